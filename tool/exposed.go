@@ -1,0 +1,75 @@
+package tool
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+)
+
+// The templates of exposed names. A template holds {server} and {name}; other characters stand for themselves.
+const (
+	DefaultTemplate = "{server}__{name}"
+	PrefixTemplate  = "mcp_{server}_{name}"
+)
+
+// maxExposed is the longest name that every client and model provider accepts.
+const maxExposed = 64
+
+// ExposedNames gives each of tools, which are sorted by ID, a unique name that matches ^[A-Za-z0-9_-]{1,64}$. Where there
+// is only one server and the template is the default, a tool keeps its own name. A name that is too long, or that two tools
+// would share, ends in six hexadecimal digits of its ID's SHA-256, so that names stay the same from run to run whatever
+// else is in the catalogue changes order.
+func ExposedNames(tools []*Tool, template string) []string {
+	if template == "" {
+		template = DefaultTemplate
+		if oneServer(tools) {
+			template = "{name}"
+		}
+	}
+	names := make([]string, len(tools))
+	uses := make(map[string]int, len(tools))
+	for i, t := range tools {
+		names[i] = portable(strings.NewReplacer("{server}", t.Server, "{name}", t.Name).Replace(template))
+		uses[names[i]]++
+	}
+	for i, t := range tools {
+		if len(names[i]) > maxExposed || uses[names[i]] > 1 || names[i] == "" {
+			names[i] = withDigest(names[i], t.ID())
+		}
+	}
+	return names
+}
+
+func oneServer(tools []*Tool) bool {
+	for _, t := range tools {
+		if t.Server != tools[0].Server {
+			return false
+		}
+	}
+	return true
+}
+
+// portable replaces each run of characters that clients refuse by one underscore.
+func portable(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-':
+			b.WriteRune(r)
+		default:
+			if n := b.Len(); n == 0 || b.String()[n-1] != '_' {
+				b.WriteByte('_')
+			}
+		}
+	}
+	return b.String()
+}
+
+func withDigest(name string, id ID) string {
+	sum := sha256.Sum256([]byte(id))
+	suffix := "_" + hex.EncodeToString(sum[:3])
+	if len(name) > maxExposed-len(suffix) {
+		name = name[:maxExposed-len(suffix)]
+	}
+	return name + suffix
+}

@@ -1,0 +1,137 @@
+package tool
+
+import (
+	"context"
+	"slices"
+	"strings"
+)
+
+// DefaultLimit is the number of tools a search returns when its Limit is zero, MaxLimit the most it ever does.
+const (
+	DefaultLimit = 5
+	MaxLimit     = 100
+)
+
+// Detail says how much of each tool a search answer carries.
+type Detail string
+
+// The details, from least to most. The zero value means DetailSummary.
+const (
+	DetailName      Detail = "name"
+	DetailSummary   Detail = "summary"
+	DetailSignature Detail = "signature"
+	DetailSchema    Detail = "schema"
+)
+
+// Mode says which branches of the search are used.
+type Mode string
+
+// The modes. The zero value means Hybrid.
+const (
+	Hybrid   Mode = "hybrid"
+	Keyword  Mode = "keyword"
+	Semantic Mode = "semantic"
+)
+
+// Query asks for tools. The zero Limit, Detail and Mode mean their defaults; a Query without text is Invalid.
+type Query struct {
+	Text    string   // one request
+	Texts   []string // or several needs at once, answered in groups; Text is ignored if this is set
+	Limit   int
+	Detail  Detail
+	Mode    Mode
+	Filter  Filter
+	Explain bool
+	Session string // of the client that asks, "" if it has none
+}
+
+// Filter restricts a search. The zero Filter lets every enabled tool through. It is applied inside the scan: a limit
+// of five gives five tools that pass.
+type Filter struct {
+	Servers    []string // any of these; empty means all
+	Categories []string // any of these, case ignored; empty means all
+	ReadOnly   bool     // only tools annotated as changing nothing
+	Disabled   bool     // disabled tools too
+	Allow      func(*Tool) bool
+}
+
+// Match reports whether t passes f.
+func (f *Filter) Match(t *Tool) bool {
+	if t.Disabled && !f.Disabled || f.ReadOnly && !t.ReadOnly() {
+		return false
+	}
+	if len(f.Servers) > 0 && !slices.Contains(f.Servers, t.Server) {
+		return false
+	}
+	if len(f.Categories) > 0 && !slices.ContainsFunc(f.Categories, func(c string) bool { return strings.EqualFold(c, t.Category) }) {
+		return false
+	}
+	return f.Allow == nil || f.Allow(t)
+}
+
+// Result answers a Query. The same index and query give the same Result, to the byte once encoded.
+type Result struct {
+	Query string `json:"query"`
+	Tools []Hit  `json:"tools"` // best first; ties by ID; never nil
+	// Groups holds, for several needs, the tools of each; Tools then holds them all, best of each need first.
+	Groups    []Group `json:"groups,omitempty"`
+	Confident bool    `json:"confident"` // false: probably no tool here does this
+	Advice    *Advice `json:"advice,omitempty"`
+	Tokens    int     `json:"tokens"`             // what Tools cost an agent to read at the asked detail
+	Degraded  string  `json:"degraded,omitempty"` // why only words were searched; "" if all was well
+}
+
+// Group is the part of a Result that answers one of several needs.
+type Group struct {
+	Query     string  `json:"query"`
+	Tools     []Hit   `json:"tools"`
+	Confident bool    `json:"confident"`
+	Advice    *Advice `json:"advice,omitempty"`
+}
+
+// Advice tells what to try when no tool fits.
+type Advice struct {
+	Message       string   `json:"message"`                 // one sentence
+	NotUnderstood []string `json:"notUnderstood,omitempty"` // words of the request that no tool here knows
+	Kinds         []string `json:"kinds,omitempty"`         // kinds of servers that would serve, nearest first
+	Categories    []string `json:"categories,omitempty"`    // categories here that are nearest
+}
+
+// Hit is one tool of a Result. Signature and the schemas are present at the details of those names.
+type Hit struct {
+	ID        ID       `json:"id"`
+	Name      string   `json:"name"`
+	Server    string   `json:"server"`
+	Exposed   string   `json:"exposed"` // the name under which clients may call it directly
+	Summary   string   `json:"summary,omitempty"`
+	Category  string   `json:"category,omitempty"`
+	Score     float64  `json:"score"` // 0 to 1: the calibrated probability that the tool serves, the same from query to query
+	Signature string   `json:"signature,omitempty"`
+	Schema    any      `json:"inputSchema,omitempty"`
+	Output    any      `json:"outputSchema,omitempty"`
+	Explain   *Explain `json:"explain,omitempty"`
+	Tool      *Tool    `json:"-"`
+}
+
+// Explain tells how a score came about.
+type Explain struct {
+	Keyword  float64            `json:"keyword"`         // BM25F
+	Semantic float64            `json:"semantic"`        // cosine
+	Fused    float64            `json:"fused"`           // before calibration
+	Weight   float64            `json:"weight"`          // of the semantic part
+	Exact    bool               `json:"exact,omitempty"` // the request is the tool's name
+	Terms    map[string]float64 `json:"terms,omitempty"` // what each word of the request added
+	Borrowed []Loan             `json:"borrowed,omitempty"`
+}
+
+// Loan names an archetype that lent its words to a tool, and how like the two are (0 to 1).
+type Loan struct {
+	Archetype string  `json:"archetype"`
+	Weight    float64 `json:"weight"`
+}
+
+// Searcher answers queries. Implementations are safe for concurrent use, return promptly when ctx ends, and give errors
+// of type *Error: Invalid for a query that can never be answered, Timeout when ctx ended first.
+type Searcher interface {
+	Search(ctx context.Context, q Query) (*Result, error)
+}

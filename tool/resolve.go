@@ -1,0 +1,112 @@
+package tool
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// maxChoices bounds how many tools an error offers instead.
+const maxChoices = 5
+
+// Resolve finds the tool that a client means by name: an ID, an exposed name, a name in a client's own decoration
+// (mcp__server__name, server:name, server.name, server/name), or a tool's own name where only one tool has it; case and
+// the choice of separators do not matter. It returns a NotFound error that names the nearest tools, or an Invalid one
+// that names the choices where several tools are meant.
+func (s *Set) Resolve(name string) (*Tool, error) {
+	if i, ok := s.byID[ID(name)]; ok {
+		return s.tools[i], nil
+	}
+	if i, ok := s.byName[name]; ok {
+		return s.tools[i], nil
+	}
+	matches := s.plain[fold(name)]
+	if len(matches) == 0 {
+		matches = s.decorated(name)
+	}
+	switch len(matches) {
+	case 1:
+		return s.tools[matches[0]], nil
+	case 0:
+		return nil, s.notFound(name)
+	}
+	choices := make([]string, 0, maxChoices)
+	for _, i := range matches[:min(len(matches), maxChoices)] {
+		choices = append(choices, s.exposed[i])
+	}
+	return nil, &Error{Code: Invalid, Op: "resolve", Msg: "tool name " + quote(name) + " is ambiguous", Hint: "use one of: " + strings.Join(choices, ", ")}
+}
+
+// decorated matches names that carry their server, in any spelling and behind an mcp prefix.
+func (s *Set) decorated(name string) []int {
+	key := fold(name)
+	bare := strings.TrimPrefix(key, "mcp")
+	var out []int
+	for i, t := range s.tools {
+		own := fold(t.Name)
+		if len(own) == 0 || !strings.HasSuffix(bare, own) {
+			continue
+		}
+		full := fold(t.Server) + own
+		if full == bare || full == key || fold(s.exposed[i]) == key {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+func (s *Set) notFound(name string) error {
+	e := &Error{Code: NotFound, Op: "resolve", Msg: "no tool is named " + quote(name), Hint: "search_tools finds tools by what they do"}
+	if near := s.Nearest(name, 3); len(near) > 0 {
+		e.Hint = "nearest: " + strings.Join(near, ", ") + "; search_tools finds tools by what they do"
+	}
+	return e
+}
+
+// Nearest returns the exposed names of the n enabled tools whose names are most like name, best first.
+func (s *Set) Nearest(name string, n int) []string {
+	type scored struct {
+		i    int
+		like float64
+	}
+	grams := trigrams(fold(name))
+	var found []scored
+	for i, t := range s.tools {
+		if t.Disabled {
+			continue
+		}
+		like := max(overlap(grams, trigrams(fold(t.Name))), overlap(grams, trigrams(fold(s.exposed[i]))))
+		if like > 0.2 {
+			found = append(found, scored{i, like})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b scored) int { return cmp.Compare(b.like, a.like) })
+	out := make([]string, 0, n)
+	for _, f := range found[:min(n, len(found))] {
+		out = append(out, s.exposed[f.i])
+	}
+	return out
+}
+
+func trigrams(s string) map[string]bool {
+	s = "^" + s + "$"
+	out := make(map[string]bool, len(s))
+	for i := 0; i+3 <= len(s); i++ {
+		out[s[i:i+3]] = true
+	}
+	return out
+}
+
+// overlap is the Dice coefficient of two sets of trigrams.
+func overlap(a, b map[string]bool) float64 {
+	both := 0
+	for g := range a {
+		if b[g] {
+			both++
+		}
+	}
+	if both == 0 {
+		return 0
+	}
+	return 2 * float64(both) / float64(len(a)+len(b))
+}

@@ -1,0 +1,48 @@
+package tool
+
+import "time"
+
+// Transport says how an upstream server is reached.
+type Transport string
+
+// The transports.
+const (
+	Stdio Transport = "stdio"
+	HTTP  Transport = "http" // streamable HTTP
+	SSE   Transport = "sse"  // the older HTTP transport
+)
+
+// Server configures one upstream MCP server, in the terms of an mcpServers file. ${VAR} and ${VAR:-default} in Command,
+// Args, Env, URL and Headers are left unexpanded here, so that no secret is stored; they are filled in when it is started.
+type Server struct {
+	Name      string            `json:"name"`
+	Transport Transport         `json:"type,omitempty"` // "" means stdio with a Command, else http
+	Command   string            `json:"command,omitempty"`
+	Args      []string          `json:"args,omitempty"`
+	Env       map[string]string `json:"env,omitempty"`
+	Dir       string            `json:"cwd,omitempty"`
+	URL       string            `json:"url,omitempty"`
+	Headers   map[string]string `json:"headers,omitempty"`
+	Disabled  bool              `json:"disabled,omitempty"`
+	Timeout   time.Duration     `json:"timeout,omitempty"` // of one call; zero means the gateway's default
+}
+
+// State says how far an upstream has come.
+type State string
+
+// The states of an upstream server.
+const (
+	Configured State = "configured" // never reached yet
+	Known      State = "known"      // its tools are stored; it does not run now
+	Running    State = "running"
+	Failed     State = "failed" // the last start or call failed
+)
+
+// Status describes an upstream to people and clients.
+type Status struct {
+	Server    string    `json:"server"`
+	State     State     `json:"state"`
+	Transport Transport `json:"transport,omitempty"`
+	Tools     int       `json:"tools"`
+	Error     string    `json:"error,omitempty"` // the last one; "" if none
+}

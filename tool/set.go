@@ -1,0 +1,117 @@
+package tool
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+)
+
+// Set is an immutable snapshot of all known tools with the names clients see. It is safe for concurrent use; its slices
+// and tools are shared and must not be changed. The zero Set is empty.
+type Set struct {
+	tools   []*Tool // by ID
+	byID    map[ID]int
+	exposed []string // parallel to tools
+	byName  map[string]int
+	plain   map[string][]int // by own name, folded
+	version string
+}
+
+// Count pairs a category or server with its number of enabled tools.
+type Count struct {
+	Name  string `json:"name"`
+	Tools int    `json:"tools"`
+}
+
+// NewSet makes a Set of tools. Of two tools with one ID the later wins. Template makes exposed names, as described at
+// [ExposedNames]; "" means DefaultTemplate.
+func NewSet(tools []*Tool, template string) *Set {
+	s := &Set{byID: make(map[ID]int, len(tools)), byName: make(map[string]int, len(tools)), plain: make(map[string][]int, len(tools))}
+	last := make(map[ID]*Tool, len(tools))
+	for _, t := range tools {
+		last[t.ID()] = t
+	}
+	s.tools = make([]*Tool, 0, len(last))
+	for _, t := range last {
+		s.tools = append(s.tools, t)
+	}
+	slices.SortFunc(s.tools, func(a, b *Tool) int { return cmp.Compare(a.ID(), b.ID()) })
+	s.exposed = ExposedNames(s.tools, template)
+	h := sha256.New()
+	for i, t := range s.tools {
+		s.byID[t.ID()] = i
+		s.byName[s.exposed[i]] = i
+		key := fold(t.Name)
+		s.plain[key] = append(s.plain[key], i)
+		hash := t.Hash()
+		h.Write(hash[:])
+		hashBytes(h, []byte(s.exposed[i]))
+	}
+	s.version = hex.EncodeToString(h.Sum(nil)[:8])
+	return s
+}
+
+// All returns every tool, by ID.
+func (s *Set) All() []*Tool { return s.tools }
+
+// Len returns the number of tools.
+func (s *Set) Len() int { return len(s.tools) }
+
+// Version identifies the content: equal sets have equal versions.
+func (s *Set) Version() string { return s.version }
+
+// Get returns the tool with this ID.
+func (s *Set) Get(id ID) (*Tool, bool) {
+	i, ok := s.byID[id]
+	if !ok {
+		return nil, false
+	}
+	return s.tools[i], true
+}
+
+// Exposed returns the name under which clients see a tool, or "" if the tool is not in the set.
+func (s *Set) Exposed(id ID) string {
+	i, ok := s.byID[id]
+	if !ok {
+		return ""
+	}
+	return s.exposed[i]
+}
+
+// Categories counts the enabled tools of each category, by name. Tools without one count under "other".
+func (s *Set) Categories() []Count {
+	return s.count(func(t *Tool) string { return cmp.Or(t.Category, "other") })
+}
+
+// Servers counts the enabled tools of each server, by name.
+func (s *Set) Servers() []Count { return s.count(func(t *Tool) string { return t.Server }) }
+
+func (s *Set) count(key func(*Tool) string) []Count {
+	n := map[string]int{}
+	for _, t := range s.tools {
+		if !t.Disabled {
+			n[key(t)]++
+		}
+	}
+	out := make([]Count, 0, len(n))
+	for k, c := range n {
+		out = append(out, Count{k, c})
+	}
+	slices.SortFunc(out, func(a, b Count) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}
+
+// fold makes names comparable across spellings: lower case, letters and digits only.
+func fold(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'A' && r <= 'Z':
+			return r + 'a' - 'A'
+		case r == '_' || r == '-' || r == ' ' || r == '.' || r == '/' || r == ':':
+			return -1
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,68 @@
+package tool
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// MaxSummary is the longest summary, in characters, that a tool may have.
+const MaxSummary = 80
+
+// CheckSummary returns an Invalid error if a declared summary is longer than MaxSummary characters.
+func CheckSummary(id ID, summary string) error {
+	n := utf8.RuneCountInString(summary)
+	if n <= MaxSummary {
+		return nil
+	}
+	return &Error{
+		Code: Invalid, Op: "check summary",
+		Msg:  "summary of " + string(id) + " has " + strconv.Itoa(n) + " characters, at most " + strconv.Itoa(MaxSummary) + " are allowed",
+		Hint: "shorten it, or leave it out to have one derived from the description",
+	}
+}
+
+// DeriveSummary makes a summary of at most MaxSummary characters from a description: its first sentence, cut at a word
+// where it is longer. It returns "" for an empty description.
+func DeriveSummary(description string) string {
+	s := strings.Join(strings.Fields(firstParagraph(description)), " ")
+	s = strings.TrimLeft(s, "#*-> ")
+	if i := sentenceEnd(s); i > 0 {
+		s = s[:i]
+	}
+	s = strings.TrimRight(s, ".:; ")
+	if utf8.RuneCountInString(s) <= MaxSummary {
+		return s
+	}
+	runes := []rune(s)[:MaxSummary-1]
+	cut := string(runes)
+	if i := strings.LastIndexByte(cut, ' '); i > len(cut)/2 {
+		cut = cut[:i]
+	}
+	return strings.TrimRight(cut, ",.:; ") + "…"
+}
+
+func firstParagraph(s string) string {
+	s = strings.TrimSpace(s)
+	if i := strings.Index(s, "\n\n"); i > 0 {
+		return s[:i]
+	}
+	return s
+}
+
+// sentenceEnd returns the offset after the first full stop that ends a sentence, or 0. Abbreviations such as "e.g." end none.
+func sentenceEnd(s string) int {
+	for i := 0; i+1 < len(s); i++ {
+		if s[i] != '.' && s[i] != '!' && s[i] != '?' || s[i+1] != ' ' {
+			continue
+		}
+		word := s[strings.LastIndexByte(s[:i], ' ')+1 : i]
+		if len(word) > 2 && !strings.Contains(word, ".") && !strings.EqualFold(word, "etc") {
+			return i
+		}
+	}
+	if i := strings.IndexRune(s, '。'); i > 0 {
+		return i
+	}
+	return 0
+}
