@@ -1,0 +1,100 @@
+package arch
+
+// module is the path of this module, as in go.mod.
+const module = "tooldex"
+
+// rule is what the table says of one package.
+type rule struct {
+	imports []string // those of our packages that its code may import; a test file may import more
+	doc     string   // the first sentence of its documentation
+}
+
+// every means all packages: only commands may, since they wire the others together.
+var every = []string{"*"}
+
+// table lists every package of the module by its folder. What is not here may not exist: a package is added by adding its
+// line, which is the moment to ask whether an existing one could hold the code.
+var table = map[string]rule{
+	"tool": {
+		doc: "Package tool defines the vocabulary of the service: tools, queries, results and errors.",
+	},
+	"embed": {
+		doc: "Package embed turns text into vectors with a model that ships inside the binary.",
+	},
+	"web": {
+		doc: "Package web serves the control panel, a static application compiled into the binary.",
+	},
+	"index": {
+		imports: []string{"tool"},
+		doc:     "Package index finds the nearest tools to a vector and the best matches for words, in memory.",
+	},
+	"store": {
+		imports: []string{"tool"},
+		doc:     "Package store keeps tools, their vectors and user preferences safely on disk.",
+	},
+	"gateway": {
+		imports: []string{"tool"},
+		doc:     "Package gateway keeps connections to upstream MCP servers and forwards calls to them.",
+	},
+	"selection": {
+		imports: []string{"tool"},
+		doc:     "Package selection decides which tools a session may see and call.",
+	},
+	"knowledge": {
+		imports: []string{"tool"},
+		doc:     "Package knowledge holds what is known about the kinds of tools that exist, and lends it to those in the catalogue.",
+	},
+	"search": {
+		imports: []string{"tool", "embed", "index", "knowledge"},
+		doc:     "Package search ranks tools for a query by fusing semantic and lexical candidates.",
+	},
+	"catalog": {
+		imports: []string{"tool", "embed", "index", "store", "knowledge"},
+		doc:     "Package catalog keeps the set of known tools equal to what its sources offer.",
+	},
+	"mcpsrv": {
+		imports: []string{"tool"},
+		doc:     "Package mcpsrv offers search and calling of tools to agents over MCP.",
+	},
+	"httpapi": {
+		imports: []string{"tool"},
+		doc:     "Package httpapi offers the same operations, and administration, as JSON over HTTP.",
+	},
+	"eval": {
+		imports: []string{"tool"},
+		doc:     "Package eval measures how well a Searcher ranks the right tools.",
+	},
+	"embed/train": {
+		imports: []string{"embed"},
+		doc:     "Package train makes the table of package embed from text.",
+	},
+	"cmd/tooldex": {
+		imports: every,
+		doc:     "Command tooldex runs and administers the tool-search service.",
+	},
+	"cmd/tooldex/demo": {
+		doc: "Package demo holds the catalogue and the labelled requests that are compiled into the command.",
+	},
+	"cmd/tooldex-train": {
+		imports: every,
+		doc:     "Command tooldex-train makes and measures the embedding table.",
+	},
+	"internal/arch": {
+		doc: "Package arch holds the shape of this repository as tests: which package may import which, and what every package, file and exported name must have.",
+	},
+	"internal/bench": {
+		imports: every,
+		doc:     "Package bench measures the built command and writes the figures of docs/benchmarks.md.",
+	},
+}
+
+// testSupport lists the packages that only tests may import, and that may import anything of ours.
+var testSupport = map[string]bool{
+	"internal/faultfs": true,
+}
+
+// The budgets of length of code that is not a test, in lines.
+const (
+	maxFile     = 700
+	maxFunction = 80
+)

@@ -1,0 +1,2 @@
+// Package tool is here. It has the wrong sentence.
+package tool

@@ -1,0 +1,3 @@
+package faultfs
+
+import _ "tooldex/tool"

@@ -1,0 +1,6 @@
+package search
+
+import (
+	_ "tooldex/embed"
+	_ "tooldex/internal/faultfs"
+)

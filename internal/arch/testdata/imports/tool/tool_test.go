@@ -1,0 +1,3 @@
+package tool
+
+import _ "tooldex/store" // tests may
