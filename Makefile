@@ -1,0 +1,70 @@
+# make check is what CI runs. Everything else is for people: `make` alone lists it.
+
+DATA      ?= ../shared/data
+FUZZTIME  ?= 5s
+GO        ?= go
+BIN       := bin/tooldex
+VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+TOOL      := $(GO) tool -modfile=tools/go.mod
+LDFLAGS   := -s -w -X main.version=$(VERSION)
+export TOOLDEX_DATA := $(abspath $(DATA))
+
+.DEFAULT_GOAL := help
+.PHONY: help build test check format tidy vet lint race fuzz bench quality train nightly image clean
+
+help: ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+build: ## build bin/tooldex, static and without symbols
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/tooldex
+
+test: ## run all tests once
+	$(GO) test ./...
+
+check: format tidy vet lint race fuzz ## everything that must pass before a change goes in
+
+format: ## list files that gofumpt would change
+	@out=$$($(TOOL) gofumpt -l $$(git ls-files --cached --others --exclude-standard '*.go' | grep -v /testdata/)); \
+	if [ -n "$$out" ]; then echo "run gofumpt -w on:"; echo "$$out"; exit 1; fi
+
+tidy: ## both modules require what they use and nothing else
+	$(GO) mod tidy -diff
+	cd tools && $(GO) mod tidy -diff
+
+vet: ## the compiler's own findings
+	$(GO) vet ./...
+
+lint: ## the linters of .golangci.yml
+	$(TOOL) golangci-lint run ./...
+
+race: ## all tests in random order under the race detector
+	$(GO) test -race -shuffle=on ./...
+
+fuzz: ## each fuzz target for FUZZTIME; go runs one target of one package at a time
+	@set -e; grep -rlE '^func Fuzz[A-Z0-9_]' --include='*_test.go' . | grep -v /testdata/ | sort | while read -r f; do \
+	  for name in $$(sed -nE 's/^func (Fuzz[A-Za-z0-9_]+)\(.*/\1/p' "$$f"); do \
+	    echo "fuzz $$(dirname $$f) $$name"; \
+	    $(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$(dirname $$f)" > .fuzz.out 2>&1 < /dev/null || { cat .fuzz.out; exit 1; }; \
+	  done; \
+	done; rm -f .fuzz.out
+
+bench: build ## measure speed and size of bin/tooldex, and write docs/benchmarks.md
+	$(GO) run ./internal/bench -bin $(BIN) -data $(DATA) -out docs/benchmarks.md speed
+
+quality: build ## run tooldex eval on every labelled set of DATA, and write docs/quality.md
+	$(GO) run ./internal/bench -bin $(BIN) -data $(DATA) -out docs/quality.md quality
+
+train: ## make the embedding table anew from DATA
+	$(GO) run ./cmd/tooldex-train -data $(DATA)
+
+nightly: check ## what takes too long for every change: long fuzzing, Go benchmarks, known vulnerabilities
+	$(MAKE) fuzz FUZZTIME=5m
+	$(GO) test -run '^$$' -bench . -benchmem -count 10 ./... | tee bench.out
+	$(TOOL) benchstat bench.out
+	$(TOOL) govulncheck ./...
+
+image: ## build the container image
+	docker build --build-arg VERSION=$(VERSION) -t tooldex:$(VERSION) .
+
+clean: ## remove what the targets above made
+	rm -rf bin .fuzz.out bench.out
