@@ -1,0 +1,121 @@
+package eval
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Abstention tells how well requests that a tool serves are told from those that none does.
+type Abstention struct {
+	Answerable int      `json:"answerable"` // requests that a tool serves
+	Confident  *float64 `json:"confident"`  // share of those answered with confidence; nil if the answers did not say
+	All        *Refusal `json:"all"`        // requests that no tool serves; nil if there are none, as below
+	NearMiss   *Refusal `json:"nearMiss,omitempty"`
+	Foreign    *Refusal `json:"foreign,omitempty"`
+}
+
+// Refusal is how requests that no tool serves fared.
+type Refusal struct {
+	Queries   int      `json:"queries"`
+	Confident *float64 `json:"confident"` // share of those answered with confidence, wrongly; nil if the answers did not say
+	AUROC     *float64 `json:"auroc"`     // nil without answerable requests to tell them from
+	// Refused is the share with a first score below the highest threshold that keeps 95 % of the answerable ones.
+	Refused *float64 `json:"refusedAt95"`
+}
+
+// abstention is nil if some tool serves every request.
+func abstention(outcomes []Outcome) *Abstention {
+	var served, all, near, foreign []*Outcome
+	for i := range outcomes {
+		o := &outcomes[i]
+		switch {
+		case !o.NoMatch:
+			served = append(served, o)
+			continue
+		case o.nearMiss:
+			near = append(near, o)
+		default:
+			foreign = append(foreign, o)
+		}
+		all = append(all, o)
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return &Abstention{
+		Answerable: len(served), Confident: confidentRate(served),
+		All: refusal(served, all), NearMiss: refusal(served, near), Foreign: refusal(served, foreign),
+	}
+}
+
+func refusal(served, none []*Outcome) *Refusal {
+	if len(none) == 0 {
+		return nil
+	}
+	r := &Refusal{Queries: len(none), Confident: confidentRate(none)}
+	if len(served) > 0 {
+		high, low := tops(served), tops(none)
+		area, refused := auroc(high, low), refusedAt95(high, low)
+		r.AUROC, r.Refused = &area, &refused
+	}
+	return r
+}
+
+func confidentRate(outcomes []*Outcome) *float64 {
+	said, sure := 0, 0
+	for _, o := range outcomes {
+		if o.Confident != nil {
+			said++
+			sure += int(truth(*o.Confident))
+		}
+	}
+	if said == 0 {
+		return nil
+	}
+	rate := float64(sure) / float64(said)
+	return &rate
+}
+
+func tops(outcomes []*Outcome) []float64 {
+	out := make([]float64, len(outcomes))
+	for i, o := range outcomes {
+		out[i] = o.top
+	}
+	return out
+}
+
+// topScore is the score of the first tool. No tool at all is less sure than any score.
+func topScore(ranked []Ranked) float64 {
+	if len(ranked) == 0 {
+		return math.Inf(-1)
+	}
+	return ranked[0].Score
+}
+
+// auroc is the share of pairs in which the one of high is above the one of low, ties counting half (the Mann-Whitney
+// statistic). Both are non-empty; it counts in integers, so the order of the values does not matter.
+func auroc(high, low []float64) float64 {
+	sorted := slices.Sorted(slices.Values(low))
+	halves := 0
+	for _, h := range high {
+		below, _ := slices.BinarySearch(sorted, h)
+		upTo, _ := slices.BinarySearchFunc(sorted, h, func(v, target float64) int {
+			return cmp.Or(cmp.Compare(v, target), -1)
+		})
+		halves += below + upTo // twice those below, and once those equal
+	}
+	return float64(halves) / float64(2*len(high)*len(low))
+}
+
+func refusedAt95(high, low []float64) float64 {
+	sorted := slices.Sorted(slices.Values(high))
+	threshold := sorted[len(sorted)/20]
+	refused := 0
+	for _, l := range low {
+		if l < threshold {
+			refused++
+		}
+	}
+	return float64(refused) / float64(len(low))
+}

@@ -1,0 +1,239 @@
+package eval
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"math"
+	"path"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"tooldex/tool"
+)
+
+const kindNoMatch = "no_match"
+
+// rawCase is a labelled request as it is written. Relevant is nil where it was left out, which is not the same as empty.
+type rawCase struct {
+	ID       caseID             `json:"id" yaml:"id"`
+	Query    string             `json:"query" yaml:"query"`
+	Relevant []string           `json:"relevant" yaml:"relevant"`
+	Mode     string             `json:"mode" yaml:"mode"`
+	AllOf    [][]string         `json:"all_of" yaml:"all_of"`
+	Grades   map[string]float64 `json:"grades" yaml:"grades"`
+	Kind     string             `json:"kind" yaml:"kind"`
+	Lang     string             `json:"lang" yaml:"lang"`
+	Split    string             `json:"split" yaml:"split"`
+	NearMiss bool               `json:"near_miss" yaml:"near_miss"`
+}
+
+// caseID is a string that may be written as a number.
+type caseID string
+
+// UnmarshalJSON takes a string, a number, or null for none.
+func (id *caseID) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '"' {
+		return json.Unmarshal(b, (*string)(id))
+	}
+	if string(b) == "null" {
+		return nil
+	}
+	var n json.Number
+	if err := json.Unmarshal(b, &n); err != nil {
+		return errors.New("id is neither a string nor a number")
+	}
+	*id = caseID(n)
+	return nil
+}
+
+// caseReader turns raw cases into Cases.
+type caseReader struct {
+	file    string                       // as messages call it
+	resolve func(string) (string, error) // a tool's name as written to its label
+	lines   map[string]int               // of each ID
+	cases   []Case
+}
+
+// readCases reads name from fsys. Resolve gives the label of a tool named there.
+func readCases(fsys fs.FS, name, file string, resolve func(string) (string, error)) ([]Case, error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, missing(file, err)
+	}
+	defer f.Close()
+	r := &caseReader{file: file, resolve: resolve, lines: map[string]int{}}
+	switch strings.ToLower(path.Ext(name)) {
+	case ".yaml", ".yml":
+		err = r.yaml(f)
+	default:
+		err = r.jsonLines(f)
+	}
+	if err == nil && len(r.cases) == 0 {
+		err = badLine(file, 1, "set has no requests", "", nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r.cases, nil
+}
+
+func (r *caseReader) jsonLines(f io.Reader) error {
+	return eachLine(f, r.file, func(line int, b []byte) error {
+		var raw rawCase
+		if err := json.Unmarshal(b, &raw); err != nil {
+			return badLine(r.file, line, "request cannot be read", "", err)
+		}
+		return r.add(&raw, line)
+	})
+}
+
+// yaml reads a list of requests, or a mapping that holds one under "queries".
+func (r *caseReader) yaml(f io.Reader) error {
+	var doc struct{ Queries []yaml.Node }
+	var root yaml.Node
+	if err := yaml.NewDecoder(f).Decode(&root); err != nil {
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		return badLine(r.file, 1, "file is not YAML", "", err)
+	}
+	into := any(&doc)
+	if len(root.Content) > 0 && root.Content[0].Kind == yaml.SequenceNode {
+		into = &doc.Queries
+	}
+	if err := root.Decode(into); err != nil {
+		return badLine(r.file, max(root.Line, 1), "file is not a list of requests", "", err)
+	}
+	for i := range doc.Queries {
+		var raw rawCase
+		if err := doc.Queries[i].Decode(&raw); err != nil {
+			return badLine(r.file, doc.Queries[i].Line, "request cannot be read", "", err)
+		}
+		if err := r.add(&raw, doc.Queries[i].Line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *caseReader) add(raw *rawCase, line int) error {
+	c, err := r.check(raw)
+	if err != nil {
+		var e *tool.Error
+		if errors.As(err, &e) {
+			return badLine(r.file, line, e.Msg, e.Hint, nil)
+		}
+		return badLine(r.file, line, err.Error(), "", nil)
+	}
+	if c.ID == "" {
+		c.ID = fmt.Sprintf("q%d", len(r.cases)+1)
+	}
+	if first, ok := r.lines[c.ID]; ok {
+		return badLine(r.file, line, fmt.Sprintf("id %q was given on line %d", c.ID, first), "give every request its own", nil)
+	}
+	r.lines[c.ID] = line
+	r.cases = append(r.cases, *c)
+	return nil
+}
+
+func (r *caseReader) check(raw *rawCase) (*Case, error) {
+	c := &Case{
+		ID: string(raw.ID), Query: raw.Query, Any: raw.Mode == "any",
+		Kind: raw.Kind, Lang: raw.Lang, Split: raw.Split, NearMiss: raw.NearMiss,
+	}
+	if strings.TrimSpace(raw.Query) == "" {
+		return nil, errors.New("request has no query")
+	}
+	if raw.Mode != "" && raw.Mode != "any" && raw.Mode != "all" {
+		return nil, fmt.Errorf("mode %q is neither any nor all", raw.Mode)
+	}
+	var err error
+	if c.Relevant, err = r.labels(raw.Relevant); err != nil {
+		return nil, err
+	}
+	for _, group := range raw.AllOf {
+		names, err := r.labels(group)
+		if err != nil {
+			return nil, err
+		}
+		if len(names) == 0 {
+			return nil, errors.New("all_of has an empty group")
+		}
+		c.AllOf = append(c.AllOf, names)
+	}
+	if err := r.grade(c, raw.Grades); err != nil {
+		return nil, err
+	}
+	return c, derive(c, raw.Relevant != nil)
+}
+
+// derive fills Relevant from the other labels where it was left out, and refuses labels that contradict each other.
+func derive(c *Case, given bool) error {
+	if !given {
+		for _, group := range c.AllOf {
+			c.Relevant = append(c.Relevant, group...)
+		}
+		for _, name := range slices.Sorted(maps.Keys(c.Grades)) {
+			if c.Grades[name] > 0 {
+				c.Relevant = append(c.Relevant, name)
+			}
+		}
+		c.Relevant = distinct(c.Relevant)
+	}
+	switch {
+	case c.NoMatch() && !given && c.Kind != kindNoMatch:
+		return &tool.Error{Msg: "request has no relevant tools", Hint: `write "relevant": [] for one that no tool serves`}
+	case c.NoMatch() && len(c.AllOf) > 0:
+		return errors.New("relevant is empty, but all_of names tools")
+	case !c.NoMatch() && (c.Kind == kindNoMatch || c.NearMiss):
+		return errors.New("request is marked as one that no tool serves, but has relevant tools")
+	}
+	return nil
+}
+
+func (r *caseReader) grade(c *Case, grades map[string]float64) error {
+	for _, name := range slices.Sorted(maps.Keys(grades)) {
+		g := grades[name]
+		if !(g >= 0) || math.IsInf(g, 0) {
+			return fmt.Errorf("grade of %q is %v, not 0 or more", name, g)
+		}
+		label, err := r.resolve(name)
+		if err != nil {
+			return err
+		}
+		if c.Grades == nil {
+			c.Grades = make(map[string]float64, len(grades))
+		}
+		c.Grades[label] = max(g, c.Grades[label])
+	}
+	return nil
+}
+
+func (r *caseReader) labels(names []string) ([]string, error) {
+	out := make([]string, 0, len(names))
+	for _, name := range names {
+		label, err := r.resolve(name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, label)
+	}
+	return distinct(out), nil
+}
+
+// distinct drops repeats from a short list, in place, and keeps its order.
+func distinct(names []string) []string {
+	out := names[:0]
+	for _, name := range names {
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}

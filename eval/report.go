@@ -1,0 +1,161 @@
+package eval
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"tooldex/tool"
+)
+
+// Report tells how well the right tools were ranked. Set Cases to nil before encoding it where only the summary is wanted.
+type Report struct {
+	Set       string      `json:"set"`
+	Tools     int         `json:"tools"`
+	Mode      tool.Mode   `json:"mode,omitempty"` // "" for a run file
+	Split     string      `json:"split,omitempty"`
+	Depth     int         `json:"depth"` // how many tools were ranked
+	All       Summary     `json:"all"`
+	Kinds     []Summary   `json:"kinds,omitempty"`   // by name; without requests that no tool serves
+	NoMatch   *Abstention `json:"noMatch,omitempty"` // nil if some tool serves every request
+	Latency   *Latency    `json:"latency,omitempty"` // nil for a run file
+	Tokens    *Tokens     `json:"tokens_per_answer,omitempty"`
+	Missing   int         `json:"missing,omitempty"`   // requests that a run file leaves out
+	Strangers int         `json:"strangers,omitempty"` // places of rankings held by tools that are not of the set
+	Degraded  int         `json:"degraded,omitempty"`  // answers found by words only, the embedder being away
+	Cases     []Outcome   `json:"cases,omitempty"`     // in the set's order
+}
+
+// Summary holds the means over requests that a tool serves.
+type Summary struct {
+	Kind      string   `json:"kind,omitempty"` // "" for all
+	Queries   int      `json:"queries"`
+	Confident *float64 `json:"confident,omitempty"` // share answered with confidence; nil if the answers did not say
+	Scores    Scores   `json:"scores"`              // nil without requests
+}
+
+// Outcome is how one request fared.
+type Outcome struct {
+	ID        string   `json:"id"`
+	Kind      string   `json:"kind,omitempty"`
+	NoMatch   bool     `json:"noMatch,omitempty"`   // no tool serves it
+	Rank      int      `json:"rank,omitempty"`      // of the first relevant tool; 0 if none was found
+	Confident *bool    `json:"confident,omitempty"` // nil if the answer did not say
+	Scores    Scores   `json:"scores,omitempty"`    // nil if no tool serves it
+	Ranked    []Ranked `json:"-"`                   // best first
+
+	nearMiss bool
+	top      float64
+}
+
+// Latency is the time of one answer: percentiles by nearest rank.
+type Latency struct {
+	P50     time.Duration `json:"p50_ns"`
+	P95     time.Duration `json:"p95_ns"`
+	P99     time.Duration `json:"p99_ns"`
+	Workers int           `json:"workers"` // searches at a time
+	Answer  int           `json:"answer"`  // tools asked for
+}
+
+// Tokens is what one answer costs an agent to read.
+type Tokens struct {
+	Median float64     `json:"median"`
+	Mean   float64     `json:"mean"`
+	Answer int         `json:"answer"` // tools asked for
+	Detail tool.Detail `json:"detail"`
+}
+
+// Answers returns what was answered to each request, in the set's order, for WriteRun.
+func (r *Report) Answers() []Answer {
+	out := make([]Answer, len(r.Cases))
+	for i := range r.Cases {
+		c := &r.Cases[i]
+		out[i] = Answer{c.ID, c.Ranked, c.Confident}
+	}
+	return out
+}
+
+// newReport scores answers, one for each of cases.
+func newReport(d *Dataset, o Options, cases []*Case, answers []Answer) *Report {
+	r := &Report{Set: d.Name, Tools: len(d.Tools), Split: o.Split, Depth: o.Limit, Cases: make([]Outcome, len(cases))}
+	for i, c := range cases {
+		out := Outcome{
+			ID: c.ID, Kind: c.Kind, NoMatch: c.NoMatch(), Confident: answers[i].Confident, Ranked: answers[i].Ranked,
+			nearMiss: c.NearMiss, top: topScore(answers[i].Ranked),
+		}
+		out.Scores, out.Rank = measure(c, out.Ranked, o.Limit)
+		for _, ranked := range out.Ranked {
+			if !d.known[ranked.Name] {
+				r.Strangers++
+			}
+		}
+		r.Cases[i] = out
+	}
+	r.summarize()
+	return r
+}
+
+// summarize takes the means, over requests by ID so that sums do not depend on the order of the set.
+func (r *Report) summarize() {
+	byID := slices.SortedFunc(slices.Values(r.Cases), func(a, b Outcome) int { return cmp.Compare(a.ID, b.ID) })
+	r.NoMatch = abstention(byID)
+	byKind := map[string][]*Outcome{}
+	var all []*Outcome
+	for i := range byID {
+		if o := &byID[i]; !o.NoMatch {
+			all = append(all, o)
+			byKind[o.Kind] = append(byKind[o.Kind], o)
+		}
+	}
+	r.All = summary("", all)
+	for kind, outcomes := range byKind {
+		if kind != "" {
+			r.Kinds = append(r.Kinds, summary(kind, outcomes))
+		}
+	}
+	slices.SortFunc(r.Kinds, func(a, b Summary) int { return cmp.Compare(a.Kind, b.Kind) })
+}
+
+func summary(kind string, outcomes []*Outcome) Summary {
+	s := Summary{Kind: kind, Queries: len(outcomes), Confident: confidentRate(outcomes)}
+	if len(outcomes) == 0 {
+		return s
+	}
+	s.Scores = make(Scores, len(outcomes[0].Scores))
+	for m := range outcomes[0].Scores {
+		sum := 0.0
+		for _, o := range outcomes {
+			sum += o.Scores[m]
+		}
+		s.Scores[m] = sum / float64(len(outcomes))
+	}
+	return s
+}
+
+// costs fills in what the answers took.
+func (r *Report) costs(costs []cost, o Options) {
+	times, tokens := make([]time.Duration, len(costs)), make([]int, len(costs))
+	total := 0
+	for i, c := range costs {
+		times[i], tokens[i] = c.time, c.tokens
+		total += c.tokens
+		r.Degraded += int(truth(c.degraded))
+	}
+	slices.Sort(times)
+	slices.Sort(tokens)
+	r.Latency = &Latency{percentile(times, 50), percentile(times, 95), percentile(times, 99), o.Workers, o.Answer}
+	if o.Answer < 0 {
+		r.Latency.Answer = o.Limit
+		return
+	}
+	n := len(tokens)
+	r.Tokens = &Tokens{
+		Median: float64(tokens[(n-1)/2]+tokens[n/2]) / 2, Mean: float64(total) / float64(n),
+		Answer: o.Answer, Detail: o.Detail,
+	}
+}
+
+// percentile returns the lowest value that at least p percent of sorted do not exceed.
+func percentile(sorted []time.Duration, p int) time.Duration {
+	return sorted[(len(sorted)*p+99)/100-1]
+}

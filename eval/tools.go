@@ -1,0 +1,125 @@
+package eval
+
+import (
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"tooldex/tool"
+)
+
+// noServer is the server of tools whose set names none.
+const noServer = "set"
+
+type rawTool struct {
+	Name        string            `json:"name"`
+	Server      string            `json:"server"`
+	Title       string            `json:"title"`
+	Category    string            `json:"category"`
+	Description string            `json:"description"`
+	Parameters  json.RawMessage   `json:"parameters"`
+	Annotations *tool.Annotations `json:"annotations"`
+}
+
+func (d *Dataset) readTools(fsys fs.FS, file string) error {
+	f, err := fsys.Open(toolsFile)
+	if err != nil {
+		return missing(file, err)
+	}
+	defer f.Close()
+	d.labels, d.known = map[tool.ID]string{}, map[string]bool{}
+	seen := map[tool.ID]seenTool{}
+	err = eachLine(f, file, func(line int, b []byte) error {
+		var raw rawTool
+		if err := json.Unmarshal(b, &raw); err != nil {
+			return badLine(file, line, "tool cannot be read", "", err)
+		}
+		if raw.Name == "" {
+			return badLine(file, line, "tool has no name", `give it as "name"`, nil)
+		}
+		d.addTool(&raw, file, line, seen)
+		return nil
+	})
+	if err == nil && len(d.Tools) == 0 {
+		return badLine(file, 1, "set has no tools", "", nil)
+	}
+	return err
+}
+
+type seenTool struct {
+	line int
+	hash tool.Hash
+}
+
+// addTool appends a tool, unless it is one that is there already in every respect.
+func (d *Dataset) addTool(raw *rawTool, file string, line int, seen map[tool.ID]seenTool) {
+	t := raw.tool()
+	hash, id := t.Hash(), t.ID()
+	if before, ok := seen[id]; ok {
+		at := file + ":" + strconv.Itoa(line) + ": "
+		repeats := strconv.Quote(raw.Name) + " repeats line " + strconv.Itoa(before.line)
+		if before.hash == hash && d.labels[id] == raw.Name {
+			d.Notes = append(d.Notes, at+repeats+", dropped")
+			return
+		}
+		plain := t.Name
+		for n := 2; ok; n++ {
+			t.Name = plain + "#" + strconv.Itoa(n)
+			id = t.ID()
+			_, ok = seen[id]
+		}
+		d.Notes = append(d.Notes, at+repeats+" with other content, kept as "+strconv.Quote(t.Name))
+	}
+	seen[id] = seenTool{line, hash}
+	d.labels[id], d.known[raw.Name] = raw.Name, true
+	d.Tools = append(d.Tools, t)
+}
+
+func (raw *rawTool) tool() *tool.Tool {
+	t := &tool.Tool{
+		Server: strings.ReplaceAll(raw.Server, "/", "_"), // an ID ends its server at the first slash
+		Name:   bareName(raw.Server, raw.Name), Title: raw.Title, Category: raw.Category,
+		Description: raw.Description, Annotations: raw.Annotations,
+	}
+	if t.Server == "" {
+		t.Server = noServer
+	}
+	if len(raw.Parameters) > 0 && !bytes.Equal(raw.Parameters, []byte("null")) {
+		t.InputSchema = raw.Parameters
+	}
+	return t
+}
+
+// bareName drops the server's name and "__" from the front of a tool's, where something is left. Sets that make names
+// fit for clients spell the server differently there ("My API" as "My_API"), so only letters and digits are compared.
+func bareName(server, name string) string {
+	if rest, ok := strings.CutPrefix(name, server+"__"); ok && server != "" && rest != "" {
+		return rest
+	}
+	want := lettersAndDigits(server)
+	if want == "" {
+		return name
+	}
+	for i := 0; ; {
+		n := strings.Index(name[i:], "__")
+		if n < 0 || i+n+2 >= len(name) {
+			return name
+		}
+		if lettersAndDigits(name[:i+n]) == want {
+			return name[i+n+2:]
+		}
+		i += n + 1
+	}
+}
+
+func lettersAndDigits(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, s)
+}
