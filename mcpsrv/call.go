@@ -1,0 +1,101 @@
+package mcpsrv
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tooldex/tool"
+)
+
+// callTool answers tools/call: of the server's own tools, and of every tool behind, listed or not. Whatever a model can
+// put right is a tool error; a protocol error is only for a call that was cancelled.
+func (s *Server) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Result, error) {
+	name, args := req.Params.Name, req.Params.Arguments
+	res, err := s.dispatch(ctx, req, name, args)
+	if err == nil {
+		return res, nil
+	}
+	if ctx.Err() != nil && errors.Is(context.Cause(ctx), context.Canceled) {
+		return nil, ctx.Err()
+	}
+	return s.fail(err), nil
+}
+
+func (s *Server) dispatch(ctx context.Context, req *mcp.CallToolRequest, name string, args json.RawMessage) (*rawResult, error) {
+	if m, ok := s.metaTool(name); ok {
+		if m.Name != invokeName {
+			return s.callMeta(ctx, req, m, args)
+		}
+		var err error
+		if name, args, err = s.unwrapInvocation(m, args); err != nil {
+			return nil, err
+		}
+		if m, ok := s.metaTool(name); ok {
+			return s.callMeta(ctx, req, m, args)
+		}
+	}
+	return s.forward(ctx, req, name, args)
+}
+
+// forward checks a call and hands it to the upstream.
+func (s *Server) forward(ctx context.Context, req *mcp.CallToolRequest, name string, args json.RawMessage) (*rawResult, error) {
+	set := s.set()
+	t, err := set.Resolve(name)
+	if err != nil {
+		return nil, err
+	}
+	if t.Disabled {
+		return nil, &tool.Error{Code: tool.Denied, Op: "call", Msg: string(t.ID()) + " is disabled", Hint: searchName + " finds others that do the like"}
+	}
+	if args, err = asObject(args); err != nil {
+		return nil, err
+	}
+	if args, err = s.checkers.fit(set.Exposed(t.ID()), t.InputSchema, args); err != nil {
+		return nil, err
+	}
+	res, err := s.o.Caller.Call(ctx, tool.Call{
+		ID: t.ID(), Arguments: args, Meta: forwardedMeta(req.Params.Meta), Progress: s.progress(ctx, req),
+	})
+	if err != nil {
+		return nil, err
+	}
+	if kind(res.Raw) != "object" || !json.Valid(res.Raw) {
+		return nil, &tool.Error{Code: tool.Unavailable, Op: "call", Msg: "the answer of " + string(t.ID()) + " is not a tool result"}
+	}
+	return &rawResult{raw: res.Raw}, nil
+}
+
+// progress passes an upstream's progress on under the client's own token. It returns nil if the client gave none.
+func (s *Server) progress(ctx context.Context, req *mcp.CallToolRequest) func(tool.Progress) {
+	token := req.Params.GetProgressToken()
+	if token == nil {
+		return nil
+	}
+	return func(p tool.Progress) {
+		err := req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
+			ProgressToken: token, Progress: p.Progress, Total: p.Total, Message: p.Message,
+		})
+		if err != nil && ctx.Err() == nil {
+			s.o.Logger.Debug("progress not delivered", "tool", req.Params.Name, "err", err)
+		}
+	}
+}
+
+// forwardedMeta returns the client's _meta without what is between the client and this server only: the progress token,
+// and what the protocol itself puts there.
+func forwardedMeta(meta mcp.Meta) json.RawMessage {
+	kept := make(map[string]any, len(meta))
+	for key, value := range meta {
+		if key != "progressToken" && !strings.HasPrefix(key, "io.modelcontextprotocol/") {
+			kept[key] = value
+		}
+	}
+	if len(kept) == 0 {
+		return nil
+	}
+	return encode(kept)
+}

@@ -1,0 +1,200 @@
+package mcpsrv
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tooldex/tool"
+)
+
+type describeArgs struct {
+	Name       stringList `json:"name"`
+	Utterances bool       `json:"utterances"`
+}
+
+// The bounds of one answer. They are far above what real tools need; they keep a five-megabyte description out of a model.
+const (
+	maxDescribed   = 20
+	maxDescription = 20_000 // bytes
+)
+
+func (s *Server) describe(_ context.Context, _ *mcp.CallToolRequest, raw json.RawMessage) (*rawResult, error) {
+	a, err := decode[describeArgs](raw)
+	if err != nil {
+		return nil, err
+	}
+	if len(a.Name) == 0 || len(a.Name) > maxDescribed {
+		return nil, &tool.Error{Code: tool.Invalid, Op: "describe", Msg: fmt.Sprintf("name holds %d names", len(a.Name)), Hint: fmt.Sprintf("give 1 to %d", maxDescribed)}
+	}
+	set := s.set()
+	var b strings.Builder
+	var failed error
+	found := 0
+	for _, name := range a.Name {
+		t, err := set.Resolve(name)
+		if err != nil {
+			failed = err
+			b.WriteString(errorText(err, "") + "\n\n")
+			continue
+		}
+		found++
+		describeTool(&b, set, t, s.listedName(set, t), a.Utterances)
+		b.WriteByte('\n')
+	}
+	if found == 0 && len(a.Name) == 1 {
+		return nil, failed
+	}
+	text := strings.TrimRight(b.String(), "\n")
+	if found == 0 {
+		return errorResult(text), nil
+	}
+	return textResult(text), nil
+}
+
+// describeTool writes all that a model needs to call t.
+func describeTool(b *strings.Builder, set *tool.Set, t *tool.Tool, name string, utterances bool) {
+	fmt.Fprintf(b, "# %s (%s", name, t.Server)
+	if t.Category != "" {
+		b.WriteString(", " + oneLine(t.Category))
+	}
+	b.WriteByte(')')
+	if facts := factsOf(t); facts != "" {
+		b.WriteString(" " + facts)
+	}
+	b.WriteByte('\n')
+	if text := strings.TrimSpace(t.Description); text != "" {
+		b.WriteString(cut(text, maxDescription) + "\n")
+	} else if t.Summary != "" {
+		b.WriteString(oneLine(t.Summary) + "\n")
+	}
+	describeParameters(b, t)
+	if len(t.OutputSchema) > 0 {
+		b.WriteString("Structured result: " + cut(compact(t.OutputSchema), maxDescription/4) + "\n")
+	}
+	for i, e := range t.Examples {
+		if i == 0 {
+			b.WriteString("Examples:\n")
+		}
+		b.WriteString("- " + oneLine(e.Description))
+		if len(e.Invocation) > 0 {
+			b.WriteString(": " + compact(e.Invocation))
+		}
+		if e.Output != "" {
+			b.WriteString(" -> " + oneLine(e.Output))
+		}
+		b.WriteByte('\n')
+	}
+	if related := relatedNames(set, t); len(related) > 0 {
+		b.WriteString("Related: " + strings.Join(related, ", ") + "\n")
+	}
+	if utterances {
+		describeUtterances(b, t)
+	}
+}
+
+// factsOf says what a caller must know before calling.
+func factsOf(t *tool.Tool) string {
+	var facts []string
+	if t.Disabled {
+		facts = append(facts, "disabled")
+	}
+	if t.Deprecated != "" {
+		facts = append(facts, "deprecated: "+oneLine(t.Deprecated))
+	}
+	if a := t.Annotations; a != nil {
+		switch {
+		case t.ReadOnly():
+			facts = append(facts, "read-only")
+		case a.DestructiveHint != nil && *a.DestructiveHint:
+			facts = append(facts, "destructive")
+		}
+	}
+	if len(facts) == 0 {
+		return ""
+	}
+	return "[" + strings.Join(facts, "; ") + "]"
+}
+
+// describeParameters writes one line a parameter, and the schema of those whose shape one line cannot tell.
+func describeParameters(b *strings.Builder, t *tool.Tool) {
+	params := t.Parameters()
+	if len(params) == 0 {
+		b.WriteString("No parameters.\n")
+		return
+	}
+	b.WriteString("Parameters:\n")
+	var schema struct {
+		Properties  map[string]json.RawMessage `json:"properties"`
+		Defs        json.RawMessage            `json:"$defs"`
+		Definitions json.RawMessage            `json:"definitions"`
+	}
+	// A schema that gives parameters can be read; one whose properties cannot gives no shapes.
+	_ = json.Unmarshal(t.InputSchema, &schema)
+	refers := false
+	for _, p := range params {
+		fmt.Fprintf(b, "- %s: %s", p.Name, parameterType(p))
+		if p.Required {
+			b.WriteString(", required")
+		}
+		if len(p.Default) > 0 {
+			b.WriteString(", default " + compact(p.Default))
+		}
+		if p.Description != "" {
+			b.WriteString(". " + oneLine(p.Description))
+		}
+		b.WriteByte('\n')
+		if shape := schema.Properties[p.Name]; nested(shape) {
+			b.WriteString("  " + cut(compact(shape), maxDescription/4) + "\n")
+			refers = refers || bytes.Contains(shape, []byte(`"$ref"`))
+		}
+	}
+	for key, defs := range map[string]json.RawMessage{"$defs": schema.Defs, "definitions": schema.Definitions} {
+		if refers && len(defs) > 0 {
+			b.WriteString("where " + key + " " + cut(compact(defs), maxDescription/4) + "\n")
+		}
+	}
+}
+
+// parameterType spells out all values of an enum, where a signature shortens.
+func parameterType(p tool.Parameter) string {
+	if len(p.Enum) == 0 {
+		return p.Type
+	}
+	values := make([]string, len(p.Enum))
+	for i, v := range p.Enum {
+		values[i] = compact(v)
+	}
+	return strings.Join(values, "|")
+}
+
+func nested(shape json.RawMessage) bool {
+	return bytes.Contains(shape, []byte(`"properties"`)) || bytes.Contains(shape, []byte(`"$ref"`))
+}
+
+func relatedNames(set *tool.Set, t *tool.Tool) []string {
+	var names []string
+	for _, id := range t.Related {
+		if r, ok := set.Get(id); ok && !r.Disabled {
+			names = append(names, set.Exposed(id))
+		}
+	}
+	return names
+}
+
+func describeUtterances(b *strings.Builder, t *tool.Tool) {
+	for i, u := range t.Utterances {
+		if i == 0 {
+			b.WriteString("Found by:\n")
+		}
+		b.WriteString("- " + oneLine(u.Text))
+		if u.From != "" {
+			fmt.Fprintf(b, " (%s)", u.From)
+		}
+		b.WriteByte('\n')
+	}
+}

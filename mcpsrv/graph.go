@@ -1,0 +1,316 @@
+package mcpsrv
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// graph is a schema as far as it decides how long checking takes: which parts look at the same value again, and which at
+// a value inside it. The library follows both without a bound, and a stack that overflows cannot be recovered from.
+type graph struct {
+	nodes []node
+	at    map[string]int // by JSON pointer
+	// work is how many parts at most look at values along one path of a value, by the depth of that value.
+	work []int
+}
+
+type node struct {
+	same   []int // parts checked on the same value: $ref, allOf, anyOf, …
+	inside []int // parts checked on members and items
+	ref    string
+}
+
+// view says at what value a part of a schema looks.
+type view int
+
+const (
+	same   view = iota // the value that the whole looks at
+	inside             // its members or items
+	none               // none, unless it is referred to
+)
+
+// keywords are those that hold schemas: one or a list, or, where named is set, an object of them.
+var keywords = [...]struct {
+	name  string
+	looks view
+	named bool
+}{
+	{"allOf", same, false}, {"anyOf", same, false}, {"oneOf", same, false}, {"not", same, false},
+	{"if", same, false}, {"then", same, false}, {"else", same, false},
+	{"dependentSchemas", same, true}, {"dependencies", same, true},
+	{"items", inside, false}, {"prefixItems", inside, false}, {"additionalItems", inside, false}, {"contains", inside, false},
+	{"additionalProperties", inside, false}, {"propertyNames", inside, false},
+	{"unevaluatedItems", inside, false}, {"unevaluatedProperties", inside, false},
+	{"properties", inside, true}, {"patternProperties", inside, true},
+	{"$defs", none, true}, {"definitions", none, true},
+}
+
+// The bounds of what is checked. Real schemas stay below by far.
+const (
+	maxSchema   = 1 << 20 // bytes
+	maxNodes    = 20_000
+	maxSame     = 5_000     // parts that look at one value
+	maxWork     = 1_000_000 // parts looking at values, in all
+	maxArgDepth = 64
+)
+
+// prepare returns the schema in a form that the library takes, with its graph. It leaves out what the library or RE2
+// cannot read and calls can do without: patterns, versions. It refuses what could not be checked safely.
+func prepare(schema json.RawMessage) (json.RawMessage, *graph, error) {
+	if len(schema) == 0 || len(schema) > maxSchema {
+		return nil, nil, fmt.Errorf("schema has %d bytes", len(schema))
+	}
+	dec := json.NewDecoder(bytes.NewReader(schema))
+	dec.UseNumber()
+	var root map[string]any
+	if err := dec.Decode(&root); err != nil {
+		return nil, nil, fmt.Errorf("schema is not an object: %w", err)
+	}
+	if !allowsObject(root["type"]) {
+		return nil, nil, errors.New("schema is not one of an object")
+	}
+	if version, ok := root["$schema"].(string); ok {
+		// Only two versions are known to the library, and in one spelling each.
+		delete(root, "$schema")
+		if strings.Contains(version, "draft-0") {
+			root["$schema"] = "http://json-schema.org/draft-07/schema#"
+		}
+	}
+	delete(root, "$id") // a relative one is refused, and nothing outside refers to it
+	g := &graph{at: map[string]int{}}
+	if _, err := g.add(root, ""); err != nil {
+		return nil, nil, err
+	}
+	if err := g.link(); err != nil {
+		return nil, nil, err
+	}
+	if err := g.bounded(); err != nil {
+		return nil, nil, err
+	}
+	clean, err := json.Marshal(root)
+	return clean, g, err
+}
+
+func allowsObject(types any) bool {
+	switch t := types.(type) {
+	case nil:
+		return true
+	case string:
+		return t == "object"
+	case []any:
+		for _, one := range t {
+			if one == "object" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// add enters a schema and all that it holds, and cleans it.
+func (g *graph) add(v any, pointer string) (int, error) {
+	i := len(g.nodes)
+	if i >= maxNodes {
+		return 0, errors.New("schema has too many parts")
+	}
+	g.nodes = append(g.nodes, node{})
+	g.at[pointer] = i
+	s, ok := v.(map[string]any)
+	if !ok { // true, false, or nonsense that the library will refuse
+		return i, nil
+	}
+	for _, key := range []string{"$dynamicRef", "$recursiveRef", "$id"} {
+		if _, ok := s[key]; ok {
+			return 0, errors.New("schema has a " + key)
+		}
+	}
+	dropPatterns(s)
+	g.nodes[i].ref, _ = s["$ref"].(string)
+	for _, k := range keywords {
+		held, err := g.addHeld(s[k.name], pointer+"/"+k.name, k.named)
+		if err != nil {
+			return 0, err
+		}
+		switch n := &g.nodes[i]; k.looks {
+		case same:
+			n.same = append(n.same, held...)
+		case inside:
+			n.inside = append(n.inside, held...)
+		}
+	}
+	return i, nil
+}
+
+func (g *graph) addHeld(v any, pointer string, named bool) ([]int, error) {
+	parts := map[string]any{}
+	switch v := v.(type) {
+	case map[string]any:
+		if !named {
+			i, err := g.add(v, pointer)
+			return []int{i}, err
+		}
+		for key, part := range v {
+			parts[strings.NewReplacer("~", "~0", "/", "~1").Replace(key)] = part
+		}
+	case []any:
+		for i, part := range v {
+			parts[strconv.Itoa(i)] = part
+		}
+	}
+	var held []int
+	for key, part := range parts {
+		i, err := g.add(part, pointer+"/"+key)
+		if err != nil {
+			return nil, err
+		}
+		held = append(held, i)
+	}
+	return held, nil
+}
+
+// dropPatterns removes regular expressions that RE2 does not have, such as lookahead: one of them would make the whole
+// schema useless. What a lost pattern would have let through must not be refused as unknown.
+func dropPatterns(s map[string]any) {
+	if p, ok := s["pattern"].(string); ok {
+		if _, err := regexp.Compile(p); err != nil {
+			delete(s, "pattern")
+		}
+	}
+	named, _ := s["patternProperties"].(map[string]any)
+	for p := range named {
+		if _, err := regexp.Compile(p); err != nil {
+			delete(named, p)
+			delete(s, "additionalProperties")
+			delete(s, "unevaluatedProperties")
+		}
+	}
+}
+
+// link follows every reference. Those that lead out of the schema, or to no part of it, are refused.
+func (g *graph) link() error {
+	for i := range g.nodes {
+		n := &g.nodes[i]
+		if n.ref == "" {
+			continue
+		}
+		pointer, local := strings.CutPrefix(n.ref, "#")
+		if unescaped, err := url.PathUnescape(pointer); err == nil {
+			pointer = unescaped
+		}
+		to, ok := g.at[pointer]
+		if !local || !ok {
+			return fmt.Errorf("schema refers to %q, which it does not hold", cut(n.ref, 200))
+		}
+		n.same = append(n.same, to)
+	}
+	return nil
+}
+
+// bounded computes work, and refuses a schema that would look at one value for ever or very often.
+func (g *graph) bounded() error {
+	order, err := g.order()
+	if err != nil {
+		return err
+	}
+	before := make([]int, len(g.nodes))
+	for depth := 0; depth <= maxArgDepth; depth++ {
+		now := make([]int, len(g.nodes))
+		changed := false
+		for _, i := range order {
+			n, most := &g.nodes[i], 0
+			for _, c := range n.inside {
+				most = max(most, before[c])
+			}
+			work := 1 + most
+			for _, c := range n.same {
+				work = min(work+now[c], maxWork+1)
+			}
+			now[i] = work
+			changed = changed || work != before[i]
+		}
+		if depth == 0 && now[0] > maxSame {
+			return errors.New("schema looks at one value too often")
+		}
+		g.work = append(g.work, now[0])
+		if !changed {
+			break
+		}
+		before = now
+	}
+	return nil
+}
+
+// order sorts the parts so that each comes after those that look at the same value for it.
+func (g *graph) order() ([]int, error) {
+	const (
+		unseen = iota
+		open
+		done
+	)
+	state := make([]int, len(g.nodes))
+	order := make([]int, 0, len(g.nodes))
+	var visit func(i int) error
+	visit = func(i int) error {
+		switch state[i] {
+		case open:
+			return errors.New("schema refers to itself without going into the value")
+		case done:
+			return nil
+		}
+		state[i] = open
+		for _, c := range g.nodes[i].same {
+			if err := visit(c); err != nil {
+				return err
+			}
+		}
+		state[i] = done
+		order = append(order, i)
+		return nil
+	}
+	for i := range g.nodes {
+		if err := visit(i); err != nil {
+			return nil, err
+		}
+	}
+	return order, nil
+}
+
+// cost is at most how many parts look at values when v is checked, and more than maxWork if that is too much.
+func (g *graph) cost(v any) int {
+	values, depth := measure(v)
+	if depth > maxArgDepth {
+		return maxWork + 1
+	}
+	work := g.work[min(depth, len(g.work)-1)]
+	if work > maxWork/values {
+		return maxWork + 1
+	}
+	return work * values
+}
+
+// measure counts the values in a JSON value, itself included, and how deep they lie.
+func measure(v any) (values, depth int) {
+	values = 1
+	within := func(part any) {
+		n, d := measure(part)
+		values += n
+		depth = max(depth, d+1)
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, part := range v {
+			within(part)
+		}
+	case []any:
+		for _, part := range v {
+			within(part)
+		}
+	}
+	return values, depth
+}

@@ -1,0 +1,164 @@
+package mcpsrv
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+)
+
+// member is one key of a JSON object with its value as it was written.
+type member struct {
+	key   string
+	value json.RawMessage
+}
+
+// object is a JSON object whose members keep their order and their bytes.
+type object []member
+
+var errNotObject = errors.New("not a JSON object")
+
+// parseObject reads exactly one JSON object.
+func parseObject(raw []byte) (object, error) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	t, err := dec.Token()
+	if err != nil {
+		return nil, err
+	}
+	if t != json.Delim('{') {
+		return nil, errNotObject
+	}
+	o := object{}
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return nil, err
+		}
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return nil, err
+		}
+		o = append(o, member{key.(string), value}) // the decoder has made sure that a key is a string
+	}
+	if _, err := dec.Token(); err != nil {
+		return nil, err
+	}
+	if len(bytes.TrimSpace(raw[dec.InputOffset():])) > 0 {
+		return nil, errors.New("more follows the JSON object")
+	}
+	return o, nil
+}
+
+// MarshalJSON writes the members in order.
+func (o object) MarshalJSON() ([]byte, error) { return o.bytes(), nil }
+
+func (o object) bytes() json.RawMessage {
+	b := []byte{'{'}
+	for i, m := range o {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, encode(m.key)...)
+		b = append(b, ':')
+		b = append(b, m.value...)
+	}
+	return append(b, '}')
+}
+
+func (o object) get(key string) (json.RawMessage, bool) {
+	for _, m := range o {
+		if m.key == key {
+			return m.value, true
+		}
+	}
+	return nil, false
+}
+
+// with returns a copy of o in which key has value; a new key goes to the end.
+func (o object) with(key string, value json.RawMessage) object {
+	out := make(object, 0, len(o)+1)
+	found := false
+	for _, m := range o {
+		if m.key == key {
+			m.value, found = value, true
+		}
+		out = append(out, m)
+	}
+	if !found {
+		out = append(out, member{key, value})
+	}
+	return out
+}
+
+func (o object) without(key string) object {
+	out := make(object, 0, len(o))
+	for _, m := range o {
+		if m.key != key {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// encode writes v as JSON without escaping <, > and &, which cost tokens and which schemas and texts are full of. It
+// returns null for what cannot be encoded, which no value built here is.
+func encode(v any) json.RawMessage {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(v) != nil {
+		return json.RawMessage("null")
+	}
+	return bytes.TrimRight(b.Bytes(), "\n")
+}
+
+// compact removes the white space between tokens, to save a model's; what is not JSON stays as it is.
+func compact(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return string(raw)
+	}
+	return b.String()
+}
+
+// kind returns the JSON type of a value: object, array, string, number, boolean or null.
+func kind(raw json.RawMessage) string {
+	raw = bytes.TrimLeft(raw, " \t\r\n")
+	if len(raw) == 0 {
+		return ""
+	}
+	switch raw[0] {
+	case '{':
+		return "object"
+	case '[':
+		return "array"
+	case '"':
+		return "string"
+	case 't', 'f':
+		return "boolean"
+	case 'n':
+		return "null"
+	}
+	return "number"
+}
+
+// fold makes keys comparable across the spellings that models use: toolName, tool_name, tool-name.
+func fold(s string) string {
+	return strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(s))
+}
+
+// oneLine collapses white space and control characters, so that text from a server cannot break a line of an answer.
+func oneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029 }), " ")
+}
+
+// cut shortens s to at most n bytes at a rune's edge, marking the cut.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return s[:n] + "…"
+}

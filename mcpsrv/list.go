@@ -1,0 +1,98 @@
+package mcpsrv
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tooldex/tool"
+)
+
+type listArgs struct {
+	Category        stringList `json:"category"`
+	Server          stringList `json:"server"`
+	IncludeDisabled bool       `json:"include_disabled"`
+	Limit           int        `json:"limit"`
+	Cursor          tool.ID    `json:"cursor"`
+}
+
+// The sizes of a page of list_available_tools.
+const (
+	defaultPage = 50
+	maxPage     = 500
+)
+
+// list answers page by page in the order of IDs. A cursor is the ID of the last tool shown: it stays good when the
+// catalogue changes, and needs no session.
+func (s *Server) list(_ context.Context, _ *mcp.CallToolRequest, raw json.RawMessage) (*rawResult, error) {
+	a, err := decode[listArgs](raw)
+	if err != nil {
+		return nil, err
+	}
+	limit := min(max(a.Limit, 0), maxPage)
+	if limit == 0 {
+		limit = defaultPage
+	}
+	filter := tool.Filter{Servers: a.Server, Categories: a.Category, Disabled: a.IncludeDisabled}
+	set := s.set()
+	var lines strings.Builder
+	total, shown, after := 0, 0, 0
+	var last tool.ID
+	for _, t := range set.All() {
+		if !filter.Match(t) {
+			continue
+		}
+		total++
+		switch id := t.ID(); {
+		case a.Cursor != "" && id <= a.Cursor:
+		case shown == limit:
+			after++
+		default:
+			shown++
+			last = id
+			lines.WriteString(s.listedName(set, t) + listSummary(t) + "\n")
+		}
+	}
+	if total == 0 {
+		return textResult("No tools. " + categoriesName + " tells which categories and servers there are."), nil
+	}
+	text := fmt.Sprintf("%d tools\n%s", total, lines.String())
+	if after > 0 {
+		text += fmt.Sprintf("%d more; cursor: %s", after, last)
+	}
+	return textResult(strings.TrimRight(text, "\n")), nil
+}
+
+func listSummary(t *tool.Tool) string {
+	var b strings.Builder
+	if text := oneLine(cmp.Or(t.Summary, tool.DeriveSummary(t.Description))); text != "" {
+		b.WriteString(": " + text)
+	}
+	if t.Disabled {
+		b.WriteString(" [disabled]")
+	}
+	if t.Deprecated != "" {
+		b.WriteString(" [deprecated]")
+	}
+	return b.String()
+}
+
+func (s *Server) categories(context.Context, *mcp.CallToolRequest, json.RawMessage) (*rawResult, error) {
+	set := s.set()
+	var b strings.Builder
+	for _, part := range []struct {
+		label string
+		list  []tool.Count
+	}{{"Categories", set.Categories()}, {"Servers", set.Servers()}} {
+		b.WriteString(part.label + ":")
+		for i, c := range part.list {
+			fmt.Fprintf(&b, "%s %s %d", []string{"", ","}[min(i, 1)], oneLine(c.Name), c.Tools)
+		}
+		b.WriteByte('\n')
+	}
+	return textResult(strings.TrimRight(b.String(), "\n")), nil
+}

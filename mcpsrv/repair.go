@@ -1,0 +1,238 @@
+package mcpsrv
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"tooldex/tool"
+)
+
+// The spellings, folded, under which models send the two parameters of invoke_tool.
+var (
+	nameKeys      = [...]string{"name", "toolname", "tool"}
+	argumentsKeys = [...]string{"arguments", "args", "parameters", "params", "input"}
+)
+
+// maxNesting is how many times a model may have named invoke_tool inside itself and still be understood.
+const maxNesting = 4
+
+// unwrapInvocation reads the arguments of invoke_tool: whose call is meant, and with what. It understands other spellings,
+// arguments in a string, arguments beside the name in place of below it, and invoke_tool named inside itself. The name
+// that it returns is never invoke_tool's.
+func (s *Server) unwrapInvocation(m metaTool, raw json.RawMessage) (string, json.RawMessage, error) {
+	for range maxNesting {
+		name, args, err := readInvocation(raw)
+		if err != nil {
+			return "", nil, err
+		}
+		if inner, ok := s.metaTool(name); !ok || inner.Name != m.Name {
+			return name, args, nil
+		}
+		raw = args
+	}
+	return "", nil, invalidInvocation("name", "is "+m.Name+" itself")
+}
+
+func readInvocation(raw json.RawMessage) (string, json.RawMessage, error) {
+	raw, err := asObject(raw)
+	if err != nil {
+		return "", nil, err
+	}
+	o, err := parseObject(raw)
+	if err != nil {
+		return "", nil, invalidInvocation("arguments", err.Error())
+	}
+	nameKey, hasName := spelled(o, nameKeys[:], func(v json.RawMessage) bool { return kind(v) == "string" })
+	argsKey, hasArgs := spelled(o, argumentsKeys[:], holdsObject)
+	if !hasName && hasArgs { // {"arguments": {"name": …, "arguments": …}}
+		inner, _ := o.get(argsKey)
+		inner, err = asObject(inner)
+		if o, err2 := parseObject(inner); err == nil && err2 == nil {
+			if _, ok := spelled(o, nameKeys[:], func(v json.RawMessage) bool { return kind(v) == "string" }); ok {
+				return readInvocation(inner)
+			}
+		}
+	}
+	if !hasName {
+		return "", nil, invalidInvocation("name", "is missing or not a string")
+	}
+	var name string
+	value, _ := o.get(nameKey)
+	if json.Unmarshal(value, &name) != nil || strings.TrimSpace(name) == "" {
+		return "", nil, invalidInvocation("name", "is empty")
+	}
+	rest := o.without(nameKey)
+	if !hasArgs {
+		if value, ok := rest.get("arguments"); ok && len(rest) == 1 && kind(value) != "null" && string(value) != `""` {
+			return "", nil, invalidInvocation("arguments", "is not an object")
+		}
+		if value, ok := rest.get("arguments"); ok && (kind(value) == "null" || string(value) == `""`) {
+			rest = rest.without("arguments")
+		}
+		return name, rest.bytes(), nil
+	}
+	value, _ = rest.get(argsKey)
+	args, err := asObject(value)
+	if err != nil {
+		return "", nil, err
+	}
+	if rest = rest.without(argsKey); len(rest) > 0 && compact(args) == "{}" {
+		args = rest.bytes()
+	}
+	return name, args, nil
+}
+
+func invalidInvocation(field, what string) error {
+	return &tool.Error{
+		Code: tool.Invalid, Op: "call", Msg: field + " of " + invokeName + " " + what,
+		Hint: `give {"name": "a tool's name", "arguments": {…}}`,
+	}
+}
+
+// spelled finds the first of keys, in any spelling, whose value is as wanted.
+func spelled(o object, keys []string, wanted func(json.RawMessage) bool) (string, bool) {
+	for _, key := range keys {
+		for _, m := range o {
+			if fold(m.key) == key && wanted(m.value) {
+				return m.key, true
+			}
+		}
+	}
+	return "", false
+}
+
+// holdsObject reports whether v is an object or a string that holds one.
+func holdsObject(v json.RawMessage) bool {
+	switch kind(v) {
+	case "object":
+		return true
+	case "string":
+		var text string
+		return json.Unmarshal(v, &text) == nil && kind(json.RawMessage(text)) == "object" && json.Valid([]byte(text))
+	}
+	return false
+}
+
+// asObject makes arguments an object: nothing and null are the empty one, and a string may hold one.
+func asObject(raw json.RawMessage) (json.RawMessage, error) {
+	switch kind(raw) {
+	case "", "null":
+		return json.RawMessage("{}"), nil
+	case "object":
+		return raw, nil
+	case "string":
+		var text string
+		if json.Unmarshal(raw, &text) == nil {
+			if text = strings.TrimSpace(text); text == "" {
+				return json.RawMessage("{}"), nil
+			}
+			if holdsObject(raw) {
+				return json.RawMessage(text), nil
+			}
+		}
+	}
+	return nil, &tool.Error{Code: tool.Invalid, Op: "call", Msg: "arguments is not an object but " + kind(raw), Hint: "give an object, {} if there are none"}
+}
+
+// candidates gives what a model may have meant by arguments that do not fit a schema, the smallest change first.
+func candidates(schema, args json.RawMessage) []json.RawMessage {
+	o, err := parseObject(args)
+	if err != nil {
+		return nil
+	}
+	types := propertyTypes(schema)
+	var out []json.RawMessage
+	if c, changed := coerce(o, types); changed {
+		out = append(out, c.bytes())
+	}
+	// One level too deep: {"arguments": {…}}, perhaps with the tool's name beside it.
+	key, ok := spelled(o, argumentsKeys[:], holdsObject)
+	_, named := spelled(o, nameKeys[:], func(v json.RawMessage) bool { return kind(v) == "string" })
+	if ok && (len(o) == 1 || len(o) == 2 && named) {
+		value, _ := o.get(key)
+		inner, err := asObject(value)
+		if err != nil {
+			return out
+		}
+		out = append(out, inner)
+		if o, err := parseObject(inner); err == nil {
+			if c, changed := coerce(o, types); changed {
+				out = append(out, c.bytes())
+			}
+		}
+	}
+	return out
+}
+
+// property is what coerce must know of a parameter.
+type property struct {
+	types    []string // empty if the schema does not say it plainly
+	required bool
+}
+
+func propertyTypes(schema json.RawMessage) map[string]property {
+	var s struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+		Required   []string                   `json:"required"`
+	}
+	if json.Unmarshal(schema, &s) != nil {
+		return nil
+	}
+	out := make(map[string]property, len(s.Properties))
+	for name, raw := range s.Properties {
+		var p struct {
+			Type stringList `json:"type"`
+		}
+		if json.Unmarshal(raw, &p) == nil {
+			out[name] = property{p.Type, slices.Contains(s.Required, name)}
+		}
+	}
+	return out
+}
+
+// coerce changes the values that are plainly of another type than the schema's: JSON in a string, a number or truth value
+// where text is wanted, one value where a list is, and null for what may be left out. Digits stay as they were written.
+func coerce(o object, types map[string]property) (object, bool) {
+	out := make(object, 0, len(o))
+	changed := false
+	for _, m := range o {
+		p, known := types[m.key]
+		if !known || len(p.types) == 0 || p.accepts(m.value) {
+			out = append(out, m)
+			continue
+		}
+		if kind(m.value) == "null" && !p.required {
+			changed = true
+			continue
+		}
+		if value, ok := p.coerce(m.value); ok {
+			m.value, changed = value, true
+		}
+		out = append(out, m)
+	}
+	return out, changed
+}
+
+func (p property) accepts(v json.RawMessage) bool {
+	k := kind(v)
+	return slices.Contains(p.types, k) || k == "number" && slices.Contains(p.types, "integer")
+}
+
+func (p property) coerce(v json.RawMessage) (json.RawMessage, bool) {
+	var text string
+	switch kind(v) {
+	case "string":
+		if json.Unmarshal(v, &text) == nil && json.Valid([]byte(text)) && p.accepts(json.RawMessage(text)) {
+			return json.RawMessage(strings.TrimSpace(text)), true
+		}
+	case "number", "boolean":
+		if slices.Contains(p.types, "string") {
+			return encode(string(v)), true
+		}
+	}
+	if slices.Contains(p.types, "array") {
+		return slices.Concat(json.RawMessage("["), v, json.RawMessage("]")), true
+	}
+	return nil, false
+}

@@ -1,0 +1,104 @@
+package mcpsrv
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tooldex/tool"
+)
+
+// rawResult is a result that is written as the bytes it holds. The SDK puts its own serverInfo into the embedded Meta, for
+// stateless requests only; that is what tells the generations apart when the result is written.
+type rawResult struct {
+	mcp.ResultBase
+	raw json.RawMessage // an object
+}
+
+// The members of a result that belong to one connection, and so are not passed on from an upstream's.
+const (
+	keyResultType = "resultType"
+	keyMeta       = "_meta"
+)
+
+// MarshalJSON writes the bytes with what the client's generation of the protocol asks for.
+func (r *rawResult) MarshalJSON() ([]byte, error) {
+	info, stateless := r.Meta[mcp.MetaKeyServerInfo]
+	if !stateless && !bytes.Contains(r.raw, []byte(keyResultType)) && !bytes.Contains(r.raw, []byte(mcp.MetaKeyServerInfo)) {
+		return r.raw, nil
+	}
+	o, err := parseObject(r.raw)
+	if err != nil {
+		return nil, fmt.Errorf("read result: %w", err)
+	}
+	meta, hasMeta := object{}, false
+	if raw, ok := o.get(keyMeta); ok {
+		if meta, err = parseObject(raw); err != nil {
+			meta = object{}
+		}
+		hasMeta = true
+	}
+	meta = meta.without(mcp.MetaKeyServerInfo)
+	if stateless {
+		meta = meta.with(mcp.MetaKeyServerInfo, encode(info))
+		if _, ok := o.get(keyResultType); !ok {
+			o = append(object{{keyResultType, json.RawMessage(`"complete"`)}}, o...)
+		}
+	} else {
+		o = o.without(keyResultType)
+	}
+	switch {
+	case len(meta) > 0:
+		o = o.with(keyMeta, meta.bytes())
+	case hasMeta:
+		o = o.without(keyMeta)
+	}
+	return o.bytes(), nil
+}
+
+// textResult is the answer of one of the server's own tools.
+func textResult(text string) *rawResult {
+	return &rawResult{raw: object{{"content", textContent(text)}}.bytes()}
+}
+
+func textContent(text string) json.RawMessage {
+	return encode([]struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}{{"text", text}})
+}
+
+// errorResult is a tool error: a result that the model reads and can act on, unlike a protocol error.
+func errorResult(text string) *rawResult {
+	return &rawResult{raw: object{{"content", textContent(text)}, {"isError", json.RawMessage("true")}}.bytes()}
+}
+
+// fail turns an error into a tool error, and logs it once if it is a fault of this program.
+func (s *Server) fail(err error) *rawResult {
+	request := rand.Text()[:12]
+	if tool.CodeOf(err) == tool.Internal {
+		s.o.Logger.Error("internal error", "request", request, "err", err)
+	}
+	return errorResult(errorText(err, request))
+}
+
+// errorText is the one place where errors become what a model reads: the code, what is wrong and what to do. Of an
+// internal error it tells nothing but a number to look for in the log.
+func errorText(err error, request string) string {
+	var e *tool.Error
+	if !errors.As(err, &e) || e.Code == tool.Internal {
+		return "internal: internal error; request id " + request
+	}
+	text := e.Code.String() + ": " + e.Msg
+	if e.Hint != "" {
+		text += "\n" + e.Hint
+	}
+	if e.Code.Retry() {
+		text += "\nThe same call may work later."
+	}
+	return text
+}

@@ -1,0 +1,68 @@
+package mcpsrv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// RunStdio serves one client over standard input and output, and returns when it goes away (nil), when ctx ends or Close
+// is called (nil), or when the connection breaks. Nothing else may write to standard output meanwhile.
+func (s *Server) RunStdio(ctx context.Context) error { return s.Run(ctx, &mcp.StdioTransport{}) }
+
+// runKey finds, in the context of a request, the context of the Run that it came through. The SDK passes on the values of
+// a connection's context but not its end, so a call would go on, and Close wait for it, after Run was told to stop.
+type runKey struct{}
+
+// Run serves one client over a persistent transport, as RunStdio does. Calls in flight are cancelled when ctx ends.
+func (s *Server) Run(ctx context.Context, t mcp.Transport) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.closing, cancel)()
+	session, err := s.mcp.Connect(context.WithValue(ctx, runKey{}, ctx), t, nil)
+	if err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	defer context.AfterFunc(ctx, func() { _ = session.Close() })()
+	err = session.Wait()
+	if ctx.Err() != nil || errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+// statelessRevision is the first protocol revision without sessions.
+const statelessRevision = "2026-07-28"
+
+// Handler serves streamable HTTP in both generations of the protocol at one address. It checks no credentials.
+func (s *Server) Handler() http.Handler {
+	pick := func(*http.Request) *mcp.Server { return s.mcp }
+	logger := s.o.Logger
+	sessions := mcp.NewStreamableHTTPHandler(pick, &mcp.StreamableHTTPOptions{
+		Logger: logger, SessionTimeout: s.o.SessionTimeout, DisableLocalhostProtection: s.o.AnyHost,
+	})
+	stateless := mcp.NewStreamableHTTPHandler(pick, &mcp.StreamableHTTPOptions{
+		Logger: logger, Stateless: true, PropagateRequestCancellation: true, DisableLocalhostProtection: s.o.AnyHost,
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.closing.Err() != nil {
+			http.Error(w, "server is closing", http.StatusServiceUnavailable)
+			return
+		}
+		// A session that began while Close was collecting them would live on.
+		defer func() {
+			if s.closing.Err() != nil {
+				s.closeSessions()
+			}
+		}()
+		if r.Header.Get("Mcp-Protocol-Version") >= statelessRevision {
+			stateless.ServeHTTP(w, r)
+			return
+		}
+		sessions.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,149 @@
+package mcpsrv
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tooldex/tool"
+)
+
+type searchArgs struct {
+	Query    stringList  `json:"query"`
+	Limit    int         `json:"limit"`
+	Detail   tool.Detail `json:"detail"`
+	Server   stringList  `json:"server"`
+	Category stringList  `json:"category"`
+	ReadOnly bool        `json:"read_only"`
+	Explain  bool        `json:"explain"`
+}
+
+func (s *Server) search(ctx context.Context, req *mcp.CallToolRequest, raw json.RawMessage) (*rawResult, error) {
+	a, err := decode[searchArgs](raw)
+	if err != nil {
+		return nil, err
+	}
+	q := tool.Query{
+		Limit: min(max(a.Limit, 0), tool.MaxLimit), Detail: a.Detail, Explain: a.Explain, Session: req.Session.ID(),
+		Filter: tool.Filter{Servers: a.Server, Categories: a.Category, ReadOnly: a.ReadOnly},
+	}
+	if q.Detail == "" {
+		q.Detail = tool.DetailSignature
+	}
+	if len(a.Query) == 1 {
+		q.Text = a.Query[0]
+	} else {
+		q.Texts = a.Query
+	}
+	res, err := s.o.Searcher.Search(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	out := object{{"content", textContent(searchText(res, q.Detail))}, {keyMeta, object{{"tooldex/search", searchFacts(res)}}.bytes()}}
+	return &rawResult{raw: out.bytes()}, nil
+}
+
+// searchFacts is what a program, not the model, may want to know of an answer.
+func searchFacts(res *tool.Result) json.RawMessage {
+	type scored struct {
+		ID    tool.ID `json:"id"`
+		Score float64 `json:"score"`
+	}
+	facts := struct {
+		Confident bool     `json:"confident"`
+		Tokens    int      `json:"tokens"`
+		Degraded  string   `json:"degraded,omitempty"`
+		Tools     []scored `json:"tools"`
+	}{res.Confident, res.Tokens, res.Degraded, make([]scored, 0, len(res.Tools))}
+	for _, h := range res.Tools {
+		facts.Tools = append(facts.Tools, scored{h.ID, h.Score})
+	}
+	return encode(facts)
+}
+
+// searchText writes an answer for a model to read: a few lines a tool, no keys, quotes or braces to pay for.
+func searchText(res *tool.Result, detail tool.Detail) string {
+	var b strings.Builder
+	if res.Degraded != "" {
+		fmt.Fprintf(&b, "Searched by words only: %s\n", oneLine(res.Degraded))
+	}
+	if len(res.Groups) == 0 {
+		writeHits(&b, res.Tools, res.Confident, res.Advice, detail)
+	}
+	for _, g := range res.Groups {
+		fmt.Fprintf(&b, "# %s\n", oneLine(g.Query))
+		writeHits(&b, g.Tools, g.Confident, g.Advice, detail)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+func writeHits(b *strings.Builder, hits []tool.Hit, confident bool, advice *tool.Advice, detail tool.Detail) {
+	if !confident || len(hits) == 0 {
+		b.WriteString("Probably no tool here does this.")
+		writeAdvice(b, advice)
+		if len(hits) == 0 {
+			b.WriteByte('\n')
+			return
+		}
+		b.WriteString(" Nearest:\n")
+	}
+	for i := range hits {
+		writeHit(b, &hits[i], detail)
+	}
+}
+
+func writeAdvice(b *strings.Builder, a *tool.Advice) {
+	if a == nil {
+		return
+	}
+	if a.Message != "" {
+		b.WriteString(" " + oneLine(a.Message))
+	}
+	for _, part := range []struct {
+		label string
+		list  []string
+	}{{"Not understood", a.NotUnderstood}, {"Servers that would", a.Kinds}, {"Nearest categories", a.Categories}} {
+		if len(part.list) > 0 {
+			fmt.Fprintf(b, " %s: %s.", part.label, oneLine(strings.Join(part.list, ", ")))
+		}
+	}
+}
+
+// maxSignature bounds a signature in an answer, in bytes: a tool with fifty parameters must not crowd out the others.
+const maxSignature = 400
+
+// writeHit writes one tool. The name is the one to call it by.
+func writeHit(b *strings.Builder, h *tool.Hit, detail tool.Detail) {
+	b.WriteString("- " + h.Exposed)
+	if params, ok := strings.CutPrefix(h.Signature, h.Name); ok && h.Signature != "" {
+		b.WriteString(cut(params, maxSignature))
+	}
+	if detail == tool.DetailName {
+		fmt.Fprintf(b, " %s\n", score(h.Score))
+	} else {
+		b.WriteString(": " + oneLine(h.Summary) + " [" + h.Server)
+		if h.Category != "" {
+			b.WriteString(", " + oneLine(h.Category))
+		}
+		b.WriteString(", " + score(h.Score) + "]\n")
+	}
+	if h.Schema != nil {
+		b.WriteString("  input: " + compact(encode(h.Schema)) + "\n")
+	}
+	if h.Output != nil {
+		b.WriteString("  output: " + compact(encode(h.Output)) + "\n")
+	}
+	if e := h.Explain; e != nil {
+		fmt.Fprintf(b, "  why: words %.2f, meaning %.2f (weight %.2f), together %.2f", e.Keyword, e.Semantic, e.Weight, e.Fused)
+		for i, l := range e.Borrowed {
+			b.WriteString([]string{", like ", ", "}[min(i, 1)] + oneLine(l.Archetype) + " " + score(l.Weight))
+		}
+		b.WriteByte('\n')
+	}
+}
+
+func score(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }

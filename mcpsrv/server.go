@@ -1,0 +1,166 @@
+package mcpsrv
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tooldex/tool"
+)
+
+// Mode says what tools/list holds. Every mode serves calls of every tool.
+type Mode string
+
+// The modes. The zero value means Search.
+const (
+	Search Mode = "search" // the server's own five tools and those with Always set
+	Full   Mode = "full"   // every enabled tool, and none of the server's own; for small catalogues
+)
+
+// Catalog tells which tools there are now. The Set may be replaced at any time; it is asked for once per request.
+type Catalog interface {
+	Set() *tool.Set
+}
+
+// Options configures a Server. Searcher, Caller and Catalog are required; the zero value of the rest works.
+type Options struct {
+	Searcher tool.Searcher
+	Caller   tool.Caller
+	Catalog  Catalog
+	Version  string // of this program, told to clients; "" means "dev"
+	Mode     Mode
+	// Instructions tell the model how to use the server; "" means a short text about searching and calling.
+	Instructions string
+	// Summary replaces the summary of the catalogue in the description of search_tools.
+	Summary string
+	// SessionTimeout ends an HTTP session after this time without a request; zero means half an hour.
+	SessionTimeout time.Duration
+	// AnyHost leaves out the check that a request arriving on a loopback address names a loopback host, for a caller
+	// that checks hosts itself.
+	AnyHost bool
+	Logger  *slog.Logger // nil means no log
+}
+
+const defaultInstructions = "Many tools lie behind this server. Find them with search_tools, in plain words, " +
+	"then call what it finds through invoke_tool."
+
+func (o Options) withDefaults() Options {
+	o.Version = cmp.Or(o.Version, "dev")
+	o.Mode = cmp.Or(o.Mode, Search)
+	o.Instructions = cmp.Or(o.Instructions, defaultInstructions)
+	o.SessionTimeout = cmp.Or(o.SessionTimeout, 30*time.Minute)
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// Server is an MCP server over a catalogue. It is safe for concurrent use. Close ends it.
+type Server struct {
+	o        Options
+	mcp      *mcp.Server
+	meta     []metaTool
+	checkers checkers
+	listed   atomic.Pointer[listing]
+
+	closing context.Context // ends when Close begins
+	close   context.CancelFunc
+
+	mu        sync.Mutex
+	announced string // fingerprint of the listing that clients were last told of
+}
+
+// New returns a ready Server. It starts nothing and calls none of its Options yet.
+func New(o Options) *Server {
+	s := &Server{o: o.withDefaults()}
+	s.closing, s.close = context.WithCancel(context.Background())
+	s.meta = s.metaTools()
+	s.checkers.log = s.o.Logger
+	s.mcp = mcp.NewServer(&mcp.Implementation{Name: "tooldex", Title: "tooldex", Version: s.o.Version}, &mcp.ServerOptions{
+		Instructions: s.o.Instructions,
+		Logger:       slog.New(warnings{s.o.Logger.Handler()}),
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}},
+		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) {
+			c.TTLMs, c.CacheScope = listTTL, listScope
+		},
+	})
+	s.mcp.AddReceivingMiddleware(s.intercept)
+	return s
+}
+
+// intercept answers tools/list and tools/call in place of the SDK, which would refuse schemas that real servers use,
+// know only registered tools, and decode results.
+func (s *Server) intercept(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		switch r := req.(type) {
+		case *mcp.ServerRequest[*mcp.ListToolsParams]:
+			return s.listTools(r)
+		case *mcp.ServerRequest[*mcp.CallToolParamsRaw]:
+			ctx, cancel := context.WithCancel(ctx)
+			defer cancel()
+			defer context.AfterFunc(s.closing, cancel)()
+			if run, ok := ctx.Value(runKey{}).(context.Context); ok {
+				defer context.AfterFunc(run, cancel)()
+			}
+			return s.callTool(ctx, r)
+		}
+		return next(ctx, method, req)
+	}
+}
+
+// set returns the tools of this moment.
+func (s *Server) set() *tool.Set {
+	if set := s.o.Catalog.Set(); set != nil {
+		return set
+	}
+	return tool.NewSet(nil, "")
+}
+
+// CatalogChanged tells connected clients to list again, if what tools/list answers has changed since they were last told.
+// Call it after every change of the catalogue. It does not block.
+func (s *Server) CatalogChanged() {
+	print := s.listing(s.set()).fingerprint
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.announced == print {
+		return
+	}
+	s.announced = print
+	// The SDK announces a change only when one of its own features changes. This one is never listed or called: intercept
+	// answers before the SDK looks at it.
+	s.mcp.AddTool(&mcp.Tool{Name: "catalogue", InputSchema: objectSchema}, nil)
+}
+
+// Close ends calls in flight and all sessions, and refuses new ones. It returns when they have ended, is idempotent, and
+// always returns nil.
+func (s *Server) Close() error {
+	s.close()
+	s.closeSessions()
+	return nil
+}
+
+func (s *Server) closeSessions() {
+	var all sync.WaitGroup
+	for session := range s.mcp.Sessions() {
+		all.Go(func() { _ = session.Close() }) // its error is that of a connection that is going anyway
+	}
+	all.Wait()
+}
+
+// warnings drops the SDK's account of every session and request, and keeps what went wrong.
+type warnings struct{ slog.Handler }
+
+func (w warnings) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn && w.Handler.Enabled(ctx, level)
+}
+
+func (w warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return warnings{w.Handler.WithAttrs(attrs)}
+}
+
+func (w warnings) WithGroup(name string) slog.Handler { return warnings{w.Handler.WithGroup(name)} }
