@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -49,7 +50,7 @@ type Query struct {
 // of five gives five tools that pass.
 type Filter struct {
 	Servers    []string // any of these; empty means all
-	Categories []string // any of these, case ignored; empty means all
+	Categories []string // any of these, case ignored, "other" for tools without one; empty means all
 	ReadOnly   bool     // only tools annotated as changing nothing
 	Disabled   bool     // disabled tools too
 	Allow      func(*Tool) bool
@@ -63,7 +64,7 @@ func (f *Filter) Match(t *Tool) bool {
 	if len(f.Servers) > 0 && !slices.Contains(f.Servers, t.Server) {
 		return false
 	}
-	if len(f.Categories) > 0 && !slices.ContainsFunc(f.Categories, func(c string) bool { return strings.EqualFold(c, t.Category) }) {
+	if len(f.Categories) > 0 && !slices.ContainsFunc(f.Categories, func(c string) bool { return strings.EqualFold(c, cmp.Or(t.Category, "other")) }) {
 		return false
 	}
 	return f.Allow == nil || f.Allow(t)
