@@ -1,0 +1,107 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// kinds of thesaurus groups.
+var kinds = []string{"verb", "noun", "product", "abbreviation", "effect"}
+
+// languages of the lexicon, in the order of the keys of a line after en and pos.
+var languages = []string{"de", "es", "fr", "pt", "it", "nl", "pl", "ru", "uk", "tr", "zh", "ja", "ko", "hi", "ar", "vi", "id"}
+
+// scripts that the forms of a language are written in; languages that are not here use Latin letters.
+var scripts = map[string][]*unicode.RangeTable{
+	"ru": {unicode.Cyrillic},
+	"uk": {unicode.Cyrillic},
+	"zh": {unicode.Han},
+	"ja": {unicode.Han, unicode.Hiragana, unicode.Katakana},
+	"ko": {unicode.Hangul},
+	"hi": {unicode.Devanagari},
+	"ar": {unicode.Arabic},
+}
+
+// findGroups checks the thesaurus: known kinds, weights in (0, 1], two terms at least and none twice, and no group twice.
+func findGroups(c *corpus, add reporter) {
+	seen := make(map[string]place)
+	for _, g := range c.groups {
+		bad := func(format string, args ...any) { add(g.at, g.Concept, format, args...) }
+		length(bad, "concept", g.Concept, 1, maxSynonym)
+		length(bad, "domain", g.Domain, 1, maxCategory)
+		if !slices.Contains(kinds, g.Kind) {
+			bad("kind %q: want one of %s", g.Kind, strings.Join(kinds, ", "))
+		}
+		if len(g.Terms) < 2 {
+			bad("%d terms, want 2 or more", len(g.Terms))
+		}
+		once := make(map[string]bool)
+		for _, t := range g.Terms {
+			if once[strings.ToLower(t.Text)] {
+				bad("term %q stands twice", t.Text)
+			}
+			once[strings.ToLower(t.Text)] = true
+			if t.Weight <= 0 || t.Weight > 1 {
+				bad("term %q: weight %g is not in (0, 1]", t.Text, t.Weight)
+			}
+		}
+		key := fmt.Sprintf("%s\x00%s\x00%s", strings.ToLower(g.Concept), g.Kind, g.Domain)
+		if first, ok := seen[key]; ok {
+			bad("%s %q of domain %q is in line %d already", g.Kind, g.Concept, g.Domain, first.line)
+			continue
+		}
+		seen[key] = g.at
+	}
+}
+
+// findEntries checks the lexicon: all languages in order, one form at least and none twice, no concept twice.
+func findEntries(c *corpus, add reporter) {
+	want := append([]string{"en", "pos"}, languages...)
+	seen := make(map[string]bool)
+	for _, e := range c.entries {
+		bad := func(format string, args ...any) { add(e.at, e.English, format, args...) }
+		if !slices.Equal(e.keys, want) {
+			bad("keys %v, want %v", e.keys, want)
+			continue
+		}
+		length(bad, "en", e.English, 1, maxSynonym)
+		length(bad, "pos", e.Pos, 2, maxSynonym)
+		key := e.English + "\x00" + e.Pos
+		if seen[key] {
+			bad("%s %q stands twice", e.Pos, e.English)
+		}
+		seen[key] = true
+		for _, lang := range languages {
+			if len(e.Forms[lang]) == 0 {
+				bad("%s has no form", lang)
+			}
+			once := make(map[string]bool)
+			for _, f := range e.Forms[lang] {
+				if once[strings.ToLower(f)] {
+					bad("%s form %q stands twice", lang, f)
+				}
+				once[strings.ToLower(f)] = true
+			}
+		}
+	}
+}
+
+// findScript counts forms without a letter of the script of their language. Names that are written in Latin letters
+// everywhere (API, SQL) are right, so this is a warning.
+func findScript(c *corpus, add reporter) {
+	for _, e := range c.entries {
+		for _, lang := range languages {
+			tables := scripts[lang]
+			if tables == nil {
+				tables = []*unicode.RangeTable{unicode.Latin}
+			}
+			for _, f := range e.Forms[lang] {
+				if !strings.ContainsFunc(f, func(r rune) bool { return unicode.In(r, tables...) }) {
+					add(e.at, e.English, "%s form %q is not in its script", lang, f)
+				}
+			}
+		}
+	}
+}
