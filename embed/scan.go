@@ -1,0 +1,256 @@
+package embed
+
+import (
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// maxRun bounds the bytes of one run; what is longer is read as several. It is 64 so that boundaries inside a run fit a word.
+const maxRun = 64
+
+// scanner cuts text into runs: maximal stretches of letters and digits, normalised. It allocates nothing.
+//
+// Normalisation decomposes by compatibility (full-width forms, ligatures), lowers case and drops what is written above
+// and below letters where that carries little: accents of Latin, Greek and Cyrillic, vowel points of Arabic and Hebrew,
+// the nukta. Vowel signs of Indic scripts stay. That й becomes и does no harm, because rows are learned from text that
+// went the same way.
+type scanner struct {
+	text string
+	at   int
+
+	buf    [maxRun + utf8.UTFMax]byte
+	n      int
+	camel  uint64 // bit i: a case boundary lies before buf[i]
+	digits uint64 // bit i: a letter meets a digit before buf[i]
+	dense  bool   // the run is of a script that does not put spaces between words
+}
+
+// class says what a normalised rune is to the scanner.
+type class uint8
+
+const (
+	gap     class = iota // separates runs
+	drop                 // leaves no trace and separates nothing
+	letter               // of a script that spaces its words
+	digit                // any decimal digit
+	compact              // of a script that does not
+)
+
+// next reads the next run into s.buf[:s.n] and reports whether there is one.
+func (s *scanner) next() bool {
+	s.n, s.camel, s.digits, s.dense = 0, 0, 0, false
+	var last shape
+	for s.at < len(s.text) {
+		c := s.text[s.at]
+		if c < utf8.RuneSelf {
+			sh := asciiShape[c]
+			if sh == shapeGap {
+				if s.n > 0 {
+					return true
+				}
+				s.at++
+				continue
+			}
+			if s.dense || s.n >= maxRun {
+				return true
+			}
+			s.boundary(last, sh)
+			s.buf[s.n] = c | asciiLower[c]
+			s.n++
+			s.at++
+			last = sh
+			continue
+		}
+		more, sh := s.wide(last)
+		if !more {
+			return true
+		}
+		last = sh
+	}
+	return s.n > 0
+}
+
+// shape is what matters of a rune for boundaries inside a run.
+type shape uint8
+
+const (
+	shapeGap shape = iota
+	shapeLower
+	shapeUpper
+	shapeDigit
+)
+
+// boundary notes whether a part of a name begins at the end of the run: fooBar, HTTPServer, page2.
+func (s *scanner) boundary(last, now shape) {
+	if s.n == 0 {
+		return
+	}
+	bit := uint64(1) << (s.n & 63)
+	switch {
+	case last == shapeLower && now == shapeUpper, last == shapeDigit && now == shapeUpper:
+		s.camel |= bit
+	case last == shapeUpper && now == shapeUpper && s.upperThenLower():
+		s.camel |= bit
+	}
+	if (last == shapeDigit) != (now == shapeDigit) {
+		s.digits |= bit
+	}
+}
+
+// upperThenLower reports whether the ASCII capital at s.at is the first of a capitalised word after an abbreviation.
+func (s *scanner) upperThenLower() bool {
+	i := s.at + 1
+	return i < len(s.text) && s.text[i] < utf8.RuneSelf && asciiShape[s.text[i]] == shapeLower
+}
+
+// wide reads one rune that is not ASCII. It reports false if the run ends before it.
+func (s *scanner) wide(last shape) (bool, shape) {
+	r, size := utf8.DecodeRuneInString(s.text[s.at:])
+	var one [utf8.UTFMax]byte
+	parts := one[:utf8.EncodeRune(one[:], r)]
+	if !whole(r) {
+		if d := norm.NFKD.PropertiesString(s.text[s.at:]).Decomposition(); d != nil {
+			parts = d
+		}
+	}
+	sh := last
+	for i := 0; i < len(parts); {
+		p, n := utf8.DecodeRune(parts[i:])
+		low := fold(p)
+		kind := classify(low)
+		switch kind {
+		case drop:
+		case gap:
+			if s.n > 0 && i == 0 {
+				return false, 0 // the run ends; the rune is skipped when the next one begins
+			}
+			if s.n > 0 { // a gap inside a ligature: the rest of it is not worth a run
+				s.at += size
+				return false, 0
+			}
+		default:
+			if s.n > 0 && s.dense != (kind == compact) && i == 0 || s.n >= maxRun {
+				return false, 0
+			}
+			sh = shapeLower
+			if kind == digit {
+				sh = shapeDigit
+			} else if unicode.IsUpper(p) {
+				sh = shapeUpper
+			}
+			s.dense = kind == compact
+			s.boundary(last, sh)
+			s.append(low)
+			last = sh
+		}
+		i += n
+	}
+	s.at += size
+	return true, sh
+}
+
+// whole reports whether r is kept as it stands: decomposing it would take a syllable or a voiced kana apart.
+func whole(r rune) bool {
+	return r >= 0x3041 && r <= 0x30ff || r >= 0xac00 && r <= 0xd7a3 || r >= 0x0900 && r <= 0x0dff
+}
+
+// fold lowers case and merges letters that writers exchange freely.
+func fold(r rune) rune {
+	switch r {
+	case 'ı':
+		return 'i'
+	case 'ς':
+		return 'σ'
+	case 'ة':
+		return 'ه'
+	case 'ى', 'ی':
+		return 'ي'
+	case 'ک':
+		return 'ك'
+	case 'ł', 'Ł':
+		return 'l'
+	case 'ø', 'Ø':
+		return 'o'
+	case 'đ', 'Đ', 'ð', 'Ð':
+		return 'd'
+	}
+	if r < utf8.RuneSelf {
+		return r | rune(asciiLower[r])
+	}
+	return unicode.ToLower(r)
+}
+
+// append writes a folded rune at the end of the run, spelling out the letters that stand for two, and merging marks of voice with
+// the kana before them, as they are when typed full width.
+func (s *scanner) append(r rune) {
+	b := s.buf[:s.n]
+	switch r {
+	case 'ß':
+		b = append(b, "ss"...)
+	case 'æ':
+		b = append(b, "ae"...)
+	case 'œ':
+		b = append(b, "oe"...)
+	case 'þ':
+		b = append(b, "th"...)
+	case voiceMark, halfVoiceMark:
+		kana, n := utf8.DecodeLastRune(b)
+		if n > 0 && kana >= 'か' && kana <= 'ホ' {
+			b = utf8.AppendRune(b[:len(b)-n], kana+1+(r-voiceMark))
+		}
+	default:
+		b = utf8.AppendRune(b, r)
+	}
+	s.n = len(b)
+}
+
+// The marks that turn か into が and は into ぱ, each the next or the next but one in the order of code points.
+const (
+	voiceMark     = '\u3099'
+	halfVoiceMark = '\u309a'
+)
+
+// classify says what a folded rune is.
+func classify(r rune) class {
+	switch {
+	case r < utf8.RuneSelf:
+		switch asciiShape[r] {
+		case shapeGap:
+			return gap
+		case shapeDigit:
+			return digit
+		}
+		return letter
+	case r >= 0x0300 && r <= 0x036f, // accents
+		r >= 0x0591 && r <= 0x05c7,              // Hebrew points
+		r >= 0x064b && r <= 0x065f, r == 0x0670, // Arabic vowels
+		r == 0x0640, r == 0x093c, r == 0x200c, r == 0x200d, r == 0xfe0f, r == 0x00ad:
+		return drop
+	case r >= 0x0e00 && r <= 0x0eff, r >= 0x1000 && r <= 0x109f, r >= 0x1780 && r <= 0x17ff, // Thai, Lao, Burmese, Khmer
+		r >= 0x3041 && r <= 0x30ff && r != 0x30fb, r == 0x3005,
+		r >= 0x3400 && r <= 0x9fff, r >= 0xac00 && r <= 0xd7a3, r >= 0xf900 && r <= 0xfaff, r >= 0x20000 && r <= 0x3ffff:
+		return compact
+	case unicode.IsLetter(r), unicode.IsMark(r):
+		return letter
+	case unicode.IsDigit(r):
+		return digit
+	}
+	return gap
+}
+
+// asciiShape and asciiLower are read-only tables: the shape of each ASCII byte, and the bit that lowers it.
+var asciiShape, asciiLower = func() (sh [utf8.RuneSelf]shape, low [utf8.RuneSelf]byte) {
+	for c := range sh {
+		switch {
+		case c >= 'a' && c <= 'z':
+			sh[c] = shapeLower
+		case c >= 'A' && c <= 'Z':
+			sh[c], low[c] = shapeUpper, 0x20
+		case c >= '0' && c <= '9':
+			sh[c] = shapeDigit
+		}
+	}
+	return sh, low
+}()

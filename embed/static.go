@@ -1,0 +1,149 @@
+package embed
+
+import (
+	"context"
+	_ "embed"
+	"encoding/binary"
+	"math"
+	"sync"
+)
+
+// How many rows of a text are read. Trained and measured so; names rarely have more than a dozen, and what a description says
+// after a hundred words is usually how to call the tool, not what it is for.
+const (
+	queryTokens       = 128
+	nameTokens        = 24
+	descriptionTokens = 96
+	parameterTokens   = 64
+)
+
+// maxWeight is the greatest weight of a row. maxTokens rows of it, at the greatest byte, sum to less than 2^32.
+const maxWeight = 65535
+
+//go:embed table.bin
+var table []byte
+
+var builtin = sync.OnceValues(func() (*Static, error) { return Open(table) })
+
+// Builtin returns the table that is compiled into the binary. It is shared by all callers; the first call takes about a tenth of
+// a millisecond, and none reads the rows before they are needed.
+func Builtin() (*Static, error) { return builtin() }
+
+// sums holds a bag of rows while it is added up, two components to a word. All of it is integer arithmetic, so that every
+// machine gets the same sums.
+type sums [Dims / 2]uint64
+
+const low = 0x000000ff_000000ff
+
+// add adds weight times the row, whose bytes are 128 too great.
+func (a *sums) add(row []byte, weight uint64) {
+	row = row[:Dims]
+	for i := 0; i < Dims/8; i++ {
+		x := binary.LittleEndian.Uint64(row[8*i:])
+		c := a[4*i : 4*i+4 : 4*i+4]
+		c[0] += (x & low) * weight
+		c[1] += (x >> 8 & low) * weight
+		c[2] += (x >> 16 & low) * weight
+		c[3] += (x >> 24 & low) * weight
+	}
+}
+
+// pour writes the sums to out in unit length times scale, or adds them there.
+func (a *sums) pour(out *[Dims]float64, total uint64, scale float64) {
+	bias := int64(128 * total)
+	var v [Dims]float64
+	for i := range a {
+		at := i/4*8 + i%4
+		v[at] = float64(int64(a[i]&0xffffffff) - bias)
+		v[at+4] = float64(int64(a[i]>>32) - bias)
+	}
+	n := length(&v)
+	if n == 0 {
+		return
+	}
+	scale /= n
+	for i := range v {
+		out[i] += float64(v[i] * scale)
+	}
+}
+
+// length is the Euclidean norm. The conversions keep the compiler from fusing a product with a sum, which would give other bits on
+// machines that can.
+func length(v *[Dims]float64) float64 {
+	var a, b, c, d float64
+	for i := 0; i < Dims; i += 4 {
+		a += float64(v[i] * v[i])
+		b += float64(v[i+1] * v[i+1])
+		c += float64(v[i+2] * v[i+2])
+		d += float64(v[i+3] * v[i+3])
+	}
+	return math.Sqrt((a + b) + (c + d))
+}
+
+// gather sums the first limit rows of text, weighed as in a document (side 0) or a query (side 1), and adds them to out at
+// the given scale.
+func (s *Static) gather(out *[Dims]float64, text string, limit, side int, scale float64) {
+	var g bag
+	s.read(&g, text, limit)
+	if g.n == 0 {
+		return
+	}
+	var a sums
+	total := uint64(0)
+	for _, r := range g.rows[:g.n] {
+		w := uint64(binary.LittleEndian.Uint16(s.weights[4*int(r)+2*side:]))
+		a.add(s.rows[int(r)*Dims:], w)
+		total += w
+	}
+	a.pour(out, total, scale)
+}
+
+// Query writes the vector of a request into the first Dims places of into, which must have so many. It allocates nothing.
+func (s *Static) Query(text string, into []float32) {
+	into = into[:Dims]
+	var out [Dims]float64
+	s.gather(&out, text, queryTokens, 1, 1)
+	for i, v := range out {
+		into[i] = float32(v)
+	}
+}
+
+// Document writes the vector of a tool into the first Dims places of into, which must have so many. It allocates nothing.
+func (s *Static) Document(d Document, into []float32) {
+	into = into[:Dims]
+	var out [Dims]float64
+	s.gather(&out, d.Name, nameTokens, 0, s.mix[0])
+	s.gather(&out, d.Description, descriptionTokens, 0, s.mix[1])
+	s.gather(&out, d.Parameters, parameterTokens, 0, s.mix[2])
+	n := length(&out)
+	if n == 0 {
+		n = 1
+	}
+	for i, v := range out {
+		into[i] = float32(v / n)
+	}
+}
+
+// Queries implements [Embedder]. The only error is that of a context that has ended.
+func (s *Static) Queries(ctx context.Context, texts []string) ([][]float32, error) {
+	return fill(ctx, len(texts), func(i int, into []float32) { s.Query(texts[i], into) })
+}
+
+// Documents implements [Embedder]. The only error is that of a context that has ended.
+func (s *Static) Documents(ctx context.Context, docs []Document) ([][]float32, error) {
+	return fill(ctx, len(docs), func(i int, into []float32) { s.Document(docs[i], into) })
+}
+
+// fill makes n vectors in one piece of memory. It looks at the context every hundred or so.
+func fill(ctx context.Context, n int, one func(int, []float32)) ([][]float32, error) {
+	all := make([]float32, n*Dims)
+	out := make([][]float32, n)
+	for i := range out {
+		if i%128 == 0 && ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		out[i] = all[i*Dims : (i+1)*Dims : (i+1)*Dims]
+		one(i, out[i])
+	}
+	return out, nil
+}
