@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -133,11 +134,27 @@ func (c *checkers) fit(name string, schema, args json.RawMessage) (json.RawMessa
 		}
 	}
 	field, reason := mismatch(err)
+	if lost := lacking(schema, args); len(lost) > 0 && !strings.HasSuffix(reason, isMissing) {
+		reason += "; " + strings.Join(lost, ", ") + isMissing
+	}
 	msg := "arguments of " + name + " do not fit: "
 	if field != "" {
 		msg += field + ": "
 	}
 	return nil, &tool.Error{Code: tool.Invalid, Op: "call", Msg: msg + reason, Hint: "input schema: " + schemaHint(schema, field), Err: err}
+}
+
+// lacking lists the required parameters that args does not have. The library stops at the first fault, and a misspelled
+// parameter is best understood beside the one that is missing.
+func lacking(schema, args json.RawMessage) []string {
+	var s struct {
+		Required []string `json:"required"`
+	}
+	o, err := parseObject(args)
+	if err != nil || json.Unmarshal(schema, &s) != nil {
+		return nil
+	}
+	return slices.DeleteFunc(s.Required, func(name string) bool { _, ok := o.get(name); return ok })
 }
 
 // maxSchemaHint bounds, in bytes, the schema that an error carries; of a larger one it carries the field's part.
@@ -173,6 +190,8 @@ var (
 	unexpected = regexp.MustCompile(`^unexpected additional properties \[(.*)\]$`)
 )
 
+const isMissing = " missing, but required"
+
 // maxReason bounds the library's words, which repeat the value and may hold whole schemas.
 const maxReason = 300
 
@@ -201,7 +220,7 @@ func mismatch(err error) (field, reason string) {
 	case strings.HasPrefix(text, "anyOf:"), strings.HasPrefix(text, "oneOf: did not"):
 		text = "fits none of the alternatives"
 	case missing.MatchString(text):
-		text = quoted(missing.FindStringSubmatch(text)[1]) + " missing, but required"
+		text = quoted(missing.FindStringSubmatch(text)[1]) + isMissing
 	case unexpected.MatchString(text):
 		text = quoted(unexpected.FindStringSubmatch(text)[1]) + " not known"
 	}
