@@ -19,7 +19,7 @@ type Report struct {
 	Kinds     []Summary   `json:"kinds,omitempty"`   // by name; without requests that no tool serves
 	NoMatch   *Abstention `json:"noMatch,omitempty"` // nil if some tool serves every request
 	Latency   *Latency    `json:"latency,omitempty"` // nil for a run file
-	Tokens    *Tokens     `json:"tokens_per_answer,omitempty"`
+	Tokens    *Tokens     `json:"tokensPerAnswer,omitempty"`
 	Missing   int         `json:"missing,omitempty"`   // requests that a run file leaves out
 	Strangers int         `json:"strangers,omitempty"` // places of rankings held by tools that are not of the set
 	Degraded  int         `json:"degraded,omitempty"`  // answers found by words only, the embedder being away
@@ -50,9 +50,9 @@ type Outcome struct {
 
 // Latency is the time of one answer: percentiles by nearest rank.
 type Latency struct {
-	P50     time.Duration `json:"p50_ns"`
-	P95     time.Duration `json:"p95_ns"`
-	P99     time.Duration `json:"p99_ns"`
+	P50     time.Duration `json:"p50Ns"`
+	P95     time.Duration `json:"p95Ns"`
+	P99     time.Duration `json:"p99Ns"`
 	Workers int           `json:"workers"` // searches at a time
 	Answer  int           `json:"answer"`  // tools asked for
 }

@@ -1,0 +1,179 @@
+package eval
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+)
+
+// Comparison sets two reports side by side, request by request. Changes are from A to B: positive means that B is better.
+type Comparison struct {
+	A        string       `json:"a"` // how the text calls the first; Compare gives its mode, the caller may do better
+	B        string       `json:"b"`
+	Queries  int          `json:"queries"`            // in both, with a tool that serves
+	Unpaired int          `json:"unpaired,omitempty"` // in one only, and left out
+	All      []Difference `json:"all"`                // by metric, in the order of Metrics
+	Kinds    []KindChange `json:"kinds,omitempty"`    // by name
+	Changes  []Change     `json:"changes,omitempty"`  // requests whose first relevant tool moved; worst loss first, best win last
+}
+
+// KindChange compares the requests of one kind.
+type KindChange struct {
+	Kind    string       `json:"kind"`
+	Queries int          `json:"queries"`
+	Metrics []Difference `json:"metrics"`
+}
+
+// Difference compares one metric over paired requests.
+type Difference struct {
+	Metric Metric  `json:"metric"`
+	A      float64 `json:"a"` // mean
+	B      float64 `json:"b"`
+	Change float64 `json:"change"` // B - A
+	Low    float64 `json:"low"`    // ends of the 95 % interval of Change
+	High   float64 `json:"high"`
+	Wins   int     `json:"wins"` // requests where B is better
+	Losses int     `json:"losses"`
+}
+
+// Clear reports whether the interval of the change leaves out zero.
+func (d *Difference) Clear() bool { return d.Low > 0 || d.High < 0 }
+
+// Change is a request whose first relevant tool moved.
+type Change struct {
+	ID   string `json:"id"`
+	Kind string `json:"kind,omitempty"`
+	A    int    `json:"a"` // place of the first relevant tool; 0 if it was not found
+	B    int    `json:"b"`
+}
+
+// gain is the change in reciprocal rank.
+func (c *Change) gain() float64 {
+	inverse := func(at int) float64 {
+		if at == 0 {
+			return 0
+		}
+		return 1 / float64(at)
+	}
+	return inverse(c.B) - inverse(c.A)
+}
+
+// Compare pairs the requests of two reports by ID. The intervals are those of a paired bootstrap: requests are drawn anew
+// with replacement, 1,000 to 10,000 times by their number, and the middle 95 % of the mean changes are kept (Efron and
+// Tibshirani, An Introduction to the Bootstrap, 1993, ch. 13). The draw has a fixed seed: the same reports give the same
+// comparison. Reports of different depth, or without a request in common, are Invalid.
+func Compare(a, b *Report) (*Comparison, error) {
+	if a.Depth != b.Depth {
+		return nil, invalid(fmt.Sprintf("one report ranks %d tools, the other %d", a.Depth, b.Depth), "measure both to the same depth")
+	}
+	pairs, unpaired := pair(a, b)
+	if len(pairs) == 0 {
+		return nil, invalid("the reports have no request in common", "compare two runs over one set")
+	}
+	c := &Comparison{
+		A: cmp.Or(string(a.Mode), "a"), B: cmp.Or(string(b.Mode), "b"),
+		Queries: len(pairs), Unpaired: unpaired, All: differences(pairs),
+	}
+	byKind := map[string][]paired{}
+	for _, p := range pairs {
+		if kind := p.b.Kind; kind != "" {
+			byKind[kind] = append(byKind[kind], p)
+		}
+		if p.a.Rank != p.b.Rank {
+			c.Changes = append(c.Changes, Change{p.b.ID, p.b.Kind, p.a.Rank, p.b.Rank})
+		}
+	}
+	for kind, of := range byKind {
+		c.Kinds = append(c.Kinds, KindChange{kind, len(of), differences(of)})
+	}
+	slices.SortFunc(c.Kinds, func(x, y KindChange) int { return strings.Compare(x.Kind, y.Kind) })
+	slices.SortFunc(c.Changes, func(x, y Change) int { return cmp.Or(cmp.Compare(x.gain(), y.gain()), cmp.Compare(x.ID, y.ID)) })
+	return c, nil
+}
+
+type paired struct{ a, b *Outcome }
+
+// pair finds the requests that both reports scored, by ID, so that the draw does not depend on the order of the set.
+func pair(a, b *Report) (pairs []paired, unpaired int) {
+	inA := make(map[string]*Outcome, len(a.Cases))
+	for i := range a.Cases {
+		if o := &a.Cases[i]; !o.NoMatch {
+			inA[o.ID] = o
+		}
+	}
+	for i := range b.Cases {
+		o := &b.Cases[i]
+		if o.NoMatch {
+			continue
+		}
+		if other, ok := inA[o.ID]; ok {
+			pairs = append(pairs, paired{other, o})
+			delete(inA, o.ID)
+		} else {
+			unpaired++
+		}
+	}
+	slices.SortFunc(pairs, func(x, y paired) int { return strings.Compare(x.b.ID, y.b.ID) })
+	return pairs, unpaired + len(inA)
+}
+
+func differences(pairs []paired) []Difference {
+	n := len(pairs)
+	var out []Difference
+	var deltas [][]float64 // by metric, then request
+	for _, m := range Metrics() {
+		if _, ok := pairs[0].a.Scores[m]; !ok {
+			continue // deeper than the ranking
+		}
+		d, of := Difference{Metric: m}, make([]float64, n)
+		for i, p := range pairs {
+			va, vb := p.a.Scores[m], p.b.Scores[m]
+			d.A += va
+			d.B += vb
+			of[i] = vb - va
+			d.Wins += int(truth(vb > va))
+			d.Losses += int(truth(vb < va))
+		}
+		d.A, d.B = d.A/float64(n), d.B/float64(n)
+		d.Change = d.B - d.A
+		out, deltas = append(out, d), append(deltas, of)
+	}
+	for i, means := range bootstrap(deltas, n) {
+		slices.Sort(means)
+		out[i].Low, out[i].High = middle95(means)
+	}
+	return out
+}
+
+// bootstrap returns, for each metric, the means of the draws. One draw serves all metrics.
+func bootstrap(deltas [][]float64, n int) [][]float64 {
+	const work = 20_000_000 // requests drawn at most, so that large sets stay within a second or so
+	draws := min(max(work/n, 1000), 10_000)
+	means := make([][]float64, len(deltas))
+	for m := range means {
+		means[m] = make([]float64, draws)
+	}
+	rng := rand.New(rand.NewPCG(0x746f6f6c, 0x64657821)) // any two numbers, as long as they stay
+	picked := make([]int32, n)
+	for draw := range draws {
+		for i := range picked {
+			picked[i] = rng.Int32N(int32(n))
+		}
+		for m, of := range deltas {
+			sum := 0.0
+			for _, i := range picked {
+				sum += of[i]
+			}
+			means[m][draw] = sum / float64(n)
+		}
+	}
+	return means
+}
+
+func middle95(sorted []float64) (low, high float64) {
+	n := float64(len(sorted))
+	return sorted[int(math.Floor(.025*n))], sorted[int(math.Ceil(.975*n))-1]
+}

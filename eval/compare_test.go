@@ -1,0 +1,171 @@
+package eval
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tooldex/tool"
+)
+
+// placed makes a report in which the one relevant tool of request i stands at at[i]; 0 means it was not found.
+func placed(t testing.TB, kind func(i int) string, at ...int) *Report {
+	t.Helper()
+	d := &Dataset{known: map[string]bool{"right": true, "wrong": true}}
+	answers := make([]Answer, len(at))
+	for i, place := range at {
+		id := fmt.Sprintf("r%03d", i)
+		d.Cases = append(d.Cases, Case{ID: id, Kind: kind(i), Relevant: []string{"right"}})
+		answers[i].ID = id
+		for range max(place-1, 0) {
+			answers[i].Ranked = append(answers[i].Ranked, Ranked{Name: "wrong"})
+		}
+		if place > 0 {
+			answers[i].Ranked = append(answers[i].Ranked, Ranked{Name: "right"})
+		}
+	}
+	r, err := Score(d, answers, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func oddEven(i int) string { return [...]string{"even", "odd"}[i%2] }
+
+func difference(t *testing.T, of []Difference, m Metric) Difference {
+	t.Helper()
+	for _, d := range of {
+		if d.Metric == m {
+			return d
+		}
+	}
+	t.Fatalf("no %s", m)
+	return Difference{}
+}
+
+func TestCompare(t *testing.T) {
+	a := placed(t, oddEven, 1, 2, 3, 4, 0, 1, 6, 1)
+	b := placed(t, oddEven, 1, 1, 1, 0, 2, 1, 4, 2)
+	c, err := Compare(a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hit := difference(t, c.All, Hit(1))
+	// a: requests 0, 5, 7; b: 0, 1, 2, 5. Won 1 and 2, lost 7.
+	if hit.A != 3./8 || hit.B != 4./8 || hit.Change != 1./8 || hit.Wins != 2 || hit.Losses != 1 {
+		t.Errorf("hit@1: %+v", hit)
+	}
+	if hit.Clear() || hit.Low >= 0 || hit.High <= 0 {
+		t.Errorf("three requests of eight decide nothing, but the interval is %v to %v", hit.Low, hit.High)
+	}
+	even := difference(t, c.Kinds[0].Metrics, Hit(1)) // 0, 2, 4, 6
+	if c.Kinds[0].Kind != "even" || c.Kinds[0].Queries != 4 || even.A != .25 || even.B != .5 || even.Wins != 1 {
+		t.Errorf("even: %+v, hit@1 %+v", c.Kinds[0], even)
+	}
+	// Changes in reciprocal rank: r007 1 to 1/2, r003 1/4 to 0, r006 1/6 to 1/4, r001 and r004 +1/2, r002 1/3 to 1.
+	want := []Change{{"r007", "odd", 1, 2}, {"r003", "odd", 4, 0}, {"r006", "even", 6, 4}, {"r001", "odd", 2, 1}, {"r004", "even", 0, 2}, {"r002", "even", 3, 1}}
+	if diff := cmp.Diff(want, c.Changes); diff != "" {
+		t.Errorf("changes (-want +got):\n%s", diff)
+	}
+	c.A, c.B = "old", "new"
+	var text bytes.Buffer
+	if err := c.WriteText(&text); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "compare.txt", text.Bytes())
+}
+
+func TestCompareWithItself(t *testing.T) {
+	a := placed(t, oddEven, 1, 2, 0, 7)
+	c, err := Compare(a, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range c.All {
+		if d.Change != 0 || d.Low != 0 || d.High != 0 || d.Wins+d.Losses != 0 || d.Clear() {
+			t.Errorf("%+v", d)
+		}
+	}
+	if len(c.Changes) > 0 {
+		t.Errorf("changes %v", c.Changes)
+	}
+}
+
+// The interval of a mean of n changes that are 1 with chance p is p ± 1.96 sqrt(p(1-p)/n), for n this large.
+func TestCompareInterval(t *testing.T) {
+	const n, won = 400, 120
+	before, after := make([]int, n), make([]int, n)
+	for i := range after {
+		after[i] = int(truth(i < won))
+	}
+	none := func(int) string { return "" }
+	c, err := Compare(placed(t, none, before...), placed(t, none, after...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, p := difference(t, c.All, Hit(1)), float64(won)/n
+	half := 1.96 * math.Sqrt(p*(1-p)/n)
+	if math.Abs(d.Low-(p-half)) > .004 || math.Abs(d.High-(p+half)) > .004 || !d.Clear() {
+		t.Errorf("interval %v to %v, want about %v to %v", d.Low, d.High, p-half, p+half)
+	}
+}
+
+func TestCompareIsDeterministic(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	at := make([][]int, 2)
+	for i := range at {
+		for range 60 {
+			at[i] = append(at[i], rng.IntN(12))
+		}
+	}
+	a, b := placed(t, oddEven, at[0]...), placed(t, oddEven, at[1]...)
+	first, err := Compare(a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng.Shuffle(len(a.Cases), func(i, j int) { a.Cases[i], a.Cases[j] = a.Cases[j], a.Cases[i] })
+	again, err := Compare(a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(first, again); diff != "" {
+		t.Errorf("after a shuffle (-first +again):\n%s", diff)
+	}
+	back, err := Compare(b, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, d := range back.All {
+		if f := first.All[i]; d.Change != -f.Change || d.Wins != f.Losses || math.Abs(d.Low+f.High) > .02 {
+			t.Errorf("the other way round: %+v and %+v", f, d)
+		}
+	}
+}
+
+func TestCompareUnpaired(t *testing.T) {
+	none := func(int) string { return "" }
+	a, b := placed(t, none, 1, 1, 1), placed(t, none, 0, 0)
+	a.Cases[2].ID, b.Cases[1].ID = "only a", "only b"
+	c, err := Compare(a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// r000 is in both; r001 and "only a" are in one, "only b" in the other.
+	if c.Queries != 1 || c.Unpaired != 3 || difference(t, c.All, MRR).Change != -1 {
+		t.Errorf("%+v", c)
+	}
+	b.Cases = b.Cases[1:]
+	if _, err := Compare(a, b); tool.CodeOf(err) != tool.Invalid || !strings.Contains(err.Error(), "no request in common") {
+		t.Errorf("error %v", err)
+	}
+	b.Depth = 10
+	if _, err := Compare(a, b); tool.CodeOf(err) != tool.Invalid || !strings.Contains(err.Error(), "50 tools, the other 10") {
+		t.Errorf("error %v", err)
+	}
+}

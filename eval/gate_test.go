@@ -1,0 +1,92 @@
+package eval
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tooldex/tool"
+)
+
+func TestParseGate(t *testing.T) {
+	tests := []struct {
+		in   string
+		want Gate
+	}{
+		{"recall@5=.9", Gate{"", "recall@5", .9}},
+		{"paraphrase:hit@5=.8", Gate{"paraphrase", "hit@5", .8}},
+		{" MRR >= 0.5 ", Gate{"", MRR, .5}},
+		{"a:b: nDCG@10=1", Gate{"a:b", NDCG, 1}},
+		{"server-hinted:complete@10=0", Gate{"server-hinted", Complete, 0}},
+		{"near_miss:auroc=.75", Gate{"near_miss", AUROC, .75}},
+	}
+	for _, tt := range tests {
+		got, err := ParseGate(tt.in)
+		if err != nil || got != tt.want {
+			t.Errorf("ParseGate(%q) = %+v, %v, want %+v", tt.in, got, err, tt.want)
+		}
+	}
+	for in, want := range map[string]string{
+		"":              "no =",
+		"recall@5":      "no =",
+		"recall@7=.9":   `"recall@7" is no metric`,
+		"=.9":           `"" is no metric`,
+		":mrr=.9":       "no kind before the colon",
+		"mrr=90%":       `"90%" is not a number from 0 to 1`,
+		"mrr=1.01":      "not a number from 0 to 1",
+		"mrr=-.1":       "not a number from 0 to 1",
+		"mrr=nan":       "not a number from 0 to 1",
+		"mrr=.9=.8":     "not a number from 0 to 1",
+		"recall@5<=0.1": `"recall@5<" is no metric`,
+	} {
+		_, err := ParseGate(in)
+		if tool.CodeOf(err) != tool.Invalid || err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "recall@20") {
+			t.Errorf("ParseGate(%q): error %v, want %q and the metrics", in, err, want)
+		}
+	}
+}
+
+func TestCheck(t *testing.T) {
+	r, _ := run(t, sixTools(t), Options{})
+	// A mean that should be .9 may lack the last bits.
+	r.Kinds = append(r.Kinds, Summary{Kind: "tenths", Scores: Scores{Recall(5): .9 - 1e-15}})
+	// Each of six requests has its tool first, but one of them needs four: (5 + 1/4) / 6 = .875.
+	tests := []struct{ gate, want string }{
+		{"recall@5=1", ""},
+		{"recall@1=.7", ""},
+		{"recall@1=.9", "recall@1 is 0.8750, below 0.9"},
+		{"multi:recall@1=.3", "multi:recall@1 is 0.2500, below 0.3"},
+		{"exact:hit@1=1", ""},
+		{"tenths:recall@5=.9", ""},
+		{"tenths:mrr=0", "tenths:mrr was not measured: no such requests, or the ranking was not deep enough"},
+		{"exotic:hit@1=0", "exotic:hit@1 was not measured: no such requests, or the ranking was not deep enough"},
+		{"auroc=.5", ""},
+		{"no_match:auroc=.5", ""},
+		{"foreign:auroc=1", ""},
+		{"near_miss:auroc=1", "near_miss:auroc is 0.6667, below 1"},
+		{"exact:auroc=0", "exact:auroc was not measured: no such requests, or the ranking was not deep enough"},
+	}
+	var gates []Gate
+	var want []string
+	for _, tt := range tests {
+		g, err := ParseGate(tt.gate)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gates = append(gates, g)
+		if tt.want != "" {
+			want = append(want, tt.want)
+		}
+	}
+	var got []string
+	for _, f := range r.Check(gates) {
+		got = append(got, f.String())
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("failures (-want +got):\n%s", diff)
+	}
+	if got := (&Report{}).Check([]Gate{{Metric: AUROC}, {Metric: MRR}}); len(got) != 2 {
+		t.Errorf("a report of nothing meets gates: %v", got)
+	}
+}

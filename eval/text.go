@@ -1,0 +1,226 @@
+package eval
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// WriteText writes r as aligned tables, kinds as rows, for people.
+func (r *Report) WriteText(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s%d tools, %d requests", prefix(r.Set), r.Tools, len(r.Cases))
+	if r.Split != "" {
+		fmt.Fprintf(&b, " of split %s", r.Split)
+	}
+	if r.Mode != "" {
+		fmt.Fprintf(&b, ", %s search", r.Mode)
+	}
+	fmt.Fprintf(&b, ", ranked to %d\n\n", r.Depth)
+	r.scoreTable(&b)
+	r.refusalTable(&b)
+	r.costLines(&b)
+	for _, note := range []struct {
+		n    int
+		text string
+	}{
+		{r.Missing, "requests without an answer in the run, counted as not found"},
+		{r.Strangers, "places held by tools that are not of the set"},
+		{r.Degraded, "answers found by words only, the embedder being away"},
+	} {
+		if note.n > 0 {
+			fmt.Fprintf(&b, "note: %s: %d\n", note.text, note.n)
+		}
+	}
+	return write(w, b.String())
+}
+
+func prefix(set string) string {
+	if set == "" {
+		return ""
+	}
+	return set + ": "
+}
+
+func (r *Report) scoreTable(b *strings.Builder) {
+	head := []string{"kind", "requests"}
+	for _, d := range defined {
+		head = append(head, heading(d))
+	}
+	rows := [][]string{append(head, "confident")}
+	for _, s := range append([]Summary{r.All}, r.Kinds...) {
+		row := []string{s.Kind, strconv.Itoa(s.Queries)}
+		if s.Kind == "" {
+			row[0] = "all"
+		}
+		for _, d := range defined {
+			if v, ok := s.Scores[d.metric]; ok {
+				row = append(row, figure(&v))
+			} else {
+				row = append(row, "-")
+			}
+		}
+		rows = append(rows, append(row, figure(s.Confident)))
+	}
+	table(b, rows)
+}
+
+// heading names a metric in full only where a row of depths begins.
+func heading(d definition) string {
+	name := string(d.metric)
+	if d.k > 1 && d.metric != NDCG && d.metric != Complete {
+		return name[strings.IndexByte(name, '@'):]
+	}
+	return name
+}
+
+func (r *Report) refusalTable(b *strings.Builder) {
+	n := r.NoMatch
+	if n == nil {
+		return
+	}
+	rows := [][]string{
+		{"no tool fits", "requests", "confident", "auroc", "refused at 95 % kept"},
+		{"(some tool fits)", strconv.Itoa(n.Answerable), figure(n.Confident), "-", "-"},
+	}
+	for _, of := range []struct {
+		name string
+		r    *Refusal
+	}{{"all", n.All}, {"near miss", n.NearMiss}, {"foreign", n.Foreign}} {
+		if of.r != nil {
+			rows = append(rows, []string{of.name, strconv.Itoa(of.r.Queries), figure(of.r.Confident), figure(of.r.AUROC), figure(of.r.Refused)})
+		}
+	}
+	b.WriteByte('\n')
+	table(b, rows)
+}
+
+func (r *Report) costLines(b *strings.Builder) {
+	if r.Latency != nil || r.Tokens != nil {
+		b.WriteByte('\n')
+	}
+	if l := r.Latency; l != nil {
+		fmt.Fprintf(b, "time    p50 %s, p95 %s, p99 %s for %d tools, %d at a time\n", millis(l.P50), millis(l.P95), millis(l.P99), l.Answer, l.Workers)
+	}
+	if t := r.Tokens; t != nil {
+		fmt.Fprintf(b, "tokens  median %.0f, mean %.0f an answer of %d tools at %s\n", t.Median, t.Mean, t.Answer, t.Detail)
+	}
+}
+
+func millis(d time.Duration) string {
+	return fmt.Sprintf("%.3g ms", float64(d)/float64(time.Millisecond))
+}
+
+func figure(v *float64) string {
+	if v == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.3f", *v)
+}
+
+// mostChanges bounds how many wins, and how many losses, the text of a comparison lists.
+const mostChanges = 10
+
+// WriteText writes c as aligned tables for people: all metrics, recall@5 and nDCG by kind, and the ten greatest losses
+// and wins. A star marks a change whose interval leaves out zero.
+func (c *Comparison) WriteText(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s against %s: %d requests", c.B, c.A, c.Queries)
+	if c.Unpaired > 0 {
+		fmt.Fprintf(&b, ", %d more in one of them only", c.Unpaired)
+	}
+	b.WriteString("\n\n")
+	head := []string{"", c.A, c.B, "change", "95 % interval", "", "wins", "losses"}
+	rows := [][]string{head}
+	for i := range c.All {
+		rows = append(rows, c.All[i].row(string(c.All[i].Metric)))
+	}
+	table(&b, rows)
+	rows = [][]string{head}
+	for _, k := range c.Kinds {
+		for i := range k.Metrics {
+			if m := k.Metrics[i].Metric; m == Recall(5) || m == NDCG {
+				rows = append(rows, k.Metrics[i].row(fmt.Sprintf("%s (%d) %s", k.Kind, k.Queries, m)))
+			}
+		}
+	}
+	if len(rows) > 1 {
+		b.WriteByte('\n')
+		table(&b, rows)
+	}
+	c.changeTables(&b)
+	return write(w, b.String())
+}
+
+func (d *Difference) row(name string) []string {
+	star := ""
+	if d.Clear() {
+		star = "*"
+	}
+	return []string{
+		name, figure(&d.A), figure(&d.B), fmt.Sprintf("%+.3f", d.Change), fmt.Sprintf("%+.3f to %+.3f", d.Low, d.High), star,
+		strconv.Itoa(d.Wins), strconv.Itoa(d.Losses),
+	}
+}
+
+func (c *Comparison) changeTables(b *strings.Builder) {
+	split, _ := slices.BinarySearchFunc(c.Changes, 0, func(ch Change, _ int) int { return cmp.Compare(ch.gain(), 0) })
+	losses, wins := c.Changes[:split], slices.Clone(c.Changes[split:])
+	slices.Reverse(wins)
+	for _, part := range []struct {
+		name string
+		list []Change
+	}{{"losses", losses}, {"wins", wins}} {
+		if len(part.list) == 0 {
+			continue
+		}
+		fmt.Fprintf(b, "\n%s, greatest of %d: place of the first right tool\n", part.name, len(part.list))
+		rows := [][]string{{"request", "kind", c.A, c.B}}
+		for _, ch := range part.list[:min(mostChanges, len(part.list))] {
+			rows = append(rows, []string{ch.ID, ch.Kind, place(ch.A), place(ch.B)})
+		}
+		table(b, rows)
+	}
+}
+
+func place(at int) string {
+	if at == 0 {
+		return "-"
+	}
+	return strconv.Itoa(at)
+}
+
+// table writes rows with their first column to the left and the others to the right.
+func table(b *strings.Builder, rows [][]string) {
+	width := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			width[i] = max(width[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, row := range rows {
+		var line strings.Builder
+		for i, cell := range row {
+			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell))
+			if i == 0 {
+				line.WriteString(cell + pad)
+			} else {
+				line.WriteString("  " + pad + cell)
+			}
+		}
+		b.WriteString(strings.TrimRight(line.String(), " "))
+		b.WriteByte('\n')
+	}
+}
+
+func write(w io.Writer, s string) error {
+	if _, err := io.WriteString(w, s); err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	return nil
+}
