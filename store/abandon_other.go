@@ -1,0 +1,12 @@
+//go:build !unix
+
+package store
+
+import "os"
+
+// abandon gives up a file that bbolt can no longer close. Closing it releases its lock.
+func abandon(f *os.File) {
+	if f != nil {
+		_ = f.Close() // already closed: nothing to release
+	}
+}

@@ -1,0 +1,217 @@
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"tooldex/tool"
+)
+
+// ErrChanged is wrapped by the error of a Write whose Base is no longer the file's generation.
+var ErrChanged = errors.New("the store was changed by another process")
+
+// Batch is a set of changes that are made together or not at all. Its zero value changes nothing. What is put replaces
+// what was there under the same key; what is removed need not exist.
+type Batch struct {
+	// Base, if not zero, is the generation on which the changes were decided: if the file has another by now, nothing
+	// is written and the error wraps ErrChanged.
+	Base uint64
+
+	Records []Record
+	Remove  []tool.ID
+
+	Model   Model // of Vectors
+	Vectors map[TextHash]Vector
+
+	Knowledge string // the version of the knowledge that made Lent
+	Lent      map[tool.Hash][]byte
+
+	Servers       []tool.Server
+	RemoveServers []string
+
+	Sources       []SourceState
+	RemoveSources []string
+
+	Overlays       map[string][]byte // opaque, by the overlay's name
+	RemoveOverlays []string
+}
+
+// SourceState is what is remembered of a source between two looks at it.
+type SourceState struct {
+	Name   string
+	Digest [32]byte  // of all that it offered when it last answered well; zero if it cannot say
+	Synced time.Time // when it last answered well
+	Stale  bool      // its last answer was an error or empty: its tools are those of Synced
+	Note   []byte    // opaque
+}
+
+// Empty reports whether the batch changes nothing.
+func (b *Batch) Empty() bool {
+	return len(b.Records)+len(b.Remove)+len(b.Vectors)+len(b.Lent)+len(b.Servers)+len(b.RemoveServers)+
+		len(b.Sources)+len(b.RemoveSources)+len(b.Overlays)+len(b.RemoveOverlays) == 0
+}
+
+// Write makes the changes of b and returns the file's new generation. When the error is nil, they are on the disk. An
+// empty batch writes nothing and returns the generation as it is. The error is Unavailable, wrapping ErrChanged, as
+// described at Batch.Base; Invalid for a record without a tool or with a name that cannot be a key; Timeout and Internal
+// as at [Open].
+func (s *Store) Write(ctx context.Context, b *Batch) (gen uint64, err error) {
+	if err := b.check(); err != nil {
+		return 0, err
+	}
+	if b.Empty() {
+		return s.Generation(ctx)
+	}
+	err = s.update(ctx, func(tx *bolt.Tx) error {
+		if err := s.current(tx); err != nil {
+			return err
+		}
+		if have := generation(tx); b.Base != 0 && have != b.Base {
+			return &tool.Error{Code: tool.Unavailable, Op: "write store", Msg: fmt.Sprintf("generation %d of %s is gone, it is at %d", b.Base, s.path, have), Hint: "load it again and repeat", Err: ErrChanged}
+		}
+		if err := s.apply(tx, b); err != nil {
+			return err
+		}
+		gen, err = raise(tx)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return gen, nil
+}
+
+// maxKey is the longest key, well below what bbolt takes, so that pages stay reasonable.
+const maxKey = 4096
+
+// check refuses what could not be read back.
+func (b *Batch) check() error {
+	bad := func(what, name string) error {
+		return &tool.Error{Code: tool.Invalid, Op: "write store", Msg: fmt.Sprintf("%s %.80q cannot be stored", what, name), Hint: fmt.Sprintf("it needs a name of 1 to %d bytes", maxKey)}
+	}
+	for _, r := range b.Records {
+		if r.Tool == nil || r.Tool.Server == "" || r.Tool.Name == "" || len(r.Tool.ID()) > maxKey {
+			return bad("tool", fmt.Sprint(r.Tool))
+		}
+	}
+	names := slices.Sorted(maps.Keys(b.Overlays))
+	for _, v := range b.Servers {
+		names = append(names, v.Name)
+	}
+	for _, v := range b.Sources {
+		names = append(names, v.Name)
+	}
+	for _, n := range names {
+		if n == "" || len(n) > maxKey {
+			return bad("entry", n)
+		}
+	}
+	for h, v := range b.Vectors {
+		if len(v.Data) != b.Model.Dims {
+			return &tool.Error{Code: tool.Invalid, Op: "write store", Msg: fmt.Sprintf("vector %x has %d dimensions, model %s has %d", h, len(v.Data), b.Model.Name, b.Model.Dims)}
+		}
+	}
+	return nil
+}
+
+func (s *Store) apply(tx *bolt.Tx, b *Batch) error {
+	w := &putter{s: s, tx: tx}
+	records := slices.Clone(b.Records)
+	slices.SortStableFunc(records, func(x, y Record) int { return cmp.Compare(x.Tool.ID(), y.Tool.ID()) })
+	w.bucket(bucketTools)
+	for _, id := range b.Remove {
+		w.delete(string(id))
+	}
+	for i := range records {
+		w.put([]byte(records[i].Tool.ID()), encodeRecord(&records[i]))
+	}
+	w.bucket(bucketServers)
+	for _, name := range b.RemoveServers {
+		w.delete(name)
+	}
+	for _, v := range b.Servers {
+		w.putJSON(v.Name, v)
+	}
+	w.bucket(bucketSources)
+	for _, name := range b.RemoveSources {
+		w.delete(name)
+	}
+	for _, v := range b.Sources {
+		w.putJSON(v.Name, v)
+	}
+	w.bucket(bucketOverlays)
+	for _, name := range b.RemoveOverlays {
+		w.delete(name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(b.Overlays)) {
+		w.put([]byte(name), b.Overlays[name])
+	}
+	if len(b.Vectors) > 0 {
+		w.bucket(bucketVectors, b.Model.key())
+		for _, h := range slices.SortedFunc(maps.Keys(b.Vectors), func(x, y TextHash) int { return bytes.Compare(x[:], y[:]) }) {
+			w.put(h[:], encodeVector(b.Vectors[h]))
+		}
+	}
+	if len(b.Lent) > 0 {
+		w.bucket(bucketLent, knowledgeKey(b.Knowledge))
+		for _, h := range slices.SortedFunc(maps.Keys(b.Lent), func(x, y tool.Hash) int { return bytes.Compare(x[:], y[:]) }) {
+			w.put(h[:], b.Lent[h])
+		}
+	}
+	return w.err
+}
+
+// knowledgeKey is never empty, as bbolt demands.
+func knowledgeKey(version string) []byte { return []byte("v:" + version) }
+
+// putter writes to one bucket after the other until something fails.
+type putter struct {
+	s   *Store
+	tx  *bolt.Tx
+	b   *bolt.Bucket
+	err error
+}
+
+func (w *putter) bucket(name string, inner ...[]byte) {
+	w.b = w.tx.Bucket([]byte(name))
+	for _, k := range inner {
+		if w.err == nil {
+			w.b, w.err = w.b.CreateBucketIfNotExists(k)
+		}
+	}
+}
+
+func (w *putter) put(key, payload []byte) {
+	if w.err == nil {
+		w.err = w.s.step("put")
+	}
+	if w.err == nil {
+		w.err = w.b.Put(key, seal(key, payload))
+	}
+}
+
+func (w *putter) putJSON(key string, v any) {
+	payload, err := json.Marshal(v)
+	if err != nil && w.err == nil {
+		w.err = err
+	}
+	w.put([]byte(key), payload)
+}
+
+func (w *putter) delete(key string) {
+	if w.err == nil {
+		w.err = w.s.step("delete")
+	}
+	if w.err == nil {
+		w.err = w.b.Delete([]byte(key))
+	}
+}

@@ -1,0 +1,26 @@
+// Package store keeps tools, their vectors and user preferences safely on disk.
+//
+// A [Store] is one bbolt file, tooldex.db, in a data directory that several processes share. Every operation is a short
+// section of its own: it opens the file, takes the file lock (shared to read, exclusive to write), does its work in one
+// transaction and closes the file again, so that no process ever holds the lock while it waits for anything else.
+//
+//	s, err := store.Open(dir, store.Options{})
+//	snap, err := s.Load(ctx, store.View{Model: model, Knowledge: version})
+//	gen, err := s.Write(ctx, &store.Batch{Base: snap.Generation, Records: changed})
+//
+// # What may be relied on
+//
+// A [Batch] is written as a whole or not at all, and it is on the disk when [Store.Write] returns nil: neither the death
+// of the process nor a write torn in the middle takes back what was acknowledged. JSON is kept byte for byte. Each value
+// carries a checksum of its key and content, so damage is noticed and named, and one damaged value does not keep the
+// others from being read.
+//
+// Each write raises the file's generation. A process that keeps what it has loaded in memory asks [Store.Generation],
+// which costs one stat while nothing changes, and gives the generation it started from as [Batch.Base], so that a
+// decision taken on old data is refused ([ErrChanged]) instead of undoing another process's work.
+//
+// # Caveats
+//
+// The file never shrinks by itself. Locks are advisory: a network file system without working locks is no place for it.
+// A file that cannot be read is never replaced silently: [Recover] does it, on request, and keeps the old one.
+package store

@@ -1,0 +1,258 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"tooldex/tool"
+)
+
+// Record is one stored tool with what is known about its coming here.
+type Record struct {
+	Tool    *tool.Tool
+	Source  string    // the name of the source that offers it
+	Hash    tool.Hash // of Tool, as it was when it was written
+	First   time.Time // when it was first seen, to the millisecond
+	Changed time.Time // when its content last changed, to the millisecond
+}
+
+// The tags of a record's fields. A tag is never given a second meaning.
+const (
+	tagServer byte = iota + 1
+	tagName
+	tagTitle
+	tagSummary
+	tagDescription
+	tagCategory
+	tagKeyword
+	tagSynonym
+	tagExample
+	tagUtterance
+	tagInput
+	tagOutput
+	tagAnnotations
+	tagMeta
+	tagIcons
+	tagRelated
+	tagDisabled
+	tagDeprecated
+	tagAlways
+	tagSource
+	tagHash
+	tagFirst
+	tagChanged
+)
+
+// The tags inside an example, an utterance and the annotations.
+const (
+	tagText byte = iota + 1
+	tagSecond
+	tagThird
+	tagHints
+)
+
+func encodeRecord(r *Record) []byte {
+	t := r.Tool
+	w := &writer{b: make([]byte, 0, 512+len(t.Description)+len(t.InputSchema)+len(t.OutputSchema))}
+	w.text(tagServer, t.Server)
+	w.text(tagName, t.Name)
+	w.text(tagTitle, t.Title)
+	w.text(tagSummary, t.Summary)
+	w.text(tagDescription, t.Description)
+	w.text(tagCategory, t.Category)
+	w.text(tagDeprecated, t.Deprecated)
+	for _, s := range t.Keywords {
+		w.element(tagKeyword, s)
+	}
+	for _, s := range t.Synonyms {
+		w.element(tagSynonym, s)
+	}
+	for _, id := range t.Related {
+		w.element(tagRelated, string(id))
+	}
+	for _, e := range t.Examples {
+		in := &writer{}
+		in.text(tagText, e.Description)
+		in.bytes(tagSecond, e.Invocation)
+		in.text(tagThird, e.Output)
+		w.field(tagExample, in.b)
+	}
+	for _, u := range t.Utterances {
+		in := &writer{}
+		in.text(tagText, u.Text)
+		in.text(tagSecond, string(u.From))
+		w.field(tagUtterance, in.b)
+	}
+	if t.Annotations != nil {
+		w.field(tagAnnotations, encodeAnnotations(t.Annotations))
+	}
+	w.bytes(tagInput, t.InputSchema)
+	w.bytes(tagOutput, t.OutputSchema)
+	w.bytes(tagMeta, t.Meta)
+	w.bytes(tagIcons, t.Icons)
+	w.number(tagDisabled, number(t.Disabled))
+	w.number(tagAlways, number(t.Always))
+	w.text(tagSource, r.Source)
+	w.bytes(tagHash, r.Hash[:])
+	w.number(tagFirst, millis(r.First))
+	w.number(tagChanged, millis(r.Changed))
+	return w.b
+}
+
+// decodeRecord reads what encodeRecord wrote. The record keeps nothing of b.
+func decodeRecord(b []byte) (Record, error) {
+	r := Record{Tool: &tool.Tool{}}
+	err := eachField(b, func(tag byte, v []byte) error { return r.set(tag, v) })
+	if err == nil && (r.Tool.Server == "" || r.Tool.Name == "") {
+		err = fmt.Errorf("record without a server or a name")
+	}
+	return r, err
+}
+
+func (r *Record) set(tag byte, v []byte) (err error) {
+	t := r.Tool
+	switch tag {
+	case tagServer:
+		t.Server = string(v)
+	case tagName:
+		t.Name = string(v)
+	case tagTitle:
+		t.Title = string(v)
+	case tagSummary:
+		t.Summary = string(v)
+	case tagDescription:
+		t.Description = string(v)
+	case tagCategory:
+		t.Category = string(v)
+	case tagDeprecated:
+		t.Deprecated = string(v)
+	case tagKeyword:
+		t.Keywords = append(t.Keywords, string(v))
+	case tagSynonym:
+		t.Synonyms = append(t.Synonyms, string(v))
+	case tagRelated:
+		t.Related = append(t.Related, tool.ID(v))
+	case tagInput:
+		t.InputSchema = bytes.Clone(v)
+	case tagOutput:
+		t.OutputSchema = bytes.Clone(v)
+	case tagMeta:
+		t.Meta = bytes.Clone(v)
+	case tagIcons:
+		t.Icons = bytes.Clone(v)
+	case tagDisabled:
+		t.Disabled = true
+	case tagAlways:
+		t.Always = true
+	default:
+		return r.setRest(tag, v)
+	}
+	return nil
+}
+
+// setRest reads the fields that may be malformed.
+func (r *Record) setRest(tag byte, v []byte) (err error) {
+	switch tag {
+	case tagExample:
+		var e tool.Example
+		err = eachField(v, func(tag byte, v []byte) error {
+			switch tag {
+			case tagText:
+				e.Description = string(v)
+			case tagSecond:
+				e.Invocation = json.RawMessage(bytes.Clone(v))
+			case tagThird:
+				e.Output = string(v)
+			}
+			return nil
+		})
+		r.Tool.Examples = append(r.Tool.Examples, e)
+	case tagUtterance:
+		var u tool.Utterance
+		err = eachField(v, func(tag byte, v []byte) error {
+			switch tag {
+			case tagText:
+				u.Text = string(v)
+			case tagSecond:
+				u.From = tool.Provenance(v)
+			}
+			return nil
+		})
+		r.Tool.Utterances = append(r.Tool.Utterances, u)
+	case tagAnnotations:
+		r.Tool.Annotations, err = decodeAnnotations(v)
+	case tagSource:
+		r.Source = string(v)
+	case tagHash:
+		if copy(r.Hash[:], v) != len(r.Hash) || len(v) != len(r.Hash) {
+			err = errTruncated
+		}
+	case tagFirst:
+		r.First, err = readTime(v)
+	case tagChanged:
+		r.Changed, err = readTime(v)
+	}
+	return err
+}
+
+func encodeAnnotations(a *tool.Annotations) []byte {
+	w := &writer{}
+	w.text(tagText, a.Title)
+	hints := make([]byte, 0, 4)
+	for _, h := range []*bool{a.ReadOnlyHint, a.DestructiveHint, a.IdempotentHint, a.OpenWorldHint} {
+		switch {
+		case h == nil:
+			hints = append(hints, 0)
+		case *h:
+			hints = append(hints, 2)
+		default:
+			hints = append(hints, 1)
+		}
+	}
+	w.field(tagHints, hints)
+	return w.b
+}
+
+func decodeAnnotations(b []byte) (*tool.Annotations, error) {
+	a := &tool.Annotations{}
+	hints := []**bool{&a.ReadOnlyHint, &a.DestructiveHint, &a.IdempotentHint, &a.OpenWorldHint}
+	err := eachField(b, func(tag byte, v []byte) error {
+		switch tag {
+		case tagText:
+			a.Title = string(v)
+		case tagHints:
+			for i := range min(len(v), len(hints)) {
+				if v[i] > 0 {
+					said := v[i] == 2
+					*hints[i] = &said
+				}
+			}
+		}
+		return nil
+	})
+	return a, err
+}
+
+func number(set bool) int64 {
+	if set {
+		return 1
+	}
+	return 0
+}
+
+func millis(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+func readTime(v []byte) (time.Time, error) {
+	n, err := readNumber(v)
+	if err != nil || n == 0 {
+		return time.Time{}, err
+	}
+	return time.UnixMilli(n).UTC(), nil
+}

@@ -1,0 +1,185 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"runtime/debug"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
+
+	"tooldex/tool"
+)
+
+// The wait between two tries for the file lock grows from the first to the second. bbolt's own wait is fixed at 50 ms,
+// more than most sections last.
+const (
+	firstWait = 500 * time.Microsecond
+	mostWait  = 16 * time.Millisecond
+)
+
+// errMoved says that the file was replaced while its lock was awaited.
+var errMoved = errors.New("the file was replaced")
+
+// view runs fn in a read transaction under the shared lock.
+func (s *Store) view(ctx context.Context, fn func(*bolt.Tx) error) error {
+	return s.section(ctx, true, func(db *bolt.DB) error {
+		return db.View(func(tx *bolt.Tx) error {
+			if err := s.whole(tx); err != nil {
+				return err
+			}
+			return fn(tx)
+		})
+	})
+}
+
+// update runs fn in a write transaction under the exclusive lock. When it returns nil, the changes are on the disk.
+func (s *Store) update(ctx context.Context, fn func(*bolt.Tx) error) error {
+	return s.section(ctx, false, func(db *bolt.DB) error {
+		return db.Update(func(tx *bolt.Tx) error {
+			if err := s.whole(tx); err != nil {
+				return err
+			}
+			if err := fn(tx); err != nil {
+				return err
+			}
+			return s.step("commit")
+		})
+	})
+}
+
+// section opens the file, waits for its lock, runs fn and closes the file. A damaged file makes bbolt panic, and a
+// truncated one makes the mapped memory fault: both become errors here.
+func (s *Store) section(ctx context.Context, readOnly bool, fn func(*bolt.DB) error) (err error) {
+	select {
+	case <-s.turn:
+		defer func() { s.turn <- struct{}{} }()
+	case <-ctx.Done():
+		return s.gaveUp(ctx.Err())
+	}
+	var held *os.File
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if p := recover(); p != nil {
+			abandon(held) // not DB.Close: the panic may have left its mutexes locked
+			err = s.damaged(fmt.Errorf("%v", p))
+		}
+	}()
+	db, err := s.acquire(ctx, readOnly, &held)
+	if err != nil {
+		return err
+	}
+	if err = fn(db); err != nil {
+		err = s.explain(err)
+	}
+	return errors.Join(err, db.Close())
+}
+
+// acquire opens the file and gets its lock, trying again until the lock is free, ctx ends or the timeout is over.
+func (s *Store) acquire(ctx context.Context, readOnly bool, held **os.File) (*bolt.DB, error) {
+	deadline := time.Now().Add(s.o.LockTimeout)
+	for wait := firstWait; ; wait = min(wait*2, mostWait) {
+		db, err := s.open(readOnly, held)
+		if err == nil {
+			return db, nil
+		}
+		if !errors.Is(err, berrors.ErrTimeout) && !errors.Is(err, errMoved) {
+			return nil, s.explain(err)
+		}
+		if time.Now().After(deadline) {
+			return nil, s.gaveUp(err)
+		}
+		timer := time.NewTimer(wait/2 + rand.N(wait))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, s.gaveUp(ctx.Err())
+		}
+	}
+}
+
+// open makes one try. held is set to the open file, for the case that bbolt panics before it returns.
+func (s *Store) open(readOnly bool, held **os.File) (*bolt.DB, error) {
+	if err := s.step("open"); err != nil {
+		return nil, err
+	}
+	db, err := bolt.Open(s.path, 0o600, &bolt.Options{
+		Timeout:      time.Nanosecond, // one try; the waiting is ours
+		ReadOnly:     readOnly,
+		FreelistType: bolt.FreelistMapType,
+		NoStatistics: true,
+		OpenFile: func(path string, flag int, mode os.FileMode) (*os.File, error) {
+			f, err := os.OpenFile(path, flag, mode)
+			*held = f
+			return f, err
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	here, err := (*held).Stat()
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	now, err := os.Stat(s.path)
+	if err != nil || !os.SameFile(here, now) { // moved aside by Recover in another process
+		return nil, errors.Join(errMoved, db.Close())
+	}
+	return db, nil
+}
+
+// whole checks that the file is as long as its own pages say, before any of them is touched.
+func (s *Store) whole(tx *bolt.Tx) error {
+	info, err := os.Stat(s.path)
+	if err != nil {
+		return err
+	}
+	if info.Size() < tx.Size() {
+		return s.damaged(fmt.Errorf("truncated to %d of %d bytes", info.Size(), tx.Size()))
+	}
+	return nil
+}
+
+// explain turns an error of bbolt or the system into one that says what to do.
+func (s *Store) explain(err error) error {
+	var own *tool.Error
+	switch {
+	case errors.As(err, &own):
+		return err
+	case errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrVersionMismatch), errors.Is(err, berrors.ErrChecksum):
+		return s.damaged(err)
+	case errors.Is(err, fs.ErrPermission):
+		return &tool.Error{Code: tool.Internal, Op: "store", Msg: "no permission to use " + s.path, Hint: "make it writable, or choose another directory with --data-dir", Err: err}
+	case s.tiny():
+		return s.damaged(err)
+	default:
+		return &tool.Error{Code: tool.Internal, Op: "store", Msg: "cannot use " + s.path, Hint: "see that the disk is neither full nor failing", Err: err}
+	}
+}
+
+// tiny reports whether the file is shorter than its two first pages, for which bbolt has no error of its own.
+func (s *Store) tiny() bool {
+	info, err := os.Stat(s.path)
+	return err == nil && info.Size() > 0 && info.Size() < int64(2*os.Getpagesize())
+}
+
+func (s *Store) damaged(err error) error {
+	return &tool.Error{
+		Code: tool.Internal, Op: "store", Msg: "the file " + s.path + " is damaged",
+		Hint: `run "tooldex index rebuild": it keeps the damaged file as a backup, saves what can be read, and the next import adds the rest`,
+		Err:  err,
+	}
+}
+
+func (s *Store) gaveUp(err error) error {
+	return &tool.Error{
+		Code: tool.Timeout, Op: "store", Msg: "gave up waiting for " + s.path + ", which is in use",
+		Hint: "try again; if this stays so, end the process that keeps it locked", Err: err,
+	}
+}

@@ -1,0 +1,72 @@
+package store
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"time"
+
+	"tooldex/tool"
+)
+
+// FileName is the name of the one file that a Store keeps in its directory.
+const FileName = "tooldex.db"
+
+const defaultLockTimeout = 10 * time.Second
+
+// Options adjusts a Store. The zero value is right for almost everyone.
+type Options struct {
+	// LockTimeout is how long an operation waits for other processes to release the file. Zero means ten seconds.
+	LockTimeout time.Duration
+}
+
+func (o Options) withDefaults() Options {
+	if o.LockTimeout <= 0 {
+		o.LockTimeout = defaultLockTimeout
+	}
+	return o
+}
+
+// Store is the durable state in one data directory. It is safe for concurrent use by goroutines and, through other
+// Stores on the same directory, by processes. It holds no file open between operations, so there is nothing to close.
+type Store struct {
+	path string
+	o    Options
+	turn chan struct{} // holds one token: sections of this process take turns here instead of polling the file lock
+	seen seen
+	// fault, set by tests only, is asked before each step of a section and makes it fail.
+	fault func(step string) error
+}
+
+// Open prepares the data directory dir: it makes the directory and the file where they are missing and brings a file of
+// an older layout up to date. It waits for other processes as any operation does.
+//
+// The error is Timeout when another process keeps the file locked, Invalid when a newer version wrote it, and Internal
+// when the file is damaged; its hint then names the remedy, and the file is left as it is.
+func Open(dir string, o Options) (*Store, error) {
+	s := newStore(dir, o)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, &tool.Error{Code: tool.Internal, Op: "open store", Msg: "cannot make the data directory " + dir, Hint: "choose another with --data-dir", Err: err}
+	}
+	if err := s.prepare(context.Background()); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func newStore(dir string, o Options) *Store {
+	s := &Store{path: filepath.Join(dir, FileName), o: o.withDefaults(), turn: make(chan struct{}, 1)}
+	s.turn <- struct{}{}
+	return s
+}
+
+// Path returns the file's path.
+func (s *Store) Path() string { return s.path }
+
+// step marks a point at which a test may make the operation fail.
+func (s *Store) step(name string) error {
+	if s.fault == nil {
+		return nil
+	}
+	return s.fault(name)
+}
