@@ -56,7 +56,7 @@ func TestCompare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hit := difference(t, c.All, Hit(1))
+	hit := difference(t, c.All, hitAt(1))
 	// a: requests 0, 5, 7; b: 0, 1, 2, 5. Won 1 and 2, lost 7.
 	if hit.A != 3./8 || hit.B != 4./8 || hit.Change != 1./8 || hit.Wins != 2 || hit.Losses != 1 {
 		t.Errorf("hit@1: %+v", hit)
@@ -64,7 +64,7 @@ func TestCompare(t *testing.T) {
 	if hit.Clear() || hit.Low >= 0 || hit.High <= 0 {
 		t.Errorf("three requests of eight decide nothing, but the interval is %v to %v", hit.Low, hit.High)
 	}
-	even := difference(t, c.Kinds[0].Metrics, Hit(1)) // 0, 2, 4, 6
+	even := difference(t, c.Kinds[0].Metrics, hitAt(1)) // 0, 2, 4, 6
 	if c.Kinds[0].Kind != "even" || c.Kinds[0].Queries != 4 || even.A != .25 || even.B != .5 || even.Wins != 1 {
 		t.Errorf("even: %+v, hit@1 %+v", c.Kinds[0], even)
 	}
@@ -109,7 +109,7 @@ func TestCompareInterval(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, p := difference(t, c.All, Hit(1)), float64(won)/n
+	d, p := difference(t, c.All, hitAt(1)), float64(won)/n
 	half := 1.96 * math.Sqrt(p*(1-p)/n)
 	if math.Abs(d.Low-(p-half)) > .004 || math.Abs(d.High-(p+half)) > .004 || !d.Clear() {
 		t.Errorf("interval %v to %v, want about %v to %v", d.Low, d.High, p-half, p+half)
@@ -157,7 +157,7 @@ func TestCompareUnpaired(t *testing.T) {
 		t.Fatal(err)
 	}
 	// r000 is in both; r001 and "only a" are in one, "only b" in the other.
-	if c.Queries != 1 || c.Unpaired != 3 || difference(t, c.All, MRR).Change != -1 {
+	if c.Queries != 1 || c.Unpaired != 3 || difference(t, c.All, metricMRR).Change != -1 {
 		t.Errorf("%+v", c)
 	}
 	b.Cases = b.Cases[1:]

@@ -42,7 +42,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println("recall@5:", report.All.Scores[eval.Recall(5)])
+	fmt.Println("recall@5:", report.All.Scores["recall@5"])
 
 	gate, err := eval.ParseGate("recall@5=.9")
 	if err != nil {

@@ -12,14 +12,14 @@ import (
 
 // Gate is the least that a figure must reach.
 type Gate struct {
-	// Kind is the kind of requests that counts; "" for all. For AUROC it is near_miss, foreign, or "" (or no_match) for both.
+	// Kind is the kind of requests that counts; "" for all. For "auroc" it is near_miss, foreign, or "" for both.
 	Kind   string
 	Metric Metric
 	Min    float64 // 0 to 1
 }
 
 // ParseGate reads "recall@5=.9" or, for one kind of requests, "paraphrase:hit@5=.8". Case does not matter in the metric,
-// ">=" may stand for "=". What is none of Metrics nor AUROC, or no number from 0 to 1, is Invalid.
+// ">=" may stand for "=". What is none of Metrics nor "auroc", or no number from 0 to 1, is Invalid.
 func ParseGate(s string) (Gate, error) {
 	left, right, ok := strings.Cut(s, "=")
 	if !ok {
@@ -35,7 +35,7 @@ func ParseGate(s string) (Gate, error) {
 		}
 	}
 	g.Metric = Metric(strings.ToLower(strings.TrimSpace(name)))
-	if g.Metric != AUROC && !slices.Contains(Metrics(), g.Metric) {
+	if g.Metric != metricAUROC && !slices.Contains(Metrics(), g.Metric) {
 		return Gate{}, badGate(s, fmt.Sprintf("%q is no metric", name))
 	}
 	var err error
@@ -48,7 +48,7 @@ func ParseGate(s string) (Gate, error) {
 
 func badGate(s, why string) error {
 	names := make([]string, 0, len(defined)+1)
-	for _, m := range append(Metrics(), AUROC) {
+	for _, m := range append(Metrics(), metricAUROC) {
 		names = append(names, string(m))
 	}
 	return &tool.Error{
@@ -100,7 +100,7 @@ func (r *Report) Check(gates []Gate) []Failure {
 }
 
 func (r *Report) figure(g Gate) (float64, bool) {
-	if g.Metric == AUROC {
+	if g.Metric == metricAUROC {
 		return r.auroc(g.Kind)
 	}
 	s := &r.All

@@ -16,10 +16,10 @@ func TestParseGate(t *testing.T) {
 	}{
 		{"recall@5=.9", Gate{"", "recall@5", .9}},
 		{"paraphrase:hit@5=.8", Gate{"paraphrase", "hit@5", .8}},
-		{" MRR >= 0.5 ", Gate{"", MRR, .5}},
-		{"a:b: nDCG@10=1", Gate{"a:b", NDCG, 1}},
-		{"server-hinted:complete@10=0", Gate{"server-hinted", Complete, 0}},
-		{"near_miss:auroc=.75", Gate{"near_miss", AUROC, .75}},
+		{" MRR >= 0.5 ", Gate{"", metricMRR, .5}},
+		{"a:b: nDCG@10=1", Gate{"a:b", metricNDCG, 1}},
+		{"server-hinted:complete@10=0", Gate{"server-hinted", metricComplete, 0}},
+		{"near_miss:auroc=.75", Gate{"near_miss", metricAUROC, .75}},
 	}
 	for _, tt := range tests {
 		got, err := ParseGate(tt.in)
@@ -50,7 +50,7 @@ func TestParseGate(t *testing.T) {
 func TestCheck(t *testing.T) {
 	r, _ := run(t, sixTools(t), Options{})
 	// A mean that should be .9 may lack the last bits.
-	r.Kinds = append(r.Kinds, Summary{Kind: "tenths", Scores: Scores{Recall(5): .9 - 1e-15}})
+	r.Kinds = append(r.Kinds, Summary{Kind: "tenths", Scores: Scores{recallAt(5): .9 - 1e-15}})
 	// Each of six requests has its tool first, but one of them needs four: (5 + 1/4) / 6 = .875.
 	tests := []struct{ gate, want string }{
 		{"recall@5=1", ""},
@@ -86,7 +86,7 @@ func TestCheck(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("failures (-want +got):\n%s", diff)
 	}
-	if got := (&Report{}).Check([]Gate{{Metric: AUROC}, {Metric: MRR}}); len(got) != 2 {
+	if got := (&Report{}).Check([]Gate{{Metric: metricAUROC}, {Metric: metricMRR}}); len(got) != 2 {
 		t.Errorf("a report of nothing meets gates: %v", got)
 	}
 }

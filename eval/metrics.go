@@ -7,26 +7,22 @@ import (
 	"slices"
 )
 
-// Metric names one figure of a Report, such as "recall@5".
+// Metric names one figure of a Report, such as "recall@5". [Metrics] lists them; the package comment defines them.
 type Metric string
 
-// MRR, NDCG and Complete are the metrics that exist at one depth; AUROC tells requests that a tool serves from those that
-// none does. Recall and Hit make the others.
 const (
-	MRR      Metric = "mrr"
-	NDCG     Metric = "ndcg@10"
-	Complete Metric = "complete@10"
-	AUROC    Metric = "auroc"
+	metricMRR      Metric = "mrr"
+	metricNDCG     Metric = "ndcg@10"
+	metricComplete Metric = "complete@10"
+	metricAUROC    Metric = "auroc" // of a whole report, so it is not among Metrics
 )
 
-// Recall returns the metric recall@k.
-func Recall(k int) Metric { return Metric(fmt.Sprintf("recall@%d", k)) }
+func recallAt(k int) Metric { return Metric(fmt.Sprintf("recall@%d", k)) }
 
-// Hit returns the metric hit@k.
-func Hit(k int) Metric { return Metric(fmt.Sprintf("hit@%d", k)) }
+func hitAt(k int) Metric { return Metric(fmt.Sprintf("hit@%d", k)) }
 
-// Metrics lists, in the order of a report, what is measured of each request that a tool serves: recall and hit at 1, 3,
-// 5, 10 and 20, MRR, NDCG and Complete. AUROC is not of one request and not among them.
+// Metrics lists what is measured of each request that a tool serves, in the order of a report: recall@k and hit@k for k
+// of 1, 3, 5, 10 and 20, "mrr", "ndcg@10" and "complete@10".
 func Metrics() []Metric {
 	out := make([]Metric, 0, len(defined))
 	for _, d := range defined {
@@ -52,19 +48,19 @@ type definition struct {
 }
 
 var defined = [...]definition{
-	{Recall(1), 1, (*places).recall},
-	{Recall(3), 3, (*places).recall},
-	{Recall(5), 5, (*places).recall},
-	{Recall(10), 10, (*places).recall},
-	{Recall(20), 20, (*places).recall},
-	{Hit(1), 1, (*places).hit},
-	{Hit(3), 3, (*places).hit},
-	{Hit(5), 5, (*places).hit},
-	{Hit(10), 10, (*places).hit},
-	{Hit(20), 20, (*places).hit},
-	{MRR, 0, (*places).reciprocal},
-	{NDCG, 10, (*places).ndcg},
-	{Complete, 10, (*places).complete},
+	{recallAt(1), 1, (*places).recall},
+	{recallAt(3), 3, (*places).recall},
+	{recallAt(5), 5, (*places).recall},
+	{recallAt(10), 10, (*places).recall},
+	{recallAt(20), 20, (*places).recall},
+	{hitAt(1), 1, (*places).hit},
+	{hitAt(3), 3, (*places).hit},
+	{hitAt(5), 5, (*places).hit},
+	{hitAt(10), 10, (*places).hit},
+	{hitAt(20), 20, (*places).hit},
+	{metricMRR, 0, (*places).reciprocal},
+	{metricNDCG, 10, (*places).ndcg},
+	{metricComplete, 10, (*places).complete},
 }
 
 // measure scores one ranking, which was asked for to the given depth. It gives nil for a case that no tool serves.

@@ -155,7 +155,7 @@ func TestNDCGOfManyRelevant(t *testing.T) {
 	c.Relevant = names
 	got, _ := measure(&c, ranking(strings.Join(names, " ")), 50)
 	if diff := cmp.Diff(Scores{"ndcg@10": 1, "complete@10": 0, "recall@10": 10. / 14}, Scores{
-		"ndcg@10": got[NDCG], "complete@10": got[Complete], "recall@10": got[Recall(10)],
+		"ndcg@10": got[metricNDCG], "complete@10": got[metricComplete], "recall@10": got[recallAt(10)],
 	}, near); diff != "" {
 		t.Error(diff)
 	}
@@ -194,15 +194,15 @@ func TestMetricsProperties(t *testing.T) {
 			}
 		}
 		for i, k := range depths[1:] {
-			if s[Recall(k)] < s[Recall(depths[i])] || s[Hit(k)] < s[Hit(depths[i])] {
+			if s[recallAt(k)] < s[recallAt(depths[i])] || s[hitAt(k)] < s[hitAt(depths[i])] {
 				t.Fatalf("recall or hit falls from %d to %d: %v", depths[i], k, s)
 			}
 		}
-		if c.Any && s[Recall(5)] != s[Hit(5)] {
-			t.Fatalf("mode any: recall@5 %v, hit@5 %v", s[Recall(5)], s[Hit(5)])
+		if c.Any && s[recallAt(5)] != s[hitAt(5)] {
+			t.Fatalf("mode any: recall@5 %v, hit@5 %v", s[recallAt(5)], s[hitAt(5)])
 		}
-		if got := s[MRR] > 0; got != (first > 0) || first > 0 && math.Abs(s[MRR]*float64(first)-1) > 1e-12 {
-			t.Fatalf("mrr %v, first %d", s[MRR], first)
+		if got := s[metricMRR] > 0; got != (first > 0) || first > 0 && math.Abs(s[metricMRR]*float64(first)-1) > 1e-12 {
+			t.Fatalf("mrr %v, first %d", s[metricMRR], first)
 		}
 		// The order of labels is not information.
 		slices.Reverse(c.Relevant)

@@ -112,7 +112,7 @@ func TestAbstention(t *testing.T) {
 	if diff := cmp.Diff(want, r.NoMatch); diff != "" {
 		t.Errorf("abstention (-want +got):\n%s", diff)
 	}
-	if r.All.Queries != 2 || r.All.Scores[Recall(5)] != .5 {
+	if r.All.Queries != 2 || r.All.Scores[recallAt(5)] != .5 {
 		t.Errorf("requests that no tool serves count in the means: %+v", r.All)
 	}
 	// Without answerable requests there is nothing to tell the others from, and nothing to average.
@@ -208,7 +208,7 @@ func TestScore(t *testing.T) {
 		t.Fatal(err)
 	}
 	// e2 has no answer; e1's stands at 2: rr (1/2 + 0) / 2.
-	if r.Missing != 1 || r.Strangers != 1 || r.All.Scores[MRR] != .25 || r.Latency != nil || r.All.Confident != nil {
+	if r.Missing != 1 || r.Strangers != 1 || r.All.Scores[metricMRR] != .25 || r.Latency != nil || r.All.Confident != nil {
 		t.Errorf("report %+v", r)
 	}
 	// An answer outside the kinds asked for is left aside, one outside the set is another set's.

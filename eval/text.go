@@ -73,7 +73,7 @@ func (r *Report) scoreTable(b *strings.Builder) {
 // heading names a metric in full only where a row of depths begins.
 func heading(d definition) string {
 	name := string(d.metric)
-	if d.k > 1 && d.metric != NDCG && d.metric != Complete {
+	if d.k > 1 && d.metric != metricNDCG && d.metric != metricComplete {
 		return name[strings.IndexByte(name, '@'):]
 	}
 	return name
@@ -144,7 +144,7 @@ func (c *Comparison) WriteText(w io.Writer) error {
 	rows = [][]string{head}
 	for _, k := range c.Kinds {
 		for i := range k.Metrics {
-			if m := k.Metrics[i].Metric; m == Recall(5) || m == NDCG {
+			if m := k.Metrics[i].Metric; m == recallAt(5) || m == metricNDCG {
 				rows = append(rows, k.Metrics[i].row(fmt.Sprintf("%s (%d) %s", k.Kind, k.Queries, m)))
 			}
 		}
