@@ -123,6 +123,10 @@ func factsOf(t *tool.Tool) string {
 // describeParameters writes one line a parameter, and the schema of those whose shape one line cannot tell.
 func describeParameters(b *strings.Builder, t *tool.Tool) {
 	params := t.Parameters()
+	if len(t.InputSchema) > 0 && !json.Valid(t.InputSchema) {
+		b.WriteString("Its schema cannot be read.\n")
+		return
+	}
 	if len(params) == 0 {
 		b.WriteString("No parameters.\n")
 		return
@@ -153,9 +157,9 @@ func describeParameters(b *strings.Builder, t *tool.Tool) {
 			refers = refers || bytes.Contains(shape, []byte(`"$ref"`))
 		}
 	}
-	for key, defs := range map[string]json.RawMessage{"$defs": schema.Defs, "definitions": schema.Definitions} {
-		if refers && len(defs) > 0 {
-			b.WriteString("where " + key + " " + cut(compact(defs), maxDescription/4) + "\n")
+	for _, defs := range []member{{"$defs", schema.Defs}, {"definitions", schema.Definitions}} {
+		if refers && len(defs.value) > 0 {
+			b.WriteString("where " + defs.key + " " + cut(compact(defs.value), maxDescription/4) + "\n")
 		}
 	}
 }

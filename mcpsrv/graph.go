@@ -55,6 +55,7 @@ var keywords = [...]struct {
 const (
 	maxSchema   = 1 << 20 // bytes
 	maxNodes    = 20_000
+	maxDepth    = 100       // the library takes time by the square of the depth
 	maxSame     = 5_000     // parts that look at one value
 	maxWork     = 1_000_000 // parts looking at values, in all
 	maxArgDepth = 64
@@ -72,7 +73,7 @@ func prepare(schema json.RawMessage) (json.RawMessage, *graph, error) {
 	if err := dec.Decode(&root); err != nil {
 		return nil, nil, fmt.Errorf("schema is not an object: %w", err)
 	}
-	if !allowsObject(root["type"]) {
+	if root == nil || !allowsObject(root["type"]) {
 		return nil, nil, errors.New("schema is not one of an object")
 	}
 	if version, ok := root["$schema"].(string); ok {
@@ -84,7 +85,7 @@ func prepare(schema json.RawMessage) (json.RawMessage, *graph, error) {
 	}
 	delete(root, "$id") // a relative one is refused, and nothing outside refers to it
 	g := &graph{at: map[string]int{}}
-	if _, err := g.add(root, ""); err != nil {
+	if _, err := g.add(root, "", 0); err != nil {
 		return nil, nil, err
 	}
 	if err := g.link(); err != nil {
@@ -114,10 +115,10 @@ func allowsObject(types any) bool {
 }
 
 // add enters a schema and all that it holds, and cleans it.
-func (g *graph) add(v any, pointer string) (int, error) {
+func (g *graph) add(v any, pointer string, depth int) (int, error) {
 	i := len(g.nodes)
-	if i >= maxNodes {
-		return 0, errors.New("schema has too many parts")
+	if i >= maxNodes || depth > maxDepth {
+		return 0, errors.New("schema has too many parts, or they lie too deep")
 	}
 	g.nodes = append(g.nodes, node{})
 	g.at[pointer] = i
@@ -133,7 +134,7 @@ func (g *graph) add(v any, pointer string) (int, error) {
 	dropPatterns(s)
 	g.nodes[i].ref, _ = s["$ref"].(string)
 	for _, k := range keywords {
-		held, err := g.addHeld(s[k.name], pointer+"/"+k.name, k.named)
+		held, err := g.addHeld(s[k.name], pointer+"/"+k.name, depth+1, k.named)
 		if err != nil {
 			return 0, err
 		}
@@ -147,12 +148,12 @@ func (g *graph) add(v any, pointer string) (int, error) {
 	return i, nil
 }
 
-func (g *graph) addHeld(v any, pointer string, named bool) ([]int, error) {
+func (g *graph) addHeld(v any, pointer string, depth int, named bool) ([]int, error) {
 	parts := map[string]any{}
 	switch v := v.(type) {
 	case map[string]any:
 		if !named {
-			i, err := g.add(v, pointer)
+			i, err := g.add(v, pointer, depth)
 			return []int{i}, err
 		}
 		for key, part := range v {
@@ -165,7 +166,7 @@ func (g *graph) addHeld(v any, pointer string, named bool) ([]int, error) {
 	}
 	var held []int
 	for key, part := range parts {
-		i, err := g.add(part, pointer+"/"+key)
+		i, err := g.add(part, pointer+"/"+key, depth)
 		if err != nil {
 			return nil, err
 		}

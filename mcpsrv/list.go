@@ -61,6 +61,9 @@ func (s *Server) list(_ context.Context, _ *mcp.CallToolRequest, raw json.RawMes
 		return textResult("No tools. " + categoriesName + " tells which categories and servers there are."), nil
 	}
 	text := fmt.Sprintf("%d tools\n%s", total, lines.String())
+	if total == 1 {
+		text = "1 tool\n" + lines.String()
+	}
 	if after > 0 {
 		text += fmt.Sprintf("%d more; cursor: %s", after, last)
 	}
