@@ -66,7 +66,7 @@ func readCases(fsys fs.FS, name, file string, resolve func(string) (string, erro
 	if err != nil {
 		return nil, missing(file, err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it was only read: nothing can be lost
 	r := &caseReader{file: file, resolve: resolve, lines: map[string]int{}}
 	switch strings.ToLower(path.Ext(name)) {
 	case ".yaml", ".yml":

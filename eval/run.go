@@ -101,8 +101,8 @@ func hash(s string) uint64 {
 }
 
 // Run puts the requests of d to s and reports how well the right tools were ranked. It returns the first error of a
-// search, with the request's ID in its text, and does not wait for the other requests then. Options that cannot be met,
-// or that leave no request, are Invalid.
+// search, with the request's ID in its text, or the cause for which ctx ended, and starts no further search then.
+// Options that cannot be met, or that leave no request, are Invalid.
 //
 // The Searcher must know the tools of d by the same IDs. What else it finds holds its place as an irrelevant tool and
 // is counted in Report.Strangers.
@@ -178,7 +178,8 @@ func (a *asker) one(ctx context.Context, i int) error {
 	if a.options.Answer < 0 {
 		a.costs[i] = cost{took, 0, res.Degraded != ""}
 	}
-	ans := Answer{ID: a.cases[i].ID, Ranked: make([]Ranked, len(res.Tools)), Confident: &res.Confident}
+	confident := res.Confident // a pointer into res would keep all of it
+	ans := Answer{ID: a.cases[i].ID, Ranked: make([]Ranked, len(res.Tools)), Confident: &confident}
 	for j := range res.Tools {
 		ans.Ranked[j] = Ranked{Name: a.set.Label(res.Tools[j].ID), Score: res.Tools[j].Score}
 	}

@@ -87,8 +87,11 @@ func sure(b bool) *bool { return &b }
 
 func TestAbstention(t *testing.T) {
 	d := &Dataset{Cases: []Case{
-		{ID: "a", Relevant: []string{"x"}}, {ID: "b", Relevant: []string{"x"}},
-		{ID: "near", NearMiss: true}, {ID: "far"}, {ID: "farther"},
+		{ID: "a", Relevant: []string{"x"}},
+		{ID: "b", Relevant: []string{"x"}},
+		{ID: "near", NearMiss: true},
+		{ID: "far"},
+		{ID: "farther"},
 	}}
 	answers := []Answer{
 		{"a", []Ranked{{"x", .9}}, sure(true)},

@@ -171,7 +171,7 @@ func (d *Difference) row(name string) []string {
 func (c *Comparison) changeTables(b *strings.Builder) {
 	split, _ := slices.BinarySearchFunc(c.Changes, 0, func(ch Change, _ int) int { return cmp.Compare(ch.gain(), 0) })
 	losses, wins := c.Changes[:split], slices.Clone(c.Changes[split:])
-	slices.Reverse(wins)
+	slices.SortStableFunc(wins, func(x, y Change) int { return cmp.Compare(y.gain(), x.gain()) }) // equal ones stay by ID
 	for _, part := range []struct {
 		name string
 		list []Change

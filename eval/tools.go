@@ -29,7 +29,7 @@ func (d *Dataset) readTools(fsys fs.FS, file string) error {
 	if err != nil {
 		return missing(file, err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it was only read: nothing can be lost
 	d.labels, d.known = map[tool.ID]string{}, map[string]bool{}
 	seen := map[tool.ID]seenTool{}
 	err = eachLine(f, file, func(line int, b []byte) error {
