@@ -1,0 +1,161 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"tooldex/tool"
+)
+
+// startError says why a server could not be started. c is what is known of the handshake's last request, or nil if there
+// was none.
+func (s *session) startError(err error, c *capture) error {
+	var own *tool.Error
+	if errors.As(err, &own) {
+		return own
+	}
+	e := &tool.Error{Code: tool.Unavailable, Op: "start server", Err: s.scrub.error(err)}
+	switch {
+	case errors.Is(context.Cause(s.ctx), errStartTimeout):
+		e.Code = tool.Timeout
+		e.Msg = fmt.Sprintf("server %q did not answer in time while it was started", s.server)
+		e.Hint = "see what it prints to stderr in the log, or allow it more time"
+		e.Err = errStartTimeout
+		if last := s.lastWords(); last != "" {
+			e.Err = fmt.Errorf("%w; last line of stderr: %s", errStartTimeout, last)
+		}
+	case s.ctx.Err() != nil:
+		e.Msg, e.Err = fmt.Sprintf("server %q was stopped", s.server), context.Cause(s.ctx)
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
+		e.Msg = fmt.Sprintf("server %q: its command cannot be run", s.server)
+		e.Hint = "install the command, or correct it in the configuration"
+	case c != nil && (c.status == http.StatusUnauthorized || c.status == http.StatusForbidden):
+		e.Code = tool.Denied
+		e.Msg = fmt.Sprintf("server %q refused access with HTTP status %d", s.server, c.status)
+		e.Hint = "give its configuration an Authorization header"
+	case c == nil:
+		e.Msg = fmt.Sprintf("server %q could not be started", s.server)
+	default:
+		e.Msg = fmt.Sprintf("server %q could not be reached, or ended while it was started", s.server)
+		e.Hint = "see what it prints to stderr in the log"
+		e.Err = s.scrub.error(errors.Join(errHandshake, err))
+		if last := s.epitaph(); last != "" {
+			e.Err = fmt.Errorf("%w: %s", e.Err, last)
+		}
+	}
+	return e
+}
+
+// epitaphWait is how long an error waits for the process behind a broken connection to be reaped, to say how it ended.
+const epitaphWait = 100 * time.Millisecond
+
+func (s *session) epitaph() string {
+	if s.proc == nil {
+		return ""
+	}
+	t := time.NewTimer(epitaphWait)
+	defer t.Stop()
+	select {
+	case <-s.proc.exited:
+	case <-t.C:
+	}
+	return s.proc.epitaph()
+}
+
+func (s *session) lastWords() string {
+	if s.proc == nil {
+		return ""
+	}
+	return s.proc.tail.last()
+}
+
+// requestError turns what went wrong with a request into an error for the caller. what names the request: `the call of
+// "x"`. ctx is the caller's, runCtx the one with the time limit.
+func (s *session) requestError(ctx, runCtx context.Context, what string, timeout time.Duration, c capture, err error) error {
+	var rpc *jsonrpc.Error
+	switch {
+	case ctx.Err() != nil:
+		return ended(ctx.Err(), fmt.Sprintf("%s on server %q", what, s.server))
+	case errors.Is(context.Cause(runCtx), errStopped):
+		return &tool.Error{Code: tool.Unavailable, Op: "call", Msg: fmt.Sprintf("server %q was stopped during %s", s.server, what), Err: errStopped}
+	case errors.Is(runCtx.Err(), context.DeadlineExceeded):
+		return &tool.Error{
+			Code: tool.Timeout, Op: "call", Msg: fmt.Sprintf("server %q did not answer %s within %v", s.server, what, timeout),
+			Hint: "try again, ask for less at once, or raise the server's timeout", Err: runCtx.Err(),
+		}
+	case c.status == http.StatusUnauthorized || c.status == http.StatusForbidden:
+		return &tool.Error{
+			Code: tool.Denied, Op: "call", Msg: fmt.Sprintf("server %q refused %s with HTTP status %d", s.server, what, c.status),
+			Hint: "give its configuration an Authorization header", Err: s.scrub.error(err),
+		}
+	case errors.As(err, &rpc) && rpc.Code != codeRejected:
+		return s.rpcError(rpc, what)
+	case c.status >= http.StatusBadRequest:
+		return &tool.Error{
+			Code: tool.Unavailable, Op: "call", Msg: fmt.Sprintf("server %q answered %s with HTTP status %d", s.server, what, c.status),
+			Hint: "try again later", Err: s.scrub.error(err),
+		}
+	}
+	e := &tool.Error{
+		Code: tool.Unavailable, Op: "call", Msg: fmt.Sprintf("the connection to server %q broke during %s", s.server, what),
+		Hint: "try again: the server is started or connected anew; whether the call took effect is unknown", Err: s.scrub.error(err),
+	}
+	if s.proc != nil {
+		e.Msg = fmt.Sprintf("server %q ended during %s", s.server, what)
+		e.Err = fmt.Errorf("%w: %s", e.Err, s.epitaph())
+	} else if !c.sent {
+		e.Msg = fmt.Sprintf("server %q cannot be reached for %s", s.server, what)
+		e.Hint = "try again when it runs"
+	}
+	return e
+}
+
+// rpcError turns a JSON-RPC error of the server into one of ours. The original stays in the chain, with its code and data.
+func (s *session) rpcError(rpc *jsonrpc.Error, what string) error {
+	text := s.scrub.text(clip(rpc.Message, 1000))
+	e := &tool.Error{Code: tool.Unavailable, Op: "call", Msg: fmt.Sprintf("server %q refused %s: %s", s.server, what, text), Err: s.scrub.error(rpc)}
+	switch rpc.Code {
+	case jsonrpc.CodeMethodNotFound:
+		e.Code = tool.NotFound
+	case jsonrpc.CodeInvalidParams, jsonrpc.CodeInvalidRequest:
+		e.Code = tool.Invalid
+		if lower := strings.ToLower(text); strings.Contains(lower, "unknown tool") || strings.Contains(lower, "not found") {
+			e.Code = tool.NotFound
+			e.Hint = "the server no longer offers it; search again"
+		}
+	case codeTooLarge:
+		e.Code = tool.Invalid
+		e.Msg = fmt.Sprintf("server %q answered %s with too much: %s", s.server, what, text)
+		e.Hint = "ask for less, for example with a limit or a narrower path"
+	case codeBroken:
+		e.Msg = fmt.Sprintf("server %q answered %s with something that is no valid message", s.server, what)
+		e.Hint = "this is a fault of the server"
+	}
+	return e
+}
+
+// ended is the error of something whose caller's context ended.
+func ended(err error, what string) error {
+	msg := what + " was cancelled"
+	if errors.Is(err, context.DeadlineExceeded) {
+		msg = what + " took longer than its caller allowed"
+	}
+	return &tool.Error{Code: tool.Timeout, Op: "call", Msg: msg, Err: err}
+}
+
+// endError says that a session that ran has ended, for the status.
+func (s *session) endError(reason error) error {
+	e := &tool.Error{Code: tool.Unavailable, Op: "run server", Msg: fmt.Sprintf("the connection to server %q ended", s.server), Err: s.scrub.error(reason)}
+	if s.proc != nil {
+		e.Msg = fmt.Sprintf("server %q ended: %s", s.server, s.proc.epitaph())
+	}
+	return e
+}

@@ -1,0 +1,148 @@
+package gateway
+
+import (
+	"bytes"
+	"io"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// eventFilter is the body of a stream of server-sent events. It passes on whole events, byte for byte, without those
+// that the tap keeps to itself, and with an error in place of an answer that is too long or broken.
+type eventFilter struct {
+	body  io.Closer
+	lines *lineReader
+	limit int
+	tap   *tap
+
+	out []byte // what remains of the current event
+	err error  // after it
+}
+
+// An event is what stands between two empty lines.
+type event struct {
+	raw     []byte // all lines as they came, with line breaks
+	data    []byte // the data lines, joined
+	id      []byte // the line that sets the event ID
+	message bool   // its type is "message"
+	size    int
+	over    *oversize
+}
+
+func newEventFilter(body io.ReadCloser, limit int, t *tap) *eventFilter {
+	return &eventFilter{body: body, lines: newLineReader(body, limit), limit: limit, tap: t}
+}
+
+// Read implements io.Reader.
+func (f *eventFilter) Read(p []byte) (int, error) {
+	for len(f.out) == 0 {
+		if f.err != nil {
+			return 0, f.err
+		}
+		var e *event
+		e, f.err = f.nextEvent()
+		f.out = f.pass(e)
+	}
+	n := copy(p, f.out)
+	f.out = f.out[n:]
+	return n, nil
+}
+
+// Close implements io.Closer.
+func (f *eventFilter) Close() error { return f.body.Close() }
+
+// nextEvent reads up to the next empty line. At the end of the stream it returns what came before, and the error.
+func (f *eventFilter) nextEvent() (*event, error) {
+	e := &event{message: true}
+	for {
+		line, over, err := f.lines.next()
+		if err != nil {
+			return e, err
+		}
+		if over == nil && len(line) == 0 {
+			return e, nil
+		}
+		e.add(line, over, f.limit)
+	}
+}
+
+// add appends one line. Once the event is larger than the limit, only its JSON-RPC ID is still looked for.
+func (e *event) add(line []byte, over *oversize, limit int) {
+	switch {
+	case over != nil:
+		e.over = over
+		e.raw, e.data = nil, nil
+		return
+	case e.over != nil:
+		e.over.size += len(line)
+		e.over.ids.write(fieldValue(line))
+		return
+	}
+	if e.size += len(line) + 1; e.size > limit {
+		e.over = &oversize{size: e.size}
+		e.over.ids.write(e.data)
+		e.over.ids.write(fieldValue(line))
+		e.raw, e.data = nil, nil
+		return
+	}
+	e.raw = append(append(e.raw, line...), '\n')
+	name, _, _ := bytes.Cut(line, []byte(":"))
+	value := fieldValue(line)
+	switch string(name) {
+	case "data":
+		if e.data != nil {
+			e.data = append(e.data, '\n')
+		}
+		e.data = append(e.data, value...)
+	case "id":
+		e.id = line
+	case "event":
+		e.message = string(value) == "message" || len(value) == 0
+	}
+}
+
+func fieldValue(line []byte) []byte {
+	_, value, _ := bytes.Cut(line, []byte(":"))
+	return bytes.TrimSpace(value)
+}
+
+// pass returns what the SDK is to see of an event.
+func (f *eventFilter) pass(e *event) []byte {
+	if e.over != nil {
+		f.tap.logger.Warn("upstream message too long", "bytes", e.over.size, "limit", f.limit)
+		return answer(e, e.over.errorResponse(f.limit))
+	}
+	if len(e.raw) == 0 {
+		return nil
+	}
+	if e.message && len(e.data) > 0 {
+		msg, err := decodeMessage(e.data)
+		if err != nil {
+			if resp := f.tap.broken(e.data); resp != nil {
+				return answer(e, resp)
+			}
+		} else if !f.tap.incoming(msg) {
+			return answer(e, nil)
+		}
+	}
+	return append(e.raw, '\n')
+}
+
+// answer makes an event in place of e that carries resp, or nothing but e's ID, from which the SDK resumes a broken
+// stream.
+func answer(e *event, resp *jsonrpc.Response) []byte {
+	var out []byte
+	if e.id != nil {
+		out = append(append(out, e.id...), '\n')
+	}
+	if resp != nil {
+		data, err := jsonrpc.EncodeMessage(resp)
+		if err == nil {
+			out = append(append(append(out, "data: "...), data...), '\n')
+		}
+	}
+	if out == nil {
+		return nil
+	}
+	return append(out, '\n')
+}

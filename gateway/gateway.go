@@ -1,0 +1,197 @@
+package gateway
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"tooldex/tool"
+)
+
+// Options configure a Gateway. The zero value is ready for use.
+type Options struct {
+	// Logger receives what servers print to stderr, their stray output, and what happens to them. Nil means none.
+	// Secrets that variables and headers brought into a configuration are taken out.
+	Logger *slog.Logger
+	// Name and Version are how the gateway introduces itself to servers. Empty means "tooldex" and "0".
+	Name, Version string
+
+	StartTimeout time.Duration // of starting a server and shaking hands; zero means 60 s, which lets npx download one
+	CallTimeout  time.Duration // of a call or a page of a listing, unless the server's configuration has its own; zero means 2 min
+	StopGrace    time.Duration // between closing a process's input, terminating and killing it; zero means 2 s
+	BackoffFirst time.Duration // pause after a first failed start, doubled by each further one; zero means 500 ms
+	BackoffMost  time.Duration // longest such pause; zero means 1 min
+
+	MaxResult   int // bytes of one message of a server; zero means 32 MiB
+	Concurrency int // calls that one server runs at once; zero means 64
+	Queue       int // further calls that wait for one server; zero means 1024
+
+	// LookupEnv finds the variables of configurations and the environment that child processes inherit. Nil means
+	// os.LookupEnv.
+	LookupEnv func(name string) (string, bool)
+	// OnListChanged is called with a server's name after it announced a change of its tools, and after it was started
+	// anew. Announcements that come together are one call. Calls for one server never overlap, those for several may. It
+	// may call the gateway, but not Close, which waits for it.
+	OnListChanged func(server string)
+}
+
+func (o Options) withDefaults() Options {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.LookupEnv == nil {
+		o.LookupEnv = os.LookupEnv
+	}
+	o.Name, o.Version = cmp.Or(o.Name, "tooldex"), cmp.Or(o.Version, "0")
+	o.StartTimeout = cmp.Or(o.StartTimeout, time.Minute)
+	o.CallTimeout = cmp.Or(o.CallTimeout, 2*time.Minute)
+	o.StopGrace = cmp.Or(o.StopGrace, 2*time.Second)
+	o.BackoffFirst = cmp.Or(o.BackoffFirst, 500*time.Millisecond)
+	o.BackoffMost = cmp.Or(o.BackoffMost, time.Minute)
+	o.MaxResult = cmp.Or(o.MaxResult, 32<<20)
+	o.Concurrency, o.Queue = cmp.Or(o.Concurrency, 64), cmp.Or(o.Queue, 1024)
+	return o
+}
+
+// Gateway keeps the upstream servers. It is a [tool.Caller], and safe for concurrent use.
+type Gateway struct {
+	opts    Options
+	running sync.WaitGroup // every goroutine of every upstream
+
+	setting   sync.Mutex // held by Set and Close from start to end
+	mu        sync.RWMutex
+	upstreams map[string]*Upstream
+	closed    bool
+}
+
+var _ tool.Caller = (*Gateway)(nil)
+
+// New returns a Gateway without servers. Close it when done.
+func New(o Options) *Gateway {
+	return &Gateway{opts: o.withDefaults(), upstreams: map[string]*Upstream{}}
+}
+
+// Set makes servers the ones that are served. Those that are configured as before are left alone, whatever state they are
+// in. Those that are new are started when they are first needed. Those that are gone, disabled or changed are stopped,
+// and their running calls fail as Unavailable; Set returns when they have ended. Of two servers with one name the later
+// counts. A server whose configuration cannot work is kept, and says so in each call and in its status once called.
+func (g *Gateway) Set(servers []tool.Server) {
+	g.setting.Lock()
+	defer g.setting.Unlock()
+	want := make(map[string]tool.Server, len(servers))
+	for _, s := range servers {
+		if s.Disabled {
+			delete(want, s.Name)
+			continue
+		}
+		want[s.Name] = s
+	}
+	stopAll(g.replace(want))
+}
+
+// replace makes want the served ones and returns those to stop.
+func (g *Gateway) replace(want map[string]tool.Server) (old []*Upstream) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return nil
+	}
+	for name, u := range g.upstreams {
+		if cfg, ok := want[name]; !ok || !reflect.DeepEqual(cfg, u.cfg) {
+			old = append(old, u)
+			delete(g.upstreams, name)
+		}
+	}
+	for name, cfg := range want {
+		if g.upstreams[name] == nil {
+			g.upstreams[name] = newUpstream(copyServer(cfg), g.opts, &g.running)
+		}
+	}
+	return old
+}
+
+func stopAll(list []*Upstream) {
+	var wg sync.WaitGroup
+	for _, u := range list {
+		wg.Go(u.stop)
+	}
+	wg.Wait()
+}
+
+// copyServer copies what the caller may go on to change.
+func copyServer(s tool.Server) tool.Server {
+	s.Args, s.Env, s.Headers = slices.Clone(s.Args), maps.Clone(s.Env), maps.Clone(s.Headers)
+	return s
+}
+
+// Upstream returns the server of this name.
+func (g *Gateway) Upstream(name string) (*Upstream, bool) {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	u, ok := g.upstreams[name]
+	return u, ok
+}
+
+// Call runs a tool on its server, which it starts if need be. When ctx ends, the server is told to cancel, and Call
+// returns a Timeout error that wraps ctx.Err().
+//
+// Arguments and _meta go upstream as they are, but for white space between tokens, the client's progress token, which is
+// replaced, and the members of _meta that describe the client's own connection. The result holds the server's bytes, but
+// for _meta["io.modelcontextprotocol/serverInfo"].
+//
+// Progress has been called for the last time when Call returns, so it must not block for long. Should it be slower than
+// the server by more than 256 notifications, the newest replaces the one before.
+//
+// A request that the server cannot have begun to work on, because it had ended or no longer knows the session, is sent
+// once more after a restart; any other is sent once. Errors are *tool.Error: NotFound for an unknown server or tool,
+// Invalid for arguments that are no object, that the server refuses, and for results larger than Options.MaxResult;
+// Denied if the server wants authorization; Timeout; Unavailable if the server cannot be started, ended during the
+// call, or is busy. A JSON-RPC error of the server is in the chain as *jsonrpc.Error.
+func (g *Gateway) Call(ctx context.Context, c tool.Call) (*tool.CallResult, error) {
+	if err := checkCall(c); err != nil {
+		return nil, err
+	}
+	u, ok := g.Upstream(c.ID.Server())
+	if !ok {
+		return nil, &tool.Error{
+			Code: tool.NotFound, Op: "call", Msg: fmt.Sprintf("there is no server %q", clip(c.ID.Server(), 80)),
+			Hint: "search for the tool again; its server may have been removed or disabled",
+		}
+	}
+	return u.call(ctx, c)
+}
+
+// Status describes every server, by name.
+func (g *Gateway) Status() []tool.Status {
+	g.mu.RLock()
+	list := slices.Collect(maps.Values(g.upstreams))
+	g.mu.RUnlock()
+	out := make([]tool.Status, len(list))
+	for i, u := range list {
+		out[i] = u.status()
+	}
+	slices.SortFunc(out, func(a, b tool.Status) int { return strings.Compare(a.Server, b.Server) })
+	return out
+}
+
+// Close stops all servers, ends their processes, and returns when nothing of them runs any more. Calls under way fail as
+// Unavailable. It always returns nil, and may be called again.
+func (g *Gateway) Close() error {
+	g.setting.Lock()
+	defer g.setting.Unlock()
+	old := g.replace(nil)
+	g.mu.Lock()
+	g.closed = true
+	g.mu.Unlock()
+	stopAll(old)
+	g.running.Wait()
+	return nil
+}

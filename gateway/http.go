@@ -1,0 +1,187 @@
+package gateway
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// httpTap is the http.RoundTripper of one session. It adds the configured headers, tells the tap of every request and of
+// every message in a response, and bounds the size of responses. It has to sit here and not around the SDK's connection:
+// the SDK tells its own HTTP connection about the session by an unexported method, which a wrapper would hide.
+type httpTap struct {
+	base    http.RoundTripper
+	tap     *tap
+	origin  *url.URL // where the headers may go
+	headers map[string]string
+	limit   int
+}
+
+const sessionHeader = "Mcp-Session-Id"
+
+// RoundTrip implements http.RoundTripper.
+func (h *httpTap) RoundTrip(req *http.Request) (*http.Response, error) {
+	c := captureOf(req.Context())
+	if req.Method != http.MethodPost {
+		c = nil // streams and farewells say nothing about a call
+	}
+	req = h.prepare(req)
+	if err := h.outgoing(req, c); err != nil {
+		return nil, err
+	}
+	resp, err := h.base.RoundTrip(req)
+	if err != nil {
+		if dial := (*net.OpError)(nil); !errors.As(err, &dial) || dial.Op != "dial" {
+			h.tap.mark(c, func(c *capture) { c.sent = true })
+		}
+		return nil, err
+	}
+	if resp.StatusCode >= 400 {
+		err := h.refused(req, resp, c)
+		return resp, err
+	}
+	h.tap.mark(c, func(c *capture) { c.sent, c.status = true, resp.StatusCode })
+	switch mediaType(resp.Header) {
+	case "text/event-stream":
+		resp.Body = newEventFilter(resp.Body, h.limit, h.tap)
+	case "application/json":
+		resp.Body = &jsonBody{body: resp.Body, limit: h.limit, tap: h.tap}
+		resp.ContentLength = -1
+		resp.Header.Del("Content-Length")
+	}
+	return resp, nil
+}
+
+// prepare adds the configured headers. They may hold credentials, so a redirect, or an endpoint event that names another
+// host, does not carry them away.
+func (h *httpTap) prepare(req *http.Request) *http.Request {
+	req = req.Clone(req.Context())
+	if !sameOrigin(req.URL, h.origin) {
+		return req
+	}
+	for name, value := range h.headers {
+		if strings.EqualFold(name, "Host") {
+			req.Host = value
+			continue
+		}
+		req.Header.Set(name, value)
+	}
+	return req
+}
+
+func sameOrigin(a, b *url.URL) bool {
+	return strings.EqualFold(a.Scheme, b.Scheme) && strings.EqualFold(a.Host, b.Host)
+}
+
+func (h *httpTap) outgoing(req *http.Request, c *capture) error {
+	if c == nil || req.GetBody == nil {
+		return nil
+	}
+	body, err := req.GetBody()
+	if err != nil {
+		return fmt.Errorf("read request: %w", err)
+	}
+	defer func() { _ = body.Close() }()
+	data, err := io.ReadAll(body)
+	if err != nil {
+		return fmt.Errorf("read request: %w", err)
+	}
+	if msg, err := jsonrpc.DecodeMessage(data); err == nil {
+		h.tap.outgoing(req.Context(), msg)
+	}
+	return nil
+}
+
+// maxRefusal is how much is read of the body of a response that refuses a request.
+const maxRefusal = 64 << 10
+
+// refused notes why a request was not accepted. Servers disagree on how they say that they do not know a session: 404 is
+// the rule, some send it with a JSON-RPC error that makes the SDK keep the session, some send 400 and say so in words.
+func (h *httpTap) refused(req *http.Request, resp *http.Response, c *capture) error {
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
+	_ = resp.Body.Close()
+	if err != nil {
+		return fmt.Errorf("read response: %w", err)
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	known := req.Header.Get(sessionHeader) != "" || strings.Contains(strings.ToLower(req.URL.RawQuery), "session") // the latter over SSE
+	gone := resp.StatusCode == http.StatusNotFound ||
+		resp.StatusCode == http.StatusBadRequest && bytes.Contains(bytes.ToLower(body), []byte("session"))
+	h.tap.mark(c, func(c *capture) {
+		c.status = resp.StatusCode
+		c.gone = known && gone
+		// A gateway's or a server's own failure may have come after the call was begun.
+		c.sent = c.sent || resp.StatusCode >= 500
+	})
+	return nil
+}
+
+func mediaType(h http.Header) string {
+	m, _, err := mime.ParseMediaType(h.Get("Content-Type"))
+	if err != nil {
+		return ""
+	}
+	return m
+}
+
+// jsonBody is a response body of one JSON-RPC message. It reads all of it at the first Read.
+type jsonBody struct {
+	body  io.ReadCloser
+	limit int
+	tap   *tap
+	out   *bytes.Reader
+}
+
+// Read implements io.Reader.
+func (b *jsonBody) Read(p []byte) (int, error) {
+	if b.out == nil {
+		data, err := b.load()
+		if err != nil {
+			return 0, err
+		}
+		b.out = bytes.NewReader(data)
+	}
+	return b.out.Read(p)
+}
+
+func (b *jsonBody) load() ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(b.body, int64(b.limit)+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > b.limit {
+		over := &oversize{}
+		over.ids.write(data)
+		n, err := io.Copy(&over.ids, b.body)
+		if err != nil {
+			return nil, err
+		}
+		over.size = len(data) + int(n)
+		resp := over.errorResponse(b.limit)
+		if resp == nil {
+			return nil, fmt.Errorf("response of %d bytes, more than the %d allowed", over.size, b.limit)
+		}
+		return jsonrpc.EncodeMessage(resp)
+	}
+	data = bytes.TrimSpace(data)
+	msg, err := decodeMessage(data)
+	if err != nil {
+		if resp := b.tap.broken(data); resp != nil {
+			return jsonrpc.EncodeMessage(resp)
+		}
+		return data, nil // the SDK will say what is wrong with it
+	}
+	b.tap.incoming(msg)
+	return data, nil
+}
+
+// Close implements io.Closer.
+func (b *jsonBody) Close() error { return b.body.Close() }

@@ -1,0 +1,180 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tooldex/tool"
+)
+
+// maxPages bounds a listing whose cursors never end.
+const maxPages = 1000
+
+// list fetches all pages of tools/list. A cursor that comes a second time ends the listing: the pages go round.
+func (s *session) list(ctx context.Context, timeout time.Duration, logger *slog.Logger) (tools []*tool.Tool, retry bool, err error) {
+	cursors := map[string]bool{"": true}
+	names := map[string]bool{}
+	for cursor := ""; ; {
+		raw, retry, err := s.page(ctx, cursor, timeout)
+		if err != nil {
+			return nil, retry, err
+		}
+		page, next, err := decodePage(s.server, raw, logger)
+		if err != nil {
+			return nil, false, &tool.Error{Code: tool.Unavailable, Op: "list tools", Msg: fmt.Sprintf("server %q answered tools/list with something else", s.server), Err: err}
+		}
+		for _, t := range page {
+			if names[t.Name] {
+				logger.Warn("upstream lists a tool twice; the first one counts", "tool", clip(t.Name, 100))
+				continue
+			}
+			names[t.Name] = true
+			tools = append(tools, t)
+		}
+		if next == "" {
+			return tools, false, nil
+		}
+		if cursors[next] {
+			logger.Warn("upstream repeats a cursor of tools/list; the listing ends there", "pages", len(cursors))
+			return tools, false, nil
+		}
+		if len(cursors) >= maxPages {
+			return nil, false, &tool.Error{
+				Code: tool.Unavailable, Op: "list tools", Msg: fmt.Sprintf("server %q lists its tools on more than %d pages", s.server, maxPages),
+				Hint: "this is a fault of the server: its cursors do not end",
+			}
+		}
+		cursors[next], cursor = true, next
+	}
+}
+
+// page returns the bytes of one page of tools/list.
+func (s *session) page(ctx context.Context, cursor string, timeout time.Duration) (raw []byte, retry bool, err error) {
+	runCtx, stop := s.limit(ctx, timeout)
+	defer stop()
+	sendCtx, sent := withCapture(runCtx)
+	_, err = s.cs.ListTools(sendCtx, &mcp.ListToolsParams{Cursor: cursor})
+	got := s.tap.finish(sent)
+	switch {
+	case got.result != nil:
+		s.keepPage(cursor, got.result)
+		return got.result, false, nil
+	case err == nil: // the server allowed the SDK to answer from its cache
+		if raw := s.keptPage(cursor); raw != nil {
+			return raw, false, nil
+		}
+		err = errors.New("no result was seen")
+	case isMethodNotFound(err) && s.alive():
+		return []byte(`{"tools":[]}`), false, nil // a server without tools
+	}
+	return nil, got.refused(err), s.requestError(ctx, runCtx, "tools/list", timeout, got, err)
+}
+
+func (s *session) keepPage(cursor string, raw []byte) {
+	if s.cs.InitializeResult().ProtocolVersion <= legacyVersion { // the SDK caches nothing there
+		return
+	}
+	s.pagesMu.Lock()
+	defer s.pagesMu.Unlock()
+	s.pages[cursor] = raw
+}
+
+func (s *session) keptPage(cursor string) []byte {
+	s.pagesMu.Lock()
+	defer s.pagesMu.Unlock()
+	return s.pages[cursor]
+}
+
+// refused reports whether the server cannot have begun to work on a request that failed with err, so that it may be sent
+// again on a new session.
+func (c capture) refused(err error) bool {
+	return c.gone || !c.sent && c.status == 0 && !isRPC(err)
+}
+
+func isRPC(err error) bool {
+	var rpc *jsonrpc.Error
+	return errors.As(err, &rpc) && rpc.Code != codeRejected
+}
+
+// codeRejected is how the SDK marks a request that its transport did not send; it is no answer of a server.
+const codeRejected = -32005
+
+func isMethodNotFound(err error) bool {
+	var rpc *jsonrpc.Error
+	return errors.As(err, &rpc) && rpc.Code == jsonrpc.CodeMethodNotFound
+}
+
+// decodePage reads one tools/list result. Tools whose name cannot be read are left out; other members of the wrong type
+// are left out of their tool. Neither keeps the other tools from being served.
+func decodePage(server string, raw []byte, logger *slog.Logger) (tools []*tool.Tool, next string, err error) {
+	var page map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &page); err != nil {
+		return nil, "", err
+	}
+	var list []json.RawMessage
+	if err := json.Unmarshal(page["tools"], &list); err != nil {
+		return nil, "", fmt.Errorf("tools: %w", err)
+	}
+	if len(page["nextCursor"]) > 0 {
+		if err := json.Unmarshal(page["nextCursor"], &next); err != nil {
+			return nil, "", fmt.Errorf("nextCursor: %w", err)
+		}
+	}
+	for i, item := range list {
+		t, err := decodeTool(server, item, logger)
+		if err != nil {
+			logger.Warn("upstream lists a tool that cannot be read; left out", "position", i, "error", err)
+			continue
+		}
+		tools = append(tools, t)
+	}
+	return tools, next, nil
+}
+
+// decodeTool reads one tool. Names of members are matched exactly, as JSON demands and encoding/json does not. Schemas
+// keep their bytes whatever they hold; one that is no object, such as true or null, is left out.
+func decodeTool(server string, raw json.RawMessage, logger *slog.Logger) (*tool.Tool, error) {
+	var m map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return nil, err
+	}
+	t := &tool.Tool{Server: server}
+	if err := json.Unmarshal(m["name"], &t.Name); err != nil || t.Name == "" {
+		return nil, errors.New("it has no name")
+	}
+	for _, f := range []struct {
+		key  string
+		into any
+	}{{"title", &t.Title}, {"description", &t.Description}, {"annotations", &t.Annotations}} {
+		if v, ok := m[f.key]; ok {
+			if err := json.Unmarshal(v, f.into); err != nil {
+				logger.Warn("upstream tool has a member of the wrong type; left out", "tool", clip(t.Name, 100), "member", f.key)
+			}
+		}
+	}
+	t.InputSchema = objectOrNil(m["inputSchema"], t, "inputSchema", logger)
+	t.OutputSchema = objectOrNil(m["outputSchema"], t, "outputSchema", logger)
+	t.Meta = objectOrNil(m["_meta"], t, "_meta", logger)
+	if icons := m["icons"]; string(icons) != "null" {
+		t.Icons = icons
+	}
+	return t, nil
+}
+
+func objectOrNil(raw json.RawMessage, t *tool.Tool, key string, logger *slog.Logger) json.RawMessage {
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil
+	}
+	if !isObject(raw) {
+		logger.Warn("upstream tool has a member that is no object; left out", "tool", clip(t.Name, 100), "member", key)
+		return nil
+	}
+	return raw
+}

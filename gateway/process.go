@@ -1,0 +1,150 @@
+package gateway
+
+import (
+	"bufio"
+	"errors"
+	"log/slog"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+)
+
+// process is a child process with pipes to its standard streams.
+type process struct {
+	cmd    *exec.Cmd
+	stdin  *os.File
+	stdout *os.File
+	exited chan struct{} // closed when it has been waited for
+	status error         // of Wait, once exited
+
+	tail     tail
+	stderred chan struct{} // closed when all of stderr has been read
+}
+
+// startProcess runs a command. Each line that it prints to stderr goes to the logger, scrubbed.
+func startProcess(x *expanded, env []string, logger *slog.Logger) (*process, error) {
+	cmd := exec.Command(x.command, x.args...)
+	cmd.Env, cmd.Dir = env, x.dir
+	prepare(cmd)
+	var files []*os.File
+	pipe := func() (r, w *os.File, err error) {
+		r, w, err = os.Pipe()
+		if err == nil {
+			files = append(files, r, w)
+		}
+		return r, w, err
+	}
+	inR, inW, err1 := pipe()
+	outR, outW, err2 := pipe()
+	errR, errW, err3 := pipe()
+	err := errors.Join(err1, err2, err3)
+	if err == nil {
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = inR, outW, errW
+		err = cmd.Start()
+	}
+	if err != nil {
+		for _, f := range files {
+			_ = f.Close()
+		}
+		return nil, err
+	}
+	for _, f := range []*os.File{inR, outW, errW} { // the child has its own
+		_ = f.Close()
+	}
+	p := &process{cmd: cmd, stdin: inW, stdout: outR, exited: make(chan struct{}), stderred: make(chan struct{})}
+	go p.readStderr(errR, logger, x.scrub)
+	go p.wait(errR)
+	return p, nil
+}
+
+// lastWords is how long the pipes of an ended process are still read. They end by themselves unless a child of its own
+// that left the process group holds them.
+const lastWords = 500 * time.Millisecond
+
+func (p *process) wait(stderr *os.File) {
+	p.status = p.cmd.Wait()
+	kill(p.cmd.Process) // what it has started itself
+	deadline := time.Now().Add(lastWords)
+	_ = p.stdout.SetReadDeadline(deadline)
+	_ = stderr.SetReadDeadline(deadline)
+	<-p.stderred
+	close(p.exited)
+}
+
+// maxStderrLine is the longest line of stderr that is logged whole.
+const maxStderrLine = 4 << 10
+
+func (p *process) readStderr(r *os.File, logger *slog.Logger, scrub *scrubber) {
+	defer close(p.stderred)
+	defer func() { _ = r.Close() }()
+	lines := &lineReader{r: bufio.NewReaderSize(r, maxStderrLine), limit: maxStderrLine}
+	for {
+		line, over, err := lines.next()
+		if err != nil {
+			return
+		}
+		text := scrub.text(strings.ToValidUTF8(string(line), "\uFFFD"))
+		if over != nil {
+			text = "(a line too long to show)"
+		}
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
+		p.tail.add(text)
+		logger.Info("upstream stderr", "line", text)
+	}
+}
+
+// stop ends the process as the protocol asks: close its input, wait, ask it to terminate, wait, kill it. It returns when
+// the process is gone.
+func (p *process) stop(grace time.Duration) {
+	_ = p.stdin.Close()
+	for _, next := range []func(*os.Process){terminate, kill} {
+		t := time.NewTimer(grace)
+		select {
+		case <-p.exited:
+			t.Stop()
+			return
+		case <-t.C:
+			next(p.cmd.Process)
+		}
+	}
+	<-p.exited
+}
+
+// epitaph says how the process ended, for people: "exit status 3: last line of stderr". It is "" while it runs.
+func (p *process) epitaph() string {
+	select {
+	case <-p.exited:
+	default:
+		return p.tail.last()
+	}
+	s := "exit status 0"
+	if p.status != nil {
+		s = p.status.Error()
+	}
+	if last := p.tail.last(); last != "" {
+		s += ": " + last
+	}
+	return s
+}
+
+// tail keeps the last line of a stream.
+type tail struct {
+	mu   sync.Mutex
+	line string
+}
+
+func (t *tail) add(line string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.line = line
+}
+
+func (t *tail) last() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return clip(t.line, 300)
+}

@@ -1,0 +1,14 @@
+//go:build unix && !linux
+
+package gateway
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// prepare puts the child into a process group of its own. There is no way here to tie its life to this process; servers
+// end when their standard input does.
+func prepare(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+}

@@ -1,0 +1,90 @@
+package gateway
+
+import (
+	"slices"
+	"strings"
+)
+
+// A scrubber takes secret values out of texts that are logged or shown: error messages that quote a URL, lines that a
+// server prints to stderr. Fill it with hide, then call ready; after that it is safe for concurrent use. The zero
+// scrubber changes nothing.
+type scrubber struct {
+	values   map[string]string
+	replacer *strings.Replacer
+}
+
+// minSecret is the shortest value that is hidden. Shorter ones are ports and flags, and would garble every text.
+const minSecret = 6
+
+func (s *scrubber) hide(value, by string) {
+	if len(value) < minSecret {
+		return
+	}
+	if s.values == nil {
+		s.values = map[string]string{}
+	}
+	if _, ok := s.values[value]; !ok {
+		s.values[value] = by
+	}
+}
+
+func (s *scrubber) ready() {
+	keys := make([]string, 0, len(s.values))
+	for v := range s.values {
+		keys = append(keys, v)
+	}
+	// A value that holds another one has to go first.
+	slices.SortFunc(keys, func(a, b string) int {
+		if len(a) != len(b) {
+			return len(b) - len(a)
+		}
+		return strings.Compare(a, b)
+	})
+	pairs := make([]string, 0, 2*len(keys))
+	for _, k := range keys {
+		pairs = append(pairs, k, s.values[k])
+	}
+	s.replacer = strings.NewReplacer(pairs...)
+}
+
+func (s *scrubber) text(t string) string {
+	if s == nil || s.replacer == nil {
+		return t
+	}
+	return s.replacer.Replace(t)
+}
+
+// error returns err with its text scrubbed. errors.Is and errors.As still see the original.
+func (s *scrubber) error(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &scrubbedError{text: s.text(err.Error()), err: err}
+}
+
+type scrubbedError struct {
+	text string
+	err  error
+}
+
+func (e *scrubbedError) Error() string { return e.text }
+func (e *scrubbedError) Unwrap() error { return e.err }
+
+// secretName reports whether a variable's name says that its value is a secret.
+func secretName(name string) bool {
+	name = strings.ToUpper(name)
+	for _, part := range []string{"KEY", "TOKEN", "SECRET", "PASS", "AUTH", "CREDENTIAL"} {
+		if strings.Contains(name, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// clip shortens s to at most n bytes, for logs.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}

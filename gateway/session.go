@@ -1,0 +1,206 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tooldex/tool"
+)
+
+// session is one connection to a server, from start to end. A server that is restarted gets a new one.
+type session struct {
+	server string
+	tap    *tap
+	scrub  *scrubber
+	grace  time.Duration
+
+	cs   *mcp.ClientSession
+	proc *process        // nil unless stdio
+	conn *stdioConn      // nil unless stdio
+	base *http.Transport // nil if stdio
+
+	ctx     context.Context // ends with the session; its cause says why
+	cancel  context.CancelCauseFunc
+	changed chan struct{} // signals tools/list_changed
+	done    chan struct{} // closed when all is released
+
+	pagesMu sync.Mutex
+	pages   map[string][]byte // raw tools/list results by cursor, for those that the SDK answers from its cache
+}
+
+// The causes with which a session's context ends.
+var (
+	errStopped      = errors.New("stopped")
+	errStartTimeout = errors.New("start timeout")
+)
+
+// dialer holds what it takes to open a session.
+type dialer struct {
+	cfg     tool.Server
+	opts    Options // with defaults
+	logger  *slog.Logger
+	changed chan struct{}
+}
+
+// legacyVersion is the newest protocol version whose first message is initialize.
+const legacyVersion = "2025-11-25"
+
+// open starts a server and shakes hands. It tries twice where the first try fails for a reason that the probe for the
+// newer protocol may have caused: some servers exit on a first message that they do not know. It reports whether the
+// older handshake is to be used from now on. ctx ends the attempt, not the session.
+func (d *dialer) open(ctx context.Context, legacy bool) (*session, bool, error) {
+	x, err := expand(d.cfg, d.opts.LookupEnv)
+	if err != nil {
+		return nil, legacy, err
+	}
+	ctx, stop := context.WithTimeoutCause(ctx, d.opts.StartTimeout, errStartTimeout)
+	defer stop()
+	s, err := d.connect(ctx, x, legacy)
+	if err == nil || legacy || ctx.Err() != nil || tool.CodeOf(err) != tool.Unavailable || !errors.Is(err, errHandshake) {
+		return s, legacy, err
+	}
+	d.logger.Debug("upstream refused the handshake; trying the older protocol", "error", err)
+	s, err = d.connect(ctx, x, true)
+	return s, err == nil, err
+}
+
+// errHandshake marks failures that came after the server was reached.
+var errHandshake = errors.New("handshake")
+
+func (d *dialer) connect(ctx context.Context, x *expanded, legacy bool) (*session, error) {
+	s := &session{
+		server: d.cfg.Name, tap: newTap(d.logger, x.scrub), scrub: x.scrub, grace: d.opts.StopGrace,
+		changed: d.changed, done: make(chan struct{}), pages: map[string][]byte{},
+	}
+	s.ctx, s.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	transport, err := d.transport(s, x)
+	if err != nil {
+		s.cancel(err)
+		s.release()
+		return nil, s.startError(err, nil)
+	}
+	var opts *mcp.ClientSessionOptions
+	if legacy {
+		opts = &mcp.ClientSessionOptions{ProtocolVersion: legacyVersion}
+	}
+	client := mcp.NewClient(&mcp.Implementation{Name: d.opts.Name, Version: d.opts.Version}, &mcp.ClientOptions{
+		Capabilities: &mcp.ClientCapabilities{}, // none yet: what is announced here, servers will ask for
+		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) {
+			s.tap.listChanged.Store(false)
+			s.signalChanged()
+		},
+	})
+	// The SSE transport's stream lives as long as the context given to Connect, so that is the session's, and the
+	// attempt's end is passed on to it only until the handshake is done.
+	unlink := context.AfterFunc(ctx, func() { s.cancel(context.Cause(ctx)) })
+	connectCtx, c := withCapture(s.ctx)
+	s.cs, err = client.Connect(connectCtx, transport, opts)
+	if !unlink() && err == nil {
+		_ = s.cs.Close()
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		last := s.tap.finish(c)
+		err = s.startError(err, &last)
+		s.cancel(errStopped)
+		s.release()
+		return nil, err
+	}
+	s.tap.finish(c)
+	return s, nil
+}
+
+// transport makes the SDK transport for the configured kind, with the tap in it.
+func (d *dialer) transport(s *session, x *expanded) (mcp.Transport, error) {
+	if kind(d.cfg) == tool.Stdio {
+		proc, err := startProcess(x, environ(x.env, d.opts.LookupEnv), d.logger)
+		if err != nil {
+			return nil, err
+		}
+		s.proc = proc
+		s.conn = newStdioConn(proc.stdout, proc.stdin, d.opts.MaxResult, s.tap, d.logger)
+		s.conn.probeWait = d.opts.StartTimeout / 3
+		return s.conn, nil
+	}
+	u, err := url.Parse(x.url)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, &tool.Error{
+			Code: tool.Invalid, Op: "start server", Msg: fmt.Sprintf("server %q: its url is no http or https address", d.cfg.Name),
+			Hint: "give it as https://host/path",
+		}
+	}
+	base, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		base = &http.Transport{Proxy: http.ProxyFromEnvironment}
+	}
+	s.base = base.Clone()
+	s.base.MaxIdleConnsPerHost = d.opts.Concurrency
+	client := &http.Client{Transport: &httpTap{base: s.base, tap: s.tap, origin: u, headers: x.headers, limit: d.opts.MaxResult}}
+	if kind(d.cfg) == tool.SSE {
+		return &mcp.SSEClientTransport{Endpoint: x.url, HTTPClient: client, MaxEventSize: -1}, nil
+	}
+	return &mcp.StreamableClientTransport{Endpoint: x.url, HTTPClient: client, MaxEventSize: -1}, nil
+}
+
+// kind returns how a server is reached, where its configuration leaves that open.
+func kind(s tool.Server) tool.Transport {
+	switch {
+	case s.Transport != "":
+		return s.Transport
+	case s.Command != "":
+		return tool.Stdio
+	default:
+		return tool.HTTP
+	}
+}
+
+// watch releases the session when its connection ends, by itself or by close, and returns why it ended.
+func (s *session) watch() error {
+	err := s.cs.Wait()
+	s.cancel(errors.Join(errors.New("connection ended"), err))
+	s.release()
+	close(s.done)
+	return err
+}
+
+// close ends the session and waits until all of it is gone. Calls that run fail. It needs watch to run.
+func (s *session) close() {
+	s.cancel(errStopped)
+	if s.conn != nil { // should a request be stuck in the pipe, the SDK would wait for it
+		t := time.AfterFunc(s.grace, func() { _ = s.conn.Close() })
+		defer t.Stop()
+	}
+	_ = s.cs.Close()
+	<-s.done
+}
+
+func (s *session) alive() bool { return s.ctx.Err() == nil }
+
+// release lets go of whatever was opened.
+func (s *session) release() {
+	if s.conn != nil {
+		_ = s.conn.Close()
+	}
+	if s.proc != nil {
+		s.proc.stop(s.grace)
+		s.conn.wait()
+	}
+	if s.base != nil {
+		s.base.CloseIdleConnections()
+	}
+}
+
+func (s *session) signalChanged() {
+	select {
+	case s.changed <- struct{}{}:
+	default: // one signal waits already
+	}
+}

@@ -1,0 +1,249 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// stdioConn speaks newline-delimited JSON-RPC over two pipes, as mcp.Transport and mcp.Connection. Unlike the SDK's own
+// connection it drops lines that are no messages instead of ending on them, fails only the one call whose answer is too
+// long, and gives up a write when its context ends even if the other side does not read.
+type stdioConn struct {
+	in     *lineReader
+	inFile io.ReadCloser
+	out    io.WriteCloser
+	tap    *tap
+	scrub  *scrubber
+	logger *slog.Logger
+
+	probeWait time.Duration // how long server/discover may stay unanswered; 0 means for ever
+	batch     []jsonrpc.Message
+	strays    int
+
+	received chan received
+	writes   chan write
+	closed   chan struct{}
+	once     sync.Once
+	running  sync.WaitGroup
+}
+
+type received struct {
+	msg jsonrpc.Message
+	err error
+}
+
+type write struct {
+	data []byte
+	done chan error // has room for the one answer
+}
+
+func newStdioConn(in io.ReadCloser, out io.WriteCloser, limit int, t *tap, logger *slog.Logger) *stdioConn {
+	c := &stdioConn{
+		in: newLineReader(in, limit), inFile: in, out: out, tap: t, scrub: t.scrub, logger: logger,
+		received: make(chan received), writes: make(chan write), closed: make(chan struct{}),
+	}
+	c.running.Go(c.readLoop)
+	c.running.Go(c.writeLoop)
+	return c
+}
+
+// Connect returns the connection itself: it is its own transport, for one session.
+func (c *stdioConn) Connect(context.Context) (mcp.Connection, error) { return c, nil }
+
+// SessionID returns "": there is one session to a pipe.
+func (c *stdioConn) SessionID() string { return "" }
+
+// Read returns the next message for the SDK.
+func (c *stdioConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+	select {
+	case r := <-c.received:
+		return r.msg, r.err
+	case <-c.closed:
+		return nil, io.EOF
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (c *stdioConn) readLoop() {
+	for {
+		msg, err := c.nextMessage()
+		if err == nil && !c.tap.incoming(msg) {
+			continue
+		}
+		if !c.hand(received{msg, err}) || err != nil {
+			return
+		}
+	}
+}
+
+// hand gives a message to Read. It reports false if the connection was closed instead.
+func (c *stdioConn) hand(r received) bool {
+	select {
+	case c.received <- r:
+		return true
+	case <-c.closed:
+		return false
+	}
+}
+
+func (c *stdioConn) nextMessage() (jsonrpc.Message, error) {
+	for {
+		if len(c.batch) > 0 {
+			msg := c.batch[0]
+			c.batch = c.batch[1:]
+			return msg, nil
+		}
+		line, over, err := c.in.next()
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, os.ErrClosed):
+			return nil, io.EOF
+		case err != nil:
+			return nil, err
+		case over != nil:
+			c.logger.Warn("upstream message too long", "bytes", over.size, "limit", c.in.limit)
+			if resp := over.errorResponse(c.in.limit); resp != nil {
+				return resp, nil
+			}
+			continue
+		}
+		if c.batch = decodeLine(line); c.batch != nil {
+			continue
+		}
+		if resp := c.tap.broken(line); resp != nil {
+			return resp, nil
+		}
+		c.stray(line)
+	}
+}
+
+// decodeLine returns the messages of one line: one, or several if it is a batch. It returns nil if the line is not
+// JSON-RPC, such as a log line or a banner. The messages share the line's memory.
+func decodeLine(line []byte) []jsonrpc.Message {
+	line = bytes.TrimSpace(line)
+	if len(line) == 0 || line[0] != '{' && line[0] != '[' {
+		return nil
+	}
+	parts := []json.RawMessage{line}
+	if line[0] == '[' && json.Unmarshal(line, &parts) != nil {
+		return nil
+	}
+	msgs := make([]jsonrpc.Message, 0, len(parts))
+	for _, part := range parts {
+		msg, err := decodeMessage(part)
+		if err != nil {
+			return nil
+		}
+		msgs = append(msgs, msg)
+	}
+	if len(msgs) == 0 {
+		return nil
+	}
+	return msgs
+}
+
+// decodeMessage decodes one JSON-RPC message. The SDK's decoder stops at the end of the first JSON value, so what comes
+// after it is looked for here.
+func decodeMessage(data []byte) (jsonrpc.Message, error) {
+	if !json.Valid(data) {
+		return nil, errors.New("not JSON")
+	}
+	return jsonrpc.DecodeMessage(data)
+}
+
+// maxStrays is how many stray lines of one session are logged. A server that prints logs to stdout prints many.
+const maxStrays = 20
+
+func (c *stdioConn) stray(line []byte) {
+	if len(bytes.TrimSpace(line)) == 0 {
+		return
+	}
+	if c.strays++; c.strays <= maxStrays {
+		c.logger.Warn("upstream printed a line to stdout that is no message; dropped", "line", c.scrub.text(clip(string(line), 200)))
+	}
+}
+
+// Write sends a message. It returns when the message is in the pipe or ctx has ended.
+func (c *stdioConn) Write(ctx context.Context, msg jsonrpc.Message) error {
+	data, err := jsonrpc.EncodeMessage(msg)
+	if err != nil {
+		return fmt.Errorf("encode message: %w", err)
+	}
+	c.tap.outgoing(ctx, msg)
+	w := write{data: append(data, '\n'), done: make(chan error, 1)}
+	select {
+	case c.writes <- w:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-c.closed:
+		return io.EOF
+	}
+	c.watchProbe(msg)
+	select {
+	case err := <-w.done:
+		if err == nil {
+			c.tap.mark(captureOf(ctx), func(c *capture) { c.sent = true })
+		}
+		return err
+	case <-ctx.Done():
+		c.tap.mark(captureOf(ctx), func(c *capture) { c.sent = true }) // part of it may be in the pipe, the rest follows
+		return ctx.Err()
+	}
+}
+
+func (c *stdioConn) writeLoop() {
+	for {
+		select {
+		case w := <-c.writes:
+			_, err := c.out.Write(w.data)
+			w.done <- err
+		case <-c.closed:
+			return
+		}
+	}
+}
+
+// watchProbe answers server/discover in the server's place when the server does not: some older servers ignore requests
+// that they do not know. The SDK then goes on to initialize.
+func (c *stdioConn) watchProbe(msg jsonrpc.Message) {
+	req, ok := msg.(*jsonrpc.Request)
+	if !ok || req.Method != "server/discover" || c.probeWait <= 0 {
+		return
+	}
+	c.running.Go(func() {
+		t := time.NewTimer(c.probeWait)
+		defer t.Stop()
+		select {
+		case <-t.C:
+			c.hand(received{msg: &jsonrpc.Response{ID: req.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "no answer to server/discover"}}})
+		case <-c.closed:
+		}
+	})
+}
+
+// Close ends Read and Write and closes the server's standard input, which asks it to end. It does not wait: the SDK
+// calls it with a lock held.
+func (c *stdioConn) Close() error {
+	c.once.Do(func() {
+		close(c.closed)
+		_ = c.out.Close()
+	})
+	return nil
+}
+
+// wait returns when nothing of the connection runs any more. The pipes must have been closed by both sides.
+func (c *stdioConn) wait() {
+	_ = c.inFile.Close()
+	c.running.Wait()
+}

@@ -1,0 +1,246 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"tooldex/tool"
+)
+
+// The SDK decodes every result into Go values and encodes it again, which rounds integers above 2^53 and reorders members.
+// A tap therefore sits between the SDK and the wire, sees each message before the SDK does, and keeps the bytes of those
+// results that somebody waits for. It also takes the notifications that need no SDK out of the stream, so that a server
+// that floods them cannot fill the SDK's queue, which has no bound.
+type tap struct {
+	logger *slog.Logger
+	scrub  *scrubber
+
+	mu       sync.Mutex
+	waiting  map[jsonrpc.ID]*capture
+	progress map[int64]*progressQueue // by the token we gave out
+
+	lastToken   atomic.Int64
+	listChanged atomic.Bool // one is in the SDK's queue already
+	dropped     atomic.Int64
+}
+
+func newTap(logger *slog.Logger, scrub *scrubber) *tap {
+	return &tap{logger: logger, scrub: scrub, waiting: map[jsonrpc.ID]*capture{}, progress: map[int64]*progressQueue{}}
+}
+
+// A capture follows one request to the wire and back. Its fields are guarded by the tap's mutex.
+type capture struct {
+	id     jsonrpc.ID
+	result json.RawMessage // nil until the response came; stays nil if it was an error
+	sent   bool            // the request may have reached the server
+	gone   bool            // the server refused it because it does not know the session
+	status int             // last HTTP status, 0 over stdio
+}
+
+type captureKey struct{}
+
+// withCapture returns a context that carries a new capture through the SDK to the transport: the SDK hands the context
+// of a call unchanged to the connection's Write, and from there to the HTTP request.
+func withCapture(ctx context.Context) (context.Context, *capture) {
+	c := &capture{}
+	return context.WithValue(ctx, captureKey{}, c), c
+}
+
+func captureOf(ctx context.Context) *capture {
+	c, _ := ctx.Value(captureKey{}).(*capture)
+	return c
+}
+
+// outgoing is called before a request is written. It begins to wait for the response if the context carries a capture.
+func (t *tap) outgoing(ctx context.Context, msg jsonrpc.Message) {
+	c := captureOf(ctx)
+	req, ok := msg.(*jsonrpc.Request)
+	if c == nil || !ok || !req.IsCall() {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.waiting, c.id) // a further round of one call has an ID of its own
+	c.id, c.result = req.ID, nil
+	t.waiting[req.ID] = c
+}
+
+// incoming is called with each message before the SDK sees it, and reports whether the SDK should.
+func (t *tap) incoming(msg jsonrpc.Message) bool {
+	switch msg := msg.(type) {
+	case *jsonrpc.Response:
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if c := t.waiting[msg.ID]; c != nil && msg.Error == nil {
+			c.result = msg.Result
+		}
+		return true
+	case *jsonrpc.Request:
+		return msg.IsCall() || t.notification(msg)
+	}
+	return true
+}
+
+// notification deals with one notification. Only those that the SDK acts on are passed to it.
+func (t *tap) notification(msg *jsonrpc.Request) bool {
+	switch msg.Method {
+	case "notifications/progress":
+		t.deliver(msg.Params)
+		return false
+	case "notifications/tools/list_changed":
+		return !t.listChanged.Swap(true)
+	case "notifications/cancelled", "notifications/subscriptions/acknowledged", "notifications/elicitation/complete":
+		return true
+	case "notifications/message":
+		t.logger.Debug("upstream log", "message", t.scrub.text(clip(string(msg.Params), 500)))
+	default:
+		t.logger.Debug("upstream notification ignored", "method", clip(msg.Method, 100))
+	}
+	t.dropped.Add(1)
+	return false
+}
+
+// codeBroken marks the errors made by broken. It is in the range that JSON-RPC leaves to implementations.
+const codeBroken = -32098
+
+// broken returns the response that stands in for an answer which is no valid message, such as one with a NaN in it or
+// nested too deeply, so that its call fails at once instead of waiting. It returns nil if nobody waits for data.
+func (t *tap) broken(data []byte) *jsonrpc.Response {
+	if !bytes.Contains(data, []byte(`"jsonrpc"`)) {
+		return nil
+	}
+	var ids idScanner
+	ids.write(data)
+	id, ok := ids.id()
+	if !ok {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.waiting[id] == nil {
+		return nil
+	}
+	return &jsonrpc.Response{ID: id, Error: &jsonrpc.Error{Code: codeBroken, Message: "the answer is no valid JSON-RPC message"}}
+}
+
+// mark changes a capture under the lock.
+func (t *tap) mark(c *capture, f func(*capture)) {
+	if c == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f(c)
+}
+
+// finish ends the wait for a capture and returns what it holds.
+func (t *tap) finish(c *capture) capture {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.waiting[c.id] == c {
+		delete(t.waiting, c.id)
+	}
+	return *c
+}
+
+// watchProgress gives out a progress token whose notifications go to f, and a function that ends this. That function
+// returns when f has been called for the last time.
+func (t *tap) watchProgress(f func(tool.Progress)) (token int64, stop func()) {
+	token = t.lastToken.Add(1)
+	q := &progressQueue{wake: make(chan struct{}, 1), done: make(chan struct{})}
+	t.mu.Lock()
+	t.progress[token] = q
+	t.mu.Unlock()
+	go q.run(f)
+	return token, func() {
+		t.mu.Lock()
+		delete(t.progress, token)
+		t.mu.Unlock()
+		q.close()
+		<-q.done
+	}
+}
+
+func (t *tap) deliver(params json.RawMessage) {
+	var p struct {
+		Token    json.RawMessage `json:"progressToken"`
+		Progress float64         `json:"progress"`
+		Total    float64         `json:"total"`
+		Message  string          `json:"message"`
+	}
+	var token int64
+	if json.Unmarshal(params, &p) != nil || json.Unmarshal(p.Token, &token) != nil {
+		t.dropped.Add(1)
+		return
+	}
+	t.mu.Lock()
+	q := t.progress[token]
+	t.mu.Unlock()
+	if q == nil { // a finished call, or nobody asked
+		t.dropped.Add(1)
+		return
+	}
+	q.push(tool.Progress{Progress: p.Progress, Total: p.Total, Message: p.Message})
+}
+
+// maxProgress is how many undelivered progress notifications a call may have. Beyond it the newest replaces the one
+// before, so that a slow client still sees them in order and the last one.
+const maxProgress = 256
+
+type progressQueue struct {
+	mu     sync.Mutex
+	items  []tool.Progress
+	closed bool
+	wake   chan struct{}
+	done   chan struct{}
+}
+
+func (q *progressQueue) push(p tool.Progress) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return
+	}
+	if len(q.items) == maxProgress {
+		q.items[maxProgress-1] = p
+	} else {
+		q.items = append(q.items, p)
+	}
+	q.signal()
+}
+
+func (q *progressQueue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	q.signal()
+}
+
+func (q *progressQueue) signal() {
+	select {
+	case q.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (q *progressQueue) run(f func(tool.Progress)) {
+	defer close(q.done)
+	for range q.wake {
+		q.mu.Lock()
+		items, closed := q.items, q.closed
+		q.items = nil
+		q.mu.Unlock()
+		for _, p := range items {
+			f(p)
+		}
+		if closed {
+			return
+		}
+	}
+}
