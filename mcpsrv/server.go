@@ -75,7 +75,7 @@ type Server struct {
 	announced string // fingerprint of the listing that clients were last told of
 }
 
-// New returns a ready Server. It starts nothing and calls none of its Options yet.
+// New returns a ready Server. It starts nothing; it asks the catalogue for its set, to know later what has changed.
 func New(o Options) *Server {
 	s := &Server{o: o.withDefaults()}
 	s.closing, s.close = context.WithCancel(context.Background())
@@ -90,6 +90,7 @@ func New(o Options) *Server {
 		},
 	})
 	s.mcp.AddReceivingMiddleware(s.intercept)
+	s.announced = s.listing(s.set()).fingerprint
 	return s
 }
 
