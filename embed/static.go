@@ -29,22 +29,25 @@ var builtin = sync.OnceValues(func() (*Static, error) { return Open(table) })
 // a millisecond, and none reads the rows before they are needed.
 func Builtin() (*Static, error) { return builtin() }
 
-// sums holds a bag of rows while it is added up, two components to a word. All of it is integer arithmetic, so that every
-// machine gets the same sums.
+// sums is a bag of rows added up, two components to a word. All of it is integer arithmetic, so that every machine gets the same
+// sums.
 type sums [Dims / 2]uint64
 
 const low = 0x000000ff_000000ff
 
-// add adds weight times the row, whose bytes are 128 too great.
-func (a *sums) add(row []byte, weight uint64) {
-	row = row[:Dims]
-	for i := 0; i < Dims/8; i++ {
-		x := binary.LittleEndian.Uint64(row[8*i:])
-		c := a[4*i : 4*i+4 : 4*i+4]
-		c[0] += (x & low) * weight
-		c[1] += (x >> 8 & low) * weight
-		c[2] += (x >> 16 & low) * weight
-		c[3] += (x >> 24 & low) * weight
+// addAll adds up rows times their weights. The bytes of a row are 128 too great. It goes through all rows for each few components,
+// because four sums fit the registers and all of them do not.
+func (a *sums) addAll(rows []byte, g *bag, weights *[maxTokens]uint64) {
+	for i := 0; i < Dims; i += 8 {
+		var c0, c1, c2, c3 uint64
+		for k, r := range g.rows[:g.n] {
+			x, w := binary.LittleEndian.Uint64(rows[int(r)*Dims+i:]), weights[k]
+			c0 += (x & low) * w
+			c1 += (x >> 8 & low) * w
+			c2 += (x >> 16 & low) * w
+			c3 += (x >> 24 & low) * w
+		}
+		*(*[4]uint64)(a[i/2:]) = [4]uint64{c0, c1, c2, c3}
 	}
 }
 
@@ -89,12 +92,13 @@ func (s *Static) gather(out *[Dims]float64, text string, limit, side int, scale 
 		return
 	}
 	var a sums
+	var weights [maxTokens]uint64
 	total := uint64(0)
-	for _, r := range g.rows[:g.n] {
-		w := uint64(binary.LittleEndian.Uint16(s.weights[4*int(r)+2*side:]))
-		a.add(s.rows[int(r)*Dims:], w)
-		total += w
+	for i, r := range g.rows[:g.n] {
+		weights[i] = uint64(binary.LittleEndian.Uint16(s.weights[4*int(r)+2*side:]))
+		total += weights[i]
 	}
+	a.addAll(s.rows, &g, &weights)
 	a.pour(out, total, scale)
 }
 

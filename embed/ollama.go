@@ -1,0 +1,310 @@
+package embed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ollama/ollama/api"
+)
+
+// OllamaOptions configure an [Ollama]. The zero value asks nomic-embed-text of the server on this machine.
+type OllamaOptions struct {
+	URL     string        // of the server; "" means http://127.0.0.1:11434
+	Model   string        // with or without a tag; "" means nomic-embed-text
+	Batch   int           // most texts in one request; 0 means 32
+	Timeout time.Duration // of one request, the loading of the model included; 0 means 2 minutes
+	Recheck time.Duration // how long queries rely on the model being what it was; 0 means a minute
+	Client  *http.Client  // nil means one of its own; its Timeout is left as it is
+}
+
+// Ollama is an [Embedder] that asks an Ollama server. It is safe for concurrent use. Make one with [NewOllama].
+//
+// The server may replace a model under its name at any time. Documents looks before each call, and Queries once in a while,
+// whether the digest is still the same. A call that notices a change fails with [ErrModelChanged] and gives no vectors, for
+// they could not be compared with earlier ones; Model tells the new fingerprint from then on and the next call goes through.
+// Every error is an [*Error], or the context's.
+type Ollama struct {
+	o      OllamaOptions
+	client *api.Client
+
+	mu      sync.Mutex
+	model   Model
+	checked time.Time
+}
+
+// NewOllama checks the options. It does not ask the server, which need not run yet.
+func NewOllama(o OllamaOptions) (*Ollama, error) {
+	if o.URL == "" {
+		o.URL = "http://127.0.0.1:11434"
+	}
+	if o.Model == "" {
+		o.Model = "nomic-embed-text"
+	}
+	if o.Batch <= 0 {
+		o.Batch = 32
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = 2 * time.Minute
+	}
+	if o.Recheck <= 0 {
+		o.Recheck = time.Minute
+	}
+	base, err := url.Parse(o.URL)
+	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
+		return nil, &Error{Kind: ErrUnavailable, Msg: fmt.Sprintf("%q is not the address of an Ollama server", o.URL),
+			Hint: "give it like http://127.0.0.1:11434", Err: err}
+	}
+	client := http.Client{}
+	if o.Client != nil {
+		client = *o.Client
+	}
+	client.Transport = limited{client.Transport}
+	return &Ollama{o: o, client: api.NewClient(base, &client), model: Model{Name: o.Model}}, nil
+}
+
+// Model tells what the last call found. Before the first one Dims is 0 and Fingerprint empty; see [Ollama.Probe].
+func (m *Ollama) Model() Model {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.model
+}
+
+// Probe asks the server for the model's digest and for one vector, and tells what it found. It reports a changed model by
+// what it returns, not by an error.
+func (m *Ollama) Probe(ctx context.Context) (Model, error) {
+	err := m.check(ctx, 0)
+	if err != nil && !errors.Is(err, ErrModelChanged) {
+		return Model{}, err
+	}
+	if _, err := m.embed(ctx, []string{m.o.queryPrefix() + "probe"}); err != nil {
+		return Model{}, err
+	}
+	return m.Model(), nil
+}
+
+// Queries implements [Embedder].
+func (m *Ollama) Queries(ctx context.Context, texts []string) ([][]float32, error) {
+	prefix := m.o.queryPrefix()
+	return m.all(ctx, len(texts), m.o.Recheck, func(i int) (string, string) { return prefix, texts[i] })
+}
+
+// Documents implements [Embedder].
+func (m *Ollama) Documents(ctx context.Context, docs []Document) ([][]float32, error) {
+	prefix := m.o.documentPrefix()
+	return m.all(ctx, len(docs), 0, func(i int) (string, string) { return prefix, docs[i].text() })
+}
+
+// text is a document for models that read running text.
+func (d Document) text() string {
+	parts := make([]string, 0, fields)
+	if d.Name != "" {
+		parts = append(parts, strings.NewReplacer("_", " ", "-", " ").Replace(d.Name))
+	}
+	if d.Description != "" {
+		parts = append(parts, d.Description)
+	}
+	if d.Parameters != "" {
+		parts = append(parts, "Parameters: "+d.Parameters)
+	}
+	return strings.Join(parts, "\n")
+}
+
+// all embeds n texts in batches. Text without a word is the zero vector and is not sent, since servers disagree about it.
+func (m *Ollama) all(ctx context.Context, n int, age time.Duration, text func(int) (prefix, text string)) ([][]float32, error) {
+	if n == 0 {
+		return [][]float32{}, nil
+	}
+	if err := m.check(ctx, age); err != nil {
+		return nil, err
+	}
+	out := make([][]float32, n)
+	var batch []string
+	var places []int
+	flush := func() error {
+		vectors, err := m.embed(ctx, batch)
+		for i, v := range vectors {
+			out[places[i]] = v
+		}
+		batch, places = batch[:0], places[:0]
+		return err
+	}
+	for i := range n {
+		prefix, t := text(i)
+		if sc := (scanner{text: t}); !sc.next() {
+			continue
+		}
+		batch, places = append(batch, prefix+t), append(places, i)
+		if len(batch) == m.o.Batch {
+			if err := flush(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if len(batch) > 0 || m.Model().Dims == 0 {
+		if len(batch) == 0 { // nothing but blank texts, and how long is a zero vector?
+			if _, err := m.Probe(ctx); err != nil {
+				return nil, err
+			}
+		} else if err := flush(); err != nil {
+			return nil, err
+		}
+	}
+	for i := range out {
+		if out[i] == nil {
+			out[i] = make([]float32, m.Model().Dims)
+		}
+	}
+	return out, nil
+}
+
+// check compares the model's digest with the one known, unless that is younger than age.
+func (m *Ollama) check(ctx context.Context, age time.Duration) error {
+	m.mu.Lock()
+	fresh := m.model.Fingerprint != "" && time.Since(m.checked) < age
+	m.mu.Unlock()
+	if fresh {
+		return nil
+	}
+	within, cancel := context.WithTimeout(ctx, m.o.Timeout)
+	defer cancel()
+	list, err := m.client.List(within)
+	if err != nil {
+		return m.failed(ctx, err)
+	}
+	for _, l := range list.Models {
+		if !sameModel(l.Name, m.o.Model) && !sameModel(l.Model, m.o.Model) {
+			continue
+		}
+		return m.found(strings.TrimPrefix(l.Digest, "sha256:"))
+	}
+	return m.missing(nil)
+}
+
+// found notes the digest and reports whether it replaces another.
+func (m *Ollama) found(digest string) error {
+	if len(digest) > 32 {
+		digest = digest[:32]
+	}
+	if digest == "" {
+		digest = "undisclosed"
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.checked = time.Now()
+	old := m.model.Fingerprint
+	if old == digest {
+		return nil
+	}
+	m.model = Model{Name: m.o.Model, Fingerprint: digest}
+	if old == "" {
+		return nil
+	}
+	return &Error{Kind: ErrModelChanged, Msg: fmt.Sprintf("model %s on %s was replaced", m.o.Model, m.o.URL),
+		Hint: "embed all documents again"}
+}
+
+// sameModel compares names as Ollama does: no tag means latest.
+func sameModel(listed, asked string) bool {
+	tagged := func(s string) string {
+		if !strings.Contains(s[strings.LastIndexByte(s, '/')+1:], ":") {
+			s += ":latest"
+		}
+		return strings.ToLower(s)
+	}
+	return tagged(listed) == tagged(asked)
+}
+
+// embed asks for one batch and checks what comes.
+func (m *Ollama) embed(ctx context.Context, texts []string) ([][]float32, error) {
+	within, cancel := context.WithTimeout(ctx, m.o.Timeout)
+	defer cancel()
+	answer, err := m.client.Embed(within, &api.EmbedRequest{Model: m.o.Model, Input: texts})
+	if err != nil {
+		return nil, m.failed(ctx, err)
+	}
+	if len(answer.Embeddings) != len(texts) {
+		return nil, m.unusable("gave %d vectors for %d texts", len(answer.Embeddings), len(texts))
+	}
+	dims := m.width(len(answer.Embeddings[0]))
+	for i, v := range answer.Embeddings {
+		if len(v) != dims || dims == 0 {
+			return nil, m.unusable("gave a vector of %d components where %d are expected", len(v), dims)
+		}
+		sum := 0.0
+		for _, x := range v {
+			sum += float64(x) * float64(x)
+		}
+		if n := math.Sqrt(sum); n > 1e-12 && !math.IsInf(n, 1) {
+			for k := range v {
+				v[k] = float32(float64(v[k]) / n)
+			}
+			continue
+		}
+		return nil, m.unusable("gave a vector of length %v for text %d of %d", math.Sqrt(sum), i+1, len(texts))
+	}
+	return answer.Embeddings, nil
+}
+
+// width is the model's number of components; the first vector decides.
+func (m *Ollama) width(n int) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.model.Dims == 0 {
+		m.model.Dims = n
+	}
+	return m.model.Dims
+}
+
+func (m *Ollama) unusable(format string, args ...any) error {
+	return &Error{Kind: ErrVectors, Msg: fmt.Sprintf("model %s on %s "+format, append([]any{m.o.Model, m.o.URL}, args...)...),
+		Hint: "check that it is an embedding model: ollama show " + m.o.Model}
+}
+
+func (m *Ollama) missing(cause error) error {
+	return &Error{Kind: ErrModelMissing, Msg: fmt.Sprintf("no model %s on %s", m.o.Model, m.o.URL), Hint: "ollama pull " + m.o.Model, Err: cause}
+}
+
+// failed says what a failed request means. The caller's own context comes first: then nothing is wrong with the server.
+func (m *Ollama) failed(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("ask model %s: %w", m.o.Model, context.Cause(ctx))
+	}
+	var status api.StatusError
+	if errors.As(err, &status) && status.StatusCode == http.StatusNotFound {
+		return m.missing(err)
+	}
+	hint := "start it with: ollama serve"
+	if status.StatusCode != 0 {
+		hint = "see the server's log"
+	}
+	return &Error{Kind: ErrUnavailable, Msg: fmt.Sprintf("Ollama on %s does not serve %s", m.o.URL, m.o.Model), Hint: hint, Err: err}
+}
+
+// limited is a transport that reads no answer longer than any honest one.
+type limited struct{ base http.RoundTripper }
+
+const maxAnswer = 64 << 20
+
+// RoundTrip implements [http.RoundTripper].
+func (l limited) RoundTrip(r *http.Request) (*http.Response, error) {
+	base := l.base
+	if base == nil {
+		base = http.DefaultTransport
+	}
+	answer, err := base.RoundTrip(r)
+	if err == nil {
+		answer.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.LimitReader(answer.Body, maxAnswer), answer.Body}
+	}
+	return answer, err
+}
