@@ -34,7 +34,7 @@ type entry struct {
 	Utterances    []string
 	InputSchema   map[string]any `yaml:"inputSchema"`
 	OutputSchema  map[string]any `yaml:"outputSchema"`
-	Annotations   map[string]bool
+	Annotations   map[string]any
 	Related       []string
 	Enabled       *bool
 	Deprecated    string
