@@ -1,0 +1,191 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"tooldex/store"
+	"tooldex/tool"
+)
+
+// Options says what a Catalog works with. Store is required; the zero value of the rest is usable.
+type Options struct {
+	Store    *store.Store
+	Template string // of exposed names, as tool.NewSet takes it
+	Logger   *slog.Logger
+	// Progress is told how many of the tools that must be made searchable are done. It is called on the goroutine of Open,
+	// Sync and Refresh.
+	Progress func(done, total int)
+
+	indexer indexer
+	now     func() time.Time
+}
+
+func (o Options) withDefaults() Options {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Progress == nil {
+		o.Progress = func(int, int) {}
+	}
+	if o.indexer == nil {
+		o.indexer = noIndex{}
+	}
+	if o.now == nil {
+		o.now = time.Now
+	}
+	return o
+}
+
+// Catalog is the set of known tools. It is safe for concurrent use. Changes are made one after the other, and a change
+// lasts as long as embedding its tools does; readers of Set are not kept waiting by it.
+type Catalog struct {
+	o   Options
+	st  atomic.Pointer[state] // stored under mu
+	set atomic.Pointer[tool.Set]
+
+	mu sync.Mutex // held while a change is made
+	// unsaved is what was made of tools and is not in the store yet; guarded by mu.
+	unsaved *material
+}
+
+// Open reads what is stored and makes it searchable. Values that are damaged are left out, with a warning in the log; the
+// next sync of their source brings them back. The errors are those of store.Load.
+func Open(ctx context.Context, o Options) (*Catalog, error) {
+	c := &Catalog{o: o.withDefaults(), unsaved: newMaterial()}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.reload(ctx); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Set returns the tools as they are now. The set does not change; ask again for a newer one.
+func (c *Catalog) Set() *tool.Set { return c.set.Load() }
+
+// Servers returns the stored configuration of upstream servers, by name. The slice is shared and must not be changed.
+func (c *Catalog) Servers() []tool.Server { return c.st.Load().servers }
+
+// Refresh takes over what other processes have stored since, and reports whether there was anything. It costs one stat
+// while nothing happens. The errors are those of store.Load, and the catalogue then stays as it was.
+func (c *Catalog) Refresh(ctx context.Context) (bool, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	gen, err := c.o.Store.Generation(ctx)
+	if err != nil || gen == c.st.Load().generation {
+		return false, err
+	}
+	return true, c.reload(ctx)
+}
+
+// tries is how often a change is decided anew because another process was faster.
+const tries = 20
+
+// reload reads the store, completes what this process's model and knowledge have not made yet, and publishes.
+func (c *Catalog) reload(ctx context.Context) error {
+	for n := 1; ; n++ {
+		snap, err := c.o.Store.Load(ctx, c.o.indexer.view())
+		if err != nil {
+			return err
+		}
+		for _, d := range snap.Damaged {
+			c.o.Logger.Warn("a stored value is damaged and left out", "value", d.String())
+		}
+		st := newState(snap, c.o.Logger)
+		err = c.complete(ctx, st, &store.Batch{})
+		if errors.Is(err, store.ErrChanged) && n < tries {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		return c.publish(ctx, st)
+	}
+}
+
+// change decides on a batch, given the newest state, makes it durable and then visible. Decide returns the state that
+// comes of it; it is called again when another process has changed the store in between. An empty batch changes nothing.
+func (c *Catalog) change(ctx context.Context, decide func(st *state) (*state, *store.Batch, error)) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for n := 1; ; n++ {
+		gen, err := c.o.Store.Generation(ctx)
+		if err != nil {
+			return err
+		}
+		if gen != c.st.Load().generation {
+			if err := c.reload(ctx); err != nil {
+				return err
+			}
+		}
+		next, batch, err := decide(c.st.Load())
+		if err != nil || batch.Empty() {
+			return err
+		}
+		err = c.complete(ctx, next, batch)
+		if errors.Is(err, store.ErrChanged) && n < tries {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		return c.publish(ctx, next)
+	}
+}
+
+// complete makes what the tools of st need to be searchable and do not have, and stores it together with batch. A model
+// that cannot be reached keeps no tool out: it is asked again at the next change, and words find the tools until then.
+func (c *Catalog) complete(ctx context.Context, st *state, batch *store.Batch) error {
+	st.made.add(c.unsaved)
+	made, err := c.o.indexer.prepare(ctx, st.entries, st.made, c.o.Progress)
+	c.unsaved.add(made) // also if the write below fails: nothing is embedded twice
+	st.made.add(made)
+	if ctx.Err() != nil {
+		return &tool.Error{Code: tool.Timeout, Op: "prepare tools", Msg: "stopped before all tools were searchable", Hint: "try again", Err: ctx.Err()}
+	}
+	if err != nil {
+		c.o.Logger.Warn("tools could not be made searchable by meaning; words still find them", "error", err)
+	}
+	v := c.o.indexer.view()
+	batch.Base, batch.Model, batch.Knowledge = st.generation, v.Model, v.Knowledge
+	batch.Vectors, batch.Lent = c.unsaved.vectors, c.unsaved.lent
+	if batch.Empty() {
+		return nil
+	}
+	gen, err := c.o.Store.Write(ctx, batch)
+	if err != nil {
+		return err
+	}
+	c.unsaved = newMaterial()
+	st.generation = gen
+	return nil
+}
+
+// publish makes st what everyone sees.
+func (c *Catalog) publish(ctx context.Context, st *state) error {
+	set := tool.NewSet(st.tools(), c.o.Template)
+	if err := c.o.indexer.publish(ctx, set, st.entries, st.made); err != nil {
+		return fmt.Errorf("publish tools: %w", err)
+	}
+	c.st.Store(st)
+	c.set.Store(set)
+	return nil
+}
+
+// checkSourceName refuses names that cannot be the server part of an ID, or that would hide something.
+func checkSourceName(name string) error {
+	if name == "" || len(name) > 200 || !utf8.ValidString(name) || strings.ContainsRune(name, '/') ||
+		strings.TrimSpace(name) != name || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return &tool.Error{Code: tool.Invalid, Op: "sync", Msg: fmt.Sprintf("%.80q cannot name a source", name), Hint: "use letters, digits, dots, underscores and hyphens"}
+	}
+	return nil
+}

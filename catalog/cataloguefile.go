@@ -1,0 +1,270 @@
+package catalog
+
+import (
+	"encoding/json"
+	"strings"
+
+	"tooldex/tool"
+)
+
+// catalogueVersion is the version of the format that this program writes about and reads.
+const catalogueVersion = "1"
+
+// group is one server of a catalogue file.
+type group struct {
+	name, title, description, category string
+	tools                              []*tool.Tool
+}
+
+// catalogue reads a catalogue file: the servers and tools of docs/reference/catalogue-file.md, and an overlay.
+func (d *document) catalogue(top node) (*Content, error) {
+	if top.isList() {
+		g := group{name: d.base()}
+		list, err := top.list()
+		if err == nil {
+			err = d.toolList(list, &g, nil)
+		}
+		return &Content{Sources: d.sources([]*group{&g})}, err
+	}
+	content := &Content{}
+	own := &group{name: d.base()} // of the tools at the top
+	var groups []*group
+	var tools []node
+	err := fields{
+		"catalogue":   d.version,
+		"server":      text(&own.name),
+		"title":       text(&own.title),
+		"description": text(&own.description),
+		"category":    text(&own.category),
+		"servers": func(n node) error {
+			list, err := n.list()
+			for _, e := range list {
+				g := &group{}
+				if err == nil {
+					err = d.server(e, g)
+				}
+				groups = append(groups, g)
+			}
+			return err
+		},
+		"tools":   func(n node) (err error) { tools, err = n.list(); return err }, // behind category and server, wherever they stand
+		"overlay": func(n node) (err error) { content.Overlay, err = d.overlay(n); return err },
+	}.read(top, "a catalogue file")
+	if err == nil {
+		err = d.toolList(tools, own, &groups)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(own.tools) > 0 {
+		groups = append([]*group{own}, groups...)
+	}
+	if len(groups) == 0 && content.Overlay == nil {
+		return nil, top.bad(kinds, "holds neither tools nor servers")
+	}
+	content.Sources = d.sources(groups)
+	return content, nil
+}
+
+func (d *document) version(n node) error {
+	v := string(n.json.raw)
+	if n.yaml != nil {
+		v, _ = n.text() // what is no text is not the version either
+	}
+	if v != catalogueVersion {
+		return n.bad("write catalogue: "+catalogueVersion, "version %.20q of the format is not known", v)
+	}
+	return nil
+}
+
+// server reads one element of servers.
+func (d *document) server(n node, g *group) error {
+	var tools []node
+	err := fields{
+		"name": text(&g.name), "title": text(&g.title), "description": text(&g.description), "category": text(&g.category),
+		"tools": func(n node) (err error) { tools, err = n.list(); return err },
+	}.read(n, "a server")
+	if err != nil {
+		return err
+	}
+	if err := checkSourceName(g.name); err != nil {
+		return n.bad("give it a name, such as github", "the server has no usable name: %q", g.name)
+	}
+	return d.toolList(tools, g, nil)
+}
+
+// toolList reads tools into g, or into the group of the server that a tool names, where others are given.
+func (d *document) toolList(list []node, g *group, others *[]*group) error {
+	for _, n := range list {
+		t, server, err := d.tool(n)
+		if err != nil {
+			return err
+		}
+		into := g
+		if server != "" && server != g.name {
+			if others == nil {
+				return n.bad("leave server out, or move the tool", "the tool names server %q, but belongs to %q", server, g.name)
+			}
+			into = groupNamed(server, others)
+		}
+		if err := checkSourceName(into.name); err != nil {
+			return n.bad("name the server, such as server: github", "the tool's server has no usable name: %q", into.name)
+		}
+		t.Server = into.name
+		if t.Category == "" {
+			t.Category = into.category
+		}
+		for i, id := range t.Related {
+			if !strings.Contains(string(id), "/") {
+				t.Related[i] = tool.MakeID(t.Server, string(id))
+			}
+		}
+		into.tools = append(into.tools, t)
+	}
+	return nil
+}
+
+func groupNamed(name string, groups *[]*group) *group {
+	for _, g := range *groups {
+		if g.name == name {
+			return g
+		}
+	}
+	g := &group{name: name}
+	*groups = append(*groups, g)
+	return g
+}
+
+// sources makes one of each server; servers of one name are put together.
+func (d *document) sources(groups []*group) []Source {
+	var out []Source
+	seen := map[string]*group{}
+	for _, g := range groups {
+		if first, ok := seen[g.name]; ok {
+			first.tools = append(first.tools, g.tools...)
+			continue
+		}
+		seen[g.name] = g
+		out = append(out, &fileSource{name: g.name, data: d.data, parse: func() ([]*tool.Tool, []tool.Finding, error) {
+			tools := make([]*tool.Tool, len(g.tools))
+			for i, t := range g.tools { // the caller may change them, and may ask again
+				one := *t
+				tools[i] = &one
+			}
+			return tools, nil, nil
+		}})
+	}
+	return out
+}
+
+// tool reads one tool and the server that it names, if any.
+func (d *document) tool(n node) (t *tool.Tool, server string, err error) {
+	t = &tool.Tool{}
+	f := fields{
+		"server": text(&server), "name": text(&t.Name), "description": text(&t.Description), "title": text(&t.Title),
+		"inputSchema": raw(&t.InputSchema), "outputSchema": raw(&t.OutputSchema), "_meta": raw(&t.Meta), "icons": raw(&t.Icons),
+		"annotations": func(n node) (err error) { t.Annotations, err = readAnnotations(n); return err },
+	}
+	var p Patch
+	p.fields(f)
+	if err := f.read(n, "a tool"); err != nil {
+		return nil, "", err
+	}
+	p.apply(t)
+	if t.Name == "" {
+		return nil, "", n.bad("write name: and what the tool is called", "a tool has no name")
+	}
+	return t, server, nil
+}
+
+func raw(into *json.RawMessage) func(node) error {
+	return func(n node) (err error) {
+		if !n.isNull() {
+			*into, err = n.raw()
+		}
+		return err
+	}
+}
+
+func readAnnotations(n node) (*tool.Annotations, error) {
+	a := &tool.Annotations{}
+	err := fields{
+		"title": text(&a.Title), "readOnlyHint": boolean(&a.ReadOnlyHint), "destructiveHint": boolean(&a.DestructiveHint),
+		"idempotentHint": boolean(&a.IdempotentHint), "openWorldHint": boolean(&a.OpenWorldHint),
+	}.read(n, "annotations")
+	return a, err
+}
+
+func readExamples(into *[]tool.Example) func(node) error {
+	return func(n node) error {
+		list, err := n.list()
+		if err != nil {
+			return err
+		}
+		for _, e := range list {
+			var one tool.Example
+			if err := (fields{
+				"description": text(&one.Description), "invocation": raw(&one.Invocation), "expectedOutput": text(&one.Output),
+			}).read(e, "an example"); err != nil {
+				return err
+			}
+			*into = append(*into, one)
+		}
+		return nil
+	}
+}
+
+// readUtterances takes each as text alone or as a mapping with its provenance.
+func readUtterances(into *[]tool.Utterance) func(node) error {
+	return func(n node) error {
+		list, err := n.list()
+		if err != nil {
+			return err
+		}
+		for _, e := range list {
+			var from string
+			var u tool.Utterance
+			if e.isMapping() {
+				err = fields{"text": text(&u.Text), "from": text(&from)}.read(e, "an utterance")
+			} else {
+				u.Text, err = e.text()
+			}
+			switch u.From = tool.Provenance(from); u.From {
+			case "", tool.Declared, tool.Borrowed, tool.Learned, tool.Generated:
+			default:
+				return e.bad("use declared, borrowed, learned or generated", "an utterance cannot be from %q", from)
+			}
+			if err != nil {
+				return err
+			}
+			*into = append(*into, u)
+		}
+		return nil
+	}
+}
+
+func readRelated(into *[]tool.ID) func(node) error {
+	return func(n node) error {
+		var list []string
+		err := texts(&list)(n)
+		for _, s := range list {
+			*into = append(*into, tool.ID(s))
+		}
+		return err
+	}
+}
+
+// readDeprecated takes what to use instead, or true where there is nothing to say.
+func readDeprecated(into **string) func(node) error {
+	return func(n node) error {
+		s, err := n.text()
+		if v, boolErr := n.boolean(); boolErr == nil {
+			err = nil
+			if s = ""; v {
+				s = "deprecated"
+			}
+		}
+		*into = &s
+		return err
+	}
+}

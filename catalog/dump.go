@@ -1,0 +1,121 @@
+package catalog
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"tooldex/tool"
+)
+
+// dump makes a source of a tools array as an MCP server answers it. Members that are not known are passed over: servers
+// have their own.
+func (d *document) dump(tools span) (*Content, error) {
+	name := d.base()
+	if name == "" {
+		return nil, d.bad(0, nil, "rename it", "the name of the file is to be the name of the server, and is empty")
+	}
+	src := &fileSource{name: name, data: d.data, parse: func() ([]*tool.Tool, []tool.Finding, error) {
+		return d.dumpTools(name, tools)
+	}}
+	return &Content{Sources: []Source{src}}, nil
+}
+
+func (d *document) dumpTools(server string, list span) ([]*tool.Tool, []tool.Finding, error) {
+	var tools []*tool.Tool
+	var found []tool.Finding
+	err := list.elements(func(v span) error {
+		if v.kind() != '{' {
+			found = append(found, tool.Finding{Problem: fmt.Sprintf("line %d of %s is not a tool", d.lineAt(v.off), d.path), Repair: "left out", Refused: true})
+			return nil
+		}
+		t, f := dumpTool(server, v)
+		tools = append(tools, t)
+		found = append(found, f...)
+		return nil
+	})
+	return tools, found, err
+}
+
+// dumpTool reads one tool. Members of a wrong type are left out and told; a missing name is for tool.Clean to refuse.
+func dumpTool(server string, v span) (*tool.Tool, []tool.Finding) {
+	t := &tool.Tool{Server: server}
+	var wrong []string
+	text := func(into *string, key string, v span) {
+		if v.kind() == '"' {
+			*into = unquote(v.raw)
+		} else if v.kind() != 'n' {
+			wrong = append(wrong, key)
+		}
+	}
+	_ = v.members(func(key string, v span) error { // fn fails never
+		switch key {
+		case "name":
+			text(&t.Name, key, v)
+		case "title":
+			text(&t.Title, key, v)
+		case "description":
+			text(&t.Description, key, v)
+		case "inputSchema":
+			t.InputSchema = bytes.Clone(v.raw)
+		case "outputSchema":
+			t.OutputSchema = bytes.Clone(v.raw)
+		case "_meta":
+			t.Meta = bytes.Clone(v.raw)
+		case "icons":
+			t.Icons = bytes.Clone(v.raw)
+		case "annotations":
+			if t.Annotations = annotations(v); t.Annotations == nil && v.kind() != 'n' {
+				wrong = append(wrong, key)
+			}
+		}
+		return nil
+	})
+	var found []tool.Finding
+	for _, key := range wrong {
+		found = append(found, tool.Finding{Tool: t.ID(), Field: key, Problem: "is not of the type that MCP demands", Repair: "left out"})
+	}
+	return t, found
+}
+
+// annotations reads the hints of an object one by one, so that a wrong one does not take the others with it.
+func annotations(v span) *tool.Annotations {
+	if v.kind() != '{' {
+		return nil
+	}
+	a := &tool.Annotations{}
+	_ = v.members(func(key string, v span) error { // fn fails never
+		var hint *bool
+		if v.kind() == 't' || v.kind() == 'f' {
+			said := v.kind() == 't'
+			hint = &said
+		}
+		switch key {
+		case "title":
+			if v.kind() == '"' {
+				a.Title = unquote(v.raw)
+			}
+		case "readOnlyHint":
+			a.ReadOnlyHint = hint
+		case "destructiveHint":
+			a.DestructiveHint = hint
+		case "idempotentHint":
+			a.IdempotentHint = hint
+		case "openWorldHint":
+			a.OpenWorldHint = hint
+		}
+		return nil
+	})
+	return a
+}
+
+// appendJSONString appends s as a JSON string, without the escapes for HTML that json.Marshal adds.
+func appendJSONString(out []byte, s string) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(s) != nil { // a string always encodes
+		return append(out, `""`...)
+	}
+	return append(out, bytes.TrimRight(b.Bytes(), "\n")...)
+}

@@ -1,0 +1,120 @@
+package catalog
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"tooldex/tool"
+)
+
+// serverEntry is a server as clients write it. url, serverUrl and httpUrl mean the same, and so do type and transport.
+type serverEntry struct {
+	Type      string            `json:"type"`
+	Transport string            `json:"transport"`
+	Command   string            `json:"command"`
+	Args      []string          `json:"args"`
+	Env       map[string]string `json:"env"`
+	Dir       string            `json:"cwd"`
+	URL       string            `json:"url"`
+	ServerURL string            `json:"serverUrl"`
+	HTTPURL   string            `json:"httpUrl"`
+	Headers   map[string]string `json:"headers"`
+	Disabled  bool              `json:"disabled"`
+	Enabled   *bool             `json:"enabled"`
+	Timeout   float64           `json:"timeout"` // milliseconds
+}
+
+// maxTimeout bounds the timeout of a call.
+const maxTimeout = 24 * time.Hour
+
+// ParseServers gives the servers of an mcpServers file, by name. It reads the spellings of the clients in use: mcpServers,
+// VS Code's servers and mcp.servers; what else a client keeps in its file is passed over. References such as ${TOKEN} stay
+// as they are. The errors are Invalid and name the server.
+func ParseServers(data []byte) ([]tool.Server, error) {
+	var file struct {
+		MCPServers map[string]json.RawMessage `json:"mcpServers"`
+		Servers    map[string]json.RawMessage `json:"servers"`
+		MCP        struct {
+			Servers map[string]json.RawMessage `json:"servers"`
+		} `json:"mcp"`
+	}
+	if err := json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &file); err != nil {
+		return nil, badServers("the servers are not written as expected", `the file should look like {"mcpServers": {"files": {"command": "npx", "args": ["…"]}}}`, err)
+	}
+	entries := file.MCPServers
+	if entries == nil {
+		entries = file.Servers
+	}
+	if entries == nil {
+		entries = file.MCP.Servers
+	}
+	if entries == nil {
+		return nil, badServers("there is no mcpServers object", `the file should look like {"mcpServers": {"files": {"command": "npx", "args": ["…"]}}}`, nil)
+	}
+	out := make([]tool.Server, 0, len(entries))
+	for name, raw := range entries {
+		v, err := parseServer(name, raw)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	slices.SortFunc(out, func(a, b tool.Server) int { return cmp.Compare(a.Name, b.Name) })
+	return out, nil
+}
+
+func badServers(msg, hint string, err error) error {
+	return &tool.Error{Code: tool.Invalid, Op: "read servers", Msg: msg, Hint: hint, Err: err}
+}
+
+func parseServer(name string, raw json.RawMessage) (tool.Server, error) {
+	var e serverEntry
+	if err := json.Unmarshal(raw, &e); err != nil {
+		return tool.Server{}, badServers(fmt.Sprintf("server %q is not written as expected", name), "it should be an object with command and args, or with url", err)
+	}
+	v := tool.Server{
+		Name: name, Command: e.Command, Args: e.Args, Env: e.Env, Dir: e.Dir, URL: cmp.Or(e.URL, e.HTTPURL, e.ServerURL),
+		Headers: e.Headers, Disabled: e.Disabled || e.Enabled != nil && !*e.Enabled,
+	}
+	if e.Timeout > 0 {
+		v.Timeout = time.Duration(min(e.Timeout*float64(time.Millisecond), float64(maxTimeout)))
+	}
+	switch kind := cmp.Or(e.Type, e.Transport); strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(kind)) {
+	case "":
+	case "stdio", "local":
+		v.Transport = tool.Stdio
+	case "http", "streamablehttp", "remote":
+		v.Transport = tool.HTTP
+	case "sse":
+		v.Transport = tool.SSE
+	default:
+		return v, badServers(fmt.Sprintf("server %q has the unknown transport %q", name, kind), "use stdio, http or sse", nil)
+	}
+	return v, CheckServer(v)
+}
+
+// CheckServer returns an Invalid error for a server that could never be reached, or whose name cannot be part of a tool's ID.
+func CheckServer(v tool.Server) error {
+	bad := func(msg, hint string) error {
+		return badServers(fmt.Sprintf("server %q %s", v.Name, msg), hint, nil)
+	}
+	remote := v.Transport == tool.HTTP || v.Transport == tool.SSE
+	switch {
+	case checkSourceName(v.Name) != nil:
+		return bad("has no usable name", "use letters, digits, dots, underscores and hyphens")
+	case v.Command == "" && v.URL == "":
+		return bad("has neither a command nor a url", "give command and args for a local server, url for a remote one")
+	case v.Command != "" && v.URL != "":
+		return bad("has both a command and a url", "leave one out")
+	case v.Transport == tool.Stdio && v.Command == "":
+		return bad("speaks stdio but has no command", "give a command, or another transport")
+	case remote && v.URL == "":
+		return bad("speaks "+string(v.Transport)+" but has no url", "give a url, or the transport stdio")
+	}
+	return nil
+}

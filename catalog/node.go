@@ -1,0 +1,293 @@
+package catalog
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"gopkg.in/yaml.v3"
+)
+
+// node is one value of a catalogue file, in YAML or in JSON.
+type node struct {
+	d    *document
+	yaml *yaml.Node // nil in JSON
+	json span
+}
+
+// member is one key of a mapping with its value.
+type member struct {
+	key   string
+	line  int
+	value node
+}
+
+// The most values a YAML file may have once its aliases are followed, and how deep they may lie: a few lines of aliases of
+// aliases stand for billions.
+const (
+	maxNodes = 2_000_000
+	maxDepth = 200
+)
+
+func (d *document) readYAML() (*Content, error) {
+	var root yaml.Node
+	if err := yaml.Unmarshal(d.data, &root); err != nil {
+		return nil, d.bad(0, err, "a YAML checker shows what is wrong; indentation and tabs are the usual cause", "malformed YAML")
+	}
+	if len(root.Content) == 0 {
+		return nil, d.bad(0, nil, kinds, "the file is empty")
+	}
+	left := maxNodes
+	if err := d.measure(root.Content[0], 0, &left); err != nil {
+		return nil, err
+	}
+	top := node{d: d, yaml: root.Content[0]}
+	for _, m := range top.peek() {
+		if m.key == "mcpServers" || m.key == "servers" && m.value.isMapping() {
+			raw, err := top.raw()
+			if err != nil {
+				return nil, err
+			}
+			list, err := ParseServers(raw)
+			return &Content{Servers: list}, d.in(err)
+		}
+	}
+	return d.catalogue(top)
+}
+
+// measure refuses what would take too long or too deep to walk, aliases followed.
+func (d *document) measure(y *yaml.Node, depth int, left *int) error {
+	if *left--; *left < 0 || depth > maxDepth {
+		return d.bad(y.Line, nil, "write it without aliases of aliases", "the file is nested too deeply or stands for too many values")
+	}
+	if y.Kind == yaml.AliasNode {
+		return d.measure(y.Alias, depth+1, left)
+	}
+	for _, c := range y.Content {
+		if err := d.measure(c, depth+1, left); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (n node) line() int {
+	if n.yaml != nil {
+		return n.yaml.Line
+	}
+	return n.d.lineAt(n.json.off)
+}
+
+func (n node) bad(hint, format string, args ...any) error {
+	return n.d.bad(n.line(), nil, hint, format, args...)
+}
+
+// target follows an alias.
+func (n node) target() *yaml.Node {
+	y := n.yaml
+	for y.Kind == yaml.AliasNode {
+		y = y.Alias
+	}
+	return y
+}
+
+func (n node) isMapping() bool {
+	if n.yaml != nil {
+		return n.target().Kind == yaml.MappingNode
+	}
+	return n.json.kind() == '{'
+}
+
+func (n node) isList() bool {
+	if n.yaml != nil {
+		return n.target().Kind == yaml.SequenceNode
+	}
+	return n.json.kind() == '['
+}
+
+func (n node) isText() bool {
+	if n.yaml != nil {
+		y := n.target()
+		return y.Kind == yaml.ScalarNode && y.ShortTag() != "!!null"
+	}
+	return n.json.kind() == '"'
+}
+
+func (n node) isNull() bool {
+	if n.yaml != nil {
+		y := n.target()
+		return y.Kind == yaml.ScalarNode && y.ShortTag() == "!!null"
+	}
+	return n.json.kind() == 'n'
+}
+
+// peek returns the members of a mapping, or none.
+func (n node) peek() []member {
+	members, err := n.members()
+	if err != nil {
+		return nil
+	}
+	return members
+}
+
+// members returns the members of a mapping in order. Nothing at all counts as an empty one.
+func (n node) members() ([]member, error) {
+	if n.isNull() {
+		return nil, nil
+	}
+	if !n.isMapping() {
+		return nil, n.bad("write it as key: value", "a mapping is expected here")
+	}
+	var out []member
+	if n.yaml == nil {
+		err := n.json.members(func(k string, v span) error {
+			out = append(out, member{k, n.d.lineAt(v.off), node{d: n.d, json: v}})
+			return nil
+		})
+		return out, err
+	}
+	seen := map[string]int{}
+	content := n.target().Content
+	for i := 0; i+1 < len(content); i += 2 {
+		k := content[i]
+		if k.Kind != yaml.ScalarNode || k.ShortTag() == "!!merge" {
+			return nil, n.d.bad(k.Line, nil, "write the keys out", "only plain keys are read here")
+		}
+		if first, twice := seen[k.Value]; twice {
+			return nil, n.d.bad(k.Line, nil, "leave one out", "the key %q is already at line %d", k.Value, first)
+		}
+		seen[k.Value] = k.Line
+		out = append(out, member{k.Value, k.Line, node{d: n.d, yaml: content[i+1]}})
+	}
+	return out, nil
+}
+
+// list returns the elements of a list. Nothing at all counts as an empty one.
+func (n node) list() ([]node, error) {
+	if n.isNull() {
+		return nil, nil
+	}
+	if !n.isList() {
+		return nil, n.bad("write it as [one, two], or one to a line behind a hyphen", "a list is expected here")
+	}
+	var out []node
+	if n.yaml == nil {
+		err := n.json.elements(func(v span) error {
+			out = append(out, node{d: n.d, json: v})
+			return nil
+		})
+		return out, err
+	}
+	for _, c := range n.target().Content {
+		out = append(out, node{d: n.d, yaml: c})
+	}
+	return out, nil
+}
+
+// text returns a string; in YAML also what would be a number or a date, as it is written.
+func (n node) text() (string, error) {
+	switch {
+	case n.isNull():
+		return "", nil
+	case !n.isText():
+		return "", n.bad("write it as text", "text is expected here")
+	case n.yaml == nil:
+		return unquote(n.json.raw), nil
+	}
+	return n.target().Value, nil
+}
+
+func (n node) boolean() (bool, error) {
+	if n.yaml == nil {
+		if k := n.json.kind(); k == 't' || k == 'f' {
+			return k == 't', nil
+		}
+	} else if y := n.target(); y.Kind == yaml.ScalarNode && y.ShortTag() == "!!bool" {
+		var v bool
+		return v, y.Decode(&v)
+	}
+	return false, n.bad("write true or false", "true or false is expected here")
+}
+
+// raw returns the value as JSON: as it stands in a JSON file, else with the order of keys kept.
+func (n node) raw() (json.RawMessage, error) {
+	if n.yaml == nil {
+		return json.RawMessage(slices.Clone(n.json.raw)), nil
+	}
+	return n.appendJSON(nil)
+}
+
+func (n node) appendJSON(out []byte) ([]byte, error) {
+	switch {
+	case n.isMapping():
+		members, err := n.members()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, '{')
+		for i, m := range members {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = append(appendJSONString(out, m.key), ':')
+			if out, err = m.value.appendJSON(out); err != nil {
+				return nil, err
+			}
+		}
+		return append(out, '}'), nil
+	case n.isList():
+		list, err := n.list()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, '[')
+		for i, e := range list {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			if out, err = e.appendJSON(out); err != nil {
+				return nil, err
+			}
+		}
+		return append(out, ']'), nil
+	}
+	return n.appendScalar(out)
+}
+
+func (n node) appendScalar(out []byte) ([]byte, error) {
+	y := n.target()
+	switch y.ShortTag() {
+	case "!!null":
+		return append(out, "null"...), nil
+	case "!!bool":
+		v, err := n.boolean()
+		return strconv.AppendBool(out, v), err
+	case "!!int", "!!float":
+		return n.appendNumber(out, y)
+	case "!!str", "!!timestamp":
+		return appendJSONString(out, y.Value), nil
+	}
+	return nil, n.bad("write it as text, a number, true or false", "a value tagged %s cannot be JSON", y.ShortTag())
+}
+
+// appendNumber keeps a number as it is written where JSON writes it so too; 0x1F, 1_000 and .5 are spelled anew.
+func (n node) appendNumber(out []byte, y *yaml.Node) ([]byte, error) {
+	if json.Valid([]byte(y.Value)) {
+		return append(out, y.Value...), nil
+	}
+	var i int64
+	if y.ShortTag() == "!!int" && y.Decode(&i) == nil {
+		return strconv.AppendInt(out, i, 10), nil
+	}
+	var f float64
+	if err := y.Decode(&f); err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
+		return nil, n.bad("write it as JSON would", "%s is no number that JSON has", y.Value)
+	}
+	b, err := json.Marshal(f)
+	if err != nil {
+		return nil, fmt.Errorf("number at line %d: %w", n.line(), err)
+	}
+	return append(out, b...), nil
+}

@@ -1,0 +1,112 @@
+package catalog
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"tooldex/tool"
+)
+
+// MaxFile is the largest file that ReadFile reads, in bytes.
+const MaxFile = 256 << 20
+
+// Content is what a file holds.
+type Content struct {
+	Sources []Source      // one for each server whose tools are in the file
+	Servers []tool.Server // of an mcpServers file, by name
+	Overlay *Overlay      // nil if the file has none
+}
+
+// ReadFile reads a tools/list dump, a catalogue file in YAML or JSON, an overlay, or an mcpServers file, whichever it finds
+// by the content. The error is Invalid, and names the file and, where there is one, the line.
+func ReadFile(path string) (*Content, error) {
+	info, err := os.Stat(path)
+	if err == nil && info.Size() > MaxFile {
+		return nil, (&document{path: path}).bad(0, nil, "split it", "has %d bytes, at most %d are read", info.Size(), MaxFile)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		hint := "see that it is a readable file"
+		if errors.Is(err, fs.ErrNotExist) {
+			hint = "check the path"
+		}
+		return nil, &tool.Error{Code: tool.Invalid, Op: "read file", Msg: "cannot read " + path, Hint: hint, Err: err}
+	}
+	return Parse(path, data)
+}
+
+// Parse is ReadFile for content that is already in memory, and is kept. The base name of path, without its extension,
+// names the server of tools that name none.
+func Parse(path string, data []byte) (*Content, error) {
+	d := &document{path: path, data: bytes.TrimPrefix(data, []byte("\ufeff"))}
+	if !utf8.Valid(d.data) && bytes.IndexByte(d.data[:min(len(d.data), 4)], 0) >= 0 {
+		return nil, d.bad(0, nil, "save it as UTF-8", "is not text in UTF-8")
+	}
+	start := bytes.TrimLeft(d.data, " \t\r\n")
+	switch {
+	case len(start) == 0:
+		return nil, d.bad(0, nil, kinds, "the file is empty")
+	case start[0] == '{' || start[0] == '[' || start[0] == '/' || isJSONName(path):
+		err := d.valid()
+		if err == nil {
+			return d.readJSON()
+		}
+		if isJSONName(path) || start[0] == '/' {
+			return nil, err
+		}
+	}
+	return d.readYAML()
+}
+
+const kinds = "a tools/list dump, a catalogue file, an overlay or an mcpServers file is expected"
+
+func isJSONName(path string) bool { return strings.EqualFold(filepath.Ext(path), ".json") }
+
+// readJSON decides by the members of the file what it is.
+func (d *document) readJSON() (*Content, error) {
+	whole := span{raw: d.data}
+	if whole.kind() == '[' {
+		return d.dump(whole)
+	}
+	top := map[string]span{}
+	if err := whole.members(func(k string, v span) error { top[k] = v; return nil }); err != nil {
+		return nil, err
+	}
+	if result, ok := top["result"]; ok { // a JSON-RPC response
+		top = map[string]span{}
+		if err := result.members(func(k string, v span) error { top[k] = v; return nil }); err != nil {
+			return nil, err
+		}
+	}
+	_, catalogue := top["catalogue"]
+	_, overlay := top["overlay"]
+	_, server := top["server"]
+	servers := top["servers"]
+	switch {
+	case top["mcpServers"].kind() == '{', top["mcp"].kind() == '{', servers.kind() == '{':
+		list, err := ParseServers(d.data)
+		return &Content{Servers: list}, d.in(err)
+	case catalogue, overlay, server, servers.kind() == '[':
+		return d.catalogue(node{d: d, json: whole})
+	case top["tools"].kind() == '[':
+		return d.dump(top["tools"])
+	}
+	if e, ok := top["error"]; ok {
+		return nil, d.bad(0, nil, "ask the server again", "holds an error that a server answered: %.200s", e.raw)
+	}
+	return nil, d.bad(0, nil, kinds, "holds neither tools nor servers")
+}
+
+// in adds the file's name to an error that does not know it.
+func (d *document) in(err error) error {
+	var e *tool.Error
+	if errors.As(err, &e) {
+		return d.bad(0, e.Err, e.Hint, "%s", e.Msg)
+	}
+	return err
+}

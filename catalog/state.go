@@ -1,0 +1,145 @@
+package catalog
+
+import (
+	"cmp"
+	"encoding/json"
+	"log/slog"
+	"maps"
+	"slices"
+
+	"tooldex/store"
+	"tooldex/tool"
+)
+
+// state is all that is known at one generation of the store. It is not changed once it is published.
+type state struct {
+	generation uint64
+	records    map[tool.ID]store.Record // as the sources offer them
+	sources    map[string]store.SourceState
+	overlays   []*Overlay // by name, which is the order in which they apply
+	servers    []tool.Server
+	entries    []entry // by ID: the records with the overlays applied
+	made       *material
+}
+
+// newState takes over a snapshot. After damage no digest is believed, so that the next sync reads every source.
+func newState(snap *store.Snapshot, log *slog.Logger) *state {
+	st := &state{
+		generation: snap.Generation, records: make(map[tool.ID]store.Record, len(snap.Records)), sources: snap.Sources,
+		servers: snap.Servers, made: &material{vectors: snap.Vectors, lent: snap.Lent},
+	}
+	for _, r := range snap.Records {
+		st.records[r.Tool.ID()] = r
+	}
+	if len(snap.Damaged) > 0 {
+		for name, s := range st.sources {
+			s.Digest = [32]byte{}
+			st.sources[name] = s
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(snap.Overlays)) {
+		o, err := decodeOverlay(name, snap.Overlays[name])
+		if err != nil {
+			log.Warn("a stored overlay cannot be read and is left out; import it again", "overlay", name, "error", err)
+			continue
+		}
+		st.overlays = append(st.overlays, o)
+	}
+	st.join()
+	return st
+}
+
+// next returns a copy of st with batch applied.
+func (st *state) next(b *store.Batch, overlays []*Overlay) *state {
+	out := &state{
+		generation: st.generation, records: maps.Clone(st.records), sources: maps.Clone(st.sources), servers: st.servers,
+		overlays: overlays, made: newMaterial(),
+	}
+	out.made.add(st.made)
+	for _, id := range b.Remove {
+		delete(out.records, id)
+	}
+	for _, r := range b.Records {
+		out.records[r.Tool.ID()] = r
+	}
+	for _, name := range b.RemoveSources {
+		delete(out.sources, name)
+	}
+	for _, s := range b.Sources {
+		out.sources[s.Name] = s
+	}
+	out.join()
+	return out
+}
+
+// join makes the entries of the records and the overlays.
+func (st *state) join() {
+	st.entries = make([]entry, 0, len(st.records))
+	for _, r := range st.records {
+		e := entry{r.Tool, r.Hash}
+		if patched, ok, _ := st.patched(r.Tool); ok {
+			e = entry{patched, patched.Hash()}
+		}
+		st.entries = append(st.entries, e)
+	}
+	slices.SortFunc(st.entries, func(a, b entry) int { return cmp.Compare(a.tool.ID(), b.tool.ID()) })
+}
+
+// patched returns t with the overlays that speak of it applied, and false if none does or the outcome cannot be served.
+func (st *state) patched(t *tool.Tool) (*tool.Tool, bool, []tool.Finding) {
+	id := t.ID()
+	var out *tool.Tool
+	for _, o := range st.overlays {
+		p, ok := o.Tools[id]
+		if !ok {
+			continue
+		}
+		if out == nil {
+			c := *t
+			out = &c
+		}
+		p.apply(out)
+	}
+	if out == nil {
+		return nil, false, nil
+	}
+	found, err := tool.Clean(out)
+	if err != nil {
+		return nil, false, []tool.Finding{refused(id, err)}
+	}
+	return out, true, found
+}
+
+func (st *state) tools() []*tool.Tool {
+	out := make([]*tool.Tool, len(st.entries))
+	for i, e := range st.entries {
+		out[i] = e.tool
+	}
+	return out
+}
+
+// refused says that a tool is left out because of err.
+func refused(id tool.ID, err error) tool.Finding {
+	return tool.Finding{Tool: id, Problem: err.Error(), Repair: "left out", Refused: true}
+}
+
+// encodeFindings keeps findings beside a source, so that a report of an unchanged one repeats them.
+func encodeFindings(found []tool.Finding) []byte {
+	const most = 200
+	if len(found) == 0 {
+		return nil
+	}
+	b, err := json.Marshal(found[:min(len(found), most)])
+	if err != nil { // findings are plain strings
+		return nil
+	}
+	return b
+}
+
+func decodeFindings(b []byte) []tool.Finding {
+	var found []tool.Finding
+	if len(b) > 0 && json.Unmarshal(b, &found) != nil {
+		return nil
+	}
+	return found
+}

@@ -1,0 +1,349 @@
+package catalog
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"tooldex/store"
+	"tooldex/tool"
+)
+
+// Report tells what a sync did. The IDs are sorted.
+type Report struct {
+	Source    string         `json:"source"`
+	Added     []tool.ID      `json:"added,omitempty"`
+	Changed   []tool.ID      `json:"changed,omitempty"`
+	Removed   []tool.ID      `json:"removed,omitempty"`
+	Unchanged int            `json:"unchanged"`
+	Stale     bool           `json:"stale,omitempty"` // the source failed or was empty: what was stored of it is kept
+	Findings  []tool.Finding `json:"findings,omitempty"`
+}
+
+// offer is what a source answered.
+type offer struct {
+	name   string
+	digest [32]byte
+	same   bool // the digest is the one stored: the tools were not read
+	tools  []*tool.Tool
+	found  []tool.Finding
+	kept   map[tool.ID]bool // refused: if a form of theirs is stored, it stays
+	err    error
+}
+
+// Sync makes the stored tools of src those that it offers. It is SyncAll of one source.
+func (c *Catalog) Sync(ctx context.Context, src Source) (Report, error) {
+	reports, err := c.SyncAll(ctx, []Source{src})
+	if len(reports) == 0 {
+		return Report{}, err
+	}
+	return reports[0], err
+}
+
+// SyncAll makes the stored tools of each source those that it offers, all in one durable step, and returns a report for
+// each. A source that fails does not stop the others: its error is among those that are joined, with the code it had, or
+// Unavailable. The error of the step itself is Timeout, if ctx ended or the store stayed locked, or Internal; then nothing
+// was changed, and there are no reports.
+func (c *Catalog) SyncAll(ctx context.Context, sources []Source) ([]Report, error) {
+	offers := make([]*offer, len(sources))
+	names := map[string]bool{}
+	for i, src := range sources {
+		if name := src.Name(); names[name] {
+			offers[i] = &offer{name: name, err: &tool.Error{Code: tool.Invalid, Op: "sync", Msg: fmt.Sprintf("two sources are named %q", name), Hint: "rename one: a file's name is its server's name"}}
+			continue
+		}
+		names[src.Name()] = true
+		offers[i] = c.ask(ctx, src)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, &tool.Error{Code: tool.Timeout, Op: "sync", Msg: "stopped before all sources were read", Hint: "try again", Err: err}
+	}
+	var reports []Report
+	err := c.change(ctx, func(st *state) (*state, *store.Batch, error) {
+		d := &differ{now: c.o.now().UTC().Truncate(time.Millisecond), st: st, owner: map[tool.ID]string{}}
+		reports = make([]Report, len(offers))
+		for i, o := range offers {
+			if o.same && st.sources[o.name].Digest != o.digest { // another process has changed it since
+				offers[i] = c.read(ctx, sources[i], o.digest)
+				o = offers[i]
+			}
+			reports[i] = d.diff(o)
+		}
+		if d.batch.Empty() {
+			return nil, &d.batch, nil
+		}
+		return st.next(&d.batch, st.overlays), &d.batch, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var errs []error
+	for _, o := range offers {
+		if o.err != nil {
+			errs = append(errs, o.err)
+		}
+	}
+	return reports, errors.Join(errs...)
+}
+
+// ask reads a source, unless its digest says that nothing has changed.
+func (c *Catalog) ask(ctx context.Context, src Source) *offer {
+	var digest [32]byte
+	if d, ok := src.(digester); ok {
+		digest = d.Digest()
+		stored, known := c.st.Load().sources[src.Name()]
+		if known && !stored.Stale && stored.Digest == digest && digest != [32]byte{} {
+			return &offer{name: src.Name(), digest: digest, same: true}
+		}
+	}
+	return c.read(ctx, src, digest)
+}
+
+// read gets the tools of a source and cleans them, one by one.
+func (c *Catalog) read(ctx context.Context, src Source, digest [32]byte) *offer {
+	o := &offer{name: src.Name(), digest: digest, kept: map[tool.ID]bool{}}
+	if o.err = checkSourceName(o.name); o.err != nil {
+		return o
+	}
+	var tools []*tool.Tool
+	if r, ok := src.(reader); ok {
+		tools, o.found, o.err = r.read(ctx)
+	} else {
+		tools, o.err = src.Tools(ctx)
+	}
+	if o.err != nil {
+		o.err = sourceError(o.name, o.err)
+		return o
+	}
+	seen := make(map[tool.ID]bool, len(tools))
+	for i, t := range tools {
+		if t == nil {
+			continue
+		}
+		t.Server = cmp.Or(t.Server, o.name)
+		id := t.ID()
+		found, err := tool.Clean(t)
+		if err == nil && checkSourceName(t.Server) != nil {
+			err = &tool.Error{Code: tool.Invalid, Msg: fmt.Sprintf("%.80q cannot name a server", t.Server)}
+		}
+		switch {
+		case err != nil:
+			f := refused(id, err)
+			if t.Name == "" {
+				f.Tool, f.Problem = "", fmt.Sprintf("tool %d of %s has no name", i+1, o.name)
+			}
+			o.found = append(o.found, f)
+			o.kept[id] = true
+		case seen[id]:
+			o.found = append(o.found, tool.Finding{Tool: id, Field: "name", Problem: "the name is offered twice", Repair: "the first tool is kept"})
+		default:
+			seen[id] = true
+			o.tools = append(o.tools, t)
+			o.found = append(o.found, found...)
+		}
+	}
+	return o
+}
+
+// sourceError names the source, and keeps the code of a cause that has one.
+func sourceError(name string, err error) error {
+	e := &tool.Error{Code: tool.Unavailable, Op: "sync", Msg: "source " + name + " could not be read", Hint: "what is stored of it stays in use", Err: err}
+	var cause *tool.Error
+	if errors.As(err, &cause) {
+		e.Code = cause.Code
+		e.Hint = cmp.Or(cause.Hint, e.Hint)
+	}
+	return e
+}
+
+// differ compares offers with a state and collects what must be written.
+type differ struct {
+	now   time.Time
+	st    *state
+	batch store.Batch
+	owner map[tool.ID]string // of tools that an earlier offer of the same step brought
+}
+
+func (d *differ) diff(o *offer) Report {
+	r := Report{Source: o.name, Findings: o.found}
+	stored, known := d.st.sources[o.name]
+	mine := d.owned(o.name)
+	if o.same {
+		r.Unchanged, r.Findings = len(mine), decodeFindings(stored.Note)
+		return r
+	}
+	if o.kept == nil { // never asked: the first source of this name decides
+		r.Unchanged = len(mine)
+		return r
+	}
+	if o.err != nil || len(o.tools) == 0 {
+		r.Unchanged, r.Stale = len(mine), len(mine) > 0
+		if o.err == nil && r.Stale {
+			r.Findings = append(r.Findings, tool.Finding{Problem: o.name + " answered without a usable tool", Repair: fmt.Sprintf("its %d stored tools are kept", len(mine))})
+		}
+		if r.Stale && !stored.Stale {
+			stored.Name, stored.Stale = o.name, true
+			d.batch.Sources = append(d.batch.Sources, stored)
+		}
+		return r
+	}
+	for _, t := range o.tools {
+		d.compare(o, t, &r)
+	}
+	offered := make(map[tool.ID]bool, len(o.tools))
+	for _, t := range o.tools {
+		offered[t.ID()] = true
+	}
+	for _, id := range mine {
+		switch {
+		case offered[id]:
+		case o.kept[id]:
+			r.Unchanged++
+		default:
+			r.Removed = append(r.Removed, id)
+		}
+	}
+	d.batch.Remove = append(d.batch.Remove, r.Removed...)
+	slices.Sort(r.Added)
+	slices.Sort(r.Changed)
+	note := encodeFindings(r.Findings)
+	if !known || stored.Stale || stored.Digest != o.digest || !bytes.Equal(stored.Note, note) || len(r.Added)+len(r.Changed)+len(r.Removed) > 0 {
+		d.batch.Sources = append(d.batch.Sources, store.SourceState{Name: o.name, Digest: o.digest, Synced: d.now, Note: note})
+	}
+	return r
+}
+
+// compare decides about one tool.
+func (d *differ) compare(o *offer, t *tool.Tool, r *Report) {
+	id := t.ID()
+	rec, known := d.st.records[id]
+	owner := rec.Source
+	if first, ok := d.owner[id]; ok {
+		known, owner = true, first
+	}
+	if known && owner != o.name {
+		r.Findings = append(r.Findings, tool.Finding{Tool: id, Problem: "is already offered by the source " + owner, Repair: "left out", Refused: true})
+		return
+	}
+	d.owner[id] = o.name
+	hash := t.Hash()
+	switch {
+	case !known:
+		rec.First = d.now
+		r.Added = append(r.Added, id)
+	case rec.Hash == hash:
+		r.Unchanged++
+		return
+	default:
+		r.Changed = append(r.Changed, id)
+	}
+	rec.Tool, rec.Source, rec.Hash, rec.Changed = t, o.name, hash, d.now
+	d.batch.Records = append(d.batch.Records, rec)
+}
+
+// owned returns the IDs of the stored tools of a source, sorted.
+func (d *differ) owned(source string) []tool.ID {
+	var out []tool.ID
+	for id, r := range d.st.records {
+		if r.Source == source {
+			out = append(out, id)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Remove forgets a source with all of its tools, or an overlay of that name, and reports what went. The error is NotFound
+// if there is neither.
+func (c *Catalog) Remove(ctx context.Context, name string) (Report, error) {
+	var report Report
+	err := c.change(ctx, func(st *state) (*state, *store.Batch, error) {
+		d := &differ{st: st}
+		report = Report{Source: name, Removed: d.owned(name)}
+		batch := &store.Batch{Remove: report.Removed}
+		if _, ok := st.sources[name]; ok || len(report.Removed) > 0 {
+			batch.RemoveSources = []string{name}
+		}
+		overlays := slices.DeleteFunc(slices.Clone(st.overlays), func(o *Overlay) bool { return o.Name == name })
+		if len(overlays) < len(st.overlays) {
+			batch.RemoveOverlays = []string{name}
+		}
+		if batch.Empty() {
+			return nil, nil, &tool.Error{Code: tool.NotFound, Op: "remove", Msg: fmt.Sprintf("there is no source or overlay named %q", name), Hint: "list shows the servers that are known"}
+		}
+		return st.next(batch, overlays), batch, nil
+	})
+	if err != nil {
+		return Report{}, err
+	}
+	return report, nil
+}
+
+// ApplyOverlay stores an overlay in the place of one of the same name, and reports the tools that it changed and what
+// was wrong with it: IDs that no source offers yet are told, and take effect when one does.
+func (c *Catalog) ApplyOverlay(ctx context.Context, o *Overlay) (Report, error) {
+	if err := checkSourceName(o.Name); err != nil {
+		return Report{}, err
+	}
+	encoded, err := o.encode()
+	if err != nil {
+		return Report{}, &tool.Error{Code: tool.Invalid, Op: "apply overlay", Msg: "overlay " + o.Name + " cannot be stored", Err: err}
+	}
+	var report Report
+	err = c.change(ctx, func(st *state) (*state, *store.Batch, error) {
+		report = Report{Source: o.Name}
+		overlays := slices.DeleteFunc(slices.Clone(st.overlays), func(have *Overlay) bool { return have.Name == o.Name })
+		overlays = append(overlays, o)
+		slices.SortFunc(overlays, func(a, b *Overlay) int { return cmp.Compare(a.Name, b.Name) })
+		batch := &store.Batch{Overlays: map[string][]byte{o.Name: encoded}}
+		next := st.next(batch, overlays)
+		before := map[tool.ID]tool.Hash{}
+		for _, e := range st.entries {
+			before[e.tool.ID()] = e.hash
+		}
+		for _, e := range next.entries {
+			if before[e.tool.ID()] != e.hash {
+				report.Changed = append(report.Changed, e.tool.ID())
+			}
+		}
+		report.Unchanged = len(next.entries) - len(report.Changed)
+		report.Findings = overlayFindings(next, o)
+		for _, have := range st.overlays {
+			if old, err := have.encode(); err == nil && have.Name == o.Name && bytes.Equal(old, encoded) {
+				return nil, &store.Batch{}, nil
+			}
+		}
+		return next, batch, nil
+	})
+	if err != nil {
+		return Report{}, err
+	}
+	return report, nil
+}
+
+func overlayFindings(st *state, o *Overlay) []tool.Finding {
+	var out []tool.Finding
+	for _, id := range sortedIDs(o.Tools) {
+		rec, ok := st.records[id]
+		if !ok {
+			out = append(out, tool.Finding{Tool: id, Problem: "no source offers this tool", Repair: "kept for when one does"})
+			continue
+		}
+		_, _, found := st.patched(rec.Tool)
+		out = append(out, found...)
+	}
+	return out
+}
+
+func sortedIDs(m map[tool.ID]*Patch) []tool.ID {
+	out := make([]tool.ID, 0, len(m))
+	for id := range m {
+		out = append(out, id)
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,307 @@
+package tool
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The bounds of what a tool may bring. The longest description of a widely used server has 13 thousand bytes.
+const (
+	MaxDescription = 64 << 10 // bytes of a description; a longer one is cut
+	MaxText        = 4 << 10  // bytes of any other text, and entries of any list; what is more is cut
+	MaxSchema      = 1 << 20  // bytes of a schema; a larger one is replaced by one that takes any object
+	MaxName        = 1 << 10  // bytes of a name; a tool with a longer one is refused
+	maxExtra       = 256 << 10
+)
+
+// Finding is something about a tool that was repaired, or for which it was refused.
+type Finding struct {
+	Tool    ID     `json:"tool,omitempty"`
+	Field   string `json:"field,omitempty"` // as in JSON: "description", "inputSchema"
+	Problem string `json:"problem"`         // what is wrong
+	Repair  string `json:"repair"`          // what was done about it
+	Refused bool   `json:"refused,omitempty"`
+}
+
+// String puts the finding on one line.
+func (f Finding) String() string {
+	s := f.Problem + ": " + f.Repair
+	if f.Field != "" {
+		s = f.Field + ": " + s
+	}
+	if f.Tool != "" {
+		s = string(f.Tool) + ": " + s
+	}
+	return s
+}
+
+// Clean makes t fit to be served, and tells what it changed. It changes t itself, and replaces slices rather than writing
+// to them. The error is Invalid for a tool that cannot be served at all: one without a name, with a name that hides
+// characters, or with a declared summary that is too long; t is then half done and of no use.
+//
+// Texts lose control characters (but for line breaks and tabs) and characters that are invisible or change the direction
+// of what follows, with which a description can show a person one thing and a model another. A schema that is not a JSON
+// object is replaced by {"type":"object"}; one that is, is kept byte for byte, whatever it says: references that run in a
+// circle are legal, and nothing here follows them. A missing summary is derived. A name that clients do not accept is
+// kept, since the server knows the tool by it; [ExposedNames] repairs what clients see.
+func Clean(t *Tool) ([]Finding, error) {
+	c := &cleaner{t: t}
+	if err := c.name(); err != nil {
+		return nil, err
+	}
+	c.texts()
+	if err := CheckSummary(t.ID(), t.Summary); err != nil {
+		return nil, err
+	}
+	c.schemas()
+	c.lists()
+	if t.Summary == "" {
+		t.Summary = DeriveSummary(t.Description)
+	}
+	if t.Summary == "" {
+		t.Summary = DeriveSummary(t.Title)
+	}
+	return c.found, nil
+}
+
+type cleaner struct {
+	t     *Tool
+	found []Finding
+}
+
+func (c *cleaner) note(field, problem, repair string) {
+	c.found = append(c.found, Finding{Tool: c.t.ID(), Field: field, Problem: problem, Repair: repair})
+}
+
+func (c *cleaner) name() error {
+	name := c.t.Name
+	bad := func(msg string) error {
+		return &Error{Code: Invalid, Op: "check tool", Msg: "tool " + quote(name) + " of " + quote(c.t.Server) + " " + msg, Hint: "rename it at its server"}
+	}
+	switch {
+	case name == "":
+		return bad("has no name")
+	case len(name) > MaxName:
+		return bad(fmt.Sprintf("has a name of %d bytes, at most %d are allowed", len(name), MaxName))
+	case !utf8.ValidString(name):
+		return bad("has a name that is not UTF-8")
+	case strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || hidden(r) }):
+		return bad("has control or invisible characters in its name")
+	}
+	if len(name) > maxExposed || portable(name) != name {
+		c.note("name", "clients do not accept "+quote(name), "kept; clients see a name of letters, digits, _ and -")
+	}
+	return nil
+}
+
+func (c *cleaner) texts() {
+	t := c.t
+	t.Title = c.line("title", t.Title)
+	t.Summary = c.line("summary", t.Summary)
+	t.Category = c.line("category", t.Category)
+	t.Deprecated = c.line("deprecated", t.Deprecated)
+	t.Description = c.text("description", t.Description, MaxDescription)
+	if t.Annotations != nil {
+		a := *t.Annotations
+		a.Title = c.line("annotations.title", a.Title)
+		t.Annotations = &a
+	}
+}
+
+func (c *cleaner) lists() {
+	t := c.t
+	t.Keywords = c.lines("keywords", t.Keywords)
+	t.Synonyms = c.lines("synonyms", t.Synonyms)
+	t.Examples = bounded(c, "examples", t.Examples)
+	for i, e := range t.Examples {
+		if e.Invocation != nil && !isObject(e.Invocation) {
+			c.note("examples", "an invocation is not a JSON object", "left out")
+			e.Invocation = nil
+		}
+		t.Examples[i] = Example{Description: c.line("examples", e.Description), Invocation: e.Invocation, Output: c.text("examples", e.Output, MaxText)}
+	}
+	var utterances []Utterance
+	for _, u := range bounded(c, "utterances", t.Utterances) {
+		if u.Text = c.line("utterances", u.Text); u.Text != "" {
+			utterances = append(utterances, u)
+		}
+	}
+	t.Utterances = utterances
+	if t.Related = bounded(c, "related", t.Related); len(t.Related) == 0 {
+		t.Related = nil
+	}
+	if len(t.Examples) == 0 {
+		t.Examples = nil
+	}
+}
+
+func (c *cleaner) lines(field string, in []string) []string {
+	var out []string
+	for _, s := range bounded(c, field, in) {
+		if s = c.line(field, s); s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// bounded returns a copy of at most MaxText entries.
+func bounded[T any](c *cleaner, field string, in []T) []T {
+	if len(in) > MaxText {
+		c.note(field, fmt.Sprintf("has %d entries", len(in)), fmt.Sprintf("cut to %d", MaxText))
+		in = in[:MaxText]
+	}
+	return append([]T(nil), in...)
+}
+
+// line is text on one line.
+func (c *cleaner) line(field, s string) string {
+	return strings.Join(strings.Fields(c.text(field, s, MaxText)), " ")
+}
+
+func (c *cleaner) text(field, s string, most int) string {
+	out := s
+	if len(out) > most {
+		out = cutRunes(out, most)
+		c.note(field, fmt.Sprintf("has %d bytes", len(s)), fmt.Sprintf("cut to %d", len(out)))
+	}
+	if plain(out) {
+		return out
+	}
+	fixed := strings.ToValidUTF8(out, "\uFFFD")
+	if fixed != out {
+		c.note(field, "is not UTF-8", "replaced what is not")
+	}
+	fixed = strings.ReplaceAll(fixed, "\r\n", "\n")
+	removed := 0
+	fixed = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case r == '\r':
+			return '\n'
+		case unicode.IsControl(r) || hidden(r):
+			removed++
+			return -1
+		}
+		return r
+	}, fixed)
+	if removed > 0 {
+		c.note(field, "holds control, invisible or direction-changing characters", fmt.Sprintf("removed %d", removed))
+	}
+	return fixed
+}
+
+// plain reports whether s is printable ASCII, line breaks and tabs, as most texts are.
+func plain(s string) bool {
+	for i := range len(s) {
+		if b := s[i]; b >= 0x7f || b < ' ' && b != '\n' && b != '\t' {
+			return false
+		}
+	}
+	return true
+}
+
+// hidden reports whether r shows nothing and can change or carry meaning unseen: direction overrides, embeddings and
+// isolates, zero-width spaces, and the tag characters. The joiners and the marks of scripts that need them are not hidden.
+func hidden(r rune) bool {
+	switch {
+	case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069: // embeddings, overrides, isolates
+		return true
+	case r == 0x200b, r >= 0x2060 && r <= 0x2064, r == 0xfeff, r == 0x180e: // no width
+		return true
+	case r == 0x2028 || r == 0x2029: // separators that some clients show as line breaks
+		return true
+	case r >= 0xe0000 && r <= 0xe007f: // tags
+		return true
+	}
+	return false
+}
+
+func cutRunes(s string, most int) string {
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:most]
+}
+
+func (c *cleaner) schemas() {
+	t := c.t
+	t.InputSchema = c.schema("inputSchema", t.InputSchema)
+	if t.InputSchema == nil {
+		t.InputSchema = json.RawMessage(`{"type":"object"}`)
+	}
+	t.OutputSchema = c.schema("outputSchema", t.OutputSchema)
+	t.Meta = c.extra("_meta", t.Meta)
+	t.Icons = c.extra("icons", t.Icons)
+}
+
+// schema returns raw if it can be kept, else nil.
+func (c *cleaner) schema(field string, raw json.RawMessage) json.RawMessage {
+	repair := `replaced by {"type":"object"}`
+	if field == "outputSchema" {
+		repair = "left out"
+	}
+	switch {
+	case len(raw) == 0 || string(raw) == "null":
+		if field == "inputSchema" {
+			c.note(field, "is missing", repair)
+		}
+		return nil
+	case len(raw) > MaxSchema:
+		c.note(field, fmt.Sprintf("has %d bytes", len(raw)), repair)
+		return nil
+	case !isObject(raw):
+		c.note(field, "is not a JSON object", repair)
+		return nil
+	case !utf8.Valid(raw):
+		c.note(field, "is not UTF-8", "replaced what is not")
+		return bytes.ToValidUTF8(raw, []byte("\uFFFD"))
+	}
+	if hides(raw) {
+		c.note(field, "holds invisible or direction-changing characters", "kept, since schemas are kept byte for byte")
+	}
+	return raw
+}
+
+// hides reports whether a schema holds hidden characters, as they are or escaped.
+func hides(raw []byte) bool {
+	if bytes.ContainsFunc(raw, hidden) {
+		return true
+	}
+	for rest := raw; ; {
+		i := bytes.Index(rest, []byte(`\u`))
+		if i < 0 || len(rest) < i+6 {
+			return false
+		}
+		var r rune
+		if _, err := fmt.Sscanf(string(rest[i+2:i+6]), "%x", &r); err == nil && hidden(r) {
+			return true
+		}
+		rest = rest[i+6:]
+	}
+}
+
+func (c *cleaner) extra(field string, raw json.RawMessage) json.RawMessage {
+	switch {
+	case len(raw) == 0 || string(raw) == "null":
+		return nil
+	case len(raw) > maxExtra:
+		c.note(field, fmt.Sprintf("has %d bytes", len(raw)), "left out")
+		return nil
+	case !json.Valid(raw) || !utf8.Valid(raw):
+		c.note(field, "is not JSON", "left out")
+		return nil
+	}
+	return raw
+}
+
+// isObject reports whether raw is a JSON object and nothing else.
+func isObject(raw []byte) bool {
+	trimmed := bytes.TrimLeft(raw, " \t\r\n")
+	return len(trimmed) > 0 && trimmed[0] == '{' && json.Valid(raw)
+}
