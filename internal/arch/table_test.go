@@ -66,7 +66,7 @@ var table = map[string]rule{
 	},
 	"embed/train": {
 		imports: []string{"embed"},
-		doc:     "Package train makes the table of package embed from text.",
+		doc:     "Package train makes the table that package embed ships: it learns rows for words from requests and the tools that answer them.",
 	},
 	"cmd/tooldex": {
 		imports: every,
@@ -77,14 +77,17 @@ var table = map[string]rule{
 	},
 	"cmd/tooldex-train": {
 		imports: every,
-		doc:     "Command tooldex-train makes and measures the embedding table.",
+		doc:     "Command tooldex-train makes the embedding table that is compiled into tooldex, and tells how good it is.",
+	},
+	"knowledge/lint": {
+		doc: "Command lint checks the knowledge files: archetypes, thesaurus and lexicon.",
 	},
 	"internal/arch": {
 		doc: "Package arch holds the shape of this repository as tests: which package may import which, and what every package, file and exported name must have.",
 	},
 	"internal/bench": {
 		imports: every,
-		doc:     "Package bench measures the built command and writes the figures of docs/benchmarks.md.",
+		doc:     "Command bench measures the built command and writes the pages of figures in docs.",
 	},
 }
 

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tooldex/tool"
+)
+
+// description is all that is known of one tool.
+type description struct {
+	ID           tool.ID           `json:"id"`
+	Exposed      string            `json:"exposed"`
+	Title        string            `json:"title,omitempty"`
+	Summary      string            `json:"summary,omitempty"`
+	Description  string            `json:"description,omitempty"`
+	Category     string            `json:"category,omitempty"`
+	Signature    string            `json:"signature"`
+	Parameters   []tool.Parameter  `json:"parameters,omitempty"`
+	Examples     []tool.Example    `json:"examples,omitempty"`
+	Keywords     []string          `json:"keywords,omitempty"`
+	Synonyms     []string          `json:"synonyms,omitempty"`
+	Related      []tool.ID         `json:"related,omitempty"`
+	Annotations  *tool.Annotations `json:"annotations,omitempty"`
+	Disabled     bool              `json:"disabled,omitempty"`
+	Deprecated   string            `json:"deprecated,omitempty"`
+	Tokens       int               `json:"tokens"`
+	InputSchema  json.RawMessage   `json:"inputSchema,omitempty"`
+	OutputSchema json.RawMessage   `json:"outputSchema,omitempty"`
+}
+
+func newDescribe(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "describe NAME...",
+		Short: "Show everything about tools: parameters, examples, related tools",
+		Args:  wants(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := a.open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer s.close()
+			set := s.catalog.Set()
+			var found []description
+			var errs []error
+			for _, name := range args {
+				t, err := set.Resolve(name)
+				if err != nil {
+					errs = append(errs, forPeople(err))
+					continue
+				}
+				found = append(found, describe(set, t))
+			}
+			if len(found) > 0 {
+				if err := a.print(found, func(w io.Writer) error { return descriptionText(w, found) }); err != nil {
+					return err
+				}
+			}
+			return errors.Join(errs...)
+		},
+	}
+}
+
+func describe(set *tool.Set, t *tool.Tool) description {
+	return description{
+		ID: t.ID(), Exposed: set.Exposed(t.ID()), Title: t.Title, Summary: t.Summary, Description: t.Description,
+		Category: t.Category, Signature: t.Signature(), Parameters: t.Parameters(), Examples: t.Examples,
+		Keywords: t.Keywords, Synonyms: t.Synonyms, Related: t.Related, Annotations: t.Annotations,
+		Disabled: t.Disabled, Deprecated: t.Deprecated, Tokens: t.Tokens(),
+		InputSchema: t.InputSchema, OutputSchema: t.OutputSchema,
+	}
+}
+
+func descriptionText(w io.Writer, list []description) error {
+	for i, d := range list {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintf(w, "%s\n  %s\n", d.ID, printable(d.Signature))
+		if d.Deprecated != "" {
+			fmt.Fprintf(w, "  deprecated: %s\n", printable(d.Deprecated))
+		}
+		if d.Description != "" {
+			fmt.Fprintf(w, "\n%s\n", indent(d.Description))
+		}
+		if len(d.Parameters) > 0 {
+			fmt.Fprintln(w)
+			if err := parameterTable(w, d.Parameters); err != nil {
+				return err
+			}
+		}
+		for _, e := range d.Examples {
+			fmt.Fprintf(w, "\n  example: %s\n", printable(e.Description))
+			if len(e.Invocation) > 0 {
+				fmt.Fprintf(w, "    %s\n", printable(string(e.Invocation)))
+			}
+			if e.Output != "" {
+				fmt.Fprintf(w, "    gives: %s\n", printable(e.Output))
+			}
+		}
+		if len(d.Related) > 0 {
+			names := make([]string, len(d.Related))
+			for i, id := range d.Related {
+				names[i] = string(id)
+			}
+			fmt.Fprintf(w, "\n  related: %s\n", printable(strings.Join(names, ", ")))
+		}
+	}
+	return nil
+}
+
+func parameterTable(w io.Writer, params []tool.Parameter) error {
+	rows := make([][]string, len(params))
+	for i, p := range params {
+		need := "optional"
+		switch {
+		case p.Required:
+			need = "required"
+		case len(p.Default) > 0:
+			need = "default " + string(p.Default)
+		}
+		rows[i] = []string{"  " + p.Name, p.Type, need, p.Description}
+	}
+	return columns(w, nil, rows)
+}
+
+func indent(s string) string {
+	return "  " + strings.ReplaceAll(printable(strings.TrimSpace(s)), "\n", "\n  ")
+}
+
+// forPeople rewords a hint that names the tool which agents search with.
+func forPeople(err error) error {
+	var te *tool.Error
+	if !errors.As(err, &te) {
+		return err
+	}
+	copied := *te
+	copied.Hint = strings.ReplaceAll(te.Hint, "search_tools finds tools", "tooldex search finds tools")
+	return &copied
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"tooldex/tool"
+)
+
+// The exit codes.
+const (
+	exitDone   = 0
+	exitFailed = 1
+	exitUsage  = 2
+	exitNone   = 3 // nothing found, or a gate not met
+)
+
+// usageError is a command line that can never work.
+type usageError struct{ msg, hint string }
+
+func (e usageError) Error() string { return e.msg }
+
+// silent ends the command with a code when everything there is to say has been printed.
+type silent int
+
+func (s silent) Error() string { return fmt.Sprintf("exit code %d", int(s)) }
+
+func exitCode(err error) int {
+	var usage usageError
+	var quiet silent
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.As(err, &usage):
+		return exitUsage
+	case errors.As(err, &quiet):
+		return int(quiet)
+	case tool.CodeOf(err) == tool.NotFound:
+		return exitNone
+	}
+	return exitFailed
+}
+
+// printError tells what went wrong on one line and what to do about it on the next. Several errors joined into one are
+// told one after the other.
+func printError(w io.Writer, err error) {
+	var quiet silent
+	if errors.As(err, &quiet) {
+		return
+	}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range joined.Unwrap() {
+			printError(w, e)
+		}
+		return
+	}
+	msg, hint := err.Error(), ""
+	var te *tool.Error
+	var usage usageError
+	switch {
+	case errors.As(err, &usage):
+		hint = usage.hint
+	case errors.As(err, &te):
+		hint = te.Hint
+		msg = strings.Replace(msg, " ("+hint+")", "", 1)
+	}
+	fmt.Fprintln(w, "tooldex: "+printable(msg))
+	if hint != "" {
+		fmt.Fprintln(w, "hint: "+printable(hint))
+	}
+}

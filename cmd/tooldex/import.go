@@ -1,0 +1,217 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"tooldex/catalog"
+	"tooldex/tool"
+)
+
+func newImport(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "import [FILE...]",
+		Short: "Read tools from dumps, catalogue files, overlays and live servers",
+		Long: "Read tools from files and servers and make them searchable. A FILE is a tools/list dump, a catalogue file or an\n" +
+			"overlay (YAML or JSON), or an mcpServers file, whose servers are added and asked for their tools. Without FILE, the\n" +
+			"configured servers are asked again. Importing what has not changed changes nothing; a source that fails or answers\n" +
+			"nothing removes nothing, and does not stop the others.",
+		Example: "  tooldex import ~/.claude.json\n  tooldex import dumps/*.json overlay.yaml",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := a.open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer s.close()
+			if len(args) == 0 {
+				servers, err := a.servers(s)
+				if err == nil && len(servers) == 0 {
+					err = usageError{"there is nothing to import", importHint}
+				}
+				if err != nil {
+					return err
+				}
+				return a.importServers(cmd.Context(), s, servers)
+			}
+			return a.importFiles(cmd.Context(), s, args)
+		},
+	}
+}
+
+// stepSources is how many sources of files are imported in one durable step: few steps are fast, several lose less when
+// the command is stopped.
+const stepSources = 16
+
+// importFiles imports what is in the files. A file that cannot be read does not stop the others.
+func (a *app) importFiles(ctx context.Context, s *stack, files []string) error {
+	im := &importer{app: a, stack: s}
+	var sources []catalog.Source
+	var overlays []*catalog.Overlay
+	var servers []tool.Server
+	for _, file := range files {
+		content, err := catalog.ReadFile(file)
+		if err != nil {
+			im.errs = append(im.errs, err)
+			continue
+		}
+		sources = append(sources, content.Sources...)
+		servers = merge(servers, a.withoutOurselves(content.Servers))
+		if content.Overlay != nil {
+			overlays = append(overlays, content.Overlay)
+		}
+	}
+	for step := range slices.Chunk(sources, stepSources) {
+		reports, err := s.catalog.SyncAll(ctx, step)
+		im.add(err, reports...)
+	}
+	for _, o := range overlays {
+		report, err := s.catalog.ApplyOverlay(ctx, o)
+		im.add(err, report)
+	}
+	if len(servers) > 0 {
+		if err := s.saveServers(ctx, servers); err != nil {
+			return err
+		}
+		if err := im.servers(ctx, servers); err != nil {
+			return err
+		}
+	}
+	return im.finish()
+}
+
+// importServers asks live servers for their tools.
+func (a *app) importServers(ctx context.Context, s *stack, servers []tool.Server) error {
+	im := &importer{app: a, stack: s}
+	if err := im.servers(ctx, servers); err != nil {
+		return err
+	}
+	return im.finish()
+}
+
+// withoutOurselves leaves out servers that are this command: a client's configuration has one once it uses tooldex, and a
+// server that asks itself for its tools never ends.
+func (a *app) withoutOurselves(servers []tool.Server) []tool.Server {
+	return slices.DeleteFunc(servers, func(s tool.Server) bool {
+		name := strings.TrimSuffix(filepath.Base(s.Command), ".exe")
+		ours := name == "tooldex" && slices.Contains(s.Args, "serve")
+		if ours {
+			fmt.Fprintf(a.stderr, "left out %s, which is tooldex itself\n", printable(s.Name))
+		}
+		return ours
+	})
+}
+
+// importer collects what several imports did.
+type importer struct {
+	app   *app
+	stack *stack
+
+	mu      sync.Mutex // guards the rest, while servers are asked at the same time
+	reports []catalog.Report
+	errs    []error
+}
+
+// atOnce is how many servers are asked at the same time: starting them is mostly waiting.
+const atOnce = 8
+
+// servers asks each server, and stores what it offers as soon as it has answered.
+func (im *importer) servers(ctx context.Context, servers []tool.Server) error {
+	gw, err := im.app.gateway(im.stack)
+	if err != nil {
+		return err
+	}
+	gw.Set(merge(slices.Clone(servers), nil))
+	slots := make(chan struct{}, atOnce)
+	p := im.app.newProgress()
+	var asked sync.WaitGroup
+	done := 0
+	for _, s := range servers {
+		up, ok := gw.Upstream(s.Name)
+		if !ok { // disabled
+			continue
+		}
+		asked.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			report, err := im.stack.catalog.Sync(ctx, up)
+			im.mu.Lock()
+			defer im.mu.Unlock()
+			done++
+			p.update("asking servers", done, len(servers))
+			im.addLocked(err, report)
+		})
+	}
+	asked.Wait()
+	p.end()
+	return gw.Close()
+}
+
+func (im *importer) add(err error, reports ...catalog.Report) {
+	im.mu.Lock()
+	defer im.mu.Unlock()
+	im.addLocked(err, reports...)
+}
+
+// addLocked tells of each report at once: what is told is durable.
+func (im *importer) addLocked(err error, reports ...catalog.Report) {
+	if err != nil {
+		im.errs = append(im.errs, err)
+	}
+	for _, r := range reports {
+		if r.Source == "" {
+			continue
+		}
+		im.reports = append(im.reports, r)
+		if im.app.format == "table" {
+			fmt.Fprintln(im.app.stdout, reportLine(r))
+		}
+		im.findings(r)
+	}
+}
+
+// shownFindings is how many findings of one source are told, unless all are asked for by -o json.
+const shownFindings = 5
+
+// findings tells what was repaired or refused, when the tools were looked at anew.
+func (im *importer) findings(r catalog.Report) {
+	if changes(r) == 0 && !r.Stale && r.Unchanged > 0 {
+		return
+	}
+	for i, f := range r.Findings {
+		if i == shownFindings {
+			fmt.Fprintf(im.app.stderr, "%s: %d more findings; -o json has them all\n", printable(r.Source), len(r.Findings)-i)
+			return
+		}
+		fmt.Fprintln(im.app.stderr, printable(f.String()))
+	}
+}
+
+func changes(r catalog.Report) int { return len(r.Added) + len(r.Changed) + len(r.Removed) }
+
+func reportLine(r catalog.Report) string {
+	line := fmt.Sprintf("%s: %d added, %d changed, %d removed, %d unchanged", printable(r.Source), len(r.Added), len(r.Changed), len(r.Removed), r.Unchanged)
+	if r.Stale {
+		line += " (kept as they were: the source failed or offered nothing)"
+	}
+	return line
+}
+
+// finish prints the reports for programs, and gives all errors.
+func (im *importer) finish() error {
+	if im.app.format != "table" {
+		if im.reports == nil {
+			im.reports = []catalog.Report{}
+		}
+		if err := im.app.print(im.reports, nil); err != nil {
+			return err
+		}
+	}
+	return errors.Join(im.errs...)
+}

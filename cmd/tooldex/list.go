@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"tooldex/tool"
+)
+
+// listed is one line of a list.
+type listed struct {
+	ID       tool.ID `json:"id"`
+	Name     string  `json:"name"`
+	Server   string  `json:"server"`
+	Exposed  string  `json:"exposed"`
+	Summary  string  `json:"summary,omitempty"`
+	Category string  `json:"category,omitempty"`
+	Tokens   int     `json:"tokens"`
+	Disabled bool    `json:"disabled,omitempty"`
+}
+
+func newList(a *app) *cobra.Command {
+	var filter tool.Filter
+	var categories bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the tools that are known",
+		Args:  wants(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := a.open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer s.close()
+			if categories {
+				return a.printCounts(s.catalog.Set().Categories())
+			}
+			return a.printList(s.catalog.Set(), &filter)
+		},
+	}
+	f := cmd.Flags()
+	f.StringSliceVar(&filter.Servers, "server", nil, "only tools of this server; may be repeated")
+	f.StringSliceVar(&filter.Categories, "category", nil, "only tools of this category; may be repeated")
+	f.BoolVar(&filter.ReadOnly, "read-only", false, "only tools that are annotated as changing nothing")
+	f.BoolVar(&filter.Disabled, "include-disabled", false, "disabled tools too")
+	f.BoolVar(&categories, "categories", false, "count the tools of each category instead")
+	a.limitFlag(cmd, "how many tools to show (default all)")
+	return cmd
+}
+
+// printList prints the tools that pass filter. It gives exit code 3 when there are none.
+func (a *app) printList(set *tool.Set, filter *tool.Filter) error {
+	list := []listed{}
+	more := 0
+	for _, t := range set.All() {
+		if !filter.Match(t) {
+			continue
+		}
+		if a.limit > 0 && len(list) == a.limit {
+			more++
+			continue
+		}
+		list = append(list, listed{t.ID(), t.Name, t.Server, set.Exposed(t.ID()), t.Summary, t.Category, t.Tokens(), t.Disabled})
+	}
+	err := a.print(list, func(w io.Writer) error {
+		if len(list) == 0 {
+			return nil
+		}
+		rows := make([][]string, len(list))
+		for i, l := range list {
+			rows[i] = []string{l.Name, l.Server, l.Category, l.Summary}
+		}
+		return columns(w, []string{"TOOL", "SERVER", "CATEGORY", "SUMMARY"}, rows)
+	})
+	if err != nil {
+		return err
+	}
+	if more > 0 {
+		fmt.Fprintf(a.stderr, "%d more; raise --limit to see them\n", more)
+	}
+	if len(list) == 0 {
+		fmt.Fprintln(a.stderr, "no tool is known that fits")
+		if set.Len() == 0 {
+			fmt.Fprintln(a.stderr, "hint: "+importHint)
+		}
+		return silent(exitNone)
+	}
+	return nil
+}
+
+func (a *app) printCounts(counts []tool.Count) error {
+	return a.print(counts, func(w io.Writer) error {
+		rows := make([][]string, len(counts))
+		for i, c := range counts {
+			rows[i] = []string{c.Name, strconv.Itoa(c.Tools)}
+		}
+		return columns(w, []string{"CATEGORY", "TOOLS"}, rows)
+	})
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"tooldex/gateway"
+	"tooldex/tool"
+)
+
+// lookEvery is how often a server looks whether another process changed the stored tools. A look at rest is one stat.
+const lookEvery = time.Second
+
+// live keeps a running server up to date: it reads what its upstreams offer, once at the start and whenever one of them
+// says that it changed, and what other processes stored. Nothing of it is waited for by a client.
+type live struct {
+	app   *app
+	stack *stack
+
+	gw      *gateway.Gateway
+	changed func()
+	queue   chan string // names of servers to read again
+	tasks   sync.WaitGroup
+}
+
+func newLive(a *app, s *stack) *live {
+	return &live{app: a, stack: s, queue: make(chan string, 256)}
+}
+
+// announced notes that a server says its tools changed. It does not block: when very many say so at once, some are left for
+// their next announcement.
+func (l *live) announced(server string) {
+	select {
+	case l.queue <- server:
+	default:
+	}
+}
+
+// start begins the work, which ends with ctx. Changed is called after every change of the catalogue.
+func (l *live) start(ctx context.Context, gw *gateway.Gateway, changed func()) {
+	l.gw, l.changed = gw, changed
+	l.tasks.Go(func() { l.readAll(ctx) })
+	l.tasks.Go(func() { l.watch(ctx) })
+}
+
+// wait returns when nothing runs any more.
+func (l *live) wait() { l.tasks.Wait() }
+
+// readAll reads the tools of every configured server, a few at a time, and then those of servers that announce a change.
+func (l *live) readAll(ctx context.Context) {
+	var readers sync.WaitGroup
+	defer readers.Wait()
+	slots := make(chan struct{}, 4)
+	for _, status := range l.gw.Status() {
+		readers.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			l.read(ctx, status.Server)
+		})
+	}
+	readers.Wait()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case name := <-l.queue:
+			l.read(ctx, name)
+		}
+	}
+}
+
+func (l *live) read(ctx context.Context, name string) {
+	up, ok := l.gw.Upstream(name)
+	if !ok || ctx.Err() != nil {
+		return
+	}
+	report, err := l.stack.catalog.Sync(ctx, up)
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		l.app.log.Warn("tools of a server could not be read; the stored ones are served", "server", name, "error", err)
+	default:
+		l.app.log.Info("read the tools of a server", "server", name, "changes", changes(report))
+		if changes(report) > 0 {
+			l.changed()
+		}
+	}
+}
+
+// watch follows what other processes store: their tools, and the servers that were added or removed.
+func (l *live) watch(ctx context.Context) {
+	ticker := time.NewTicker(lookEvery)
+	defer ticker.Stop()
+	var servers []tool.Server
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		changed, err := l.stack.catalog.Refresh(ctx)
+		if err != nil {
+			if ctx.Err() == nil {
+				l.app.log.Warn("the stored tools could not be read again", "error", err)
+			}
+			continue
+		}
+		if !changed {
+			continue
+		}
+		l.changed()
+		now, err := l.app.servers(l.stack)
+		if err != nil {
+			l.app.log.Warn("the configured servers could not be read again", "error", err)
+			continue
+		}
+		if !slices.EqualFunc(servers, now, sameServer) {
+			servers = now
+			l.gw.Set(now)
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"unicode"
+
+	"gopkg.in/yaml.v3"
+)
+
+// print writes v as JSON or YAML, or calls table for the form that people read.
+func (a *app) print(v any, table func(io.Writer) error) error {
+	switch a.format {
+	case "json":
+		return writeJSON(a.stdout, v)
+	case "yaml":
+		return writeYAML(a.stdout, v)
+	}
+	return table(a.stdout)
+}
+
+func writeJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// writeYAML goes through JSON, so that both forms have the same names in the same order.
+func writeYAML(w io.Writer, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.UseNumber()
+	node, err := yamlNode(dec)
+	if err != nil {
+		return fmt.Errorf("write yaml: %w", err)
+	}
+	enc := yaml.NewEncoder(w)
+	enc.SetIndent(2)
+	if err := enc.Encode(node); err != nil {
+		return fmt.Errorf("write yaml: %w", err)
+	}
+	return enc.Close()
+}
+
+// yamlNode reads the next JSON value. Members keep their order and numbers their digits.
+func yamlNode(dec *json.Decoder) (*yaml.Node, error) {
+	token, err := dec.Token()
+	if err != nil {
+		return nil, err
+	}
+	node := &yaml.Node{}
+	switch v := token.(type) {
+	case json.Number:
+		node.Kind, node.Value = yaml.ScalarNode, v.String()
+		return node, nil
+	case json.Delim:
+		node.Kind = yaml.SequenceNode
+		if v == '{' {
+			node.Kind = yaml.MappingNode
+		}
+		for dec.More() { // a key of an object is a value of its own here
+			child, err := yamlNode(dec)
+			if err != nil {
+				return nil, err
+			}
+			node.Content = append(node.Content, child)
+		}
+		_, err := dec.Token()
+		return node, err
+	}
+	return node, node.Encode(token)
+}
+
+// columns writes rows under a heading, aligned. Cells are made printable, since names and texts come from servers.
+func columns(w io.Writer, heading []string, rows [][]string) error {
+	tw := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	if len(heading) > 0 {
+		fmt.Fprintln(tw, strings.Join(heading, "\t"))
+	}
+	for _, row := range rows {
+		cells := make([]string, len(row))
+		for i, c := range row {
+			cells[i] = strings.ReplaceAll(printable(c), "\n", " ")
+		}
+		fmt.Fprintln(tw, strings.Join(cells, "\t"))
+	}
+	return tw.Flush()
+}
+
+// printable drops what could rewrite a terminal or reorder a line: control characters but the line feed, and the
+// bidirectional overrides. A tab becomes a space.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n':
+			return r
+		case r == '\t':
+			return ' '
+		case unicode.IsControl(r), r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069, r == 0x200e, r == 0x200f, r == 0x61c:
+			return -1
+		}
+		return r
+	}, s)
+}

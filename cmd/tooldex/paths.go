@@ -1,0 +1,30 @@
+package main
+
+import (
+	"path/filepath"
+	"runtime"
+
+	"tooldex/tool"
+)
+
+// defaultDataDir is where the platform keeps a program's data.
+func defaultDataDir(getenv func(string) string) (string, error) {
+	base, home := "", getenv("HOME")
+	switch runtime.GOOS {
+	case "windows":
+		base = getenv("LocalAppData")
+	case "darwin":
+		if home != "" {
+			base = filepath.Join(home, "Library", "Application Support")
+		}
+	default:
+		base = getenv("XDG_DATA_HOME")
+		if base == "" && home != "" {
+			base = filepath.Join(home, ".local", "share")
+		}
+	}
+	if base == "" {
+		return "", &tool.Error{Code: tool.Invalid, Op: "find data directory", Msg: "no home directory is set", Hint: "give --data-dir or set TOOLDEX_DATA_DIR"}
+	}
+	return filepath.Join(base, "tooldex"), nil
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// progress tells how far something has come, once it has taken longer than a second: on a terminal in one line that is
+// written over, elsewhere in the log at level info. It is safe for concurrent use.
+type progress struct {
+	w        io.Writer
+	log      *slog.Logger
+	terminal bool
+
+	mu      sync.Mutex
+	last    time.Time // when something was told, or the start
+	written bool
+}
+
+// patience is how long something may take without a word, and the time between two.
+const patience = time.Second
+
+func (a *app) newProgress() *progress {
+	return &progress{w: a.stderr, log: a.log, terminal: terminal(a.stderr), last: time.Now()}
+}
+
+func (p *progress) update(what string, done, total int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	pause := patience
+	if p.written && p.terminal {
+		pause = patience / 10
+	}
+	if time.Since(p.last) < pause {
+		return
+	}
+	p.last, p.written = time.Now(), true
+	if !p.terminal {
+		p.log.Log(context.Background(), slog.LevelInfo, what, "done", done, "of", total)
+		return
+	}
+	fmt.Fprintf(p.w, "\r\x1b[K%s: %d of %d", what, done, total)
+	if done >= total {
+		p.clear()
+	}
+}
+
+// end takes the line away.
+func (p *progress) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clear()
+}
+
+func (p *progress) clear() {
+	if p.written && p.terminal {
+		fmt.Fprint(p.w, "\r\x1b[K")
+	}
+	p.written = false
+}

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tooldex/tool"
+)
+
+type searchFlags struct {
+	mode       string
+	detail     string
+	servers    []string
+	categories []string
+	readOnly   bool
+	explain    bool
+	each       bool
+}
+
+func newSearch(a *app) *cobra.Command {
+	var f searchFlags
+	cmd := &cobra.Command{
+		Use:   "search QUERY...",
+		Short: "Find the tools that serve a request",
+		Long: "Find the tools that serve a request. Several words make one request; with --each every argument is a need of\n" +
+			"its own, answered in its own group.",
+		Example: "  tooldex search open a merge proposal\n  tooldex search --demo --each 'read a file' 'send a message' -o json",
+		Args:    wants(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			q, err := f.query(args, a.limit)
+			if err != nil {
+				return err
+			}
+			s, err := a.open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer s.close()
+			res, err := s.engine.Search(cmd.Context(), q)
+			if err != nil {
+				return err
+			}
+			return a.printResult(s, res)
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.mode, "mode", "", "hybrid (default), keyword or semantic")
+	fl.StringVar(&f.detail, "detail", "", "name, summary (default), signature or schema")
+	fl.StringSliceVar(&f.servers, "server", nil, "only tools of this server; may be repeated")
+	fl.StringSliceVar(&f.categories, "category", nil, "only tools of this category; may be repeated")
+	fl.BoolVar(&f.readOnly, "read-only", false, "only tools that are annotated as changing nothing")
+	fl.BoolVar(&f.explain, "explain", false, "tell how each score came about")
+	fl.BoolVar(&f.each, "each", false, "every argument is a need of its own")
+	a.limitFlag(cmd, "how many tools to show (default 5)")
+	return cmd
+}
+
+func (f *searchFlags) query(args []string, limit int) (tool.Query, error) {
+	q := tool.Query{
+		Limit: limit, Explain: f.explain,
+		Filter: tool.Filter{Servers: f.servers, Categories: f.categories, ReadOnly: f.readOnly},
+	}
+	switch m := tool.Mode(f.mode); m {
+	case "", tool.Hybrid, tool.Keyword, tool.Semantic:
+		q.Mode = m
+	default:
+		return q, usageError{fmt.Sprintf("unknown mode %q", f.mode), "use hybrid, keyword or semantic"}
+	}
+	switch d := tool.Detail(f.detail); d {
+	case "", tool.DetailName, tool.DetailSummary, tool.DetailSignature, tool.DetailSchema:
+		q.Detail = d
+	default:
+		return q, usageError{fmt.Sprintf("unknown detail %q", f.detail), "use name, summary, signature or schema"}
+	}
+	if limit > tool.MaxLimit {
+		return q, usageError{fmt.Sprintf("limit %d is too high", limit), fmt.Sprintf("at most %d tools are shown", tool.MaxLimit)}
+	}
+	if f.each && len(args) > 1 {
+		q.Texts = args
+	} else {
+		q.Text = strings.Join(args, " ")
+	}
+	if strings.TrimSpace(strings.Join(args, "")) == "" {
+		return q, usageError{"the request is empty", "say in plain words what the tool should do"}
+	}
+	return q, nil
+}
+
+// printResult prints an answer. It gives exit code 3 when not one tool was found.
+func (a *app) printResult(s *stack, res *tool.Result) error {
+	err := a.print(res, func(w io.Writer) error {
+		if len(res.Groups) == 0 {
+			return hitTable(w, res.Tools, res.Confident, res.Advice)
+		}
+		for i, g := range res.Groups {
+			if i > 0 {
+				fmt.Fprintln(w)
+			}
+			fmt.Fprintf(w, "%s:\n", printable(g.Query))
+			if err := hitTable(w, g.Tools, g.Confident, g.Advice); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case res.Degraded != "":
+		fmt.Fprintln(a.stderr, "searched by words only: "+printable(res.Degraded))
+	}
+	if a.format == "table" {
+		s.hint(a)
+	}
+	if len(res.Tools) == 0 {
+		return silent(exitNone)
+	}
+	return nil
+}
+
+func hitTable(w io.Writer, hits []tool.Hit, confident bool, advice *tool.Advice) error {
+	rows := make([][]string, len(hits))
+	for i, h := range hits {
+		about := h.Summary
+		switch {
+		case h.Signature != "":
+			about = h.Signature
+		case h.Schema != nil:
+			about = fmt.Sprintf("%s", h.Schema)
+		}
+		rows[i] = []string{fmt.Sprintf("%.2f", h.Score), h.Name, h.Server, h.Category, about}
+	}
+	if !confident {
+		if err := adviceText(w, advice, len(hits)); err != nil {
+			return err
+		}
+	}
+	if len(hits) == 0 {
+		return nil
+	}
+	if err := columns(w, []string{"SCORE", "TOOL", "SERVER", "CATEGORY", "SUMMARY"}, rows); err != nil {
+		return err
+	}
+	for _, h := range hits {
+		if h.Explain != nil {
+			explainText(w, h)
+		}
+	}
+	return nil
+}
+
+// adviceText says that probably no tool fits, and what to try instead.
+func adviceText(w io.Writer, advice *tool.Advice, n int) error {
+	msg := "Not confident: probably no tool here does this."
+	if advice != nil && advice.Message != "" {
+		msg = "Not confident: " + advice.Message
+	}
+	fmt.Fprintln(w, printable(msg))
+	if advice != nil {
+		for _, part := range []struct {
+			name string
+			list []string
+		}{
+			{"not understood", advice.NotUnderstood}, {"kinds of servers that would serve", advice.Kinds}, {"nearest categories here", advice.Categories},
+		} {
+			if len(part.list) > 0 {
+				fmt.Fprintf(w, "  %s: %s\n", part.name, printable(strings.Join(part.list, ", ")))
+			}
+		}
+	}
+	if n > 0 {
+		fmt.Fprintln(w, "The nearest:")
+	}
+	return nil
+}
+
+func explainText(w io.Writer, h tool.Hit) {
+	e := h.Explain
+	fmt.Fprintf(w, "\n%s: words %.3f, meaning %.3f with weight %.2f, fused %.3f", printable(h.Name), e.Keyword, e.Semantic, e.Weight, e.Fused)
+	if e.Exact {
+		fmt.Fprint(w, ", named exactly")
+	}
+	fmt.Fprintln(w)
+	for _, term := range sortedKeys(e.Terms) {
+		fmt.Fprintf(w, "  %-20s %.3f\n", printable(term), e.Terms[term])
+	}
+	for _, l := range e.Borrowed {
+		fmt.Fprintf(w, "  borrowed from %s %.2f\n", printable(l.Archetype), l.Weight)
+	}
+}

@@ -1,0 +1,236 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tooldex/catalog"
+	"tooldex/tool"
+)
+
+func newServers(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "servers",
+		Short: "Add, list and remove the MCP servers whose tools are offered",
+		Args:  unknownCommand,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newServersAdd(a), newServersList(a), newServersRemove(a))
+	return cmd
+}
+
+type addFlags struct {
+	transport string
+	env       []string
+	headers   []string
+	dir       string
+	noImport  bool
+}
+
+func newServersAdd(a *app) *cobra.Command {
+	var f addFlags
+	cmd := &cobra.Command{
+		Use:   "add NAME URL | add NAME -- COMMAND [ARG...]",
+		Short: "Add a server and import its tools",
+		Long: "Add a server and import its tools. Secrets are best given as ${VAR}: they are read from the environment when the\n" +
+			"server is started, and never stored. -e VAR alone means -e VAR='${VAR}'.",
+		Example: "  tooldex servers add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes\n" +
+			"  tooldex servers add --transport http -H 'Authorization: Bearer ${TOKEN}' issues https://mcp.example.com/mcp",
+		Args: wants(cobra.MinimumNArgs(2)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			server, err := f.server(args)
+			if err != nil {
+				return err
+			}
+			f.warnSecrets(a.stderr)
+			s, err := a.open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer s.close()
+			if err := s.saveServers(cmd.Context(), []tool.Server{server}); err != nil {
+				return err
+			}
+			fmt.Fprintf(a.stderr, "added server %s\n", server.Name)
+			if f.noImport || server.Disabled {
+				return nil
+			}
+			return a.importServers(cmd.Context(), s, []tool.Server{server})
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVarP(&f.transport, "transport", "t", "", "stdio, http or sse (default: stdio for a command, http for a url)")
+	fl.StringArrayVarP(&f.env, "env", "e", nil, "KEY=VALUE for the server's environment; may be repeated")
+	fl.StringArrayVarP(&f.headers, "header", "H", nil, "'Name: value' sent with every request; may be repeated")
+	fl.StringVar(&f.dir, "cwd", "", "the folder in which the command is run")
+	fl.BoolVar(&f.noImport, "no-import", false, "only remember the server; do not start it")
+	return cmd
+}
+
+// server makes a server of the arguments: a name, then a url, or a command and its arguments.
+func (f *addFlags) server(args []string) (tool.Server, error) {
+	s := tool.Server{Name: args[0], Dir: f.dir}
+	transport := tool.Transport(f.transport)
+	if transport != "" && !slices.Contains([]tool.Transport{tool.Stdio, tool.HTTP, tool.SSE}, transport) {
+		return s, usageError{fmt.Sprintf("unknown transport %q", f.transport), "use stdio, http or sse"}
+	}
+	s.Transport = transport
+	isURL := strings.HasPrefix(args[1], "http://") || strings.HasPrefix(args[1], "https://")
+	switch {
+	case isURL && transport != tool.Stdio:
+		s.URL = args[1]
+		if len(args) > 2 {
+			return s, usageError{fmt.Sprintf("%q follows the url", args[2]), "a server at a url takes no arguments"}
+		}
+	case transport == tool.HTTP || transport == tool.SSE:
+		return s, usageError{fmt.Sprintf("%q is not a url", args[1]), "give http:// or https://, or leave --transport out for a command"}
+	default:
+		s.Command, s.Args = args[1], args[2:]
+	}
+	var err error
+	if s.Env, err = pairs(f.env, "=", "environment variable"); err != nil {
+		return s, err
+	}
+	if s.Headers, err = pairs(f.headers, ":", "header"); err != nil {
+		return s, err
+	}
+	if err := catalog.CheckServer(s); err != nil {
+		var te *tool.Error
+		errors.As(err, &te)
+		return s, usageError{te.Msg, te.Hint}
+	}
+	return s, nil
+}
+
+// pairs splits KEY=VALUE words, or those of another separator. A variable without a value stands for itself.
+func pairs(words []string, sep, what string) (map[string]string, error) {
+	if len(words) == 0 {
+		return nil, nil
+	}
+	out := make(map[string]string, len(words))
+	for _, w := range words {
+		key, value, ok := strings.Cut(w, sep)
+		key = strings.TrimSpace(key)
+		switch {
+		case key == "" || !ok && sep != "=":
+			return nil, usageError{fmt.Sprintf("%s %q has no name", what, w), "give NAME" + sep + "VALUE"}
+		case !ok:
+			value = "${" + key + "}"
+		}
+		out[key] = strings.TrimSpace(value)
+	}
+	return out, nil
+}
+
+// warnSecrets tells of values that look secret and would be stored as they are.
+func (f *addFlags) warnSecrets(w io.Writer) {
+	for _, word := range slices.Concat(f.env, f.headers) {
+		key, value, _ := strings.Cut(strings.Replace(word, ":", "=", 1), "=")
+		if value == "" || strings.Contains(value, "${") {
+			continue
+		}
+		lower := strings.ToLower(key)
+		for _, part := range []string{"token", "key", "secret", "password", "auth", "cookie"} {
+			if strings.Contains(lower, part) {
+				fmt.Fprintf(w, "warning: the value of %s is stored as it is; give it as '${VAR}' to have it read from the environment\n", printable(key))
+				break
+			}
+		}
+	}
+}
+
+// serverLine is a server as it is listed: without values that may be secret.
+type serverLine struct {
+	Name      string         `json:"name"`
+	Transport tool.Transport `json:"transport"`
+	Target    string         `json:"target"` // the command line or the url, as configured
+	Tools     int            `json:"tools"`
+	Disabled  bool           `json:"disabled,omitempty"`
+}
+
+func newServersList(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List the servers, and how many of their tools are known",
+		Args:  wants(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := a.open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer s.close()
+			servers, err := a.servers(s)
+			if err != nil {
+				return err
+			}
+			lines := serverLines(servers, s.catalog.Set().Servers())
+			return a.print(lines, func(w io.Writer) error {
+				rows := make([][]string, len(lines))
+				for i, l := range lines {
+					target := l.Target
+					if l.Disabled {
+						target += " (disabled)"
+					}
+					rows[i] = []string{l.Name, string(l.Transport), strconv.Itoa(l.Tools), target}
+				}
+				return columns(w, []string{"SERVER", "TRANSPORT", "TOOLS", "TARGET"}, rows)
+			})
+		},
+	}
+}
+
+// serverLines lists the configured servers, and those whose tools came from a file.
+func serverLines(servers []tool.Server, counts []tool.Count) []serverLine {
+	tools := make(map[string]int, len(counts))
+	for _, c := range counts {
+		tools[c.Name] = c.Tools
+	}
+	out := []serverLine{}
+	for _, s := range servers {
+		l := serverLine{Name: s.Name, Transport: s.Transport, Target: s.URL, Tools: tools[s.Name], Disabled: s.Disabled}
+		if s.Command != "" {
+			l.Target = strings.Join(append([]string{s.Command}, s.Args...), " ")
+		}
+		if l.Transport == "" {
+			l.Transport = tool.HTTP
+			if s.Command != "" {
+				l.Transport = tool.Stdio
+			}
+		}
+		out = append(out, l)
+		delete(tools, s.Name)
+	}
+	for _, name := range sortedKeys(tools) {
+		out = append(out, serverLine{Name: name, Transport: "file", Target: "imported from a file; not callable", Tools: tools[name]})
+	}
+	return out
+}
+
+func newServersRemove(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "remove NAME...",
+		Aliases: []string{"rm"},
+		Short:   "Remove servers and their tools",
+		Args:    wants(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := a.open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer s.close()
+			for _, name := range args {
+				if err := s.removeServer(cmd.Context(), name); err != nil {
+					return err
+				}
+				fmt.Fprintf(a.stderr, "removed server %s\n", name)
+			}
+			return nil
+		},
+	}
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+
+	"tooldex/catalog"
+	"tooldex/cmd/tooldex/demo"
+	"tooldex/store"
+	"tooldex/tool"
+)
+
+const importHint = "tooldex import FILE reads tools/list dumps, catalogue files and mcpServers files; --demo shows what it is like"
+
+// stack is the part of the program that every verb needs: what is stored, and the search over it.
+type stack struct {
+	store   *store.Store
+	catalog *catalog.Catalog
+	engine  tool.Searcher
+	scratch string // the folder to remove in the end; "" for stored tools
+	demo    bool
+}
+
+// open opens the stored tools, or those of the demo.
+func (a *app) open(ctx context.Context) (*stack, error) {
+	if a.demo {
+		return a.openDemo(ctx)
+	}
+	return a.openDir(ctx, a.dataDir)
+}
+
+func (a *app) openDir(ctx context.Context, dir string) (*stack, error) {
+	s, err := store.Open(dir, store.Options{})
+	if err != nil {
+		return nil, err
+	}
+	out := &stack{store: s}
+	return out, a.connect(ctx, out)
+}
+
+// openScratch makes tools searchable for as long as the command runs.
+func (a *app) openScratch(ctx context.Context, sources []catalog.Source) (*stack, error) {
+	dir, err := os.MkdirTemp("", "tooldex")
+	if err != nil {
+		return nil, fmt.Errorf("make a temporary folder: %w", err)
+	}
+	s, err := a.openDir(ctx, dir)
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	s.scratch = dir
+	reports, err := s.catalog.SyncAll(ctx, sources)
+	if err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	for _, r := range reports {
+		for _, f := range r.Findings {
+			a.log.Info("finding", "tool", f.Tool, "problem", f.Problem, "repair", f.Repair)
+		}
+	}
+	return s, nil
+}
+
+func (a *app) openDemo(ctx context.Context) (*stack, error) {
+	var sources []catalog.Source
+	files, err := fs.Glob(demo.FS, "*.yaml")
+	if err != nil {
+		return nil, fmt.Errorf("list the demo catalogue: %w", err)
+	}
+	for _, name := range files {
+		b, err := demo.FS.ReadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("read the demo catalogue: %w", err)
+		}
+		content, err := catalog.Parse(name, b)
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, content.Sources...)
+	}
+	s, err := a.openScratch(ctx, sources)
+	if err != nil {
+		return nil, err
+	}
+	s.demo = true
+	return s, nil
+}
+
+// close removes what was made for this run alone.
+func (s *stack) close() error {
+	if s.scratch == "" {
+		return nil
+	}
+	return os.RemoveAll(s.scratch)
+}
+
+// given is a source of tools that are in memory already.
+type given struct {
+	name  string
+	tools []*tool.Tool
+}
+
+func (g given) Name() string                                { return g.name }
+func (g given) Tools(context.Context) ([]*tool.Tool, error) { return g.tools, nil }
+
+// servers gives the configured servers, by name: those that are stored, and those of the --config file, which win.
+func (a *app) servers(s *stack) ([]tool.Server, error) {
+	all := slices.Clone(s.catalog.Servers())
+	if a.config != "" {
+		more, err := readServers(a.config)
+		if err != nil {
+			return nil, err
+		}
+		all = merge(all, more)
+	}
+	return all, nil
+}
+
+// readServers reads an mcpServers file.
+func readServers(path string) ([]tool.Server, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fileError("read servers", path, err)
+	}
+	servers, err := catalog.ParseServers(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Base(path), err)
+	}
+	return servers, nil
+}
+
+// merge puts more in the place of those of the same name, and keeps the order by name.
+func merge(all, more []tool.Server) []tool.Server {
+	for _, m := range more {
+		all = slices.DeleteFunc(all, func(s tool.Server) bool { return s.Name == m.Name })
+	}
+	all = append(all, more...)
+	slices.SortFunc(all, func(a, b tool.Server) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+}
+
+func sameServer(a, b tool.Server) bool { return reflect.DeepEqual(a, b) }
+
+// saveServers stores the configuration of servers.
+func (s *stack) saveServers(ctx context.Context, servers []tool.Server) error {
+	if _, err := s.store.Write(ctx, &store.Batch{Servers: servers}); err != nil {
+		return err
+	}
+	_, err := s.catalog.Refresh(ctx)
+	return err
+}
+
+// removeServer forgets a server and its tools, whether it was configured or came from a file.
+func (s *stack) removeServer(ctx context.Context, name string) error {
+	configured := slices.ContainsFunc(s.catalog.Servers(), func(v tool.Server) bool { return v.Name == name })
+	if configured {
+		if _, err := s.store.Write(ctx, &store.Batch{RemoveServers: []string{name}}); err != nil {
+			return err
+		}
+	}
+	_, err := s.catalog.Remove(ctx, name)
+	if tool.CodeOf(err) == tool.NotFound {
+		if configured {
+			_, err = s.catalog.Refresh(ctx)
+			return err
+		}
+		return &tool.Error{Code: tool.NotFound, Op: "remove", Msg: fmt.Sprintf("there is no server named %q", name), Hint: "tooldex servers list shows them"}
+	}
+	return err
+}
