@@ -1,0 +1,160 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"tooldex/tool"
+)
+
+// stringList is one string or several. Its JSON is either.
+type stringList []string
+
+// UnmarshalJSON reads a string or a list of strings.
+func (l *stringList) UnmarshalJSON(b []byte) error {
+	var one string
+	if json.Unmarshal(b, &one) == nil && string(b) != "null" {
+		*l = []string{one}
+		return nil
+	}
+	return json.Unmarshal(b, (*[]string)(l))
+}
+
+func invalid(field, what string) error {
+	return &tool.Error{Code: tool.Invalid, Op: "read request", Msg: field + " " + what, Hint: "/openapi.json describes what is taken"}
+}
+
+// readBody decodes a JSON body into v, and names the field that is wrong or unknown.
+func readBody(c echo.Context, v any) error {
+	if kind, _, err := mime.ParseMediaType(c.Request().Header.Get(echo.HeaderContentType)); err != nil || kind != echo.MIMEApplicationJSON {
+		// Besides being a courtesy this keeps pages of other origins from sending JSON without being asked first.
+		return echo.NewHTTPError(http.StatusUnsupportedMediaType, "the body is not marked as JSON")
+	}
+	body, err := io.ReadAll(c.Request().Body)
+	if err != nil {
+		var tooLarge *http.MaxBytesError
+		if errors.As(err, &tooLarge) {
+			return err
+		}
+		return invalid("the body", "cannot be read")
+	}
+	return decode(body, v)
+}
+
+func decode(body []byte, v any) error {
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.DisallowUnknownFields()
+	err := dec.Decode(v)
+	if err == nil {
+		if _, more := dec.Token(); !errors.Is(more, io.EOF) {
+			return invalid("the body", "holds more than one JSON value")
+		}
+		return nil
+	}
+	var (
+		wrong  *json.UnmarshalTypeError
+		syntax *json.SyntaxError
+	)
+	switch {
+	case errors.As(err, &wrong) && wrong.Field != "":
+		return invalid(wrong.Field, "is a "+wrong.Value+", which it cannot be")
+	case errors.As(err, &wrong):
+		return invalid("the body", "is a "+wrong.Value+" or holds one where it cannot")
+	case errors.As(err, &syntax):
+		return invalid("the body", fmt.Sprintf("is not JSON: %s at byte %d", syntax.Error(), syntax.Offset))
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return invalid("the body", "ends before its JSON does")
+	}
+	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		return invalid(strings.Trim(name, `"`), "is not a known field")
+	}
+	return &tool.Error{Code: tool.Invalid, Op: "read request", Msg: "the body cannot be read", Err: err}
+}
+
+// values reads query parameters, remembers the first that is wrong, and in the end refuses those that nobody asked for.
+type values struct {
+	all   url.Values
+	asked []string
+	err   error
+}
+
+func readQuery(c echo.Context) *values {
+	all, err := url.ParseQuery(c.Request().URL.RawQuery)
+	v := &values{all: all}
+	if err != nil {
+		v.err = invalid("the query", "cannot be read")
+	}
+	return v
+}
+
+func (v *values) fail(name, what string) {
+	if v.err == nil {
+		v.err = invalid(name, what)
+	}
+}
+
+func (v *values) list(name string) []string {
+	v.asked = append(v.asked, name)
+	return v.all[name]
+}
+
+func (v *values) text(name string) string {
+	list := v.list(name)
+	if len(list) > 1 {
+		v.fail(name, "is given more than once")
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return list[0]
+}
+
+func (v *values) number(name string) int {
+	text := v.text(name)
+	if text == "" {
+		return 0
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		v.fail(name, "is not a whole number")
+	}
+	return n
+}
+
+func (v *values) flag(name string) bool {
+	switch v.text(name) {
+	case "", "false", "0":
+		if len(v.all[name]) == 1 && v.all[name][0] == "" {
+			return true // ?explain
+		}
+		return false
+	case "true", "1":
+		return true
+	}
+	v.fail(name, "is neither true nor false")
+	return false
+}
+
+// done returns the first error, or one for a parameter that is not known.
+func (v *values) done() error {
+	if v.err != nil {
+		return v.err
+	}
+	for name := range v.all {
+		if !slices.Contains(v.asked, name) {
+			return invalid(strings.ToValidUTF8(name, "?"), "is not a known parameter")
+		}
+	}
+	return nil
+}

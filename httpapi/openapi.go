@@ -1,0 +1,150 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// The parts of an OpenAPI 3.1 document that are used here.
+type (
+	document struct {
+		OpenAPI    string                          `json:"openapi"`
+		Info       info                            `json:"info"`
+		Security   []map[string][]string           `json:"security,omitempty"`
+		Paths      map[string]map[string]operation `json:"paths"`
+		Components components                      `json:"components"`
+	}
+	info struct {
+		Title       string `json:"title"`
+		Description string `json:"description"`
+		Version     string `json:"version"`
+	}
+	components struct {
+		Schemas  map[string]*jsonschema.Schema `json:"schemas"`
+		Security map[string]map[string]string  `json:"securitySchemes,omitempty"`
+	}
+	operation struct {
+		ID         string                 `json:"operationId"`
+		Summary    string                 `json:"summary"`
+		Security   *[]map[string][]string `json:"security,omitempty"`
+		Parameters []parameter            `json:"parameters,omitempty"`
+		Body       *content               `json:"requestBody,omitempty"`
+		Responses  map[string]content     `json:"responses"`
+	}
+	parameter struct {
+		Name        string             `json:"name"`
+		In          string             `json:"in"`
+		Description string             `json:"description"`
+		Required    bool               `json:"required,omitempty"`
+		Schema      *jsonschema.Schema `json:"schema"`
+	}
+	content struct {
+		Description string               `json:"description,omitempty"`
+		Required    bool                 `json:"required,omitempty"`
+		Content     map[string]mediaType `json:"content"`
+	}
+	mediaType struct {
+		Schema *jsonschema.Schema `json:"schema"`
+	}
+)
+
+// describe makes the API description of the routes.
+func describe(routes []route, o Options) ([]byte, error) {
+	d := document{
+		OpenAPI: "3.1.0",
+		Info: info{
+			Title: "tooldex", Version: o.Version,
+			Description: "Finds the right tool for an agent, and calls it. MCP is served at " + mcpPath + ".",
+		},
+		Paths:      map[string]map[string]operation{},
+		Components: components{Schemas: map[string]*jsonschema.Schema{}},
+	}
+	if o.Token != "" {
+		d.Security = []map[string][]string{{"token": {}}}
+		d.Components.Security = map[string]map[string]string{"token": {"type": "http", "scheme": "bearer"}}
+	}
+	problem, err := d.schema(reflect.TypeFor[Problem]())
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range routes {
+		op, err := d.operation(r, problem)
+		if err != nil {
+			return nil, fmt.Errorf("%s %s: %w", r.method, r.path, err)
+		}
+		if d.Paths[r.path] == nil {
+			d.Paths[r.path] = map[string]operation{}
+		}
+		d.Paths[r.path][strings.ToLower(r.method)] = op
+	}
+	return json.MarshalIndent(d, "", " ")
+}
+
+func (d *document) operation(r route, problem *jsonschema.Schema) (operation, error) {
+	good, err := d.schema(r.answer)
+	if err != nil {
+		return operation{}, err
+	}
+	op := operation{ID: r.id, Summary: r.summary, Responses: map[string]content{
+		"200":     {Description: "It is done.", Content: map[string]mediaType{"application/json": {good}}},
+		"default": {Description: "It is not, and why.", Content: map[string]mediaType{"application/problem+json": {problem}}},
+	}}
+	for _, path := range open {
+		if r.path == path {
+			op.Security = &[]map[string][]string{}
+		}
+	}
+	if strings.Contains(r.path, "{id}") {
+		op.Parameters = append(op.Parameters, parameter{
+			Name: "id", In: "path", Required: true, Schema: &jsonschema.Schema{Type: "string"},
+			Description: "server/name, with the slash escaped or not, or the name under which clients see it",
+		})
+	}
+	for _, p := range r.params {
+		op.Parameters = append(op.Parameters, p.describe())
+	}
+	if r.body != nil {
+		body, err := d.schema(r.body)
+		if err != nil {
+			return operation{}, err
+		}
+		op.Body = &content{Required: true, Content: map[string]mediaType{"application/json": {body}}}
+	}
+	return op, nil
+}
+
+func (p param) describe() parameter {
+	s := &jsonschema.Schema{Type: p.kind, Enum: p.values}
+	if p.kind == "" {
+		s.Type = "string"
+	}
+	if p.list {
+		s = &jsonschema.Schema{Type: "array", Items: s}
+	}
+	return parameter{Name: p.name, In: "query", Description: p.text, Required: p.required, Schema: s}
+}
+
+// schema enters a type among the components and returns a reference to it. No type means any object.
+func (d *document) schema(t reflect.Type) (*jsonschema.Schema, error) {
+	if t == nil {
+		return &jsonschema.Schema{Type: "object"}, nil
+	}
+	name := t.Name()
+	if d.Components.Schemas[name] == nil {
+		s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
+			reflect.TypeFor[json.RawMessage](): {}, // any JSON
+			reflect.TypeFor[stringList](): {AnyOf: []*jsonschema.Schema{
+				{Type: "string"}, {Type: "array", Items: &jsonschema.Schema{Type: "string"}},
+			}},
+		}})
+		if err != nil {
+			return nil, err
+		}
+		d.Components.Schemas[name] = s
+	}
+	return &jsonschema.Schema{Ref: "#/components/schemas/" + name}, nil
+}

@@ -1,0 +1,128 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"tooldex/tool"
+)
+
+// Problem is the body of every error answer, as RFC 9457 has it.
+type Problem struct {
+	Type   string `json:"type" jsonschema:"always about:blank: the status says what kind it is"`
+	Title  string `json:"title" jsonschema:"the status in words"`
+	Status int    `json:"status"`
+	Detail string `json:"detail,omitempty" jsonschema:"what is wrong, naming the thing"`
+	Code   string `json:"code" jsonschema:"what kind of error it is, for programs: invalid, not_found, denied, unavailable, timeout, internal, unauthorized, method_not_allowed, too_large, unsupported_media_type"`
+	Hint   string `json:"hint,omitempty" jsonschema:"what to do about it"`
+	// RequestID finds the request in the log.
+	RequestID string `json:"requestId,omitempty" jsonschema:"the id of the request, as in the log"`
+}
+
+// statusOf gives the status of each code.
+func statusOf(c tool.Code) int {
+	switch c {
+	case tool.Invalid:
+		return http.StatusBadRequest
+	case tool.NotFound:
+		return http.StatusNotFound
+	case tool.Denied:
+		return http.StatusForbidden
+	case tool.Unavailable:
+		return http.StatusServiceUnavailable
+	case tool.Timeout:
+		return http.StatusGatewayTimeout
+	default:
+		return http.StatusInternalServerError
+	}
+}
+
+// problemOf is the one place where errors become answers. Of an internal error it tells nothing but the request's id.
+func problemOf(err error, requestID string) Problem {
+	var (
+		known    *tool.Error
+		tooLarge *http.MaxBytesError
+		framed   *echo.HTTPError
+	)
+	switch {
+	case errors.As(err, &tooLarge):
+		return newProblem(http.StatusRequestEntityTooLarge, "too_large", "the request body is larger than allowed", "send less at a time", requestID)
+	case errors.As(err, &known) && known.Code != tool.Internal:
+		return newProblem(statusOf(known.Code), known.Code.String(), known.Msg, known.Hint, requestID)
+	case known == nil && errors.As(err, &framed):
+		return frameworkProblem(framed, requestID)
+	case known == nil && errors.Is(err, context.DeadlineExceeded):
+		return newProblem(http.StatusGatewayTimeout, tool.Timeout.String(), "the request took too long", "", requestID)
+	}
+	return newProblem(http.StatusInternalServerError, tool.Internal.String(), "internal error", "look for the request id in the log", requestID)
+}
+
+// frameworkProblem gives the errors of routing, and of checks of ours that no tool.Code stands for.
+func frameworkProblem(e *echo.HTTPError, requestID string) Problem {
+	detail, _ := e.Message.(string)
+	switch e.Code {
+	case http.StatusNotFound:
+		return newProblem(e.Code, tool.NotFound.String(), "there is no such page", "/openapi.json lists all there are", requestID)
+	case http.StatusMethodNotAllowed:
+		return newProblem(e.Code, "method_not_allowed", "the page does not take this method", "the Allow header lists those it takes", requestID)
+	case http.StatusUnauthorized:
+		return newProblem(e.Code, "unauthorized", detail, "send Authorization: Bearer and the token", requestID)
+	case http.StatusUnsupportedMediaType:
+		return newProblem(e.Code, "unsupported_media_type", detail, "send Content-Type: application/json", requestID)
+	}
+	if e.Code >= http.StatusInternalServerError {
+		return newProblem(http.StatusInternalServerError, tool.Internal.String(), "internal error", "look for the request id in the log", requestID)
+	}
+	return newProblem(e.Code, tool.Invalid.String(), detail, "", requestID)
+}
+
+func newProblem(status int, code, detail, hint, requestID string) Problem {
+	return Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: detail, Code: code, Hint: hint, RequestID: requestID}
+}
+
+// handleError writes an error as a problem, and logs it once if it is a fault of this program.
+func (s *Server) handleError(err error, c echo.Context) {
+	id := c.Response().Header().Get(echo.HeaderXRequestID)
+	p := problemOf(err, id)
+	if p.Code == tool.Internal.String() && c.Request().Context().Err() == nil {
+		s.o.Logger.Error("internal error", "request", id, "method", c.Request().Method, "path", c.Request().URL.Path, "err", err)
+	}
+	if c.Response().Committed {
+		return
+	}
+	if p.Status == http.StatusServiceUnavailable {
+		c.Response().Header().Set("Retry-After", "1")
+	}
+	body, err := encode(p)
+	if err == nil {
+		err = c.Blob(p.Status, "application/problem+json", body)
+	}
+	if err != nil && c.Request().Context().Err() == nil {
+		s.o.Logger.Debug("problem not delivered", "request", id, "err", err)
+	}
+}
+
+// encode writes v without escaping <, > and &, so that schemas and texts keep their characters.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// answer writes v as JSON.
+func answer(c echo.Context, v any) error {
+	body, err := encode(v)
+	if err != nil {
+		return &tool.Error{Code: tool.Internal, Op: "encode answer", Msg: "the answer cannot be encoded", Err: err}
+	}
+	return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, body)
+}

@@ -1,0 +1,81 @@
+package httpapi
+
+import (
+	"net/http"
+	"reflect"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"tooldex/tool"
+)
+
+// route is one operation: how it is served and how it is described.
+type route struct {
+	method  string
+	path    string // as the description has it, with {id}
+	id      string // of the operation
+	summary string
+	params  []param
+	body    reflect.Type // of the request; nil if it has none
+	answer  reflect.Type // nil if it is any JSON object
+	handle  echo.HandlerFunc
+}
+
+// param is a parameter in the query of a request.
+type param struct {
+	name, text string
+	kind       string // its JSON type; "" means string
+	list       bool   // may be given several times
+	required   bool
+	values     []any // all that it may be; nil if that is open
+}
+
+// pattern is the path as the router has it. An id may hold slashes, so it takes all that follows.
+func (r route) pattern() string {
+	before, _, found := strings.Cut(r.path, "{id}")
+	if found {
+		return before + "*"
+	}
+	return r.path
+}
+
+// Health answers /healthz and /readyz.
+type Health struct {
+	Status string `json:"status" jsonschema:"ok"`
+}
+
+// routes is the table of all operations but MCP's.
+func (s *Server) routes() []route {
+	result := reflect.TypeFor[tool.Result]()
+	request := reflect.TypeFor[SearchRequest]()
+	return []route{
+		{http.MethodGet, "/search", "search", "Find tools by what they do", searchParams, nil, result, s.getSearch},
+		{http.MethodPost, "/search", "searchJSON", "Find tools by what they do", nil, request, result, s.postSearch},
+		{http.MethodGet, "/api/tools/search", "searchTools", "Find tools by what they do", searchParams, nil, result, s.getSearch},
+		{http.MethodPost, "/api/tools/search", "searchToolsJSON", "Find tools by what they do", nil, request, result, s.postSearch},
+		{http.MethodGet, "/api/tools", "listTools", "List tools, page by page", listParams, nil, reflect.TypeFor[ToolList](), s.listTools},
+		{http.MethodGet, "/api/tools/categories", "listCategories", "Count tools by category and server", nil, nil, reflect.TypeFor[CategoryList](), s.categories},
+		{http.MethodGet, "/api/tools/{id}", "getTool", "Everything about one tool", nil, nil, reflect.TypeFor[ToolPage](), s.getTool},
+		{http.MethodPost, "/api/tools/{id}" + callSuffix, "callTool", "Call a tool; the answer is its MCP result", nil, reflect.TypeFor[CallRequest](), nil, s.callTool},
+		{http.MethodGet, "/api/servers", "listServers", "How the upstream servers are", nil, nil, reflect.TypeFor[ServerList](), s.servers},
+		{http.MethodGet, "/healthz", "health", "Whether the process runs", nil, nil, reflect.TypeFor[Health](), s.health},
+		{http.MethodGet, "/readyz", "ready", "Whether it can answer", nil, nil, reflect.TypeFor[Health](), s.ready},
+		{http.MethodGet, "/openapi.json", "describe", "This description", nil, nil, nil, s.openapi},
+	}
+}
+
+func (s *Server) health(c echo.Context) error { return answer(c, Health{"ok"}) }
+
+func (s *Server) ready(c echo.Context) error {
+	if s.o.Ready != nil {
+		if err := s.o.Ready(c.Request().Context()); err != nil {
+			return &tool.Error{Code: tool.Unavailable, Op: "ready", Msg: "not ready: " + err.Error(), Err: err}
+		}
+	}
+	return answer(c, Health{"ok"})
+}
+
+func (s *Server) openapi(c echo.Context) error {
+	return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, s.spec)
+}

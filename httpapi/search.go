@@ -1,0 +1,100 @@
+package httpapi
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/labstack/echo/v4"
+
+	"tooldex/tool"
+)
+
+// SearchRequest is the body of POST /search.
+type SearchRequest struct {
+	Query    stringList  `json:"query" jsonschema:"one need in plain words, or a list of needs"`
+	Limit    int         `json:"limit,omitempty" jsonschema:"how many tools at most, 1 to 100; 5 if left out"`
+	Detail   tool.Detail `json:"detail,omitempty" jsonschema:"how much of each tool: name, summary, signature or schema; summary if left out"`
+	Mode     tool.Mode   `json:"mode,omitempty" jsonschema:"hybrid, keyword or semantic; hybrid if left out"`
+	Server   stringList  `json:"server,omitempty" jsonschema:"only tools of these servers"`
+	Category stringList  `json:"category,omitempty" jsonschema:"only tools of these categories"`
+	ReadOnly bool        `json:"read_only,omitempty" jsonschema:"only tools that change nothing"`
+	Explain  bool        `json:"explain,omitempty" jsonschema:"say how each score came about"`
+}
+
+// maxNeeds is how many needs one request may hold.
+const maxNeeds = 50
+
+// query checks a request and makes a query of it.
+func (r SearchRequest) query() (tool.Query, error) {
+	q := tool.Query{
+		Limit: r.Limit, Detail: r.Detail, Mode: r.Mode, Explain: r.Explain,
+		Filter: tool.Filter{Servers: r.Server, Categories: r.Category, ReadOnly: r.ReadOnly},
+	}
+	switch {
+	case len(r.Query) == 0 || slices.Contains(r.Query, ""):
+		return q, invalid("query", "is empty")
+	case len(r.Query) > maxNeeds:
+		return q, invalid("query", fmt.Sprintf("holds more than %d needs", maxNeeds))
+	case r.Limit < 0 || r.Limit > tool.MaxLimit:
+		return q, invalid("limit", fmt.Sprintf("is not from 1 to %d", tool.MaxLimit))
+	case !slices.Contains([]tool.Detail{"", tool.DetailName, tool.DetailSummary, tool.DetailSignature, tool.DetailSchema}, r.Detail):
+		return q, invalid("detail", "is none of name, summary, signature, schema")
+	case !slices.Contains([]tool.Mode{"", tool.Hybrid, tool.Keyword, tool.Semantic}, r.Mode):
+		return q, invalid("mode", "is none of hybrid, keyword, semantic")
+	}
+	if len(r.Query) == 1 {
+		q.Text = r.Query[0]
+	} else {
+		q.Texts = r.Query
+	}
+	return q, nil
+}
+
+// searchParams describes the query of GET /search, which searchQuery reads.
+var searchParams = []param{
+	{name: "q", list: true, required: true, text: "one need in plain words; given several times, several needs"},
+	{name: "limit", kind: "integer", text: "how many tools at most, 1 to 100; 5 if left out"},
+	{name: "detail", text: "how much of each tool; summary if left out", values: []any{"name", "summary", "signature", "schema"}},
+	{name: "mode", text: "hybrid if left out", values: []any{"hybrid", "keyword", "semantic"}},
+	{name: "server", list: true, text: "only tools of these servers"},
+	{name: "category", list: true, text: "only tools of these categories"},
+	{name: "read_only", kind: "boolean", text: "only tools that change nothing"},
+	{name: "explain", kind: "boolean", text: "say how each score came about"},
+}
+
+func searchQuery(c echo.Context) (SearchRequest, error) {
+	v := readQuery(c)
+	r := SearchRequest{
+		Query: v.list("q"), Limit: v.number("limit"), Detail: tool.Detail(v.text("detail")), Mode: tool.Mode(v.text("mode")),
+		Server: v.list("server"), Category: v.list("category"), ReadOnly: v.flag("read_only"), Explain: v.flag("explain"),
+	}
+	return r, v.done()
+}
+
+func (s *Server) getSearch(c echo.Context) error {
+	r, err := searchQuery(c)
+	if err != nil {
+		return err
+	}
+	return s.search(c, r)
+}
+
+func (s *Server) postSearch(c echo.Context) error {
+	var r SearchRequest
+	if err := readBody(c, &r); err != nil {
+		return err
+	}
+	return s.search(c, r)
+}
+
+func (s *Server) search(c echo.Context, r SearchRequest) error {
+	q, err := r.query()
+	if err != nil {
+		return err
+	}
+	res, err := s.o.Searcher.Search(c.Request().Context(), q)
+	if err != nil {
+		return err
+	}
+	return answer(c, res)
+}

@@ -1,0 +1,131 @@
+package httpapi
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"tooldex/tool"
+)
+
+// Catalog tells which tools there are now. It is asked for once per request.
+type Catalog interface {
+	Set() *tool.Set
+}
+
+// Upstreams tells how the upstream servers are. *gateway.Gateway is one.
+type Upstreams interface {
+	Status() []tool.Status
+}
+
+// Options configures a Server. Searcher, Caller and Catalog are required; the zero value of the rest works.
+type Options struct {
+	Searcher  tool.Searcher
+	Caller    tool.Caller
+	Catalog   Catalog
+	Upstreams Upstreams // nil: /api/servers knows only the servers of the catalogue
+	// Ready tells why the service cannot answer yet; nil, or an answer of nil, means that it can.
+	Ready func(context.Context) error
+	// MCP is served at /mcp; nil leaves the route out. It is called after the checks of Host, Origin and token.
+	MCP http.Handler
+	// OnShutdown is called once when Serve begins to shut down, before it waits for open requests: the place to end
+	// streams that would stay open. Nil means nothing.
+	OnShutdown func()
+
+	Token   string        // that every request but those for health must bear; "" means none
+	Hosts   []string      // host names allowed beside loopback names and IP addresses; "*" allows all
+	Origins []string      // origins allowed beside that of the request's own host, as "https://example.com"
+	MaxBody int64         // bytes of a request's body; zero means 1 MiB. /mcp has a limit of its own.
+	Timeout time.Duration // of one request but those to /mcp and calls of tools; zero means 30 seconds
+	Grace   time.Duration // that Serve gives open requests when it ends; zero means 10 seconds
+	Version string        // of this program, for the API description; "" means "dev"
+	Logger  *slog.Logger  // nil means no log
+}
+
+func (o Options) withDefaults() Options {
+	o.MaxBody = cmp.Or(o.MaxBody, 1<<20)
+	o.Timeout = cmp.Or(o.Timeout, 30*time.Second)
+	o.Grace = cmp.Or(o.Grace, 10*time.Second)
+	o.Version = cmp.Or(o.Version, "dev")
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// Server answers the HTTP API. It is safe for concurrent use.
+type Server struct {
+	o    Options
+	echo *echo.Echo
+	spec []byte // the API description
+}
+
+// New returns a ready Server. It starts nothing. The error, of code Internal, is one of this program: a type in the
+// table of routes that JSON cannot describe.
+func New(o Options) (*Server, error) {
+	s := &Server{o: o.withDefaults(), echo: echo.New()}
+	s.echo.HideBanner, s.echo.HidePort = true, true
+	s.echo.IPExtractor = echo.ExtractIPDirect()
+	s.echo.HTTPErrorHandler = s.handleError
+	s.use()
+	routes := s.routes()
+	for _, r := range routes {
+		s.echo.Add(r.method, r.pattern(), r.handle)
+	}
+	if s.o.MCP != nil {
+		s.echo.Any(mcpPath, echo.WrapHandler(s.o.MCP))
+	}
+	var err error
+	if s.spec, err = describe(routes, s.o); err != nil {
+		return nil, &tool.Error{Code: tool.Internal, Op: "describe api", Msg: "the API cannot be described", Err: err}
+	}
+	return s, nil
+}
+
+// mcpPath is where the MCP handler is served.
+const mcpPath = "/mcp"
+
+// Handler returns the whole API as a handler.
+func (s *Server) Handler() http.Handler { return s.echo }
+
+// Serve answers requests that come to l until ctx ends, then refuses new ones, calls OnShutdown and waits for open ones,
+// for Options.Grace at most. It closes l. It returns nil if all ended in time, otherwise an error of code Timeout, or
+// what made it stop.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	srv := &http.Server{
+		Handler: s.echo, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: 64 << 10,
+		ErrorLog: slog.NewLogLogger(s.o.Logger.Handler(), slog.LevelWarn),
+	}
+	if s.o.OnShutdown != nil {
+		srv.RegisterOnShutdown(s.o.OnShutdown)
+	}
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(l) }()
+	select {
+	case err := <-served:
+		return fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+	}
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.o.Grace)
+	defer cancel()
+	err := srv.Shutdown(grace)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = &tool.Error{Code: tool.Timeout, Op: "shut down", Msg: "open requests did not end within " + s.o.Grace.String(), Err: srv.Close()}
+	}
+	<-served
+	return err
+}
+
+// The times given to clients that are slow or silent. Answers have none, since streams stay open.
+const (
+	headerTimeout = 10 * time.Second
+	bodyTimeout   = 30 * time.Second
+	idleTimeout   = 2 * time.Minute
+)

@@ -1,0 +1,233 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"tooldex/tool"
+)
+
+// ToolItem is a tool in a list.
+type ToolItem struct {
+	ID         tool.ID `json:"id"`
+	Name       string  `json:"name"`
+	Server     string  `json:"server"`
+	Exposed    string  `json:"exposed" jsonschema:"the name under which MCP clients may call it"`
+	Title      string  `json:"title,omitempty"`
+	Summary    string  `json:"summary,omitempty"`
+	Category   string  `json:"category,omitempty"`
+	Tokens     int     `json:"tokens" jsonschema:"what it costs in a plain tools/list"`
+	ReadOnly   bool    `json:"readOnly,omitempty"`
+	Disabled   bool    `json:"disabled,omitempty"`
+	Deprecated string  `json:"deprecated,omitempty"`
+}
+
+// ToolList is a page of tools, by id.
+type ToolList struct {
+	Tools      []ToolItem `json:"tools"`
+	Total      int        `json:"total" jsonschema:"how many tools pass the filters, on all pages"`
+	NextCursor string     `json:"nextCursor,omitempty" jsonschema:"for the next page; absent on the last"`
+}
+
+// ToolPage is all there is to know about a tool.
+type ToolPage struct {
+	ID         tool.ID          `json:"id"`
+	Exposed    string           `json:"exposed" jsonschema:"the name under which MCP clients may call it"`
+	Signature  string           `json:"signature"`
+	Tokens     int              `json:"tokens" jsonschema:"what it costs in a plain tools/list"`
+	Parameters []tool.Parameter `json:"parameters"`
+	tool.Tool
+}
+
+// CategoryList counts the enabled tools of each category and server.
+type CategoryList struct {
+	Categories []tool.Count `json:"categories"`
+	Servers    []tool.Count `json:"servers"`
+}
+
+// ServerList tells how the upstream servers are.
+type ServerList struct {
+	Servers []tool.Status `json:"servers"`
+}
+
+// CallRequest is the body of a call.
+type CallRequest struct {
+	Arguments json.RawMessage `json:"arguments,omitempty" jsonschema:"an object, as the tool's input schema has it; {} if left out"`
+	Meta      json.RawMessage `json:"_meta,omitempty" jsonschema:"an object that is passed on to the upstream"`
+}
+
+// The sizes of a page of tools.
+const (
+	defaultPage = 100
+	maxPage     = 1000
+)
+
+var listParams = []param{
+	{name: "limit", kind: "integer", text: fmt.Sprintf("how many tools at most, 1 to %d; %d if left out", maxPage, defaultPage)},
+	{name: "cursor", text: "nextCursor of the page before"},
+	{name: "server", list: true, text: "only tools of these servers"},
+	{name: "category", list: true, text: "only tools of these categories; other are those without one"},
+	{name: "read_only", kind: "boolean", text: "only tools that change nothing"},
+	{name: "include_disabled", kind: "boolean", text: "disabled tools too"},
+}
+
+// set returns the tools of this moment.
+func (s *Server) set() *tool.Set {
+	if set := s.o.Catalog.Set(); set != nil {
+		return set
+	}
+	return tool.NewSet(nil, "")
+}
+
+// listTools answers in the order of ids. A cursor is the id of the last tool shown, so it stays good when tools change.
+func (s *Server) listTools(c echo.Context) error {
+	v := readQuery(c)
+	limit, cursor := v.number("limit"), tool.ID(v.text("cursor"))
+	filter := tool.Filter{Servers: v.list("server"), Categories: v.list("category"), ReadOnly: v.flag("read_only"), Disabled: v.flag("include_disabled")}
+	if err := v.done(); err != nil {
+		return err
+	}
+	switch {
+	case limit < 0 || limit > maxPage:
+		return invalid("limit", fmt.Sprintf("is not from 1 to %d", maxPage))
+	case limit == 0:
+		limit = defaultPage
+	}
+	set := s.set()
+	list := ToolList{Tools: []ToolItem{}}
+	for _, t := range set.All() {
+		if !filter.Match(t) {
+			continue
+		}
+		list.Total++
+		switch {
+		case t.ID() <= cursor:
+		case len(list.Tools) == limit:
+			list.NextCursor = string(list.Tools[limit-1].ID)
+		default:
+			list.Tools = append(list.Tools, itemOf(set, t))
+		}
+	}
+	return answer(c, list)
+}
+
+func itemOf(set *tool.Set, t *tool.Tool) ToolItem {
+	return ToolItem{
+		ID: t.ID(), Name: t.Name, Server: t.Server, Exposed: set.Exposed(t.ID()), Title: t.Title, Summary: t.Summary,
+		Category: t.Category, Tokens: t.Tokens(), ReadOnly: t.ReadOnly(), Disabled: t.Disabled, Deprecated: t.Deprecated,
+	}
+}
+
+// The paths of one tool. The id may be escaped into one segment (server%2Fname) or stand as it is.
+const (
+	toolsPath  = "/api/tools/"
+	callSuffix = "/call"
+)
+
+// named finds the tool that a path is about, and reports whether the path is that of its calls.
+func (s *Server) named(c echo.Context, call bool) (*tool.Set, *tool.Tool, error) {
+	path := strings.TrimPrefix(c.Request().URL.EscapedPath(), toolsPath)
+	if call {
+		path = strings.TrimSuffix(path, callSuffix)
+	}
+	name, err := url.PathUnescape(path)
+	if err != nil {
+		return nil, nil, invalid("the id", "is not well escaped")
+	}
+	set := s.set()
+	t, err := set.Resolve(name)
+	return set, t, err
+}
+
+func (s *Server) getTool(c echo.Context) error {
+	if err := readQuery(c).done(); err != nil {
+		return err
+	}
+	set, t, err := s.named(c, false)
+	if err != nil {
+		return err
+	}
+	page := ToolPage{ID: t.ID(), Exposed: set.Exposed(t.ID()), Signature: t.Signature(), Tokens: t.Tokens(), Parameters: t.Parameters(), Tool: *t}
+	if page.Parameters == nil {
+		page.Parameters = []tool.Parameter{}
+	}
+	for _, raw := range []*json.RawMessage{&page.InputSchema, &page.OutputSchema, &page.Meta, &page.Icons} {
+		if len(*raw) > 0 && !json.Valid(*raw) { // it would spoil the whole answer
+			*raw = nil
+		}
+	}
+	return answer(c, page)
+}
+
+func (s *Server) callTool(c echo.Context) error {
+	if !strings.HasSuffix(c.Request().URL.EscapedPath(), callSuffix) {
+		c.Response().Header().Set(echo.HeaderAllow, http.MethodGet)
+		return echo.ErrMethodNotAllowed
+	}
+	_, t, err := s.named(c, true)
+	if err != nil {
+		return err
+	}
+	var r CallRequest
+	if err := readBody(c, &r); err != nil {
+		return err
+	}
+	for name, raw := range map[string]json.RawMessage{"arguments": r.Arguments, "_meta": r.Meta} {
+		if len(raw) > 0 && raw[0] != '{' && string(raw) != "null" {
+			return invalid(name, "is not an object")
+		}
+	}
+	if t.Disabled {
+		return &tool.Error{Code: tool.Denied, Op: "call", Msg: string(t.ID()) + " is disabled"}
+	}
+	if len(r.Arguments) == 0 || string(r.Arguments) == "null" {
+		r.Arguments = json.RawMessage("{}")
+	}
+	if string(r.Meta) == "null" {
+		r.Meta = nil
+	}
+	res, err := s.o.Caller.Call(c.Request().Context(), tool.Call{ID: t.ID(), Arguments: r.Arguments, Meta: r.Meta})
+	if err != nil {
+		return err
+	}
+	if !json.Valid(res.Raw) {
+		return &tool.Error{Code: tool.Unavailable, Op: "call", Msg: "the answer of " + string(t.ID()) + " is not JSON"}
+	}
+	return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, res.Raw)
+}
+
+func (s *Server) categories(c echo.Context) error {
+	if err := readQuery(c).done(); err != nil {
+		return err
+	}
+	set := s.set()
+	return answer(c, CategoryList{Categories: set.Categories(), Servers: set.Servers()})
+}
+
+func (s *Server) servers(c echo.Context) error {
+	if err := readQuery(c).done(); err != nil {
+		return err
+	}
+	list := ServerList{Servers: []tool.Status{}}
+	seen := map[string]int{}
+	if s.o.Upstreams != nil {
+		for _, status := range s.o.Upstreams.Status() {
+			seen[status.Server] = len(list.Servers)
+			list.Servers = append(list.Servers, status)
+		}
+	}
+	// What the catalogue knows of tools is more than a server that has not run can tell.
+	for _, n := range s.set().Servers() {
+		if i, ok := seen[n.Name]; ok {
+			list.Servers[i].Tools = n.Tools
+			continue
+		}
+		list.Servers = append(list.Servers, tool.Status{Server: n.Name, State: tool.Known, Tools: n.Tools})
+	}
+	return answer(c, list)
+}
