@@ -68,9 +68,9 @@ func decode(body []byte, v any) error {
 	)
 	switch {
 	case errors.As(err, &wrong) && wrong.Field != "":
-		return invalid(wrong.Field, "is a "+wrong.Value+", which it cannot be")
+		return invalid(wrong.Field, "does not take a value of type "+wrong.Value)
 	case errors.As(err, &wrong):
-		return invalid("the body", "is a "+wrong.Value+" or holds one where it cannot")
+		return invalid("the body", "does not take a value of type "+wrong.Value+" there")
 	case errors.As(err, &syntax):
 		return invalid("the body", fmt.Sprintf("is not JSON: %s at byte %d", syntax.Error(), syntax.Offset))
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):

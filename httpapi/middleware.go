@@ -157,6 +157,7 @@ func (s *Server) bound(next echo.HandlerFunc) echo.HandlerFunc {
 			ctx, cancel := context.WithTimeout(r.Context(), s.o.Timeout)
 			defer cancel()
 			c.SetRequest(r.WithContext(ctx))
+			defer c.SetRequest(r) // so that what comes after sees whether the client went, not that the time was called off
 		}
 		return next(c)
 	}

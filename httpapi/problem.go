@@ -85,8 +85,14 @@ func newProblem(status int, code, detail, hint, requestID string) Problem {
 	return Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: detail, Code: code, Hint: hint, RequestID: requestID}
 }
 
-// handleError writes an error as a problem, and logs it once if it is a fault of this program.
+// handleError writes an error as a problem, and logs it once if it is a fault of this program. Echo gives it every error
+// twice: for the request log, which wants to know the status, and in the end.
 func (s *Server) handleError(err error, c echo.Context) {
+	const handled = "handled"
+	if c.Get(handled) != nil {
+		return
+	}
+	c.Set(handled, true)
 	id := c.Response().Header().Get(echo.HeaderXRequestID)
 	p := problemOf(err, id)
 	if p.Code == tool.Internal.String() && c.Request().Context().Err() == nil {
