@@ -25,22 +25,29 @@ func TestSync(t *testing.T) {
 		tools    []tool.ID
 	}{
 		{
-			"first", func() {}, Report{Added: []tool.ID{"files/list", "files/read", "files/write"}},
-			[]string{"Lists.", "Reads.", "Writes."}, []tool.ID{"files/list", "files/read", "files/write"},
+			"first", func() {},
+			Report{Added: []tool.ID{"files/list", "files/read", "files/write"}},
+			[]string{"Lists.", "Reads.", "Writes."},
+			[]tool.ID{"files/list", "files/read", "files/write"},
 		},
 		{"again", func() {}, Report{Unchanged: 3}, nil, []tool.ID{"files/list", "files/read", "files/write"}},
 		{
-			"one changed", func() { src.tools[1] = aTool("", "write", "Overwrites.") }, Report{Changed: []tool.ID{"files/write"}, Unchanged: 2},
-			[]string{"Overwrites."}, []tool.ID{"files/list", "files/read", "files/write"},
+			"one changed", func() { src.tools[1] = aTool("", "write", "Overwrites.") },
+			Report{Changed: []tool.ID{"files/write"}, Unchanged: 2},
+			[]string{"Overwrites."},
+			[]tool.ID{"files/list", "files/read", "files/write"},
 		},
 		{
-			"changed back", func() { src.tools[1] = aTool("", "write", "Writes.") }, Report{Changed: []tool.ID{"files/write"}, Unchanged: 2},
-			nil, []tool.ID{"files/list", "files/read", "files/write"}, // the vector of a text is kept
+			"changed back", func() { src.tools[1] = aTool("", "write", "Writes.") },
+			Report{Changed: []tool.ID{"files/write"}, Unchanged: 2},
+			nil,
+			[]tool.ID{"files/list", "files/read", "files/write"}, // the vector of a text is kept
 		},
 		{
 			"one gone, one new", func() { src.tools = append(src.tools[:2:2], aTool("", "stat", "Tells.")) },
 			Report{Added: []tool.ID{"files/stat"}, Removed: []tool.ID{"files/list"}, Unchanged: 2},
-			[]string{"Tells."}, []tool.ID{"files/read", "files/stat", "files/write"},
+			[]string{"Tells."},
+			[]tool.ID{"files/read", "files/stat", "files/write"},
 		},
 	}
 	for _, s := range steps {
