@@ -12,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"tooldex/index"
 	"tooldex/store"
 	"tooldex/tool"
 )
@@ -25,6 +26,11 @@ type Options struct {
 	// Sync and Refresh.
 	Progress func(done, total int)
 
+	// Model makes the tools searchable, and Index is where the snapshot of each state is put, before Set shows it. A nil
+	// Index leaves the catalogue to be listed only.
+	Model Model
+	Index *index.Index
+
 	indexer indexer
 	now     func() time.Time
 }
@@ -36,7 +42,11 @@ func (o Options) withDefaults() Options {
 	if o.Progress == nil {
 		o.Progress = func(int, int) {}
 	}
-	if o.indexer == nil {
+	switch {
+	case o.indexer != nil:
+	case o.Index != nil:
+		o.indexer = &searchable{m: o.Model, to: o.Index}
+	default:
 		o.indexer = noIndex{}
 	}
 	if o.now == nil {

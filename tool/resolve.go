@@ -14,16 +14,7 @@ const maxChoices = 5
 // the choice of separators do not matter. It returns a NotFound error that names the nearest tools, or an Invalid one
 // that names the choices where several tools are meant.
 func (s *Set) Resolve(name string) (*Tool, error) {
-	if i, ok := s.byID[ID(name)]; ok {
-		return s.tools[i], nil
-	}
-	if i, ok := s.byName[name]; ok {
-		return s.tools[i], nil
-	}
-	matches := s.plain[fold(name)]
-	if len(matches) == 0 {
-		matches = s.decorated(name)
-	}
+	matches := s.Spelled(name)
 	switch len(matches) {
 	case 1:
 		return s.tools[matches[0]], nil
@@ -37,22 +28,29 @@ func (s *Set) Resolve(name string) (*Tool, error) {
 	return nil, &Error{Code: Invalid, Op: "resolve", Msg: "tool name " + quote(name) + " is ambiguous", Hint: "use one of: " + strings.Join(choices, ", ")}
 }
 
-// decorated matches names that carry their server, in any spelling and behind an mcp prefix.
-func (s *Set) decorated(name string) []int {
-	key := fold(name)
-	bare := strings.TrimPrefix(key, "mcp")
-	var out []int
-	for i, t := range s.tools {
-		own := fold(t.Name)
-		if len(own) == 0 || !strings.HasSuffix(bare, own) {
-			continue
-		}
-		full := fold(t.Server) + own
-		if full == bare || full == key || fold(s.exposed[i]) == key {
-			out = append(out, i)
-		}
+// Spelled returns the positions in All of the tools that name spells in one of the forms that Resolve takes: exactly one
+// for an ID or an exposed name, all that have it for a tool's own name, none for anything else.
+func (s *Set) Spelled(name string) []int {
+	if i, ok := s.byID[ID(name)]; ok {
+		return []int{i}
 	}
-	return out
+	if i, ok := s.byName[name]; ok {
+		return []int{i}
+	}
+	key := fold(name)
+	if key == "" {
+		return nil
+	}
+	if matches := s.plain[key]; len(matches) > 0 {
+		return matches
+	}
+	if matches := s.full[key]; len(matches) > 0 {
+		return matches
+	}
+	if bare, ok := strings.CutPrefix(key, "mcp"); ok {
+		return s.full[bare]
+	}
+	return nil
 }
 
 func (s *Set) notFound(name string) error {

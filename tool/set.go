@@ -16,6 +16,7 @@ type Set struct {
 	exposed []string // parallel to tools
 	byName  map[string]int
 	plain   map[string][]int // by own name, folded
+	full    map[string][]int // by server and name, folded
 	version string
 }
 
@@ -28,7 +29,7 @@ type Count struct {
 // NewSet makes a Set of tools. Of two tools with one ID the later wins. Template makes exposed names, as described at
 // [ExposedNames]; "" means DefaultTemplate.
 func NewSet(tools []*Tool, template string) *Set {
-	s := &Set{byID: make(map[ID]int, len(tools)), byName: make(map[string]int, len(tools)), plain: make(map[string][]int, len(tools))}
+	s := &Set{byID: make(map[ID]int, len(tools)), byName: make(map[string]int, len(tools)), plain: make(map[string][]int, len(tools)), full: make(map[string][]int, len(tools))}
 	last := make(map[ID]*Tool, len(tools))
 	for _, t := range tools {
 		last[t.ID()] = t
@@ -45,6 +46,8 @@ func NewSet(tools []*Tool, template string) *Set {
 		s.byName[s.exposed[i]] = i
 		key := fold(t.Name)
 		s.plain[key] = append(s.plain[key], i)
+		key = fold(t.Server) + key
+		s.full[key] = append(s.full[key], i)
 		hash := t.Hash()
 		h.Write(hash[:])
 		hashBytes(h, []byte(s.exposed[i]))

@@ -1,0 +1,74 @@
+package index
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	chromem "github.com/philippgille/chromem-go"
+
+	"tooldex/tool"
+)
+
+// fillCollection puts the snapshot's rows into a chromem collection. The rows have unit length, so chromem keeps them as
+// they are: both it and Cosines read the same memory. It happens at the first use, since a search does not need it.
+//
+// Three habits of chromem v0.7.0 are kept away from callers: it embeds by a remote service unless told otherwise, it fails when more results are asked for than
+// it holds, and it leaves ties at the cut to chance.
+func (s *Snapshot) fillCollection() (*chromem.Collection, error) {
+	refuse := func(context.Context, string) ([]float32, error) {
+		return nil, errors.New("chromem was asked to embed a text")
+	}
+	c, err := chromem.NewDB().CreateCollection("tools", nil, refuse)
+	if err != nil {
+		return nil, fmt.Errorf("create collection: %w", err)
+	}
+	for i := range s.Len() {
+		v := s.row(i)
+		if isZero(v) {
+			continue
+		}
+		if err := c.AddDocument(context.Background(), chromem.Document{ID: strconv.Itoa(i), Embedding: v}); err != nil {
+			return nil, fmt.Errorf("add %s: %w", s.set.All()[i].ID(), err)
+		}
+	}
+	return c, nil
+}
+
+// tieRoom is how many more results than wanted are asked of chromem, so that ties at the cut can be broken by ID.
+const tieRoom = 8
+
+func (s *Snapshot) nearest(ctx context.Context, c *chromem.Collection, v []float32, n, but int) ([]Neighbour, error) {
+	k := min(n+1+tieRoom, c.Count())
+	if k == 0 {
+		return nil, nil
+	}
+	found, err := c.QueryEmbedding(ctx, v, k, nil, nil)
+	if err != nil {
+		return nil, &tool.Error{Code: tool.Internal, Op: "nearest tools", Msg: "the vector index did not answer", Err: err}
+	}
+	out := make([]Neighbour, 0, len(found))
+	for _, r := range found {
+		i, err := strconv.Atoi(r.ID)
+		if err != nil {
+			return nil, &tool.Error{Code: tool.Internal, Op: "nearest tools", Msg: "the vector index holds an unknown document", Err: err}
+		}
+		if i != but {
+			out = append(out, Neighbour{i, r.Similarity})
+		}
+	}
+	slices.SortFunc(out, func(a, b Neighbour) int { return cmp.Or(cmp.Compare(b.Cosine, a.Cosine), cmp.Compare(a.Doc, b.Doc)) })
+	return out[:min(n, len(out))], nil
+}
+
+func isZero(v []float32) bool {
+	for _, x := range v {
+		if x != 0 {
+			return false
+		}
+	}
+	return true
+}

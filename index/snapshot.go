@@ -1,0 +1,304 @@
+package index
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	chromem "github.com/philippgille/chromem-go"
+
+	"tooldex/tool"
+)
+
+// Field is a part of a document whose words are weighed alike.
+type Field int
+
+// The fields, and what belongs into each.
+const (
+	Name   Field = iota // the tool's name, title and server
+	Text                // summary and description
+	Params              // names and descriptions of parameters
+	Labels              // category, keywords and synonyms
+	Said                // declared and learned utterances, examples
+	Lent                // words lent by archetypes
+	NumFields
+)
+
+// Term is a word in index form with its count in a field; lent words have fractional counts.
+type Term struct {
+	Text   string
+	Weight float32
+}
+
+// Doc is one tool as the index sees it.
+type Doc struct {
+	Fields [NumFields][]Term
+	Vector []float32 // of unit length; nil for a tool that only words find
+	// Landmarks are points outside the catalogue, such as archetypes, that the tool resembles.
+	Landmarks []Landmark
+}
+
+// Landmark says how like a point outside the catalogue is, from 0 to 1.
+type Landmark struct {
+	Point int32
+	Like  float32
+}
+
+// Options tune BM25F. The zero value means the defaults.
+type Options struct {
+	K1     float32            // saturation; 0 means 1.2
+	Weight [NumFields]float32 // of each field; all zero means the defaults
+	Length [NumFields]float32 // b: how much a field's length counts; used with Weight
+}
+
+// The defaults of BM25F (Robertson, Zaragoza: The Probabilistic Relevance Framework, 2009): name, text and params as
+// measured on the labelled sets, the rest between them by what they are.
+var (
+	defaultWeight = [NumFields]float32{Name: 2, Text: 1, Params: .4, Labels: .8, Said: .8, Lent: .5}
+	defaultLength = [NumFields]float32{Name: .5, Text: .75, Params: .75, Labels: .5, Said: .75, Lent: .75}
+)
+
+func (o Options) withDefaults() Options {
+	if o.K1 == 0 {
+		o.K1 = 1.2
+	}
+	if o.Weight == ([NumFields]float32{}) {
+		o.Weight, o.Length = defaultWeight, defaultLength
+	}
+	return o
+}
+
+// Snapshot is an immutable index of the tools of one tool.Set; document i is the i-th tool by ID.
+type Snapshot struct {
+	set     *tool.Set
+	terms   map[string]int32
+	lists   [][]posting
+	idf     []float32
+	dims    int
+	rows    []float32           // dims floats a document; zero rows for documents without a vector
+	near    map[int32][]posting // by landmark: what resembles it, and how much
+	cluster func() (*chromem.Collection, error)
+}
+
+type posting struct {
+	doc    int32
+	impact float32 // idf times saturated weight: what the term adds to the document's score
+}
+
+// Build makes a Snapshot of set, whose i-th tool by ID is described by docs[i]. Terms and vectors are copied. It returns
+// an Invalid error if the numbers differ or a vector has another width than the first.
+func Build(set *tool.Set, docs []Doc, o Options) (*Snapshot, error) {
+	if set.Len() != len(docs) {
+		return nil, &tool.Error{Code: tool.Invalid, Op: "build index", Msg: fmt.Sprintf("%d tools but %d documents", set.Len(), len(docs))}
+	}
+	o = o.withDefaults()
+	s := &Snapshot{set: set, terms: make(map[string]int32, 4*len(docs)+256)}
+	s.countTerms(docs, o)
+	if err := s.placeVectors(docs); err != nil {
+		return nil, err
+	}
+	s.near = make(map[int32][]posting, len(docs))
+	for i := range docs {
+		for _, l := range docs[i].Landmarks {
+			s.near[l.Point] = append(s.near[l.Point], posting{int32(i), l.Like})
+		}
+	}
+	s.cluster = sync.OnceValues(s.fillCollection)
+	return s, nil
+}
+
+// countTerms fills the inverted lists. Field weights are summed per term before saturation, as BM25F has it.
+func (s *Snapshot) countTerms(docs []Doc, o Options) {
+	mean := meanLengths(docs)
+	var (
+		weight  []float32 // of each term in the current document
+		touched []int32
+	)
+	for i := range docs {
+		for f := range NumFields {
+			if o.Weight[f] == 0 || len(docs[i].Fields[f]) == 0 {
+				continue
+			}
+			norm := o.Weight[f] / (1 - o.Length[f] + o.Length[f]*length(docs[i].Fields[f])/mean[f])
+			for _, t := range docs[i].Fields[f] {
+				id, ok := s.terms[t.Text]
+				if !ok {
+					id = int32(len(s.lists))
+					s.terms[t.Text] = id
+					s.lists = append(s.lists, nil)
+					weight = append(weight, 0)
+				}
+				if weight[id] == 0 {
+					touched = append(touched, id)
+				}
+				weight[id] += norm * t.Weight
+			}
+		}
+		for _, id := range touched {
+			s.lists[id] = append(s.lists[id], posting{int32(i), weight[id] * (o.K1 + 1) / (weight[id] + o.K1)})
+			weight[id] = 0
+		}
+		touched = touched[:0]
+	}
+	n := float64(len(docs))
+	s.idf = make([]float32, len(s.lists))
+	for id, list := range s.lists {
+		df := float64(len(list))
+		s.idf[id] = float32(math.Log(1 + (n-df+.5)/(df+.5)))
+		for k := range list {
+			list[k].impact *= s.idf[id]
+		}
+	}
+}
+
+func meanLengths(docs []Doc) (mean [NumFields]float32) {
+	for f := range NumFields {
+		var sum float64
+		for i := range docs {
+			sum += float64(length(docs[i].Fields[f]))
+		}
+		mean[f] = float32(max(sum/float64(max(len(docs), 1)), 1e-9))
+	}
+	return mean
+}
+
+func length(terms []Term) (n float32) {
+	for _, t := range terms {
+		n += t.Weight
+	}
+	return n
+}
+
+func (s *Snapshot) placeVectors(docs []Doc) error {
+	for i := range docs {
+		if v := docs[i].Vector; v != nil {
+			if s.dims == 0 {
+				s.dims = len(v)
+				s.rows = make([]float32, len(docs)*s.dims)
+			}
+			if len(v) != s.dims {
+				return &tool.Error{Code: tool.Invalid, Op: "build index", Msg: fmt.Sprintf("vector of %s has %d dimensions, others %d", s.set.All()[i].ID(), len(v), s.dims), Hint: "re-embed the catalogue with one model"}
+			}
+			copy(s.row(i), v)
+		}
+	}
+	return nil
+}
+
+func (s *Snapshot) row(i int) []float32 { return s.rows[i*s.dims : (i+1)*s.dims : (i+1)*s.dims] }
+
+// Set returns the tools that were indexed.
+func (s *Snapshot) Set() *tool.Set { return s.set }
+
+// Len returns the number of documents.
+func (s *Snapshot) Len() int { return s.set.Len() }
+
+// Dims returns the width of the vectors, or 0 if there are none.
+func (s *Snapshot) Dims() int { return s.dims }
+
+// Resembles returns how like a landmark the likest of the allowed documents is; 0 if none resembles it.
+func (s *Snapshot) Resembles(landmark int32, allowed []bool) (like float32) {
+	for _, p := range s.near[landmark] {
+		if allowed[p.doc] {
+			like = max(like, p.impact)
+		}
+	}
+	return like
+}
+
+// IDF returns how rare a term is: ln(1 + (N-df+.5)/(df+.5)), and false if no document has it.
+func (s *Snapshot) IDF(term string) (float32, bool) {
+	id, ok := s.terms[term]
+	if !ok {
+		return 0, false
+	}
+	return s.idf[id], true
+}
+
+// Words adds weight times each document's BM25F impact of term to scores, which has Len entries, and reports whether any
+// document has the term.
+func (s *Snapshot) Words(term string, weight float32, scores []float32) bool {
+	id, ok := s.terms[term]
+	if !ok {
+		return false
+	}
+	for _, p := range s.lists[id] {
+		scores[p.doc] += weight * p.impact
+	}
+	return true
+}
+
+// Impact returns what term adds to one document's score at weight 1.
+func (s *Snapshot) Impact(term string, doc int) float32 {
+	id, ok := s.terms[term]
+	if !ok {
+		return 0
+	}
+	list := s.lists[id]
+	if k, found := slices.BinarySearchFunc(list, int32(doc), func(p posting, d int32) int { return int(p.doc - d) }); found {
+		return list[k].impact
+	}
+	return 0
+}
+
+// Cosines writes the cosine of q and each document's vector into scores, which has Len entries. q must have unit length
+// and Dims entries; a document without a vector gets 0.
+func (s *Snapshot) Cosines(q, scores []float32) {
+	if s.dims == 0 || len(q) != s.dims {
+		clear(scores)
+		return
+	}
+	for i := range scores {
+		scores[i] = dot(q, s.rows[i*s.dims:(i+1)*s.dims])
+	}
+}
+
+// dot sums in four lanes in a fixed order; the products are rounded before they are added, so that every processor gives
+// the same bits.
+func dot(a, b []float32) float32 {
+	var s0, s1, s2, s3 float32
+	b = b[:len(a)]
+	i := 0
+	for ; i+4 <= len(a); i += 4 {
+		x, y := a[i:i+4:i+4], b[i:i+4:i+4]
+		s0 += float32(x[0] * y[0])
+		s1 += float32(x[1] * y[1])
+		s2 += float32(x[2] * y[2])
+		s3 += float32(x[3] * y[3])
+	}
+	for ; i < len(a); i++ {
+		s0 += float32(a[i] * b[i])
+	}
+	return (s0 + s1) + (s2 + s3)
+}
+
+// Neighbour is a document near another.
+type Neighbour struct {
+	Doc    int
+	Cosine float32
+}
+
+// Neighbours returns the n documents most like document i by vector, best first, without i itself. It is answered by
+// chromem over the vectors that Cosines scans.
+func (s *Snapshot) Neighbours(ctx context.Context, i, n int) ([]Neighbour, error) {
+	if s.dims == 0 || n <= 0 || i < 0 || i >= s.Len() {
+		return nil, nil
+	}
+	c, err := s.cluster()
+	if err != nil {
+		return nil, err
+	}
+	return s.nearest(ctx, c, s.row(i), n, i)
+}
+
+// Index holds the current Snapshot. The zero Index holds none.
+type Index struct{ current atomic.Pointer[Snapshot] }
+
+// Current returns the snapshot of the latest Swap, or nil before the first.
+func (x *Index) Current() *Snapshot { return x.current.Load() }
+
+// Swap makes s current. Searches that began on the former snapshot end on it.
+func (x *Index) Swap(s *Snapshot) { x.current.Store(s) }

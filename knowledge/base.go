@@ -1,0 +1,147 @@
+package knowledge
+
+import (
+	"bytes"
+	"compress/flate"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Base is the compiled knowledge, read where it lies. It is immutable and safe for concurrent use; opening it costs next to
+// nothing, and each part is read when it is first needed.
+type Base struct {
+	hash, model []byte
+	count       int
+	dict, lists strtab
+	vectors     []byte
+	texts       strtab
+	thesaurus   pairs
+	lexicon     pairs
+}
+
+var errForeign = errors.New("knowledge: not a compiled base, or one of another version")
+
+// Open reads a compiled base. The bytes are kept, not copied, and must not change. Bytes that are no base give an error.
+func Open(b []byte) (*Base, error) {
+	if !bytes.HasPrefix(b, []byte(magic)) {
+		return nil, errForeign
+	}
+	b = b[len(magic):]
+	sections := make([][]byte, numSections)
+	for i := range sections {
+		if len(b) < 4 {
+			return nil, errShort
+		}
+		n := int64(binary.LittleEndian.Uint32(b))
+		if n > int64(len(b)-4) {
+			return nil, errShort
+		}
+		sections[i], b = b[4:4+n], b[4+n:]
+	}
+	base := &Base{hash: sections[secHash], model: sections[secModel], vectors: sections[secVectors]}
+	for _, t := range []struct {
+		into *strtab
+		from int
+	}{
+		{&base.dict, secDict}, {&base.lists, secLists}, {&base.texts, secTexts},
+		{&base.thesaurus.keys, secThesKeys}, {&base.thesaurus.values, secThesVals}, {&base.lexicon.keys, secLexKeys}, {&base.lexicon.values, secLexVals},
+	} {
+		var err error
+		if *t.into, err = openStrtab(sections[t.from]); err != nil {
+			return nil, fmt.Errorf("section %d: %w", t.from, err)
+		}
+	}
+	if len(sections[secCount]) != 4 {
+		return nil, errShort
+	}
+	base.count = int(binary.LittleEndian.Uint32(sections[secCount]))
+	if base.dict.n != base.lists.n || base.texts.n != (base.count+perBlock-1)/perBlock {
+		return nil, errShort
+	}
+	return base, nil
+}
+
+// Len returns the number of archetypes.
+func (b *Base) Len() int { return b.count }
+
+// Version identifies the knowledge and the model that it was compiled with: what was lent under one version stays valid
+// exactly as long as the version.
+func (b *Base) Version() string { return fmt.Sprintf("%x-%s", b.hash[:min(6, len(b.hash))], b.model) }
+
+// Head names an archetype and tells what is said to it.
+type Head struct {
+	Server, Name, Title  string
+	Synonyms, Utterances []string
+}
+
+// Head reads archetype i.
+func (b *Base) Head(i int) (Head, error) {
+	block, err := b.block(i / perBlock)
+	if err != nil {
+		return Head{}, err
+	}
+	return parseHead(block, i%perBlock)
+}
+
+// block decompresses the texts of perBlock archetypes.
+func (b *Base) block(k int) ([]string, error) {
+	plain, err := io.ReadAll(flate.NewReader(bytes.NewReader(b.texts.at(k))))
+	if err != nil {
+		return nil, fmt.Errorf("read archetype texts: %w", err)
+	}
+	return strings.Split(string(plain), recordSep), nil
+}
+
+func parseHead(block []string, k int) (Head, error) {
+	if k >= len(block) {
+		return Head{}, errShort
+	}
+	parts := strings.Split(block[k], fieldSep)
+	if len(parts) != 5 {
+		return Head{}, errShort
+	}
+	return Head{parts[0], parts[1], parts[2], splitList(parts[3]), splitList(parts[4])}, nil
+}
+
+func splitList(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return strings.Split(s, listSep)
+}
+
+// addWords adds weight times the impact of stem to the score of each archetype that has it.
+func (b *Base) addWords(stem string, weight float32, scores []float32) {
+	k, ok := b.dict.find(stem)
+	if !ok {
+		return
+	}
+	list, at := b.lists.at(k), 0
+	for len(list) > 1 {
+		delta, n := binary.Uvarint(list)
+		if n <= 0 || n >= len(list) {
+			return
+		}
+		at += int(delta)
+		if at >= len(scores) {
+			return
+		}
+		scores[at] += weight * float32(list[n]) / impactUnits
+		list = list[n+1:]
+	}
+}
+
+// frequency returns in how many archetypes a stem occurs.
+func (b *Base) knows(stem string) bool {
+	_, ok := b.dict.find(stem)
+	return ok
+}
+
+// vector unpacks the document vector of archetype i.
+func (b *Base) vector(i int, into []float32) {
+	size := int4Size(len(into))
+	unpackInt4(b.vectors[i*size:(i+1)*size], into)
+}

@@ -1,0 +1,304 @@
+package knowledge
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"tooldex/tool"
+)
+
+// Term is an index term with its weight.
+type Term struct {
+	Text   string
+	Weight float32
+}
+
+// Loan is what archetypes lend to one tool.
+type Loan struct {
+	From   []Lent    // nearest first; those beyond the lenders have weight 0 and only tell what the tool resembles
+	Terms  []Term    // words of their requests and synonyms, weighted
+	Vector []float32 // mean of their requests' vectors, of unit length; nil if nothing was lent
+}
+
+// Lent says how like an archetype is to a tool.
+type Lent struct {
+	Archetype int
+	Like      float32 // 0 to 1, comparable between tools
+	Weight    float32 // what it lent by, 1 for the nearest
+}
+
+// Lending is soft: many archetypes, weighted by (likeness / best)^sharpness. The figures were measured on tools of
+// kinds that the archetypes cover and of kinds that they do not.
+const (
+	lenders    = 16
+	resembled  = 48 // archetypes that a tool is said to resemble
+	sharpness  = 4
+	wordsShare = .3 // of likeness; the rest is cosine
+	candidates = 400
+	maxTerms   = 220 // of one loan, the heaviest
+)
+
+// Lender matches tools to archetypes. It keeps what it has read of them, so one Lender should serve one import and then
+// be dropped. It is safe for concurrent use.
+type Lender struct {
+	base    *Base
+	enc     Encoder
+	vectors []float32
+	once    sync.Once
+	said    []onceSaid
+	blocks  []onceBlock
+}
+
+type onceSaid struct {
+	once  sync.Once
+	terms []Term
+	mean  []float32
+	err   error
+}
+
+type onceBlock struct {
+	once sync.Once
+	text []string
+	err  error
+}
+
+// Lender returns a Lender that embeds with enc, which must be the model that the base was compiled with.
+func (b *Base) Lender(enc Encoder) *Lender {
+	return &Lender{base: b, enc: enc, said: make([]onceSaid, b.Len()), blocks: make([]onceBlock, b.texts.n)}
+}
+
+// Lend returns a loan for each tool, in their order. It uses all processors and ends early, with ctx's error, when ctx ends.
+func (l *Lender) Lend(ctx context.Context, tools []*tool.Tool) ([]Loan, error) {
+	out := make([]Loan, len(tools))
+	var (
+		next  atomic.Int64
+		group sync.WaitGroup
+		first atomic.Pointer[error]
+	)
+	for range min(runtime.GOMAXPROCS(0), max(len(tools), 1)) {
+		group.Go(func() {
+			w := l.worker()
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(tools) || ctx.Err() != nil || first.Load() != nil {
+					return
+				}
+				loan, err := w.lend(tools[i])
+				if err != nil {
+					first.CompareAndSwap(nil, &err)
+					return
+				}
+				out[i] = loan
+			}
+		})
+	}
+	group.Wait()
+	if err := first.Load(); err != nil {
+		return nil, *err
+	}
+	return out, ctx.Err()
+}
+
+// worker holds what one goroutine reuses from tool to tool.
+type worker struct {
+	*Lender
+	an     Analyzer
+	words  []float32
+	query  []float32
+	order  []int32
+	sums   map[string]float32
+	vector []float32
+}
+
+func (l *Lender) worker() *worker {
+	n := l.base.Len()
+	l.once.Do(func() {
+		l.vectors = make([]float32, n*l.enc.Dims)
+		for i := range n {
+			l.base.vector(i, l.vectors[i*l.enc.Dims:(i+1)*l.enc.Dims])
+		}
+	})
+	return &worker{Lender: l, words: make([]float32, n), query: make([]float32, l.enc.Dims), order: make([]int32, n), sums: map[string]float32{}}
+}
+
+func (w *worker) lend(t *tool.Tool) (Loan, error) {
+	found := w.nearest(t)
+	if len(found) == 0 {
+		return Loan{}, nil
+	}
+	loan := Loan{From: found, Vector: make([]float32, w.enc.Dims)}
+	clear(w.sums)
+	for k := range loan.From[:min(lenders, len(found))] {
+		f := &loan.From[k]
+		f.Weight = float32(math.Pow(float64(f.Like/found[0].Like), sharpness))
+		terms, mean, err := w.sayings(f.Archetype)
+		if err != nil {
+			return Loan{}, err
+		}
+		for _, t := range terms {
+			w.sums[t.Text] += f.Weight * t.Weight
+		}
+		for i, x := range mean {
+			loan.Vector[i] += float32(f.Weight * x)
+		}
+	}
+	normalize(loan.Vector)
+	loan.Terms = heaviest(w.sums, maxTerms)
+	return loan, nil
+}
+
+// nearest scores the archetypes that share words with the tool by words and cosine.
+func (w *worker) nearest(t *tool.Tool) []Lent {
+	name, description, params := Text(t)
+	clear(w.words)
+	terms := w.an.Terms(nil, name+" "+cut(description, 200))
+	slices.Sort(terms)
+	terms = slices.Compact(terms)
+	for _, s := range terms {
+		w.base.addWords(s, 1, w.words)
+	}
+	w.enc.Document(name, description, params, w.query)
+	most := slices.Max(w.words)
+	if most <= 0 {
+		most = 1
+	}
+	picked := w.pick()
+	out := make([]Lent, 0, len(picked))
+	for _, i := range picked {
+		cos := dot(w.query, w.vectors[int(i)*w.enc.Dims:int(i+1)*w.enc.Dims])
+		like := wordsShare*w.words[i]/most + (1-wordsShare)*(cos+cosFloor)/(1+cosFloor)
+		if like > 0 {
+			out = append(out, Lent{Archetype: int(i), Like: like})
+		}
+	}
+	slices.SortFunc(out, func(a, b Lent) int { return cmp.Or(cmp.Compare(b.Like, a.Like), cmp.Compare(a.Archetype, b.Archetype)) })
+	return out[:min(resembled, len(out))]
+}
+
+// cosFloor is minus the cosine that says "nothing alike": about the least that occurs.
+const cosFloor = .2
+
+// pick returns the candidates with the highest word scores.
+func (w *worker) pick() []int32 {
+	if candidates >= len(w.words) {
+		for i := range w.order {
+			w.order[i] = int32(i)
+		}
+		return w.order
+	}
+	return topIndices(w.words, candidates, w.order)
+}
+
+// topIndices returns the indices of the n highest positive scores, in no particular order, in the space of buf.
+func topIndices(scores []float32, n int, buf []int32) []int32 {
+	const buckets = 512
+	var most float32
+	for _, s := range scores {
+		most = max(most, s)
+	}
+	if most <= 0 {
+		return nil
+	}
+	var count [buckets + 1]int
+	scale := buckets / most
+	for _, s := range scores {
+		if s > 0 {
+			count[int(s*scale)]++
+		}
+	}
+	least, sum := buckets, 0
+	for ; least > 0 && sum < n; least-- {
+		sum += count[least]
+	}
+	out := buf[:0]
+	for i, s := range scores {
+		if s > 0 && int(s*scale) > least {
+			out = append(out, int32(i))
+		}
+	}
+	return out
+}
+
+// sayings returns the terms of an archetype's requests and synonyms and the mean of its requests' vectors.
+func (l *Lender) sayings(i int) ([]Term, []float32, error) {
+	s := &l.said[i]
+	s.once.Do(func() {
+		block := &l.blocks[i/perBlock]
+		block.once.Do(func() { block.text, block.err = l.base.block(i / perBlock) })
+		if s.err = block.err; s.err != nil {
+			return
+		}
+		head, err := parseHead(block.text, i%perBlock)
+		if err != nil {
+			s.err = err
+			return
+		}
+		var an Analyzer
+		counts := map[string]float32{}
+		for _, t := range an.Terms(an.Terms(nil, strings.Join(head.Utterances, "\n")), strings.Join(head.Synonyms, "\n")) {
+			counts[t]++
+		}
+		s.terms = heaviest(counts, len(counts))
+		s.mean = l.mean(head.Utterances)
+	})
+	return s.terms, s.mean, s.err
+}
+
+func (l *Lender) mean(utterances []string) []float32 {
+	sum, one := make([]float32, l.enc.Dims), make([]float32, l.enc.Dims)
+	for _, u := range utterances {
+		l.enc.Query(u, one)
+		for i, x := range one {
+			sum[i] += x
+		}
+	}
+	normalize(sum)
+	return sum
+}
+
+// heaviest returns the n heaviest terms, heaviest first.
+func heaviest(m map[string]float32, n int) []Term {
+	out := make([]Term, 0, len(m))
+	for t, w := range m {
+		out = append(out, Term{t, w})
+	}
+	slices.SortFunc(out, func(a, b Term) int { return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Text, b.Text)) })
+	return out[:min(n, len(out))]
+}
+
+func normalize(v []float32) {
+	var sum float64
+	for _, x := range v {
+		sum += float64(x) * float64(x)
+	}
+	if sum == 0 {
+		return
+	}
+	scale := 1 / math.Sqrt(sum)
+	for i := range v {
+		v[i] = float32(float64(v[i]) * scale)
+	}
+}
+
+// dot sums in a fixed order with rounded products, so that every processor gives the same bits.
+func dot(a, b []float32) float32 {
+	var s0, s1, s2, s3 float32
+	b = b[:len(a)]
+	i := 0
+	for ; i+4 <= len(a); i += 4 {
+		s0 += float32(a[i] * b[i])
+		s1 += float32(a[i+1] * b[i+1])
+		s2 += float32(a[i+2] * b[i+2])
+		s3 += float32(a[i+3] * b[i+3])
+	}
+	for ; i < len(a); i++ {
+		s0 += float32(a[i] * b[i])
+	}
+	return (s0 + s1) + (s2 + s3)
+}

@@ -1,0 +1,54 @@
+package knowledge
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Near is an archetype near a request.
+type Near struct {
+	Archetype int
+	Words     float32 // word score
+	Cosine    float32
+}
+
+// Scratch holds what Nearest reuses from call to call. The zero Scratch is ready; it must not be used by two goroutines at
+// once.
+type Scratch struct {
+	words  []float32
+	order  []int32
+	vector []float32
+}
+
+const (
+	nearCandidates = 96
+	nearWords      = .35 // share of words in nearness; the rest is cosine
+)
+
+// Nearest returns the n archetypes nearest to a request, given by its stems and its vector of the model that the base was
+// compiled with: what the request asks for, whether or not any tool at hand does it. Best first, ties by archetype.
+func (b *Base) Nearest(stems []string, vector []float32, n int, s *Scratch) []Near {
+	if len(s.words) != b.count {
+		s.words, s.order = make([]float32, b.count), make([]int32, b.count)
+	}
+	clear(s.words)
+	for _, t := range stems {
+		b.addWords(t, 1, s.words)
+	}
+	picked := topIndices(s.words, nearCandidates, s.order)
+	if len(s.vector) != len(vector) {
+		s.vector = make([]float32, len(vector))
+	}
+	var most float32 = 1e-9
+	out := make([]Near, 0, len(picked))
+	for _, i := range picked {
+		b.vector(int(i), s.vector)
+		out = append(out, Near{int(i), s.words[i], dot(vector, s.vector)})
+		most = max(most, s.words[i])
+	}
+	like := func(x Near) float32 { return nearWords*x.Words/most + (1-nearWords)*x.Cosine }
+	slices.SortFunc(out, func(x, y Near) int {
+		return cmp.Or(cmp.Compare(like(y), like(x)), cmp.Compare(x.Archetype, y.Archetype))
+	})
+	return out[:min(n, len(out))]
+}

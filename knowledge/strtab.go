@@ -1,0 +1,87 @@
+package knowledge
+
+import (
+	"encoding/binary"
+	"errors"
+	"slices"
+	"sort"
+)
+
+// strtab is a sorted table of strings, read where it lies: u32 count, count+1 u32 offsets, bytes.
+type strtab struct {
+	n    int
+	offs []byte
+	data []byte
+}
+
+var errShort = errors.New("knowledge: compiled base is cut short")
+
+// encodeStrtab writes list, which must be sorted where find is to work.
+func encodeStrtab(list []string) []byte {
+	out := binary.LittleEndian.AppendUint32(nil, uint32(len(list)))
+	off := uint32(0)
+	for _, s := range list {
+		out = binary.LittleEndian.AppendUint32(out, off)
+		off += uint32(len(s))
+	}
+	out = binary.LittleEndian.AppendUint32(out, off)
+	for _, s := range list {
+		out = append(out, s...)
+	}
+	return out
+}
+
+func openStrtab(b []byte) (strtab, error) {
+	if len(b) < 8 {
+		return strtab{}, errShort
+	}
+	n := int(binary.LittleEndian.Uint32(b))
+	if n < 0 || n > len(b)/4 || len(b) < 4+4*(n+1) {
+		return strtab{}, errShort
+	}
+	t := strtab{n: n, offs: b[4 : 4+4*(n+1)], data: b[4+4*(n+1):]}
+	last := uint32(0)
+	for i := range n + 1 {
+		off := binary.LittleEndian.Uint32(t.offs[4*i:])
+		if off < last || int64(off) > int64(len(t.data)) {
+			return strtab{}, errShort
+		}
+		last = off
+	}
+	return t, nil
+}
+
+// at returns entry i as a part of the table's own bytes.
+func (t *strtab) at(i int) []byte {
+	return t.data[binary.LittleEndian.Uint32(t.offs[4*i:]):binary.LittleEndian.Uint32(t.offs[4*i+4:])]
+}
+
+// find returns the position of key in a sorted table.
+func (t *strtab) find(key string) (int, bool) {
+	i := sort.Search(t.n, func(i int) bool { return string(t.at(i)) >= key })
+	return i, i < t.n && string(t.at(i)) == key
+}
+
+// pairs is a strtab of sorted keys with one string of bytes each.
+type pairs struct{ keys, values strtab }
+
+func encodePairs(m map[string][]byte) (keys, values []byte) {
+	ks := make([]string, 0, len(m))
+	for k := range m {
+		ks = append(ks, k)
+	}
+	slices.Sort(ks)
+	vs := make([]string, len(ks))
+	for i, k := range ks {
+		vs[i] = string(m[k])
+	}
+	return encodeStrtab(ks), encodeStrtab(vs)
+}
+
+func (p *pairs) get(key string) []byte {
+	i, ok := p.keys.find(key)
+	if !ok || i >= p.values.n {
+		return nil
+	}
+	return p.values.at(i)
+}

@@ -1,0 +1,45 @@
+package search
+
+import (
+	"slices"
+	"strings"
+
+	"tooldex/index"
+	"tooldex/tool"
+)
+
+const (
+	maxKinds      = 3
+	maxCategories = 3
+	maxUnplaced   = 8
+)
+
+// advise says what to try where no tool fits: the kinds of servers that would serve, the words nobody here knows, and the
+// categories that come nearest.
+func (e *Engine) advise(snap *index.Snapshot, text string, j judged, s *scratch) *tool.Advice {
+	a := &tool.Advice{Message: "No tool here seems to do this."}
+	for _, n := range j.near {
+		head, err := e.o.Base.Head(n.Archetype)
+		if err != nil || head.Server == "" || slices.Contains(a.Kinds, head.Server) || len(a.Kinds) == maxKinds {
+			continue
+		}
+		a.Kinds = append(a.Kinds, head.Server)
+	}
+	if len(a.Kinds) > 0 {
+		a.Message = "No tool here seems to do this; a server of this kind would: " + strings.Join(a.Kinds, ", ") + "."
+	}
+	if e.o.Base != nil {
+		words := e.o.Base.NotUnderstood(text, func(stem string) bool {
+			_, ok := snap.IDF(stem)
+			return ok
+		})
+		a.NotUnderstood = words[:min(len(words), maxUnplaced)]
+	}
+	for _, i := range s.order {
+		c := snap.Set().All()[i].Category
+		if c != "" && !slices.Contains(a.Categories, c) && len(a.Categories) < maxCategories {
+			a.Categories = append(a.Categories, c)
+		}
+	}
+	return a
+}

@@ -1,0 +1,153 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+
+	"tooldex/embed"
+	"tooldex/index"
+	"tooldex/knowledge"
+	"tooldex/tool"
+)
+
+// Lookup gives the snapshot to search: the latest, or nil while there is none. *index.Index is one.
+type Lookup interface{ Current() *index.Snapshot }
+
+// Options configure an Engine. Only Lookup is needed.
+type Options struct {
+	Lookup   Lookup
+	Embedder embed.Embedder // makes query vectors; nil searches by words alone
+	Base     *knowledge.Base
+	// Map encodes requests for the archetypes of Base, with the model that Base was compiled with; its zero value leaves the
+	// archetypes out of the decision whether a tool fits.
+	Map knowledge.Encoder
+}
+
+// Engine answers queries; it is a tool.Searcher.
+type Engine struct {
+	o       Options
+	scratch sync.Pool
+}
+
+// New returns an Engine.
+func New(o Options) *Engine {
+	e := &Engine{o: o}
+	e.scratch.New = func() any { return new(scratch) }
+	return e
+}
+
+// maxQuery bounds the bytes of a request that are read: more than any request needs, less than any text pasted by mistake.
+const maxQuery = 4000
+
+// maxNeeds bounds the needs of one query.
+const maxNeeds = 20
+
+// Search ranks the tools for q. It returns an Invalid error for a query without text, with too many needs or of an unknown
+// mode, Unavailable while no index is loaded, and Timeout when ctx ends first.
+func (e *Engine) Search(ctx context.Context, q tool.Query) (*tool.Result, error) {
+	needs, err := checkQuery(&q)
+	if err != nil {
+		return nil, err
+	}
+	snap := e.o.Lookup.Current()
+	if snap == nil {
+		return nil, &tool.Error{Code: tool.Unavailable, Op: "search", Msg: "the catalogue is still being read", Hint: "try again in a moment"}
+	}
+	s := e.scratch.Get().(*scratch)
+	defer e.scratch.Put(s)
+	s.size(snap.Len())
+	allow(snap.Set(), &q.Filter, s.allowed)
+	if len(needs) > 1 {
+		return e.several(ctx, snap, &q, needs, nil, s)
+	}
+	whole, err := e.rank(ctx, snap, &q, needs[0], nil, s)
+	if err != nil {
+		return nil, err
+	}
+	if parts := e.parts(needs[0], &s.analyzer); parts != nil {
+		return e.several(ctx, snap, &q, parts, whole, s)
+	}
+	r := &tool.Result{Query: needs[0], Tools: whole.hits(q.Limit), Confident: whole.confident, Advice: whole.advice, Degraded: whole.degraded}
+	r.Tokens = cost(r.Tools)
+	return r, nil
+}
+
+// checkQuery fills in defaults and returns the needs, trimmed.
+func checkQuery(q *tool.Query) ([]string, error) {
+	texts := q.Texts
+	if len(texts) == 0 {
+		texts = []string{q.Text}
+	}
+	if len(texts) > maxNeeds {
+		return nil, invalid("a query holds at most 20 needs", "ask in several calls")
+	}
+	needs := make([]string, 0, len(texts))
+	for _, t := range texts {
+		if t = strings.Join(strings.Fields(strings.ToValidUTF8(cutText(t), " ")), " "); t != "" {
+			needs = append(needs, t)
+		}
+	}
+	if len(needs) == 0 {
+		return nil, invalid("the query is empty", "say in a few words what the tool should do")
+	}
+	if q.Limit < 0 {
+		return nil, invalid("limit is negative", "leave it out, or give 1 to 100")
+	}
+	if q.Limit == 0 {
+		q.Limit = tool.DefaultLimit
+	}
+	q.Limit = min(q.Limit, tool.MaxLimit)
+	switch q.Mode {
+	case "":
+		q.Mode = tool.Hybrid
+	case tool.Hybrid, tool.Keyword, tool.Semantic:
+	default:
+		return nil, invalid("unknown mode "+string(q.Mode), "use hybrid, keyword or semantic")
+	}
+	switch q.Detail {
+	case "":
+		q.Detail = tool.DetailSummary
+	case tool.DetailName, tool.DetailSummary, tool.DetailSignature, tool.DetailSchema:
+	default:
+		return nil, invalid("unknown detail "+string(q.Detail), "use name, summary, signature or schema")
+	}
+	return needs, nil
+}
+
+func cutText(s string) string {
+	if len(s) > maxQuery {
+		s = s[:maxQuery]
+	}
+	return s
+}
+
+func invalid(msg, hint string) error {
+	return &tool.Error{Code: tool.Invalid, Op: "search", Msg: msg, Hint: hint}
+}
+
+// embedQuery returns the vector of text, or nil and why there is none.
+func (e *Engine) embedQuery(ctx context.Context, snap *index.Snapshot, text string) (vector []float32, degraded string, err error) {
+	if e.o.Embedder == nil {
+		return nil, "no embedding model: searched by words only", nil
+	}
+	vs, err := e.o.Embedder.Queries(ctx, []string{text})
+	switch {
+	case ctx.Err() != nil:
+		return nil, "", timeout(ctx)
+	case err != nil:
+		return nil, "the embedding model did not answer: searched by words only", nil
+	case len(vs) != 1 || len(vs[0]) != snap.Dims():
+		return nil, "the catalogue is not embedded with this model yet: searched by words only", nil
+	}
+	return vs[0], "", nil
+}
+
+func timeout(ctx context.Context) error {
+	code, msg := tool.Timeout, "the search took too long"
+	if errors.Is(ctx.Err(), context.Canceled) {
+		msg = "the search was cancelled"
+	}
+	return &tool.Error{Code: code, Op: "search", Msg: msg, Err: ctx.Err()}
+}

@@ -1,0 +1,25 @@
+package search
+
+import (
+	"tooldex/index"
+	"tooldex/tool"
+)
+
+// explain tells how the score of document i came about. It must be called before the scratch is used again.
+func (e *Engine) explain(snap *index.Snapshot, r *scored, i int, s *scratch) *tool.Explain {
+	x := &tool.Explain{
+		Keyword: float64(s.words[i]), Semantic: float64(s.cosines[i]), Fused: float64(s.fused[i]), Weight: semanticWeight,
+		Exact: s.fused[i] >= exactBonus, Terms: map[string]float64{},
+	}
+	for _, t := range r.terms {
+		if v := snap.Impact(t, i); v > 0 {
+			x.Terms[t] = float64(v)
+		}
+	}
+	for _, ex := range r.expansions {
+		if v := snap.Impact(ex.Stem, i); v > 0 {
+			x.Terms[ex.Stem] = float64(v) * float64(expansionWeight*ex.Weight)
+		}
+	}
+	return x
+}

@@ -1,0 +1,74 @@
+package search
+
+import (
+	"regexp"
+	"strings"
+
+	"tooldex/knowledge"
+)
+
+// separators may stand between the parts of a request for several things.
+var separators = regexp.MustCompile(`(?i)[,;:.!?]+\s+|\n+|\s+(?:and then|after that|afterwards|and also|then|and|plus|also)\s+`)
+
+// fillers may stand before the verb of a part and say nothing.
+var fillers = map[string]bool{
+	"please": true, "can": true, "could": true, "would": true, "you": true, "i": true, "we": true, "want": true, "need": true, "to": true, "then": true, "and": true,
+	"also": true, "first": true, "finally": true, "next": true, "lastly": true, "let's": true, "lets": true, "help": true, "me": true, "now": true, "so": true, "just": true, "like": true, "should": true, "id": true,
+}
+
+// toMe are verbs that, said of the asker ("tell me"), only ask for an answer.
+var toMe = map[string]bool{"tell": true, "show": true, "give": true, "let": true, "send": true, "inform": true, "remind": true}
+
+// maxParts bounds the parts of one request that are scored alone, leastTerms is how many words of meaning a part needs.
+const (
+	maxParts   = 6
+	leastTerms = 2
+)
+
+// parts returns what a request for several things asks for, one by one; nil for a request for one thing. A part begins
+// where a clause begins with a verb that tools' names begin with; other clauses belong to the part before them.
+func (e *Engine) parts(text string, an *knowledge.Analyzer) []string {
+	if e.o.Base == nil {
+		return nil
+	}
+	clauses := separators.Split(text, maxParts*4)
+	if len(clauses) < 2 {
+		return nil
+	}
+	var out []string
+	preface := ""
+	for _, c := range clauses {
+		c = strings.TrimSpace(c)
+		switch {
+		case c == "":
+		case e.imperative(c, an):
+			out = append(out, strings.TrimSpace(preface+" "+c))
+			preface = ""
+		case len(out) == 0:
+			preface += " " + c
+		default:
+			out[len(out)-1] += ", " + c
+		}
+	}
+	if len(out) < 2 {
+		return nil
+	}
+	return out[:min(len(out), maxParts)]
+}
+
+// imperative reports whether a clause begins by telling what to do, and to what.
+func (e *Engine) imperative(clause string, an *knowledge.Analyzer) bool {
+	words := strings.Fields(strings.ToLower(clause))
+	for len(words) > 0 && fillers[strings.Trim(words[0], ",.!")] {
+		words = words[1:]
+	}
+	if len(words) < 2 || toMe[words[0]] && (words[1] == "me" || words[1] == "us") {
+		return false
+	}
+	terms := an.Terms(nil, strings.Join(words, " "))
+	if len(terms) < leastTerms {
+		return false
+	}
+	first := an.Terms(nil, words[0])
+	return len(first) > 0 && first[0] == terms[0] && e.o.Base.IsVerb(first[0])
+}

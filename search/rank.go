@@ -1,0 +1,209 @@
+package search
+
+import (
+	"context"
+	"slices"
+
+	"tooldex/index"
+	"tooldex/knowledge"
+	"tooldex/tool"
+)
+
+// The weights of the fusion, as measured on the labelled sets by the quality run.
+const (
+	semanticWeight  = 1.5 // of the cosine, beside 1 for words
+	expansionWeight = .1  // of a thesaurus word, beside 1 for a word of the request
+	wholeShare      = .3  // of the whole request's score in that of a part
+)
+
+const (
+	maxExpansions = 12
+	maxQueryTerms = 64
+	exactBonus    = 10 // lifts a tool whose name the request spells above all that can be fused
+)
+
+// scratch holds the arrays of one search.
+type scratch struct {
+	words, cosines, fused []float32
+	allowed               []bool
+	order                 []int32
+	terms                 []string
+	vector                []float32
+	analyzer              knowledge.Analyzer
+	near                  knowledge.Scratch
+}
+
+func (s *scratch) size(n int) {
+	if cap(s.words) < n {
+		s.words, s.cosines, s.fused = make([]float32, n), make([]float32, n), make([]float32, n)
+		s.allowed, s.order = make([]bool, n), make([]int32, 0, n)
+	}
+	s.words, s.cosines, s.fused, s.allowed = s.words[:n], s.cosines[:n], s.fused[:n], s.allowed[:n]
+}
+
+func allow(set *tool.Set, f *tool.Filter, allowed []bool) {
+	for i, t := range set.All() {
+		allowed[i] = f.Match(t)
+	}
+}
+
+// ranking is the outcome for one request: tools in order, described up to the query's limit.
+type ranking struct {
+	text      string
+	found     []tool.Hit
+	fused     []float32 // of all documents; only kept for a request that may have parts
+	confident bool
+	advice    *tool.Advice
+	degraded  string
+}
+
+func (r *ranking) hits(n int) []tool.Hit { return slices.Clone(r.found[:min(n, len(r.found))]) }
+
+// rank orders the allowed tools for one request, or for one part of whole.
+func (e *Engine) rank(ctx context.Context, snap *index.Snapshot, q *tool.Query, text string, whole *ranking, s *scratch) (*ranking, error) {
+	if ctx.Err() != nil {
+		return nil, timeout(ctx)
+	}
+	full := text
+	if e.o.Base != nil {
+		if english := e.o.Base.Translate(text); english != "" {
+			full += " " + english
+		}
+	}
+	r, err := e.score(ctx, snap, q.Mode, full, s)
+	if err != nil {
+		return nil, err
+	}
+	out := &ranking{text: text, degraded: r.degraded}
+	if whole == nil {
+		out.fused = slices.Clone(s.fused)
+	} else {
+		for i, f := range whole.fused {
+			s.fused[i] += wholeShare * f
+		}
+	}
+	for _, i := range snap.Set().Spelled(text) {
+		s.fused[i] += exactBonus
+		r.exact = r.exact || s.allowed[i]
+	}
+	order := top(s.fused, s.allowed, max(q.Limit, firstOfEach), s.order)
+	s.order = order
+	j := e.judge(snap, full, r, order, s)
+	out.confident = j.fits >= leastProbability
+	out.found = make([]tool.Hit, 0, len(order))
+	for _, i := range order {
+		h := hit(snap, int(i), q.Detail)
+		h.Score = j.score(s.fused[i])
+		if q.Explain {
+			h.Explain = e.explain(snap, r, int(i), s)
+		}
+		out.found = append(out.found, h)
+	}
+	if !out.confident {
+		out.advice = e.advise(snap, text, j, s)
+	}
+	return out, nil
+}
+
+// scored is what one scoring of a request found, for judging and explaining.
+type scored struct {
+	terms      []string // the request's own, unique
+	expansions []knowledge.Expansion
+	mostWords  float32 // highest word score of an allowed tool
+	mostCosine float32
+	least      float32   // lowest cosine of an allowed tool
+	vector     []float32 // nil where only words were searched
+	exact      bool      // the request spells the name of an allowed tool
+	degraded   string
+}
+
+// score fills s.words, s.cosines and s.fused with the scores of text.
+func (e *Engine) score(ctx context.Context, snap *index.Snapshot, mode tool.Mode, text string, s *scratch) (*scored, error) {
+	r := &scored{}
+	clear(s.words)
+	clear(s.cosines)
+	s.terms = s.analyzer.Terms(s.terms[:0], text)
+	slices.Sort(s.terms)
+	s.terms = slices.Compact(s.terms)
+	r.terms = slices.Clone(s.terms[:min(len(s.terms), maxQueryTerms)])
+	if mode != tool.Keyword {
+		var err error
+		if r.vector, r.degraded, err = e.embedQuery(ctx, snap, text); err != nil {
+			return nil, err
+		}
+		if r.vector != nil {
+			snap.Cosines(r.vector, s.cosines)
+		}
+	}
+	if mode != tool.Semantic || r.vector == nil {
+		e.scoreWords(snap, text, s, r)
+	}
+	r.least, r.mostCosine = 1, -1
+	for i, ok := range s.allowed {
+		if ok {
+			r.mostWords = max(r.mostWords, s.words[i])
+			r.least = min(r.least, s.cosines[i])
+			r.mostCosine = max(r.mostCosine, s.cosines[i])
+		}
+	}
+	for i := range s.fused {
+		s.fused[i] = r.fuse(s.words[i], s.cosines[i])
+	}
+	return r, nil
+}
+
+// scoreWords adds the BM25F scores of the request's words and, lighter, of what the thesaurus has for them.
+func (e *Engine) scoreWords(snap *index.Snapshot, text string, s *scratch, r *scored) {
+	for _, t := range r.terms {
+		snap.Words(t, 1, s.words)
+	}
+	if e.o.Base == nil {
+		return
+	}
+	r.expansions = e.o.Base.Expand(text, maxExpansions, func(stem string) bool {
+		idf, ok := snap.IDF(stem)
+		return !ok || idf >= commonIDF
+	})
+	for _, x := range r.expansions {
+		snap.Words(x.Stem, expansionWeight*x.Weight, s.words)
+	}
+}
+
+// commonIDF is the rarity below which a word of the request speaks for itself and is not expanded: about one tool in three
+// has it.
+const commonIDF = 1
+
+// fuse brings both scores to 0..1 by the range they span for this request and adds them: unlike ranks, scores keep how
+// much better one tool is than the next.
+func (r *scored) fuse(words, cosine float32) float32 {
+	var f float32
+	if r.mostWords > 0 {
+		f = words / r.mostWords
+	}
+	if r.vector != nil && r.mostCosine > r.least {
+		f += semanticWeight * (cosine - r.least) / (r.mostCosine - r.least)
+	}
+	return f
+}
+
+// top returns the n allowed documents with the highest positive scores, best first, ties by document, which is by ID.
+func top(scores []float32, allowed []bool, n int, buf []int32) []int32 {
+	out := buf[:0]
+	for i, ok := range allowed {
+		if !ok || scores[i] <= 0 || len(out) == n && scores[i] <= scores[out[n-1]] {
+			continue
+		}
+		k, _ := slices.BinarySearchFunc(out, scores[i], func(d int32, s float32) int {
+			if scores[d] >= s {
+				return -1
+			}
+			return 1
+		})
+		if len(out) < n {
+			out = append(out, 0)
+		}
+		copy(out[k+1:], out[k:])
+		out[k] = int32(i)
+	}
+	return out
+}

@@ -1,0 +1,56 @@
+package search
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"tooldex/index"
+	"tooldex/tool"
+)
+
+// firstOfEach is how many tools of each part of a request come before those of the request as a whole.
+const firstOfEach = 5
+
+// several answers a request for several things, or several requests at once. The groups share the limit: the best tool of
+// each part comes before the second of any, so that every part is served as far as the limit goes. whole is the ranking of
+// the request that the parts were found in, or nil where the caller listed them.
+func (e *Engine) several(ctx context.Context, snap *index.Snapshot, q *tool.Query, parts []string, whole *ranking, s *scratch) (*tool.Result, error) {
+	r := &tool.Result{Query: strings.Join(parts, "; "), Tools: []tool.Hit{}, Confident: true}
+	limit, depth := max(q.Limit, len(parts)), q.Limit
+	if whole != nil {
+		r.Query, r.Confident, r.Advice, limit, depth = whole.text, whole.confident, whole.advice, q.Limit, min(q.Limit, firstOfEach)
+	}
+	lists := make([][]tool.Hit, len(parts))
+	for k, p := range parts {
+		one, err := e.rank(ctx, snap, q, p, whole, s)
+		if err != nil {
+			return nil, err
+		}
+		lists[k] = one.hits(depth)
+		r.Groups = append(r.Groups, tool.Group{Query: p, Tools: []tool.Hit{}, Confident: one.confident, Advice: one.advice})
+		r.Degraded = one.degraded
+		if whole == nil {
+			r.Confident = r.Confident && one.confident
+		}
+	}
+	seen := make(map[tool.ID]bool, limit)
+	for place := range depth {
+		for k, list := range lists {
+			if place >= len(list) || len(r.Tools) >= limit {
+				continue
+			}
+			r.Groups[k].Tools = append(r.Groups[k].Tools, list[place])
+			if h := list[place]; !seen[h.ID] {
+				seen[h.ID] = true
+				r.Tools = append(r.Tools, h)
+			}
+		}
+	}
+	if whole != nil {
+		rest := slices.DeleteFunc(whole.hits(q.Limit), func(h tool.Hit) bool { return seen[h.ID] })
+		r.Tools = append(r.Tools, rest[:min(len(rest), limit-len(r.Tools))]...)
+	}
+	r.Tokens = cost(r.Tools)
+	return r, nil
+}
