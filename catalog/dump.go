@@ -48,7 +48,7 @@ func dumpTool(server string, v span) (*tool.Tool, []tool.Finding) {
 			wrong = append(wrong, key)
 		}
 	}
-	_ = v.members(func(key string, v span) error { // fn fails never
+	_ = v.members(func(key string, v span) error { // fn never fails
 		switch key {
 		case "name":
 			text(&t.Name, key, v)
@@ -84,7 +84,7 @@ func annotations(v span) *tool.Annotations {
 		return nil
 	}
 	a := &tool.Annotations{}
-	_ = v.members(func(key string, v span) error { // fn fails never
+	_ = v.members(func(key string, v span) error { // fn never fails
 		var hint *bool
 		if v.kind() == 't' || v.kind() == 'f' {
 			said := v.kind() == 't'

@@ -29,10 +29,8 @@ func (s span) members(fn func(key string, value span) error) error {
 	for i = blanks(b, i+1); i < len(b) && b[i] == '"'; i = blanks(b, i+1) {
 		end := valueEnd(b, i)
 		key := unquote(b[i:end])
-		i = blanks(b, end)   // the colon
-		i = blanks(b, i+1)   // the value
-		end = valueEnd(b, i) //
-		if end <= i {        // not valid after all
+		i = blanks(b, blanks(b, end)+1) // behind the colon
+		if end = valueEnd(b, i); end <= i {
 			return nil
 		}
 		if err := fn(key, span{b[i:end:end], s.off + i}); err != nil {

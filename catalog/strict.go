@@ -96,5 +96,3 @@ func boolean(into **bool) func(node) error {
 		return err
 	}
 }
-
-func ignored(node) error { return nil }
