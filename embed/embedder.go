@@ -25,6 +25,8 @@ type Document struct {
 type Embedder interface {
 	// Model says whose vectors these are. For a remote model it can change after a call, when the model was replaced there.
 	Model() Model
+	// Queries embeds requests, in any language.
 	Queries(ctx context.Context, texts []string) ([][]float32, error)
+	// Documents embeds tools.
 	Documents(ctx context.Context, docs []Document) ([][]float32, error)
 }

@@ -38,6 +38,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags.IntVar(&o.Steps, "steps", 0, "training steps; 0 for as many as usual")
 	flags.Uint64Var(&o.Seed, "seed", 1, "seed of everything random")
 	flags.StringVar(&o.Checkpoint, "checkpoint", "", "file to go on from if it exists, and to write now and then")
+	flags.BoolVar(&o.HoldOut, "hold-out", false, "keep every twelfth server's archetypes out, to measure a recipe")
 	table := flags.String("out", "embed/table.bin", "the table")
 	only := flags.Bool("eval", false, "evaluate the table and do not train")
 	if err := flags.Parse(args); err != nil {
@@ -65,5 +66,5 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return fmt.Errorf("%s: %w", *table, err)
 	}
 	fmt.Fprintf(out, "%s: %d rows, %d bytes, fingerprint %s\n", *table, s.Rows(), len(b), s.Model().Fingerprint)
-	return train.Evaluate(out, s, o.Data, o.Knowledge)
+	return train.Evaluate(out, s, o.Data, o.Knowledge, o.HoldOut)
 }

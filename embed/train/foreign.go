@@ -12,16 +12,7 @@ const function = " a an the of to for in on at by with and or is are be this tha
 // switchLanguages adds requests of archetypes with their words put into one other language, as far as the lexicon knows them.
 // What it does not know stays or goes by chance: real requests in other languages keep English technical terms.
 func (c *corpus) switchLanguages(rng *rand.Rand) {
-	of := map[string]map[string][]string{} // language, English word, forms
-	for _, k := range c.lexicon {
-		for lang, forms := range k.forms {
-			if of[lang] == nil {
-				of[lang] = map[string][]string{}
-			}
-			of[lang][k.english] = append(of[lang][k.english], forms...)
-		}
-	}
-	langs := sortedKeys(of)
+	of, langs := byLanguage(c.lexicon)
 	if len(langs) == 0 {
 		return
 	}
@@ -37,6 +28,20 @@ func (c *corpus) switchLanguages(rng *rand.Rand) {
 		}
 	}
 	c.families = append(c.families, f)
+}
+
+// byLanguage lists the forms of English words for each language, and the languages.
+func byLanguage(lex []concept) (of map[string]map[string][]string, langs []string) {
+	of = map[string]map[string][]string{}
+	for _, k := range lex {
+		for lang, forms := range k.forms {
+			if of[lang] == nil {
+				of[lang] = map[string][]string{}
+			}
+			of[lang][k.english] = append(of[lang][k.english], forms...)
+		}
+	}
+	return of, sortedKeys(of)
 }
 
 // translate puts text into another language word by word. It reports false if fewer than two words have a translation, or

@@ -35,8 +35,9 @@ type family struct {
 type corpus struct {
 	tools    []toolText
 	families []family
-	extra    []string   // texts for the vocabulary alone
-	heldOut  []labelled // archetype utterances
+	extra    []string    // texts for the vocabulary alone
+	heldOut  []labelled  // archetype utterances
+	apart    []archetype // of held-out servers
 	lexicon  []concept
 }
 
@@ -46,6 +47,9 @@ func HeldOut(set, name string) bool { return hash32(set+"/"+name)%5 == 0 }
 
 // heldOutUtterance is the like for one in fifty utterances of the archetypes.
 func heldOutUtterance(text string) bool { return hash32(text)%50 == 0 }
+
+// heldOutServer is the like for every twelfth server of the archetypes, where that is asked for.
+func heldOutServer(server string) bool { return hash32("server/"+server)%12 == 0 }
 
 func hash32(s string) uint32 {
 	h := fnv.New32a()
@@ -85,6 +89,10 @@ type archetype struct {
 	Params, Synonyms, Utterances     []string
 }
 
+func (a archetype) text() toolText {
+	return toolText{a.Server, a.Name, a.Description, strings.Join(a.Params, " ")}
+}
+
 func readArchetypes(knowledge string) ([]archetype, error) {
 	var files []string
 	err := filepath.WalkDir(filepath.Join(knowledge, "archetypes"), func(path string, d os.DirEntry, err error) error {
@@ -116,8 +124,8 @@ func (c *corpus) tool(t toolText) int32 {
 	return int32(len(c.tools) - 1)
 }
 
-// load reads all training data.
-func load(data, knowledge string) (*corpus, error) {
+// load reads all training data, the archetypes of some servers apart if hold is set.
+func load(data, knowledge string, hold bool) (*corpus, error) {
 	c := &corpus{}
 	for _, set := range []string{"metatool_single", "seal_tools", "azure_mcp", "cat_mcpm_registry", "cat_docker_registry"} {
 		if err := c.addSet(data, set); err != nil {
@@ -133,7 +141,7 @@ func load(data, knowledge string) (*corpus, error) {
 			return nil, err
 		}
 	}
-	if err := c.addArchetypes(knowledge); err != nil {
+	if err := c.addArchetypes(knowledge, hold); err != nil {
 		return nil, err
 	}
 	if err := c.addThesaurus(knowledge); err != nil {
@@ -256,16 +264,24 @@ func (c *corpus) addPairs(data, name string, most int, weight float64) error {
 	return nil
 }
 
-func (c *corpus) addArchetypes(knowledge string) error {
+func (c *corpus) addArchetypes(knowledge string, hold bool) error {
 	all, err := readArchetypes(knowledge)
 	if err != nil {
 		return err
+	}
+	if hold {
+		for _, a := range all {
+			if heldOutServer(a.Server) {
+				c.apart = append(c.apart, a)
+			}
+		}
+		all = slices.DeleteFunc(all, func(a archetype) bool { return heldOutServer(a.Server) })
 	}
 	f := family{name: "archetypes", weight: 1}
 	kin := map[string][]int32{}
 	first := int32(len(c.tools))
 	for _, a := range all {
-		i := c.tool(toolText{a.Server, a.Name, a.Description, strings.Join(a.Params, " ")})
+		i := c.tool(a.text())
 		f.tools = append(f.tools, i)
 		kin[a.Server] = append(kin[a.Server], i)
 		c.extra = append(c.extra, a.Title)

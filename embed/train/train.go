@@ -1,9 +1,3 @@
-// Package train makes the table that package embed ships: it learns rows for words from requests and the tools that answer them.
-//
-// Training is contrastive. A batch holds requests, for each the tool that answers it, and tools of the same servers that do
-// not; every request must be nearer to its own tool than to all others. Rows start where a teacher's table has the token's
-// string and are pulled back there, so that what training never sees keeps its meaning. The result is a function of the
-// data and the seed: the same on any number of processors.
 package train
 
 import (
@@ -27,6 +21,7 @@ type Options struct {
 	Rows       int       // of the table; 0 means 35,500
 	Steps      int       // 0 means 4,000
 	Seed       uint64    // same seed, data and options: same table
+	HoldOut    bool      // keep every twelfth server's archetypes out, to measure a recipe by [Evaluate] rather than to ship it
 	Checkpoint string    // file to go on from if it exists, and to write now and then; "" for none
 	Log        io.Writer // progress; nil for none
 }
@@ -52,7 +47,7 @@ const rareBuckets = 256
 func Run(ctx context.Context, o Options) ([]byte, error) {
 	o = o.withDefaults()
 	start := time.Now()
-	c, err := load(o.Data, o.Knowledge)
+	c, err := load(o.Data, o.Knowledge, o.HoldOut)
 	if err != nil {
 		return nil, fmt.Errorf("load training data: %w", err)
 	}
@@ -140,7 +135,7 @@ func foreignRows(c *corpus, s *embed.Static) map[int][]string {
 
 var errCheckpoint = errors.New("checkpoint is of another run")
 
-// ensure the file can be created next to path before hours are spent.
+// create writes a file in one go, so that a run that is killed leaves the old one.
 func create(path string, write func(io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".train-*")
 	if err != nil {

@@ -127,10 +127,10 @@ func TestRunLearns(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := Evaluate(&out, s, data, knowledge); err != nil {
+	if err := Evaluate(&out, s, data, knowledge, true); err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(out.String(), "\n"); n != 11 {
+	if n := strings.Count(out.String(), "\n"); n != 13 {
 		t.Errorf("%d lines of evaluation:\n%s", n, &out)
 	}
 }
@@ -190,7 +190,7 @@ func TestCheckpointOfAnotherRun(t *testing.T) {
 
 func TestHeldOutToolsAreNotTrainedOn(t *testing.T) {
 	data, knowledge := fixture(t)
-	c, err := load(data, knowledge)
+	c, err := load(data, knowledge, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -308,7 +308,7 @@ func TestTranslate(t *testing.T) {
 
 func TestVocabularyHasRoomForEverything(t *testing.T) {
 	data, knowledge := fixture(t)
-	c, err := load(data, knowledge)
+	c, err := load(data, knowledge, false)
 	if err != nil {
 		t.Fatal(err)
 	}
