@@ -1,6 +1,6 @@
-// Package httpapi offers search, the catalogue and calling of tools as JSON over HTTP.
+// Package httpapi offers the same operations, and administration, as JSON over HTTP.
 //
-// A [Server] answers the routes that its own /openapi.json describes; the description is made from the same table and the
+// The operations are search, the catalogue and calling of tools. A [Server] answers the routes that its own /openapi.json describes; the description is made from the same table and the
 // same Go types that serve the requests. An MCP handler and a readiness check are mounted beside them if given.
 //
 // # Answers

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"os"
+	"syscall"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -29,10 +32,21 @@ func (s *Server) Run(ctx context.Context, t mcp.Transport) error {
 	}
 	defer context.AfterFunc(ctx, func() { _ = session.Close() })()
 	err = session.Wait()
-	if ctx.Err() != nil || errors.Is(err, io.EOF) {
+	if ctx.Err() != nil || gone(err) {
 		return nil
 	}
 	return err
+}
+
+// gone reports whether a connection ended because the other side went, which shows in reading or, with an answer on its
+// way, in writing.
+func gone(err error) bool {
+	for _, end := range []error{io.EOF, io.ErrClosedPipe, os.ErrClosed, net.ErrClosed, syscall.EPIPE, mcp.ErrConnectionClosed} {
+		if errors.Is(err, end) {
+			return true
+		}
+	}
+	return false
 }
 
 // statelessRevision is the first protocol revision without sessions.
