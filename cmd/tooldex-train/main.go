@@ -1,10 +1,3 @@
-// Command tooldex-train makes the embedding table that is compiled into tooldex, and tells how good it is.
-//
-//	go run ./cmd/tooldex-train -data ../shared/data -knowledge knowledge -out embed/table.bin -seed 1
-//	go run ./cmd/tooldex-train -data ../shared/data -knowledge knowledge -out embed/table.bin -eval
-//
-// The first trains and then evaluates what it wrote; with -eval it only does the latter. The data folder is not part of the
-// repository; docs/model-card.md says what is in it and under which licences.
 package main
 
 import (
