@@ -64,7 +64,9 @@ func printError(w io.Writer, err error) {
 		hint = usage.hint
 	case errors.As(err, &te):
 		hint = te.Hint
-		msg = strings.Replace(msg, " ("+hint+")", "", 1)
+		if hint != "" { // an error's text has the hint too, and so has that of each error around it
+			msg = strings.ReplaceAll(msg, " ("+hint+")", "")
+		}
 	}
 	fmt.Fprintln(w, "tooldex: "+printable(msg))
 	if hint != "" {

@@ -165,10 +165,13 @@ func (im *importer) addLocked(err error, reports ...catalog.Report) {
 		im.errs = append(im.errs, err)
 	}
 	for _, r := range reports {
-		if r.Source == "" {
+		if changes(r)+r.Unchanged+len(r.Findings) == 0 { // it failed, and nothing of it was stored before
 			continue
 		}
 		im.reports = append(im.reports, r)
+		if refusedAll(r) {
+			im.errs = append(im.errs, &tool.Error{Code: tool.Invalid, Op: "import", Msg: "no tool of " + r.Source + " could be imported", Hint: "correct what was found"})
+		}
 		if im.app.format == "table" {
 			fmt.Fprintln(im.app.stdout, reportLine(r))
 		}
@@ -191,6 +194,11 @@ func (im *importer) findings(r catalog.Report) {
 		}
 		fmt.Fprintln(im.app.stderr, printable(f.String()))
 	}
+}
+
+// refusedAll reports whether a source offered tools and not one of them could be taken.
+func refusedAll(r catalog.Report) bool {
+	return changes(r)+r.Unchanged == 0 && slices.ContainsFunc(r.Findings, func(f tool.Finding) bool { return f.Refused })
 }
 
 func changes(r catalog.Report) int { return len(r.Added) + len(r.Changed) + len(r.Removed) }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -55,6 +54,11 @@ func newServe(a *app) *cobra.Command {
 
 // serve runs until ctx ends, or the client on standard input goes away.
 func (a *app) serve(ctx context.Context, f serveFlags) error {
+	if f.listen != "" { // refused before anything is started
+		if err := checkListen(f.listen, a.getenv("TOOLDEX_TOKEN")); err != nil {
+			return err
+		}
+	}
 	s, err := a.open(ctx)
 	if err != nil {
 		return err
@@ -90,6 +94,3 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	live.wait()
 	return errors.Join(err, srv.Close(), gw.Close())
 }
-
-// token is what clients must show on an address that others can reach.
-func token() string { return os.Getenv("TOOLDEX_TOKEN") }

@@ -77,7 +77,7 @@ func TestServeHTTP(t *testing.T) {
 		}
 		return res.StatusCode, body
 	}
-	code, body := get("/search?q=open+a+merge+proposal&query=open+a+merge+proposal")
+	code, body := get("/search?q=open+a+merge+proposal")
 	var overHTTP, onTerminal tool.Result
 	if err := json.Unmarshal(body, &overHTTP); code != http.StatusOK || err != nil {
 		t.Fatalf("/search answers %d, %v: %s", code, err, body)
