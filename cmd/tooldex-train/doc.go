@@ -1,7 +1,7 @@
 // Command tooldex-train makes the embedding table that is compiled into tooldex, and tells how good it is.
 //
-//	go run ./cmd/tooldex-train -data ../shared/data -knowledge knowledge -out embed/table.bin -seed 1
-//	go run ./cmd/tooldex-train -data ../shared/data -knowledge knowledge -out embed/table.bin -eval
+//	go run ./cmd/tooldex-train -data ../shared/data -knowledge knowledge/data -out embed/table.bin -seed 1
+//	go run ./cmd/tooldex-train -data ../shared/data -knowledge knowledge/data -out embed/table.bin -eval
 //
 // The first trains and then evaluates what it wrote; with -eval it only does the latter. With -hold-out both leave the
 // archetypes of every twelfth server out of training and measure on them: that is how a recipe is judged. The data folder is not part of the

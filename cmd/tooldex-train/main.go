@@ -26,7 +26,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	var o train.Options
 	flags := flag.NewFlagSet("tooldex-train", flag.ContinueOnError)
 	flags.StringVar(&o.Data, "data", "../shared/data", "folder with sets/, pairs/ and teacher/")
-	flags.StringVar(&o.Knowledge, "knowledge", "knowledge", "folder with archetypes/, thesaurus.jsonl and lexicon.jsonl")
+	flags.StringVar(&o.Knowledge, "knowledge", "knowledge/data", "folder with archetypes/, thesaurus.jsonl and lexicon.jsonl")
 	flags.IntVar(&o.Rows, "rows", 0, "rows of the table; 0 for as many as usual")
 	flags.IntVar(&o.Steps, "steps", 0, "training steps; 0 for as many as usual")
 	flags.Uint64Var(&o.Seed, "seed", 1, "seed of everything random")

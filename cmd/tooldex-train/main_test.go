@@ -44,7 +44,7 @@ func TestEvaluatesTheBuiltInTable(t *testing.T) {
 	if _, err := os.Stat(data); err != nil {
 		t.Skipf("no data for training and measuring: %v", err)
 	}
-	knowledge := "../../knowledge"
+	knowledge := "../../knowledge/data"
 	if _, err := os.Stat(filepath.Join(knowledge, "archetypes")); err != nil {
 		t.Skipf("no knowledge base: %v", err)
 	}
