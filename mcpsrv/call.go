@@ -3,7 +3,6 @@ package mcpsrv
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -19,7 +18,7 @@ func (s *Server) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Re
 	if err == nil {
 		return res, nil
 	}
-	if ctx.Err() != nil && errors.Is(context.Cause(ctx), context.Canceled) {
+	if ctx.Err() != nil { // nobody waits for the answer, so it is no fault either
 		return nil, ctx.Err()
 	}
 	return s.fail(err), nil
@@ -54,7 +53,7 @@ func (s *Server) forward(ctx context.Context, req *mcp.CallToolRequest, name str
 	if args, err = asObject(args); err != nil {
 		return nil, err
 	}
-	if args, err = s.checkers.fit(set.Exposed(t.ID()), t.InputSchema, args); err != nil {
+	if args, err = s.checkers.fit(listedName(set, t), t.InputSchema, args); err != nil {
 		return nil, err
 	}
 	res, err := s.o.Caller.Call(ctx, tool.Call{

@@ -133,8 +133,8 @@ func TestDirectCall(t *testing.T) {
 func TestUpstreamNamedAsOneOfOurs(t *testing.T) {
 	f := newFixture(t, []*tool.Tool{{Server: "s", Name: searchName, InputSchema: objectSchema}}, Options{})
 	session := f.connect(t, "", nil)
-	if got, failed := ask(t, session, searchName, `{"query":"search"}`); failed || !strings.HasPrefix(got, "- ") {
-		t.Errorf("search_tools is not ours: %q", got)
+	if got, failed := ask(t, session, searchName, `{"query":"search"}`); failed || !strings.HasPrefix(got, "- s__search_tools()") {
+		t.Errorf("search_tools is not ours, or finds the other under a name that is taken: %q", got)
 	}
 	f.none(t)
 	if _, failed := ask(t, session, "s__search_tools", `{}`); failed || f.last(t).ID != "s/search_tools" {
@@ -306,7 +306,7 @@ func (h *hang) call(ctx context.Context, _ tool.Call) (*tool.CallResult, error) 
 	close(h.began)
 	<-ctx.Done()
 	close(h.ended)
-	return nil, &tool.Error{Code: tool.Timeout, Op: "call", Msg: "cancelled", Err: ctx.Err()}
+	return nil, fmt.Errorf("call: %w", ctx.Err())
 }
 
 func checkCancel(t *testing.T, session *mcp.ClientSession, h *hang) {

@@ -43,7 +43,7 @@ func (s *Server) describe(_ context.Context, _ *mcp.CallToolRequest, raw json.Ra
 			continue
 		}
 		found++
-		describeTool(&b, set, t, s.listedName(set, t), a.Utterances)
+		describeTool(&b, set, t, listedName(set, t), a.Utterances)
 		b.WriteByte('\n')
 	}
 	if found == 0 && len(a.Name) == 1 {
@@ -184,7 +184,7 @@ func relatedNames(set *tool.Set, t *tool.Tool) []string {
 	var names []string
 	for _, id := range t.Related {
 		if r, ok := set.Get(id); ok && !r.Disabled {
-			names = append(names, set.Exposed(id))
+			names = append(names, listedName(set, r))
 		}
 	}
 	return names

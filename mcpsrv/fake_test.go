@@ -144,7 +144,7 @@ func (f *fixture) match(text string, q tool.Query) []tool.Hit {
 	return hits[:min(len(hits), cmp.Or(q.Limit, tool.DefaultLimit))]
 }
 
-func newFixture(t *testing.T, tools []*tool.Tool, o Options) *fixture {
+func newFixture(t testing.TB, tools []*tool.Tool, o Options) *fixture {
 	t.Helper()
 	f := &fixture{queries: make(chan tool.Query, 16)}
 	f.set.Store(tool.NewSet(tools, ""))
@@ -156,7 +156,7 @@ func newFixture(t *testing.T, tools []*tool.Tool, o Options) *fixture {
 	return f
 }
 
-func smallServer(t *testing.T) []*tool.Tool {
+func smallServer(t testing.TB) []*tool.Tool {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("testdata", "small.json"))
 	if err != nil {
@@ -170,7 +170,7 @@ func smallServer(t *testing.T) []*tool.Tool {
 }
 
 // connect opens a session of the SDK's client. Revision "" is its newest.
-func (f *fixture) connect(t *testing.T, revision string, o *mcp.ClientOptions) *mcp.ClientSession {
+func (f *fixture) connect(t testing.TB, revision string, o *mcp.ClientOptions) *mcp.ClientSession {
 	t.Helper()
 	theirs, ours := mcp.NewInMemoryTransports()
 	ran := make(chan error, 1)

@@ -54,7 +54,7 @@ func (s *Server) list(_ context.Context, _ *mcp.CallToolRequest, raw json.RawMes
 		default:
 			shown++
 			last = id
-			lines.WriteString(s.listedName(set, t) + listSummary(t) + "\n")
+			lines.WriteString(listedName(set, t) + listSummary(t) + "\n")
 		}
 	}
 	if total == 0 {

@@ -64,7 +64,7 @@ func (s *Server) listing(set *tool.Set) *listing {
 	for _, t := range set.All() {
 		if !t.Disabled && (t.Always || s.o.Mode == Full) {
 			l.add(wireTool{
-				Name: s.listedName(set, t), Title: t.Title, Description: cmp.Or(t.Description, t.Summary),
+				Name: listedName(set, t), Title: t.Title, Description: cmp.Or(t.Description, t.Summary),
 				InputSchema: orElse(t.InputSchema, objectSchema), OutputSchema: orElse(t.OutputSchema, nil),
 				Annotations: t.Annotations, Icons: orElse(t.Icons, nil), Meta: orElse(t.Meta, nil),
 			})
@@ -84,13 +84,9 @@ func (l *listing) add(w wireTool) {
 	l.tools = append(l.tools, encode(w))
 }
 
-// listedName is the exposed name, unless that is the name of one of the server's own tools: then it carries the server.
-func (s *Server) listedName(set *tool.Set, t *tool.Tool) string {
-	name := set.Exposed(t.ID())
-	if _, taken := s.metaTool(name); taken {
-		return tool.ExposedNames([]*tool.Tool{t}, tool.DefaultTemplate)[0]
-	}
-	return name
+// listedName is the name under which clients call t.
+func listedName(set *tool.Set, t *tool.Tool) string {
+	return clientName(set.Exposed(t.ID()), t.Server, t.Name)
 }
 
 // orElse puts other in the place of what is missing or not JSON, for which a client would refuse the whole listing.

@@ -65,7 +65,7 @@ func rawListing(t *testing.T, f *fixture) string {
 func TestListingCostsAtMostAThousandTokens(t *testing.T) {
 	cases := map[string]func(*testing.T) []*tool.Tool{
 		"no tools":       func(*testing.T) []*tool.Tool { return nil },
-		"small server":   smallServer,
+		"small server":   func(t *testing.T) []*tool.Tool { return smallServer(t) },
 		"5,000 tools":    func(*testing.T) []*tool.Tool { return manyTools(5000) },
 		"real catalogue": realCatalogue,
 	}

@@ -20,6 +20,23 @@ const (
 	invokeName     = "invoke_tool"
 )
 
+// isOwn reports whether a name is that of one of the server's own tools, which an upstream's tool then cannot have.
+func isOwn(name string) bool {
+	switch name {
+	case searchName, describeName, listName, categoriesName, invokeName:
+		return true
+	}
+	return false
+}
+
+// clientName is the name under which clients call a tool: the exposed one, or one with its server where that is taken.
+func clientName(exposed, server, name string) string {
+	if isOwn(exposed) {
+		return tool.ExposedNames([]*tool.Tool{{Server: server, Name: name}}, tool.DefaultTemplate)[0]
+	}
+	return exposed
+}
+
 // metaTool is one of the server's own tools.
 type metaTool struct {
 	wireTool

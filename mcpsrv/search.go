@@ -118,7 +118,7 @@ const maxSignature = 400
 
 // writeHit writes one tool. The name is the one to call it by.
 func writeHit(b *strings.Builder, h *tool.Hit, detail tool.Detail) {
-	b.WriteString("- " + h.Exposed)
+	b.WriteString("- " + clientName(h.Exposed, h.Server, h.Name))
 	if params, ok := strings.CutPrefix(h.Signature, h.Name); ok && h.Signature != "" {
 		b.WriteString(cut(params, maxSignature))
 	}

@@ -125,13 +125,13 @@ func (s *Server) set() *tool.Set {
 // CatalogChanged tells connected clients to list again, if what tools/list answers has changed since they were last told.
 // Call it after every change of the catalogue. It does not block.
 func (s *Server) CatalogChanged() {
-	print := s.listing(s.set()).fingerprint
+	now := s.listing(s.set()).fingerprint
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.announced == print {
+	if s.announced == now {
 		return
 	}
-	s.announced = print
+	s.announced = now
 	// The SDK announces a change only when one of its own features changes. This one is never listed or called: intercept
 	// answers before the SDK looks at it.
 	s.mcp.AddTool(&mcp.Tool{Name: "catalogue", InputSchema: objectSchema}, nil)
