@@ -13,10 +13,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// RunStdio serves one client over standard input and output, and returns when it goes away (nil), when ctx ends or Close
-// is called (nil), or when the connection breaks. Nothing else may write to standard output meanwhile.
-func (s *Server) RunStdio(ctx context.Context) error { return s.Run(ctx, &mcp.StdioTransport{}) }
-
 // runKey finds, in the context of a request, the context of the Run that it came through. The SDK passes on the values of
 // a connection's context but not its end, so a call would go on, and Close wait for it, after Run was told to stop.
 type runKey struct{}

@@ -1,0 +1,149 @@
+package mcpsrv
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// RunStdio serves one client over standard input and output, and returns when it goes away (nil), when ctx ends or Close
+// is called (nil), or when the connection breaks. Nothing else may write to standard output meanwhile. A line that is no
+// message is answered with a protocol error, and the session goes on.
+func (s *Server) RunStdio(ctx context.Context) error { return s.runLines(ctx, os.Stdin, os.Stdout) }
+
+func (s *Server) runLines(ctx context.Context, in io.ReadCloser, out io.Writer) error {
+	w := &lineWriter{w: out}
+	return s.Run(ctx, &mcp.IOTransport{Reader: &lineReader{Closer: in, r: bufio.NewReader(in), answer: w, most: maxLine}, Writer: w})
+}
+
+// maxLine bounds one message, in bytes.
+const maxLine = 16 << 20
+
+// lineWriter lets the answers of a lineReader in between those of the SDK, which writes a message at a time.
+type lineWriter struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (w *lineWriter) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.w.Write(p)
+}
+
+// Close leaves standard output open, for what the program may still have to say.
+func (w *lineWriter) Close() error { return nil }
+
+// lineReader passes on lines that are messages. The SDK ends the session at the first that is not.
+type lineReader struct {
+	io.Closer
+	r       *bufio.Reader
+	answer  io.Writer
+	most    int
+	batches bool   // the client speaks a revision that has them
+	rest    []byte // of the line being passed on
+}
+
+// Read implements io.Reader. It is called by one goroutine.
+func (l *lineReader) Read(p []byte) (int, error) {
+	for len(l.rest) == 0 {
+		line, err := l.line()
+		if err != nil {
+			return 0, err
+		}
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		if fault := l.check(line); fault != nil {
+			if err := l.refuse(line, fault); err != nil {
+				return 0, err
+			}
+			continue
+		}
+		l.rest = append(line, '\n')
+	}
+	n := copy(p, l.rest)
+	l.rest = l.rest[n:]
+	return n, nil
+}
+
+// line returns the next line, or as much of it as tells that it is too long.
+func (l *lineReader) line() ([]byte, error) {
+	var line []byte
+	for {
+		part, err := l.r.ReadSlice('\n')
+		if len(line) <= l.most {
+			line = append(line, part...)
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		if errors.Is(err, io.EOF) && len(line) > 0 {
+			err = nil // the last line of all
+		}
+		return line, err
+	}
+}
+
+// check returns what is wrong with a line, in the terms of JSON-RPC.
+func (l *lineReader) check(line []byte) *jsonrpc.Error {
+	if len(line) > l.most {
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the message is too large"}
+	}
+	if !json.Valid(line) {
+		return &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "the line is not JSON"}
+	}
+	if line[0] != '[' {
+		m, err := jsonrpc.DecodeMessage(line)
+		if err != nil {
+			return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the line is not a JSON-RPC message: " + err.Error()}
+		}
+		l.note(m)
+		return nil
+	}
+	var batch []json.RawMessage
+	if !l.batches || json.Unmarshal(line, &batch) != nil || len(batch) == 0 {
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "a batch is empty, or the revision has none"}
+	}
+	for _, one := range batch {
+		if _, err := jsonrpc.DecodeMessage(one); err != nil {
+			return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the batch holds what is not a JSON-RPC message: " + err.Error()}
+		}
+	}
+	return nil
+}
+
+// note learns from initialize whether there may be batches.
+func (l *lineReader) note(m jsonrpc.Message) {
+	r, ok := m.(*jsonrpc.Request)
+	if !ok || r.Method != "initialize" {
+		return
+	}
+	var p struct {
+		Version string `json:"protocolVersion"`
+	}
+	if json.Unmarshal(r.Params, &p) == nil {
+		l.batches = p.Version == "2025-03-26" || p.Version == "2024-11-05"
+	}
+}
+
+// refuse answers a line, under its id where it has one.
+func (l *lineReader) refuse(line []byte, fault *jsonrpc.Error) error {
+	var asked struct {
+		ID json.RawMessage `json:"id"`
+	}
+	if len(line) > l.most || json.Unmarshal(line, &asked) != nil || kind(asked.ID) != "string" && kind(asked.ID) != "number" {
+		asked.ID = json.RawMessage("null")
+	}
+	answer := object{{"jsonrpc", json.RawMessage(`"2.0"`)}, {"id", asked.ID}, {"error", encode(fault)}}
+	_, err := l.answer.Write(append(answer.bytes(), '\n'))
+	return err
+}
