@@ -28,7 +28,7 @@ func (s *Server) Run(ctx context.Context, t mcp.Transport) error {
 	}
 	defer context.AfterFunc(ctx, func() { _ = session.Close() })()
 	err = session.Wait()
-	if ctx.Err() != nil || gone(err) {
+	if ctx.Err() != nil || s.closing.Err() != nil || gone(err) {
 		return nil
 	}
 	return err
