@@ -120,13 +120,3 @@ func (l *logBuffer) String() string {
 func (l *logBuffer) logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
-
-func TestSmoke(t *testing.T) {
-	log := &logBuffer{}
-	g := startGateway(t, Options{Logger: log.logger()}, self(t, "s", "sdk"))
-	t.Log(listNames(t, g, "s"))
-	t.Log(call(t, g, "s/echo", `{"a":9007199254740993}`))
-	res, err := g.Call(t.Context(), tool.Call{ID: "s/exact"})
-	t.Log(string(res.Raw), err)
-	t.Log(log.String())
-}

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ import (
 // the SDK tells its own HTTP connection about the session by an unexported method, which a wrapper would hide.
 type httpTap struct {
 	base    http.RoundTripper
+	alive   context.Context // ends when the server is alive up, and all requests with it
 	tap     *tap
 	origin  *url.URL // where the headers may go
 	headers map[string]string
@@ -37,7 +39,7 @@ func (h *httpTap) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := h.outgoing(req, c); err != nil {
 		return nil, err
 	}
-	resp, err := h.base.RoundTrip(req)
+	resp, err := h.send(req)
 	if err != nil {
 		if dial := (*net.OpError)(nil); !errors.As(err, &dial) || dial.Op != "dial" {
 			h.tap.mark(c, func(c *capture) { c.sent = true })
@@ -58,6 +60,34 @@ func (h *httpTap) RoundTrip(req *http.Request) (*http.Response, error) {
 		resp.Header.Del("Content-Length")
 	}
 	return resp, nil
+}
+
+// send makes the request end with the session. The SDK gives its farewells contexts of their own, and would wait seconds
+// for a server that does not answer.
+func (h *httpTap) send(req *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithCancel(req.Context())
+	unlink := context.AfterFunc(h.alive, cancel)
+	release := func() {
+		unlink()
+		cancel()
+	}
+	resp, err := h.base.RoundTrip(req.WithContext(ctx))
+	if err != nil {
+		release()
+		return nil, err
+	}
+	resp.Body = &releasingBody{resp.Body, release}
+	return resp, nil
+}
+
+type releasingBody struct {
+	io.ReadCloser
+	release func()
+}
+
+func (b *releasingBody) Close() error {
+	defer b.release()
+	return b.ReadCloser.Close()
 }
 
 // prepare adds the configured headers. They may hold credentials, so a redirect, or an endpoint event that names another

@@ -149,16 +149,9 @@ func decodeTool(server string, raw json.RawMessage, logger *slog.Logger) (*tool.
 	if err := json.Unmarshal(m["name"], &t.Name); err != nil || t.Name == "" {
 		return nil, errors.New("it has no name")
 	}
-	for _, f := range []struct {
-		key  string
-		into any
-	}{{"title", &t.Title}, {"description", &t.Description}, {"annotations", &t.Annotations}} {
-		if v, ok := m[f.key]; ok {
-			if err := json.Unmarshal(v, f.into); err != nil {
-				logger.Warn("upstream tool has a member of the wrong type; left out", "tool", clip(t.Name, 100), "member", f.key)
-			}
-		}
-	}
+	t.Title = optional[string](m, "title", t.Name, logger)
+	t.Description = optional[string](m, "description", t.Name, logger)
+	t.Annotations = optional[*tool.Annotations](m, "annotations", t.Name, logger)
 	t.InputSchema = objectOrNil(m["inputSchema"], t, "inputSchema", logger)
 	t.OutputSchema = objectOrNil(m["outputSchema"], t, "outputSchema", logger)
 	t.Meta = objectOrNil(m["_meta"], t, "_meta", logger)
@@ -166,6 +159,20 @@ func decodeTool(server string, raw json.RawMessage, logger *slog.Logger) (*tool.
 		t.Icons = icons
 	}
 	return t, nil
+}
+
+// optional decodes a member that may be missing. One of the wrong type counts as missing.
+func optional[T any](m map[string]json.RawMessage, key, name string, logger *slog.Logger) T {
+	var v, zero T
+	raw, ok := m[key]
+	if !ok {
+		return zero
+	}
+	if err := json.Unmarshal(raw, &v); err != nil {
+		logger.Warn("upstream tool has a member of the wrong type; left out", "tool", clip(name, 100), "member", key)
+		return zero
+	}
+	return v
 }
 
 func objectOrNil(raw json.RawMessage, t *tool.Tool, key string, logger *slog.Logger) json.RawMessage {

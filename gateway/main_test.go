@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -12,6 +13,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tooldex/tool"
 )
 
 // The test binary is its own upstream: started with this variable it is an MCP server that behaves as its value says.
@@ -50,6 +53,9 @@ func serve(mode string) {
 		serveScript(scripted[name], arg)
 		return
 	}
+	if name == "parent" {
+		serveParent()
+	}
 	if name == "hang" {
 		fmt.Fprintln(os.Stderr, "waiting for a database")
 		select {}
@@ -67,6 +73,29 @@ func serve(mode string) {
 	if err := sdkServer(name == "noisy").Run(context.Background(), &mcp.StdioTransport{}); err != nil {
 		fmt.Fprintln(os.Stderr, "server:", err)
 	}
+	if name == "deaf" {
+		time.Sleep(time.Hour) // not select: with no goroutine left, that would be a deadlock
+	}
+}
+
+// serveParent is a gateway that has started a server which does not heed the end of its input, and prints its process ID.
+func serveParent() {
+	exe, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	g := New(Options{})
+	g.Set([]tool.Server{{Name: "s", Command: exe, Env: map[string]string{serverVariable: "deaf"}}})
+	res, err := g.Call(context.Background(), tool.Call{ID: "s/pid"})
+	if err != nil {
+		panic(err)
+	}
+	var r struct{ Content []struct{ Text string } }
+	if err := json.Unmarshal(res.Raw, &r); err != nil {
+		panic(err)
+	}
+	fmt.Println(r.Content[0].Text)
+	time.Sleep(time.Hour)
 }
 
 // object is the schema of a tool without declared parameters.
@@ -130,8 +159,12 @@ func sdkServer(noisy bool) *mcp.Server {
 	return s
 }
 
+var errNotCancelled = errors.New("not cancelled")
+
 // waitTool says that it runs, waits until it is cancelled, and leaves a file that says so.
 func waitTool(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	ctx, stop := context.WithTimeoutCause(ctx, 20*time.Second, errNotCancelled) // so that no failed test hangs
+	defer stop()
 	var args struct{ File string }
 	if err := json.Unmarshal(req.Params.Arguments, &args); err != nil {
 		return nil, err
@@ -140,10 +173,10 @@ func waitTool(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResul
 		return nil, err
 	}
 	<-ctx.Done()
-	if args.File == "" {
+	if args.File == "" || context.Cause(ctx) == errNotCancelled {
 		return nil, ctx.Err()
 	}
-	return nil, os.WriteFile(args.File, []byte("cancelled"), 0o600)
+	return &mcp.CallToolResult{Content: []mcp.Content{}}, os.WriteFile(args.File, []byte("cancelled"), 0o600)
 }
 
 // countTool sends n progress notifications.
@@ -261,10 +294,9 @@ var scripted = map[string]script{
 		return scriptResult(`{"tools":[],"nextCursor":"` + p.Cursor + `x"}`)
 	}),
 	"odd": hello(func(string, json.RawMessage, string) []string {
-		return scriptResult(`{"tools":[
-			{"name":"array","inputSchema":{"type":"array"}},{"name":"none"},{"name":"true","inputSchema":true},{"name":"null","inputSchema":null},
-			{"name":"loop","inputSchema":{"type":"object","$ref":"#"}},{"inputSchema":{}},{"name":5},"no",{"name":"a b.c\u202e"},
-			{"name":"hints","annotations":{"readOnlyHint":"yes","title":"T"},"description":7,"NAME":"other","icons":null,"_meta":null}]}`[0:])
+		return scriptResult(`{"tools":[{"name":"array","inputSchema":{"type":"array"}},{"name":"none"},{"name":"true","inputSchema":true},` +
+			`{"name":"null","inputSchema":null},{"name":"loop","inputSchema":{"type":"object","$ref":"#"}},{"inputSchema":{}},{"name":5},"no",{"name":"a b.c\u202e"},` +
+			`{"name":"hints","annotations":{"readOnlyHint":"yes","title":"T"},"description":7,"NAME":"other","icons":null,"_meta":null}]}`)
 	}),
 	"answers": hello(func(_ string, params json.RawMessage, _ string) []string {
 		var p struct{ Name string }
@@ -298,8 +330,8 @@ var scripted = map[string]script{
 			Meta struct{ ProgressToken json.RawMessage } `json:"_meta"`
 		}
 		_ = json.Unmarshal(params, &p)
-		lines := make([]string, 0, 100_000)
-		for i := range 20_000 {
+		lines := make([]string, 0, 25_000)
+		for i := range 5_000 {
 			lines = append(lines, `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}`,
 				`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`,
 				`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"x:y"}}`,

@@ -29,6 +29,8 @@ type session struct {
 
 	ctx     context.Context // ends with the session; its cause says why
 	cancel  context.CancelCauseFunc
+	kept    context.Context // ends when the server is given up: after the session, so that it can say farewell
+	giveUp  context.CancelFunc
 	changed chan struct{} // signals tools/list_changed
 	done    chan struct{} // closed when all is released
 
@@ -81,11 +83,13 @@ func (d *dialer) connect(ctx context.Context, x *expanded, legacy bool) (*sessio
 		changed: d.changed, done: make(chan struct{}), pages: map[string][]byte{},
 	}
 	s.ctx, s.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	s.kept, s.giveUp = context.WithCancel(context.WithoutCancel(ctx))
 	transport, err := d.transport(s, x)
 	if err != nil {
-		s.cancel(err)
+		err = s.startError(err, nil)
+		s.cancel(errStopped)
 		s.release()
-		return nil, s.startError(err, nil)
+		return nil, err
 	}
 	var opts *mcp.ClientSessionOptions
 	if legacy {
@@ -100,7 +104,10 @@ func (d *dialer) connect(ctx context.Context, x *expanded, legacy bool) (*sessio
 	})
 	// The SSE transport's stream lives as long as the context given to Connect, so that is the session's, and the
 	// attempt's end is passed on to it only until the handshake is done.
-	unlink := context.AfterFunc(ctx, func() { s.cancel(context.Cause(ctx)) })
+	unlink := context.AfterFunc(ctx, func() {
+		s.cancel(context.Cause(ctx))
+		s.giveUp()
+	})
 	connectCtx, c := withCapture(s.ctx)
 	s.cs, err = client.Connect(connectCtx, transport, opts)
 	if !unlink() && err == nil {
@@ -111,6 +118,7 @@ func (d *dialer) connect(ctx context.Context, x *expanded, legacy bool) (*sessio
 		last := s.tap.finish(c)
 		err = s.startError(err, &last)
 		s.cancel(errStopped)
+		s.grace = min(s.grace, 200*time.Millisecond) // it has nothing to put in order
 		s.release()
 		return nil, err
 	}
@@ -143,7 +151,7 @@ func (d *dialer) transport(s *session, x *expanded) (mcp.Transport, error) {
 	}
 	s.base = base.Clone()
 	s.base.MaxIdleConnsPerHost = d.opts.Concurrency
-	client := &http.Client{Transport: &httpTap{base: s.base, tap: s.tap, origin: u, headers: x.headers, limit: d.opts.MaxResult}}
+	client := &http.Client{Transport: &httpTap{base: s.base, alive: s.kept, tap: s.tap, origin: u, headers: x.headers, limit: d.opts.MaxResult}}
 	if kind(d.cfg) == tool.SSE {
 		return &mcp.SSEClientTransport{Endpoint: x.url, HTTPClient: client, MaxEventSize: -1}, nil
 	}
@@ -166,6 +174,7 @@ func kind(s tool.Server) tool.Transport {
 func (s *session) watch() error {
 	err := s.cs.Wait()
 	s.cancel(errors.Join(errors.New("connection ended"), err))
+	_ = s.cs.Close() // ends its goroutines also where the connection ended by itself
 	s.release()
 	close(s.done)
 	return err
@@ -174,21 +183,25 @@ func (s *session) watch() error {
 // close ends the session and waits until all of it is gone. Calls that run fail. It needs watch to run.
 func (s *session) close() {
 	s.cancel(errStopped)
-	if s.conn != nil { // should a request be stuck in the pipe, the SDK would wait for it
-		t := time.AfterFunc(s.grace, func() { _ = s.conn.Close() })
-		defer t.Stop()
-	}
+	t := time.AfterFunc(s.grace, s.abandon)
+	defer t.Stop()
 	_ = s.cs.Close()
 	<-s.done
+}
+
+// abandon breaks the connection. The SDK would wait for a request that is stuck in the pipe, or a farewell without answer.
+func (s *session) abandon() {
+	s.giveUp()
+	if s.conn != nil {
+		_ = s.conn.Close()
+	}
 }
 
 func (s *session) alive() bool { return s.ctx.Err() == nil }
 
 // release lets go of whatever was opened.
 func (s *session) release() {
-	if s.conn != nil {
-		_ = s.conn.Close()
-	}
+	s.abandon()
 	if s.proc != nil {
 		s.proc.stop(s.grace)
 		s.conn.wait()

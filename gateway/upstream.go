@@ -239,19 +239,28 @@ func (u *Upstream) stop() {
 	}
 }
 
-// settle is how long a change of a server's tools is left to settle before it is announced: servers send one
-// notification per tool.
-const settle = 50 * time.Millisecond
+// A change of a server's tools is left to settle before it is announced, since servers send one notification per tool: for
+// settle at first, and for twice as long each time while the changes go on.
+const (
+	settle     = 50 * time.Millisecond
+	settleMost = 5 * time.Second
+)
 
 // announce calls OnListChanged, once for any number of signals that come together.
 func (u *Upstream) announce() {
+	wait, last := settle, time.Time{}
 	for {
 		select {
 		case <-u.changed:
 		case <-u.ctx.Done():
 			return
 		}
-		t := time.NewTimer(settle)
+		if time.Since(last) < 2*wait {
+			wait = min(2*wait, settleMost)
+		} else {
+			wait = settle
+		}
+		t := time.NewTimer(wait)
 		select {
 		case <-t.C:
 		case <-u.ctx.Done():
@@ -263,6 +272,7 @@ func (u *Upstream) announce() {
 		default:
 		}
 		u.opts.OnListChanged(u.cfg.Name)
+		last = time.Now()
 	}
 }
 
