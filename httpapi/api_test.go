@@ -343,7 +343,7 @@ func FuzzRequests(f *testing.F) {
 	f.Add("q=a&explain", `{"query":{"a":[]},"server":7}`)
 	f.Fuzz(func(t *testing.T, query, body string) {
 		fix := newFixture(t, nil)
-		fix.Server.o.Logger = slog.New(slog.DiscardHandler)
+		fix.o.Logger = slog.New(slog.DiscardHandler)
 		for _, target := range []string{"/search", "/api/tools"} {
 			req := httptest.NewRequest("GET", target, nil)
 			req.URL.RawQuery = query

@@ -346,11 +346,16 @@ func TestShutdownGivesUpInTheEnd(t *testing.T) {
 func TestOverTheWire(t *testing.T) {
 	f := newFixture(t, nil)
 	url, stop, served := f.serve(t)
-	res, err := http.Post(url+"/search", "application/json", strings.NewReader(`{"query":"read"}`)) //nolint:noctx // a test's own server
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/search", strings.NewReader(`{"query":"read"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer res.Body.Close()
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
 	var got tool.Result
 	if err := json.NewDecoder(res.Body).Decode(&got); err != nil || len(got.Tools) != 1 {
 		t.Errorf("%v %v", got, err)

@@ -119,7 +119,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = &tool.Error{Code: tool.Timeout, Op: "shut down", Msg: "open requests did not end within " + s.o.Grace.String(), Err: srv.Close()}
 	}
-	<-served
+	if stopped := <-served; err == nil && !errors.Is(stopped, http.ErrServerClosed) {
+		err = fmt.Errorf("serve: %w", stopped)
+	}
 	return err
 }
 

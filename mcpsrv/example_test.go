@@ -32,7 +32,7 @@ func Example() {
 		InputSchema: json.RawMessage(`{"type":"object","properties":{"zone":{"type":"string"}}}`),
 	}}, "")}
 	srv := mcpsrv.New(mcpsrv.Options{Searcher: c, Caller: c, Catalog: c, Version: "1.0.0"})
-	defer srv.Close()
+	defer func() { _ = srv.Close() }()
 
 	ctx := context.Background()
 	theirs, ours := mcp.NewInMemoryTransports()
@@ -42,7 +42,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	defer session.Close()
+	defer func() { _ = session.Close() }()
 	for _, call := range []mcp.CallToolParams{
 		{Name: "search_tools", Arguments: map[string]any{"query": "what time is it"}},
 		{Name: "invoke_tool", Arguments: map[string]any{"name": "current_time", "arguments": map[string]any{"zone": "UTC"}}},

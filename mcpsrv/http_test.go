@@ -138,7 +138,7 @@ func post(t *testing.T, url, revision, session, body string) (string, http.Heade
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer res.Body.Close()
+	defer func() { _ = res.Body.Close() }()
 	all, err := io.ReadAll(res.Body)
 	if err != nil {
 		t.Fatal(err)
@@ -237,7 +237,7 @@ func TestCloseEndsStreams(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer stream.Body.Close()
+	defer func() { _ = stream.Body.Close() }()
 	go func() { // answered or not, it must not hang
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, srv.URL, strings.NewReader(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"file_info","arguments":{"path":"a"}}}`))
 		if err != nil {
