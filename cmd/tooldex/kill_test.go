@@ -15,8 +15,8 @@ import (
 
 // The import that is killed: enough files that a kill in the middle leaves some of them unread.
 const (
-	killFiles = 40
-	killTools = 60 // in each
+	killFiles = 36
+	killTools = 12 // in each
 	kills     = 10
 )
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
 	"tooldex/mcpsrv"
@@ -85,7 +86,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	}
 	if f.stdio {
 		running++
-		go func() { ends <- srv.RunStdio(ctx) }()
+		go func() { ends <- srv.Run(ctx, drained{&mcp.StdioTransport{}}) }()
 	}
 	for range running {
 		err = errors.Join(err, <-ends)

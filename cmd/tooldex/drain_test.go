@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// script is a connection that reads given messages and then ends.
+type script struct {
+	mcp.Connection
+	messages []jsonrpc.Message
+}
+
+func (s *script) Connect(context.Context) (mcp.Connection, error) { return s, nil }
+
+func (s *script) Read(context.Context) (jsonrpc.Message, error) {
+	if len(s.messages) == 0 {
+		return nil, io.EOF
+	}
+	msg := s.messages[0]
+	s.messages = s.messages[1:]
+	return msg, nil
+}
+
+func (s *script) Write(context.Context, jsonrpc.Message) error { return nil }
+func (s *script) Close() error                                 { return nil }
+
+func request(t *testing.T, id any, method string) *jsonrpc.Request {
+	t.Helper()
+	made, err := jsonrpc.MakeID(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &jsonrpc.Request{ID: made, Method: method}
+}
+
+func TestDrain(t *testing.T) {
+	tests := []struct {
+		name   string
+		answer time.Duration // when the request is answered; zero means never
+		close  time.Duration // when the connection is closed; zero means never
+		want   time.Duration // when the end is seen
+	}{
+		{"the end waits for the answer", time.Second, 0, time.Second},
+		{"but not for ever", 0, 0, drainGrace},
+		{"nor once the connection is closed", 0, 2 * time.Second, 2 * time.Second},
+	}
+	for _, method := range []string{"tools/call", "initialize"} {
+		for _, tt := range tests {
+			t.Run(method+"/"+tt.name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					start := time.Now()
+					req := request(t, "a", method)
+					conn, err := drained{&script{messages: []jsonrpc.Message{req}}}.Connect(t.Context())
+					if err != nil {
+						t.Fatal(err)
+					}
+					if _, err := conn.Read(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+					if tt.answer > 0 {
+						time.AfterFunc(tt.answer, func() { _ = conn.Write(t.Context(), &jsonrpc.Response{ID: req.ID}) })
+					}
+					if tt.close > 0 {
+						time.AfterFunc(tt.close, func() { _ = conn.Close() })
+					}
+					_, err = conn.Read(t.Context())
+					if got := time.Since(start); !errors.Is(err, io.EOF) || got < tt.want || got > 2*tt.want {
+						t.Errorf("%v after %v, want EOF after %v", err, got, tt.want)
+					}
+				})
+			})
+		}
+	}
+}

@@ -1,0 +1,8 @@
+// Command bench measures the built command and writes the pages of figures in docs.
+//
+//	go run ./internal/bench -bin bin/tooldex -data DIR -out docs/benchmarks.md speed
+//	go run ./internal/bench -bin bin/tooldex -data DIR -out docs/quality.md quality
+//
+// Every figure of those pages comes from here, together with the machine, the commit and the command that made it; none is
+// typed by hand. It is a program of its own, since it needs the built command and data that is not part of the repository.
+package main

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// command runs the built command once and returns how long it took and what it printed.
+func command(ctx context.Context, c config, args ...string) (time.Duration, []byte, error) {
+	cmd := exec.CommandContext(ctx, c.bin, args...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	start := time.Now()
+	err := cmd.Run()
+	took := time.Since(start)
+	if err != nil {
+		return took, stdout.Bytes(), fmt.Errorf("%s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(stderr.String()))
+	}
+	return took, stdout.Bytes(), nil
+}
+
+// repeat gives the median time of n runs.
+func repeat(n int, run func() (time.Duration, error)) (time.Duration, error) {
+	times := make([]time.Duration, n)
+	for i := range times {
+		took, err := run()
+		if err != nil {
+			return 0, err
+		}
+		times[i] = took
+	}
+	slices.Sort(times)
+	return times[n/2], nil
+}
+
+// percentile returns the lowest of times that at least p percent do not exceed. It sorts times.
+func percentile(times []time.Duration, p int) time.Duration {
+	slices.Sort(times)
+	return times[(len(times)*p+99)/100-1]
+}
+
+// dumps lists the tools/list answers of the real catalogue.
+func dumps(c config) ([]string, error) {
+	files, err := filepath.Glob(filepath.Join(c.data, "catalogue", "*.json"))
+	if err == nil && len(files) == 0 {
+		err = fmt.Errorf("%s holds no catalogue", c.data)
+	}
+	return files, err
+}
+
+// residentMB reads how much memory a process has now.
+func residentMB(pid int) (float64, error) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(b)) {
+		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			kb, err := strconv.Atoi(strings.Fields(rest)[0])
+			return float64(kb) / 1024, err
+		}
+	}
+	return 0, fmt.Errorf("no VmRSS for process %d", pid)
+}
+
+// session is a client of a process that speaks MCP over its standard streams.
+type session struct {
+	*mcp.ClientSession
+	process *exec.Cmd
+}
+
+func connect(ctx context.Context, name string, args ...string) (*session, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	client := mcp.NewClient(&mcp.Implementation{Name: "bench", Version: "1"}, nil)
+	s, err := client.Connect(ctx, &mcp.CommandTransport{Command: cmd}, nil)
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", name, err)
+	}
+	return &session{s, cmd}, nil
+}

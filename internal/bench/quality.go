@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// report is the part of "tooldex eval -o json" that the page shows.
+type report struct {
+	Set   string    `json:"set"`
+	Tools int       `json:"tools"`
+	All   summary   `json:"all"`
+	Kinds []summary `json:"kinds"`
+	None  *struct {
+		All *struct {
+			Queries   int      `json:"queries"`
+			Confident *float64 `json:"confident"`
+			AUROC     *float64 `json:"auroc"`
+		} `json:"all"`
+		Confident *float64 `json:"confident"`
+	} `json:"noMatch"`
+	Tokens *struct {
+		Median float64 `json:"median"`
+	} `json:"tokensPerAnswer"`
+}
+
+type summary struct {
+	Kind    string             `json:"kind"`
+	Queries int                `json:"queries"`
+	Scores  map[string]float64 `json:"scores"`
+}
+
+// evaluation is one set in all modes. Split and sample say which of its requests were put.
+type evaluation struct {
+	name, split string
+	reports     map[string]*report
+}
+
+func modes() []string { return []string{"keyword", "semantic", "hybrid"} }
+
+// qualityPage runs the evaluation of every labelled set in every mode.
+func qualityPage(ctx context.Context, c config) (string, error) {
+	sets, err := labelledSets(c.data)
+	if err != nil {
+		return "", err
+	}
+	var all []evaluation
+	for _, dir := range sets {
+		e := evaluation{name: filepath.Base(dir), reports: map[string]*report{}}
+		if e.name == "metatool_single" { // 20,542 requests, most of them for training
+			e.split = "test"
+		}
+		for _, mode := range modes() {
+			fmt.Fprintln(os.Stderr, "eval", e.name, mode)
+			if e.reports[mode], err = evaluate(ctx, c, dir, mode, e.split); err != nil {
+				return "", err
+			}
+		}
+		all = append(all, e)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Quality\n\n%s\n", origin("make quality"))
+	b.WriteString("Each set is run by `tooldex eval DIR --mode MODE`. Figures are means over the requests that some tool serves; how each is\n" +
+		"defined is told by `go doc ./eval`. Sets named `train` in the list of data were part of what the embedding table was trained on and\n" +
+		"say little about new tools: seal_tools, azure_mcp and the training split of metatool_single. The others were only measured.\n\n")
+	writeOverview(&b, all)
+	for _, e := range all {
+		writeKinds(&b, e)
+	}
+	return b.String(), nil
+}
+
+// labelledSets lists the folders that hold requests, the hand-labelled ones first.
+func labelledSets(data string) ([]string, error) {
+	sets, err := filepath.Glob(filepath.Join(data, "sets", "*", "queries.jsonl"))
+	if err != nil {
+		return nil, err
+	}
+	out := []string{filepath.Join(data, "intents"), filepath.Join(data, "little_known")}
+	for _, s := range sets {
+		out = append(out, filepath.Dir(s))
+	}
+	return out, nil
+}
+
+func evaluate(ctx context.Context, c config, dir, mode, split string) (*report, error) {
+	args := []string{"eval", dir, "--mode", mode, "-o", "json"}
+	if split != "" {
+		args = append(args, "--split", split)
+	}
+	_, out, err := command(ctx, c, args...)
+	if err != nil {
+		return nil, err
+	}
+	var r report
+	if err := json.Unmarshal(out, &r); err != nil {
+		return nil, fmt.Errorf("read the report of %s: %w", dir, err)
+	}
+	return &r, nil
+}
+
+func writeOverview(b *strings.Builder, all []evaluation) {
+	b.WriteString("| set | tools | requests | mode | hit@1 | recall@5 | hit@5 | recall@10 | MRR | nDCG@10 | complete@10 | tokens an answer |\n")
+	b.WriteString("|---|---|---|---|---|---|---|---|---|---|---|---|\n")
+	for _, e := range all {
+		name := e.name
+		if e.split != "" {
+			name += " (" + e.split + ")"
+		}
+		for _, mode := range modes() {
+			r := e.reports[mode]
+			s := r.All.Scores
+			tokens := "-"
+			if r.Tokens != nil {
+				tokens = fmt.Sprintf("%.0f", r.Tokens.Median)
+			}
+			fmt.Fprintf(b, "| %s | %d | %d | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", name, r.Tools, r.All.Queries, mode,
+				figure(s["hit@1"]), figure(s["recall@5"]), figure(s["hit@5"]), figure(s["recall@10"]), figure(s["mrr"]), figure(s["ndcg@10"]), figure(s["complete@10"]), tokens)
+		}
+	}
+	b.WriteString("\n")
+}
+
+// writeKinds breaks a set down by kind of request, where it has kinds.
+func writeKinds(b *strings.Builder, e evaluation) {
+	hybrid := e.reports["hybrid"]
+	if len(hybrid.Kinds) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "## %s, by kind of request\n\n| kind | requests |", e.name)
+	for _, mode := range modes() {
+		fmt.Fprintf(b, " %s hit@1 | hit@5 | complete@10 |", mode)
+	}
+	b.WriteString("\n|---|---|" + strings.Repeat("---|", 3*len(modes())) + "\n")
+	for i, k := range hybrid.Kinds {
+		fmt.Fprintf(b, "| %s | %d |", k.Kind, k.Queries)
+		for _, mode := range modes() {
+			s := e.reports[mode].Kinds[i].Scores
+			fmt.Fprintf(b, " %s | %s | %s |", figure(s["hit@1"]), figure(s["hit@5"]), figure(s["complete@10"]))
+		}
+		b.WriteString("\n")
+	}
+	if n := hybrid.None; n != nil && n.All != nil && n.All.Confident != nil && n.Confident != nil && n.All.AUROC != nil {
+		fmt.Fprintf(b, "\nOf %d requests that no tool serves, hybrid search was confident about %s; of the others, about %s. By its first score the two are told apart with AUROC %s.\n",
+			n.All.Queries, figure(*n.All.Confident), figure(*n.Confident), figure(*n.All.AUROC))
+	}
+	b.WriteString("\n")
+}
+
+func figure(v float64) string { return strings.TrimPrefix(fmt.Sprintf("%.3f", v), "0") }
