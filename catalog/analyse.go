@@ -22,13 +22,9 @@ func hashText(d embed.Document) store.TextHash {
 	return store.HashText(d.Name, d.Description, d.Parameters)
 }
 
-// indexFields analyses what a tool says of itself and what was lent to it.
-func indexFields(an *analyzer, t *tool.Tool, d embed.Document, loan *knowledge.Loan) (out [index.NumFields][]index.Term) {
-	out[index.Name] = an.count(d.Name)
-	out[index.Text] = an.count(d.Description)
-	out[index.Params] = an.count(d.Parameters)
+// indexFields analyses what a tool says of itself, and adds what was lent to it.
+func indexFields(an *knowledge.Analyzer, t *tool.Tool, d embed.Document, loan *knowledge.Loan) (out [index.NumFields][]index.Term) {
 	labels := append([]string{t.Category}, t.Keywords...)
-	out[index.Labels] = an.count(strings.Join(append(labels, t.Synonyms...), "\n"))
 	said := make([]string, 0, len(t.Utterances)+len(t.Examples))
 	for _, u := range t.Utterances {
 		said = append(said, u.Text)
@@ -36,39 +32,20 @@ func indexFields(an *analyzer, t *tool.Tool, d embed.Document, loan *knowledge.L
 	for _, e := range t.Examples {
 		said = append(said, e.Description)
 	}
-	out[index.Said] = an.count(strings.Join(said, "\n"))
-	out[index.Lent] = make([]index.Term, len(loan.Terms))
-	for i, term := range loan.Terms {
-		out[index.Lent][i] = index.Term(term)
+	for f, text := range map[index.Field]string{
+		index.Name: d.Name, index.Text: d.Description, index.Params: d.Parameters,
+		index.Labels: strings.Join(append(labels, t.Synonyms...), "\n"), index.Said: strings.Join(said, "\n"),
+	} {
+		out[f] = indexTerms(an.Count(text))
 	}
+	out[index.Lent] = indexTerms(loan.Terms)
 	return out
 }
 
-// analyzer counts terms. It must not be used by two goroutines at once.
-type analyzer struct {
-	knowledge.Analyzer
-	terms []string
-	seen  map[string]int
-}
-
-func (a *analyzer) count(text string) []index.Term {
-	a.terms = a.Terms(a.terms[:0], text)
-	if len(a.terms) == 0 {
-		return nil
-	}
-	if a.seen == nil {
-		a.seen = map[string]int{}
-	}
-	clear(a.seen)
-	out := make([]index.Term, 0, len(a.terms))
-	for _, t := range a.terms {
-		i, ok := a.seen[t]
-		if !ok {
-			i = len(out)
-			a.seen[t] = i
-			out = append(out, index.Term{Text: t})
-		}
-		out[i].Weight++
+func indexTerms(terms []knowledge.Term) []index.Term {
+	out := make([]index.Term, len(terms))
+	for i, t := range terms {
+		out[i] = index.Term(t)
 	}
 	return out
 }
@@ -76,26 +53,23 @@ func (a *analyzer) count(text string) []index.Term {
 // lentShare is how much of a tool's vector is the mean of the requests that its archetypes answer.
 const lentShare = .4
 
-// mix adds what was lent to a tool's own vector. The result has unit length.
+// mix adds what was lent to a tool's own vector, if it is of the same model, and brings the sum to unit length.
 func mix(own, lent []float32) []float32 {
-	if len(own) != len(lent) {
-		return own
+	if len(own) == len(lent) {
+		for i := range own {
+			own[i] = float32((1-lentShare)*own[i]) + float32(lentShare*lent[i])
+		}
 	}
 	var sum float64
-	for i := range own {
-		own[i] = float32((1-lentShare)*own[i]) + float32(lentShare*lent[i])
-		sum += float64(own[i]) * float64(own[i])
+	for _, x := range own {
+		sum += float64(x) * float64(x)
 	}
-	return toUnit(own, sum)
-}
-
-func toUnit(v []float32, sum float64) []float32 {
 	if sum == 0 {
-		return v
+		return own
 	}
 	by := 1 / math.Sqrt(sum)
-	for i := range v {
-		v[i] = float32(float64(v[i]) * by)
+	for i := range own {
+		own[i] = float32(float64(own[i]) * by)
 	}
-	return v
+	return own
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"tooldex/embed"
 	"tooldex/index"
@@ -73,9 +74,11 @@ func (x *searchable) view() store.View {
 		m := x.m.Embedder.Model()
 		v.Model = store.Model{Name: m.Name, Dims: m.Dims, Fingerprint: m.Fingerprint}
 	}
+	v.Knowledge = "none"
 	if x.m.Base != nil {
 		v.Knowledge = x.m.Base.Version()
 	}
+	v.Knowledge += fmt.Sprintf(" layout %d", preparedLayout)
 	return v
 }
 
@@ -84,76 +87,102 @@ const chunk = 256
 
 func (x *searchable) prepare(ctx context.Context, entries []entry, have *material, progress func(done, total int)) (*material, error) {
 	made := newMaterial()
-	docs, borrowers := x.missing(entries, have)
-	total, done := len(docs)+len(borrowers), 0
-	if total == 0 {
-		return made, nil
+	var raw []entry
+	for _, e := range entries {
+		if _, ok := textOf(have.lent[e.hash]); !ok {
+			raw = append(raw, e)
+		}
 	}
-	if len(borrowers) > 0 {
-		lender := x.m.Base.Lender(x.m.Encoder)
-		for start := 0; start < len(borrowers); start += chunk {
-			part := borrowers[start:min(start+chunk, len(borrowers))]
-			if err := lend(ctx, lender, part, made); err != nil {
-				return made, err
-			}
-			done += len(part)
-			progress(done, total)
+	var lender *knowledge.Lender
+	if len(raw) > 0 && x.m.Base != nil {
+		lender = x.m.Base.Lender(x.m.Encoder)
+	}
+	for start := 0; start < len(raw); start += chunk {
+		if err := x.analyse(ctx, lender, raw[start:min(start+chunk, len(raw))], made); err != nil {
+			return made, err
+		}
+		progress(min(start+chunk, len(raw)), len(raw))
+	}
+	return made, x.embed(ctx, entries, have, made)
+}
+
+// analyse prepares the tools of part, on all processors.
+func (x *searchable) analyse(ctx context.Context, lender *knowledge.Lender, part []entry, made *material) error {
+	loans := make([]knowledge.Loan, len(part))
+	if lender != nil {
+		tools := make([]*tool.Tool, len(part))
+		for i, e := range part {
+			tools[i] = e.tool
+		}
+		var err error
+		if loans, err = lender.Lend(ctx, tools); err != nil {
+			return fmt.Errorf("lend to tools: %w", err)
+		}
+	}
+	encoded := make([][]byte, len(part))
+	inParallel(len(part), func() func(i int) {
+		an := new(knowledge.Analyzer)
+		return func(i int) {
+			p := prepare(an, part[i].tool, &loans[i])
+			encoded[i] = p.encode()
+		}
+	})
+	for i, e := range part {
+		made.lent[e.hash] = encoded[i]
+	}
+	return nil
+}
+
+// embed makes the vectors that are missing.
+func (x *searchable) embed(ctx context.Context, entries []entry, have, made *material) error {
+	if x.m.Embedder == nil {
+		return nil
+	}
+	var (
+		docs   []embed.Document
+		hashes []store.TextHash
+	)
+	seen := map[store.TextHash]bool{}
+	for _, e := range entries {
+		b, ok := made.lent[e.hash]
+		if !ok {
+			b = have.lent[e.hash]
+		}
+		h, _ := textOf(b)
+		if _, ok := have.vectors[h]; !ok && !seen[h] {
+			seen[h] = true
+			docs, hashes = append(docs, embedText(e.tool)), append(hashes, h)
 		}
 	}
 	for start := 0; start < len(docs); start += chunk {
-		part := docs[start:min(start+chunk, len(docs))]
-		vectors, err := x.m.Embedder.Documents(ctx, part)
+		end := min(start+chunk, len(docs))
+		vectors, err := x.m.Embedder.Documents(ctx, docs[start:end])
 		if err != nil {
-			return made, fmt.Errorf("embed tools: %w", err)
+			return fmt.Errorf("embed tools: %w", err)
 		}
 		for i, v := range vectors {
-			made.vectors[hashText(part[i])] = store.Quantize(v)
+			made.vectors[hashes[start+i]] = store.Quantize(v)
 		}
-		done += len(part)
-		progress(done, total)
-	}
-	return made, nil
-}
-
-// missing returns the texts that have no vector and the tools that were not lent to, each once.
-func (x *searchable) missing(entries []entry, have *material) (docs []embed.Document, borrowers []entry) {
-	texts, hashes := map[store.TextHash]bool{}, map[tool.Hash]bool{}
-	for _, e := range entries {
-		if x.m.Embedder != nil {
-			d := embedText(e.tool)
-			h := hashText(d)
-			if _, ok := have.vectors[h]; !ok && !texts[h] {
-				texts[h] = true
-				docs = append(docs, d)
-			}
-		}
-		if x.m.Base != nil {
-			if _, ok := have.lent[e.hash]; !ok && !hashes[e.hash] {
-				hashes[e.hash] = true
-				borrowers = append(borrowers, e)
-			}
-		}
-	}
-	return docs, borrowers
-}
-
-func lend(ctx context.Context, lender *knowledge.Lender, to []entry, made *material) error {
-	tools := make([]*tool.Tool, len(to))
-	for i, e := range to {
-		tools[i] = e.tool
-	}
-	loans, err := lender.Lend(ctx, tools)
-	if err != nil {
-		return fmt.Errorf("lend to tools: %w", err)
-	}
-	for i := range loans {
-		b, err := loans[i].MarshalBinary()
-		if err != nil {
-			return fmt.Errorf("lend to %s: %w", to[i].tool.ID(), err)
-		}
-		made.lent[to[i].hash] = b
 	}
 	return nil
+}
+
+// inParallel calls what each worker's function is for 0 to n-1, on all processors.
+func inParallel(n int, worker func() func(i int)) {
+	workers := min(runtime.GOMAXPROCS(0), max(1, n/32))
+	var (
+		next  atomic.Int64
+		group sync.WaitGroup
+	)
+	for range workers {
+		group.Go(func() {
+			do := worker()
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				do(i)
+			}
+		})
+	}
+	group.Wait()
 }
 
 func (x *searchable) publish(_ context.Context, set *tool.Set, entries []entry, have *material) error {
@@ -168,17 +197,9 @@ func (x *searchable) publish(_ context.Context, set *tool.Set, entries []entry, 
 // snapshot builds the index, analysing on all processors.
 func (x *searchable) snapshot(set *tool.Set, entries []entry, have *material) (*index.Snapshot, error) {
 	docs := make([]index.Doc, len(entries))
-	workers := min(runtime.GOMAXPROCS(0), max(1, len(entries)/64))
-	var group sync.WaitGroup
-	for w := range workers {
-		group.Go(func() {
-			var an analyzer
-			for i := w; i < len(entries); i += workers {
-				docs[i] = x.doc(&an, entries[i], have)
-			}
-		})
-	}
-	group.Wait()
+	inParallel(len(entries), func() func(i int) {
+		return func(i int) { docs[i] = x.doc(entries[i], have) }
+	})
 	snap, err := index.Build(set, docs, x.o)
 	if err != nil {
 		return nil, fmt.Errorf("build the index: %w", err)
@@ -186,28 +207,19 @@ func (x *searchable) snapshot(set *tool.Set, entries []entry, have *material) (*
 	return snap, nil
 }
 
-// doc is one tool as the index sees it. What is missing or cannot be read is left out: words still find the tool.
-func (x *searchable) doc(an *analyzer, e entry, have *material) index.Doc {
-	var loan knowledge.Loan
-	if b, ok := have.lent[e.hash]; ok && loan.UnmarshalBinary(b) != nil {
-		loan = knowledge.Loan{}
+// doc is one tool as the index sees it. What is missing or cannot be read is made of the tool alone: words still find it.
+func (x *searchable) doc(e entry, have *material) index.Doc {
+	p, err := decodePrepared(have.lent[e.hash])
+	if err != nil {
+		p = prepare(new(knowledge.Analyzer), e.tool, new(knowledge.Loan))
 	}
-	d := embedText(e.tool)
-	out := index.Doc{Fields: indexFields(an, e.tool, d, &loan), Landmarks: make([]index.Landmark, len(loan.From))}
-	for i, f := range loan.From {
-		out.Landmarks[i] = index.Landmark{Point: int32(f.Archetype), Like: f.Like}
-	}
-	if v, ok := have.vectors[hashText(d)]; ok {
+	out := index.Doc{Fields: p.fields, Landmarks: p.landmarks}
+	if v, ok := have.vectors[p.text]; ok {
 		own := v.Float32s(make([]float32, 0, len(v.Data)))
-		if x.m.Embedder.Model().Fingerprint == x.m.Encoder.Fingerprint && loan.Vector != nil {
-			out.Vector = mix(own, loan.Vector)
-		} else {
-			var sum float64
-			for _, c := range own {
-				sum += float64(c) * float64(c)
-			}
-			out.Vector = toUnit(own, sum)
+		if x.m.Embedder.Model().Fingerprint != x.m.Encoder.Fingerprint {
+			p.lent = nil
 		}
+		out.Vector = mix(own, p.lent)
 	}
 	return out
 }

@@ -41,10 +41,11 @@ type Doc struct {
 	Landmarks []Landmark
 }
 
-// Landmark says how like a point outside the catalogue is, from 0 to 1.
+// Landmark says how like a point outside the catalogue is, from 0 to 1, and by what weight it has lent its words.
 type Landmark struct {
 	Point int32
 	Like  float32
+	Lent  float32
 }
 
 // Options tune BM25F. The zero value means the defaults.
@@ -80,6 +81,7 @@ type Snapshot struct {
 	dims    int
 	rows    []float32           // dims floats a document; zero rows for documents without a vector
 	near    map[int32][]posting // by landmark: what resembles it, and how much
+	marks   [][]Landmark        // by document
 	cluster func() (*chromem.Collection, error)
 }
 
@@ -88,7 +90,7 @@ type posting struct {
 	impact float32 // idf times saturated weight: what the term adds to the document's score
 }
 
-// Build makes a Snapshot of set, whose i-th tool by ID is described by docs[i]. Terms and vectors are copied. It returns
+// Build makes a Snapshot of set, whose i-th tool by ID is described by docs[i]. Terms and vectors are copied, landmarks are kept. It returns
 // an Invalid error if the numbers differ or a vector has another width than the first.
 func Build(set *tool.Set, docs []Doc, o Options) (*Snapshot, error) {
 	if set.Len() != len(docs) {
@@ -101,7 +103,9 @@ func Build(set *tool.Set, docs []Doc, o Options) (*Snapshot, error) {
 		return nil, err
 	}
 	s.near = make(map[int32][]posting, len(docs))
+	s.marks = make([][]Landmark, len(docs))
 	for i := range docs {
+		s.marks[i] = docs[i].Landmarks
 		for _, l := range docs[i].Landmarks {
 			s.near[l.Point] = append(s.near[l.Point], posting{int32(i), l.Like})
 		}
@@ -114,10 +118,12 @@ func Build(set *tool.Set, docs []Doc, o Options) (*Snapshot, error) {
 func (s *Snapshot) countTerms(docs []Doc, o Options) {
 	mean := meanLengths(docs)
 	var (
-		weight  []float32 // of each term in the current document
-		touched []int32
+		found  []posting // of all documents, one after the other; until the lists are laid out, doc is the term
+		starts = make([]int, len(docs)+1)
+		place  []int32 // of each term in found, for the current document, plus one
 	)
 	for i := range docs {
+		starts[i] = len(found)
 		for f := range NumFields {
 			if o.Weight[f] == 0 || len(docs[i].Fields[f]) == 0 {
 				continue
@@ -126,30 +132,43 @@ func (s *Snapshot) countTerms(docs []Doc, o Options) {
 			for _, t := range docs[i].Fields[f] {
 				id, ok := s.terms[t.Text]
 				if !ok {
-					id = int32(len(s.lists))
+					id = int32(len(place))
 					s.terms[t.Text] = id
-					s.lists = append(s.lists, nil)
-					weight = append(weight, 0)
+					place = append(place, 0)
 				}
-				if weight[id] == 0 {
-					touched = append(touched, id)
+				if place[id] == 0 {
+					found = append(found, posting{doc: id})
+					place[id] = int32(len(found))
 				}
-				weight[id] += norm * t.Weight
+				found[place[id]-1].impact += norm * t.Weight
 			}
 		}
-		for _, id := range touched {
-			s.lists[id] = append(s.lists[id], posting{int32(i), weight[id] * (o.K1 + 1) / (weight[id] + o.K1)})
-			weight[id] = 0
+		for _, p := range found[starts[i]:] {
+			place[p.doc] = 0
 		}
-		touched = touched[:0]
 	}
-	n := float64(len(docs))
-	s.idf = make([]float32, len(s.lists))
-	for id, list := range s.lists {
-		df := float64(len(list))
-		s.idf[id] = float32(math.Log(1 + (n-df+.5)/(df+.5)))
-		for k := range list {
-			list[k].impact *= s.idf[id]
+	starts[len(docs)] = len(found)
+	s.layOut(found, starts, len(place), o.K1)
+}
+
+// layOut turns postings by document into lists by term, which lie in one array.
+func (s *Snapshot) layOut(found []posting, starts []int, terms int, k1 float32) {
+	df := make([]int, terms)
+	for _, p := range found {
+		df[p.doc]++
+	}
+	all := make([]posting, len(found))
+	s.lists, s.idf = make([][]posting, terms), make([]float32, terms)
+	n, at := float64(len(starts)-1), 0
+	for id, d := range df {
+		s.lists[id] = all[at : at : at+d]
+		at += d
+		s.idf[id] = float32(math.Log(1 + (n-float64(d)+.5)/(float64(d)+.5)))
+	}
+	for i := range starts[:len(starts)-1] {
+		for _, p := range found[starts[i]:starts[i+1]] {
+			id := p.doc
+			s.lists[id] = append(s.lists[id], posting{int32(i), s.idf[id] * p.impact * (k1 + 1) / (p.impact + k1)})
 		}
 	}
 }
@@ -198,6 +217,9 @@ func (s *Snapshot) Len() int { return s.set.Len() }
 
 // Dims returns the width of the vectors, or 0 if there are none.
 func (s *Snapshot) Dims() int { return s.dims }
+
+// Landmarks returns what document i resembles, as it was given to Build. The slice is shared and must not be changed.
+func (s *Snapshot) Landmarks(i int) []Landmark { return s.marks[i] }
 
 // Resembles returns how like a landmark the likest of the allowed documents is; 0 if none resembles it.
 func (s *Snapshot) Resembles(landmark int32, allowed []bool) (like float32) {

@@ -13,12 +13,6 @@ import (
 	"tooldex/tool"
 )
 
-// Term is an index term with its weight.
-type Term struct {
-	Text   string
-	Weight float32
-}
-
 // Loan is what archetypes lend to one tool.
 type Loan struct {
 	From   []Lent    // nearest first; those beyond the lenders have weight 0 and only tell what the tool resembles
@@ -137,7 +131,7 @@ func (w *worker) lend(t *tool.Tool) (Loan, error) {
 	for k := range loan.From[:min(lenders, len(found))] {
 		f := &loan.From[k]
 		f.Weight = float32(math.Pow(float64(f.Like/found[0].Like), sharpness))
-		terms, mean, err := w.sayings(f.Archetype)
+		terms, mean, err := w.sayings(f.Archetype, &w.an)
 		if err != nil {
 			return Loan{}, err
 		}
@@ -226,7 +220,7 @@ func topIndices(scores []float32, n int, buf []int32) []int32 {
 }
 
 // sayings returns the terms of an archetype's requests and synonyms and the mean of its requests' vectors.
-func (l *Lender) sayings(i int) ([]Term, []float32, error) {
+func (l *Lender) sayings(i int, an *Analyzer) ([]Term, []float32, error) {
 	s := &l.said[i]
 	s.once.Do(func() {
 		block := &l.blocks[i/perBlock]
@@ -239,12 +233,7 @@ func (l *Lender) sayings(i int) ([]Term, []float32, error) {
 			s.err = err
 			return
 		}
-		var an Analyzer
-		counts := map[string]float32{}
-		for _, t := range an.Terms(an.Terms(nil, strings.Join(head.Utterances, "\n")), strings.Join(head.Synonyms, "\n")) {
-			counts[t]++
-		}
-		s.terms = heaviest(counts, len(counts))
+		s.terms = an.Count(strings.Join(head.Utterances, "\n") + "\n" + strings.Join(head.Synonyms, "\n"))
 		s.mean = l.mean(head.Utterances)
 	})
 	return s.terms, s.mean, s.err

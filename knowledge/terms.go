@@ -13,6 +13,7 @@ import (
 // costs one look-up a word, and must not be used by two goroutines at once.
 type Analyzer struct {
 	stems map[string]string
+	terms []string
 }
 
 // maxRemembered bounds the stems an Analyzer remembers, against texts that never repeat a word.
@@ -34,6 +35,32 @@ func (a *Analyzer) Terms(dst []string, text string) []string {
 		}
 	})
 	return dst
+}
+
+// Term is an index term with its weight.
+type Term struct {
+	Text   string
+	Weight float32
+}
+
+// Count returns each term of text once, in the order in which they first occur, weighed by how often they do.
+func (a *Analyzer) Count(text string) []Term {
+	a.terms = a.Terms(a.terms[:0], text)
+	if len(a.terms) == 0 {
+		return nil
+	}
+	at := make(map[string]int, len(a.terms))
+	out := make([]Term, 0, len(a.terms))
+	for _, t := range a.terms {
+		i, ok := at[t]
+		if !ok {
+			i = len(out)
+			at[t] = i
+			out = append(out, Term{Text: t})
+		}
+		out[i].Weight++
+	}
+	return out
 }
 
 func (a *Analyzer) stem(w string) string {

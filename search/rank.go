@@ -64,12 +64,7 @@ func (e *Engine) rank(ctx context.Context, snap *index.Snapshot, q *tool.Query, 
 	if ctx.Err() != nil {
 		return nil, timeout(ctx)
 	}
-	full := text
-	if e.o.Base != nil {
-		if english := e.o.Base.Translate(text); english != "" {
-			full += " " + english
-		}
-	}
+	full := e.enrich(text)
 	r, err := e.score(ctx, snap, q.Mode, full, s)
 	if err != nil {
 		return nil, err
@@ -103,6 +98,20 @@ func (e *Engine) rank(ctx context.Context, snap *index.Snapshot, q *tool.Query, 
 		out.advice = e.advise(snap, text, j, s)
 	}
 	return out, nil
+}
+
+// enrich adds to a request English words for those of another language, and what words are by their form.
+func (e *Engine) enrich(text string) string {
+	full := text
+	if e.o.Base != nil {
+		if english := e.o.Base.Translate(text); english != "" {
+			full += " " + english
+		}
+	}
+	if shapes := knowledge.Shapes(text); shapes != "" {
+		full += " " + shapes
+	}
+	return full
 }
 
 // scored is what one scoring of a request found, for judging and explaining.

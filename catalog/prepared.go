@@ -1,0 +1,153 @@
+package catalog
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+
+	"tooldex/index"
+	"tooldex/knowledge"
+	"tooldex/store"
+	"tooldex/tool"
+)
+
+// preparedLayout is the version of a prepared tool's binary form, and of the analysis that made it: it changes whenever
+// the same tool would be analysed otherwise, and what was stored under another is made anew.
+const preparedLayout = 1
+
+// prepared is a tool as it is stored for the index: analysed, and with what was lent to it.
+type prepared struct {
+	text      store.TextHash // of the text whose vector is the tool's own
+	fields    [index.NumFields][]index.Term
+	landmarks []index.Landmark
+	lent      []float32 // mean of the vectors of the lent requests; nil if nothing was lent
+}
+
+// prepare analyses a tool.
+func prepare(an *knowledge.Analyzer, t *tool.Tool, loan *knowledge.Loan) prepared {
+	d := embedText(t)
+	p := prepared{text: hashText(d), fields: indexFields(an, t, d, loan), landmarks: make([]index.Landmark, len(loan.From)), lent: loan.Vector}
+	for i, f := range loan.From {
+		p.landmarks[i] = index.Landmark{Point: int32(f.Archetype), Like: f.Like, Lent: f.Weight}
+	}
+	return p
+}
+
+// termUnits is how many steps of a stored weight make one.
+const termUnits = 256
+
+// encode returns p in compact form: weights of words in steps of 1/256, likeness in 255 steps, the vector in one byte a component.
+func (p *prepared) encode() []byte {
+	b := append([]byte{preparedLayout}, p.text[:]...)
+	for _, terms := range p.fields {
+		b = binary.AppendUvarint(b, uint64(len(terms)))
+		for _, t := range terms {
+			b = binary.AppendUvarint(b, uint64(len(t.Text)))
+			b = append(b, t.Text...)
+			b = binary.AppendUvarint(b, uint64(t.Weight*termUnits+.5))
+		}
+	}
+	b = binary.AppendUvarint(b, uint64(len(p.landmarks)))
+	for _, l := range p.landmarks {
+		b = binary.AppendUvarint(b, uint64(l.Point))
+		b = append(b, toByte(l.Like), toByte(l.Lent))
+	}
+	v := store.Quantize(p.lent)
+	b = binary.AppendUvarint(b, uint64(len(v.Data)))
+	b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v.Scale))
+	for _, x := range v.Data {
+		b = append(b, byte(x))
+	}
+	return b
+}
+
+func toByte(x float32) byte { return byte(min(255, max(0, x*255+.5))) }
+
+var errPrepared = errors.New("catalog: a stored analysis cannot be read")
+
+// textOf reads only which text was embedded, and reports whether b can be a prepared tool at all.
+func textOf(b []byte) (h store.TextHash, ok bool) {
+	if len(b) < 1+len(h) || b[0] != preparedLayout {
+		return h, false
+	}
+	return store.TextHash(b[1:]), true
+}
+
+// decodePrepared reads what encode wrote. Other bytes give an error and never a panic. The result does not refer to b.
+func decodePrepared(b []byte) (p prepared, err error) {
+	var ok bool
+	if p.text, ok = textOf(b); !ok {
+		return prepared{}, errPrepared
+	}
+	r := byteReader{b: b[1+len(p.text):]}
+	text := string(r.b) // one copy for all the words
+	for f := range p.fields {
+		p.fields[f] = make([]index.Term, r.count(2))
+		for i := range p.fields[f] {
+			n := int(min(r.number(), math.MaxInt32))
+			at := len(text) - len(r.b)
+			r.skip(n)
+			if r.bad {
+				return prepared{}, errPrepared
+			}
+			p.fields[f][i] = index.Term{Text: text[at : at+n], Weight: float32(r.number()) / termUnits}
+		}
+	}
+	p.landmarks = make([]index.Landmark, r.count(3))
+	for i := range p.landmarks {
+		p.landmarks[i] = index.Landmark{Point: int32(min(r.number(), math.MaxInt32)), Like: float32(r.byte()) / 255, Lent: float32(r.byte()) / 255}
+	}
+	n := r.count(1)
+	if r.bad || len(r.b) != 4+n {
+		return prepared{}, errPrepared
+	}
+	scale := math.Float32frombits(binary.LittleEndian.Uint32(r.b))
+	for i := range n {
+		p.lent = append(p.lent, scale*float32(int8(r.b[4+i])))
+	}
+	return p, nil
+}
+
+// byteReader reads values from the front of b; after a value that is not there, bad is set and all are zero.
+type byteReader struct {
+	b   []byte
+	bad bool
+}
+
+func (r *byteReader) skip(n int) {
+	if n > len(r.b) {
+		r.bad, r.b = true, nil
+		return
+	}
+	r.b = r.b[n:]
+}
+
+func (r *byteReader) byte() byte {
+	if len(r.b) == 0 {
+		r.bad = true
+		return 0
+	}
+	v := r.b[0]
+	r.b = r.b[1:]
+	return v
+}
+
+func (r *byteReader) number() uint64 {
+	v, n := binary.Uvarint(r.b)
+	if n <= 0 {
+		r.bad, r.b = true, nil
+		return 0
+	}
+	r.b = r.b[n:]
+	return v
+}
+
+// count reads how many elements follow, each of at least size bytes.
+func (r *byteReader) count(size int) int {
+	n := r.number()
+	if n > uint64(len(r.b)/size) {
+		r.bad, r.b = true, nil
+		return 0
+	}
+	return int(n)
+}
