@@ -44,6 +44,14 @@ func goodEntry() *entry {
 	return e
 }
 
+// dropLanguages takes the last n languages from an entry.
+func dropLanguages(e *entry, n int) {
+	for _, lang := range languages[len(languages)-n:] {
+		delete(e.Forms, lang)
+	}
+	e.keys = e.keys[:len(e.keys)-n]
+}
+
 // goodCorpus has two siblings, a group and an entry.
 func goodCorpus() *corpus {
 	return &corpus{
@@ -130,7 +138,11 @@ func TestRules(t *testing.T) {
 		{"weight zero", func(c *corpus) { c.groups[0].Terms[1].Weight = 0 }, []string{"thesaurus"}, "not in (0, 1]"},
 		{"term twice", func(c *corpus) { c.groups[0].Terms[1].Text = "Remove" }, []string{"thesaurus"}, "stands twice"},
 		{"group twice", func(c *corpus) { c.groups = append(c.groups, goodGroup()) }, []string{"thesaurus"}, "line 1 already"},
-		{"language missing", func(c *corpus) { c.entries[0].keys = c.entries[0].keys[:18] }, []string{"lexicon"}, "want [en pos de"},
+		{"one language absent", func(c *corpus) { dropLanguages(c.entries[0], 1) }, nil, ""},
+		{"most languages absent", func(c *corpus) { dropLanguages(c.entries[0], 13) }, []string{"lexicon"}, "4 languages of 17"},
+		{"unknown language", func(c *corpus) { c.entries[0].keys[18] = "la" }, []string{"lexicon"}, "want en, pos and languages"},
+		{"languages out of order", func(c *corpus) { slices.Reverse(c.entries[0].keys[2:]) }, []string{"lexicon"}, "in the order"},
+		{"part of speech missing", func(c *corpus) { c.entries[0].keys = []string{"en", "de"} }, []string{"lexicon"}, "want en, pos"},
 		{"language empty", func(c *corpus) { c.entries[0].Forms["vi"] = nil }, []string{"lexicon"}, "vi has no form"},
 		{"form twice", func(c *corpus) { c.entries[0].Forms["vi"] = []string{"pan", "Pan"} }, []string{"lexicon"}, "stands twice"},
 		{"concept twice", func(c *corpus) { c.entries = append(c.entries, goodEntry()) }, []string{"lexicon"}, "stands twice"},
