@@ -114,7 +114,7 @@ func TestSearchSaysThatNothingFits(t *testing.T) {
 			Query: q.Text, Tokens: 40, Degraded: "the model is not loaded",
 			Tools: []tool.Hit{{ID: "files/file_info", Name: "file_info", Exposed: "file_info", Server: "files", Summary: "Tell size", Score: .04}},
 			Advice: &tool.Advice{
-				Message: "Nothing here draws horoscopes.", NotUnderstood: []string{"horoscope"},
+				Message: "No tool here seems to draw; a server of astrology would.", NotUnderstood: []string{"horoscope"},
 				Kinds: []string{"astrology"}, Categories: []string{"files"},
 			},
 		}, nil
@@ -124,7 +124,7 @@ func TestSearchSaysThatNothingFits(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "Searched by words only: the model is not loaded\n" +
-		"Probably no tool here does this. Nothing here draws horoscopes. Not understood: horoscope. Servers that would: astrology. Nearest categories: files. Nearest:\n" +
+		"No tool here seems to draw; a server of astrology would. Not understood: horoscope. Nearest categories: files. Nearest:\n" +
 		"- file_info: Tell size [files, 0.04]"
 	if diff := gocmp.Diff(want, text(res)); diff != "" {
 		t.Errorf("text (-want +got):\n%s", diff)

@@ -83,7 +83,6 @@ func searchText(res *tool.Result, detail tool.Detail) string {
 
 func writeHits(b *strings.Builder, hits []tool.Hit, confident bool, advice *tool.Advice, detail tool.Detail) {
 	if !confident || len(hits) == 0 {
-		b.WriteString("Probably no tool here does this.")
 		writeAdvice(b, advice)
 		if len(hits) == 0 {
 			b.WriteByte('\n')
@@ -96,18 +95,20 @@ func writeHits(b *strings.Builder, hits []tool.Hit, confident bool, advice *tool
 	}
 }
 
+// writeAdvice says that nothing fits, and what to try. What the message tells already is not told twice.
 func writeAdvice(b *strings.Builder, a *tool.Advice) {
+	if a == nil || a.Message == "" {
+		b.WriteString("Probably no tool here does this.")
+	}
 	if a == nil {
 		return
 	}
-	if a.Message != "" {
-		b.WriteString(" " + oneLine(a.Message))
-	}
+	b.WriteString(oneLine(a.Message))
 	for _, part := range []struct {
 		label string
 		list  []string
 	}{{"Not understood", a.NotUnderstood}, {"Servers that would", a.Kinds}, {"Nearest categories", a.Categories}} {
-		if len(part.list) > 0 {
+		if len(part.list) > 0 && !strings.Contains(a.Message, part.list[0]) {
 			fmt.Fprintf(b, " %s: %s.", part.label, oneLine(strings.Join(part.list, ", ")))
 		}
 	}

@@ -17,11 +17,13 @@ import (
 // RunStdio serves one client over standard input and output, and returns when it goes away (nil), when ctx ends or Close
 // is called (nil), or when the connection breaks. Nothing else may write to standard output meanwhile. A line that is no
 // message is answered with a protocol error, and the session goes on.
-func (s *Server) RunStdio(ctx context.Context) error { return s.runLines(ctx, os.Stdin, os.Stdout) }
+func (s *Server) RunStdio(ctx context.Context) error { return s.Run(ctx, Lines(os.Stdin, os.Stdout)) }
 
-func (s *Server) runLines(ctx context.Context, in io.ReadCloser, out io.Writer) error {
+// Lines is the transport of RunStdio, for other streams or for a caller that wraps it. It closes in, but not out. Unlike
+// the SDK's it survives lines that are no messages: it answers them with a protocol error and reads on.
+func Lines(in io.ReadCloser, out io.Writer) mcp.Transport {
 	w := &lineWriter{w: out}
-	return s.Run(ctx, &mcp.IOTransport{Reader: &lineReader{Closer: in, r: bufio.NewReader(in), answer: w, most: maxLine}, Writer: w})
+	return &mcp.IOTransport{Reader: &lineReader{Closer: in, r: bufio.NewReader(in), answer: w, most: maxLine}, Writer: w}
 }
 
 // maxLine bounds one message, in bytes.
