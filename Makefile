@@ -54,8 +54,9 @@ bench: build ## measure speed and size of bin/tooldex, and write docs/benchmarks
 quality: build ## run tooldex eval on every labelled set of DATA, and write docs/quality.md
 	$(GO) run ./internal/bench -bin $(BIN) -data $(DATA) -out docs/quality.md quality
 
-train: ## make the embedding table anew from DATA
-	$(GO) run ./cmd/tooldex-train -data $(DATA)
+train: ## make the embedding table anew from DATA, and compile the knowledge with it
+	$(GO) run ./cmd/tooldex-train -data $(DATA) -knowledge knowledge/data -out embed/table.bin
+	$(GO) run ./cmd/tooldex-knowledge -data knowledge/data -out knowledge/base.bin
 
 nightly: check ## what takes too long for every change: long fuzzing, Go benchmarks, known vulnerabilities
 	$(MAKE) fuzz FUZZTIME=5m

@@ -142,7 +142,8 @@ func (a *app) openDemoSet(ctx context.Context) (*eval.Dataset, *stack, error) {
 	}
 	set, err := demoCases(s)
 	if err != nil {
-		return nil, nil, errors.Join(err, s.close())
+		s.close()
+		return nil, nil, err
 	}
 	set.Name = "demo"
 	return set, s, nil
@@ -185,7 +186,7 @@ func compare(ctx context.Context, s *stack, set *eval.Dataset, o eval.Options, r
 		if err != nil {
 			return nil, usageError{fmt.Sprintf("%q is neither a mode nor a readable file", other), "give keyword, semantic, hybrid, or a file that --run wrote"}
 		}
-		defer file.Close()
+		defer func() { _ = file.Close() }()
 		answers, err := eval.ReadRun(file, other)
 		if err != nil {
 			return nil, err

@@ -57,7 +57,9 @@ func newIndexStatus(a *app) *cobra.Command {
 			}
 			return a.print(st, func(w io.Writer) error {
 				rows := [][]string{
-					{"file", st.File}, {"size", fmt.Sprintf("%.1f MB", float64(st.Bytes)/1e6)}, {"generation", strconv.FormatUint(st.Generation, 10)},
+					{"file", st.File},
+					{"size", fmt.Sprintf("%.1f MB", float64(st.Bytes)/1e6)},
+					{"generation", strconv.FormatUint(st.Generation, 10)},
 					{"tools", fmt.Sprintf("%d of %d servers, %d disabled", st.Tools, len(st.Servers), st.Disabled)},
 					{"tokens", fmt.Sprintf("%d in a plain tools/list", st.Tokens)},
 					{"vectors", fmt.Sprintf("%d of %s, %d dimensions", st.Vectors, st.Model, st.Dims)},

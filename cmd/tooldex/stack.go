@@ -58,7 +58,8 @@ func (a *app) openScratch(ctx context.Context, sources []catalog.Source) (*stack
 	s.scratch = dir
 	reports, err := s.catalog.SyncAll(ctx, sources)
 	if err != nil {
-		return nil, errors.Join(err, s.close())
+		s.close()
+		return nil, err
 	}
 	for _, r := range reports {
 		for _, f := range r.Findings {
@@ -93,12 +94,11 @@ func (a *app) openDemo(ctx context.Context) (*stack, error) {
 	return s, nil
 }
 
-// close removes what was made for this run alone.
-func (s *stack) close() error {
-	if s.scratch == "" {
-		return nil
+// close removes what was made for this run alone. A temporary folder that stays behind is no reason to fail.
+func (s *stack) close() {
+	if s.scratch != "" {
+		_ = os.RemoveAll(s.scratch)
 	}
-	return os.RemoveAll(s.scratch)
 }
 
 // given is a source of tools that are in memory already.

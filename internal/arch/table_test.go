@@ -79,12 +79,12 @@ var table = map[string]rule{
 		imports: every,
 		doc:     "Command tooldex-train makes the embedding table that is compiled into tooldex, and tells how good it is.",
 	},
+	"knowledge/lint": {
+		doc: "Command lint checks the knowledge files: archetypes, thesaurus and lexicon.",
+	},
 	"cmd/tooldex-knowledge": {
 		imports: every,
 		doc:     "Command tooldex-knowledge compiles the texts under knowledge/data with the built-in embedding model into the bytes that the service carries.",
-	},
-	"knowledge/lint": {
-		doc: "Command lint checks the knowledge files: archetypes, thesaurus and lexicon.",
 	},
 	"internal/arch": {
 		doc: "Package arch holds the shape of this repository as tests: which package may import which, and what every package, file and exported name must have.",

@@ -70,14 +70,14 @@ func run(ctx context.Context, c config, args []string) error {
 	return os.WriteFile(c.out, []byte(page), 0o644)
 }
 
-// origin tells what made a page: machine, commit, command and day.
-func origin(command string) string {
-	return fmt.Sprintf("Written by `%s` on %s, at commit %s, with %s, on %s.\n",
-		command, time.Now().UTC().Format("2006-01-02"), commit(), runtime.Version(), machine())
+// origin tells what made a page: machine, commit, command and day, and how busy the machine was.
+func origin(ctx context.Context, command string) string {
+	return fmt.Sprintf("Written by `%s` on %s, at commit %s, with %s, on %s; load average at the end %s.\n",
+		command, time.Now().UTC().Format("2006-01-02"), commit(ctx), runtime.Version(), machine(), load())
 }
 
-func commit() string {
-	out, err := exec.Command("git", "describe", "--always", "--dirty", "--abbrev=10").Output()
+func commit(ctx context.Context) string {
+	out, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty", "--abbrev=10").Output()
 	if err != nil {
 		return "unknown"
 	}
@@ -96,4 +96,13 @@ func machine() string {
 		}
 	}
 	return fmt.Sprintf("%s, %d cores, %s", name, runtime.NumCPU(), runtime.GOOS)
+}
+
+// load is how many processes wanted to run in the last minute: figures taken beside other work are worth less.
+func load() string {
+	b, err := os.ReadFile("/proc/loadavg")
+	if err != nil || len(b) == 0 {
+		return "unknown"
+	}
+	return strings.Fields(string(b))[0]
 }

@@ -63,7 +63,7 @@ func qualityPage(ctx context.Context, c config) (string, error) {
 		all = append(all, e)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Quality\n\n%s\n", origin("make quality"))
+	fmt.Fprintf(&b, "# Quality\n\n%s\n", origin(ctx, "make quality"))
 	b.WriteString("Each set is run by `tooldex eval DIR --mode MODE`. Figures are means over the requests that some tool serves; how each is\n" +
 		"defined is told by `go doc ./eval`. Sets named `train` in the list of data were part of what the embedding table was trained on and\n" +
 		"say little about new tools: seal_tools, azure_mcp and the training split of metatool_single. The others were only measured.\n\n")

@@ -61,12 +61,12 @@ func speedPage(ctx context.Context, c config) (string, error) {
 		}
 		rows = append(rows, more...)
 	}
-	return speedText(rows), nil
+	return speedText(ctx, rows), nil
 }
 
-func speedText(rows []row) string {
+func speedText(ctx context.Context, rows []row) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Benchmarks\n\n%s\n", origin("make bench"))
+	fmt.Fprintf(&b, "# Benchmarks\n\n%s\n", origin(ctx, "make bench"))
 	b.WriteString("The catalogue is that of 33 real servers with 1,165 tools; larger ones repeat it with other words. Times of the command are whole\n" +
 		"processes, from start to exit, medians of several. A machine that does other work at the same time makes all of them longer.\n\n")
 	b.WriteString("| what | measured | budget | met |\n|---|---|---|---|\n")
