@@ -59,8 +59,10 @@ func NewOllama(o OllamaOptions) (*Ollama, error) {
 	}
 	base, err := url.Parse(o.URL)
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
-		return nil, &Error{Kind: ErrUnavailable, Msg: fmt.Sprintf("%q is not the address of an Ollama server", o.URL),
-			Hint: "give it like http://127.0.0.1:11434", Err: err}
+		return nil, &Error{
+			Kind: ErrUnavailable, Msg: fmt.Sprintf("%q is not the address of an Ollama server", o.URL),
+			Hint: "give it like http://127.0.0.1:11434", Err: err,
+		}
 	}
 	client := http.Client{}
 	if o.Client != nil {
@@ -207,8 +209,10 @@ func (m *Ollama) found(digest string) error {
 	if old == "" {
 		return nil
 	}
-	return &Error{Kind: ErrModelChanged, Msg: fmt.Sprintf("model %s on %s was replaced", m.o.Model, m.o.URL),
-		Hint: "embed all documents again"}
+	return &Error{
+		Kind: ErrModelChanged, Msg: fmt.Sprintf("model %s on %s was replaced", m.o.Model, m.o.URL),
+		Hint: "embed all documents again",
+	}
 }
 
 // sameModel compares names as Ollama does: no tag means latest.
@@ -264,8 +268,10 @@ func (m *Ollama) width(n int) int {
 }
 
 func (m *Ollama) unusable(format string, args ...any) error {
-	return &Error{Kind: ErrVectors, Msg: fmt.Sprintf("model %s on %s "+format, append([]any{m.o.Model, m.o.URL}, args...)...),
-		Hint: "check that it is an embedding model: ollama show " + m.o.Model}
+	return &Error{
+		Kind: ErrVectors, Msg: fmt.Sprintf("model %s on %s "+format, append([]any{m.o.Model, m.o.URL}, args...)...),
+		Hint: "check that it is an embedding model: ollama show " + m.o.Model,
+	}
 }
 
 func (m *Ollama) missing(cause error) error {

@@ -47,8 +47,10 @@ func (s *server) tags(w http.ResponseWriter) {
 	s.listed++
 	models := []map[string]any{}
 	for name, digest := range s.models {
-		models = append(models, map[string]any{"name": name, "model": name, "modified_at": "2026-11-01T10:00:00Z", "size": 274302450, "digest": digest,
-			"details": map[string]any{"format": "gguf", "family": "nomic-bert"}})
+		models = append(models, map[string]any{
+			"name": name, "model": name, "modified_at": "2026-11-01T10:00:00Z", "size": 274302450, "digest": digest,
+			"details": map[string]any{"format": "gguf", "family": "nomic-bert"},
+		})
 	}
 	json.NewEncoder(w).Encode(map[string]any{"models": models})
 }

@@ -15,6 +15,7 @@ const (
 	labelShare  = .55           // of the draws are of requests; the others make a request of a tool's own text
 	dropName    = .4            // of the requests lose the words of the tool's name
 	dropToken   = .1            // of the tokens are left out
+	mates       = .12           // of the requests for archetypes are answered by other requests for the same tool, not by its text
 	splitWord   = .04           // of the words are spelled by pieces, so that pieces are learned
 	hardShare   = .7            // of the requests that have them bring a hard negative
 	withPar     = .5
@@ -28,6 +29,7 @@ type doc [3][]int32
 type example struct {
 	ids      []int32
 	rel, kin []int32
+	mates    []int32 // examples for the same tool, if their wording may stand for it
 }
 
 // source is a family as rows.
@@ -71,9 +73,12 @@ func newSampler(c *corpus, s *embed.Static, rng *rand.Rand) *sampler {
 		src.examples = make([]example, len(f.requests))
 		each(len(f.requests), func(i int) {
 			q := f.requests[i]
-			src.examples[i] = example{s.AppendTokens(nil, q.text, queryLimit), q.rel, q.kin}
+			src.examples[i] = example{ids: s.AppendTokens(nil, q.text, queryLimit), rel: q.rel, kin: q.kin}
 		})
 		src.examples = slices.DeleteFunc(src.examples, func(e example) bool { return len(e.ids) == 0 })
+		if f.name == "archetypes" {
+			src.link()
+		}
 		src.weight = math.Sqrt(float64(len(src.examples))) * f.weight
 		if len(src.examples) > 0 {
 			p.labelled = append(p.labelled, src)
@@ -81,6 +86,17 @@ func newSampler(c *corpus, s *embed.Static, rng *rand.Rand) *sampler {
 	}
 	p.apart = spellings(s)
 	return p
+}
+
+// link notes for each example the others of its tool.
+func (s *source) link() {
+	of := map[int32][]int32{}
+	for i, e := range s.examples {
+		of[e.rel[0]] = append(of[e.rel[0]], int32(i))
+	}
+	for i, e := range s.examples {
+		s.examples[i].mates = of[e.rel[0]]
+	}
 }
 
 // How many rows of each text are read in training; queries shorter than in use, for speed.
@@ -158,6 +174,11 @@ func (p *sampler) request(b *batch, src *source, hard []int32) []int32 {
 	if p.rng.Float64() < withPar {
 		text[2] = d[2]
 	}
+	if len(e.mates) > 0 && p.rng.Float64() < mates {
+		if said := p.others(src, e); len(said) > 0 {
+			text = doc{nil, said, nil}
+		}
+	}
 	b.add(p.thin(p.split(q)), text, j, e.rel)
 	if len(e.kin) > 1 && p.rng.Float64() < hardShare {
 		if h := e.kin[p.rng.IntN(len(e.kin))]; h != j {
@@ -165,6 +186,17 @@ func (p *sampler) request(b *batch, src *source, hard []int32) []int32 {
 		}
 	}
 	return hard
+}
+
+// others is one to three other requests for the same tool.
+func (p *sampler) others(src *source, e *example) []int32 {
+	at := len(p.words)
+	for range 1 + p.rng.IntN(3) {
+		if o := &src.examples[e.mates[p.rng.IntN(len(e.mates))]]; o != e {
+			p.words = append(p.words, o.ids...)
+		}
+	}
+	return p.words[at:]
 }
 
 // self makes a request of part of a tool's text, to be answered by the rest of it.

@@ -46,7 +46,7 @@ func (s *step) restore(path string, pcg *rand.PCG) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // only read from
 	r := bufio.NewReaderSize(f, 1<<20)
 	var head [3]int64
 	if err := binary.Read(r, binary.LittleEndian, &head); err != nil {

@@ -9,6 +9,8 @@ import (
 // Words that say nothing once a sentence is put into another language word by word.
 const function = " a an the of to for in on at by with and or is are be this that it i me my you your we our can could please do does what how from as into if will would want need like so up out all any them its was has have had not there which who when where been i'm i've let's don't "
 
+func isFunction(word string) bool { return strings.Contains(function, " "+word+" ") }
+
 // switchLanguages adds requests of archetypes with their words put into one other language, as far as the lexicon knows them.
 // What it does not know stays or goes by chance: real requests in other languages keep English technical terms.
 func (c *corpus) switchLanguages(rng *rand.Rand) {
@@ -51,7 +53,7 @@ func translate(text string, forms map[string][]string, rng *rand.Rand) (string, 
 	known, content := 0, 0
 	for _, word := range strings.Fields(strings.ToLower(text)) {
 		word = strings.Trim(word, ".,;:!?\"'()[]")
-		if word == "" || strings.Contains(function, " "+word+" ") {
+		if word == "" || isFunction(word) {
 			continue
 		}
 		content++

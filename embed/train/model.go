@@ -35,8 +35,10 @@ const spread = .1
 // newModel places each token where the teacher has its string, and those of the lexicon where it has their English words.
 func newModel(tokens []string, buckets int, t *teacher, foreign map[int][]string, seed uint64) *model {
 	n := len(tokens) + buckets
-	m := &model{rows: n, base: make([]float32, n*teacherDims), home: make([]float32, n*dims),
-		proj: newParam(teacherDims * dims), delta: newParam(n * dims), doc: newParam(n), query: newParam(n), mix: newParam(3)}
+	m := &model{
+		rows: n, base: make([]float32, n*teacherDims), home: make([]float32, n*dims),
+		proj: newParam(teacherDims * dims), delta: newParam(n * dims), doc: newParam(n), query: newParam(n), mix: newParam(3),
+	}
 	for k := range teacherDims {
 		m.proj.v[k*dims+k] = 1
 	}

@@ -6,7 +6,7 @@ import (
 
 // settings of the loss and of Adam, as they proved themselves; see the model card for what was tried.
 const (
-	temperature = .05
+	temperature = .07
 	symmetric   = .3  // weight of the term that picks the query for a tool
 	pull        = .2  // weight of the term that keeps rows where the teacher has them
 	pullWeights = .05 // the same for the token weights, relative to it

@@ -10,8 +10,10 @@ import (
 func tinyCase() (*model, *batch) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	const rows = 40
-	m := &model{rows: rows, base: randoms(rng, rows*teacherDims), home: make([]float32, rows*dims),
-		proj: newParam(teacherDims * dims), delta: newParam(rows * dims), doc: newParam(rows), query: newParam(rows), mix: newParam(3)}
+	m := &model{
+		rows: rows, base: randoms(rng, rows*teacherDims), home: make([]float32, rows*dims),
+		proj: newParam(teacherDims * dims), delta: newParam(rows * dims), doc: newParam(rows), query: newParam(rows), mix: newParam(3),
+	}
 	for i := range m.delta.v {
 		m.delta.v[i] = float32(rng.NormFloat64()) * .3
 	}

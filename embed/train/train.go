@@ -141,7 +141,7 @@ func create(path string, write func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name())
+	defer func() { _ = os.Remove(f.Name()) }() // gone already if all went well
 	err = write(f)
 	if cerr := f.Close(); err == nil {
 		err = cerr

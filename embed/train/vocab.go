@@ -41,7 +41,7 @@ func (n *counts) add(to map[string]int, text string) {
 }
 
 func count(c *corpus) *counts {
-	n := &counts{map[string]int{}, map[string]int{}, map[string]bool{}, map[string]int{}}
+	n := &counts{words: map[string]int{}, foreign: map[string]int{}, dense: map[string]bool{}, chars: map[string]int{}}
 	for _, t := range c.tools {
 		for _, text := range []string{t.server, t.name, t.desc, t.par} {
 			n.add(n.words, text)
