@@ -13,8 +13,10 @@ import (
 // lookEvery is how often a server looks whether another process changed the stored tools. A look at rest is one stat.
 const lookEvery = time.Second
 
-// live keeps a running server up to date: it reads what its upstreams offer, once at the start and whenever one of them
-// says that it changed, and what other processes stored. Nothing of it is waited for by a client.
+// live keeps a running server up to date: it reads what its upstreams offer and what other processes stored. An upstream is
+// asked at the start if nothing of it is stored, and later whenever it was started for a call or says that it changed:
+// starting fifty programs with every window of an editor, only to hear the same again, would help nobody. Nothing of this is
+// waited for by a client.
 type live struct {
 	app   *app
 	stack *stack
@@ -41,26 +43,33 @@ func (l *live) announced(server string) {
 // start begins the work, which ends with ctx. Changed is called after every change of the catalogue.
 func (l *live) start(ctx context.Context, gw *gateway.Gateway, changed func()) {
 	l.gw, l.changed = gw, changed
-	l.tasks.Go(func() { l.readAll(ctx) })
+	l.tasks.Go(func() { l.readUpstreams(ctx) })
 	l.tasks.Go(func() { l.watch(ctx) })
 }
 
 // wait returns when nothing runs any more.
 func (l *live) wait() { l.tasks.Wait() }
 
-// readAll reads the tools of every configured server, a few at a time, and then those of servers that announce a change.
-func (l *live) readAll(ctx context.Context) {
+// readUpstreams reads the tools of servers that are new here, a few at a time, and then those of servers that announce a
+// change.
+func (l *live) readUpstreams(ctx context.Context) {
+	known := map[string]bool{}
+	for _, t := range l.stack.catalog.Set().All() {
+		known[t.Server] = true
+	}
 	var readers sync.WaitGroup
-	defer readers.Wait()
-	slots := make(chan struct{}, 4)
+	slots := make(chan struct{}, atOnce)
 	for _, status := range l.gw.Status() {
+		if known[status.Server] {
+			continue
+		}
 		readers.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
 			l.read(ctx, status.Server)
 		})
 	}
-	readers.Wait()
+	defer readers.Wait()
 	for {
 		select {
 		case <-ctx.Done():
