@@ -5,33 +5,33 @@ import (
 	"strings"
 )
 
-// shapes are what a word can be told to be by its form alone, and the words that tools use for it.
+// shapes are what a word can be told to be by its form alone, the words that tools use for such a thing.
+// The first group of a form says more about the thing than its kind: the host, the extension.
 var shapes = []struct {
 	form  *regexp.Regexp
 	words string
 }{
-	{regexp.MustCompile(`^(?i:https?://|www\.)\S+`), "url web page"},
-	{regexp.MustCompile(`^[\w.+-]+@[\w-]+\.[a-zA-Z.]+$`), "email address"},
-	{regexp.MustCompile(`^(?:[\w.-]*/)*[\w-]+(?:\.[\w-]+)*\.(?i:json|ya?ml|toml|md|txt|csv|tsv|xml|html?|css|jsx?|tsx?|mjs|py|go|rs|rb|java|kt|c|cc|cpp|h|hpp|cs|php|sh|sql|ini|cfg|conf|env|lock|log|pdf|docx?|xlsx?|pptx?|ipynb|zip|tar|gz)$`), "file"},
-	{regexp.MustCompile(`^(?:~|\.{1,2})?(?:/[\w.-]+){2,}/?$`), "file directory path"},
+	{regexp.MustCompile(`^(?i:https?://|www\.)([^/\s?#]+)\S*$`), "url web page"},
+	{regexp.MustCompile(`^[\w.+-]+@[\w-]+\.[a-zA-Z.]+()$`), "email address"},
+	{regexp.MustCompile(`^(?:~|\.{1,2})?(?:[\w.@-]*/)*[\w.@-]*[\w-]\.((?i:json|ya?ml|toml|md|txt|csv|tsv|xml|html?|css|jsx?|tsx?|mjs|py|go|rs|rb|java|kt|c|cc|cpp|h|hpp|cs|php|sh|sql|ini|cfg|conf|env|lock|log|pdf|docx?|xlsx?|pptx?|png|jpe?g|gif|svg|webp|mp[34]|wav|ipynb|zip|tar|gz))$`), "file"},
+	{regexp.MustCompile(`^(?:~|\.{1,2})?(?:/[\w.@-]+){2,}/?()$`), "file directory path"},
 }
 
-// Shapes returns the words for what the words of a request are by their form: a web address, a mail address, a file's
-// name, a path. It returns "" where there is none.
+// Shapes replaces what is an argument rather than a subject, as its form tells, by words for what it is: a web address by
+// "url web page" and its host, a mail address, a file's name by "file" and its extension, a path. Other words stay.
 func Shapes(text string) string {
 	if !strings.ContainsAny(text, "./@") {
-		return ""
+		return text
 	}
-	var out []string
-	for _, w := range strings.Fields(text) {
-		w = strings.Trim(w, `"'()[]{}<>,;:!?`+"`")
-		w = strings.TrimRight(w, ".")
+	words := strings.Fields(text)
+	for i, w := range words {
+		bare := strings.TrimRight(strings.Trim(w, "\"'()[]{}<>,;:!?`"), ".")
 		for _, s := range shapes {
-			if s.form.MatchString(w) {
-				out = appendNew(out, strings.Fields(s.words))
+			if m := s.form.FindStringSubmatch(bare); m != nil {
+				words[i] = strings.Replace(w, bare, strings.TrimSpace(s.words+" "+m[1]), 1)
 				break
 			}
 		}
 	}
-	return strings.Join(out, " ")
+	return strings.Join(words, " ")
 }

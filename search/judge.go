@@ -13,43 +13,36 @@ const leastProbability = .5
 // judged says how likely it is that some tool serves the request.
 type judged struct {
 	fits float64
-	best float32          // fused score of the best tool
+	best float32          // highest fused score of a tool that was not named
 	near []knowledge.Near // what the request asks for, of all that is known
 }
 
-// nearest is how many archetypes speak for what a request asks for.
-const nearest = 5
+// nearest is how many archetypes speak for what a request asks for, nearestHere how many of them must be here.
+const (
+	nearest     = 10
+	nearestHere = 3
+)
 
 // judge weighs what tells a request that a tool here serves from one that none does. The archetypes are the map of what
-// exists: where those nearest to the request resemble no tool of the catalogue, what is asked for is known and not here.
+// exists: where those nearest to the request resemble no tool of the catalogue, what is asked for is known and not here; and
+// how near they come is what a tool that serves has to compare with.
 func (e *Engine) judge(snap *index.Snapshot, text string, r *scored, order []int32, s *scratch) judged {
 	j := judged{}
 	if len(order) == 0 {
 		return j
 	}
-	best := order[0]
-	j.best = s.fused[best]
-	f := evidence{cosine: float64(s.cosines[best]), most: float64(r.mostCosine)}
-	for _, t := range r.terms {
-		idf, ok := snap.IDF(t)
-		rarity := float64(idf)
-		if !ok {
-			rarity = math.Log(1 + 2*float64(snap.Len()))
-		}
-		f.ideal += rarity
-		if snap.Impact(t, int(best)) > 0 {
-			f.covered += rarity
+	for i, f := range s.fused {
+		if s.allowed[i] && f < exactBonus {
+			j.best = max(j.best, f)
 		}
 	}
-	if f.ideal > 0 {
-		f.words = float64(s.words[best]) / (saturated * f.ideal)
-		f.covered /= f.ideal
-	}
-	f.here, j.near = e.here(snap, text, r, s)
+	f := evidence{cosine: float64(s.cosines[order[0]])}
+	f.here, f.known, j.near = e.here(snap, text, r, s)
 	switch {
 	case r.exact:
 		j.fits = 1
 	case r.vector == nil || e.o.Embedder.Model().Fingerprint != e.o.Map.Fingerprint:
+		f.covered = covered(snap, r.terms, int(order[0]))
 		j.fits = f.withoutCosine()
 	default:
 		j.fits = f.probability()
@@ -57,47 +50,67 @@ func (e *Engine) judge(snap *index.Snapshot, text string, r *scored, order []int
 	return j
 }
 
-// saturated is the most that one word can add, in units of its idf: k1 + 1.
-const saturated = 2.2
-
-// evidence is what the decision rests on; each from about 0 to 1.
-type evidence struct {
-	cosine, most   float64 // of the best tool, and the highest of any
-	words, covered float64 // word score as a share of the possible; share of the request's words that the best tool has
-	here           float64 // how like the catalogue is to what the request asks for
-	ideal          float64
+// covered returns how much of a request, by the rarity of its words, a document has.
+func covered(snap *index.Snapshot, terms []string, doc int) float64 {
+	var all, has float64
+	for _, t := range terms {
+		idf, ok := snap.IDF(t)
+		rarity := float64(idf)
+		if !ok {
+			rarity = math.Log(1 + 2*float64(snap.Len()))
+		}
+		all += rarity
+		if snap.Impact(t, doc) > 0 {
+			has += rarity
+		}
+	}
+	if all == 0 {
+		return 0
+	}
+	return has / all
 }
 
-// here returns how like the likest tools are to the archetypes nearest to the request.
-func (e *Engine) here(snap *index.Snapshot, text string, r *scored, s *scratch) (float64, []knowledge.Near) {
+// evidence is what the decision rests on.
+type evidence struct {
+	cosine  float64 // of the request and the best tool
+	here    float64 // how like the catalogue is to what the request asks for
+	known   float64 // the cosine of the request and the archetype nearest to it
+	covered float64 // the share of the request's words that the best tool has
+}
+
+// here returns how like the likest tools are to the archetypes nearest to the request, and how near those come to it.
+func (e *Engine) here(snap *index.Snapshot, text string, r *scored, s *scratch) (here, known float64, near []knowledge.Near) {
 	if e.o.Base == nil || e.o.Map.Query == nil {
-		return 0, nil
+		return 0, 0, nil
 	}
 	if len(s.vector) != e.o.Map.Dims {
 		s.vector = make([]float32, e.o.Map.Dims)
 	}
 	e.o.Map.Query(text, s.vector)
-	near := e.o.Base.Nearest(r.terms, s.vector, nearest, &s.near)
-	var sum, weights float64
+	near = e.o.Base.Nearest(r.terms, s.vector, nearest, &s.near)
+	var weights float64
 	for k, n := range near {
-		w := math.Exp(-float64(k) / 2)
-		sum += w * float64(snap.Resembles(int32(n.Archetype), s.allowed))
-		weights += w
+		known = max(known, float64(n.Cosine))
+		if k < nearestHere {
+			w := math.Exp(-float64(k) / 2)
+			here += w * float64(snap.Resembles(int32(n.Archetype), s.allowed))
+			weights += w
+		}
 	}
-	if weights == 0 {
-		return 0, near
+	if weights > 0 {
+		here /= weights
 	}
-	return sum / weights, near
+	return here, known, near
 }
 
 // The weights of the decision, fitted by logistic regression to requests put to the catalogues they were written for and
-// to others, each catalogue counting alike.
+// to others, each catalogue counting alike; the constant is such that 95 % of the former are kept.
 func (f *evidence) probability() float64 {
-	return sigmoid(-10 + 6*f.cosine + 4*f.most + 2*f.words + 1*f.covered + 5*f.here)
+	return sigmoid(.17 + 7.86*f.cosine + 3.25*f.here - 7.78*f.known)
 }
 
 func (f *evidence) withoutCosine() float64 {
-	return sigmoid(-6 + 4*f.words + 2*f.covered + 6*f.here)
+	return sigmoid(1.3 + 1.16*f.covered + 6.19*f.here - 5.95*f.known)
 }
 
 func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
@@ -108,7 +121,10 @@ const sharpest = 2
 // score turns a fused score into the probability that this tool serves: that some tool does, shared by how near the
 // tool comes to the best.
 func (j judged) score(fused float32) float64 {
-	if j.best <= 0 {
+	switch {
+	case fused >= exactBonus:
+		return 1
+	case j.best <= 0:
 		return 0
 	}
 	return math.Round(1e4*j.fits*math.Pow(float64(fused/j.best), sharpest)) / 1e4

@@ -100,16 +100,13 @@ func (e *Engine) rank(ctx context.Context, snap *index.Snapshot, q *tool.Query, 
 	return out, nil
 }
 
-// enrich adds to a request English words for those of another language, and what words are by their form.
+// enrich puts what a word is by its form in its place, and adds English words for those of another language.
 func (e *Engine) enrich(text string) string {
-	full := text
+	full := knowledge.Shapes(text)
 	if e.o.Base != nil {
 		if english := e.o.Base.Translate(text); english != "" {
 			full += " " + english
 		}
-	}
-	if shapes := knowledge.Shapes(text); shapes != "" {
-		full += " " + shapes
 	}
 	return full
 }
