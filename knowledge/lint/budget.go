@@ -23,14 +23,14 @@ func readBudget(r io.Reader) (budget, error) {
 			continue
 		}
 		rule, count, ok := strings.Cut(line, " ")
-		max, err := strconv.Atoi(strings.TrimSpace(count))
-		if !ok || err != nil || max < 0 {
+		limit, err := strconv.Atoi(strings.TrimSpace(count))
+		if !ok || err != nil || limit < 0 {
 			return nil, fmt.Errorf("budget line %d: want a rule and a count, have %q", n, line)
 		}
 		if _, twice := b[rule]; twice {
 			return nil, fmt.Errorf("budget line %d: rule %s stands twice", n, rule)
 		}
-		b[rule] = max
+		b[rule] = limit
 	}
 	return b, sc.Err()
 }
