@@ -32,7 +32,7 @@ type Options struct {
 
 	MaxResult   int // bytes of one message of a server; zero means 32 MiB
 	Concurrency int // calls that one server runs at once; zero means 64
-	Queue       int // further calls that wait for one server; zero means 1024
+	Queue       int // further calls that wait for one server; zero means 1024, less means none
 
 	// LookupEnv finds the variables of configurations and the environment that child processes inherit. Nil means
 	// os.LookupEnv.
@@ -57,7 +57,7 @@ func (o Options) withDefaults() Options {
 	o.BackoffFirst = cmp.Or(o.BackoffFirst, 500*time.Millisecond)
 	o.BackoffMost = cmp.Or(o.BackoffMost, time.Minute)
 	o.MaxResult = cmp.Or(o.MaxResult, 32<<20)
-	o.Concurrency, o.Queue = cmp.Or(o.Concurrency, 64), cmp.Or(o.Queue, 1024)
+	o.Concurrency, o.Queue = max(cmp.Or(o.Concurrency, 64), 1), max(cmp.Or(o.Queue, 1024), 0)
 	return o
 }
 
