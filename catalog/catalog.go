@@ -26,8 +26,9 @@ type Options struct {
 	// Sync and Refresh.
 	Progress func(done, total int)
 
-	// Model makes the tools searchable, and Index is where the snapshot of each state is put, before Set shows it. A nil
-	// Index leaves the catalogue to be listed only.
+	// Model makes the tools searchable, and Index is where the snapshot of each state is put, before Set shows it. Without an
+	// Index what tools need to be searchable is made and stored all the same, for others; without either the catalogue is
+	// listed only, and makes nothing.
 	Model Model
 	Index *index.Index
 
@@ -44,7 +45,7 @@ func (o Options) withDefaults() Options {
 	}
 	switch {
 	case o.indexer != nil:
-	case o.Index != nil:
+	case o.Index != nil || o.Model.Embedder != nil || o.Model.Base != nil:
 		o.indexer = &searchable{m: o.Model, to: o.Index}
 	default:
 		o.indexer = noIndex{}

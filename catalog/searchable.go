@@ -186,6 +186,9 @@ func inParallel(n int, worker func() func(i int)) {
 }
 
 func (x *searchable) publish(_ context.Context, set *tool.Set, entries []entry, have *material) error {
+	if x.to == nil {
+		return nil
+	}
 	snap, err := x.snapshot(set, entries, have)
 	if err != nil {
 		return err
