@@ -30,7 +30,7 @@ func newCall(a *app) *cobra.Command {
 		Example: "  tooldex call read_text_file path=/tmp/notes.txt head=10\n  tooldex call create_entities --json @entities.json",
 		Args:    wants(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := a.open(cmd.Context())
+			s, err := a.open(cmd.Context(), toList)
 			if err != nil {
 				return err
 			}

@@ -40,7 +40,7 @@ func newDescribe(a *app) *cobra.Command {
 		Short: "Show everything about tools: parameters, examples, related tools",
 		Args:  wants(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := a.open(cmd.Context())
+			s, err := a.open(cmd.Context(), toList)
 			if err != nil {
 				return err
 			}

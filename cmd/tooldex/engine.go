@@ -8,22 +8,33 @@ import (
 	"tooldex/search"
 )
 
+// use says what a verb needs of the catalogue. Less is opened sooner.
+type use int
+
+const (
+	toList   use = iota // what is stored, as it is
+	toChange            // the same, and what is new is made searchable for others
+	toSearch            // all of it, and the index
+)
+
 // connect opens the catalogue over the store, and the search over what the catalogue puts into the index.
-func (a *app) connect(ctx context.Context, s *stack) error {
-	model, err := catalog.BuiltinModel()
-	if err != nil {
-		return err
+func (a *app) connect(ctx context.Context, s *stack, u use) error {
+	o := catalog.Options{Store: s.store, Logger: a.log}
+	if u != toList {
+		model, err := catalog.BuiltinModel()
+		if err != nil {
+			return err
+		}
+		p := a.newProgress()
+		defer p.end()
+		o.Model = model
+		o.Progress = func(done, total int) { p.update("making tools searchable", done, total) }
 	}
-	p := a.newProgress()
-	defer p.end()
-	current := &index.Index{}
-	s.catalog, err = catalog.Open(ctx, catalog.Options{
-		Store: s.store, Logger: a.log, Model: model, Index: current,
-		Progress: func(done, total int) { p.update("making tools searchable", done, total) },
-	})
-	if err != nil {
-		return err
+	if u == toSearch {
+		o.Index = &index.Index{}
+		s.engine = search.New(search.Options{Lookup: o.Index, Embedder: o.Model.Embedder, Base: o.Model.Base, Map: o.Model.Encoder})
 	}
-	s.engine = search.New(search.Options{Lookup: current, Embedder: model.Embedder, Base: model.Base, Map: model.Encoder})
-	return nil
+	c, err := catalog.Open(ctx, o)
+	s.catalog = c
+	return err
 }

@@ -130,13 +130,13 @@ func (a *app) openSet(ctx context.Context, dir string) (*eval.Dataset, *stack, e
 	for _, note := range set.Notes {
 		a.log.Info(note)
 	}
-	s, err := a.openScratch(ctx, []catalog.Source{given{set.Name, set.Tools}})
+	s, err := a.openScratch(ctx, []catalog.Source{given{set.Name, set.Tools}}, toSearch)
 	return set, s, err
 }
 
 func (a *app) openDemoSet(ctx context.Context) (*eval.Dataset, *stack, error) {
 	a.demo = true
-	s, err := a.open(ctx)
+	s, err := a.open(ctx, toSearch)
 	if err != nil {
 		return nil, nil, err
 	}

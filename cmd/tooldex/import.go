@@ -25,7 +25,7 @@ func newImport(a *app) *cobra.Command {
 			"nothing removes nothing, and does not stop the others.",
 		Example: "  tooldex import ~/.claude.json\n  tooldex import dumps/*.json overlay.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := a.open(cmd.Context())
+			s, err := a.open(cmd.Context(), toChange)
 			if err != nil {
 				return err
 			}

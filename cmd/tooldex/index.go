@@ -46,7 +46,7 @@ func newIndexStatus(a *app) *cobra.Command {
 		Short: "Tell what is stored, where, and with which model it was embedded",
 		Args:  wants(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := a.open(cmd.Context())
+			s, err := a.open(cmd.Context(), toList)
 			if err != nil {
 				return err
 			}

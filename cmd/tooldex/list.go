@@ -30,7 +30,7 @@ func newList(a *app) *cobra.Command {
 		Short: "List the tools that are known",
 		Args:  wants(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := a.open(cmd.Context())
+			s, err := a.open(cmd.Context(), toList)
 			if err != nil {
 				return err
 			}

@@ -34,7 +34,7 @@ func newSearch(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s, err := a.open(cmd.Context())
+			s, err := a.open(cmd.Context(), toSearch)
 			if err != nil {
 				return err
 			}

@@ -60,7 +60,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 			return err
 		}
 	}
-	s, err := a.open(ctx)
+	s, err := a.open(ctx, toSearch)
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func newServersAdd(a *app) *cobra.Command {
 				return err
 			}
 			f.warnSecrets(a.stderr)
-			s, err := a.open(cmd.Context())
+			s, err := a.open(cmd.Context(), toChange)
 			if err != nil {
 				return err
 			}
@@ -160,7 +160,7 @@ func newServersList(a *app) *cobra.Command {
 		Short: "List the servers, and how many of their tools are known",
 		Args:  wants(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := a.open(cmd.Context())
+			s, err := a.open(cmd.Context(), toList)
 			if err != nil {
 				return err
 			}
@@ -219,7 +219,7 @@ func newServersRemove(a *app) *cobra.Command {
 		Short:   "Remove servers and their tools",
 		Args:    wants(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := a.open(cmd.Context())
+			s, err := a.open(cmd.Context(), toChange)
 			if err != nil {
 				return err
 			}

@@ -29,29 +29,29 @@ type stack struct {
 }
 
 // open opens the stored tools, or those of the demo.
-func (a *app) open(ctx context.Context) (*stack, error) {
+func (a *app) open(ctx context.Context, u use) (*stack, error) {
 	if a.demo {
-		return a.openDemo(ctx)
+		return a.openDemo(ctx, u)
 	}
-	return a.openDir(ctx, a.dataDir)
+	return a.openDir(ctx, a.dataDir, u)
 }
 
-func (a *app) openDir(ctx context.Context, dir string) (*stack, error) {
+func (a *app) openDir(ctx context.Context, dir string, u use) (*stack, error) {
 	s, err := store.Open(dir, store.Options{})
 	if err != nil {
 		return nil, err
 	}
 	out := &stack{store: s}
-	return out, a.connect(ctx, out)
+	return out, a.connect(ctx, out, u)
 }
 
 // openScratch makes tools searchable for as long as the command runs.
-func (a *app) openScratch(ctx context.Context, sources []catalog.Source) (*stack, error) {
+func (a *app) openScratch(ctx context.Context, sources []catalog.Source, u use) (*stack, error) {
 	dir, err := os.MkdirTemp("", "tooldex")
 	if err != nil {
 		return nil, fmt.Errorf("make a temporary folder: %w", err)
 	}
-	s, err := a.openDir(ctx, dir)
+	s, err := a.openDir(ctx, dir, u)
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
@@ -69,7 +69,7 @@ func (a *app) openScratch(ctx context.Context, sources []catalog.Source) (*stack
 	return s, nil
 }
 
-func (a *app) openDemo(ctx context.Context) (*stack, error) {
+func (a *app) openDemo(ctx context.Context, u use) (*stack, error) {
 	var sources []catalog.Source
 	files, err := fs.Glob(demo.FS, "*.yaml")
 	if err != nil {
@@ -86,7 +86,7 @@ func (a *app) openDemo(ctx context.Context) (*stack, error) {
 		}
 		sources = append(sources, content.Sources...)
 	}
-	s, err := a.openScratch(ctx, sources)
+	s, err := a.openScratch(ctx, sources, u)
 	if err != nil {
 		return nil, err
 	}
