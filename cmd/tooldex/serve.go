@@ -77,6 +77,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		AnyHost: true, // httpapi checks hosts, for all of its paths
 	})
 	live.start(ctx, gw, srv.CatalogChanged)
+	go collectAsUsual()
 
 	ends := make(chan error, 2) // the first end, for whatever reason, ends the other
 	running := 0
