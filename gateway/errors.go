@@ -30,7 +30,7 @@ func (s *session) startError(err error, c *capture) error {
 		e.Hint = "see what it prints to stderr in the log, or allow it more time"
 		e.Err = errStartTimeout
 		if last := s.lastWords(); last != "" {
-			e.Err = fmt.Errorf("%w; last line of stderr: %s", errStartTimeout, last)
+			e.Err = fmt.Errorf("%w; last lines of stderr: %s", errStartTimeout, last)
 		}
 	case s.ctx.Err() != nil:
 		e.Msg, e.Err = fmt.Sprintf("server %q was stopped", s.server), context.Cause(s.ctx)
@@ -46,7 +46,7 @@ func (s *session) startError(err error, c *capture) error {
 	default:
 		e.Msg = fmt.Sprintf("server %q could not be reached, or ended while it was started", s.server)
 		e.Hint = "see what it prints to stderr in the log"
-		e.Err = s.scrub.error(errors.Join(errHandshake, err))
+		e.Err = s.scrub.error(fmt.Errorf("%w: %w", errHandshake, err))
 		if last := s.epitaph(); last != "" {
 			e.Err = fmt.Errorf("%w: %s", e.Err, last)
 		}

@@ -114,7 +114,7 @@ func (p *process) stop(grace time.Duration) {
 	<-p.exited
 }
 
-// epitaph says how the process ended, for people: "exit status 3: last line of stderr". It is "" while it runs.
+// epitaph says how the process ended, for people: "exit status 3: last lines of stderr". It is "" while it runs.
 func (p *process) epitaph() string {
 	select {
 	case <-p.exited:
@@ -131,20 +131,25 @@ func (p *process) epitaph() string {
 	return s
 }
 
-// tail keeps the last line of a stream.
+// tail keeps the last lines of a stream, which usually hold the reason for an end.
 type tail struct {
-	mu   sync.Mutex
-	line string
+	mu    sync.Mutex
+	lines []string
 }
+
+const tailLines = 3
 
 func (t *tail) add(line string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.line = line
+	if len(t.lines) == tailLines {
+		t.lines = t.lines[1:]
+	}
+	t.lines = append(t.lines, clip(line, 300))
 }
 
 func (t *tail) last() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return clip(t.line, 300)
+	return strings.Join(t.lines, " / ")
 }
