@@ -16,8 +16,9 @@ import (
 // fillCollection puts the snapshot's rows into a chromem collection. The rows have unit length, so chromem keeps them as
 // they are: both it and Cosines read the same memory. It happens at the first use, since a search does not need it.
 //
-// Three habits of chromem v0.7.0 are kept away from callers: it embeds by a remote service unless told otherwise, it fails when more results are asked for than
-// it holds, and it leaves ties at the cut to chance.
+// Five habits of chromem v0.7.0 are kept away from callers: it embeds by a remote service unless told otherwise, it fails when
+// more results are asked for than it holds, it leaves ties at the cut to chance, it finds everything near a zero vector, and it
+// calls a part of the answer the whole when the context ends.
 func (s *Snapshot) fillCollection() (*chromem.Collection, error) {
 	refuse := func(context.Context, string) ([]float32, error) {
 		return nil, errors.New("chromem was asked to embed a text")
@@ -38,18 +39,31 @@ func (s *Snapshot) fillCollection() (*chromem.Collection, error) {
 	return c, nil
 }
 
-// tieRoom is how many more results than wanted are asked of chromem, so that ties at the cut can be broken by ID.
+// tieRoom is how many more results than wanted are asked of chromem at first, so that ties at the cut can be broken by ID.
 const tieRoom = 8
 
+// nearest asks for more until all that tie with the last wanted are among what was found.
 func (s *Snapshot) nearest(ctx context.Context, c *chromem.Collection, v []float32, n, but int) ([]Neighbour, error) {
-	k := min(n+1+tieRoom, c.Count())
-	if k == 0 {
-		return nil, nil
+	for k := min(n+1+tieRoom, c.Count()); ; k = min(4*k, c.Count()) {
+		found, err := c.QueryEmbedding(ctx, v, k, nil, nil)
+		if ctx.Err() != nil { // chromem then returns what it has seen so far, without an error
+			return nil, &tool.Error{Code: tool.Timeout, Op: "nearest tools", Msg: "stopped before all tools were compared", Err: ctx.Err()}
+		}
+		if err != nil {
+			return nil, &tool.Error{Code: tool.Internal, Op: "nearest tools", Msg: "the vector index did not answer", Err: err}
+		}
+		out, err := neighbours(found, but)
+		if err != nil {
+			return nil, err
+		}
+		if k == c.Count() || len(out) > n && out[len(out)-1].Cosine < out[n-1].Cosine {
+			return out[:min(n, len(out))], nil
+		}
 	}
-	found, err := c.QueryEmbedding(ctx, v, k, nil, nil)
-	if err != nil {
-		return nil, &tool.Error{Code: tool.Internal, Op: "nearest tools", Msg: "the vector index did not answer", Err: err}
-	}
+}
+
+// neighbours returns what chromem found in order, without one.
+func neighbours(found []chromem.Result, but int) ([]Neighbour, error) {
 	out := make([]Neighbour, 0, len(found))
 	for _, r := range found {
 		i, err := strconv.Atoi(r.ID)
@@ -61,7 +75,7 @@ func (s *Snapshot) nearest(ctx context.Context, c *chromem.Collection, v []float
 		}
 	}
 	slices.SortFunc(out, func(a, b Neighbour) int { return cmp.Or(cmp.Compare(b.Cosine, a.Cosine), cmp.Compare(a.Doc, b.Doc)) })
-	return out[:min(n, len(out))], nil
+	return out, nil
 }
 
 func isZero(v []float32) bool {

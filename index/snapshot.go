@@ -303,12 +303,14 @@ type Neighbour struct {
 	Cosine float32
 }
 
-// Neighbours returns the n documents most like document i by vector, best first, without i itself. It is answered by
-// chromem over the vectors that Cosines scans.
+// Neighbours returns the n documents most like document i by vector, best first and ties by ID, without i itself. It is
+// answered by chromem over the vectors that Cosines scans. A document without a vector has no neighbours and is nobody's.
+// When ctx ends first, the error is a Timeout.
 func (s *Snapshot) Neighbours(ctx context.Context, i, n int) ([]Neighbour, error) {
-	if s.dims == 0 || n <= 0 || i < 0 || i >= s.Len() {
+	if s.dims == 0 || n <= 0 || i < 0 || i >= s.Len() || isZero(s.row(i)) {
 		return nil, nil
 	}
+	n = min(n, s.Len())
 	c, err := s.cluster()
 	if err != nil {
 		return nil, err
