@@ -85,7 +85,7 @@ func (s *session) limit(ctx context.Context, timeout time.Duration) (context.Con
 	ctx, cancel := context.WithCancelCause(ctx)
 	ctx, stopTimer := context.WithTimeout(ctx, timeout)
 	unlink := context.AfterFunc(s.ctx, func() {
-		if context.Cause(s.ctx) == errStopped {
+		if errors.Is(context.Cause(s.ctx), errStopped) {
 			cancel(errStopped)
 		} // else the connection broke, and the SDK ends the request with a better reason
 	})

@@ -175,7 +175,7 @@ func waitTool(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResul
 		return nil, err
 	}
 	<-ctx.Done()
-	if args.File == "" || context.Cause(ctx) == errNotCancelled {
+	if args.File == "" || errors.Is(context.Cause(ctx), errNotCancelled) {
 		return nil, ctx.Err()
 	}
 	return &mcp.CallToolResult{Content: []mcp.Content{}}, os.WriteFile(args.File, []byte("cancelled"), 0o600)

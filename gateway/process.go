@@ -25,7 +25,7 @@ type process struct {
 
 // startProcess runs a command. Each line that it prints to stderr goes to the logger, scrubbed.
 func startProcess(x *expanded, env []string, logger *slog.Logger) (*process, error) {
-	cmd := exec.Command(x.command, x.args...)
+	cmd := exec.Command(x.command, x.args...) //nolint:noctx // it outlives the call that starts it; stop ends it
 	cmd.Env, cmd.Dir = env, x.dir
 	prepare(cmd)
 	var files []*os.File

@@ -281,8 +281,10 @@ func TestListings(t *testing.T) {
 	g := startGateway(t, Options{Logger: log.logger()}, self(t, "round", "round"), self(t, "endless", "endless"), self(t, "odd", "odd"), self(t, "answers", "answers"))
 	t.Run("cursors that go round", func(t *testing.T) {
 		want := []*tool.Tool{
-			{Server: "round", Name: "t", InputSchema: json.RawMessage(object)}, {Server: "round", Name: "same"},
-			{Server: "round", Name: "ta", InputSchema: json.RawMessage(object)}, {Server: "round", Name: "tb", InputSchema: json.RawMessage(object)},
+			{Server: "round", Name: "t", InputSchema: json.RawMessage(object)},
+			{Server: "round", Name: "same"},
+			{Server: "round", Name: "ta", InputSchema: json.RawMessage(object)},
+			{Server: "round", Name: "tb", InputSchema: json.RawMessage(object)},
 		}
 		if diff := cmp.Diff(want, list(t, g, "round")); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)

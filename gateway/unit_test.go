@@ -419,7 +419,8 @@ func TestSetTouchesOnlyWhatChanged(t *testing.T) {
 		t.Error("the changed server answers as before")
 	}
 	want := []tool.Status{
-		{Server: "a", State: tool.Running, Transport: tool.Stdio}, {Server: "b", State: tool.Running, Transport: tool.Stdio},
+		{Server: "a", State: tool.Running, Transport: tool.Stdio},
+		{Server: "b", State: tool.Running, Transport: tool.Stdio},
 		{Server: "c", State: tool.Configured, Transport: tool.Stdio},
 	}
 	if diff := cmp.Diff(want, g.Status()); diff != "" {

@@ -153,14 +153,28 @@ func TestGoldenAnswers(t *testing.T) {
 	f.states = []tool.Status{{Server: "files", State: tool.Running, Transport: tool.Stdio}, {Server: "new", State: tool.Failed, Error: "exit status 1"}}
 	var b strings.Builder
 	for _, c := range [][3]string{
-		{"GET", "/search?q=read"}, {"GET", "/search?q=read&detail=schema&explain"}, {"GET", "/api/tools/search?q=horoscope"},
-		{"POST", "/search", `{"query":"write","limit":3}`}, {"POST", "/api/tools/search", `{"query":["write"]}`},
-		{"GET", "/api/tools"}, {"GET", "/api/tools?limit=2"}, {"GET", "/api/tools?limit=2&cursor=files/write_file&include_disabled=true"},
-		{"GET", "/api/tools?category=OTHER&server=odd&server=other"}, {"GET", "/api/tools?read_only=1"},
-		{"GET", "/api/tools/files/read_file"}, {"GET", "/api/tools/files%2Fwrite_file"}, {"GET", "/api/tools/odd/a/b%20c"}, {"GET", "/api/tools/odd%2Fa%2Fb%20c"},
-		{"GET", "/api/tools/read_file"}, {"GET", "/api/tools/odd/call"},
-		{"POST", "/api/tools/files/read_file/call", `{"arguments":{"z":"x","a":9007199254740993}}`}, {"POST", "/api/tools/odd%2Fcall/call", `{}`},
-		{"GET", "/api/tools/categories"}, {"GET", "/api/servers"}, {"GET", "/healthz"}, {"GET", "/readyz"},
+		{"GET", "/search?q=read"},
+		{"GET", "/search?q=read&detail=schema&explain"},
+		{"GET", "/api/tools/search?q=horoscope"},
+		{"POST", "/search", `{"query":"write","limit":3}`},
+		{"POST", "/api/tools/search", `{"query":["write"]}`},
+		{"GET", "/api/tools"},
+		{"GET", "/api/tools?limit=2"},
+		{"GET", "/api/tools?limit=2&cursor=files/write_file&include_disabled=true"},
+		{"GET", "/api/tools?category=OTHER&server=odd&server=other"},
+		{"GET", "/api/tools?read_only=1"},
+		{"GET", "/api/tools/files/read_file"},
+		{"GET", "/api/tools/files%2Fwrite_file"},
+		{"GET", "/api/tools/odd/a/b%20c"},
+		{"GET", "/api/tools/odd%2Fa%2Fb%20c"},
+		{"GET", "/api/tools/read_file"},
+		{"GET", "/api/tools/odd/call"},
+		{"POST", "/api/tools/files/read_file/call", `{"arguments":{"z":"x","a":9007199254740993}}`},
+		{"POST", "/api/tools/odd%2Fcall/call", `{}`},
+		{"GET", "/api/tools/categories"},
+		{"GET", "/api/servers"},
+		{"GET", "/healthz"},
+		{"GET", "/readyz"},
 	} {
 		w := f.do(c[0], c[1], c[2])
 		if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "application/json" || w.Header().Get("X-Request-Id") != "test" {

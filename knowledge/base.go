@@ -46,8 +46,13 @@ func Open(b []byte) (*Base, error) {
 		into *strtab
 		from int
 	}{
-		{&base.dict, secDict}, {&base.lists, secLists}, {&base.texts, secTexts},
-		{&base.thesaurus.keys, secThesKeys}, {&base.thesaurus.values, secThesVals}, {&base.lexicon.keys, secLexKeys}, {&base.lexicon.values, secLexVals},
+		{&base.dict, secDict},
+		{&base.lists, secLists},
+		{&base.texts, secTexts},
+		{&base.thesaurus.keys, secThesKeys},
+		{&base.thesaurus.values, secThesVals},
+		{&base.lexicon.keys, secLexKeys},
+		{&base.lexicon.values, secLexVals},
 	} {
 		var err error
 		if *t.into, err = openStrtab(sections[t.from]); err != nil {

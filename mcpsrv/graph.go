@@ -41,14 +41,27 @@ var keywords = [...]struct {
 	looks view
 	named bool
 }{
-	{"allOf", same, false}, {"anyOf", same, false}, {"oneOf", same, false}, {"not", same, false},
-	{"if", same, false}, {"then", same, false}, {"else", same, false},
-	{"dependentSchemas", same, true}, {"dependencies", same, true},
-	{"items", inside, false}, {"prefixItems", inside, false}, {"additionalItems", inside, false}, {"contains", inside, false},
-	{"additionalProperties", inside, false}, {"propertyNames", inside, false},
-	{"unevaluatedItems", inside, false}, {"unevaluatedProperties", inside, false},
-	{"properties", inside, true}, {"patternProperties", inside, true},
-	{"$defs", none, true}, {"definitions", none, true},
+	{"allOf", same, false},
+	{"anyOf", same, false},
+	{"oneOf", same, false},
+	{"not", same, false},
+	{"if", same, false},
+	{"then", same, false},
+	{"else", same, false},
+	{"dependentSchemas", same, true},
+	{"dependencies", same, true},
+	{"items", inside, false},
+	{"prefixItems", inside, false},
+	{"additionalItems", inside, false},
+	{"contains", inside, false},
+	{"additionalProperties", inside, false},
+	{"propertyNames", inside, false},
+	{"unevaluatedItems", inside, false},
+	{"unevaluatedProperties", inside, false},
+	{"properties", inside, true},
+	{"patternProperties", inside, true},
+	{"$defs", none, true},
+	{"definitions", none, true},
 }
 
 // The bounds of what is checked. Real schemas stay below by far.

@@ -10,14 +10,13 @@ import (
 
 // How a batch is put together.
 const (
-	batchSize   = 384
-	fromOne     = batchSize / 6 // examples in a row from one family
-	labelShare  = .55           // of the draws are of requests; the others make a request of a tool's own text
-	dropName    = .4            // of the requests lose the words of the tool's name
-	dropToken   = .1            // of the tokens are left out
-	mates       = .12           // of the requests for archetypes are answered by other requests for the same tool, not by its text
-	splitWord   = .04           // of the words are spelled by pieces, so that pieces are learned
-	hardShare   = .7            // of the requests that have them bring a hard negative
+	turns       = 6   // families in a batch
+	labelShare  = .55 // of the draws are of requests; the others make a request of a tool's own text
+	dropName    = .4  // of the requests lose the words of the tool's name
+	dropToken   = .1  // of the tokens are left out
+	mates       = .12 // of the requests for archetypes are answered by other requests for the same tool, not by its text
+	splitWord   = .04 // of the words are spelled by pieces, so that pieces are learned
+	hardShare   = .7  // of the requests that have them bring a hard negative
 	withPar     = .5
 	withoutName = .1
 )
@@ -52,6 +51,7 @@ type batch struct {
 // sampler draws batches. It is a function of the data and its generator alone.
 type sampler struct {
 	rng      *rand.Rand
+	size     int // of a batch
 	docs     []doc
 	bare     [][]int32 // names without servers
 	all      []source
@@ -60,8 +60,8 @@ type sampler struct {
 	words    []int32   // space for thinned texts
 }
 
-func newSampler(c *corpus, s *embed.Static, rng *rand.Rand) *sampler {
-	p := &sampler{rng: rng, docs: make([]doc, len(c.tools)), bare: make([][]int32, len(c.tools))}
+func newSampler(c *corpus, s *embed.Static, rng *rand.Rand, batch int) *sampler {
+	p := &sampler{rng: rng, size: batch, docs: make([]doc, len(c.tools)), bare: make([][]int32, len(c.tools))}
 	each(len(c.tools), func(i int) {
 		t := c.tools[i]
 		p.docs[i] = doc{s.AppendTokens(nil, t.server+" "+t.name, nameLimit), s.AppendTokens(nil, t.desc, descLimit), s.AppendTokens(nil, t.par, parLimit)}
@@ -138,15 +138,15 @@ func (p *sampler) next(b *batch) {
 	b.queries, b.docs, b.ids, b.rel = b.queries[:0], b.docs[:0], b.ids[:0], b.rel[:0]
 	p.words = p.words[:0]
 	var hard []int32
-	for len(b.queries) < batchSize {
+	for len(b.queries) < p.size {
 		if p.rng.Float64() < labelShare {
 			src := p.pick(p.labelled)
-			for range fromOne {
+			for range max(1, p.size/turns) {
 				hard = p.request(b, src, hard)
 			}
 		} else {
 			src := p.pick(p.all)
-			for range fromOne {
+			for range max(1, p.size/turns) {
 				p.self(b, src)
 			}
 		}

@@ -17,8 +17,10 @@ const (
 )
 
 // labelled are the sets whose requests measure the product: nothing of them may be in what it knows.
-var labelled = []string{"intents", "little_known", "sets/mcpproxy_golden", "sets/azure_mcp", "sets/bfcl_python",
-	"sets/toolalpaca", "sets/metatool_single"}
+var labelled = []string{
+	"intents", "little_known", "sets/mcpproxy_golden", "sets/azure_mcp", "sets/bfcl_python",
+	"sets/toolalpaca", "sets/metatool_single",
+}
 
 // No utterance is a near copy of a labelled request. Only the utterance is named, so that whoever rewrites it does
 // not read the request.

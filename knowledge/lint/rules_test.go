@@ -27,13 +27,17 @@ func sample(n int) *archetype {
 }
 
 func goodGroup() *group {
-	return &group{Concept: "remove", Kind: "verb", Domain: "*", Terms: []term{{"remove", 1}, {"take off", .7}},
-		at: place{file: "thesaurus.jsonl", line: 1}}
+	return &group{
+		Concept: "remove", Kind: "verb", Domain: "*", Terms: []term{{"remove", 1}, {"take off", .7}},
+		at: place{file: "thesaurus.jsonl", line: 1},
+	}
 }
 
 func goodEntry() *entry {
-	e := &entry{English: "bread", Pos: "noun", Forms: make(map[string][]string), keys: []string{"en", "pos"},
-		at: place{file: "lexicon.jsonl", line: 1}}
+	e := &entry{
+		English: "bread", Pos: "noun", Forms: make(map[string][]string), keys: []string{"en", "pos"},
+		at: place{file: "lexicon.jsonl", line: 1},
+	}
 	for _, lang := range languages {
 		e.keys = append(e.keys, lang)
 		e.Forms[lang] = []string{"pan"}
