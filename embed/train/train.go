@@ -20,6 +20,7 @@ type Options struct {
 	Knowledge  string    // folder with archetypes/, thesaurus.jsonl and lexicon.jsonl
 	Rows       int       // of the table; 0 means 35,500
 	Steps      int       // 0 means 4,000
+	Batch      int       // requests in a step; 0 means 384
 	Seed       uint64    // same seed, data and options: same table
 	HoldOut    bool      // keep every twelfth server's archetypes out, to measure a recipe by [Evaluate] rather than to ship it
 	Checkpoint string    // file to go on from if it exists, and to write now and then; "" for none
@@ -32,6 +33,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Steps == 0 {
 		o.Steps = 4000
+	}
+	if o.Batch == 0 {
+		o.Batch = 384
 	}
 	if o.Log == nil {
 		o.Log = io.Discard
@@ -68,7 +72,7 @@ func Run(ctx context.Context, o Options) ([]byte, error) {
 	}
 
 	pcg := rand.NewPCG(o.Seed, 2)
-	p := newSampler(c, reader, rand.New(pcg))
+	p := newSampler(c, reader, rand.New(pcg), o.Batch)
 	s := newStep(m)
 	if err := s.restore(o.Checkpoint, pcg); err != nil {
 		return nil, err

@@ -101,7 +101,7 @@ func mustRun(t *testing.T, o Options) []byte {
 func TestRunLearns(t *testing.T) {
 	data, knowledge := fixture(t)
 	var log strings.Builder
-	b := mustRun(t, Options{Data: data, Knowledge: knowledge, Rows: 900, Steps: 80, Seed: 1, Log: &log})
+	b := mustRun(t, Options{Data: data, Knowledge: knowledge, Rows: 900, Steps: 100, Batch: 96, Seed: 1, Log: &log})
 	s, err := embed.Open(b)
 	if err != nil {
 		t.Fatal(err)
@@ -139,7 +139,7 @@ func TestRunLearns(t *testing.T) {
 // gone on with.
 func TestRunRepeats(t *testing.T) {
 	data, knowledge := fixture(t)
-	o := Options{Data: data, Knowledge: knowledge, Rows: 900, Steps: 12, Seed: 7}
+	o := Options{Data: data, Knowledge: knowledge, Rows: 900, Steps: 8, Batch: 48, Seed: 7}
 	want := mustRun(t, o)
 
 	was := runtime.GOMAXPROCS(1)
@@ -170,7 +170,7 @@ func TestRunRepeats(t *testing.T) {
 
 func TestCheckpointOfAnotherRun(t *testing.T) {
 	data, knowledge := fixture(t)
-	o := Options{Data: data, Knowledge: knowledge, Rows: 900, Steps: 1, Checkpoint: filepath.Join(t.TempDir(), "c")}
+	o := Options{Data: data, Knowledge: knowledge, Rows: 900, Steps: 1, Batch: 48, Checkpoint: filepath.Join(t.TempDir(), "c")}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	if _, err := Run(ctx, o); !errors.Is(err, context.Canceled) {
