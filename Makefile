@@ -10,7 +10,7 @@ LDFLAGS   := -s -w -X main.version=$(VERSION)
 export TOOLDEX_DATA := $(abspath $(DATA))
 
 .DEFAULT_GOAL := help
-.PHONY: help build test check format tidy vet lint race fuzz bench quality train nightly image clean
+.PHONY: help build test check format tidy vet lint race fuzz bench quality train knowledge nightly image clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -56,6 +56,9 @@ quality: build ## run tooldex eval on every labelled set of DATA, and write docs
 
 train: ## make the embedding table anew from DATA, and compile the knowledge with it
 	$(GO) run ./cmd/tooldex-train -data $(DATA) -knowledge knowledge/data -out embed/table.bin
+	$(MAKE) knowledge
+
+knowledge: ## compile knowledge/data with the embedding table, after either has changed
 	$(GO) run ./cmd/tooldex-knowledge -data knowledge/data -out knowledge/base.bin
 
 nightly: check ## what takes too long for every change: long fuzzing, Go benchmarks, known vulnerabilities
