@@ -27,8 +27,8 @@ type OllamaOptions struct {
 
 // Ollama is an [Embedder] that asks an Ollama server. It is safe for concurrent use. Make one with [NewOllama].
 //
-// The server may replace a model under its name at any time. Documents looks before each call, and Queries once in a while,
-// whether the digest is still the same. A call that notices a change fails with [ErrModelChanged] and gives no vectors, for
+// The server may replace a model under its name at any time. Documents looks before and after each call, and Queries once in
+// a while, whether the digest is still the same. A call that notices a change fails with [ErrModelChanged] and gives no vectors, for
 // they could not be compared with earlier ones; Model tells the new fingerprint from then on and the next call goes through.
 // Every error is an [*Error], or the context's.
 type Ollama struct {
@@ -101,7 +101,14 @@ func (m *Ollama) Queries(ctx context.Context, texts []string) ([][]float32, erro
 // Documents implements [Embedder].
 func (m *Ollama) Documents(ctx context.Context, docs []Document) ([][]float32, error) {
 	prefix := m.o.documentPrefix()
-	return m.all(ctx, len(docs), 0, func(i int) (string, string) { return prefix, docs[i].text() })
+	out, err := m.all(ctx, len(docs), 0, func(i int) (string, string) { return prefix, docs[i].text() })
+	if err != nil || len(docs) == 0 {
+		return out, err
+	}
+	if err := m.check(ctx, 0); err != nil { // vectors that will be kept must not be half of one model and half of another
+		return nil, err
+	}
+	return out, nil
 }
 
 // text is a document for models that read running text.
@@ -150,12 +157,13 @@ func (m *Ollama) all(ctx context.Context, n int, age time.Duration, text func(in
 			}
 		}
 	}
-	if len(batch) > 0 || m.Model().Dims == 0 {
-		if len(batch) == 0 { // nothing but blank texts, and how long is a zero vector?
-			if _, err := m.Probe(ctx); err != nil {
-				return nil, err
-			}
-		} else if err := flush(); err != nil {
+	if len(batch) > 0 {
+		if err := flush(); err != nil {
+			return nil, err
+		}
+	}
+	if m.Model().Dims == 0 { // nothing but blank texts so far, and how long is a zero vector?
+		if _, err := m.Probe(ctx); err != nil {
 			return nil, err
 		}
 	}

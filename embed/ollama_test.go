@@ -255,6 +255,23 @@ func TestOllamaModelReplaced(t *testing.T) {
 	}
 }
 
+func TestOllamaModelReplacedMeanwhile(t *testing.T) {
+	s, m := startOllama(t, OllamaOptions{Batch: 1})
+	s.spoil = func(v [][]float64) [][]float64 { // the lock is held
+		if len(s.inputs) == 2 {
+			s.models["nomic-embed-text:latest"] = "ffff"
+		}
+		return v
+	}
+	docs := []Document{{Name: "a"}, {Name: "b"}, {Name: "c"}}
+	if got, err := m.Documents(t.Context(), docs); !errors.Is(err, ErrModelChanged) || got != nil {
+		t.Errorf("%v, error %v", got, err)
+	}
+	if got, err := m.Documents(t.Context(), docs); err != nil || len(got) != 3 {
+		t.Errorf("once more: %v, error %v", got, err)
+	}
+}
+
 func TestOllamaProbe(t *testing.T) {
 	s, m := startOllama(t, OllamaOptions{Model: "nomic-embed-text:latest"})
 	want := Model{Name: "nomic-embed-text:latest", Dims: 8, Fingerprint: "0a109f422b47e3a30ba2b10eca18548e"}
