@@ -60,8 +60,9 @@ type sampler struct {
 	words    []int32   // space for thinned texts
 }
 
-func newSampler(c *corpus, s *embed.Static, rng *rand.Rand, batch int) *sampler {
-	p := &sampler{rng: rng, size: batch, docs: make([]doc, len(c.tools)), bare: make([][]int32, len(c.tools))}
+// newSampler reads all texts. The caller sets the generator before drawing.
+func newSampler(c *corpus, s *embed.Static, batch int) *sampler {
+	p := &sampler{size: batch, docs: make([]doc, len(c.tools)), bare: make([][]int32, len(c.tools))}
 	each(len(c.tools), func(i int) {
 		t := c.tools[i]
 		p.docs[i] = doc{s.AppendTokens(nil, t.server+" "+t.name, nameLimit), s.AppendTokens(nil, t.desc, descLimit), s.AppendTokens(nil, t.par, parLimit)}

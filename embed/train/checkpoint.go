@@ -5,26 +5,42 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 )
 
-// save writes what is learned, the moments, and where the generator stands. The rest follows from data and seed.
-func (s *step) save(path string, pcg *rand.PCG) error {
-	if path == "" {
+var errCheckpoint = errors.New("checkpoint is of another training")
+
+// head begins a checkpoint.
+type head struct {
+	Training  uint64 // what is trained
+	Runs, Now int64  // runs finished, and steps taken of the next
+	State     int64  // bytes of the generator's state
+}
+
+// training tells apart what must not be mixed: other data, other options.
+func (r *runner) training() uint64 {
+	h := fnv.New64a()
+	fmt.Fprintln(h, r.o.Rows, r.o.Steps, r.o.Runs, r.o.Batch, r.o.Seed, r.o.HoldOut, len(r.draws.docs), r.tokens)
+	return h.Sum64()
+}
+
+// save writes what is learned, the moments, what earlier runs left, and where the generator stands. The rest follows from data and
+// options.
+func (r *runner) save(s *step, pcg *rand.PCG) error {
+	if r.o.Checkpoint == "" {
 		return nil
 	}
 	state, err := pcg.MarshalBinary()
 	if err != nil {
 		return err
 	}
-	return create(path, func(out io.Writer) error {
+	return create(r.o.Checkpoint, func(out io.Writer) error {
 		w := bufio.NewWriterSize(out, 1<<20)
-		parts := []any{int64(s.now), int64(s.m.rows), int64(len(state)), state}
-		for _, p := range s.m.params() {
-			parts = append(parts, p.v, p.m, p.s)
-		}
+		parts := append([]any{head{r.training(), int64(r.sum.runs), int64(s.now), int64(len(state))}, state}, r.parts(s)...)
 		for _, part := range parts {
 			if err := binary.Write(w, binary.LittleEndian, part); err != nil {
 				return fmt.Errorf("write checkpoint: %w", err)
@@ -35,11 +51,11 @@ func (s *step) save(path string, pcg *rand.PCG) error {
 }
 
 // restore goes on from a checkpoint, if there is one.
-func (s *step) restore(path string, pcg *rand.PCG) error {
-	if path == "" {
+func (r *runner) restore(s *step, pcg *rand.PCG) error {
+	if r.o.Checkpoint == "" {
 		return nil
 	}
-	f, err := os.Open(path)
+	f, err := os.Open(r.o.Checkpoint)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -47,28 +63,46 @@ func (s *step) restore(path string, pcg *rand.PCG) error {
 		return err
 	}
 	defer func() { _ = f.Close() }() // only read from
-	r := bufio.NewReaderSize(f, 1<<20)
-	var head [3]int64
-	if err := binary.Read(r, binary.LittleEndian, &head); err != nil {
+	in := bufio.NewReaderSize(f, 1<<20)
+	var h head
+	if err := binary.Read(in, binary.LittleEndian, &h); err != nil {
 		return fmt.Errorf("read checkpoint: %w", err)
 	}
-	if head[1] != int64(s.m.rows) || head[2] > 1024 || head[2] < 0 {
-		return fmt.Errorf("%w: it has %d rows, not %d", errCheckpoint, head[1], s.m.rows)
+	if h.Training != r.training() || h.State < 0 || h.State > 1024 {
+		return fmt.Errorf("%s: %w; remove it or give the options and data it was made with", r.o.Checkpoint, errCheckpoint)
 	}
-	state := make([]byte, head[2])
-	parts := []any{state}
-	for _, p := range s.m.params() {
-		parts = append(parts, p.v, p.m, p.s)
-	}
-	for _, part := range parts {
-		if err := binary.Read(r, binary.LittleEndian, part); err != nil {
+	state := make([]byte, h.State)
+	for _, part := range append([]any{state}, r.parts(s)...) {
+		if err := binary.Read(in, binary.LittleEndian, part); err != nil {
 			return fmt.Errorf("read checkpoint: %w", err)
 		}
 	}
-	s.now = int(head[0])
+	s.now, r.sum.runs = int(h.Now), int(h.Runs)
 	return pcg.UnmarshalBinary(state)
 }
 
-func (m *model) params() []*param {
-	return []*param{&m.proj, &m.delta, &m.doc, &m.query, &m.mix}
+// parts are the numbers of a checkpoint, in order.
+func (r *runner) parts(s *step) []any {
+	out := []any{r.sum.rows, r.sum.rate, r.sum.mix[:]}
+	for _, p := range []*param{&s.m.proj, &s.m.delta, &s.m.doc, &s.m.query, &s.m.mix} {
+		out = append(out, p.v, p.m, p.s)
+	}
+	return out
+}
+
+// create writes a file in one go, so that a run that is killed leaves the old one.
+func create(path string, write func(io.Writer) error) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".train-*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(f.Name()) }() // gone already if all went well
+	err = write(f)
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
 }

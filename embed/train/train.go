@@ -2,11 +2,9 @@ package train
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"time"
 	"unicode/utf8"
@@ -19,7 +17,8 @@ type Options struct {
 	Data       string    // folder with sets/, pairs/ and teacher/
 	Knowledge  string    // folder with archetypes/, thesaurus.jsonl and lexicon.jsonl
 	Rows       int       // of the table; 0 means 35,500
-	Steps      int       // 0 means 4,000
+	Steps      int       // of each run; 0 means 2,500
+	Runs       int       // that are averaged; 0 means 3
 	Batch      int       // requests in a step; 0 means 384
 	Seed       uint64    // same seed, data and options: same table
 	HoldOut    bool      // keep every twelfth server's archetypes out, to measure a recipe by [Evaluate] rather than to ship it
@@ -32,7 +31,10 @@ func (o Options) withDefaults() Options {
 		o.Rows = 35500
 	}
 	if o.Steps == 0 {
-		o.Steps = 4000
+		o.Steps = 2500
+	}
+	if o.Runs == 0 {
+		o.Runs = 3
 	}
 	if o.Batch == 0 {
 		o.Batch = 384
@@ -65,38 +67,106 @@ func Run(ctx context.Context, o Options) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := newModel(tokens, rareBuckets, t, foreignRows(c, reader), o.Seed)
-	fmt.Fprintf(o.Log, "%d tools, %d rows\n", len(c.tools), m.rows)
+	fmt.Fprintf(o.Log, "%d tools, %d rows\n", len(c.tools), len(tokens)+rareBuckets)
 	for _, f := range c.families {
 		fmt.Fprintf(o.Log, "  %-20s %6d tools %7d requests\n", f.name, len(f.tools), len(f.requests))
 	}
+	foreign := foreignRows(c, reader)
+	r := &runner{
+		o: o, start: start, tokens: tokens, sum: newModelSum(len(tokens) + rareBuckets),
+		model: func() *model { return newModel(tokens, rareBuckets, t, foreign, o.Seed) },
+		draws: newSampler(c, reader, o.Batch),
+	}
+	return r.all(ctx)
+}
 
-	pcg := rand.NewPCG(o.Seed, 2)
-	p := newSampler(c, reader, rand.New(pcg), o.Batch)
-	s := newStep(m)
-	if err := s.restore(o.Checkpoint, pcg); err != nil {
+// runner trains several times from the same start, each time on other batches, and averages. What one run learned by chance the
+// others did not, and because they start alike their rows can be averaged as they are.
+type runner struct {
+	o      Options
+	start  time.Time
+	tokens []string
+	model  func() *model
+	draws  *sampler
+	sum    modelSum
+}
+
+func (r *runner) all(ctx context.Context) ([]byte, error) {
+	s := newStep(r.model())
+	pcg := rand.NewPCG(r.o.Seed, firstStream)
+	if err := r.restore(s, pcg); err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(o.Log, "ready after %.0f s\n", time.Since(start).Seconds())
+	for {
+		if err := r.one(ctx, s, pcg); err != nil {
+			return nil, err
+		}
+		r.sum.add(s.m.table(r.tokens))
+		if r.sum.runs == r.o.Runs {
+			return embed.Encode(r.sum.table(r.tokens))
+		}
+		s, pcg = newStep(r.model()), rand.NewPCG(r.o.Seed, firstStream+uint64(r.sum.runs))
+	}
+}
+
+// firstStream is the stream of random numbers that the batches of the first run come from; those below serve other ends.
+const firstStream = 16
+
+// one takes the steps of one run that are left.
+func (r *runner) one(ctx context.Context, s *step, pcg *rand.PCG) error {
+	r.draws.rng = rand.New(pcg)
 	var b batch
 	var recent float64
-	for s.now < o.Steps {
-		p.next(&b)
-		recent += s.run(&b, schedule(s.now, o.Steps))
+	for s.now < r.o.Steps {
+		r.draws.next(&b)
+		recent += s.run(&b, schedule(s.now, r.o.Steps))
 		if s.now%200 == 0 {
-			fmt.Fprintf(o.Log, "step %d: loss %.3f, %.0f s\n", s.now, recent/200, time.Since(start).Seconds())
+			fmt.Fprintf(r.o.Log, "run %d, step %d: loss %.3f, %.0f s\n", r.sum.runs+1, s.now, recent/200, time.Since(r.start).Seconds())
 			recent = 0
 		}
 		if over := ctx.Err() != nil; over || s.now%1000 == 0 {
-			if err := s.save(o.Checkpoint, pcg); err != nil {
-				return nil, err
+			if err := r.save(s, pcg); err != nil {
+				return err
 			}
 			if over {
-				return nil, context.Cause(ctx)
+				return context.Cause(ctx)
 			}
 		}
 	}
-	return embed.Encode(m.table(tokens))
+	return nil
+}
+
+// modelSum adds up the tables of several runs.
+type modelSum struct {
+	runs int
+	rows []float32
+	rate []float32
+	mix  [3]float32
+}
+
+func newModelSum(rows int) modelSum {
+	return modelSum{rows: make([]float32, rows*dims), rate: make([]float32, rows)}
+}
+
+func (m *modelSum) add(t embed.Table) {
+	m.runs++
+	for i, v := range t.Rows {
+		m.rows[i] += v
+	}
+	for i, v := range t.Query {
+		m.rate[i] += v
+	}
+	for i, v := range t.Mix {
+		m.mix[i] += v
+	}
+}
+
+func (m *modelSum) table(tokens []string) embed.Table {
+	f := 1 / float32(m.runs)
+	scale(m.rows, f)
+	scale(m.rate, f)
+	scale(m.mix[:], f)
+	return embed.Table{Tokens: tokens, Buckets: len(m.rate) - len(tokens), Rows: m.rows, Query: m.rate, Mix: m.mix}
 }
 
 // schedule is the learning rate relative to the top: up for fifty steps, then down in a straight line.
@@ -135,23 +205,4 @@ func foreignRows(c *corpus, s *embed.Static) map[int][]string {
 		}
 	}
 	return out
-}
-
-var errCheckpoint = errors.New("checkpoint is of another run")
-
-// create writes a file in one go, so that a run that is killed leaves the old one.
-func create(path string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".train-*")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(f.Name()) }() // gone already if all went well
-	err = write(f)
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -150,13 +151,11 @@ func TestRunRepeats(t *testing.T) {
 	}
 
 	o.Checkpoint = filepath.Join(t.TempDir(), "checkpoint")
-	ctx, stop := context.WithCancel(t.Context())
-	stop()
-	if _, err := Run(ctx, o); !errors.Is(err, context.Canceled) {
-		t.Fatalf("stopped run: %v", err)
-	}
-	if _, err := os.Stat(o.Checkpoint); err != nil {
-		t.Fatal(err)
+	for range 3 * o.Steps / 7 { // stop in the first run and in later ones, between runs too
+		ctx := &countdown{Context: t.Context(), left: 7}
+		if _, err := Run(ctx, o); !errors.Is(err, context.Canceled) {
+			t.Fatalf("stopped training: %v", err)
+		}
 	}
 	if !bytes.Equal(mustRun(t, o), want) {
 		t.Error("another table after going on from a checkpoint")
@@ -168,6 +167,21 @@ func TestRunRepeats(t *testing.T) {
 	}
 }
 
+// countdown is a context that ends when it has been asked so many times, so that a test can stop at a step.
+type countdown struct {
+	context.Context
+	left int
+}
+
+func (c *countdown) Err() error {
+	if c.left--; c.left <= 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+func (c *countdown) Value(key any) any { return nil }
+
 func TestCheckpointOfAnotherRun(t *testing.T) {
 	data, knowledge := fixture(t)
 	o := Options{Data: data, Knowledge: knowledge, Rows: 900, Steps: 1, Batch: 48, Checkpoint: filepath.Join(t.TempDir(), "c")}
@@ -176,14 +190,14 @@ func TestCheckpointOfAnotherRun(t *testing.T) {
 	if _, err := Run(ctx, o); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	o.Rows = 600
+	o.Seed = 9
 	if _, err := Run(t.Context(), o); !errors.Is(err, errCheckpoint) {
-		t.Errorf("a checkpoint of other rows: %v", err)
+		t.Errorf("a checkpoint of another seed: %v", err)
 	}
 	if err := os.WriteFile(o.Checkpoint, []byte("short"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Run(t.Context(), o); err == nil {
+	if _, err := Run(t.Context(), o); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Error("half a checkpoint was taken")
 	}
 }
