@@ -31,8 +31,7 @@ func upstreamCommand(t *testing.T) string {
 func connectWatching(t *testing.T, dataDir string, args ...string) (*client, <-chan struct{}) {
 	t.Helper()
 	changed := make(chan struct{}, 100)
-	cmd := exec.Command(builtCommand(t), args...)
-	cmd.Env = append(os.Environ(), "TOOLDEX_DATA_DIR="+dataDir)
+	cmd := servingCommand(t, dataDir, args...)
 	ctx, cancel := context.WithTimeout(t.Context(), wait)
 	defer cancel()
 	s, err := mcp.NewClient(&mcp.Implementation{Name: "scenario", Version: "1"}, &mcp.ClientOptions{

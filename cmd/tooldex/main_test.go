@@ -14,19 +14,18 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
-		"tooldex":  main,
-		"upstream": upstreamMain,
-	})
+	testscript.Main(m, map[string]func(){"upstream": upstreamMain})
 }
 
-// TestScript runs the transcripts. In them "exits N COMMAND..." wants exactly that exit code.
+// TestScript runs the transcripts with the built command. In them "exits N COMMAND..." wants exactly that exit code.
 func TestScript(t *testing.T) {
+	bin := builtCommand(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
+			env.Setenv("PATH", filepath.Dir(bin)+string(filepath.ListSeparator)+env.Getenv("PATH"))
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("XDG_DATA_HOME", "")
 			env.Setenv("TOOLDEX_DATA_DIR", filepath.Join(env.WorkDir, "data"))
@@ -55,19 +54,30 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// build makes the command once, as a user would, for tests that kill it or talk to it for long.
-var build = sync.OnceValues(func() (string, error) {
+// build makes the command once, as a user would.
+var build = sync.OnceValues(func() (string, error) { return goBuild() })
+
+// buildServing makes the command as tests of serving want it: with the race detector, if the tests have it.
+var buildServing = sync.OnceValues(func() (string, error) {
+	if !raceEnabled {
+		return build()
+	}
+	return goBuild("-race")
+})
+
+func goBuild(flags ...string) (string, error) {
 	dir, err := os.MkdirTemp("", "tooldex-test")
 	if err != nil {
 		return "", err
 	}
 	bin := filepath.Join(dir, "tooldex")
-	out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput()
+	args := append([]string{"build", "-o", bin}, flags...)
+	out, err := exec.Command("go", append(args, ".")...).CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("build: %w\n%s", err, out)
 	}
 	return bin, nil
-})
+}
 
 func builtCommand(t *testing.T) string {
 	t.Helper()
@@ -76,4 +86,16 @@ func builtCommand(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return bin
+}
+
+// servingCommand starts nothing yet: it is the command to serve with, over the given data. It ends at the first data race.
+func servingCommand(t *testing.T, dataDir string, args ...string) *exec.Cmd {
+	t.Helper()
+	bin, err := buildServing()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(bin, args...)
+	cmd.Env = append(os.Environ(), "TOOLDEX_DATA_DIR="+dataDir, "GORACE=halt_on_error=1")
+	return cmd
 }

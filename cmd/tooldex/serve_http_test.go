@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"os"
-	"os/exec"
 	"regexp"
 	"strings"
 	"syscall"
@@ -21,8 +19,7 @@ import (
 // the end of the test, and must then end well.
 func serveHTTP(t *testing.T, dataDir string, args ...string) string {
 	t.Helper()
-	cmd := exec.Command(builtCommand(t), append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
-	cmd.Env = append(os.Environ(), "TOOLDEX_DATA_DIR="+dataDir)
+	cmd := servingCommand(t, dataDir, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

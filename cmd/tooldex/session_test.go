@@ -22,8 +22,7 @@ type client struct {
 // connectStdio starts the built command with the given arguments and data directory.
 func connectStdio(t *testing.T, dataDir string, args ...string) *client {
 	t.Helper()
-	cmd := exec.Command(builtCommand(t), args...)
-	cmd.Env = append(os.Environ(), "TOOLDEX_DATA_DIR="+dataDir)
+	cmd := servingCommand(t, dataDir, args...)
 	stderr := &strings.Builder{}
 	cmd.Stderr = stderr
 	return connectClient(t, &mcp.CommandTransport{Command: cmd}, stderr)
