@@ -70,7 +70,8 @@ func ReadSource(dir fs.FS) (*Source, error) {
 func (src *Source) readLines(name string, data []byte) error {
 	lines := bufio.NewScanner(bytes.NewReader(data))
 	lines.Buffer(nil, 1<<20)
-	for n := 1; lines.Scan(); n++ {
+	n := 1
+	for ; lines.Scan(); n++ {
 		line := bytes.TrimSpace(lines.Bytes())
 		if len(line) == 0 {
 			continue
@@ -79,7 +80,10 @@ func (src *Source) readLines(name string, data []byte) error {
 			return fmt.Errorf("%s line %d: %w", name, n, err)
 		}
 	}
-	return lines.Err()
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("%s line %d: %w", name, n, err)
+	}
+	return nil
 }
 
 func (src *Source) readLine(base string, line []byte) error {

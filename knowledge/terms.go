@@ -176,6 +176,9 @@ const (
 	classIdeograph
 )
 
+// longVowel is the mark in データ, which belongs to no script.
+const longVowel = 'ー'
+
 func classOf(r rune) class {
 	switch {
 	case r < utf8.RuneSelf:
@@ -183,7 +186,7 @@ func classOf(r rune) class {
 			return classWord
 		}
 		return classBreak
-	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana):
+	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana), r == longVowel:
 		return classIdeograph
 	case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r):
 		return classWord
