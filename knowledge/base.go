@@ -2,12 +2,11 @@ package knowledge
 
 import (
 	"bytes"
-	"compress/flate"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
+	"sync"
 )
 
 // Base is the compiled knowledge, read where it lies. It is immutable and safe for concurrent use; opening it costs next to
@@ -17,9 +16,11 @@ type Base struct {
 	count       int
 	dict, lists strtab
 	vectors     []byte
+	effects     []byte
 	texts       strtab
 	thesaurus   pairs
-	lexicon     pairs
+	packed      []byte // the lexicon, until it is needed
+	lexicon     func() pairs
 }
 
 var errForeign = errors.New("knowledge: not a compiled base, or one of another version")
@@ -41,7 +42,7 @@ func Open(b []byte) (*Base, error) {
 		}
 		sections[i], b = b[4:4+n], b[4+n:]
 	}
-	base := &Base{hash: sections[secHash], model: sections[secModel], vectors: sections[secVectors]}
+	base := &Base{hash: sections[secHash], model: sections[secModel], vectors: sections[secVectors], effects: sections[secEffects]}
 	for _, t := range []struct {
 		into *strtab
 		from int
@@ -51,19 +52,19 @@ func Open(b []byte) (*Base, error) {
 		{&base.texts, secTexts},
 		{&base.thesaurus.keys, secThesKeys},
 		{&base.thesaurus.values, secThesVals},
-		{&base.lexicon.keys, secLexKeys},
-		{&base.lexicon.values, secLexVals},
 	} {
 		var err error
 		if *t.into, err = openStrtab(sections[t.from]); err != nil {
 			return nil, fmt.Errorf("section %d: %w", t.from, err)
 		}
 	}
+	base.packed = sections[secLexicon]
+	base.lexicon = sync.OnceValue(base.unpackLexicon)
 	if len(sections[secCount]) != 4 {
 		return nil, errShort
 	}
 	base.count = int(binary.LittleEndian.Uint32(sections[secCount]))
-	if base.dict.n != base.lists.n || base.texts.n != (base.count+perBlock-1)/perBlock {
+	if len(base.effects) != base.count || base.dict.n != base.lists.n || base.texts.n != (base.count+perBlock-1)/perBlock {
 		return nil, errShort
 	}
 	return base, nil
@@ -82,8 +83,11 @@ type Head struct {
 	Synonyms, Utterances []string
 }
 
-// Head reads archetype i.
+// Head reads archetype i, of 0 to Len-1.
 func (b *Base) Head(i int) (Head, error) {
+	if i < 0 || i >= b.count {
+		return Head{}, fmt.Errorf("knowledge: no archetype %d", i)
+	}
 	block, err := b.block(i / perBlock)
 	if err != nil {
 		return Head{}, err
@@ -93,7 +97,7 @@ func (b *Base) Head(i int) (Head, error) {
 
 // block decompresses the texts of perBlock archetypes.
 func (b *Base) block(k int) ([]string, error) {
-	plain, err := io.ReadAll(flate.NewReader(bytes.NewReader(b.texts.at(k))))
+	plain, err := inflate(b.texts.at(k))
 	if err != nil {
 		return nil, fmt.Errorf("read archetype texts: %w", err)
 	}
@@ -130,23 +134,27 @@ func (b *Base) addWords(stem string, weight float32, scores []float32) {
 		if n <= 0 || n >= len(list) {
 			return
 		}
-		at += int(delta)
-		if at >= len(scores) {
+		if delta >= uint64(len(scores)-at) {
 			return
 		}
+		at += int(delta)
 		scores[at] += weight * float32(list[n]) / impactUnits
 		list = list[n+1:]
 	}
 }
 
-// frequency returns in how many archetypes a stem occurs.
+// knows reports whether a stem occurs in any archetype.
 func (b *Base) knows(stem string) bool {
 	_, ok := b.dict.find(stem)
 	return ok
 }
 
-// vector unpacks the document vector of archetype i.
+// vector unpacks the document vector of archetype i, or a zero one if the base's vectors have another width.
 func (b *Base) vector(i int, into []float32) {
-	size := int4Size(len(into))
-	unpackInt4(b.vectors[i*size:(i+1)*size], into)
+	size := packedSize(len(into))
+	if size*b.count != len(b.vectors) {
+		clear(into)
+		return
+	}
+	unpack(b.vectors[i*size:(i+1)*size], into)
 }

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"compress/flate"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strings"
@@ -25,12 +27,12 @@ const (
 	secCount           // number of archetypes
 	secDict            // strtab: sorted stems
 	secLists           // strtab: per stem, archetypes that have it and how much it adds
-	secVectors         // int4 rows
-	secTexts           // strtab: compressed blocks of synonyms and utterances
+	secVectors         // rows of 3 bits a component
+	secEffects         // what each archetype does, a byte
+	secTexts           // strtab: compressed blocks of what archetypes are called and what is said to them
 	secThesKeys        // strtab: phrases
 	secThesVals        // strtab: what they expand to
-	secLexKeys         // strtab: language and form
-	secLexVals         // strtab: English words
+	secLexicon         // compressed: two strtabs, of language and form, and of English words
 	numSections
 )
 
@@ -50,13 +52,19 @@ func Compile(src *Source, enc Encoder) ([]byte, error) {
 	sections[secCount] = binary.LittleEndian.AppendUint32(nil, uint32(len(src.Archetypes)))
 	sections[secDict], sections[secLists] = compileLists(src.Archetypes)
 	sections[secVectors] = compileVectors(src.Archetypes, enc)
+	var an Analyzer
+	for _, a := range src.Archetypes {
+		sections[secEffects] = append(sections[secEffects], byte(an.effectIn(a.Name)))
+	}
 	texts, err := compileTexts(src.Archetypes)
 	if err != nil {
 		return nil, err
 	}
 	sections[secTexts] = texts
 	sections[secThesKeys], sections[secThesVals] = compileThesaurus(src.Thesaurus, verbsOf(src))
-	sections[secLexKeys], sections[secLexVals] = compileLexicon(src.Lexicon)
+	if sections[secLexicon], err = compileLexicon(src.Lexicon); err != nil {
+		return nil, err
+	}
 	out := []byte(magic)
 	for _, s := range sections {
 		out = binary.LittleEndian.AppendUint32(out, uint32(len(s)))
@@ -131,67 +139,81 @@ func compileLists(all []Archetype) (dict, lists []byte) {
 // groupSize is how many components of a vector share one scale.
 const groupSize = 32
 
-// compileVectors packs each archetype's document vector into 4 bits a component, with one byte of scale a group.
+// compileVectors packs each archetype's document vector into 3 bits a component, with one byte of scale a group.
 func compileVectors(all []Archetype, enc Encoder) []byte {
 	v := make([]float32, enc.Dims)
 	var out []byte
 	for _, a := range all {
 		enc.Document(a.Name+" "+a.Server, a.Description, strings.Join(a.Params, " "), v)
-		out = appendInt4(out, v)
+		out = appendPacked(out, v)
 	}
 	return out
 }
 
-func appendInt4(out []byte, v []float32) []byte {
+const (
+	scaleSteps = 400 // steps of a group's scale in one: 255 of them reach the largest component that occurs
+	levels     = 8   // of a component, at -3.5, -2.5 ... 3.5 steps
+)
+
+// appendPacked writes v by groups: the scale, then 3 bits a component, lowest bits first. The scale is the group's largest
+// component.
+func appendPacked(out []byte, v []float32) []byte {
 	for g := 0; g < len(v); g += groupSize {
 		part := v[g:min(g+groupSize, len(v))]
 		var most float64
 		for _, x := range part {
 			most = max(most, math.Abs(float64(x)))
 		}
-		scale := math.Ceil(most * scaleSteps)
-		out = append(out, byte(min(scale, 255)))
-		for i := 0; i < len(part); i += 2 {
-			lo, hi := nibble(part[i], scale), byte(8)
-			if i+1 < len(part) {
-				hi = nibble(part[i+1], scale)
+		scale := min(255, math.Ceil(most*scaleSteps))
+		out = append(out, byte(scale))
+		var bits uint32
+		n := 0
+		for _, x := range part {
+			level := 0.0
+			if scale > 0 {
+				level = min(levels-1, max(0, math.Floor(float64(x)*scaleSteps/scale*levels/2+levels/2)))
 			}
-			out = append(out, lo|hi<<4)
+			bits |= uint32(level) << n
+			for n += 3; n >= 8; n -= 8 {
+				out = append(out, byte(bits))
+				bits >>= 8
+			}
+		}
+		if n > 0 {
+			out = append(out, byte(bits))
 		}
 	}
 	return out
 }
 
-// scaleSteps is how many steps of a group's scale make one: 255 of them reach the largest component that occurs.
-const scaleSteps = 400
-
-func nibble(x float32, scale float64) byte {
-	if scale == 0 {
-		return 8
-	}
-	return byte(8 + min(7, max(-7, math.Round(float64(x)*scaleSteps/scale*7))))
-}
-
-// unpackInt4 is the inverse of appendInt4 for one vector of len(v) components.
-func unpackInt4(b []byte, v []float32) {
+// unpack reads one vector of len(v) components from what appendPacked wrote.
+func unpack(b []byte, v []float32) {
 	for g := 0; g < len(v); g += groupSize {
-		end := min(g+groupSize, len(v))
-		step := float32(b[0]) / (7 * scaleSteps)
+		step := float32(b[0]) * 2 / (levels * scaleSteps)
 		b = b[1:]
-		for i := g; i < end; i += 2 {
-			v[i] = float32(int(b[0]&15)-8) * step
-			if i+1 < end {
-				v[i+1] = float32(int(b[0]>>4)-8) * step
+		var bits uint32
+		n := 0
+		for i := g; i < min(g+groupSize, len(v)); i++ {
+			if n < 3 {
+				bits |= uint32(b[0]) << n
+				b = b[1:]
+				n += 8
 			}
-			b = b[1:]
+			v[i] = (float32(bits&7) - (levels-1)/2.0) * step
+			bits >>= 3
+			n -= 3
 		}
 	}
 }
 
-// int4Size is the number of bytes of a vector of dims components.
-func int4Size(dims int) int {
-	groups := (dims + groupSize - 1) / groupSize
-	return groups + (dims+1)/2
+// packedSize is the number of bytes of a vector of dims components.
+func packedSize(dims int) int {
+	whole, rest := dims/groupSize, dims%groupSize
+	n := whole * (1 + groupSize*3/8)
+	if rest > 0 {
+		n += 1 + (rest*3+7)/8
+	}
+	return n
 }
 
 func compileTexts(all []Archetype) ([]byte, error) {
@@ -201,18 +223,37 @@ func compileTexts(all []Archetype) ([]byte, error) {
 		for _, a := range all[start:min(start+perBlock, len(all))] {
 			plain = append(plain, strings.Join([]string{a.Server, a.Name, a.Title, strings.Join(a.Synonyms, listSep), strings.Join(a.Utterances, listSep)}, fieldSep))
 		}
-		var b bytes.Buffer
-		w, err := flate.NewWriter(&b, flate.BestCompression)
+		b, err := deflate([]byte(strings.Join(plain, recordSep)))
 		if err != nil {
-			return nil, fmt.Errorf("compress texts: %w", err)
+			return nil, err
 		}
-		if _, err := w.Write([]byte(strings.Join(plain, recordSep))); err != nil {
-			return nil, fmt.Errorf("compress texts: %w", err)
-		}
-		if err := w.Close(); err != nil {
-			return nil, fmt.Errorf("compress texts: %w", err)
-		}
-		blocks = append(blocks, b.String())
+		blocks = append(blocks, string(b))
 	}
 	return encodeStrtab(blocks), nil
+}
+
+func deflate(plain []byte) ([]byte, error) {
+	var b bytes.Buffer
+	w, err := flate.NewWriter(&b, flate.BestCompression)
+	if err != nil {
+		return nil, fmt.Errorf("compress: %w", err)
+	}
+	if _, err := w.Write(plain); err != nil {
+		return nil, fmt.Errorf("compress: %w", err)
+	}
+	if err := w.Close(); err != nil {
+		return nil, fmt.Errorf("compress: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// maxInflated bounds what one compressed section may hold, against bytes that are no base.
+const maxInflated = 64 << 20
+
+func inflate(b []byte) ([]byte, error) {
+	plain, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(b)), maxInflated+1))
+	if err != nil || len(plain) > maxInflated {
+		return nil, errors.Join(errShort, err)
+	}
+	return plain, nil
 }

@@ -33,7 +33,8 @@ const (
 	lenders    = 16
 	resembled  = 48 // archetypes that a tool is said to resemble
 	sharpness  = 4
-	wordsShare = .3 // of likeness; the rest is cosine
+	wordsShare = .2  // of likeness; the rest is cosine
+	contrary   = .75 // by which likeness is multiplied where the effects of two operations differ
 	candidates = 400
 	maxTerms   = 220 // of one loan, the heaviest
 )
@@ -158,15 +159,22 @@ func (w *worker) nearest(t *tool.Tool) []Lent {
 		w.base.addWords(s, 1, w.words)
 	}
 	w.enc.Document(name, description, params, w.query)
-	most := slices.Max(w.words)
+	var most float32
+	for _, x := range w.words {
+		most = max(most, x)
+	}
 	if most <= 0 {
 		most = 1
 	}
 	picked := w.pick()
+	does := w.an.effectIn(t.Name)
 	out := make([]Lent, 0, len(picked))
 	for _, i := range picked {
 		cos := dot(w.query, w.vectors[int(i)*w.enc.Dims:int(i+1)*w.enc.Dims])
-		like := wordsShare*w.words[i]/most + (1-wordsShare)*(cos+cosFloor)/(1+cosFloor)
+		like := wordsShare*w.words[i]/most + (1-wordsShare)*cos
+		if contradict(does, effect(w.base.effects[i])) {
+			like *= contrary
+		}
 		if like > 0 {
 			out = append(out, Lent{Archetype: int(i), Like: like})
 		}
@@ -174,9 +182,6 @@ func (w *worker) nearest(t *tool.Tool) []Lent {
 	slices.SortFunc(out, func(a, b Lent) int { return cmp.Or(cmp.Compare(b.Like, a.Like), cmp.Compare(a.Archetype, b.Archetype)) })
 	return out[:min(resembled, len(out))]
 }
-
-// cosFloor is minus the cosine that says "nothing alike": about the least that occurs.
-const cosFloor = .2
 
 // pick returns the candidates with the highest word scores.
 func (w *worker) pick() []int32 {

@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"bytes"
+	"encoding/binary"
 	"slices"
 	"strings"
 	"unicode"
@@ -30,8 +31,9 @@ var functionWords = map[string]map[string]bool{
 // and that the language has, or with more than half of its words.
 const minForeign = 2
 
-// compileLexicon maps language and form to English words. Long forms are kept by their stem, since languages inflect.
-func compileLexicon(entries []map[string][]string) (keys, values []byte) {
+// compileLexicon maps the language and stem of a form to English words. Each keeps the ending that the stem was cut from,
+// so that a word that is a form itself is not taken for an inflection of its neighbours.
+func compileLexicon(entries []map[string][]string) ([]byte, error) {
 	m := map[string][]string{}
 	for _, e := range entries {
 		for lang, forms := range e {
@@ -39,9 +41,11 @@ func compileLexicon(entries []map[string][]string) (keys, values []byte) {
 				continue
 			}
 			for _, form := range forms {
-				key := lang + fieldSep + lexStem(lang, joinLex(lang, form))
-				if !slices.Contains(m[key], e["en"][0]) {
-					m[key] = append(m[key], e["en"][0])
+				form = joinLex(lang, form)
+				stem := lexStem(lang, form)
+				key, value := lang+fieldSep+stem, form[len(stem):]+fieldSep+e["en"][0]
+				if !slices.Contains(m[key], value) {
+					m[key] = append(m[key], value)
 				}
 			}
 		}
@@ -51,7 +55,43 @@ func compileLexicon(entries []map[string][]string) (keys, values []byte) {
 		slices.Sort(v)
 		flat[k] = []byte(strings.Join(v, listSep))
 	}
-	return encodePairs(flat)
+	keys, values := encodePairs(flat)
+	plain := binary.LittleEndian.AppendUint32(nil, uint32(len(keys)))
+	return deflate(append(append(plain, keys...), values...))
+}
+
+// englishFor reads a value of the lexicon: the English words of the forms with this ending, or of all forms if none has it.
+func englishFor(value []byte, ending string) (out []string) {
+	var all []string
+	for _, v := range splitList(string(value)) {
+		of, english, _ := strings.Cut(v, fieldSep)
+		all = appendNew(all, []string{english})
+		if of == ending {
+			out = appendNew(out, []string{english})
+		}
+	}
+	if out == nil {
+		return all
+	}
+	return out
+}
+
+// unpackLexicon opens the lexicon; one that cannot be read is empty, and requests then stay as they are.
+func (b *Base) unpackLexicon() pairs {
+	plain, err := inflate(b.packed)
+	if err != nil || len(plain) < 4 {
+		return pairs{}
+	}
+	n := int64(binary.LittleEndian.Uint32(plain))
+	if plain = plain[4:]; n > int64(len(plain)) {
+		return pairs{}
+	}
+	keys, errKeys := openStrtab(plain[:n])
+	values, errValues := openStrtab(plain[n:])
+	if errKeys != nil || errValues != nil {
+		return pairs{}
+	}
+	return pairs{keys, values}
 }
 
 func joinLex(lang, form string) string {
@@ -65,13 +105,14 @@ func joinLex(lang, form string) string {
 // dense reports whether a language is written without spaces between words.
 func dense(lang string) bool { return lang == "zh" || lang == "ja" }
 
-// lexStem cuts what inflection changes: the last two characters of forms longer than four, but never below four.
+// lexStem cuts what inflection changes: the last two characters of a last word longer than four, but never below four.
 func lexStem(lang, form string) string {
-	n := utf8.RuneCountInString(form)
-	if dense(lang) || lang == "ko" || lang == "vi" || n <= 4 {
+	last := strings.LastIndexByte(form, ' ') + 1
+	runes := []rune(form[last:])
+	if dense(lang) || lang == "ko" || lang == "vi" || len(runes) <= 4 {
 		return form
 	}
-	return string([]rune(form)[:max(4, n-2)])
+	return form[:last] + string(runes[:max(4, len(runes)-2)])
 }
 
 // longestEnding is how many characters beyond a stem a word may have.
@@ -140,39 +181,52 @@ func languagesOf(text string) []string {
 	return nil
 }
 
-// latinLanguage returns the language of a request in Latin script, or "" for English. Evidence is words that only that
-// language has; words that the archetypes know as English speak against it.
+// What a word says about the language of a request in Latin script.
+const (
+	weighFunction = 2. // a little word of the language
+	weighKnown    = 1. // a word that the lexicon has for the language
+	weighArticle  = 3. // against it: a little word that only English has
+	weighEnglish  = .5 // against it: another English word, since names and terms are English in any language
+)
+
+// latinLanguage returns the language of a request in Latin script, or "" for English.
 func (b *Base) latinLanguage(text string) string {
 	words := lexWords(text)
 	var an Analyzer
-	english := make([]bool, len(words))
+	english := make([]float64, len(words))
 	foreign := false
 	for i, w := range words {
-		english[i] = stopWords[w] || len(w) > 2 && b.knows(an.stem(w))
-		foreign = foreign || !english[i]
+		switch {
+		case sharedWords[w]:
+		case stopWords[w]:
+			english[i] = weighArticle
+		case len(w) > 2 && b.knows(an.stem(w)):
+			english[i] = weighEnglish
+		default:
+			foreign = true
+		}
 	}
 	if !foreign {
 		return ""
 	}
-	best, most := "", 0
+	best, most := "", 0.
 	for _, lang := range latinLanguages {
-		evidence, against, own := 0, 0, 0
+		evidence, against, own := 0., 0., 0
 		for i, w := range words {
 			switch {
 			case functionWords[lang][w]:
-				evidence += 2
-				if !english[i] {
-					own++
-				}
+				evidence += weighFunction
+			case sharedWords[w]:
+				continue
 			case b.lookUp(lang, w) != nil || compounds[lang] && b.compound(lang, w) != nil:
-				evidence++
-				if english[i] {
-					against++
-				} else {
-					own++
-				}
-			case english[i]:
-				against++
+				evidence += weighKnown
+				against += english[i]
+			default:
+				against += english[i]
+				continue
+			}
+			if english[i] == 0 {
+				own++
 			}
 		}
 		if (own >= minForeign || 2*own > len(words)) && evidence > against && evidence > most {
@@ -181,6 +235,9 @@ func (b *Base) latinLanguage(text string) string {
 	}
 	return best
 }
+
+// sharedWords are English stop words that are as common in other languages, and tell nothing.
+var sharedWords = setOf("a an in is no me so on to do as was i we he am die per")
 
 // translateFrom returns English words for the forms of one language in text, and how many words of text were recognised.
 func (b *Base) translateFrom(lang, text string) (english []string, known int) {
@@ -247,19 +304,30 @@ func lexWords(text string) []string {
 
 // lookUp finds a word or phrase as it is, else by the longest stem that it can be an inflection of.
 func (b *Base) lookUp(lang, word string) []string {
-	runes := []rune(word)
+	runes, lexicon := []rune(word), b.lexicon()
+	last := utf8.RuneCountInString(word[:strings.LastIndexByte(word, ' ')+1]) // where the last word begins, which alone has an ending
 	for cutOff := 0; cutOff <= longestEnding+2 && len(runes)-cutOff >= 1; cutOff++ {
 		stem := string(runes[:len(runes)-cutOff])
-		n := len(runes) - cutOff
+		n := len(runes) - cutOff - last
 		if cutOff > 0 && n < 4 && !(lang == "ko" && n >= 2) {
 			break
 		}
-		if v := b.lexicon.get(lang + fieldSep + stem); v != nil {
-			return splitList(string(v))
+		if v := lexicon.get(lang + fieldSep + stem); v != nil {
+			return englishFor(v, string(runes[n:]))
+		}
+	}
+	if lang == "ar" {
+		for _, particle := range arabicParticles {
+			if bare, ok := strings.CutPrefix(word, particle); ok && utf8.RuneCountInString(bare) > 2 {
+				return b.lookUp(lang, bare)
+			}
 		}
 	}
 	return nil
 }
+
+// arabicParticles are written together with the word that they stand before: the article, alone and behind and, by, to.
+var arabicParticles = []string{"وال", "بال", "لل", "ال"}
 
 // longestDense is the longest form of a language without spaces, in characters.
 const longestDense = 8
@@ -267,7 +335,7 @@ const longestDense = 8
 // translateDense reads text from left to right, taking the longest form at each place. A form of one character counts
 // only where it stands alone, since inside a word it means something else.
 func (b *Base) translateDense(lang, text string) (english []string, known int) {
-	runes := []rune(text)
+	runes, lexicon := []rune(text), b.lexicon()
 	for i := 0; i < len(runes); {
 		if classOf(runes[i]) != classIdeograph {
 			i++
@@ -278,8 +346,8 @@ func (b *Base) translateDense(lang, text string) (english []string, known int) {
 			if n == 1 && !alone(runes, i) {
 				break
 			}
-			if v := b.lexicon.get(lang + fieldSep + string(runes[i:i+n])); v != nil {
-				english = appendNew(english, splitList(string(v)))
+			if v := lexicon.get(lang + fieldSep + string(runes[i:i+n])); v != nil {
+				english = appendNew(english, englishFor(v, ""))
 				known += n
 				taken = n
 				break

@@ -152,7 +152,7 @@ func (b *Base) Expand(text string, limit int, rare func(stem string) bool) []Exp
 			eachExpansion(b.thesaurus.get(strings.Join(words[i:i+n], " ")), add)
 		}
 	}
-	b.effects(own, add)
+	b.addEffects(own, add)
 	out := make([]Expansion, 0, len(found))
 	for s, w := range found {
 		out = append(out, Expansion{s, w})
@@ -161,8 +161,8 @@ func (b *Base) Expand(text string, limit int, rare func(stem string) bool) []Exp
 	return out[:min(limit, len(out))]
 }
 
-// effects adds the concepts of effect phrases most of whose content words are in the request.
-func (b *Base) effects(own map[string]bool, add func(string, float32)) {
+// addEffects adds the concepts of effect phrases most of whose content words are in the request.
+func (b *Base) addEffects(own map[string]bool, add func(string, float32)) {
 	hits := map[int]int{}
 	for stem := range own {
 		ids := b.thesaurus.get(effectPrefix + stem)
