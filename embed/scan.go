@@ -53,9 +53,10 @@ func (s *scanner) next() bool {
 				s.at++
 				continue
 			}
-			if s.dense || s.n >= maxRun {
+			if s.n > 0 && s.dense || s.n >= maxRun {
 				return true
 			}
+			s.dense = false // a voice mark that stood alone left no trace
 			s.boundary(last, sh)
 			s.buf[s.n] = c | asciiLower[c]
 			s.n++
@@ -137,7 +138,7 @@ func (s *scanner) wide(last shape) (bool, shape) {
 			sh = shapeLower
 			if kind == digit {
 				sh = shapeDigit
-			} else if unicode.IsUpper(p) {
+			} else if low != p && unicode.IsUpper(p) {
 				sh = shapeUpper
 			}
 			s.dense = kind == compact
@@ -151,9 +152,18 @@ func (s *scanner) wide(last shape) (bool, shape) {
 	return true, sh
 }
 
-// whole reports whether r is kept as it stands: decomposing it would take a syllable or a voiced kana apart.
+// whole reports whether r is kept as it stands: decomposing it would take a syllable or a voiced kana apart, or is known to change
+// nothing, which spares looking it up.
 func whole(r rune) bool {
-	return r >= 0x3041 && r <= 0x30ff || r >= 0xac00 && r <= 0xd7a3 || r >= 0x0900 && r <= 0x0dff
+	switch {
+	case r < 0x0400:
+		return false
+	case r <= 0x044f:
+		return r >= 0x0410 && r != 'Й' && r != 'й'
+	case r >= 0x0900 && r <= 0x0dff, r >= 0x3041 && r <= 0x30ff, r >= 0x4e00 && r <= 0x9fff, r >= 0xac00 && r <= 0xd7a3:
+		return true
+	}
+	return false
 }
 
 // fold lowers case and merges letters that writers exchange freely.
@@ -176,8 +186,13 @@ func fold(r rune) rune {
 	case 'đ', 'Đ', 'ð', 'Ð':
 		return 'd'
 	}
-	if r < utf8.RuneSelf {
+	switch {
+	case r < utf8.RuneSelf:
 		return r | rune(asciiLower[r])
+	case r >= 0x0410 && r <= 0x042f: // А to Я
+		return r + 0x20
+	case r >= 0x0430 && r <= 0x044f, r >= 0x4e00 && r <= 0x9fff:
+		return r
 	}
 	return unicode.ToLower(r)
 }
@@ -222,6 +237,8 @@ func classify(r rune) class {
 		case shapeDigit:
 			return digit
 		}
+		return letter
+	case r >= 0x0430 && r <= 0x044f: // а to я
 		return letter
 	case r >= 0x0300 && r <= 0x036f, // accents
 		r >= 0x0591 && r <= 0x05c7,              // Hebrew points

@@ -29,6 +29,7 @@ func TestWords(t *testing.T) {
 		{"scripts part", "GitHub仓库", "git|hub|仓库"},
 		{"kana keep their voice", "リポジトリを作って", "リポジトリを作って"},
 		{"half width", "ﾃﾞｰﾀ ＡＢＣ", "データ|abc"},
+		{"a voice mark alone", "ﾞ00", "00"},
 		{"Hangul", "저장소를 만들어", "저장소를|만들어"},
 		{"Thai", "สร้างไฟล์", "สร้างไฟล์"},
 		{"emoji and symbols", "🚀 launch → now", "launch|now"},
