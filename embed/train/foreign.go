@@ -19,7 +19,7 @@ func (c *corpus) switchLanguages(rng *rand.Rand) {
 		return
 	}
 	at := slices.IndexFunc(c.families, func(f family) bool { return f.name == "archetypes" })
-	f := family{name: "switched", weight: 1}
+	f := family{name: "switched", weight: .75}
 	for _, q := range c.families[at].requests {
 		if rng.IntN(3) != 0 {
 			continue

@@ -78,7 +78,7 @@ func (c *corpus) addLexicon(knowledge string) error {
 		return err
 	}
 	c.lexicon = lex
-	f := family{name: "lexicon", weight: 1}
+	f := family{name: "lexicon", weight: .5}
 	of := map[string]int32{}
 	for _, k := range lex {
 		i, known := of[k.english]
