@@ -18,8 +18,7 @@ type Base struct {
 	vectors     []byte
 	effects     []byte
 	texts       strtab
-	thesaurus   pairs
-	packed      []byte // the lexicon, until it is needed
+	thesaurus   func() pairs // unpacked when first needed, as is the lexicon
 	lexicon     func() pairs
 }
 
@@ -50,16 +49,14 @@ func Open(b []byte) (*Base, error) {
 		{&base.dict, secDict},
 		{&base.lists, secLists},
 		{&base.texts, secTexts},
-		{&base.thesaurus.keys, secThesKeys},
-		{&base.thesaurus.values, secThesVals},
 	} {
 		var err error
 		if *t.into, err = openStrtab(sections[t.from]); err != nil {
 			return nil, fmt.Errorf("section %d: %w", t.from, err)
 		}
 	}
-	base.packed = sections[secLexicon]
-	base.lexicon = sync.OnceValue(base.unpackLexicon)
+	base.thesaurus = sync.OnceValue(func() pairs { return unpackPairs(sections[secThesaurus]) })
+	base.lexicon = sync.OnceValue(func() pairs { return unpackPairs(sections[secLexicon]) })
 	if len(sections[secCount]) != 4 {
 		return nil, errShort
 	}
@@ -143,10 +140,11 @@ func (b *Base) addWords(stem string, weight float32, scores []float32) {
 	}
 }
 
-// knows reports whether a stem occurs in any archetype.
-func (b *Base) knows(stem string) bool {
-	_, ok := b.dict.find(stem)
-	return ok
+// common reports whether a stem occurs in several archetypes, as English words do and the foreign ones in names do not.
+func (b *Base) common(stem string) bool {
+	const leastBytes = 8 // of a list of three or four
+	k, ok := b.dict.find(stem)
+	return ok && len(b.lists.at(k)) >= leastBytes
 }
 
 // vector unpacks the document vector of archetype i, or a zero one if the base's vectors have another width.

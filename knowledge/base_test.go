@@ -38,11 +38,14 @@ func TestCompileAndOpen(t *testing.T) {
 		}
 	}
 	for _, stem := range []string{"issu", "defect", "umbrella", "inbox"} {
-		if !b.knows(stem) {
+		if _, ok := b.dict.find(stem); !ok {
 			t.Errorf("%s is not known", stem)
 		}
+		if b.common(stem) {
+			t.Errorf("%s is common, in a base of a few archetypes", stem)
+		}
 	}
-	if b.knows("zyxglorp") || b.knows("") {
+	if _, ok := b.dict.find("zyxglorp"); ok || b.common("zyxglorp") || b.common("") {
 		t.Error("knows what nobody wrote")
 	}
 }
@@ -243,19 +246,17 @@ func TestStrtab(t *testing.T) {
 
 func TestPairs(t *testing.T) {
 	m := map[string][]byte{"b": []byte("2"), "a": []byte("1"), "": nil, "c": {0, 255}}
-	keys, values := encodePairs(m)
-	k, err := openStrtab(keys)
-	v, err2 := openStrtab(values)
-	if err != nil || err2 != nil {
-		t.Fatal(err, err2)
+	packed, err := packPairs(m)
+	if err != nil {
+		t.Fatal(err)
 	}
-	p := pairs{k, v}
+	p := unpackPairs(packed)
 	for key, want := range m {
 		if got := p.get(key); !bytes.Equal(got, want) {
 			t.Errorf("%q has %q, want %q", key, got, want)
 		}
 	}
-	if p.get("d") != nil || (&pairs{}).get("a") != nil {
+	if p.get("d") != nil || (pairs{}).get("a") != nil {
 		t.Error("a key that is not there has a value")
 	}
 }

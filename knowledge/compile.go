@@ -22,17 +22,16 @@ type Encoder struct {
 
 // The sections of the compiled form.
 const (
-	secHash     = iota // SHA-256 of the source
-	secModel           // fingerprint of the model that made the vectors
-	secCount           // number of archetypes
-	secDict            // strtab: sorted stems
-	secLists           // strtab: per stem, archetypes that have it and how much it adds
-	secVectors         // rows of 3 bits a component
-	secEffects         // what each archetype does, a byte
-	secTexts           // strtab: compressed blocks of what archetypes are called and what is said to them
-	secThesKeys        // strtab: phrases
-	secThesVals        // strtab: what they expand to
-	secLexicon         // compressed: two strtabs, of language and form, and of English words
+	secHash      = iota // SHA-256 of the source
+	secModel            // fingerprint of the model that made the vectors
+	secCount            // number of archetypes
+	secDict             // strtab: sorted stems
+	secLists            // strtab: per stem, archetypes that have it and how much it adds
+	secVectors          // rows of 3 bits a component
+	secEffects          // what each archetype does, a byte
+	secTexts            // strtab: compressed blocks of what archetypes are called and what is said to them
+	secThesaurus        // compressed: two strtabs, of phrases and of what they expand to
+	secLexicon          // compressed: two strtabs, of language and form, and of English words
 	numSections
 )
 
@@ -61,7 +60,9 @@ func Compile(src *Source, enc Encoder) ([]byte, error) {
 		return nil, err
 	}
 	sections[secTexts] = texts
-	sections[secThesKeys], sections[secThesVals] = compileThesaurus(src.Thesaurus, verbsOf(src))
+	if sections[secThesaurus], err = compileThesaurus(src.Thesaurus, verbsOf(src)); err != nil {
+		return nil, err
+	}
 	if sections[secLexicon], err = compileLexicon(src.Lexicon); err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package knowledge
 
 import (
 	"bytes"
-	"encoding/binary"
 	"slices"
 	"strings"
 	"unicode"
@@ -28,7 +27,7 @@ var functionWords = map[string]map[string]bool{
 }
 
 // minForeign guards English: a request in Latin script counts as foreign only with so many words that are not English
-// and that the language has, or with more than half of its words.
+// and that the language has, or with half of its words.
 const minForeign = 2
 
 // compileLexicon maps the language and stem of a form to English words. Each keeps the ending that the stem was cut from,
@@ -55,13 +54,12 @@ func compileLexicon(entries []map[string][]string) ([]byte, error) {
 		slices.Sort(v)
 		flat[k] = []byte(strings.Join(v, listSep))
 	}
-	keys, values := encodePairs(flat)
-	plain := binary.LittleEndian.AppendUint32(nil, uint32(len(keys)))
-	return deflate(append(append(plain, keys...), values...))
+	return packPairs(flat)
 }
 
-// englishFor reads a value of the lexicon: the English words of the forms with this ending, or of all forms if none has it.
-func englishFor(value []byte, ending string) (out []string) {
+// englishFor reads a value of the lexicon: the English words of the forms with exactly this ending, or of all forms if none
+// has it.
+func englishFor(value []byte, ending string) (out []string, exact bool) {
 	var all []string
 	for _, v := range splitList(string(value)) {
 		of, english, _ := strings.Cut(v, fieldSep)
@@ -71,27 +69,9 @@ func englishFor(value []byte, ending string) (out []string) {
 		}
 	}
 	if out == nil {
-		return all
+		return all, false
 	}
-	return out
-}
-
-// unpackLexicon opens the lexicon; one that cannot be read is empty, and requests then stay as they are.
-func (b *Base) unpackLexicon() pairs {
-	plain, err := inflate(b.packed)
-	if err != nil || len(plain) < 4 {
-		return pairs{}
-	}
-	n := int64(binary.LittleEndian.Uint32(plain))
-	if plain = plain[4:]; n > int64(len(plain)) {
-		return pairs{}
-	}
-	keys, errKeys := openStrtab(plain[:n])
-	values, errValues := openStrtab(plain[n:])
-	if errKeys != nil || errValues != nil {
-		return pairs{}
-	}
-	return pairs{keys, values}
+	return out, true
 }
 
 func joinLex(lang, form string) string {
@@ -121,7 +101,8 @@ const longestEnding = 4
 // Translate returns the English words for what the lexicon knows of a request in another language, or "" for one in
 // English. Words in Latin script within a request of another script stay out of it: they are names.
 func (b *Base) Translate(text string) string {
-	text = strings.ToLower(fold(text))
+	written := fold(text)
+	text = strings.ToLower(written)
 	langs := languagesOf(text)
 	var out []string
 	if len(langs) > 0 {
@@ -134,7 +115,7 @@ func (b *Base) Translate(text string) string {
 		}
 		return strings.Join(out, " ")
 	}
-	if lang := b.latinLanguage(text); lang != "" {
+	if lang := b.latinLanguage(written); lang != "" {
 		out, _ = b.translateFrom(lang, text)
 	}
 	return strings.Join(out, " ")
@@ -189,55 +170,90 @@ const (
 	weighEnglish  = .5 // against it: another English word, since names and terms are English in any language
 )
 
-// latinLanguage returns the language of a request in Latin script, or "" for English.
+// latinWord is a word of a request in Latin script.
+type latinWord struct {
+	text    string
+	english float64 // how much it speaks for English
+	name    bool    // it has a capital inside the request
+}
+
+// latinLanguage returns the language of a request in Latin script, or "" for English. Words with a capital inside a
+// sentence are names and tell nothing, but for the nouns of German.
 func (b *Base) latinLanguage(text string) string {
-	words := lexWords(text)
-	var an Analyzer
-	english := make([]float64, len(words))
-	foreign := false
-	for i, w := range words {
-		switch {
-		case sharedWords[w]:
-		case stopWords[w]:
-			english[i] = weighArticle
-		case len(w) > 2 && b.knows(an.stem(w)):
-			english[i] = weighEnglish
-		default:
-			foreign = true
-		}
-	}
-	if !foreign {
+	words, strange := b.latinWords(text)
+	enough := func(n int) bool { return n >= minForeign || n > 0 && 2*n >= len(words) }
+	if !enough(len(strange)) {
 		return ""
 	}
 	best, most := "", 0.
 	for _, lang := range latinLanguages {
-		evidence, against, own := 0., 0., 0
-		for i, w := range words {
-			switch {
-			case functionWords[lang][w]:
-				evidence += weighFunction
-			case sharedWords[w]:
-				continue
-			case b.lookUp(lang, w) != nil || compounds[lang] && b.compound(lang, w) != nil:
-				evidence += weighKnown
-				against += english[i]
-			default:
-				against += english[i]
-				continue
-			}
-			if english[i] == 0 {
+		own := 0
+		for _, w := range strange {
+			if b.speaksFor(lang, w) > 0 {
 				own++
 			}
 		}
-		if (own >= minForeign || 2*own > len(words)) && evidence > against && evidence > most {
+		if !enough(own) {
+			continue
+		}
+		evidence, against := 0., 0.
+		for _, w := range words {
+			f := b.speaksFor(lang, w)
+			evidence += f
+			if f < weighFunction && !sharedWords[lang][w.text] {
+				against += w.english
+			}
+		}
+		if evidence > against && evidence > most {
 			best, most = lang, evidence
 		}
 	}
 	return best
 }
 
-// sharedWords are English stop words that are as common in other languages, and tell nothing.
-var sharedWords = setOf("a an in is no me so on to do as was i we he am die per")
+// latinWords returns the words of a request, and again those that are not English.
+func (b *Base) latinWords(text string) (words, strange []latinWord) {
+	var an Analyzer
+	for i, w := range lexWords(text) {
+		l := latinWord{text: strings.ToLower(w), name: i > 0 && unicode.IsUpper([]rune(w)[0])}
+		switch {
+		case stopWords[l.text] || len(l.text) == 1:
+			l.english = weighArticle
+		case b.common(an.stem(l.text)):
+			l.english = weighEnglish
+		default:
+			strange = append(strange, l)
+		}
+		words = append(words, l)
+	}
+	return words, strange
+}
+
+// speaksFor tells how much a word speaks for a language. Inflections count only where the stem is long enough not to be
+// met by chance.
+func (b *Base) speaksFor(lang string, w latinWord) float64 {
+	const leastStem = 5
+	switch {
+	case sharedWords[lang][w.text] || w.name && lang != "de":
+		return 0
+	case functionWords[lang][w.text]:
+		if w.name {
+			return 0
+		}
+		return weighFunction
+	}
+	english, stem := b.lookUp(lang, w.text)
+	if english != nil && (stem == len(w.text) || stem >= leastStem) || compounds[lang] && b.compound(lang, w.text) != nil {
+		return weighKnown
+	}
+	return 0
+}
+
+// sharedWords are function words of a language that are as common in English, and tell nothing.
+var sharedWords = map[string]map[string]bool{
+	"de": setOf("in an am was so war die"), "es": setOf("a no me he"), "fr": setOf("a on me"), "it": setOf("in i a no me so per"),
+	"pt": setOf("a no as do me"), "nl": setOf("in is me we was"), "pl": setOf("i a to do"), "vi": setOf("a"),
+}
 
 // translateFrom returns English words for the forms of one language in text, and how many words of text were recognised.
 func (b *Base) translateFrom(lang, text string) (english []string, known int) {
@@ -252,7 +268,7 @@ func (b *Base) translateFrom(lang, text string) (english []string, known int) {
 		}
 		taken, before := 1, known
 		for n := min(3, len(words)-i); n > 0; n-- {
-			if found := b.lookUp(lang, strings.Join(words[i:i+n], " ")); len(found) > 0 {
+			if found, _ := b.lookUp(lang, strings.Join(words[i:i+n], " ")); len(found) > 0 {
 				english = appendNew(english, found)
 				known += n
 				taken = n
@@ -279,7 +295,7 @@ const leastPart = 4
 // compound finds the parts of a compound noun: two words of the lexicon, perhaps joined by an s or n.
 func (b *Base) compound(lang, word string) []string {
 	for cutAt := len(word) - leastPart; cutAt >= leastPart; cutAt-- {
-		tail := b.lookUp(lang, word[cutAt:])
+		tail, _ := b.lookUp(lang, word[cutAt:])
 		if tail == nil {
 			continue
 		}
@@ -288,7 +304,7 @@ func (b *Base) compound(lang, word string) []string {
 			if !ok || len(head) < leastPart-1 {
 				continue
 			}
-			if found := b.lookUp(lang, head); found != nil {
+			if found, _ := b.lookUp(lang, head); found != nil {
 				return appendNew(slices.Clone(found), tail)
 			}
 		}
@@ -302,28 +318,36 @@ func lexWords(text string) []string {
 	return slices.DeleteFunc(words, func(w string) bool { return strings.ContainsAny(w, "0123456789") })
 }
 
-// lookUp finds a word or phrase as it is, else by the longest stem that it can be an inflection of.
-func (b *Base) lookUp(lang, word string) []string {
+// lookUp finds a word or phrase as it is, else by the longest stem that it can be an inflection of. It also returns how
+// much of the word was recognised, in bytes: all of it where the lexicon has this very form.
+func (b *Base) lookUp(lang, word string) (english []string, stem int) {
 	runes, lexicon := []rune(word), b.lexicon()
-	last := utf8.RuneCountInString(word[:strings.LastIndexByte(word, ' ')+1]) // where the last word begins, which alone has an ending
-	for cutOff := 0; cutOff <= longestEnding+2 && len(runes)-cutOff >= 1; cutOff++ {
-		stem := string(runes[:len(runes)-cutOff])
-		n := len(runes) - cutOff - last
-		if cutOff > 0 && n < 4 && !(lang == "ko" && n >= 2) {
-			break
+	for n := len(runes); n > 0 && n >= len(runes)-longestEnding-2; n-- {
+		if n < len(runes) && (runes[n] == ' ' || n < 4 && !(lang == "ko" && n >= 2)) {
+			break // an ending is a part of the last word, and leaves a stem
 		}
-		if v := lexicon.get(lang + fieldSep + stem); v != nil {
-			return englishFor(v, string(runes[n:]))
+		front := string(runes[:n])
+		v := lexicon.get(lang + fieldSep + front)
+		if v == nil {
+			continue
+		}
+		found, exact := englishFor(v, word[len(front):])
+		if exact {
+			return found, len(word)
+		}
+		if english == nil {
+			english, stem = found, len(front)
 		}
 	}
-	if lang == "ar" {
-		for _, particle := range arabicParticles {
-			if bare, ok := strings.CutPrefix(word, particle); ok && utf8.RuneCountInString(bare) > 2 {
-				return b.lookUp(lang, bare)
-			}
+	if english != nil || lang != "ar" {
+		return english, stem
+	}
+	for _, particle := range arabicParticles {
+		if bare, ok := strings.CutPrefix(word, particle); ok && utf8.RuneCountInString(bare) > 2 {
+			return b.lookUp(lang, bare)
 		}
 	}
-	return nil
+	return nil, 0
 }
 
 // arabicParticles are written together with the word that they stand before: the article, alone and behind and, by, to.
@@ -347,7 +371,8 @@ func (b *Base) translateDense(lang, text string) (english []string, known int) {
 				break
 			}
 			if v := lexicon.get(lang + fieldSep + string(runes[i:i+n])); v != nil {
-				english = appendNew(english, englishFor(v, ""))
+				found, _ := englishFor(v, "")
+				english = appendNew(english, found)
 				known += n
 				taken = n
 				break

@@ -3,6 +3,7 @@ package knowledge
 import (
 	"encoding/binary"
 	"errors"
+	"maps"
 	"slices"
 	"sort"
 )
@@ -65,20 +66,37 @@ func (t *strtab) find(key string) (int, bool) {
 // pairs is a strtab of sorted keys with one string of bytes each.
 type pairs struct{ keys, values strtab }
 
-func encodePairs(m map[string][]byte) (keys, values []byte) {
-	ks := make([]string, 0, len(m))
-	for k := range m {
-		ks = append(ks, k)
+// packPairs writes m compressed.
+func packPairs(m map[string][]byte) ([]byte, error) {
+	keys := slices.Sorted(maps.Keys(m))
+	values := make([]string, len(keys))
+	for i, k := range keys {
+		values[i] = string(m[k])
 	}
-	slices.Sort(ks)
-	vs := make([]string, len(ks))
-	for i, k := range ks {
-		vs[i] = string(m[k])
-	}
-	return encodeStrtab(ks), encodeStrtab(vs)
+	table := encodeStrtab(keys)
+	plain := binary.LittleEndian.AppendUint32(nil, uint32(len(table)))
+	return deflate(append(append(plain, table...), encodeStrtab(values)...))
 }
 
-func (p *pairs) get(key string) []byte {
+// unpackPairs reads what packPairs wrote; bytes that cannot be read give no pairs, and requests then stay as they are.
+func unpackPairs(packed []byte) pairs {
+	plain, err := inflate(packed)
+	if err != nil || len(plain) < 4 {
+		return pairs{}
+	}
+	n := int64(binary.LittleEndian.Uint32(plain))
+	if plain = plain[4:]; n > int64(len(plain)) {
+		return pairs{}
+	}
+	keys, errKeys := openStrtab(plain[:n])
+	values, errValues := openStrtab(plain[n:])
+	if errKeys != nil || errValues != nil {
+		return pairs{}
+	}
+	return pairs{keys, values}
+}
+
+func (p pairs) get(key string) []byte {
 	i, ok := p.keys.find(key)
 	if !ok || i >= p.values.n {
 		return nil

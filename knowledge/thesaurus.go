@@ -25,7 +25,7 @@ const (
 
 // compileThesaurus maps phrases to what they expand to, one hop. Effects are found by their stems instead, since nobody
 // words them twice alike.
-func compileThesaurus(groups []Group, verbs []string) (keys, values []byte) {
+func compileThesaurus(groups []Group, verbs []string) ([]byte, error) {
 	m := map[string]map[string]float64{}
 	effects := map[string][]byte{}
 	entries := map[string][]byte{}
@@ -57,7 +57,7 @@ func compileThesaurus(groups []Group, verbs []string) (keys, values []byte) {
 	for _, stem := range verbs {
 		entries[verbPrefix+stem] = []byte{1}
 	}
-	return encodePairs(entries)
+	return packPairs(entries)
 }
 
 func addExpansions(m map[string]map[string]float64, phrase, to string, weight float64) {
@@ -149,7 +149,7 @@ func (b *Base) Expand(text string, limit int, rare func(stem string) bool) []Exp
 			if n == 1 && (stopWords[words[i]] || !rare(stems[i])) {
 				continue
 			}
-			eachExpansion(b.thesaurus.get(strings.Join(words[i:i+n], " ")), add)
+			eachExpansion(b.thesaurus().get(strings.Join(words[i:i+n], " ")), add)
 		}
 	}
 	b.addEffects(own, add)
@@ -165,13 +165,13 @@ func (b *Base) Expand(text string, limit int, rare func(stem string) bool) []Exp
 func (b *Base) addEffects(own map[string]bool, add func(string, float32)) {
 	hits := map[int]int{}
 	for stem := range own {
-		ids := b.thesaurus.get(effectPrefix + stem)
+		ids := b.thesaurus().get(effectPrefix + stem)
 		for ; len(ids) >= 2; ids = ids[2:] {
 			hits[int(binary.LittleEndian.Uint16(ids))]++
 		}
 	}
 	for id, n := range hits {
-		v := b.thesaurus.get(phraseKey(id))
+		v := b.thesaurus().get(phraseKey(id))
 		if n >= 2 && len(v) > 0 && float64(n) >= effectShare*float64(v[0]) {
 			eachExpansion(v[1:], add)
 		}
@@ -210,4 +210,4 @@ func verbsOf(src *Source) []string {
 }
 
 // IsVerb reports whether a stem is a verb that tools' names begin with: create, list, send.
-func (b *Base) IsVerb(stem string) bool { return b.thesaurus.get(verbPrefix+stem) != nil }
+func (b *Base) IsVerb(stem string) bool { return b.thesaurus().get(verbPrefix+stem) != nil }
