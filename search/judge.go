@@ -13,7 +13,7 @@ const leastProbability = .5
 // judged says how likely it is that some tool serves the request.
 type judged struct {
 	fits float64
-	best float32          // highest fused score of a tool that was not named
+	best float32          // highest fused score of an allowed tool, names left aside
 	near []knowledge.Near // what the request asks for, of all that is known
 }
 
@@ -32,7 +32,10 @@ func (e *Engine) judge(snap *index.Snapshot, text string, r *scored, order []int
 		return j
 	}
 	for i, f := range s.fused {
-		if s.allowed[i] && f < exactBonus {
+		if f >= exactBonus {
+			f -= exactBonus // the named tool is what the others are held against, too
+		}
+		if s.allowed[i] {
 			j.best = max(j.best, f)
 		}
 	}

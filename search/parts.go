@@ -8,7 +8,9 @@ import (
 )
 
 // separators may stand between the parts of a request for several things.
-var separators = regexp.MustCompile(`(?i)[,;:.!?]+\s+|\n+|\s+(?:and then|after that|afterwards|and also|then|and|plus|also)\s+`)
+var separators = regexp.MustCompile(`(?i)(?:[,;:.!?]+\s+|\n+)(?:` + joints + `\s+)?|\s+` + joints + `\s+`)
+
+const joints = `(?:and then|after that|afterwards|and also|then|and|plus|also)`
 
 // fillers may stand before the verb of a part and say nothing.
 var fillers = map[string]bool{
