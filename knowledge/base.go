@@ -17,6 +17,8 @@ type Base struct {
 	dict, lists strtab
 	vectors     []byte
 	effects     []byte
+	kinds       strtab
+	kindOf      []byte
 	texts       strtab
 	thesaurus   func() pairs // unpacked when first needed, as is the lexicon
 	lexicon     func() pairs
@@ -41,7 +43,7 @@ func Open(b []byte) (*Base, error) {
 		}
 		sections[i], b = b[4:4+n], b[4+n:]
 	}
-	base := &Base{hash: sections[secHash], model: sections[secModel], vectors: sections[secVectors], effects: sections[secEffects]}
+	base := &Base{hash: sections[secHash], model: sections[secModel], vectors: sections[secVectors], effects: sections[secEffects], kindOf: sections[secKindOf]}
 	for _, t := range []struct {
 		into *strtab
 		from int
@@ -49,6 +51,7 @@ func Open(b []byte) (*Base, error) {
 		{&base.dict, secDict},
 		{&base.lists, secLists},
 		{&base.texts, secTexts},
+		{&base.kinds, secKinds},
 	} {
 		var err error
 		if *t.into, err = openStrtab(sections[t.from]); err != nil {
@@ -61,7 +64,7 @@ func Open(b []byte) (*Base, error) {
 		return nil, errShort
 	}
 	base.count = int(binary.LittleEndian.Uint32(sections[secCount]))
-	if len(base.effects) != base.count || base.dict.n != base.lists.n || base.texts.n != (base.count+perBlock-1)/perBlock {
+	if len(base.effects) != base.count || len(base.kindOf) != 2*base.count || base.dict.n != base.lists.n || base.texts.n != (base.count+perBlock-1)/perBlock {
 		return nil, errShort
 	}
 	return base, nil
@@ -73,6 +76,15 @@ func (b *Base) Len() int { return b.count }
 // Version identifies the knowledge and the model that it was compiled with: what was lent under one version stays valid
 // exactly as long as the version.
 func (b *Base) Version() string { return fmt.Sprintf("%x-%s", b.hash[:min(6, len(b.hash))], b.model) }
+
+// Kind returns the kind of server that archetype i is a tool of. It costs nothing, unlike Head.
+func (b *Base) Kind(i int) string {
+	k := int(binary.LittleEndian.Uint16(b.kindOf[2*i:]))
+	if k >= b.kinds.n {
+		return ""
+	}
+	return string(b.kinds.at(k))
+}
 
 // Head names an archetype and tells what is said to it.
 type Head struct {
@@ -119,8 +131,8 @@ func splitList(s string) []string {
 	return strings.Split(s, listSep)
 }
 
-// addWords adds weight times the impact of stem to the score of each archetype that has it.
-func (b *Base) addWords(stem string, weight float32, scores []float32) {
+// addWords adds the impact of stem, in steps of 1/impactUnits, to the score of each archetype that has it.
+func (b *Base) addWords(stem string, scores []uint16) {
 	k, ok := b.dict.find(stem)
 	if !ok {
 		return
@@ -131,14 +143,17 @@ func (b *Base) addWords(stem string, weight float32, scores []float32) {
 		if n <= 0 || n >= len(list) {
 			return
 		}
-		if delta >= uint64(len(scores)-at) {
+		at += int(delta)
+		if at < 0 || at >= len(scores) {
 			return
 		}
-		at += int(delta)
-		scores[at] += weight * float32(list[n]) / impactUnits
+		scores[at] += uint16(list[n])
 		list = list[n+1:]
 	}
 }
+
+// maxWords bounds the stems that are looked up for one text, so that scores do not overflow.
+const maxWords = 256
 
 // common reports whether a stem occurs in several archetypes, as English words do and the foreign ones in names do not.
 func (b *Base) common(stem string) bool {

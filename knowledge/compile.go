@@ -28,6 +28,8 @@ const (
 	secDict             // strtab: sorted stems
 	secLists            // strtab: per stem, archetypes that have it and how much it adds
 	secVectors          // rows of 3 bits a component
+	secKinds            // strtab: the kinds of servers
+	secKindOf           // the kind of each archetype, two bytes
 	secEffects          // what each archetype does, a byte
 	secTexts            // strtab: compressed blocks of what archetypes are called and what is said to them
 	secThesaurus        // compressed: two strtabs, of phrases and of what they expand to
@@ -51,10 +53,19 @@ func Compile(src *Source, enc Encoder) ([]byte, error) {
 	sections[secCount] = binary.LittleEndian.AppendUint32(nil, uint32(len(src.Archetypes)))
 	sections[secDict], sections[secLists] = compileLists(src.Archetypes)
 	sections[secVectors] = compileVectors(src.Archetypes, enc)
+	var kinds []string
 	var an Analyzer
 	for _, a := range src.Archetypes {
+		if len(kinds) == 0 || kinds[len(kinds)-1] != a.Server { // they are sorted by it
+			kinds = append(kinds, a.Server)
+		}
+		sections[secKindOf] = binary.LittleEndian.AppendUint16(sections[secKindOf], uint16(len(kinds)-1))
 		sections[secEffects] = append(sections[secEffects], byte(an.effectIn(a.Name)))
 	}
+	if len(kinds) > math.MaxUint16 {
+		return nil, fmt.Errorf("%d kinds of servers are more than the compiled form can number", len(kinds))
+	}
+	sections[secKinds] = encodeStrtab(kinds)
 	texts, err := compileTexts(src.Archetypes)
 	if err != nil {
 		return nil, err

@@ -104,7 +104,7 @@ func (l *Lender) Lend(ctx context.Context, tools []*tool.Tool) ([]Loan, error) {
 type worker struct {
 	*Lender
 	an     Analyzer
-	words  []float32
+	words  []uint16
 	query  []float32
 	order  []int32
 	sums   map[string]float32
@@ -119,7 +119,7 @@ func (l *Lender) worker() *worker {
 			l.base.vector(i, l.vectors[i*l.enc.Dims:(i+1)*l.enc.Dims])
 		}
 	})
-	return &worker{Lender: l, words: make([]float32, n), query: make([]float32, l.enc.Dims), order: make([]int32, n), sums: map[string]float32{}}
+	return &worker{Lender: l, words: make([]uint16, n), query: make([]float32, l.enc.Dims), order: make([]int32, n), sums: map[string]float32{}}
 }
 
 func (w *worker) lend(t *tool.Tool) (Loan, error) {
@@ -155,23 +155,20 @@ func (w *worker) nearest(t *tool.Tool) []Lent {
 	terms := w.an.Terms(nil, name+" "+cut(description, 200))
 	slices.Sort(terms)
 	terms = slices.Compact(terms)
-	for _, s := range terms {
-		w.base.addWords(s, 1, w.words)
+	for _, s := range terms[:min(len(terms), maxWords)] {
+		w.base.addWords(s, w.words)
 	}
 	w.enc.Document(name, description, params, w.query)
-	var most float32
+	var most uint16 = 1
 	for _, x := range w.words {
 		most = max(most, x)
-	}
-	if most <= 0 {
-		most = 1
 	}
 	picked := w.pick()
 	does := w.an.effectIn(t.Name)
 	out := make([]Lent, 0, len(picked))
 	for _, i := range picked {
 		cos := dot(w.query, w.vectors[int(i)*w.enc.Dims:int(i+1)*w.enc.Dims])
-		like := wordsShare*w.words[i]/most + (1-wordsShare)*cos
+		like := wordsShare*float32(w.words[i])/float32(most) + (1-wordsShare)*cos
 		if contradict(does, effect(w.base.effects[i])) {
 			like *= contrary
 		}
@@ -194,30 +191,23 @@ func (w *worker) pick() []int32 {
 	return topIndices(w.words, candidates, w.order)
 }
 
-// topIndices returns the indices of the n highest positive scores, in no particular order, in the space of buf.
-func topIndices(scores []float32, n int, buf []int32) []int32 {
-	const buckets = 512
-	var most float32
+// topIndices returns the indices of at least the n highest positive scores, as far as they are, in no particular order, in
+// the space of buf. Scores that share a bucket of the histogram with the n-th come too.
+func topIndices(scores []uint16, n int, buf []int32) []int32 {
+	const shift, buckets = 3, 1 << 13
+	var count [buckets]int32
 	for _, s := range scores {
-		most = max(most, s)
+		count[s>>shift]++
 	}
-	if most <= 0 {
-		return nil
-	}
-	var count [buckets + 1]int
-	scale := buckets / most
-	for _, s := range scores {
-		if s > 0 {
-			count[int(s*scale)]++
+	least, sum := buckets-1, 0
+	for ; least > 0; least-- {
+		if sum += int(count[least]); sum >= n {
+			break
 		}
-	}
-	least, sum := buckets, 0
-	for ; least > 0 && sum < n; least-- {
-		sum += count[least]
 	}
 	out := buf[:0]
 	for i, s := range scores {
-		if s > 0 && int(s*scale) > least {
+		if s > 0 && int(s>>shift) >= least {
 			out = append(out, int32(i))
 		}
 	}

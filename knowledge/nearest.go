@@ -15,13 +15,13 @@ type Near struct {
 // Scratch holds what Nearest reuses from call to call. The zero Scratch is ready; it must not be used by two goroutines at
 // once.
 type Scratch struct {
-	words  []float32
+	words  []uint16
 	order  []int32
 	vector []float32
 }
 
 const (
-	nearCandidates = 96
+	nearCandidates = 64
 	nearWords      = .35 // share of words in nearness; the rest is cosine
 )
 
@@ -29,11 +29,11 @@ const (
 // compiled with: what the request asks for, whether or not any tool at hand does it. Best first, ties by archetype.
 func (b *Base) Nearest(stems []string, vector []float32, n int, s *Scratch) []Near {
 	if len(s.words) != b.count {
-		s.words, s.order = make([]float32, b.count), make([]int32, b.count)
+		s.words, s.order = make([]uint16, b.count), make([]int32, b.count)
 	}
 	clear(s.words)
-	for _, t := range stems {
-		b.addWords(t, 1, s.words)
+	for _, t := range stems[:min(len(stems), maxWords)] {
+		b.addWords(t, s.words)
 	}
 	picked := topIndices(s.words, nearCandidates, s.order)
 	if len(s.vector) != len(vector) {
@@ -43,8 +43,8 @@ func (b *Base) Nearest(stems []string, vector []float32, n int, s *Scratch) []Ne
 	out := make([]Near, 0, len(picked))
 	for _, i := range picked {
 		b.vector(int(i), s.vector)
-		out = append(out, Near{int(i), s.words[i], dot(vector, s.vector)})
-		most = max(most, s.words[i])
+		out = append(out, Near{int(i), float32(s.words[i]) / impactUnits, dot(vector, s.vector)})
+		most = max(most, out[len(out)-1].Words)
 	}
 	like := func(x Near) float32 { return nearWords*x.Words/most + (1-nearWords)*x.Cosine }
 	slices.SortFunc(out, func(x, y Near) int {

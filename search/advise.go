@@ -19,11 +19,10 @@ const (
 func (e *Engine) advise(snap *index.Snapshot, text string, j judged, s *scratch) *tool.Advice {
 	a := &tool.Advice{Message: "No tool here seems to do this."}
 	for _, n := range j.near {
-		head, err := e.o.Base.Head(n.Archetype)
-		if err != nil || head.Server == "" || slices.Contains(a.Kinds, head.Server) || len(a.Kinds) == maxKinds {
-			continue
+		kind := e.o.Base.Kind(n.Archetype)
+		if kind != "" && !slices.Contains(a.Kinds, kind) && len(a.Kinds) < maxKinds {
+			a.Kinds = append(a.Kinds, kind)
 		}
-		a.Kinds = append(a.Kinds, head.Server)
 	}
 	if len(a.Kinds) > 0 {
 		a.Message = "No tool here seems to do this; a server of this kind would: " + strings.Join(a.Kinds, ", ") + "."

@@ -19,7 +19,7 @@ func hit(snap *index.Snapshot, i int, detail tool.Detail) tool.Hit {
 	h.Summary = t.Summary
 	switch detail {
 	case tool.DetailSignature:
-		h.Signature = t.Signature()
+		h.Signature = snap.Set().Signature(i)
 	case tool.DetailSchema:
 		h.Schema = json.RawMessage(t.InputSchema)
 		if len(t.OutputSchema) > 0 {

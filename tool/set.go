@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"slices"
 	"strings"
+	"sync/atomic"
 )
 
 // Set is an immutable snapshot of all known tools with the names clients see. It is safe for concurrent use; its slices
@@ -18,6 +19,8 @@ type Set struct {
 	plain   map[string][]int // by own name, folded
 	full    map[string][]int // by server and name, folded
 	version string
+	// signatures remembers what was asked for, since reading a schema costs more than a search.
+	signatures []atomic.Pointer[string]
 }
 
 // Count pairs a category or server with its number of enabled tools.
@@ -40,6 +43,7 @@ func NewSet(tools []*Tool, template string) *Set {
 	}
 	slices.SortFunc(s.tools, func(a, b *Tool) int { return cmp.Compare(a.ID(), b.ID()) })
 	s.exposed = ExposedNames(s.tools, template)
+	s.signatures = make([]atomic.Pointer[string], len(s.tools))
 	h := sha256.New()
 	for i, t := range s.tools {
 		s.byID[t.ID()] = i
@@ -81,6 +85,16 @@ func (s *Set) Exposed(id ID) string {
 		return ""
 	}
 	return s.exposed[i]
+}
+
+// Signature returns the signature of the i-th tool of All. The set remembers it.
+func (s *Set) Signature(i int) string {
+	if p := s.signatures[i].Load(); p != nil {
+		return *p
+	}
+	sig := s.tools[i].Signature()
+	s.signatures[i].Store(&sig)
+	return sig
 }
 
 // Categories counts the enabled tools of each category, by name. Tools without one count under "other".
