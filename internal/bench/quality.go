@@ -65,8 +65,9 @@ func qualityPage(ctx context.Context, c config) (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Quality\n\n%s\n", origin(ctx, "make quality"))
 	b.WriteString("Each set is run by `tooldex eval DIR --mode MODE`. Figures are means over the requests that some tool serves; how each is\n" +
-		"defined is told by `go doc ./eval`. Sets named `train` in the list of data were part of what the embedding table was trained on and\n" +
-		"say little about new tools: seal_tools, azure_mcp and the training split of metatool_single. The others were only measured.\n\n")
+		"defined is told by `go doc ./eval`. The modes differ in how a request is matched; what archetypes lend to a tool is there in all\n" +
+		"of them. The embedding table was trained on seal_tools, azure_mcp and the training split of metatool_single, so that their figures say\n" +
+		"little about new tools; the other sets were only measured. demo is the catalogue that is compiled in, with requests of our own.\n\n")
 	writeOverview(&b, all)
 	for _, e := range all {
 		writeKinds(&b, e)
@@ -74,13 +75,16 @@ func qualityPage(ctx context.Context, c config) (string, error) {
 	return b.String(), nil
 }
 
+// demoSet stands for the set that is compiled into the command.
+const demoSet = "demo"
+
 // labelledSets lists the folders that hold requests, the hand-labelled ones first.
 func labelledSets(data string) ([]string, error) {
 	sets, err := filepath.Glob(filepath.Join(data, "sets", "*", "queries.jsonl"))
 	if err != nil {
 		return nil, err
 	}
-	out := []string{filepath.Join(data, "intents"), filepath.Join(data, "little_known")}
+	out := []string{demoSet, filepath.Join(data, "intents"), filepath.Join(data, "little_known")}
 	for _, s := range sets {
 		out = append(out, filepath.Dir(s))
 	}
@@ -88,7 +92,10 @@ func labelledSets(data string) ([]string, error) {
 }
 
 func evaluate(ctx context.Context, c config, dir, mode, split string) (*report, error) {
-	args := []string{"eval", dir, "--mode", mode, "-o", "json"}
+	args := []string{"eval", "--mode", mode, "-o", "json"}
+	if dir != demoSet {
+		args = append(args, dir)
+	}
 	if split != "" {
 		args = append(args, "--split", split)
 	}
