@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -81,7 +80,7 @@ func (a *app) call(cmd *cobra.Command, s *stack, t *tool.Tool, arguments json.Ra
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, gw.Close()) }()
+	defer func() { _ = gw.Close() }() // it always returns nil
 	ctx, cancel := withTimeout(cmd.Context(), timeout)
 	defer cancel()
 	res, err := gw.Call(ctx, tool.Call{ID: t.ID(), Arguments: arguments, Progress: a.showProgress})

@@ -88,12 +88,12 @@ func (a *app) prepare() error {
 	if a.dataDir == "" {
 		a.dataDir = a.getenv("TOOLDEX_DATA_DIR")
 	}
-	if a.dataDir == "" && !a.demo {
-		dir, err := defaultDataDir(a.getenv)
-		if err != nil {
-			return err
-		}
-		a.dataDir = dir
+	if a.dataDir != "" {
+		return nil
+	}
+	var err error
+	if a.dataDir, err = defaultDataDir(a.getenv); err != nil && !a.demo {
+		return err
 	}
 	return nil
 }

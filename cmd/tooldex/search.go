@@ -109,6 +109,8 @@ func (a *app) printResult(s *stack, res *tool.Result) error {
 	switch {
 	case err != nil:
 		return err
+	case s.catalog.Set().Len() == 0:
+		fmt.Fprintf(a.stderr, "no tools are stored yet\nhint: %s\n", importHint)
 	case res.Degraded != "":
 		fmt.Fprintln(a.stderr, "searched by words only: "+printable(res.Degraded))
 	}
