@@ -27,15 +27,20 @@ func upstreamMain() {
 		fmt.Fprintln(os.Stderr, "upstream: no licence found")
 		os.Exit(1)
 	}
+	if err := newUpstream().Run(context.Background(), &mcp.StdioTransport{}); err != nil {
+		fmt.Fprintln(os.Stderr, "upstream:", err)
+	}
+}
+
+// newUpstream makes the server itself.
+func newUpstream() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "upstream", Version: "1"}, nil)
 	mcp.AddTool(s, &mcp.Tool{Name: "shout", Description: "Turn a text into capital letters"}, shout)
 	mcp.AddTool(s, &mcp.Tool{Name: "add_numbers", Description: "Compute the sum of two numbers"}, addNumbers)
 	mcp.AddTool(s, &mcp.Tool{Name: "refuse", Description: "Always fail with an explanation"}, refuse)
 	mcp.AddTool(s, &mcp.Tool{Name: "crash", Description: "End the server in the middle of the call"}, crash)
 	mcp.AddTool(s, &mcp.Tool{Name: "count_up", Description: "Count to a number and report progress"}, countUp)
-	if err := s.Run(context.Background(), &mcp.StdioTransport{}); err != nil {
-		fmt.Fprintln(os.Stderr, "upstream:", err)
-	}
+	return s
 }
 
 type textArgs struct {
