@@ -102,7 +102,7 @@ func mustRun(t *testing.T, o Options) []byte {
 func TestRunLearns(t *testing.T) {
 	data, knowledge := fixture(t)
 	var log strings.Builder
-	b := mustRun(t, Options{Data: data, Knowledge: knowledge, Rows: 900, Steps: 100, Batch: 96, Seed: 1, Log: &log})
+	b := mustRun(t, Options{Data: data, Knowledge: knowledge, Rows: 900, Steps: 100, Runs: 1, Batch: 96, Seed: 1, Log: &log})
 	s, err := embed.Open(b)
 	if err != nil {
 		t.Fatal(err)
