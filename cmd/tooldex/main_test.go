@@ -14,7 +14,27 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"upstream": upstreamMain})
+	testscript.Main(tidying{m}, map[string]func(){"upstream": upstreamMain})
+}
+
+// tidying runs the tests and removes what they built.
+type tidying struct{ m *testing.M }
+
+// buildsVariable names the environment variable that holds the folder of what the tests build.
+const buildsVariable = "TOOLDEX_TEST_BUILDS"
+
+func (t tidying) Run() int {
+	dir, err := os.MkdirTemp("", "tooldex-test")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	if err := os.Setenv(buildsVariable, dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return t.m.Run()
 }
 
 // TestScript runs the transcripts with the built command. In them "exits N COMMAND..." wants exactly that exit code.
@@ -66,7 +86,7 @@ var buildServing = sync.OnceValues(func() (string, error) {
 })
 
 func goBuild(flags ...string) (string, error) {
-	dir, err := os.MkdirTemp("", "tooldex-test")
+	dir, err := os.MkdirTemp(os.Getenv(buildsVariable), "build")
 	if err != nil {
 		return "", err
 	}
