@@ -10,6 +10,7 @@ import (
 
 	chromem "github.com/philippgille/chromem-go"
 
+	"tooldex/internal/vector"
 	"tooldex/tool"
 )
 
@@ -274,27 +275,8 @@ func (s *Snapshot) Cosines(q, scores []float32) {
 		return
 	}
 	for i := range scores {
-		scores[i] = dot(q, s.rows[i*s.dims:(i+1)*s.dims])
+		scores[i] = vector.Dot(q, s.rows[i*s.dims:(i+1)*s.dims])
 	}
-}
-
-// dot sums in four lanes in a fixed order; the products are rounded before they are added, so that every processor gives
-// the same bits.
-func dot(a, b []float32) float32 {
-	var s0, s1, s2, s3 float32
-	b = b[:len(a)]
-	i := 0
-	for ; i+4 <= len(a); i += 4 {
-		x, y := a[i:i+4:i+4], b[i:i+4:i+4]
-		s0 += float32(x[0] * y[0])
-		s1 += float32(x[1] * y[1])
-		s2 += float32(x[2] * y[2])
-		s3 += float32(x[3] * y[3])
-	}
-	for ; i < len(a); i++ {
-		s0 += float32(a[i] * b[i])
-	}
-	return (s0 + s1) + (s2 + s3)
 }
 
 // Neighbour is a document near another.

@@ -182,12 +182,16 @@ func TestOpenRefuses(t *testing.T) {
 	})
 }
 
-// TestOpenDamaged turns every byte of a base in turn: what opens must not panic later.
+// TestOpenDamaged turns the bytes of a base one at a time, all at its front and every third of the rest: what opens must not
+// panic later.
 func TestOpenDamaged(t *testing.T) {
 	enc := fakeEncoder(16)
 	good := smallBytes(t, enc)
 	opened := 0
-	for i := range good {
+	for i := 0; i < len(good); i++ {
+		if i > 200 && i%3 != 0 {
+			continue
+		}
 		for _, flip := range []byte{0xff, 0x01} {
 			bad := slices.Clone(good)
 			bad[i] ^= flip
@@ -197,7 +201,7 @@ func TestOpenDamaged(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d of %d damaged bases opened", opened, 2*len(good))
+	t.Logf("%d damaged bases opened", opened)
 }
 
 func FuzzOpen(f *testing.F) {
@@ -289,8 +293,7 @@ func TestVectors(t *testing.T) {
 		for i, a := range src.Archetypes {
 			b.vector(i, got)
 			enc.Document(a.Name+" "+a.Server, a.Description, strings.Join(a.Params, " "), want)
-			normalize(got)
-			if cos := dot(got, want); cos < .9 && dims > 3 {
+			if cos := cosineOf(got, want); cos < .9 && dims > 3 {
 				t.Errorf("%d dimensions: the vector of %s came back at a cosine of %v", dims, a.Name, cos)
 			}
 		}

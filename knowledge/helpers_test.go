@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"hash/fnv"
+	"math"
 	"math/rand/v2"
 	"testing"
 	"testing/fstest"
@@ -26,7 +27,7 @@ func fakeEncoder(dims int) Encoder {
 			into = into[:dims]
 			clear(into)
 			add(into, text, 1)
-			normalize(into)
+			toUnit(into)
 		},
 		Document: func(name, description, params string, into []float32) {
 			into = into[:dims]
@@ -34,7 +35,7 @@ func fakeEncoder(dims int) Encoder {
 			add(into, name, 2)
 			add(into, description, 1)
 			add(into, params, .3)
-			normalize(into)
+			toUnit(into)
 		},
 	}
 }
@@ -112,3 +113,22 @@ func archetype(t testing.TB, b *Base, name string) int {
 	t.Fatalf("no archetype %s", name)
 	return 0
 }
+
+func toUnit(v []float32) {
+	length := math.Sqrt(product(v, v))
+	if length == 0 {
+		return
+	}
+	for i := range v {
+		v[i] = float32(float64(v[i]) / length)
+	}
+}
+
+func product(a, b []float32) (sum float64) {
+	for i := range a {
+		sum += float64(a[i]) * float64(b[i])
+	}
+	return sum
+}
+
+func cosineOf(a, b []float32) float64 { return product(a, b) / math.Sqrt(product(a, a)*product(b, b)) }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"tooldex/internal/vector"
 	"tooldex/tool"
 )
 
@@ -139,9 +140,7 @@ func (w *worker) lend(t *tool.Tool) (Loan, error) {
 		for _, t := range terms {
 			w.sums[t.Text] += f.Weight * t.Weight
 		}
-		for i, x := range mean {
-			loan.Vector[i] += float32(f.Weight * x)
-		}
+		vector.Axpy(loan.Vector, mean, f.Weight)
 	}
 	normalize(loan.Vector)
 	loan.Terms = heaviest(w.sums, maxTerms)
@@ -167,7 +166,7 @@ func (w *worker) nearest(t *tool.Tool) []Lent {
 	does := w.an.effectIn(t.Name)
 	out := make([]Lent, 0, len(picked))
 	for _, i := range picked {
-		cos := dot(w.query, w.vectors[int(i)*w.enc.Dims:int(i+1)*w.enc.Dims])
+		cos := vector.Dot(w.query, w.vectors[int(i)*w.enc.Dims:int(i+1)*w.enc.Dims])
 		like := wordsShare*float32(w.words[i])/float32(most) + (1-wordsShare)*cos
 		if contradict(does, effect(w.base.effects[i])) {
 			like *= contrary
@@ -268,21 +267,4 @@ func normalize(v []float32) {
 	for i := range v {
 		v[i] = float32(float64(v[i]) * scale)
 	}
-}
-
-// dot sums in a fixed order with rounded products, so that every processor gives the same bits.
-func dot(a, b []float32) float32 {
-	var s0, s1, s2, s3 float32
-	b = b[:len(a)]
-	i := 0
-	for ; i+4 <= len(a); i += 4 {
-		s0 += float32(a[i] * b[i])
-		s1 += float32(a[i+1] * b[i+1])
-		s2 += float32(a[i+2] * b[i+2])
-		s3 += float32(a[i+3] * b[i+3])
-	}
-	for ; i < len(a); i++ {
-		s0 += float32(a[i] * b[i])
-	}
-	return (s0 + s1) + (s2 + s3)
 }

@@ -29,14 +29,14 @@ var translations = []struct {
 	short      string
 }{
 	{lang: "de", text: "Datei löschen", want: []string{"file", "delete|remove"}},
-	{lang: "de", text: "Erstelle ein neues Ticket für den Fehler", want: []string{"create", "ticket|issue", "bug|error"}, short: "forms are kept by their stem alone, and fehl- is found after fehle- (fehlend)"},
+	{lang: "de", text: "Erstelle ein neues Ticket für den Fehler", want: []string{"create", "ticket|issue", "bug|error"}},
 	{lang: "de", text: "Zeige mir alle offenen Rechnungen", want: []string{"show", "open", "invoice"}},
 	{lang: "de", text: "Sende eine Nachricht an das Team", want: []string{"send", "message", "team"}},
 	{lang: "de", text: "Wie wird das Wetter morgen?", want: []string{"weather", "tomorrow"}},
 	{lang: "de", text: "Kundendaten exportieren", want: []string{"customer", "data", "export"}},
 	{lang: "de", text: "Rechnungsnummer suchen", want: []string{"invoice", "number", "search"}},
-	{lang: "de", text: "Dateigröße anzeigen", want: []string{"file", "size", "show"}, short: "a long ending is cut off before the word is read as a compound"},
-	{lang: "de", text: "Benutzerkonten auflisten", want: []string{"user", "account", "list"}, short: "konten is found by the stem of kontext"},
+	{lang: "de", text: "Dateigröße anzeigen", want: []string{"file", "size", "show"}},
+	{lang: "de", text: "Benutzerkonten auflisten", want: []string{"user", "account", "list"}},
 	{lang: "de", text: "Kalendereinträge für nächste Woche", want: []string{"calendar", "week"}},
 	{lang: "nl", text: "bestand verwijderen", want: []string{"file", "delete|remove"}},
 	{lang: "nl", text: "stuur een bericht naar het team", want: []string{"send", "message", "team"}},
@@ -48,13 +48,13 @@ var translations = []struct {
 	{lang: "fr", text: "créer une nouvelle tâche", want: []string{"create", "task"}},
 	{lang: "fr", text: "quel temps fera-t-il demain ?", want: []string{"weather", "tomorrow"}},
 	{lang: "fr", text: "lister les utilisateurs du projet", want: []string{"list", "user", "project"}},
-	{lang: "es", text: "eliminar el archivo", want: []string{"delete|remove", "file"}, short: "eliminar is found by the stem of eliminado"},
+	{lang: "es", text: "eliminar el archivo", want: []string{"delete|remove", "file"}},
 	{lang: "es", text: "enviar un correo al cliente", want: []string{"send", "email|mail", "customer|client"}},
 	{lang: "es", text: "crear una tarea nueva", want: []string{"create", "task"}},
 	{lang: "es", text: "buscar vuelos baratos a Madrid", want: []string{"search|find", "flight"}},
 	{lang: "es", text: "¿cuáles son las facturas pendientes?", want: []string{"invoice", "pending"}},
-	{lang: "pt", text: "apagar o arquivo", want: []string{"delete|remove|erase", "file"}, short: "apagar is found by the stem of apagado"},
-	{lang: "pt", text: "enviar uma mensagem para a equipe", want: []string{"send", "message", "team"}, short: "enviar is found by the stem of enviado"},
+	{lang: "pt", text: "apagar o arquivo", want: []string{"delete|remove|erase", "file"}},
+	{lang: "pt", text: "enviar uma mensagem para a equipe", want: []string{"send", "message", "team"}},
 	{lang: "pt", text: "listar os pagamentos do cliente", want: []string{"list", "payment", "customer|client"}},
 	{lang: "pt", text: "criar um novo repositório", want: []string{"create", "repository"}},
 	{lang: "it", text: "eliminare il file", want: []string{"delete|remove"}},
@@ -66,14 +66,14 @@ var translations = []struct {
 	{lang: "pl", text: "utwórz nowe zadanie", want: []string{"create", "task"}},
 	{lang: "pl", text: "pokaż wszystkie faktury", want: []string{"show", "invoice"}},
 	{lang: "tr", text: "dosyayı sil", want: []string{"file", "delete|remove"}},
-	{lang: "tr", text: "ekibe mesaj gönder", want: []string{"team", "message", "send"}, short: "gönder is found by the stem of gönderen, and ekibe softens the p of ekip"},
+	{lang: "tr", text: "ekibe mesaj gönder", want: []string{"team", "message", "send"}, short: "ekibe softens the p of ekip"},
 	{lang: "tr", text: "yeni görev oluştur", want: []string{"task", "create"}},
 	{lang: "tr", text: "yarın hava nasıl olacak", want: []string{"weather", "tomorrow"}},
 	{lang: "vi", text: "xóa tệp", want: []string{"delete|remove", "file"}},
 	{lang: "vi", text: "gửi tin nhắn cho nhóm", want: []string{"send", "message", "team|group"}},
 	{lang: "vi", text: "tạo nhiệm vụ mới", want: []string{"create", "task"}},
 	{lang: "id", text: "hapus berkas ini", want: []string{"delete|remove", "file"}},
-	{lang: "id", text: "kirim pesan ke tim", want: []string{"send", "message", "team"}, short: "pesan is found by the stem of pesanan"},
+	{lang: "id", text: "kirim pesan ke tim", want: []string{"send", "message", "team"}},
 	{lang: "id", text: "buat tugas baru", want: []string{"create", "task"}},
 	{lang: "ru", text: "удалить файл", want: []string{"delete|remove", "file"}},
 	{lang: "ru", text: "создай новую задачу в репозитории", want: []string{"create", "task|issue", "repository"}},
@@ -100,9 +100,9 @@ var translations = []struct {
 	{lang: "ko", text: "팀에 메시지를 보내 주세요", want: []string{"team", "message", "send"}, short: "endings are not cut off words of one syllable"},
 	{lang: "ko", text: "새 작업을 만들어", want: []string{"task", "create"}},
 	{lang: "ko", text: "내일 날씨 알려줘", want: []string{"tomorrow", "weather"}},
-	{lang: "ar", text: "احذف الملف", want: []string{"delete|remove", "file"}, short: "the article is not told from the noun"},
-	{lang: "ar", text: "أرسل رسالة إلى الفريق", want: []string{"send", "message", "team"}, short: "the article is not told from the noun"},
-	{lang: "ar", text: "إنشاء مهمة جديدة", want: []string{"create", "task"}, short: "إنشاء is found by the stem of إنشاءات"},
+	{lang: "ar", text: "احذف الملف", want: []string{"delete|remove", "file"}},
+	{lang: "ar", text: "أرسل رسالة إلى الفريق", want: []string{"send", "message", "team"}},
+	{lang: "ar", text: "إنشاء مهمة جديدة", want: []string{"create", "task"}},
 	{lang: "ar", text: "ما هي حالة الطقس غدا", want: []string{"weather", "tomorrow"}},
 	{lang: "hi", text: "फ़ाइल हटाओ", want: []string{"file", "delete|remove"}},
 	{lang: "hi", text: "टीम को संदेश भेजो", want: []string{"team", "message", "send"}},
@@ -200,10 +200,6 @@ func TestEnglishStaysEnglish(t *testing.T) {
 			continue
 		}
 		n++
-		if short, ok := strings.CutPrefix(text, "? "); ok {
-			t.Logf("falls short: %q gives %q", short, b.Translate(short))
-			continue
-		}
 		if got := b.Translate(text); got != "" {
 			t.Errorf("%q gives %q", text, got)
 		}

@@ -3,6 +3,8 @@ package knowledge
 import (
 	"cmp"
 	"slices"
+
+	"tooldex/internal/vector"
 )
 
 // Near is an archetype near a request.
@@ -27,7 +29,7 @@ const (
 
 // Nearest returns the n archetypes nearest to a request, given by its stems and its vector of the model that the base was
 // compiled with: what the request asks for, whether or not any tool at hand does it. Best first, ties by archetype.
-func (b *Base) Nearest(stems []string, vector []float32, n int, s *Scratch) []Near {
+func (b *Base) Nearest(stems []string, v []float32, n int, s *Scratch) []Near {
 	if len(s.words) != b.count {
 		s.words, s.order = make([]uint16, b.count), make([]int32, b.count)
 	}
@@ -36,14 +38,14 @@ func (b *Base) Nearest(stems []string, vector []float32, n int, s *Scratch) []Ne
 		b.addWords(t, s.words)
 	}
 	picked := topIndices(s.words, nearCandidates, s.order)
-	if len(s.vector) != len(vector) {
-		s.vector = make([]float32, len(vector))
+	if len(s.vector) != len(v) {
+		s.vector = make([]float32, len(v))
 	}
 	var most float32 = 1e-9
 	out := make([]Near, 0, len(picked))
 	for _, i := range picked {
 		b.vector(int(i), s.vector)
-		out = append(out, Near{int(i), float32(s.words[i]) / impactUnits, dot(vector, s.vector)})
+		out = append(out, Near{int(i), float32(s.words[i]) / impactUnits, vector.Dot(v, s.vector)})
 		most = max(most, out[len(out)-1].Words)
 	}
 	like := func(x Near) float32 { return nearWords*x.Words/most + (1-nearWords)*x.Cosine }

@@ -2,6 +2,8 @@ package train
 
 import (
 	"math"
+
+	"tooldex/internal/vector"
 )
 
 // Learning rates at the top of the schedule.
@@ -35,7 +37,7 @@ func (s *step) update(rate float64) {
 		clear(g)
 		for seg := range len(s.segs) - 1 {
 			if f := s.bag64[seg*teacherDims+k]; f != 0 {
-				axpy(g, row(s.sum, seg, dims), f)
+				vector.Axpy(g, row(s.sum, seg, dims), f)
 			}
 		}
 		p := row(s.m.proj.v, k, dims)
@@ -102,9 +104,9 @@ func (s *step) updateToken(i int, rate float64, seen float32) {
 	for _, k := range s.byToken[from:s.starts[i]] {
 		o := &s.occ[k]
 		back := row(s.sum, int(o.seg), dims)
-		axpy(g[:], back, o.w)
+		vector.Axpy(g[:], back, o.w)
 		if o.free {
-			w := o.w * (dot(delta, back) + dot(base, row(s.back64, int(o.seg), teacherDims)))
+			w := o.w * (vector.Dot(delta, back) + vector.Dot(base, row(s.back64, int(o.seg), teacherDims)))
 			doc += w
 			if o.seg < queries {
 				query += w

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"tooldex/embed"
+	"tooldex/internal/vector"
 )
 
 // tally counts at which rank a right tool came.
@@ -171,11 +172,11 @@ func (r *ranker) rank(query string, rel []int32) int {
 	r.s.Query(query, q[:])
 	best := float32(-2)
 	for _, j := range rel {
-		best = max(best, dot(q[:], row(r.vecs, int(j), dims)))
+		best = max(best, vector.Dot(q[:], row(r.vecs, int(j), dims)))
 	}
 	before := 0
 	for j := range len(r.vecs) / dims {
-		if !slices.Contains(rel, int32(j)) && dot(q[:], row(r.vecs, j, dims)) >= best {
+		if !slices.Contains(rel, int32(j)) && vector.Dot(q[:], row(r.vecs, j, dims)) >= best {
 			before++
 		}
 	}

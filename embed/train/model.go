@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"tooldex/embed"
+	"tooldex/internal/vector"
 )
 
 const dims = embed.Dims
@@ -108,7 +109,7 @@ func (m *model) table(tokens []string) embed.Table {
 		r := t.Rows[i*dims : (i+1)*dims]
 		copy(r, m.delta.v[i*dims:])
 		for k := range teacherDims {
-			axpy(r, m.proj.v[k*dims:(k+1)*dims], m.base[i*teacherDims+k])
+			vector.Axpy(r, m.proj.v[k*dims:(k+1)*dims], m.base[i*teacherDims+k])
 		}
 		doc, _ := m.weight(int32(i), false)
 		query, _ := m.weight(int32(i), true)

@@ -2,6 +2,8 @@ package train
 
 import (
 	"math"
+
+	"tooldex/internal/vector"
 )
 
 // settings of the loss and of Adam, as they proved themselves; see the model card for what was tried.
@@ -84,7 +86,7 @@ func (s *step) run(b *batch, rate float64) float64 {
 		v := row(d, j, dims)
 		clear(v)
 		for k := range 3 {
-			axpy(v, row(s.unit, nq+3*j+k, dims), mix[k])
+			vector.Axpy(v, row(s.unit, nq+3*j+k, dims), mix[k])
 		}
 		dsize[j] = norm(v) + 1e-6
 		scale(v, 1/dsize[j])
@@ -97,7 +99,7 @@ func (s *step) run(b *batch, rate float64) float64 {
 		clear(g)
 		for j := range nd {
 			if f := s.scores[i*nd+j]; f != 0 {
-				axpy(g, row(d, j, dims), f)
+				vector.Axpy(g, row(d, j, dims), f)
 			}
 		}
 		s.intoSum(i, g)
@@ -108,16 +110,16 @@ func (s *step) run(b *batch, rate float64) float64 {
 		clear(g)
 		for i := range nq {
 			if f := s.scores[i*nd+j]; f != 0 {
-				axpy(g, row(s.q, i, dims), f)
+				vector.Axpy(g, row(s.q, i, dims), f)
 			}
 		}
 		v := row(d, j, dims)
-		axpy(g, v, -dot(g, v))
+		vector.Axpy(g, v, -vector.Dot(g, v))
 		scale(g, 1/dsize[j])
 		var part [dims]float32
 		for k := range 3 {
 			seg := nq + 3*j + k
-			dmix[3*j+k] = mix[k] * dot(row(s.unit, seg, dims), g)
+			dmix[3*j+k] = mix[k] * vector.Dot(row(s.unit, seg, dims), g)
 			copy(part[:], g)
 			scale(part[:], mix[k])
 			s.intoSum(seg, part[:])
@@ -160,12 +162,12 @@ func (s *step) forward(i int) {
 	clear(low)
 	clear(sum)
 	for _, o := range s.occ[s.segs[i]:s.segs[i+1]] {
-		axpy(low, row(s.m.base, int(o.token), teacherDims), o.w)
-		axpy(sum, row(s.m.delta.v, int(o.token), dims), o.w)
+		vector.Axpy(low, row(s.m.base, int(o.token), teacherDims), o.w)
+		vector.Axpy(sum, row(s.m.delta.v, int(o.token), dims), o.w)
 	}
 	for k, f := range low {
 		if f != 0 {
-			axpy(sum, row(s.m.proj.v, k, dims), f)
+			vector.Axpy(sum, row(s.m.proj.v, k, dims), f)
 		}
 	}
 	s.size[i] = norm(sum) + 1e-6
@@ -180,7 +182,7 @@ func (s *step) contrast(b *batch, nq, nd int) float64 {
 	each(nq, func(i int) {
 		q, r := row(s.q, i, dims), row(sc, i, nd)
 		for j := range r {
-			r[j] = dot(q, row(s.d, j, dims)) / temperature
+			r[j] = vector.Dot(q, row(s.d, j, dims)) / temperature
 		}
 		for _, j := range b.same[i] {
 			r[j] = -1e4
@@ -241,12 +243,12 @@ func (s *step) contrast(b *batch, nq, nd int) float64 {
 func (s *step) intoSum(i int, g []float32) {
 	u := row(s.unit, i, dims)
 	out := row(s.sum, i, dims)
-	f := dot(g, u)
+	f := vector.Dot(g, u)
 	for k := range out {
 		out[k] = (g[k] - f*u[k]) / s.size[i]
 	}
 	back := row(s.back64, i, teacherDims)
 	for k := range back {
-		back[k] = dot(row(s.m.proj.v, k, dims), out)
+		back[k] = vector.Dot(row(s.m.proj.v, k, dims), out)
 	}
 }

@@ -24,8 +24,11 @@ var table = map[string]rule{
 	"web": {
 		doc: "Package web serves the control panel, a static application compiled into the binary.",
 	},
+	"internal/vector": {
+		doc: "Package vector multiplies vectors of float32 as fast as the processor can, with the same bits on every processor.",
+	},
 	"index": {
-		imports: []string{"tool"},
+		imports: []string{"tool", "internal/vector"},
 		doc:     "Package index finds the nearest tools to a vector and the best matches for words, in memory.",
 	},
 	"store": {
@@ -41,7 +44,7 @@ var table = map[string]rule{
 		doc:     "Package selection decides which tools a session may see and call.",
 	},
 	"knowledge": {
-		imports: []string{"tool"},
+		imports: []string{"tool", "internal/vector"},
 		doc:     "Package knowledge holds what is known about the kinds of tools that exist, and lends it to those in the catalogue.",
 	},
 	"search": {
@@ -65,7 +68,7 @@ var table = map[string]rule{
 		doc:     "Package eval measures how well a Searcher ranks the right tools.",
 	},
 	"embed/train": {
-		imports: []string{"embed"},
+		imports: []string{"embed", "internal/vector"},
 		doc:     "Package train makes the table that package embed ships: it learns rows for words from requests and the tools that answer them.",
 	},
 	"cmd/tooldex": {

@@ -1,4 +1,4 @@
-package train
+package vector
 
 import "golang.org/x/sys/cpu"
 
