@@ -11,19 +11,18 @@ import (
 	"tooldex/tool"
 )
 
-// embedText is the text of a tool that is embedded.
-func embedText(t *tool.Tool) embed.Document {
-	name, description, params := knowledge.Text(t)
-	return embed.Document{Name: name, Description: description, Parameters: params}
+// embedDocument is the text of a tool as it is embedded.
+func embedDocument(t *knowledge.Texts) embed.Document {
+	return embed.Document{Name: t.Name, Description: t.Description, Parameters: t.Params}
 }
 
-// hashText identifies the text of a document, whatever tool it belongs to.
-func hashText(d embed.Document) store.TextHash {
-	return store.HashText(d.Name, d.Description, d.Parameters)
+// hashText identifies the text of a tool, whatever tool it belongs to.
+func hashText(t *knowledge.Texts) store.TextHash {
+	return store.HashText(t.Name, t.Description, t.Params)
 }
 
 // indexFields analyses what a tool says of itself, and adds what was lent to it.
-func indexFields(an *knowledge.Analyzer, t *tool.Tool, d embed.Document, loan *knowledge.Loan) (out [index.NumFields][]index.Term) {
+func indexFields(an *knowledge.Analyzer, t *tool.Tool, d *knowledge.Texts, loan *knowledge.Loan) (out [index.NumFields][]index.Term) {
 	labels := append([]string{t.Category}, t.Keywords...)
 	said := make([]string, 0, len(t.Utterances)+len(t.Examples))
 	for _, u := range t.Utterances {
@@ -33,7 +32,7 @@ func indexFields(an *knowledge.Analyzer, t *tool.Tool, d embed.Document, loan *k
 		said = append(said, e.Description)
 	}
 	for f, text := range map[index.Field]string{
-		index.Name: d.Name, index.Text: d.Description, index.Params: d.Parameters,
+		index.Name: d.Name, index.Text: d.Description, index.Params: d.Params,
 		index.Labels: strings.Join(append(labels, t.Synonyms...), "\n"), index.Said: strings.Join(said, "\n"),
 	} {
 		out[f] = indexTerms(an.Count(text))

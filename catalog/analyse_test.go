@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"tooldex/knowledge"
 	"tooldex/tool"
 )
 
@@ -12,7 +13,7 @@ func TestHashText(t *testing.T) {
 	base := func() *tool.Tool {
 		return &tool.Tool{Server: "forge", Name: "create_issue", Title: "New issue", Description: "Opens a ticket.", InputSchema: []byte(`{"type":"object","properties":{"title":{"type":"string","description":"one line"}}}`)}
 	}
-	first := hashText(embedText(base()))
+	first := hashText(textOfTool(base()))
 	for name, c := range map[string]struct {
 		change  func(x *tool.Tool)
 		differs bool
@@ -35,7 +36,7 @@ func TestHashText(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			x := base()
 			c.change(x)
-			if got := hashText(embedText(x)) != first; got != c.differs {
+			if got := hashText(textOfTool(x)) != first; got != c.differs {
 				t.Errorf("the hash differs: %v, want %v", got, c.differs)
 			}
 		})
@@ -70,4 +71,9 @@ func TestMix(t *testing.T) {
 	if v := mix([]float32{0, 0}, nil); v[0] != 0 || v[1] != 0 {
 		t.Errorf("nothing at all gives %v", v)
 	}
+}
+
+func textOfTool(t *tool.Tool) *knowledge.Texts {
+	texts := knowledge.Text(t)
+	return &texts
 }

@@ -24,8 +24,7 @@ type prepared struct {
 }
 
 // prepare analyses a tool.
-func prepare(an *knowledge.Analyzer, t *tool.Tool, loan *knowledge.Loan) prepared {
-	d := embedText(t)
+func prepare(an *knowledge.Analyzer, t *tool.Tool, d *knowledge.Texts, loan *knowledge.Loan) prepared {
 	p := prepared{text: hashText(d), fields: indexFields(an, t, d, loan), landmarks: make([]index.Landmark, len(loan.From)), lent: loan.Vector}
 	for i, f := range loan.From {
 		p.landmarks[i] = index.Landmark{Point: int32(f.Archetype), Like: f.Like, Lent: f.Weight}

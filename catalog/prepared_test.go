@@ -14,7 +14,7 @@ import (
 )
 
 func samplePrepared() prepared {
-	p := prepared{text: hashText(embedText(aTool("s", "n", "d"))), lent: []float32{.5, -.25, 0, 1}}
+	p := prepared{text: hashText(textOfTool(aTool("s", "n", "d"))), lent: []float32{.5, -.25, 0, 1}}
 	p.fields[index.Name] = []index.Term{{Text: "creat", Weight: 1}, {Text: "issu", Weight: 2}}
 	p.fields[index.Text] = []index.Term{{Text: "文件", Weight: 3}, {Text: "größe", Weight: 1}}
 	p.fields[index.Lent] = []index.Term{{Text: "bug", Weight: 3.37}, {Text: "faint", Weight: .01}}
@@ -107,7 +107,7 @@ func TestPrepare(t *testing.T) {
 	loan := knowledge.Loan{
 		From: []knowledge.Lent{{Archetype: 7, Like: .9, Weight: 1}, {Archetype: 9, Like: .4}}, Terms: []knowledge.Term{{Text: "defect", Weight: 2.5}}, Vector: []float32{1, 0},
 	}
-	p := prepare(new(knowledge.Analyzer), one, &loan)
+	p := prepare(new(knowledge.Analyzer), one, textOfTool(one), &loan)
 	for field, want := range map[index.Field][]string{
 		index.Name:   {"creat", "issu", "forg"},
 		index.Text:   {"new", "issu", "open", "ticket"},
@@ -128,7 +128,7 @@ func TestPrepare(t *testing.T) {
 	if d := cmp.Diff(want, p.landmarks); d != "" {
 		t.Errorf("landmarks (-want +got):\n%s", d)
 	}
-	if p.text != hashText(embedText(one)) || len(p.lent) != 2 {
+	if p.text != hashText(textOfTool(one)) || len(p.lent) != 2 {
 		t.Errorf("text %x, lent %v", p.text, p.lent)
 	}
 }

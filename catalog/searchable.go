@@ -108,14 +108,13 @@ func (x *searchable) prepare(ctx context.Context, entries []entry, have *materia
 
 // analyse prepares the tools of part, on all processors.
 func (x *searchable) analyse(ctx context.Context, lender *knowledge.Lender, part []entry, made *material) error {
-	loans := make([]knowledge.Loan, len(part))
+	texts, loans := make([]knowledge.Texts, len(part)), make([]knowledge.Loan, len(part))
+	inParallel(len(part), func() func(i int) {
+		return func(i int) { texts[i] = knowledge.Text(part[i].tool) }
+	})
 	if lender != nil {
-		tools := make([]*tool.Tool, len(part))
-		for i, e := range part {
-			tools[i] = e.tool
-		}
 		var err error
-		if loans, err = lender.Lend(ctx, tools); err != nil {
+		if loans, err = lender.Lend(ctx, texts); err != nil {
 			return fmt.Errorf("lend to tools: %w", err)
 		}
 	}
@@ -123,7 +122,7 @@ func (x *searchable) analyse(ctx context.Context, lender *knowledge.Lender, part
 	inParallel(len(part), func() func(i int) {
 		an := new(knowledge.Analyzer)
 		return func(i int) {
-			p := prepare(an, part[i].tool, &loans[i])
+			p := prepare(an, part[i].tool, &texts[i], &loans[i])
 			encoded[i] = p.encode()
 		}
 	})
@@ -151,7 +150,8 @@ func (x *searchable) embed(ctx context.Context, entries []entry, have, made *mat
 		h, _ := textOf(b)
 		if _, ok := have.vectors[h]; !ok && !seen[h] {
 			seen[h] = true
-			docs, hashes = append(docs, embedText(e.tool)), append(hashes, h)
+			texts := knowledge.Text(e.tool)
+			docs, hashes = append(docs, embedDocument(&texts)), append(hashes, h)
 		}
 	}
 	for start := 0; start < len(docs); start += chunk {
@@ -214,7 +214,8 @@ func (x *searchable) snapshot(set *tool.Set, entries []entry, have *material) (*
 func (x *searchable) doc(e entry, have *material) index.Doc {
 	p, err := decodePrepared(have.lent[e.hash])
 	if err != nil {
-		p = prepare(new(knowledge.Analyzer), e.tool, new(knowledge.Loan))
+		texts := knowledge.Text(e.tool)
+		p = prepare(new(knowledge.Analyzer), e.tool, &texts, new(knowledge.Loan))
 	}
 	out := index.Doc{Fields: p.fields, Landmarks: p.landmarks}
 	if v, ok := have.vectors[p.text]; ok {

@@ -107,7 +107,7 @@ func TestBuiltinLends(t *testing.T) {
 		{Server: "post", Name: "mail_out", Description: "Sends an email to one or more recipients."},
 		{Server: "meteo", Name: "forecast", Description: "Weather forecast for a city for the next days."},
 	}
-	loans, err := b.Lender(encoder(t)).Lend(t.Context(), tools)
+	loans, err := b.Lender(encoder(t)).Lend(t.Context(), texts(tools))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,6 +120,14 @@ func TestBuiltinLends(t *testing.T) {
 			t.Errorf("%s is not lent %q: %v", tools[i].ID(), want, loans[i].Terms)
 		}
 	}
+}
+
+func texts(tools []*tool.Tool) []knowledge.Texts {
+	out := make([]knowledge.Texts, len(tools))
+	for i, t := range tools {
+		out[i] = knowledge.Text(t)
+	}
+	return out
 }
 
 func BenchmarkOpen(b *testing.B) {
@@ -184,7 +192,7 @@ func BenchmarkLend(b *testing.B) {
 	lender := base.Lender(enc)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := lender.Lend(b.Context(), tools); err != nil {
+		if _, err := lender.Lend(b.Context(), texts(tools)); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 
 	"tooldex/internal/vector"
-	"tooldex/tool"
 )
 
 // Loan is what archetypes lend to one tool.
@@ -69,23 +68,23 @@ func (b *Base) Lender(enc Encoder) *Lender {
 	return &Lender{base: b, enc: enc, said: make([]onceSaid, b.Len()), blocks: make([]onceBlock, b.texts.n)}
 }
 
-// Lend returns a loan for each tool, in their order. It uses all processors and ends early, with ctx's error, when ctx ends.
-func (l *Lender) Lend(ctx context.Context, tools []*tool.Tool) ([]Loan, error) {
-	out := make([]Loan, len(tools))
+// Lend returns a loan for each tool, in their order; texts are what Text says of them. It uses all processors and ends early, with ctx's error, when ctx ends.
+func (l *Lender) Lend(ctx context.Context, texts []Texts) ([]Loan, error) {
+	out := make([]Loan, len(texts))
 	var (
 		next  atomic.Int64
 		group sync.WaitGroup
 		first atomic.Pointer[error]
 	)
-	for range min(runtime.GOMAXPROCS(0), max(len(tools), 1)) {
+	for range min(runtime.GOMAXPROCS(0), max(len(texts), 1)) {
 		group.Go(func() {
 			w := l.worker()
 			for {
 				i := int(next.Add(1)) - 1
-				if i >= len(tools) || ctx.Err() != nil || first.Load() != nil {
+				if i >= len(texts) || ctx.Err() != nil || first.Load() != nil {
 					return
 				}
-				loan, err := w.lend(tools[i])
+				loan, err := w.lend(&texts[i])
 				if err != nil {
 					first.CompareAndSwap(nil, &err)
 					return
@@ -123,7 +122,7 @@ func (l *Lender) worker() *worker {
 	return &worker{Lender: l, words: make([]uint16, n), query: make([]float32, l.enc.Dims), order: make([]int32, n), sums: map[string]float32{}}
 }
 
-func (w *worker) lend(t *tool.Tool) (Loan, error) {
+func (w *worker) lend(t *Texts) (Loan, error) {
 	found := w.nearest(t)
 	if len(found) == 0 {
 		return Loan{}, nil
@@ -148,16 +147,15 @@ func (w *worker) lend(t *tool.Tool) (Loan, error) {
 }
 
 // nearest scores the archetypes that share words with the tool by words and cosine.
-func (w *worker) nearest(t *tool.Tool) []Lent {
-	name, description, params := Text(t)
+func (w *worker) nearest(t *Texts) []Lent {
 	clear(w.words)
-	terms := w.an.Terms(nil, name+" "+cut(description, 200))
+	terms := w.an.Terms(nil, t.Name+" "+cut(t.Description, 200))
 	slices.Sort(terms)
 	terms = slices.Compact(terms)
 	for _, s := range terms[:min(len(terms), maxWords)] {
 		w.base.addWords(s, w.words)
 	}
-	w.enc.Document(name, description, params, w.query)
+	w.enc.Document(t.Name, t.Description, t.Params, w.query)
 	var most uint16 = 1
 	for _, x := range w.words {
 		most = max(most, x)

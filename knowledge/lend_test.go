@@ -42,9 +42,17 @@ func smallTools(t testing.TB) []*tool.Tool {
 	)
 }
 
+func textsOf(tools []*tool.Tool) []Texts {
+	out := make([]Texts, len(tools))
+	for i, t := range tools {
+		out[i] = Text(t)
+	}
+	return out
+}
+
 func mustLend(t testing.TB, b *Base, enc Encoder, tools []*tool.Tool) []Loan {
 	t.Helper()
-	loans, err := b.Lender(enc).Lend(t.Context(), tools)
+	loans, err := b.Lender(enc).Lend(t.Context(), textsOf(tools))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +139,7 @@ func TestLendIsDeterministic(t *testing.T) {
 		order := slices.Clone(tools)
 		r.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 		group.Go(func() {
-			loans, err := shared.Lend(t.Context(), order)
+			loans, err := shared.Lend(t.Context(), textsOf(order))
 			if err != nil {
 				t.Error(err)
 				return
@@ -144,7 +152,7 @@ func TestLendIsDeterministic(t *testing.T) {
 		})
 	}
 	group.Wait()
-	one, err := b.Lender(enc).Lend(t.Context(), tools[2:3])
+	one, err := b.Lender(enc).Lend(t.Context(), textsOf(tools[2:3]))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +165,7 @@ func TestLendEndsWithContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	l := smallBase(t).Lender(fakeEncoder(64))
-	if _, err := l.Lend(ctx, smallTools(t)); !errors.Is(err, context.Canceled) {
+	if _, err := l.Lend(ctx, textsOf(smallTools(t))); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 	if loans, err := l.Lend(t.Context(), nil); err != nil || len(loans) != 0 {

@@ -14,17 +14,23 @@ const (
 	maxParamTexts  = 1500
 )
 
-// Text returns what a tool says of itself in the three parts that are weighed apart: its name with server and title, its
-// description, and the names and texts of its parameters.
-func Text(t *tool.Tool) (name, description, params string) {
-	name = t.Name
-	if !strings.Contains(strings.ToLower(name), strings.ToLower(cut(t.Server, 6))) {
-		name += " " + t.Server
+// Texts is what a tool says of itself, in the three parts that are weighed apart.
+type Texts struct {
+	Name        string // with the server's
+	Description string // with the title
+	Params      string // names, then what is said about them
+}
+
+// Text reads the texts of a tool. It parses the input schema, which costs more than all that is done with the result.
+func Text(t *tool.Tool) Texts {
+	out := Texts{Name: t.Name}
+	if !strings.Contains(strings.ToLower(out.Name), strings.ToLower(cut(t.Server, 6))) {
+		out.Name += " " + t.Server
 	}
 	if t.Title != "" && !strings.EqualFold(t.Title, t.Name) {
-		description = t.Title + ". "
+		out.Description = t.Title + ". "
 	}
-	description += cut(t.Description, maxDescription)
+	out.Description += cut(t.Description, maxDescription)
 	var names, texts strings.Builder
 	for _, p := range t.Parameters() {
 		if names.Len() < maxParamNames {
@@ -36,7 +42,8 @@ func Text(t *tool.Tool) (name, description, params string) {
 			texts.WriteByte(' ')
 		}
 	}
-	return name, description, names.String() + texts.String()
+	out.Params = names.String() + texts.String()
+	return out
 }
 
 // cut returns at most n bytes of s, ending at a character's border.
