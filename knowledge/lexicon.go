@@ -289,11 +289,18 @@ func (b *Base) translateFrom(lang, text string) (english []string, known int) {
 // compounds are the languages that write compound nouns as one word.
 var compounds = map[string]bool{"de": true, "nl": true}
 
-// leastPart is the fewest letters of a part of a compound.
-const leastPart = 4
+// leastPart is the fewest letters of a part of a compound, and longestCompound the most bytes of one: looking for the parts
+// takes time by the square of its length.
+const (
+	leastPart       = 4
+	longestCompound = 64
+)
 
 // compound finds the parts of a compound noun: two words of the lexicon, perhaps joined by an s or n.
 func (b *Base) compound(lang, word string) []string {
+	if len(word) > longestCompound {
+		return nil
+	}
 	for cutAt := len(word) - leastPart; cutAt >= leastPart; cutAt-- {
 		tail, _ := b.lookUp(lang, word[cutAt:])
 		if tail == nil {

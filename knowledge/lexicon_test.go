@@ -164,6 +164,17 @@ func TestTranslateSpelling(t *testing.T) {
 	}
 }
 
+// TestCompoundIsBounded reads a word that is longer than any: taking it apart would take as long as a thousand searches.
+func TestCompoundIsBounded(t *testing.T) {
+	b := builtinBase(t)
+	if b.compound("de", "kundendaten") == nil {
+		t.Error("kundendaten is no compound")
+	}
+	if got := b.compound("de", strings.Repeat("kundendaten", 400)); got != nil {
+		t.Errorf("four thousand letters are taken apart to %q", got)
+	}
+}
+
 // TestTranslateNames keeps what is written in Latin letters amid another script out of the English words: it is searched as
 // it stands.
 func TestTranslateNames(t *testing.T) {
