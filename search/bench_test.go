@@ -44,9 +44,9 @@ func syntheticSnapshot(b *testing.B, n int) *index.Snapshot {
 	set := tool.NewSet(tools, "")
 	docs := make([]index.Doc, set.Len())
 	for i, t := range set.All() {
-		name, description, params := knowledge.Text(t)
-		docs[i].Fields[index.Name], docs[i].Fields[index.Text], docs[i].Fields[index.Lent] = terms(name), terms(description), terms(pick()+" "+pick()+" "+pick())
-		vs, err := m.Embedder.Documents(b.Context(), []embed.Document{{Name: name, Description: description, Parameters: params}})
+		x := knowledge.Text(t)
+		docs[i].Fields[index.Name], docs[i].Fields[index.Text], docs[i].Fields[index.Lent] = terms(x.Name), terms(x.Description), terms(pick()+" "+pick()+" "+pick())
+		vs, err := m.Embedder.Documents(b.Context(), []embed.Document{{Name: x.Name, Description: x.Description, Parameters: x.Params}})
 		if err != nil {
 			b.Fatal(err)
 		}
