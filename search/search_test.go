@@ -82,8 +82,11 @@ func TestDetails(t *testing.T) {
 		detail                     tool.Detail
 		summary, signature, schema bool
 	}{
-		{tool.DetailName, false, false, false}, {tool.DetailSummary, true, false, false}, {"", true, false, false},
-		{tool.DetailSignature, true, true, false}, {tool.DetailSchema, true, false, true},
+		{tool.DetailName, false, false, false},
+		{tool.DetailSummary, true, false, false},
+		{"", true, false, false},
+		{tool.DetailSignature, true, true, false},
+		{tool.DetailSchema, true, false, true},
 	} {
 		r := mustSearch(t, e, tool.Query{Text: "create issue", Detail: c.detail})
 		h := r.Tools[0]
@@ -189,9 +192,15 @@ func TestHiddenStaysHidden(t *testing.T) {
 	e := engineOf(t, catalogue(t))
 	without := engineOf(t, slices.DeleteFunc(catalogue(t), func(x *tool.Tool) bool { return x.Name == "drop_database" }))
 	for _, q := range []tool.Query{
-		{Text: "drop_database"}, {Text: "admin/drop_database"}, {Text: "drop a whole database without asking"}, {Text: "admin__drop_database", Limit: 100},
-		{Texts: []string{"drop database", "secret category"}}, {Text: "drop the database and create an issue"}, {Text: "secret-category"},
-		{Text: "drop_database", Mode: tool.Keyword}, {Text: "drop_database", Mode: tool.Semantic},
+		{Text: "drop_database"},
+		{Text: "admin/drop_database"},
+		{Text: "drop a whole database without asking"},
+		{Text: "admin__drop_database", Limit: 100},
+		{Texts: []string{"drop database", "secret category"}},
+		{Text: "drop the database and create an issue"},
+		{Text: "secret-category"},
+		{Text: "drop_database", Mode: tool.Keyword},
+		{Text: "drop_database", Mode: tool.Semantic},
 		{Text: "drop database", Filter: tool.Filter{Servers: []string{"admin"}}},
 	} {
 		q.Explain = true
