@@ -69,7 +69,11 @@ func (e *Engine) Search(ctx context.Context, q tool.Query) (*tool.Result, error)
 	if parts := e.parts(needs[0], &s.analyzer); parts != nil {
 		return e.several(ctx, snap, &q, parts, whole, s)
 	}
-	r := &tool.Result{Query: needs[0], Tools: whole.hits(q.Limit), Confident: whole.confident, Advice: whole.advice, Degraded: whole.degraded}
+	hits, err := e.withClauses(ctx, snap, &q, whole, s)
+	if err != nil {
+		return nil, err
+	}
+	r := &tool.Result{Query: needs[0], Tools: hits, Confident: whole.confident, Advice: whole.advice, Degraded: whole.degraded}
 	r.Tokens = cost(r.Tools)
 	return r, nil
 }

@@ -74,3 +74,17 @@ func (e *Engine) imperative(clause string, an *knowledge.Analyzer) bool {
 	first := an.Terms(nil, words[0])
 	return len(first) > 0 && first[0] == terms[0] && e.o.Base.IsVerb(first[0])
 }
+
+// clauses returns the clauses of a request that say enough to be searched alone; nil if there are not several.
+func clauses(text string, an *knowledge.Analyzer) []string {
+	var out []string
+	for _, c := range separators.Split(text, maxParts*4) {
+		if len(an.Terms(nil, c)) >= leastTerms && len(out) < maxParts {
+			out = append(out, c)
+		}
+	}
+	if len(out) < 2 {
+		return nil
+	}
+	return out
+}

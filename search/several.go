@@ -54,3 +54,41 @@ func (e *Engine) several(ctx context.Context, snap *index.Snapshot, q *tool.Quer
 	r.Tokens = cost(r.Tools)
 	return r, nil
 }
+
+// The places, from zero, at which the best tools of clauses are put into a long answer.
+const (
+	clauseFrom = 7
+	clauseTo   = 10
+)
+
+// withClauses returns the tools of whole, and where more are asked for than anybody reads closely, puts among the last of the
+// first ten the best tool of each clause that is not among them: the request may be for several things in a form
+// that parts does not recognise.
+func (e *Engine) withClauses(ctx context.Context, snap *index.Snapshot, q *tool.Query, whole *ranking, s *scratch) ([]tool.Hit, error) {
+	hits := whole.hits(q.Limit)
+	if q.Limit <= clauseFrom || len(hits) <= clauseFrom || e.o.Base == nil {
+		return hits, nil
+	}
+	at := clauseFrom
+	for _, c := range clauses(whole.text, &s.analyzer) {
+		one, err := e.rank(ctx, snap, q, c, whole, s)
+		if err != nil {
+			return nil, err
+		}
+		if len(one.found) == 0 || at >= clauseTo {
+			continue
+		}
+		best := one.found[0]
+		place := slices.IndexFunc(hits, func(h tool.Hit) bool { return h.ID == best.ID })
+		if place >= 0 && place < clauseTo {
+			continue
+		}
+		if place >= 0 {
+			best = hits[place]
+			hits = slices.Delete(hits, place, place+1)
+		}
+		hits = slices.Insert(hits, at, best)
+		at++
+	}
+	return hits[:min(len(hits), q.Limit)], nil
+}
