@@ -23,7 +23,7 @@ const (
 	maxDescription = 20_000 // bytes
 )
 
-func (s *Server) describe(_ context.Context, _ *mcp.CallToolRequest, raw json.RawMessage) (*rawResult, error) {
+func (s *Server) describe(ctx context.Context, _ *mcp.CallToolRequest, raw json.RawMessage) (*rawResult, error) {
 	a, err := decode[describeArgs](raw)
 	if err != nil {
 		return nil, err
@@ -43,7 +43,13 @@ func (s *Server) describe(_ context.Context, _ *mcp.CallToolRequest, raw json.Ra
 			continue
 		}
 		found++
-		describeTool(&b, set, t, listedName(set, t), a.Utterances)
+		describeTool(&b, set, t, listedName(set, t))
+		if related := s.relatedNames(ctx, set, t); len(related) > 0 {
+			b.WriteString("Related: " + strings.Join(related, ", ") + "\n")
+		}
+		if a.Utterances {
+			describeUtterances(&b, t)
+		}
 		b.WriteByte('\n')
 	}
 	if found == 0 && len(a.Name) == 1 {
@@ -57,7 +63,7 @@ func (s *Server) describe(_ context.Context, _ *mcp.CallToolRequest, raw json.Ra
 }
 
 // describeTool writes all that a model needs to call t.
-func describeTool(b *strings.Builder, set *tool.Set, t *tool.Tool, name string, utterances bool) {
+func describeTool(b *strings.Builder, set *tool.Set, t *tool.Tool, name string) {
 	fmt.Fprintf(b, "# %s (%s", name, t.Server)
 	if t.Category != "" {
 		b.WriteString(", " + oneLine(t.Category))
@@ -88,12 +94,6 @@ func describeTool(b *strings.Builder, set *tool.Set, t *tool.Tool, name string, 
 			b.WriteString(" -> " + oneLine(e.Output))
 		}
 		b.WriteByte('\n')
-	}
-	if related := relatedNames(set, t); len(related) > 0 {
-		b.WriteString("Related: " + strings.Join(related, ", ") + "\n")
-	}
-	if utterances {
-		describeUtterances(b, t)
 	}
 }
 
@@ -180,9 +180,22 @@ func nested(shape json.RawMessage) bool {
 	return bytes.Contains(shape, []byte(`"properties"`)) || bytes.Contains(shape, []byte(`"$ref"`))
 }
 
-func relatedNames(set *tool.Set, t *tool.Tool) []string {
+// mostNear is how many tools are named that no author named.
+const mostNear = 3
+
+// relatedNames names the tools that t's author named, or else those nearest to it. That the nearest cannot be told is no
+// reason to tell nothing of t.
+func (s *Server) relatedNames(ctx context.Context, set *tool.Set, t *tool.Tool) []string {
+	related := t.Related
+	if len(related) == 0 && s.o.Related != nil {
+		near, err := s.o.Related.Related(ctx, t.ID(), mostNear)
+		if err != nil {
+			s.o.Logger.Warn("the tools nearest to one cannot be told", "tool", t.ID(), "error", err)
+		}
+		related = near
+	}
 	var names []string
-	for _, id := range t.Related {
+	for _, id := range related {
 		if r, ok := set.Get(id); ok && !r.Disabled {
 			names = append(names, listedName(set, r))
 		}

@@ -32,7 +32,8 @@ type Options struct {
 	Searcher tool.Searcher
 	Caller   tool.Caller
 	Catalog  Catalog
-	Version  string // of this program, told to clients; "" means "dev"
+	Related  Related // names tools near one that declares none; nil names none
+	Version  string  // of this program, told to clients; "" means "dev"
 	Mode     Mode
 	// Instructions tell the model how to use the server; "" means a short text about searching and calling.
 	Instructions string
@@ -58,6 +59,11 @@ func (o Options) withDefaults() Options {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	return o
+}
+
+// Related finds the tools that are nearest to one in meaning, nearest first.
+type Related interface {
+	Related(ctx context.Context, id tool.ID, n int) ([]tool.ID, error)
 }
 
 // Server is an MCP server over a catalogue. It is safe for concurrent use. Close ends it.

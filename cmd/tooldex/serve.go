@@ -73,7 +73,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		return err
 	}
 	srv := mcpsrv.New(mcpsrv.Options{
-		Searcher: s.engine, Caller: gw, Catalog: s.catalog, Version: version, Mode: mcpsrv.Mode(f.mode), Logger: a.log,
+		Searcher: s.engine, Caller: gw, Catalog: s.catalog, Related: s.engine, Version: version, Mode: mcpsrv.Mode(f.mode), Logger: a.log,
 		AnyHost: true, // httpapi checks hosts, for all of its paths
 	})
 	live.start(ctx, gw, srv.CatalogChanged)

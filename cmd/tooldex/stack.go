@@ -13,6 +13,7 @@ import (
 
 	"tooldex/catalog"
 	"tooldex/cmd/tooldex/demo"
+	"tooldex/search"
 	"tooldex/store"
 	"tooldex/tool"
 )
@@ -23,7 +24,7 @@ const importHint = "tooldex import FILE reads tools/list dumps, catalogue files 
 type stack struct {
 	store   *store.Store
 	catalog *catalog.Catalog
-	engine  tool.Searcher
+	engine  *search.Engine
 	scratch string // the folder to remove in the end; "" for stored tools
 	demo    bool
 }
