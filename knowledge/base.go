@@ -14,7 +14,8 @@ import (
 type Base struct {
 	hash, model []byte
 	count       int
-	dict, lists strtab
+	dict        func() strtab // of the stems that lists are of
+	lists       strtab
 	vectors     []byte
 	effects     []byte
 	kinds       strtab
@@ -48,7 +49,6 @@ func Open(b []byte) (*Base, error) {
 		into *strtab
 		from int
 	}{
-		{&base.dict, secDict},
 		{&base.lists, secLists},
 		{&base.texts, secTexts},
 		{&base.kinds, secKinds},
@@ -58,13 +58,20 @@ func Open(b []byte) (*Base, error) {
 			return nil, fmt.Errorf("section %d: %w", t.from, err)
 		}
 	}
+	base.dict = sync.OnceValue(func() strtab {
+		t, err := unpackStrings(sections[secDict])
+		if err != nil || t.n != base.lists.n {
+			return strtab{offs: make([]byte, 4)}
+		}
+		return t
+	})
 	base.thesaurus = sync.OnceValue(func() pairs { return unpackPairs(sections[secThesaurus]) })
 	base.lexicon = sync.OnceValue(func() pairs { return unpackPairs(sections[secLexicon]) })
 	if len(sections[secCount]) != 4 {
 		return nil, errShort
 	}
 	base.count = int(binary.LittleEndian.Uint32(sections[secCount]))
-	if len(base.effects) != base.count || len(base.kindOf) != 2*base.count || base.dict.n != base.lists.n || base.texts.n != (base.count+perBlock-1)/perBlock {
+	if len(base.effects) != base.count || len(base.kindOf) != 2*base.count || base.texts.n != (base.count+perBlock-1)/perBlock {
 		return nil, errShort
 	}
 	return base, nil
@@ -106,7 +113,7 @@ func (b *Base) Head(i int) (Head, error) {
 
 // block decompresses the texts of perBlock archetypes.
 func (b *Base) block(k int) ([]string, error) {
-	plain, err := inflate(b.texts.at(k))
+	plain, err := unpack(b.texts.at(k))
 	if err != nil {
 		return nil, fmt.Errorf("read archetype texts: %w", err)
 	}
@@ -133,7 +140,8 @@ func splitList(s string) []string {
 
 // addWords adds the impact of stem, in steps of 1/impactUnits, to the score of each archetype that has it.
 func (b *Base) addWords(stem string, scores []uint16) {
-	k, ok := b.dict.find(stem)
+	dict := b.dict()
+	k, ok := dict.find(stem)
 	if !ok {
 		return
 	}
@@ -158,7 +166,8 @@ const maxWords = 256
 // common reports whether a stem occurs in several archetypes, as English words do and the foreign ones in names do not.
 func (b *Base) common(stem string) bool {
 	const leastBytes = 8 // of a list of three or four
-	k, ok := b.dict.find(stem)
+	dict := b.dict()
+	k, ok := dict.find(stem)
 	return ok && len(b.lists.at(k)) >= leastBytes
 }
 
@@ -169,5 +178,5 @@ func (b *Base) vector(i int, into []float32) {
 		clear(into)
 		return
 	}
-	unpack(b.vectors[i*size:(i+1)*size], into)
+	unpackVector(b.vectors[i*size:(i+1)*size], into)
 }

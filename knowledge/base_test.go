@@ -37,15 +37,16 @@ func TestCompileAndOpen(t *testing.T) {
 			t.Errorf("head of %d (-want +got):\n%s", i, d)
 		}
 	}
+	dict := b.dict()
 	for _, stem := range []string{"issu", "defect", "umbrella", "inbox"} {
-		if _, ok := b.dict.find(stem); !ok {
+		if _, ok := dict.find(stem); !ok {
 			t.Errorf("%s is not known", stem)
 		}
 		if b.common(stem) {
 			t.Errorf("%s is common, in a base of a few archetypes", stem)
 		}
 	}
-	if _, ok := b.dict.find("zyxglorp"); ok || b.common("zyxglorp") || b.common("") {
+	if _, ok := dict.find("zyxglorp"); ok || b.common("zyxglorp") || b.common("") {
 		t.Error("knows what nobody wrote")
 	}
 }

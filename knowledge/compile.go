@@ -25,20 +25,20 @@ const (
 	secHash      = iota // SHA-256 of the source
 	secModel            // fingerprint of the model that made the vectors
 	secCount            // number of archetypes
-	secDict             // strtab: sorted stems
+	secDict             // compressed strings: sorted stems
 	secLists            // strtab: per stem, archetypes that have it and how much it adds
 	secVectors          // rows of 3 bits a component
 	secKinds            // strtab: the kinds of servers
 	secKindOf           // the kind of each archetype, two bytes
 	secEffects          // what each archetype does, a byte
 	secTexts            // strtab: compressed blocks of what archetypes are called and what is said to them
-	secThesaurus        // compressed: two strtabs, of phrases and of what they expand to
-	secLexicon          // compressed: two strtabs, of language and form, and of English words
+	secThesaurus        // compressed strings: phrases and what they expand to
+	secLexicon          // compressed strings: language and form, and English words
 	numSections
 )
 
 const (
-	magic     = "TDXK0001"
+	magic     = "TDXK0002"
 	fieldSep  = "\x1f"
 	listSep   = "\x1e"
 	recordSep = "\x1d"
@@ -51,7 +51,12 @@ func Compile(src *Source, enc Encoder) ([]byte, error) {
 	sections[secHash] = src.Hash[:]
 	sections[secModel] = []byte(enc.Fingerprint)
 	sections[secCount] = binary.LittleEndian.AppendUint32(nil, uint32(len(src.Archetypes)))
-	sections[secDict], sections[secLists] = compileLists(src.Archetypes)
+	dict, lists := compileLists(src.Archetypes)
+	var err error
+	if sections[secDict], err = packStrings(dict); err != nil {
+		return nil, err
+	}
+	sections[secLists] = encodeStrtab(lists)
 	sections[secVectors] = compileVectors(src.Archetypes, enc)
 	var kinds []string
 	var an Analyzer
@@ -93,7 +98,7 @@ const (
 )
 
 // compileLists makes an inverted file of BM25F impacts over names, descriptions and what is said to the archetypes.
-func compileLists(all []Archetype) (dict, lists []byte) {
+func compileLists(all []Archetype) (dict, lists []string) {
 	var an Analyzer
 	weights := make([]map[string]float64, len(all))
 	df := map[string]int{}
@@ -145,7 +150,7 @@ func compileLists(all []Archetype) (dict, lists []byte) {
 	for k := range values {
 		flat[k] = string(values[k])
 	}
-	return encodeStrtab(stems), encodeStrtab(flat)
+	return stems, flat
 }
 
 // groupSize is how many components of a vector share one scale.
@@ -198,8 +203,8 @@ func appendPacked(out []byte, v []float32) []byte {
 	return out
 }
 
-// unpack reads one vector of len(v) components from what appendPacked wrote.
-func unpack(b []byte, v []float32) {
+// unpackVector reads one vector of len(v) components from what appendPacked wrote.
+func unpackVector(b []byte, v []float32) {
 	for g := 0; g < len(v); g += groupSize {
 		step := float32(b[0]) * 2 / (levels * scaleSteps)
 		b = b[1:]
@@ -235,7 +240,7 @@ func compileTexts(all []Archetype) ([]byte, error) {
 		for _, a := range all[start:min(start+perBlock, len(all))] {
 			plain = append(plain, strings.Join([]string{a.Server, a.Name, a.Title, strings.Join(a.Synonyms, listSep), strings.Join(a.Utterances, listSep)}, fieldSep))
 		}
-		b, err := deflate([]byte(strings.Join(plain, recordSep)))
+		b, err := pack([]byte(strings.Join(plain, recordSep)))
 		if err != nil {
 			return nil, err
 		}
@@ -244,7 +249,8 @@ func compileTexts(all []Archetype) ([]byte, error) {
 	return encodeStrtab(blocks), nil
 }
 
-func deflate(plain []byte) ([]byte, error) {
+// pack compresses plain. The same bytes give the same result.
+func pack(plain []byte) ([]byte, error) {
 	var b bytes.Buffer
 	w, err := flate.NewWriter(&b, flate.BestCompression)
 	if err != nil {
@@ -259,12 +265,12 @@ func deflate(plain []byte) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// maxInflated bounds what one compressed section may hold, against bytes that are no base.
-const maxInflated = 64 << 20
+// maxUnpacked bounds what one compressed section may hold, against bytes that are no base.
+const maxUnpacked = 64 << 20
 
-func inflate(b []byte) ([]byte, error) {
-	plain, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(b)), maxInflated+1))
-	if err != nil || len(plain) > maxInflated {
+func unpack(b []byte) ([]byte, error) {
+	plain, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(b)), maxUnpacked+1))
+	if err != nil || len(plain) > maxUnpacked {
 		return nil, errors.Join(errShort, err)
 	}
 	return plain, nil

@@ -224,9 +224,22 @@ func (b *Base) latinWords(text string) (words, strange []latinWord) {
 		default:
 			strange = append(strange, l)
 		}
+		if l.english == weighEnglish && someFunctionWord(l.text) {
+			strange = append(strange, l)
+		}
 		words = append(words, l)
 	}
 	return words, strange
+}
+
+// someFunctionWord reports whether any language in Latin script has w as a little word.
+func someFunctionWord(w string) bool {
+	for _, lang := range latinLanguages {
+		if functionWords[lang][w] {
+			return true
+		}
+	}
+	return false
 }
 
 // speaksFor tells how much a word speaks for a language. Inflections count only where the stem is long enough not to be

@@ -27,11 +27,17 @@ func Shapes(text string) string {
 	for i, w := range words {
 		bare := strings.TrimRight(strings.Trim(w, "\"'()[]{}<>,;:!?`"), ".")
 		for _, s := range shapes {
-			if m := s.form.FindStringSubmatch(bare); m != nil {
+			if m := s.form.FindStringSubmatch(bare); m != nil && !isProduct(bare) {
 				words[i] = strings.Replace(w, bare, strings.TrimSpace(s.words+" "+m[1]), 1)
 				break
 			}
 		}
 	}
 	return strings.Join(words, " ")
+}
+
+// isProduct tells Node.js, Vue.js and their like from the names of files.
+func isProduct(w string) bool {
+	name, ok := strings.CutSuffix(w, ".js")
+	return ok && name != "" && name[0] >= 'A' && name[0] <= 'Z' && !strings.Contains(name, "/")
 }

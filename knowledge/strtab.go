@@ -66,6 +66,50 @@ func (t *strtab) find(key string) (int, bool) {
 // pairs is a strtab of sorted keys with one string of bytes each.
 type pairs struct{ keys, values strtab }
 
+// packStrings writes a list compressed: each string as how much of the one before it begins with, and the rest.
+func packStrings(list []string) ([]byte, error) {
+	var plain []byte
+	last := ""
+	for _, s := range list {
+		same := 0
+		for same < min(len(last), len(s)) && last[same] == s[same] {
+			same++
+		}
+		plain = binary.AppendUvarint(plain, uint64(same))
+		plain = binary.AppendUvarint(plain, uint64(len(s)-same))
+		plain = append(plain, s[same:]...)
+		last = s
+	}
+	return pack(plain)
+}
+
+// unpackStrings reads what packStrings wrote.
+func unpackStrings(packed []byte) (strtab, error) {
+	plain, err := unpack(packed)
+	if err != nil {
+		return strtab{}, err
+	}
+	var t strtab
+	t.offs = binary.LittleEndian.AppendUint32(nil, 0)
+	for from := 0; len(plain) > 0; t.n++ {
+		same, n := binary.Uvarint(plain)
+		if n <= 0 || same > uint64(len(t.data)-from) {
+			return strtab{}, errShort
+		}
+		plain = plain[n:]
+		rest, n := binary.Uvarint(plain)
+		if n <= 0 || rest > uint64(len(plain)-n) || len(t.data) > maxUnpacked {
+			return strtab{}, errShort
+		}
+		begin := len(t.data)
+		t.data = append(t.data, t.data[from:from+int(same)]...)
+		t.data = append(t.data, plain[n:n+int(rest)]...)
+		t.offs = binary.LittleEndian.AppendUint32(t.offs, uint32(len(t.data)))
+		plain, from = plain[n+int(rest):], begin
+	}
+	return t, nil
+}
+
 // packPairs writes m compressed.
 func packPairs(m map[string][]byte) ([]byte, error) {
 	keys := slices.Sorted(maps.Keys(m))
@@ -73,24 +117,29 @@ func packPairs(m map[string][]byte) ([]byte, error) {
 	for i, k := range keys {
 		values[i] = string(m[k])
 	}
-	table := encodeStrtab(keys)
-	plain := binary.LittleEndian.AppendUint32(nil, uint32(len(table)))
-	return deflate(append(append(plain, table...), encodeStrtab(values)...))
+	k, err := packStrings(keys)
+	if err != nil {
+		return nil, err
+	}
+	v, err := packStrings(values)
+	if err != nil {
+		return nil, err
+	}
+	return append(append(binary.LittleEndian.AppendUint32(nil, uint32(len(k))), k...), v...), nil
 }
 
 // unpackPairs reads what packPairs wrote; bytes that cannot be read give no pairs, and requests then stay as they are.
 func unpackPairs(packed []byte) pairs {
-	plain, err := inflate(packed)
-	if err != nil || len(plain) < 4 {
+	if len(packed) < 4 {
 		return pairs{}
 	}
-	n := int64(binary.LittleEndian.Uint32(plain))
-	if plain = plain[4:]; n > int64(len(plain)) {
+	n := int64(binary.LittleEndian.Uint32(packed))
+	if packed = packed[4:]; n > int64(len(packed)) {
 		return pairs{}
 	}
-	keys, errKeys := openStrtab(plain[:n])
-	values, errValues := openStrtab(plain[n:])
-	if errKeys != nil || errValues != nil {
+	keys, errKeys := unpackStrings(packed[:n])
+	values, errValues := unpackStrings(packed[n:])
+	if errKeys != nil || errValues != nil || keys.n != values.n {
 		return pairs{}
 	}
 	return pairs{keys, values}

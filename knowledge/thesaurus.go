@@ -181,6 +181,9 @@ func (b *Base) addEffects(own map[string]bool, add func(string, float32)) {
 // fewestNames is how many archetypes' names must begin with a word for it to count as a verb.
 const fewestNames = 6
 
+// particleVerbs begin phrases that are verbs (turn on, set up) and are verbs alone.
+var particleVerbs = setOf("turn set look put bring take switch pull push shut log sign check break cut fill hand kick line lock open point roll round send sort start strip top track wind wrap write")
+
 // verbsOf returns the stems of words that say what a tool does: those that archetypes' names begin with, and the
 // thesaurus's verbs of one word.
 func verbsOf(src *Source) []string {
@@ -193,10 +196,12 @@ func verbsOf(src *Source) []string {
 	}
 	for _, g := range src.Thesaurus {
 		for _, t := range g.Terms {
-			if g.Kind == "verb" && t.Weight >= leastRelated && !strings.Contains(t.Text, " ") {
-				for _, stem := range an.Terms(nil, t.Text) {
-					count[stem] += fewestNames
-				}
+			first, _, phrase := strings.Cut(t.Text, " ")
+			if g.Kind != "verb" || t.Weight < leastRelated || phrase && !particleVerbs[first] {
+				continue
+			}
+			for _, stem := range an.Terms(nil, first) {
+				count[stem] += fewestNames
 			}
 		}
 	}
