@@ -15,13 +15,14 @@ import (
 
 // config is what the command line says.
 type config struct {
-	bin, data, out string
+	bin, data, knowledge, out string
 }
 
 func main() {
 	var c config
 	flag.StringVar(&c.bin, "bin", "bin/tooldex", "the built command")
 	flag.StringVar(&c.data, "data", "../shared/data", "the folder with catalogue, sets, intents and little_known")
+	flag.StringVar(&c.knowledge, "knowledge", "knowledge/data", "the folder with the texts of the knowledge")
 	flag.StringVar(&c.out, "out", "", "the page to write; standard output if empty")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -34,8 +35,8 @@ func main() {
 }
 
 func run(ctx context.Context, c config, args []string) error {
-	if len(args) != 1 {
-		return fmt.Errorf("want one of: speed, quality, upstream")
+	if len(args) == 0 || len(args) > 1 && args[0] != "quality" {
+		return fmt.Errorf("want one of: speed, quality [SECTION...], upstream")
 	}
 	if args[0] == "upstream" {
 		return serveUpstream(ctx)
@@ -56,7 +57,7 @@ func run(ctx context.Context, c config, args []string) error {
 	case "speed":
 		page, err = speedPage(ctx, c)
 	case "quality":
-		page, err = qualityPage(ctx, c)
+		page, err = qualityPage(ctx, c, args[1:])
 	default:
 		return fmt.Errorf("unknown command %q", args[0])
 	}

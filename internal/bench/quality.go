@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 )
 
 // report is the part of "tooldex eval -o json" that the page shows.
@@ -42,8 +44,66 @@ type evaluation struct {
 
 func modes() []string { return []string{"keyword", "semantic", "hybrid"} }
 
-// qualityPage runs the evaluation of every labelled set in every mode.
-func qualityPage(ctx context.Context, c config) (string, error) {
+// section is a part of the page.
+type section struct {
+	name string
+	text func(context.Context) (string, error)
+}
+
+// qualityPage runs all sections, or those that are named, and says how long each took.
+func qualityPage(ctx context.Context, c config, wanted []string) (string, error) {
+	l, err := newLab(c)
+	if err != nil {
+		return "", err
+	}
+	sections := []section{
+		{"bars", l.barsText},
+		{"sets", func(ctx context.Context) (string, error) { return setsText(ctx, c) }},
+		{"ablation", l.ablationText},
+		{"curve", l.curveText},
+		{"misses", l.missesText},
+		{"refusal", l.refusalText},
+	}
+	if err := choose(&sections, wanted); err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for _, s := range sections {
+		start := time.Now()
+		text, err := s.text(ctx)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", s.name, err)
+		}
+		fmt.Fprintf(os.Stderr, "%s took %.0f s\n", s.name, time.Since(start).Seconds())
+		b.WriteString(text)
+	}
+	return l.header(ctx) + strings.TrimRight(b.String(), "\n") + "\n", nil
+}
+
+// choose leaves the sections that are wanted; none named means all.
+func choose(sections *[]section, wanted []string) error {
+	for _, w := range wanted {
+		if !slices.ContainsFunc(*sections, func(s section) bool { return s.name == w }) {
+			return fmt.Errorf("the page has no section %q", w)
+		}
+	}
+	if len(wanted) > 0 {
+		*sections = slices.DeleteFunc(*sections, func(s section) bool { return !slices.Contains(wanted, s.name) })
+	}
+	return nil
+}
+
+func (l *lab) header(ctx context.Context) string {
+	out := fmt.Sprintf("# Quality\n\n%s\nWith %d archetypes and the table of fingerprint %s, knowledge %s.\n\n",
+		origin(ctx, "make quality"), l.base.Len(), l.encoder.Fingerprint, l.base.Version())
+	if !l.shipped {
+		out += "**The command carries other knowledge than knowledge/data holds now: run `make knowledge` and measure again.**\n\n"
+	}
+	return out
+}
+
+// setsText runs the built command's evaluation of every labelled set in every mode.
+func setsText(ctx context.Context, c config) (string, error) {
 	sets, err := labelledSets(c.data)
 	if err != nil {
 		return "", err
@@ -63,8 +123,7 @@ func qualityPage(ctx context.Context, c config) (string, error) {
 		all = append(all, e)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Quality\n\n%s\n", origin(ctx, "make quality"))
-	b.WriteString("Each set is run by `tooldex eval DIR --mode MODE`. Figures are means over the requests that some tool serves; how each is\n" +
+	b.WriteString("## Every set\n\nEach set is run by `tooldex eval DIR --mode MODE`. Figures are means over the requests that some tool serves; how each is\n" +
 		"defined is told by `go doc ./eval`. The modes differ in how a request is matched; what archetypes lend to a tool is there in all\n" +
 		"of them. The embedding table was trained on seal_tools, azure_mcp and the training split of metatool_single, so that their figures say\n" +
 		"little about new tools; the other sets were only measured. demo is the catalogue that is compiled in, with requests of our own.\n\n")
@@ -138,7 +197,7 @@ func writeKinds(b *strings.Builder, e evaluation) {
 	if len(hybrid.Kinds) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "## %s, by kind of request\n\n| kind | requests |", e.name)
+	fmt.Fprintf(b, "### %s, by kind of request\n\n| kind | requests |", e.name)
 	for _, mode := range modes() {
 		fmt.Fprintf(b, " %s hit@1 | hit@5 | complete@10 |", mode)
 	}
