@@ -1,0 +1,166 @@
+package knowledge
+
+import (
+	"strings"
+	"unicode"
+)
+
+// latinLanguages are the languages of the lexicon that share the Latin script and must be told from English first.
+var latinLanguages = []string{"de", "es", "fr", "id", "it", "nl", "pl", "pt", "tr", "vi"}
+
+// functionWords are little words that tell a language and mean nothing in a request. None is an English word that
+// requests use.
+var functionWords = map[string]map[string]bool{
+	"de": setOf("der die das den dem des ein eine einen einem einer und oder mit fur von im ins zu zum zur auf aus bei nach uber unter nicht ist sind wie ich mir mich wir uns unser mein meine meinen alle bitte kannst dieser diese dieses welche neue neuen neues wird"),
+	"es": setOf("el la los las un una unos unas y o de del al con sin para por en que como mi mis tu su sus este esta estos todos todas quiero puedes hay nuevo nueva es son se lo le me cual cuales"),
+	"fr": setOf("le la les un une des du de et ou avec sans pour par dans sur que qui quoi comment mon ma mes ton ta ce cette ces tous toutes je veux peux est sont nouveau nouvelle il elle nous vous au aux en quels quelles moi"),
+	"it": setOf("il lo la gli le un uno una e o di del della dei delle al alla con senza per da in nel nella su che come mio mia miei questo questa tutti tutte voglio puoi nuovo nuova sono mi ci quali"),
+	"pt": setOf("o os as um uma uns umas e ou de do da dos das ao com sem para por em no na nos nas que como meu minha meus este esta esse todos todas quero pode novo nova me quais"),
+	"nl": setOf("de het een en of met zonder voor van op aan naar uit bij niet ik mij mijn we ons onze alle deze dit die dat wil kan kun nieuwe welke hoe er zijn wordt"),
+	"pl": setOf("i oraz lub z ze bez dla do na w we od przez nie jest sa ten ta to te tym moj moja moje wszystkie nowy nowa nowe jak chce mi sie czy ktore"),
+	"tr": setOf("ve veya ile icin bir bu su tum butun yeni ben benim bana biz nasil mi mu da de ne hangi olan"),
+	"vi": setOf("va hoac voi cho cua la mot cac nhung nay do toi chung tat ca moi nhu the nao o trong tren nhung hay giup"),
+	"id": setOf("dan atau dengan tanpa untuk dari di ke pada yang ini itu saya kami semua baru bagaimana tolong apa adalah ada"),
+}
+
+// minForeign guards English: a request in Latin script counts as foreign only with so many words that are not English
+// and that the language has, or with half of its words.
+const minForeign = 2
+
+// languagesOf tells languages by script; nil means Latin.
+func languagesOf(text string) []string {
+	var kana, han bool
+	for _, r := range text {
+		switch {
+		case r < 0x250:
+		case unicode.In(r, unicode.Hiragana, unicode.Katakana):
+			kana = true
+		case unicode.Is(unicode.Han, r):
+			han = true
+		case unicode.Is(unicode.Hangul, r):
+			return []string{"ko"}
+		case unicode.Is(unicode.Cyrillic, r):
+			if strings.ContainsAny(text, "іїєґ") {
+				return []string{"uk", "ru"}
+			}
+			return []string{"ru", "uk"}
+		case unicode.Is(unicode.Devanagari, r):
+			return []string{"hi"}
+		case unicode.Is(unicode.Arabic, r):
+			return []string{"ar"}
+		}
+	}
+	switch {
+	case kana:
+		return []string{"ja", "zh"}
+	case han:
+		return []string{"zh", "ja"}
+	}
+	return nil
+}
+
+// What a word says about the language of a request in Latin script.
+const (
+	weighFunction = 2. // a little word of the language
+	weighKnown    = 1. // a word that the lexicon has for the language
+	weighArticle  = 3. // against it: a little word that only English has
+	weighEnglish  = .5 // against it: another English word, since names and terms are English in any language
+)
+
+// latinWord is a word of a request in Latin script.
+type latinWord struct {
+	text    string
+	english float64 // how much it speaks for English
+	name    bool    // it has a capital inside the request
+}
+
+// latinLanguage returns the language of a request in Latin script, or "" for English. Words with a capital inside a
+// sentence are names and tell nothing, but for the nouns of German.
+func (b *Base) latinLanguage(text string) string {
+	words, strange := b.latinWords(text)
+	enough := func(n int) bool { return n >= minForeign || n > 0 && 2*n >= len(words) }
+	if !enough(len(strange)) {
+		return ""
+	}
+	best, most := "", 0.
+	for _, lang := range latinLanguages {
+		own := 0
+		for _, w := range strange {
+			if b.speaksFor(lang, w) > 0 {
+				own++
+			}
+		}
+		if !enough(own) {
+			continue
+		}
+		evidence, against := 0., 0.
+		for _, w := range words {
+			f := b.speaksFor(lang, w)
+			evidence += f
+			if f < weighFunction && !sharedWords[lang][w.text] {
+				against += w.english
+			}
+		}
+		if evidence > against && evidence > most {
+			best, most = lang, evidence
+		}
+	}
+	return best
+}
+
+// latinWords returns the words of a request, and again those that are not English.
+func (b *Base) latinWords(text string) (words, strange []latinWord) {
+	var an Analyzer
+	for i, w := range lexWords(text) {
+		l := latinWord{text: strings.ToLower(w), name: i > 0 && unicode.IsUpper([]rune(w)[0])}
+		switch {
+		case stopWords[l.text] || len(l.text) == 1:
+			l.english = weighArticle
+		case b.common(an.stem(l.text)):
+			l.english = weighEnglish
+		default:
+			strange = append(strange, l)
+		}
+		if l.english == weighEnglish && someFunctionWord(l.text) {
+			strange = append(strange, l)
+		}
+		words = append(words, l)
+	}
+	return words, strange
+}
+
+// someFunctionWord reports whether any language in Latin script has w as a little word.
+func someFunctionWord(w string) bool {
+	for _, lang := range latinLanguages {
+		if functionWords[lang][w] {
+			return true
+		}
+	}
+	return false
+}
+
+// speaksFor tells how much a word speaks for a language. Inflections count only where the stem is long enough not to be
+// met by chance.
+func (b *Base) speaksFor(lang string, w latinWord) float64 {
+	const leastStem = 5
+	switch {
+	case sharedWords[lang][w.text] || w.name && lang != "de":
+		return 0
+	case functionWords[lang][w.text]:
+		if w.name {
+			return 0
+		}
+		return weighFunction
+	}
+	english, stem := b.lookUp(lang, w.text)
+	if english != nil && (stem == len(w.text) || stem >= leastStem) || compounds[lang] && b.compound(lang, w.text) != nil {
+		return weighKnown
+	}
+	return 0
+}
+
+// sharedWords are function words of a language that are as common in English, and tell nothing.
+var sharedWords = map[string]map[string]bool{
+	"de": setOf("in an am was so war die"), "es": setOf("a no me he"), "fr": setOf("a on me"), "it": setOf("in i a no me so per"),
+	"pt": setOf("a no as do me"), "nl": setOf("in is me we was"), "pl": setOf("i a to do"), "vi": setOf("a"),
+}
