@@ -21,7 +21,7 @@ const (
 func (a *app) connect(ctx context.Context, s *stack, u use) error {
 	o := catalog.Options{Store: s.store, Logger: a.log}
 	if u != toList {
-		model, err := catalog.BuiltinModel()
+		model, err := a.model(ctx)
 		if err != nil {
 			return err
 		}

@@ -21,6 +21,7 @@ type app struct {
 	dataDir  string
 	format   string
 	logLevel string
+	embedder string
 	limit    int
 	demo     bool
 
@@ -61,6 +62,7 @@ func newRoot(a *app) *cobra.Command {
 	f.StringVarP(&a.dataDir, "data-dir", "d", "", "where tools are kept (TOOLDEX_DATA_DIR; default: the platform's data directory)")
 	f.StringVarP(&a.format, "output", "o", "table", "table, json or yaml")
 	f.StringVar(&a.logLevel, "log-level", "warn", "debug, info, warn or error")
+	f.StringVar(&a.embedder, "embedder", "", "builtin, or ollama:MODEL at OLLAMA_HOST (TOOLDEX_EMBEDDER)")
 	f.BoolVar(&a.demo, "demo", false, "use the compiled-in demo catalogue in place of the stored tools")
 	root.AddCommand(
 		newServe(a), newSearch(a), newList(a), newDescribe(a), newCall(a), newImport(a), newServers(a), newEval(a),
@@ -85,6 +87,9 @@ func (a *app) prepare() error {
 		return usageError{fmt.Sprintf("limit %d is negative", a.limit), "use 0 for the default"}
 	}
 	a.log = slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: level}))
+	if a.embedder == "" {
+		a.embedder = a.getenv("TOOLDEX_EMBEDDER")
+	}
 	if a.dataDir == "" {
 		a.dataDir = a.getenv("TOOLDEX_DATA_DIR")
 	}
