@@ -24,25 +24,26 @@ func (l *lab) stages() ([]setup, error) {
 	lent := catalog.Model{Embedder: l.static, Base: l.base, Encoder: l.encoder}
 	wordsLent := lent
 	wordsLent.Embedder = stranger{l.static}
-	thesaurus, err := l.compile(without(l.source, true))
-	if err != nil {
-		return nil, err
-	}
-	lexicon, err := l.compile(without(l.source, false))
-	if err != nil {
-		return nil, err
+	var bases [3]*knowledge.Base
+	for i, keep := range []struct{ thesaurus, lexicon bool }{{false, false}, {true, false}, {true, true}} {
+		var err error
+		if bases[i], err = l.compile(without(l.source, keep.thesaurus, keep.lexicon)); err != nil {
+			return nil, err
+		}
 	}
 	embedder := search.Options{Embedder: l.static}
 	whole := l.whole()
-	expand, translate := embedder, embedder
-	expand.Base, translate.Base = thesaurus, lexicon
+	part := func(name string, base *knowledge.Base) setup {
+		return setup{name: name, indexed: whole.indexed, tools: lent, engine: search.Options{Embedder: l.static, Base: base}, mode: tool.Hybrid}
+	}
 	return []setup{
 		l.plain(),
 		{name: "+ static table", indexed: "table", tools: catalog.Model{Embedder: l.static}, engine: embedder, mode: tool.Hybrid},
 		{name: "+ words lent by archetypes", indexed: "words lent", tools: wordsLent, engine: embedder, mode: tool.Hybrid},
 		{name: "+ their vectors", indexed: whole.indexed, tools: lent, engine: embedder, mode: tool.Hybrid},
-		{name: "+ thesaurus", indexed: whole.indexed, tools: lent, engine: expand, mode: tool.Hybrid},
-		{name: "+ lexicon", indexed: whole.indexed, tools: lent, engine: translate, mode: tool.Hybrid},
+		part("+ clauses, in long answers", bases[0]),
+		part("+ thesaurus", bases[1]),
+		part("+ lexicon", bases[2]),
 		{name: "+ parts of a request (all)", indexed: whole.indexed, tools: lent, engine: whole.engine, mode: tool.Hybrid},
 	}, nil
 }
@@ -58,22 +59,26 @@ func (s stranger) Model() embed.Model {
 	return m
 }
 
-// without copies knowledge so that no word counts as a verb, and with that no request has parts; and without the lexicon, if
-// so asked. Archetypes keep their words, by which English is told from other languages, but in their titles.
-func without(src *knowledge.Source, lexicon bool) *knowledge.Source {
+// without copies knowledge so that no word counts as a verb, and with that no request has parts; and without the thesaurus and
+// the lexicon, unless they are to be kept. Archetypes keep their words, by which English is told from other languages, but in
+// their titles.
+func without(src *knowledge.Source, thesaurus, lexicon bool) *knowledge.Source {
 	out := *src
 	out.Archetypes = slices.Clone(src.Archetypes)
 	for i := range out.Archetypes {
 		a := &out.Archetypes[i]
 		a.Title, a.Name = a.Name+" "+a.Title, ""
 	}
-	out.Thesaurus = slices.Clone(src.Thesaurus)
+	out.Thesaurus = nil
+	if thesaurus {
+		out.Thesaurus = slices.Clone(src.Thesaurus)
+	}
 	for i := range out.Thesaurus {
 		if out.Thesaurus[i].Kind == "verb" {
 			out.Thesaurus[i].Kind = "noun"
 		}
 	}
-	if lexicon {
+	if !lexicon {
 		out.Lexicon = nil
 	}
 	return &out
@@ -105,7 +110,8 @@ func ablationPage(stages []string, reports [][]*eval.Report) string {
 	var b strings.Builder
 	b.WriteString("## What each part brings\n\nEach row has what is above it and one part more; cells are hit@1 / hit@5, and in the column of several needs complete@10 follows. What\n" +
 		"cannot be switched off alone: the table was trained on the archetypes (a table without them would have to be trained), and web addresses, paths and\n" +
-		"names that a request spells are recognised in all rows. The calibrated score and `confident` change no ranking and have their own section.\n\n")
+		"names that a request spells are recognised in all rows. Long answers are those of more than seven tools: there the best tool of each clause gets a place\n" +
+		"among the last of ten. The calibrated score and `confident` change no ranking and have their own section.\n\n")
 	b.WriteString("| " + strings.Join(append([]string{"all requests"}, ablated()...), " | ") + " |\n|---|" + strings.Repeat("---|", len(ablated())) + "\n")
 	for i, s := range stages {
 		fmt.Fprintf(&b, "| %s |", s)

@@ -88,7 +88,7 @@ func (l *lab) barsText(ctx context.Context) (string, error) {
 
 func (l *lab) plainAndWhole(ctx context.Context, name string) (pair [2]*eval.Report, err error) {
 	if name == heldOut && l.sets[name] == nil {
-		if l.sets[name], err = l.loadHeldOut(); err != nil {
+		if l.sets[name], err = l.loadHeldOut(ctx); err != nil {
 			return pair, err
 		}
 	}
@@ -101,9 +101,9 @@ func (l *lab) plainAndWhole(ctx context.Context, name string) (pair [2]*eval.Rep
 }
 
 // loadHeldOut keeps the requests for which every tool was held out; the catalogue stays whole.
-func (l *lab) loadHeldOut() (*labelled, error) {
+func (l *lab) loadHeldOut(ctx context.Context) (*labelled, error) {
 	const of = "metatool_single"
-	all, err := l.set(of)
+	all, err := l.set(ctx, of)
 	if err != nil {
 		return nil, err
 	}

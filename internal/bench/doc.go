@@ -2,7 +2,11 @@
 //
 //	go run ./internal/bench -bin bin/tooldex -data DIR -out docs/benchmarks.md speed
 //	go run ./internal/bench -bin bin/tooldex -data DIR -out docs/quality.md quality
+//	go run ./internal/bench -bin bin/tooldex -data DIR quality bars curve
 //
 // Every figure of those pages comes from here, together with the machine, the commit and the command that made it; none is
 // typed by hand. It is a program of its own, since it needs the built command and data that is not part of the repository.
+//
+// The sections of the page of quality (bars, sets, ablation, curve, misses, refusal) can be asked for by name. All but sets are
+// measured within this process, with the knowledge compiled anew from its texts, so that parts of it can be left out.
 package main

@@ -67,11 +67,11 @@ func (l *lab) compile(src *knowledge.Source) (*knowledge.Base, error) {
 }
 
 // set loads a set by its name, once.
-func (l *lab) set(name string) (*labelled, error) {
+func (l *lab) set(ctx context.Context, name string) (*labelled, error) {
 	if s := l.sets[name]; s != nil {
 		return s, nil
 	}
-	s, err := l.load(name)
+	s, err := l.load(ctx, name)
 	if err != nil {
 		return nil, fmt.Errorf("load %s: %w", name, err)
 	}
@@ -80,9 +80,9 @@ func (l *lab) set(name string) (*labelled, error) {
 	return s, nil
 }
 
-func (l *lab) load(name string) (*labelled, error) {
+func (l *lab) load(ctx context.Context, name string) (*labelled, error) {
 	if name == demoSet {
-		return loadDemo()
+		return loadDemo(ctx)
 	}
 	dir := filepath.Join(l.data, name)
 	if _, err := os.Stat(dir); err != nil {
@@ -107,7 +107,7 @@ func clean(tools []*tool.Tool) (*tool.Set, error) {
 }
 
 // loadDemo reads the set that is compiled into the command.
-func loadDemo() (*labelled, error) {
+func loadDemo(ctx context.Context) (*labelled, error) {
 	files, err := fs.Glob(demo.FS, "*")
 	if err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func loadDemo() (*labelled, error) {
 			return nil, err
 		}
 		for _, src := range content.Sources {
-			more, err := src.Tools(context.Background())
+			more, err := src.Tools(ctx)
 			if err != nil {
 				return nil, err
 			}
@@ -220,7 +220,7 @@ func (l *lab) run(ctx context.Context, s setup, set *labelled) (*eval.Report, er
 
 // runNamed is run for a set by its name.
 func (l *lab) runNamed(ctx context.Context, s setup, name string) (*eval.Report, error) {
-	set, err := l.set(name)
+	set, err := l.set(ctx, name)
 	if err != nil {
 		return nil, err
 	}

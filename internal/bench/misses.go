@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strings"
 
@@ -39,19 +38,26 @@ func missed(c *eval.Case, place int) bool {
 
 // placeOf is where the first tool stands that serves a request; of several needs, where the last is met.
 func placeOf(c *eval.Case, ranked []eval.Ranked) int {
+	_, place := hardest(c, ranked)
+	return place
+}
+
+// hardest returns the tools that meet the need of a request whose first tool comes last, and that tool's place.
+func hardest(c *eval.Case, ranked []eval.Ranked) (names []string, place int) {
 	groups := c.AllOf
 	if len(groups) == 0 {
 		groups = [][]string{c.Relevant}
 	}
-	last := 0
 	for _, g := range groups {
-		at := slices.IndexFunc(ranked, func(r eval.Ranked) bool { return slices.Contains(g, r.Name) })
-		if at < 0 {
-			return notFound
+		at := 1 + slices.IndexFunc(ranked, func(r eval.Ranked) bool { return slices.Contains(g, r.Name) })
+		if at == 0 {
+			at = notFound
 		}
-		last = max(last, at+1)
+		if at > place {
+			names, place = g, at
+		}
 	}
-	return last
+	return names, place
 }
 
 func (l *lab) missesText(ctx context.Context) (string, error) {
@@ -59,35 +65,20 @@ func (l *lab) missesText(ctx context.Context) (string, error) {
 		all      []miss
 		asked    int
 		likeness []float64
-		engines  = map[string]*bedside{}
 	)
 	for _, name := range spread() {
-		r, err := l.runNamed(ctx, l.whole(), name)
-		if err != nil {
-			return "", err
-		}
 		b, err := l.bedside(ctx, name)
 		if err != nil {
 			return "", err
 		}
-		engines[name] = b
 		for i := range b.snap.Len() {
 			likeness = append(likeness, nearestLike(b.snap, i))
 		}
-		for i := range r.Cases {
-			c := &b.set.Cases[i]
-			if c.NoMatch() {
-				continue
-			}
-			asked++
-			if place := placeOf(c, r.Cases[i].Ranked); missed(c, place) {
-				m := miss{set: name, id: c.ID, kind: c.Kind, place: place}
-				if m.clues, err = b.examine(ctx, c, r.Cases[i].Ranked); err != nil {
-					return "", err
-				}
-				all = append(all, m)
-			}
+		missed, n, err := b.misses(ctx)
+		if err != nil {
+			return "", err
 		}
+		all, asked = append(all, missed...), asked+n
 	}
 	low := quantile(likeness, .25)
 	for i := range all {
@@ -96,8 +87,30 @@ func (l *lab) missesText(ctx context.Context) (string, error) {
 	slices.SortFunc(all, func(a, b miss) int {
 		return cmp.Or(cmp.Compare(b.place, a.place), cmp.Compare(a.set, b.set), cmp.Compare(a.id, b.id))
 	})
-	fmt.Fprintf(os.Stderr, "%d misses\n", len(all))
 	return missesPage(all, asked), nil
+}
+
+// misses puts all requests of the set and examines those that are missed. It also tells how many some tool serves.
+func (b *bedside) misses(ctx context.Context) (out []miss, asked int, err error) {
+	r, err := b.runNamed(ctx, b.whole(), b.set.Name)
+	if err != nil {
+		return nil, 0, err
+	}
+	for i := range r.Cases {
+		c := &b.set.Cases[i]
+		if c.NoMatch() {
+			continue
+		}
+		asked++
+		if place := placeOf(c, r.Cases[i].Ranked); missed(c, place) {
+			found, err := b.examine(ctx, c, r.Cases[i].Ranked)
+			if err != nil {
+				return nil, 0, err
+			}
+			out = append(out, miss{set: b.set.Name, id: c.ID, kind: c.Kind, place: place, clues: found})
+		}
+	}
+	return out, asked, nil
 }
 
 // bedside is a set with the whole search at hand, to look at its misses.
@@ -110,7 +123,7 @@ type bedside struct {
 }
 
 func (l *lab) bedside(ctx context.Context, name string) (*bedside, error) {
-	set, err := l.set(name)
+	set, err := l.set(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -172,13 +185,12 @@ func (b *bedside) server(doc int) string { return b.snap.Set().All()[doc].Server
 // rightOf is the tool that a request should have found: of those that serve the one that came nearest, else the one that
 // archetypes know best.
 func (b *bedside) rightOf(c *eval.Case, ranked []eval.Ranked) int {
-	for _, r := range ranked {
-		if slices.Contains(c.Relevant, r.Name) {
-			return b.docs[r.Name]
-		}
+	names, place := hardest(c, ranked)
+	if place <= len(ranked) {
+		return b.docs[ranked[place-1].Name]
 	}
-	best := b.docs[c.Relevant[0]]
-	for _, name := range c.Relevant[1:] {
+	best := b.docs[names[0]]
+	for _, name := range names[1:] {
 		if doc := b.docs[name]; nearestLike(b.snap, doc) > nearestLike(b.snap, best) {
 			best = doc
 		}

@@ -22,7 +22,7 @@ func foreign() []put {
 		{"intents", "toolalpaca"},
 		{demoSet, "azure_mcp"},
 		{demoSet, "bfcl_python"},
-		{"little_known", "azure_mcp"},
+		{"little_known", "bfcl_python"},
 		{"mcpproxy_golden", "azure_mcp"},
 		{"mcpproxy_golden", "toolalpaca"},
 		{"azure_mcp", "bfcl_python"},
@@ -75,11 +75,11 @@ func (l *lab) refusalText(ctx context.Context) (string, error) {
 
 func (l *lab) refuse(ctx context.Context, p put) (refused, []answered, error) {
 	out := refused{put: p}
-	own, err := l.set(p.catalogue)
+	own, err := l.set(ctx, p.catalogue)
 	if err != nil {
 		return out, nil, err
 	}
-	others, err := l.set(p.requests)
+	others, err := l.set(ctx, p.requests)
 	if err != nil {
 		return out, nil, err
 	}
