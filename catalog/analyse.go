@@ -50,7 +50,7 @@ func indexTerms(terms []knowledge.Term) []index.Term {
 }
 
 // lentShare is how much of a tool's vector is the mean of the requests that its archetypes answer.
-const lentShare = .4
+const lentShare = .5
 
 // mix adds what was lent to a tool's own vector, if it is of the same model, and brings the sum to unit length.
 func mix(own, lent []float32) []float32 {

@@ -55,11 +55,12 @@ func TestMix(t *testing.T) {
 		own, lent []float32
 		check     func(v []float32) bool
 	}{
-		"between the two, nearer to its own":   {[]float32{1, 0}, []float32{0, 1}, func(v []float32) bool { return v[0] > v[1] && v[1] > 0 }},
-		"nothing lent":                         {[]float32{0, 2}, nil, func(v []float32) bool { return v[0] == 0 && v[1] == 1 }},
-		"lent by a model of another width":     {[]float32{1, 0}, []float32{0, 1, 0}, func(v []float32) bool { return v[0] == 1 && v[1] == 0 }},
-		"the same":                             {[]float32{.6, .8}, []float32{.6, .8}, func(v []float32) bool { return math.Abs(float64(v[0])-.6) < 1e-6 }},
-		"nothing of its own, but what is lent": {[]float32{0, 0}, []float32{0, 1}, func(v []float32) bool { return v[1] == 1 }},
+		"between the two, never nearer to lent": {[]float32{1, 0}, []float32{0, 1}, func(v []float32) bool { return v[0] >= v[1] && v[1] > 0 }},
+		"lent with doubt":                       {[]float32{1, 0}, []float32{0, .5}, func(v []float32) bool { return v[0] > v[1] && v[1] > 0 }},
+		"nothing lent":                          {[]float32{0, 2}, nil, func(v []float32) bool { return v[0] == 0 && v[1] == 1 }},
+		"lent by a model of another width":      {[]float32{1, 0}, []float32{0, 1, 0}, func(v []float32) bool { return v[0] == 1 && v[1] == 0 }},
+		"the same":                              {[]float32{.6, .8}, []float32{.6, .8}, func(v []float32) bool { return math.Abs(float64(v[0])-.6) < 1e-6 }},
+		"nothing of its own, but what is lent":  {[]float32{0, 0}, []float32{0, 1}, func(v []float32) bool { return v[1] == 1 }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := mix(c.own, c.lent)

@@ -13,7 +13,7 @@ import (
 
 // preparedLayout is the version of a prepared tool's binary form, and of the analysis that made it: it changes whenever
 // the same tool would be analysed otherwise, and what was stored under another is made anew.
-const preparedLayout = 1
+const preparedLayout = 2
 
 // prepared is a tool as it is stored for the index: analysed, and with what was lent to it.
 type prepared struct {

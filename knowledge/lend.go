@@ -17,7 +17,7 @@ import (
 type Loan struct {
 	From   []Lent    // nearest first; those beyond the lenders have weight 0 and only tell what the tool resembles
 	Terms  []Term    // words of their requests and synonyms, weighted
-	Vector []float32 // mean of their requests' vectors, of unit length; nil if nothing was lent
+	Vector []float32 // mean of their requests' vectors, shorter than one for a tool of no known kind; nil if nothing was lent
 }
 
 // Lent says how like an archetype is to a tool.
@@ -37,6 +37,8 @@ const (
 	contrary   = .75 // by which likeness is multiplied where the effects of two operations differ
 	candidates = 400
 	maxTerms   = 220 // of one loan, the heaviest
+	surely     = .65 // likeness from which a tool is of a known kind; below it all that is lent shrinks
+	doubt      = 2.0 // by this power of the likeness
 )
 
 // Lender matches tools to archetypes. It keeps what it has read of them, so one Lender should serve one import and then
@@ -142,6 +144,13 @@ func (w *worker) lend(t *Texts) (Loan, error) {
 		vector.Axpy(loan.Vector, mean, f.Weight)
 	}
 	normalize(loan.Vector)
+	sure := float32(math.Pow(math.Min(1, float64(found[0].Like)/surely), doubt))
+	for i := range loan.Vector {
+		loan.Vector[i] *= sure
+	}
+	for t := range w.sums {
+		w.sums[t] *= sure
+	}
 	loan.Terms = heaviest(w.sums, maxTerms)
 	return loan, nil
 }

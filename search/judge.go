@@ -45,7 +45,6 @@ func (e *Engine) judge(snap *index.Snapshot, text string, r *scored, order []int
 	case r.exact:
 		j.fits = 1
 	case r.vector == nil || e.o.Embedder.Model().Fingerprint != e.o.Map.Fingerprint:
-		f.covered = covered(snap, r.terms, int(order[0]))
 		j.fits = f.withoutCosine()
 	default:
 		j.fits = f.probability()
@@ -53,32 +52,11 @@ func (e *Engine) judge(snap *index.Snapshot, text string, r *scored, order []int
 	return j
 }
 
-// covered returns how much of a request, by the rarity of its words, a document has.
-func covered(snap *index.Snapshot, terms []string, doc int) float64 {
-	var all, has float64
-	for _, t := range terms {
-		idf, ok := snap.IDF(t)
-		rarity := float64(idf)
-		if !ok {
-			rarity = math.Log(1 + 2*float64(snap.Len()))
-		}
-		all += rarity
-		if snap.Impact(t, doc) > 0 {
-			has += rarity
-		}
-	}
-	if all == 0 {
-		return 0
-	}
-	return has / all
-}
-
 // evidence is what the decision rests on.
 type evidence struct {
-	cosine  float64 // of the request and the best tool
-	here    float64 // how like the catalogue is to what the request asks for
-	known   float64 // the cosine of the request and the archetype nearest to it
-	covered float64 // the share of the request's words that the best tool has
+	cosine float64 // of the request and the best tool
+	here   float64 // how like the catalogue is to what the request asks for
+	known  float64 // the cosine of the request and the archetype nearest to it
 }
 
 // here returns how like the likest tools are to the archetypes nearest to the request, and how near those come to it.
@@ -109,11 +87,11 @@ func (e *Engine) here(snap *index.Snapshot, text string, r *scored, s *scratch) 
 // The weights of the decision, fitted by logistic regression to requests put to the catalogues they were written for and
 // to others, each catalogue counting alike; the constant is such that 95 % of the former are kept.
 func (f *evidence) probability() float64 {
-	return sigmoid(.17 + 7.86*f.cosine + 3.25*f.here - 7.78*f.known)
+	return sigmoid(.35 + 8.17*f.cosine + 3.16*f.here - 8.09*f.known)
 }
 
 func (f *evidence) withoutCosine() float64 {
-	return sigmoid(1.3 + 1.16*f.covered + 6.19*f.here - 5.95*f.known)
+	return sigmoid(2.1 + 6.7*f.here - 5.9*f.known)
 }
 
 func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }

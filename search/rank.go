@@ -11,9 +11,9 @@ import (
 
 // The weights of the fusion, as measured on the labelled sets by the quality run.
 const (
-	semanticWeight  = 1.5 // of the cosine, beside 1 for words
-	expansionWeight = .1  // of a thesaurus word, beside 1 for a word of the request
-	wholeShare      = .3  // of the whole request's score in that of a part
+	semanticWeight  = 1.25 // of the cosine, beside 1 for words
+	expansionWeight = .1   // of a thesaurus word, beside 1 for a word of the request
+	wholeShare      = .3   // of the whole request's score in that of a part
 )
 
 const (
