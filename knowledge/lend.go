@@ -105,12 +105,11 @@ func (l *Lender) Lend(ctx context.Context, texts []Texts) ([]Loan, error) {
 // worker holds what one goroutine reuses from tool to tool.
 type worker struct {
 	*Lender
-	an     Analyzer
-	words  []uint16
-	query  []float32
-	order  []int32
-	sums   map[string]float32
-	vector []float32
+	an    Analyzer
+	words []uint16
+	query []float32
+	order []int32
+	sums  map[string]float32
 }
 
 func (l *Lender) worker() *worker {
