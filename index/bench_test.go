@@ -32,7 +32,7 @@ func BenchmarkWords(b *testing.B) {
 		for b.Loop() {
 			clear(scores)
 			for _, w := range request {
-				s.Words(w, 1, scores)
+				s.Words(w, 1, scores, nil)
 			}
 		}
 	})

@@ -89,6 +89,7 @@ type Snapshot struct {
 type posting struct {
 	doc    int32
 	impact float32 // idf times saturated weight: what the term adds to the document's score
+	own    float32 // the same without what was lent
 }
 
 // Build makes a Snapshot of set, whose i-th tool by ID is described by docs[i]. Terms and vectors are copied, landmarks are kept. It returns
@@ -108,7 +109,7 @@ func Build(set *tool.Set, docs []Doc, o Options) (*Snapshot, error) {
 	for i := range docs {
 		s.marks[i] = docs[i].Landmarks
 		for _, l := range docs[i].Landmarks {
-			s.near[l.Point] = append(s.near[l.Point], posting{int32(i), l.Like})
+			s.near[l.Point] = append(s.near[l.Point], posting{doc: int32(i), impact: l.Like})
 		}
 	}
 	s.cluster = sync.OnceValues(s.fillCollection)
@@ -141,7 +142,11 @@ func (s *Snapshot) countTerms(docs []Doc, o Options) {
 					found = append(found, posting{doc: id})
 					place[id] = int32(len(found))
 				}
-				found[place[id]-1].impact += norm * t.Weight
+				p := &found[place[id]-1]
+				p.impact += norm * t.Weight
+				if f != Lent {
+					p.own += norm * t.Weight
+				}
 			}
 		}
 		for _, p := range found[starts[i]:] {
@@ -169,7 +174,8 @@ func (s *Snapshot) layOut(found []posting, starts []int, terms int, k1 float32) 
 	for i := range starts[:len(starts)-1] {
 		for _, p := range found[starts[i]:starts[i+1]] {
 			id := p.doc
-			s.lists[id] = append(s.lists[id], posting{int32(i), s.idf[id] * p.impact * (k1 + 1) / (p.impact + k1)})
+			saturated := func(w float32) float32 { return s.idf[id] * w * (k1 + 1) / (w + k1) }
+			s.lists[id] = append(s.lists[id], posting{int32(i), saturated(p.impact), saturated(p.own)})
 		}
 	}
 }
@@ -241,15 +247,20 @@ func (s *Snapshot) IDF(term string) (float32, bool) {
 	return s.idf[id], true
 }
 
-// Words adds weight times each document's BM25F impact of term to scores, which has Len entries, and reports whether any
-// document has the term.
-func (s *Snapshot) Words(term string, weight float32, scores []float32) bool {
+// Words adds weight times each document's BM25F impact of term to scores, and to own what the term adds without lent
+// words. Both have Len entries; own may be nil. It reports whether any document has the term.
+func (s *Snapshot) Words(term string, weight float32, scores, own []float32) bool {
 	id, ok := s.terms[term]
 	if !ok {
 		return false
 	}
 	for _, p := range s.lists[id] {
 		scores[p.doc] += weight * p.impact
+	}
+	if own != nil {
+		for _, p := range s.lists[id] {
+			own[p.doc] += weight * p.own
+		}
 	}
 	return true
 }

@@ -50,7 +50,7 @@ func TestSwapWhileSearching(t *testing.T) {
 func readOne(t *testing.T, s *Snapshot) {
 	n := s.Len()
 	scores, allowed := make([]float32, n), make([]bool, n)
-	s.Words("common", 1, scores)
+	s.Words("common", 1, scores, nil)
 	want, _ := s.IDF("common")
 	cos := make([]float32, n)
 	s.Cosines([]float32{0, 1}, cos)

@@ -48,7 +48,7 @@ func TestWordsByHand(t *testing.T) {
 				t.Errorf("IDF is %v, %v, want %v", idf, ok, c.idf)
 			}
 			scores := make([]float32, 3)
-			if !s.Words(c.term, 1, scores) {
+			if !s.Words(c.term, 1, scores, nil) {
 				t.Error("Words does not know the term")
 			}
 			for i, want := range c.want {
@@ -74,14 +74,14 @@ func TestWordsAddsUp(t *testing.T) {
 		{Fields: [NumFields][]Term{Name: words("send", "money")}},
 	}, Options{})
 	scores := []float32{100, 0}
-	s.Words("send", 2, scores)
-	s.Words("mail", .5, scores)
+	s.Words("send", 2, scores, nil)
+	s.Words("mail", .5, scores, nil)
 	want := []float32{100 + 2*s.Impact("send", 0) + .5*s.Impact("mail", 0), 2 * s.Impact("send", 1)}
 	if d := cmp.Diff(want, scores, cmpopts.EquateApprox(1e-6, 0)); d != "" {
 		t.Errorf("scores (-want +got):\n%s", d)
 	}
 	before := slices.Clone(scores)
-	if s.Words("absent", 1, scores) || !slices.Equal(before, scores) {
+	if s.Words("absent", 1, scores, nil) || !slices.Equal(before, scores) {
 		t.Error("a word that no document has changed the scores")
 	}
 	if _, ok := s.IDF("absent"); ok || s.Impact("absent", 0) != 0 {
@@ -147,7 +147,7 @@ func TestBuildOfNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := build(t, docs, Options{})
 			scores := make([]float32, len(docs))
-			if s.Words("a", 1, scores) || s.Dims() != 0 || s.Len() != len(docs) {
+			if s.Words("a", 1, scores, nil) || s.Dims() != 0 || s.Len() != len(docs) {
 				t.Errorf("dims %d, len %d, or a word is known", s.Dims(), s.Len())
 			}
 			s.Cosines(nil, scores)
@@ -236,5 +236,27 @@ func TestSameBits(t *testing.T) {
 		if !slices.Equal(cosines(first), cosines(again)) {
 			t.Fatal("cosines differ")
 		}
+	}
+}
+
+// TestOwnWords keeps apart what a tool says and what was lent to it.
+func TestOwnWords(t *testing.T) {
+	lent := func(own, borrowed []Term) Doc {
+		d := Doc{}
+		d.Fields[Text], d.Fields[Lent] = own, borrowed
+		return d
+	}
+	set := tool.NewSet([]*tool.Tool{{Server: "s", Name: "a"}, {Server: "s", Name: "b"}, {Server: "s", Name: "c"}}, "")
+	s, err := Build(set, []Doc{lent([]Term{{"send", 1}}, nil), lent(nil, []Term{{"send", 1}}), lent([]Term{{"read", 1}}, nil)}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, own := make([]float32, 3), make([]float32, 3)
+	s.Words("send", 1, all, own)
+	if all[0] <= 0 || all[1] <= 0 || all[2] != 0 {
+		t.Errorf("scores %v", all)
+	}
+	if own[0] != all[0] || own[1] != 0 {
+		t.Errorf("own scores %v beside %v", own, all)
 	}
 }

@@ -24,21 +24,21 @@ const (
 
 // scratch holds the arrays of one search.
 type scratch struct {
-	words, cosines, fused []float32
-	allowed               []bool
-	order                 []int32
-	terms                 []string
-	vector                []float32
-	analyzer              knowledge.Analyzer
-	near                  knowledge.Scratch
+	words, own, cosines, fused []float32
+	allowed                    []bool
+	order                      []int32
+	terms                      []string
+	vector                     []float32
+	analyzer                   knowledge.Analyzer
+	near                       knowledge.Scratch
 }
 
 func (s *scratch) size(n int) {
 	if cap(s.words) < n {
-		s.words, s.cosines, s.fused = make([]float32, n), make([]float32, n), make([]float32, n)
+		s.words, s.own, s.cosines, s.fused = make([]float32, n), make([]float32, n), make([]float32, n), make([]float32, n)
 		s.allowed, s.order = make([]bool, n), make([]int32, 0, n)
 	}
-	s.words, s.cosines, s.fused, s.allowed = s.words[:n], s.cosines[:n], s.fused[:n], s.allowed[:n]
+	s.words, s.own, s.cosines, s.fused, s.allowed = s.words[:n], s.own[:n], s.cosines[:n], s.fused[:n], s.allowed[:n]
 }
 
 func allow(set *tool.Set, f *tool.Filter, allowed []bool) {
@@ -116,6 +116,7 @@ type scored struct {
 	terms      []string // the request's own, unique
 	expansions []knowledge.Expansion
 	mostWords  float32 // highest word score of an allowed tool
+	mostOwn    float32 // the same by the tools' own words
 	mostCosine float32
 	least      float32   // lowest cosine of an allowed tool
 	vector     []float32 // nil where only words were searched
@@ -127,6 +128,7 @@ type scored struct {
 func (e *Engine) score(ctx context.Context, snap *index.Snapshot, mode tool.Mode, text string, s *scratch) (*scored, error) {
 	r := &scored{}
 	clear(s.words)
+	clear(s.own)
 	clear(s.cosines)
 	s.terms = s.analyzer.Terms(s.terms[:0], text)
 	slices.Sort(s.terms)
@@ -148,12 +150,13 @@ func (e *Engine) score(ctx context.Context, snap *index.Snapshot, mode tool.Mode
 	for i, ok := range s.allowed {
 		if ok {
 			r.mostWords = max(r.mostWords, s.words[i])
+			r.mostOwn = max(r.mostOwn, s.own[i])
 			r.least = min(r.least, s.cosines[i])
 			r.mostCosine = max(r.mostCosine, s.cosines[i])
 		}
 	}
 	for i := range s.fused {
-		s.fused[i] = r.fuse(s.words[i], s.cosines[i])
+		s.fused[i] = r.fuse(s.words[i], s.own[i], s.cosines[i])
 	}
 	return r, nil
 }
@@ -161,7 +164,7 @@ func (e *Engine) score(ctx context.Context, snap *index.Snapshot, mode tool.Mode
 // scoreWords adds the BM25F scores of the request's words and, lighter, of what the thesaurus has for them.
 func (e *Engine) scoreWords(snap *index.Snapshot, text string, s *scratch, r *scored) {
 	for _, t := range r.terms {
-		snap.Words(t, 1, s.words)
+		snap.Words(t, 1, s.words, s.own)
 	}
 	if e.o.Base == nil {
 		return
@@ -171,7 +174,7 @@ func (e *Engine) scoreWords(snap *index.Snapshot, text string, s *scratch, r *sc
 		return !ok || idf >= commonIDF
 	})
 	for _, x := range r.expansions {
-		snap.Words(x.Stem, expansionWeight*x.Weight, s.words)
+		snap.Words(x.Stem, expansionWeight*x.Weight, s.words, nil)
 	}
 }
 
@@ -179,12 +182,24 @@ func (e *Engine) scoreWords(snap *index.Snapshot, text string, s *scratch, r *sc
 // has it.
 const commonIDF = 1
 
-// fuse brings both scores to 0..1 by the range they span for this request and adds them: unlike ranks, scores keep how
-// much better one tool is than the next.
-func (r *scored) fuse(words, cosine float32) float32 {
+// A request of so many different words is a short one, or a long one. A short one hints at what a tool does, in words that
+// may only have been lent to it; a long one tells it in many, among them the tool's own.
+const (
+	shortRequest = 7
+	longRequest  = 15
+)
+
+// fuse brings the scores to 0..1 by the range they span for this request and adds them: unlike ranks, scores keep how
+// much better one tool is than the next. The longer the request, the more of the words' part is that of the tool's own
+// words.
+func (r *scored) fuse(words, own, cosine float32) float32 {
 	var f float32
 	if r.mostWords > 0 {
 		f = words / r.mostWords
+	}
+	if r.mostOwn > 0 {
+		long := min(1, max(0, float32(len(r.terms)-shortRequest)/(longRequest-shortRequest)))
+		f += long * (own/r.mostOwn - f)
 	}
 	if r.vector != nil && r.mostCosine > r.least {
 		f += semanticWeight * (cosine - r.least) / (r.mostCosine - r.least)

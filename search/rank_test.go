@@ -20,27 +20,34 @@ import (
 
 func TestFuse(t *testing.T) {
 	for name, c := range map[string]struct {
-		r             scored
-		words, cosine float32
-		want          float32
+		r                  scored
+		words, own, cosine float32
+		want               float32
 	}{
 		// The best by both: 4/4 + w*(.9-.1)/(.9-.1) = 1 + w.
-		"best by both": {scored{mostWords: 4, mostCosine: .9, least: .1, vector: []float32{1}}, 4, .9, 1 + semanticWeight},
+		"best by both": {scored{mostWords: 4, mostCosine: .9, least: .1, vector: []float32{1}}, 4, 0, .9, 1 + semanticWeight},
 		// Half of the words, and half of the way from the least to the most alike: 2/4 + w*(.5-.1)/(.9-.1) = .5 + .5w.
-		"half by both": {scored{mostWords: 4, mostCosine: .9, least: .1, vector: []float32{1}}, 2, .5, .5 + .5*semanticWeight},
+		"half by both": {scored{mostWords: 4, mostCosine: .9, least: .1, vector: []float32{1}}, 2, 0, .5, .5 + .5*semanticWeight},
 		// The least alike, without a word: 0/4 + w*(.1-.1)/.8 = 0.
-		"worst by both": {scored{mostWords: 4, mostCosine: .9, least: .1, vector: []float32{1}}, 0, .1, 0},
+		"worst by both": {scored{mostWords: 4, mostCosine: .9, least: .1, vector: []float32{1}}, 0, 0, .1, 0},
 		// Negative cosines count from the least as well: w*(-.2 - -.4)/(.4 - -.4) = .25w.
-		"below zero": {scored{mostCosine: .4, least: -.4, vector: []float32{1}}, 0, -.2, .25 * semanticWeight},
+		"below zero": {scored{mostCosine: .4, least: -.4, vector: []float32{1}}, 0, 0, -.2, .25 * semanticWeight},
 		// Without a vector only words count: 3/4.
-		"words only": {scored{mostWords: 4, least: 1, mostCosine: -1}, 3, 0, .75},
+		"words only": {scored{mostWords: 4, least: 1, mostCosine: -1}, 3, 0, 0, .75},
 		// No tool has a word of the request: meaning decides alone, w*(.5-0)/(1-0).
-		"meaning only": {scored{mostCosine: 1, vector: []float32{1}}, 0, .5, .5 * semanticWeight},
+		"meaning only": {scored{mostCosine: 1, vector: []float32{1}}, 0, 0, .5, .5 * semanticWeight},
+		// Seven different words are few: what is lent counts as much as before, 2/4.
+		"short request": {scored{mostWords: 4, mostOwn: 2, terms: make([]string, 7)}, 2, 0, 0, .5},
+		// Eleven are half-way to fifteen: 2/4 + .5*(1/2 - 2/4) with the own words at half, .5; without own words 2/4 + .5*(0 - 2/4).
+		"longer request, own words": {scored{mostWords: 4, mostOwn: 2, terms: make([]string, 11)}, 2, 1, 0, .5},
+		"longer request, only lent": {scored{mostWords: 4, mostOwn: 2, terms: make([]string, 11)}, 2, 0, 0, .25},
+		// From fifteen on only a tool's own words count: 1/2.
+		"long request": {scored{mostWords: 4, mostOwn: 2, terms: make([]string, 20)}, 4, 1, 0, .5},
 		// All are equally alike, which says nothing: 1/4.
-		"all alike": {scored{mostWords: 4, mostCosine: .3, least: .3, vector: []float32{1}}, 1, .3, .25},
+		"all alike": {scored{mostWords: 4, mostCosine: .3, least: .3, vector: []float32{1}}, 1, 0, .3, .25},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := c.r.fuse(c.words, c.cosine); math.Abs(float64(got-c.want)) > 1e-6 {
+			if got := c.r.fuse(c.words, c.own, c.cosine); math.Abs(float64(got-c.want)) > 1e-6 {
 				t.Errorf("got %v, want %v", got, c.want)
 			}
 		})
