@@ -179,7 +179,7 @@ func (b *Base) addEffects(own map[string]bool, add func(string, float32)) {
 }
 
 // fewestNames is how many archetypes' names must begin with a word for it to count as a verb.
-const fewestNames = 6
+const fewestNames = 15
 
 // particleVerbs begin phrases that are verbs (turn on, set up) and are verbs alone.
 var particleVerbs = setOf("turn set look put bring take switch pull push shut log sign check break cut fill hand kick line lock open point roll round send sort start strip top track wind wrap write")

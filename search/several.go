@@ -34,13 +34,18 @@ func (e *Engine) several(ctx context.Context, snap *index.Snapshot, q *tool.Quer
 			r.Confident = r.Confident && one.confident
 		}
 	}
+	if whole != nil { // what it finds comes after each part's, in case that it was for one thing after all
+		lists = append(lists, whole.hits(depth))
+	}
 	seen := make(map[tool.ID]bool, limit)
 	for place := range depth {
 		for k, list := range lists {
 			if place >= len(list) || len(r.Tools) >= limit {
 				continue
 			}
-			r.Groups[k].Tools = append(r.Groups[k].Tools, list[place])
+			if k < len(parts) {
+				r.Groups[k].Tools = append(r.Groups[k].Tools, list[place])
+			}
 			if h := list[place]; !seen[h.ID] {
 				seen[h.ID] = true
 				r.Tools = append(r.Tools, h)
