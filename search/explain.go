@@ -21,5 +21,27 @@ func (e *Engine) explain(snap *index.Snapshot, r *scored, i int, s *scratch) *to
 			x.Terms[ex.Stem] = float64(v) * float64(expansionWeight*ex.Weight)
 		}
 	}
+	x.Borrowed = e.borrowed(snap, i)
 	return x
+}
+
+// maxLoans bounds the archetypes that an explanation names.
+const maxLoans = 5
+
+// borrowed names the archetypes that lent most to document i.
+func (e *Engine) borrowed(snap *index.Snapshot, i int) (out []tool.Loan) {
+	if e.o.Base == nil {
+		return nil
+	}
+	for _, l := range snap.Landmarks(i) {
+		if l.Lent <= 0 || len(out) == maxLoans {
+			break
+		}
+		head, err := e.o.Base.Head(int(l.Point))
+		if err != nil {
+			continue // the base is of another version than what is stored; the score stands all the same
+		}
+		out = append(out, tool.Loan{Archetype: head.Server + "/" + head.Name, Weight: float64(l.Lent)})
+	}
+	return out
 }
