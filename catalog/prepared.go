@@ -13,11 +13,12 @@ import (
 
 // preparedLayout is the version of a prepared tool's binary form, and of the analysis that made it: it changes whenever
 // the same tool would be analysed otherwise, and what was stored under another is made anew.
-const preparedLayout = 2
+const preparedLayout = 3
 
 // prepared is a tool as it is stored for the index: analysed, and with what was lent to it.
 type prepared struct {
 	text      store.TextHash // of the text whose vector is the tool's own
+	effect    knowledge.Effect
 	fields    [index.NumFields][]index.Term
 	landmarks []index.Landmark
 	lent      []float32 // mean of the vectors of the lent requests; nil if nothing was lent
@@ -25,7 +26,7 @@ type prepared struct {
 
 // prepare analyses a tool.
 func prepare(an *knowledge.Analyzer, t *tool.Tool, d *knowledge.Texts, loan *knowledge.Loan) prepared {
-	p := prepared{text: hashText(d), fields: indexFields(an, t, d, loan), landmarks: make([]index.Landmark, len(loan.From)), lent: loan.Vector}
+	p := prepared{text: hashText(d), effect: an.Effect(t.Name), fields: indexFields(an, t, d, loan), landmarks: make([]index.Landmark, len(loan.From)), lent: loan.Vector}
 	for i, f := range loan.From {
 		p.landmarks[i] = index.Landmark{Point: int32(f.Archetype), Like: f.Like, Lent: f.Weight}
 	}
@@ -38,6 +39,7 @@ const termUnits = 256
 // encode returns p in compact form: weights of words in steps of 1/256, likeness in 255 steps, the vector in one byte a component.
 func (p *prepared) encode() []byte {
 	b := append([]byte{preparedLayout}, p.text[:]...)
+	b = append(b, byte(p.effect))
 	for _, terms := range p.fields {
 		b = binary.AppendUvarint(b, uint64(len(terms)))
 		for _, t := range terms {
@@ -79,6 +81,7 @@ func decodePrepared(b []byte) (p prepared, err error) {
 		return prepared{}, errPrepared
 	}
 	r := byteReader{b: b[1+len(p.text):]}
+	p.effect = knowledge.Effect(r.byte())
 	text := string(r.b) // one copy for all the words
 	for f := range p.fields {
 		p.fields[f] = make([]index.Term, r.count(2))

@@ -217,7 +217,7 @@ func (x *searchable) doc(e entry, have *material) index.Doc {
 		texts := knowledge.Text(e.tool)
 		p = prepare(new(knowledge.Analyzer), e.tool, &texts, new(knowledge.Loan))
 	}
-	out := index.Doc{Fields: p.fields, Landmarks: p.landmarks}
+	out := index.Doc{Fields: p.fields, Class: uint8(p.effect), Landmarks: p.landmarks}
 	if v, ok := have.vectors[p.text]; ok {
 		own := v.Float32s(make([]float32, 0, len(v.Data)))
 		if x.m.Embedder.Model().Fingerprint != x.m.Encoder.Fingerprint {

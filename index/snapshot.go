@@ -38,6 +38,8 @@ type Term struct {
 type Doc struct {
 	Fields [NumFields][]Term
 	Vector []float32 // of unit length; nil for a tool that only words find
+	// Class is a class of operations that the caller tells apart; it is only kept.
+	Class uint8
 	// Landmarks are points outside the catalogue, such as archetypes, that the tool resembles.
 	Landmarks []Landmark
 }
@@ -83,6 +85,7 @@ type Snapshot struct {
 	rows    []float32           // dims floats a document; zero rows for documents without a vector
 	near    map[int32][]posting // by landmark: what resembles it, and how much
 	marks   [][]Landmark        // by document
+	classes []uint8             // by document
 	cluster func() (*chromem.Collection, error)
 }
 
@@ -105,8 +108,9 @@ func Build(set *tool.Set, docs []Doc, o Options) (*Snapshot, error) {
 		return nil, err
 	}
 	s.near = make(map[int32][]posting, len(docs))
-	s.marks = make([][]Landmark, len(docs))
+	s.marks, s.classes = make([][]Landmark, len(docs)), make([]uint8, len(docs))
 	for i := range docs {
+		s.classes[i] = docs[i].Class
 		s.marks[i] = docs[i].Landmarks
 		for _, l := range docs[i].Landmarks {
 			s.near[l.Point] = append(s.near[l.Point], posting{doc: int32(i), impact: l.Like})
@@ -227,6 +231,9 @@ func (s *Snapshot) Dims() int { return s.dims }
 
 // Landmarks returns what document i resembles, as it was given to Build. The slice is shared and must not be changed.
 func (s *Snapshot) Landmarks(i int) []Landmark { return s.marks[i] }
+
+// Class returns the class of document i, as it was given to Build.
+func (s *Snapshot) Class(i int) uint8 { return s.classes[i] }
 
 // Resembles returns how like a landmark the likest of the allowed documents is; 0 if none resembles it.
 func (s *Snapshot) Resembles(landmark int32, allowed []bool) (like float32) {

@@ -20,6 +20,7 @@ type Base struct {
 	effects     []byte
 	kinds       strtab
 	kindOf      []byte
+	names       strtab
 	texts       strtab
 	thesaurus   func() pairs // unpacked when first needed, as is the lexicon
 	lexicon     func() pairs
@@ -50,6 +51,7 @@ func Open(b []byte) (*Base, error) {
 		from int
 	}{
 		{&base.lists, secLists},
+		{&base.names, secNames},
 		{&base.texts, secTexts},
 		{&base.kinds, secKinds},
 	} {
@@ -71,7 +73,7 @@ func Open(b []byte) (*Base, error) {
 		return nil, errShort
 	}
 	base.count = int(binary.LittleEndian.Uint32(sections[secCount]))
-	if len(base.effects) != base.count || len(base.kindOf) != 2*base.count || base.texts.n != (base.count+perBlock-1)/perBlock {
+	if len(base.effects) != base.count || len(base.kindOf) != 2*base.count || base.texts.n != (base.count+perBlock-1)/perBlock || base.names.n != (base.count+namesBlock-1)/namesBlock {
 		return nil, errShort
 	}
 	return base, nil
@@ -101,34 +103,53 @@ type Head struct {
 
 // Head reads archetype i, of 0 to Len-1.
 func (b *Base) Head(i int) (Head, error) {
-	if i < 0 || i >= b.count {
-		return Head{}, fmt.Errorf("knowledge: no archetype %d", i)
-	}
-	block, err := b.block(i / perBlock)
+	name, err := b.Name(i)
 	if err != nil {
 		return Head{}, err
 	}
-	return parseHead(block, i%perBlock)
+	block, err := blockOf(&b.texts, i/perBlock)
+	if err != nil {
+		return Head{}, err
+	}
+	h, err := parseHead(block, i%perBlock)
+	h.Server, h.Name = b.Kind(i), name
+	return h, err
 }
 
-// block decompresses the texts of perBlock archetypes.
-func (b *Base) block(k int) ([]string, error) {
-	plain, err := unpack(b.texts.at(k))
+// Name returns the name of archetype i, of 0 to Len-1. It costs a hundredth of Head.
+func (b *Base) Name(i int) (string, error) {
+	if i < 0 || i >= b.count {
+		return "", fmt.Errorf("knowledge: no archetype %d", i)
+	}
+	names, err := blockOf(&b.names, i/namesBlock)
+	if err != nil {
+		return "", err
+	}
+	if i%namesBlock >= len(names) {
+		return "", errShort
+	}
+	return names[i%namesBlock], nil
+}
+
+// blockOf decompresses a block of texts.
+func blockOf(t *strtab, k int) ([]string, error) {
+	plain, err := unpack(t.at(k))
 	if err != nil {
 		return nil, fmt.Errorf("read archetype texts: %w", err)
 	}
 	return strings.Split(string(plain), recordSep), nil
 }
 
+// parseHead reads the texts of an archetype, which are all of its head but what it is called.
 func parseHead(block []string, k int) (Head, error) {
 	if k >= len(block) {
 		return Head{}, errShort
 	}
 	parts := strings.Split(block[k], fieldSep)
-	if len(parts) != 5 {
+	if len(parts) != 3 {
 		return Head{}, errShort
 	}
-	return Head{parts[0], parts[1], parts[2], splitList(parts[3]), splitList(parts[4])}, nil
+	return Head{Title: parts[0], Synonyms: splitList(parts[1]), Utterances: splitList(parts[2])}, nil
 }
 
 func splitList(s string) []string {

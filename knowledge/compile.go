@@ -31,6 +31,7 @@ const (
 	secKinds            // strtab: the kinds of servers
 	secKindOf           // the kind of each archetype, two bytes
 	secEffects          // what each archetype does, a byte
+	secNames            // strtab: compressed blocks of what archetypes are called
 	secTexts            // strtab: compressed blocks of what archetypes are called and what is said to them
 	secThesaurus        // compressed strings: phrases and what they expand to
 	secLexicon          // compressed strings: language and form, and English words
@@ -38,11 +39,12 @@ const (
 )
 
 const (
-	magic     = "TDXK0002"
-	fieldSep  = "\x1f"
-	listSep   = "\x1e"
-	recordSep = "\x1d"
-	perBlock  = 256 // archetypes in one compressed block of texts
+	magic      = "TDXK0002"
+	fieldSep   = "\x1f"
+	listSep    = "\x1e"
+	recordSep  = "\x1d"
+	perBlock   = 256 // archetypes in one compressed block of texts
+	namesBlock = 64  // and of names
 )
 
 // Compile turns the source into the form that the binary carries and [Open] reads in place.
@@ -65,17 +67,21 @@ func Compile(src *Source, enc Encoder) ([]byte, error) {
 			kinds = append(kinds, a.Server)
 		}
 		sections[secKindOf] = binary.LittleEndian.AppendUint16(sections[secKindOf], uint16(len(kinds)-1))
-		sections[secEffects] = append(sections[secEffects], byte(an.effectIn(a.Name)))
+		sections[secEffects] = append(sections[secEffects], byte(an.Effect(a.Name)))
 	}
 	if len(kinds) > math.MaxUint16 {
 		return nil, fmt.Errorf("%d kinds of servers are more than the compiled form can number", len(kinds))
 	}
 	sections[secKinds] = encodeStrtab(kinds)
-	texts, err := compileTexts(src.Archetypes)
+	if sections[secNames], err = compileTexts(src.Archetypes, namesBlock, func(a *Archetype) string { return a.Name }); err != nil {
+		return nil, err
+	}
+	sections[secTexts], err = compileTexts(src.Archetypes, perBlock, func(a *Archetype) string {
+		return strings.Join([]string{a.Title, strings.Join(a.Synonyms, listSep), strings.Join(a.Utterances, listSep)}, fieldSep)
+	})
 	if err != nil {
 		return nil, err
 	}
-	sections[secTexts] = texts
 	if sections[secThesaurus], err = compileThesaurus(src.Thesaurus, verbsOf(src)); err != nil {
 		return nil, err
 	}
@@ -233,12 +239,13 @@ func packedSize(dims int) int {
 	return n
 }
 
-func compileTexts(all []Archetype) ([]byte, error) {
+// compileTexts writes what text gives of each archetype in compressed blocks of so many.
+func compileTexts(all []Archetype, block int, text func(*Archetype) string) ([]byte, error) {
 	var blocks []string
-	for start := 0; start < len(all); start += perBlock {
+	for start := 0; start < len(all); start += block {
 		var plain []string
-		for _, a := range all[start:min(start+perBlock, len(all))] {
-			plain = append(plain, strings.Join([]string{a.Server, a.Name, a.Title, strings.Join(a.Synonyms, listSep), strings.Join(a.Utterances, listSep)}, fieldSep))
+		for i := start; i < min(start+block, len(all)); i++ {
+			plain = append(plain, text(&all[i]))
 		}
 		b, err := pack([]byte(strings.Join(plain, recordSep)))
 		if err != nil {

@@ -169,12 +169,12 @@ func (w *worker) nearest(t *Texts) []Lent {
 		most = max(most, x)
 	}
 	picked := w.pick()
-	does := w.an.effectIn(t.Name)
+	does := w.an.Effect(t.Name)
 	out := make([]Lent, 0, len(picked))
 	for _, i := range picked {
 		cos := vector.Dot(w.query, w.vectors[int(i)*w.enc.Dims:int(i+1)*w.enc.Dims])
 		like := wordsShare*float32(w.words[i])/float32(most) + (1-wordsShare)*cos
-		if contradict(does, effect(w.base.effects[i])) {
+		if does.Contradicts(Effect(w.base.effects[i])) {
 			like *= contrary
 		}
 		if like > 0 {
@@ -224,7 +224,7 @@ func (l *Lender) sayings(i int, an *Analyzer) ([]Term, []float32, error) {
 	s := &l.said[i]
 	s.once.Do(func() {
 		block := &l.blocks[i/perBlock]
-		block.once.Do(func() { block.text, block.err = l.base.block(i / perBlock) })
+		block.once.Do(func() { block.text, block.err = blockOf(&l.base.texts, i/perBlock) })
 		if s.err = block.err; s.err != nil {
 			return
 		}

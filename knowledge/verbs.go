@@ -2,12 +2,12 @@ package knowledge
 
 import "sync"
 
-// effect is what an operation does to what it is about. Operations of different effects answer different requests, however
-// alike their words are.
-type effect uint8
+// Effect is what an operation does to what it is about. Operations of different effects answer different requests, however
+// alike their words are. The zero Effect is unknown.
+type Effect uint8
 
 const (
-	unknownEffect effect = iota
+	unknownEffect Effect = iota
 	reads
 	creates
 	changes
@@ -23,18 +23,18 @@ const (
 )
 
 // effectOf maps stems to effects.
-var effectOf = sync.OnceValue(func() map[string]effect {
-	m := map[string]effect{}
+var effectOf = sync.OnceValue(func() map[string]Effect {
+	m := map[string]Effect{}
 	for e, verbs := range []string{reads: verbsReading, creates: verbsCreating, changes: verbsChanging, deletes: verbsDeleting} {
 		for _, stem := range Terms(verbs) {
-			m[stem] = effect(e)
+			m[stem] = Effect(e)
 		}
 	}
 	return m
 })
 
-// effectIn returns the effect that a tool's name states first.
-func (a *Analyzer) effectIn(name string) effect {
+// Effect returns the effect that a tool's name states first.
+func (a *Analyzer) Effect(name string) Effect {
 	of := effectOf()
 	a.terms = a.Terms(a.terms[:0], name)
 	for _, t := range a.terms {
@@ -45,5 +45,31 @@ func (a *Analyzer) effectIn(name string) effect {
 	return unknownEffect
 }
 
-// contradict reports whether two effects are known and differ.
-func contradict(a, b effect) bool { return a != unknownEffect && b != unknownEffect && a != b }
+// Asked returns the effect that a request, given by its words in lower case, begins by asking for.
+func (a *Analyzer) Asked(words []string) Effect {
+	if len(words) == 0 {
+		return unknownEffect
+	}
+	a.terms = a.Terms(a.terms[:0], words[0])
+	if len(a.terms) == 0 {
+		return unknownEffect
+	}
+	if e := effectOf()[a.terms[0]]; e != unknownEffect {
+		return e
+	}
+	if len(words) > 1 && articles[words[1]] && makers[words[0]] {
+		return creates
+	}
+	return unknownEffect
+}
+
+// What verbs that can mean anything do to something new: open a ticket, put up a notice.
+var (
+	makers   = setOf("open raise file start make write put set launch submit log build begin spin")
+	articles = setOf("a an new another")
+)
+
+// Contradicts reports whether two effects are known and differ.
+func (e Effect) Contradicts(other Effect) bool {
+	return e != unknownEffect && other != unknownEffect && e != other
+}

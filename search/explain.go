@@ -2,6 +2,7 @@ package search
 
 import (
 	"tooldex/index"
+	"tooldex/knowledge"
 	"tooldex/tool"
 )
 
@@ -9,7 +10,7 @@ import (
 func (e *Engine) explain(snap *index.Snapshot, r *scored, i int, s *scratch) *tool.Explain {
 	x := &tool.Explain{
 		Keyword: float64(s.words[i]), Semantic: float64(s.cosines[i]), Fused: float64(s.fused[i]), Weight: semanticWeight,
-		Exact: s.fused[i] >= exactBonus, Terms: map[string]float64{},
+		Exact: s.fused[i] >= exactBonus, Contrary: r.asked.Contradicts(knowledge.Effect(snap.Class(i))), Terms: map[string]float64{},
 	}
 	for _, t := range r.terms {
 		if v := snap.Impact(t, i); v > 0 {
@@ -37,11 +38,11 @@ func (e *Engine) borrowed(snap *index.Snapshot, i int) (out []tool.Loan) {
 		if l.Lent <= 0 || len(out) == maxLoans {
 			break
 		}
-		head, err := e.o.Base.Head(int(l.Point))
+		name, err := e.o.Base.Name(int(l.Point))
 		if err != nil {
 			continue // the base is of another version than what is stored; the score stands all the same
 		}
-		out = append(out, tool.Loan{Archetype: head.Server + "/" + head.Name, Weight: float64(l.Lent)})
+		out = append(out, tool.Loan{Archetype: e.o.Base.Kind(int(l.Point)) + "/" + name, Weight: float64(l.Lent)})
 	}
 	return out
 }

@@ -58,12 +58,18 @@ func (e *Engine) parts(text string, an *knowledge.Analyzer) []string {
 	return out[:min(len(out), maxParts)]
 }
 
-// imperative reports whether a clause begins by telling what to do, and to what.
-func (e *Engine) imperative(clause string, an *knowledge.Analyzer) bool {
+// withoutFillers returns the words of a clause in lower case, from the first that says something.
+func withoutFillers(clause string) []string {
 	words := strings.Fields(strings.ToLower(clause))
 	for len(words) > 0 && fillers[strings.Trim(words[0], ",.!")] {
 		words = words[1:]
 	}
+	return words
+}
+
+// imperative reports whether a clause begins by telling what to do, and to what.
+func (e *Engine) imperative(clause string, an *knowledge.Analyzer) bool {
+	words := withoutFillers(clause)
 	if len(words) < 2 || toMe[words[0]] && (words[1] == "me" || words[1] == "us") {
 		return false
 	}

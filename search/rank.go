@@ -17,6 +17,7 @@ const (
 )
 
 const (
+	contrary      = .94 // by which a tool's score is multiplied that does another thing than the request begins by asking for
 	maxExpansions = 12
 	maxQueryTerms = 64
 	exactBonus    = 10 // lifts a tool whose name the request spells above all that can be fused
@@ -120,7 +121,8 @@ type scored struct {
 	mostCosine float32
 	least      float32   // lowest cosine of an allowed tool
 	vector     []float32 // nil where only words were searched
-	exact      bool      // the request spells the name of an allowed tool
+	asked      knowledge.Effect
+	exact      bool // the request spells the name of an allowed tool
 	degraded   string
 }
 
@@ -157,6 +159,12 @@ func (e *Engine) score(ctx context.Context, snap *index.Snapshot, mode tool.Mode
 	}
 	for i := range s.fused {
 		s.fused[i] = r.fuse(s.words[i], s.own[i], s.cosines[i])
+	}
+	r.asked = s.analyzer.Asked(withoutFillers(text))
+	for i := range s.fused {
+		if r.asked.Contradicts(knowledge.Effect(snap.Class(i))) {
+			s.fused[i] *= contrary
+		}
 	}
 	return r, nil
 }

@@ -306,6 +306,9 @@ func TestExplainAddsUp(t *testing.T) {
 		// The two ends of the range are only known if all tools were found.
 		if first := r.Tools[0].Explain; !first.Exact && len(r.Tools) == 43 {
 			want := first.Keyword/most + first.Weight*(first.Semantic-least)/(mostCosine-least)
+			if first.Contrary {
+				want *= contrary
+			}
 			if math.Abs(want-first.Fused) > 1e-3 {
 				t.Errorf("%q: fused %v, its parts give %v", q.text, first.Fused, want)
 			}

@@ -116,12 +116,13 @@ type Hit struct {
 
 // Explain tells how a score came about.
 type Explain struct {
-	Keyword  float64            `json:"keyword"`         // BM25F
-	Semantic float64            `json:"semantic"`        // cosine
-	Fused    float64            `json:"fused"`           // before calibration
-	Weight   float64            `json:"weight"`          // of the semantic part
-	Exact    bool               `json:"exact,omitempty"` // the request is the tool's name
-	Terms    map[string]float64 `json:"terms,omitempty"` // what each word of the request added
+	Keyword  float64            `json:"keyword"`            // BM25F
+	Semantic float64            `json:"semantic"`           // cosine
+	Fused    float64            `json:"fused"`              // before calibration
+	Weight   float64            `json:"weight"`             // of the semantic part
+	Exact    bool               `json:"exact,omitempty"`    // the request is the tool's name
+	Contrary bool               `json:"contrary,omitempty"` // the tool does another thing than is asked for: it deletes, say, and does not read
+	Terms    map[string]float64 `json:"terms,omitempty"`    // what each word of the request added
 	Borrowed []Loan             `json:"borrowed,omitempty"`
 }
 
