@@ -115,6 +115,7 @@ func (e *Engine) enrich(text string) string {
 // scored is what one scoring of a request found, for judging and explaining.
 type scored struct {
 	terms      []string // the request's own, unique
+	known      int      // how many of them some tool has
 	expansions []knowledge.Expansion
 	mostWords  float32 // highest word score of an allowed tool
 	mostOwn    float32 // the same by the tools' own words
@@ -172,7 +173,9 @@ func (e *Engine) score(ctx context.Context, snap *index.Snapshot, mode tool.Mode
 // scoreWords adds the BM25F scores of the request's words and, lighter, of what the thesaurus has for them.
 func (e *Engine) scoreWords(snap *index.Snapshot, text string, s *scratch, r *scored) {
 	for _, t := range r.terms {
-		snap.Words(t, 1, s.words, s.own)
+		if snap.Words(t, 1, s.words, s.own) {
+			r.known++
+		}
 	}
 	if e.o.Base == nil {
 		return
@@ -190,7 +193,7 @@ func (e *Engine) scoreWords(snap *index.Snapshot, text string, s *scratch, r *sc
 // has it.
 const commonIDF = 1
 
-// A request of so many different words is a short one, or a long one. A short one hints at what a tool does, in words that
+// A request of so many different words that the catalogue knows is a short one, or a long one. A short one hints at what a tool does, in words that
 // may only have been lent to it; a long one tells it in many, among them the tool's own.
 const (
 	shortRequest = 7
@@ -206,7 +209,7 @@ func (r *scored) fuse(words, own, cosine float32) float32 {
 		f = words / r.mostWords
 	}
 	if r.mostOwn > 0 {
-		long := min(1, max(0, float32(len(r.terms)-shortRequest)/(longRequest-shortRequest)))
+		long := min(1, max(0, float32(r.known-shortRequest)/(longRequest-shortRequest)))
 		f += long * (own/r.mostOwn - f)
 	}
 	if r.vector != nil && r.mostCosine > r.least {

@@ -37,12 +37,12 @@ func TestFuse(t *testing.T) {
 		// No tool has a word of the request: meaning decides alone, w*(.5-0)/(1-0).
 		"meaning only": {scored{mostCosine: 1, vector: []float32{1}}, 0, 0, .5, .5 * semanticWeight},
 		// Seven different words are few: what is lent counts as much as before, 2/4.
-		"short request": {scored{mostWords: 4, mostOwn: 2, terms: make([]string, 7)}, 2, 0, 0, .5},
+		"short request": {scored{mostWords: 4, mostOwn: 2, known: 7}, 2, 0, 0, .5},
 		// Eleven are half-way to fifteen: 2/4 + .5*(1/2 - 2/4) with the own words at half, .5; without own words 2/4 + .5*(0 - 2/4).
-		"longer request, own words": {scored{mostWords: 4, mostOwn: 2, terms: make([]string, 11)}, 2, 1, 0, .5},
-		"longer request, only lent": {scored{mostWords: 4, mostOwn: 2, terms: make([]string, 11)}, 2, 0, 0, .25},
+		"longer request, own words": {scored{mostWords: 4, mostOwn: 2, known: 11}, 2, 1, 0, .5},
+		"longer request, only lent": {scored{mostWords: 4, mostOwn: 2, known: 11}, 2, 0, 0, .25},
 		// From fifteen on only a tool's own words count: 1/2.
-		"long request": {scored{mostWords: 4, mostOwn: 2, terms: make([]string, 20)}, 4, 1, 0, .5},
+		"long request": {scored{mostWords: 4, mostOwn: 2, known: 20}, 4, 1, 0, .5},
 		// All are equally alike, which says nothing: 1/4.
 		"all alike": {scored{mostWords: 4, mostCosine: .3, least: .3, vector: []float32{1}}, 1, 0, .3, .25},
 	} {
