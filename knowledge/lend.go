@@ -70,7 +70,8 @@ func (b *Base) Lender(enc Encoder) *Lender {
 	return &Lender{base: b, enc: enc, said: make([]onceSaid, b.Len()), blocks: make([]onceBlock, b.texts.n)}
 }
 
-// Lend returns a loan for each tool, in their order; texts are what Text says of them. It uses all processors and ends early, with ctx's error, when ctx ends.
+// Lend returns a loan for each tool, in their order; texts are what Text says of them. It uses all processors and ends early,
+// with ctx's error, when ctx ends.
 func (l *Lender) Lend(ctx context.Context, texts []Texts) ([]Loan, error) {
 	out := make([]Loan, len(texts))
 	var (
@@ -243,9 +244,7 @@ func (l *Lender) mean(utterances []string) []float32 {
 	sum, one := make([]float32, l.enc.Dims), make([]float32, l.enc.Dims)
 	for _, u := range utterances {
 		l.enc.Query(u, one)
-		for i, x := range one {
-			sum[i] += x
-		}
+		vector.Axpy(sum, one, 1)
 	}
 	normalize(sum)
 	return sum

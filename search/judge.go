@@ -13,7 +13,7 @@ const leastProbability = .5
 // judged says how likely it is that some tool serves the request.
 type judged struct {
 	fits float64
-	best float32          // highest fused score of an allowed tool, names left aside
+	best float32          // highest fused score of a ranked tool, names left aside
 	near []knowledge.Near // what the request asks for, of all that is known
 }
 
@@ -31,23 +31,27 @@ func (e *Engine) judge(snap *index.Snapshot, text string, r *scored, order []int
 	if len(order) == 0 {
 		return j
 	}
-	for i, f := range s.fused {
+	for _, i := range order {
+		f := s.fused[i]
 		if f >= exactBonus {
 			f -= exactBonus // the named tool is what the others are held against, too
 		}
-		if s.allowed[i] {
-			j.best = max(j.best, f)
-		}
+		j.best = max(j.best, f)
+	}
+	comparable := r.vector != nil && e.o.Embedder.Model().Fingerprint == e.o.Map.Fingerprint
+	v := r.vector
+	if !comparable || e.o.Map.Query == nil {
+		v = e.mapVector(text, s)
 	}
 	f := evidence{cosine: float64(s.cosines[order[0]])}
-	f.here, f.known, j.near = e.here(snap, text, r, s)
+	f.here, f.known, j.near = e.here(snap, v, r, s)
 	switch {
 	case r.exact:
 		j.fits = 1
-	case r.vector == nil || e.o.Embedder.Model().Fingerprint != e.o.Map.Fingerprint:
-		j.fits = f.withoutCosine()
-	default:
+	case comparable:
 		j.fits = f.probability()
+	default:
+		j.fits = f.withoutCosine()
 	}
 	return j
 }
@@ -59,16 +63,25 @@ type evidence struct {
 	known  float64 // the cosine of the request and the archetype nearest to it
 }
 
-// here returns how like the likest tools are to the archetypes nearest to the request, and how near those come to it.
-func (e *Engine) here(snap *index.Snapshot, text string, r *scored, s *scratch) (here, known float64, near []knowledge.Near) {
-	if e.o.Base == nil || e.o.Map.Query == nil {
-		return 0, 0, nil
+// mapVector is the vector of a request in the model that the archetypes are compiled with, or nil if there is none.
+func (e *Engine) mapVector(text string, s *scratch) []float32 {
+	if e.o.Map.Query == nil {
+		return nil
 	}
 	if len(s.vector) != e.o.Map.Dims {
 		s.vector = make([]float32, e.o.Map.Dims)
 	}
 	e.o.Map.Query(text, s.vector)
-	near = e.o.Base.Nearest(r.terms, s.vector, nearest, &s.near)
+	return s.vector
+}
+
+// here returns how like the likest tools are to the archetypes nearest to the request, and how near those come to it. v is its
+// vector in the archetypes' model.
+func (e *Engine) here(snap *index.Snapshot, v []float32, r *scored, s *scratch) (here, known float64, near []knowledge.Near) {
+	if e.o.Base == nil || v == nil {
+		return 0, 0, nil
+	}
+	near = e.o.Base.Nearest(r.terms, v, nearest, &s.near)
 	var weights float64
 	for k, n := range near {
 		known = max(known, float64(n.Cosine))
