@@ -13,6 +13,7 @@ const catalogueVersion = "1"
 // group is one server of a catalogue file.
 type group struct {
 	name, title, description, category string
+	borrow                             *bool // of tools that do not say; nil means true
 	tools                              []*tool.Tool
 }
 
@@ -36,6 +37,7 @@ func (d *document) catalogue(top node) (*Content, error) {
 		"title":       text(&own.title),
 		"description": text(&own.description),
 		"category":    text(&own.category),
+		"borrow":      boolean(&own.borrow),
 		"servers": func(n node) error {
 			list, err := n.list()
 			for _, e := range list {
@@ -82,7 +84,8 @@ func (d *document) server(n node, g *group) error {
 	var tools []node
 	err := fields{
 		"name": text(&g.name), "title": text(&g.title), "description": text(&g.description), "category": text(&g.category),
-		"tools": func(n node) (err error) { tools, err = n.list(); return err },
+		"borrow": boolean(&g.borrow),
+		"tools":  func(n node) (err error) { tools, err = n.list(); return err },
 	}.read(n, "a server")
 	if err != nil {
 		return err
@@ -96,7 +99,7 @@ func (d *document) server(n node, g *group) error {
 // toolList reads tools into g, or into the group of the server that a tool names, where others are given.
 func (d *document) toolList(list []node, g *group, others *[]*group) error {
 	for _, n := range list {
-		t, server, err := d.tool(n)
+		t, server, own, err := d.tool(n)
 		if err != nil {
 			return err
 		}
@@ -113,6 +116,9 @@ func (d *document) toolList(list []node, g *group, others *[]*group) error {
 		t.Server = into.name
 		if t.Category == "" {
 			t.Category = into.category
+		}
+		if own.Borrow == nil && into.borrow != nil {
+			t.NoBorrow = !*into.borrow
 		}
 		for i, id := range t.Related {
 			if !strings.Contains(string(id), "/") {
@@ -157,24 +163,24 @@ func (d *document) sources(groups []*group) []Source {
 	return out
 }
 
-// tool reads one tool and the server that it names, if any.
-func (d *document) tool(n node) (t *tool.Tool, server string, err error) {
-	t = &tool.Tool{}
+// tool reads one tool and the server that it names, if any. The patch holds what the tool says for itself, of the keys that
+// it shares with an overlay.
+func (d *document) tool(n node) (t *tool.Tool, server string, p *Patch, err error) {
+	t, p = &tool.Tool{}, &Patch{}
 	f := fields{
 		"server": text(&server), "name": text(&t.Name), "description": text(&t.Description), "title": text(&t.Title),
 		"inputSchema": raw(&t.InputSchema), "outputSchema": raw(&t.OutputSchema), "_meta": raw(&t.Meta), "icons": raw(&t.Icons),
 		"annotations": func(n node) (err error) { t.Annotations, err = readAnnotations(n); return err },
 	}
-	var p Patch
 	p.fields(f)
 	if err := f.read(n, "a tool"); err != nil {
-		return nil, "", err
+		return nil, "", nil, err
 	}
 	p.apply(t)
 	if t.Name == "" {
-		return nil, "", n.bad("write name: and what the tool is called", "a tool has no name")
+		return nil, "", nil, n.bad("write name: and what the tool is called", "a tool has no name")
 	}
-	return t, server, nil
+	return t, server, p, nil
 }
 
 func raw(into *json.RawMessage) func(node) error {

@@ -11,9 +11,14 @@ import (
 // Overlay adds to, or overrides, what is known about tools of any source. It stays in force when a source is synced again,
 // and for tools that come later.
 type Overlay struct {
-	Name  string             `json:"-"` // the base name of its file; an overlay of the same name takes its place
+	Name string `json:"-"` // the base name of its file; an overlay of the same name takes its place
+	// Tools holds a patch for each tool that the overlay speaks of. Under the name "*" stands one for all tools of a server;
+	// that of the tool itself applies after it.
 	Tools map[tool.ID]*Patch `json:"tools"`
 }
+
+// everyTool stands for all tools of a server in the IDs of an Overlay.
+const everyTool = "*"
 
 // Patch is what an Overlay says of one tool. What is nil or empty changes nothing. Lists are added to the tool's own;
 // everything else takes its place.
@@ -23,6 +28,7 @@ type Patch struct {
 	Deprecated *string          `json:"deprecated,omitempty"`
 	Enabled    *bool            `json:"enabled,omitempty"`
 	Always     *bool            `json:"alwaysInclude,omitempty"`
+	Borrow     *bool            `json:"borrow,omitempty"`
 	Keywords   []string         `json:"keywords,omitempty"`
 	Synonyms   []string         `json:"synonyms,omitempty"`
 	Examples   []tool.Example   `json:"examples,omitempty"`
@@ -40,7 +46,7 @@ func (p *Patch) fields(f fields) {
 		}
 	}
 	f["summary"], f["category"], f["deprecated"] = optional(&p.Summary), optional(&p.Category), readDeprecated(&p.Deprecated)
-	f["enabled"], f["alwaysInclude"] = boolean(&p.Enabled), boolean(&p.Always)
+	f["enabled"], f["alwaysInclude"], f["borrow"] = boolean(&p.Enabled), boolean(&p.Always), boolean(&p.Borrow)
 	f["keywords"], f["synonyms"] = texts(&p.Keywords), texts(&p.Synonyms)
 	f["examples"], f["utterances"], f["related"] = readExamples(&p.Examples), readUtterances(&p.Utterances), readRelated(&p.Related)
 }
@@ -55,7 +61,7 @@ func (d *document) overlay(n node) (*Overlay, error) {
 	for _, m := range members {
 		id, err := tool.ParseID(m.key)
 		if err != nil {
-			return nil, d.bad(m.line, nil, "write it as server/name, for example github/create_issue", "%q is not the ID of a tool", m.key)
+			return nil, d.bad(m.line, nil, "write it as server/name, for example github/create_issue, or github/* for all of them", "%q is not the ID of a tool", m.key)
 		}
 		p, f := &Patch{}, fields{}
 		p.fields(f)
@@ -92,6 +98,9 @@ func (p *Patch) apply(t *tool.Tool) {
 	}
 	if p.Always != nil {
 		t.Always = *p.Always
+	}
+	if p.Borrow != nil {
+		t.NoBorrow = !*p.Borrow
 	}
 	t.Keywords = plus(t.Keywords, p.Keywords, equal)
 	t.Synonyms = plus(t.Synonyms, p.Synonyms, equal)

@@ -33,6 +33,17 @@ func prepare(an *knowledge.Analyzer, t *tool.Tool, d *knowledge.Texts, loan *kno
 	return p
 }
 
+// resemblance is what stays of a loan where a tool borrows nothing: which archetypes it is like, at weight 0. No word and no
+// vector of theirs comes to the tool by that, and its rank is its own. It stays because it speaks for the catalogue: whether
+// a request is one that some tool here could serve is told by what the tools resemble, and would be told wrongly of a
+// catalogue that looks like nothing known.
+func resemblance(loan knowledge.Loan) knowledge.Loan {
+	for i := range loan.From {
+		loan.From[i].Weight = 0
+	}
+	return knowledge.Loan{From: loan.From}
+}
+
 // termUnits is how many steps of a stored weight make one.
 const termUnits = 256
 

@@ -21,6 +21,9 @@ type Model struct {
 	// compiled with. With a nil Base nothing is lent.
 	Base    *knowledge.Base
 	Encoder knowledge.Encoder
+	// NoBorrow leaves every tool to its own words and its own vector, as Tool.NoBorrow does one. Base then tells only what
+	// the tools resemble.
+	NoBorrow bool
 }
 
 // BuiltinModel returns the model and the knowledge that the binary carries.
@@ -77,6 +80,9 @@ func (x *searchable) view() store.View {
 	v.Knowledge = "none"
 	if x.m.Base != nil {
 		v.Knowledge = x.m.Base.Version()
+		if x.m.NoBorrow {
+			v.Knowledge += " not lent"
+		}
 	}
 	v.Knowledge += fmt.Sprintf(" layout %d", preparedLayout)
 	return v
@@ -116,6 +122,11 @@ func (x *searchable) analyse(ctx context.Context, lender *knowledge.Lender, part
 		var err error
 		if loans, err = lender.Lend(ctx, texts); err != nil {
 			return fmt.Errorf("lend to tools: %w", err)
+		}
+		for i := range loans {
+			if x.m.NoBorrow || part[i].tool.NoBorrow {
+				loans[i] = resemblance(loans[i])
+			}
 		}
 	}
 	encoded := make([][]byte, len(part))

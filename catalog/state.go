@@ -87,18 +87,23 @@ func (st *state) join() {
 
 // patched returns t with the overlays that speak of it applied, and false if none does or the outcome cannot be served.
 func (st *state) patched(t *tool.Tool) (*tool.Tool, bool, []tool.Finding) {
+	if len(st.overlays) == 0 {
+		return nil, false, nil
+	}
 	id := t.ID()
 	var out *tool.Tool
 	for _, o := range st.overlays {
-		p, ok := o.Tools[id]
-		if !ok {
-			continue
+		for _, key := range [...]tool.ID{tool.MakeID(t.Server, everyTool), id} {
+			p, ok := o.Tools[key]
+			if !ok {
+				continue
+			}
+			if out == nil {
+				c := *t
+				out = &c
+			}
+			p.apply(out)
 		}
-		if out == nil {
-			c := *t
-			out = &c
-		}
-		p.apply(out)
 	}
 	if out == nil {
 		return nil, false, nil
@@ -108,6 +113,19 @@ func (st *state) patched(t *tool.Tool) (*tool.Tool, bool, []tool.Finding) {
 		return nil, false, []tool.Finding{refused(id, err)}
 	}
 	return out, true, found
+}
+
+// ofServer returns the tools that an overlay's key for all tools of a server stands for, and none for another key.
+func (st *state) ofServer(key tool.ID) (out []tool.ID) {
+	if key.Name() != everyTool {
+		return nil
+	}
+	for id := range st.records {
+		if id.Server() == key.Server() {
+			out = append(out, id)
+		}
+	}
+	return out
 }
 
 func (st *state) tools() []*tool.Tool {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -327,13 +328,22 @@ func (c *Catalog) ApplyOverlay(ctx context.Context, o *Overlay) (Report, error) 
 
 func overlayFindings(st *state, o *Overlay) []tool.Finding {
 	var out []tool.Finding
+	spoken := map[tool.ID]bool{} // of these tools
 	for _, id := range sortedIDs(o.Tools) {
-		rec, ok := st.records[id]
-		if !ok {
-			out = append(out, tool.Finding{Tool: id, Problem: "no source offers this tool", Repair: "kept for when one does"})
+		if _, ok := st.records[id]; ok {
+			spoken[id] = true
 			continue
 		}
-		_, _, found := st.patched(rec.Tool)
+		whole := st.ofServer(id)
+		for _, one := range whole {
+			spoken[one] = true
+		}
+		if len(whole) == 0 {
+			out = append(out, tool.Finding{Tool: id, Problem: "no source offers this tool", Repair: "kept for when one does"})
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(spoken)) {
+		_, _, found := st.patched(st.records[id].Tool)
 		out = append(out, found...)
 	}
 	return out

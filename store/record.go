@@ -43,6 +43,7 @@ const (
 	tagHash
 	tagFirst
 	tagChanged
+	tagNoBorrow
 )
 
 // The tags inside an example, an utterance and the annotations.
@@ -94,6 +95,7 @@ func encodeRecord(r *Record) []byte {
 	w.bytes(tagIcons, t.Icons)
 	w.number(tagDisabled, number(t.Disabled))
 	w.number(tagAlways, number(t.Always))
+	w.number(tagNoBorrow, number(t.NoBorrow))
 	w.text(tagSource, r.Source)
 	w.bytes(tagHash, r.Hash[:])
 	w.number(tagFirst, millis(r.First))
@@ -146,6 +148,8 @@ func (r *Record) set(tag byte, v []byte) (err error) {
 		t.Disabled = true
 	case tagAlways:
 		t.Always = true
+	case tagNoBorrow:
+		t.NoBorrow = true
 	default:
 		return r.setRest(tag, v)
 	}

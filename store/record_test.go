@@ -13,6 +13,7 @@ func TestRecordRoundTrip(t *testing.T) {
 	for name, r := range map[string]Record{
 		"all fields":       record(6),
 		"only what is due": {Tool: &tool.Tool{Server: "s", Name: "n"}},
+		"borrows nothing":  {Tool: &tool.Tool{Server: "s", Name: "n", NoBorrow: true}},
 		"no hints said":    {Tool: &tool.Tool{Server: "s", Name: "n", Annotations: &tool.Annotations{}}},
 		"other scripts":    {Tool: &tool.Tool{Server: "сервер", Name: "工具 with space.and/slash", Description: "\x00\xff"}},
 		"before the epoch": {Tool: &tool.Tool{Server: "s", Name: "n"}, First: time.UnixMilli(-5).UTC()},

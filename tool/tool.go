@@ -33,6 +33,7 @@ type Tool struct {
 	Disabled   bool            `json:"disabled,omitempty"`
 	Deprecated string          `json:"deprecated,omitempty"` // what to use instead; "" means not deprecated
 	Always     bool            `json:"alwaysInclude,omitempty"`
+	NoBorrow   bool            `json:"noBorrow,omitempty"` // it is found by its own words alone: archetypes lend it none
 }
 
 // Example shows one use of a tool.
@@ -97,7 +98,8 @@ func (t *Tool) Hash() Hash {
 		R []ID
 		D bool
 		P bool
-	}{t.Examples, t.Utterances, t.Annotations, t.Related, t.Disabled, t.Always})
+		N bool `json:",omitempty"` // so that the hashes of tools stored before there was such a switch stay what they were
+	}{t.Examples, t.Utterances, t.Annotations, t.Related, t.Disabled, t.Always, t.NoBorrow})
 	if err != nil { // an example's invocation that is not JSON: its bytes still count
 		for _, e := range t.Examples {
 			hashBytes(h, e.Invocation)

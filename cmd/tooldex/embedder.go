@@ -12,13 +12,14 @@ import (
 // probeTimeout bounds how long a command waits for a remote model to say what it is.
 const probeTimeout = 10 * time.Second
 
-// model returns the embedding model that the user chose, with the built-in knowledge. A remote model that does not answer
+// model returns the embedding model that the user chose, with the built-in knowledge, lent or not. A remote model that does not answer
 // is left out, with a warning: words still find tools.
 func (a *app) model(ctx context.Context) (catalog.Model, error) {
 	m, err := catalog.BuiltinModel()
 	if err != nil {
 		return m, err
 	}
+	m.NoBorrow = a.borrow == "off"
 	kind, name, _ := strings.Cut(a.embedder, ":")
 	switch kind {
 	case "", "builtin":

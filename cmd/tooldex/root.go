@@ -22,6 +22,7 @@ type app struct {
 	format   string
 	logLevel string
 	embedder string
+	borrow   string
 	limit    int
 	demo     bool
 
@@ -63,6 +64,7 @@ func newRoot(a *app) *cobra.Command {
 	f.StringVarP(&a.format, "output", "o", "table", "table, json or yaml")
 	f.StringVar(&a.logLevel, "log-level", "warn", "debug, info, warn or error")
 	f.StringVar(&a.embedder, "embedder", "", "builtin, or ollama:MODEL at OLLAMA_HOST (TOOLDEX_EMBEDDER)")
+	f.StringVar(&a.borrow, "borrow", "", "on, or off: tools are found by their own words alone (TOOLDEX_BORROW)")
 	f.BoolVar(&a.demo, "demo", false, "use the compiled-in demo catalogue in place of the stored tools")
 	root.AddCommand(
 		newServe(a), newSearch(a), newList(a), newDescribe(a), newCall(a), newImport(a), newServers(a), newEval(a),
@@ -89,6 +91,14 @@ func (a *app) prepare() error {
 	a.log = slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: level}))
 	if a.embedder == "" {
 		a.embedder = a.getenv("TOOLDEX_EMBEDDER")
+	}
+	if a.borrow == "" {
+		a.borrow = a.getenv("TOOLDEX_BORROW")
+	}
+	switch a.borrow {
+	case "", "on", "off":
+	default:
+		return usageError{fmt.Sprintf("unknown borrow %q", a.borrow), "use on or off"}
 	}
 	if a.dataDir == "" {
 		a.dataDir = a.getenv("TOOLDEX_DATA_DIR")
