@@ -10,6 +10,11 @@ type Call struct {
 	ID        ID
 	Arguments json.RawMessage // an object; nil means {}
 	Meta      json.RawMessage // the client's _meta, an object, forwarded without its progress token; may be nil
+	// Input is an object with the members inputResponses and requestState of a call that is repeated with answers to what
+	// its server asked; nil if it is not.
+	Input json.RawMessage
+	// Client is who calls. Nil means somebody who can be asked nothing.
+	Client *Client
 	// Progress receives the upstream's progress notifications, in order, on one goroutine, while the call runs.
 	// Nil means the client did not ask.
 	Progress func(Progress)

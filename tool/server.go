@@ -25,6 +25,11 @@ type Server struct {
 	Headers   map[string]string `json:"headers,omitempty"`
 	Disabled  bool              `json:"disabled,omitempty"`
 	Timeout   time.Duration     `json:"timeout,omitempty"` // of one call; zero means the gateway's default
+
+	Eager       bool          `json:"eager,omitempty"`       // it is started before it is needed, and stays
+	Idle        time.Duration `json:"idle,omitempty"`        // without use after which it is stopped; zero means the gateway's default, less means never
+	Concurrency int           `json:"concurrency,omitempty"` // calls that it runs at once; zero means the gateway's default
+	Queue       int           `json:"queue,omitempty"`       // further calls that wait; zero means the gateway's default, less means none
 }
 
 // State says how far an upstream has come.
