@@ -34,10 +34,8 @@ func (e *Engine) borrowed(snap *index.Snapshot, i int) (out []tool.Loan) {
 	if e.o.Base == nil {
 		return nil
 	}
-	for _, l := range snap.Landmarks(i) {
-		if l.Lent <= 0 || len(out) == maxLoans {
-			break
-		}
+	all := lenders(snap, i)
+	for _, l := range all[:min(maxLoans, len(all))] {
 		name, err := e.o.Base.Name(int(l.Point))
 		if err != nil {
 			continue // the base is of another version than what is stored; the score stands all the same

@@ -126,7 +126,7 @@ type Explain struct {
 	Borrowed []Loan             `json:"borrowed,omitempty"`
 }
 
-// Loan names an archetype that lent its words to a tool, and how like the two are (0 to 1).
+// Loan names an archetype that lent its words to a tool, and by what weight: 1 is that of the likest.
 type Loan struct {
 	Archetype string  `json:"archetype"`
 	Weight    float64 `json:"weight"`
