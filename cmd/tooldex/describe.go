@@ -32,38 +32,63 @@ type description struct {
 	Tokens       int               `json:"tokens"`
 	InputSchema  json.RawMessage   `json:"inputSchema,omitempty"`
 	OutputSchema json.RawMessage   `json:"outputSchema,omitempty"`
+	FoundBy      *foundBy          `json:"foundBy,omitempty"` // only with --detail
 }
 
 func newDescribe(a *app) *cobra.Command {
-	return &cobra.Command{
+	var detail bool
+	cmd := &cobra.Command{
 		Use:   "describe NAME...",
 		Short: "Show everything about tools: parameters, examples, related tools",
-		Args:  wants(cobra.MinimumNArgs(1)),
+		Long: "Show everything about tools: parameters, examples, related tools. With --detail also the requests and synonyms that\n" +
+			"find each, with where they come from: declared by its author or an overlay, learned, generated, or borrowed from the\n" +
+			"archetypes that the tool is like.",
+		Args: wants(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := a.open(cmd.Context(), toList)
+			needs := toList
+			if detail {
+				needs = toSearch
+			}
+			s, err := a.open(cmd.Context(), needs)
 			if err != nil {
 				return err
 			}
 			defer s.close()
-			set := s.catalog.Set()
-			var found []description
-			var errs []error
-			for _, name := range args {
-				t, err := set.Resolve(name)
-				if err != nil {
-					errs = append(errs, forPeople(err))
-					continue
-				}
-				found = append(found, describe(set, t))
-			}
+			found, missing := a.describe(s, args, detail)
 			if len(found) > 0 {
 				if err := a.print(found, func(w io.Writer) error { return descriptionText(w, found) }); err != nil {
 					return err
 				}
 			}
-			return errors.Join(errs...)
+			return missing
 		},
 	}
+	cmd.Flags().BoolVar(&detail, "detail", false, "also show what finds each tool, and what of it is borrowed")
+	return cmd
+}
+
+// describe describes the named tools. The error joins those of the names that name none.
+func (a *app) describe(s *stack, names []string, detail bool) ([]description, error) {
+	set := s.catalog.Set()
+	var found []description
+	var errs []error
+	for _, name := range names {
+		t, err := set.Resolve(name)
+		if err != nil {
+			errs = append(errs, forPeople(err))
+			continue
+		}
+		d := describe(set, t)
+		if detail {
+			lenders, err := s.engine.Lenders(t.ID())
+			if err != nil {
+				errs = append(errs, err)
+			}
+			d.FoundBy = whatFinds(t, a.borrow != "off", lenders)
+		}
+		found = append(found, d)
+	}
+	return found, errors.Join(errs...)
 }
 
 func describe(set *tool.Set, t *tool.Tool) description {
@@ -109,6 +134,11 @@ func descriptionText(w io.Writer, list []description) error {
 				names[i] = string(id)
 			}
 			fmt.Fprintf(w, "\n  related: %s\n", printable(strings.Join(names, ", ")))
+		}
+		if d.FoundBy != nil {
+			if err := d.FoundBy.text(w); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
