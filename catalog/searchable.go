@@ -214,6 +214,7 @@ func (x *searchable) snapshot(set *tool.Set, entries []entry, have *material) (*
 	inParallel(len(entries), func() func(i int) {
 		return func(i int) { docs[i] = x.doc(entries[i], have) }
 	})
+	markTwins(set.All(), docs)
 	snap, err := index.Build(set, docs, x.o)
 	if err != nil {
 		return nil, fmt.Errorf("build the index: %w", err)

@@ -42,6 +42,8 @@ type Doc struct {
 	Class uint8
 	// Landmarks are points outside the catalogue, such as archetypes, that the tool resembles.
 	Landmarks []Landmark
+	// Twin is a number that documents share which are one tool, offered by several servers; 0 for a tool that has no twin.
+	Twin int32
 }
 
 // Landmark says how like a point outside the catalogue is, from 0 to 1, and by what weight it has lent its words.
@@ -86,7 +88,10 @@ type Snapshot struct {
 	near    map[int32][]posting // by landmark: what resembles it, and how much
 	marks   [][]Landmark        // by document
 	classes []uint8             // by document
-	cluster func() (*chromem.Collection, error)
+	// families are the documents that are one tool; family is the place of a document's own, plus one, and nil without families.
+	families [][]int32
+	family   []int32
+	cluster  func() (*chromem.Collection, error)
 }
 
 type posting struct {
@@ -116,6 +121,7 @@ func Build(set *tool.Set, docs []Doc, o Options) (*Snapshot, error) {
 			s.near[l.Point] = append(s.near[l.Point], posting{doc: int32(i), impact: l.Like})
 		}
 	}
+	s.placeTwins(docs)
 	s.cluster = sync.OnceValues(s.fillCollection)
 	return s, nil
 }

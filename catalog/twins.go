@@ -1,0 +1,213 @@
+package catalog
+
+import (
+	"slices"
+	"strings"
+
+	"tooldex/index"
+	"tooldex/knowledge"
+	"tooldex/tool"
+)
+
+// The rule by which two servers' tools are one, as checked on catalogues of real servers: forks, versions and second accounts of
+// one server pass, namesakes of other services do not. It looks at nothing but the two tools, so that what else is in the
+// catalogue cannot change it.
+const (
+	leastParams = .5 // of the names of both tools' parameters, those that both have
+	leastWords  = .75
+	leastShared = 6 // words and parameters that two tools have in common, where their texts differ
+	leastCopied = 3 // the same where text and schema agree
+	leastStem   = 3 // letters that stay of a name without its server's
+)
+
+// twin is a tool as it is compared.
+type twin struct {
+	tool    *tool.Tool
+	names   []string
+	text    map[string]bool // words of its description
+	service []string        // words of its server's name
+	params  map[string]bool
+	number  int32    // of the family that it is the first of
+	members []string // servers in that family
+}
+
+// markTwins numbers the documents that are one tool, offered by several servers. Two tools of one server are never one.
+func markTwins(tools []*tool.Tool, docs []index.Doc) {
+	twins := candidates(tools, docs)
+	kin := kinships(tools, twins)
+	heads := map[string][]*twin{} // the first of each family, by name
+	var last int32
+	for i, t := range twins {
+		if t == nil {
+			continue
+		}
+		if head := t.head(heads, kin); head != nil {
+			head.members = append(head.members, t.tool.Server)
+			docs[i].Twin = head.number
+			continue
+		}
+		last++
+		t.number, t.members, docs[i].Twin = last, []string{t.tool.Server}, last
+		for _, k := range t.names {
+			heads[k] = append(heads[k], t)
+		}
+	}
+}
+
+// candidates prepares the tools whose names more than one server has; it gives nil for the others, which are most.
+func candidates(tools []*tool.Tool, docs []index.Doc) []*twin {
+	var an knowledge.Analyzer
+	shared := sharedNames(tools)
+	out := make([]*twin, len(tools))
+	for i, t := range tools {
+		names := twinNames(t)
+		if !slices.ContainsFunc(names, func(k string) bool { return shared[k] }) {
+			continue
+		}
+		text := docs[i].Fields[index.Text]
+		out[i] = &twin{tool: t, names: names, text: make(map[string]bool, len(text)), service: an.Terms(nil, t.Server)}
+		for _, w := range text {
+			out[i].text[w.Text] = true
+		}
+	}
+	return out
+}
+
+// pair names two servers, in order.
+type pair [2]string
+
+func pairOf(a, b string) pair { return pair{min(a, b), max(a, b)} }
+
+// leastKin is the share of the smaller server's tools that two servers must have in common for any of them to be one tool: other
+// than a copy of the whole, a text that a framework or a habit put into unrelated servers stays alone in its own.
+const leastKin = .4
+
+// maxCompared bounds the tools of one name that each other of that name is compared with: a name that so many different tools
+// have says nothing.
+const maxCompared = 64
+
+// kinships tells which servers have so many tools in common that one may be a copy of the other.
+func kinships(tools []*tool.Tool, twins []*twin) map[pair]bool {
+	sizes, common := map[string]int{}, map[pair]int{}
+	for _, t := range tools {
+		sizes[t.Server]++
+	}
+	byName := map[string][]*twin{}
+	for _, t := range twins {
+		if t == nil {
+			continue
+		}
+		met := map[string]bool{t.tool.Server: true}
+		for _, k := range t.names {
+			for _, other := range byName[k] {
+				if !met[other.tool.Server] && other.same(t) {
+					met[other.tool.Server] = true
+					common[pairOf(other.tool.Server, t.tool.Server)]++
+				}
+			}
+			if len(byName[k]) < maxCompared {
+				byName[k] = append(byName[k], t)
+			}
+		}
+	}
+	kin := map[pair]bool{}
+	for p, n := range common {
+		kin[p] = float64(n) >= leastKin*float64(min(sizes[p[0]], sizes[p[1]]))
+	}
+	return kin
+}
+
+// head returns the first of the family that t belongs to, or nil.
+func (t *twin) head(heads map[string][]*twin, kin map[pair]bool) *twin {
+	for _, k := range t.names {
+		for _, head := range heads[k][:min(len(heads[k]), maxCompared)] {
+			if kin[pairOf(head.tool.Server, t.tool.Server)] && !slices.Contains(head.members, t.tool.Server) && head.same(t) {
+				return head
+			}
+		}
+	}
+	return nil
+}
+
+// sharedNames tells which names more than one server has.
+func sharedNames(tools []*tool.Tool) map[string]bool {
+	server := make(map[string]string, len(tools))
+	shared := map[string]bool{}
+	for _, t := range tools {
+		for _, k := range twinNames(t) {
+			if first, ok := server[k]; !ok {
+				server[k] = t.Server
+			} else if first != t.Server {
+				shared[k] = true
+			}
+		}
+	}
+	return shared
+}
+
+// twinNames returns a tool's name as it is compared: without case and separators, and once more without the server's name that
+// some servers put in front.
+func twinNames(t *tool.Tool) []string {
+	full := letters(t.Name)
+	if bare, ok := strings.CutPrefix(full, letters(t.Server)); ok && bare != full && len(bare) >= leastStem {
+		return []string{full, bare}
+	}
+	return []string{full}
+}
+
+// letters returns s in lower case without blanks and the separators of names. What else there is tells names apart: "c" and "c++".
+func letters(s string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune("_-./: ,;!\n\t\r", r) {
+			return -1
+		}
+		return r
+	}, strings.ToLower(s))
+}
+
+// same reports whether two tools are one.
+func (a *twin) same(b *twin) bool {
+	shared := inCommon(a.text, b.text)
+	if shared == 0 || a.namesItself(b) || b.namesItself(a) {
+		return false
+	}
+	copied := letters(a.tool.Description) == letters(b.tool.Description)
+	if float64(shared) < leastWords*float64(min(len(a.text), len(b.text))) && !copied {
+		return false
+	}
+	pa, pb := a.readParams(), b.readParams()
+	both := inCommon(pa, pb)
+	all := len(pa) + len(pb) - both
+	switch {
+	case all == 0:
+		return copied && shared >= leastCopied
+	case copied && both == all:
+		return shared+both >= leastCopied
+	}
+	return float64(both) >= leastParams*float64(all) && shared+both >= leastShared
+}
+
+// namesItself reports whether a's text names its service, and b has nothing to do with that.
+func (a *twin) namesItself(b *twin) bool {
+	return slices.ContainsFunc(a.service, func(w string) bool { return a.text[w] && !b.text[w] && !slices.Contains(b.service, w) })
+}
+
+func inCommon(a, b map[string]bool) (n int) {
+	for k := range a {
+		if b[k] {
+			n++
+		}
+	}
+	return n
+}
+
+// readParams reads the schema when it is first needed, which for most tools is never.
+func (a *twin) readParams() map[string]bool {
+	if a.params == nil {
+		a.params = map[string]bool{}
+		for _, p := range a.tool.Parameters() {
+			a.params[letters(p.Name)] = true
+		}
+	}
+	return a.params
+}

@@ -1,0 +1,44 @@
+package index
+
+// placeTwins collects the documents that Build was told are one tool.
+func (s *Snapshot) placeTwins(docs []Doc) {
+	at := map[int32]int32{} // by number: the place of its family, plus one
+	var families [][]int32
+	for i := range docs {
+		n := docs[i].Twin
+		if n == 0 {
+			continue
+		}
+		if at[n] == 0 {
+			families = append(families, nil)
+			at[n] = int32(len(families))
+		}
+		f := &families[at[n]-1]
+		*f = append(*f, int32(i))
+	}
+	for _, f := range families {
+		if len(f) < 2 {
+			continue
+		}
+		if s.family == nil {
+			s.family = make([]int32, len(docs))
+		}
+		s.families = append(s.families, f)
+		for _, i := range f {
+			s.family[i] = int32(len(s.families))
+		}
+	}
+}
+
+// Families returns the groups of documents that are one tool, offered by several servers: each has at least two, in order,
+// and no document is in two. The slices are shared and must not be changed.
+func (s *Snapshot) Families() [][]int32 { return s.families }
+
+// Twins returns the documents that are the same tool as document i, itself among them, in order; nil if there is no other. The
+// slice is shared and must not be changed.
+func (s *Snapshot) Twins(i int) []int32 {
+	if s.family == nil || s.family[i] == 0 {
+		return nil
+	}
+	return s.families[s.family[i]-1]
+}
