@@ -31,7 +31,7 @@ func (s *Server) dispatch(ctx context.Context, req *mcp.CallToolRequest, name st
 		}
 		var err error
 		if name, args, err = s.unwrapInvocation(m, args); err != nil {
-			return nil, err
+			return nil, s.misfit(ctx, req, name, err)
 		}
 		if m, ok := s.metaTool(name); ok {
 			return s.callMeta(ctx, req, m, args)
@@ -43,18 +43,21 @@ func (s *Server) dispatch(ctx context.Context, req *mcp.CallToolRequest, name st
 // forward checks a call and hands it to the upstream.
 func (s *Server) forward(ctx context.Context, req *mcp.CallToolRequest, name string, args json.RawMessage) (*rawResult, error) {
 	set := s.set()
-	t, err := set.Resolve(name)
+	t, err := s.resolve(set, name)
 	if err != nil {
 		return nil, err
 	}
 	if t.Disabled {
 		return nil, &tool.Error{Code: tool.Denied, Op: "call", Msg: string(t.ID()) + " is disabled", Hint: searchName + " finds others that do the like"}
 	}
-	if args, err = asObject(args); err != nil {
-		return nil, err
+	if args, err = asObject(args); err == nil {
+		args, err = s.checkers.fit(listedName(set, t), t.InputSchema, args)
 	}
-	if args, err = s.checkers.fit(listedName(set, t), t.InputSchema, args); err != nil {
-		return nil, err
+	if err != nil {
+		return nil, s.misfit(ctx, req, name, err)
+	}
+	if !stateless(req) {
+		s.touch(req.Session, t.ID())
 	}
 	res, err := s.o.Caller.Call(ctx, tool.Call{
 		ID: t.ID(), Arguments: args, Meta: forwardedMeta(req.Params.Meta), Progress: s.progress(ctx, req),
@@ -65,6 +68,7 @@ func (s *Server) forward(ctx context.Context, req *mcp.CallToolRequest, name str
 	if kind(res.Raw) != "object" || !json.Valid(res.Raw) {
 		return nil, &tool.Error{Code: tool.Unavailable, Op: "call", Msg: "the answer of " + string(t.ID()) + " is not a tool result"}
 	}
+	s.checkOutput(t, res)
 	return &rawResult{raw: res.Raw}, nil
 }
 

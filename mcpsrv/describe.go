@@ -36,7 +36,7 @@ func (s *Server) describe(ctx context.Context, _ *mcp.CallToolRequest, raw json.
 	var failed error
 	found := 0
 	for _, name := range a.Name {
-		t, err := set.Resolve(name)
+		t, err := s.resolve(set, name)
 		if err != nil {
 			failed = err
 			b.WriteString(errorText(err, "") + "\n\n")

@@ -6,9 +6,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -25,12 +27,23 @@ const (
 
 var objectSchema = json.RawMessage(`{"type":"object"}`)
 
-// listing is what tools/list answers for one state of the catalogue.
+// listing is what tools/list answers in one mode for one state of the catalogue.
 type listing struct {
 	version     string // of the set
 	names       []string
 	tools       []json.RawMessage
+	at          map[tool.ID]int // where the tools of the catalogue are in names and tools
 	fingerprint string
+}
+
+// listings remembers one for each mode. The zero value is ready.
+type listings struct {
+	mu     sync.Mutex
+	byMode map[Mode]*listing
+	// always are the tools that Options.Always names in the set of this version.
+	always  map[tool.ID]bool
+	version string
+	missing map[string]bool // names in Options.Always that the log has told of
 }
 
 // wireTool is a tool as tools/list has it.
@@ -45,29 +58,30 @@ type wireTool struct {
 	Meta         json.RawMessage   `json:"_meta,omitempty"`
 }
 
-// listing returns what tools/list holds for set. It depends on nothing but the set and the options, to the byte.
-func (s *Server) listing(set *tool.Set) *listing {
-	if l := s.listed.Load(); l != nil && l.version == set.Version() {
+// listing returns what tools/list holds for set in a mode. It depends on nothing but these and the options, to the byte.
+func (s *Server) listing(set *tool.Set, mode Mode) *listing {
+	s.listings.mu.Lock()
+	defer s.listings.mu.Unlock()
+	if l := s.listings.byMode[mode]; l != nil && l.version == set.Version() {
 		return l
 	}
-	l := &listing{version: set.Version()}
-	if s.o.Mode != Full {
+	l := &listing{version: set.Version(), at: make(map[tool.ID]int)}
+	if mode != Full {
 		summary := cmp.Or(s.o.Summary, summarize(set))
 		for _, m := range s.meta {
-			w := m.wireTool
-			if w.Name == searchName {
-				w.Description += " " + summary
+			if m.only == "" || m.only == mode {
+				l.add("", m.listed(mode, summary))
 			}
-			l.add(w)
 		}
 	}
+	always := s.always(set)
 	for _, t := range set.All() {
-		if !t.Disabled && (t.Always || s.o.Mode == Full) {
-			l.add(wireTool{
-				Name: listedName(set, t), Title: t.Title, Description: cmp.Or(t.Description, t.Summary),
-				InputSchema: orElse(t.InputSchema, objectSchema), OutputSchema: orElse(t.OutputSchema, nil),
-				Annotations: t.Annotations, Icons: orElse(t.Icons, nil), Meta: orElse(t.Meta, nil),
-			})
+		switch id := t.ID(); {
+		case t.Disabled:
+		case mode == Full, mode == eager, always[id]:
+			l.add(id, wireOf(set, t))
+		case mode == Lazy:
+			l.add(id, stubOf(set, t))
 		}
 	}
 	sum := sha256.New()
@@ -75,13 +89,88 @@ func (s *Server) listing(set *tool.Set) *listing {
 		sum.Write(raw)
 	}
 	l.fingerprint = hex.EncodeToString(sum.Sum(nil))
-	s.listed.Store(l)
+	if s.listings.byMode == nil {
+		s.listings.byMode = make(map[Mode]*listing)
+	}
+	s.listings.byMode[mode] = l
 	return l
 }
 
-func (l *listing) add(w wireTool) {
+// always returns the tools that are always available. The caller holds the lock of listings.
+func (s *Server) always(set *tool.Set) map[tool.ID]bool {
+	l := &s.listings
+	if l.always != nil && l.version == set.Version() {
+		return l.always
+	}
+	l.always, l.version = make(map[tool.ID]bool), set.Version()
+	for _, t := range set.All() {
+		if t.Always {
+			l.always[t.ID()] = true
+		}
+	}
+	for _, name := range s.o.Always {
+		t, err := s.resolve(set, name)
+		switch {
+		case err == nil:
+			l.always[t.ID()] = true
+		case set.Len() > 0 && !l.missing[name]:
+			if l.missing == nil {
+				l.missing = make(map[string]bool)
+			}
+			l.missing[name] = true
+			s.o.Logger.Warn("a tool that shall always be available is not there", "name", name, "err", err)
+		}
+	}
+	return l.always
+}
+
+// isAlways reports whether every client is shown a tool.
+func (s *Server) isAlways(set *tool.Set, id tool.ID) bool {
+	s.listings.mu.Lock()
+	defer s.listings.mu.Unlock()
+	return s.always(set)[id]
+}
+
+func (l *listing) add(id tool.ID, w wireTool) {
+	if id != "" {
+		l.at[id] = len(l.names)
+	}
 	l.names = append(l.names, w.Name)
 	l.tools = append(l.tools, encode(w))
+}
+
+// with returns a copy of l in which the tools named are listed in full: in their place, or at the end.
+func (l *listing) with(set *tool.Set, ids []tool.ID) *listing {
+	if len(ids) == 0 {
+		return l
+	}
+	out := &listing{version: l.version, names: slices.Clone(l.names), tools: slices.Clone(l.tools), at: maps.Clone(l.at)}
+	for _, id := range ids {
+		t, ok := set.Get(id)
+		if !ok || t.Disabled {
+			continue
+		}
+		if i, ok := l.at[id]; ok {
+			out.tools[i] = encode(wireOf(set, t))
+		} else {
+			out.add(id, wireOf(set, t))
+		}
+	}
+	return out
+}
+
+// wireOf is a tool as it is listed in full.
+func wireOf(set *tool.Set, t *tool.Tool) wireTool {
+	return wireTool{
+		Name: listedName(set, t), Title: t.Title, Description: cmp.Or(t.Description, t.Summary),
+		InputSchema: orElse(t.InputSchema, objectSchema), OutputSchema: orElse(t.OutputSchema, nil),
+		Annotations: t.Annotations, Icons: orElse(t.Icons, nil), Meta: orElse(t.Meta, nil),
+	}
+}
+
+// stubOf is a tool as it is listed in lazy mode.
+func stubOf(set *tool.Set, t *tool.Tool) wireTool {
+	return wireTool{Name: listedName(set, t), Description: oneLine(cmp.Or(t.Summary, tool.DeriveSummary(t.Description))), InputSchema: objectSchema}
 }
 
 // listedName is the name under which clients call t.
@@ -99,7 +188,7 @@ func orElse(raw, other json.RawMessage) json.RawMessage {
 
 // listTools answers tools/list. A cursor is the name of the last tool of the page before.
 func (s *Server) listTools(req *mcp.ListToolsRequest) (mcp.Result, error) {
-	l := s.listing(s.set())
+	l := s.listingFor(req)
 	from := 0
 	if req.Params != nil && req.Params.Cursor != "" {
 		at := slices.Index(l.names, req.Params.Cursor)
@@ -113,10 +202,28 @@ func (s *Server) listTools(req *mcp.ListToolsRequest) (mcp.Result, error) {
 	if to < len(l.tools) {
 		page = append(page, member{"nextCursor", encode(l.names[to-1])})
 	}
-	if req.ProtocolVersion() >= statelessRevision {
+	if stateless(req) {
 		page = append(page, member{"ttlMs", encode(listTTL)}, member{"cacheScope", encode(listScope)})
 	}
 	return &rawResult{raw: page.bytes()}, nil
+}
+
+// listingFor returns what one client is shown.
+func (s *Server) listingFor(req *mcp.ListToolsRequest) *listing {
+	set := s.set()
+	mode := s.modeOf(req, set)
+	if mode == Lazy && wantsWhole(req) {
+		mode = eager
+	}
+	l := s.listing(set, mode)
+	if stateless(req) || mode != Dynamic && mode != Lazy {
+		return l
+	}
+	enabled, whole := s.listsAlso(req.Session, set)
+	if mode == Lazy {
+		return l.with(set, whole)
+	}
+	return l.with(set, enabled)
 }
 
 func joinRaw(list []json.RawMessage) json.RawMessage {

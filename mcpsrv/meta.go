@@ -18,12 +18,13 @@ const (
 	listName       = "list_available_tools"
 	categoriesName = "list_tool_categories"
 	invokeName     = "invoke_tool"
+	loadName       = "load_server_tools"
 )
 
 // isOwn reports whether a name is that of one of the server's own tools, which an upstream's tool then cannot have.
 func isOwn(name string) bool {
 	switch name {
-	case searchName, describeName, listName, categoriesName, invokeName:
+	case searchName, describeName, listName, categoriesName, invokeName, loadName:
 		return true
 	}
 	return false
@@ -42,21 +43,35 @@ type metaTool struct {
 	wireTool
 	// aliases are other spellings of parameters, folded, that are understood though not shown.
 	aliases map[string]string
+	// only is the mode in which the tool is listed; "" is every mode that lists tools of the server's own.
+	only Mode
 	// handle gets arguments that fit the schema. It is nil for invoke_tool, which reads its own.
-	handle func(ctx context.Context, req *mcp.CallToolRequest, args json.RawMessage) (*rawResult, error)
+	handle func(s *Server, ctx context.Context, req *mcp.CallToolRequest, args json.RawMessage) (*rawResult, error)
+}
+
+// listed is the tool as a mode lists it. Summary tells what can be found.
+func (m metaTool) listed(mode Mode, summary string) wireTool {
+	w := m.wireTool
+	if m.Name == searchName {
+		use := "Call what is found with " + invokeName + ". "
+		if mode == Dynamic {
+			use = "What is found joins your list of tools; call it there, or with " + invokeName + ". "
+		}
+		w.Description += use + summary
+	}
+	return w
 }
 
 // metaTools defines the server's own tools. Every word here is paid for by every client in every session: a test holds
 // them all together to 1,000 tokens.
-func (s *Server) metaTools() []metaTool {
+func metaTools() []metaTool {
 	yes, no := true, false
 	reads := &tool.Annotations{ReadOnlyHint: &yes, OpenWorldHint: &no}
 	return []metaTool{
 		{
 			wireTool: wireTool{
 				Name: searchName, Title: "Search tools", Annotations: reads,
-				Description: "Find tools by what they do. Say the need in plain words, any language; several needs as a list. " +
-					"Call what is found with " + invokeName + ".",
+				Description: "Find tools by what they do. Say the need in plain words, any language; several needs as a list. ",
 				InputSchema: json.RawMessage(`{"type":"object","properties":{` +
 					`"query":{"anyOf":[{"type":"string"},{"type":"array","items":{"type":"string"}}]},` +
 					`"limit":{"type":"integer","default":5},` +
@@ -66,7 +81,7 @@ func (s *Server) metaTools() []metaTool {
 					`"explain":{"type":"boolean","description":"say why each was found"}},"required":["query"]}`),
 			},
 			aliases: map[string]string{"queries": "query", "q": "query", "text": "query", "servers": "server", "categories": "category", "readonly": "read_only"},
-			handle:  s.search,
+			handle:  (*Server).search,
 		},
 		{
 			wireTool: wireTool{
@@ -76,7 +91,7 @@ func (s *Server) metaTools() []metaTool {
 					`"utterances":{"type":"boolean","description":"also the requests that find it"}},"required":["name"]}`),
 			},
 			aliases: map[string]string{"names": "name", "tool": "name", "tools": "name", "toolname": "name", "toolnames": "name"},
-			handle:  s.describe,
+			handle:  (*Server).describe,
 		},
 		{
 			wireTool: wireTool{
@@ -87,14 +102,14 @@ func (s *Server) metaTools() []metaTool {
 					`"cursor":{"type":"string","description":"from the page before"}}}`),
 			},
 			aliases: map[string]string{"servers": "server", "categories": "category", "includedisabled": "include_disabled", "nextcursor": "cursor"},
-			handle:  s.list,
+			handle:  (*Server).list,
 		},
 		{
 			wireTool: wireTool{
 				Name: categoriesName, Title: "List categories", Annotations: reads,
 				Description: "Categories and servers with their numbers of tools.", InputSchema: objectSchema,
 			},
-			handle: s.categories,
+			handle: (*Server).categories,
 		},
 		{
 			wireTool: wireTool{
@@ -105,24 +120,54 @@ func (s *Server) metaTools() []metaTool {
 					`"arguments":{"type":"object","description":"as the tool's schema has them"}},"required":["name"]}`),
 			},
 		},
+		{
+			wireTool: wireTool{
+				Name: loadName, Title: "Load a server's tools", Annotations: reads,
+				Description: "Add the tools of one server to your list, as if all had been found.",
+				InputSchema: json.RawMessage(`{"type":"object","properties":{"server":{"type":"string"}},"required":["server"]}`),
+			},
+			aliases: map[string]string{"name": "server", "servername": "server"},
+			only:    Dynamic,
+			handle:  (*Server).load,
+		},
 	}
 }
 
 const stringsSchema = `{"type":"array","items":{"type":"string"}}`
 
+// ownPrefixes are how clients decorate names with the name that this server gives itself.
+var ownPrefixes = [...]string{"mcp__tooldex__", "mcp_tooldex_", "tooldex__", "tooldex/", "tooldex:", "tooldex."}
+
+// undecorated returns name without this server's own, if it has that.
+func undecorated(name string) (string, bool) {
+	for _, prefix := range ownPrefixes {
+		if bare, ok := strings.CutPrefix(name, prefix); ok {
+			return bare, true
+		}
+	}
+	return name, false
+}
+
 // metaTool finds one of the server's own tools by name, also as clients decorate it with this server's.
 func (s *Server) metaTool(name string) (metaTool, bool) {
+	bare, _ := undecorated(name)
 	for _, m := range s.meta {
-		if name == m.Name {
+		if name == m.Name || bare == m.Name {
 			return m, true
-		}
-		for _, prefix := range []string{"mcp__tooldex__", "mcp_tooldex_", "tooldex__", "tooldex/", "tooldex:", "tooldex."} {
-			if strings.HasPrefix(name, prefix) && name[len(prefix):] == m.Name {
-				return m, true
-			}
 		}
 	}
 	return metaTool{}, false
+}
+
+// resolve finds a tool as [tool.Set.Resolve] does, and also where a client has put this server's name before it.
+func (s *Server) resolve(set *tool.Set, name string) (*tool.Tool, error) {
+	t, err := set.Resolve(name)
+	if bare, ok := undecorated(name); ok && tool.CodeOf(err) == tool.NotFound {
+		if t, err := set.Resolve(bare); err == nil {
+			return t, nil
+		}
+	}
+	return t, err
 }
 
 // callMeta runs one of the server's own tools other than invoke_tool.
@@ -135,7 +180,7 @@ func (s *Server) callMeta(ctx context.Context, req *mcp.CallToolRequest, m metaT
 	if err != nil {
 		return nil, err
 	}
-	return m.handle(ctx, req, args)
+	return m.handle(s, ctx, req, args)
 }
 
 // canonical renames parameters in other spellings, unless the right one is there too.

@@ -19,12 +19,12 @@ const maxNesting = 4
 
 // unwrapInvocation reads the arguments of invoke_tool: whose call is meant, and with what. It understands other spellings,
 // arguments in a string, arguments beside the name in place of below it, and invoke_tool named inside itself. The name
-// that it returns is never invoke_tool's.
+// that it returns is never invoke_tool's. It may return one together with an error: that of the tool that was meant.
 func (s *Server) unwrapInvocation(m metaTool, raw json.RawMessage) (string, json.RawMessage, error) {
 	for range maxNesting {
 		name, args, err := readInvocation(raw)
 		if err != nil {
-			return "", nil, err
+			return name, nil, err
 		}
 		if inner, ok := s.metaTool(name); !ok || inner.Name != m.Name {
 			return name, args, nil
@@ -65,7 +65,7 @@ func readInvocation(raw json.RawMessage) (string, json.RawMessage, error) {
 	rest := o.without(nameKey)
 	if !hasArgs {
 		if value, ok := rest.get("arguments"); ok && len(rest) == 1 && kind(value) != "null" && string(value) != `""` {
-			return "", nil, invalidInvocation("arguments", "is not an object")
+			return name, nil, invalidInvocation("arguments", "is not an object")
 		}
 		if value, ok := rest.get("arguments"); ok && (kind(value) == "null" || string(value) == `""`) {
 			rest = rest.without("arguments")
@@ -75,7 +75,7 @@ func readInvocation(raw json.RawMessage) (string, json.RawMessage, error) {
 	value, _ = rest.get(argsKey)
 	args, err := asObject(value)
 	if err != nil {
-		return "", nil, err
+		return name, nil, err
 	}
 	if rest = rest.without(argsKey); len(rest) > 0 && compact(args) == "{}" {
 		args = rest.bytes()

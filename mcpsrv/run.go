@@ -22,7 +22,7 @@ func (s *Server) Run(ctx context.Context, t mcp.Transport) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.closing, cancel)()
-	session, err := s.mcp.Connect(context.WithValue(ctx, runKey{}, ctx), t, nil)
+	session, err := s.mcp.Connect(context.WithValue(ctx, runKey{}, ctx), s.noting(t), nil)
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
@@ -69,6 +69,9 @@ func (s *Server) Handler() http.Handler {
 				s.closeSessions()
 			}
 		}()
+		if s.o.Mode == Lazy {
+			noteLazy(w, r)
+		}
 		if r.Header.Get("Mcp-Protocol-Version") >= statelessRevision {
 			stateless.ServeHTTP(w, r)
 			return

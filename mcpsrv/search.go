@@ -43,6 +43,7 @@ func (s *Server) search(ctx context.Context, req *mcp.CallToolRequest, raw json.
 	if err != nil {
 		return nil, err
 	}
+	s.enableFound(ctx, req, res)
 	out := object{{"content", textContent(searchText(res, q.Detail))}, {keyMeta, object{{"tooldex/search", searchFacts(res)}}.bytes()}}
 	return &rawResult{raw: out.bytes()}, nil
 }

@@ -5,21 +5,11 @@ import (
 	"context"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tooldex/tool"
-)
-
-// Mode says what tools/list holds. Every mode serves calls of every tool.
-type Mode string
-
-// The modes. The zero value means Search.
-const (
-	Search Mode = "search" // the server's own five tools and those with Always set
-	Full   Mode = "full"   // every enabled tool, and none of the server's own; for small catalogues
 )
 
 // Catalog tells which tools there are now. The Set may be replaced at any time; it is asked for once per request.
@@ -35,6 +25,17 @@ type Options struct {
 	Related  Related // names tools near one that declares none; nil names none
 	Version  string  // of this program, told to clients; "" means "dev"
 	Mode     Mode
+	// Threshold is the largest catalogue, in tokens of its plain listing, that Auto lists in full; zero means
+	// DefaultThreshold, and less than zero that none is.
+	Threshold int
+	// Followers names further clients, as they name themselves in initialize, that list again when told that the list
+	// changed. Auto serves them in Dynamic.
+	Followers []string
+	// Always names tools that every client is shown, as [tool.Set.Resolve] takes them, beside those with Always set. The
+	// log tells once of a name that names none.
+	Always []string
+	// MaxEnabled bounds how many tools one session has enabled in Dynamic; zero means 40.
+	MaxEnabled int
 	// Instructions tell the model how to use the server; "" means a short text about searching and calling.
 	Instructions string
 	// Summary replaces the summary of the catalogue in the description of search_tools.
@@ -53,6 +54,8 @@ const defaultInstructions = "Many tools lie behind this server. Find them with s
 func (o Options) withDefaults() Options {
 	o.Version = cmp.Or(o.Version, "dev")
 	o.Mode = cmp.Or(o.Mode, Search)
+	o.Threshold = cmp.Or(o.Threshold, DefaultThreshold)
+	o.MaxEnabled = cmp.Or(o.MaxEnabled, defaultEnabled)
 	o.Instructions = cmp.Or(o.Instructions, defaultInstructions)
 	o.SessionTimeout = cmp.Or(o.SessionTimeout, 30*time.Minute)
 	if o.Logger == nil {
@@ -68,25 +71,34 @@ type Related interface {
 
 // Server is an MCP server over a catalogue. It is safe for concurrent use. Close ends it.
 type Server struct {
-	o        Options
-	mcp      *mcp.Server
-	meta     []metaTool
-	checkers checkers
-	listed   atomic.Pointer[listing]
+	o         Options
+	mcp       *mcp.Server
+	send      mcp.MethodHandler // sends to one client what the SDK sends to all
+	followers map[string]bool   // Options.Followers
+	meta      []metaTool
+	checkers  checkers // of arguments
+	outputs   checkers // of structured results
+	listings  listings
+	sessions  sessions
 
 	closing context.Context // ends when Close begins
 	close   context.CancelFunc
 
 	mu        sync.Mutex
-	announced string // fingerprint of the listing that clients were last told of
+	announced string          // fingerprint of the listing that clients were last told of
+	choices   map[string]bool // of Auto, that the log has
 }
 
 // New returns a ready Server. It starts nothing; it asks the catalogue for its set, to know later what has changed.
 func New(o Options) *Server {
-	s := &Server{o: o.withDefaults()}
+	s := &Server{o: o.withDefaults(), followers: map[string]bool{}, choices: map[string]bool{}}
+	for _, name := range o.Followers {
+		s.followers[name] = true
+	}
 	s.closing, s.close = context.WithCancel(context.Background())
-	s.meta = s.metaTools()
-	s.checkers.log = s.o.Logger
+	s.meta = metaTools()
+	s.checkers.log, s.checkers.unusable = s.o.Logger, "input schema cannot be checked, calls are forwarded as they are"
+	s.outputs.log, s.outputs.unusable = s.o.Logger, "output schema cannot be checked"
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: "tooldex", Title: "tooldex", Version: s.o.Version}, &mcp.ServerOptions{
 		Instructions: s.o.Instructions,
 		Logger:       slog.New(warnings{s.o.Logger.Handler()}),
@@ -96,7 +108,16 @@ func New(o Options) *Server {
 		},
 	})
 	s.mcp.AddReceivingMiddleware(s.intercept)
-	s.announced = s.listing(s.set()).fingerprint
+	s.mcp.AddSendingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		s.send = next
+		return next
+	})
+	s.addPrompt()
+	if err := s.addMethods(); err != nil {
+		s.o.Logger.Error("methods of the server's own are not served", "err", err)
+	}
+	set := s.set()
+	s.announced = s.listing(set, s.chosen(set)).fingerprint
 	return s
 }
 
@@ -128,16 +149,19 @@ func (s *Server) set() *tool.Set {
 	return tool.NewSet(nil, "")
 }
 
-// CatalogChanged tells connected clients to list again, if what tools/list answers has changed since they were last told.
-// Call it after every change of the catalogue. It does not block.
+// CatalogChanged tells connected clients to list again, if what tools/list answers them has changed since they were last
+// told. Call it after every change of the catalogue. It does not block.
 func (s *Server) CatalogChanged() {
-	now := s.listing(s.set()).fingerprint
+	set := s.set()
+	now := s.listing(set, s.chosen(set)).fingerprint
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.announced == now {
+	same := s.announced == now
+	s.announced = now
+	s.mu.Unlock()
+	if same {
+		s.tellOfOwn(set)
 		return
 	}
-	s.announced = now
 	// The SDK announces a change only when one of its own features changes. This one is never listed or called: intercept
 	// answers before the SDK looks at it.
 	s.mcp.AddTool(&mcp.Tool{Name: "catalogue", InputSchema: objectSchema}, nil)
@@ -148,6 +172,7 @@ func (s *Server) CatalogChanged() {
 func (s *Server) Close() error {
 	s.close()
 	s.closeSessions()
+	s.sessions.close()
 	return nil
 }
 

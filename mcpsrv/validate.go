@@ -19,10 +19,11 @@ import (
 // maxCheckers bounds how many compiled schemas are kept. Above it all are dropped: they are cheap to make again.
 const maxCheckers = 4096
 
-// checkers compiles input schemas on first use and keeps them. The zero value of all but log is ready, and it is safe for
+// checkers compiles schemas on first use and keeps them. The zero value of all but the first two is ready, and it is safe for
 // concurrent use.
 type checkers struct {
-	log *slog.Logger
+	log      *slog.Logger
+	unusable string // what is logged of a schema that cannot be used
 
 	mu   sync.Mutex
 	made map[string]*checker // by schema
@@ -34,6 +35,7 @@ type checker struct {
 	resolved *jsonschema.Resolved
 	graph    *graph
 	slow     atomic.Bool
+	told     atomic.Bool // the log has of a value that does not fit
 }
 
 // of returns the checker of a schema. The first time, it logs why if the schema cannot be used.
@@ -50,7 +52,7 @@ func (c *checkers) of(name string, schema json.RawMessage) *checker {
 	c.mu.Unlock()
 	k.once.Do(func() {
 		if err := k.compile(schema); err != nil {
-			c.log.Warn("input schema cannot be checked, calls are forwarded as they are", "tool", name, "err", err)
+			c.log.Warn(c.unusable, "tool", name, "err", err)
 			k.resolved = nil
 		}
 	})
@@ -111,6 +113,15 @@ func (k *checker) check(args json.RawMessage) error {
 	}
 }
 
+// checkQuick returns nil if a value fits, cannot be checked, or would take long to check.
+func (k *checker) checkQuick(value json.RawMessage) error {
+	var v any
+	if k.resolved == nil || json.Unmarshal(value, &v) != nil || k.graph.cost(v) > quickWork {
+		return nil
+	}
+	return k.validate(v)
+}
+
 func (k *checker) validate(v any) (err error) {
 	defer func() { // what the library cannot do is not held against the client
 		if recover() != nil {
@@ -141,7 +152,7 @@ func (c *checkers) fit(name string, schema, args json.RawMessage) (json.RawMessa
 	if field != "" {
 		msg += field + ": "
 	}
-	return nil, &tool.Error{Code: tool.Invalid, Op: "call", Msg: msg + reason, Hint: "input schema: " + schemaHint(schema, field), Err: err}
+	return nil, &tool.Error{Code: tool.Invalid, Op: "call", Msg: msg + reason, Hint: schemaLabel + schemaHint(schema, field), Err: err}
 }
 
 // lacking lists the required parameters that args does not have. The library stops at the first fault, and a misspelled
@@ -156,6 +167,9 @@ func lacking(schema, args json.RawMessage) []string {
 	}
 	return slices.DeleteFunc(s.Required, func(name string) bool { _, ok := o.get(name); return ok })
 }
+
+// schemaLabel begins the schema that an error carries.
+const schemaLabel = "input schema: "
 
 // maxSchemaHint bounds, in bytes, the schema that an error carries; of a larger one it carries the field's part.
 const maxSchemaHint = 6000

@@ -1,0 +1,115 @@
+package mcpsrv
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// A client of a server in lazy mode gets full schemas if it says "lazy": false in the parameters of tools/list. The SDK
+// drops parameters that it does not know, so that one is moved into _meta before the SDK reads it; clients that can write
+// only there may do so themselves.
+const (
+	listMethod = "tools/list"
+	lazyParam  = "lazy"
+	lazyKey    = "tooldex/lazy"
+)
+
+// wantsWhole reports whether a client asks for full schemas.
+func wantsWhole(req *mcp.ListToolsRequest) bool {
+	return req.Params != nil && req.Params.Meta[lazyKey] == false
+}
+
+// moveLazy returns the parameters of tools/list with what they say of lazy in _meta.
+func moveLazy(params json.RawMessage) json.RawMessage {
+	if !bytes.Contains(params, []byte(`"`+lazyParam+`"`)) {
+		return params
+	}
+	o, err := parseObject(params)
+	if err != nil {
+		return params
+	}
+	value, ok := o.get(lazyParam)
+	if !ok || kind(value) != "boolean" {
+		return params
+	}
+	meta := object{}
+	if raw, ok := o.get(keyMeta); ok {
+		if meta, err = parseObject(raw); err != nil {
+			return params
+		}
+	}
+	return o.without(lazyParam).with(keyMeta, meta.with(lazyKey, value).bytes()).bytes()
+}
+
+// noting has moveLazy see what comes over a transport, in lazy mode.
+func (s *Server) noting(t mcp.Transport) mcp.Transport {
+	if s.o.Mode != Lazy {
+		return t
+	}
+	return notingTransport{t}
+}
+
+type notingTransport struct{ mcp.Transport }
+
+// Connect implements mcp.Transport.
+func (t notingTransport) Connect(ctx context.Context) (mcp.Connection, error) {
+	conn, err := t.Transport.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return notingConn{conn}, nil
+}
+
+type notingConn struct{ mcp.Connection }
+
+// Read implements mcp.Connection.
+func (c notingConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+	m, err := c.Connection.Read(ctx)
+	if r, ok := m.(*jsonrpc.Request); ok && r.Method == listMethod {
+		r.Params = moveLazy(r.Params)
+	}
+	return m, err
+}
+
+// noteLazy has moveLazy see the one message of a request over HTTP. What is no such message stays for the SDK to refuse.
+func noteLazy(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost || r.Body == nil {
+		return
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mcp.DefaultMaxRequestBodyBytes))
+	if err != nil {
+		r.Body = failedBody{bytes.NewReader(body), err, r.Body}
+		return
+	}
+	_ = r.Body.Close() // it has been read whole
+	if bytes.Contains(body, []byte(listMethod)) {
+		if o, err := parseObject(body); err == nil {
+			if params, ok := o.get("params"); ok {
+				body = o.with("params", moveLazy(params)).bytes()
+			}
+		}
+	}
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+}
+
+// failedBody gives what could be read of a body, and then the error that stopped it.
+type failedBody struct {
+	read io.Reader
+	err  error
+	io.Closer
+}
+
+// Read implements io.Reader.
+func (b failedBody) Read(p []byte) (int, error) {
+	n, err := b.read.Read(p)
+	if err == io.EOF {
+		err = b.err
+	}
+	return n, err
+}

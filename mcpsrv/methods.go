@@ -1,0 +1,102 @@
+package mcpsrv
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tooldex/tool"
+)
+
+// The methods, beside the protocol's own, by which a client gets single tools as tools/list has them in full. They are for
+// programs; a model calls get_tool_description.
+const (
+	describeMethod      = "tools/describe"
+	describeBatchMethod = "tools/describe_batch"
+)
+
+type describeParams struct {
+	mcp.ParamsBase
+	Name string `json:"name"`
+}
+
+type describeBatchParams struct {
+	mcp.ParamsBase
+	Names []string `json:"names"`
+}
+
+// maxBatch bounds the names of one tools/describe_batch.
+const maxBatch = 100
+
+// addMethods registers the methods. The error is one of this program: a method that the SDK has itself.
+func (s *Server) addMethods() error {
+	return errors.Join(
+		mcp.AddReceivingCustomMethod(s.mcp, describeMethod, s.describeOne),
+		mcp.AddReceivingCustomMethod(s.mcp, describeBatchMethod, s.describeBatch),
+	)
+}
+
+// describeOne answers {"tool": …}.
+func (s *Server) describeOne(_ context.Context, _ *mcp.ServerSession, p *describeParams) (*rawResult, error) {
+	if p == nil || p.Name == "" {
+		return nil, invalidParams("name is missing", "")
+	}
+	set := s.set()
+	t, err := s.resolve(set, p.Name)
+	if err != nil {
+		return nil, protocolError(err)
+	}
+	return &rawResult{raw: object{{"tool", encode(wireOf(set, t))}}.bytes()}, nil
+}
+
+// describeBatch answers {"tools": […], "errors": [{"name", "message", "hint"}]}: a name that names nothing does not keep
+// the others from being answered.
+func (s *Server) describeBatch(_ context.Context, _ *mcp.ServerSession, p *describeBatchParams) (*rawResult, error) {
+	if p == nil || len(p.Names) == 0 || len(p.Names) > maxBatch {
+		return nil, invalidParams("names is missing or too long", fmt.Sprintf("give 1 to %d names", maxBatch))
+	}
+	type failure struct {
+		Name    string `json:"name"`
+		Message string `json:"message"`
+		Hint    string `json:"hint,omitempty"`
+	}
+	set := s.set()
+	tools := make([]json.RawMessage, 0, len(p.Names))
+	failures := []failure{}
+	for _, name := range p.Names {
+		t, err := s.resolve(set, name)
+		if err != nil {
+			msg, hint := told(err)
+			failures = append(failures, failure{name, msg, hint})
+			continue
+		}
+		tools = append(tools, encode(wireOf(set, t)))
+	}
+	return &rawResult{raw: object{{"tools", encode(tools)}, {"errors", encode(failures)}}.bytes()}, nil
+}
+
+// protocolError is the form of an error for a program, which asked by a method of the protocol.
+func protocolError(err error) error {
+	msg, hint := told(err)
+	return invalidParams(msg, hint)
+}
+
+func told(err error) (msg, hint string) {
+	var e *tool.Error
+	if errors.As(err, &e) {
+		return e.Msg, e.Hint
+	}
+	return err.Error(), ""
+}
+
+func invalidParams(msg, hint string) error {
+	e := &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: msg}
+	if hint != "" {
+		e.Data = encode(map[string]string{"hint": hint})
+	}
+	return e
+}

@@ -1,0 +1,159 @@
+package mcpsrv
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tooldex/tool"
+)
+
+// misfit is told of every call whose arguments could not be made to fit. It adds to the error what the next try needs: the
+// schema, if the error does not have it, and an example that fits when the tool was called wrongly twice in a row. In lazy
+// mode the tool is listed in full from then on. An error that is no Invalid one, or is about no tool, stays as it is.
+func (s *Server) misfit(ctx context.Context, req *mcp.CallToolRequest, name string, err error) error {
+	var e *tool.Error
+	set := s.set()
+	t, unknown := s.resolve(set, name)
+	if !errors.As(err, &e) || e.Code != tool.Invalid || unknown != nil || name == "" {
+		return err
+	}
+	more := *e
+	if !strings.Contains(more.Hint, schemaLabel) {
+		more.Hint += "\n" + schemaLabel + schemaHint(orElse(t.InputSchema, objectSchema), "")
+	}
+	if !stateless(req) {
+		if s.erred(req.Session, t.ID()) >= 2 {
+			if example, ok := s.example(set, t); ok {
+				more.Hint += "\nAn example that fits: " + string(example)
+			}
+		}
+		if s.modeOf(req, set) == Lazy && !s.isAlways(set, t.ID()) {
+			s.unfold(ctx, req.Session, t.ID())
+		}
+	}
+	return &more
+}
+
+// example is a call of t that fits its schema: one that its author gave, or else one made up from the schema. It reports
+// false if none was found.
+func (s *Server) example(set *tool.Set, t *tool.Tool) (json.RawMessage, bool) {
+	k := s.checkers.of(listedName(set, t), t.InputSchema)
+	wrap := func(args json.RawMessage) json.RawMessage {
+		return object{{"name", encode(listedName(set, t))}, {"arguments", args}}.bytes()
+	}
+	for _, e := range t.Examples {
+		if kind(e.Invocation) == "object" && json.Valid(e.Invocation) && k.check(e.Invocation) == nil {
+			return wrap(json.RawMessage(compact(e.Invocation))), true
+		}
+	}
+	made := sample(t.InputSchema, 0)
+	if kind(made) != "object" || k.check(made) != nil || compact(made) == "{}" {
+		return nil, false
+	}
+	return wrap(made), true
+}
+
+// sampled is what sample looks at in a schema.
+type sampled struct {
+	Type       stringList        `json:"type"`
+	Properties json.RawMessage   `json:"properties"`
+	Required   []string          `json:"required"`
+	Items      json.RawMessage   `json:"items"`
+	MinItems   int               `json:"minItems"`
+	MinLength  int               `json:"minLength"`
+	Minimum    json.RawMessage   `json:"minimum"`
+	Maximum    json.RawMessage   `json:"maximum"`
+	Format     string            `json:"format"`
+	Const      json.RawMessage   `json:"const"`
+	Default    json.RawMessage   `json:"default"`
+	Examples   []json.RawMessage `json:"examples"`
+	Enum       []json.RawMessage `json:"enum"`
+	AnyOf      []json.RawMessage `json:"anyOf"`
+	OneOf      []json.RawMessage `json:"oneOf"`
+}
+
+// The bounds of a made-up example: a schema may nest without end, or want a million items.
+const (
+	maxSampleDepth = 5
+	maxSampleItems = 3
+)
+
+// sample makes up a value that probably fits a schema, with what is required and nothing else. Whoever uses it checks it.
+func sample(schema json.RawMessage, depth int) json.RawMessage {
+	var s sampled
+	if depth > maxSampleDepth || json.Unmarshal(schema, &s) != nil {
+		return json.RawMessage("null")
+	}
+	for _, given := range slices.Concat([]json.RawMessage{s.Const}, s.Examples, []json.RawMessage{s.Default}, s.Enum) {
+		if len(given) > 0 && kind(given) != "null" {
+			return given
+		}
+	}
+	if either := slices.Concat(s.AnyOf, s.OneOf); len(either) > 0 && len(s.Properties) == 0 {
+		return sample(either[0], depth+1)
+	}
+	typ := ""
+	if len(s.Type) > 0 {
+		typ = s.Type[0]
+	}
+	switch {
+	case typ == "object" || typ == "" && len(s.Properties) > 0:
+		return s.object(depth)
+	case typ == "array":
+		one := sample(orElse(s.Items, json.RawMessage(`{"type":"string"}`)), depth+1)
+		list := make([]json.RawMessage, min(max(s.MinItems, 1), maxSampleItems))
+		for i := range list {
+			list[i] = one
+		}
+		return slices.Concat(json.RawMessage("["), joinRaw(list), json.RawMessage("]"))
+	case typ == "integer", typ == "number":
+		return json.RawMessage(cmp.Or(string(s.Minimum), string(s.Maximum), "1"))
+	case typ == "boolean":
+		return json.RawMessage("true")
+	}
+	return encode(s.text())
+}
+
+// object makes up an object of the required properties.
+func (s *sampled) object(depth int) json.RawMessage {
+	properties, err := parseObject(orElse(s.Properties, json.RawMessage("{}")))
+	if err != nil {
+		return json.RawMessage("{}")
+	}
+	out := object{}
+	for _, p := range properties {
+		if slices.Contains(s.Required, p.key) {
+			out = append(out, member{p.key, sample(p.value, depth+1)})
+		}
+	}
+	return out.bytes()
+}
+
+// text makes up a string.
+func (s *sampled) text() string {
+	switch s.Format {
+	case "date":
+		return "2026-01-31"
+	case "date-time":
+		return "2026-01-31T12:00:00Z"
+	case "time":
+		return "12:00:00Z"
+	case "uri", "url":
+		return "https://example.com/"
+	case "email":
+		return "name@example.com"
+	case "uuid":
+		return "123e4567-e89b-12d3-a456-426614174000"
+	}
+	const text = "text"
+	if more := min(s.MinLength, 1000) - len(text); more > 0 {
+		return text + strings.Repeat("x", more)
+	}
+	return text
+}

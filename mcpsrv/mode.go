@@ -1,0 +1,136 @@
+package mcpsrv
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tooldex/tool"
+)
+
+// Mode says what tools/list holds. Every mode serves calls of every tool.
+type Mode string
+
+// The modes. The zero value means Search. All but Full list the server's own tools and those that are always available.
+const (
+	Search  Mode = "search"  // nothing else
+	Dynamic Mode = "dynamic" // and what the searches of this session found; where there are no sessions, as Search
+	Lazy    Mode = "lazy"    // and every enabled tool as a stub: its name, one line and no parameters
+	Full    Mode = "full"    // every enabled tool, and none of the server's own; for small catalogues
+	Auto    Mode = "auto"    // Full for a small catalogue, else Dynamic for clients that follow changes of the list, else Search
+)
+
+// eager is how Lazy lists for a client that wants no stubs.
+const eager Mode = "eager"
+
+// Modes returns all modes.
+func Modes() []Mode { return []Mode{Search, Dynamic, Lazy, Full, Auto} }
+
+// DefaultThreshold is the largest catalogue, in tokens of its plain listing, that Auto lists in full.
+const DefaultThreshold = 8000
+
+// asker is what a request tells of its client.
+type asker interface {
+	ProtocolVersion() string
+	ClientInfo() *mcp.Implementation
+	ClientCapabilities() *mcp.ClientCapabilities
+}
+
+// modeOf tells in which mode a client is served now.
+func (s *Server) modeOf(r asker, set *tool.Set) Mode {
+	mode := s.o.Mode
+	if mode == Auto {
+		mode = s.chosen(set)
+		if mode == Search && s.follows(r) {
+			mode = Dynamic
+		}
+	}
+	if mode == Dynamic && stateless(r) {
+		mode = Search
+	}
+	if s.o.Mode == Auto {
+		s.logChoice(r, mode)
+	}
+	return mode
+}
+
+// chosen is the part of Auto's choice that is the same for all clients. A catalogue that is still empty is served as Search:
+// a client that does not follow changes would otherwise never learn of what comes.
+func (s *Server) chosen(set *tool.Set) Mode {
+	if s.o.Mode != Auto {
+		return s.o.Mode
+	}
+	left := s.o.Threshold
+	for _, t := range set.All() {
+		if t.Disabled {
+			continue
+		}
+		if left -= t.Tokens(); left < 0 {
+			return Search
+		}
+	}
+	if left == s.o.Threshold {
+		return Search
+	}
+	return Full
+}
+
+func stateless(r asker) bool { return r.ProtocolVersion() >= statelessRevision }
+
+// followsKey is the experimental capability by which a client declares that it lists again when told that the list changed.
+const followsKey = "tooldex/listChanged"
+
+// follows reports whether a client is known, or says, to list again when it is told that the list changed. The protocol has
+// no capability for that.
+func (s *Server) follows(r asker) bool {
+	if stateless(r) {
+		return false
+	}
+	if c := r.ClientCapabilities(); c != nil && c.Experimental[followsKey] != nil {
+		return true
+	}
+	info := r.ClientInfo()
+	return info != nil && (knownFollower(info.Name, info.Version) || s.followers[info.Name])
+}
+
+// knownFollower goes by the names that clients give in initialize.
+func knownFollower(name, version string) bool {
+	switch name {
+	case "claude-code":
+		return atLeast(version, 2, 1)
+	case "cursor-vscode", "Visual Studio Code", "Visual-Studio-Code", "Cline", "Kilo-Code", "opencode", "Windsurf", "windsurf-client":
+		return true
+	}
+	return false
+}
+
+// atLeast compares the first two numbers of a version.
+func atLeast(version string, major, minor int) bool {
+	first, rest, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
+	second, _, _ := strings.Cut(rest, ".")
+	a, errA := strconv.Atoi(first)
+	b, errB := strconv.Atoi(second)
+	return errA == nil && errB == nil && (a > major || a == major && b >= minor)
+}
+
+// maxChoices bounds how many choices of Auto are logged: clients give their names, and may give ever new ones.
+const maxChoices = 64
+
+// logChoice logs what Auto chose for a kind of client, once.
+func (s *Server) logChoice(r asker, mode Mode) {
+	name := ""
+	if info := r.ClientInfo(); info != nil {
+		name = oneLine(cut(info.Name, 80))
+	}
+	key := string(mode) + " " + name
+	s.mu.Lock()
+	known := s.choices[key] || len(s.choices) >= maxChoices
+	if !known {
+		s.choices[key] = true
+	}
+	s.mu.Unlock()
+	if !known {
+		s.o.Logger.Info("mode chosen", "mode", mode, "client", name, "revision", r.ProtocolVersion(), "threshold", s.o.Threshold)
+	}
+}

@@ -1,0 +1,69 @@
+package mcpsrv
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tooldex/tool"
+)
+
+// promptName is the prompt that holds the list of tools in prose.
+const promptName = "available_tools"
+
+// Prompt writes the tools of a catalogue in prose, for a system prompt: the server's own in full, those of the catalogue
+// that pass filter in one line each, and how to get the rest of them. The same set and filter give the same text.
+func Prompt(set *tool.Set, filter tool.Filter) string {
+	var b strings.Builder
+	b.WriteString("You have these tools:\n\n")
+	for _, m := range metaTools() {
+		if m.only != "" {
+			continue
+		}
+		w := m.listed(Search, "")
+		own := &tool.Tool{Server: "tooldex", Name: w.Name, Description: w.Description, InputSchema: w.InputSchema, Annotations: w.Annotations}
+		describeTool(&b, set, own, w.Name)
+		b.WriteByte('\n')
+	}
+	var lines strings.Builder
+	total, server := 0, ""
+	for _, t := range set.All() {
+		if !filter.Match(t) {
+			continue
+		}
+		total++
+		if t.Server != server {
+			server = t.Server
+			fmt.Fprintf(&lines, "\n## %s\n", oneLine(server))
+		}
+		lines.WriteString("- " + listedName(set, t) + listSummary(t) + "\n")
+	}
+	if total == 0 {
+		return b.String() + "No further tools are known.\n"
+	}
+	fmt.Fprintf(&b, "And %d more, of which you see one line each. %s tells the parameters of any of them, %s calls it, %s finds it by what it does.\n",
+		total, describeName, invokeName, searchName)
+	return b.String() + lines.String()
+}
+
+// addPrompt offers Prompt to clients.
+func (s *Server) addPrompt() {
+	s.mcp.AddPrompt(&mcp.Prompt{
+		Name: promptName, Title: "Available tools",
+		Description: "The list of tools in prose, for a system prompt.",
+		Arguments:   []*mcp.PromptArgument{{Name: "server", Description: "only the tools of this server"}},
+	}, s.prompt)
+}
+
+func (s *Server) prompt(_ context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+	filter := tool.Filter{}
+	if server := req.Params.Arguments["server"]; server != "" {
+		filter.Servers = []string{server}
+	}
+	return &mcp.GetPromptResult{
+		Description: "The tools that are there now.",
+		Messages:    []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: Prompt(s.set(), filter)}}},
+	}, nil
+}
