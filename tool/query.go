@@ -48,6 +48,9 @@ type Query struct {
 
 // Filter restricts a search. The zero Filter lets every enabled tool through. It is applied inside the scan: a limit
 // of five gives five tools that pass.
+//
+// All but Allow are the caller's own choices, and an answer may say that they leave out what would have served. What a caller
+// may not know of belongs into Allow alone: no answer hints at it.
 type Filter struct {
 	Servers    []string // any of these; empty means all
 	Categories []string // any of these, case ignored, "other" for tools without one; empty means all
@@ -96,7 +99,28 @@ type Advice struct {
 	NotUnderstood []string `json:"notUnderstood,omitempty"` // words of the request that no tool here knows
 	Kinds         []string `json:"kinds,omitempty"`         // kinds of servers that would serve, nearest first
 	Categories    []string `json:"categories,omitempty"`    // categories here that are nearest
+	Unseen        []Unseen `json:"unseen,omitempty"`        // what was not searched and might serve
 }
+
+// Unseen tells of tools that a search left out and that might serve.
+type Unseen struct {
+	Why     Why      `json:"why"`
+	Tools   int      `json:"tools,omitempty"`   // how many seem to serve; 0 where that cannot be known
+	Servers []string `json:"servers,omitempty"` // whose they are, by name, a few; never those of disabled tools
+	Text    string   `json:"text"`              // one sentence that says so, and what to do
+}
+
+// Why says for what reason tools were left out.
+type Why string
+
+// The reasons, in the order in which they are told.
+const (
+	WhyServers    Why = "servers"    // Filter.Servers
+	WhyCategories Why = "categories" // Filter.Categories
+	WhyReadOnly   Why = "read_only"  // Filter.ReadOnly
+	WhyDisabled   Why = "disabled"   // the tools are disabled
+	WhyStopped    Why = "stopped"    // the server does not run, and its tools are not known
+)
 
 // Hit is one tool of a Result. Signature and the schemas are present at the details of those names.
 type Hit struct {
@@ -106,12 +130,14 @@ type Hit struct {
 	Exposed   string   `json:"exposed"` // the name under which clients may call it directly
 	Summary   string   `json:"summary,omitempty"`
 	Category  string   `json:"category,omitempty"`
-	Score     float64  `json:"score"` // 0 to 1: the calibrated probability that the tool serves, the same from query to query
+	Also      []string `json:"also,omitempty"` // exposed names of the same tool on other servers, which take no place of their own; the best few
+	Score     float64  `json:"score"`          // 0 to 1: the calibrated probability that the tool serves, the same from query to query
 	Signature string   `json:"signature,omitempty"`
 	Schema    any      `json:"inputSchema,omitempty"`
 	Output    any      `json:"outputSchema,omitempty"`
 	Explain   *Explain `json:"explain,omitempty"`
 	Tool      *Tool    `json:"-"`
+	Twins     []ID     `json:"-"` // the tools that Also names
 }
 
 // Explain tells how a score came about.
