@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -33,74 +32,35 @@ func isObject(raw []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(raw), []
 
 // call runs one tool. retry reports that the server has not accepted the request, so that it may be sent again on a new
 // session.
-func (s *session) call(ctx context.Context, c tool.Call, timeout time.Duration) (res *tool.CallResult, retry bool, err error) {
-	params := &mcp.CallToolParams{Name: c.ID.Name(), Meta: requestMeta(c.Meta)}
-	if len(bytes.TrimSpace(c.Arguments)) > 0 {
-		params.Arguments = c.Arguments // a json.RawMessage: numbers and strings keep their spelling
+func (s *session) call(ctx context.Context, who *caller, c tool.Call, timeout time.Duration) (res *tool.CallResult, retry bool, err error) {
+	x := &exchange{
+		what: fmt.Sprintf("the call of %q", c.ID.Name()), who: who, progress: c.Progress, meta: c.Meta, input: c.Input,
+		send: func(ctx context.Context, cs *mcp.ClientSession, meta mcp.Meta, in inputs) (any, error) {
+			params := &mcp.CallToolParams{Name: c.ID.Name(), Meta: meta, InputResponses: in.Responses, RequestState: in.State}
+			if len(bytes.TrimSpace(c.Arguments)) > 0 {
+				params.Arguments = c.Arguments // a json.RawMessage: numbers and strings keep their spelling
+			}
+			return cs.CallTool(ctx, params)
+		},
 	}
-	if c.Progress != nil {
-		token, stop := s.tap.watchProgress(c.Progress)
-		defer stop()
-		params.Meta["progressToken"] = token
-	}
-	what := fmt.Sprintf("the call of %q", c.ID.Name())
-	runCtx, stop := s.limit(ctx, timeout)
-	defer stop()
-	sendCtx, sent := withCapture(runCtx)
-	_, err = s.cs.CallTool(sendCtx, params)
-	got := s.tap.finish(sent)
-	if got.result == nil {
-		if err == nil { // cannot happen while the tap is in place
-			err = fmt.Errorf("no result was seen")
-		}
-		return nil, got.refused(err), s.requestError(ctx, runCtx, what, timeout, got, err)
+	raw, retry, err := s.exchange(ctx, x, timeout)
+	if err != nil {
+		return nil, retry, err
 	}
 	// What the SDK thinks of the result does not matter: its bytes are passed on, also those it cannot decode.
-	res, err = readResult(got.result)
-	if err != nil {
-		return nil, false, &tool.Error{Code: tool.Unavailable, Op: "call", Msg: fmt.Sprintf("server %q answered %s with %v", s.server, what, err)}
-	}
-	return res, false, nil
-}
-
-// readResult makes a CallResult of the bytes of a result.
-func readResult(raw json.RawMessage) (*tool.CallResult, error) {
 	var peek struct {
-		IsError    bool   `json:"isError"`
-		ResultType string `json:"resultType"`
-	}
-	if !isObject(raw) {
-		return nil, fmt.Errorf("something that is no object")
+		IsError bool `json:"isError"`
 	}
 	if json.Unmarshal(raw, &peek) != nil {
 		peek.IsError = false // a member of the wrong type; the client may make sense of it
 	}
-	if peek.ResultType == "input_required" {
-		return nil, fmt.Errorf("a question for the user, which cannot be passed on")
-	}
-	return &tool.CallResult{Raw: stripServerInfo(raw), IsError: peek.IsError}, nil
-}
-
-// limit derives the context of a request from the caller's: it ends with the time limit and with the session, too.
-func (s *session) limit(ctx context.Context, timeout time.Duration) (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	ctx, stopTimer := context.WithTimeout(ctx, timeout)
-	unlink := context.AfterFunc(s.ctx, func() {
-		if errors.Is(context.Cause(s.ctx), errStopped) {
-			cancel(errStopped)
-		} // else the connection broke, and the SDK ends the request with a better reason
-	})
-	return ctx, func() {
-		unlink()
-		stopTimer()
-		cancel(nil)
-	}
+	return &tool.CallResult{Raw: raw, IsError: peek.IsError}, false, nil
 }
 
 // ownMeta are the members of a request's _meta that belong to one hop: the client's would be wrong upstream.
 func ownMeta(key string) bool {
 	switch key {
-	case "progressToken", mcp.MetaKeyProtocolVersion, mcp.MetaKeyClientInfo, mcp.MetaKeyClientCapabilities, mcp.MetaKeyServerInfo, mcp.MetaKeySubscriptionID:
+	case "progressToken", mcp.MetaKeyLogLevel, mcp.MetaKeyProtocolVersion, mcp.MetaKeyClientInfo, mcp.MetaKeyClientCapabilities, mcp.MetaKeyServerInfo, mcp.MetaKeySubscriptionID:
 		return true
 	}
 	return false

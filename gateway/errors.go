@@ -86,10 +86,10 @@ func (s *session) requestError(ctx, runCtx context.Context, what string, timeout
 		return ended(ctx.Err(), fmt.Sprintf("%s on server %q", what, s.server))
 	case errors.Is(context.Cause(runCtx), errStopped):
 		return &tool.Error{Code: tool.Unavailable, Op: "call", Msg: fmt.Sprintf("server %q was stopped during %s", s.server, what), Err: errStopped}
-	case errors.Is(runCtx.Err(), context.DeadlineExceeded):
+	case errors.Is(context.Cause(runCtx), errLate):
 		return &tool.Error{
 			Code: tool.Timeout, Op: "call", Msg: fmt.Sprintf("server %q did not answer %s within %v", s.server, what, timeout),
-			Hint: "try again, ask for less at once, or raise the server's timeout", Err: runCtx.Err(),
+			Hint: "try again, ask for less at once, or raise the server's timeout", Err: context.DeadlineExceeded,
 		}
 	case c.status == http.StatusUnauthorized || c.status == http.StatusForbidden:
 		return &tool.Error{
@@ -158,4 +158,22 @@ func (s *session) endError(reason error) error {
 		e.Msg = fmt.Sprintf("server %q ended: %s", s.server, s.proc.epitaph())
 	}
 	return e
+}
+
+// rpcErrorOf makes a JSON-RPC error of one of ours, for a server that asked something. What a client itself said is passed
+// on as it is.
+func rpcErrorOf(err error) error {
+	var rpc *jsonrpc.Error
+	if errors.As(err, &rpc) {
+		return rpc
+	}
+	out := &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the client did not answer"}
+	var e *tool.Error
+	if errors.As(err, &e) {
+		out.Message = e.Msg
+		if e.Code == tool.Invalid || e.Code == tool.NotFound {
+			out.Code = jsonrpc.CodeInvalidParams
+		}
+	}
+	return out
 }

@@ -34,6 +34,13 @@ type Options struct {
 	Concurrency int // calls that one server runs at once; zero means 64
 	Queue       int // further calls that wait for one server; zero means 1024, less means none
 
+	Idle time.Duration // without use after which a server is stopped; zero means 10 min, less means never
+
+	// Dir is the folder in which it is kept, from run to run, what servers offer beside their tools. Empty means nowhere.
+	Dir string
+	// Known tells how many tools of a server are stored, for the status of one that was not asked yet. Nil means none.
+	Known func(server string) int
+
 	// LookupEnv finds the variables of configurations and the environment that child processes inherit. Nil means
 	// os.LookupEnv.
 	LookupEnv func(name string) (string, bool)
@@ -41,6 +48,10 @@ type Options struct {
 	// anew. Announcements that come together are one call. Calls for one server never overlap, those for several may. It
 	// may call the gateway, but not Close, which waits for it.
 	OnListChanged func(server string)
+	// OnFeatures is called with a server's name after something changed that it offers beside its tools, and
+	// OnResourceUpdated after a resource did that a client has subscribed to. They must not block.
+	OnFeatures        func(server string)
+	OnResourceUpdated func(server, uri string)
 }
 
 func (o Options) withDefaults() Options {
@@ -56,6 +67,7 @@ func (o Options) withDefaults() Options {
 	o.StopGrace = cmp.Or(o.StopGrace, 2*time.Second)
 	o.BackoffFirst = cmp.Or(o.BackoffFirst, 500*time.Millisecond)
 	o.BackoffMost = cmp.Or(o.BackoffMost, time.Minute)
+	o.Idle = cmp.Or(o.Idle, 10*time.Minute)
 	o.MaxResult = cmp.Or(o.MaxResult, 32<<20)
 	o.Concurrency, o.Queue = max(cmp.Or(o.Concurrency, 64), 1), max(cmp.Or(o.Queue, 1024), 0)
 	return o
@@ -167,6 +179,18 @@ func (g *Gateway) Call(ctx context.Context, c tool.Call) (*tool.CallResult, erro
 		}
 	}
 	return u.call(ctx, c)
+}
+
+// Wake starts the servers that are configured to be started eagerly, and from then on starts them again when they end,
+// with growing pauses while they fail. It does not wait for them. Call it again after Set.
+func (g *Gateway) Wake() {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	for _, u := range g.upstreams {
+		if u.cfg.Eager {
+			u.keep()
+		}
+	}
 }
 
 // Status describes every server, by name.

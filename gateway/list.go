@@ -14,23 +14,27 @@ import (
 	"tooldex/tool"
 )
 
-// maxPages bounds a listing whose cursors never end.
-const maxPages = 1000
+// maxPages and maxListing, in bytes, bound a listing whose cursors never end.
+const (
+	maxPages   = 1000
+	maxListing = 64 << 20
+)
 
-// list fetches all pages of tools/list. A cursor that comes a second time ends the listing: the pages go round.
+// listed is one kind of things that servers list page by page.
+type listed struct {
+	method string
+	member string // of a result, that holds the things
+	fetch  func(ctx context.Context, cs *mcp.ClientSession, cursor string) (any, error)
+}
+
+// list fetches all tools.
 func (s *session) list(ctx context.Context, timeout time.Duration, logger *slog.Logger) (tools []*tool.Tool, retry bool, err error) {
-	cursors := map[string]bool{"": true}
 	names := map[string]bool{}
-	for cursor := ""; ; {
-		raw, retry, err := s.page(ctx, cursor, timeout)
-		if err != nil {
-			return nil, retry, err
-		}
-		page, next, err := decodePage(s.server, raw, logger)
-		if err != nil {
-			return nil, false, &tool.Error{Code: tool.Unavailable, Op: "list tools", Msg: fmt.Sprintf("server %q answered tools/list with something else", s.server), Err: err}
-		}
-		for _, t := range page {
+	kind := listed{"tools/list", "tools", func(ctx context.Context, cs *mcp.ClientSession, cursor string) (any, error) {
+		return cs.ListTools(ctx, &mcp.ListToolsParams{Cursor: cursor})
+	}}
+	retry, err = s.pagesOf(ctx, kind, timeout, func(items []json.RawMessage) {
+		for _, t := range decodeTools(s.server, items, logger) {
 			if names[t.Name] {
 				logger.Warn("upstream lists a tool twice; the first one counts", "tool", clip(t.Name, 100))
 				continue
@@ -38,16 +42,37 @@ func (s *session) list(ctx context.Context, timeout time.Duration, logger *slog.
 			names[t.Name] = true
 			tools = append(tools, t)
 		}
+	})
+	if err != nil {
+		return nil, retry, err
+	}
+	return tools, false, nil
+}
+
+// pagesOf fetches all pages of a listing. A cursor that comes a second time ends it: the pages go round.
+func (s *session) pagesOf(ctx context.Context, kind listed, timeout time.Duration, take func([]json.RawMessage)) (retry bool, err error) {
+	cursors := map[string]bool{"": true}
+	total := 0
+	for cursor := ""; ; {
+		raw, retry, err := s.page(ctx, kind, cursor, timeout)
+		if err != nil {
+			return retry, err
+		}
+		items, next, err := decodePage(raw, kind.member)
+		if err != nil {
+			return false, &tool.Error{Code: tool.Unavailable, Op: "list", Msg: fmt.Sprintf("server %q answered %s with something else", s.server, kind.method), Err: err}
+		}
+		take(items)
 		if next == "" {
-			return tools, false, nil
+			return false, nil
 		}
 		if cursors[next] {
-			logger.Warn("upstream repeats a cursor of tools/list; the listing ends there", "pages", len(cursors))
-			return tools, false, nil
+			s.tap.logger.Warn("upstream repeats a cursor; the listing ends there", "method", kind.method, "pages", len(cursors))
+			return false, nil
 		}
-		if len(cursors) >= maxPages {
-			return nil, false, &tool.Error{
-				Code: tool.Unavailable, Op: "list tools", Msg: fmt.Sprintf("server %q lists its tools on more than %d pages", s.server, maxPages),
+		if total += len(raw); len(cursors) >= maxPages || total > maxListing {
+			return false, &tool.Error{
+				Code: tool.Unavailable, Op: "list", Msg: fmt.Sprintf("server %q answers %s with more than %d pages or %d MiB", s.server, kind.method, maxPages, maxListing>>20),
 				Hint: "this is a fault of the server: its cursors do not end",
 			}
 		}
@@ -55,41 +80,42 @@ func (s *session) list(ctx context.Context, timeout time.Duration, logger *slog.
 	}
 }
 
-// page returns the bytes of one page of tools/list.
-func (s *session) page(ctx context.Context, cursor string, timeout time.Duration) (raw []byte, retry bool, err error) {
-	runCtx, stop := s.limit(ctx, timeout)
+// page returns the bytes of one page of a listing.
+func (s *session) page(ctx context.Context, kind listed, cursor string, timeout time.Duration) (raw []byte, retry bool, err error) {
+	runCtx, stop := s.limit(ctx, &clock{}, timeout)
 	defer stop()
 	sendCtx, sent := withCapture(runCtx)
-	_, err = s.cs.ListTools(sendCtx, &mcp.ListToolsParams{Cursor: cursor})
+	_, err = kind.fetch(sendCtx, s.cs, cursor)
 	got := s.tap.finish(sent)
+	key := kind.method + " " + cursor
 	switch {
 	case got.result != nil:
-		s.keepPage(cursor, got.result)
+		s.keepPage(key, got.result)
 		return got.result, false, nil
 	case err == nil: // the server allowed the SDK to answer from its cache
-		if raw := s.keptPage(cursor); raw != nil {
+		if raw := s.keptPage(key); raw != nil {
 			return raw, false, nil
 		}
 		err = errors.New("no result was seen")
 	case isMethodNotFound(err) && s.alive():
-		return []byte(`{"tools":[]}`), false, nil // a server without tools
+		return []byte(`{"` + kind.member + `":[]}`), false, nil // a server that has none
 	}
-	return nil, got.refused(err), s.requestError(ctx, runCtx, "tools/list", timeout, got, err)
+	return nil, got.refused(err), s.requestError(ctx, runCtx, kind.method, timeout, got, err)
 }
 
-func (s *session) keepPage(cursor string, raw []byte) {
-	if s.cs.InitializeResult().ProtocolVersion <= legacyVersion { // the SDK caches nothing there
+func (s *session) keepPage(key string, raw []byte) {
+	if !s.modern() { // the SDK caches nothing there
 		return
 	}
 	s.pagesMu.Lock()
 	defer s.pagesMu.Unlock()
-	s.pages[cursor] = raw
+	s.pages[key] = raw
 }
 
-func (s *session) keptPage(cursor string) []byte {
+func (s *session) keptPage(key string) []byte {
 	s.pagesMu.Lock()
 	defer s.pagesMu.Unlock()
-	return s.pages[cursor]
+	return s.pages[key]
 }
 
 // refused reports whether the server cannot have begun to work on a request that failed with err, so that it may be sent
@@ -111,23 +137,28 @@ func isMethodNotFound(err error) bool {
 	return errors.As(err, &rpc) && rpc.Code == jsonrpc.CodeMethodNotFound
 }
 
-// decodePage reads one tools/list result. Tools whose name cannot be read are left out; other members of the wrong type
-// are left out of their tool. Neither keeps the other tools from being served.
-func decodePage(server string, raw []byte, logger *slog.Logger) (tools []*tool.Tool, next string, err error) {
+// decodePage reads one result of a listing.
+func decodePage(raw []byte, member string) (items []json.RawMessage, next string, err error) {
 	var page map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &page); err != nil {
 		return nil, "", err
 	}
-	var list []json.RawMessage
-	if err := json.Unmarshal(page["tools"], &list); err != nil {
-		return nil, "", fmt.Errorf("tools: %w", err)
+	if err := json.Unmarshal(page[member], &items); err != nil {
+		return nil, "", fmt.Errorf("%s: %w", member, err)
 	}
 	if len(page["nextCursor"]) > 0 {
 		if err := json.Unmarshal(page["nextCursor"], &next); err != nil {
 			return nil, "", fmt.Errorf("nextCursor: %w", err)
 		}
 	}
-	for i, item := range list {
+	return items, next, nil
+}
+
+// decodeTools reads tools. Those whose name cannot be read are left out; other members of the wrong type are left out of
+// their tool. Neither keeps the other tools from being served.
+func decodeTools(server string, items []json.RawMessage, logger *slog.Logger) []*tool.Tool {
+	var tools []*tool.Tool
+	for i, item := range items {
 		t, err := decodeTool(server, item, logger)
 		if err != nil {
 			logger.Warn("upstream lists a tool that cannot be read; left out", "position", i, "error", err)
@@ -135,7 +166,7 @@ func decodePage(server string, raw []byte, logger *slog.Logger) (tools []*tool.T
 		}
 		tools = append(tools, t)
 	}
-	return tools, next, nil
+	return tools
 }
 
 // decodeTool reads one tool. Names of members are matched exactly, as JSON demands and encoding/json does not. Schemas

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -27,11 +28,17 @@ type session struct {
 	conn *stdioConn      // nil unless stdio
 	base *http.Transport // nil if stdio
 
+	told     *mcp.ClientCapabilities // what the server knows that it may ask, by the older protocols
+	client   *mcp.Client
+	used     atomic.Bool            // a client's call has run on it
+	logLevel atomic.Pointer[string] // asked of the server; nil if none
+
 	ctx     context.Context // ends with the session; its cause says why
 	cancel  context.CancelCauseFunc
 	kept    context.Context // ends when the server is given up: after the session, so that it can say farewell
 	giveUp  context.CancelFunc
 	changed chan struct{} // signals tools/list_changed
+	others  chan struct{} // signals that something but tools changed
 	done    chan struct{} // closed when all is released
 
 	pagesMu sync.Mutex
@@ -50,6 +57,10 @@ type dialer struct {
 	opts    Options // with defaults
 	logger  *slog.Logger
 	changed chan struct{}
+	others  chan struct{}
+	callers *callers
+	client  *tool.Client     // on whose behalf; nil if nobody's
+	updated func(uri string) // of a resource; must not block
 }
 
 // legacyVersion is the newest protocol version whose first message is initialize.
@@ -80,8 +91,9 @@ var errHandshake = errors.New("handshake")
 func (d *dialer) connect(ctx context.Context, x *expanded, legacy bool) (*session, error) {
 	s := &session{
 		server: d.cfg.Name, tap: newTap(d.logger, x.scrub), scrub: x.scrub, grace: d.opts.StopGrace,
-		changed: d.changed, done: make(chan struct{}), pages: map[string][]byte{},
+		changed: d.changed, others: d.others, done: make(chan struct{}), pages: map[string][]byte{}, told: d.told(),
 	}
+	s.tap.tell = d.callers.tell
 	s.ctx, s.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	s.kept, s.giveUp = context.WithCancel(context.WithoutCancel(ctx))
 	transport, err := d.transport(s, x)
@@ -95,13 +107,7 @@ func (d *dialer) connect(ctx context.Context, x *expanded, legacy bool) (*sessio
 	if legacy {
 		opts = &mcp.ClientSessionOptions{ProtocolVersion: legacyVersion}
 	}
-	client := mcp.NewClient(&mcp.Implementation{Name: d.opts.Name, Version: d.opts.Version}, &mcp.ClientOptions{
-		Capabilities: &mcp.ClientCapabilities{}, // none yet: what is announced here, servers will ask for
-		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) {
-			s.tap.listChanged.Store(false)
-			s.signalChanged()
-		},
-	})
+	s.client = d.newClient(s)
 	// The SSE transport's stream lives as long as the context given to Connect, so that is the session's, and the
 	// attempt's end is passed on to it only until the handshake is done.
 	unlink := context.AfterFunc(ctx, func() {
@@ -109,7 +115,7 @@ func (d *dialer) connect(ctx context.Context, x *expanded, legacy bool) (*sessio
 		s.giveUp()
 	})
 	connectCtx, c := withCapture(s.ctx)
-	s.cs, err = client.Connect(connectCtx, transport, opts)
+	s.cs, err = s.client.Connect(connectCtx, transport, opts)
 	if !unlink() && err == nil {
 		_ = s.cs.Close()
 		err = context.Cause(ctx)
@@ -124,6 +130,45 @@ func (d *dialer) connect(ctx context.Context, x *expanded, legacy bool) (*sessio
 	}
 	s.tap.finish(c)
 	return s, nil
+}
+
+// told is what the server is to know that it may ask. One that is started before anybody calls it may ask everything, and
+// is refused what its client cannot do.
+func (d *dialer) told() *mcp.ClientCapabilities {
+	if d.client == nil && d.cfg.Eager {
+		return &mcp.ClientCapabilities{
+			Sampling: &mcp.SamplingCapabilities{}, Elicitation: &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{}},
+			RootsV2: &mcp.RootCapabilities{ListChanged: true},
+		}
+	}
+	return clientCapabilities(d.client)
+}
+
+// newClient makes the SDK's client for one session. It announces what the client on whose behalf the server is started can
+// be asked: servers offer and do other things for a client that they cannot ask.
+func (d *dialer) newClient(s *session) *mcp.Client {
+	client := mcp.NewClient(&mcp.Implementation{Name: d.opts.Name, Version: d.opts.Version}, &mcp.ClientOptions{
+		Capabilities:   s.told,
+		MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true}, // exchange does it, or the client itself
+		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) {
+			s.tap.pass(methodToolsChanged)
+			s.signalChanged()
+		},
+		PromptListChangedHandler: func(context.Context, *mcp.PromptListChangedRequest) {
+			s.tap.pass(methodPromptsChanged)
+			signal(s.others)
+		},
+		ResourceListChangedHandler: func(context.Context, *mcp.ResourceListChangedRequest) {
+			s.tap.pass(methodResourcesChanged)
+			signal(s.others)
+		},
+		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) {
+			s.tap.passUpdate(r.Params.URI)
+			d.updated(r.Params.URI)
+		},
+	})
+	client.AddReceivingMiddleware(d.callers.answering)
+	return client
 }
 
 // transport makes the SDK transport for the configured kind, with the tap in it.
@@ -211,9 +256,11 @@ func (s *session) release() {
 	}
 }
 
-func (s *session) signalChanged() {
+func (s *session) signalChanged() { signal(s.changed) }
+
+func signal(c chan struct{}) {
 	select {
-	case s.changed <- struct{}{}:
+	case c <- struct{}{}:
 	default: // one signal waits already
 	}
 }

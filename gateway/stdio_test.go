@@ -296,7 +296,7 @@ func TestListings(t *testing.T) {
 	t.Run("cursors that never end", func(t *testing.T) {
 		u, _ := g.Upstream("endless")
 		_, err := u.Tools(t.Context())
-		if tool.CodeOf(err) != tool.Unavailable || !strings.Contains(err.Error(), `server "endless" lists its tools on more than 1000 pages`) {
+		if tool.CodeOf(err) != tool.Unavailable || !strings.Contains(err.Error(), `server "endless" answers tools/list with more than 1000 pages`) {
 			t.Errorf("error is %v", err)
 		}
 	})

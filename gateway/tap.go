@@ -23,15 +23,17 @@ type tap struct {
 
 	mu       sync.Mutex
 	waiting  map[jsonrpc.ID]*capture
-	progress map[int64]*progressQueue // by the token we gave out
+	progress map[int64]func(tool.Progress) // by the token we gave out
 
-	lastToken   atomic.Int64
-	listChanged atomic.Bool // one is in the SDK's queue already
-	dropped     atomic.Int64
+	queued map[string]bool // notifications that are in the SDK's queue: one of each is enough
+	tell   func(method string, params json.RawMessage)
+
+	lastToken atomic.Int64
+	dropped   atomic.Int64
 }
 
 func newTap(logger *slog.Logger, scrub *scrubber) *tap {
-	return &tap{logger: logger, scrub: scrub, waiting: map[jsonrpc.ID]*capture{}, progress: map[int64]*progressQueue{}}
+	return &tap{logger: logger, scrub: scrub, waiting: map[jsonrpc.ID]*capture{}, progress: map[int64]func(tool.Progress){}, queued: map[string]bool{}, tell: func(string, json.RawMessage) {}}
 }
 
 // A capture follows one request to the wire and back. Its fields are guarded by the tap's mutex.
@@ -93,18 +95,63 @@ func (t *tap) notification(msg *jsonrpc.Request) bool {
 	case "notifications/progress":
 		t.deliver(msg.Params)
 		return false
-	case "notifications/tools/list_changed":
-		return !t.listChanged.Swap(true)
+	case methodToolsChanged, methodPromptsChanged, methodResourcesChanged:
+		return t.queue(msg.Method)
+	case "notifications/resources/updated":
+		var p struct {
+			URI string `json:"uri"`
+		}
+		return json.Unmarshal(msg.Params, &p) == nil && len(p.URI) <= maxURI && t.queue(updatePrefix+p.URI)
 	case "notifications/cancelled", "notifications/subscriptions/acknowledged", "notifications/elicitation/complete":
 		return true
 	case "notifications/message":
 		t.logger.Debug("upstream log", "message", t.scrub.text(clip(string(msg.Params), 500)))
+		t.tell(msg.Method, msg.Params)
+		return false
 	default:
 		t.logger.Debug("upstream notification ignored", "method", clip(msg.Method, 100))
 	}
 	t.dropped.Add(1)
 	return false
 }
+
+// The notifications of which one that waits is as good as many.
+const (
+	methodToolsChanged     = "notifications/tools/list_changed"
+	methodPromptsChanged   = "notifications/prompts/list_changed"
+	methodResourcesChanged = "notifications/resources/list_changed"
+)
+
+// updatePrefix precedes the URI of a resource that was updated.
+const updatePrefix = "updated "
+
+// maxQueued is how many different notifications may wait in the SDK's queue, and maxURI how long the name of a resource
+// may be of which a server tells unasked.
+const (
+	maxQueued = 1024
+	maxURI    = 4 << 10
+)
+
+// queue reports whether a notification should go to the SDK: if no other of its kind waits there.
+func (t *tap) queue(key string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.queued[key] || len(t.queued) >= maxQueued {
+		t.dropped.Add(1)
+		return false
+	}
+	t.queued[key] = true
+	return true
+}
+
+// pass notes that the SDK has passed on a notification.
+func (t *tap) pass(method string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.queued, method)
+}
+
+func (t *tap) passUpdate(uri string) { t.pass(updatePrefix + uri) }
 
 // codeBroken marks the errors made by broken. It is in the range that JSON-RPC leaves to implementations.
 const codeBroken = -32098
@@ -149,21 +196,16 @@ func (t *tap) finish(c *capture) capture {
 	return *c
 }
 
-// watchProgress gives out a progress token whose notifications go to f, and a function that ends this. That function
-// returns when f has been called for the last time.
-func (t *tap) watchProgress(f func(tool.Progress)) (token int64, stop func()) {
+// watchProgress gives out a progress token whose notifications go to f by way of m, until the returned function is called.
+func (t *tap) watchProgress(m *mailbox, f func(tool.Progress)) (token int64, stop func()) {
 	token = t.lastToken.Add(1)
-	q := &progressQueue{wake: make(chan struct{}, 1), done: make(chan struct{})}
 	t.mu.Lock()
-	t.progress[token] = q
-	t.mu.Unlock()
-	go q.run(f)
+	defer t.mu.Unlock()
+	t.progress[token] = func(p tool.Progress) { m.push(func() { f(p) }) }
 	return token, func() {
 		t.mu.Lock()
+		defer t.mu.Unlock()
 		delete(t.progress, token)
-		t.mu.Unlock()
-		q.close()
-		<-q.done
 	}
 }
 
@@ -180,67 +222,11 @@ func (t *tap) deliver(params json.RawMessage) {
 		return
 	}
 	t.mu.Lock()
-	q := t.progress[token]
+	f := t.progress[token]
 	t.mu.Unlock()
-	if q == nil { // a finished call, or nobody asked
+	if f == nil { // a finished call, or nobody asked
 		t.dropped.Add(1)
 		return
 	}
-	q.push(tool.Progress{Progress: p.Progress, Total: p.Total, Message: p.Message})
-}
-
-// maxProgress is how many undelivered progress notifications a call may have. Beyond it the newest replaces the one
-// before, so that a slow client still sees them in order and the last one.
-const maxProgress = 256
-
-type progressQueue struct {
-	mu     sync.Mutex
-	items  []tool.Progress
-	closed bool
-	wake   chan struct{}
-	done   chan struct{}
-}
-
-func (q *progressQueue) push(p tool.Progress) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.closed {
-		return
-	}
-	if len(q.items) == maxProgress {
-		q.items[maxProgress-1] = p
-	} else {
-		q.items = append(q.items, p)
-	}
-	q.signal()
-}
-
-func (q *progressQueue) close() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.closed = true
-	q.signal()
-}
-
-func (q *progressQueue) signal() {
-	select {
-	case q.wake <- struct{}{}:
-	default:
-	}
-}
-
-func (q *progressQueue) run(f func(tool.Progress)) {
-	defer close(q.done)
-	for range q.wake {
-		q.mu.Lock()
-		items, closed := q.items, q.closed
-		q.items = nil
-		q.mu.Unlock()
-		for _, p := range items {
-			f(p)
-		}
-		if closed {
-			return
-		}
-	}
+	f(tool.Progress{Progress: p.Progress, Total: p.Total, Message: p.Message})
 }

@@ -349,11 +349,11 @@ func FuzzDecodePage(f *testing.F) {
 	f.Add([]byte(spaced))
 	f.Add([]byte(`{"tools":[{"name":"a","annotations":5,"inputSchema":[]},null],"nextCursor":""}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		tools, _, err := decodePage("s", raw, slog.New(slog.DiscardHandler))
+		items, _, err := decodePage(raw, "tools")
 		if err != nil {
 			return
 		}
-		for _, tl := range tools {
+		for _, tl := range decodeTools("s", items, slog.New(slog.DiscardHandler)) {
 			if tl.Name == "" || len(tl.InputSchema) > 0 && (!json.Valid(tl.InputSchema) || !bytes.Contains(raw, tl.InputSchema)) {
 				t.Errorf("%q gives %+v", raw, tl)
 			}
@@ -365,13 +365,15 @@ func TestProgressQueueIsBounded(t *testing.T) {
 	tp := newTap(slog.New(slog.DiscardHandler), nil)
 	hold := make(chan struct{})
 	var got []float64
-	token, stop := tp.watchProgress(func(p tool.Progress) { <-hold; got = append(got, p.Progress) })
+	mail := newMailbox()
+	token, stop := tp.watchProgress(mail, func(p tool.Progress) { <-hold; got = append(got, p.Progress) })
 	for i := range 10_000 {
 		tp.deliver(json.RawMessage(fmt.Sprintf(`{"progressToken":%d,"progress":%d}`, token, i)))
 	}
 	close(hold)
 	stop()
-	if len(got) > 2*maxProgress || !slices.IsSorted(got) || got[len(got)-1] != 9999 {
+	mail.close()
+	if len(got) > 2*maxMail || !slices.IsSorted(got) || got[len(got)-1] != 9999 {
 		t.Errorf("%d delivered, in order: %v, last %v", len(got), slices.IsSorted(got), got[len(got)-1])
 	}
 	tp.deliver(json.RawMessage(fmt.Sprintf(`{"progressToken":%d,"progress":1}`, token))) // too late, and harmless

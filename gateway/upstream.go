@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,8 +19,10 @@ type Upstream struct {
 	opts    Options
 	logger  *slog.Logger
 	slots   *slots
+	callers callers
 	running *sync.WaitGroup // the gateway's: all goroutines
 	changed chan struct{}
+	others  chan struct{}
 
 	ctx    context.Context // ends when the server is removed
 	cancel context.CancelFunc
@@ -34,6 +37,11 @@ type Upstream struct {
 	tools     int
 	listed    bool
 	stopped   bool
+	kept      bool        // it is to run all the time
+	active    int         // calls and listings that run or wait
+	rest      *time.Timer // stops it when it was idle for long enough; nil before the first
+	features  *tool.Features
+	watched   map[string]bool // the URIs of resources that clients have subscribed to
 }
 
 // start is one attempt to start a server, shared by all who wait for it.
@@ -46,12 +54,14 @@ type start struct {
 func newUpstream(cfg tool.Server, opts Options, running *sync.WaitGroup) *Upstream {
 	u := &Upstream{
 		cfg: cfg, opts: opts, logger: opts.Logger.With("server", cfg.Name), running: running,
-		slots: newSlots(cfg.Name, opts.Concurrency, opts.Queue), changed: make(chan struct{}, 1),
+		slots:   newSlots(cfg.Name, cmp.Or(cfg.Concurrency, opts.Concurrency), max(cmp.Or(cfg.Queue, opts.Queue), 0)),
+		changed: make(chan struct{}, 1), others: make(chan struct{}, 1), watched: map[string]bool{},
 	}
 	u.ctx, u.cancel = context.WithCancel(context.Background())
 	if opts.OnListChanged != nil {
-		running.Go(u.announce)
+		running.Go(func() { u.announce(u.changed, func() { opts.OnListChanged(cfg.Name) }) })
 	}
+	running.Go(func() { u.announce(u.others, u.refresh) })
 	return u
 }
 
@@ -60,11 +70,15 @@ func (u *Upstream) Name() string { return u.cfg.Name }
 
 // Tools asks the server for all of its tools, starting it if need be. Their schemas, _meta and icons hold the server's own
 // bytes. A name that comes twice counts once; tools without a name are left out. The slice and tools are the caller's.
-// Errors are those of [Gateway.Call]; a listing that fails halfway returns none of it.
+// What else the server offers is read along with them. Errors are those of [Gateway.Call]; a listing that fails halfway
+// returns none of it.
 func (u *Upstream) Tools(ctx context.Context) ([]*tool.Tool, error) {
 	var tools []*tool.Tool
-	err := u.withSession(ctx, func(s *session) (retry bool, err error) {
+	err := u.withSession(ctx, nil, false, func(s *session, _ *caller) (retry bool, err error) {
 		tools, retry, err = s.list(ctx, u.timeout(), u.logger)
+		if err == nil {
+			u.readFeatures(ctx, s)
+		}
 		return retry, err
 	})
 	if err != nil {
@@ -83,8 +97,8 @@ func (u *Upstream) call(ctx context.Context, c tool.Call) (*tool.CallResult, err
 	}
 	defer release()
 	var res *tool.CallResult
-	err = u.withSession(ctx, func(s *session) (retry bool, err error) {
-		res, retry, err = s.call(ctx, c, u.timeout())
+	err = u.withSession(ctx, c.Client, c.Progress != nil, func(s *session, who *caller) (retry bool, err error) {
+		res, retry, err = s.call(ctx, who, c, u.timeout())
 		return retry, err
 	})
 	return res, err
@@ -97,15 +111,17 @@ func (u *Upstream) timeout() time.Duration {
 	return u.opts.CallTimeout
 }
 
-// withSession runs f on a session. If f says that the server did not accept the request, because it ended since or was
-// restarted and no longer knows the session, f is run once more on a new one.
-func (u *Upstream) withSession(ctx context.Context, f func(*session) (retry bool, err error)) error {
+// withSession runs f on a session, on behalf of a client. If f says that the server did not accept the request, because
+// it ended since or was restarted and no longer knows the session, f is run once more on a new one.
+func (u *Upstream) withSession(ctx context.Context, client *tool.Client, listens bool, f func(*session, *caller) (retry bool, err error)) error {
+	who := u.enter(client, listens)
+	defer u.leave(who)
 	for again := true; ; again = false {
-		s, err := u.acquire(ctx)
+		s, err := u.acquire(ctx, client)
 		if err != nil {
 			return err
 		}
-		retry, err := f(s)
+		retry, err := f(s, who)
 		if retry {
 			u.drop(s, err)
 		}
@@ -117,8 +133,8 @@ func (u *Upstream) withSession(ctx context.Context, f func(*session) (retry bool
 }
 
 // acquire returns a live session, starting the server if it has none.
-func (u *Upstream) acquire(ctx context.Context) (*session, error) {
-	a, s, err := u.join()
+func (u *Upstream) acquire(ctx context.Context, client *tool.Client) (*session, error) {
+	a, s, err := u.join(client)
 	if a == nil {
 		return s, err
 	}
@@ -131,28 +147,50 @@ func (u *Upstream) acquire(ctx context.Context) (*session, error) {
 }
 
 // join returns the live session, or the attempt under way to get one, which it begins if there is none.
-func (u *Upstream) join() (*start, *session, error) {
+func (u *Upstream) join(client *tool.Client) (*start, *session, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.stopped {
 		return nil, nil, u.gone()
 	}
-	if u.session != nil && u.session.alive() {
-		return nil, u.session, nil
+	if s := u.session; s != nil && s.alive() {
+		if !u.unfit(s, client) {
+			if client != nil {
+				s.used.Store(true)
+			}
+			return nil, s, nil
+		}
+		u.session = nil
+		u.running.Go(s.close)
 	}
 	if u.starting == nil {
 		if wait := time.Until(u.notBefore); wait > 0 {
 			return nil, nil, &tool.Error{
 				Code: tool.Unavailable, Op: "start server", Err: u.lastErr,
-				Msg:  fmt.Sprintf("server %q does not run: its last start failed", u.cfg.Name),
+				Msg:  fmt.Sprintf("server %q does not run, its last start failed: %s", u.cfg.Name, message(u.lastErr)),
 				Hint: fmt.Sprintf("try again in %v", wait.Round(100*time.Millisecond)+100*time.Millisecond),
 			}
 		}
 		a := &start{done: make(chan struct{})}
 		u.starting = a
-		u.running.Go(func() { u.run(a) })
+		u.running.Go(func() { u.run(a, client) })
 	}
 	return u.starting, nil, nil
+}
+
+// unfit reports whether a session should give way to one that can ask client more. One that a client has used stays: the
+// server may keep something in it, such as an open page.
+func (u *Upstream) unfit(s *session, client *tool.Client) bool {
+	return u.active <= 1 && !s.used.Load() && !s.modern() && lacks(s.told, clientCapabilities(client))
+}
+
+// message is what an error says to an agent.
+func message(err error) string {
+	var e *tool.Error
+	if errors.As(err, &e) {
+		return e.Msg
+	}
+	return "the reason is in the log"
 }
 
 func (u *Upstream) gone() error {
@@ -160,8 +198,8 @@ func (u *Upstream) gone() error {
 }
 
 // run starts the server, and stays with its session until that ends.
-func (u *Upstream) run(a *start) {
-	d := dialer{cfg: u.cfg, opts: u.opts, logger: u.logger, changed: u.changed}
+func (u *Upstream) run(a *start, client *tool.Client) {
+	d := dialer{cfg: u.cfg, opts: u.opts, logger: u.logger, changed: u.changed, others: u.others, callers: &u.callers, client: client, updated: u.resourceUpdated}
 	u.mu.Lock()
 	legacy := u.legacy
 	u.mu.Unlock()
@@ -171,8 +209,11 @@ func (u *Upstream) run(a *start) {
 	if s == nil {
 		return
 	}
-	if stopped {
+	switch {
+	case stopped:
 		u.running.Go(s.close)
+	default:
+		u.running.Go(func() { u.settle(s) })
 	}
 	reason := s.watch()
 	u.ended(s, s.endError(reason))
@@ -189,6 +230,7 @@ func (u *Upstream) started(a *start, s *session, legacy bool, err error) (stoppe
 	}
 	a.session, a.err, u.lastErr = s, err, err
 	if err != nil {
+		defer u.again()
 		if tool.CodeOf(err) != tool.Invalid { // a wrong configuration costs nothing to look at again
 			u.failures++
 			u.notBefore = time.Now().Add(backoff(u.failures, u.opts.BackoffFirst, u.opts.BackoffMost, random))
@@ -211,6 +253,7 @@ func (u *Upstream) ended(s *session, err error) {
 	}
 	u.session, u.lastErr = nil, err
 	u.logger.Warn("upstream ended", "error", err)
+	u.again()
 }
 
 // drop gives up a session that the server no longer knows.
@@ -229,6 +272,9 @@ func (u *Upstream) stop() {
 	u.mu.Lock()
 	s, a := u.session, u.starting
 	u.session, u.stopped = nil, true
+	if u.rest != nil {
+		u.rest.Stop()
+	}
 	u.mu.Unlock()
 	u.cancel()
 	if a != nil {
@@ -240,25 +286,25 @@ func (u *Upstream) stop() {
 }
 
 // A change of a server's tools is left to settle before it is announced, since servers send one notification per tool: for
-// settle at first, and for twice as long each time while the changes go on.
+// settling at first, and for twice as long each time while the changes go on.
 const (
-	settle     = 50 * time.Millisecond
-	settleMost = 5 * time.Second
+	settling     = 50 * time.Millisecond
+	settlingMost = 5 * time.Second
 )
 
-// announce calls OnListChanged, once for any number of signals that come together.
-func (u *Upstream) announce() {
-	wait, last := settle, time.Time{}
+// announce calls f, once for any number of signals that come together.
+func (u *Upstream) announce(signals <-chan struct{}, f func()) {
+	wait, last := settling, time.Time{}
 	for {
 		select {
-		case <-u.changed:
+		case <-signals:
 		case <-u.ctx.Done():
 			return
 		}
 		if time.Since(last) < 2*wait {
-			wait = min(2*wait, settleMost)
+			wait = min(2*wait, settlingMost)
 		} else {
-			wait = settle
+			wait = settling
 		}
 		t := time.NewTimer(wait)
 		select {
@@ -268,10 +314,10 @@ func (u *Upstream) announce() {
 			return
 		}
 		select { // what came while it settled
-		case <-u.changed:
+		case <-signals:
 		default:
 		}
-		u.opts.OnListChanged(u.cfg.Name)
+		f()
 		last = time.Now()
 	}
 }
@@ -280,12 +326,15 @@ func (u *Upstream) status() tool.Status {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	st := tool.Status{Server: u.cfg.Name, Transport: kind(u.cfg), Tools: u.tools, State: tool.Configured}
+	if !u.listed && u.opts.Known != nil {
+		st.Tools = u.opts.Known(u.cfg.Name)
+	}
 	switch {
 	case u.session != nil && u.session.alive():
 		st.State = tool.Running
 	case u.lastErr != nil:
 		st.State = tool.Failed
-	case u.listed:
+	case u.listed || st.Tools > 0:
 		st.State = tool.Known
 	}
 	var e *tool.Error

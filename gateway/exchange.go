@@ -1,0 +1,198 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tooldex/tool"
+)
+
+// exchange is one request of a client to a server, with as many rounds as it takes to answer what the server asks back.
+type exchange struct {
+	what     string // names it in errors: `the call of "x"`
+	who      *caller
+	progress func(tool.Progress) // nil if nobody asked
+	meta     json.RawMessage     // the client's; may be nil
+	input    json.RawMessage     // its answers, if it repeats a request; may be nil
+	send     func(ctx context.Context, cs *mcp.ClientSession, meta mcp.Meta, in inputs) (any, error)
+}
+
+// inputs are the answers with which a request is repeated.
+type inputs struct {
+	Responses mcp.InputResponseMap `json:"inputResponses"`
+	State     string               `json:"requestState"`
+}
+
+// maxRounds bounds how often a server may ask before it answers.
+const maxRounds = 16
+
+// exchange sends a request and returns the bytes of its result. retry reports that the server has not accepted it, so
+// that it may be sent again on a new session.
+func (s *session) exchange(ctx context.Context, x *exchange, timeout time.Duration) (raw json.RawMessage, retry bool, err error) {
+	meta := requestMeta(x.meta)
+	client := x.who.client
+	s.describe(client, meta)
+	s.follow(ctx, client)
+	if x.progress != nil {
+		token, stop := s.tap.watchProgress(x.who.mail, x.progress)
+		defer stop()
+		meta["progressToken"] = token
+	}
+	var in inputs
+	if len(x.input) > 0 {
+		if err := json.Unmarshal(x.input, &in); err != nil {
+			return nil, false, &tool.Error{Code: tool.Invalid, Op: "call", Msg: "the answers with which " + x.what + " is repeated cannot be read", Err: err}
+		}
+	}
+	for round := 0; ; round++ {
+		raw, retry, err = s.round(ctx, x, meta, in, timeout)
+		if err != nil {
+			return nil, retry && round == 0, err
+		}
+		asks := questions(raw)
+		switch {
+		case asks == nil || client != nil && client.Rounds:
+			return stripServerInfo(raw), false, nil
+		case client == nil || client.Ask == nil:
+			return nil, false, s.answered(x, "a question for the user, which cannot be passed on")
+		case round == maxRounds:
+			return nil, false, s.answered(x, fmt.Sprintf("more than %d rounds of questions", maxRounds))
+		}
+		if in, err = s.answers(ctx, client, asks); err != nil {
+			return nil, false, &tool.Error{
+				Code: tool.Unavailable, Op: "call", Msg: fmt.Sprintf("server %q asked something during %s, and the client did not answer", s.server, x.what), Err: err,
+			}
+		}
+	}
+}
+
+// round sends the request once.
+func (s *session) round(ctx context.Context, x *exchange, meta mcp.Meta, in inputs, timeout time.Duration) (raw json.RawMessage, retry bool, err error) {
+	runCtx, stop := s.limit(ctx, x.who.clock, timeout)
+	defer stop()
+	sendCtx, sent := withCapture(runCtx)
+	res, err := x.send(sendCtx, s.cs, meta, in)
+	got := s.tap.finish(sent)
+	if got.result == nil && err == nil { // the server let the SDK answer from its cache, or there is nothing to say
+		got.result, err = json.Marshal(res)
+	}
+	if got.result == nil {
+		return nil, got.refused(err), s.requestError(ctx, runCtx, x.what, timeout, got, err)
+	}
+	if !isObject(got.result) {
+		return nil, false, s.answered(x, "something that is no object")
+	}
+	return got.result, false, nil
+}
+
+func (s *session) answered(x *exchange, what string) error {
+	return &tool.Error{Code: tool.Unavailable, Op: "call", Msg: fmt.Sprintf("server %q answered %s with %s", s.server, x.what, what)}
+}
+
+// inputRequired is a result by which a server asks instead of answering.
+type inputRequired struct {
+	Type     string `json:"resultType"`
+	Requests map[string]struct {
+		Method string          `json:"method"`
+		Params json.RawMessage `json:"params"`
+	} `json:"inputRequests"`
+	State string `json:"requestState"`
+}
+
+// questions returns what a result asks, or nil if it is an answer.
+func questions(raw json.RawMessage) *inputRequired {
+	var q inputRequired
+	if json.Unmarshal(raw, &q) != nil || q.Type != "input_required" {
+		return nil
+	}
+	return &q
+}
+
+// answers asks the client, one question after the other: people can answer but one at a time.
+func (s *session) answers(ctx context.Context, client *tool.Client, q *inputRequired) (inputs, error) {
+	got := make(map[string]json.RawMessage, len(q.Requests))
+	for _, key := range slices.Sorted(maps.Keys(q.Requests)) {
+		r := q.Requests[key]
+		if _, ok := asked(r.Method); !ok {
+			return inputs{}, fmt.Errorf("it asks by the unknown method %q", clip(r.Method, 60))
+		}
+		answer, err := client.Ask(ctx, r.Method, r.Params)
+		if err != nil {
+			return inputs{}, fmt.Errorf("%s: %w", r.Method, err)
+		}
+		got[key] = answer
+	}
+	encoded, err := json.Marshal(got)
+	if err != nil {
+		return inputs{}, fmt.Errorf("encode answers: %w", err)
+	}
+	in := inputs{State: q.State}
+	if err := json.Unmarshal(encoded, &in.Responses); err != nil {
+		return inputs{}, fmt.Errorf("read answers: %w", err)
+	}
+	return in, nil
+}
+
+// describe tells a server of the newer protocol who calls: there, each request says so for itself.
+func (s *session) describe(c *tool.Client, meta mcp.Meta) {
+	if c == nil || !s.modern() {
+		return
+	}
+	if len(c.Capabilities) > 0 && (c.Rounds || c.Ask != nil) {
+		meta[mcp.MetaKeyClientCapabilities] = c.Capabilities
+	}
+	if c.LogLevel != "" {
+		meta[mcp.MetaKeyLogLevel] = c.LogLevel
+	}
+}
+
+// follow asks a server of the older protocols for the log messages that the client wants to see. A server that refuses is
+// not asked again.
+func (s *session) follow(ctx context.Context, c *tool.Client) {
+	if c == nil || c.LogLevel == "" || s.modern() {
+		return
+	}
+	if caps := s.cs.InitializeResult().Capabilities; caps == nil || caps.Logging == nil {
+		return
+	}
+	if old := s.logLevel.Swap(&c.LogLevel); old != nil && *old == c.LogLevel {
+		return
+	}
+	ctx, stop := context.WithTimeout(ctx, followWait)
+	defer stop()
+	if err := s.cs.SetLoggingLevel(ctx, &mcp.SetLoggingLevelParams{Level: mcp.LoggingLevel(c.LogLevel)}); err != nil {
+		s.tap.logger.Debug("upstream does not take the log level", "error", s.scrub.error(err))
+	}
+}
+
+// followWait bounds how long a call waits for a server to take a log level.
+const followWait = 2 * time.Second
+
+// modern reports whether the server speaks the protocol without sessions.
+func (s *session) modern() bool { return s.cs.InitializeResult().ProtocolVersion > legacyVersion }
+
+// errLate is the cause with which a request's context ends when its time is over.
+var errLate = errors.New("time limit")
+
+// limit derives the context of a request from the caller's: it ends with the time limit and with the session, too.
+func (s *session) limit(ctx context.Context, c *clock, timeout time.Duration) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stopClock := c.start(timeout, func() { cancel(errLate) })
+	unlink := context.AfterFunc(s.ctx, func() {
+		if errors.Is(context.Cause(s.ctx), errStopped) {
+			cancel(errStopped)
+		} // else the connection broke, and the SDK ends the request with a better reason
+	})
+	return ctx, func() {
+		unlink()
+		stopClock()
+		cancel(nil)
+	}
+}

@@ -1,0 +1,210 @@
+package gateway
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tooldex/tool"
+)
+
+// Features tells what every server offers beside its tools, by name, from what was stored when it was last asked. It waits
+// for no server. The items are shared and must not be changed.
+func (g *Gateway) Features() []tool.Features {
+	g.mu.RLock()
+	list := slices.Collect(maps.Values(g.upstreams))
+	g.mu.RUnlock()
+	out := make([]tool.Features, 0, len(list))
+	for _, u := range list {
+		out = append(out, *u.known())
+	}
+	slices.SortFunc(out, func(a, b tool.Features) int { return cmp.Compare(a.Server, b.Server) })
+	return out
+}
+
+// known returns what is known of the server's features, reading what is stored at the first time.
+func (u *Upstream) known() *tool.Features {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.features == nil {
+		u.features = u.loadFeatures()
+	}
+	return u.features
+}
+
+// featureWait bounds how long a listing of a server's tools waits for what else it offers.
+const featureWait = 10 * time.Second
+
+// readFeatures asks a running server for what it offers beside tools, and stores it. What cannot be read stays as it was.
+func (u *Upstream) readFeatures(ctx context.Context, s *session) {
+	caps := s.cs.InitializeResult().Capabilities
+	if caps == nil {
+		caps = &mcp.ServerCapabilities{}
+	}
+	before := *u.known()
+	now := tool.Features{Server: u.cfg.Name}
+	wait := min(featureWait, u.timeout())
+	var lists sync.WaitGroup
+	read := func(kind listed, offered bool, old []json.RawMessage, into *[]json.RawMessage) {
+		if !offered {
+			return
+		}
+		lists.Go(func() {
+			var items []json.RawMessage
+			_, err := s.pagesOf(ctx, kind, wait, func(page []json.RawMessage) { items = append(items, page...) })
+			if err != nil {
+				u.logger.Warn("what a server offers beside tools could not be read; what is stored is served", "method", kind.method, "error", err)
+				items = old
+			}
+			*into = items
+		})
+	}
+	read(resourceList(), caps.Resources != nil, before.Resources, &now.Resources)
+	read(templateList(), caps.Resources != nil, before.Templates, &now.Templates)
+	read(promptList(), caps.Prompts != nil, before.Prompts, &now.Prompts)
+	lists.Wait()
+	if ctx.Err() != nil || equalFeatures(&before, &now) && u.featuresStored() {
+		return
+	}
+	u.mu.Lock()
+	u.features = &now
+	err := u.saveFeatures(&now)
+	u.mu.Unlock()
+	if err != nil {
+		u.logger.Warn("what a server offers beside tools could not be stored", "error", err)
+	}
+	if u.opts.OnFeatures != nil && !equalFeatures(&before, &now) {
+		u.opts.OnFeatures(u.cfg.Name)
+	}
+}
+
+func resourceList() listed {
+	return listed{"resources/list", "resources", func(ctx context.Context, cs *mcp.ClientSession, cursor string) (any, error) {
+		return cs.ListResources(ctx, &mcp.ListResourcesParams{Cursor: cursor})
+	}}
+}
+
+func templateList() listed {
+	return listed{"resources/templates/list", "resourceTemplates", func(ctx context.Context, cs *mcp.ClientSession, cursor string) (any, error) {
+		return cs.ListResourceTemplates(ctx, &mcp.ListResourceTemplatesParams{Cursor: cursor})
+	}}
+}
+
+func promptList() listed {
+	return listed{"prompts/list", "prompts", func(ctx context.Context, cs *mcp.ClientSession, cursor string) (any, error) {
+		return cs.ListPrompts(ctx, &mcp.ListPromptsParams{Cursor: cursor})
+	}}
+}
+
+func equalFeatures(a, b *tool.Features) bool {
+	same := func(a, b json.RawMessage) bool { return string(a) == string(b) }
+	return slices.EqualFunc(a.Resources, b.Resources, same) && slices.EqualFunc(a.Templates, b.Templates, same) && slices.EqualFunc(a.Prompts, b.Prompts, same)
+}
+
+// refresh reads the features of a server that says that they changed.
+func (u *Upstream) refresh() {
+	u.mu.Lock()
+	s := u.session
+	u.mu.Unlock()
+	if s != nil && s.alive() {
+		u.readFeatures(s.ctx, s)
+	}
+}
+
+// settle does for a session that has just begun what the one before had done for it.
+func (u *Upstream) settle(s *session) {
+	if !u.featuresStored() {
+		signal(u.others)
+	}
+	u.mu.Lock()
+	watched := slices.Sorted(maps.Keys(u.watched))
+	u.mu.Unlock()
+	for _, uri := range watched {
+		ctx, stop := context.WithTimeout(s.ctx, featureWait)
+		err := s.cs.Subscribe(ctx, &mcp.SubscribeParams{URI: uri})
+		stop()
+		if err != nil {
+			u.logger.Warn("upstream does not take a subscription again", "uri", clip(uri, 200), "error", s.scrub.error(err))
+		}
+	}
+}
+
+// featureFile is where a server's features are stored, or "" if they are not.
+func (u *Upstream) featureFile() string {
+	if u.opts.Dir == "" {
+		return ""
+	}
+	return filepath.Join(u.opts.Dir, strings.ReplaceAll(url.PathEscape(u.cfg.Name), ".", "%2E")+".json")
+}
+
+func (u *Upstream) featuresStored() bool {
+	file := u.featureFile()
+	if file == "" {
+		return false
+	}
+	_, err := os.Stat(file)
+	return err == nil
+}
+
+// loadFeatures never returns nil.
+func (u *Upstream) loadFeatures() *tool.Features {
+	f := &tool.Features{}
+	if file := u.featureFile(); file != "" {
+		b, err := os.ReadFile(file)
+		if err == nil {
+			err = json.Unmarshal(b, f)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			u.logger.Warn("what a server offers beside tools could not be read; it is asked again", "error", err)
+			f = &tool.Features{}
+		}
+	}
+	f.Server = u.cfg.Name
+	return f
+}
+
+// saveFeatures replaces the stored features in one step, so that another process never reads half of them.
+func (u *Upstream) saveFeatures(f *tool.Features) error {
+	file := u.featureFile()
+	if file == "" {
+		return nil
+	}
+	b, err := json.Marshal(f)
+	if err != nil {
+		return fmt.Errorf("encode features: %w", err)
+	}
+	return replaceFile(file, b)
+}
+
+// replaceFile writes a file that only this user can read, in one step.
+func replaceFile(file string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return fmt.Errorf("make folder: %w", err)
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(file), ".new-*") // of mode 0600
+	if err != nil {
+		return fmt.Errorf("make file: %w", err)
+	}
+	_, err = tmp.Write(data)
+	err = errors.Join(err, tmp.Sync(), tmp.Close())
+	if err == nil {
+		err = os.Rename(tmp.Name(), file)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("write file: %w", err), os.Remove(tmp.Name()))
+	}
+	return nil
+}

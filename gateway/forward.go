@@ -1,0 +1,145 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tooldex/tool"
+)
+
+// Forward sends a request for a server's resources, prompts or completions, starting the server if need be, and returns
+// the bytes of its result as Call does. The request notifications/roots/list_changed, without a server, is told to every
+// running server that has worked for its client; its result is nil. Errors are those of Call.
+func (g *Gateway) Forward(ctx context.Context, r tool.Request) (json.RawMessage, error) {
+	if r.Method == "notifications/roots/list_changed" {
+		g.rootsChanged(r.Client)
+		return nil, nil
+	}
+	u, ok := g.Upstream(r.Server)
+	if !ok {
+		return nil, &tool.Error{Code: tool.NotFound, Op: "forward", Msg: fmt.Sprintf("there is no server %q", clip(r.Server, 80)), Hint: "list again; it may have been removed or disabled"}
+	}
+	return u.forward(ctx, r)
+}
+
+func (u *Upstream) forward(ctx context.Context, r tool.Request) (json.RawMessage, error) {
+	x, uri, err := requestOf(r)
+	if err != nil {
+		return nil, err
+	}
+	if !u.watch(r.Method, uri) {
+		return json.RawMessage("{}"), nil
+	}
+	release, err := u.slots.acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	var raw json.RawMessage
+	err = u.withSession(ctx, r.Client, r.Progress != nil, func(s *session, who *caller) (retry bool, err error) {
+		x.who = who
+		raw, retry, err = s.exchange(ctx, x, u.timeout())
+		return retry, err
+	})
+	if err != nil && r.Method == "resources/subscribe" {
+		u.watch("resources/unsubscribe", uri)
+	}
+	return raw, err
+}
+
+// watch keeps account of the resources that are subscribed to, so that a server that was restarted is told again. It
+// reports whether the server has to be asked: the end of a subscription is nothing to start a server for.
+func (u *Upstream) watch(method, uri string) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	switch method {
+	case "resources/subscribe":
+		u.watched[uri] = true
+	case "resources/unsubscribe":
+		delete(u.watched, uri)
+		return u.session != nil && u.session.alive()
+	}
+	return true
+}
+
+// requestOf makes the exchange for a request, and tells the URI that it is about, if any.
+func requestOf(r tool.Request) (x *exchange, uri string, err error) {
+	var common struct {
+		Meta json.RawMessage `json:"_meta"`
+		URI  string          `json:"uri"`
+	}
+	x = &exchange{progress: r.Progress, input: r.Params}
+	var read mcp.ReadResourceParams
+	var prompt mcp.GetPromptParams
+	var complete mcp.CompleteParams
+	into := map[string]any{"resources/read": &read, "prompts/get": &prompt, "completion/complete": &complete}[r.Method]
+	if err = json.Unmarshal(r.Params, &common); err == nil && into != nil {
+		err = json.Unmarshal(r.Params, into)
+	}
+	if err != nil {
+		return nil, "", &tool.Error{Code: tool.Invalid, Op: "forward", Msg: "the parameters of " + r.Method + " cannot be read", Err: err}
+	}
+	x.meta = common.Meta
+	switch r.Method {
+	case "resources/read":
+		x.what = fmt.Sprintf("the reading of %q", clip(read.URI, 200))
+		x.send = func(ctx context.Context, cs *mcp.ClientSession, meta mcp.Meta, in inputs) (any, error) {
+			return cs.ReadResource(ctx, &mcp.ReadResourceParams{Meta: meta, URI: read.URI, InputResponses: in.Responses, RequestState: in.State})
+		}
+	case "resources/subscribe":
+		x.what = fmt.Sprintf("the subscription to %q", clip(common.URI, 200))
+		x.send = func(ctx context.Context, cs *mcp.ClientSession, meta mcp.Meta, _ inputs) (any, error) {
+			return struct{}{}, cs.Subscribe(ctx, &mcp.SubscribeParams{Meta: meta, URI: common.URI})
+		}
+	case "resources/unsubscribe":
+		x.what = fmt.Sprintf("the end of the subscription to %q", clip(common.URI, 200))
+		x.send = func(ctx context.Context, cs *mcp.ClientSession, meta mcp.Meta, _ inputs) (any, error) {
+			return struct{}{}, cs.Unsubscribe(ctx, &mcp.UnsubscribeParams{Meta: meta, URI: common.URI})
+		}
+	case "prompts/get":
+		x.what = fmt.Sprintf("the request for the prompt %q", clip(prompt.Name, 100))
+		x.send = func(ctx context.Context, cs *mcp.ClientSession, meta mcp.Meta, in inputs) (any, error) {
+			return cs.GetPrompt(ctx, &mcp.GetPromptParams{Meta: meta, Name: prompt.Name, Arguments: prompt.Arguments, InputResponses: in.Responses, RequestState: in.State})
+		}
+	case "completion/complete":
+		x.what = "the completion of an argument"
+		x.send = func(ctx context.Context, cs *mcp.ClientSession, meta mcp.Meta, _ inputs) (any, error) {
+			return cs.Complete(ctx, &mcp.CompleteParams{Meta: meta, Argument: complete.Argument, Context: complete.Context, Ref: complete.Ref})
+		}
+	default:
+		return nil, "", &tool.Error{Code: tool.Invalid, Op: "forward", Msg: fmt.Sprintf("%q is no request that is passed on", clip(r.Method, 60))}
+	}
+	return x, common.URI, nil
+}
+
+func (u *Upstream) resourceUpdated(uri string) {
+	if u.opts.OnResourceUpdated != nil {
+		u.opts.OnResourceUpdated(u.cfg.Name, uri)
+	}
+}
+
+// rootsChanged tells servers that their client's roots changed.
+func (g *Gateway) rootsChanged(c *tool.Client) {
+	if c == nil {
+		return
+	}
+	g.mu.RLock()
+	list := slices.Collect(maps.Values(g.upstreams))
+	g.mu.RUnlock()
+	for _, u := range list {
+		client, _ := u.callers.sole()
+		u.mu.Lock()
+		s := u.session
+		u.mu.Unlock()
+		if s == nil || client == nil || !sameClient(client, c) || s.told.RootsV2 == nil || !s.told.RootsV2.ListChanged {
+			continue
+		}
+		// The SDK announces a change of its own list, which nobody sees: the question for roots goes to the client.
+		s.client.AddRoots(&mcp.Root{URI: "file:///"})
+	}
+}
