@@ -52,7 +52,7 @@ func (s *Server) example(set *tool.Set, t *tool.Tool) (json.RawMessage, bool) {
 			return wrap(json.RawMessage(compact(e.Invocation))), true
 		}
 	}
-	made := sample(t.InputSchema, 0)
+	made := sample(t.InputSchema, t.Name, 0)
 	if kind(made) != "object" || k.check(made) != nil || compact(made) == "{}" {
 		return nil, false
 	}
@@ -84,8 +84,9 @@ const (
 	maxSampleItems = 3
 )
 
-// sample makes up a value that probably fits a schema, with what is required and nothing else. Whoever uses it checks it.
-func sample(schema json.RawMessage, depth int) json.RawMessage {
+// sample makes up a value of that name that probably fits a schema, with what is required and nothing else. Whoever uses it
+// checks it.
+func sample(schema json.RawMessage, name string, depth int) json.RawMessage {
 	var s sampled
 	if depth > maxSampleDepth || json.Unmarshal(schema, &s) != nil {
 		return json.RawMessage("null")
@@ -96,7 +97,7 @@ func sample(schema json.RawMessage, depth int) json.RawMessage {
 		}
 	}
 	if either := slices.Concat(s.AnyOf, s.OneOf); len(either) > 0 && len(s.Properties) == 0 {
-		return sample(either[0], depth+1)
+		return sample(either[0], name, depth+1)
 	}
 	typ := ""
 	if len(s.Type) > 0 {
@@ -106,7 +107,7 @@ func sample(schema json.RawMessage, depth int) json.RawMessage {
 	case typ == "object" || typ == "" && len(s.Properties) > 0:
 		return s.object(depth)
 	case typ == "array":
-		one := sample(orElse(s.Items, json.RawMessage(`{"type":"string"}`)), depth+1)
+		one := sample(orElse(s.Items, json.RawMessage(`{"type":"string"}`)), name, depth+1)
 		list := make([]json.RawMessage, min(max(s.MinItems, 1), maxSampleItems))
 		for i := range list {
 			list[i] = one
@@ -117,7 +118,7 @@ func sample(schema json.RawMessage, depth int) json.RawMessage {
 	case typ == "boolean":
 		return json.RawMessage("true")
 	}
-	return encode(s.text())
+	return encode(s.text(name))
 }
 
 // object makes up an object of the required properties.
@@ -129,14 +130,14 @@ func (s *sampled) object(depth int) json.RawMessage {
 	out := object{}
 	for _, p := range properties {
 		if slices.Contains(s.Required, p.key) {
-			out = append(out, member{p.key, sample(p.value, depth+1)})
+			out = append(out, member{p.key, sample(p.value, p.key, depth+1)})
 		}
 	}
 	return out.bytes()
 }
 
-// text makes up a string.
-func (s *sampled) text() string {
+// text makes up a string: one of the format that is asked for, or else what to put there, in angle brackets.
+func (s *sampled) text(name string) string {
 	switch s.Format {
 	case "date":
 		return "2026-01-31"
@@ -151,9 +152,9 @@ func (s *sampled) text() string {
 	case "uuid":
 		return "123e4567-e89b-12d3-a456-426614174000"
 	}
-	const text = "text"
+	text := "<" + cut(name, 60) + ">"
 	if more := min(s.MinLength, 1000) - len(text); more > 0 {
-		return text + strings.Repeat("x", more)
+		text += strings.Repeat("x", more)
 	}
 	return text
 }

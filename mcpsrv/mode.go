@@ -134,3 +134,37 @@ func (s *Server) logChoice(r asker, mode Mode) {
 		s.o.Logger.Info("mode chosen", "mode", mode, "client", name, "revision", r.ProtocolVersion(), "threshold", s.o.Threshold)
 	}
 }
+
+// instruct writes the instructions for a client into the answer that opens its session, or takes the place of that.
+func (s *Server) instruct(req mcp.Request, res mcp.Result) {
+	client, ok := req.(asker)
+	if !ok {
+		return
+	}
+	switch r := res.(type) {
+	case *mcp.InitializeResult:
+		if r != nil {
+			r.Instructions = s.instructions(client)
+		}
+	case *mcp.DiscoverResult:
+		if r != nil {
+			r.Instructions = s.instructions(client)
+		}
+	}
+}
+
+func (s *Server) instructions(r asker) string {
+	if s.o.Instructions != "" {
+		return s.o.Instructions
+	}
+	const find = "Many tools lie behind this server. Find them with " + searchName + ", in plain words"
+	switch s.modeOf(r, s.set()) {
+	case Full:
+		return ""
+	case Lazy:
+		return "The tools of this server are listed without their parameters. " + describeName + " tells them."
+	case Dynamic:
+		return find + "; what it finds joins your list of tools."
+	}
+	return find + ", then call what it finds through " + invokeName + "."
+}

@@ -36,7 +36,7 @@ type Options struct {
 	Always []string
 	// MaxEnabled bounds how many tools one session has enabled in Dynamic; zero means 40.
 	MaxEnabled int
-	// Instructions tell the model how to use the server; "" means a short text about searching and calling.
+	// Instructions tell the model how to use the server; "" means a short text that fits the client's mode.
 	Instructions string
 	// Summary replaces the summary of the catalogue in the description of search_tools.
 	Summary string
@@ -48,15 +48,11 @@ type Options struct {
 	Logger  *slog.Logger // nil means no log
 }
 
-const defaultInstructions = "Many tools lie behind this server. Find them with search_tools, in plain words, " +
-	"then call what it finds through invoke_tool."
-
 func (o Options) withDefaults() Options {
 	o.Version = cmp.Or(o.Version, "dev")
 	o.Mode = cmp.Or(o.Mode, Search)
 	o.Threshold = cmp.Or(o.Threshold, DefaultThreshold)
 	o.MaxEnabled = cmp.Or(o.MaxEnabled, defaultEnabled)
-	o.Instructions = cmp.Or(o.Instructions, defaultInstructions)
 	o.SessionTimeout = cmp.Or(o.SessionTimeout, 30*time.Minute)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -100,7 +96,6 @@ func New(o Options) *Server {
 	s.checkers.log, s.checkers.unusable = s.o.Logger, "input schema cannot be checked, calls are forwarded as they are"
 	s.outputs.log, s.outputs.unusable = s.o.Logger, "output schema cannot be checked"
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: "tooldex", Title: "tooldex", Version: s.o.Version}, &mcp.ServerOptions{
-		Instructions: s.o.Instructions,
 		Logger:       slog.New(warnings{s.o.Logger.Handler()}),
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}},
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) {
@@ -137,7 +132,9 @@ func (s *Server) intercept(next mcp.MethodHandler) mcp.MethodHandler {
 			}
 			return s.callTool(ctx, r)
 		}
-		return next(ctx, method, req)
+		res, err := next(ctx, method, req)
+		s.instruct(req, res)
+		return res, err
 	}
 }
 

@@ -85,19 +85,21 @@ func (f *fixture) exchange(t *testing.T, revision string, lines ...string) []str
 	return got
 }
 
-// TestWire plays the requests of each transcript, lines that begin with ">", and compares the answers to the byte.
+// TestWire plays the requests of each transcript, lines that begin with ">", and compares what comes back, notifications
+// with it, to the byte. A transcript is named after a revision, and its folder after a mode.
 func TestWire(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("testdata", "wire", "*.txt"))
+	files, err := filepath.Glob(filepath.Join("testdata", "wire", "*", "*.txt"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no transcripts: %v", err)
 	}
 	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+		mode := Mode(filepath.Base(filepath.Dir(file)))
+		t.Run(string(mode)+" "+strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
 			want, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			f := newFixture(t, smallServer(t), Options{})
+			f := newFixture(t, smallServer(t), Options{Mode: mode})
 			f.answer = func(_ context.Context, c tool.Call) (*tool.CallResult, error) {
 				if c.ID.Name() == "file_info" {
 					return nil, &tool.Error{Code: tool.Internal, Err: io.ErrUnexpectedEOF}
@@ -114,8 +116,10 @@ func TestWire(t *testing.T) {
 				fmt.Fprintln(&got, line)
 				if request, ok := strings.CutPrefix(line, "> "); ok {
 					p.send(request)
-					if strings.Contains(request, `"id":`) {
-						fmt.Fprintln(&got, "< "+requestID.ReplaceAllString(p.receive(), "request id XXXXXXXXXXXX"))
+					for waiting := strings.Contains(request, `"id":`); waiting; {
+						line := p.receive()
+						waiting = !strings.Contains(line, `"id":`)
+						fmt.Fprintln(&got, "< "+requestID.ReplaceAllString(line, "request id XXXXXXXXXXXX"))
 					}
 				}
 			}
