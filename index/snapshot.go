@@ -260,6 +260,12 @@ func (s *Snapshot) IDF(term string) (float32, bool) {
 	return s.idf[id], true
 }
 
+// Known reports whether any of the allowed documents has a term.
+func (s *Snapshot) Known(term string, allowed []bool) bool {
+	id, ok := s.terms[term]
+	return ok && slices.ContainsFunc(s.lists[id], func(p posting) bool { return allowed[p.doc] })
+}
+
 // Words adds weight times each document's BM25F impact of term to scores, and to own what the term adds without lent
 // words. Both have Len entries; own may be nil. It reports whether any document has the term.
 func (s *Snapshot) Words(term string, weight float32, scores, own []float32) bool {

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"tooldex/index"
 	"tooldex/tool"
 )
 
@@ -16,7 +15,7 @@ const (
 
 // advise says what to try where no tool fits: the kinds of servers that would serve, the words nobody here knows, and the
 // categories that come nearest.
-func (e *Engine) advise(snap *index.Snapshot, text string, j judged, s *scratch) *tool.Advice {
+func (e *Engine) advise(ask ask, full string, r *scored, j judged, s *scratch) *tool.Advice {
 	a := &tool.Advice{Message: "No tool here seems to do this."}
 	for _, n := range j.near {
 		kind := e.o.Base.Kind(n.Archetype)
@@ -28,17 +27,15 @@ func (e *Engine) advise(snap *index.Snapshot, text string, j judged, s *scratch)
 		a.Message = "No tool here seems to do this; a server of this kind would: " + strings.Join(a.Kinds, ", ") + "."
 	}
 	if e.o.Base != nil {
-		words := e.o.Base.NotUnderstood(text, func(stem string) bool {
-			_, ok := snap.IDF(stem)
-			return ok
-		})
+		words := e.o.Base.NotUnderstood(ask.text, func(stem string) bool { return ask.snap.Known(stem, s.allowed) })
 		a.NotUnderstood = words[:min(len(words), maxUnplaced)]
 	}
-	for _, i := range s.order {
-		c := snap.Set().All()[i].Category
+	for _, i := range s.order[:min(len(s.order), leastDepth)] {
+		c := ask.snap.Set().All()[i].Category
 		if c != "" && !slices.Contains(a.Categories, c) && len(a.Categories) < maxCategories {
 			a.Categories = append(a.Categories, c)
 		}
 	}
+	a.Unseen = e.unseen(ask, full, r, s)
 	return a
 }

@@ -23,7 +23,18 @@ type Options struct {
 	// Map encodes requests for the archetypes of Base, with the model that Base was compiled with; its zero value leaves the
 	// archetypes out of the decision whether a tool fits.
 	Map knowledge.Encoder
+	// Usage and Servers decide which of several servers' copies of one tool is shown first. Both may be nil.
+	Usage   Usage
+	Servers Servers
 }
+
+// Usage tells how much a tool is used, in any unit that the tools of one catalogue share. It must be quick: it is asked for each
+// of the copies of a tool that is found. It is safe for concurrent use.
+type Usage interface{ Uses(id tool.ID) float64 }
+
+// Servers tells how the servers are, in any order. It is asked at most once a search, and must be quick. It is safe for concurrent
+// use.
+type Servers interface{ Status() []tool.Status }
 
 // Engine answers queries; it is a tool.Searcher.
 type Engine struct {
@@ -60,20 +71,28 @@ func (e *Engine) Search(ctx context.Context, q tool.Query) (*tool.Result, error)
 	s.size(snap.Len())
 	allow(snap.Set(), &q.Filter, s.allowed)
 	if len(needs) > 1 {
-		return e.several(ctx, snap, &q, needs, nil, s)
+		return e.several(ctx, ask{snap: snap, q: &q}, needs, s)
 	}
-	whole, err := e.rank(ctx, snap, &q, needs[0], nil, s)
+	a := ask{snap: snap, q: &q, text: needs[0]}
+	parts := e.parts(a.text, &s.analyzer)
+	var some []string
+	if parts == nil && q.Limit > clauseFrom && e.o.Base != nil {
+		some = clauses(a.text, &s.analyzer)
+	}
+	a.keep = len(parts)+len(some) > 0
+	whole, err := e.rank(ctx, a, s)
 	if err != nil {
 		return nil, err
 	}
-	if parts := e.parts(needs[0], &s.analyzer); parts != nil {
-		return e.several(ctx, snap, &q, parts, whole, s)
+	a.whole = whole
+	if parts != nil {
+		return e.several(ctx, a, parts, s)
 	}
-	hits, err := e.withClauses(ctx, snap, &q, whole, s)
+	places, err := e.withClauses(ctx, a, some, s)
 	if err != nil {
 		return nil, err
 	}
-	r := &tool.Result{Query: needs[0], Tools: hits, Confident: whole.confident, Advice: whole.advice, Degraded: whole.degraded}
+	r := &tool.Result{Query: a.text, Tools: hits(snap, places, q.Detail), Confident: whole.confident, Advice: whole.advice, Degraded: whole.degraded}
 	r.Tokens = cost(r.Tools)
 	return r, nil
 }

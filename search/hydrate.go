@@ -8,7 +8,23 @@ import (
 	"tooldex/tool"
 )
 
-// hit describes tool i at the asked detail.
+// maxAlso bounds the twins that a hit names.
+const maxAlso = 8
+
+// hits describes the tools of places at the asked detail. It is never nil.
+func hits(snap *index.Snapshot, places []place, detail tool.Detail) []tool.Hit {
+	out := make([]tool.Hit, len(places))
+	for k, p := range places {
+		out[k] = hit(snap, int(p.doc), detail)
+		out[k].Score, out[k].Explain = p.score, p.explain
+		for _, i := range p.also[:min(len(p.also), maxAlso)] {
+			id := snap.Set().All()[i].ID()
+			out[k].Twins, out[k].Also = append(out[k].Twins, id), append(out[k].Also, snap.Set().Exposed(id))
+		}
+	}
+	return out
+}
+
 func hit(snap *index.Snapshot, i int, detail tool.Detail) tool.Hit {
 	t := snap.Set().All()[i]
 	id := t.ID()
@@ -40,6 +56,9 @@ func cost(hits []tool.Hit) int {
 		n += perHit
 		for _, s := range []string{h.Name, h.Server, h.Exposed, h.Summary, h.Category, h.Signature} {
 			n += utf8.RuneCountInString(s)
+		}
+		for _, also := range h.Also {
+			n += utf8.RuneCountInString(also)
 		}
 		for _, v := range []any{h.Schema, h.Output} {
 			if raw, ok := v.(json.RawMessage); ok {

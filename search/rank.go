@@ -26,20 +26,27 @@ const (
 // scratch holds the arrays of one search.
 type scratch struct {
 	words, own, cosines, fused []float32
+	whole                      []float32 // fused, of the request whose parts are ranked
 	allowed                    []bool
+	listed                     []bool // the same with only the best of each family
+	unseen                     []bool // what only the caller's own choices leave out
 	order                      []int32
+	named                      []int
 	terms                      []string
 	vector                     []float32
 	analyzer                   knowledge.Analyzer
 	near                       knowledge.Scratch
+	failed                     map[string]bool // servers that do not run; nil until asked for
 }
 
 func (s *scratch) size(n int) {
 	if cap(s.words) < n {
 		s.words, s.own, s.cosines, s.fused = make([]float32, n), make([]float32, n), make([]float32, n), make([]float32, n)
-		s.allowed, s.order = make([]bool, n), make([]int32, 0, n)
+		s.allowed, s.listed, s.unseen = make([]bool, n), make([]bool, n), make([]bool, n)
 	}
-	s.words, s.own, s.cosines, s.fused, s.allowed = s.words[:n], s.own[:n], s.cosines[:n], s.fused[:n], s.allowed[:n]
+	s.words, s.own, s.cosines, s.fused = s.words[:n], s.own[:n], s.cosines[:n], s.fused[:n]
+	s.allowed, s.listed, s.unseen = s.allowed[:n], s.listed[:n], s.unseen[:n]
+	s.failed = nil
 }
 
 func allow(set *tool.Set, f *tool.Filter, allowed []bool) {
@@ -48,55 +55,80 @@ func allow(set *tool.Set, f *tool.Filter, allowed []bool) {
 	}
 }
 
-// ranking is the outcome for one request: tools in order, described up to the query's limit.
+// ask is one request.
+type ask struct {
+	snap  *index.Snapshot
+	q     *tool.Query
+	text  string
+	whole *ranking // what text is a part of, if it is
+	keep  bool     // the fused scores, for the ranking of parts
+}
+
+// ranking is the outcome for one request: tools in order, some more than the query's limit.
 type ranking struct {
 	text      string
-	found     []tool.Hit
-	fused     []float32 // of all documents; only kept for a request that may have parts
+	terms     []string
+	places    []place
 	confident bool
 	advice    *tool.Advice
 	degraded  string
 }
 
-func (r *ranking) hits(n int) []tool.Hit { return slices.Clone(r.found[:min(n, len(r.found))]) }
+// place is one place of a ranking.
+type place struct {
+	doc     int32
+	also    []int32 // the same tool on other servers, best first
+	key     int32   // the same for all of a family
+	score   float64
+	explain *tool.Explain
+}
 
-// rank orders the allowed tools for one request, or for one part of whole.
-func (e *Engine) rank(ctx context.Context, snap *index.Snapshot, q *tool.Query, text string, whole *ranking, s *scratch) (*ranking, error) {
+func (r *ranking) first(n int) []place { return r.places[:min(n, len(r.places))] }
+
+// leastDepth is how many places are ranked where fewer are asked for: what is put among the first ten must not depend on
+// how many are shown.
+const leastDepth = clauseTo
+
+// rank orders the allowed tools for one request, or for one part of a request whose ranking was kept.
+func (e *Engine) rank(ctx context.Context, a ask, s *scratch) (*ranking, error) {
 	if ctx.Err() != nil {
 		return nil, timeout(ctx)
 	}
-	full := e.enrich(text)
-	r, err := e.score(ctx, snap, q.Mode, full, s)
+	full := e.enrich(a.text)
+	r, err := e.score(ctx, a.snap, a.q.Mode, full, s)
 	if err != nil {
 		return nil, err
 	}
-	out := &ranking{text: text, degraded: r.degraded}
-	if whole == nil {
-		out.fused = slices.Clone(s.fused)
-	} else {
-		for i, f := range whole.fused {
+	out := &ranking{text: a.text, terms: r.terms, degraded: r.degraded}
+	steer := r.terms
+	if a.whole != nil {
+		steer = a.whole.terms
+		for i, f := range s.whole {
 			s.fused[i] += wholeShare * f
 		}
+	} else if a.keep {
+		s.whole = append(s.whole[:0], s.fused...)
 	}
-	for _, i := range snap.Set().Spelled(text) {
+	s.named = named(a.snap.Set(), a.text, s.named[:0])
+	for _, i := range s.named {
 		s.fused[i] += exactBonus
 		r.exact = r.exact || s.allowed[i]
 	}
-	order := top(s.fused, s.allowed, max(q.Limit, firstOfEach), s.order)
+	order := top(s.fused, s.onePerFamily(a.snap), max(a.q.Limit, leastDepth), s.order)
 	s.order = order
-	j := e.judge(snap, full, r, order, s)
+	j := e.judge(a.snap, full, r, order, s)
 	out.confident = j.fits >= leastProbability
-	out.found = make([]tool.Hit, 0, len(order))
+	out.places = make([]place, 0, len(order))
 	for _, i := range order {
-		h := hit(snap, int(i), q.Detail)
-		h.Score = j.score(s.fused[i])
-		if q.Explain {
-			h.Explain = e.explain(snap, r, int(i), s)
+		p := e.place(a.snap, i, steer, s)
+		p.score = j.score(s.fused[i])
+		if a.q.Explain {
+			p.explain = e.explain(a.snap, r, int(p.doc), s)
 		}
-		out.found = append(out.found, h)
+		out.places = append(out.places, p)
 	}
 	if !out.confident {
-		out.advice = e.advise(snap, text, j, s)
+		out.advice = e.advise(a, full, r, j, s)
 	}
 	return out, nil
 }
@@ -149,7 +181,14 @@ func (e *Engine) score(ctx context.Context, snap *index.Snapshot, mode tool.Mode
 	if mode != tool.Semantic || r.vector == nil {
 		e.scoreWords(snap, text, s, r)
 	}
-	r.least, r.mostCosine = 1, -1
+	r.asked = s.analyzer.Asked(withoutFillers(text))
+	r.fuseAll(snap, s)
+	return r, nil
+}
+
+// fuseAll fills s.fused, as the scores of the allowed tools have it.
+func (r *scored) fuseAll(snap *index.Snapshot, s *scratch) {
+	r.mostWords, r.mostOwn, r.least, r.mostCosine = 0, 0, 1, -1
 	for i, ok := range s.allowed {
 		if ok {
 			r.mostWords = max(r.mostWords, s.words[i])
@@ -160,14 +199,10 @@ func (e *Engine) score(ctx context.Context, snap *index.Snapshot, mode tool.Mode
 	}
 	for i := range s.fused {
 		s.fused[i] = r.fuse(s.words[i], s.own[i], s.cosines[i])
-	}
-	r.asked = s.analyzer.Asked(withoutFillers(text))
-	for i := range s.fused {
 		if r.asked.Contradicts(knowledge.Effect(snap.Class(i))) {
 			s.fused[i] *= contrary
 		}
 	}
-	return r, nil
 }
 
 // scoreWords adds the BM25F scores of the request's words and, lighter, of what the thesaurus has for them.

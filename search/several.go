@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"tooldex/index"
 	"tooldex/tool"
 )
 
@@ -13,51 +12,75 @@ import (
 const firstOfEach = 5
 
 // several answers a request for several things, or several requests at once. The groups share the limit: the best tool of
-// each part comes before the second of any, so that every part is served as far as the limit goes. whole is the ranking of
+// each part comes before the second of any, so that every part is served as far as the limit goes. a.whole is the ranking of
 // the request that the parts were found in, or nil where the caller listed them.
-func (e *Engine) several(ctx context.Context, snap *index.Snapshot, q *tool.Query, parts []string, whole *ranking, s *scratch) (*tool.Result, error) {
-	r := &tool.Result{Query: strings.Join(parts, "; "), Tools: []tool.Hit{}, Confident: true}
-	limit, depth := max(q.Limit, len(parts)), q.Limit
-	if whole != nil {
-		r.Query, r.Confident, r.Advice, limit, depth = whole.text, whole.confident, whole.advice, q.Limit, min(q.Limit, firstOfEach)
+func (e *Engine) several(ctx context.Context, a ask, parts []string, s *scratch) (*tool.Result, error) {
+	r := &tool.Result{Query: strings.Join(parts, "; "), Confident: true}
+	limit, depth := max(a.q.Limit, len(parts)), a.q.Limit
+	if w := a.whole; w != nil {
+		r.Query, r.Confident, r.Advice, limit, depth = w.text, w.confident, w.advice, a.q.Limit, min(a.q.Limit, firstOfEach)
 	}
-	lists := make([][]tool.Hit, len(parts))
+	lists := make([][]place, len(parts))
 	for k, p := range parts {
-		one, err := e.rank(ctx, snap, q, p, whole, s)
+		a.text, a.keep = p, false
+		one, err := e.rank(ctx, a, s)
 		if err != nil {
 			return nil, err
 		}
-		lists[k] = one.hits(depth)
-		r.Groups = append(r.Groups, tool.Group{Query: p, Tools: []tool.Hit{}, Confident: one.confident, Advice: one.advice})
+		lists[k] = one.first(depth)
+		r.Groups = append(r.Groups, tool.Group{Query: p, Confident: one.confident, Advice: one.advice})
 		r.Degraded = one.degraded
-		if whole == nil {
+		if a.whole == nil {
 			r.Confident = r.Confident && one.confident
 		}
 	}
-	if whole != nil { // what it finds comes after each part's, in case that it was for one thing after all
-		lists = append(lists, whole.hits(depth))
+	if a.whole != nil { // what it finds comes after each part's, in case that it was for one thing after all
+		lists = append(lists, a.whole.first(depth))
 	}
-	seen := make(map[tool.ID]bool, limit)
-	for place := range depth {
-		for k, list := range lists {
-			if place >= len(list) || len(r.Tools) >= limit {
-				continue
-			}
-			if k < len(parts) {
-				r.Groups[k].Tools = append(r.Groups[k].Tools, list[place])
-			}
-			if h := list[place]; !seen[h.ID] {
-				seen[h.ID] = true
-				r.Tools = append(r.Tools, h)
-			}
-		}
+	all, groups := interleave(lists, len(parts), depth, limit)
+	if a.whole != nil {
+		all = fill(all, a.whole.places, limit)
 	}
-	if whole != nil {
-		rest := slices.DeleteFunc(whole.hits(q.Limit), func(h tool.Hit) bool { return seen[h.ID] })
-		r.Tools = append(r.Tools, rest[:min(len(rest), limit-len(r.Tools))]...)
+	r.Tools = hits(a.snap, all, a.q.Detail)
+	for k := range groups {
+		r.Groups[k].Tools = hits(a.snap, groups[k], a.q.Detail)
 	}
 	r.Tokens = cost(r.Tools)
 	return r, nil
+}
+
+// interleave takes the first of every list, then the second, until it has limit different tools. It also tells what it has
+// taken, or found taken, of each of the first n lists.
+func interleave(lists [][]place, n, depth, limit int) (all []place, groups [][]place) {
+	groups = make([][]place, n)
+	for at := range depth {
+		for k, list := range lists {
+			if at >= len(list) || len(all) >= limit {
+				continue
+			}
+			if k < n {
+				groups[k] = append(groups[k], list[at])
+			}
+			if !holds(all, list[at].key) {
+				all = append(all, list[at])
+			}
+		}
+	}
+	return all, groups
+}
+
+// fill adds what more holds, and all does not, until there are limit places.
+func fill(all, more []place, limit int) []place {
+	for _, p := range more {
+		if len(all) < limit && !holds(all, p.key) {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+func holds(places []place, key int32) bool {
+	return slices.ContainsFunc(places, func(p place) bool { return p.key == key })
 }
 
 // The places, from zero, at which the best tools of clauses are put into a long answer.
@@ -66,34 +89,35 @@ const (
 	clauseTo   = 10
 )
 
-// withClauses returns the tools of whole, and where more are asked for than anybody reads closely, puts among the last of the
+// withClauses returns the tools of a.whole, and where more are asked for than anybody reads closely, puts among the last of the
 // first ten the best tool of each clause that is not among them: the request may be for several things in a form
 // that parts does not recognise.
-func (e *Engine) withClauses(ctx context.Context, snap *index.Snapshot, q *tool.Query, whole *ranking, s *scratch) ([]tool.Hit, error) {
-	hits := whole.hits(q.Limit)
-	if q.Limit <= clauseFrom || len(hits) <= clauseFrom || e.o.Base == nil {
-		return hits, nil
+func (e *Engine) withClauses(ctx context.Context, a ask, clauses []string, s *scratch) ([]place, error) {
+	places := a.whole.places
+	if len(places) <= clauseFrom {
+		clauses = nil
 	}
 	at := clauseFrom
-	for _, c := range clauses(whole.text, &s.analyzer) {
-		one, err := e.rank(ctx, snap, q, c, whole, s)
+	for _, c := range clauses {
+		a.text, a.keep = c, false
+		one, err := e.rank(ctx, a, s)
 		if err != nil {
 			return nil, err
 		}
-		if len(one.found) == 0 || at >= clauseTo {
+		if len(one.places) == 0 || at >= clauseTo {
 			continue
 		}
-		best := one.found[0]
-		place := slices.IndexFunc(hits, func(h tool.Hit) bool { return h.ID == best.ID })
-		if place >= 0 && place < clauseTo {
+		best := one.places[0]
+		from := slices.IndexFunc(places, func(p place) bool { return p.key == best.key })
+		if from >= 0 && from < clauseTo {
 			continue
 		}
-		if place >= 0 {
-			best = hits[place]
-			hits = slices.Delete(hits, place, place+1)
+		if from >= 0 {
+			best = places[from]
+			places = slices.Delete(places, from, from+1)
 		}
-		hits = slices.Insert(hits, at, best)
+		places = slices.Insert(places, at, best)
 		at++
 	}
-	return hits[:min(len(hits), q.Limit)], nil
+	return places[:min(len(places), a.q.Limit)], nil
 }

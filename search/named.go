@@ -1,0 +1,116 @@
+package search
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"tooldex/tool"
+)
+
+// named appends to dst the tools that a request names. It may be the name as a whole, in any decoration, or have it among its
+// words, in a form in which only names are written: create_issue, createIssue, hub:create_issue, `search`.
+func named(set *tool.Set, text string, dst []int) []int {
+	whole := strings.TrimFunc(text, notOfName)
+	if found := spelled(set, whole); len(found) > 0 {
+		return append(dst, found...)
+	}
+	for len(text) > 0 {
+		var word string
+		if end := strings.IndexFunc(text, unicode.IsSpace); end >= 0 {
+			_, size := utf8.DecodeRuneInString(text[end:])
+			word, text = text[:end], text[end+size:]
+		} else {
+			word, text = text, ""
+		}
+		for _, i := range namedBy(set, word) {
+			if !slices.Contains(dst, i) {
+				dst = append(dst, i)
+			}
+		}
+	}
+	return dst
+}
+
+func notOfName(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && r != '_' }
+
+// namedBy returns the tools that one word of a request names. A word that could also be an ordinary one names none.
+func namedBy(set *tool.Set, word string) []int {
+	if call := strings.IndexByte(word, '('); call > 0 {
+		word = word[:call]
+	}
+	bare := strings.TrimFunc(word, notOfName)
+	switch {
+	case bare == "":
+		return nil
+	case quoted(word, bare), strings.Contains(bare, "_"), strings.ContainsAny(bare, ":./"):
+		return spelled(set, bare)
+	case strings.Contains(bare, "-"), humped(bare):
+		found := set.Spelled(bare)
+		for _, i := range found {
+			if t := set.All()[i]; !strings.EqualFold(separate(t.Name), separate(bare)) && !strings.EqualFold(set.Exposed(t.ID()), bare) {
+				return nil // "follow-up" and "YouTube" are words, though a followup or a youtube may be a tool
+			}
+		}
+		return found
+	}
+	return nil
+}
+
+// quoted reports whether a word stands in quotes or backticks of its own.
+func quoted(word, bare string) bool {
+	at := strings.Index(word, bare)
+	before, _ := utf8.DecodeLastRuneInString(word[:at])
+	after, _ := utf8.DecodeRuneInString(word[at+len(bare):])
+	return strings.ContainsRune("`'\"“‘«„", before) && strings.ContainsRune("`'\"”’»“", after)
+}
+
+// humped reports whether a word is written in camel case.
+func humped(word string) bool {
+	var last rune
+	for _, r := range word {
+		if unicode.IsUpper(r) && unicode.IsLower(last) {
+			return true
+		}
+		last = r
+	}
+	return false
+}
+
+// separate writes a name with underscores where its words begin.
+func separate(name string) string {
+	var b strings.Builder
+	var last rune
+	for _, r := range name {
+		switch {
+		case r == '-' || r == '.' || r == ' ' || r == '/' || r == ':':
+			r = '_'
+		case unicode.IsUpper(r) && unicode.IsLower(last):
+			b.WriteByte('_')
+		}
+		b.WriteRune(r)
+		last = r
+	}
+	return b.String()
+}
+
+// spelled returns the tools that a name spells. Where none does with what stands before it, a client's own alias of the
+// server perhaps, the name alone counts, if it is written as names are.
+func spelled(set *tool.Set, name string) []int {
+	if found := set.Spelled(name); len(found) > 0 {
+		return found
+	}
+	at, size := strings.LastIndex(name, "__"), 2
+	if k := strings.LastIndexAny(name, ":./"); k > at {
+		at, size = k, 1
+	}
+	if at < 0 {
+		return nil
+	}
+	tail := name[at+size:]
+	if !strings.HasPrefix(name, "mcp__") && !strings.Contains(tail, "_") && !humped(tail) {
+		return nil
+	}
+	return set.Spelled(tail)
+}

@@ -1,0 +1,145 @@
+package search
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tooldex/tool"
+)
+
+const (
+	maxUnseen        = 10 // of the tools that were left out, the best so many are looked at
+	maxUnseenServers = 3  // that are named
+)
+
+// unseen tells what the caller's own choices left out of a search that found nothing, and that might serve. What a permission
+// hides is not looked at.
+func (e *Engine) unseen(a ask, full string, r *scored, s *scratch) []tool.Unseen {
+	var out []tool.Unseen
+	if f := &a.q.Filter; leftOut(a.snap.Set(), f, s) {
+		might := e.mightServe(a, full, r, s)
+		for _, why := range []tool.Why{tool.WhyServers, tool.WhyCategories, tool.WhyReadOnly, tool.WhyDisabled} {
+			if u, ok := unseenFor(why, f, might); ok {
+				out = append(out, u)
+			}
+		}
+	}
+	if u, ok := e.stopped(a, r.terms, s); ok {
+		out = append(out, u)
+	}
+	return out
+}
+
+// leftOut fills s.unseen with what only the caller's own choices leave out, and reports whether there is any.
+func leftOut(set *tool.Set, f *tool.Filter, s *scratch) (any bool) {
+	for i, t := range set.All() {
+		s.unseen[i] = !s.allowed[i] && (f.Allow == nil || f.Allow(t))
+		any = any || s.unseen[i]
+	}
+	return any
+}
+
+// mightServe judges the tools of s.unseen as if only they were there, and returns those that would be found with confidence. The
+// fused scores of the search are lost by that.
+func (e *Engine) mightServe(a ask, full string, r *scored, s *scratch) []*tool.Tool {
+	them := *r
+	them.exact = false
+	s.allowed, s.unseen = s.unseen, s.allowed
+	defer func() { s.allowed, s.unseen = s.unseen, s.allowed }()
+	them.fuseAll(a.snap, s)
+	for _, i := range s.named {
+		s.fused[i] += exactBonus
+		them.exact = them.exact || s.allowed[i]
+	}
+	order := top(s.fused, s.allowed, maxUnseen, nil)
+	j := e.judge(a.snap, full, &them, order, s)
+	var out []*tool.Tool
+	for _, i := range order {
+		if j.score(s.fused[i]) >= leastProbability {
+			out = append(out, a.snap.Set().All()[i])
+		}
+	}
+	return out
+}
+
+// reason is the first of a caller's choices that leaves t out.
+func reason(f *tool.Filter, t *tool.Tool) tool.Why {
+	switch {
+	case t.Disabled && !f.Disabled:
+		return tool.WhyDisabled
+	case len(f.Servers) > 0 && !slices.Contains(f.Servers, t.Server):
+		return tool.WhyServers
+	case f.ReadOnly && !t.ReadOnly():
+		return tool.WhyReadOnly
+	}
+	return tool.WhyCategories
+}
+
+// unseenFor tells of those of tools that are left out for one reason.
+func unseenFor(why tool.Why, f *tool.Filter, tools []*tool.Tool) (tool.Unseen, bool) {
+	u := tool.Unseen{Why: why}
+	for _, t := range tools {
+		if reason(f, t) != why {
+			continue
+		}
+		u.Tools++
+		if why != tool.WhyDisabled && !slices.Contains(u.Servers, t.Server) && len(u.Servers) < maxUnseenServers {
+			u.Servers = append(u.Servers, t.Server)
+		}
+	}
+	if u.Tools == 0 {
+		return u, false
+	}
+	const might = "%s might serve: "
+	n := fmt.Sprintf("%d tools", u.Tools)
+	if u.Tools == 1 {
+		n = "1 tool"
+	}
+	switch why {
+	case tool.WhyServers:
+		u.Text = fmt.Sprintf(might+"search without the server filter.", n+" of other servers ("+strings.Join(u.Servers, ", ")+")")
+	case tool.WhyCategories:
+		u.Text = fmt.Sprintf(might+"search without the category filter.", n+" of other categories")
+	case tool.WhyReadOnly:
+		u.Text = fmt.Sprintf(might+"search without the read-only filter.", n+" not annotated as read-only")
+	default:
+		u.Text = fmt.Sprintf(might+"whoever runs this server can enable what an overlay disabled.", strings.Replace(n, "tool", "disabled tool", 1))
+	}
+	return u, true
+}
+
+// stopped tells of servers of which no tool is known because they do not run. Whether a caller whose permissions are limited may
+// know of such a server cannot be told by its tools, so it is told of none.
+func (e *Engine) stopped(a ask, terms []string, s *scratch) (tool.Unseen, bool) {
+	u := tool.Unseen{Why: tool.WhyStopped}
+	f := &a.q.Filter
+	if e.o.Servers == nil || f.Allow != nil {
+		return u, false
+	}
+	have := map[string]bool{}
+	for _, t := range a.snap.Set().All() {
+		have[t.Server] = true
+	}
+	for _, st := range e.o.Servers.Status() {
+		down := st.State == tool.Failed || st.State == tool.Configured
+		if down && !have[st.Server] && (len(f.Servers) == 0 || slices.Contains(f.Servers, st.Server)) {
+			u.Servers = append(u.Servers, st.Server)
+		}
+	}
+	if len(u.Servers) == 0 {
+		return u, false
+	}
+	steered := func(server string) bool {
+		return slices.ContainsFunc(s.analyzer.Terms(nil, server), func(w string) bool { return slices.Contains(terms, w) })
+	}
+	slices.SortFunc(u.Servers, func(x, y string) int { return cmp.Or(before(steered(x), steered(y)), cmp.Compare(x, y)) })
+	u.Servers = u.Servers[:min(len(u.Servers), maxUnseenServers)]
+	if len(u.Servers) == 1 {
+		u.Text = "The server " + u.Servers[0] + " does not run, and what it offers is not known."
+	} else {
+		u.Text = "The servers " + strings.Join(u.Servers, ", ") + " do not run, and what they offer is not known."
+	}
+	return u, true
+}
