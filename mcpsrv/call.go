@@ -3,8 +3,10 @@ package mcpsrv
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tooldex/tool"
@@ -20,6 +22,9 @@ func (s *Server) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Re
 	}
 	if ctx.Err() != nil { // nobody waits for the answer, so it is no fault either
 		return nil, ctx.Err()
+	}
+	if rpc := (*jsonrpc.Error)(nil); errors.As(err, &rpc) && rpc.Code == mcp.CodeURLElicitationRequired {
+		return nil, s.requestError(ctx, err) // for the client, which knows what to do, and not for the model
 	}
 	return s.fail(err), nil
 }
@@ -59,9 +64,7 @@ func (s *Server) forward(ctx context.Context, req *mcp.CallToolRequest, name str
 	if !stateless(req) {
 		s.touch(req.Session, t.ID())
 	}
-	res, err := s.o.Caller.Call(ctx, tool.Call{
-		ID: t.ID(), Arguments: args, Meta: forwardedMeta(req.Params.Meta), Progress: s.progress(ctx, req),
-	})
+	res, err := s.callUpstream(ctx, req, t.ID(), args)
 	if err != nil {
 		return nil, err
 	}
@@ -70,6 +73,24 @@ func (s *Server) forward(ctx context.Context, req *mcp.CallToolRequest, name str
 	}
 	s.checkOutput(t, res)
 	return &rawResult{raw: res.Raw}, nil
+}
+
+// callUpstream runs a tool on behalf of the client that asked for it.
+func (s *Server) callUpstream(ctx context.Context, req *mcp.CallToolRequest, id tool.ID, args json.RawMessage) (*tool.CallResult, error) {
+	raw, err := s.relay(ctx, s.caller(ctx, req, req.Session, req.Params.Meta), inputOf(req.Params.InputResponses, req.Params.RequestState),
+		func(ctx context.Context, c *tool.Client, input json.RawMessage) (json.RawMessage, error) {
+			res, err := s.o.Caller.Call(ctx, tool.Call{
+				ID: id, Arguments: args, Meta: forwardedMeta(req.Params.Meta), Progress: s.progress(ctx, req), Client: c, Input: input,
+			})
+			if err != nil {
+				return nil, err
+			}
+			return res.Raw, nil
+		})
+	if err != nil {
+		return nil, err
+	}
+	return &tool.CallResult{Raw: raw, IsError: isError(raw)}, nil
 }
 
 // progress passes an upstream's progress on under the client's own token. It returns nil if the client gave none.

@@ -60,6 +60,14 @@ func (r *rawResult) MarshalJSON() ([]byte, error) {
 	return o.bytes(), nil
 }
 
+// isError reports whether a tool's result says that the tool failed.
+func isError(raw json.RawMessage) bool {
+	var r struct {
+		IsError bool `json:"isError"`
+	}
+	return json.Unmarshal(raw, &r) == nil && r.IsError
+}
+
 // textResult is the answer of one of the server's own tools.
 func textResult(text string) *rawResult {
 	return &rawResult{raw: object{{"content", textContent(text)}}.bytes()}

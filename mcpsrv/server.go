@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -22,9 +23,11 @@ type Options struct {
 	Searcher tool.Searcher
 	Caller   tool.Caller
 	Catalog  Catalog
-	Related  Related // names tools near one that declares none; nil names none
-	Version  string  // of this program, told to clients; "" means "dev"
-	Mode     Mode
+	// Upstreams are passed on what clients ask for beside tools; nil means that there is nothing but tools.
+	Upstreams Upstreams
+	Related   Related // names tools near one that declares none; nil names none
+	Version   string  // of this program, told to clients; "" means "dev"
+	Mode      Mode
 	// Threshold is the largest catalogue, in tokens of its plain listing, that Auto lists in full; zero means
 	// DefaultThreshold, and less than zero that none is.
 	Threshold int
@@ -77,6 +80,10 @@ type Server struct {
 	listings  listings
 	sessions  sessions
 
+	subscriptions subscriptions
+	holds         holds
+	logLevel      atomic.Pointer[mcp.LoggingLevel] // the most verbose that a client asked for
+
 	closing context.Context // ends when Close begins
 	close   context.CancelFunc
 
@@ -95,13 +102,19 @@ func New(o Options) *Server {
 	s.meta = metaTools()
 	s.checkers.log, s.checkers.unusable = s.o.Logger, "input schema cannot be checked, calls are forwarded as they are"
 	s.outputs.log, s.outputs.unusable = s.o.Logger, "output schema cannot be checked"
-	s.mcp = mcp.NewServer(&mcp.Implementation{Name: "tooldex", Title: "tooldex", Version: s.o.Version}, &mcp.ServerOptions{
+	options := &mcp.ServerOptions{
 		Logger:       slog.New(warnings{s.o.Logger.Handler()}),
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}},
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) {
 			c.TTLMs, c.CacheScope = listTTL, listScope
 		},
-	})
+	}
+	if s.o.Upstreams != nil {
+		announceFeatures(options.Capabilities)
+		options.SubscribeHandler, options.UnsubscribeHandler = s.subscribe, s.unsubscribe
+		options.RootsListChangedHandler = s.rootsChanged
+	}
+	s.mcp = mcp.NewServer(&mcp.Implementation{Name: "tooldex", Title: "tooldex", Version: s.o.Version}, options)
 	s.mcp.AddReceivingMiddleware(s.intercept)
 	s.mcp.AddSendingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 		s.send = next
@@ -124,13 +137,12 @@ func (s *Server) intercept(next mcp.MethodHandler) mcp.MethodHandler {
 		case *mcp.ServerRequest[*mcp.ListToolsParams]:
 			return s.listTools(r)
 		case *mcp.ServerRequest[*mcp.CallToolParamsRaw]:
-			ctx, cancel := context.WithCancel(ctx)
+			ctx, cancel := s.whileServing(ctx)
 			defer cancel()
-			defer context.AfterFunc(s.closing, cancel)()
-			if run, ok := ctx.Value(runKey{}).(context.Context); ok {
-				defer context.AfterFunc(run, cancel)()
-			}
 			return s.callTool(ctx, r)
+		}
+		if res, err, ok := s.passOn(ctx, next, method, req); ok {
+			return res, err
 		}
 		res, err := next(ctx, method, req)
 		s.instruct(req, res)

@@ -1,0 +1,280 @@
+package mcpsrv
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tooldex/tool"
+)
+
+// Upstreams offers what servers have beside their tools.
+type Upstreams interface {
+	// Features tells what each server offers, by name. It answers at once, from what is known.
+	Features() []tool.Features
+	// Forward sends a request to a server, as [tool.Request] says.
+	Forward(ctx context.Context, r tool.Request) (json.RawMessage, error)
+}
+
+// announceFeatures is what initialize says of what is passed on.
+func announceFeatures(c *mcp.ServerCapabilities) {
+	c.Resources = &mcp.ResourceCapabilities{ListChanged: true, Subscribe: true}
+	c.Prompts = &mcp.PromptCapabilities{ListChanged: true}
+	c.Completions = &mcp.CompletionCapabilities{}
+	c.Logging = &mcp.LoggingCapabilities{}
+}
+
+// passOn answers the requests that are passed on to upstreams. ok is false for all others.
+func (s *Server) passOn(ctx context.Context, next mcp.MethodHandler, method string, req mcp.Request) (res mcp.Result, err error, ok bool) {
+	if s.o.Upstreams == nil {
+		return nil, nil, false
+	}
+	switch r := req.(type) {
+	case *mcp.ServerRequest[*mcp.ListResourcesParams]:
+		res, err = s.listResources(r)
+	case *mcp.ServerRequest[*mcp.ListResourceTemplatesParams]:
+		res, err = s.listTemplates(r)
+	case *mcp.ServerRequest[*mcp.ReadResourceParams]:
+		res, err = s.readResource(ctx, r)
+	case *mcp.ServerRequest[*mcp.ListPromptsParams]:
+		res, err = s.listPrompts(ctx, next, r)
+	case *mcp.ServerRequest[*mcp.GetPromptParams]:
+		res, err = s.getPrompt(ctx, next, r)
+	case *mcp.ServerRequest[*mcp.CompleteParams]:
+		res, err = s.complete(ctx, r)
+	case *mcp.ServerRequest[*mcp.SetLoggingLevelParams]:
+		s.setLevel(r.Params.Level)
+		res, err = next(ctx, method, req)
+	default:
+		return nil, nil, false
+	}
+	return res, err, true
+}
+
+// FeaturesChanged tells connected clients to list resources and prompts again. It does not block.
+func (s *Server) FeaturesChanged() {
+	// The SDK announces a change only when one of its own features changes. These are gone before anybody can list them.
+	s.mcp.AddPrompt(&mcp.Prompt{Name: changedName}, nil)
+	s.mcp.RemovePrompts(changedName)
+	s.mcp.AddResource(&mcp.Resource{URI: uriPrefix + changedName, Name: changedName}, nil)
+	s.mcp.RemoveResources(uriPrefix + changedName)
+}
+
+const changedName = "tooldex-changed"
+
+// rootsChanged tells the upstreams that a client has called that its roots changed.
+func (s *Server) rootsChanged(ctx context.Context, r *mcp.RootsListChangedRequest) {
+	c := s.caller(ctx, r, r.Session, nil)
+	if _, err := s.o.Upstreams.Forward(ctx, tool.Request{Method: "notifications/roots/list_changed", Client: c}); err != nil {
+		s.o.Logger.Debug("change of roots not delivered", "err", err)
+	}
+}
+
+// features is what all servers offer at one moment.
+type features struct {
+	all   []tool.Features
+	plain bool // there is one server, whose names are the clients'
+}
+
+func (s *Server) features() features {
+	all := s.o.Upstreams.Features()
+	return features{all, len(all) == 1}
+}
+
+// uriPrefix precedes the server's name in the URIs of resources: tooldex://files/file:///notes.txt is what the server files
+// calls file:///notes.txt.
+const uriPrefix = "tooldex://"
+
+// uri is how clients see a URI, or a template, of a server.
+func (f features) uri(server, uri string) string {
+	if f.plain {
+		return uri
+	}
+	return uriPrefix + url.PathEscape(server) + "/" + uri
+}
+
+// own tells which server a client's URI belongs to, and what that calls it. A URI without a prefix, such as one in the
+// result of a tool, is looked for among the resources and templates of all servers.
+func (f features) own(uri string) (server, own string, err error) {
+	if rest, ok := strings.CutPrefix(uri, uriPrefix); ok {
+		name, own, _ := strings.Cut(rest, "/")
+		if name, err := url.PathUnescape(name); err == nil && f.has(name) {
+			return name, own, nil
+		}
+	}
+	if f.plain {
+		return f.all[0].Server, uri, nil
+	}
+	for _, one := range f.all {
+		if slices.ContainsFunc(one.Resources, func(r json.RawMessage) bool { return textOf(r, "uri") == uri }) {
+			return one.Server, uri, nil
+		}
+	}
+	for _, one := range f.all {
+		if slices.ContainsFunc(one.Templates, func(t json.RawMessage) bool { return fitsTemplate(textOf(t, "uriTemplate"), uri) }) {
+			return one.Server, uri, nil
+		}
+	}
+	return "", "", &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "Resource not found", Data: encode(map[string]string{"uri": uri})}
+}
+
+func (f features) has(server string) bool {
+	return slices.ContainsFunc(f.all, func(one tool.Features) bool { return one.Server == server })
+}
+
+// fitsTemplate reports whether a URI may be one of a template's: whether the texts between its expressions occur in it, in
+// order. What an expression stands for is the server's to check.
+func fitsTemplate(template, uri string) bool {
+	text, rest, found := strings.Cut(template, "{")
+	if !found {
+		return template == uri
+	}
+	if text == "" || !strings.HasPrefix(uri, text) { // one that fits everything tells nothing
+		return false
+	}
+	uri = uri[len(text):]
+	for found {
+		_, rest, _ = strings.Cut(rest, "}")
+		text, rest, found = strings.Cut(rest, "{")
+		at := strings.Index(uri, text)
+		if !found && text != "" {
+			return strings.HasSuffix(uri, text)
+		}
+		if at < 0 {
+			return false
+		}
+		uri = uri[at+len(text):]
+	}
+	return true
+}
+
+// textOf reads a member that is a string; it is "" if there is none.
+func textOf(raw json.RawMessage, key string) string {
+	o, err := parseObject(raw)
+	if err != nil {
+		return ""
+	}
+	var text string
+	value, _ := o.get(key)
+	if json.Unmarshal(value, &text) != nil {
+		return ""
+	}
+	return text
+}
+
+// entry is one item of a listing, as clients see it.
+type entry struct {
+	key string // unique in the listing
+	raw json.RawMessage
+}
+
+// page answers a listing. A cursor is the key of the last entry of the page before, so that it stays good when the listing
+// changes elsewhere.
+func page(r asker, kind string, entries []entry, cursor string) (*rawResult, error) {
+	from := 0
+	if cursor != "" {
+		at := slices.IndexFunc(entries, func(e entry) bool { return e.key == cursor })
+		if at < 0 {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "unknown cursor; list again from the start"}
+		}
+		from = at + 1
+	}
+	to := min(from+listPage, len(entries))
+	raws := make([]json.RawMessage, 0, to-from)
+	for _, e := range entries[from:to] {
+		raws = append(raws, e.raw)
+	}
+	o := object{{kind, slices.Concat(json.RawMessage("["), joinRaw(raws), json.RawMessage("]"))}}
+	if to < len(entries) {
+		o = append(o, member{"nextCursor", encode(entries[to-1].key)})
+	}
+	if stateless(r) {
+		o = append(o, member{"ttlMs", encode(listTTL)}, member{"cacheScope", encode(listScope)})
+	}
+	return &rawResult{raw: o.bytes()}, nil
+}
+
+// passRequest passes a request on and returns the bytes of its result. What goes wrong is a protocol error: there is no result
+// that a model would read.
+func (s *Server) passRequest(ctx context.Context, r asker, conn *mcp.ServerSession, meta mcp.Meta, server, method string, params object, input json.RawMessage) (json.RawMessage, error) {
+	if kept := forwardedMeta(meta); kept != nil {
+		params = append(params, member{keyMeta, kept})
+	}
+	ctx, cancel := s.whileServing(ctx)
+	defer cancel()
+	raw, err := s.relay(ctx, s.caller(ctx, r, conn, meta), input, func(ctx context.Context, c *tool.Client, input json.RawMessage) (json.RawMessage, error) {
+		params := slices.Clone(params)
+		if answers, err := parseObject(input); err == nil {
+			params = append(params, answers...)
+		}
+		return s.o.Upstreams.Forward(ctx, tool.Request{Server: server, Method: method, Params: params.bytes(), Client: c})
+	})
+	if err != nil {
+		return nil, s.requestError(ctx, err)
+	}
+	return raw, nil
+}
+
+// requestError is the protocol error for a request that failed upstream. What the upstream itself said keeps its code.
+func (s *Server) requestError(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	out := &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}
+	var e *tool.Error
+	if errors.As(err, &e) && e.Code != tool.Internal {
+		out.Message = e.Msg
+		if e.Hint != "" {
+			out.Data = encode(map[string]string{"hint": e.Hint})
+		}
+		if e.Code == tool.Invalid || e.Code == tool.NotFound {
+			out.Code = jsonrpc.CodeInvalidParams
+		}
+	} else {
+		s.o.Logger.Error("internal error", "err", err)
+	}
+	var rpc *jsonrpc.Error
+	if errors.As(err, &rpc) {
+		out.Code = rpc.Code
+		if len(rpc.Data) > 0 {
+			out.Data = rpc.Data
+		}
+	}
+	return out
+}
+
+// whileServing derives a context that ends, too, when the server closes or its connection's Run is told to stop.
+func (s *Server) whileServing(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	stops := []func() bool{context.AfterFunc(s.closing, cancel)}
+	if run, ok := ctx.Value(runKey{}).(context.Context); ok {
+		stops = append(stops, context.AfterFunc(run, cancel))
+	}
+	return ctx, func() {
+		for _, stop := range stops {
+			stop()
+		}
+		cancel()
+	}
+}
+
+// inputOf keeps the answers of a repeated request.
+func inputOf(responses mcp.InputResponseMap, state string) json.RawMessage {
+	if len(responses) == 0 && state == "" {
+		return nil
+	}
+	o := object{}
+	if len(responses) > 0 {
+		o = append(o, member{"inputResponses", encode(responses)})
+	}
+	if state != "" {
+		o = append(o, member{"requestState", encode(state)})
+	}
+	return o.bytes()
+}

@@ -1,0 +1,167 @@
+package mcpsrv
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"strings"
+	"sync"
+	"time"
+
+	"tooldex/tool"
+)
+
+// A client of the stateless protocol cannot be sent a request: it is asked by a result, and repeats its request with the
+// answer. An upstream of the older protocols asks in the middle of a call. Such a call is held: its client gets the
+// question as the result, and is led back to the call by the requestState that comes with it.
+
+// The bounds of calls that are held.
+const (
+	holdPrefix  = "tooldex-hold-"
+	maxHeld     = 1000
+	holdTimeout = 5 * time.Minute // for the client to answer
+)
+
+// holds are the calls that wait for their client to come back. The zero value is ready.
+type holds struct {
+	mu  sync.Mutex
+	all map[string]*hold
+}
+
+// hold is a call that may outlive the request that began it.
+type hold struct {
+	cancel context.CancelFunc
+	asked  chan question
+	done   chan outcome // has room for the one
+	open   *question    // what the client was asked last; used by one request at a time
+}
+
+type question struct {
+	method string
+	params json.RawMessage
+	answer chan json.RawMessage // has room for one
+}
+
+type outcome struct {
+	raw json.RawMessage
+	err error
+}
+
+// answerKey is under which name a question is put to the client: there is one at a time.
+const answerKey = "answer"
+
+// relay runs a request that goes upstream on behalf of a client, as often as that comes back with answers. Input holds
+// the members inputResponses and requestState, or is nil.
+func (s *Server) relay(ctx context.Context, client *tool.Client, input json.RawMessage, run func(context.Context, *tool.Client, json.RawMessage) (json.RawMessage, error)) (json.RawMessage, error) {
+	if !client.Rounds || !canAnswer(client.Capabilities) {
+		return run(ctx, client, input)
+	}
+	var back struct {
+		Responses map[string]json.RawMessage `json:"inputResponses"`
+		State     string                     `json:"requestState"`
+	}
+	if len(input) > 0 && json.Unmarshal(input, &back) == nil && strings.HasPrefix(back.State, holdPrefix) {
+		h := s.holds.take(back.State)
+		if h == nil {
+			return nil, &tool.Error{Code: tool.NotFound, Op: "call", Msg: "the call that asked is not waiting any more", Hint: "call again from the start"}
+		}
+		h.open.answer <- back.Responses[answerKey]
+		return s.wait(ctx, h)
+	}
+	runCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(s.closing, cancel)
+	h := &hold{asked: make(chan question), done: make(chan outcome, 1), cancel: func() { stop(); cancel() }}
+	asking := *client
+	asking.Ask = h.ask
+	s.sessions.begin(func() {
+		defer h.cancel()
+		raw, err := run(runCtx, &asking, input)
+		h.done <- outcome{raw, err}
+	})
+	return s.wait(ctx, h)
+}
+
+// canAnswer reports whether a client can be asked anything at all.
+func canAnswer(capabilities json.RawMessage) bool {
+	o, err := parseObject(capabilities)
+	if err != nil {
+		return false
+	}
+	for _, m := range o {
+		if m.key == "sampling" || m.key == "elicitation" || m.key == "roots" {
+			return true
+		}
+	}
+	return false
+}
+
+// ask is the upstream's side.
+func (h *hold) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	q := question{method, params, make(chan json.RawMessage, 1)}
+	select {
+	case h.asked <- q:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	select {
+	case raw := <-q.answer:
+		if kind(raw) != "object" {
+			return nil, &tool.Error{Code: tool.Invalid, Op: "ask", Msg: "the client came back without an answer"}
+		}
+		return raw, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// wait is the client's side: until the call is done, or asks.
+func (s *Server) wait(ctx context.Context, h *hold) (json.RawMessage, error) {
+	select {
+	case out := <-h.done:
+		return out.raw, out.err
+	case q := <-h.asked:
+		h.open = &q
+		state, ok := s.holds.put(h)
+		if !ok {
+			h.cancel()
+			return nil, &tool.Error{Code: tool.Unavailable, Op: "call", Msg: "too many calls wait for answers of their clients", Hint: "try again later"}
+		}
+		asks := object{{answerKey, object{{"method", encode(q.method)}, {"params", q.params}}.bytes()}}
+		return object{{keyResultType, encode("input_required")}, {"inputRequests", asks.bytes()}, {"requestState", encode(state)}}.bytes(), nil
+	case <-ctx.Done():
+		h.cancel()
+		return nil, ctx.Err()
+	case <-s.closing.Done():
+		h.cancel()
+		return nil, context.Canceled
+	}
+}
+
+// put keeps a call until its client comes back, and ends it if that takes too long.
+func (l *holds) put(h *hold) (state string, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.all) >= maxHeld {
+		return "", false
+	}
+	if l.all == nil {
+		l.all = map[string]*hold{}
+	}
+	state = holdPrefix + rand.Text()
+	l.all[state] = h
+	time.AfterFunc(holdTimeout, func() {
+		if l.take(state) != nil {
+			h.cancel()
+		}
+	})
+	return state, true
+}
+
+// take returns a call that waits, once.
+func (l *holds) take(state string) *hold {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	h := l.all[state]
+	delete(l.all, state)
+	return h
+}

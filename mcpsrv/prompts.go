@@ -1,0 +1,152 @@
+package mcpsrv
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tooldex/tool"
+)
+
+// upstreamPrompt is a prompt of a server, with the name that clients know.
+type upstreamPrompt struct {
+	exposed, server, name string
+	raw                   object
+}
+
+// upstreamPrompts lists the prompts of all servers. They get their names as tools do; one that this server has itself is
+// given with its server's.
+func (s *Server) upstreamPrompts() []upstreamPrompt {
+	var ids []*tool.Tool
+	raws := map[tool.ID]object{}
+	for _, f := range s.o.Upstreams.Features() {
+		for _, raw := range f.Prompts {
+			t := &tool.Tool{Server: f.Server, Name: textOf(raw, "name")}
+			o, err := parseObject(raw)
+			if _, seen := raws[t.ID()]; err != nil || t.Name == "" || seen {
+				continue
+			}
+			raws[t.ID()] = o
+			ids = append(ids, t)
+		}
+	}
+	slices.SortFunc(ids, func(a, b *tool.Tool) int { return strings.Compare(string(a.ID()), string(b.ID())) })
+	template := ""
+	if len(s.o.Upstreams.Features()) > 1 {
+		template = tool.DefaultTemplate // also where only one of several has prompts
+	}
+	out := make([]upstreamPrompt, len(ids))
+	for i, exposed := range tool.ExposedNames(ids, template) {
+		if exposed == promptName {
+			exposed = tool.ExposedNames(ids[i:i+1], tool.DefaultTemplate)[0]
+		}
+		out[i] = upstreamPrompt{exposed, ids[i].Server, ids[i].Name, raws[ids[i].ID()]}
+	}
+	return out
+}
+
+// listPrompts lists this server's own prompts and those of all servers behind.
+func (s *Server) listPrompts(ctx context.Context, next mcp.MethodHandler, r *mcp.ListPromptsRequest) (mcp.Result, error) {
+	var entries []entry
+	own, err := next(ctx, "prompts/list", &mcp.ListPromptsRequest{Session: r.Session, Params: &mcp.ListPromptsParams{}, Extra: r.Extra})
+	if err != nil {
+		return nil, err
+	}
+	if list, ok := own.(*mcp.ListPromptsResult); ok {
+		for _, p := range list.Prompts {
+			if p.Name == changedName {
+				continue
+			}
+			entries = append(entries, entry{p.Name, encode(p)})
+		}
+	}
+	for _, p := range s.upstreamPrompts() {
+		entries = append(entries, entry{p.exposed, p.raw.with("name", encode(p.exposed)).bytes()})
+	}
+	cursor := ""
+	if r.Params != nil {
+		cursor = r.Params.Cursor
+	}
+	return page(r, "prompts", entries, cursor)
+}
+
+// findPrompt finds a prompt by the name that clients know, or by server/name.
+func (s *Server) findPrompt(name string) (upstreamPrompt, bool) {
+	for _, p := range s.upstreamPrompts() {
+		if p.exposed == name || p.server+"/"+p.name == name {
+			return p, true
+		}
+	}
+	return upstreamPrompt{}, false
+}
+
+func (s *Server) getPrompt(ctx context.Context, next mcp.MethodHandler, r *mcp.GetPromptRequest) (mcp.Result, error) {
+	p, ok := s.findPrompt(r.Params.Name)
+	if !ok {
+		return next(ctx, "prompts/get", r)
+	}
+	params := object{{"name", encode(p.name)}}
+	if r.Params.Arguments != nil {
+		params = append(params, member{"arguments", encode(r.Params.Arguments)})
+	}
+	raw, err := s.passRequest(ctx, r, r.Session, r.Params.Meta, p.server, "prompts/get", params, inputOf(r.Params.InputResponses, r.Params.RequestState))
+	if err != nil {
+		return nil, err
+	}
+	return &rawResult{raw: raw}, nil
+}
+
+// complete has the argument of a prompt or of a resource's template completed by its server.
+func (s *Server) complete(ctx context.Context, r *mcp.CompleteRequest) (mcp.Result, error) {
+	ref := r.Params.Ref
+	if ref == nil || r.Params.Argument.Name == "" {
+		return nil, invalidParams("ref or argument.name is missing", "")
+	}
+	var server string
+	asked := *ref
+	switch ref.Type {
+	case "ref/prompt":
+		p, ok := s.findPrompt(ref.Name)
+		if !ok {
+			return nothingToComplete(), nil
+		}
+		server, asked.Name = p.server, p.name
+	case "ref/resource":
+		var err error
+		if server, asked.URI, err = s.features().own(ref.URI); err != nil {
+			if server, asked.URI, err = s.ownTemplate(ref.URI); err != nil {
+				return nil, err
+			}
+		}
+	default:
+		return nil, invalidParams(fmt.Sprintf("ref.type %q is not known", ref.Type), "use ref/prompt or ref/resource")
+	}
+	params := object{{"ref", encode(&asked)}, {"argument", encode(r.Params.Argument)}}
+	if r.Params.Context != nil {
+		params = append(params, member{"context", encode(r.Params.Context)})
+	}
+	raw, err := s.passRequest(ctx, r, r.Session, r.Params.Meta, server, "completion/complete", params, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &rawResult{raw: raw}, nil
+}
+
+// ownTemplate finds the server of a template that a client names without its prefix.
+func (s *Server) ownTemplate(template string) (server, own string, err error) {
+	for _, f := range s.features().all {
+		if slices.ContainsFunc(f.Templates, func(t json.RawMessage) bool { return textOf(t, "uriTemplate") == template }) {
+			return f.Server, template, nil
+		}
+	}
+	return "", "", &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "Resource not found", Data: encode(map[string]string{"uri": template})}
+}
+
+func nothingToComplete() *rawResult {
+	return &rawResult{raw: json.RawMessage(`{"completion":{"values":[]}}`)}
+}

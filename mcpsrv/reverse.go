@@ -1,0 +1,157 @@
+package mcpsrv
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tooldex/tool"
+)
+
+// The requests that servers may put to clients.
+const (
+	sampleMethod = "sampling/createMessage"
+	elicitMethod = "elicitation/create"
+	rootsMethod  = "roots/list"
+)
+
+// rawParams are parameters that are sent as the bytes they hold.
+type rawParams struct {
+	mcp.ParamsBase
+	raw json.RawMessage
+}
+
+// MarshalJSON returns the bytes.
+func (p *rawParams) MarshalJSON() ([]byte, error) { return p.raw, nil }
+
+// caller tells an upstream who made a request. ctx is that of the request: over HTTP what is sent with it goes the way of
+// the answer, and what is sent without it may never arrive.
+func (s *Server) caller(ctx context.Context, r asker, conn *mcp.ServerSession, meta mcp.Meta) *tool.Client {
+	c := &tool.Client{
+		Session: sessionName(conn), Capabilities: capabilitiesOf(r, meta),
+		Tell: func(method string, params json.RawMessage) { s.tell(ctx, conn, method, params) },
+	}
+	if stateless(r) {
+		c.Rounds = true
+		c.LogLevel, _ = meta[mcp.MetaKeyLogLevel].(string)
+		return c // which is asked by a result, see hold
+	}
+	if level := s.logLevel.Load(); level != nil {
+		c.LogLevel = string(*level)
+	}
+	c.Ask = func(asking context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+		return s.ask(ctx, asking, conn, method, params)
+	}
+	return c
+}
+
+// sessionName tells connections apart. A client on standard input has no ID.
+func sessionName(conn *mcp.ServerSession) string {
+	if id := conn.ID(); id != "" {
+		return id
+	}
+	return fmt.Sprintf("%p", conn)
+}
+
+// capabilitiesOf writes what a client says of itself the way it does: the SDK's own encoding claims roots for every client.
+func capabilitiesOf(r asker, meta mcp.Meta) json.RawMessage {
+	if said, ok := meta[mcp.MetaKeyClientCapabilities]; ok {
+		return encode(said)
+	}
+	caps := r.ClientCapabilities()
+	if caps == nil {
+		return nil
+	}
+	o := object{}
+	if caps.Sampling != nil {
+		o = append(o, member{"sampling", encode(caps.Sampling)})
+	}
+	if caps.Elicitation != nil {
+		o = append(o, member{"elicitation", encode(caps.Elicitation)})
+	}
+	if caps.RootsV2 != nil {
+		o = append(o, member{"roots", encode(caps.RootsV2)})
+	}
+	if len(caps.Extensions) > 0 {
+		o = append(o, member{"extensions", encode(caps.Extensions)})
+	}
+	return o.bytes()
+}
+
+// ask puts a question of an upstream to the client in whose call it came. A client that has not said that it can answer is
+// not asked.
+func (s *Server) ask(call, asking context.Context, conn *mcp.ServerSession, method string, params json.RawMessage) (json.RawMessage, error) {
+	if err := s.mayAsk(conn, method); err != nil {
+		return nil, err
+	}
+	ctx := asking
+	if call.Err() == nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(call)
+		defer cancel()
+		defer context.AfterFunc(asking, cancel)()
+	}
+	res, err := s.send(ctx, method, &mcp.ServerRequest[*rawParams]{Session: conn, Params: &rawParams{raw: params}})
+	if err != nil {
+		return nil, err
+	}
+	return encode(res), nil
+}
+
+func (s *Server) mayAsk(conn *mcp.ServerSession, method string) error {
+	caps := &mcp.ClientCapabilities{}
+	if p := conn.InitializeParams(); p != nil && p.Capabilities != nil {
+		caps = p.Capabilities
+	}
+	can := map[string]bool{sampleMethod: caps.Sampling != nil, elicitMethod: caps.Elicitation != nil, rootsMethod: caps.RootsV2 != nil}
+	if !can[method] {
+		return &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "the client does not support " + method}
+	}
+	return nil
+}
+
+// tell passes on what an upstream logs, if the client wants it at that level.
+func (s *Server) tell(ctx context.Context, conn *mcp.ServerSession, method string, params json.RawMessage) {
+	if method != "notifications/message" {
+		return
+	}
+	var p struct {
+		Level  mcp.LoggingLevel `json:"level"`
+		Logger string           `json:"logger"`
+		Data   json.RawMessage  `json:"data"`
+		Meta   mcp.Meta         `json:"_meta"`
+	}
+	if json.Unmarshal(params, &p) != nil {
+		return
+	}
+	if ctx.Err() != nil {
+		ctx = context.WithoutCancel(ctx)
+	}
+	if err := conn.Log(ctx, &mcp.LoggingMessageParams{Level: p.Level, Logger: p.Logger, Data: p.Data, Meta: p.Meta}); err != nil {
+		s.o.Logger.Debug("log message not delivered", "err", err)
+	}
+}
+
+// setLevel notes from which level on a client wants to see log messages. Upstreams serve all clients at once, so they are
+// asked for the most verbose level of all; the SDK keeps from each client what it did not ask for.
+func (s *Server) setLevel(level mcp.LoggingLevel) {
+	for {
+		old := s.logLevel.Load()
+		if old != nil && verbosity(*old) >= verbosity(level) || s.logLevel.CompareAndSwap(old, &level) {
+			return
+		}
+	}
+}
+
+// verbosity orders levels, the most verbose last. What is no level comes first.
+func verbosity(l mcp.LoggingLevel) int {
+	for i, known := range []mcp.LoggingLevel{"emergency", "alert", "critical", "error", "warning", "notice", "info", "debug"} {
+		if l == known {
+			return i + 1
+		}
+	}
+	return 0
+}
