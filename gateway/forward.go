@@ -41,7 +41,7 @@ func (u *Upstream) forward(ctx context.Context, r tool.Request) (json.RawMessage
 	}
 	defer release()
 	var raw json.RawMessage
-	err = u.withSession(ctx, r.Client, r.Progress != nil, func(s *session, who *caller) (retry bool, err error) {
+	err = u.withSession(ctx, use{r.Client, r.Progress != nil, true}, func(s *session, who *caller) (retry bool, err error) {
 		x.who = who
 		raw, retry, err = s.exchange(ctx, x, u.timeout())
 		return retry, err

@@ -6,40 +6,52 @@ import (
 	"tooldex/tool"
 )
 
+// use says for whom a server runs. The zero value is this program, which wants to know what there is.
+type use struct {
+	client  *tool.Client // nil if nobody who can be asked
+	listens bool         // to what the server says meanwhile
+	counts  bool         // as a reason to keep the server running
+}
+
 // enter notes that a call or listing begins, for which the server has to run.
-func (u *Upstream) enter(client *tool.Client, listens bool) *caller {
+func (u *Upstream) enter(by use) *caller {
 	u.mu.Lock()
 	u.active++
-	if u.rest != nil {
-		u.rest.Stop()
-	}
 	u.mu.Unlock()
-	return u.callers.begin(client, listens)
+	return u.callers.begin(by.client, by.listens)
 }
 
 // leave notes that it has ended. When nothing else runs, the server may rest after a while.
-func (u *Upstream) leave(c *caller) {
+// To be asked for its tools now and then is no use of it: it would never rest.
+func (u *Upstream) leave(c *caller, by use) {
 	u.callers.end(c)
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.active--
+	if u.active--; by.counts {
+		u.used = time.Now()
+	}
 	u.restLater()
+}
+
+// idle is after which time without use the server is stopped; never, if it is not positive.
+func (u *Upstream) idle() time.Duration {
+	if u.cfg.Idle == 0 && !u.cfg.Eager {
+		return u.opts.Idle
+	}
+	return u.cfg.Idle
 }
 
 // restLater has the server stopped after its idle time, unless it is used again before. u.mu is held.
 func (u *Upstream) restLater() {
-	idle := u.cfg.Idle
-	if idle == 0 && !u.cfg.Eager {
-		idle = u.opts.Idle
-	}
-	if idle <= 0 || u.active > 0 || u.stopped {
+	if u.idle() <= 0 || u.active > 0 || u.stopped {
 		return
 	}
+	left := max(u.idle()-time.Since(u.used), 0)
 	if u.rest == nil {
-		u.rest = time.AfterFunc(idle, u.restNow)
+		u.rest = time.AfterFunc(left, u.restNow)
 		return
 	}
-	u.rest.Reset(idle)
+	u.rest.Reset(left)
 }
 
 // restNow stops the server, if it is idle still. The next call starts it again.
@@ -47,7 +59,15 @@ func (u *Upstream) restNow() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	s := u.session
-	if s == nil || u.active > 0 || u.stopped || len(u.watched) > 0 {
+	switch {
+	case s == nil || u.active > 0 || u.stopped:
+		return // what ends or begins next looks again
+	case len(u.watched) > 0:
+		u.used = time.Now()
+		u.restLater()
+		return
+	case time.Since(u.used) < u.idle():
+		u.restLater()
 		return
 	}
 	u.session = nil

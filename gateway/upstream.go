@@ -39,6 +39,7 @@ type Upstream struct {
 	stopped   bool
 	kept      bool        // it is to run all the time
 	active    int         // calls and listings that run or wait
+	used      time.Time   // when a call last ended, or the server was started
 	rest      *time.Timer // stops it when it was idle for long enough; nil before the first
 	features  *tool.Features
 	watched   map[string]bool // the URIs of resources that clients have subscribed to
@@ -74,7 +75,7 @@ func (u *Upstream) Name() string { return u.cfg.Name }
 // returns none of it.
 func (u *Upstream) Tools(ctx context.Context) ([]*tool.Tool, error) {
 	var tools []*tool.Tool
-	err := u.withSession(ctx, nil, false, func(s *session, _ *caller) (retry bool, err error) {
+	err := u.withSession(ctx, use{}, func(s *session, _ *caller) (retry bool, err error) {
 		tools, retry, err = s.list(ctx, u.timeout(), u.logger)
 		if err == nil {
 			u.readFeatures(ctx, s)
@@ -97,7 +98,7 @@ func (u *Upstream) call(ctx context.Context, c tool.Call) (*tool.CallResult, err
 	}
 	defer release()
 	var res *tool.CallResult
-	err = u.withSession(ctx, c.Client, c.Progress != nil, func(s *session, who *caller) (retry bool, err error) {
+	err = u.withSession(ctx, use{c.Client, c.Progress != nil, true}, func(s *session, who *caller) (retry bool, err error) {
 		res, retry, err = s.call(ctx, who, c, u.timeout())
 		return retry, err
 	})
@@ -113,11 +114,11 @@ func (u *Upstream) timeout() time.Duration {
 
 // withSession runs f on a session, on behalf of a client. If f says that the server did not accept the request, because
 // it ended since or was restarted and no longer knows the session, f is run once more on a new one.
-func (u *Upstream) withSession(ctx context.Context, client *tool.Client, listens bool, f func(*session, *caller) (retry bool, err error)) error {
-	who := u.enter(client, listens)
-	defer u.leave(who)
+func (u *Upstream) withSession(ctx context.Context, by use, f func(*session, *caller) (retry bool, err error)) error {
+	who := u.enter(by)
+	defer u.leave(who, by)
 	for again := true; ; again = false {
-		s, err := u.acquire(ctx, client)
+		s, err := u.acquire(ctx, by.client)
 		if err != nil {
 			return err
 		}
@@ -237,9 +238,9 @@ func (u *Upstream) started(a *start, s *session, legacy bool, err error) (stoppe
 		}
 		return false
 	}
-	u.session, u.legacy, u.failures, u.notBefore = s, legacy, 0, time.Time{}
+	u.session, u.legacy, u.failures, u.notBefore, u.used = s, legacy, 0, time.Time{}, time.Now()
 	u.logger.Debug("upstream started", "protocol", s.cs.InitializeResult().ProtocolVersion)
-	if u.listed { // it may offer other tools than the one that ran before
+	if u.listed || u.opts.Known != nil && u.opts.Known(u.cfg.Name) > 0 { // it may offer other tools than the one that ran before
 		s.signalChanged()
 	}
 	return false

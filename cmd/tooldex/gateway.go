@@ -2,22 +2,40 @@ package main
 
 import (
 	"context"
+	"path/filepath"
 	"time"
 
 	"tooldex/gateway"
+	"tooldex/tool"
 )
 
 // gateway connects to the configured servers, each when it is first needed.
-func (a *app) gateway(s *stack) (*gateway.Gateway, error) { return a.gatewayWith(s, nil) }
+func (a *app) gateway(s *stack) (*gateway.Gateway, error) { return a.gatewayWith(s, gateway.Options{}) }
 
-func (a *app) gatewayWith(s *stack, announced func(server string)) (*gateway.Gateway, error) {
+// gatewayWith is gateway for a caller that wants to hear of changes. What else o leaves open is filled in.
+func (a *app) gatewayWith(s *stack, o gateway.Options) (*gateway.Gateway, error) {
 	servers, err := a.servers(s)
 	if err != nil {
 		return nil, err
 	}
-	gw := gateway.New(gateway.Options{Logger: a.log, Version: version, OnListChanged: announced})
+	o.Logger, o.Version = a.log, version
+	o.Known = func(server string) int { return toolsOf(s.catalog.Set(), server) }
+	if !s.demo {
+		o.Dir = filepath.Join(a.dataDir, "upstreams")
+	}
+	gw := gateway.New(o)
 	gw.Set(servers)
 	return gw, nil
+}
+
+func toolsOf(set *tool.Set, server string) int {
+	n := 0
+	for _, t := range set.All() {
+		if t.Server == server {
+			n++
+		}
+	}
+	return n
 }
 
 // withTimeout bounds ctx, unless d is zero.

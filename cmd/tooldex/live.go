@@ -13,6 +13,9 @@ import (
 // lookEvery is how often a server looks whether another process changed the stored tools. A look at rest is one stat.
 const lookEvery = time.Second
 
+// pollEvery is how often servers that run are asked again, since not all of them tell of changes.
+const pollEvery = 5 * time.Minute
+
 // live keeps a running server up to date: it reads what its upstreams offer and what other processes stored. An upstream is
 // asked at the start if nothing of it is stored, and later whenever it was started for a call or says that it changed:
 // starting fifty programs with every window of an editor, only to hear the same again, would help nobody. Nothing of this is
@@ -43,6 +46,7 @@ func (l *live) announced(server string) {
 // start begins the work, which ends with ctx. Changed is called after every change of the catalogue.
 func (l *live) start(ctx context.Context, gw *gateway.Gateway, changed func()) {
 	l.gw, l.changed = gw, changed
+	gw.Wake()
 	l.tasks.Go(func() { l.readUpstreams(ctx) })
 	l.tasks.Go(func() { l.watch(ctx) })
 }
@@ -70,12 +74,20 @@ func (l *live) readUpstreams(ctx context.Context) {
 		})
 	}
 	defer readers.Wait()
+	poll := time.NewTicker(pollEvery)
+	defer poll.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case name := <-l.queue:
 			l.read(ctx, name)
+		case <-poll.C:
+			for _, status := range l.gw.Status() {
+				if status.State == tool.Running {
+					l.announced(status.Server)
+				}
+			}
 		}
 	}
 }
@@ -128,6 +140,7 @@ func (l *live) watch(ctx context.Context) {
 		if !slices.EqualFunc(servers, now, sameServer) {
 			servers = now
 			l.gw.Set(now)
+			l.gw.Wake()
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
+	"tooldex/gateway"
 	"tooldex/mcpsrv"
 )
 
@@ -68,12 +69,17 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	live := newLive(a, s)
-	gw, err := a.gatewayWith(s, live.announced)
+	var srv *mcpsrv.Server // before which no upstream is asked for anything
+	gw, err := a.gatewayWith(s, gateway.Options{
+		OnListChanged:     live.announced,
+		OnFeatures:        func(string) { srv.FeaturesChanged() },
+		OnResourceUpdated: func(server, uri string) { srv.ResourceUpdated(server, uri) },
+	})
 	if err != nil {
 		return err
 	}
-	srv := mcpsrv.New(mcpsrv.Options{
-		Searcher: s.engine, Caller: gw, Catalog: s.catalog, Related: s.engine, Version: version, Mode: mcpsrv.Mode(f.mode), Logger: a.log,
+	srv = mcpsrv.New(mcpsrv.Options{
+		Searcher: s.engine, Caller: gw, Upstreams: gw, Catalog: s.catalog, Related: s.engine, Version: version, Mode: mcpsrv.Mode(f.mode), Logger: a.log,
 		AnyHost: true, // httpapi checks hosts, for all of its paths
 	})
 	live.start(ctx, gw, srv.CatalogChanged)
