@@ -113,6 +113,13 @@ func TestDirectCall(t *testing.T) {
 		"other__read_file":    "other/read_file",
 		"mcp__other__invoke":  "",
 		"mcp_other_read_file": "other/read_file",
+		"other:read_file":     "other/read_file",
+		"other.read_file":     "other/read_file",
+		"Files.Write-File":    "files/write_file",
+		// with this server's own name before it
+		"mcp__tooldex__other__read_file": "other/read_file",
+		"tooldex:send":                   "mail.box/send",
+		"mcp__tooldex__read_file":        "",
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, tools, Options{})
@@ -120,6 +127,9 @@ func TestDirectCall(t *testing.T) {
 			if want == "" {
 				if f.none(t); !failed {
 					t.Errorf("not refused: %s", got)
+				}
+				if name == "read_file" && got != "invalid: tool name \"read_file\" is ambiguous\nuse one of: files__read_file, other__read_file" {
+					t.Errorf("an ambiguous name is answered without the choices: %s", got)
 				}
 				return
 			}

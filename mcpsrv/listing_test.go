@@ -70,18 +70,20 @@ func TestListingCostsAtMostAThousandTokens(t *testing.T) {
 		"real catalogue": realCatalogue,
 	}
 	for name, tools := range cases {
-		t.Run(name, func(t *testing.T) {
-			f := newFixture(t, tools(t), Options{})
-			got := rawListing(t, f)
-			tokens := tool.CountTokens(got)
-			t.Logf("tools/list: %d tokens", tokens)
-			if tokens > 1000 {
-				t.Errorf("tools/list costs %d tokens, want at most 1000:\n%s", tokens, got)
-			}
-			if again := rawListing(t, newFixture(t, tools(t), Options{})); again != got {
-				t.Errorf("listing is not the same to the byte:\n%s", gocmp.Diff(got, again))
-			}
-		})
+		for _, mode := range []Mode{Search, Dynamic} {
+			t.Run(name+" "+string(mode), func(t *testing.T) {
+				f := newFixture(t, tools(t), Options{Mode: mode})
+				got := rawListing(t, f)
+				tokens := tool.CountTokens(got)
+				t.Logf("tools/list: %d tokens", tokens)
+				if tokens > 1000 {
+					t.Errorf("tools/list costs %d tokens, want at most 1000:\n%s", tokens, got)
+				}
+				if again := rawListing(t, newFixture(t, tools(t), Options{Mode: mode})); again != got {
+					t.Errorf("listing is not the same to the byte:\n%s", gocmp.Diff(got, again))
+				}
+			})
+		}
 	}
 }
 
@@ -158,10 +160,13 @@ func TestListingHolds(t *testing.T) {
 }
 
 func TestOwnToolsAreTitledAndAnnotated(t *testing.T) {
-	f := newFixture(t, nil, Options{})
+	f := newFixture(t, nil, Options{Mode: Dynamic})
 	res, err := f.connect(t, "2025-11-25", nil).ListTools(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if len(res.Tools) != 6 {
+		t.Errorf("%d tools, want 6", len(res.Tools))
 	}
 	for _, one := range res.Tools {
 		if one.Title == "" || one.Description == "" || one.Annotations == nil || one.Annotations.OpenWorldHint == nil {

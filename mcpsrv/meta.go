@@ -163,9 +163,7 @@ func (s *Server) metaTool(name string) (metaTool, bool) {
 func (s *Server) resolve(set *tool.Set, name string) (*tool.Tool, error) {
 	t, err := set.Resolve(name)
 	if bare, ok := undecorated(name); ok && tool.CodeOf(err) == tool.NotFound {
-		if t, err := set.Resolve(bare); err == nil {
-			return t, nil
-		}
+		return set.Resolve(bare)
 	}
 	return t, err
 }

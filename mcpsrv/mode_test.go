@@ -199,3 +199,33 @@ func TestCollisionsAreTheSameOnEveryRun(t *testing.T) {
 		}
 	}
 }
+
+// TestListenAnnouncesChanges plays subscriptions/listen, by which a client without a session hears of changes, line by line.
+func TestListenAnnouncesChanges(t *testing.T) {
+	f := newFixture(t, smallServer(t), Options{})
+	p := f.pipe(t)
+	p.send(`{"jsonrpc":"2.0","id":7,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true,"resourcesListChanged":true}` + statelessMeta + `}}`)
+	// What cannot be announced, since there is none of it here, is not agreed to.
+	const agreed = `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":7},"notifications":{"toolsListChanged":true}}}`
+	if diff := gocmp.Diff(agreed, p.receive()); diff != "" {
+		t.Errorf("acknowledged (-want +got):\n%s", diff)
+	}
+	for i := range 2 {
+		f.set.Store(tool.NewSet(manyTools(20*(i+1)), ""))
+		f.CatalogChanged()
+		const changed = `{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":7}}}`
+		if diff := gocmp.Diff(changed, p.receive()); diff != "" {
+			t.Errorf("change %d (-want +got):\n%s", i, diff)
+		}
+	}
+	p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`)
+	if got := p.receive(); !strings.Contains(got, `"id":7`) {
+		t.Errorf("the end is answered by %s", got)
+	}
+	f.set.Store(tool.NewSet(manyTools(5), ""))
+	f.CatalogChanged()
+	p.send(`{"jsonrpc":"2.0","id":8,"method":"tools/list","params":{` + strings.TrimPrefix(statelessMeta, ",") + `}}`)
+	if got := p.receive(); !strings.Contains(got, "Now 5 tools") {
+		t.Errorf("after the end comes %s", got)
+	}
+}
