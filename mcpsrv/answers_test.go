@@ -116,6 +116,7 @@ func TestSearchSaysThatNothingFits(t *testing.T) {
 			Advice: &tool.Advice{
 				Message: "No tool here seems to draw; a server of astrology would.", NotUnderstood: []string{"horoscope"},
 				Kinds: []string{"astrology"}, Categories: []string{"files"},
+				Unseen: []tool.Unseen{{Why: tool.WhyDisabled, Tools: 1, Text: "1 disabled tool might."}, {Why: tool.WhyStopped, Text: "The server x does\nnot run."}},
 			},
 		}, nil
 	}
@@ -124,7 +125,7 @@ func TestSearchSaysThatNothingFits(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "Searched by words only: the model is not loaded\n" +
-		"No tool here seems to draw; a server of astrology would. Not understood: horoscope. Nearest categories: files. Nearest:\n" +
+		"No tool here seems to draw; a server of astrology would. Not understood: horoscope. Nearest categories: files. 1 disabled tool might. The server x does not run. Nearest:\n" +
 		"- file_info: Tell size [files, 0.04]"
 	if diff := gocmp.Diff(want, text(res)); diff != "" {
 		t.Errorf("text (-want +got):\n%s", diff)
@@ -139,6 +140,24 @@ func TestSearchSaysThatNothingFits(t *testing.T) {
 	}
 	if res.StructuredContent != nil {
 		t.Error("the answer is there twice, as text and structured")
+	}
+}
+
+// TestTwinsAreNamed writes a tool that other servers have, too: by the names under which it can be called there.
+func TestTwinsAreNamed(t *testing.T) {
+	h := tool.Hit{
+		Name: "read", Exposed: "home__read", Server: "home", Summary: "Read a file", Score: .9,
+		Also: []string{"work__read", searchName}, Twins: []tool.ID{"work/read", "odd/" + searchName},
+	}
+	for detail, want := range map[tool.Detail]string{
+		tool.DetailName:    "- home__read 0.90 also work__read, odd__search_tools\n",
+		tool.DetailSummary: "- home__read: Read a file [home, 0.90] also work__read, odd__search_tools\n",
+	} {
+		var b strings.Builder
+		writeHit(&b, &h, detail)
+		if diff := gocmp.Diff(want, b.String()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", detail, diff)
+		}
 	}
 }
 

@@ -113,6 +113,21 @@ func writeAdvice(b *strings.Builder, a *tool.Advice) {
 			fmt.Fprintf(b, " %s: %s.", part.label, oneLine(strings.Join(part.list, ", ")))
 		}
 	}
+	for _, u := range a.Unseen {
+		b.WriteString(" " + oneLine(u.Text))
+	}
+}
+
+// also names the same tool on other servers, as it is called there.
+func also(h *tool.Hit) string {
+	if len(h.Twins) == 0 || len(h.Twins) != len(h.Also) {
+		return ""
+	}
+	names := make([]string, len(h.Twins))
+	for i, id := range h.Twins {
+		names[i] = clientName(h.Also[i], id.Server(), id.Name())
+	}
+	return " also " + strings.Join(names, ", ")
 }
 
 // maxSignature bounds a signature in an answer, in bytes: a tool with fifty parameters must not crowd out the others.
@@ -125,13 +140,13 @@ func writeHit(b *strings.Builder, h *tool.Hit, detail tool.Detail) {
 		b.WriteString(cut(params, maxSignature))
 	}
 	if detail == tool.DetailName {
-		fmt.Fprintf(b, " %s\n", score(h.Score))
+		fmt.Fprintf(b, " %s%s\n", score(h.Score), also(h))
 	} else {
 		b.WriteString(": " + oneLine(h.Summary) + " [" + h.Server)
 		if h.Category != "" {
 			b.WriteString(", " + oneLine(h.Category))
 		}
-		b.WriteString(", " + score(h.Score) + "]\n")
+		b.WriteString(", " + score(h.Score) + "]" + also(h) + "\n")
 	}
 	if h.Schema != nil {
 		b.WriteString("  input: " + compact(encode(h.Schema)) + "\n")

@@ -147,6 +147,9 @@ func hitTable(w io.Writer, hits []tool.Hit, confident bool, advice *tool.Advice)
 		return err
 	}
 	for _, h := range hits {
+		if len(h.Also) > 0 {
+			fmt.Fprintf(w, "%s is also %s\n", printable(h.Exposed), printable(strings.Join(h.Also, ", ")))
+		}
 		if h.Explain != nil {
 			explainText(w, h)
 		}
@@ -171,6 +174,9 @@ func adviceText(w io.Writer, advice *tool.Advice, n int) error {
 			if len(part.list) > 0 {
 				fmt.Fprintf(w, "  %s: %s\n", part.name, printable(strings.Join(part.list, ", ")))
 			}
+		}
+		for _, u := range advice.Unseen {
+			fmt.Fprintf(w, "  not searched: %s\n", printable(u.Text))
 		}
 	}
 	if n > 0 {
