@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"tooldex/gateway"
@@ -25,7 +26,18 @@ func (a *app) gatewayWith(s *stack, o gateway.Options) (*gateway.Gateway, error)
 	}
 	gw := gateway.New(o)
 	gw.Set(servers)
+	s.running.gw.Store(gw)
 	return gw, nil
+}
+
+// running tells a search how the servers are, from when there is a gateway to them.
+type running struct{ gw atomic.Pointer[gateway.Gateway] }
+
+func (r *running) Status() []tool.Status {
+	if gw := r.gw.Load(); gw != nil {
+		return gw.Status()
+	}
+	return nil
 }
 
 func toolsOf(set *tool.Set, server string) int {
