@@ -32,7 +32,8 @@ func (a *app) connect(ctx context.Context, s *stack, u use) error {
 	}
 	if u == toSearch {
 		o.Index = &index.Index{}
-		s.engine = search.New(search.Options{Lookup: o.Index, Embedder: o.Model.Embedder, Base: o.Model.Base, Map: o.Model.Encoder})
+		s.index, s.model = o.Index, o.Model
+		s.engine = search.New(search.Options{Lookup: o.Index, Embedder: o.Model.Embedder, Base: o.Model.Base, Map: o.Model.Encoder, Servers: &s.running})
 	}
 	c, err := catalog.Open(ctx, o)
 	s.catalog = c

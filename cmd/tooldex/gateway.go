@@ -31,7 +31,9 @@ func (a *app) gatewayWith(s *stack, o gateway.Options) (*gateway.Gateway, error)
 }
 
 // running tells a search how the servers are, from when there is a gateway to them.
-type running struct{ gw atomic.Pointer[gateway.Gateway] }
+type running struct {
+	gw atomic.Pointer[gateway.Gateway]
+}
 
 func (r *running) Status() []tool.Status {
 	if gw := r.gw.Load(); gw != nil {

@@ -13,6 +13,7 @@ import (
 
 	"tooldex/catalog"
 	"tooldex/cmd/tooldex/demo"
+	"tooldex/index"
 	"tooldex/search"
 	"tooldex/store"
 	"tooldex/tool"
@@ -25,7 +26,10 @@ type stack struct {
 	store   *store.Store
 	catalog *catalog.Catalog
 	engine  *search.Engine
-	scratch string // the folder to remove in the end; "" for stored tools
+	running running       // tells engine how the servers are
+	index   *index.Index  // what engine searches; nil without an engine
+	model   catalog.Model // what made it searchable
+	scratch string        // the folder to remove in the end; "" for stored tools
 	demo    bool
 }
 
