@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -78,6 +79,9 @@ type latinWord struct {
 // sentence are names and tell nothing, but for the nouns of German.
 func (b *Base) latinLanguage(text string) string {
 	words, strange := b.latinWords(text)
+	if !slices.ContainsFunc(strange, func(w latinWord) bool { return w.english == 0 }) {
+		return "" // English has all of its words
+	}
 	enough := func(n int) bool { return n >= minForeign || n > 0 && 2*n >= len(words) }
 	if !enough(len(strange)) {
 		return ""
@@ -101,7 +105,10 @@ func (b *Base) latinLanguage(text string) string {
 				against += w.english
 			}
 		}
-		if evidence > against && evidence > most {
+		if evidence <= against {
+			continue
+		}
+		if evidence += b.misspeltIn(lang, strange); evidence > most {
 			best, most = lang, evidence
 		}
 	}
@@ -157,6 +164,17 @@ func (b *Base) speaksFor(lang string, w latinWord) float64 {
 		return weighKnown
 	}
 	return 0
+}
+
+// misspeltIn tells how much words speak for a language by being misspelt forms of it. It is evidence between languages alone:
+// rare English words are a letter off a form of some language, too.
+func (b *Base) misspeltIn(lang string, words []latinWord) (evidence float64) {
+	for _, w := range words {
+		if b.speaksFor(lang, w) == 0 && !w.name && w.english == 0 && b.misspelt(lang, w.text) != nil {
+			evidence += weighKnown
+		}
+	}
+	return evidence
 }
 
 // sharedWords are function words of a language that are as common in English, and tell nothing.

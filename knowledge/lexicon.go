@@ -62,6 +62,9 @@ func joinLex(lang, form string) string {
 // dense reports whether a language is written without spaces between words.
 func dense(lang string) bool { return lang == "zh" || lang == "ja" }
 
+// cutOff is the most characters that lexStem cuts.
+const cutOff = 2
+
 // lexStem cuts what inflection changes: the last two characters of a last word longer than four, but never below four.
 func lexStem(lang, form string) string {
 	last := strings.LastIndexByte(form, ' ') + 1
@@ -69,31 +72,30 @@ func lexStem(lang, form string) string {
 	if dense(lang) || lang == "ko" || lang == "vi" || len(runes) <= 4 {
 		return form
 	}
-	return form[:last] + string(runes[:max(4, len(runes)-2)])
+	return form[:last] + string(runes[:max(4, len(runes)-cutOff)])
 }
 
 // longestEnding is how many characters beyond a stem a word may have.
 const longestEnding = 4
 
 // Translate returns the English words for what the lexicon knows of a request in another language, or "" for one in
-// English. Words in Latin script within a request of another script stay out of it: they are names.
+// English. Words in Latin script within a request of another script stay out of it: they are names. A word that is a letter
+// off a longer one that the lexicon has is read as that.
 func (b *Base) Translate(text string) string {
 	written := fold(text)
-	text = strings.ToLower(written)
-	langs := languagesOf(text)
-	var out []string
-	if len(langs) > 0 {
-		for _, lang := range langs {
-			found, _ := b.translateFrom(lang, text)
-			out = appendNew(out, found)
-			if len(found) > 0 && !dense(lang) && len(langs) > 1 && lang != "ru" {
-				break
-			}
+	langs := languagesOf(strings.ToLower(written))
+	if langs == nil {
+		if lang := b.latinLanguage(written); lang != "" {
+			langs = []string{lang}
 		}
-		return strings.Join(out, " ")
 	}
-	if lang := b.latinLanguage(written); lang != "" {
-		out, _ = b.translateFrom(lang, text)
+	var out []string
+	for _, lang := range langs {
+		found := b.translateFrom(lang, langs, written)
+		out = appendNew(out, found)
+		if len(found) > 0 && !dense(lang) && lang != "ru" {
+			break
+		}
 	}
 	return strings.Join(out, " ")
 }
@@ -107,35 +109,61 @@ func appendNew(out, more []string) []string {
 	return out
 }
 
-// translateFrom returns English words for the forms of one language in text, and how many words of text were recognised.
-func (b *Base) translateFrom(lang, text string) (english []string, known int) {
+// translateFrom returns English words for the forms of one language in a request, which may be in any of langs.
+func (b *Base) translateFrom(lang string, langs []string, written string) (english []string) {
 	if dense(lang) {
-		return b.translateDense(lang, text)
+		return b.translateDense(lang, strings.ToLower(written))
 	}
-	words := lexWords(text)
+	asWritten := lexWords(written)
+	words := make([]string, len(asWritten))
+	for i, w := range asWritten {
+		words[i] = strings.ToLower(w)
+	}
 	for i := 0; i < len(words); {
 		if functionWords[lang][words[i]] {
 			i++
 			continue
 		}
-		taken, before := 1, known
-		for n := min(3, len(words)-i); n > 0; n-- {
-			if found, _ := b.lookUp(lang, strings.Join(words[i:i+n], " ")); len(found) > 0 {
-				english = appendNew(english, found)
-				known += n
-				taken = n
-				break
-			}
+		found, taken := b.phrase(lang, words[i:])
+		if found == nil {
+			found, taken = b.word(lang, words[i], b.mayBeMisspelt(lang, langs, i, asWritten[i], words[i])), 1
 		}
-		if taken == 1 && known == before && compounds[lang] {
-			if found := b.compound(lang, words[i]); len(found) > 0 {
-				english = appendNew(english, found)
-				known++
-			}
-		}
+		english = appendNew(english, found)
 		i += taken
 	}
-	return english, known
+	return english
+}
+
+// longestForm is the most words of a form.
+const longestForm = 3
+
+// phrase finds the longest form of several words that words begin with, and tells how many it takes.
+func (b *Base) phrase(lang string, words []string) (english []string, taken int) {
+	for n := min(longestForm, len(words)); n > 1; n-- {
+		if found, _ := b.lookUp(lang, strings.Join(words[:n], " ")); found != nil {
+			return found, n
+		}
+	}
+	return nil, 0
+}
+
+// word finds a word as it is, else as a misspelt form if it may be one, else as an inflection or a compound. A
+// form that is one letter off comes before one that only begins alike: of the letters that are cut off as endings, some are
+// those that tell words apart.
+func (b *Base) word(lang, word string, mayBeMisspelt bool) []string {
+	found, known := b.lookUp(lang, word)
+	if known == len(word) {
+		return found
+	}
+	if mayBeMisspelt {
+		if near := b.misspelt(lang, word); near != nil && !b.english(word) {
+			return near
+		}
+	}
+	if found == nil && compounds[lang] {
+		return b.compound(lang, word)
+	}
+	return found
 }
 
 // compounds are the languages that write compound nouns as one word.
@@ -180,44 +208,54 @@ func lexWords(text string) []string {
 // lookUp finds a word or phrase as it is, else by the longest stem that it can be an inflection of. It also returns how
 // much of the word was recognised, in bytes: all of it where the lexicon has this very form.
 func (b *Base) lookUp(lang, word string) (english []string, stem int) {
-	runes, lexicon := []rune(word), b.lexicon()
-	for n := len(runes); n > 0 && n >= len(runes)-longestEnding-2; n-- {
-		if n < len(runes) && (runes[n] == ' ' || n < 4 && !(lang == "ko" && n >= 2)) {
+	lexicon := b.lexicon()
+	key := lang + fieldSep + word
+	letters, at := utf8.RuneCountInString(word), len(word)
+	for least := letters - longestEnding - cutOff; letters > 0 && letters >= least; letters-- {
+		if v := lexicon.get(key[:len(key)-len(word)+at]); v != nil {
+			found, exact := englishFor(v, word[at:])
+			if exact {
+				return found, len(word)
+			}
+			if english == nil {
+				english, stem = found, at
+			}
+		}
+		last, size := utf8.DecodeLastRuneInString(word[:at])
+		if at -= size; last == ' ' || letters <= 4 && !(lang == "ko" && letters > 2) {
 			break // an ending is a part of the last word, and leaves a stem
 		}
-		front := string(runes[:n])
-		v := lexicon.get(lang + fieldSep + front)
-		if v == nil {
-			continue
-		}
-		found, exact := englishFor(v, word[len(front):])
-		if exact {
-			return found, len(word)
-		}
-		if english == nil {
-			english, stem = found, len(front)
+	}
+	if bare := withoutParticle(lang, word); bare != "" {
+		if found, known := b.lookUp(lang, bare); found != nil && (english == nil || known == len(bare)) {
+			return found, len(word) - len(bare) + known
 		}
 	}
-	if english != nil || lang != "ar" {
-		return english, stem
-	}
-	for _, particle := range arabicParticles {
-		if bare, ok := strings.CutPrefix(word, particle); ok && utf8.RuneCountInString(bare) > 2 {
-			return b.lookUp(lang, bare)
-		}
-	}
-	return nil, 0
+	return english, stem
 }
 
 // arabicParticles are written together with the word that they stand before: the article, alone and behind and, by, to.
 var arabicParticles = []string{"وال", "بال", "لل", "ال"}
+
+// withoutParticle returns what is left of a word behind such a particle, or "" if it has none or too little is left.
+func withoutParticle(lang, word string) string {
+	if lang != "ar" {
+		return ""
+	}
+	for _, particle := range arabicParticles {
+		if bare, ok := strings.CutPrefix(word, particle); ok && utf8.RuneCountInString(bare) > 2 {
+			return bare
+		}
+	}
+	return ""
+}
 
 // longestDense is the longest form of a language without spaces, in characters.
 const longestDense = 8
 
 // translateDense reads text from left to right, taking the longest form at each place. A form of one character counts
 // only where it stands alone, since inside a word it means something else.
-func (b *Base) translateDense(lang, text string) (english []string, known int) {
+func (b *Base) translateDense(lang, text string) (english []string) {
 	runes, lexicon := []rune(text), b.lexicon()
 	for i := 0; i < len(runes); {
 		if classOf(runes[i]) != classIdeograph {
@@ -232,14 +270,13 @@ func (b *Base) translateDense(lang, text string) (english []string, known int) {
 			if v := lexicon.get(lang + fieldSep + string(runes[i:i+n])); v != nil {
 				found, _ := englishFor(v, "")
 				english = appendNew(english, found)
-				known += n
 				taken = n
 				break
 			}
 		}
 		i += taken
 	}
-	return english, known
+	return english
 }
 
 func alone(runes []rune, i int) bool {

@@ -1,0 +1,99 @@
+package knowledge
+
+import (
+	"bytes"
+	"sort"
+	"unicode"
+	"unicode/utf8"
+)
+
+// leastMisspelt is the fewest letters of a word that is taken for a misspelt one: among shorter ones every tenth is a letter
+// away from a word of another meaning.
+const leastMisspelt = 6
+
+// misspelt returns the English of the forms of a language that a word misses by one letter: one too many, one too few, another
+// one, or two that changed places. The first letter counts as right, since it mostly is, and only forms of one word are
+// looked at. Of several forms those win that the word follows longest.
+func (b *Base) misspelt(lang, word string) (english []string) {
+	if utf8.RuneCountInString(word) < leastMisspelt {
+		return nil
+	}
+	lexicon := b.lexicon()
+	_, letter := utf8.DecodeRuneInString(word) // the others of its script are mostly as long
+	prefix := lang + fieldSep + word[:letter]
+	longest := 0
+	for i := sort.Search(lexicon.keys.n, func(i int) bool { return string(lexicon.keys.at(i)) >= prefix }); i < lexicon.keys.n; i++ {
+		key := lexicon.keys.at(i)
+		if len(key) < len(prefix) || string(key[:len(prefix)]) != prefix {
+			break
+		}
+		stem := key[len(prefix)-letter:]
+		if n := len(word) - len(stem); n < -letter || n > (cutOff+1)*letter || bytes.IndexByte(stem, ' ') >= 0 {
+			continue
+		}
+		for rest := lexicon.values.at(i); len(rest) > 0; {
+			var value []byte
+			value, rest, _ = bytes.Cut(rest, []byte(listSep))
+			ending, en, _ := bytes.Cut(value, []byte(fieldSep))
+			var room [64]byte
+			same, ok := oneOff(word, append(append(room[:0], stem...), ending...))
+			switch {
+			case !ok || same < longest:
+			case same > longest:
+				longest, english = same, []string{string(en)}
+			default:
+				english = appendNew(english, []string{string(en)})
+			}
+		}
+	}
+	if bare := withoutParticle(lang, word); english == nil && bare != "" {
+		return b.misspelt(lang, bare)
+	}
+	return english
+}
+
+// oneOff reports whether one letter more, less or changed, or two neighbours changed about, make word of form, and how many
+// bytes both begin with.
+func oneOff(word string, form []byte) (same int, ok bool) {
+	for same < len(word) && same < len(form) && word[same] == form[same] {
+		same++
+	}
+	for same > 0 && (same < len(word) && !utf8.RuneStart(word[same]) || same < len(form) && !utf8.RuneStart(form[same])) {
+		same--
+	}
+	w, f := word[same:], form[same:]
+	_, w1 := utf8.DecodeRuneInString(w)
+	_, f1 := utf8.DecodeRune(f)
+	switch {
+	case w == "" && len(f) == 0:
+		return 0, false
+	case w[w1:] == string(f[f1:]), w == string(f[f1:]), w[w1:] == string(f):
+		return same, true
+	}
+	_, w2 := utf8.DecodeRuneInString(w[w1:])
+	_, f2 := utf8.DecodeRune(f[f1:])
+	return same, w[:w1] == string(f[f1:f1+f2]) && w[w1:w1+w2] == string(f[:f1]) && w[w1+w2:] == string(f[f1+f2:])
+}
+
+// mayBeMisspelt reports whether it is worth to look for what a word of lang, the i-th of a request in one of langs, misspells:
+// not where it is a name, or where another of the languages has it as it is.
+func (b *Base) mayBeMisspelt(lang string, langs []string, i int, written, word string) bool {
+	if r, _ := utf8.DecodeRuneInString(written); i > 0 && unicode.IsUpper(r) && lang != "de" {
+		return false
+	}
+	for _, other := range langs {
+		if other == lang {
+			continue
+		}
+		if _, known := b.lookUp(other, word); known == len(word) {
+			return false
+		}
+	}
+	return true
+}
+
+// english reports whether a word is one of English: requests in any language in Latin script have such.
+func (b *Base) english(word string) bool {
+	var an Analyzer
+	return stopWords[word] || b.common(an.stem(word))
+}
