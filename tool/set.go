@@ -32,18 +32,24 @@ type Count struct {
 // NewSet makes a Set of tools. Of two tools with one ID the later wins. Template makes exposed names, as described at
 // [ExposedNames]; "" means DefaultTemplate.
 func NewSet(tools []*Tool, template string) *Set {
-	s := &Set{byID: make(map[ID]int, len(tools)), byName: make(map[string]int, len(tools)), plain: make(map[string][]int, len(tools)), full: make(map[string][]int, len(tools))}
 	last := make(map[ID]*Tool, len(tools))
 	for _, t := range tools {
 		last[t.ID()] = t
 	}
-	s.tools = make([]*Tool, 0, len(last))
+	sorted := make([]*Tool, 0, len(last))
 	for _, t := range last {
-		s.tools = append(s.tools, t)
+		sorted = append(sorted, t)
 	}
-	slices.SortFunc(s.tools, func(a, b *Tool) int { return cmp.Compare(a.ID(), b.ID()) })
-	s.exposed = ExposedNames(s.tools, template)
-	s.signatures = make([]atomic.Pointer[string], len(s.tools))
+	slices.SortFunc(sorted, func(a, b *Tool) int { return cmp.Compare(a.ID(), b.ID()) })
+	return newSet(sorted, ExposedNames(sorted, template))
+}
+
+// newSet makes a Set of tools that are sorted by ID and their exposed names.
+func newSet(tools []*Tool, exposed []string) *Set {
+	s := &Set{
+		tools: tools, exposed: exposed, signatures: make([]atomic.Pointer[string], len(tools)),
+		byID: make(map[ID]int, len(tools)), byName: make(map[string]int, len(tools)), plain: make(map[string][]int, len(tools)), full: make(map[string][]int, len(tools)),
+	}
 	h := sha256.New()
 	for i, t := range s.tools {
 		s.byID[t.ID()] = i
@@ -58,6 +64,19 @@ func NewSet(tools []*Tool, template string) *Set {
 	}
 	s.version = hex.EncodeToString(h.Sum(nil)[:8])
 	return s
+}
+
+// Subset returns the set of those tools that keep wants, under the names that they have in s.
+func (s *Set) Subset(keep func(*Tool) bool) *Set {
+	var tools []*Tool
+	var exposed []string
+	for i, t := range s.tools {
+		if keep(t) {
+			tools = append(tools, t)
+			exposed = append(exposed, s.exposed[i])
+		}
+	}
+	return newSet(tools, exposed)
 }
 
 // All returns every tool, by ID.

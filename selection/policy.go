@@ -1,0 +1,143 @@
+package selection
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync/atomic"
+
+	"tooldex/tool"
+)
+
+// Policy says which tools may be seen and called. The zero Policy lets all through. It must not be changed once it is used.
+type Policy struct {
+	Servers []string // those whose tools may be; empty means all
+}
+
+// AllowsServer reports whether something of this server may be seen and called.
+func (p Policy) AllowsServer(name string) bool {
+	return len(p.Servers) == 0 || slices.Contains(p.Servers, name)
+}
+
+// Allows reports whether a tool may be seen and called.
+func (p Policy) Allows(t *tool.Tool) bool { return p.AllowsServer(t.Server) }
+
+// everything reports whether there is nothing to hide.
+func (p Policy) everything() bool { return len(p.Servers) == 0 }
+
+// Searcher returns a Searcher that finds only what the policy allows. It narrows the query rather than the answer.
+func (p Policy) Searcher(next tool.Searcher) tool.Searcher {
+	if p.everything() {
+		return next
+	}
+	return searcher{p, next}
+}
+
+type searcher struct {
+	policy Policy
+	next   tool.Searcher
+}
+
+// Search implements tool.Searcher.
+func (s searcher) Search(ctx context.Context, q tool.Query) (*tool.Result, error) {
+	asked := q.Filter.Allow
+	q.Filter.Allow = func(t *tool.Tool) bool { return s.policy.Allows(t) && (asked == nil || asked(t)) }
+	return s.next.Search(ctx, q)
+}
+
+// Caller returns a Caller that calls only what the policy allows. The rest is NotFound.
+func (p Policy) Caller(next tool.Caller) tool.Caller {
+	if p.everything() {
+		return next
+	}
+	return caller{p, next}
+}
+
+type caller struct {
+	policy Policy
+	next   tool.Caller
+}
+
+// Call implements tool.Caller.
+func (c caller) Call(ctx context.Context, call tool.Call) (*tool.CallResult, error) {
+	if !c.policy.AllowsServer(call.ID.Server()) {
+		return nil, &tool.Error{Code: tool.NotFound, Op: "call", Msg: "there is no tool " + string(call.ID), Hint: "search_tools finds tools by what they do"}
+	}
+	return c.next.Call(ctx, call)
+}
+
+// Source tells which tools there are now.
+type Source interface {
+	Set() *tool.Set
+}
+
+// Catalog returns a Source of the tools that the policy allows, under the names that they have in next.
+func (p Policy) Catalog(next Source) Source {
+	if p.everything() {
+		return next
+	}
+	return &catalog{policy: p, next: next}
+}
+
+type catalog struct {
+	policy Policy
+	next   Source
+	last   atomic.Pointer[subset]
+}
+
+// subset is what was allowed of a whole.
+type subset struct{ whole, allowed *tool.Set }
+
+// Set implements Source. As long as next gives the same Set, so does it.
+func (c *catalog) Set() *tool.Set {
+	whole := c.next.Set()
+	if whole == nil {
+		return nil
+	}
+	last := c.last.Load()
+	if last == nil || last.whole != whole {
+		last = &subset{whole, whole.Subset(c.policy.Allows)}
+		c.last.Store(last)
+	}
+	return last.allowed
+}
+
+// Upstreams offers what servers have beside their tools.
+type Upstreams interface {
+	// Features tells what each server offers, by name.
+	Features() []tool.Features
+	// Forward sends a request to a server, or to all if it names none.
+	Forward(ctx context.Context, r tool.Request) (json.RawMessage, error)
+}
+
+// Upstreams returns the Upstreams that the policy allows. A request to another is NotFound.
+func (p Policy) Upstreams(next Upstreams) Upstreams {
+	if p.everything() {
+		return next
+	}
+	return upstreams{p, next}
+}
+
+type upstreams struct {
+	policy Policy
+	next   Upstreams
+}
+
+// Features implements Upstreams.
+func (u upstreams) Features() []tool.Features {
+	var out []tool.Features
+	for _, f := range u.next.Features() {
+		if u.policy.AllowsServer(f.Server) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// Forward implements Upstreams.
+func (u upstreams) Forward(ctx context.Context, r tool.Request) (json.RawMessage, error) {
+	if r.Server != "" && !u.policy.AllowsServer(r.Server) {
+		return nil, &tool.Error{Code: tool.NotFound, Op: "forward", Msg: "there is no server " + r.Server, Hint: "list what there is"}
+	}
+	return u.next.Forward(ctx, r)
+}

@@ -1,0 +1,174 @@
+package selection
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"tooldex/tool"
+)
+
+// world is a catalogue whose search finds all that a query lets through, and whose servers note what reaches them.
+type world struct {
+	set    *tool.Set
+	called []tool.ID
+	asked  []string
+}
+
+func (w *world) Set() *tool.Set { return w.set }
+
+func (w *world) Search(_ context.Context, q tool.Query) (*tool.Result, error) {
+	res := &tool.Result{Tools: []tool.Hit{}}
+	for _, t := range w.set.All() {
+		if q.Filter.Match(t) && (q.Limit == 0 || len(res.Tools) < q.Limit) {
+			res.Tools = append(res.Tools, tool.Hit{ID: t.ID(), Exposed: w.set.Exposed(t.ID())})
+		}
+	}
+	return res, nil
+}
+
+func (w *world) Call(_ context.Context, c tool.Call) (*tool.CallResult, error) {
+	w.called = append(w.called, c.ID)
+	return &tool.CallResult{Raw: json.RawMessage(`{}`)}, nil
+}
+
+func (w *world) Features() []tool.Features {
+	var out []tool.Features
+	for _, c := range w.set.Servers() {
+		out = append(out, tool.Features{Server: c.Name})
+	}
+	return out
+}
+
+func (w *world) Forward(_ context.Context, r tool.Request) (json.RawMessage, error) {
+	w.asked = append(w.asked, r.Server)
+	return json.RawMessage(`{}`), nil
+}
+
+func newWorld(servers, tools int) *world {
+	var all []*tool.Tool
+	for s := range servers {
+		for i := range tools {
+			all = append(all, &tool.Tool{Server: fmt.Sprint("server", s), Name: fmt.Sprint("tool", i)})
+		}
+	}
+	return &world{set: tool.NewSet(all, "")}
+}
+
+// TestWhatIsDeniedIsNeitherFoundNorCalled holds for random policies, and that all that is allowed is both.
+func TestWhatIsDeniedIsNeitherFoundNorCalled(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 200 {
+		w := newWorld(6, 3)
+		var p Policy
+		for s := range 8 { // two of which do not exist
+			if random.IntN(3) == 0 {
+				p.Servers = append(p.Servers, fmt.Sprint("server", s))
+			}
+		}
+		allowed := func(server string) bool { return len(p.Servers) == 0 || slices.Contains(p.Servers, server) }
+		var want []tool.ID
+		for _, one := range w.set.All() {
+			if allowed(one.Server) {
+				want = append(want, one.ID())
+			}
+		}
+		var found, listed []tool.ID
+		res, err := p.Searcher(w).Search(t.Context(), tool.Query{Text: "x"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range res.Tools {
+			found = append(found, h.ID)
+		}
+		set := p.Catalog(w).Set()
+		for _, one := range set.All() {
+			listed = append(listed, one.ID())
+			if set.Exposed(one.ID()) != w.set.Exposed(one.ID()) {
+				t.Errorf("%v: %s is exposed as %s", p, one.ID(), set.Exposed(one.ID()))
+			}
+		}
+		for _, one := range w.set.All() {
+			_, err := p.Caller(w).Call(t.Context(), tool.Call{ID: one.ID()})
+			if allowed(one.Server) != (err == nil) || err != nil && tool.CodeOf(err) != tool.NotFound {
+				t.Errorf("%v: a call of %s gives %v", p, one.ID(), err)
+			}
+			_, err = p.Upstreams(w).Forward(t.Context(), tool.Request{Server: one.Server})
+			if allowed(one.Server) != (err == nil) || err != nil && tool.CodeOf(err) != tool.NotFound {
+				t.Errorf("%v: a request to %s gives %v", p, one.Server, err)
+			}
+		}
+		for what, got := range map[string][]tool.ID{"found": found, "listed": listed, "called": w.called} {
+			if diff := gocmp.Diff(want, got); diff != "" {
+				t.Errorf("%v: %s (-want +got):\n%s", p, what, diff)
+			}
+		}
+		if slices.ContainsFunc(w.asked, func(server string) bool { return !allowed(server) }) {
+			t.Errorf("%v: asked %v", p, w.asked)
+		}
+		for _, f := range p.Upstreams(w).Features() {
+			if !allowed(f.Server) {
+				t.Errorf("%v: %s is shown", p, f.Server)
+			}
+		}
+	}
+}
+
+func TestQueryIsNarrowed(t *testing.T) {
+	w := newWorld(3, 5)
+	p := Policy{Servers: []string{"server1"}}
+	asked := 0
+	q := tool.Query{Limit: 2, Filter: tool.Filter{Allow: func(one *tool.Tool) bool { asked++; return one.Name != "tool0" }}}
+	res, err := p.Searcher(w).Search(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []tool.ID
+	for _, h := range res.Tools {
+		got = append(got, h.ID)
+	}
+	if diff := gocmp.Diff([]tool.ID{"server1/tool1", "server1/tool2"}, got); diff != "" {
+		t.Errorf("found (-want +got):\n%s", diff)
+	}
+	if asked != 5 {
+		t.Errorf("the query's own filter saw %d tools, want the five of the server", asked)
+	}
+}
+
+func TestSetIsMadeOnce(t *testing.T) {
+	w := newWorld(2, 2)
+	c := Policy{Servers: []string{"server0"}}.Catalog(w)
+	first := c.Set()
+	if c.Set() != first {
+		t.Error("the set is made again though nothing changed")
+	}
+	w.set = newWorld(2, 3).set
+	if n := c.Set().Len(); n != 3 {
+		t.Errorf("%d tools after the change, want 3", n)
+	}
+	w.set = nil
+	if c.Set() != nil {
+		t.Error("no set became one")
+	}
+}
+
+func TestZeroPolicyAddsNothing(t *testing.T) {
+	w := newWorld(2, 2)
+	var p Policy
+	if p.Searcher(w) != tool.Searcher(w) || p.Caller(w) != tool.Caller(w) || p.Catalog(w) != Source(w) || p.Upstreams(w) != Upstreams(w) {
+		t.Error("the zero policy wraps what it lets through")
+	}
+}
+
+func TestRequestsToAllPass(t *testing.T) {
+	w := newWorld(2, 2)
+	p := Policy{Servers: []string{"server0"}}
+	if _, err := p.Upstreams(w).Forward(t.Context(), tool.Request{Method: "notifications/roots/list_changed"}); err != nil || len(w.asked) != 1 {
+		t.Errorf("asked %q, %v", w.asked, err)
+	}
+}
