@@ -44,6 +44,12 @@ func (s *session) call(ctx context.Context, who *caller, c tool.Call, timeout ti
 		},
 	}
 	raw, retry, err := s.exchange(ctx, x, timeout)
+	if hasCode(err, mcp.CodeHeaderMismatch) {
+		// The server wants arguments repeated in headers, which the SDK does for tools that it has seen listed.
+		if _, _, listErr := s.list(ctx, timeout, s.tap.logger); listErr == nil {
+			raw, retry, err = s.exchange(ctx, x, timeout)
+		}
+	}
 	if err != nil {
 		return nil, retry, err
 	}

@@ -132,9 +132,11 @@ func isRPC(err error) bool {
 // codeRejected is how the SDK marks a request that its transport did not send; it is no answer of a server.
 const codeRejected = -32005
 
-func isMethodNotFound(err error) bool {
+func isMethodNotFound(err error) bool { return hasCode(err, jsonrpc.CodeMethodNotFound) }
+
+func hasCode(err error, code int64) bool {
 	var rpc *jsonrpc.Error
-	return errors.As(err, &rpc) && rpc.Code == jsonrpc.CodeMethodNotFound
+	return errors.As(err, &rpc) && rpc.Code == code
 }
 
 // decodePage reads one result of a listing.

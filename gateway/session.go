@@ -29,6 +29,7 @@ type session struct {
 	base *http.Transport // nil if stdio
 
 	told     *mcp.ClientCapabilities // what the server knows that it may ask, by the older protocols
+	older    bool                    // it was to speak the older protocols
 	client   *mcp.Client
 	used     atomic.Bool            // a client's call has run on it
 	logLevel atomic.Pointer[string] // asked of the server; nil if none
@@ -66,32 +67,52 @@ type dialer struct {
 // legacyVersion is the newest protocol version whose first message is initialize.
 const legacyVersion = "2025-11-25"
 
-// open starts a server and shakes hands. It tries twice where the first try fails for a reason that the probe for the
-// newer protocol may have caused: some servers exit on a first message that they do not know. It reports whether the
-// older handshake is to be used from now on. ctx ends the attempt, not the session.
-func (d *dialer) open(ctx context.Context, legacy bool) (*session, bool, error) {
+// opened tells what was learned of a server by starting it.
+type opened struct {
+	older bool // only the older handshake works
+	newer bool // only the newer one does
+}
+
+// open starts a server and shakes hands. It speaks the generation of the protocol that the client on whose behalf it is
+// started does, since the two differ in how a server asks its client something. It tries twice where the first try fails
+// for a reason that the generation may have caused: some servers exit on a first message that they do not know. ctx ends
+// the attempt, not the session.
+func (d *dialer) open(ctx context.Context, known opened) (*session, opened, error) {
 	x, err := expand(d.cfg, d.opts.LookupEnv)
 	if err != nil {
-		return nil, legacy, err
+		return nil, known, err
 	}
 	ctx, stop := context.WithTimeoutCause(ctx, d.opts.StartTimeout, errStartTimeout)
 	defer stop()
-	s, err := d.connect(ctx, x, legacy)
-	if err == nil || legacy || ctx.Err() != nil || tool.CodeOf(err) != tool.Unavailable || !errors.Is(err, errHandshake) {
-		return s, legacy, err
+	older := known.older || !known.newer && d.prefersOlder()
+	s, err := d.connect(ctx, x, older)
+	if err == nil || known.older || known.newer || ctx.Err() != nil || tool.CodeOf(err) != tool.Unavailable || !errors.Is(err, errHandshake) {
+		return s, known, err
 	}
-	d.logger.Debug("upstream refused the handshake; trying the older protocol", "error", err)
-	s, err = d.connect(ctx, x, true)
-	return s, err == nil, err
+	d.logger.Debug("upstream refused the handshake; trying another protocol", "error", err)
+	s, err = d.connect(ctx, x, !older)
+	if err == nil {
+		known = opened{older: !older, newer: older}
+	}
+	return s, known, err
+}
+
+// prefersOlder reports whether a server should be spoken to by the protocols in which it asks its client by requests. One
+// that is started before it is known who calls it is: a client of the newer protocol can be served that way, too.
+func (d *dialer) prefersOlder() bool {
+	if d.client == nil {
+		return d.cfg.Eager
+	}
+	return d.client.Ask != nil && !d.client.Rounds
 }
 
 // errHandshake marks failures that came after the server was reached.
 var errHandshake = errors.New("handshake")
 
-func (d *dialer) connect(ctx context.Context, x *expanded, legacy bool) (*session, error) {
+func (d *dialer) connect(ctx context.Context, x *expanded, older bool) (*session, error) {
 	s := &session{
 		server: d.cfg.Name, tap: newTap(d.logger, x.scrub), scrub: x.scrub, grace: d.opts.StopGrace,
-		changed: d.changed, others: d.others, done: make(chan struct{}), pages: map[string][]byte{}, told: d.told(),
+		changed: d.changed, others: d.others, done: make(chan struct{}), pages: map[string][]byte{}, told: d.told(), older: older,
 	}
 	s.tap.tell = d.callers.tell
 	s.ctx, s.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
@@ -104,7 +125,7 @@ func (d *dialer) connect(ctx context.Context, x *expanded, legacy bool) (*sessio
 		return nil, err
 	}
 	var opts *mcp.ClientSessionOptions
-	if legacy {
+	if older {
 		opts = &mcp.ClientSessionOptions{ProtocolVersion: legacyVersion}
 	}
 	s.client = d.newClient(s)

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"tooldex/tool"
 )
 
@@ -30,7 +32,7 @@ type Upstream struct {
 	mu        sync.Mutex
 	session   *session // nil while it does not run
 	starting  *start   // nil while nobody starts it
-	legacy    bool     // the older handshake is the one that works
+	speaks    opened   // what is known of its protocols
 	failures  int      // failed starts in a row
 	notBefore time.Time
 	lastErr   error // of the last start or connection; nil while it runs
@@ -179,10 +181,22 @@ func (u *Upstream) join(client *tool.Client) (*start, *session, error) {
 	return u.starting, nil, nil
 }
 
-// unfit reports whether a session should give way to one that can ask client more. One that a client has used stays: the
-// server may keep something in it, such as an open page.
+// unfit reports whether a session should give way to one by which the server can ask client more. One that a client has
+// used stays: the server may keep something in it, such as an open page.
 func (u *Upstream) unfit(s *session, client *tool.Client) bool {
-	return u.active <= 1 && !s.used.Load() && !s.modern() && lacks(s.told, clientCapabilities(client))
+	if client == nil || u.active > 1 || s.used.Load() || u.cfg.Eager {
+		return false
+	}
+	has := clientCapabilities(client)
+	switch {
+	case !lacks(&mcp.ClientCapabilities{}, has): // it can be asked nothing
+		return false
+	case client.Rounds:
+		return s.older && !u.speaks.older
+	case s.modern():
+		return !u.speaks.newer
+	}
+	return lacks(s.told, has)
 }
 
 // message is what an error says to an agent.
@@ -202,10 +216,10 @@ func (u *Upstream) gone() error {
 func (u *Upstream) run(a *start, client *tool.Client) {
 	d := dialer{cfg: u.cfg, opts: u.opts, logger: u.logger, changed: u.changed, others: u.others, callers: &u.callers, client: client, updated: u.resourceUpdated}
 	u.mu.Lock()
-	legacy := u.legacy
+	known := u.speaks
 	u.mu.Unlock()
-	s, legacy, err := d.open(u.ctx, legacy)
-	stopped := u.started(a, s, legacy, err)
+	s, known, err := d.open(u.ctx, known)
+	stopped := u.started(a, s, known, err)
 	close(a.done)
 	if s == nil {
 		return
@@ -221,7 +235,7 @@ func (u *Upstream) run(a *start, client *tool.Client) {
 }
 
 // started records how a start went. It reports whether the upstream was stopped meanwhile.
-func (u *Upstream) started(a *start, s *session, legacy bool, err error) (stopped bool) {
+func (u *Upstream) started(a *start, s *session, known opened, err error) (stopped bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.starting = nil
@@ -238,7 +252,7 @@ func (u *Upstream) started(a *start, s *session, legacy bool, err error) (stoppe
 		}
 		return false
 	}
-	u.session, u.legacy, u.failures, u.notBefore, u.used = s, legacy, 0, time.Time{}, time.Now()
+	u.session, u.speaks, u.failures, u.notBefore, u.used = s, known, 0, time.Time{}, time.Now()
 	u.logger.Debug("upstream started", "protocol", s.cs.InitializeResult().ProtocolVersion)
 	if u.listed || u.opts.Known != nil && u.opts.Known(u.cfg.Name) > 0 { // it may offer other tools than the one that ran before
 		s.signalChanged()

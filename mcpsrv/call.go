@@ -23,8 +23,8 @@ func (s *Server) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Re
 	if ctx.Err() != nil { // nobody waits for the answer, so it is no fault either
 		return nil, ctx.Err()
 	}
-	if rpc := (*jsonrpc.Error)(nil); errors.As(err, &rpc) && rpc.Code == mcp.CodeURLElicitationRequired {
-		return nil, s.requestError(ctx, err) // for the client, which knows what to do, and not for the model
+	if forClient(req, err) {
+		return nil, s.requestError(ctx, err)
 	}
 	return s.fail(err), nil
 }
@@ -73,6 +73,20 @@ func (s *Server) forward(ctx context.Context, req *mcp.CallToolRequest, name str
 	}
 	s.checkOutput(t, res)
 	return &rawResult{raw: res.Raw}, nil
+}
+
+// forClient reports whether an error is for the client, which knows what to do about it, and not for the model: the upstream
+// misses something of the client, or refuses an answer with which the client repeated the call.
+func forClient(req *mcp.CallToolRequest, err error) bool {
+	var rpc *jsonrpc.Error
+	if !errors.As(err, &rpc) {
+		return false
+	}
+	switch rpc.Code {
+	case mcp.CodeURLElicitationRequired, mcp.CodeMissingRequiredClientCapabilities:
+		return true
+	}
+	return req.Params.RequestState != "" || len(req.Params.InputResponses) > 0
 }
 
 // callUpstream runs a tool on behalf of the client that asked for it.

@@ -3,6 +3,7 @@ package mcpsrv
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -88,13 +89,14 @@ type Server struct {
 	close   context.CancelFunc
 
 	mu        sync.Mutex
-	announced string          // fingerprint of the listing that clients were last told of
-	choices   map[string]bool // of Auto, that the log has
+	announced string                     // fingerprint of the listing that clients were last told of
+	choices   map[string]bool            // of Auto, that the log has
+	headed    map[string]json.RawMessage // schemas of the tools of checkHeaders, by name
 }
 
 // New returns a ready Server. It starts nothing; it asks the catalogue for its set, to know later what has changed.
 func New(o Options) *Server {
-	s := &Server{o: o.withDefaults(), followers: map[string]bool{}, choices: map[string]bool{}}
+	s := &Server{o: o.withDefaults(), followers: map[string]bool{}, choices: map[string]bool{}, headed: map[string]json.RawMessage{}}
 	for _, name := range o.Followers {
 		s.followers[name] = true
 	}
@@ -125,6 +127,7 @@ func New(o Options) *Server {
 		s.o.Logger.Error("methods of the server's own are not served", "err", err)
 	}
 	set := s.set()
+	s.checkHeaders(set)
 	s.announced = s.listing(set, s.chosen(set)).fingerprint
 	return s
 }
@@ -162,6 +165,7 @@ func (s *Server) set() *tool.Set {
 // told. Call it after every change of the catalogue. It does not block.
 func (s *Server) CatalogChanged() {
 	set := s.set()
+	s.checkHeaders(set)
 	now := s.listing(set, s.chosen(set)).fingerprint
 	s.mu.Lock()
 	same := s.announced == now
