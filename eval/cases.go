@@ -31,6 +31,7 @@ type rawCase struct {
 	Lang     string             `json:"lang" yaml:"lang"`
 	Split    string             `json:"split" yaml:"split"`
 	NearMiss bool               `json:"near_miss" yaml:"near_miss"`
+	Reviewed *bool              `json:"reviewed" yaml:"reviewed"`
 }
 
 // caseID is a string that may be written as a number.
@@ -146,6 +147,7 @@ func (r *caseReader) check(raw *rawCase) (*Case, error) {
 	c := &Case{
 		ID: string(raw.ID), Query: raw.Query, Any: raw.Mode == "any",
 		Kind: raw.Kind, Lang: raw.Lang, Split: raw.Split, NearMiss: raw.NearMiss,
+		Unreviewed: raw.Reviewed != nil && !*raw.Reviewed,
 	}
 	if strings.TrimSpace(raw.Query) == "" {
 		return nil, errors.New("request has no query")

@@ -3,8 +3,6 @@ package eval
 import (
 	"cmp"
 	"fmt"
-	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 )
@@ -18,6 +16,9 @@ type Comparison struct {
 	All      []Difference `json:"all"`                // by metric, in the order of Metrics
 	Kinds    []KindChange `json:"kinds,omitempty"`    // by name
 	Changes  []Change     `json:"changes,omitempty"`  // requests whose first relevant tool moved; worst loss first, best win last
+	Same     []string     `json:"same,omitempty"`     // the other requests, whose first relevant tool stands where it stood; by ID
+	// Most is how many wins, losses and unmoved requests WriteText lists; 0 means ten. JSON has them all.
+	Most int `json:"-"`
 }
 
 // KindChange compares the requests of one kind.
@@ -37,6 +38,7 @@ type Difference struct {
 	High   float64 `json:"high"`
 	Wins   int     `json:"wins"` // requests where B is better
 	Losses int     `json:"losses"`
+	Ties   int     `json:"ties"` // requests where it is the same to the last bit
 }
 
 // Clear reports whether the interval of the change leaves out zero.
@@ -61,13 +63,18 @@ func (c *Change) gain() float64 {
 	return inverse(c.B) - inverse(c.A)
 }
 
-// Compare pairs the requests of two reports by ID. The intervals are those of a paired bootstrap: requests are drawn anew
-// with replacement, 1,000 to 10,000 times by their number, and the middle 95 % of the mean changes are kept (Efron and
-// Tibshirani, An Introduction to the Bootstrap, 1993, ch. 13). The draw has a fixed seed: the same reports give the same
-// comparison. Reports of different depth, or without a request in common, are Invalid.
+// Compare pairs the requests of two reports by ID. The intervals are those of a paired bootstrap: as many requests as there
+// are, are drawn anew with replacement 10,000 times, and the middle 95 % of the mean changes are kept (Efron and Tibshirani,
+// An Introduction to the Bootstrap, 1993, ch. 13). The draw has a fixed seed: the same reports give the same comparison.
+// Reports of different depth, without every request in Cases, or without a request in common, are Invalid.
 func Compare(a, b *Report) (*Comparison, error) {
 	if a.Depth != b.Depth {
 		return nil, invalid(fmt.Sprintf("one report ranks %d tools, the other %d", a.Depth, b.Depth), "measure both to the same depth")
+	}
+	for _, r := range []*Report{a, b} {
+		if len(r.Cases) == 0 && r.All.Queries > 0 {
+			return nil, invalid("a report has only the means, and no requests to pair", "write it with --cases")
+		}
 	}
 	pairs, unpaired := pair(a, b)
 	if len(pairs) == 0 {
@@ -84,6 +91,8 @@ func Compare(a, b *Report) (*Comparison, error) {
 		}
 		if p.a.Rank != p.b.Rank {
 			c.Changes = append(c.Changes, Change{p.b.ID, p.b.Kind, p.a.Rank, p.b.Rank})
+		} else {
+			c.Same = append(c.Same, p.b.ID)
 		}
 	}
 	for kind, of := range byKind {
@@ -136,6 +145,7 @@ func differences(pairs []paired) []Difference {
 			of[i] = vb - va
 			d.Wins += int(truth(vb > va))
 			d.Losses += int(truth(vb < va))
+			d.Ties += int(truth(vb == va))
 		}
 		d.A, d.B = d.A/float64(n), d.B/float64(n)
 		d.Change = d.B - d.A
@@ -146,34 +156,4 @@ func differences(pairs []paired) []Difference {
 		out[i].Low, out[i].High = middle95(means)
 	}
 	return out
-}
-
-// bootstrap returns, for each metric, the means of the draws. One draw serves all metrics.
-func bootstrap(deltas [][]float64, n int) [][]float64 {
-	const work = 20_000_000 // requests drawn at most, so that large sets stay within a second or so
-	draws := min(max(work/n, 1000), 10_000)
-	means := make([][]float64, len(deltas))
-	for m := range means {
-		means[m] = make([]float64, draws)
-	}
-	rng := rand.New(rand.NewPCG(0x746f6f6c, 0x64657821)) // any two numbers, as long as they stay
-	picked := make([]int32, n)
-	for draw := range draws {
-		for i := range picked {
-			picked[i] = rng.Int32N(int32(n))
-		}
-		for m, of := range deltas {
-			sum := 0.0
-			for _, i := range picked {
-				sum += of[i]
-			}
-			means[m][draw] = sum / float64(n)
-		}
-	}
-	return means
-}
-
-func middle95(sorted []float64) (low, high float64) {
-	n := float64(len(sorted))
-	return sorted[int(math.Floor(.025*n))], sorted[int(math.Ceil(.975*n))-1]
 }

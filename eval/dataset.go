@@ -38,6 +38,9 @@ type Case struct {
 	Lang     string
 	Split    string
 	NearMiss bool // no tool serves, although the catalogue knows the request's words
+	// Unreviewed says that nobody has looked at the labels yet: the file has "reviewed": false. The request counts all the
+	// same, and Report.Unreviewed tells how many did.
+	Unreviewed bool
 }
 
 // NoMatch reports whether no tool of the set serves the request.
@@ -49,6 +52,17 @@ func (d *Dataset) Label(id tool.ID) string {
 		return name
 	}
 	return string(id)
+}
+
+// IDs returns the tools that go by a name of the set. There are several where the set has several tools of one name.
+func (d *Dataset) IDs(label string) []tool.ID {
+	var out []tool.ID
+	for _, t := range d.Tools {
+		if id := t.ID(); d.Label(id) == label {
+			out = append(out, id)
+		}
+	}
+	return out
 }
 
 const toolsFile = "tools.jsonl"
@@ -85,8 +99,7 @@ func LoadFS(fsys fs.FS) (*Dataset, error) { return load(fsys, "") }
 // LoadCases reads labelled requests, JSON lines or YAML by the file's ending, for a catalogue that is already known.
 // They may name a tool as [tool.Set.Resolve] allows. The names in the Dataset are IDs. Errors are those of Load.
 func LoadCases(file string, set *tool.Set) (*Dataset, error) {
-	d := &Dataset{Name: strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)), Tools: set.All()}
-	d.index(func(t *tool.Tool) string { return string(t.ID()) })
+	d := NewDataset(strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)), set)
 	resolve := func(name string) (string, error) {
 		t, err := set.Resolve(name)
 		if err != nil {
@@ -103,6 +116,13 @@ func LoadCases(file string, set *tool.Set) (*Dataset, error) {
 		return nil, err
 	}
 	return d, nil
+}
+
+// NewDataset returns a set without requests: the tools of a catalogue, by their IDs.
+func NewDataset(name string, set *tool.Set) *Dataset {
+	d := &Dataset{Name: name, Tools: set.All()}
+	d.index(func(t *tool.Tool) string { return string(t.ID()) })
+	return d
 }
 
 // load reads a set; prefix is how messages call its folder.

@@ -49,15 +49,15 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	for _, failure := range report.Check([]eval.Gate{gate}) {
-		fmt.Println(failure)
+	for _, verdict := range report.Check([]eval.Gate{gate}, nil) {
+		fmt.Println(verdict)
 	}
 	if err := eval.WriteRun(os.Stdout, report.Answers()); err != nil {
 		fmt.Println(err)
 	}
 	// Output:
 	// recall@5: 0.5
-	// recall@5 is 0.5000, below 0.9
+	// recall@5 is 0.5000, at least 0.9 wanted
 	// {"id":"tea","ranked":[{"name":"kitchen__boil","score":1}],"confident":true}
 	// {"id":"soup","ranked":[],"confident":false}
 }

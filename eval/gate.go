@@ -10,12 +10,15 @@ import (
 	"tooldex/tool"
 )
 
-// Gate is the least that a figure must reach.
+// Gate is what a figure must be: so much at least, or not so much less than it was.
 type Gate struct {
 	// Kind is the kind of requests that counts; "" for all. For "auroc" it is near_miss, foreign, or "" for both.
 	Kind   string
 	Metric Metric
-	Min    float64 // 0 to 1
+	Bound  float64 // 0 to 1
+	// Drop makes Bound the most by which the figure may lie below that of another report. Without, it is the least that
+	// the figure must reach.
+	Drop bool
 }
 
 // ParseGate reads "recall@5=.9" or, for one kind of requests, "paraphrase:hit@5=.8". Case does not matter in the metric,
@@ -39,11 +42,18 @@ func ParseGate(s string) (Gate, error) {
 		return Gate{}, badGate(s, fmt.Sprintf("%q is no metric", name))
 	}
 	var err error
-	g.Min, err = strconv.ParseFloat(strings.TrimSpace(right), 64)
-	if err != nil || !(g.Min >= 0 && g.Min <= 1) {
+	g.Bound, err = strconv.ParseFloat(strings.TrimSpace(right), 64)
+	if err != nil || !(g.Bound >= 0 && g.Bound <= 1) {
 		return Gate{}, badGate(s, fmt.Sprintf("%q is not a number from 0 to 1", right))
 	}
 	return g, nil
+}
+
+// ParseDrop reads a gate on how much a figure may fall, in the form of ParseGate.
+func ParseDrop(s string) (Gate, error) {
+	g, err := ParseGate(s)
+	g.Drop = err == nil
+	return g, err
 }
 
 func badGate(s, why string) error {
@@ -57,49 +67,66 @@ func badGate(s, why string) error {
 	}
 }
 
-// String gives the gate as ParseGate reads it.
+// String gives the gate as ParseGate or ParseDrop reads it.
 func (g Gate) String() string {
-	return g.name() + "=" + strconv.FormatFloat(g.Min, 'g', -1, 64)
+	return g.Figure() + "=" + strconv.FormatFloat(g.Bound, 'g', -1, 64)
 }
 
-func (g Gate) name() string {
+// Figure names what the gate is on, "recall@5" or "paraphrase:recall@5".
+func (g Gate) Figure() string {
 	if g.Kind == "" {
 		return string(g.Metric)
 	}
 	return g.Kind + ":" + string(g.Metric)
 }
 
-// Failure is a gate that was not met.
-type Failure struct {
-	Gate     Gate
-	Measured bool // whether there was a figure at all; a gate on none is never met
-	Got      float64
+// Verdict is what came of one gate.
+type Verdict struct {
+	Figure string   `json:"figure"`
+	Need   string   `json:"need"`          // "at least 0.9", "at most 0.01 below"
+	Got    *float64 `json:"got"`           // nil if it was not measured; a gate on nothing is never met
+	Was    *float64 `json:"was,omitempty"` // of the other report, for a gate on a drop; nil if it was not measured there
+	Met    bool     `json:"met"`
 }
 
 // String tells in one line what was wanted and what was there.
-func (f Failure) String() string {
-	if !f.Measured {
-		return f.Gate.name() + " was not measured: no such requests, or the ranking was not deep enough"
+func (v Verdict) String() string {
+	switch {
+	case v.Got == nil:
+		return v.Figure + " was not measured: no such requests, or the ranking was not deep enough"
+	case v.Was != nil:
+		return fmt.Sprintf("%s is %.4f and was %.4f, %s wanted", v.Figure, *v.Got, *v.Was, v.Need)
+	case strings.HasSuffix(v.Need, "below"):
+		return v.Figure + " was not measured in the report to compare with"
 	}
-	return fmt.Sprintf("%s is %.4f, below %v", f.Gate.name(), f.Got, f.Gate.Min)
+	return fmt.Sprintf("%s is %.4f, %s wanted", v.Figure, *v.Got, v.Need)
 }
 
-// rounding is how far a mean may lie below its gate for want of bits: nine tenths added up are not always .9.
+// rounding is how far a mean may lie beyond its gate for want of bits: nine tenths added up are not always .9.
 const rounding = 1e-9
 
-// Check returns the gates that r does not meet, in their order; none if all is well.
-func (r *Report) Check(gates []Gate) []Failure {
-	var failed []Failure
+// Check tells what came of each gate, in their order. Base is the report that drops are measured from; it is only read for
+// those, and without it none of them is met.
+func (r *Report) Check(gates []Gate, base *Report) []Verdict {
+	out := make([]Verdict, 0, len(gates))
 	for _, g := range gates {
-		got, ok := r.figure(g)
-		if !ok || !(got >= g.Min-rounding) {
-			failed = append(failed, Failure{g, ok, got})
+		v := Verdict{Figure: g.Figure(), Need: fmt.Sprintf("at least %v", g.Bound), Got: r.figure(g)}
+		if g.Drop {
+			v.Need = fmt.Sprintf("at most %v below", g.Bound)
+			if base != nil {
+				v.Was = base.figure(g)
+			}
+			v.Met = v.Got != nil && v.Was != nil && *v.Got >= *v.Was-g.Bound-rounding
+		} else {
+			v.Met = v.Got != nil && *v.Got >= g.Bound-rounding
 		}
+		out = append(out, v)
 	}
-	return failed
+	return out
 }
 
-func (r *Report) figure(g Gate) (float64, bool) {
+// figure is nil where r does not have what g is on.
+func (r *Report) figure(g Gate) *float64 {
 	if g.Metric == metricAUROC {
 		return r.auroc(g.Kind)
 	}
@@ -107,21 +134,24 @@ func (r *Report) figure(g Gate) (float64, bool) {
 	if g.Kind != "" {
 		i, ok := slices.BinarySearchFunc(r.Kinds, g.Kind, func(s Summary, kind string) int { return cmp.Compare(s.Kind, kind) })
 		if !ok {
-			return 0, false
+			return nil
 		}
 		s = &r.Kinds[i]
 	}
 	v, ok := s.Scores[g.Metric]
-	return v, ok
+	if !ok {
+		return nil
+	}
+	return &v
 }
 
-func (r *Report) auroc(kind string) (float64, bool) {
+func (r *Report) auroc(kind string) *float64 {
 	if r.NoMatch == nil {
-		return 0, false
+		return nil
 	}
 	refusal := map[string]*Refusal{"": r.NoMatch.All, kindNoMatch: r.NoMatch.All, "near_miss": r.NoMatch.NearMiss, "foreign": r.NoMatch.Foreign}[kind]
-	if refusal == nil || refusal.AUROC == nil {
-		return 0, false
+	if refusal == nil {
+		return nil
 	}
-	return *refusal.AUROC, true
+	return refusal.AUROC
 }

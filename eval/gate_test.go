@@ -14,12 +14,12 @@ func TestParseGate(t *testing.T) {
 		in   string
 		want Gate
 	}{
-		{"recall@5=.9", Gate{"", "recall@5", .9}},
-		{"paraphrase:hit@5=.8", Gate{"paraphrase", "hit@5", .8}},
-		{" MRR >= 0.5 ", Gate{"", metricMRR, .5}},
-		{"a:b: nDCG@10=1", Gate{"a:b", metricNDCG, 1}},
-		{"server-hinted:complete@10=0", Gate{"server-hinted", metricComplete, 0}},
-		{"near_miss:auroc=.75", Gate{"near_miss", metricAUROC, .75}},
+		{"recall@5=.9", Gate{Kind: "", Metric: "recall@5", Bound: .9}},
+		{"paraphrase:hit@5=.8", Gate{Kind: "paraphrase", Metric: "hit@5", Bound: .8}},
+		{" MRR >= 0.5 ", Gate{Kind: "", Metric: metricMRR, Bound: .5}},
+		{"a:b: nDCG@10=1", Gate{Kind: "a:b", Metric: metricNDCG, Bound: 1}},
+		{"server-hinted:complete@10=0", Gate{Kind: "server-hinted", Metric: metricComplete, Bound: 0}},
+		{"near_miss:auroc=.75", Gate{Kind: "near_miss", Metric: metricAUROC, Bound: .75}},
 	}
 	for _, tt := range tests {
 		got, err := ParseGate(tt.in)
@@ -55,8 +55,8 @@ func TestCheck(t *testing.T) {
 	tests := []struct{ gate, want string }{
 		{"recall@5=1", ""},
 		{"recall@1=.7", ""},
-		{"recall@1=.9", "recall@1 is 0.8750, below 0.9"},
-		{"multi:recall@1=.3", "multi:recall@1 is 0.2500, below 0.3"},
+		{"recall@1=.9", "recall@1 is 0.8750, at least 0.9 wanted"},
+		{"multi:recall@1=.3", "multi:recall@1 is 0.2500, at least 0.3 wanted"},
 		{"exact:hit@1=1", ""},
 		{"tenths:recall@5=.9", ""},
 		{"tenths:mrr=0", "tenths:mrr was not measured: no such requests, or the ranking was not deep enough"},
@@ -64,7 +64,7 @@ func TestCheck(t *testing.T) {
 		{"auroc=.5", ""},
 		{"no_match:auroc=.5", ""},
 		{"foreign:auroc=1", ""},
-		{"near_miss:auroc=1", "near_miss:auroc is 0.6667, below 1"},
+		{"near_miss:auroc=1", "near_miss:auroc is 0.6667, at least 1 wanted"},
 		{"exact:auroc=0", "exact:auroc was not measured: no such requests, or the ranking was not deep enough"},
 	}
 	var gates []Gate
@@ -80,13 +80,47 @@ func TestCheck(t *testing.T) {
 		}
 	}
 	var got []string
-	for _, f := range r.Check(gates) {
-		got = append(got, f.String())
+	for _, v := range r.Check(gates, nil) {
+		if !v.Met {
+			got = append(got, v.String())
+		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("failures (-want +got):\n%s", diff)
 	}
-	if got := (&Report{}).Check([]Gate{{Metric: metricAUROC}, {Metric: metricMRR}}); len(got) != 2 {
-		t.Errorf("a report of nothing meets gates: %v", got)
+	for _, v := range (&Report{}).Check([]Gate{{Metric: metricAUROC}, {Metric: metricMRR}, {Metric: metricMRR, Drop: true}}, &Report{}) {
+		if v.Met {
+			t.Errorf("a report of nothing meets a gate: %v", v)
+		}
+	}
+}
+
+func TestCheckDrops(t *testing.T) {
+	none := func(int) string { return "" }
+	was, is := placed(t, none, 1, 1, 1, 2), placed(t, none, 1, 1, 2, 2) // hit@1 .75, then .5
+	tests := []struct {
+		gate string
+		base *Report
+		want string
+	}{
+		{"hit@1=.25", was, ""},
+		{"hit@1=.2", was, "hit@1 is 0.5000 and was 0.7500, at most 0.2 below wanted"},
+		{"hit@3=0", was, ""},
+		{"hit@1=1", nil, "hit@1 was not measured in the report to compare with"},
+		{"exotic:hit@1=1", was, "exotic:hit@1 was not measured: no such requests, or the ranking was not deep enough"},
+		{"hit@1=0", placed(t, none, 2, 2, 2, 2), ""}, // better than it was
+	}
+	for _, tt := range tests {
+		g, err := ParseDrop(tt.gate)
+		if err != nil || !g.Drop {
+			t.Fatalf("%+v, %v", g, err)
+		}
+		v := is.Check([]Gate{g}, tt.base)[0]
+		if got := v.String(); v.Met != (tt.want == "") || !v.Met && got != tt.want {
+			t.Errorf("%s: met %v, %q, want %q", tt.gate, v.Met, got, tt.want)
+		}
+	}
+	if _, err := ParseDrop("hit@1=2"); tool.CodeOf(err) != tool.Invalid {
+		t.Errorf("error %v", err)
 	}
 }

@@ -36,8 +36,9 @@ type Scores map[Metric]float64
 
 // Ranked is one place of a ranking: a tool by the set's own name, and its score.
 type Ranked struct {
-	Name  string  `json:"name"`
-	Score float64 `json:"score"`
+	Name  string   `json:"name"`
+	Score float64  `json:"score"`
+	Also  []string `json:"also,omitempty"` // the same tool on other servers, which the answer names at this place
 }
 
 // definition says how a metric is taken at depth k of the places of one case. A zero k means the whole ranking.
@@ -63,10 +64,11 @@ var defined = [...]definition{
 	{metricComplete, 10, (*places).complete},
 }
 
-// measure scores one ranking, which was asked for to the given depth. It gives nil for a case that no tool serves.
-func measure(c *Case, ranked []Ranked, depth int) (s Scores, first int) {
+// measure scores one ranking, which was asked for to the given depth, and tells where the relevant tools stand. It gives nil
+// for a case that no tool serves.
+func measure(c *Case, ranked []Ranked, depth int) (s Scores, at []int) {
 	if c.NoMatch() {
-		return nil, 0
+		return nil, nil
 	}
 	p := placesOf(c, ranked[:min(len(ranked), depth)])
 	s = make(Scores, len(defined))
@@ -75,7 +77,7 @@ func measure(c *Case, ranked []Ranked, depth int) (s Scores, first int) {
 			s[d.metric] = d.value(p, d.k)
 		}
 	}
-	return s, p.first()
+	return s, p.relevant()
 }
 
 // places knows where each tool stands, from 1, at its first mention.
@@ -87,11 +89,18 @@ type places struct {
 func placesOf(c *Case, ranked []Ranked) *places {
 	p := &places{c: c, at: make(map[string]int, len(ranked))}
 	for i, r := range ranked {
-		if _, repeat := p.at[r.Name]; !repeat {
-			p.at[r.Name] = i + 1
+		p.put(r.Name, i+1)
+		for _, name := range r.Also {
+			p.put(name, i+1)
 		}
 	}
 	return p
+}
+
+func (p *places) put(name string, place int) {
+	if _, repeat := p.at[name]; !repeat {
+		p.at[name] = place
+	}
 }
 
 // within reports whether a tool stands among the first k.
@@ -100,15 +109,16 @@ func (p *places) within(name string, k int) bool {
 	return at > 0 && at <= k
 }
 
-// first returns the place of the first relevant tool, or 0.
-func (p *places) first() int {
-	best := 0
+// relevant returns the places of the relevant tools that were found, ascending.
+func (p *places) relevant() []int {
+	var at []int
 	for _, name := range p.c.Relevant {
-		if at := p.at[name]; at > 0 && (best == 0 || at < best) {
-			best = at
+		if place := p.at[name]; place > 0 {
+			at = append(at, place)
 		}
 	}
-	return best
+	slices.Sort(at)
+	return at
 }
 
 func (p *places) recall(k int) float64 {
@@ -129,8 +139,8 @@ func (p *places) hit(k int) float64 {
 }
 
 func (p *places) reciprocal(int) float64 {
-	if first := p.first(); first > 0 {
-		return 1 / float64(first)
+	if at := p.relevant(); len(at) > 0 {
+		return 1 / float64(at[0])
 	}
 	return 0
 }
@@ -165,7 +175,7 @@ func (p *places) ndcg(k int) float64 {
 	if best == 0 {
 		return 0
 	}
-	return got / best
+	return min(1, got/best) // several tools at one place can have more than the best order of places
 }
 
 // graded lists the tools that may have a gain: the relevant ones, and others with a grade.

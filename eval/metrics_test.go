@@ -19,7 +19,7 @@ var near = cmpopts.EquateApprox(0, 5e-5)
 func ranking(names string) []Ranked {
 	var out []Ranked
 	for i, name := range strings.Fields(names) {
-		out = append(out, Ranked{name, 1 - float64(i)/100})
+		out = append(out, Ranked{Name: name, Score: 1 - float64(i)/100})
 	}
 	return out
 }
@@ -134,7 +134,8 @@ func TestMeasure(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, first := measure(&tt.c, ranking(tt.ranked), tt.depth)
+			got, at := measure(&tt.c, ranking(tt.ranked), tt.depth)
+			first := append(at, 0)[0]
 			if diff := cmp.Diff(tt.want, got, near); diff != "" {
 				t.Errorf("scores (-want +got):\n%s", diff)
 			}
@@ -187,7 +188,11 @@ func TestMetricsProperties(t *testing.T) {
 	depths := []int{1, 3, 5, 10, 20}
 	for range 3000 {
 		c, ranked := randomCase(rng)
-		s, first := measure(&c, ranked, 50)
+		s, at := measure(&c, ranked, 50)
+		first := append(at, 0)[0]
+		if !slices.IsSorted(at) || len(slices.Compact(slices.Clone(at))) != len(at) {
+			t.Fatalf("places %v", at)
+		}
 		for m, v := range s {
 			if !(v >= 0 && v <= 1+1e-12) {
 				t.Fatalf("%s = %v of %+v in %v", m, v, c, ranked)

@@ -10,20 +10,25 @@ import (
 
 // Report tells how well the right tools were ranked. Set Cases to nil before encoding it where only the summary is wanted.
 type Report struct {
-	Set       string      `json:"set"`
-	Tools     int         `json:"tools"`
-	Mode      tool.Mode   `json:"mode,omitempty"` // "" for a run file
-	Split     string      `json:"split,omitempty"`
-	Depth     int         `json:"depth"` // how many tools were ranked
-	All       Summary     `json:"all"`
-	Kinds     []Summary   `json:"kinds,omitempty"`   // by name; without requests that no tool serves
-	NoMatch   *Abstention `json:"noMatch,omitempty"` // nil if some tool serves every request
-	Latency   *Latency    `json:"latency,omitempty"` // nil for a run file
-	Tokens    *Tokens     `json:"tokensPerAnswer,omitempty"`
-	Missing   int         `json:"missing,omitempty"`   // requests that a run file leaves out
-	Strangers int         `json:"strangers,omitempty"` // places of rankings held by tools that are not of the set
-	Degraded  int         `json:"degraded,omitempty"`  // answers found by words only, the embedder being away
-	Cases     []Outcome   `json:"cases,omitempty"`     // in the set's order
+	Set         string       `json:"set"`
+	Tools       int          `json:"tools"`
+	Mode        tool.Mode    `json:"mode,omitempty"` // "" for a run file
+	Split       string       `json:"split,omitempty"`
+	Depth       int          `json:"depth"` // how many tools were ranked
+	All         Summary      `json:"all"`
+	Kinds       []Summary    `json:"kinds,omitempty"`       // by name; without requests that no tool serves
+	NoMatch     *Abstention  `json:"noMatch,omitempty"`     // nil if some tool serves every request
+	Calibration *Calibration `json:"calibration,omitempty"` // nil where scores are not probabilities
+	Latency     *Latency     `json:"latency,omitempty"`     // nil for a run file
+	Tokens      *Tokens      `json:"tokensPerAnswer,omitempty"`
+	Missing     int          `json:"missing,omitempty"`    // requests that a run file leaves out
+	Strangers   int          `json:"strangers,omitempty"`  // places of rankings held by tools that are not of the set
+	Degraded    int          `json:"degraded,omitempty"`   // answers found by words only, the embedder being away
+	Unreviewed  int          `json:"unreviewed,omitempty"` // requests whose labels nobody has looked at
+	Cases       []Outcome    `json:"cases,omitempty"`      // in the set's order
+
+	times  []time.Duration // of the answers, ascending; nil for a run file
+	tokens []int           // the same; nil where they were not measured
 }
 
 // Summary holds the means over requests that a tool serves.
@@ -32,20 +37,25 @@ type Summary struct {
 	Queries   int      `json:"queries"`
 	Confident *float64 `json:"confident,omitempty"` // share answered with confidence; nil if the answers did not say
 	Scores    Scores   `json:"scores"`              // nil without requests
+
+	curve []float64 // recall at each depth from 1
 }
 
 // Outcome is how one request fared.
 type Outcome struct {
 	ID        string   `json:"id"`
+	Query     string   `json:"query,omitempty"`
 	Kind      string   `json:"kind,omitempty"`
 	NoMatch   bool     `json:"noMatch,omitempty"`   // no tool serves it
 	Rank      int      `json:"rank,omitempty"`      // of the first relevant tool; 0 if none was found
+	Places    []int    `json:"places,omitempty"`    // of all relevant tools that were found, ascending
 	Confident *bool    `json:"confident,omitempty"` // nil if the answer did not say
 	Scores    Scores   `json:"scores,omitempty"`    // nil if no tool serves it
 	Ranked    []Ranked `json:"-"`                   // best first
 
 	nearMiss bool
 	top      float64
+	relevant int // how many tools are wanted; 1 where any of them is enough
 }
 
 // Latency is the time of one answer: percentiles by nearest rank.
@@ -80,10 +90,17 @@ func newReport(d *Dataset, o Options, cases []*Case, answers []Answer) *Report {
 	r := &Report{Set: d.Name, Tools: len(d.Tools), Split: o.Split, Depth: o.Limit, Cases: make([]Outcome, len(cases))}
 	for i, c := range cases {
 		out := Outcome{
-			ID: c.ID, Kind: c.Kind, NoMatch: c.NoMatch(), Confident: answers[i].Confident, Ranked: answers[i].Ranked,
+			ID: c.ID, Query: c.Query, Kind: c.Kind, NoMatch: c.NoMatch(), Confident: answers[i].Confident, Ranked: answers[i].Ranked,
 			nearMiss: c.NearMiss, top: topScore(answers[i].Ranked),
 		}
-		out.Scores, out.Rank = measure(c, out.Ranked, o.Limit)
+		out.Scores, out.Places = measure(c, out.Ranked, o.Limit)
+		if len(out.Places) > 0 {
+			out.Rank = out.Places[0]
+		}
+		if out.relevant = len(c.Relevant); c.Any {
+			out.relevant = min(1, out.relevant)
+		}
+		r.Unreviewed += int(truth(c.Unreviewed))
 		for _, ranked := range out.Ranked {
 			if !d.known[ranked.Name] {
 				r.Strangers++
@@ -98,7 +115,7 @@ func newReport(d *Dataset, o Options, cases []*Case, answers []Answer) *Report {
 // summarize takes the means, over requests by ID so that sums do not depend on the order of the set.
 func (r *Report) summarize() {
 	byID := slices.SortedFunc(slices.Values(r.Cases), func(a, b Outcome) int { return cmp.Compare(a.ID, b.ID) })
-	r.NoMatch = abstention(byID)
+	r.NoMatch, r.Calibration = abstention(byID), calibration(byID)
 	byKind := map[string][]*Outcome{}
 	var all []*Outcome
 	for i := range byID {
@@ -107,16 +124,16 @@ func (r *Report) summarize() {
 			byKind[o.Kind] = append(byKind[o.Kind], o)
 		}
 	}
-	r.All = summary("", all)
+	r.All = r.summary("", all)
 	for kind, outcomes := range byKind {
 		if kind != "" {
-			r.Kinds = append(r.Kinds, summary(kind, outcomes))
+			r.Kinds = append(r.Kinds, r.summary(kind, outcomes))
 		}
 	}
 	slices.SortFunc(r.Kinds, func(a, b Summary) int { return cmp.Compare(a.Kind, b.Kind) })
 }
 
-func summary(kind string, outcomes []*Outcome) Summary {
+func (r *Report) summary(kind string, outcomes []*Outcome) Summary {
 	s := Summary{Kind: kind, Queries: len(outcomes), Confident: confidentRate(outcomes)}
 	if len(outcomes) == 0 {
 		return s
@@ -129,7 +146,26 @@ func summary(kind string, outcomes []*Outcome) Summary {
 		}
 		s.Scores[m] = sum / float64(len(outcomes))
 	}
+	s.curve = recallCurve(outcomes, r.Depth)
 	return s
+}
+
+// recallCurve is the mean recall at each depth from 1.
+func recallCurve(outcomes []*Outcome, depth int) []float64 {
+	curve := make([]float64, depth)
+	for _, o := range outcomes {
+		found := 0
+		for k := range curve {
+			for found < len(o.Places) && o.Places[found] <= k+1 {
+				found++
+			}
+			curve[k] += float64(min(found, o.relevant)) / float64(o.relevant)
+		}
+	}
+	for k := range curve {
+		curve[k] /= float64(len(outcomes))
+	}
+	return curve
 }
 
 // costs fills in what the answers took.
@@ -143,11 +179,13 @@ func (r *Report) costs(costs []cost, o Options) {
 	}
 	slices.Sort(times)
 	slices.Sort(tokens)
+	r.times = times
 	r.Latency = &Latency{percentile(times, 50), percentile(times, 95), percentile(times, 99), o.Workers, o.Answer}
 	if o.Answer < 0 {
 		r.Latency.Answer = o.Limit
 		return
 	}
+	r.tokens = tokens
 	n := len(tokens)
 	r.Tokens = &Tokens{
 		Median: float64(tokens[(n-1)/2]+tokens[n/2]) / 2, Mean: float64(total) / float64(n),

@@ -181,7 +181,11 @@ func (a *asker) one(ctx context.Context, i int) error {
 	confident := res.Confident // a pointer into res would keep all of it
 	ans := Answer{ID: a.cases[i].ID, Ranked: make([]Ranked, len(res.Tools)), Confident: &confident}
 	for j := range res.Tools {
-		ans.Ranked[j] = Ranked{Name: a.set.Label(res.Tools[j].ID), Score: res.Tools[j].Score}
+		h := &res.Tools[j]
+		ans.Ranked[j] = Ranked{Name: a.set.Label(h.ID), Score: h.Score}
+		for _, twin := range h.Twins {
+			ans.Ranked[j].Also = append(ans.Ranked[j].Also, a.set.Label(twin))
+		}
 	}
 	a.answers[i] = ans
 	return nil

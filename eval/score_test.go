@@ -94,10 +94,10 @@ func TestAbstention(t *testing.T) {
 		{ID: "farther"},
 	}}
 	answers := []Answer{
-		{"a", []Ranked{{"x", .9}}, sure(true)},
-		{"b", []Ranked{{"y", .4}}, sure(false)},
-		{"near", []Ranked{{"x", .5}}, sure(true)},
-		{"far", []Ranked{{"x", .1}}, sure(false)},
+		{"a", []Ranked{{Name: "x", Score: .9}}, sure(true)},
+		{"b", []Ranked{{Name: "y", Score: .4}}, sure(false)},
+		{"near", []Ranked{{Name: "x", Score: .5}}, sure(true)},
+		{"far", []Ranked{{Name: "x", Score: .1}}, sure(false)},
 		{"farther", nil, nil},
 	}
 	r, err := Score(d, answers, Options{})
@@ -147,7 +147,7 @@ func TestRunFileRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := untimed(r)
-	want.Mode, want.Tokens = "", nil
+	want.Mode, want.Tokens, want.tokens = "", nil, nil
 	if diff := cmp.Diff(want, again, inside); diff != "" {
 		t.Errorf("live, from the file (-live +file):\n%s", diff)
 	}
@@ -164,7 +164,7 @@ func TestWriteRun(t *testing.T) {
 		t.Errorf("run file:\n%s", b.String())
 	}
 	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
-		err := WriteRun(&strings.Builder{}, []Answer{{ID: "a", Ranked: []Ranked{{"x", bad}}}})
+		err := WriteRun(&strings.Builder{}, []Answer{{ID: "a", Ranked: []Ranked{{Name: "x", Score: bad}}}})
 		if tool.CodeOf(err) != tool.Invalid || !strings.Contains(err.Error(), `score of "x" for request "a"`) {
 			t.Errorf("score %v: error %v", bad, err)
 		}
@@ -188,7 +188,7 @@ func TestReadRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Answer{{ID: "1", Ranked: []Ranked{{"b", 0}, {"a", 9}}}, {ID: "x"}}
+	want := []Answer{{ID: "1", Ranked: []Ranked{{Name: "b", Score: 0}, {Name: "a", Score: 9}}}, {ID: "x"}}
 	if diff := cmp.Diff(want, answers); diff != "" {
 		t.Errorf("answers (-want +got):\n%s", diff)
 	}
@@ -206,7 +206,7 @@ func TestReadRun(t *testing.T) {
 
 func TestScore(t *testing.T) {
 	d := sixTools(t)
-	r, err := Score(d, []Answer{{ID: "e1", Ranked: []Ranked{{"nobody", 2}, {"files__read_file", 1}}}}, Options{Kinds: []string{"exact"}})
+	r, err := Score(d, []Answer{{ID: "e1", Ranked: []Ranked{{Name: "nobody", Score: 2}, {Name: "files__read_file", Score: 1}}}}, Options{Kinds: []string{"exact"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,20 +24,31 @@ func (r *Report) WriteText(w io.Writer) error {
 	fmt.Fprintf(&b, ", ranked to %d\n\n", r.Depth)
 	r.scoreTable(&b)
 	r.refusalTable(&b)
+	if c := r.Calibration; c != nil {
+		fmt.Fprintf(&b, "\nscores  calibration error %.3f over %d answers\n", c.Error, c.Answers)
+	}
 	r.costLines(&b)
-	for _, note := range []struct {
-		n    int
-		text string
-	}{
-		{r.Missing, "requests without an answer in the run, counted as not found"},
-		{r.Strangers, "places held by tools that are not of the set"},
-		{r.Degraded, "answers found by words only, the embedder being away"},
-	} {
-		if note.n > 0 {
-			fmt.Fprintf(&b, "note: %s: %d\n", note.text, note.n)
-		}
+	for _, note := range r.notes() {
+		fmt.Fprintf(&b, "note: %s: %d\n", note.text, note.n)
 	}
 	return write(w, b.String())
+}
+
+// note is something that a reader of the figures should know.
+type note struct {
+	text string
+	n    int
+}
+
+// notes lists what there is of it.
+func (r *Report) notes() []note {
+	all := []note{
+		{"requests without an answer in the run, counted as not found", r.Missing},
+		{"places held by tools that are not of the set", r.Strangers},
+		{"answers found by words only, the embedder being away", r.Degraded},
+		{"requests whose labels nobody has reviewed", r.Unreviewed},
+	}
+	return slices.DeleteFunc(all, func(n note) bool { return n.n == 0 })
 }
 
 func prefix(set string) string {
@@ -88,16 +99,23 @@ func (r *Report) refusalTable(b *strings.Builder) {
 		{"no tool fits", "requests", "confident", "auroc", "refused at 95 % kept"},
 		{"(some tool fits)", strconv.Itoa(n.Answerable), figure(n.Confident), "-", "-"},
 	}
-	for _, of := range []struct {
-		name string
-		r    *Refusal
-	}{{"all", n.All}, {"near miss", n.NearMiss}, {"foreign", n.Foreign}} {
-		if of.r != nil {
-			rows = append(rows, []string{of.name, strconv.Itoa(of.r.Queries), figure(of.r.Confident), figure(of.r.AUROC), figure(of.r.Refused)})
-		}
+	for _, of := range n.parts() {
+		rows = append(rows, []string{of.name, strconv.Itoa(of.r.Queries), figure(of.r.Confident), figure(of.r.AUROC), figure(of.r.Refused)})
 	}
 	b.WriteByte('\n')
 	table(b, rows)
+}
+
+// namedRefusal is a row about requests that no tool serves.
+type namedRefusal struct {
+	name string
+	r    *Refusal
+}
+
+// parts lists the refusals that were measured.
+func (n *Abstention) parts() []namedRefusal {
+	all := []namedRefusal{{"all", n.All}, {"near miss", n.NearMiss}, {"foreign", n.Foreign}}
+	return slices.DeleteFunc(all, func(of namedRefusal) bool { return of.r == nil })
 }
 
 func (r *Report) costLines(b *strings.Builder) {
@@ -123,11 +141,11 @@ func figure(v *float64) string {
 	return fmt.Sprintf("%.3f", *v)
 }
 
-// mostChanges bounds how many wins, and how many losses, the text of a comparison lists.
+// mostChanges is how many wins, losses and unmoved requests the text of a comparison lists where nothing else is said.
 const mostChanges = 10
 
-// WriteText writes c as aligned tables for people: all metrics, recall@5 and nDCG by kind, and the ten greatest losses
-// and wins. A star marks a change whose interval leaves out zero.
+// WriteText writes c as aligned tables for people: all metrics, recall@5 and nDCG by kind, the greatest losses and wins,
+// and what did not move. A star marks a change whose interval leaves out zero.
 func (c *Comparison) WriteText(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s against %s: %d requests", c.B, c.A, c.Queries)
@@ -135,7 +153,7 @@ func (c *Comparison) WriteText(w io.Writer) error {
 		fmt.Fprintf(&b, ", %d more in one of them only", c.Unpaired)
 	}
 	b.WriteString("\n\n")
-	head := []string{"", c.A, c.B, "change", "95 % interval", "", "wins", "losses"}
+	head := []string{"", c.A, c.B, "change", "95 % interval", "", "wins", "losses", "ties"}
 	rows := [][]string{head}
 	for i := range c.All {
 		rows = append(rows, c.All[i].row(string(c.All[i].Metric)))
@@ -164,11 +182,12 @@ func (d *Difference) row(name string) []string {
 	}
 	return []string{
 		name, figure(&d.A), figure(&d.B), fmt.Sprintf("%+.3f", d.Change), fmt.Sprintf("%+.3f to %+.3f", d.Low, d.High), star,
-		strconv.Itoa(d.Wins), strconv.Itoa(d.Losses),
+		strconv.Itoa(d.Wins), strconv.Itoa(d.Losses), strconv.Itoa(d.Ties),
 	}
 }
 
 func (c *Comparison) changeTables(b *strings.Builder) {
+	most := cmp.Or(c.Most, mostChanges)
 	split, _ := slices.BinarySearchFunc(c.Changes, 0, func(ch Change, _ int) int { return cmp.Compare(ch.gain(), 0) })
 	losses, wins := c.Changes[:split], slices.Clone(c.Changes[split:])
 	slices.SortStableFunc(wins, func(x, y Change) int { return cmp.Compare(y.gain(), x.gain()) }) // equal ones stay by ID
@@ -181,10 +200,17 @@ func (c *Comparison) changeTables(b *strings.Builder) {
 		}
 		fmt.Fprintf(b, "\n%s, greatest of %d: place of the first right tool\n", part.name, len(part.list))
 		rows := [][]string{{"request", "kind", c.A, c.B}}
-		for _, ch := range part.list[:min(mostChanges, len(part.list))] {
+		for _, ch := range part.list[:min(most, len(part.list))] {
 			rows = append(rows, []string{ch.ID, ch.Kind, place(ch.A), place(ch.B)})
 		}
 		table(b, rows)
+	}
+	if n := len(c.Same); n > 0 {
+		fmt.Fprintf(b, "\nties, %d with the first right tool at the same place: %s", n, strings.Join(c.Same[:min(most, n)], " "))
+		if n > most {
+			fmt.Fprintf(b, " and %d more", n-most)
+		}
+		b.WriteByte('\n')
 	}
 }
 

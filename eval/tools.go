@@ -1,8 +1,11 @@
 package eval
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"io"
 	"io/fs"
 	"strconv"
 	"strings"
@@ -14,15 +17,48 @@ import (
 // noServer is the server of tools whose set names none.
 const noServer = "set"
 
+// rawTool is a tool as a line of the file.
 type rawTool struct {
 	Name        string            `json:"name"`
 	Server      string            `json:"server"`
-	Title       string            `json:"title"`
-	Category    string            `json:"category"`
+	Title       string            `json:"title,omitempty"`
+	Category    string            `json:"category,omitempty"`
+	Summary     string            `json:"summary,omitempty"`
 	Description string            `json:"description"`
-	Parameters  json.RawMessage   `json:"parameters"`
-	Annotations *tool.Annotations `json:"annotations"`
+	Parameters  json.RawMessage   `json:"parameters,omitempty"`
+	Annotations *tool.Annotations `json:"annotations,omitempty"`
+	Keywords    []string          `json:"keywords,omitempty"`
+	Synonyms    []string          `json:"synonyms,omitempty"`
+	Examples    []tool.Example    `json:"examples,omitempty"`
+	Utterances  []tool.Utterance  `json:"utterances,omitempty"`
 }
+
+// WriteTools writes tools as the tools.jsonl of a set, with all that a search reads of them, and calls each as ToolLabel
+// does. Load gives them back with the same IDs. Disabled tools are left out, since nothing finds them.
+func WriteTools(w io.Writer, tools []*tool.Tool) error {
+	b := bufio.NewWriter(w)
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	for _, t := range tools {
+		if t.Disabled {
+			continue
+		}
+		raw := rawTool{
+			Name: ToolLabel(t.ID()), Server: t.Server, Title: t.Title, Category: t.Category, Summary: t.Summary, Description: t.Description,
+			Parameters: t.InputSchema, Annotations: t.Annotations, Keywords: t.Keywords, Synonyms: t.Synonyms, Examples: t.Examples, Utterances: t.Utterances,
+		}
+		if err := enc.Encode(raw); err != nil {
+			return fmt.Errorf("write %s: %w", t.ID(), err)
+		}
+	}
+	if err := b.Flush(); err != nil {
+		return fmt.Errorf("write tools: %w", err)
+	}
+	return nil
+}
+
+// ToolLabel is how WriteTools calls a tool: "server__name".
+func ToolLabel(id tool.ID) string { return id.Server() + "__" + id.Name() }
 
 func (d *Dataset) readTools(fsys fs.FS, file string) error {
 	f, err := fsys.Open(toolsFile)
@@ -82,7 +118,8 @@ func (raw *rawTool) tool() *tool.Tool {
 	t := &tool.Tool{
 		Server: strings.ReplaceAll(raw.Server, "/", "_"), // an ID ends its server at the first slash
 		Name:   bareName(raw.Server, raw.Name), Title: raw.Title, Category: raw.Category,
-		Description: raw.Description, Annotations: raw.Annotations,
+		Summary: raw.Summary, Description: raw.Description, Annotations: raw.Annotations,
+		Keywords: raw.Keywords, Synonyms: raw.Synonyms, Examples: raw.Examples, Utterances: raw.Utterances,
 	}
 	if t.Server == "" {
 		t.Server = noServer

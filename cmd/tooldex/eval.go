@@ -1,24 +1,19 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
 
-	"tooldex/catalog"
-	"tooldex/cmd/tooldex/demo"
 	"tooldex/eval"
 	"tooldex/tool"
 )
 
+// evalFlags say what is measured, and where to the report goes.
 type evalFlags struct {
 	mode    string
 	compare string
@@ -28,53 +23,87 @@ type evalFlags struct {
 	kinds   []string
 	sample  int
 	cases   bool
+	junit   string
+	html    string
 }
 
 func newEval(a *app) *cobra.Command {
 	var f evalFlags
 	cmd := &cobra.Command{
-		Use:   "eval [DIR]",
-		Short: "Measure how well the right tools are found, and gate on it",
+		Use:   "eval [DIR|FILE]",
+		Short: "Measure how well the right tools are found, gate on it, and see what to mend",
 		Long: "Measure how well the right tools are found for labelled requests. DIR holds tools.jsonl and queries.jsonl (or\n" +
-			"queries.yaml); without it the demo catalogue and its requests are used. With --min the command ends with 3 when a\n" +
-			"figure is not reached.",
-		Example: "  tooldex eval\n  tooldex eval mine --min recall@5=.9 --min paraphrase:hit@5=.8\n  tooldex eval mine --mode hybrid --compare keyword",
-		Args:    wants(cobra.MaximumNArgs(1)),
+			"queries.yaml); FILE holds such requests for the stored tools, as eval init writes them; without either the demo\n" +
+			"catalogue and its requests are used. With --min the command ends with 3 when a figure is not reached. Time is told,\n" +
+			"and never gated on.",
+		Example: "  tooldex eval\n  tooldex eval mine --min recall@5=.9 --min paraphrase:hit@5=.8\n  tooldex eval mine --mode hybrid --compare keyword\n" +
+			"  tooldex eval mine --html report.html --junit report.xml",
+		Args: wants(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !knownMode(f.mode) {
-				return usageError{fmt.Sprintf("unknown mode %q", f.mode), "use hybrid, keyword or semantic"}
+			gates, err := f.gates(f.min, eval.ParseGate)
+			if err != nil {
+				return err
 			}
-			var gates []eval.Gate
-			for _, s := range f.min {
-				g, err := eval.ParseGate(s)
-				if err != nil {
-					var te *tool.Error
-					errors.As(err, &te)
-					return usageError{te.Msg, te.Hint}
-				}
-				gates = append(gates, g)
-			}
-			dir := ""
-			if len(args) > 0 {
-				dir = args[0]
-			}
-			return a.eval(cmd.Context(), f, dir, gates)
+			return a.eval(cmd.Context(), &f, first(args), gates)
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.mode, "mode", "", "hybrid (default), keyword or semantic")
-	fl.StringVar(&f.compare, "compare", "", "compare with another mode, or with a run file")
+	f.measure(cmd)
+	f.reports(cmd)
+	fl.StringVar(&f.compare, "compare", "", "compare with another mode, a run file or a JSON report")
 	fl.StringArrayVar(&f.min, "min", nil, "the least that a figure must reach, for example recall@5=.9; may be repeated")
 	fl.StringVar(&f.run, "run", "", "write what was found for each request to this file")
-	fl.StringVar(&f.split, "split", "", "only requests of this split")
-	fl.StringSliceVar(&f.kinds, "kind", nil, "only requests of this kind; may be repeated")
-	fl.IntVar(&f.sample, "sample", 0, "only so many requests, always the same ones")
-	fl.BoolVar(&f.cases, "cases", false, "every request in the JSON or YAML report, not only the means")
+	cmd.AddCommand(newEvalInit(a), newEvalCompare(a), newEvalGate(a), newEvalExplain(a), newEvalCollide(a), newEvalDescribe(a))
 	return cmd
 }
 
+// measure adds the flags that say which requests are put, and how.
+func (f *evalFlags) measure(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.mode, "mode", "", "hybrid (default), keyword or semantic")
+	fl.StringVar(&f.split, "split", "", "only requests of this split")
+	fl.StringSliceVar(&f.kinds, "kind", nil, "only requests of this kind; may be repeated")
+	fl.IntVar(&f.sample, "sample", 0, "only so many requests, always the same ones")
+}
+
+// reports adds the flags that say what is written beside the table.
+func (f *evalFlags) reports(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.BoolVar(&f.cases, "cases", false, "every request in the JSON or YAML report, not only the means")
+	fl.StringVar(&f.junit, "junit", "", "write JUnit XML to this file too")
+	fl.StringVar(&f.html, "html", "", "write a page with plots to this file too")
+}
+
+func (f *evalFlags) options() (eval.Options, error) {
+	if f.mode != "" && !knownMode(f.mode) {
+		return eval.Options{}, usageError{fmt.Sprintf("unknown mode %q", f.mode), "use hybrid, keyword or semantic"}
+	}
+	return eval.Options{Mode: tool.Mode(f.mode), Split: f.split, Kinds: f.kinds, Sample: f.sample}, nil
+}
+
+func (f *evalFlags) gates(given []string, parse func(string) (eval.Gate, error)) ([]eval.Gate, error) {
+	var gates []eval.Gate
+	for _, s := range given {
+		g, err := parse(s)
+		if err != nil {
+			var te *tool.Error
+			errors.As(err, &te)
+			return nil, usageError{te.Msg, te.Hint}
+		}
+		gates = append(gates, g)
+	}
+	return gates, nil
+}
+
 func knownMode(s string) bool {
-	return s == "" || slices.Contains([]tool.Mode{tool.Hybrid, tool.Keyword, tool.Semantic}, tool.Mode(s))
+	return slices.Contains([]tool.Mode{tool.Hybrid, tool.Keyword, tool.Semantic}, tool.Mode(s))
+}
+
+func first(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
 }
 
 // evaluated is what -o json prints when two runs are compared.
@@ -83,141 +112,79 @@ type evaluated struct {
 	Compare *eval.Comparison `json:"compare"`
 }
 
-func (a *app) eval(ctx context.Context, f evalFlags, dir string, gates []eval.Gate) error {
-	set, s, err := a.openSet(ctx, dir)
+func (a *app) eval(ctx context.Context, f *evalFlags, path string, gates []eval.Gate) error {
+	options, err := f.options()
 	if err != nil {
-		return asInput(err)
+		return err
 	}
-	defer s.close()
-	options := eval.Options{Mode: tool.Mode(f.mode), Split: f.split, Kinds: f.kinds, Sample: f.sample}
-	report, err := eval.Run(ctx, s.engine, set, options)
+	l, err := a.openLabelled(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	report, err := eval.Run(ctx, l.engine, l.set, options)
 	if err != nil {
 		return err
 	}
 	if f.run != "" {
-		if err := writeRun(f.run, report); err != nil {
+		write := func(w io.Writer) error { return eval.WriteRun(w, report.Answers()) }
+		if err := writeFile("write run", f.run, write); err != nil {
 			return err
 		}
 	}
 	var comparison *eval.Comparison
 	if f.compare != "" {
-		if comparison, err = compare(ctx, s, set, options, report, f.compare); err != nil {
+		if comparison, err = l.compareWith(ctx, f.compare, report, options); err != nil {
 			return err
 		}
 	}
-	failures := report.Check(gates)
+	verdicts := report.Check(gates, nil)
+	if err := f.write(report, verdicts, comparison); err != nil {
+		return err
+	}
 	if err := a.printEval(report, comparison, f.cases); err != nil {
 		return err
 	}
-	for _, failure := range failures {
-		fmt.Fprintln(a.stderr, "gate not met: "+failure.String())
+	return a.missed(verdicts)
+}
+
+// missed tells which gates were not met, and makes the command end with 3 if there are any.
+func (a *app) missed(verdicts []eval.Verdict) error {
+	missed := 0
+	for _, v := range verdicts {
+		if !v.Met {
+			missed++
+			fmt.Fprintln(a.stderr, "gate not met: "+printable(v.String()))
+		}
 	}
-	if len(failures) > 0 {
+	if missed > 0 {
 		return silent(exitNone)
 	}
 	return nil
 }
 
-// openSet loads the set and makes its tools searchable, apart from those that are stored.
-func (a *app) openSet(ctx context.Context, dir string) (*eval.Dataset, *stack, error) {
-	if dir == "" {
-		return a.openDemoSet(ctx)
-	}
-	set, err := eval.Load(dir)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, note := range set.Notes {
-		a.log.Info(note)
-	}
-	s, err := a.openScratch(ctx, []catalog.Source{given{set.Name, set.Tools}}, toSearch)
-	return set, s, err
-}
-
-func (a *app) openDemoSet(ctx context.Context) (*eval.Dataset, *stack, error) {
-	a.demo = true
-	s, err := a.open(ctx, toSearch)
-	if err != nil {
-		return nil, nil, err
-	}
-	set, err := demoCases(s)
-	if err != nil {
-		s.close()
-		return nil, nil, err
-	}
-	set.Name = "demo"
-	return set, s, nil
-}
-
-// demoCases reads the requests against the open catalogue, since they may name tools as people do.
-func demoCases(s *stack) (*eval.Dataset, error) {
-	files, err := fs.Glob(demo.FS, "queries-*.jsonl")
-	if err != nil {
-		return nil, fmt.Errorf("list the demo requests: %w", err)
-	}
-	var all []byte
-	for _, name := range files {
-		b, err := demo.FS.ReadFile(name)
-		if err != nil {
-			return nil, fmt.Errorf("read the demo requests: %w", err)
+// write writes the files that were asked for beside the table.
+func (f *evalFlags) write(report *eval.Report, verdicts []eval.Verdict, c *eval.Comparison) error {
+	if f.junit != "" {
+		write := func(w io.Writer) error { return report.WriteJUnit(w, verdicts) }
+		if err := writeFile("write junit report", f.junit, write); err != nil {
+			return err
 		}
-		all = append(append(all, bytes.TrimSpace(b)...), '\n')
 	}
-	file := filepath.Join(s.scratch, "queries.jsonl")
-	if err := os.WriteFile(file, all, 0o600); err != nil {
-		return nil, fmt.Errorf("unpack the demo requests: %w", err)
+	if f.html != "" {
+		write := func(w io.Writer) error { return report.WriteHTML(w, verdicts, c) }
+		return writeFile("write page", f.html, write)
 	}
-	return eval.LoadCases(file, s.catalog.Set())
-}
-
-// compare measures what is called other: a mode, or else a run file.
-func compare(ctx context.Context, s *stack, set *eval.Dataset, o eval.Options, report *eval.Report, other string) (*eval.Comparison, error) {
-	var base *eval.Report
-	name := other
-	if knownMode(other) {
-		o.Mode = tool.Mode(other)
-		r, err := eval.Run(ctx, s.engine, set, o)
-		if err != nil {
-			return nil, err
-		}
-		base = r
-	} else {
-		file, err := os.Open(other)
-		if err != nil {
-			return nil, usageError{fmt.Sprintf("%q is neither a mode nor a readable file", other), "give keyword, semantic, hybrid, or a file that --run wrote"}
-		}
-		defer func() { _ = file.Close() }()
-		answers, err := eval.ReadRun(file, other)
-		if err != nil {
-			return nil, err
-		}
-		if base, err = eval.Score(set, answers, o); err != nil {
-			return nil, err
-		}
-		name = filepath.Base(other)
-	}
-	c, err := eval.Compare(base, report)
-	if err != nil {
-		return nil, err
-	}
-	c.A = name
-	return c, nil
-}
-
-func writeRun(path string, report *eval.Report) (err error) {
-	file, err := os.Create(path)
-	if err != nil {
-		return &tool.Error{Code: tool.Invalid, Op: "write run", Msg: "file " + path + " cannot be written", Hint: "check the path", Err: errors.Unwrap(err)}
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	return eval.WriteRun(file, report.Answers())
+	return nil
 }
 
 func (a *app) printEval(report *eval.Report, comparison *eval.Comparison, cases bool) error {
-	if a.format != "table" && !cases {
+	if !cases {
 		copied := *report
 		copied.Cases = nil
-		report = &copied
+		if a.format != "table" { // the table tells how many there are
+			report = &copied
+		}
 	}
 	var v any = report
 	if comparison != nil {
@@ -230,15 +197,4 @@ func (a *app) printEval(report *eval.Report, comparison *eval.Comparison, cases 
 		fmt.Fprintln(w)
 		return comparison.WriteText(w)
 	})
-}
-
-// asInput makes a missing file an error of input: exit code 3 is for gates.
-func asInput(err error) error {
-	var te *tool.Error
-	if !errors.As(err, &te) || te.Code != tool.NotFound {
-		return err
-	}
-	copied := *te
-	copied.Code = tool.Invalid
-	return &copied
 }

@@ -67,6 +67,10 @@ var table = map[string]rule{
 		imports: []string{"tool"},
 		doc:     "Package eval measures how well a Searcher ranks the right tools.",
 	},
+	"eval/inspect": {
+		imports: []string{"tool"},
+		doc:     "Package inspect tells why tools are found or not, and what in a catalogue to mend.",
+	},
 	"embed/train": {
 		imports: []string{"embed", "internal/vector"},
 		doc:     "Package train makes the table that package embed ships: it learns rows for words from requests and the tools that answer them.",

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tooldex/eval/inspect"
+)
+
+const mostPairs = 20
+
+func newEvalCollide(a *app) *cobra.Command {
+	var path string
+	cmd := &cobra.Command{
+		Use:   "collide",
+		Short: "List the pairs of tools that requests cannot tell apart, and the words that would",
+		Long: "List the pairs of tools that requests cannot tell apart, worst first. Each tool's summary and some of its requests\n" +
+			"are put to the search; APART is the share of them that find the right one of the two first, where a coin has 50 %.\n" +
+			"The words are those that one of the two has and the other has not, the most telling first.",
+		Example: "  tooldex eval collide\n  tooldex eval collide --set mine --limit 50 -o json",
+		Args:    wants(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			l, err := a.openStored(cmd.Context(), path)
+			if err != nil {
+				return err
+			}
+			defer l.close()
+			limit := cmp.Or(a.limit, mostPairs)
+			found, err := l.inspector().Collide(cmd.Context(), limit)
+			if err != nil {
+				return err
+			}
+			if found == nil {
+				found = []inspect.Collision{}
+			}
+			return a.print(found, func(w io.Writer) error { return collisionText(w, found) })
+		},
+	}
+	cmd.Flags().StringVar(&path, "set", "", "folder, or file of requests (default: the stored tools; with --demo the demo's)")
+	a.limitFlag(cmd, "how many pairs to list (default 20)")
+	return cmd
+}
+
+func collisionText(w io.Writer, found []inspect.Collision) error {
+	if len(found) == 0 {
+		fmt.Fprintln(w, "every tool's requests tell it from the others")
+	}
+	for i, c := range found {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintf(w, "%s and %s: told apart by %.0f %% of %d requests\n", printable(string(c.A)), printable(string(c.B)), 100*c.Apart, c.Requests)
+		fmt.Fprintf(w, "  worst: %q, a request of %s\n", printable(shorten(c.Wrong)), printable(string(c.Of)))
+		if c.Same {
+			fmt.Fprintln(w, "  their texts have the same words: describe what differs, or disable one of them")
+			continue
+		}
+		for _, side := range []struct {
+			id    string
+			words []string
+		}{{string(c.A), c.OnlyA}, {string(c.B), c.OnlyB}} {
+			words := strings.Join(side.words, ", ")
+			if words == "" {
+				words = "nothing; give it words of its own"
+			}
+			fmt.Fprintf(w, "  only %s says: %s\n", printable(side.id), printable(words))
+		}
+	}
+	return nil
+}
+
+const lineLength = 160
+
+// shorten keeps a request to a line.
+func shorten(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if letters := []rune(s); len(letters) > lineLength {
+		return string(letters[:lineLength-1]) + "…"
+	}
+	return s
+}

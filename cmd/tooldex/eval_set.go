@@ -1,0 +1,144 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"tooldex/catalog"
+	"tooldex/cmd/tooldex/demo"
+	"tooldex/eval"
+	"tooldex/tool"
+)
+
+// labelled is a catalogue that can be searched, with requests for it.
+type labelled struct {
+	*stack
+	set *eval.Dataset
+}
+
+// openLabelled opens the set at path: a folder with tools and requests, a file with requests for the stored tools, or
+// without a path those of the demo.
+func (a *app) openLabelled(ctx context.Context, path string) (*labelled, error) {
+	var s *stack
+	var set *eval.Dataset
+	var err error
+	switch info, e := os.Stat(path); {
+	case path == "":
+		s, set, err = a.openDemoSet(ctx)
+	case e == nil && !info.IsDir():
+		s, set, err = a.openCases(ctx, path)
+	default:
+		s, set, err = a.openSet(ctx, path)
+	}
+	if err != nil {
+		return nil, asInput(err)
+	}
+	return &labelled{s, set}, nil
+}
+
+// openStored opens the set at path, or without a path what is stored, for which there are no labelled requests. With
+// --demo it is the demo's set.
+func (a *app) openStored(ctx context.Context, path string) (*labelled, error) {
+	if path != "" || a.demo {
+		return a.openLabelled(ctx, path)
+	}
+	s, err := a.open(ctx, toSearch)
+	if err != nil {
+		return nil, err
+	}
+	if s.catalog.Set().Len() == 0 {
+		s.close()
+		return nil, &tool.Error{Code: tool.Invalid, Op: "evaluate", Msg: "no tools are stored yet", Hint: importHint}
+	}
+	return &labelled{s, eval.NewDataset("stored", s.catalog.Set())}, nil
+}
+
+// openSet loads the set in a folder and makes its tools searchable, apart from those that are stored.
+func (a *app) openSet(ctx context.Context, dir string) (*stack, *eval.Dataset, error) {
+	set, err := eval.Load(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, note := range set.Notes {
+		a.log.Info(note)
+	}
+	s, err := a.openScratch(ctx, []catalog.Source{given{set.Name, set.Tools}}, toSearch)
+	return s, set, err
+}
+
+// openCases reads requests for the stored tools.
+func (a *app) openCases(ctx context.Context, file string) (*stack, *eval.Dataset, error) {
+	s, err := a.open(ctx, toSearch)
+	if err != nil {
+		return nil, nil, err
+	}
+	set, err := eval.LoadCases(file, s.catalog.Set())
+	if err != nil {
+		s.close()
+		return nil, nil, err
+	}
+	return s, set, nil
+}
+
+func (a *app) openDemoSet(ctx context.Context) (*stack, *eval.Dataset, error) {
+	a.demo = true
+	s, err := a.open(ctx, toSearch)
+	if err != nil {
+		return nil, nil, err
+	}
+	set, err := demoCases(s)
+	if err != nil {
+		s.close()
+		return nil, nil, err
+	}
+	set.Name = "demo"
+	return s, set, nil
+}
+
+// demoCases reads the requests against the open catalogue, since they may name tools as people do.
+func demoCases(s *stack) (*eval.Dataset, error) {
+	files, err := fs.Glob(demo.FS, "queries-*.jsonl")
+	if err != nil {
+		return nil, fmt.Errorf("list the demo requests: %w", err)
+	}
+	var all []byte
+	for _, name := range files {
+		b, err := demo.FS.ReadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("read the demo requests: %w", err)
+		}
+		all = append(append(all, bytes.TrimSpace(b)...), '\n')
+	}
+	file := filepath.Join(s.scratch, "queries.jsonl")
+	if err := os.WriteFile(file, all, 0o600); err != nil {
+		return nil, fmt.Errorf("unpack the demo requests: %w", err)
+	}
+	return eval.LoadCases(file, s.catalog.Set())
+}
+
+// asInput makes a missing file an error of input: exit code 3 is for gates.
+func asInput(err error) error {
+	var te *tool.Error
+	if !errors.As(err, &te) || te.Code != tool.NotFound {
+		return err
+	}
+	copied := *te
+	copied.Code = tool.Invalid
+	return &copied
+}
+
+// writeFile creates the file at path, or empties it, and lets write fill it.
+func writeFile(op, path string, write func(io.Writer) error) (err error) {
+	file, err := os.Create(path)
+	if err != nil {
+		return &tool.Error{Code: tool.Invalid, Op: op, Msg: "file " + path + " cannot be written", Hint: "check the path", Err: cause(err)}
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	return write(file)
+}

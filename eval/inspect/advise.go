@@ -1,0 +1,145 @@
+package inspect
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"tooldex/tool"
+)
+
+// What a description should keep within. A client that lists tools pays for every character, and a search weighs each word
+// less the more there are.
+const (
+	shortText = 25   // characters that say hardly more than a name
+	longText  = 1000 // characters
+	fewest    = 3    // requests lost to one tool that make it worth naming
+)
+
+// advise says what to reword about a tool. What is wrong with most effect comes first.
+func (in *Inspector) advise(t *tool.Tool, d *Description) []Advice {
+	var out []Advice
+	add := func(problem, remedy string, args ...any) {
+		out = append(out, Advice{problem, fmt.Sprintf(remedy, args...)})
+	}
+	text := strings.TrimSpace(t.Description)
+	n := utf8.RuneCountInString(text)
+	if t.Disabled {
+		add("the tool is disabled, so nothing finds it", "enable it, or leave it out of what is measured")
+	}
+	switch {
+	case text == "":
+		add("there is no description", "write one or two sentences: what it does, to what, and when to choose it")
+	case n < shortText:
+		add(fmt.Sprintf("the description has %d characters", n), "say what it does, to what, and when to choose it over its siblings")
+	case n > longText:
+		add(fmt.Sprintf("the description has %d characters", n), "keep what tells when to choose it, and move the rest to the parameters it is about")
+	}
+	if twin := in.sameText(t); twin != "" {
+		add(fmt.Sprintf("%s has the very same description", twin), "say in each what it does that the other does not")
+	} else if twin := in.saysNoMore(t); twin != "" && text != "" {
+		add(fmt.Sprintf("it says nothing that %s does not say", twin), "name what only this tool does: its object, its scope, its effect")
+	}
+	for _, l := range d.LostTo {
+		if l.Requests < fewest && l.Requests*2 < d.Requests {
+			break
+		}
+		out = append(out, in.apart(t, l))
+		break
+	}
+	if described, all := described(t); all > 1 && described*2 < all {
+		add(fmt.Sprintf("%d of %d parameters have no description", all-described, all), "a few words each are enough; they are searched too")
+	}
+	if lost := d.lostTo(Borrowed); len(lost) > 0 && !has(d, Declared) {
+		add("requests that tools of its kind answer find others, and it declares none of its own",
+			"declare utterances in an overlay, for example %q, if it serves them", lost[0])
+	}
+	return out
+}
+
+// apart says how to tell a tool from the one that takes its requests.
+func (in *Inspector) apart(t *tool.Tool, l Lost) Advice {
+	a := Advice{Problem: fmt.Sprintf("%d of its requests find %s first", l.Requests, l.To)}
+	i, ok := in.at[t.ID()]
+	j, known := in.at[l.To]
+	if !ok || !known {
+		a.Remedy = "say what sets it apart"
+		return a
+	}
+	only, theirs := in.only(i, j, telling), in.only(j, i, telling)
+	switch {
+	case len(only) == 0:
+		a.Remedy = "add words of its own: all that it says, the other says too"
+	case len(theirs) == 0:
+		a.Remedy = fmt.Sprintf("begin its description with what only it says: %s", strings.Join(only, ", "))
+	default:
+		a.Remedy = fmt.Sprintf("begin its description with what only it says (%s), and leave to the other what is the other's (%s)",
+			strings.Join(only, ", "), strings.Join(theirs, ", "))
+	}
+	return a
+}
+
+// sameText finds another tool with the same description.
+func (in *Inspector) sameText(t *tool.Tool) tool.ID {
+	text := strings.TrimSpace(t.Description)
+	for _, other := range in.tools {
+		if text != "" && strings.TrimSpace(other.Description) == text && other.ID() != t.ID() {
+			return other.ID()
+		}
+	}
+	return ""
+}
+
+// saysNoMore finds a tool of the same server whose text has every word of this one's.
+func (in *Inspector) saysNoMore(t *tool.Tool) tool.ID {
+	i, ok := in.at[t.ID()]
+	if !ok {
+		return ""
+	}
+siblings:
+	for j, other := range in.tools {
+		if j == i || other.Server != t.Server {
+			continue
+		}
+		for term := range in.own[i] {
+			if _, ok := in.own[j][term]; !ok {
+				continue siblings
+			}
+		}
+		return other.ID()
+	}
+	return ""
+}
+
+// described counts the parameters of a tool, and those that say what they are.
+func described(t *tool.Tool) (with, all int) {
+	for _, p := range t.Parameters() {
+		all++
+		if p.Description != "" {
+			with++
+		}
+	}
+	return with, all
+}
+
+// lostTo lists the missed requests of one source.
+func (d *Description) lostTo(from Source) []string {
+	var out []string
+	for _, a := range d.Missed {
+		if a.From == from {
+			out = append(out, a.Text)
+		}
+	}
+	return out
+}
+
+func has(d *Description, from Source) bool {
+	for _, list := range [][]Asked{d.Found, d.Missed} {
+		for _, a := range list {
+			if a.From == from {
+				return true
+			}
+		}
+	}
+	return false
+}

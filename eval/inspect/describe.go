@@ -1,0 +1,145 @@
+package inspect
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"tooldex/tool"
+)
+
+// Description says how one tool is found, and what to do about it.
+type Description struct {
+	Tool     tool.ID  `json:"tool"`
+	Disabled bool     `json:"disabled,omitempty"`
+	Requests int      `json:"requests"`         // that ought to find it
+	First    int      `json:"first"`            // of which it comes first
+	Five     int      `json:"five"`             // or among the first five
+	Words    []Part   `json:"words,omitempty"`  // what finds it: the words that add most, mean over its requests
+	Found    []Asked  `json:"found,omitempty"`  // requests that it comes first for
+	Missed   []Asked  `json:"missed,omitempty"` // requests that another tool comes first for, those of people first
+	LostTo   []Lost   `json:"lostTo,omitempty"` // to which tools, most often first
+	Advice   []Advice `json:"advice,omitempty"`
+}
+
+// Asked is a request and the place at which it found the tool.
+type Asked struct {
+	Request
+	Place int     `json:"place"`           // 0 if it is not among the first seven
+	First tool.ID `json:"found,omitempty"` // what came first in its place
+}
+
+// Lost says how many requests found another tool first.
+type Lost struct {
+	To       tool.ID `json:"to"`
+	Requests int     `json:"requests"`
+}
+
+// Advice is something about a tool to reword, and how.
+type Advice struct {
+	Problem string `json:"problem"`
+	Remedy  string `json:"remedy"`
+}
+
+const mostWords = 12
+
+// Describe describes tools, or all that can be found where none are named, in the order in which they were named or else
+// those that are found worst first. It takes a search a request, on all processors. The errors are those of the Searcher, and NotFound
+// for a tool that the catalogue does not have.
+func (in *Inspector) Describe(ctx context.Context, ids ...tool.ID) ([]Description, error) {
+	tools := in.tools
+	if len(ids) > 0 {
+		tools = nil
+		for _, id := range ids {
+			t, ok := in.o.Set.Get(id)
+			if !ok {
+				return nil, &tool.Error{Code: tool.NotFound, Op: "describe", Msg: fmt.Sprintf("there is no tool %q", id), Hint: "tooldex list shows them"}
+			}
+			tools = append(tools, t)
+		}
+	}
+	out := make([]Description, len(tools))
+	asked := make([][]Request, len(tools))
+	spelled := make([][]map[string]string, len(tools))
+	for i, t := range tools { // what reads words and requests need not be safe for several at once
+		asked[i] = in.o.Requests(t)
+		for _, r := range asked[i] {
+			spelled[i] = append(spelled[i], in.spelled(r.Text))
+		}
+	}
+	err := inParallel(ctx, len(tools), func(ctx context.Context, i int) (err error) {
+		out[i], err = in.put(ctx, tools[i], asked[i], spelled[i])
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range out {
+		out[i].Advice = in.advise(tools[i], &out[i])
+	}
+	if len(ids) == 0 {
+		slices.SortStableFunc(out, func(a, b Description) int { return cmp.Compare(a.rate(), b.rate()) })
+	}
+	return out, nil
+}
+
+// rate orders tools: those that are found least first, and those of which nothing is known after them.
+func (d *Description) rate() float64 {
+	if d.Requests == 0 {
+		return 2 - min(float64(len(d.Advice)), 9)/10
+	}
+	return (float64(d.First) + float64(d.Five)/8) / float64(d.Requests)
+}
+
+// put puts the requests of a tool.
+func (in *Inspector) put(ctx context.Context, t *tool.Tool, requests []Request, spelled []map[string]string) (Description, error) {
+	d := Description{Tool: t.ID(), Disabled: t.Disabled, Requests: len(requests)}
+	added, lost := map[string]*Part{}, map[tool.ID]int{}
+	for k, r := range requests {
+		res, err := in.o.Searcher.Search(ctx, tool.Query{Text: r.Text, Limit: neighbours, Detail: tool.DetailName, Explain: true})
+		if err != nil {
+			return d, fmt.Errorf("describe %s: %w", t.ID(), err)
+		}
+		at := slices.IndexFunc(res.Tools, func(h tool.Hit) bool { return holds(&h, d.Tool) })
+		a := Asked{Request: r, Place: at + 1}
+		if at >= 0 {
+			s := in.describe(&res.Tools[at], at+1, spelled[k])
+			for _, p := range s.Terms {
+				if added[p.Word] == nil {
+					added[p.Word] = &Part{Word: p.Word, From: p.From}
+				}
+				added[p.Word].Added += p.Added / float64(len(requests))
+			}
+		}
+		if at == 0 {
+			d.Found = append(d.Found, a)
+		} else {
+			if len(res.Tools) > 0 {
+				a.First = res.Tools[0].ID
+				lost[a.First]++
+			}
+			d.Missed = append(d.Missed, a)
+		}
+		if at >= 0 && at < 5 {
+			d.Five++
+		}
+	}
+	d.First = len(d.Found)
+	slices.SortStableFunc(d.Missed, func(a, b Asked) int { return cmp.Compare(trust(a.From), trust(b.From)) })
+	for _, p := range added {
+		d.Words = append(d.Words, *p)
+	}
+	slices.SortFunc(d.Words, func(a, b Part) int { return cmp.Or(cmp.Compare(b.Added, a.Added), cmp.Compare(a.Word, b.Word)) })
+	d.Words = d.Words[:min(mostWords, len(d.Words))]
+	for id, n := range lost {
+		d.LostTo = append(d.LostTo, Lost{id, n})
+	}
+	slices.SortFunc(d.LostTo, func(a, b Lost) int { return cmp.Or(cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.To, b.To)) })
+	return d, nil
+}
+
+// trust orders sources, the most trusted first.
+func trust(s Source) int {
+	return slices.Index([]Source{Labelled, Declared, Example, Borrowed, Summary}, s)
+}
