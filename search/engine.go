@@ -26,6 +26,8 @@ type Options struct {
 	// Usage and Servers decide which of several servers' copies of one tool is shown first. Both may be nil.
 	Usage   Usage
 	Servers Servers
+	// Learned lifts the tools that use has shown to serve requests like the one that is ranked; nil lifts none.
+	Learned Learned
 }
 
 // Usage tells how much a tool is used, in any unit that the tools of one catalogue share. It must be quick: it is asked for each

@@ -35,7 +35,8 @@ func named(set *tool.Set, text string, dst []int) []int {
 
 func notOfName(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && r != '_' }
 
-// namedBy returns the tools that one word of a request names. A word that could also be an ordinary one names none.
+// namedBy returns the tools that one word of a request names. A word that could also be an ordinary one names none: "follow-up"
+// and "YouTube" are words, though there may be tools named follow_up and youtube.
 func namedBy(set *tool.Set, word string) []int {
 	if call := strings.IndexByte(word, '('); call > 0 {
 		word = word[:call]
@@ -46,16 +47,24 @@ func namedBy(set *tool.Set, word string) []int {
 		return nil
 	case quoted(word, bare), strings.Contains(bare, "_"), strings.ContainsAny(bare, ":./"):
 		return spelled(set, bare)
-	case strings.Contains(bare, "-"), humped(bare):
-		found := set.Spelled(bare)
-		for _, i := range found {
-			if t := set.All()[i]; !strings.EqualFold(separate(t.Name), separate(bare)) && !strings.EqualFold(set.Exposed(t.ID()), bare) {
-				return nil // "follow-up" and "YouTube" are words, though a followup or a youtube may be a tool
-			}
-		}
-		return found
+	case strings.Contains(bare, "-"):
+		return only(set, set.Spelled(bare), func(t *tool.Tool) bool {
+			return strings.EqualFold(t.Name, bare) || strings.EqualFold(set.Exposed(t.ID()), bare)
+		})
+	case humped(bare):
+		return only(set, set.Spelled(bare), func(t *tool.Tool) bool { return strings.EqualFold(separate(t.Name), separate(bare)) })
 	}
 	return nil
+}
+
+// only keeps of found what ok holds for.
+func only(set *tool.Set, found []int, ok func(*tool.Tool) bool) (out []int) {
+	for _, i := range found {
+		if ok(set.All()[i]) {
+			out = append(out, i)
+		}
+	}
+	return out
 }
 
 // quoted reports whether a word stands in quotes or backticks of its own.

@@ -109,6 +109,7 @@ func (e *Engine) rank(ctx context.Context, a ask, s *scratch) (*ranking, error) 
 	} else if a.keep {
 		s.whole = append(s.whole[:0], s.fused...)
 	}
+	e.lift(a, r, s)
 	s.named = named(a.snap.Set(), a.text, s.named[:0])
 	for _, i := range s.named {
 		s.fused[i] += exactBonus
