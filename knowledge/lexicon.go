@@ -147,9 +147,9 @@ func (b *Base) phrase(lang string, words []string) (english []string, taken int)
 	return nil, 0
 }
 
-// word finds a word as it is, else as a misspelt form if it may be one, else as an inflection or a compound. A
-// form that is one letter off comes before one that only begins alike: of the letters that are cut off as endings, some are
-// those that tell words apart.
+// word finds a word as it is, else as a misspelt form if it may be one, else as an inflection or a compound. A form that is one
+// letter off comes before one that only begins alike: of the letters that are cut off as endings, some are those that tell
+// words apart.
 func (b *Base) word(lang, word string, mayBeMisspelt bool) []string {
 	found, known := b.lookUp(lang, word)
 	if known == len(word) {

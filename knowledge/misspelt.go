@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// leastMisspelt is the fewest letters of a word that is taken for a misspelt one: among shorter ones every tenth is a letter
-// away from a word of another meaning.
+// leastMisspelt is the fewest letters of a word that is taken for a misspelt one: of five letters, every tenth word is a letter
+// away from one of another meaning, in Arabic every fourth.
 const leastMisspelt = 6
 
 // misspelt returns the English of the forms of a language that a word misses by one letter: one too many, one too few, another
