@@ -44,6 +44,7 @@ type Query struct {
 	Filter  Filter
 	Explain bool
 	Session string // of the client that asks, "" if it has none
+	Profile string // whose evidence of use counts; "" is the common one
 }
 
 // Filter restricts a search. The zero Filter lets every enabled tool through. It is applied inside the scan: a limit

@@ -1,0 +1,63 @@
+package search
+
+import (
+	"context"
+	"slices"
+
+	"tooldex/tool"
+)
+
+// Learned knows which tools use has shown to serve which requests.
+type Learned interface {
+	// Lift adds to the scores of the tools of set, which are in the order of set.All, what the evidence of a profile says of a
+	// request with these terms and this vector, which is nil where only words are known. It is safe for concurrent use, gives
+	// the same for the same evidence, and keeps nothing.
+	Lift(set *tool.Set, profile string, terms []string, vector, scores []float32)
+}
+
+func (e *Engine) lift(a ask, r *scored, s *scratch) {
+	if e.o.Learned != nil {
+		e.o.Learned.Lift(a.snap.Set(), a.q.Profile, r.terms, r.vector, s.fused)
+	}
+}
+
+// Read returns how a request is read, and the n best enabled tools for it as they would be without what was learned. The
+// errors are those of Search.
+func (e *Engine) Read(ctx context.Context, text string, n int) (*tool.Reading, error) {
+	q := tool.Query{Text: text}
+	needs, err := checkQuery(&q)
+	if err != nil {
+		return nil, err
+	}
+	snap := e.o.Lookup.Current()
+	if snap == nil {
+		return nil, &tool.Error{Code: tool.Unavailable, Op: "read request", Msg: "the catalogue is still being read", Hint: "try again in a moment"}
+	}
+	s := e.scratch.Get().(*scratch)
+	defer e.scratch.Put(s)
+	s.size(snap.Len())
+	allow(snap.Set(), &q.Filter, s.allowed)
+	r, err := e.score(ctx, snap, q.Mode, e.enrich(needs[0]), s)
+	if err != nil {
+		return nil, err
+	}
+	s.named = named(snap.Set(), needs[0], s.named[:0])
+	for _, i := range s.named {
+		s.fused[i] += exactBonus
+	}
+	out := &tool.Reading{Terms: slices.Clone(r.terms), Vector: slices.Clone(r.vector)}
+	if r.vector != nil {
+		out.Model = e.o.Embedder.Model().Fingerprint
+	}
+	if e.o.Base != nil {
+		out.Unknown = e.o.Base.NotUnderstood(needs[0], func(stem string) bool {
+			_, ok := snap.IDF(stem)
+			return ok
+		})
+	}
+	s.order = top(s.fused, s.allowed, n, s.order)
+	for _, i := range s.order {
+		out.Found = append(out.Found, tool.Found{ID: snap.Set().All()[i].ID(), Score: s.fused[i]})
+	}
+	return out, nil
+}
