@@ -30,8 +30,7 @@ func (l *labelled) inspector() *inspect.Inspector {
 // requests are what tools ought to be found by.
 type requests struct {
 	labelled map[tool.ID][]inspect.Request
-	kinds    map[tool.ID][]int // the archetypes whose requests a tool borrows, likest first
-	base     *knowledge.Base
+	borrowed map[tool.ID][]inspect.Request
 }
 
 // What is borrowed for a look at a tool: a few requests of few archetypes, and only of those that are really like it. They
@@ -45,7 +44,7 @@ const (
 )
 
 func (l *labelled) requests() *requests {
-	r := &requests{labelled: map[tool.ID][]inspect.Request{}, kinds: map[tool.ID][]int{}, base: l.model.Base}
+	r := &requests{labelled: map[tool.ID][]inspect.Request{}, borrowed: map[tool.ID][]inspect.Request{}}
 	ids := map[string][]tool.ID{}
 	for _, t := range l.set.Tools {
 		label := l.set.Label(t.ID())
@@ -61,40 +60,64 @@ func (l *labelled) requests() *requests {
 			}
 		}
 	}
-	r.borrow(l.index.Current())
+	if snap := l.index.Current(); snap != nil && l.model.Base != nil {
+		r.borrow(snap, l.model.Base)
+	}
 	return r
 }
 
-// borrow gives each archetype to the tool that is most like it.
-func (r *requests) borrow(snap *index.Snapshot) {
-	if r.base == nil || snap == nil {
-		return
-	}
-	type lent struct {
-		doc  int
-		like float32
-	}
-	likest := map[int32]lent{}
+// borrow gives each tool the requests of the archetypes that no other tool is more like.
+func (r *requests) borrow(snap *index.Snapshot, base *knowledge.Base) {
 	all := snap.Set().All()
-	for i, t := range all {
+	likest := likestTools(snap)
+	kinds := make([][]int, len(all)) // the archetypes of each tool, likest first
+	for point, by := range likest {
+		kinds[by.doc] = append(kinds[by.doc], int(point))
+	}
+	var read, of []int // archetypes, and whose they are
+	for doc, points := range kinds {
+		slices.SortFunc(points, func(a, b int) int {
+			return cmp.Or(cmp.Compare(likest[int32(b)].like, likest[int32(a)].like), cmp.Compare(a, b))
+		})
+		for _, point := range points[:min(mostKinds, len(points))] {
+			read, of = append(read, point), append(of, doc)
+		}
+	}
+	heads, err := base.Heads(read)
+	if err != nil {
+		return // the base is of another version than what is stored: nothing is borrowed from it
+	}
+	for i, h := range heads {
+		asked := h.Utterances
+		if len(asked) == 0 && h.Title != "" {
+			asked = []string{h.Title}
+		}
+		id := all[of[i]].ID()
+		for _, text := range spread(asked, perKind) {
+			r.borrowed[id] = append(r.borrowed[id], inspect.Request{Text: text, From: inspect.Borrowed})
+		}
+	}
+}
+
+// likeness is the tool that is likest to an archetype, by its place in the snapshot.
+type likeness struct {
+	doc  int
+	like float32
+}
+
+func likestTools(snap *index.Snapshot) map[int32]likeness {
+	out := map[int32]likeness{}
+	for i, t := range snap.Set().All() {
 		if t.Disabled {
 			continue
 		}
 		for _, l := range snap.Landmarks(i) {
-			if had, ok := likest[l.Point]; l.Lent >= leastLent && l.Like >= leastLike && (!ok || had.like < l.Like) {
-				likest[l.Point] = lent{i, l.Like}
+			if had, ok := out[l.Point]; l.Lent >= leastLent && l.Like >= leastLike && (!ok || had.like < l.Like) {
+				out[l.Point] = likeness{i, l.Like}
 			}
 		}
 	}
-	for point, by := range likest {
-		id := all[by.doc].ID()
-		r.kinds[id] = append(r.kinds[id], int(point))
-	}
-	for _, kinds := range r.kinds {
-		slices.SortFunc(kinds, func(a, b int) int {
-			return cmp.Or(cmp.Compare(likest[int32(b)].like, likest[int32(a)].like), cmp.Compare(a, b))
-		})
-	}
+	return out
 }
 
 // of lists the requests that ought to find a tool, those that people answer for first.
@@ -112,21 +135,7 @@ func (r *requests) of(t *tool.Tool) []inspect.Request {
 			out = append(out, inspect.Request{Text: e.Description, From: inspect.Example})
 		}
 	}
-	kinds := r.kinds[t.ID()]
-	for _, k := range kinds[:min(mostKinds, len(kinds))] {
-		h, err := r.base.Head(k)
-		if err != nil {
-			continue // the base is of another version than what is stored: nothing is borrowed from it
-		}
-		asked := h.Utterances
-		if len(asked) == 0 && h.Title != "" {
-			asked = []string{h.Title}
-		}
-		for _, text := range spread(asked, perKind) {
-			out = append(out, inspect.Request{Text: text, From: inspect.Borrowed})
-		}
-	}
-	return out
+	return append(out, r.borrowed[t.ID()]...)
 }
 
 // spread picks n of a list, the first and the last among them: archetypes list requests from near their wording to far from it.

@@ -84,8 +84,9 @@ func (in *Inspector) probes(t *tool.Tool) []Request {
 	if s := cmp.Or(t.Summary, cut(t.Description, 200), t.Title); s != "" {
 		out = append(out, Request{Text: s, From: Summary})
 	}
+	requests := in.o.Requests(t)
 	for _, from := range []Source{Labelled, Declared, Example, Borrowed} {
-		for _, r := range in.o.Requests(t) {
+		for _, r := range requests {
 			if r.From == from && len(out) < probes {
 				out = append(out, r)
 			}
