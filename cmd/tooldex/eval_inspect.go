@@ -36,7 +36,7 @@ type requests struct {
 // What is borrowed for a look at a tool: a few requests of few archetypes, and only of those that are really like it. They
 // are borrowed by the likest tool of the catalogue alone, or one request would be claimed by all tools of a kind.
 const (
-	leastLike     = .55
+	leastLike     = .72
 	leastLent     = .5
 	mostKinds     = 2
 	perKind       = 4

@@ -16,7 +16,7 @@ type Description struct {
 	Requests int      `json:"requests"`         // that ought to find it
 	First    int      `json:"first"`            // of which it comes first
 	Five     int      `json:"five"`             // or among the first five
-	Words    []Part   `json:"words,omitempty"`  // what finds it: the words that add most, mean over its requests
+	Words    []Part   `json:"words,omitempty"`  // of a named tool: the words that add most, mean over its requests
 	Found    []Asked  `json:"found,omitempty"`  // requests that it comes first for
 	Missed   []Asked  `json:"missed,omitempty"` // requests that another tool comes first for, those of people first
 	LostTo   []Lost   `json:"lostTo,omitempty"` // to which tools, most often first
@@ -45,7 +45,8 @@ type Advice struct {
 const mostWords = 12
 
 // Describe describes tools, or all that can be found where none are named, in the order in which they were named or else
-// those that are found worst first. It takes a search a request, on all processors. The errors are those of the Searcher, and NotFound
+// those that are found worst first. Its requests are those of Options, or its own first sentence where there are none.
+// It takes a search a request, on all processors. The errors are those of the Searcher, and NotFound
 // for a tool that the catalogue does not have.
 func (in *Inspector) Describe(ctx context.Context, ids ...tool.ID) ([]Description, error) {
 	tools := in.tools
@@ -63,13 +64,13 @@ func (in *Inspector) Describe(ctx context.Context, ids ...tool.ID) ([]Descriptio
 	asked := make([][]Request, len(tools))
 	spelled := make([][]map[string]string, len(tools))
 	for i, t := range tools { // what reads words and requests need not be safe for several at once
-		asked[i] = in.o.Requests(t)
+		asked[i] = in.asked(t)
 		for _, r := range asked[i] {
 			spelled[i] = append(spelled[i], in.spelled(r.Text))
 		}
 	}
 	err := inParallel(ctx, len(tools), func(ctx context.Context, i int) (err error) {
-		out[i], err = in.put(ctx, tools[i], asked[i], spelled[i])
+		out[i], err = in.put(ctx, tools[i], asked[i], spelled[i], len(ids) > 0)
 		return err
 	})
 	if err != nil {
@@ -92,12 +93,21 @@ func (d *Description) rate() float64 {
 	return (float64(d.First) + float64(d.Five)/8) / float64(d.Requests)
 }
 
-// put puts the requests of a tool.
-func (in *Inspector) put(ctx context.Context, t *tool.Tool, requests []Request, spelled []map[string]string) (Description, error) {
+// asked are the requests that ought to find a tool.
+func (in *Inspector) asked(t *tool.Tool) []Request {
+	out := in.o.Requests(t)
+	if text := sentence(t); len(out) == 0 && text != "" {
+		out = []Request{{Text: text, From: Summary}}
+	}
+	return out
+}
+
+// put puts the requests of a tool. To explain them all takes as long again.
+func (in *Inspector) put(ctx context.Context, t *tool.Tool, requests []Request, spelled []map[string]string, explain bool) (Description, error) {
 	d := Description{Tool: t.ID(), Disabled: t.Disabled, Requests: len(requests)}
 	added, lost := map[string]*Part{}, map[tool.ID]int{}
 	for k, r := range requests {
-		res, err := in.o.Searcher.Search(ctx, tool.Query{Text: r.Text, Limit: neighbours, Detail: tool.DetailName, Explain: true})
+		res, err := in.o.Searcher.Search(ctx, tool.Query{Text: r.Text, Limit: neighbours, Detail: tool.DetailName, Explain: explain})
 		if err != nil {
 			return d, fmt.Errorf("describe %s: %w", t.ID(), err)
 		}
