@@ -19,24 +19,24 @@ func (b *Base) misspelt(lang, word string) (english []string) {
 		return nil
 	}
 	lexicon := b.lexicon()
-	_, letter := utf8.DecodeRuneInString(word) // the others of its script are mostly as long
-	prefix := lang + fieldSep + word[:letter]
+	_, first := utf8.DecodeRuneInString(word)
+	prefix := lang + fieldSep + word[:first]
 	longest := 0
 	for i := sort.Search(lexicon.keys.n, func(i int) bool { return string(lexicon.keys.at(i)) >= prefix }); i < lexicon.keys.n; i++ {
 		key := lexicon.keys.at(i)
 		if len(key) < len(prefix) || string(key[:len(prefix)]) != prefix {
 			break
 		}
-		stem := key[len(prefix)-letter:]
-		if n := len(word) - len(stem); n < -letter || n > (cutOff+1)*letter || bytes.IndexByte(stem, ' ') >= 0 {
-			continue
+		stem := key[len(prefix)-first:]
+		if _, begins := oneOff(word, stem, false); !begins {
+			continue // as nearly all do
 		}
 		for rest := lexicon.values.at(i); len(rest) > 0; {
 			var value []byte
 			value, rest, _ = bytes.Cut(rest, []byte(listSep))
 			ending, en, _ := bytes.Cut(value, []byte(fieldSep))
 			var room [64]byte
-			same, ok := oneOff(word, append(append(room[:0], stem...), ending...))
+			same, ok := oneOff(word, append(append(room[:0], stem...), ending...), true)
 			switch {
 			case !ok || same < longest:
 			case same > longest:
@@ -53,8 +53,8 @@ func (b *Base) misspelt(lang, word string) (english []string) {
 }
 
 // oneOff reports whether one letter more, less or changed, or two neighbours changed about, make word of form, and how many
-// bytes both begin with.
-func oneOff(word string, form []byte) (same int, ok bool) {
+// bytes both begin with. If form is not the whole of one, it reports whether word may be one letter off a form that begins so.
+func oneOff(word string, form []byte, whole bool) (same int, ok bool) {
 	for same < len(word) && same < len(form) && word[same] == form[same] {
 		same++
 	}
@@ -62,17 +62,22 @@ func oneOff(word string, form []byte) (same int, ok bool) {
 		same--
 	}
 	w, f := word[same:], form[same:]
+	if w == "" && len(f) == 0 {
+		return same, !whole
+	}
 	_, w1 := utf8.DecodeRuneInString(w)
 	_, f1 := utf8.DecodeRune(f)
-	switch {
-	case w == "" && len(f) == 0:
-		return 0, false
-	case w[w1:] == string(f[f1:]), w == string(f[f1:]), w[w1:] == string(f):
+	if fits(w[w1:], f[f1:], whole) || fits(w, f[f1:], whole) || fits(w[w1:], f, whole) {
 		return same, true
 	}
 	_, w2 := utf8.DecodeRuneInString(w[w1:])
 	_, f2 := utf8.DecodeRune(f[f1:])
-	return same, w[:w1] == string(f[f1:f1+f2]) && w[w1:w1+w2] == string(f[:f1]) && w[w1+w2:] == string(f[f1+f2:])
+	return same, w[:w1] == string(f[f1:f1+f2]) && w[w1:w1+w2] == string(f[:f1]) && fits(w[w1+w2:], f[f1+f2:], whole)
+}
+
+// fits reports whether w is f, or begins with f if that is not the whole.
+func fits(w string, f []byte, whole bool) bool {
+	return len(w) >= len(f) && (!whole || len(w) == len(f)) && w[:len(f)] == string(f)
 }
 
 // mayBeMisspelt reports whether it is worth to look for what a word of lang, the i-th of a request in one of langs, misspells:

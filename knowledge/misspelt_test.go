@@ -93,6 +93,7 @@ func TestMisspeltForm(t *testing.T) {
 		"two bytes a letter":    {"ru", "сообщние", "message"},
 		"without spaces":        {"zh", "创建一个新的代码仓库", ""},
 		"nothing":               {"de", "", ""},
+		"letters of two widths": {"de", "straaße", "street"},
 		"not text":              {"de", "rechnu\xffg", "invoice"},
 		"not text at the start": {"de", "\xff\xfe\xff\xfe\xff\xfe", ""},
 	} {
@@ -126,7 +127,7 @@ func TestOneOff(t *testing.T) {
 		"swapped, two bytes": {"абв", "бав", 0, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			same, ok := oneOff(c.word, []byte(c.form))
+			same, ok := oneOff(c.word, []byte(c.form), true)
 			if ok != c.ok || ok && same != c.same {
 				t.Errorf("oneOff(%q, %q) = %d, %v", c.word, c.form, same, ok)
 			}
@@ -143,9 +144,14 @@ func FuzzOneOff(f *testing.F) {
 		if !utf8.ValidString(a) || !utf8.ValidString(b) || len(a)*len(b) > 1e4 {
 			t.Skip()
 		}
-		same, ok := oneOff(a, []byte(b))
+		same, ok := oneOff(a, []byte(b), true)
 		if want := distance([]rune(a), []rune(b)) == 1; ok != want {
 			t.Errorf("oneOff(%q, %q) = %v", a, b, ok)
+		}
+		for end := range b {
+			if _, may := oneOff(a, []byte(b[:end]), false); ok && !may {
+				t.Errorf("%q may not be off a form that begins with %q", a, b[:end])
+			}
 		}
 		if ok && (same > len(a) || same > len(b) || a[:same] != b[:same]) {
 			t.Errorf("%q and %q do not share %d bytes", a, b, same)
@@ -180,7 +186,7 @@ func TestMisspeltSkipsNothing(t *testing.T) {
 	b := builtinBase(t)
 	lexicon := b.lexicon()
 	for lang, words := range map[string][]string{
-		"de": {"rechnugn", "nachircht", "benutezr", "zusamenfassung", "kalendr"}, "ru": {"сообщние", "здаача", "заадча", "репозитори"},
+		"de": {"rechnugn", "nachircht", "benutezr", "zusamenfassung", "kalendr", "straaße", "straßee", "adresze", "schließfn"}, "ru": {"сообщние", "здаача", "заадча", "репозитори"},
 		"vi": {"thumuc1", "nguoid"}, "ko": {"데이터베이슨", "스프레드시"}, "hi": {"दस्तवेज"}, "tr": {"kullanci", "dosyala"},
 	} {
 		for _, word := range words {
@@ -193,7 +199,7 @@ func TestMisspeltSkipsNothing(t *testing.T) {
 				}
 				for _, v := range splitList(string(lexicon.values.at(i))) {
 					ending, en, _ := strings.Cut(v, fieldSep)
-					same, ok := oneOff(word, []byte(stem+ending))
+					same, ok := oneOff(word, []byte(stem+ending), true)
 					if ok && same > longest {
 						longest, want = same, nil
 					}
