@@ -95,7 +95,7 @@ func TestDemoNames(t *testing.T) {
 	for name, decorate := range decorations {
 		t.Run(name, func(t *testing.T) {
 			for i, h := range set.All() {
-				if i%3 != len(name)%3 { // a third of the tools in each decoration
+				if i%5 != len(name)%5 { // a fifth of the tools in each decoration
 					continue
 				}
 				text := decorate(h)

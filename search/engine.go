@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 
 	"tooldex/embed"
 	"tooldex/index"
@@ -110,7 +112,7 @@ func checkQuery(q *tool.Query) ([]string, error) {
 	}
 	needs := make([]string, 0, len(texts))
 	for _, t := range texts {
-		if t = strings.Join(strings.Fields(strings.ToValidUTF8(cutText(t), " ")), " "); t != "" {
+		if t = plain(strings.Join(strings.Fields(strings.ToValidUTF8(cutText(t), " ")), " ")); t != "" {
 			needs = append(needs, t)
 		}
 	}
@@ -139,6 +141,26 @@ func checkQuery(q *tool.Query) ([]string, error) {
 		return nil, invalid("unknown detail "+string(q.Detail), "use name, summary, signature or schema")
 	}
 	return needs, nil
+}
+
+// wraps are the quotes and brackets that may stand around a whole request, the first of each before it.
+var wraps = []string{`""`, "''", "``", "“”", "„“", "«»", "‘’", "()", "[]"}
+
+// plain returns a request without the quotes or brackets around all of it, and not shouted: capitals alone say nothing.
+func plain(text string) string {
+	for _, w := range wraps {
+		_, size := utf8.DecodeRuneInString(w)
+		inner, opened := strings.CutPrefix(text, w[:size])
+		inner, closed := strings.CutSuffix(inner, w[size:])
+		if opened && closed && !strings.Contains(inner, w[size:]) {
+			text = strings.TrimSpace(inner)
+			break
+		}
+	}
+	if strings.Contains(text, " ") && strings.IndexFunc(text, unicode.IsLower) < 0 {
+		return strings.ToLower(text)
+	}
+	return text
 }
 
 func cutText(s string) string {

@@ -69,6 +69,7 @@ type ranking struct {
 	text      string
 	terms     []string
 	places    []place
+	judged    judged
 	confident bool
 	advice    *tool.Advice
 	degraded  string
@@ -77,6 +78,7 @@ type ranking struct {
 // place is one place of a ranking.
 type place struct {
 	doc     int32
+	best    int32   // of its family, the one with the highest score
 	also    []int32 // the same tool on other servers, best first
 	key     int32   // the same for all of a family
 	score   float64
@@ -118,7 +120,7 @@ func (e *Engine) rank(ctx context.Context, a ask, s *scratch) (*ranking, error) 
 	order := top(s.fused, s.onePerFamily(a.snap), max(a.q.Limit, leastDepth), s.order)
 	s.order = order
 	j := e.judge(a.snap, full, r, order, s)
-	out.confident = j.fits >= leastProbability
+	out.judged, out.confident = j, j.fits >= leastProbability
 	out.places = make([]place, 0, len(order))
 	for _, i := range order {
 		p := e.place(a.snap, i, steer, s)

@@ -316,30 +316,6 @@ func TestExplainAddsUp(t *testing.T) {
 	}
 }
 
-// TestUnrelatedToolChangesNothing adds one tool to a thousand and compares the first ten of the demo's requests.
-func TestUnrelatedToolChangesNothing(t *testing.T) {
-	tools := archetypeTools(t, 1000)
-	before := engineOf(t, tools)
-	after := engineOf(t, append(slices.Clone(tools), &tool.Tool{
-		Server: "kiln", Name: "glaze_pottery", Description: "Apply a coat of glaze to a stoneware bowl before its second firing.", InputSchema: json.RawMessage(`{"type":"object"}`),
-	}))
-	var agreed, all float64
-	for _, text := range demoQueries(t) {
-		a := hitIDs(mustSearch(t, before, tool.Query{Text: text, Limit: 10}).Tools)
-		b := hitIDs(mustSearch(t, after, tool.Query{Text: text, Limit: 10}).Tools)
-		for i := range a {
-			all++
-			if i < len(b) && a[i] == b[i] {
-				agreed++
-			}
-		}
-	}
-	t.Logf("%.4f of %v places are the same", agreed/all, all)
-	if agreed/all < .99 {
-		t.Errorf("only %.4f of the places are the same", agreed/all)
-	}
-}
-
 func demoQueries(t testing.TB) []string {
 	t.Helper()
 	var out []string

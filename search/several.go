@@ -113,9 +113,9 @@ func (e *Engine) withClauses(ctx context.Context, a ask, clauses []string, s *sc
 			continue
 		}
 		if from >= 0 {
-			best = places[from]
 			places = slices.Delete(places, from, from+1)
 		}
+		best.score = a.whole.judged.score(s.whole[best.best]) // whether or not as many are shown as would reach it
 		places = slices.Insert(places, at, best)
 		at++
 	}

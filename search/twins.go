@@ -37,7 +37,7 @@ func (s *scratch) onePerFamily(snap *index.Snapshot) []bool {
 // place makes the place of document i, with the best of its family at the front and the rest of it behind. Steer are the words
 // of the request.
 func (e *Engine) place(snap *index.Snapshot, i int32, steer []string, s *scratch) place {
-	p := place{doc: i, key: i}
+	p := place{doc: i, best: i, key: i}
 	family := snap.Twins(int(i))
 	if family == nil {
 		return p

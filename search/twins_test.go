@@ -78,6 +78,7 @@ func TestTheBestTwinIsShown(t *testing.T) {
 	running := func(server string) tool.Status { return tool.Status{Server: server, State: tool.Running} }
 	failed := func(server string) tool.Status { return tool.Status{Server: server, State: tool.Failed} }
 	always := func(x *tool.Tool) { x.Always = true }
+	plain := snapshotOf(t, copied(t))
 	for name, c := range map[string]struct {
 		text   string
 		tools  func([]*tool.Tool) []*tool.Tool
@@ -126,11 +127,11 @@ func TestTheBestTwinIsShown(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tools := copied(t)
+			snap := plain
 			if c.tools != nil {
-				tools = c.tools(tools)
+				snap = snapshotOf(t, c.tools(copied(t)))
 			}
-			o := options(t, snapshotOf(t, tools))
+			o := options(t, snap)
 			o.Usage, o.Servers = c.uses, c.states
 			h := mustSearch(t, New(o), tool.Query{Text: c.text, Filter: c.filter}).Tools[0]
 			var also []string
@@ -212,4 +213,16 @@ func TestTwinsDoNotChangeOthers(t *testing.T) {
 	if agreed*100 < all*95 {
 		t.Errorf("the first tool stays for %d of %d requests", agreed, all)
 	}
+}
+
+// together are the tools of the demo and those of testdata with their copies, whose servers have other names.
+func together(t testing.TB) []*tool.Tool {
+	t.Helper()
+	out := demoCatalogue(t)
+	for _, one := range copied(t) {
+		again := *one
+		again.Server = "test-" + one.Server
+		out = append(out, &again)
+	}
+	return out
 }
