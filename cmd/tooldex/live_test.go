@@ -41,7 +41,7 @@ func connectWatching(t *testing.T, dataDir string, args ...string) (*client, <-c
 		t.Fatalf("connect: %v", err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	return &client{t, s, nil}, changed
+	return &client{t: t, ClientSession: s}, changed
 }
 
 // waitFor waits until the client has been told of a change after which ok holds.

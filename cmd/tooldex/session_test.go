@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -16,7 +17,9 @@ import (
 type client struct {
 	t *testing.T
 	*mcp.ClientSession
-	stderr *strings.Builder
+	stderr   *strings.Builder
+	process  int                           // of the command over stdio
+	progress atomic.Pointer[chan struct{}] // receives one for each notification of progress, if it is set
 }
 
 // connectStdio starts the built command with the given arguments and data directory.
@@ -25,19 +28,32 @@ func connectStdio(t *testing.T, dataDir string, args ...string) *client {
 	cmd := servingCommand(t, dataDir, args...)
 	stderr := &strings.Builder{}
 	cmd.Stderr = stderr
-	return connectClient(t, &mcp.CommandTransport{Command: cmd}, stderr)
+	c := connectClient(t, &mcp.CommandTransport{Command: cmd}, stderr)
+	c.process = cmd.Process.Pid
+	return c
 }
 
 func connectClient(t *testing.T, transport mcp.Transport, stderr *strings.Builder) *client {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), wait)
 	defer cancel()
-	s, err := mcp.NewClient(&mcp.Implementation{Name: "scenario", Version: "1"}, nil).Connect(ctx, transport, nil)
+	c := &client{t: t, stderr: stderr}
+	s, err := mcp.NewClient(&mcp.Implementation{Name: "scenario", Version: "1"}, &mcp.ClientOptions{
+		ProgressNotificationHandler: func(context.Context, *mcp.ProgressNotificationClientRequest) {
+			if to := c.progress.Load(); to != nil {
+				select {
+				case *to <- struct{}{}:
+				default:
+				}
+			}
+		},
+	}).Connect(ctx, transport, nil)
 	if err != nil {
 		t.Fatalf("connect: %v", err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	return &client{t, s, stderr}
+	c.ClientSession = s
+	return c
 }
 
 // call calls a tool, and fails the test if the protocol does.
