@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 //go:embed report.css
@@ -19,7 +20,15 @@ type markup struct{ strings.Builder }
 
 func (m *markup) put(format string, args ...any) { fmt.Fprintf(m, format, args...) }
 
-func text(s string) string { return html.EscapeString(strings.ToValidUTF8(s, "\uFFFD")) }
+// text is s as a page may hold it: nothing in it is markup, or a character that a page must not have.
+func text(s string) string {
+	return html.EscapeString(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD")))
+}
 
 // table writes rows of cells that are markup already; the first row is the heading, and columns in wordy hold prose.
 func (m *markup) table(rows [][]string, wordy ...int) {
