@@ -10,14 +10,14 @@ import (
 // Learned knows which tools use has shown to serve which requests.
 type Learned interface {
 	// Lift adds to the scores of the tools of set, which are in the order of set.All, what the evidence of a profile says of a
-	// request with these terms and this vector, which is nil where only words are known. It is safe for concurrent use, gives
+	// request with these terms and this vector, which is nil where only words are known; tools that are not allowed count for nothing. It is safe for concurrent use, gives
 	// the same for the same evidence, and keeps nothing.
-	Lift(set *tool.Set, profile string, terms []string, vector, scores []float32)
+	Lift(set *tool.Set, profile string, terms []string, vector []float32, allowed []bool, scores []float32)
 }
 
 func (e *Engine) lift(a ask, r *scored, s *scratch) {
 	if e.o.Learned != nil {
-		e.o.Learned.Lift(a.snap.Set(), a.q.Profile, r.terms, r.vector, s.fused)
+		e.o.Learned.Lift(a.snap.Set(), a.q.Profile, r.terms, r.vector, s.allowed, s.fused)
 	}
 }
 

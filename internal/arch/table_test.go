@@ -47,6 +47,10 @@ var table = map[string]rule{
 		imports: []string{"tool", "internal/vector"},
 		doc:     "Package knowledge holds what is known about the kinds of tools that exist, and lends it to those in the catalogue.",
 	},
+	"learn": {
+		imports: []string{"tool", "internal/vector"},
+		doc:     "Package learn gathers what the use of tools shows about the requests they serve, and lifts tools in searches by it.",
+	},
 	"search": {
 		imports: []string{"tool", "embed", "index", "knowledge"},
 		doc:     "Package search ranks tools for a query by fusing semantic and lexical candidates.",

@@ -1,0 +1,183 @@
+package learn
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"tooldex/tool"
+)
+
+// The bounds of what is kept.
+const (
+	perTool   = 512    // pieces of evidence for one tool of one profile
+	overall   = 20_000 // pieces of evidence
+	maxMissed = 512    // missed requests
+)
+
+// gone is how long the evidence for a tool that is not in the catalogue is kept after its last use.
+const gone = 30 * 24 * time.Hour
+
+// book is everything that was learned, by key.
+type book struct {
+	uses     map[string]*use
+	missed   map[string]*missed
+	approved map[string]*approval
+}
+
+func newBook() *book {
+	return &book{uses: map[string]*use{}, missed: map[string]*missed{}, approved: map[string]*approval{}}
+}
+
+func (b *book) empty() bool { return len(b.uses)+len(b.missed)+len(b.approved) == 0 }
+
+func (b *book) size() int { return len(b.uses) + len(b.missed) }
+
+func (b *book) addUse(key string, u *use) {
+	if have := b.uses[key]; have != nil {
+		sum := *have // entries are shared between books
+		sum.merge(u)
+		u = &sum
+	}
+	b.uses[key] = u
+}
+
+func (b *book) addMissed(key string, m *missed) {
+	if have := b.missed[key]; have != nil {
+		sum := *have
+		sum.merge(m)
+		m = &sum
+	}
+	b.missed[key] = m
+}
+
+// add adds all that is in more.
+func (b *book) add(more *book) {
+	for k, u := range more.uses {
+		b.addUse(k, u)
+	}
+	for k, m := range more.missed {
+		b.addMissed(k, m)
+	}
+	maps.Copy(b.approved, more.approved)
+}
+
+// read adds an entry as it is stored; what cannot be read is left out.
+func (b *book) read(key string, v []byte) {
+	if key == "" {
+		return
+	}
+	switch key[0] {
+	case keyUse:
+		if u, err := decodeUse(v); err == nil {
+			b.uses[key] = u
+		}
+	case keyMissed:
+		if m, err := decodeMissed(v); err == nil {
+			b.missed[key] = m
+		}
+	case keyApproval:
+		if a, err := decodeApproval(v); err == nil {
+			b.approved[key] = a
+		}
+	}
+}
+
+// surplus returns the keys of what is to be dropped: evidence that has lost its weight, that of tools which are long gone, and
+// what is above the bounds. Clients share the places of a tool, and tools those of all, so that no one crowds out the others.
+func (b *book) surplus(now time.Time, halfLife time.Duration, known func(tool.ID) bool) []string {
+	type place struct {
+		profile string
+		tool    tool.ID
+	}
+	var out []string
+	byTool := map[place][]string{}
+	for _, k := range slices.Sorted(maps.Keys(b.uses)) {
+		u := b.uses[k]
+		age := now.Sub(time.Unix(u.last, 0))
+		if age > 8*halfLife || age > gone && !known(u.tool) {
+			out = append(out, k)
+			continue
+		}
+		p := place{u.profile, u.tool}
+		byTool[p] = append(byTool[p], k)
+	}
+	sizes := make([]int, 0, len(byTool))
+	for _, keys := range byTool {
+		sizes = append(sizes, len(keys))
+	}
+	most := share(sizes, overall)
+	for _, keys := range byTool {
+		if len(keys) > most {
+			out = append(out, b.last(keys, most)...)
+		}
+	}
+	if extra := len(b.missed) - maxMissed; extra > 0 {
+		keys := slices.SortedFunc(maps.Keys(b.missed), func(x, y string) int {
+			return cmp.Or(cmp.Compare(b.missed[x].last, b.missed[y].last), cmp.Compare(x, y))
+		})
+		out = append(out, keys[:extra]...)
+	}
+	for k, a := range b.approved {
+		if now.Sub(time.Unix(a.at, 0)) > gone && !known(a.tool) {
+			out = append(out, k)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// share returns the most that each may have, perTool at most, so that all together have no more than total.
+func share(sizes []int, total int) int {
+	low, high := 0, perTool
+	for low < high {
+		try, sum := (low+high+1)/2, 0
+		for _, n := range sizes {
+			sum += min(n, try)
+		}
+		if sum <= total {
+			low = try
+		} else {
+			high = try - 1
+		}
+	}
+	return low
+}
+
+// last returns the keys beyond the first n when each client in turn puts forward its latest.
+func (b *book) last(keys []string, n int) []string {
+	byClient := map[string][]string{}
+	for _, k := range keys {
+		c := b.uses[k].client
+		byClient[c] = append(byClient[c], k)
+	}
+	type turn struct {
+		round int
+		key   string
+	}
+	var turns []turn
+	for _, list := range byClient {
+		slices.SortFunc(list, func(x, y string) int {
+			return cmp.Or(cmp.Compare(b.uses[y].last, b.uses[x].last), cmp.Compare(x, y))
+		})
+		for i, k := range list {
+			turns = append(turns, turn{i, k})
+		}
+	}
+	slices.SortFunc(turns, func(x, y turn) int { return cmp.Or(cmp.Compare(x.round, y.round), cmp.Compare(x.key, y.key)) })
+	var out []string
+	for _, t := range turns[n:] {
+		out = append(out, t.key)
+	}
+	return out
+}
+
+// drop removes entries.
+func (b *book) drop(keys []string) {
+	for _, k := range keys {
+		delete(b.uses, k)
+		delete(b.missed, k)
+		delete(b.approved, k)
+	}
+}

@@ -1,0 +1,340 @@
+package learn
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"tooldex/tool"
+)
+
+// The tags of fields. A tag is never given a second meaning, and readers pass over those they do not know.
+const (
+	tagProfile byte = iota + 1
+	tagTool
+	tagClient
+	tagKind
+	tagRequest
+	tagCount
+	tagFirst
+	tagLast
+	tagSession
+	tagText
+	tagWords
+	tagModel
+	tagVector
+	tagFound
+	tagNothing
+	tagIgnored
+	tagUnknown
+	tagShown
+	tagCalled
+)
+
+var errShort = errors.New("entry is cut short")
+
+// The bounds of what a reader takes from an entry, so that a damaged one cannot ask for the world.
+const (
+	maxWords  = 64
+	maxFound  = 8
+	maxDims   = 1 << 13
+	maxText   = 4000
+	maxString = 4096
+)
+
+type writer struct{ b []byte }
+
+func (w *writer) bytes(tag byte, v []byte) {
+	if len(v) > 0 {
+		w.b = append(w.b, tag)
+		w.b = binary.AppendUvarint(w.b, uint64(len(v)))
+		w.b = append(w.b, v...)
+	}
+}
+
+func (w *writer) number(tag byte, n int64) {
+	if n != 0 {
+		w.bytes(tag, binary.AppendVarint(nil, n))
+	}
+}
+
+func (w *writer) numbers(tag byte, list []uint32) {
+	var b []byte
+	for _, n := range list {
+		b = binary.LittleEndian.AppendUint32(b, n)
+	}
+	w.bytes(tag, b)
+}
+
+func (w *writer) ids(tag byte, list []tool.ID) {
+	for _, id := range list {
+		w.bytes(tag, []byte(id))
+	}
+}
+
+// eachField calls fn with the fields of b in order. The slices belong to b.
+func eachField(b []byte, fn func(tag byte, v []byte) error) error {
+	for len(b) > 0 {
+		n, used := binary.Uvarint(b[1:])
+		if used <= 0 || n > uint64(len(b)-1-used) {
+			return errShort
+		}
+		tag, end := b[0], 1+used+int(n)
+		if err := fn(tag, b[1+used:end]); err != nil {
+			return err
+		}
+		b = b[end:]
+	}
+	return nil
+}
+
+func readNumber(v []byte) (int64, error) {
+	n, used := binary.Varint(v)
+	if used != len(v) || used <= 0 {
+		return 0, errShort
+	}
+	return n, nil
+}
+
+func readCount(v []byte) (uint32, error) {
+	n, err := readNumber(v)
+	if err != nil || n < 0 || n > math.MaxUint32 {
+		return 0, errShort
+	}
+	return uint32(n), nil
+}
+
+func readNumbers(v []byte, most int) ([]uint32, error) {
+	if len(v)%4 != 0 || len(v)/4 > most {
+		return nil, errShort
+	}
+	out := make([]uint32, len(v)/4)
+	for i := range out {
+		out[i] = binary.LittleEndian.Uint32(v[4*i:])
+	}
+	return out, nil
+}
+
+func readText(v []byte, most int) (string, error) {
+	if len(v) > most {
+		return "", fmt.Errorf("text of %d bytes", len(v))
+	}
+	return string(v), nil
+}
+
+func encodeUse(u *use) []byte {
+	w := &writer{b: make([]byte, 0, 128+len(u.reading.vector)+4*len(u.reading.words)+len(u.text))}
+	w.bytes(tagProfile, []byte(u.profile))
+	w.bytes(tagTool, []byte(u.tool))
+	w.bytes(tagClient, []byte(u.client))
+	w.number(tagKind, int64(u.kind))
+	w.bytes(tagRequest, binary.BigEndian.AppendUint64(nil, u.request))
+	w.number(tagCount, int64(u.count))
+	w.number(tagFirst, u.first)
+	w.number(tagLast, u.last)
+	w.numbers(tagSession, u.sessions)
+	w.bytes(tagText, []byte(u.text))
+	r := u.reading
+	w.numbers(tagWords, r.words)
+	if len(r.vector) > 0 {
+		w.numbers(tagModel, []uint32{r.model})
+		b := binary.LittleEndian.AppendUint32(make([]byte, 0, 4+len(r.vector)), math.Float32bits(r.scale))
+		for _, x := range r.vector {
+			b = append(b, byte(x))
+		}
+		w.bytes(tagVector, b)
+	}
+	var b []byte
+	for _, f := range r.found {
+		b = binary.LittleEndian.AppendUint32(b, f.tool)
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(f.score))
+	}
+	w.bytes(tagFound, b)
+	return w.b
+}
+
+// decodeUse reads what encodeUse wrote. The use keeps nothing of b.
+func decodeUse(b []byte) (*use, error) {
+	u := &use{reading: &reading{}}
+	err := eachField(b, u.set)
+	if err == nil && (u.tool == "" || u.kind < Called || u.kind > Replayed || u.count == 0) {
+		err = errors.New("evidence without a tool, a kind or a count")
+	}
+	return u, err
+}
+
+func (u *use) set(tag byte, v []byte) (err error) {
+	switch tag {
+	case tagProfile:
+		u.profile, err = readText(v, maxString)
+	case tagTool:
+		var s string
+		s, err = readText(v, maxString)
+		u.tool = tool.ID(s)
+	case tagClient:
+		u.client, err = readText(v, maxString)
+	case tagKind:
+		var n int64
+		n, err = readNumber(v)
+		u.kind = Kind(min(max(n, 0), math.MaxUint8))
+	case tagRequest:
+		u.request, err = readRequest(v)
+	case tagCount:
+		u.count, err = readCount(v)
+	case tagFirst:
+		u.first, err = readNumber(v)
+	case tagLast:
+		u.last, err = readNumber(v)
+	case tagSession:
+		u.sessions, err = readNumbers(v, maxSessions)
+	case tagText:
+		u.text, err = readText(v, maxText)
+	default:
+		err = u.reading.set(tag, v)
+	}
+	return err
+}
+
+func (r *reading) set(tag byte, v []byte) (err error) {
+	switch tag {
+	case tagWords:
+		r.words, err = readNumbers(v, maxWords)
+	case tagModel:
+		var one []uint32
+		if one, err = readNumbers(v, 1); err == nil && len(one) == 1 {
+			r.model = one[0]
+		}
+	case tagVector:
+		if len(v) < 4 || len(v) > 4+maxDims {
+			return errShort
+		}
+		r.scale = math.Float32frombits(binary.LittleEndian.Uint32(v))
+		if !(r.scale >= 0 && r.scale <= 1) { // components of a unit vector
+			return fmt.Errorf("scale %v", r.scale)
+		}
+		r.vector = make([]int8, len(v)-4)
+		for i, x := range v[4:] {
+			r.vector[i] = int8(x)
+		}
+	case tagFound:
+		var pairs []uint32
+		if pairs, err = readNumbers(v, 2*maxFound); err != nil || len(pairs)%2 != 0 {
+			return errShort
+		}
+		for i := 0; i < len(pairs); i += 2 {
+			score := math.Float32frombits(pairs[i+1])
+			if !(score >= 0 && score < 1e3) {
+				return fmt.Errorf("score %v", score)
+			}
+			r.found = append(r.found, found{pairs[i], score})
+		}
+	}
+	return err
+}
+
+func readRequest(v []byte) (uint64, error) {
+	if len(v) != 8 {
+		return 0, errShort
+	}
+	return binary.BigEndian.Uint64(v), nil
+}
+
+func encodeMissed(m *missed) []byte {
+	w := &writer{}
+	w.bytes(tagProfile, []byte(m.profile))
+	w.bytes(tagRequest, binary.BigEndian.AppendUint64(nil, m.request))
+	w.number(tagNothing, int64(m.nothing))
+	w.number(tagIgnored, int64(m.ignored))
+	w.number(tagLast, m.last)
+	w.bytes(tagText, []byte(m.text))
+	for _, s := range m.unknown {
+		w.bytes(tagUnknown, []byte(s))
+	}
+	w.ids(tagShown, m.shown)
+	w.ids(tagCalled, m.called)
+	return w.b
+}
+
+func decodeMissed(b []byte) (*missed, error) {
+	m := &missed{}
+	err := eachField(b, func(tag byte, v []byte) (err error) {
+		switch tag {
+		case tagProfile:
+			m.profile, err = readText(v, maxString)
+		case tagRequest:
+			m.request, err = readRequest(v)
+		case tagNothing:
+			m.nothing, err = readCount(v)
+		case tagIgnored:
+			m.ignored, err = readCount(v)
+		case tagLast:
+			m.last, err = readNumber(v)
+		case tagText:
+			m.text, err = readText(v, maxText)
+		case tagUnknown:
+			var s string
+			if s, err = readText(v, maxString); len(m.unknown) < maxUnknown {
+				m.unknown = append(m.unknown, s)
+			}
+		case tagShown:
+			m.shown, err = readID(m.shown, v, maxShown)
+		case tagCalled:
+			m.called, err = readID(m.called, v, maxCalled)
+		}
+		return err
+	})
+	return m, err
+}
+
+func readID(list []tool.ID, v []byte, most int) ([]tool.ID, error) {
+	s, err := readText(v, maxString)
+	if len(list) < most {
+		list = append(list, tool.ID(s))
+	}
+	return list, err
+}
+
+func encodeApproval(a *approval) []byte {
+	w := &writer{}
+	w.bytes(tagProfile, []byte(a.profile))
+	w.bytes(tagTool, []byte(a.tool))
+	if a.request != 0 {
+		w.bytes(tagRequest, binary.BigEndian.AppendUint64(nil, a.request))
+	}
+	w.number(tagLast, a.at)
+	return w.b
+}
+
+func decodeApproval(b []byte) (*approval, error) {
+	a := &approval{}
+	err := eachField(b, func(tag byte, v []byte) (err error) {
+		switch tag {
+		case tagProfile:
+			a.profile, err = readText(v, maxString)
+		case tagTool:
+			var s string
+			s, err = readText(v, maxString)
+			a.tool = tool.ID(s)
+		case tagRequest:
+			a.request, err = readRequest(v)
+		case tagLast:
+			a.at, err = readNumber(v)
+		}
+		return err
+	})
+	if err == nil && a.tool == "" {
+		err = errors.New("approval without a tool")
+	}
+	return a, err
+}
+
+// requestName is how a request is named where its text is not kept.
+func requestName(r uint64) string {
+	s := strconv.FormatUint(r, 16)
+	for len(s) < 16 {
+		s = "0" + s
+	}
+	return s
+}

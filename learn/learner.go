@@ -1,0 +1,267 @@
+package learn
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"tooldex/tool"
+)
+
+// Disk keeps entries safely. Several processes may use one. *store.Store is one.
+type Disk interface {
+	// Learned returns all entries and the number of their last change. If that is still known, the entries are nil.
+	Learned(ctx context.Context, known uint64) (entries map[string][]byte, version uint64, err error)
+	// ChangeLearned calls change with those entries of keys that there are and makes the changes that it returns, nil for an
+	// entry that goes, in one transaction. It returns the numbers of the change before and of this one.
+	ChangeLearned(ctx context.Context, keys []string, change func(now map[string][]byte) map[string][]byte) (before, after uint64, err error)
+}
+
+// Reader reads requests as a search does. *search.Engine is one.
+type Reader interface {
+	// Read returns how a request is read, and the n best tools for it without what was learned.
+	Read(ctx context.Context, text string, n int) (*tool.Reading, error)
+}
+
+// Catalog tells which tools there are now.
+type Catalog interface{ Set() *tool.Set }
+
+// Options configure a Learner. Disk is required, and Reader for all that gathers evidence.
+type Options struct {
+	Disk    Disk
+	Reader  Reader
+	Catalog Catalog // nil: evidence for tools that are gone is kept until it is old
+	// Model is the fingerprint of the embedding model that searches use. Vectors of others are not compared with theirs.
+	Model    string
+	KeepText bool          // keep the texts of requests; otherwise only vectors and hashes of words are kept
+	HalfLife time.Duration // in which evidence loses half of its weight; zero means 60 days
+	Window   time.Duration // after a search, in which a call has to do with it; zero means 10 minutes
+	Flush    time.Duration // between two writes; zero means 3 seconds
+	Now      func() time.Time
+	Logger   *slog.Logger // nil means no log
+}
+
+func (o Options) withDefaults() Options {
+	o.HalfLife = cmp.Or(o.HalfLife, 60*24*time.Hour)
+	o.Window = cmp.Or(o.Window, 10*time.Minute)
+	o.Flush = cmp.Or(o.Flush, 3*time.Second)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// Learner gathers evidence and lifts tools by it. It is safe for concurrent use.
+type Learner struct {
+	o      Options
+	models atomic.Pointer[map[string]*model] // by profile; replaced as a whole
+	usage  atomic.Pointer[map[tool.ID]float64]
+	rooms  sync.Pool
+	visits visits
+
+	jobs    chan job
+	stop    chan struct{}
+	stopped sync.Once
+	tasks   sync.WaitGroup
+	begun   atomic.Bool
+
+	disk sync.Mutex // held while the disk is read or written, which is done by one at a time
+
+	mu      sync.Mutex
+	book    *book // what is stored, and what is pending
+	pending *book // what is to be written
+	version uint64
+	dirty   bool // book has changed since the models were made
+}
+
+// room is what one lift needs.
+type room struct {
+	words  []uint32
+	scores []float32
+}
+
+// New returns a Learner that knows nothing yet.
+func New(o Options) *Learner {
+	l := &Learner{
+		o: o.withDefaults(), jobs: make(chan job, maxJobs), stop: make(chan struct{}), book: newBook(), pending: newBook(),
+	}
+	l.rooms.New = func() any { return new(room) }
+	l.visits.sessions = map[sessionKey]*visit{}
+	l.models.Store(&map[string]*model{})
+	l.usage.Store(&map[tool.ID]float64{})
+	return l
+}
+
+// Load reads what is stored, if it has changed, and makes it count. The errors are those of the Disk.
+func (l *Learner) Load(ctx context.Context) error {
+	if err := l.refresh(ctx); err != nil {
+		return err
+	}
+	l.rebuild()
+	return nil
+}
+
+// Lift adds to the scores of the tools of set what the evidence of a profile says of a request, as search.Learned has it.
+func (l *Learner) Lift(set *tool.Set, profile string, terms []string, vector []float32, allowed []bool, scores []float32) {
+	m := (*l.models.Load())[profile]
+	if m == nil {
+		return
+	}
+	r := l.rooms.Get().(*room)
+	defer l.rooms.Put(r)
+	r.words = r.words[:0]
+	for _, t := range terms {
+		r.words = append(r.words, hashTerm(t))
+	}
+	if cap(r.scores) < len(m.tools) {
+		r.scores = make([]float32, len(m.tools))
+	}
+	m.lift(m.bind(set), r.words, vector, allowed, scores, r.scores[:len(m.tools)])
+}
+
+// refresh reads the stored entries again, if another process changed them. What is pending is kept.
+func (l *Learner) refresh(ctx context.Context) error {
+	l.disk.Lock()
+	defer l.disk.Unlock()
+	l.mu.Lock()
+	known := l.version
+	l.mu.Unlock()
+	entries, version, err := l.o.Disk.Learned(ctx, known)
+	if err != nil || entries == nil {
+		return err
+	}
+	fresh := newBook()
+	for k, v := range entries {
+		fresh.read(k, v)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	fresh.add(l.pending)
+	l.book, l.version, l.dirty = fresh, version, true
+	return nil
+}
+
+// rebuild makes the models anew, if anything has changed. It takes a while, and is not waited for by any search.
+func (l *Learner) rebuild() {
+	l.mu.Lock()
+	if !l.dirty {
+		l.mu.Unlock()
+		return
+	}
+	l.dirty = false
+	b := &book{uses: maps.Clone(l.book.uses), approved: maps.Clone(l.book.approved)}
+	l.mu.Unlock()
+	profiles := map[string]bool{}
+	for _, u := range b.uses {
+		profiles[u.profile] = true
+	}
+	models := make(map[string]*model, len(profiles))
+	usage := map[tool.ID]float64{}
+	for p := range profiles {
+		t := prepare(b, p, l.o.Now(), l.o.HalfLife, hash32(l.o.Model))
+		t.addUsage(usage)
+		m := t.build()
+		if len(m.tools) == 0 {
+			continue
+		}
+		m.trust = t.trust()
+		models[p] = m
+	}
+	l.models.Store(&models)
+	l.usage.Store(&usage)
+}
+
+// Flush writes what is pending. The errors are those of the Disk; what could not be written stays pending.
+func (l *Learner) Flush(ctx context.Context) error {
+	l.disk.Lock()
+	defer l.disk.Unlock()
+	l.mu.Lock()
+	written := l.pending
+	extra := l.book.surplus(l.o.Now(), l.o.HalfLife, l.known())
+	l.book.drop(extra)
+	l.pending = newBook()
+	l.mu.Unlock()
+	if written.empty() && len(extra) == 0 {
+		return nil
+	}
+	var dropped []string
+	before, after, err := l.o.Disk.ChangeLearned(ctx, append(written.keys(), keyForgotten), func(now map[string][]byte) map[string][]byte {
+		dropped = written.forget(readForgotten(now[keyForgotten]))
+		put := written.over(now)
+		for _, k := range extra {
+			if _, ok := put[k]; !ok {
+				put[k] = nil
+			}
+		}
+		return put
+	})
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err != nil {
+		written.add(l.pending)
+		l.pending = written
+		l.pending.trim()
+		return fmt.Errorf("write what was learned: %w", err)
+	}
+	if before == l.version && len(dropped) == 0 {
+		l.version = after
+	} // else another process wrote in between, and the next look reads all
+	return nil
+}
+
+func (l *Learner) known() func(tool.ID) bool {
+	if l.o.Catalog == nil {
+		return func(tool.ID) bool { return true }
+	}
+	set := l.o.Catalog.Set()
+	if set == nil || set.Len() == 0 { // nothing is read yet: that says nothing of any tool
+		return func(tool.ID) bool { return true }
+	}
+	return func(id tool.ID) bool {
+		_, ok := set.Get(id)
+		return ok
+	}
+}
+
+func (b *book) keys() []string {
+	return slices.Concat(slices.Collect(maps.Keys(b.uses)), slices.Collect(maps.Keys(b.missed)), slices.Collect(maps.Keys(b.approved)))
+}
+
+// over returns the entries that are stored once b is added to what is there now.
+func (b *book) over(now map[string][]byte) map[string][]byte {
+	there := newBook()
+	for k, v := range now {
+		there.read(k, v)
+	}
+	there.add(b)
+	put := make(map[string][]byte, b.size())
+	for k := range b.uses {
+		put[k] = encodeUse(there.uses[k])
+	}
+	for k := range b.missed {
+		put[k] = encodeMissed(there.missed[k])
+	}
+	for k := range b.approved {
+		put[k] = encodeApproval(there.approved[k])
+	}
+	return put
+}
+
+// trim bounds what waits for a disk that cannot be written to.
+func (b *book) trim() {
+	for _, list := range [][]string{slices.Sorted(maps.Keys(b.uses)), slices.Sorted(maps.Keys(b.missed))} {
+		b.drop(list[min(len(list), maxPending):])
+	}
+}
+
+// maxPending bounds what waits to be written, of each sort.
+const maxPending = 4096

@@ -1,0 +1,124 @@
+package learn
+
+import (
+	"math"
+	"sync/atomic"
+
+	"tooldex/internal/vector"
+	"tooldex/tool"
+)
+
+// The weights of what words and vectors say, on the scale of the fused scores of a search.
+const (
+	wordsWeight  = .3
+	vectorWeight = 1.5
+	unlike       = .5 // that a request must be like a tool's evidence, or else the tool is held back
+	deepest      = .4 // that the best of the tools with evidence is held back, at most
+	leastLeft    = 16 // a tool that is held back keeps this part of its score, so that it is still found
+)
+
+// binding is where the tools of a model stand in a set.
+type binding struct{ at atomic.Pointer[places] }
+
+type places struct {
+	set  *tool.Set
+	docs []int32 // by tool of the model: its place in set.All, or -1
+}
+
+// bind returns the places of m's tools in set. It remembers those of the last set.
+func (m *model) bind(set *tool.Set) []int32 {
+	if p := m.bound.at.Load(); p != nil && p.set == set {
+		return p.docs
+	}
+	p := &places{set: set, docs: make([]int32, len(m.tools))}
+	all := set.All()
+	k := 0
+	for i, id := range m.tools { // both are by ID
+		for k < len(all) && all[k].ID() < id {
+			k++
+		}
+		p.docs[i] = -1
+		if k < len(all) && all[k].ID() == id {
+			p.docs[i] = int32(k)
+		}
+	}
+	m.bound.at.Store(p)
+	return p.docs
+}
+
+// hashTerm is hash32 without an allocation.
+func hashTerm(s string) uint32 {
+	h := uint32(2166136261)
+	for i := range len(s) {
+		h = (h ^ uint32(s[i])) * 16777619
+	}
+	return h
+}
+
+// lift adds to scores. words are the hashes of the request's terms, room has one entry for each tool of m.
+func (m *model) lift(docs []int32, words []uint32, vec []float32, allowed []bool, scores, room []float32) {
+	if m.trust == 0 && !m.ordered() {
+		return
+	}
+	m.judge(docs, words, vec, room)
+	best := -1
+	var most float32
+	for i, d := range docs {
+		if d < 0 || allowed != nil && !allowed[d] {
+			continue
+		}
+		if total := scores[d] + room[i]; best < 0 || total > most {
+			best, most = i, total
+		}
+	}
+	if best < 0 {
+		return
+	}
+	// Among tools with evidence it decides alone. Against the others it is taken back as far as it holds back the best.
+	shift := max(0, -deepest-room[best])
+	for i, d := range docs {
+		if d < 0 || allowed != nil && !allowed[d] {
+			continue
+		}
+		v := min(room[i]+shift, max(room[i], -deepest)) * max(m.trust, m.floor[i])
+		scores[d] = max(scores[d]+v, scores[d]/leastLeft)
+	}
+}
+
+// ordered reports whether an operator has approved of any tool.
+func (m *model) ordered() bool {
+	for _, f := range m.floor {
+		if f > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// judge writes into out what the evidence of each tool says of a request.
+func (m *model) judge(docs []int32, words []uint32, vec []float32, out []float32) {
+	clear(out)
+	known := float32(0)
+	for _, w := range words {
+		s, ok := m.words[w]
+		if !ok {
+			continue
+		}
+		known++
+		for _, p := range m.posts[s.from:s.to] {
+			out[p.tool] += p.gain
+		}
+	}
+	norm := float32(wordsWeight / math.Sqrt(float64(max(1, len(words)))))
+	vectors := len(vec) == m.dims && m.dims > 0
+	for i, d := range docs {
+		if d < 0 {
+			continue
+		}
+		v := float32(norm*(out[i]+float32(known*m.absent[i]))) - unlike
+		if vectors {
+			v += float32(vectorWeight * (vector.Dot(m.rows[i*m.dims:(i+1)*m.dims], vec) - m.bias[i]))
+		}
+		out[i] = m.gain[i] * v
+	}
+}

@@ -1,0 +1,353 @@
+package learn
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"tooldex/tool"
+)
+
+// The constants of the method, as measured by the replays of the quality run.
+const (
+	prior      = 1   // requests that a tool's word rates are smoothed by
+	priorShown = 200 // requests that the rates of what it was passed over for are smoothed by
+	shrink     = 8   // requests at which a tool's lift has half of its height
+	passedOver = 4   // places of an answer in which a tool that was not called is passed over
+	wrongMass  = 20  // how many times passed over one refusal counts for
+	askedFor   = 8   // times by which an operator's approval strengthens evidence
+)
+
+// What makes evidence enough: requests, where each counts once for each of at most three sessions that made it.
+const (
+	leastSupport  = 6
+	leastRequests = 2
+	leastSessions = 2
+	mostOfOne     = 3
+)
+
+// model is what the evidence of one profile says, ready to lift. It never changes.
+type model struct {
+	tools  []tool.ID
+	gain   []float32 // by tool: how far its lift is to be trusted by the amount of evidence
+	absent []float32 // by tool: what a word adds that it has no evidence of
+	floor  []float32 // by tool: the least share of the lift that an operator has ordered
+	words  map[uint32]span
+	posts  []post
+	dims   int
+	rows   []float32 // dims floats a tool: its mean request, less that of all
+	bias   []float32 // by tool: the product of its row and the mean of all
+	trust  float32   // the share of the lifts that the evidence bears out
+	bound  binding
+}
+
+type span struct{ from, to int32 }
+
+// post says what a word adds for a tool beyond what one does that it has no evidence of.
+type post struct {
+	tool int32
+	gain float32
+}
+
+// weighed is evidence with what it weighs now.
+type weighed struct {
+	*use
+	weight float64
+	tool   int32 // in the model
+}
+
+// training is what a model is made from.
+type training struct {
+	uses     []weighed // by key
+	approved map[tool.ID]bool
+	dims     int
+	model    uint32
+	relaxed  bool // half the support will do: a part of the evidence is left out
+}
+
+// prepare picks the evidence of a profile and weighs it.
+func prepare(b *book, profile string, now time.Time, halfLife time.Duration, fingerprint uint32) *training {
+	t := &training{approved: map[tool.ID]bool{}, model: fingerprint}
+	requests := map[string]bool{} // approved, by tool and request
+	for _, a := range b.approved {
+		if a.profile == profile {
+			t.approved[a.tool] = true
+			requests[string(a.tool)+requestName(a.request)] = true
+		}
+	}
+	today := now.Unix() / day
+	for _, k := range slices.Sorted(maps.Keys(b.uses)) {
+		u := b.uses[k]
+		if u.profile != profile {
+			continue
+		}
+		age := float64(max(0, today-u.last/day)) * day
+		w := u.kind.strength() * (1 + math.Log2(float64(u.count))) * math.Exp2(-age/halfLife.Seconds())
+		if requests[string(u.tool)+requestName(u.request)] {
+			w *= askedFor
+		}
+		t.uses = append(t.uses, weighed{use: u, weight: w})
+		if t.dims == 0 && u.reading.model == fingerprint {
+			t.dims = len(u.reading.vector)
+		}
+	}
+	return t
+}
+
+const day = 24 * 60 * 60 // seconds
+
+// addUsage adds the weight of the calls of each tool.
+func (t *training) addUsage(sum map[tool.ID]float64) {
+	for _, u := range t.uses {
+		if u.kind != Wrong {
+			sum[u.use.tool] += u.weight
+		}
+	}
+}
+
+// enough names the tools with enough evidence, in order.
+func (t *training) enough() []tool.ID {
+	type support struct {
+		requests map[uint64]map[uint32]bool // the sessions of each
+		sessions map[uint32]bool
+	}
+	all := map[tool.ID]*support{}
+	for i := range t.uses {
+		u := t.uses[i].use
+		s := all[u.tool]
+		if s == nil {
+			s = &support{map[uint64]map[uint32]bool{}, map[uint32]bool{}}
+			all[u.tool] = s
+		}
+		if s.requests[u.request] == nil {
+			s.requests[u.request] = map[uint32]bool{}
+		}
+		for _, id := range u.sessions {
+			s.requests[u.request][id] = true
+			s.sessions[id] = true
+		}
+	}
+	least := leastSupport
+	if t.relaxed {
+		least /= 2
+	}
+	var out []tool.ID
+	for id, s := range all {
+		n := 0
+		for _, sessions := range s.requests {
+			n += min(len(sessions), mostOfOne)
+		}
+		if t.approved[id] || n >= least && len(s.requests) >= leastRequests && len(s.sessions) >= leastSessions {
+			out = append(out, id)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// counts is what a model is computed from.
+type counts struct {
+	n, refused []float64 // by tool: weight of its evidence, and of that against it
+	passed     []float64 // by tool: how often it was passed over
+	total      float64
+	words      map[uint64]*tally
+	overall    map[uint32]float64 // by word
+}
+
+// tally counts a word of a tool.
+type tally struct{ asked, passed float64 }
+
+func pair(word uint32, t int32) uint64 { return uint64(word)<<32 | uint64(uint32(t)) }
+
+// build makes a model of the evidence. It depends on nothing else, to the bit.
+func (t *training) build() *model {
+	m := &model{tools: t.enough(), dims: t.dims, trust: 1}
+	if len(m.tools) == 0 {
+		return m
+	}
+	at := make(map[tool.ID]int32, len(m.tools))
+	hashes := make(map[uint32]int32, len(m.tools))
+	for i, id := range m.tools {
+		at[id] = int32(i)
+		hashes[hash32(string(id))] = int32(i)
+	}
+	for i := range t.uses {
+		place, ok := at[t.uses[i].use.tool]
+		if !ok {
+			place = -1
+		}
+		t.uses[i].tool = place
+	}
+	c := t.count(len(m.tools), hashes)
+	m.placeWords(c)
+	m.placeVectors(t, c)
+	m.gain, m.floor = make([]float32, len(m.tools)), make([]float32, len(m.tools))
+	for i, id := range m.tools {
+		n := c.n[i] + c.refused[i]
+		m.gain[i] = float32(n / (n + shrink))
+		if t.approved[id] {
+			m.floor[i] = leastApproved
+		}
+	}
+	return m
+}
+
+// leastApproved is the share of its lift that a tool has which an operator approved.
+const leastApproved = .75
+
+func (t *training) count(tools int, hashes map[uint32]int32) *counts {
+	c := &counts{
+		n: make([]float64, tools), refused: make([]float64, tools), passed: make([]float64, tools),
+		words: map[uint64]*tally{}, overall: map[uint32]float64{},
+	}
+	for _, u := range t.uses {
+		if u.kind == Wrong {
+			if u.tool >= 0 {
+				c.refuse(u)
+			}
+			continue
+		}
+		c.total += u.weight
+		for _, w := range u.reading.words {
+			c.overall[w] += u.weight
+		}
+		if u.tool >= 0 {
+			c.n[u.tool] += u.weight
+			for _, w := range u.reading.words {
+				c.of(w, u.tool).asked += u.weight
+			}
+		}
+	}
+	for _, u := range t.uses { // once it is known which words each tool has
+		if u.kind == Wrong {
+			continue
+		}
+		for _, f := range u.reading.found[:min(len(u.reading.found), passedOver)] {
+			other, ok := hashes[f.tool]
+			if !ok || other == u.tool {
+				continue
+			}
+			c.passed[other] += u.weight
+			for _, w := range u.reading.words {
+				if n := c.words[pair(w, other)]; n != nil {
+					n.passed += u.weight
+				}
+			}
+		}
+	}
+	return c
+}
+
+func (c *counts) of(word uint32, t int32) *tally {
+	n := c.words[pair(word, t)]
+	if n == nil {
+		n = &tally{}
+		c.words[pair(word, t)] = n
+	}
+	return n
+}
+
+func (c *counts) refuse(u weighed) {
+	c.refused[u.tool] += u.weight
+	c.passed[u.tool] += wrongMass * u.weight
+	for _, w := range u.reading.words {
+		c.of(w, u.tool).passed += wrongMass * u.weight
+	}
+}
+
+// placeWords fills in what words add: the logarithm of how much likelier a word is in the requests that a tool served than in
+// those of all and those it was passed over for.
+func (m *model) placeWords(c *counts) {
+	m.absent = make([]float32, len(m.tools))
+	for i, n := range c.n {
+		m.absent[i] = float32(math.Log(prior / (n + prior)))
+	}
+	m.words = make(map[uint32]span, len(c.overall))
+	for w := range c.overall {
+		m.words[w] = span{}
+	}
+	m.posts = make([]post, 0, len(c.words))
+	for _, key := range slices.Sorted(maps.Keys(c.words)) {
+		word, t := uint32(key>>32), int32(uint32(key))
+		n := c.words[key]
+		rate := c.overall[word] / c.total
+		if rate == 0 { // only in refusals
+			rate = .5 / (c.total + 1)
+		}
+		against := (priorShown*rate + n.passed) / (priorShown + c.passed[t])
+		gain := math.Log((n.asked + prior*against) / (c.n[t] + prior) / against)
+		if n.asked == 0 {
+			gain = math.Log(prior * rate / (c.n[t] + prior) / against)
+		}
+		s := m.words[word]
+		if s.to == 0 {
+			s.from = int32(len(m.posts))
+		}
+		m.posts = append(m.posts, post{t, float32(gain) - m.absent[t]})
+		s.to = int32(len(m.posts))
+		m.words[word] = s
+	}
+}
+
+// placeVectors fills in how a tool's requests differ from all.
+func (m *model) placeVectors(t *training, c *counts) {
+	if m.dims == 0 {
+		return
+	}
+	mean := make([]float64, m.dims)
+	sums := make([]float64, m.dims*len(m.tools))
+	weights := make([]float64, len(m.tools))
+	total := 0.
+	for _, u := range t.uses {
+		r := u.reading
+		if r.model != t.model || len(r.vector) != m.dims {
+			continue
+		}
+		f := u.weight * float64(r.scale)
+		if u.kind != Wrong {
+			total += u.weight
+			for k, x := range r.vector {
+				mean[k] += f * float64(x)
+			}
+		} else {
+			f = -f
+		}
+		if u.tool < 0 {
+			continue
+		}
+		row := sums[int(u.tool)*m.dims:][:m.dims]
+		for k, x := range r.vector {
+			row[k] += f * float64(x)
+		}
+		if u.kind == Wrong {
+			weights[u.tool] -= u.weight
+		} else {
+			weights[u.tool] += u.weight
+		}
+	}
+	if total == 0 {
+		m.dims = 0
+		return
+	}
+	for k := range mean {
+		mean[k] /= total
+	}
+	m.rows, m.bias = make([]float32, len(sums)), make([]float32, len(m.tools))
+	for i := range m.tools {
+		n := max(c.n[i]+c.refused[i], 1e-9)
+		var bias float64
+		for k := range mean {
+			x := (sums[i*m.dims+k] - weights[i]*mean[k]) / n
+			m.rows[i*m.dims+k] = float32(x)
+			bias += mean[k] * x
+		}
+		m.bias[i] = float32(bias)
+	}
+}
+
+// has reports whether there is enough evidence for a tool.
+func (m *model) has(id tool.ID) bool {
+	_, ok := slices.BinarySearch(m.tools, id)
+	return ok
+}

@@ -1,0 +1,132 @@
+package learn
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"tooldex/tool"
+)
+
+// visits remembers the last search of each session, until it is clear what came of it.
+type visits struct {
+	mu       sync.Mutex
+	sessions map[sessionKey]*visit
+}
+
+type sessionKey struct{ profile, client, session string }
+
+// visit is a search that waits for calls.
+type visit struct {
+	at        time.Time
+	needs     []need
+	called    map[tool.ID]bool
+	elsewhere bool // a tool was called that the search did not show
+}
+
+// need is one request of a search with the tools that were shown for it.
+type need struct {
+	text  string
+	tools []tool.ID
+	fits  bool
+}
+
+// maxVisits bounds the sessions that are followed at once.
+const maxVisits = 1024
+
+// Searched notes what a session searched for and was shown. Without a session it notes nothing. It does not block.
+func (l *Learner) Searched(who tool.Asker, res *tool.Result) {
+	if who.Session == "" || res == nil {
+		return
+	}
+	v := &visit{at: l.o.Now(), called: map[tool.ID]bool{}}
+	if len(res.Groups) == 0 {
+		v.needs = []need{{res.Query, idsOf(res.Tools), res.Confident}}
+	}
+	for _, g := range res.Groups {
+		v.needs = append(v.needs, need{g.Query, idsOf(g.Tools), g.Confident})
+	}
+	key := sessionKey{who.Profile, who.Client, who.Session}
+	l.visits.mu.Lock()
+	defer l.visits.mu.Unlock()
+	if old := l.visits.sessions[key]; old != nil {
+		l.leave(key, old)
+	} else if len(l.visits.sessions) >= maxVisits {
+		oldest := slices.MinFunc(slices.Collect(maps.Keys(l.visits.sessions)), func(a, b sessionKey) int {
+			return cmp.Or(l.visits.sessions[a].at.Compare(l.visits.sessions[b].at), cmp.Compare(a.session, b.session))
+		})
+		l.leave(oldest, l.visits.sessions[oldest])
+		delete(l.visits.sessions, oldest)
+	}
+	l.visits.sessions[key] = v
+}
+
+func idsOf(hits []tool.Hit) []tool.ID {
+	out := make([]tool.ID, len(hits))
+	for i := range hits {
+		out[i] = hits[i].ID
+	}
+	return out
+}
+
+// Called notes that a session called a tool, and that the tool ran. Without a search before it, it says nothing. It does not
+// block.
+func (l *Learner) Called(who tool.Asker, id tool.ID) {
+	key := sessionKey{who.Profile, who.Client, who.Session}
+	l.visits.mu.Lock()
+	defer l.visits.mu.Unlock()
+	v := l.visits.sessions[key]
+	if v == nil || l.o.Now().Sub(v.at) > l.o.Window || v.called[id] {
+		return
+	}
+	for _, n := range v.needs {
+		if slices.Contains(n.tools, id) {
+			v.called[id] = true
+			l.enqueue(job{who: who, text: n.text, tool: id, kind: Called})
+			return
+		}
+	}
+	// What is called later, or after several requests at once, may have to do with something else.
+	if len(v.needs) == 1 && len(v.called) == 0 && !v.elsewhere {
+		v.elsewhere = true
+		l.enqueue(job{who: who, text: v.needs[0].text, tool: id, kind: Elsewhere, shown: v.needs[0].tools})
+	}
+}
+
+// Told notes what a client says of a tool. It does not block. The error is Invalid for feedback without a request or a tool.
+func (l *Learner) Told(who tool.Asker, f tool.Feedback) error {
+	if f.Request == "" || f.Tool == "" {
+		return &tool.Error{Code: tool.Invalid, Op: "feedback", Msg: "feedback needs a request and a tool", Hint: "tell what was searched for, and the ID of the tool"}
+	}
+	kind := Chosen
+	if f.Wrong {
+		kind = Wrong
+	}
+	l.enqueue(job{who: who, text: f.Request, tool: f.Tool, kind: kind})
+	return nil
+}
+
+// leave tells what became of a search that nothing more will come of.
+func (l *Learner) leave(key sessionKey, v *visit) {
+	if len(v.called) > 0 || v.elsewhere {
+		return
+	}
+	for _, n := range v.needs {
+		l.enqueue(job{who: tool.Asker{Profile: key.profile, Client: key.client, Session: key.session}, text: n.text, shown: n.tools, nothing: !n.fits})
+	}
+}
+
+// sweep ends the visits that are over; all of them if asked.
+func (l *Learner) sweep(all bool) {
+	now := l.o.Now()
+	l.visits.mu.Lock()
+	defer l.visits.mu.Unlock()
+	for key, v := range l.visits.sessions {
+		if all || now.Sub(v.at) > l.o.Window {
+			l.leave(key, v)
+			delete(l.visits.sessions, key)
+		}
+	}
+}

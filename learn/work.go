@@ -1,0 +1,204 @@
+package learn
+
+import (
+	"context"
+	"time"
+
+	"tooldex/tool"
+)
+
+// job is something that happened and is still to be noted. Without a tool it is a search that led to no call.
+type job struct {
+	who     tool.Asker
+	text    string
+	tool    tool.ID
+	kind    Kind
+	shown   []tool.ID
+	nothing bool // no tool was said to fit
+}
+
+// maxJobs bounds what waits to be noted. What comes when so many wait is lost: it is one piece of evidence among many.
+const maxJobs = 1024
+
+// flushAt is how many entries are written without waiting for the time to come.
+const flushAt = 512
+
+// closeGrace is how long closing waits for the disk.
+const closeGrace = 3 * time.Second
+
+func (l *Learner) enqueue(j job) {
+	select {
+	case l.jobs <- j:
+	default:
+	}
+}
+
+// Start begins to note what it is told, to write it now and then, and to follow what other processes write. Close ends it.
+func (l *Learner) Start() {
+	l.begun.Store(true)
+	l.tasks.Go(l.work)
+}
+
+func (l *Learner) work() {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	l.try(l.Load(ctx))
+	timer := time.NewTimer(l.o.Flush)
+	defer timer.Stop()
+	for {
+		select {
+		case <-l.stop:
+			return
+		case j := <-l.jobs:
+			l.note(ctx, j)
+			if l.waiting() < flushAt {
+				continue
+			}
+			l.try(l.Flush(ctx))
+			continue
+		case <-timer.C:
+		}
+		l.sweep(false)
+		l.try(l.Flush(ctx))
+		l.try(l.refresh(ctx))
+		began := time.Now()
+		l.rebuild()
+		timer.Reset(max(l.o.Flush, restFactor*time.Since(began))) // much evidence takes long to digest: that must not be all it does
+	}
+}
+
+// restFactor is how many times as long as the making of models took is rested before the next.
+const restFactor = 20
+
+func (l *Learner) waiting() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.pending.size()
+}
+
+// try logs an error: what was not written stays pending, and is tried again.
+func (l *Learner) try(err error) {
+	if err != nil {
+		l.o.Logger.Warn("what use teaches could not be stored or read; it is tried again", "err", err)
+	}
+}
+
+// Close notes what it was told until now, writes it and ends. It returns the error of the last write, and is idempotent. A
+// Learner that was never started has nothing to close.
+func (l *Learner) Close() error {
+	var err error
+	l.stopped.Do(func() {
+		close(l.stop)
+		l.tasks.Wait()
+		if !l.begun.Load() {
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), closeGrace)
+		defer cancel()
+		l.drain(ctx)
+		l.sweep(true)
+		l.drain(ctx)
+		err = l.Flush(ctx)
+	})
+	return err
+}
+
+func (l *Learner) drain(ctx context.Context) {
+	for {
+		select {
+		case j := <-l.jobs:
+			l.note(ctx, j)
+		default:
+			return
+		}
+	}
+}
+
+// note makes evidence of what happened. A request that cannot be read teaches nothing.
+func (l *Learner) note(ctx context.Context, j job) {
+	if j.tool == "" || j.kind == Elsewhere {
+		l.noteMissed(ctx, j)
+	}
+	if j.tool == "" {
+		return
+	}
+	if err := l.Record(ctx, j.who, j.text, j.tool, j.kind); err != nil {
+		l.o.Logger.Debug("evidence was not noted", "tool", j.tool, "err", err)
+	}
+}
+
+// Record notes evidence at once, for records of use that are put in afterwards. The errors are those of the Reader, and
+// Invalid for a request or a tool that is empty or too long.
+func (l *Learner) Record(ctx context.Context, who tool.Asker, request string, id tool.ID, kind Kind) error {
+	if request == "" || id == "" || max(len(id), len(who.Client), len(who.Profile)) > maxString || len(request) > maxText {
+		return &tool.Error{Code: tool.Invalid, Op: "record use", Msg: "evidence needs a request of at most 4000 bytes, and a tool"}
+	}
+	if l.o.Catalog != nil {
+		if _, ok := l.o.Catalog.Set().Get(id); !ok {
+			return &tool.Error{Code: tool.NotFound, Op: "record use", Msg: "there is no tool " + string(id)}
+		}
+	}
+	r, err := l.o.Reader.Read(ctx, request, maxFound)
+	if err != nil {
+		return err
+	}
+	now := l.o.Now().Unix()
+	u := &use{
+		profile: who.Profile, tool: id, client: who.Client, kind: kind, request: requestOf(request), count: 1, first: now, last: now,
+		sessions: []uint32{hash32(who.Client + "\x00" + who.Session)}, reading: newReading(r),
+	}
+	if l.o.KeepText {
+		u.text = request
+	}
+	key := u.key()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.book.addUse(key, u)
+	l.pending.addUse(key, u)
+	l.dirty = true
+	l.bound()
+	return nil
+}
+
+// bound keeps the book near its bounds between two writes, whatever comes.
+func (l *Learner) bound() {
+	if l.pending.size() <= maxPending {
+		return
+	}
+	l.pending.trim()
+	l.book.drop(l.book.surplus(l.o.Now(), l.o.HalfLife, l.known()))
+}
+
+// noteMissed notes a request whose answer was not used.
+func (l *Learner) noteMissed(ctx context.Context, j job) {
+	if j.text == "" || len(j.text) > maxText {
+		return
+	}
+	m := &missed{profile: j.who.Profile, request: requestOf(j.text), last: l.o.Now().Unix(), shown: j.shown[:min(len(j.shown), maxShown)]}
+	switch {
+	case j.tool != "":
+		m.called = []tool.ID{j.tool}
+		m.ignored = 1
+	case j.nothing:
+		m.nothing = 1
+	default:
+		m.ignored = 1
+	}
+	if l.o.KeepText {
+		m.text = j.text
+		if r, err := l.o.Reader.Read(ctx, j.text, 1); err == nil {
+			m.unknown = r.Unknown[:min(len(r.Unknown), maxUnknown)]
+		}
+	}
+	key := m.key()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.book.addMissed(key, m)
+	l.pending.addMissed(key, m)
+	l.bound()
+}
+
+// Uses returns how much a tool was called of late, in all profiles, as search.Usage has it.
+func (l *Learner) Uses(id tool.ID) float64 {
+	return (*l.usage.Load())[id]
+}
