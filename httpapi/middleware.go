@@ -45,7 +45,10 @@ func (s *Server) use() {
 }
 
 // streams reports whether an answer may stay open, and so must not be buffered or timed.
-func streams(c echo.Context) bool { return c.Request().URL.Path == mcpPath }
+func streams(c echo.Context) bool {
+	path := c.Request().URL.Path
+	return path == mcpPath || strings.HasPrefix(path, mcpPath+"/")
+}
 
 var goodID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 

@@ -33,7 +33,7 @@ type Options struct {
 	Upstreams Upstreams // nil: /api/servers knows only the servers of the catalogue
 	// Ready tells why the service cannot answer yet; nil, or an answer of nil, means that it can.
 	Ready func(context.Context) error
-	// MCP is served at /mcp; nil leaves the route out. It is called after the checks of Host, Origin and token.
+	// MCP is served at /mcp and /mcp/{profile}; nil leaves the route out. It is called after the checks of Host, Origin and token.
 	MCP http.Handler
 	// OnShutdown is called once when Serve begins to shut down, before it waits for open requests: the place to end
 	// streams that would stay open. Nil means nothing.
@@ -81,6 +81,7 @@ func New(o Options) (*Server, error) {
 	}
 	if s.o.MCP != nil {
 		s.echo.Any(mcpPath, echo.WrapHandler(s.o.MCP))
+		s.echo.Any(mcpProfilePath, echo.WrapHandler(s.o.MCP))
 	}
 	var err error
 	if s.spec, err = describe(routes, s.o); err != nil {
@@ -89,8 +90,11 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// mcpPath is where the MCP handler is served.
-const mcpPath = "/mcp"
+// Where the MCP handler is served: for all tools, and for those of a profile.
+const (
+	mcpPath        = "/mcp"
+	mcpProfilePath = mcpPath + "/:profile"
+)
 
 // Handler returns the whole API as a handler.
 func (s *Server) Handler() http.Handler { return s.echo }

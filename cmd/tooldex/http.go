@@ -8,16 +8,15 @@ import (
 
 	"tooldex/gateway"
 	"tooldex/httpapi"
-	"tooldex/mcpsrv"
 	"tooldex/tool"
 )
 
 // serveHTTP answers on addr until ctx ends.
-func (a *app) serveHTTP(ctx context.Context, addr string, s *stack, gw *gateway.Gateway, srv *mcpsrv.Server) error {
+func (a *app) serveHTTP(ctx context.Context, addr string, s *stack, gw *gateway.Gateway, all *endpoints) error {
 	token := a.getenv("TOOLDEX_TOKEN")
 	api, err := httpapi.New(httpapi.Options{
-		Searcher: s.engine, Caller: gw, Catalog: s.catalog, Upstreams: gw, MCP: srv.Handler(),
-		OnShutdown: func() { _ = srv.Close() }, // it always returns nil
+		Searcher: s.engine, Caller: gw, Catalog: s.catalog, Upstreams: gw, MCP: all,
+		OnShutdown: func() { _ = all.close() }, // what it says is said again in the end
 		Token:      token, Hosts: list(a.getenv("TOOLDEX_HOSTS")), Origins: list(a.getenv("TOOLDEX_ORIGINS")),
 		Version: version, Logger: a.log,
 	})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tooldex/mcpsrv"
 	"tooldex/tool"
 )
 
@@ -25,11 +26,15 @@ type listed struct {
 func newList(a *app) *cobra.Command {
 	var filter tool.Filter
 	var categories bool
+	var format string
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the tools that are known",
 		Args:  wants(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if format != "" && format != "prompt" {
+				return usageError{fmt.Sprintf("unknown format %q", format), "use prompt, or -o table, json or yaml"}
+			}
 			s, err := a.open(cmd.Context(), toList)
 			if err != nil {
 				return err
@@ -37,6 +42,10 @@ func newList(a *app) *cobra.Command {
 			defer s.close()
 			if categories {
 				return a.printCounts(s.catalog.Set().Categories())
+			}
+			if format == "prompt" {
+				_, err := io.WriteString(a.stdout, mcpsrv.Prompt(s.catalog.Set(), filter))
+				return err
 			}
 			return a.printList(s.catalog.Set(), &filter)
 		},
@@ -47,6 +56,7 @@ func newList(a *app) *cobra.Command {
 	f.BoolVar(&filter.ReadOnly, "read-only", false, "only tools that are annotated as changing nothing")
 	f.BoolVar(&filter.Disabled, "include-disabled", false, "disabled tools too")
 	f.BoolVar(&categories, "categories", false, "count the tools of each category instead")
+	f.StringVar(&format, "format", "", "prompt: the list in prose, for a system prompt")
 	a.limitFlag(cmd, "how many tools to show (default all)")
 	return cmd
 }

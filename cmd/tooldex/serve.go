@@ -1,11 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
 	"tooldex/gateway"
@@ -16,9 +17,15 @@ import (
 const defaultListen = "127.0.0.1:8733"
 
 type serveFlags struct {
-	stdio  bool
-	listen string
-	mode   string
+	stdio     bool
+	listen    string
+	mode      string
+	threshold int
+	follows   []string
+	always    []string
+	summary   string
+	file      string // of profiles
+	profile   string
 }
 
 func newServe(a *app) *cobra.Command {
@@ -28,8 +35,15 @@ func newServe(a *app) *cobra.Command {
 		Short: "Offer search and calling of tools to agents over MCP and HTTP",
 		Long: "Offer search and calling of tools to agents: over MCP on standard input and output (--stdio, the default when a\n" +
 			"client starts the command), and over HTTP (--listen), where /mcp speaks MCP and the rest JSON. Both may be given.\n" +
-			"An address that others can reach needs a token, in TOOLDEX_TOKEN.",
-		Example: "  tooldex serve --stdio\n  tooldex serve --listen " + defaultListen,
+			"An address that others can reach needs a token, in TOOLDEX_TOKEN.\n\n" +
+			"The mode is what a client's list of tools holds; every tool can be called in every mode:\n" +
+			"  search   the meta-tools and what is always available\n" +
+			"  dynamic  the same, and what the searches of the session found\n" +
+			"  lazy     the same, and every tool without its parameters, until it is called wrongly\n" +
+			"  full     every tool\n" +
+			"  auto     full for a small catalogue, else dynamic for clients that follow changes of their list, else search\n\n" +
+			"A profile is a subset of the servers with a mode of its own, at /mcp/NAME. The names of the modes are profiles, too.",
+		Example: "  tooldex serve --stdio\n  tooldex serve --listen " + defaultListen + "\n  tooldex serve --mode dynamic --always github__get_issue",
 		Args:    wants(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
@@ -39,10 +53,9 @@ func newServe(a *app) *cobra.Command {
 			default:
 				f.stdio = true
 			}
-			switch mcpsrv.Mode(f.mode) {
-			case mcpsrv.Search, mcpsrv.Full:
-			default:
-				return usageError{fmt.Sprintf("unknown mode %q", f.mode), "use search or full"}
+			f.fromEnvironment(a.getenv)
+			if err := checkMode(mcpsrv.Mode(f.mode)); err != nil {
+				return err
 			}
 			return a.serve(cmd.Context(), f)
 		},
@@ -50,14 +63,39 @@ func newServe(a *app) *cobra.Command {
 	fl := cmd.Flags()
 	fl.BoolVar(&f.stdio, "stdio", false, "speak MCP on standard input and output")
 	fl.StringVar(&f.listen, "listen", "", "serve HTTP on this address, for example "+defaultListen)
-	fl.StringVar(&f.mode, "mode", string(mcpsrv.Search), "what tools/list holds: search (the meta-tools) or full (every tool)")
+	fl.StringVar(&f.mode, "mode", "", "what tools/list holds: search, dynamic, lazy, full or auto (TOOLDEX_MODE; default auto)")
+	fl.IntVar(&f.threshold, "threshold", mcpsrv.DefaultThreshold, "the largest catalogue, in tokens, that auto lists in full")
+	fl.StringSliceVar(&f.follows, "follows", nil, "a client, as it names itself, that lists again when the list changes (TOOLDEX_FOLLOWS); may be repeated")
+	fl.StringSliceVar(&f.always, "always", nil, "a tool that is always listed (ALWAYS_AVAILABLE_TOOLS adds to these); may be repeated")
+	fl.StringVar(&f.summary, "summary", "", "what search_tools says of the catalogue, in place of its servers and categories")
+	fl.StringVar(&f.file, "profiles", "", "a YAML or JSON file of profiles (TOOLDEX_PROFILES)")
+	fl.StringVar(&f.profile, "profile", "", "the profile to serve on standard input and output (TOOLDEX_PROFILE; default all tools)")
 	return cmd
+}
+
+// fromEnvironment fills in what no flag says.
+func (f *serveFlags) fromEnvironment(getenv func(string) string) {
+	f.mode = cmp.Or(f.mode, getenv("TOOLDEX_MODE"), string(mcpsrv.Auto))
+	f.file = cmp.Or(f.file, getenv("TOOLDEX_PROFILES"))
+	f.profile = cmp.Or(f.profile, getenv("TOOLDEX_PROFILE"))
+	f.always = append(f.always, list(getenv("ALWAYS_AVAILABLE_TOOLS"))...)
+	f.follows = append(f.follows, list(getenv("TOOLDEX_FOLLOWS"))...)
+	if f.threshold <= 0 {
+		f.threshold = -1 // for mcpsrv zero is the default
+	}
 }
 
 // serve runs until ctx ends, or the client on standard input goes away.
 func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if f.listen != "" { // refused before anything is started
 		if err := checkListen(f.listen, a.getenv("TOOLDEX_TOKEN")); err != nil {
+			return err
+		}
+	}
+	var profiles map[string]profile
+	if f.file != "" {
+		var err error
+		if profiles, err = readProfiles(f.file); err != nil {
 			return err
 		}
 	}
@@ -69,36 +107,41 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	live := newLive(a, s)
-	var srv *mcpsrv.Server // before which no upstream is asked for anything
+	var all *endpoints // before which no upstream is asked for anything
 	gw, err := a.gatewayWith(s, gateway.Options{
 		OnListChanged:     live.announced,
-		OnFeatures:        func(string) { srv.FeaturesChanged() },
-		OnResourceUpdated: func(server, uri string) { srv.ResourceUpdated(server, uri) },
+		OnFeatures:        func(string) { all.each((*mcpsrv.Server).FeaturesChanged) },
+		OnResourceUpdated: func(server, uri string) { all.each(func(s *mcpsrv.Server) { s.ResourceUpdated(server, uri) }) },
 	})
 	if err != nil {
 		return err
 	}
-	srv = mcpsrv.New(mcpsrv.Options{
-		Searcher: s.engine, Caller: gw, Upstreams: gw, Catalog: s.catalog, Related: s.engine, Version: version, Mode: mcpsrv.Mode(f.mode), Logger: a.log,
+	all = newEndpoints(mcpsrv.Options{
+		Searcher: s.engine, Caller: gw, Upstreams: gw, Catalog: s.catalog, Related: s.engine, Version: version, Logger: a.log,
+		Mode: mcpsrv.Mode(f.mode), Threshold: f.threshold, Followers: f.follows, Always: f.always, Summary: f.summary,
 		AnyHost: true, // httpapi checks hosts, for all of its paths
-	})
-	live.start(ctx, gw, srv.CatalogChanged)
+	}, profiles)
+	srv, err := all.get(f.profile)
+	if err != nil {
+		return errors.Join(usageError{fmt.Sprintf("there is no profile %q", f.profile), all.hint()}, gw.Close())
+	}
+	live.start(ctx, gw, func() { all.each((*mcpsrv.Server).CatalogChanged) })
 	go collectAsUsual()
 
 	ends := make(chan error, 2) // the first end, for whatever reason, ends the other
 	running := 0
 	if f.listen != "" {
 		running++
-		go func() { ends <- a.serveHTTP(ctx, f.listen, s, gw, srv) }()
+		go func() { ends <- a.serveHTTP(ctx, f.listen, s, gw, all) }()
 	}
 	if f.stdio {
 		running++
-		go func() { ends <- srv.Run(ctx, drained{&mcp.StdioTransport{}}) }()
+		go func() { ends <- srv.Run(ctx, drained{mcpsrv.Lines(os.Stdin, os.Stdout)}) }()
 	}
 	for range running {
 		err = errors.Join(err, <-ends)
 		stop()
 	}
 	live.wait()
-	return errors.Join(err, srv.Close(), gw.Close())
+	return errors.Join(err, all.close(), gw.Close())
 }
