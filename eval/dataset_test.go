@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"os"
@@ -296,5 +297,50 @@ func TestLoadRealSets(t *testing.T) {
 				t.Errorf("%d names came back for %d tools", len(labels), len(d.Tools))
 			}
 		})
+	}
+}
+
+// Tools that are written as a set are the same when loaded, with all that a search reads of them.
+func TestWriteToolsRoundTrip(t *testing.T) {
+	tools := []*tool.Tool{
+		{
+			Server: "my desk", Name: "send__letter", Title: "Letter", Summary: "Sends it.", Description: "Sends <it> & more", Category: "post",
+			Keywords: []string{"mail"}, Synonyms: []string{"epistle"}, Examples: []tool.Example{{Description: "to my aunt", Invocation: []byte(`{"to":"her"}`)}},
+			Utterances: []tool.Utterance{{Text: "write home", From: tool.Declared}}, InputSchema: []byte(`{"type":"object"}`),
+		},
+		{Server: "set", Name: "x/y"},
+		{Server: "a", Name: "hidden", Disabled: true},
+	}
+	var b bytes.Buffer
+	if err := WriteTools(&b, tools); err != nil {
+		t.Fatal(err)
+	}
+	d, err := LoadFS(set(b.String(), `{"query":"q","relevant":["my desk__send__letter"]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(tools[:2], d.Tools); diff != "" {
+		t.Errorf("tools (-want +got):\n%s", diff)
+	}
+	if got := d.IDs("my desk__send__letter"); len(got) != 1 || got[0] != tools[0].ID() || d.IDs("nobody") != nil {
+		t.Errorf("IDs %v", got)
+	}
+	if err := WriteTools(fullDisk{}, tools); !errors.Is(err, errFull) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestUnreviewed(t *testing.T) {
+	d, err := LoadFS(set(twoTools, `{"query":"q","relevant":[],"reviewed":false}`+"\n"+`{"query":"r","relevant":[],"reviewed":true}`+"\n"+`{"query":"s","relevant":[]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Score(d, nil, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	if err := r.WriteText(&text); err != nil || r.Unreviewed != 1 || !strings.Contains(text.String(), "nobody has reviewed: 1\n") {
+		t.Errorf("%d unreviewed, %v:\n%s", r.Unreviewed, err, text.String())
 	}
 }

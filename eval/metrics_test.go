@@ -241,3 +241,29 @@ func TestMetricsRewardPromotion(t *testing.T) {
 		}
 	}
 }
+
+// A tool that stands for the same one on another server holds its place for both.
+func TestTwinsShareAPlace(t *testing.T) {
+	ranked := []Ranked{{Name: "x"}, {Name: "a", Also: []string{"b", "x"}}, {Name: "b"}}
+	for _, tt := range []struct {
+		name     string
+		relevant []string
+		want     Scores
+	}{
+		{"the one that is behind", []string{"b"}, Scores{"recall@1": 0, "recall@3": 1, "mrr": .5, "ndcg@10": 1 / math.Log2(3)}},
+		// Gains of 2 / log2 3 where the best order of places has 1 + 1 / log2 3.
+		{"both", []string{"a", "b"}, Scores{"recall@3": 1, "mrr": .5, "ndcg@10": 2 / (math.Log2(3) + 1)}},
+		{"one that stands before on its own", []string{"x"}, Scores{"recall@1": 1, "mrr": 1, "ndcg@10": 1}},
+	} {
+		got, _ := measure(&Case{Relevant: tt.relevant}, ranked, 50)
+		for m, want := range tt.want {
+			if math.Abs(got[m]-want) > 1e-12 {
+				t.Errorf("%s: %s is %v, want %v", tt.name, m, got[m], want)
+			}
+		}
+	}
+	got, _ := measure(&Case{Relevant: []string{"a", "b"}}, []Ranked{{Name: "a", Also: []string{"b"}}}, 50)
+	if got[metricNDCG] != 1 {
+		t.Errorf("two tools at the first place: ndcg@10 %v", got[metricNDCG])
+	}
+}
