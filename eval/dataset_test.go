@@ -308,7 +308,7 @@ func TestWriteToolsRoundTrip(t *testing.T) {
 			Keywords: []string{"mail"}, Synonyms: []string{"epistle"}, Examples: []tool.Example{{Description: "to my aunt", Invocation: []byte(`{"to":"her"}`)}},
 			Utterances: []tool.Utterance{{Text: "write home", From: tool.Declared}}, InputSchema: []byte(`{"type":"object"}`),
 		},
-		{Server: "set", Name: "x/y"},
+		{Server: "set", Name: "x/y", NoBorrow: true},
 		{Server: "a", Name: "hidden", Disabled: true},
 	}
 	var b bytes.Buffer

@@ -31,6 +31,7 @@ type rawTool struct {
 	Synonyms    []string          `json:"synonyms,omitempty"`
 	Examples    []tool.Example    `json:"examples,omitempty"`
 	Utterances  []tool.Utterance  `json:"utterances,omitempty"`
+	NoBorrow    bool              `json:"noBorrow,omitempty"`
 }
 
 // WriteTools writes tools as the tools.jsonl of a set, with all that a search reads of them, and calls each as ToolLabel
@@ -45,7 +46,7 @@ func WriteTools(w io.Writer, tools []*tool.Tool) error {
 		}
 		raw := rawTool{
 			Name: ToolLabel(t.ID()), Server: t.Server, Title: t.Title, Category: t.Category, Summary: t.Summary, Description: t.Description,
-			Parameters: t.InputSchema, Annotations: t.Annotations, Keywords: t.Keywords, Synonyms: t.Synonyms, Examples: t.Examples, Utterances: t.Utterances,
+			Parameters: t.InputSchema, Annotations: t.Annotations, Keywords: t.Keywords, Synonyms: t.Synonyms, Examples: t.Examples, Utterances: t.Utterances, NoBorrow: t.NoBorrow,
 		}
 		if err := enc.Encode(raw); err != nil {
 			return fmt.Errorf("write %s: %w", t.ID(), err)
@@ -119,7 +120,7 @@ func (raw *rawTool) tool() *tool.Tool {
 		Server: strings.ReplaceAll(raw.Server, "/", "_"), // an ID ends its server at the first slash
 		Name:   bareName(raw.Server, raw.Name), Title: raw.Title, Category: raw.Category,
 		Summary: raw.Summary, Description: raw.Description, Annotations: raw.Annotations,
-		Keywords: raw.Keywords, Synonyms: raw.Synonyms, Examples: raw.Examples, Utterances: raw.Utterances,
+		Keywords: raw.Keywords, Synonyms: raw.Synonyms, Examples: raw.Examples, Utterances: raw.Utterances, NoBorrow: raw.NoBorrow,
 	}
 	if t.Server == "" {
 		t.Server = noServer
