@@ -179,7 +179,7 @@ func (s *Snapshot) layOut(found []posting, starts []int, terms int, k1 float32) 
 	for id, d := range df {
 		s.lists[id] = all[at : at : at+d]
 		at += d
-		s.idf[id] = float32(math.Log(1 + (n-float64(d)+.5)/(float64(d)+.5)))
+		s.idf[id] = rarity(float64(d), n)
 	}
 	for i := range starts[:len(starts)-1] {
 		for _, p := range found[starts[i]:starts[i+1]] {
@@ -259,6 +259,23 @@ func (s *Snapshot) IDF(term string) (float32, bool) {
 	}
 	return s.idf[id], true
 }
+
+// IDFAmong returns how rare a term is among n documents, those that are true in these, and false if none of them has it.
+func (s *Snapshot) IDFAmong(term string, these []bool, n int) (float32, bool) {
+	id, ok := s.terms[term]
+	if !ok {
+		return 0, false
+	}
+	df := 0
+	for _, p := range s.lists[id] {
+		if these[p.doc] {
+			df++
+		}
+	}
+	return rarity(float64(df), float64(n)), df > 0
+}
+
+func rarity(df, n float64) float32 { return float32(math.Log(1 + (n-df+.5)/(df+.5))) }
 
 // Known reports whether any of the allowed documents has a term.
 func (s *Snapshot) Known(term string, allowed []bool) bool {

@@ -260,3 +260,30 @@ func TestOwnWords(t *testing.T) {
 		t.Errorf("own scores %v beside %v", own, all)
 	}
 }
+
+func TestAmong(t *testing.T) {
+	s := build(t, []Doc{{Fields: [NumFields][]Term{Name: words("a", "b")}}, {Fields: [NumFields][]Term{Name: words("a")}}, {Fields: [NumFields][]Term{Name: words("c")}}}, Options{})
+	for name, c := range map[string]struct {
+		term  string
+		these []bool
+		n     int
+		idf   float64
+		known bool
+	}{
+		// ln(1 + (3-2+.5)/(2+.5)) = ln 1.6, as IDF has it of all.
+		"all":          {"a", []bool{true, true, true}, 3, math.Log(1.6), true},
+		"one of two":   {"a", []bool{false, true, true}, 2, math.Log(2), true}, // ln(1 + (2-1+.5)/(1+.5))
+		"none of them": {"b", []bool{false, true, true}, 2, math.Log(1 + 2.5/.5), false},
+		"none at all":  {"d", []bool{true, true, true}, 3, 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			idf, ok := s.IDFAmong(c.term, c.these, c.n)
+			if math.Abs(float64(idf)-c.idf) > 1e-6 || ok != c.known || s.Known(c.term, c.these) != c.known {
+				t.Errorf("%v, %v, known %v; want %v, %v", idf, ok, s.Known(c.term, c.these), c.idf, c.known)
+			}
+		})
+	}
+	if all, _ := s.IDF("a"); math.Abs(float64(all)-math.Log(1.6)) > 1e-6 {
+		t.Errorf("of all: %v", all)
+	}
+}

@@ -18,8 +18,10 @@ const (
 func (e *Engine) advise(ask ask, full string, r *scored, j judged, s *scratch) *tool.Advice {
 	a := &tool.Advice{Message: "No tool here seems to do this."}
 	for _, n := range j.near {
-		kind := e.o.Base.Kind(n.Archetype)
-		if kind != "" && !slices.Contains(a.Kinds, kind) && len(a.Kinds) < maxKinds {
+		if len(a.Kinds) == maxKinds {
+			break
+		}
+		if kind := e.o.Base.Kind(n.Archetype); kind != "" && !slices.Contains(a.Kinds, kind) {
 			a.Kinds = append(a.Kinds, kind)
 		}
 	}

@@ -78,3 +78,22 @@ func BenchmarkSearch(b *testing.B) {
 		})
 	}
 }
+
+// TestAllocations holds what each further tool of an answer costs.
+func TestAllocations(t *testing.T) {
+	e := engineOf(t, archetypeTools(t, 300))
+	for _, detail := range []tool.Detail{tool.DetailName, tool.DetailSummary, tool.DetailSignature, tool.DetailSchema} {
+		of := func(limit int) float64 {
+			q := tool.Query{Text: "file a bug about the broken login", Limit: limit, Detail: detail}
+			return testing.AllocsPerRun(20, func() {
+				if r := mustSearch(t, e, q); len(r.Tools) != limit {
+					t.Fatalf("%d tools", len(r.Tools))
+				}
+			})
+		}
+		few, many := of(20), of(100)
+		if each := (many - few) / 80; each > 2 {
+			t.Errorf("%s: %.2f allocations for each tool, %.0f for 20", detail, each, few)
+		}
+	}
+}

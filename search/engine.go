@@ -74,6 +74,9 @@ func (e *Engine) Search(ctx context.Context, q tool.Query) (*tool.Result, error)
 	defer e.scratch.Put(s)
 	s.size(snap.Len())
 	allow(snap.Set(), &q.Filter, s.allowed)
+	if q.Filter.Allow != nil {
+		s.permit(snap.Set(), q.Filter.Allow)
+	}
 	if len(needs) > 1 {
 		return e.several(ctx, ask{snap: snap, q: &q}, needs, s)
 	}

@@ -14,12 +14,12 @@ func (e *Engine) explain(snap *index.Snapshot, r *scored, i int, s *scratch) *to
 	}
 	for _, t := range r.terms {
 		if v := snap.Impact(t, i); v > 0 {
-			x.Terms[t] = float64(v)
+			x.Terms[t] = float64(v * s.share(snap, t))
 		}
 	}
 	for _, ex := range r.expansions {
 		if v := snap.Impact(ex.Stem, i); v > 0 {
-			x.Terms[ex.Stem] = float64(v) * float64(expansionWeight*ex.Weight)
+			x.Terms[ex.Stem] = float64(v) * float64(expansionWeight*ex.Weight*s.share(snap, ex.Stem))
 		}
 	}
 	x.Borrowed = e.borrowed(snap, i)

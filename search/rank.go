@@ -30,6 +30,9 @@ type scratch struct {
 	allowed                    []bool
 	listed                     []bool // the same with only the best of each family
 	unseen                     []bool // what only the caller's own choices leave out
+	permitted                  []bool // what the caller may know of, of which there are among; only if limited
+	limited                    bool
+	among                      int
 	order                      []int32
 	named                      []int
 	terms                      []string
@@ -46,7 +49,7 @@ func (s *scratch) size(n int) {
 	}
 	s.words, s.own, s.cosines, s.fused = s.words[:n], s.own[:n], s.cosines[:n], s.fused[:n]
 	s.allowed, s.listed, s.unseen = s.allowed[:n], s.listed[:n], s.unseen[:n]
-	s.failed = nil
+	s.failed, s.limited = nil, false
 }
 
 func allow(set *tool.Set, f *tool.Filter, allowed []bool) {
@@ -211,7 +214,7 @@ func (r *scored) fuseAll(snap *index.Snapshot, s *scratch) {
 // scoreWords adds the BM25F scores of the request's words and, lighter, of what the thesaurus has for them.
 func (e *Engine) scoreWords(snap *index.Snapshot, text string, s *scratch, r *scored) {
 	for _, t := range r.terms {
-		if snap.Words(t, 1, s.words, s.own) {
+		if share := s.share(snap, t); share > 0 && snap.Words(t, share, s.words, s.own) {
 			r.known++
 		}
 	}
@@ -219,11 +222,11 @@ func (e *Engine) scoreWords(snap *index.Snapshot, text string, s *scratch, r *sc
 		return
 	}
 	r.expansions = e.o.Base.Expand(text, maxExpansions, func(stem string) bool {
-		idf, ok := snap.IDF(stem)
+		idf, ok := s.rarity(snap, stem)
 		return !ok || idf >= commonIDF
 	})
 	for _, x := range r.expansions {
-		snap.Words(x.Stem, expansionWeight*x.Weight, s.words, nil)
+		snap.Words(x.Stem, expansionWeight*x.Weight*s.share(snap, x.Stem), s.words, nil)
 	}
 }
 

@@ -1,9 +1,13 @@
 package search
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"tooldex/tool"
 )
@@ -94,5 +98,36 @@ func TestDeniedIsNotUnderstood(t *testing.T) {
 	}
 	if !slices.Equal(a.Advice.NotUnderstood, b.Advice.NotUnderstood) || !slices.Contains(a.Advice.NotUnderstood, "zyxglorp") {
 		t.Errorf("not understood: %q, without the tool %q", a.Advice.NotUnderstood, b.Advice.NotUnderstood)
+	}
+}
+
+// TestDeniedSaysNothing changes what the denied tools are about, and nothing else: the answer to who may not know of them stays, scores
+// and explanations included, but for the last digits.
+func TestDeniedSaysNothing(t *testing.T) {
+	with := func(words ...string) *Engine {
+		tools := catalogue(t)
+		for i := range 30 {
+			tools = append(tools, &tool.Tool{
+				Server: "vault", Name: fmt.Sprintf("%s_%02d", words[i%len(words)], i), NoBorrow: true,
+				Description: strings.Join([]string{words[i%len(words)], words[(i+1)%len(words)], words[(i+2)%len(words)]}, " "),
+			})
+		}
+		return engineOf(t, tools)
+	}
+	one, other := with("issue", "email", "zyxglorp"), with("table", "weather", "quuxite")
+	denied := tool.Filter{Allow: func(x *tool.Tool) bool { return x.Server != "vault" }}
+	open := 0
+	for _, q := range variants(t) {
+		q.Filter.Allow = denied.Allow
+		if d := cmp.Diff(mustSearch(t, one, q), mustSearch(t, other, q), cmpopts.EquateApprox(0, 1e-5), cmpopts.IgnoreFields(tool.Hit{}, "Tool")); d != "" {
+			t.Errorf("%q%q tells what is denied:\n%s", q.Text, q.Texts, d)
+		}
+		q.Filter.Allow = nil
+		if encoded(t, one, q) != encoded(t, other, q) {
+			open++
+		}
+	}
+	if open == 0 {
+		t.Error("nobody's answers differ: the test tells nothing")
 	}
 }
