@@ -101,6 +101,8 @@ func TestToken(t *testing.T) {
 		"description":        {"/openapi.json", "", 401},
 		"mcp":                {"/mcp", "", 401},
 		"mcp with it":        {"/mcp", "Bearer s3cret", 204},
+		"mcp of a profile":   {"/mcp/files", "", 401},
+		"the same with it":   {"/mcp/files", "Bearer s3cret", 204},
 		"health":             {"/healthz", "", 200},
 		"readiness":          {"/readyz", "", 200},
 	} {
