@@ -92,20 +92,19 @@ func unseenFor(why tool.Why, f *tool.Filter, tools []*tool.Tool) (tool.Unseen, b
 	if u.Tools == 0 {
 		return u, false
 	}
-	const might = "%s might serve: "
-	n := fmt.Sprintf("%d tools", u.Tools)
-	if u.Tools == 1 {
-		n = "1 tool"
+	n := "1 tool"
+	if u.Tools > 1 {
+		n = fmt.Sprintf("%d tools", u.Tools)
 	}
 	switch why {
 	case tool.WhyServers:
-		u.Text = fmt.Sprintf(might+"search without the server filter.", n+" of other servers ("+strings.Join(u.Servers, ", ")+")")
+		u.Text = n + " of other servers (" + strings.Join(u.Servers, ", ") + ") might serve; search without the server filter."
 	case tool.WhyCategories:
-		u.Text = fmt.Sprintf(might+"search without the category filter.", n+" of other categories")
+		u.Text = n + " of other categories might serve; search without the category filter."
 	case tool.WhyReadOnly:
-		u.Text = fmt.Sprintf(might+"search without the read-only filter.", n+" not annotated as read-only")
+		u.Text = n + " not annotated as read-only might serve; search without the read-only filter."
 	default:
-		u.Text = fmt.Sprintf(might+"whoever runs this server can enable what an overlay disabled.", strings.Replace(n, "tool", "disabled tool", 1))
+		u.Text = strings.Replace(n, "tool", "disabled tool", 1) + " might serve; an overlay with enabled: true brings back what is disabled."
 	}
 	return u, true
 }
