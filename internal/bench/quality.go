@@ -63,6 +63,7 @@ func qualityPage(ctx context.Context, c config, wanted []string) (string, error)
 		{"curve", l.curveText},
 		{"misses", l.missesText},
 		{"refusal", l.refusalText},
+		{"learning", l.learningText},
 	}
 	if err := choose(&sections, wanted); err != nil {
 		return "", err
