@@ -142,10 +142,14 @@ func (s *session) answers(ctx context.Context, client *tool.Client, q *inputRequ
 
 // describe tells a server of the newer protocol who calls: there, each request says so for itself.
 func (s *session) describe(c *tool.Client, meta mcp.Meta) {
-	if c == nil || !s.modern() {
+	if !s.modern() {
 		return
 	}
-	if len(c.Capabilities) > 0 && (c.Rounds || c.Ask != nil) {
+	meta[mcp.MetaKeyClientCapabilities] = json.RawMessage("{}")
+	if c == nil {
+		return
+	}
+	if isObject(c.Capabilities) && (c.Rounds || c.Ask != nil) {
 		meta[mcp.MetaKeyClientCapabilities] = c.Capabilities
 	}
 	if c.LogLevel != "" {

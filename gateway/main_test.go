@@ -72,7 +72,11 @@ func serve(mode string) {
 		fmt.Println(`{"jsonrpc":"2.0","broken`)
 		fmt.Println("")
 	}
-	if err := sdkServer(name == "noisy").Run(context.Background(), &mcp.StdioTransport{}); err != nil {
+	server := sdkServer(name == "noisy")
+	if name == "features" {
+		server = featureServer()
+	}
+	if err := server.Run(context.Background(), &mcp.StdioTransport{}); err != nil {
 		fmt.Fprintln(os.Stderr, "server:", err)
 	}
 	if name == "deaf" {
@@ -256,6 +260,7 @@ func hello(next script) script {
 const spaced = `{ "tools" : [ { "name":"spaced" , "inputSchema" : { "type" : "object", "maximum":9007199254740993 , "a":1.0 }, "_meta":{ "n":1e2 } } ] }`
 
 var scripted = map[string]script{
+	"rounds": roundsScript,
 	"spaced": hello(func(method string, params json.RawMessage, _ string) []string {
 		if method == "tools/list" {
 			return scriptResult(spaced)

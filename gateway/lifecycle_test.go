@@ -1,0 +1,126 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"tooldex/tool"
+)
+
+func killServer(t *testing.T, pid string) {
+	t.Helper()
+	n, err := strconv.Atoi(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(n, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func stateOf(g *Gateway, server string) tool.State {
+	u, _ := g.Upstream(server)
+	return u.status().State
+}
+
+// A server that nobody uses is stopped, and the next call starts it again. Being asked for its tools is no use.
+func TestIdleServerRests(t *testing.T) {
+	g := startGateway(t, Options{Idle: 300 * time.Millisecond}, self(t, "s", "sdk"))
+	first := call(t, g, "s/pid", "")
+	u, _ := g.Upstream("s")
+	waitFor(t, "the idle server to be stopped", func() bool {
+		if _, err := u.Tools(t.Context()); err != nil {
+			t.Error(err)
+		}
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		return u.session == nil
+	})
+	waitFor(t, "its process to end", func() bool { return dead(t, first) })
+	if st := u.status(); st.Error != "" || st.State == tool.Failed {
+		t.Errorf("a server that rests is %+v", st)
+	}
+	if second := call(t, g, "s/pid", ""); second == first {
+		t.Error("the same process answers")
+	}
+}
+
+func TestServerInUseDoesNotRest(t *testing.T) {
+	s := self(t, "s", "sdk")
+	s.Idle = 50 * time.Millisecond
+	g := startGateway(t, Options{Idle: -1}, s)
+	first := call(t, g, "s/pid", "")
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer cancel()
+	_, err := g.Call(ctx, tool.Call{ID: "s/wait", Arguments: json.RawMessage(`{}`)})
+	if tool.CodeOf(err) != tool.Timeout || !strings.Contains(err.Error(), "longer than its caller allowed") {
+		t.Errorf("a call longer than the idle time ends with %v", err)
+	}
+	waitFor(t, "its process to end", func() bool { return dead(t, first) })
+}
+
+func TestEagerServer(t *testing.T) {
+	eager := self(t, "eager", "sdk")
+	eager.Eager = true
+	g := startGateway(t, Options{BackoffFirst: time.Millisecond}, eager, self(t, "lazy", "sdk"))
+	if st := stateOf(g, "eager"); st != tool.Configured {
+		t.Errorf("before it is woken it is %s", st)
+	}
+	g.Wake()
+	g.Wake()
+	waitFor(t, "the eager server to run", func() bool { return stateOf(g, "eager") == tool.Running })
+	if st := stateOf(g, "lazy"); st != tool.Configured {
+		t.Errorf("the other one is %s", st)
+	}
+	first := call(t, g, "eager/pid", "")
+	killServer(t, first)
+	waitFor(t, "it to run again", func() bool { return dead(t, first) && stateOf(g, "eager") == tool.Running })
+	if second := call(t, g, "eager/pid", ""); second == first {
+		t.Error("the same process answers")
+	}
+}
+
+// A server's own limits come before those of all.
+func TestLimitsOfOneServer(t *testing.T) {
+	narrow := self(t, "narrow", "sdk")
+	narrow.Concurrency, narrow.Queue = 1, -1
+	g := startGateway(t, Options{}, narrow, self(t, "wide", "sdk"))
+	ctx, cancel := context.WithCancel(t.Context())
+	var calls sync.WaitGroup
+	defer calls.Wait()
+	defer cancel()
+	for _, server := range []string{"narrow", "wide"} {
+		running := make(chan struct{})
+		calls.Go(func() {
+			_, _ = g.Call(ctx, tool.Call{ID: tool.MakeID(server, "wait"), Arguments: json.RawMessage(`{}`), Progress: func(tool.Progress) { close(running) }})
+		})
+		<-running
+	}
+	e := callError(t, g, t.Context(), "narrow/echo", tool.Unavailable)
+	if !strings.Contains(e.Msg, `server "narrow" is busy: 1 calls run and 0 wait`) {
+		t.Errorf("error is %v", e)
+	}
+	call(t, g, "wide/echo", "{}")
+}
+
+// Known tells what is stored of a server that was not asked yet.
+func TestStatusOfStoredTools(t *testing.T) {
+	g := startGateway(t, Options{Known: func(server string) int { return len(server) }}, self(t, "four", "exit"))
+	if got := g.Status()[0]; got.State != tool.Known || got.Tools != 4 {
+		t.Errorf("status %+v", got)
+	}
+	callError(t, g, t.Context(), "four/x", tool.Unavailable)
+	e := callError(t, g, t.Context(), "four/x", tool.Unavailable)
+	if !strings.Contains(e.Msg, `server "four" does not run, its last start failed: server "four" could not be reached, or ended`) {
+		t.Errorf("error is %v", e)
+	}
+	if got := g.Status()[0]; got.State != tool.Failed || got.Tools != 4 || !strings.Contains(got.Error, "no licence found") {
+		t.Errorf("status %+v", got)
+	}
+}
