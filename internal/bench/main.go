@@ -35,10 +35,13 @@ func main() {
 }
 
 func run(ctx context.Context, c config, args []string) error {
-	if len(args) == 0 || len(args) > 1 && args[0] != "quality" {
-		return fmt.Errorf("want one of: speed, quality [SECTION...], upstream")
+	if len(args) == 0 || len(args) > 1 && args[0] != "quality" && args[0] != "upstream" {
+		return fmt.Errorf("want one of: speed, quality [SECTION...], upstream [DUMP]")
 	}
 	if args[0] == "upstream" {
+		if len(args) == 2 {
+			return serveDump(ctx, args[1])
+		}
 		return serveUpstream(ctx)
 	}
 	bin, err := filepath.Abs(c.bin)

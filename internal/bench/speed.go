@@ -49,6 +49,8 @@ func speedPage(ctx context.Context, c config) (string, error) {
 		func() ([]row, error) { return startRows(ctx, c, data) },
 		func() ([]row, error) { return callRows(ctx, c, dir) },
 		func() ([]row, error) { return tokenRows(ctx, c, data) },
+		func() ([]row, error) { return taskRows(ctx, c, dir, data) },
+		func() ([]row, error) { return idleRows(ctx, c) },
 		func() ([]row, error) { return sizeRows(c) },
 		func() ([]row, error) { return searchRows(ctx, c, dir) },
 	} {
