@@ -17,6 +17,7 @@ const (
 	plotHeight = 440
 	plotDPI    = 2 * 72 // so that sizes of fonts are pixels in the end
 	fontSize   = 11
+	pointWidth = 7
 )
 
 // numColors is how many lines a plot tells apart.
@@ -58,51 +59,41 @@ func (a *axis) ticks(after string) []chart.Tick {
 // draws no spaces at the end of a text.
 const gap = "   "
 
-// line is a series of points that are joined, or stand alone.
+// line is a series of points that are joined.
 type line struct {
 	x, y   []float64
 	color  int
 	dashed bool
-	dots   float64 // width; 0 for none
-	bare   bool    // dots alone
+	dots   float64 // width of the points; 0 for none
 }
 
-func (l *line) series() chart.Series {
+func (l *line) series() chart.ContinuousSeries {
 	style := chart.Style{StrokeWidth: 4, StrokeColor: color(l.color), DotWidth: l.dots, DotColor: color(l.color)}
 	if l.dashed {
 		style.StrokeWidth, style.StrokeDashArray = 2, []float64{8, 8}
 	}
-	if l.bare {
-		style.StrokeWidth, style.StrokeColor = chart.Disabled, unpainted()
+	if len(l.x) == 1 {
+		style.DotWidth = pointWidth
 	}
-	x, y := l.x, l.y
-	if len(x) == 1 { // a single point would not be drawn
-		x, y = []float64{x[0], x[0]}, []float64{y[0], y[0]}
-	}
-	return chart.ContinuousSeries{XValues: x, YValues: y, Style: style}
+	return chart.ContinuousSeries{XValues: l.x, YValues: l.y, Style: style, YAxis: chart.YAxisSecondary}
 }
 
-// plot draws lines. The name of y is left to the page: turned on its side it would have to fit between labels. Labels are numbers and our own words: the library does not escape.
+// plot draws lines. The name of y is left to the page: turned on its side it would have to fit between labels. Labels are
+// numbers and our own words, since the library does not escape them.
 func plot(title string, x, y axis, lines []line) (string, error) {
-	text := chart.Style{FontSize: fontSize, FontColor: color(0), StrokeColor: color(0), StrokeWidth: 2}
+	label := chart.Style{FontSize: fontSize, FontColor: color(0), StrokeColor: color(0), StrokeWidth: 2}
 	grid := chart.Style{StrokeColor: color(gridColor), StrokeWidth: 1}
 	c := chart.Chart{
 		Width: plotWidth, Height: plotHeight, DPI: plotDPI,
 		Background: chart.Style{FillColor: unpainted(), StrokeColor: unpainted(), Padding: chart.Box{Top: 24, Left: 16, Right: 28, Bottom: 16}},
 		Canvas:     chart.Style{FillColor: unpainted(), StrokeColor: unpainted()},
-		XAxis: chart.XAxis{
-			Name: x.name, NameStyle: text, Style: text, Ticks: x.ticks(""), GridMajorStyle: grid,
-		},
+		XAxis:      chart.XAxis{Name: x.name, NameStyle: label, Style: label, Ticks: x.ticks(""), GridMajorStyle: grid},
 		// The library's secondary axis is the one on the left. It takes its range from the marks of the other.
-		YAxis: chart.YAxis{Style: chart.Hidden(), Ticks: y.ticks(gap)},
-		YAxisSecondary: chart.YAxis{
-			Style: text, Ticks: y.ticks(gap), GridMajorStyle: grid,
-		},
+		YAxis:          chart.YAxis{Style: chart.Hidden(), Ticks: y.ticks(gap)},
+		YAxisSecondary: chart.YAxis{Style: label, Ticks: y.ticks(gap), GridMajorStyle: grid},
 	}
 	for i := range lines {
-		s, _ := lines[i].series().(chart.ContinuousSeries)
-		s.YAxis = chart.YAxisSecondary
-		c.Series = append(c.Series, s)
+		c.Series = append(c.Series, lines[i].series())
 	}
 	var b bytes.Buffer
 	if err := c.Render(chart.SVG, &b); err != nil {

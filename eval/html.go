@@ -127,7 +127,7 @@ func (m *markup) kinds(r *Report) {
 	}
 	rows := [][]string{append(head, "confident")}
 	for _, s := range append([]Summary{r.All}, r.Kinds...) {
-		row := []string{text(cmp.Or(s.Kind, "all")), strconv.Itoa(s.Queries)}
+		row := []string{text(cutText(cmp.Or(s.Kind, "all"))), strconv.Itoa(s.Queries)}
 		for _, metric := range shown {
 			cell := "-"
 			if v, ok := s.Scores[metric]; ok {

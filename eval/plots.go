@@ -43,7 +43,7 @@ func (r *Report) recallPlot() (picture, error) {
 			l.x = append(l.x, float64(k+1))
 		}
 		lines = append(lines, l)
-		pic.Legend = append(pic.Legend, legend{Color: i, Name: cmp.Or(s.Kind, "all") + " (" + strconv.Itoa(s.Queries) + ")"})
+		pic.Legend = append(pic.Legend, legend{Color: i, Name: cutText(cmp.Or(s.Kind, "all")) + " (" + strconv.Itoa(s.Queries) + ")"})
 	}
 	if len(lines) == 0 {
 		return picture{}, nil
@@ -68,7 +68,7 @@ func (r *Report) reliabilityPlot() (picture, error) {
 	if c == nil {
 		return picture{}, nil
 	}
-	points := line{color: 1, dots: 7}
+	points := line{color: 1, dots: pointWidth}
 	for _, b := range c.Bins {
 		points.x, points.y = append(points.x, b.Score), append(points.y, b.Right)
 	}

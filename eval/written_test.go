@@ -93,7 +93,7 @@ func TestHTMLOfManyRequests(t *testing.T) {
 	const evil = `<script src="http://evil.example/x.js"></script>&"'` + "\x00\xff"
 	d := &Dataset{Name: evil}
 	var answers []Answer
-	for i := range 5000 {
+	for i := range 600 {
 		c := Case{ID: fmt.Sprint(evil, i), Query: strings.Repeat(evil, 30), Kind: evil + strings.Repeat("x", i%30), Relevant: []string{"a"}}
 		d.Cases = append(d.Cases, c)
 		answers = append(answers, Answer{ID: c.ID, Ranked: []Ranked{{Name: evil, Score: float64(i%100) / 100}}})

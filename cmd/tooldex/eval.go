@@ -13,7 +13,7 @@ import (
 	"tooldex/tool"
 )
 
-// evalFlags say what is measured, and where to the report goes.
+// evalFlags say what is measured, and what is written of it.
 type evalFlags struct {
 	mode    string
 	compare string
@@ -50,6 +50,7 @@ func newEval(a *app) *cobra.Command {
 	fl := cmd.Flags()
 	f.measure(cmd)
 	f.reports(cmd)
+	fl.BoolVar(&f.cases, "cases", false, "every request in the JSON or YAML report, not only the means")
 	fl.StringVar(&f.compare, "compare", "", "compare with another mode, a run file or a JSON report")
 	fl.StringArrayVar(&f.min, "min", nil, "the least that a figure must reach, for example recall@5=.9; may be repeated")
 	fl.StringVar(&f.run, "run", "", "write what was found for each request to this file")
@@ -59,8 +60,13 @@ func newEval(a *app) *cobra.Command {
 
 // measure adds the flags that say which requests are put, and how.
 func (f *evalFlags) measure(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.mode, "mode", "", "hybrid (default), keyword or semantic")
+	f.choose(cmd)
+}
+
+// choose adds the flags that say which requests are put.
+func (f *evalFlags) choose(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&f.mode, "mode", "", "hybrid (default), keyword or semantic")
 	fl.StringVar(&f.split, "split", "", "only requests of this split")
 	fl.StringSliceVar(&f.kinds, "kind", nil, "only requests of this kind; may be repeated")
 	fl.IntVar(&f.sample, "sample", 0, "only so many requests, always the same ones")
@@ -69,7 +75,6 @@ func (f *evalFlags) measure(cmd *cobra.Command) {
 // reports adds the flags that say what is written beside the table.
 func (f *evalFlags) reports(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.BoolVar(&f.cases, "cases", false, "every request in the JSON or YAML report, not only the means")
 	fl.StringVar(&f.junit, "junit", "", "write JUnit XML to this file too")
 	fl.StringVar(&f.html, "html", "", "write a page with plots to this file too")
 }
@@ -179,12 +184,10 @@ func (f *evalFlags) write(report *eval.Report, verdicts []eval.Verdict, c *eval.
 }
 
 func (a *app) printEval(report *eval.Report, comparison *eval.Comparison, cases bool) error {
-	if !cases {
+	if a.format != "table" && !cases { // the table tells how many there are
 		copied := *report
 		copied.Cases = nil
-		if a.format != "table" { // the table tells how many there are
-			report = &copied
-		}
+		report = &copied
 	}
 	var v any = report
 	if comparison != nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,10 +41,7 @@ func newEvalCompare(a *app) *cobra.Command {
 			return a.print(c, c.WriteText)
 		},
 	}
-	f.measure(cmd)
-	if err := cmd.Flags().MarkHidden("mode"); err != nil { // A and B are the modes
-		panic(err)
-	}
+	f.choose(cmd)
 	cmd.Flags().StringVar(&path, "set", "", "folder, or file of requests, that the runs are over (default: the demo's)")
 	cmd.Flags().BoolVar(&all, "all", false, "list every win, loss and tie, not only the greatest")
 	return cmd
@@ -125,7 +121,7 @@ func readReport(name string) (*eval.Report, error) {
 		return nil, fileError("read report", name, err)
 	}
 	defer func() { _ = file.Close() }() // it was only read: nothing can be lost
-	return eval.ReadReport(io.Reader(file), name)
+	return eval.ReadReport(file, name)
 }
 
 func sideName(name string) string {

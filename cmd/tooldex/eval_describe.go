@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -113,6 +112,6 @@ func askedText(w io.Writer, label string, list []inspect.Asked) {
 		fmt.Fprintln(w)
 	}
 	if more := len(list) - mostListed; more > 0 {
-		fmt.Fprintln(w, "    "+strings.TrimSpace(fmt.Sprintf("and %d more", more)))
+		fmt.Fprintf(w, "    and %d more\n", more)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -215,7 +214,7 @@ func leads(terms []inspect.Lead) string {
 		return ""
 	}
 	out := make([]string, len(terms))
-	for i, t := range slices.Clone(terms) {
+	for i, t := range terms {
 		out[i] = fmt.Sprintf("%s %+.2f", t.Word, t.More)
 	}
 	return " (" + strings.Join(out, ", ") + ")"

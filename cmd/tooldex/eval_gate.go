@@ -41,9 +41,6 @@ func newEvalGate(a *app) *cobra.Command {
 	fl.StringArrayVar(&f.min, "min", nil, "the least that a figure must reach, for example recall@5=.9; may be repeated")
 	fl.StringArrayVar(&f.drop, "max-drop", nil, "the most by which a figure may lie below that of --against; may be repeated")
 	fl.StringVar(&f.against, "against", "", "the report to measure drops from: JSON, a run file or a mode")
-	if err := fl.MarkHidden("cases"); err != nil { // the verdicts are what is printed
-		panic(err)
-	}
 	return cmd
 }
 

@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -111,7 +110,7 @@ func (f *initFlags) free(file string, folder bool) error {
 			continue
 		}
 		hint := "give --force to write over it, or another name with -o"
-		if slices.Index(taken, name) >= 2 {
+		if i >= 2 {
 			hint = "a set has one file of requests: move it away, or give another folder"
 		}
 		return &tool.Error{Code: tool.Invalid, Op: "draft requests", Msg: "file " + name + " exists", Hint: hint}

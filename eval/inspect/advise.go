@@ -13,7 +13,7 @@ import (
 const (
 	shortText = 25   // characters that say hardly more than a name
 	longText  = 1000 // characters
-	fewest    = 3    // requests lost to one tool that make it worth naming
+	fewest    = 3    // requests lost to one tool that make it worth naming; of less than six requests half of them do
 )
 
 // advise says what to reword about a tool. What is wrong with most effect comes first.
@@ -40,12 +40,8 @@ func (in *Inspector) advise(t *tool.Tool, d *Description) []Advice {
 	} else if twin := in.saysNoMore(t); twin != "" && text != "" {
 		add(fmt.Sprintf("it says nothing that %s does not say", twin), "name what only this tool does: its object, its scope, its effect")
 	}
-	for _, l := range d.LostTo {
-		if l.Requests < fewest && l.Requests*2 < d.Requests {
-			break
-		}
-		out = append(out, in.apart(t, l))
-		break
+	if len(d.LostTo) > 0 && (d.LostTo[0].Requests >= fewest || d.LostTo[0].Requests*2 >= d.Requests) {
+		out = append(out, in.apart(t, d.LostTo[0]))
 	}
 	if described, all := described(t); all > 1 && described*2 < all {
 		add(fmt.Sprintf("%d of %d parameters have no description", all-described, all), "a few words each are enough; they are searched too")
