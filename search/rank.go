@@ -39,7 +39,8 @@ type scratch struct {
 	vector                     []float32
 	analyzer                   knowledge.Analyzer
 	near                       knowledge.Scratch
-	failed                     map[string]bool // servers that do not run; nil until asked for
+	failed                     map[string]bool     // servers that do not run; nil until asked for
+	steering                   map[string][]string // words of a server's name that the request has
 }
 
 func (s *scratch) size(n int) {
@@ -106,13 +107,17 @@ func (e *Engine) rank(ctx context.Context, a ask, s *scratch) (*ranking, error) 
 	}
 	out := &ranking{text: a.text, terms: r.terms, degraded: r.degraded}
 	steer := r.terms
-	if a.whole != nil {
+	switch {
+	case a.whole != nil:
 		steer = a.whole.terms
 		for i, f := range s.whole {
 			s.fused[i] += wholeShare * f
 		}
-	} else if a.keep {
+	case a.keep:
 		s.whole = append(s.whole[:0], s.fused...)
+	}
+	if a.whole == nil {
+		clear(s.steering)
 	}
 	e.lift(a, r, s)
 	s.named = named(a.snap.Set(), a.text, s.named[:0])

@@ -53,8 +53,10 @@ func (e *Engine) place(snap *index.Snapshot, i int32, steer []string, s *scratch
 		return p
 	}
 	ranks := make(map[int32]standing, len(all))
+	own := s.analyzer.Terms(nil, snap.Set().All()[i].Name)
 	for _, d := range all {
-		ranks[d] = e.standing(snap.Set().All()[d], s.fused[d], steer, s)
+		t := snap.Set().All()[d]
+		ranks[d] = e.standing(t, s.fused[d], s.steered(t.Server, steer, own), s)
 	}
 	slices.SortFunc(all, func(a, b int32) int { return cmp.Or(ranks[a].compare(ranks[b]), cmp.Compare(a, b)) })
 	p.doc, p.also = all[0], all[1:]
@@ -90,19 +92,36 @@ func before(a, b bool) int {
 	return 1
 }
 
-func (e *Engine) standing(t *tool.Tool, fused float32, steer []string, s *scratch) standing {
-	out := standing{exact: fused >= exactBonus, always: t.Always, score: fused}
-	own := s.analyzer.Terms(nil, t.Name)
-	for _, w := range s.analyzer.Terms(nil, t.Server) {
-		if slices.Contains(steer, w) && !slices.Contains(own, w) {
-			out.steered++
-		}
-	}
+func (e *Engine) standing(t *tool.Tool, fused float32, steered int, s *scratch) standing {
+	out := standing{exact: fused >= exactBonus, steered: steered, always: t.Always, fails: e.failing(s)[t.Server], score: fused}
 	if e.o.Usage != nil {
 		out.uses = e.o.Usage.Uses(t.ID())
 	}
-	out.fails = e.failing(s)[t.Server]
 	return out
+}
+
+// steered counts the words of a server's name that a request has, but for those of the tool's own name. What the request has of
+// each server is looked up once.
+func (s *scratch) steered(server string, steer, own []string) (n int) {
+	words, ok := s.steering[server]
+	if !ok {
+		s.terms = s.analyzer.Terms(s.terms[:0], server)
+		for _, w := range s.terms {
+			if slices.Contains(steer, w) {
+				words = append(words, w)
+			}
+		}
+		if s.steering == nil {
+			s.steering = map[string][]string{}
+		}
+		s.steering[server] = words
+	}
+	for _, w := range words {
+		if !slices.Contains(own, w) {
+			n++
+		}
+	}
+	return n
 }
 
 // failing returns the servers that do not run, as asked once for each search.
