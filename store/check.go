@@ -14,6 +14,7 @@ func (s *Store) Check(ctx context.Context) error {
 		snap := newSnapshot()
 		snap.readTools(tx)
 		snap.readRest(tx)
+		learnedEntries(tx, snap)
 		for _, name := range []string{bucketVectors, bucketLent} {
 			outer := tx.Bucket([]byte(name))
 			if err := outer.ForEachBucket(func(k []byte) error {

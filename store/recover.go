@@ -24,12 +24,12 @@ type Recovery struct {
 }
 
 // Recover moves the file in dir aside, as tooldex.db.damaged-<time>, and starts a new one with the tools, servers, source
-// states and overlays that can still be read. Vectors are not taken along: they can be made again. It is for a file that
+// states, overlays and what was learned that can still be read. Vectors are not taken along: they can be made again. It is for a file that
 // [Open] or [Store.Check] calls damaged, and is never done unasked. Other processes notice and go on with the new file.
 func Recover(ctx context.Context, dir string, o Options) (*Recovery, error) {
 	s := newStore(dir, o)
 	out := &Recovery{}
-	saved := newSnapshot()
+	saved := &salvaged{Snapshot: newSnapshot()}
 	if _, err := os.Stat(s.path); err == nil {
 		if out.Backup, out.Err = s.salvage(ctx, saved); out.Backup == "" {
 			return nil, out.Err
@@ -47,14 +47,23 @@ func Recover(ctx context.Context, dir string, o Options) (*Recovery, error) {
 		st.Digest = [32]byte{} // some of its tools may be gone: look at it again
 		b.Sources = append(b.Sources, st)
 	}
-	_, err = fresh.Write(ctx, b)
+	if _, err = fresh.Write(ctx, b); err != nil || len(saved.learned) == 0 {
+		return out, err
+	}
+	_, _, err = fresh.ChangeLearned(ctx, nil, func(map[string][]byte) map[string][]byte { return saved.learned })
 	return out, err
+}
+
+// salvaged is what could be read of a damaged file.
+type salvaged struct {
+	*Snapshot
+	learned map[string][]byte
 }
 
 // salvage reads what it can of a file that may fail anywhere, moves it aside and returns where to; "" if it could not. It
 // does so under the exclusive lock where the file can still be opened, so that no write of another process falls between.
 // What was read before reading failed is kept.
-func (s *Store) salvage(ctx context.Context, into *Snapshot) (backup string, err error) {
+func (s *Store) salvage(ctx context.Context, into *salvaged) (backup string, err error) {
 	var moveErr error
 	err = s.section(ctx, false, func(db *bolt.DB) error {
 		err := db.View(func(tx *bolt.Tx) error { return s.readable(tx, into) })
@@ -66,7 +75,7 @@ func (s *Store) salvage(ctx context.Context, into *Snapshot) (backup string, err
 	}
 	if backup == "" { // not to be opened for writing, or a system that does not rename open files
 		if len(into.Records)+len(into.Servers)+len(into.Overlays) == 0 {
-			*into = *newSnapshot()
+			*into = salvaged{Snapshot: newSnapshot()}
 			err = s.view(ctx, func(tx *bolt.Tx) error { return s.readable(tx, into) })
 		}
 		backup, moveErr = s.setAside()
@@ -77,7 +86,7 @@ func (s *Store) salvage(ctx context.Context, into *Snapshot) (backup string, err
 	return backup, err
 }
 
-func (s *Store) readable(tx *bolt.Tx, into *Snapshot) error {
+func (s *Store) readable(tx *bolt.Tx, into *salvaged) error {
 	n, err := s.layoutOf(tx)
 	if err != nil {
 		return err
@@ -92,6 +101,7 @@ func (s *Store) readable(tx *bolt.Tx, into *Snapshot) error {
 	}
 	into.readTools(tx)
 	into.readRest(tx)
+	into.learned = learnedEntries(tx, into.Snapshot)
 	return nil
 }
 

@@ -1,0 +1,159 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+func putLearned(t testing.TB, s *Store, entries map[string][]byte) (before, after uint64) {
+	t.Helper()
+	before, after, err := s.ChangeLearned(context.Background(), nil, func(map[string][]byte) map[string][]byte { return entries })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return before, after
+}
+
+func learned(t testing.TB, s *Store) map[string][]byte {
+	t.Helper()
+	entries, _, err := s.Learned(context.Background(), 1<<60)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return entries
+}
+
+func TestLearned(t *testing.T) {
+	ctx := context.Background()
+	s := open(t, t.TempDir())
+	gen := write(t, s, &Batch{Records: records(0, 1)})
+	if entries, version, err := s.Learned(ctx, 0); entries != nil || version != 0 || err != nil {
+		t.Errorf("a file that nothing was learned in: %v, %d, %v", entries, version, err)
+	}
+	if before, after := putLearned(t, s, map[string][]byte{"a": []byte("1"), "b": {}, "c": []byte("3")}); before != 0 || after != 1 {
+		t.Errorf("the first change is from %d to %d", before, after)
+	}
+	var saw map[string][]byte
+	_, after, err := s.ChangeLearned(ctx, []string{"a", "missing"}, func(now map[string][]byte) map[string][]byte {
+		saw = now
+		return map[string][]byte{"a": []byte("2"), "c": nil, "gone": nil}
+	})
+	if err != nil || after != 2 {
+		t.Fatalf("version %d, error %v", after, err)
+	}
+	if d := diff(map[string][]byte{"a": []byte("1")}, saw); d != "" {
+		t.Errorf("the change saw (-want +got)\n%s", d)
+	}
+	if d := diff(map[string][]byte{"a": []byte("2"), "b": {}}, learned(t, s)); d != "" {
+		t.Errorf("stored (-want +got)\n%s", d)
+	}
+	if entries, version, err := s.Learned(ctx, 2); entries != nil || version != 2 || err != nil {
+		t.Errorf("what is known is read again: %v, %d, %v", entries, version, err)
+	}
+	if now, err := s.Generation(ctx); err != nil || now != gen {
+		t.Errorf("generation %d after learning, %d before (%v)", now, gen, err)
+	}
+	if _, _, err := s.ChangeLearned(ctx, nil, func(map[string][]byte) map[string][]byte { return map[string][]byte{"": nil} }); err == nil {
+		t.Error("an entry without a name was taken")
+	}
+}
+
+// TestLearnedByMany has many write at once, each adding to one entry: nothing is lost.
+func TestLearnedByMany(t *testing.T) {
+	dir := t.TempDir()
+	open(t, dir)
+	var all sync.WaitGroup
+	for range 4 {
+		s := open(t, dir)
+		all.Go(func() {
+			for range 10 {
+				_, _, err := s.ChangeLearned(context.Background(), []string{"sum"}, func(now map[string][]byte) map[string][]byte {
+					return map[string][]byte{"sum": append(now["sum"], '.')}
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if n := len(learned(t, open(t, dir))["sum"]); n != 40 {
+		t.Errorf("%d of 40 changes are there", n)
+	}
+}
+
+func TestNthStepOfLearningFails(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	putLearned(t, s, map[string][]byte{"old": []byte("x")})
+	for n := 0; ; n++ {
+		left := n
+		s.fault = func(string) error {
+			if left--; left == -1 {
+				return errInjected
+			}
+			return nil
+		}
+		_, _, err := s.ChangeLearned(context.Background(), nil, func(map[string][]byte) map[string][]byte {
+			return map[string][]byte{"old": nil, "new": []byte("y"), "more": []byte("z")}
+		})
+		s.fault = nil
+		if err == nil {
+			if n < 4 {
+				t.Errorf("only %d steps could fail", n)
+			}
+			break
+		}
+		if !errors.Is(err, errInjected) {
+			t.Fatalf("step %d: error %v, want the injected one", n, err)
+		}
+		if d := diff(map[string][]byte{"old": []byte("x")}, learned(t, open(t, dir))); d != "" {
+			t.Fatalf("step %d failed and yet changed something (-want +got)\n%s", n, d)
+		}
+	}
+	if d := diff(map[string][]byte{"new": []byte("y"), "more": []byte("z")}, learned(t, s)); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+}
+
+// TestDamagedLearned damages one entry: the others are read, Check names it, and Recover saves the others.
+func TestDamagedLearned(t *testing.T) {
+	ctx, dir := context.Background(), t.TempDir()
+	s, err := Open(dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries := map[string][]byte{}
+	for i := range 5 {
+		entries[fmt.Sprint(i)] = []byte("value")
+	}
+	putLearned(t, s, entries)
+	err = s.update(ctx, func(tx *bolt.Tx) error {
+		return tx.Bucket([]byte(bucketLearned)).Put([]byte("3"), []byte("no checksum"))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	delete(entries, "3")
+	if d := diff(entries, learned(t, s)); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+	if err := s.Check(ctx); err == nil {
+		t.Error("the damage was not noticed")
+	}
+	if _, err := Recover(ctx, dir, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if d := diff(entries, learned(t, open(t, dir))); d != "" {
+		t.Errorf("saved (-want +got)\n%s", d)
+	}
+	if _, err := os.Stat(s.Path()); err != nil {
+		t.Error(err)
+	}
+}
