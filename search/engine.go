@@ -78,7 +78,12 @@ func (e *Engine) Search(ctx context.Context, q tool.Query) (*tool.Result, error)
 		s.permit(snap.Set(), q.Filter.Allow)
 	}
 	if len(needs) > 1 {
-		return e.several(ctx, ask{snap: snap, q: &q}, needs, s)
+		a := ask{snap: snap, q: &q}
+		each, err := e.each(ctx, a, needs, s)
+		if err != nil {
+			return nil, err
+		}
+		return group(a, needs, each, s), nil
 	}
 	a := ask{snap: snap, q: &q, text: needs[0]}
 	parts := e.parts(a.text, &s.analyzer)
@@ -93,7 +98,13 @@ func (e *Engine) Search(ctx context.Context, q tool.Query) (*tool.Result, error)
 	}
 	a.whole = whole
 	if parts != nil {
-		return e.several(ctx, a, parts, s)
+		each, err := e.each(ctx, a, parts, s)
+		if err != nil {
+			return nil, err
+		}
+		if !whole.serves(each) {
+			return group(a, parts, each, s), nil
+		}
 	}
 	places, err := e.withClauses(ctx, a, some, s)
 	if err != nil {

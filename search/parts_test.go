@@ -116,3 +116,28 @@ func TestSearchOfParts(t *testing.T) {
 		})
 	}
 }
+
+// TestSearchOfOneThingInParts gives a request whose parts all lead to one tool a plain answer.
+func TestSearchOfOneThingInParts(t *testing.T) {
+	e := engineOf(t, catalogue(t))
+	text := "create an issue about the crash, and open an issue for the failing login"
+	if parts := e.parts(text, new(knowledge.Analyzer)); len(parts) != 2 {
+		t.Fatalf("the request has %d parts", len(parts))
+	}
+	r := mustSearch(t, e, tool.Query{Text: text, Limit: 5})
+	if len(r.Groups) > 0 || r.Tools[0].ID != "forge/create_issue" || len(r.Tools) != 5 {
+		t.Errorf("%d groups, tools %v", len(r.Groups), hitIDs(r.Tools))
+	}
+}
+
+// TestFirstOfParts puts first, of the tools that parts need, the one that does most for the whole request.
+func TestFirstOfParts(t *testing.T) {
+	e := engineOf(t, catalogue(t))
+	const one, other = "refund the last payment of the customer", "look up a word"
+	for _, text := range []string{one + ", then " + other, other + ", then " + one} {
+		r := mustSearch(t, e, tool.Query{Text: text, Limit: 5})
+		if len(r.Groups) != 2 || r.Tools[0].ID != "shop/refund_payment" {
+			t.Errorf("%q: %d groups, tools %v", text, len(r.Groups), hitIDs(r.Tools))
+		}
+	}
+}

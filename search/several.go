@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -11,68 +12,81 @@ import (
 // firstOfEach is how many tools of each part of a request come before those of the request as a whole.
 const firstOfEach = 5
 
-// several answers a request for several things, or several requests at once. The groups share the limit: the best tool of
-// each part comes before the second of any, so that every part is served as far as the limit goes. a.whole is the ranking of
-// the request that the parts were found in, or nil where the caller listed them.
-func (e *Engine) several(ctx context.Context, a ask, parts []string, s *scratch) (*tool.Result, error) {
-	r := &tool.Result{Query: strings.Join(parts, "; "), Confident: true}
-	limit, depth := max(a.q.Limit, len(parts)), a.q.Limit
+// each ranks the tools for every one of texts: several requests at once, or the parts of a.whole.
+func (e *Engine) each(ctx context.Context, a ask, texts []string, s *scratch) ([]*ranking, error) {
+	out := make([]*ranking, len(texts))
+	for k, t := range texts {
+		a.text, a.keep = t, false
+		var err error
+		if out[k], err = e.rank(ctx, a, s); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// serves reports whether one tool, the best for the whole request, is the best for each of its parts as well: then they
+// say more of one thing, and the request is not for several.
+func (r *ranking) serves(parts []*ranking) bool {
+	return len(r.places) > 0 && !slices.ContainsFunc(parts, func(p *ranking) bool {
+		return len(p.places) == 0 || p.places[0].key != r.places[0].key
+	})
+}
+
+// group answers a request for several things, or several requests at once, from what was ranked for each. The groups share the
+// limit: the best tool of each comes before the second of any, so that every need is served as far as the limit goes. The best
+// ones of parts stand by how well they serve the whole request, since a part is a guess, and may be no more than a remark.
+func group(a ask, texts []string, each []*ranking, s *scratch) *tool.Result {
+	r := &tool.Result{Query: strings.Join(texts, "; "), Confident: true}
+	limit, depth := max(a.q.Limit, len(texts)), a.q.Limit
 	if w := a.whole; w != nil {
 		r.Query, r.Confident, r.Advice, limit, depth = w.text, w.confident, w.advice, a.q.Limit, min(a.q.Limit, firstOfEach)
 	}
-	lists := make([][]place, len(parts))
-	for k, p := range parts {
-		a.text, a.keep = p, false
-		one, err := e.rank(ctx, a, s)
-		if err != nil {
-			return nil, err
-		}
+	lists := make([][]place, len(each), len(each)+1)
+	for k, one := range each {
 		lists[k] = one.first(depth)
-		r.Groups = append(r.Groups, tool.Group{Query: p, Confident: one.confident, Advice: one.advice})
+		r.Groups = append(r.Groups, tool.Group{Query: texts[k], Confident: one.confident, Advice: one.advice})
 		r.Degraded = one.degraded
 		if a.whole == nil {
 			r.Confident = r.Confident && one.confident
 		}
 	}
-	if a.whole != nil { // what it finds comes after each part's, in case that it was for one thing after all
-		lists = append(lists, a.whole.first(depth))
-	}
-	all, groups := interleave(lists, len(parts), depth, limit)
+	all := round(nil, lists, 0)
 	if a.whole != nil {
-		all = fill(all, a.whole.places, limit)
+		slices.SortStableFunc(all, func(x, y place) int { return cmp.Compare(s.whole[y.best], s.whole[x.best]) })
+		lists = append(lists, a.whole.first(depth)) // after each part's, in case that it was for one thing after all
+		all = round(all, lists[len(each):], 0)
 	}
+	for at := 1; at < depth && len(all) < limit; at++ {
+		all = round(all, lists, at)
+	}
+	if a.whole != nil {
+		all = plus(all, a.whole.places...)
+	}
+	all = all[:min(len(all), limit)]
 	r.Tools = hits(a.snap, all, a.q.Detail)
-	for k := range groups {
-		r.Groups[k].Tools = hits(a.snap, groups[k], a.q.Detail)
+	for k := range r.Groups {
+		own := slices.DeleteFunc(slices.Clone(lists[k]), func(p place) bool { return !holds(all, p.key) })
+		r.Groups[k].Tools = hits(a.snap, own, a.q.Detail)
 	}
 	r.Tokens = cost(r.Tools)
-	return r, nil
+	return r
 }
 
-// interleave takes the first of every list, then the second, until it has limit different tools. It also tells what it has
-// taken, or found taken, of each of the first n lists.
-func interleave(lists [][]place, n, depth, limit int) (all []place, groups [][]place) {
-	groups = make([][]place, n)
-	for at := range depth {
-		for k, list := range lists {
-			if at >= len(list) || len(all) >= limit {
-				continue
-			}
-			if k < n {
-				groups[k] = append(groups[k], list[at])
-			}
-			if !holds(all, list[at].key) {
-				all = append(all, list[at])
-			}
+// round adds to all what stands at one place of each list.
+func round(all []place, lists [][]place, at int) []place {
+	for _, list := range lists {
+		if at < len(list) {
+			all = plus(all, list[at])
 		}
 	}
-	return all, groups
+	return all
 }
 
-// fill adds what more holds, and all does not, until there are limit places.
-func fill(all, more []place, limit int) []place {
+// plus adds those of more that all does not hold.
+func plus(all []place, more ...place) []place {
 	for _, p := range more {
-		if len(all) < limit && !holds(all, p.key) {
+		if !holds(all, p.key) {
 			all = append(all, p)
 		}
 	}
