@@ -92,8 +92,8 @@ func TestAllocations(t *testing.T) {
 			})
 		}
 		few, many := of(20), of(100)
-		if each := (many - few) / 80; each > 2 {
-			t.Errorf("%s: %.2f allocations for each tool, %.0f for 20", detail, each, few)
+		if many-few > 2*80+20 { // twenty for a pool that was emptied in between, as it is at random under the race detector
+			t.Errorf("%s: %.2f allocations for each tool, %.0f for 20", detail, (many-few)/80, few)
 		}
 	}
 }
