@@ -26,6 +26,7 @@ const (
 // scratch holds the arrays of one search.
 type scratch struct {
 	words, own, cosines, fused []float32
+	best                       []float32 // fused, of the sentence that a tool serves best
 	whole                      []float32 // fused, of the request whose parts are ranked
 	allowed                    []bool
 	listed                     []bool // the same with only the best of each family
@@ -100,6 +101,9 @@ func (e *Engine) rank(ctx context.Context, a ask, s *scratch) (*ranking, error) 
 	if ctx.Err() != nil {
 		return nil, timeout(ctx)
 	}
+	if err := e.scoreSentences(ctx, a, s); err != nil {
+		return nil, err
+	}
 	full := e.enrich(a.text)
 	r, err := e.score(ctx, a.snap, a.q.Mode, full, s)
 	if err != nil {
@@ -116,6 +120,7 @@ func (e *Engine) rank(ctx context.Context, a ask, s *scratch) (*ranking, error) 
 	case a.keep:
 		s.whole = append(s.whole[:0], s.fused...)
 	}
+	s.addSentences()
 	if a.whole == nil {
 		clear(s.steering)
 	}
