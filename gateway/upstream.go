@@ -191,10 +191,10 @@ func (u *Upstream) unfit(s *session, client *tool.Client) bool {
 	switch {
 	case !lacks(&mcp.ClientCapabilities{}, has): // it can be asked nothing
 		return false
-	case client.Rounds:
-		return s.older && !u.speaks.older
-	case s.modern():
-		return !u.speaks.newer
+	case s.modern(): // each request tells what its client can do, but requests it does not send
+		return !client.Rounds && !u.speaks.newer
+	case client.Rounds && s.older && !u.speaks.older:
+		return true
 	}
 	return lacks(s.told, has)
 }

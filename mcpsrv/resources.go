@@ -157,19 +157,20 @@ func (s *Server) subscribe(ctx context.Context, r *mcp.SubscribeRequest) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.passRequest(ctx, r, r.Session, r.Params.Meta, server, "resources/subscribe", object{{"uri", encode(own)}}, nil)
-	if err != nil {
-		return err
-	}
-	if s.subscriptions.add(resourceKey{server, own}, r.Session, r.Params.URI) {
+	key := resourceKey{server, own}
+	if s.subscriptions.add(key, r.Session, r.Params.URI) { // before the upstream can tell of anything
 		s.sessions.begin(func() {
 			_ = r.Session.Wait() // however it ended
 			for _, key := range s.subscriptions.of(r.Session) {
-				s.endSubscription(context.WithoutCancel(ctx), key, r.Session)
+				s.endSubscription(ctx, key, r.Session)
 			}
 		})
 	}
-	return nil
+	_, err = s.passRequest(ctx, r, r.Session, r.Params.Meta, server, "resources/subscribe", object{{"uri", encode(own)}}, nil)
+	if err != nil {
+		s.subscriptions.remove(key, r.Session)
+	}
+	return err
 }
 
 func (s *Server) unsubscribe(ctx context.Context, r *mcp.UnsubscribeRequest) error {
@@ -186,7 +187,7 @@ func (s *Server) endSubscription(ctx context.Context, key resourceKey, conn *mcp
 	if !s.subscriptions.remove(key, conn) {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, announceTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), announceTimeout) // it may be what ended that ends this
 	defer cancel()
 	_, err := s.o.Upstreams.Forward(ctx, tool.Request{Server: key.server, Method: "resources/unsubscribe", Params: object{{"uri", encode(key.uri)}}.bytes()})
 	if err != nil {
