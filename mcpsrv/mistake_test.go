@@ -11,8 +11,6 @@ import (
 	"tooldex/tool"
 )
 
-const exampleLabel = "\nAn example that fits: "
-
 // TestTwoMistakesInARow plays calls, as name and arguments, and tells by + which answer holds an example.
 func TestTwoMistakesInARow(t *testing.T) {
 	const (

@@ -50,7 +50,7 @@ func idleRows(ctx context.Context, c config) ([]row, error) {
 		{"opened", nil},
 		{"with five tools enabled", []string{`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"search_tools","arguments":{"query":"x"}}}`}},
 	} {
-		bytes, goroutines, err := costOfIdle(idleSessions, tools, one.lines)
+		bytes, goroutines, err := costOfIdle(ctx, idleSessions, tools, one.lines)
 		if err != nil {
 			return nil, err
 		}
@@ -60,7 +60,7 @@ func idleRows(ctx context.Context, c config) ([]row, error) {
 }
 
 // costOfIdle opens many sessions, has each send lines, and tells what one of them keeps.
-func costOfIdle(many int, tools []*tool.Tool, lines []string) (bytes, goroutines float64, err error) {
+func costOfIdle(ctx context.Context, many int, tools []*tool.Tool, lines []string) (bytes, goroutines float64, err error) {
 	n := nearest{alive{tool.NewSet(tools, "")}}
 	srv := mcpsrv.New(mcpsrv.Options{Searcher: n, Caller: n, Catalog: n, Mode: mcpsrv.Dynamic})
 	defer func() { _ = srv.Close() }()
@@ -71,7 +71,7 @@ func costOfIdle(many int, tools []*tool.Tool, lines []string) (bytes, goroutines
 			`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}`,
 			`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
 		}, lines...) {
-			req := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(line))
+			req := httptest.NewRequestWithContext(ctx, http.MethodPost, "/", strings.NewReader(line))
 			req.Header.Set("Content-Type", "application/json")
 			req.Header.Set("Accept", "application/json, text/event-stream")
 			req.Header.Set("Mcp-Protocol-Version", "2025-11-25")

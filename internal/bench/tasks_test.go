@@ -85,7 +85,7 @@ func TestIdleSessionsAreCheap(t *testing.T) {
 		lines      []string
 		goroutines float64
 	}{"opened": {nil, 1}, "searched": {search, 2}} {
-		bytes, goroutines, err := costOfIdle(200, offices().set.All(), c.lines)
+		bytes, goroutines, err := costOfIdle(t.Context(), 200, offices().set.All(), c.lines)
 		if err != nil || bytes <= 0 || bytes > 50_000 || goroutines > c.goroutines+.2 || goroutines < c.goroutines-.2 {
 			t.Errorf("%s: %.0f bytes and %.2f goroutines, %v", name, bytes, goroutines, err)
 		}
