@@ -102,6 +102,8 @@ func (l *live) read(ctx context.Context, name string) {
 	case ctx.Err() != nil:
 	case err != nil:
 		l.app.log.Warn("tools of a server could not be read; the stored ones are served", "server", name, "error", err)
+	case !l.configured(name):
+		l.forget(ctx, name)
 	default:
 		l.app.log.Info("read the tools of a server", "server", name, "changes", changes(report))
 		if changes(report) > 0 {
@@ -110,11 +112,25 @@ func (l *live) read(ctx context.Context, name string) {
 	}
 }
 
+// configured reports whether there is a server of that name, as far as can be told.
+func (l *live) configured(name string) bool {
+	servers, err := l.app.servers(l.stack)
+	return err != nil || slices.ContainsFunc(servers, func(s tool.Server) bool { return s.Name == name })
+}
+
+// forget removes the tools of a server that another process removed while they were being read here.
+func (l *live) forget(ctx context.Context, name string) {
+	if _, err := l.stack.catalog.Remove(ctx, name); err != nil && tool.CodeOf(err) != tool.NotFound {
+		l.app.log.Warn("the tools of a server that was removed could not be removed", "server", name, "error", err)
+	}
+	l.changed()
+}
+
 // watch follows what other processes store: their tools, and the servers that were added or removed.
 func (l *live) watch(ctx context.Context) {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
-	var servers []tool.Server
+	stored := l.stack.catalog.Servers()
 	for {
 		select {
 		case <-ctx.Done():
@@ -128,19 +144,20 @@ func (l *live) watch(ctx context.Context) {
 			}
 			continue
 		}
-		if !changed {
+		if changed {
+			l.changed()
+		}
+		// Reading an upstream's tools may have brought the news before.
+		if slices.EqualFunc(stored, l.stack.catalog.Servers(), sameServer) {
 			continue
 		}
-		l.changed()
+		stored = l.stack.catalog.Servers()
 		now, err := l.app.servers(l.stack)
 		if err != nil {
 			l.app.log.Warn("the configured servers could not be read again", "error", err)
 			continue
 		}
-		if !slices.EqualFunc(servers, now, sameServer) {
-			servers = now
-			l.gw.Set(now)
-			l.gw.Wake()
-		}
+		l.gw.Set(now)
+		l.gw.Wake()
 	}
 }
