@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -27,6 +28,13 @@ type serverEntry struct {
 	Disabled  bool              `json:"disabled"`
 	Enabled   *bool             `json:"enabled"`
 	Timeout   float64           `json:"timeout"` // milliseconds
+	EnvFile   string            `json:"envFile"`
+
+	// What only tooldex reads.
+	Start       string  `json:"start"`       // "eager", or "lazy" as by default
+	Idle        float64 `json:"idleTimeout"` // milliseconds; less than zero means never
+	Concurrency int     `json:"concurrency"`
+	Queue       int     `json:"queue"`
 }
 
 // maxTimeout bounds the timeout of a call.
@@ -36,6 +44,10 @@ const maxTimeout = 24 * time.Hour
 // VS Code's servers and mcp.servers; what else a client keeps in its file is passed over. References such as ${TOKEN} stay
 // as they are. The errors are Invalid and name the server.
 func ParseServers(data []byte) ([]tool.Server, error) {
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	if !json.Valid(data) {
+		data = relax(data)
+	}
 	var file struct {
 		MCPServers map[string]json.RawMessage `json:"mcpServers"`
 		Servers    map[string]json.RawMessage `json:"servers"`
@@ -43,7 +55,7 @@ func ParseServers(data []byte) ([]tool.Server, error) {
 			Servers map[string]json.RawMessage `json:"servers"`
 		} `json:"mcp"`
 	}
-	if err := json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &file); err != nil {
+	if err := json.Unmarshal(data, &file); err != nil {
 		return nil, badServers("the servers are not written as expected", `the file should look like {"mcpServers": {"files": {"command": "npx", "args": ["…"]}}}`, err)
 	}
 	entries := file.MCPServers
@@ -79,10 +91,20 @@ func parseServer(name string, raw json.RawMessage) (tool.Server, error) {
 	}
 	v := tool.Server{
 		Name: name, Command: e.Command, Args: e.Args, Env: e.Env, Dir: e.Dir, URL: cmp.Or(e.URL, e.HTTPURL, e.ServerURL),
-		Headers: e.Headers, Disabled: e.Disabled || e.Enabled != nil && !*e.Enabled,
+		Headers: e.Headers, Disabled: e.Disabled || e.Enabled != nil && !*e.Enabled, EnvFile: e.EnvFile,
+		Concurrency: e.Concurrency, Queue: e.Queue,
 	}
+	braced(v.Env)
+	braced(v.Headers)
 	if e.Timeout > 0 {
-		v.Timeout = time.Duration(min(e.Timeout*float64(time.Millisecond), float64(maxTimeout)))
+		v.Timeout = milliseconds(e.Timeout)
+	}
+	switch v.Idle = milliseconds(e.Idle); e.Start {
+	case "", "lazy":
+	case "eager":
+		v.Eager = true
+	default:
+		return v, badServers(fmt.Sprintf("server %q is to be started %q", name, e.Start), "use eager or lazy", nil)
 	}
 	switch kind := cmp.Or(e.Type, e.Transport); strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(kind)) {
 	case "":
@@ -97,6 +119,22 @@ func parseServer(name string, raw json.RawMessage) (tool.Server, error) {
 	}
 	return v, CheckServer(v)
 }
+
+func milliseconds(n float64) time.Duration {
+	most := float64(maxTimeout)
+	return time.Duration(max(-most, min(n*float64(time.Millisecond), most)))
+}
+
+// braced writes values that are nothing but $NAME, as one client has them, as ${NAME}.
+func braced(values map[string]string) {
+	for key, value := range values {
+		if name, ok := strings.CutPrefix(value, "$"); ok && plainVariable.MatchString(name) {
+			values[key] = "${" + name + "}"
+		}
+	}
+}
+
+var plainVariable = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
 
 // CheckServer returns an Invalid error for a server that could never be reached, or whose name cannot be part of a tool's ID.
 func CheckServer(v tool.Server) error {

@@ -22,8 +22,8 @@ type Content struct {
 	Overlay *Overlay      // nil if the file has none
 }
 
-// ReadFile reads a tools/list dump, a catalogue file in YAML or JSON, an overlay, or an mcpServers file, whichever it finds
-// by the content. The error is Invalid, and names the file and, where there is one, the line.
+// ReadFile reads a tools/list dump, a catalogue file in YAML or JSON, an overlay, an mcpServers file, whichever it finds by the
+// content, or the config.toml of Codex. The error is Invalid, and names the file and, where there is one, the line.
 func ReadFile(path string) (*Content, error) {
 	info, err := os.Stat(path)
 	if err == nil && info.Size() > MaxFile {
@@ -51,6 +51,9 @@ func Parse(path string, data []byte) (*Content, error) {
 	switch {
 	case len(start) == 0:
 		return nil, d.bad(0, nil, kinds, "the file is empty")
+	case isTOMLName(path):
+		list, err := ParseCodex(d.data)
+		return &Content{Servers: list}, d.in(err)
 	case start[0] == '{' || start[0] == '[' || start[0] == '/' || isJSONName(path):
 		err := d.valid()
 		if err == nil {

@@ -3,6 +3,7 @@ package gateway
 import (
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -31,6 +32,7 @@ func expand(s tool.Server, lookup func(string) (string, bool)) (*expanded, error
 	x.dir = e.text("cwd", s.Dir)
 	x.url = e.text("url", s.URL)
 	x.env = e.texts("env", s.Env)
+	e.file(s.EnvFile, x.env)
 	x.headers = e.texts("headers", s.Headers)
 	if e.err != nil {
 		return nil, e.err
@@ -62,6 +64,35 @@ func (e *expander) texts(field string, m map[string]string) map[string]string {
 	return out
 }
 
+// file adds the variables of a file to env, but for those that are there.
+func (e *expander) file(name string, env map[string]string) {
+	if name == "" || e.err != nil {
+		return
+	}
+	name = e.text("envFile", name)
+	b, err := os.ReadFile(name)
+	if err != nil {
+		e.err = &tool.Error{
+			Code: tool.Invalid, Op: "start server", Msg: fmt.Sprintf("server %q: its envFile cannot be read", e.server),
+			Hint: "correct the path, or leave it out", Err: err,
+		}
+		return
+	}
+	for line := range strings.Lines(string(b)) {
+		key, value, ok := strings.Cut(strings.TrimSpace(line), "=")
+		key = strings.TrimSpace(strings.TrimPrefix(key, "export "))
+		if _, there := env[key]; there || !ok || !variableName(key) {
+			continue
+		}
+		value = strings.TrimSpace(value)
+		if n := len(value); n > 1 && (value[0] == '"' || value[0] == '\'') && value[n-1] == value[0] {
+			value = value[1 : n-1]
+		}
+		env[key] = value
+		e.scrub.hide(value, "***")
+	}
+}
+
 func (e *expander) text(field, s string) string {
 	out, err := expandText(s, func(name string) (string, bool) {
 		v, ok := e.lookup(name)
@@ -81,7 +112,7 @@ func (e *expander) text(field, s string) string {
 }
 
 // expandText replaces ${NAME} by a variable's value and ${NAME:-default} by the default where the variable is unset or
-// empty. ${env:NAME}, as some clients write it, means ${NAME}. A $ without a brace, and a brace that is never closed,
+// empty. What other clients write is understood as [variable] says. A $ without a brace, and a brace that is never closed,
 // stand for themselves. Values are not expanded again.
 func expandText(s string, lookup func(string) (string, bool)) (string, error) {
 	var b strings.Builder
@@ -97,7 +128,7 @@ func expandText(s string, lookup func(string) (string, bool)) (string, error) {
 			return b.String(), nil
 		}
 		name, fallback, hasFallback := strings.Cut(inner, ":-")
-		name = strings.TrimPrefix(name, "env:")
+		name = variable(name)
 		if !variableName(name) {
 			return "", fmt.Errorf("${%s} does not name a variable", clip(inner, 60))
 		}
@@ -111,6 +142,21 @@ func expandText(s string, lookup func(string) (string, bool)) (string, error) {
 		b.WriteString(value)
 		s = after
 	}
+}
+
+// variable is the name of the variable that stands for what other clients write in its place: ${env:NAME}; ${input:some-key},
+// which the editor would ask for and which is SOME_KEY here; ${userHome} and ${workspaceFolder}.
+func variable(name string) string {
+	if input, ok := strings.CutPrefix(name, "input:"); ok {
+		return strings.ToUpper(strings.NewReplacer("-", "_", ".", "_", " ", "_").Replace(input))
+	}
+	switch name = strings.TrimPrefix(name, "env:"); name {
+	case "userHome":
+		return "HOME"
+	case "workspaceFolder", "workspaceRoot":
+		return "PWD"
+	}
+	return name
 }
 
 func variableName(s string) bool {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 
 	"tooldex/catalog"
 	"tooldex/cmd/tooldex/demo"
@@ -134,7 +135,11 @@ func readServers(path string) ([]tool.Server, error) {
 	if err != nil {
 		return nil, fileError("read servers", path, err)
 	}
-	servers, err := catalog.ParseServers(b)
+	parse := catalog.ParseServers
+	if strings.EqualFold(filepath.Ext(path), ".toml") {
+		parse = catalog.ParseCodex
+	}
+	servers, err := parse(b)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Base(path), err)
 	}

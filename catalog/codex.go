@@ -1,0 +1,80 @@
+package catalog
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/BurntSushi/toml"
+
+	"tooldex/tool"
+)
+
+// codexServer is a server as Codex has it in config.toml.
+type codexServer struct {
+	Command string            `toml:"command"`
+	Args    []string          `toml:"args"`
+	Env     map[string]string `toml:"env"`
+	EnvVars []string          `toml:"env_vars"` // taken over from the environment
+	Dir     string            `toml:"cwd"`
+	URL     string            `toml:"url"`
+	Token   string            `toml:"bearer_token_env_var"`
+	Headers map[string]string `toml:"http_headers"`
+	FromEnv map[string]string `toml:"env_http_headers"` // header to variable
+	Enabled *bool             `toml:"enabled"`
+	Timeout float64           `toml:"tool_timeout_sec"`
+}
+
+// ParseCodex gives the servers of a Codex config.toml, by name. What else is in the file is passed over. Variables that it
+// names become references such as ${TOKEN}. The errors are Invalid and name the server.
+func ParseCodex(data []byte) ([]tool.Server, error) {
+	var file struct {
+		Servers map[string]codexServer `toml:"mcp_servers"`
+	}
+	if err := toml.Unmarshal(data, &file); err != nil {
+		return nil, badServers("the TOML cannot be read", "its servers should be written as [mcp_servers.NAME]", err)
+	}
+	if file.Servers == nil {
+		return nil, badServers("there is no mcp_servers table", "its servers should be written as [mcp_servers.NAME]", nil)
+	}
+	out := make([]tool.Server, 0, len(file.Servers))
+	for _, name := range slices.Sorted(maps.Keys(file.Servers)) {
+		v := file.Servers[name].server(name)
+		if err := CheckServer(v); err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+func (c codexServer) server(name string) tool.Server {
+	v := tool.Server{
+		Name: name, Command: c.Command, Args: c.Args, Env: c.Env, Dir: c.Dir, URL: c.URL, Headers: c.Headers,
+		Disabled: c.Enabled != nil && !*c.Enabled,
+	}
+	for _, variable := range c.EnvVars {
+		put(&v.Env, variable, "${"+variable+"}")
+	}
+	for header, variable := range c.FromEnv {
+		put(&v.Headers, header, "${"+variable+"}")
+	}
+	if c.Token != "" {
+		put(&v.Headers, "Authorization", "Bearer ${"+c.Token+"}")
+	}
+	if c.Timeout > 0 {
+		v.Timeout = milliseconds(c.Timeout * float64(time.Second/time.Millisecond))
+	}
+	return v
+}
+
+func put(m *map[string]string, key, value string) {
+	if *m == nil {
+		*m = map[string]string{}
+	}
+	(*m)[key] = value
+}
+
+func isTOMLName(path string) bool { return strings.EqualFold(filepath.Ext(path), ".toml") }
