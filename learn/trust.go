@@ -69,7 +69,7 @@ func newExam(m *model) *exam {
 	return e
 }
 
-// put adds to gains, by share, the reciprocal of the rank that the tool of u has.
+// put adds to gains, by share, how well the tool of u does: 1 where it is first, and the less the further down.
 func (e *exam) put(u weighed, gains []float64) {
 	r := u.reading
 	if len(r.found) == 0 {
@@ -80,9 +80,10 @@ func (e *exam) put(u weighed, gains []float64) {
 			e.vector = append(e.vector, r.scale*float32(x))
 		}
 	}
-	// Documents are the model's tools, then those that were found and have no evidence. What was not found is taken to be as good as
-	// the last that was.
-	least := r.found[len(r.found)-1].score
+	// Documents are the model's tools, then those that were found and have no evidence. What was not found lies below the last that
+	// was, by as much as one place in those that were found on average makes.
+	last := len(r.found) - 1
+	least := r.found[last].score - (r.found[0].score-r.found[last].score)/float32(max(1, last))
 	right, own := hash32(string(u.use.tool)), -1
 	scores := e.scores[:0]
 	for range e.m.tools {
@@ -118,6 +119,6 @@ func (e *exam) put(u weighed, gains []float64) {
 				rank++
 			}
 		}
-		gains[k] += u.weight / float64(rank)
+		gains[k] += u.weight / float64(rank*rank)
 	}
 }

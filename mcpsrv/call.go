@@ -16,6 +16,7 @@ import (
 // put right is a tool error; a protocol error is only for a call that was cancelled.
 func (s *Server) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Result, error) {
 	name, args := req.Params.Name, req.Params.Arguments
+	s.heed(req, name, args)
 	res, err := s.dispatch(ctx, req, name, args)
 	if err == nil {
 		return res, nil
@@ -72,6 +73,7 @@ func (s *Server) forward(ctx context.Context, req *mcp.CallToolRequest, name str
 		return nil, &tool.Error{Code: tool.Unavailable, Op: "call", Msg: "the answer of " + string(t.ID()) + " is not a tool result"}
 	}
 	s.checkOutput(t, res)
+	s.called(req, t.ID(), res)
 	return &rawResult{raw: res.Raw}, nil
 }
 
@@ -128,7 +130,7 @@ func (s *Server) progress(ctx context.Context, req *mcp.CallToolRequest) func(to
 func forwardedMeta(meta mcp.Meta) json.RawMessage {
 	kept := make(map[string]any, len(meta))
 	for key, value := range meta {
-		if key != "progressToken" && !strings.HasPrefix(key, "io.modelcontextprotocol/") {
+		if key != "progressToken" && key != keyFeedback && !strings.HasPrefix(key, "io.modelcontextprotocol/") {
 			kept[key] = value
 		}
 	}

@@ -28,7 +28,7 @@ func (s *Server) search(ctx context.Context, req *mcp.CallToolRequest, raw json.
 		return nil, err
 	}
 	q := tool.Query{
-		Limit: min(max(a.Limit, 0), tool.MaxLimit), Detail: a.Detail, Explain: a.Explain, Session: req.Session.ID(),
+		Limit: min(max(a.Limit, 0), tool.MaxLimit), Detail: a.Detail, Explain: a.Explain, Session: req.Session.ID(), Profile: s.o.Profile,
 		Filter: tool.Filter{Servers: a.Server, Categories: a.Category, ReadOnly: a.ReadOnly},
 	}
 	if q.Detail == "" {
@@ -44,6 +44,7 @@ func (s *Server) search(ctx context.Context, req *mcp.CallToolRequest, raw json.
 		return nil, err
 	}
 	s.enableFound(ctx, req, res)
+	s.searched(req, res)
 	out := object{{"content", textContent(searchText(res, q.Detail))}, {keyMeta, object{{"tooldex/search", searchFacts(res)}}.bytes()}}
 	return &rawResult{raw: out.bytes()}, nil
 }

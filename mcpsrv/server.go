@@ -3,6 +3,7 @@ package mcpsrv
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"log/slog"
 	"sync"
@@ -27,6 +28,8 @@ type Options struct {
 	// Upstreams are passed on what clients ask for beside tools; nil means that there is nothing but tools.
 	Upstreams Upstreams
 	Related   Related // names tools near one that declares none; nil names none
+	Learner   Learner // is told of searches and calls; nil: nobody is
+	Profile   string  // whose tools these are, for what is learned from use; "" is the common one
 	Version   string  // of this program, told to clients; "" means "dev"
 	Mode      Mode
 	// Threshold is the largest catalogue, in tokens of its plain listing, that Auto lists in full; zero means
@@ -38,7 +41,7 @@ type Options struct {
 	// Always names tools that every client is shown, as [tool.Set.Resolve] takes them, beside those with Always set. The
 	// log tells once of a name that names none.
 	Always []string
-	// MaxEnabled bounds how many tools one session has enabled in Dynamic; zero means 40.
+	// MaxEnabled bounds how many tools one session has enabled in Dynamic; zero or less means 40.
 	MaxEnabled int
 	// Instructions tell the model how to use the server; "" means a short text that fits the client's mode.
 	Instructions string
@@ -56,7 +59,9 @@ func (o Options) withDefaults() Options {
 	o.Version = cmp.Or(o.Version, "dev")
 	o.Mode = cmp.Or(o.Mode, Search)
 	o.Threshold = cmp.Or(o.Threshold, DefaultThreshold)
-	o.MaxEnabled = cmp.Or(o.MaxEnabled, defaultEnabled)
+	if o.MaxEnabled <= 0 {
+		o.MaxEnabled = defaultEnabled
+	}
 	o.SessionTimeout = cmp.Or(o.SessionTimeout, 30*time.Minute)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -72,6 +77,7 @@ type Related interface {
 // Server is an MCP server over a catalogue. It is safe for concurrent use. Close ends it.
 type Server struct {
 	o         Options
+	run       string // tells the connections of this run from those of others
 	mcp       *mcp.Server
 	send      mcp.MethodHandler // sends to one client what the SDK sends to all
 	followers map[string]bool   // Options.Followers
@@ -96,7 +102,7 @@ type Server struct {
 
 // New returns a ready Server. It starts nothing; it asks the catalogue for its set, to know later what has changed.
 func New(o Options) *Server {
-	s := &Server{o: o.withDefaults(), followers: map[string]bool{}, choices: map[string]bool{}, headed: map[string]json.RawMessage{}}
+	s := &Server{o: o.withDefaults(), run: rand.Text(), followers: map[string]bool{}, choices: map[string]bool{}, headed: map[string]json.RawMessage{}}
 	for _, name := range o.Followers {
 		s.followers[name] = true
 	}

@@ -70,7 +70,11 @@ func (e *endpoints) get(name string) (endpoint, error) {
 	if e.closed {
 		return endpoint{}, &tool.Error{Code: tool.Unavailable, Op: "find profile", Msg: "the server is closing"}
 	}
-	srv := mcpsrv.New(p.apply(e.base))
+	o := p.apply(e.base)
+	if ok {
+		o.Profile = name
+	}
+	srv := mcpsrv.New(o)
 	one := endpoint{srv, srv.Handler()}
 	e.made[name] = one
 	return one, nil
