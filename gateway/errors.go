@@ -47,6 +47,10 @@ func (s *session) startError(err error, c *capture) error {
 		e.Msg = fmt.Sprintf("server %q could not be reached, or ended while it was started", s.server)
 		e.Hint = "see what it prints to stderr in the log"
 		e.Err = s.scrub.error(fmt.Errorf("%w: %w", errHandshake, err))
+		switch c.status {
+		case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotAcceptable, http.StatusUnsupportedMediaType:
+			e.Err = fmt.Errorf("%w: %w", errNotStreamable, e.Err)
+		}
 		if last := s.epitaph(); last != "" {
 			e.Err = fmt.Errorf("%w: %s", e.Err, last)
 		}

@@ -72,6 +72,7 @@ func (u *Upstream) restNow() {
 	}
 	u.session = nil
 	u.logger.Debug("upstream stopped after it was idle")
+	u.record.add(tool.FromGateway, "stopped after it was idle")
 	u.running.Go(s.close)
 }
 

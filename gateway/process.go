@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"tooldex/tool"
 )
 
 // process is a child process with pipes to its standard streams.
@@ -23,8 +25,8 @@ type process struct {
 	stderred chan struct{} // closed when all of stderr has been read
 }
 
-// startProcess runs a command. Each line that it prints to stderr goes to the logger, scrubbed.
-func startProcess(x *expanded, env []string, logger *slog.Logger) (*process, error) {
+// startProcess runs a command. Each line that it prints to stderr goes to the logger and the record, scrubbed.
+func startProcess(x *expanded, env []string, logger *slog.Logger, rec *record) (*process, error) {
 	cmd := exec.Command(x.command, x.args...) //nolint:noctx // it outlives the call that starts it; stop ends it
 	cmd.Env, cmd.Dir = env, x.dir
 	prepare(cmd)
@@ -54,7 +56,7 @@ func startProcess(x *expanded, env []string, logger *slog.Logger) (*process, err
 		_ = f.Close()
 	}
 	p := &process{cmd: cmd, stdin: inW, stdout: outR, exited: make(chan struct{}), stderred: make(chan struct{})}
-	go p.readStderr(errR, logger, x.scrub)
+	go p.readStderr(errR, logger, rec, x.scrub)
 	go p.wait(errR)
 	return p, nil
 }
@@ -76,7 +78,7 @@ func (p *process) wait(stderr *os.File) {
 // maxStderrLine is the longest line of stderr that is logged whole.
 const maxStderrLine = 4 << 10
 
-func (p *process) readStderr(r *os.File, logger *slog.Logger, scrub *scrubber) {
+func (p *process) readStderr(r *os.File, logger *slog.Logger, rec *record, scrub *scrubber) {
 	defer close(p.stderred)
 	defer func() { _ = r.Close() }()
 	lines := &lineReader{r: bufio.NewReaderSize(r, maxStderrLine), limit: maxStderrLine}
@@ -93,6 +95,7 @@ func (p *process) readStderr(r *os.File, logger *slog.Logger, scrub *scrubber) {
 			continue
 		}
 		p.tail.add(text)
+		rec.add(tool.FromServer, text)
 		logger.Info("upstream stderr", "line", text)
 	}
 }

@@ -57,6 +57,7 @@ type dialer struct {
 	cfg     tool.Server
 	opts    Options // with defaults
 	logger  *slog.Logger
+	record  *record
 	changed chan struct{}
 	others  chan struct{}
 	callers *callers
@@ -71,6 +72,7 @@ const legacyVersion = "2025-11-25"
 type opened struct {
 	older bool // only the older handshake works
 	newer bool // only the newer one does
+	sse   bool // it is reached by the older HTTP transport, though that was not configured
 }
 
 // open starts a server and shakes hands. It speaks the generation of the protocol that the client on whose behalf it is
@@ -84,15 +86,26 @@ func (d *dialer) open(ctx context.Context, known opened) (*session, opened, erro
 	}
 	ctx, stop := context.WithTimeoutCause(ctx, d.opts.StartTimeout, errStartTimeout)
 	defer stop()
+	if known.sse {
+		d.cfg.Transport = tool.SSE
+	}
 	older := known.older || !known.newer && d.prefersOlder()
 	s, err := d.connect(ctx, x, older)
+	if errors.Is(err, errNotStreamable) && d.cfg.Transport == "" {
+		d.logger.Debug("upstream does not speak streamable HTTP; trying SSE", "error", err)
+		d.cfg.Transport = tool.SSE
+		if s, err := d.connect(ctx, x, older); err == nil {
+			known.sse = true
+			return s, known, nil
+		}
+	}
 	if err == nil || known.older || known.newer || ctx.Err() != nil || tool.CodeOf(err) != tool.Unavailable || !errors.Is(err, errHandshake) {
 		return s, known, err
 	}
 	d.logger.Debug("upstream refused the handshake; trying another protocol", "error", err)
 	s, err = d.connect(ctx, x, !older)
 	if err == nil {
-		known = opened{older: !older, newer: older}
+		known.older, known.newer = !older, older
 	}
 	return s, known, err
 }
@@ -106,8 +119,12 @@ func (d *dialer) prefersOlder() bool {
 	return d.client.Ask != nil && !d.client.Rounds
 }
 
-// errHandshake marks failures that came after the server was reached.
-var errHandshake = errors.New("handshake")
+// errHandshake marks failures that came after the server was reached, and errNotStreamable those by which a server of the
+// older HTTP transport may have refused the newer.
+var (
+	errHandshake     = errors.New("handshake")
+	errNotStreamable = errors.New("not streamable HTTP")
+)
 
 func (d *dialer) connect(ctx context.Context, x *expanded, older bool) (*session, error) {
 	s := &session{
@@ -195,7 +212,7 @@ func (d *dialer) newClient(s *session) *mcp.Client {
 // transport makes the SDK transport for the configured kind, with the tap in it.
 func (d *dialer) transport(s *session, x *expanded) (mcp.Transport, error) {
 	if kind(d.cfg) == tool.Stdio {
-		proc, err := startProcess(x, environ(x.env, d.opts.LookupEnv), d.logger)
+		proc, err := startProcess(x, environ(x.env, d.opts.LookupEnv), d.logger, d.record)
 		if err != nil {
 			return nil, err
 		}

@@ -26,7 +26,7 @@ import (
 )
 
 func TestExpandText(t *testing.T) {
-	env := map[string]string{"A": "1", "EMPTY": "", "NEST": "${A}", "_x9": "y"}
+	env := map[string]string{"A": "1", "EMPTY": "", "NEST": "${A}", "_x9": "y", "API_KEY": "k", "HOME": "/home/me", "PWD": "/work"}
 	lookup := func(n string) (string, bool) { v, ok := env[n]; return v, ok }
 	tests := []struct{ name, in, want, err string }{
 		{"nothing", "plain $A $ {A}", "plain $A $ {A}", ""},
@@ -43,7 +43,10 @@ func TestExpandText(t *testing.T) {
 		{"never closed", "x${A", "x${A", ""},
 		{"unset", "x${NO}", "", "variable NO is not set"},
 		{"no name", "${}", "", "${} does not name a variable"},
-		{"a client's input", "${input:token}", "", "${input:token} does not name a variable"},
+		{"an editor's input", "${input:api-key}", "k", ""},
+		{"an editor's input that is not set", "${input:other.key}", "", "variable OTHER_KEY is not set"},
+		{"an editor's folders", "${userHome} ${workspaceFolder}", "/home/me /work", ""},
+		{"an editor's command", "${command:x}", "", "${command:x} does not name a variable"},
 		{"starts with a digit", "${9A}", "", "does not name a variable"},
 	}
 	for _, tt := range tests {

@@ -22,6 +22,7 @@ type Upstream struct {
 	logger  *slog.Logger
 	slots   *slots
 	callers callers
+	record  record
 	running *sync.WaitGroup // the gateway's: all goroutines
 	changed chan struct{}
 	others  chan struct{}
@@ -214,7 +215,7 @@ func (u *Upstream) gone() error {
 
 // run starts the server, and stays with its session until that ends.
 func (u *Upstream) run(a *start, client *tool.Client) {
-	d := dialer{cfg: u.cfg, opts: u.opts, logger: u.logger, changed: u.changed, others: u.others, callers: &u.callers, client: client, updated: u.resourceUpdated}
+	d := dialer{cfg: u.cfg, opts: u.opts, logger: u.logger, record: &u.record, changed: u.changed, others: u.others, callers: &u.callers, client: client, updated: u.resourceUpdated}
 	u.mu.Lock()
 	known := u.speaks
 	u.mu.Unlock()
@@ -245,6 +246,7 @@ func (u *Upstream) started(a *start, s *session, known opened, err error) (stopp
 	}
 	a.session, a.err, u.lastErr = s, err, err
 	if err != nil {
+		u.record.add(tool.FromGateway, "could not be started: "+message(err))
 		defer u.again()
 		if tool.CodeOf(err) != tool.Invalid { // a wrong configuration costs nothing to look at again
 			u.failures++
@@ -254,6 +256,7 @@ func (u *Upstream) started(a *start, s *session, known opened, err error) (stopp
 	}
 	u.session, u.speaks, u.failures, u.notBefore, u.used = s, known, 0, time.Time{}, time.Now()
 	u.logger.Debug("upstream started", "protocol", s.cs.InitializeResult().ProtocolVersion)
+	u.record.add(tool.FromGateway, "started, speaks protocol "+s.cs.InitializeResult().ProtocolVersion)
 	if u.listed || u.opts.Known != nil && u.opts.Known(u.cfg.Name) > 0 { // it may offer other tools than the one that ran before
 		s.signalChanged()
 	}
@@ -268,6 +271,7 @@ func (u *Upstream) ended(s *session, err error) {
 	}
 	u.session, u.lastErr = nil, err
 	u.logger.Warn("upstream ended", "error", err)
+	u.record.add(tool.FromGateway, "ended: "+message(err))
 	u.again()
 }
 
