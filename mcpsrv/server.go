@@ -134,8 +134,18 @@ func New(o Options) *Server {
 	}
 	set := s.set()
 	s.checkHeaders(set)
-	s.announced = s.listing(set, s.chosen(set)).fingerprint
+	s.announced = s.fingerprint(set)
 	return s
+}
+
+// fingerprint tells apart what clients would be listed, but for what each has of its own. Those in lazy mode may have asked
+// for all of it.
+func (s *Server) fingerprint(set *tool.Set) string {
+	mode := s.chosen(set)
+	if mode == Lazy {
+		mode = eager
+	}
+	return s.listing(set, mode).fingerprint
 }
 
 // intercept answers tools/list and tools/call in place of the SDK, which would refuse schemas that real servers use,
@@ -172,7 +182,7 @@ func (s *Server) set() *tool.Set {
 func (s *Server) CatalogChanged() {
 	set := s.set()
 	s.checkHeaders(set)
-	now := s.listing(set, s.chosen(set)).fingerprint
+	now := s.fingerprint(set)
 	s.mu.Lock()
 	same := s.announced == now
 	s.announced = now

@@ -281,6 +281,31 @@ func TestChangeOfAnEnabledToolIsAnnounced(t *testing.T) {
 	})
 }
 
+// TestChangesAreAnnouncedByMode changes what only some modes list.
+func TestChangesAreAnnouncedByMode(t *testing.T) {
+	for _, c := range []struct {
+		mode Mode
+		want int
+	}{{Search, 0}, {Dynamic, 0}, {Lazy, 1}, {Full, 1}, {Auto, 1}} {
+		t.Run(string(c.mode), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFixture(t, smallServer(t), Options{Mode: c.mode})
+				told := 0
+				f.follower(t, &told)
+				tools := smallServer(t)
+				tools[0].InputSchema = objectSchema
+				f.set.Store(tool.NewSet(tools, ""))
+				f.CatalogChanged()
+				time.Sleep(time.Second)
+				synctest.Wait()
+				if told != c.want {
+					t.Errorf("told %d times of another schema, want %d", told, c.want)
+				}
+			})
+		})
+	}
+}
+
 // TestIdleSessionsCostNothingInTheEnd opens many sessions over HTTP that all search, and leaves them alone: what they had
 // enabled goes after five minutes, and after the time of a session nothing is left of them.
 func TestIdleSessionsCostNothingInTheEnd(t *testing.T) {
