@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"tooldex/index"
@@ -168,7 +169,7 @@ type scored struct {
 	mostWords  float32 // highest word score of an allowed tool
 	mostOwn    float32 // the same by the tools' own words
 	mostCosine float32
-	least      float32   // lowest cosine of an allowed tool
+	least      float32   // cosine of a tool that has nothing to do with the request
 	vector     []float32 // nil where only words were searched
 	asked      knowledge.Effect
 	exact      bool // the request spells the name of an allowed tool
@@ -202,16 +203,24 @@ func (e *Engine) score(ctx context.Context, snap *index.Snapshot, mode tool.Mode
 	return r, nil
 }
 
+// belowMean is by how many standard deviations the cosine of a tool that has nothing to do with a request lies below the mean. The
+// lowest cosine itself would depend on one tool, and with it every score.
+const belowMean = 2.5
+
 // fuseAll fills s.fused, as the scores of the allowed tools have it.
 func (r *scored) fuseAll(snap *index.Snapshot, s *scratch) {
-	r.mostWords, r.mostOwn, r.least, r.mostCosine = 0, 0, 1, -1
+	r.mostWords, r.mostOwn, r.mostCosine = 0, 0, -1
+	var n, sum, squares float64
 	for i, ok := range s.allowed {
 		if ok {
 			r.mostWords = max(r.mostWords, s.words[i])
 			r.mostOwn = max(r.mostOwn, s.own[i])
-			r.least = min(r.least, s.cosines[i])
 			r.mostCosine = max(r.mostCosine, s.cosines[i])
+			n, sum, squares = n+1, sum+float64(s.cosines[i]), squares+float64(s.cosines[i])*float64(s.cosines[i])
 		}
+	}
+	if n > 0 {
+		r.least = float32(sum/n - belowMean*math.Sqrt(max(0, squares/n-sum/n*sum/n)))
 	}
 	for i := range s.fused {
 		s.fused[i] = r.fuse(s.words[i], s.own[i], s.cosines[i])

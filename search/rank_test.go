@@ -283,10 +283,15 @@ func TestExplainAddsUp(t *testing.T) {
 		if len(r.Groups) > 0 || len(r.Tools) == 0 {
 			continue
 		}
-		var most, least, mostCosine float64 = 0, 1, -1
+		var most, sum, mostCosine float64 = 0, 0, -1
 		for _, h := range r.Tools {
-			most, least, mostCosine = max(most, h.Explain.Keyword), min(least, h.Explain.Semantic), max(mostCosine, h.Explain.Semantic)
+			most, mostCosine, sum = max(most, h.Explain.Keyword), max(mostCosine, h.Explain.Semantic), sum+h.Explain.Semantic
 		}
+		mean, squares := sum/float64(len(r.Tools)), 0.0
+		for _, h := range r.Tools {
+			squares += (h.Explain.Semantic - mean) * (h.Explain.Semantic - mean)
+		}
+		least := mean - belowMean*math.Sqrt(squares/float64(len(r.Tools)))
 		for i, h := range r.Tools {
 			x := h.Explain
 			var sum float64
@@ -303,7 +308,7 @@ func TestExplainAddsUp(t *testing.T) {
 				t.Errorf("%q: the semantic part has no weight", q.text)
 			}
 		}
-		// The two ends of the range are only known if all tools were found.
+		// Mean and deviation are only known if all tools were found.
 		if first := r.Tools[0].Explain; !first.Exact && len(r.Tools) == 43 {
 			want := first.Keyword/most + first.Weight*(first.Semantic-least)/(mostCosine-least)
 			if first.Contrary {
