@@ -58,6 +58,7 @@ func (s *Server) routes() []route {
 		{http.MethodGet, "/api/tools/categories", "listCategories", "Count tools by category and server", nil, nil, reflect.TypeFor[CategoryList](), s.categories},
 		{http.MethodGet, "/api/tools/{id}", "getTool", "Everything about one tool", nil, nil, reflect.TypeFor[ToolPage](), s.getTool},
 		{http.MethodPost, "/api/tools/{id}" + callSuffix, "callTool", "Call a tool; the answer is its MCP result", nil, reflect.TypeFor[CallRequest](), nil, s.callTool},
+		{http.MethodPost, "/api/feedback", "feedback", "Say that a tool was right for a request, or wrong", nil, reflect.TypeFor[FeedbackRequest](), reflect.TypeFor[Health](), s.feedback},
 		{http.MethodGet, "/api/servers", "listServers", "How the upstream servers are", nil, nil, reflect.TypeFor[ServerList](), s.servers},
 		{http.MethodGet, "/healthz", "health", "Whether the process runs", nil, nil, reflect.TypeFor[Health](), s.health},
 		{http.MethodGet, "/readyz", "ready", "Whether it can answer", nil, nil, reflect.TypeFor[Health](), s.ready},

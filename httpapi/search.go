@@ -96,5 +96,6 @@ func (s *Server) search(c echo.Context, r SearchRequest) error {
 	if err != nil {
 		return err
 	}
+	s.searched(c, res)
 	return answer(c, res)
 }

@@ -31,6 +31,7 @@ type Options struct {
 	Caller    tool.Caller
 	Catalog   Catalog
 	Upstreams Upstreams // nil: /api/servers knows only the servers of the catalogue
+	Learner   Learner   // is told of searches, calls and feedback; nil: nobody is
 	// Ready tells why the service cannot answer yet; nil, or an answer of nil, means that it can.
 	Ready func(context.Context) error
 	// MCP is served at /mcp and /mcp/{profile}; nil leaves the route out. It is called after the checks of Host, Origin and token.

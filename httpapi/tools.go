@@ -198,6 +198,7 @@ func (s *Server) callTool(c echo.Context) error {
 	if !json.Valid(res.Raw) {
 		return &tool.Error{Code: tool.Unavailable, Op: "call", Msg: "the answer of " + string(t.ID()) + " is not JSON"}
 	}
+	s.called(c, t.ID(), res)
 	return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, res.Raw)
 }
 

@@ -1,0 +1,79 @@
+package httpapi
+
+import (
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"tooldex/tool"
+)
+
+// Learner is told what clients search for and what they call then, and what they say of answers. None of its methods may
+// block, and all must be safe for concurrent use.
+type Learner interface {
+	// Searched is told what an asker was shown.
+	Searched(who tool.Asker, res *tool.Result)
+	// Called is told of a call that the tool answered without an error.
+	Called(who tool.Asker, id tool.ID)
+	// Told is told what a client says. An error is of code Invalid.
+	Told(who tool.Asker, f tool.Feedback) error
+}
+
+// sessionHeader is where a client that serves several conversations says which one a request belongs to.
+const sessionHeader = "X-Session-Id"
+
+// asker says who a request is from: the program by the first word of its User-Agent, the session by its header, or else by the
+// address.
+func asker(c echo.Context) tool.Asker {
+	agent := c.Request().UserAgent()
+	client, _, _ := strings.Cut(agent, "/")
+	session := c.Request().Header.Get(sessionHeader)
+	if session == "" {
+		session = c.RealIP() + " " + agent
+	}
+	return tool.Asker{Client: cutText(client, 100), Session: cutText(session, 400)}
+}
+
+func cutText(s string, most int) string {
+	return strings.ToValidUTF8(s[:min(len(s), most)], "")
+}
+
+func (s *Server) searched(c echo.Context, res *tool.Result) {
+	if s.o.Learner != nil {
+		s.o.Learner.Searched(asker(c), res)
+	}
+}
+
+func (s *Server) called(c echo.Context, id tool.ID, res *tool.CallResult) {
+	if s.o.Learner != nil && !res.IsError {
+		s.o.Learner.Called(asker(c), id)
+	}
+}
+
+// FeedbackRequest is the body of POST /api/feedback.
+type FeedbackRequest struct {
+	Query string `json:"query" jsonschema:"what was searched for"`
+	Tool  string `json:"tool" jsonschema:"the tool, by its id or the name under which clients call it"`
+	Wrong bool   `json:"wrong,omitempty" jsonschema:"the tool was wrong for it; otherwise it was right"`
+}
+
+func (s *Server) feedback(c echo.Context) error {
+	var r FeedbackRequest
+	if err := readBody(c, &r); err != nil {
+		return err
+	}
+	if s.o.Learner == nil {
+		return &tool.Error{Code: tool.Denied, Op: "feedback", Msg: "nothing is learned here"}
+	}
+	if strings.TrimSpace(r.Query) == "" {
+		return invalid("query", "is empty")
+	}
+	t, err := s.set().Resolve(r.Tool)
+	if err != nil {
+		return err
+	}
+	if err := s.o.Learner.Told(asker(c), tool.Feedback{Request: r.Query, Tool: t.ID(), Wrong: r.Wrong}); err != nil {
+		return err
+	}
+	return answer(c, Health{"ok"})
+}
