@@ -60,6 +60,7 @@ func (s *Server) routes() []route {
 		{http.MethodPost, "/api/tools/{id}" + callSuffix, "callTool", "Call a tool; the answer is its MCP result", nil, reflect.TypeFor[CallRequest](), nil, s.callTool},
 		{http.MethodPost, "/api/feedback", "feedback", "Say that a tool was right for a request, or wrong", nil, reflect.TypeFor[FeedbackRequest](), reflect.TypeFor[Health](), s.feedback},
 		{http.MethodGet, "/api/servers", "listServers", "How the upstream servers are", nil, nil, reflect.TypeFor[ServerList](), s.servers},
+		{http.MethodGet, "/api/metrics", "metrics", "What was done in a window of time", metricsParams, nil, reflect.TypeFor[tool.Metrics](), s.metrics},
 		{http.MethodGet, "/healthz", "health", "Whether the process runs", nil, nil, reflect.TypeFor[Health](), s.health},
 		{http.MethodGet, "/readyz", "ready", "Whether it can answer", nil, nil, reflect.TypeFor[Health](), s.ready},
 		{http.MethodGet, "/openapi.json", "describe", "This description", nil, nil, nil, s.openapi},

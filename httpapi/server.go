@@ -32,6 +32,9 @@ type Options struct {
 	Catalog   Catalog
 	Upstreams Upstreams // nil: /api/servers knows only the servers of the catalogue
 	Learner   Learner   // is told of searches, calls and feedback; nil: nobody is
+	Metrics   Metrics   // counts, and answers /api/metrics; nil: nothing is counted
+	// Prometheus is served at /metrics; nil leaves the route out.
+	Prometheus http.Handler
 	// Ready tells why the service cannot answer yet; nil, or an answer of nil, means that it can.
 	Ready func(context.Context) error
 	// MCP is served at /mcp and /mcp/{profile}; nil leaves the route out. It is called after the checks of Host, Origin and token.
