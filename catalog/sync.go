@@ -287,34 +287,33 @@ func (c *Catalog) Remove(ctx context.Context, name string) (Report, error) {
 // ApplyOverlay stores an overlay in the place of one of the same name, and reports the tools that it changed and what
 // was wrong with it: IDs that no source offers yet are told, and take effect when one does.
 func (c *Catalog) ApplyOverlay(ctx context.Context, o *Overlay) (Report, error) {
-	if err := checkSourceName(o.Name); err != nil {
+	return c.changeOverlay(ctx, o.Name, func(*Overlay) *Overlay { return o })
+}
+
+// changeOverlay puts what change makes of the overlay of this name, nil if there is none, in its place. Change may be called
+// again, with what another process has stored meanwhile.
+func (c *Catalog) changeOverlay(ctx context.Context, name string, change func(have *Overlay) *Overlay) (Report, error) {
+	if err := checkSourceName(name); err != nil {
 		return Report{}, err
 	}
-	encoded, err := o.encode()
-	if err != nil {
-		return Report{}, &tool.Error{Code: tool.Invalid, Op: "apply overlay", Msg: "overlay " + o.Name + " cannot be stored", Err: err}
-	}
 	var report Report
-	err = c.change(ctx, func(st *state) (*state, *store.Batch, error) {
-		report = Report{Source: o.Name}
-		overlays := slices.DeleteFunc(slices.Clone(st.overlays), func(have *Overlay) bool { return have.Name == o.Name })
+	err := c.change(ctx, func(st *state) (*state, *store.Batch, error) {
+		report = Report{Source: name}
+		have := st.overlay(name)
+		o := change(have)
+		encoded, err := o.encode()
+		if err != nil {
+			return nil, nil, &tool.Error{Code: tool.Invalid, Op: "apply overlay", Msg: "overlay " + name + " cannot be stored", Err: err}
+		}
+		overlays := slices.DeleteFunc(slices.Clone(st.overlays), func(have *Overlay) bool { return have.Name == name })
 		overlays = append(overlays, o)
 		slices.SortFunc(overlays, func(a, b *Overlay) int { return cmp.Compare(a.Name, b.Name) })
-		batch := &store.Batch{Overlays: map[string][]byte{o.Name: encoded}}
+		batch := &store.Batch{Overlays: map[string][]byte{name: encoded}}
 		next := st.next(batch, overlays)
-		before := map[tool.ID]tool.Hash{}
-		for _, e := range st.entries {
-			before[e.tool.ID()] = e.hash
-		}
-		for _, e := range next.entries {
-			if before[e.tool.ID()] != e.hash {
-				report.Changed = append(report.Changed, e.tool.ID())
-			}
-		}
-		report.Unchanged = len(next.entries) - len(report.Changed)
+		report.compare(st, next)
 		report.Findings = overlayFindings(next, o)
-		for _, have := range st.overlays {
-			if old, err := have.encode(); err == nil && have.Name == o.Name && bytes.Equal(old, encoded) {
+		if have != nil {
+			if old, err := have.encode(); err == nil && bytes.Equal(old, encoded) {
 				return nil, &store.Batch{}, nil
 			}
 		}
@@ -324,6 +323,20 @@ func (c *Catalog) ApplyOverlay(ctx context.Context, o *Overlay) (Report, error) 
 		return Report{}, err
 	}
 	return report, nil
+}
+
+// compare enters the tools that are not the same in both states.
+func (r *Report) compare(before, after *state) {
+	was := map[tool.ID]tool.Hash{}
+	for _, e := range before.entries {
+		was[e.tool.ID()] = e.hash
+	}
+	for _, e := range after.entries {
+		if was[e.tool.ID()] != e.hash {
+			r.Changed = append(r.Changed, e.tool.ID())
+		}
+	}
+	r.Unchanged = len(after.entries) - len(r.Changed)
 }
 
 func overlayFindings(st *state, o *Overlay) []tool.Finding {
