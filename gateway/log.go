@@ -1,0 +1,37 @@
+package gateway
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"tooldex/tool"
+)
+
+// record keeps the last lines of what a server prints to stderr and of what happened to it, through all of its runs.
+type record struct {
+	mu    sync.Mutex
+	lines []tool.LogLine
+}
+
+// The bounds of a record: about as much as a person reads, and never more than 120 KB.
+const (
+	recordLines = 300
+	recordLine  = 400
+)
+
+func (r *record) add(from tool.LogSource, text string) {
+	line := tool.LogLine{Time: time.Now().UTC(), From: from, Text: clip(text, recordLine)}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.lines) == recordLines {
+		r.lines = slices.Delete(r.lines, 0, 1)
+	}
+	r.lines = append(r.lines, line)
+}
+
+func (r *record) all() []tool.LogLine {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.lines)
+}
