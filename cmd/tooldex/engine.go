@@ -33,7 +33,15 @@ func (a *app) connect(ctx context.Context, s *stack, u use) error {
 	if u == toSearch {
 		o.Index = &index.Index{}
 		s.index, s.model = o.Index, o.Model
-		s.engine = search.New(search.Options{Lookup: o.Index, Embedder: o.Model.Embedder, Base: o.Model.Base, Map: o.Model.Encoder, Servers: &s.running})
+	}
+	s.learner = a.newLearner(s)
+	if u == toSearch {
+		s.engine = search.New(search.Options{
+			Lookup: o.Index, Embedder: o.Model.Embedder, Base: o.Model.Base, Map: o.Model.Encoder, Servers: &s.running, Usage: s.learner, Learned: s.learner,
+		})
+		if err := s.learner.Load(ctx); err != nil {
+			return err
+		}
 	}
 	c, err := catalog.Open(ctx, o)
 	s.catalog = c

@@ -15,7 +15,7 @@ import (
 func (a *app) serveHTTP(ctx context.Context, addr string, s *stack, gw *gateway.Gateway, all *endpoints) error {
 	token := a.getenv("TOOLDEX_TOKEN")
 	api, err := httpapi.New(httpapi.Options{
-		Searcher: s.engine, Caller: gw, Catalog: s.catalog, Upstreams: gw, MCP: all,
+		Searcher: s.engine, Caller: gw, Catalog: s.catalog, Upstreams: gw, Learner: s.learner, MCP: all,
 		OnShutdown: func() { _ = all.close() }, // what it says is said again in the end
 		Token:      token, Hosts: list(a.getenv("TOOLDEX_HOSTS")), Origins: list(a.getenv("TOOLDEX_ORIGINS")),
 		Version: version, Logger: a.log,

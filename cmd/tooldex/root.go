@@ -26,6 +26,8 @@ type app struct {
 	limit    int
 	demo     bool
 
+	learnText bool // keep the texts of requests
+
 	log *slog.Logger
 }
 
@@ -68,7 +70,7 @@ func newRoot(a *app) *cobra.Command {
 	f.BoolVar(&a.demo, "demo", false, "use the compiled-in demo catalogue in place of the stored tools")
 	root.AddCommand(
 		newServe(a), newSearch(a), newList(a), newDescribe(a), newCall(a), newImport(a), newServers(a), newEval(a),
-		newIndex(a), newVersion(a),
+		newIndex(a), newLearn(a), newVersion(a),
 	)
 	root.InitDefaultCompletionCmd()
 	return root

@@ -70,6 +70,7 @@ func newServe(a *app) *cobra.Command {
 	fl.StringVar(&f.summary, "summary", "", "what search_tools says of the catalogue, in place of its servers and categories")
 	fl.StringVar(&f.file, "profiles", "", "a YAML or JSON file of profiles (TOOLDEX_PROFILES)")
 	fl.StringVar(&f.profile, "profile", "", "the profile to serve on standard input and output (TOOLDEX_PROFILE; default all tools)")
+	fl.BoolVar(&a.learnText, "learn-text", false, "keep the texts of requests that tools were called for (TOOLDEX_LEARN_TEXT)")
 	return cmd
 }
 
@@ -117,7 +118,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		return err
 	}
 	all = newEndpoints(mcpsrv.Options{
-		Searcher: s.engine, Caller: gw, Upstreams: gw, Catalog: s.catalog, Related: s.engine, Version: version, Logger: a.log,
+		Searcher: s.engine, Caller: gw, Upstreams: gw, Catalog: s.catalog, Related: s.engine, Learner: s.learner, Version: version, Logger: a.log,
 		Mode: mcpsrv.Mode(f.mode), Threshold: f.threshold, Followers: f.follows, Always: f.always, Summary: f.summary,
 		AnyHost: true, // httpapi checks hosts, for all of its paths
 	}, profiles)
@@ -126,6 +127,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		return errors.Join(usageError{fmt.Sprintf("there is no profile %q", f.profile), all.hint()}, gw.Close())
 	}
 	live.start(ctx, gw, func() { all.each((*mcpsrv.Server).CatalogChanged) })
+	s.learner.Start()
 	go collectAsUsual()
 
 	ends := make(chan error, 2) // the first end, for whatever reason, ends the other
@@ -143,5 +145,5 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		stop()
 	}
 	live.wait()
-	return errors.Join(err, all.close(), gw.Close())
+	return errors.Join(err, all.close(), s.learner.Close(), gw.Close())
 }

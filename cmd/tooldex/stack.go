@@ -15,6 +15,7 @@ import (
 	"tooldex/catalog"
 	"tooldex/cmd/tooldex/demo"
 	"tooldex/index"
+	"tooldex/learn"
 	"tooldex/search"
 	"tooldex/store"
 	"tooldex/tool"
@@ -27,6 +28,7 @@ type stack struct {
 	store   *store.Store
 	catalog *catalog.Catalog
 	engine  *search.Engine
+	learner *learn.Learner
 	running running       // tells engine how the servers are
 	index   *index.Index  // what engine searches; nil without an engine
 	model   catalog.Model // what made it searchable

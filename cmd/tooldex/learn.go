@@ -1,0 +1,219 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tooldex/learn"
+	"tooldex/tool"
+)
+
+func newLearn(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "learn",
+		Short: "See, approve, forget and export what was learned from use",
+		Long: "What is called after a search, and what clients say of an answer, is evidence of which tool serves which request.\n" +
+			"From enough of it a tool comes first for requests like these. Requests are kept as numbers; their texts are kept too\n" +
+			"where TOOLDEX_LEARN_TEXT=1 is set, or serve --learn-text is given.",
+		Args: unknownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newLearnList(a), newLearnApprove(a), newLearnForget(a), newLearnExport(a))
+	return cmd
+}
+
+// withLearner runs do with what was learned.
+func (a *app) withLearner(ctx context.Context, do func(*stack) error) error {
+	s, err := a.open(ctx, toList)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	if err := s.learner.Load(ctx); err != nil {
+		return err
+	}
+	return do(s)
+}
+
+func newLearnList(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List what was learned of each tool, and the requests that were served badly",
+		Args:  wants(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.withLearner(cmd.Context(), func(s *stack) error { return a.printLearned(s.learner.Report()) })
+		},
+	}
+}
+
+// printLearned prints a report. It gives exit code 3 when there is nothing in it.
+func (a *app) printLearned(r *learn.Report) error {
+	if err := a.print(r, func(w io.Writer) error { return learnedText(w, r) }); err != nil {
+		return err
+	}
+	if len(r.Tools)+len(r.Missed) == 0 {
+		fmt.Fprintln(a.stderr, "nothing was learned yet\nhint: it begins when clients of tooldex serve search tools and call them")
+		return silent(exitNone)
+	}
+	return nil
+}
+
+// shownRequests is how many requests of a tool the table shows.
+const shownRequests = 5
+
+func learnedText(w io.Writer, r *learn.Report) error {
+	var rows [][]string
+	for _, t := range r.Tools {
+		rows = append(rows, []string{inProfile(t.Tool, t.Profile), string(t.State), strconv.Itoa(t.Uses), strconv.Itoa(len(t.Requests)), strconv.Itoa(len(t.Clients)), ""})
+		for _, u := range t.Requests[:min(len(t.Requests), shownRequests)] {
+			rows = append(rows, []string{"  " + u.Request, string(u.State), strconv.Itoa(u.Uses), "", "", u.Text})
+		}
+	}
+	if len(rows) > 0 {
+		if err := columns(w, []string{"TOOL", "STATE", "USES", "REQUESTS", "CLIENTS", "TEXT"}, rows); err != nil {
+			return err
+		}
+	}
+	if len(r.Missed) == 0 {
+		return nil
+	}
+	fmt.Fprintln(w, "\nRequests that found nothing, or whose answers were not used:")
+	rows = nil
+	for _, m := range r.Missed {
+		rows = append(rows, []string{m.Request, strconv.Itoa(m.Nothing), strconv.Itoa(m.Ignored), m.Text, m.Proposal})
+	}
+	return columns(w, []string{"REQUEST", "NOTHING", "UNUSED", "TEXT", "PROPOSAL"}, rows)
+}
+
+func inProfile(id tool.ID, profile string) string {
+	if profile == "" {
+		return string(id)
+	}
+	return string(id) + " (" + profile + ")"
+}
+
+func newLearnApprove(a *app) *cobra.Command {
+	var profile string
+	cmd := &cobra.Command{
+		Use:   "approve TOOL [REQUEST...]",
+		Short: "Make what was learned of a tool count, however little it is",
+		Long:  "Make what was learned of a tool count, however little it is: all of it, or some requests, named as learn list names them.",
+		Args:  wants(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.withLearner(cmd.Context(), func(s *stack) error {
+				requests := args[1:]
+				if len(requests) == 0 {
+					requests = []string{""}
+				}
+				for _, r := range requests {
+					if err := s.learner.Approve(cmd.Context(), profile, s.learnedID(args[0]), r); err != nil {
+						return err
+					}
+				}
+				fmt.Fprintf(a.stderr, "approved %s\n", args[0])
+				return nil
+			})
+		},
+	}
+	cmd.Flags().StringVar(&profile, "profile", "", "what was learned under this profile (default: the common one)")
+	return cmd
+}
+
+// learnedID is the ID of a tool that may be gone from the catalogue.
+func (s *stack) learnedID(name string) tool.ID {
+	if t, err := s.catalog.Set().Resolve(name); err == nil {
+		return t.ID()
+	}
+	return tool.ID(name)
+}
+
+type forgetFlags struct {
+	request, client, profile string
+	all                      bool
+}
+
+func newLearnForget(a *app) *cobra.Command {
+	var f forgetFlags
+	cmd := &cobra.Command{
+		Use:     "forget [TOOL]",
+		Short:   "Forget what was learned of a tool, from a request, from a client, or everything",
+		Example: "  tooldex learn forget github/create_issue\n  tooldex learn forget --client bot\n  tooldex learn forget --all",
+		Args:    wants(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			scope := learn.Scope{Request: f.request, Client: f.client}
+			if cmd.Flags().Changed("profile") {
+				scope.Profile = &f.profile
+			}
+			if narrow := len(args) > 0 || scope != (learn.Scope{}); narrow == f.all {
+				return usageError{"it is not clear what to forget", "give a tool, --request, --client or --profile, or --all for everything"}
+			}
+			return a.withLearner(cmd.Context(), func(s *stack) error {
+				if len(args) > 0 {
+					scope.Tool = s.learnedID(args[0])
+				}
+				n, err := s.learner.Forget(cmd.Context(), scope)
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(a.stderr, "forgot %d entries\n", n)
+				if n == 0 {
+					return silent(exitNone)
+				}
+				return nil
+			})
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.request, "request", "", "a request, named as learn list names it")
+	fl.StringVar(&f.client, "client", "", "what this client did")
+	fl.StringVar(&f.profile, "profile", "", "what was learned under this profile; '' is the common one")
+	fl.BoolVar(&f.all, "all", false, "everything")
+	return cmd
+}
+
+func newLearnExport(a *app) *cobra.Command {
+	var overlay bool
+	cmd := &cobra.Command{
+		Use:   "export",
+		Short: "Write what was learned as lines of JSON, or approved requests as an overlay",
+		Long: "Write what was learned as lines of JSON. With --overlay, write the approved requests whose texts are kept as an overlay,\n" +
+			"which tooldex import takes, here or elsewhere: they are utterances of their tools from then on.",
+		Example: "  tooldex learn export --overlay > learned.yaml && tooldex import learned.yaml",
+		Args:    wants(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.withLearner(cmd.Context(), func(s *stack) error {
+				if !overlay {
+					return s.learner.Export(a.stdout)
+				}
+				return a.printOverlay(s.learner.ApprovedTexts())
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&overlay, "overlay", false, "an overlay of the approved requests")
+	return cmd
+}
+
+// printOverlay writes utterances as an overlay. It gives exit code 3 when there is none.
+func (a *app) printOverlay(texts map[tool.ID][]string) error {
+	if len(texts) == 0 {
+		fmt.Fprintln(a.stderr, "no approved request has a text\nhint: tooldex learn approve TOOL, where texts are kept by TOOLDEX_LEARN_TEXT=1")
+		return silent(exitNone)
+	}
+	var b strings.Builder
+	b.WriteString("overlay:\n")
+	for _, id := range slices.Sorted(maps.Keys(texts)) {
+		fmt.Fprintf(&b, "  %s:\n    utterances:\n", strconv.Quote(string(id)))
+		for _, text := range texts[id] {
+			fmt.Fprintf(&b, "      - text: %s\n        from: %s\n", strconv.Quote(text), tool.Learned)
+		}
+	}
+	_, err := io.WriteString(a.stdout, b.String())
+	return err
+}
