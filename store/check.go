@@ -15,6 +15,7 @@ func (s *Store) Check(ctx context.Context) error {
 		snap.readTools(tx)
 		snap.readRest(tx)
 		learnedEntries(tx, snap)
+		preferences(tx, snap)
 		for _, name := range []string{bucketVectors, bucketLent} {
 			outer := tx.Bucket([]byte(name))
 			if err := outer.ForEachBucket(func(k []byte) error {

@@ -18,29 +18,35 @@ type seen struct {
 	mu         sync.Mutex
 	info       os.FileInfo
 	generation uint64
+	preferred  uint64 // the number of the last change of preferences
 }
 
 // Generation returns the number of the last write by any process. While the file rests, it costs one stat; the file is
 // opened only if it was written to since the last call, or in the last seconds. The errors are those of [Store.Load].
 func (s *Store) Generation(ctx context.Context) (uint64, error) {
+	gen, _, err := s.look(ctx)
+	return gen, err
+}
+
+// look returns the generation, and the number of the last change of preferences.
+func (s *Store) look(ctx context.Context) (gen, preferred uint64, err error) {
 	s.seen.mu.Lock()
 	defer s.seen.mu.Unlock()
 	info, err := os.Stat(s.path)
 	if err == nil && s.seen.info != nil && os.SameFile(info, s.seen.info) &&
 		info.Size() == s.seen.info.Size() && info.ModTime().Equal(s.seen.info.ModTime()) {
-		return s.seen.generation, nil
+		return s.seen.generation, s.seen.preferred, nil
 	}
-	var gen uint64
 	if err := s.read(ctx, func(tx *bolt.Tx) error {
-		gen = generation(tx)
+		gen, preferred = generation(tx), counter(tx, keyPreferences)
 		info, err = os.Stat(s.path) // under the lock: this is the state that has this generation
 		return err
 	}); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	s.seen.info = nil
 	if time.Since(info.ModTime()) > settled {
-		s.seen.info, s.seen.generation = info, gen
+		s.seen.info, s.seen.generation, s.seen.preferred = info, gen, preferred
 	}
-	return gen, nil
+	return gen, preferred, nil
 }

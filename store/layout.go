@@ -125,8 +125,11 @@ func raise(tx *bolt.Tx) (uint64, error) {
 	return gen, tx.Bucket([]byte(bucketMeta)).Put([]byte(keyGeneration), v[:])
 }
 
-func generation(tx *bolt.Tx) uint64 {
-	if v := tx.Bucket([]byte(bucketMeta)).Get([]byte(keyGeneration)); len(v) == 8 {
+func generation(tx *bolt.Tx) uint64 { return counter(tx, keyGeneration) }
+
+// counter returns a number of the bucket of numbers, zero before it was first set.
+func counter(tx *bolt.Tx, key string) uint64 {
+	if v := tx.Bucket([]byte(bucketMeta)).Get([]byte(key)); len(v) == 8 {
 		return binary.BigEndian.Uint64(v)
 	}
 	return 0

@@ -57,12 +57,7 @@ func (s *Store) ChangeLearned(ctx context.Context, keys []string, change func(no
 	return before, after, nil
 }
 
-func learnedVersion(tx *bolt.Tx) uint64 {
-	if v := tx.Bucket([]byte(bucketMeta)).Get([]byte(keyLearned)); len(v) == 8 {
-		return binary.BigEndian.Uint64(v)
-	}
-	return 0
-}
+func learnedVersion(tx *bolt.Tx) uint64 { return counter(tx, keyLearned) }
 
 // learnedOf returns copies of the entries of keys that there are and that are whole.
 func learnedOf(tx *bolt.Tx, keys []string) map[string][]byte {

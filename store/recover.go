@@ -24,8 +24,8 @@ type Recovery struct {
 }
 
 // Recover moves the file in dir aside, as tooldex.db.damaged-<time>, and starts a new one with the tools, servers, source
-// states, overlays and what was learned that can still be read. Vectors are not taken along: they can be made again. It is for a file that
-// [Open] or [Store.Check] calls damaged, and is never done unasked. Other processes notice and go on with the new file.
+// states, overlays, preferences and what was learned that can still be read. Vectors are not taken along: they can be made again. It is for a
+// file that [Open] or [Store.Check] calls damaged, and is never done unasked. Other processes notice and go on with the new file.
 func Recover(ctx context.Context, dir string, o Options) (*Recovery, error) {
 	s := newStore(dir, o)
 	out := &Recovery{}
@@ -47,8 +47,16 @@ func Recover(ctx context.Context, dir string, o Options) (*Recovery, error) {
 		st.Digest = [32]byte{} // some of its tools may be gone: look at it again
 		b.Sources = append(b.Sources, st)
 	}
-	if _, err = fresh.Write(ctx, b); err != nil || len(saved.learned) == 0 {
+	if _, err = fresh.Write(ctx, b); err != nil {
 		return out, err
+	}
+	if len(saved.preferences) > 0 {
+		if err := fresh.restorePreferences(ctx, saved.preferences); err != nil {
+			return out, err
+		}
+	}
+	if len(saved.learned) == 0 {
+		return out, nil
 	}
 	_, _, err = fresh.ChangeLearned(ctx, nil, func(map[string][]byte) map[string][]byte { return saved.learned })
 	return out, err
@@ -57,7 +65,8 @@ func Recover(ctx context.Context, dir string, o Options) (*Recovery, error) {
 // salvaged is what could be read of a damaged file.
 type salvaged struct {
 	*Snapshot
-	learned map[string][]byte
+	learned     map[string][]byte
+	preferences map[string]Preference
 }
 
 // salvage reads what it can of a file that may fail anywhere, moves it aside and returns where to; "" if it could not. It
@@ -102,6 +111,7 @@ func (s *Store) readable(tx *bolt.Tx, into *salvaged) error {
 	into.readTools(tx)
 	into.readRest(tx)
 	into.learned = learnedEntries(tx, into.Snapshot)
+	into.preferences = preferences(tx, into.Snapshot)
 	return nil
 }
 
