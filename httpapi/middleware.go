@@ -130,7 +130,7 @@ func (s *Server) checkToken(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 	want := sha256.Sum256([]byte(s.o.Token))
 	return func(c echo.Context) error {
-		if slices.Contains(open[:], c.Request().URL.Path) {
+		if path := c.Request().URL.Path; slices.Contains(open[:], path) || s.ofPanel(path) {
 			return next(c)
 		}
 		scheme, token, _ := strings.Cut(c.Request().Header.Get(echo.HeaderAuthorization), " ")
@@ -143,7 +143,7 @@ func (s *Server) checkToken(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// bound limits the size and the time of a request. A call of a tool takes as long as its upstream is given.
+// bound limits the size and the time of a request. A call of a tool, and a start, takes as long as its upstream is given.
 func (s *Server) bound(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
@@ -156,7 +156,7 @@ func (s *Server) bound(next echo.HandlerFunc) echo.HandlerFunc {
 				r.Body = http.MaxBytesReader(c.Response().Writer, r.Body, s.o.MaxBody)
 			}
 		}
-		if !streams(c) && !strings.HasSuffix(r.URL.Path, callSuffix) {
+		if !streams(c) && !strings.HasSuffix(r.URL.Path, callSuffix) && !strings.HasSuffix(r.URL.Path, startSuffix) {
 			ctx, cancel := context.WithTimeout(r.Context(), s.o.Timeout)
 			defer cancel()
 			c.SetRequest(r.WithContext(ctx))

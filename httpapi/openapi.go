@@ -104,6 +104,9 @@ func (d *document) operation(r route, problem *jsonschema.Schema) (operation, er
 			Description: "server/name, with the slash escaped or not, or the name under which clients see it",
 		})
 	}
+	if strings.Contains(r.path, "{server}") {
+		op.Parameters = append(op.Parameters, parameter{Name: "server", In: "path", Required: true, Schema: &jsonschema.Schema{Type: "string"}, Description: "its name"})
+	}
 	for _, p := range r.params {
 		op.Parameters = append(op.Parameters, p.describe())
 	}

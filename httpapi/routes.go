@@ -31,8 +31,12 @@ type param struct {
 	values     []any // all that it may be; nil if that is open
 }
 
-// pattern is the path as the router has it. An id may hold slashes, so it takes all that follows.
+// pattern is the path as the router has it. An id may hold slashes, so it takes all that follows; the name of a server
+// holds none.
 func (r route) pattern() string {
+	if before, after, found := strings.Cut(r.path, "{server}"); found {
+		return before + ":server" + after
+	}
 	before, _, found := strings.Cut(r.path, "{id}")
 	if found {
 		return before + "*"
@@ -60,6 +64,12 @@ func (s *Server) routes() []route {
 		{http.MethodPost, "/api/tools/{id}" + callSuffix, "callTool", "Call a tool; the answer is its MCP result", nil, reflect.TypeFor[CallRequest](), nil, s.callTool},
 		{http.MethodPost, "/api/feedback", "feedback", "Say that a tool was right for a request, or wrong", nil, reflect.TypeFor[FeedbackRequest](), reflect.TypeFor[Health](), s.feedback},
 		{http.MethodGet, "/api/servers", "listServers", "How the upstream servers are", nil, nil, reflect.TypeFor[ServerList](), s.servers},
+		{http.MethodPost, "/api/servers/{server}" + startSuffix, "startServer", "Start a server and wait until it runs", nil, nil, reflect.TypeFor[Health](), s.startServer},
+		{http.MethodPost, "/api/servers/{server}/stop", "stopServer", "Stop a server until it is needed again", nil, nil, reflect.TypeFor[Health](), s.stopServer},
+		{http.MethodGet, "/api/servers/{server}/log", "serverLog", "What a server printed last, and what happened to it", nil, nil, reflect.TypeFor[ServerLog](), s.serverLog},
+		{http.MethodGet, overlaysPath + "{id}", "getOverlay", "What people said of a tool", nil, nil, reflect.TypeFor[ToolOverlay](), s.getOverlay},
+		{http.MethodPut, overlaysPath + "{id}", "putOverlay", "Say something of a tool, in the place of what was said", nil, reflect.TypeFor[ToolOverlay](), reflect.TypeFor[ToolOverlay](), s.putOverlay},
+		{http.MethodGet, insightsPath + "{id}", "insight", "What finds a tool, and what is near it", nil, nil, reflect.TypeFor[ToolInsight](), s.insight},
 		{http.MethodGet, "/api/metrics", "metrics", "What was done in a window of time", metricsParams, nil, reflect.TypeFor[tool.Metrics](), s.metrics},
 		{http.MethodGet, "/healthz", "health", "Whether the process runs", nil, nil, reflect.TypeFor[Health](), s.health},
 		{http.MethodGet, "/readyz", "ready", "Whether it can answer", nil, nil, reflect.TypeFor[Health](), s.ready},

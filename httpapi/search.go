@@ -19,6 +19,7 @@ type SearchRequest struct {
 	Category stringList  `json:"category,omitempty" jsonschema:"only tools of these categories"`
 	ReadOnly bool        `json:"read_only,omitempty" jsonschema:"only tools that change nothing"`
 	Explain  bool        `json:"explain,omitempty" jsonschema:"say how each score came about"`
+	Trial    bool        `json:"trial,omitempty" jsonschema:"somebody tries the search out: it is not counted, and nothing is learned from it"`
 }
 
 // maxNeeds is how many needs one request may hold.
@@ -27,7 +28,7 @@ const maxNeeds = 50
 // query checks a request and makes a query of it.
 func (r SearchRequest) query() (tool.Query, error) {
 	q := tool.Query{
-		Limit: r.Limit, Detail: r.Detail, Mode: r.Mode, Explain: r.Explain,
+		Limit: r.Limit, Detail: r.Detail, Mode: r.Mode, Explain: r.Explain, Trial: r.Trial,
 		Filter: tool.Filter{Servers: r.Server, Categories: r.Category, ReadOnly: r.ReadOnly},
 	}
 	switch {
@@ -60,13 +61,14 @@ var searchParams = []param{
 	{name: "category", list: true, text: "only tools of these categories"},
 	{name: "read_only", kind: "boolean", text: "only tools that change nothing"},
 	{name: "explain", kind: "boolean", text: "say how each score came about"},
+	{name: "trial", kind: "boolean", text: "somebody tries the search out: it is not counted, and nothing is learned from it"},
 }
 
 func searchQuery(c echo.Context) (SearchRequest, error) {
 	v := readQuery(c)
 	r := SearchRequest{
 		Query: v.list("q"), Limit: v.number("limit"), Detail: tool.Detail(v.text("detail")), Mode: tool.Mode(v.text("mode")),
-		Server: v.list("server"), Category: v.list("category"), ReadOnly: v.flag("read_only"), Explain: v.flag("explain"),
+		Server: v.list("server"), Category: v.list("category"), ReadOnly: v.flag("read_only"), Explain: v.flag("explain"), Trial: v.flag("trial"),
 	}
 	return r, v.done()
 }
@@ -96,6 +98,8 @@ func (s *Server) search(c echo.Context, r SearchRequest) error {
 	if err != nil {
 		return err
 	}
-	s.searched(c, res)
+	if !r.Trial {
+		s.searched(c, res)
+	}
 	return answer(c, res)
 }

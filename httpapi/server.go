@@ -35,6 +35,11 @@ type Options struct {
 	Metrics   Metrics   // counts, and answers /api/metrics; nil: nothing is counted
 	// Prometheus is served at /metrics; nil leaves the route out.
 	Prometheus http.Handler
+	Overlays   Overlays // keeps what people say of tools; nil: they can say nothing
+	Insight    Insight  // tells what finds a tool; nil: nothing is told
+	Operator   Operator // starts and stops servers; nil: nobody does
+	// Panel is served at / and below /panel/, without a token; nil leaves the routes out.
+	Panel http.Handler
 	// Ready tells why the service cannot answer yet; nil, or an answer of nil, means that it can.
 	Ready func(context.Context) error
 	// MCP is served at /mcp and /mcp/{profile}; nil leaves the route out. It is called after the checks of Host, Origin and token.
@@ -83,6 +88,7 @@ func New(o Options) (*Server, error) {
 	for _, r := range routes {
 		s.echo.Add(r.method, r.pattern(), r.handle)
 	}
+	s.usePanel()
 	if s.o.MCP != nil {
 		s.echo.Any(mcpPath, echo.WrapHandler(s.o.MCP))
 		s.echo.Any(mcpProfilePath, echo.WrapHandler(s.o.MCP))

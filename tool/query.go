@@ -44,6 +44,7 @@ type Query struct {
 	Filter  Filter
 	Explain bool
 	Session string // of the client that asks, "" if it has none
+	Trial   bool   // of somebody who tries the search out: it is not counted
 	Profile string // whose evidence of use counts; "" is the common one
 }
 

@@ -1,0 +1,80 @@
+package httpapi
+
+import (
+	"context"
+	"net/url"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"tooldex/tool"
+)
+
+// Operator starts and stops upstream servers. Its errors are *tool.Error, NotFound for a server that it does not keep.
+// *gateway.Gateway is one.
+type Operator interface {
+	// Start returns when the server runs.
+	Start(ctx context.Context, server string) error
+	// Stop returns when it has ended. The next call of one of its tools starts it again.
+	Stop(server string) error
+	// Log returns what it printed last and what happened to it, oldest first.
+	Log(server string) ([]tool.LogLine, error)
+}
+
+// ServerLog is what a server printed last, and what happened to it.
+type ServerLog struct {
+	Lines []tool.LogLine `json:"lines" jsonschema:"oldest first"`
+}
+
+// startSuffix ends the path of starts, which take as long as the server does.
+const startSuffix = "/start"
+
+// operated returns the server that a path is about.
+func (s *Server) operated(c echo.Context) (string, error) {
+	if err := readQuery(c).done(); err != nil {
+		return "", err
+	}
+	path := strings.TrimPrefix(c.Request().URL.EscapedPath(), "/api/servers/")
+	name, err := url.PathUnescape(path[:strings.LastIndexByte(path, '/')])
+	if err != nil {
+		return "", invalid("the server", "is not well escaped")
+	}
+	if s.o.Operator == nil {
+		return "", &tool.Error{Code: tool.NotFound, Op: "find server", Msg: "no servers are kept here"}
+	}
+	return name, nil
+}
+
+func (s *Server) startServer(c echo.Context) error {
+	name, err := s.operated(c)
+	if err != nil {
+		return err
+	}
+	if err := s.o.Operator.Start(c.Request().Context(), name); err != nil {
+		return err
+	}
+	return answer(c, Health{"ok"})
+}
+
+func (s *Server) stopServer(c echo.Context) error {
+	name, err := s.operated(c)
+	if err != nil {
+		return err
+	}
+	if err := s.o.Operator.Stop(name); err != nil {
+		return err
+	}
+	return answer(c, Health{"ok"})
+}
+
+func (s *Server) serverLog(c echo.Context) error {
+	name, err := s.operated(c)
+	if err != nil {
+		return err
+	}
+	lines, err := s.o.Operator.Log(name)
+	if err != nil {
+		return err
+	}
+	return answer(c, ServerLog{list(lines)})
+}

@@ -1,0 +1,150 @@
+package httpapi
+
+import (
+	"context"
+	"net/url"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"tooldex/tool"
+)
+
+// Overlays keeps what people say of tools over what the tools' sources say. Its methods are safe for concurrent use.
+type Overlays interface {
+	// Said returns what was said of a tool, the zero value if nothing was.
+	Said(id tool.ID) (*ToolOverlay, error)
+	// Say puts o in the place of what was said of a tool before. When it returns nil, this is safely kept, and searches heed
+	// it. The error is Invalid for what the tool cannot take.
+	Say(ctx context.Context, id tool.ID, o *ToolOverlay) error
+}
+
+// ToolOverlay is what people say of a tool. Lists add to what its source declares, the rest takes its place; what is left
+// out changes nothing.
+type ToolOverlay struct {
+	Summary    *string        `json:"summary,omitempty" jsonschema:"one line of at most 80 characters"`
+	Category   *string        `json:"category,omitempty"`
+	Enabled    *bool          `json:"enabled,omitempty" jsonschema:"whether the tool is found and can be called"`
+	Always     *bool          `json:"alwaysInclude,omitempty" jsonschema:"whether every client is shown the tool"`
+	Borrow     *bool          `json:"borrow,omitempty" jsonschema:"whether archetypes lend it words"`
+	Synonyms   []string       `json:"synonyms,omitempty" jsonschema:"other words for what it does"`
+	Utterances []string       `json:"utterances,omitempty" jsonschema:"requests that should find it"`
+	Examples   []tool.Example `json:"examples,omitempty" jsonschema:"calls of it, with their arguments"`
+}
+
+// Insight tells what is known of a tool beside what its source says.
+type Insight interface {
+	// Insight is asked for tools that are there. Lists may be nil.
+	Insight(ctx context.Context, id tool.ID) (*ToolInsight, error)
+}
+
+// ToolInsight is what finds a tool beside its name, description and parameters, and what is near it.
+type ToolInsight struct {
+	Borrows bool      `json:"borrows" jsonschema:"false: archetypes lend it nothing"`
+	Sayings []Saying  `json:"sayings" jsonschema:"its own first"`
+	Lenders []Lender  `json:"lenders" jsonschema:"the likest first"`
+	Related []tool.ID `json:"related" jsonschema:"those that it names, or else the nearest in meaning"`
+	Uses    float64   `json:"uses" jsonschema:"how much it was called of late; older calls count less"`
+}
+
+// Saying is a request or a synonym that finds a tool.
+type Saying struct {
+	Kind   string          `json:"kind" jsonschema:"utterance or synonym"`
+	From   tool.Provenance `json:"from"`
+	Text   string          `json:"text"`
+	Lender string          `json:"lender,omitempty" jsonschema:"the archetype that it is borrowed from"`
+}
+
+// Lender is an archetype that a tool borrows from.
+type Lender struct {
+	Archetype string  `json:"archetype"`
+	Title     string  `json:"title"`
+	Like      float64 `json:"like" jsonschema:"how like the tool it is, 0 to 1"`
+	Weight    float64 `json:"weight" jsonschema:"of what it lends, 1 for the likest"`
+}
+
+// The paths that end in the id of a tool.
+const (
+	overlaysPath = "/api/overlays/"
+	insightsPath = "/api/insights/"
+)
+
+// below finds the tool whose id is the rest of the path.
+func (s *Server) below(c echo.Context, prefix string) (*tool.Tool, error) {
+	name, err := url.PathUnescape(strings.TrimPrefix(c.Request().URL.EscapedPath(), prefix))
+	if err != nil {
+		return nil, invalid("the id", "is not well escaped")
+	}
+	return s.set().Resolve(name)
+}
+
+func (s *Server) getOverlay(c echo.Context) error {
+	if err := readQuery(c).done(); err != nil {
+		return err
+	}
+	t, err := s.below(c, overlaysPath)
+	if err != nil {
+		return err
+	}
+	if s.o.Overlays == nil {
+		return noOverlays()
+	}
+	o, err := s.o.Overlays.Said(t.ID())
+	if err != nil {
+		return err
+	}
+	return answer(c, o)
+}
+
+func (s *Server) putOverlay(c echo.Context) error {
+	t, err := s.below(c, overlaysPath)
+	if err != nil {
+		return err
+	}
+	var o ToolOverlay
+	if err := readBody(c, &o); err != nil {
+		return err
+	}
+	if s.o.Overlays == nil {
+		return noOverlays()
+	}
+	if err := s.o.Overlays.Say(c.Request().Context(), t.ID(), &o); err != nil {
+		return err
+	}
+	said, err := s.o.Overlays.Said(t.ID())
+	if err != nil {
+		return err
+	}
+	return answer(c, said)
+}
+
+func noOverlays() error {
+	return &tool.Error{Code: tool.Denied, Op: "overlay", Msg: "nothing can be said of tools here"}
+}
+
+func (s *Server) insight(c echo.Context) error {
+	if err := readQuery(c).done(); err != nil {
+		return err
+	}
+	t, err := s.below(c, insightsPath)
+	if err != nil {
+		return err
+	}
+	in := &ToolInsight{}
+	if s.o.Insight != nil {
+		if in, err = s.o.Insight.Insight(c.Request().Context(), t.ID()); err != nil {
+			return err
+		}
+	}
+	out := *in
+	out.Sayings, out.Lenders, out.Related = list(out.Sayings), list(out.Lenders), list(out.Related)
+	return answer(c, out)
+}
+
+// list makes of nil a list that is empty in JSON, too.
+func list[T any](l []T) []T {
+	if l == nil {
+		return []T{}
+	}
+	return l
+}

@@ -1,0 +1,30 @@
+package httpapi
+
+import (
+	"strings"
+
+	"github.com/labstack/echo/v4"
+)
+
+// The panel is one page at the root, and the files it is made of.
+const (
+	panelPage  = "/"
+	panelFiles = "/panel/"
+)
+
+// usePanel mounts the panel.
+func (s *Server) usePanel() {
+	if s.o.Panel == nil {
+		return
+	}
+	h := echo.WrapHandler(s.o.Panel)
+	for _, path := range []string{panelPage, panelFiles + "*"} {
+		s.echo.GET(path, h)
+		s.echo.HEAD(path, h)
+	}
+}
+
+// ofPanel reports whether a path is the panel's. What is there is the same for all, and asks for the token by itself.
+func (s *Server) ofPanel(path string) bool {
+	return s.o.Panel != nil && (path == panelPage || strings.HasPrefix(path, panelFiles))
+}
