@@ -40,7 +40,7 @@ func (s *session) startError(err error, c *capture) error {
 	case c != nil && (c.status == http.StatusUnauthorized || c.status == http.StatusForbidden):
 		e.Code = tool.Denied
 		e.Msg = fmt.Sprintf("server %q refused access with HTTP status %d", s.server, c.status)
-		e.Hint = "give its configuration an Authorization header"
+		e.Hint = s.loginHint()
 	case c == nil:
 		e.Msg = fmt.Sprintf("server %q could not be started", s.server)
 	default:
@@ -56,6 +56,10 @@ func (s *session) startError(err error, c *capture) error {
 		}
 	}
 	return e
+}
+
+func (s *session) loginHint() string {
+	return fmt.Sprintf("log in with: tooldex servers login %s; or give its configuration an Authorization header", s.server)
 }
 
 // epitaphWait is how long an error waits for the process behind a broken connection to be reaped, to say how it ended.
@@ -98,7 +102,7 @@ func (s *session) requestError(ctx, runCtx context.Context, what string, timeout
 	case c.status == http.StatusUnauthorized || c.status == http.StatusForbidden:
 		return &tool.Error{
 			Code: tool.Denied, Op: "call", Msg: fmt.Sprintf("server %q refused %s with HTTP status %d", s.server, what, c.status),
-			Hint: "give its configuration an Authorization header", Err: s.scrub.error(err),
+			Hint: s.loginHint(), Err: s.scrub.error(err),
 		}
 	case errors.As(err, &rpc) && rpc.Code != codeRejected:
 		return s.rpcError(rpc, what)

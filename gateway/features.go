@@ -147,7 +147,12 @@ func (u *Upstream) featureFile() string {
 	if u.opts.Dir == "" {
 		return ""
 	}
-	return filepath.Join(u.opts.Dir, strings.ReplaceAll(url.PathEscape(u.cfg.Name), ".", "%2E")+".json")
+	return filepath.Join(u.opts.Dir, fileName(u.cfg.Name))
+}
+
+// fileName is the name of a server's file in a folder: one that no name can lead out of.
+func fileName(server string) string {
+	return strings.ReplaceAll(url.PathEscape(server), ".", "%2E") + ".json"
 }
 
 func (u *Upstream) featuresStored() bool {

@@ -53,14 +53,18 @@ func (u *Upstream) forward(ctx context.Context, r tool.Request) (json.RawMessage
 }
 
 // watch keeps account of the resources that are subscribed to, so that a server that was restarted is told again. It
-// reports whether the server has to be asked: the end of a subscription is nothing to start a server for.
+// reports whether the server has to be asked: not at the end of a subscription that others share, or for which the server
+// would have to be started.
 func (u *Upstream) watch(method, uri string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	switch method {
 	case "resources/subscribe":
-		u.watched[uri] = true
+		u.watched[uri]++
 	case "resources/unsubscribe":
+		if u.watched[uri]--; u.watched[uri] > 0 {
+			return false
+		}
 		delete(u.watched, uri)
 		return u.session != nil && u.session.alive()
 	}

@@ -24,6 +24,7 @@ type httpTap struct {
 	tap     *tap
 	origin  *url.URL // where the headers may go
 	headers map[string]string
+	tokens  *tokens // nil if the headers hold what it takes
 	limit   int
 }
 
@@ -39,7 +40,7 @@ func (h *httpTap) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := h.outgoing(req, c); err != nil {
 		return nil, err
 	}
-	resp, err := h.send(req)
+	resp, err := h.authorized(req)
 	if err != nil {
 		if dial := (*net.OpError)(nil); !errors.As(err, &dial) || dial.Op != "dial" {
 			h.tap.mark(c, func(c *capture) { c.sent = true })
@@ -60,6 +61,35 @@ func (h *httpTap) RoundTrip(req *http.Request) (*http.Response, error) {
 		resp.Header.Del("Content-Length")
 	}
 	return resp, nil
+}
+
+// authorized sends a request with the access token that a login brought. One that is refused is renewed once.
+func (h *httpTap) authorized(req *http.Request) (*http.Response, error) {
+	if h.tokens == nil || !sameOrigin(req.URL, h.origin) {
+		return h.send(req)
+	}
+	token := h.tokens.access(req.Context(), "")
+	if token == "" {
+		return h.send(req)
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	resp, err := h.send(req)
+	if err != nil || resp.StatusCode != http.StatusUnauthorized || req.Body != nil && req.GetBody == nil {
+		return resp, err
+	}
+	fresh := h.tokens.access(req.Context(), token)
+	if fresh == "" {
+		return resp, nil
+	}
+	_ = resp.Body.Close()
+	again := req.Clone(req.Context())
+	if req.GetBody != nil {
+		if again.Body, err = req.GetBody(); err != nil {
+			return nil, fmt.Errorf("read request: %w", err)
+		}
+	}
+	again.Header.Set("Authorization", "Bearer "+fresh)
+	return h.send(again)
 }
 
 // send makes the request end with the session. The SDK gives its farewells contexts of their own, and would wait seconds

@@ -3,14 +3,27 @@ package gateway
 import (
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 )
 
 // A scrubber takes secret values out of texts that are logged or shown: error messages that quote a URL, lines that a
-// server prints to stderr. Fill it with hide, then call ready; after that it is safe for concurrent use. The zero
-// scrubber changes nothing.
+// server prints to stderr. Fill it with hide, then call ready; after that it is safe for concurrent use, and learns more by
+// learn. The zero scrubber changes nothing.
 type scrubber struct {
+	mu       sync.Mutex
 	values   map[string]string
-	replacer *strings.Replacer
+	replacer atomic.Pointer[strings.Replacer]
+}
+
+// learn hides further values, which came while it was in use.
+func (s *scrubber) learn(values ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, v := range values {
+		s.hide(v, "***")
+	}
+	s.ready()
 }
 
 // minSecret is the shortest value that is hidden. Shorter ones are ports and flags, and would garble every text.
@@ -44,14 +57,18 @@ func (s *scrubber) ready() {
 	for _, k := range keys {
 		pairs = append(pairs, k, s.values[k])
 	}
-	s.replacer = strings.NewReplacer(pairs...)
+	s.replacer.Store(strings.NewReplacer(pairs...))
 }
 
 func (s *scrubber) text(t string) string {
-	if s == nil || s.replacer == nil {
+	if s == nil {
 		return t
 	}
-	return s.replacer.Replace(t)
+	replacer := s.replacer.Load()
+	if replacer == nil {
+		return t
+	}
+	return replacer.Replace(t)
 }
 
 // error returns err with its text scrubbed. errors.Is and errors.As still see the original.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -234,11 +235,24 @@ func (d *dialer) transport(s *session, x *expanded) (mcp.Transport, error) {
 	}
 	s.base = base.Clone()
 	s.base.MaxIdleConnsPerHost = d.opts.Concurrency
-	client := &http.Client{Transport: &httpTap{base: s.base, alive: s.kept, tap: s.tap, origin: u, headers: x.headers, limit: d.opts.MaxResult}}
+	tap := &httpTap{base: s.base, alive: s.kept, tap: s.tap, origin: u, headers: x.headers, limit: d.opts.MaxResult}
+	if file := tokenFile(d.opts.Dir, d.cfg.Name); file != "" && !hasHeader(x.headers, "Authorization") {
+		tap.tokens = &tokens{file: file, url: x.url, scrub: x.scrub, logger: d.logger}
+	}
+	client := &http.Client{Transport: tap}
 	if kind(d.cfg) == tool.SSE {
 		return &mcp.SSEClientTransport{Endpoint: x.url, HTTPClient: client, MaxEventSize: -1}, nil
 	}
 	return &mcp.StreamableClientTransport{Endpoint: x.url, HTTPClient: client, MaxEventSize: -1}, nil
+}
+
+func hasHeader(headers map[string]string, name string) bool {
+	for have := range headers {
+		if strings.EqualFold(have, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // kind returns how a server is reached, where its configuration leaves that open.

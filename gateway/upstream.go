@@ -45,7 +45,7 @@ type Upstream struct {
 	used      time.Time   // when a call last ended, or the server was started
 	rest      *time.Timer // stops it when it was idle for long enough; nil before the first
 	features  *tool.Features
-	watched   map[string]bool // the URIs of resources that clients have subscribed to
+	watched   map[string]int // how many subscriptions there are to which resource
 }
 
 // start is one attempt to start a server, shared by all who wait for it.
@@ -59,7 +59,7 @@ func newUpstream(cfg tool.Server, opts Options, running *sync.WaitGroup) *Upstre
 	u := &Upstream{
 		cfg: cfg, opts: opts, logger: opts.Logger.With("server", cfg.Name), running: running,
 		slots:   newSlots(cfg.Name, cmp.Or(cfg.Concurrency, opts.Concurrency), max(cmp.Or(cfg.Queue, opts.Queue), 0)),
-		changed: make(chan struct{}, 1), others: make(chan struct{}, 1), watched: map[string]bool{},
+		changed: make(chan struct{}, 1), others: make(chan struct{}, 1), watched: map[string]int{},
 	}
 	u.ctx, u.cancel = context.WithCancel(context.Background())
 	if opts.OnListChanged != nil {

@@ -1,0 +1,215 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
+	"golang.org/x/oauth2"
+
+	"tooldex/tool"
+)
+
+// LoginOptions say how to log in to a server.
+type LoginOptions struct {
+	// Visit shows a person the address at which to agree. It must not block for long. Required.
+	Visit func(url string)
+	// ClientID and ClientSecret are of a client that was registered by hand, for authorization servers that do not let
+	// programs register themselves. Both may be empty.
+	ClientID, ClientSecret string
+}
+
+// Login has a person let this program use a server that asks for authorization, by OAuth 2.1 with PKCE, and stores the
+// tokens below Options.Dir in a file of mode 0600. From then on they are sent with each request to that server, unless its
+// configuration has an Authorization header, and renewed when they expire. It waits until the person has agreed or ctx
+// ends. Errors are *tool.Error: NotFound for an unknown server; Invalid for one that is not reached over HTTP or does not ask
+// for a login; Denied if it was refused; Timeout; Unavailable if the servers do not play along.
+func (g *Gateway) Login(ctx context.Context, server string, o LoginOptions) error {
+	u, ok := g.Upstream(server)
+	if !ok {
+		return &tool.Error{Code: tool.NotFound, Op: "login", Msg: fmt.Sprintf("there is no server %q", clip(server, 80)), Hint: "tooldex servers list shows them"}
+	}
+	invalid := func(msg string) error {
+		return &tool.Error{Code: tool.Invalid, Op: "login", Msg: fmt.Sprintf("server %q %s", server, msg)}
+	}
+	file := tokenFile(g.opts.Dir, server)
+	switch {
+	case kind(u.cfg) == tool.Stdio:
+		return invalid("is a command, which has no login")
+	case file == "":
+		return invalid("cannot be logged in to: there is no folder for its tokens")
+	}
+	x, err := expand(u.cfg, g.opts.LookupEnv)
+	if err != nil {
+		return err
+	}
+	client := &http.Client{Timeout: refreshTimeout}
+	req, resp, err := probe(ctx, client, x)
+	if err != nil {
+		return &tool.Error{Code: tool.Unavailable, Op: "login", Msg: fmt.Sprintf("server %q cannot be reached", server), Err: x.scrub.error(err)}
+	}
+	if resp.StatusCode != http.StatusUnauthorized {
+		_ = resp.Body.Close()
+		return invalid(fmt.Sprintf("does not ask for a login: it answers with HTTP status %d", resp.StatusCode))
+	}
+	callback, err := listenForCode()
+	if err != nil {
+		_ = resp.Body.Close()
+		return &tool.Error{Code: tool.Unavailable, Op: "login", Msg: "no local port can be opened for the answer", Err: err}
+	}
+	defer callback.close()
+	handler, err := auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
+		RedirectURL: callback.url, Client: client, RequestRefreshToken: true, AcceptUnadvertisedIss: true,
+		PreregisteredClient: registered(o), DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
+			ClientName: g.opts.Name, RedirectURIs: []string{callback.url}, TokenEndpointAuthMethod: "none",
+			GrantTypes: []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"},
+		}},
+		AuthorizationCodeFetcher: func(ctx context.Context, a *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
+			o.Visit(a.URL)
+			return callback.wait(ctx)
+		},
+		NewTokenSource: func(ctx context.Context, c *oauth2.Config, t *oauth2.Token) (oauth2.TokenSource, error) {
+			x.scrub.learn(t.AccessToken, t.RefreshToken, c.ClientSecret)
+			err := saveGrant(file, &grant{
+				URL: x.url, ClientID: c.ClientID, ClientSecret: c.ClientSecret, TokenURL: c.Endpoint.TokenURL, AuthStyle: c.Endpoint.AuthStyle, Token: t,
+			})
+			return oauth2.StaticTokenSource(t), err
+		},
+	})
+	if err == nil {
+		err = handler.Authorize(ctx, req, resp)
+	}
+	return loginError(ctx, server, x.scrub, err)
+}
+
+// Logout forgets the tokens of a server, and reports whether there were any.
+func (g *Gateway) Logout(server string) (bool, error) {
+	file := tokenFile(g.opts.Dir, server)
+	if file == "" {
+		return false, nil
+	}
+	err := os.Remove(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, &tool.Error{Code: tool.Internal, Op: "logout", Msg: "the stored login cannot be removed", Err: err}
+	}
+	return true, nil
+}
+
+func loginError(ctx context.Context, server string, scrub *scrubber, err error) error {
+	var refused refusedError
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return &tool.Error{Code: tool.Timeout, Op: "login", Msg: fmt.Sprintf("nobody agreed to the login to server %q", server), Err: ctx.Err()}
+	case errors.As(err, &refused):
+		return &tool.Error{Code: tool.Denied, Op: "login", Msg: fmt.Sprintf("the login to server %q was refused: %s", server, clip(string(refused), 200))}
+	}
+	return &tool.Error{
+		Code: tool.Unavailable, Op: "login", Msg: fmt.Sprintf("the login to server %q did not work", server),
+		Hint: "if its authorization server lets no program register itself, register one and give its ID", Err: scrub.error(err),
+	}
+}
+
+func registered(o LoginOptions) *oauthex.ClientCredentials {
+	if o.ClientID == "" {
+		return nil
+	}
+	c := &oauthex.ClientCredentials{ClientID: o.ClientID}
+	if o.ClientSecret != "" {
+		c.ClientSecretAuth = &oauthex.ClientSecretAuth{ClientSecret: o.ClientSecret}
+	}
+	return c
+}
+
+// probe sends what a client would send first, to be told where to log in.
+func probe(ctx context.Context, client *http.Client, x *expanded) (*http.Request, *http.Response, error) {
+	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"` + legacyVersion + `","capabilities":{},"clientInfo":{"name":"tooldex","version":"0"}}}`
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, x.url, strings.NewReader(hello))
+	if err != nil {
+		return nil, nil, err
+	}
+	for name, value := range x.headers {
+		req.Header.Set(name, value)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	resp, err := client.Do(req)
+	return req, resp, err
+}
+
+// codeListener is the address on this machine to which the browser is sent with the answer.
+type codeListener struct {
+	url    string
+	server *http.Server
+	got    chan codeAnswer
+}
+
+type codeAnswer struct {
+	res *auth.AuthorizationResult
+	err error
+}
+
+// refusedError is what an authorization server says in place of a code.
+type refusedError string
+
+func (e refusedError) Error() string { return string(e) }
+
+func listenForCode() (*codeListener, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it ends with close
+	if err != nil {
+		return nil, err
+	}
+	c := &codeListener{url: fmt.Sprintf("http://%s/callback", l.Addr()), got: make(chan codeAnswer, 1)}
+	c.server = &http.Server{Handler: http.HandlerFunc(c.answer), ReadHeaderTimeout: 10 * time.Second}
+	go func() { _ = c.server.Serve(l) }() // until close
+	return c, nil
+}
+
+func (c *codeListener) answer(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	if r.URL.Path != "/callback" || q.Get("code") == "" && q.Get("error") == "" {
+		http.NotFound(w, r)
+		return
+	}
+	out := codeAnswer{res: &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}}
+	text := "You are logged in. You can close this window."
+	if why := q.Get("error"); why != "" {
+		out.err = refusedError(strings.TrimSpace(why + " " + q.Get("error_description")))
+		text = "The login was refused. You can close this window."
+	}
+	select {
+	case c.got <- out:
+	default: // one came before
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = io.WriteString(w, text)
+}
+
+func (c *codeListener) wait(ctx context.Context) (*auth.AuthorizationResult, error) {
+	select {
+	case a := <-c.got:
+		return a.res, a.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// close lets the last answer be delivered.
+func (c *codeListener) close() {
+	ctx, stop := context.WithTimeout(context.Background(), time.Second)
+	defer stop()
+	_ = c.server.Shutdown(ctx)
+}

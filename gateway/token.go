@@ -1,0 +1,137 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"golang.org/x/oauth2"
+)
+
+// grant is what a login brought: tokens, and what it takes to renew them. It is stored in a file that only this user can
+// read, and never logged.
+type grant struct {
+	URL          string           `json:"url"` // of the server that it is for; another one never sees it
+	ClientID     string           `json:"clientId"`
+	ClientSecret string           `json:"clientSecret,omitempty"`
+	TokenURL     string           `json:"tokenUrl"`
+	AuthStyle    oauth2.AuthStyle `json:"authStyle,omitempty"`
+	Token        *oauth2.Token    `json:"token"`
+}
+
+// config is how the authorization server is asked.
+func (g *grant) config() *oauth2.Config {
+	return &oauth2.Config{ClientID: g.ClientID, ClientSecret: g.ClientSecret, Endpoint: oauth2.Endpoint{TokenURL: g.TokenURL, AuthStyle: g.AuthStyle}}
+}
+
+// tokens gives out a server's access token. Several processes may share its file: each reads it again before it renews,
+// since a refresh token often works but once.
+type tokens struct {
+	file   string
+	url    string
+	scrub  *scrubber
+	logger *slog.Logger
+
+	mu    sync.Mutex
+	grant *grant // as last read; nil if there is none
+}
+
+// refreshTimeout bounds how long the authorization server may take.
+const refreshTimeout = 30 * time.Second
+
+// tokenFile is where a server's grant is stored, or "" if it is not.
+func tokenFile(dir, server string) string {
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, "tokens", fileName(server))
+}
+
+// access returns an access token, or "" if there was no login. One that is refused is not given out again: it is renewed,
+// if that can be.
+func (t *tokens) access(ctx context.Context, refused string) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.read()
+	if t.grant == nil {
+		return ""
+	}
+	if now := t.grant.Token; now.AccessToken != refused && now.Valid() {
+		return now.AccessToken
+	}
+	if t.grant.Token.RefreshToken == "" {
+		return without(t.grant.Token.AccessToken, refused)
+	}
+	if err := t.renew(ctx); err != nil {
+		before := t.grant.Token.AccessToken
+		if t.read(); t.grant != nil && t.grant.Token.AccessToken != before { // another process was faster
+			return t.grant.Token.AccessToken
+		}
+		t.logger.Warn("the access token of a server could not be renewed", "error", t.scrub.error(err))
+		return ""
+	}
+	return t.grant.Token.AccessToken
+}
+
+func without(token, refused string) string {
+	if token == refused {
+		return ""
+	}
+	return token
+}
+
+// renew exchanges the refresh token. t.mu is held.
+func (t *tokens) renew(ctx context.Context) error {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), refreshTimeout) // what was exchanged must be stored
+	defer stop()
+	ctx = context.WithValue(ctx, oauth2.HTTPClient, &http.Client{})
+	fresh, err := t.grant.config().TokenSource(ctx, &oauth2.Token{RefreshToken: t.grant.Token.RefreshToken}).Token()
+	if err != nil {
+		return err
+	}
+	t.scrub.learn(fresh.AccessToken, fresh.RefreshToken)
+	next := *t.grant
+	next.Token = fresh
+	t.grant = &next
+	return saveGrant(t.file, &next)
+}
+
+// read takes over what the file holds. t.mu is held.
+func (t *tokens) read() {
+	b, err := os.ReadFile(t.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		t.grant = nil
+		return
+	}
+	g := &grant{}
+	if err == nil {
+		err = json.Unmarshal(b, g)
+	}
+	if err != nil || g.Token == nil || g.URL != t.url {
+		if err != nil {
+			t.logger.Warn("the stored login of a server cannot be read", "error", err)
+		}
+		t.grant = nil
+		return
+	}
+	if t.grant == nil || t.grant.Token.AccessToken != g.Token.AccessToken {
+		t.scrub.learn(g.Token.AccessToken, g.Token.RefreshToken, g.ClientSecret)
+	}
+	t.grant = g
+}
+
+func saveGrant(file string, g *grant) error {
+	b, err := json.Marshal(g)
+	if err != nil {
+		return fmt.Errorf("encode tokens: %w", err)
+	}
+	return replaceFile(file, b)
+}
