@@ -14,7 +14,8 @@ func (s *Store) Check(ctx context.Context) error {
 		snap := newSnapshot()
 		snap.readTools(tx)
 		snap.readRest(tx)
-		learnedEntries(tx, snap)
+		learnedNotes.all(tx, snap)
+		countNotes.all(tx, snap)
 		preferences(tx, snap)
 		for _, name := range []string{bucketVectors, bucketLent} {
 			outer := tx.Bucket([]byte(name))

@@ -36,7 +36,7 @@ type Snapshot struct {
 
 // Damage names one value that cannot be read.
 type Damage struct {
-	Kind string // "tool", "server", "source", "overlay", "vector", "lent" or "learned"
+	Kind string // "tool", "server", "source", "overlay", "vector", "lent", "learned" or "counts"
 	Key  string
 	Err  error
 }

@@ -24,8 +24,9 @@ type Recovery struct {
 }
 
 // Recover moves the file in dir aside, as tooldex.db.damaged-<time>, and starts a new one with the tools, servers, source
-// states, overlays, preferences and what was learned that can still be read. Vectors are not taken along: they can be made again. It is for a
-// file that [Open] or [Store.Check] calls damaged, and is never done unasked. Other processes notice and go on with the new file.
+// states, overlays, preferences, what was learned and what was counted that can still be read. Vectors are not taken along: they
+// can be made again. It is for a file that [Open] or [Store.Check] calls damaged, and is never done unasked. Other processes
+// notice and go on with the new file.
 func Recover(ctx context.Context, dir string, o Options) (*Recovery, error) {
 	s := newStore(dir, o)
 	out := &Recovery{}
@@ -55,17 +56,21 @@ func Recover(ctx context.Context, dir string, o Options) (*Recovery, error) {
 			return out, err
 		}
 	}
-	if len(saved.learned) == 0 {
-		return out, nil
+	for n, entries := range saved.notes {
+		if len(entries) == 0 {
+			continue
+		}
+		if _, _, err := fresh.changeNotes(ctx, n, nil, func(map[string][]byte) map[string][]byte { return entries }); err != nil {
+			return out, err
+		}
 	}
-	_, _, err = fresh.ChangeLearned(ctx, nil, func(map[string][]byte) map[string][]byte { return saved.learned })
-	return out, err
+	return out, nil
 }
 
 // salvaged is what could be read of a damaged file.
 type salvaged struct {
 	*Snapshot
-	learned     map[string][]byte
+	notes       map[notes]map[string][]byte
 	preferences map[string]Preference
 }
 
@@ -110,7 +115,7 @@ func (s *Store) readable(tx *bolt.Tx, into *salvaged) error {
 	}
 	into.readTools(tx)
 	into.readRest(tx)
-	into.learned = learnedEntries(tx, into.Snapshot)
+	into.notes = map[notes]map[string][]byte{learnedNotes: learnedNotes.all(tx, into.Snapshot), countNotes: countNotes.all(tx, into.Snapshot)}
 	into.preferences = preferences(tx, into.Snapshot)
 	return nil
 }
