@@ -261,6 +261,7 @@ const spaced = `{ "tools" : [ { "name":"spaced" , "inputSchema" : { "type" : "ob
 
 var scripted = map[string]script{
 	"rounds": roundsScript,
+	"bad":    hello(badScript),
 	"spaced": hello(func(method string, params json.RawMessage, _ string) []string {
 		if method == "tools/list" {
 			return scriptResult(spaced)
