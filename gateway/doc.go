@@ -3,7 +3,23 @@
 // A [Gateway] is given server configurations by [Gateway.Set] and calls by [Gateway.Call]. A server runs as a child
 // process that speaks over its standard streams, or is reached over streamable HTTP or SSE. It is started when it is first
 // needed, once however many callers wait for it, and started again by the next call after it ended. After a failed
-// start there is a growing pause in which calls fail at once with the reason. One server never waits for another.
+// start there is a growing pause in which calls fail at once with the reason. One that nobody uses is stopped after a while;
+// one that is configured so is started by [Gateway.Wake] and kept running. One server never waits for another.
+//
+// # Beside tools
+//
+// [Gateway.Features] tells what resources, templates and prompts servers offer, from what is kept of the last time they were
+// asked; [Gateway.Forward] reads, fills in, completes and subscribes. What a server asks of its client in mid-call (sampling,
+// elicitation, roots), and what it logs, goes to the [tool.Client] of the call. Over a pipe a server does not say which call it
+// means: while calls of several clients run on one server, nobody is asked, and nobody is told.
+//
+// A server is told what its client can be asked, and is spoken to by the generation of the protocol that its client speaks.
+// Clients that come later share the server as it is, unless nobody has used it yet.
+//
+// # Authorization
+//
+// [Gateway.Login] has a person log in to a server over HTTP by OAuth 2.1 with PKCE. The tokens lie in a file of mode 0600, are
+// renewed when they expire or are refused, go to no other server, and are neither logged nor shown.
 //
 // # What passes through unchanged
 //
