@@ -188,6 +188,7 @@ func (l *Learner) Flush(ctx context.Context) error {
 	written := l.pending
 	extra := l.book.surplus(l.o.Now(), l.o.HalfLife, l.known())
 	l.book.drop(extra)
+	written.drop(extra)
 	l.pending = newBook()
 	l.mu.Unlock()
 	if written.empty() && len(extra) == 0 {
@@ -198,9 +199,7 @@ func (l *Learner) Flush(ctx context.Context) error {
 		dropped = written.forget(readForgotten(now[keyForgotten]))
 		put := written.over(now)
 		for _, k := range extra {
-			if _, ok := put[k]; !ok {
-				put[k] = nil
-			}
+			put[k] = nil
 		}
 		return put
 	})
@@ -209,7 +208,7 @@ func (l *Learner) Flush(ctx context.Context) error {
 	if err != nil {
 		written.add(l.pending)
 		l.pending = written
-		l.pending.trim()
+		l.book.drop(l.pending.trim())
 		return fmt.Errorf("write what was learned: %w", err)
 	}
 	if before == l.version && len(dropped) == 0 {
@@ -256,11 +255,14 @@ func (b *book) over(now map[string][]byte) map[string][]byte {
 	return put
 }
 
-// trim bounds what waits for a disk that cannot be written to.
-func (b *book) trim() {
+// trim bounds what waits for a disk that cannot be written to. It returns the keys of what it dropped.
+func (b *book) trim() []string {
+	var out []string
 	for _, list := range [][]string{slices.Sorted(maps.Keys(b.uses)), slices.Sorted(maps.Keys(b.missed))} {
-		b.drop(list[min(len(list), maxPending):])
+		out = append(out, list[min(len(list), maxPending):]...)
 	}
+	b.drop(out)
+	return out
 }
 
 // maxPending bounds what waits to be written, of each sort.

@@ -11,6 +11,7 @@ import (
 
 // The constants of the method, as measured by the replays of the quality run.
 const (
+	unseen     = 20  // requests unlike any other that are taken to have been made too, so that a few are not all there is
 	prior      = 1   // requests that a tool's word rates are smoothed by
 	priorShown = 200 // requests that the rates of what it was passed over for are smoothed by
 	shrink     = 8   // requests at which a tool's lift has half of its height
@@ -271,9 +272,9 @@ func (m *model) placeWords(c *counts) {
 	for _, key := range slices.Sorted(maps.Keys(c.words)) {
 		word, t := uint32(key>>32), int32(uint32(key))
 		n := c.words[key]
-		rate := c.overall[word] / c.total
+		rate := c.overall[word] / (c.total + unseen)
 		if rate == 0 { // only in refusals
-			rate = .5 / (c.total + 1)
+			rate = .5 / (c.total + unseen)
 		}
 		against := (priorShown*rate + n.passed) / (priorShown + c.passed[t])
 		gain := math.Log((n.asked + prior*against) / (c.n[t] + prior) / against)
@@ -331,7 +332,7 @@ func (m *model) placeVectors(t *training, c *counts) {
 		return
 	}
 	for k := range mean {
-		mean[k] /= total
+		mean[k] /= total + unseen
 	}
 	m.rows, m.bias = make([]float32, len(sums)), make([]float32, len(m.tools))
 	for i := range m.tools {

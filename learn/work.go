@@ -160,13 +160,11 @@ func (l *Learner) Record(ctx context.Context, who tool.Asker, request string, id
 	return nil
 }
 
-// bound keeps the book near its bounds between two writes, whatever comes.
+// bound keeps what waits for a disk that cannot be written to from growing.
 func (l *Learner) bound() {
-	if l.pending.size() <= maxPending {
-		return
+	if l.pending.size() > 2*maxPending {
+		l.book.drop(l.pending.trim())
 	}
-	l.pending.trim()
-	l.book.drop(l.book.surplus(l.o.Now(), l.o.HalfLife, l.known()))
 }
 
 // noteMissed notes a request whose answer was not used.

@@ -291,7 +291,7 @@ func (l *lab) learningHeldOut(ctx context.Context, b *strings.Builder) error {
 func (l *lab) learningPoison(ctx context.Context, b *strings.Builder) error {
 	b.WriteString(fmt.Sprintf("One client calls one tool for %d requests of all sorts. Requests for the other tools:\n\n", poisonClicks) +
 		"| after | hit@1 before | after | recall@5 before | after |\n|---|---|---|---|---|\n")
-	for _, n := range []int{0, 4000, 16000} {
+	for _, n := range []int{0, 16000} {
 		fmt.Fprintln(os.Stderr, "poisoning after", n)
 		r, err := l.newReplay(ctx, learningSet, func(string) bool { return true })
 		if err != nil {
