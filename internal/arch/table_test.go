@@ -51,6 +51,10 @@ var table = map[string]rule{
 		imports: []string{"tool", "internal/vector"},
 		doc:     "Package learn gathers what the use of tools shows about the requests they serve, and lifts tools in searches by it.",
 	},
+	"metrics": {
+		imports: []string{"tool"},
+		doc:     "Package metrics counts what the service does, and keeps the counts across restarts and processes.",
+	},
 	"search": {
 		imports: []string{"tool", "embed", "index", "knowledge"},
 		doc:     "Package search ranks tools for a query by fusing semantic and lexical candidates.",

@@ -1,0 +1,136 @@
+package metrics
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"tooldex/tool"
+)
+
+// counts is what was done in a piece of time. Its JSON is what is stored; a field that an older version does not know it
+// leaves out when it adds to an entry, so none may be needed to read the others.
+type counts struct {
+	Searches   int64              `json:"searches,omitempty"`
+	Selections int64              `json:"selections,omitempty"`
+	Hits       int64              `json:"hits,omitempty"` // of the cache of selections
+	Degraded   int64              `json:"degraded,omitempty"`
+	Nothing    int64              `json:"nothing,omitempty"`
+	Tools      int64              `json:"tools,omitempty"` // handed out
+	Used       int64              `json:"used,omitempty"`  // tokens
+	Saved      int64              `json:"saved,omitempty"` // tokens
+	Search     histogram          `json:"search,omitzero"`
+	Categories map[string]int64   `json:"categories,omitempty"` // of tools handed out
+	Called     map[string]int64   `json:"called,omitempty"`     // by the tool's ID
+	Servers    map[string]*served `json:"servers,omitempty"`
+}
+
+// served is how the calls of a server's tools went.
+type served struct {
+	Calls  int64     `json:"calls"`
+	Errors int64     `json:"errors,omitempty"`
+	Took   histogram `json:"took,omitzero"`
+}
+
+// maxNames bounds the tools and categories of an entry; the most frequent are kept.
+const maxNames = 1000
+
+func newCounts() *counts {
+	return &counts{Categories: map[string]int64{}, Called: map[string]int64{}, Servers: map[string]*served{}}
+}
+
+// decode reads a stored entry. Of one that cannot be read nothing is left.
+func decode(b []byte) *counts {
+	c := newCounts()
+	if len(b) == 0 || json.Unmarshal(b, c) != nil {
+		return newCounts()
+	}
+	maps.DeleteFunc(c.Servers, func(_ string, s *served) bool { return s == nil })
+	for _, h := range c.histograms() {
+		h.Counts = h.Counts[:min(len(h.Counts), len(bounds())+1)]
+	}
+	whole := newCounts() // what is null in c is empty here
+	whole.add(c)
+	return whole
+}
+
+func (c *counts) histograms() []*histogram {
+	all := []*histogram{&c.Search}
+	for _, s := range c.Servers {
+		all = append(all, &s.Took)
+	}
+	return all
+}
+
+func (c *counts) encode() []byte {
+	b, err := json.Marshal(c)
+	if err != nil { // numbers and names always encode
+		return nil
+	}
+	return b
+}
+
+func (c *counts) add(o *counts) {
+	c.Searches += o.Searches
+	c.Selections += o.Selections
+	c.Hits += o.Hits
+	c.Degraded += o.Degraded
+	c.Nothing += o.Nothing
+	c.Tools += o.Tools
+	c.Used += o.Used
+	c.Saved += o.Saved
+	c.Search.add(o.Search)
+	for name, n := range o.Categories {
+		c.Categories[name] += n
+	}
+	for id, n := range o.Called {
+		c.Called[id] += n
+	}
+	for name, s := range o.Servers {
+		mine := c.server(name)
+		mine.Calls += s.Calls
+		mine.Errors += s.Errors
+		mine.Took.add(s.Took)
+	}
+	c.Categories, c.Called = most(c.Categories), most(c.Called)
+}
+
+func (c *counts) server(name string) *served {
+	if c.Servers[name] == nil {
+		c.Servers[name] = &served{}
+	}
+	return c.Servers[name]
+}
+
+func (c *counts) requests() int64 { return c.Searches + c.Selections }
+
+func (c *counts) calls() (calls, errors int64) {
+	for _, s := range c.Servers {
+		calls += s.Calls
+		errors += s.Errors
+	}
+	return calls, errors
+}
+
+// most leaves the most frequent of m, if there are too many.
+func most(m map[string]int64) map[string]int64 {
+	if len(m) <= maxNames {
+		return m
+	}
+	kept := make(map[string]int64, maxNames)
+	for _, t := range tallies(m)[:maxNames] {
+		kept[t.Name] = t.Count
+	}
+	return kept
+}
+
+// tallies lists m, the most frequent first, ties by name. It is never nil.
+func tallies(m map[string]int64) []tool.Tally {
+	out := make([]tool.Tally, 0, len(m))
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		out = append(out, tool.Tally{Name: name, Count: m[name]})
+	}
+	slices.SortStableFunc(out, func(a, b tool.Tally) int { return cmp.Compare(b.Count, a.Count) })
+	return out
+}

@@ -1,0 +1,89 @@
+package metrics
+
+import (
+	"time"
+
+	"tooldex/tool"
+)
+
+// bounds returns the upper bounds of the buckets of a histogram. One more bucket takes what is longer. They are part of what
+// is stored, so they may be added to at the end only.
+func bounds() [17]time.Duration {
+	const us, ms = time.Microsecond, time.Millisecond
+	return [17]time.Duration{
+		100 * us, 250 * us, 500 * us, ms, 2500 * us, 5 * ms, 10 * ms, 25 * ms, 50 * ms, 100 * ms, 250 * ms, 500 * ms,
+		time.Second, 2500 * ms, 5 * time.Second, 10 * time.Second, 30 * time.Second,
+	}
+}
+
+// histogram counts durations by their length. Its zero value is empty.
+type histogram struct {
+	Counts []int64 `json:"n,omitempty"`   // by bucket, as far as the longest
+	Sum    int64   `json:"sum,omitempty"` // nanoseconds
+}
+
+func (h *histogram) observe(d time.Duration) {
+	d = max(d, 0)
+	i := 0
+	for _, most := range bounds() {
+		if d <= most {
+			break
+		}
+		i++
+	}
+	h.grow(i + 1)
+	h.Counts[i]++
+	h.Sum += int64(d)
+}
+
+func (h *histogram) grow(n int) {
+	for len(h.Counts) < n {
+		h.Counts = append(h.Counts, 0)
+	}
+}
+
+func (h *histogram) add(o histogram) {
+	h.grow(len(o.Counts))
+	for i, n := range o.Counts {
+		h.Counts[i] += n
+	}
+	h.Sum += o.Sum
+}
+
+func (h *histogram) total() int64 {
+	var n int64
+	for _, c := range h.Counts {
+		n += c
+	}
+	return n
+}
+
+// quantile returns the upper bound of the bucket that the q-th part of all lies in; twice the last bound for those beyond it.
+func (h *histogram) quantile(q float64) time.Duration {
+	all, edges := h.total(), bounds()
+	var seen int64
+	for i, n := range h.Counts {
+		seen += n
+		if n > 0 && float64(seen) >= q*float64(all) {
+			if i < len(edges) {
+				return edges[i]
+			}
+			break
+		}
+	}
+	if all == 0 {
+		return 0
+	}
+	return 2 * edges[len(edges)-1]
+}
+
+func (h *histogram) latency() tool.Latency {
+	n := h.total()
+	if n == 0 {
+		return tool.Latency{}
+	}
+	return tool.Latency{
+		Mean: float64(h.Sum) / float64(n) / float64(time.Millisecond),
+		P50:  float64(h.quantile(.5)) / float64(time.Millisecond), P99: float64(h.quantile(.99)) / float64(time.Millisecond),
+	}
+}

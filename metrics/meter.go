@@ -1,0 +1,248 @@
+package metrics
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"tooldex/tool"
+)
+
+// Disk keeps entries safely. Several processes may use one. *store.Store is one.
+type Disk interface {
+	// Counts returns all entries and the number of their last change. If that is still known, the entries are nil.
+	Counts(ctx context.Context, known uint64) (entries map[string][]byte, version uint64, err error)
+	// ChangeCounts calls change with those entries of keys that there are and makes the changes that it returns, nil for an
+	// entry that goes, in one transaction. It returns the numbers of the change before and of this one.
+	ChangeCounts(ctx context.Context, keys []string, change func(now map[string][]byte) map[string][]byte) (before, after uint64, err error)
+}
+
+// Catalog tells which tools there are now.
+type Catalog interface{ Set() *tool.Set }
+
+// Options configure a Meter. The zero value counts until the process ends.
+type Options struct {
+	Disk     Disk          // nil: what is counted ends with the Meter
+	Catalog  Catalog       // tells Prometheus how many tools there are, and the categories of selected ones; nil: nobody does
+	Sessions func() int    // how many sessions are open, for Prometheus; nil: nobody knows
+	Flush    time.Duration // between two writes; zero means 5 seconds
+	Logger   *slog.Logger  // nil means no log
+}
+
+func (o Options) withDefaults() Options {
+	o.Flush = cmp.Or(o.Flush, 5*time.Second)
+	if o.Disk == nil {
+		o.Disk = &memory{}
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// Meter counts. It is safe for concurrent use.
+type Meter struct {
+	o       Options
+	stop    chan struct{}
+	stopped sync.Once
+	tasks   sync.WaitGroup
+
+	disk sync.Mutex // held while the disk is read or written, which is done by one at a time
+
+	mu        sync.Mutex
+	loaded    bool
+	version   uint64            // of stored
+	stored    map[slot]*counts  // as it was last seen; its entries are replaced, never changed
+	writing   map[int64]*counts // by minute: what is just being written
+	pending   map[int64]*counts // by minute: what is still to be written
+	fruitless []fruitless       // the last searches that found nothing, oldest first
+}
+
+// fruitless is a search that found nothing.
+type fruitless struct {
+	at   time.Time
+	text string
+}
+
+// The bounds of what is remembered of fruitless searches.
+const (
+	maxFruitless = 500
+	maxText      = 300 // bytes
+)
+
+// New returns a Meter that has counted nothing yet.
+func New(o Options) *Meter {
+	return &Meter{
+		o: o.withDefaults(), stop: make(chan struct{}),
+		stored: map[slot]*counts{}, pending: map[int64]*counts{},
+	}
+}
+
+// count adds to the counts of this minute.
+func (m *Meter) count(add func(*counts)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	minute := minuteOf(time.Now())
+	if m.pending[minute] == nil {
+		m.pending[minute] = newCounts()
+	}
+	add(m.pending[minute])
+}
+
+// Start begins to write what is counted, and to read what other processes have counted, now and then. Close ends it.
+func (m *Meter) Start() { m.tasks.Go(m.work) }
+
+func (m *Meter) work() {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	tick := time.NewTicker(m.o.Flush)
+	defer tick.Stop()
+	for {
+		select {
+		case <-m.stop:
+			return
+		case <-tick.C:
+		}
+		err := m.Flush(ctx)
+		if err == nil {
+			err = m.load(ctx)
+		}
+		if err != nil { // what was not written stays, and is tried again
+			m.o.Logger.Warn("what was counted could not be stored or read; it is tried again", "err", err)
+		}
+	}
+}
+
+// closeGrace is how long closing waits for the disk.
+const closeGrace = 3 * time.Second
+
+// Close writes what was counted and ends. It returns the error of the last write, and is idempotent.
+func (m *Meter) Close() error {
+	var err error
+	m.stopped.Do(func() {
+		close(m.stop)
+		m.tasks.Wait()
+		ctx, cancel := context.WithTimeout(context.Background(), closeGrace)
+		defer cancel()
+		err = m.Flush(ctx)
+	})
+	return err
+}
+
+// load reads what is stored, if it has changed.
+func (m *Meter) load(ctx context.Context) error {
+	m.disk.Lock()
+	defer m.disk.Unlock()
+	m.mu.Lock()
+	known := m.version
+	m.mu.Unlock()
+	entries, version, err := m.o.Disk.Counts(ctx, known)
+	if err != nil {
+		return fmt.Errorf("read what was counted: %w", err)
+	}
+	if entries == nil {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.loaded = true
+		return nil
+	}
+	stored := make(map[slot]*counts, len(entries))
+	for key, b := range entries {
+		if s, ok := parseSlot(key); ok {
+			stored[s] = decode(b)
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.stored, m.version, m.loaded = stored, version, true
+	return nil
+}
+
+// Flush writes what was counted since the last time. The errors are those of the Disk; what could not be written is tried
+// again with the next.
+func (m *Meter) Flush(ctx context.Context) error {
+	m.disk.Lock()
+	defer m.disk.Unlock()
+	m.mu.Lock()
+	if len(m.pending) == 0 {
+		m.mu.Unlock()
+		return nil
+	}
+	written := m.pending
+	m.writing, m.pending = written, map[int64]*counts{}
+	m.mu.Unlock()
+	sums, before, after, err := m.write(ctx, spread(written))
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.writing = nil
+	if err != nil {
+		for minute, c := range m.pending {
+			if written[minute] == nil {
+				written[minute] = newCounts()
+			}
+			written[minute].add(c)
+		}
+		m.pending = written
+		return fmt.Errorf("write what was counted: %w", err)
+	}
+	for s, c := range sums {
+		if c == nil {
+			delete(m.stored, s)
+			continue
+		}
+		m.stored[s] = c
+	}
+	if before == m.version {
+		m.version = after
+	} // else another process wrote in between, and the next look reads all
+	return nil
+}
+
+// spread gives the counts of minutes to all slots that they belong to.
+func spread(minutes map[int64]*counts) map[slot]*counts {
+	out := map[slot]*counts{}
+	for minute, c := range minutes {
+		for _, s := range slotsOf(minute) {
+			if out[s] == nil {
+				out[s] = newCounts()
+			}
+			out[s].add(c)
+		}
+	}
+	return out
+}
+
+// write adds to what is stored, and takes away what is too old. It returns the entries as they are now, nil for those gone.
+func (m *Meter) write(ctx context.Context, more map[slot]*counts) (sums map[slot]*counts, before, after uint64, err error) {
+	now := minuteOf(time.Now())
+	m.mu.Lock()
+	sums = map[slot]*counts{}
+	for s := range m.stored {
+		if s.old(now) {
+			sums[s] = nil
+		}
+	}
+	m.mu.Unlock()
+	var keys []string
+	for s := range more {
+		keys = append(keys, s.key())
+	}
+	slices.Sort(keys)
+	before, after, err = m.o.Disk.ChangeCounts(ctx, keys, func(stored map[string][]byte) map[string][]byte {
+		put := map[string][]byte{}
+		for s := range sums {
+			put[s.key()] = nil
+		}
+		for s, c := range more {
+			sum := decode(stored[s.key()])
+			sum.add(c)
+			sums[s], put[s.key()] = sum, sum.encode()
+		}
+		return put
+	})
+	return sums, before, after, err
+}

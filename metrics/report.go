@@ -1,0 +1,168 @@
+package metrics
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"tooldex/tool"
+)
+
+// The most that a report lists of each.
+const (
+	maxTallies = 20
+	maxServers = 50
+)
+
+// window says which slots a report sums up.
+type window struct {
+	sum   byte // the kind of slots that are summed up
+	step  byte // the kind of slots that are the steps of its series
+	slots int64
+}
+
+func windowOf(name string) (window, error) {
+	switch name {
+	case "1h":
+		return window{byMinute, byMinute, 60}, nil
+	case "24h":
+		return window{byHour, byHour, 24}, nil
+	case "7d":
+		return window{byHour, byHour, 7 * 24}, nil
+	case "all":
+		return window{forever, byHour, 7 * 24}, nil
+	}
+	return window{}, &tool.Error{Code: tool.Invalid, Op: "metrics", Msg: fmt.Sprintf("there is no window %.20q", name), Hint: "use 1h, 24h, 7d or all"}
+}
+
+// holds reports whether a slot of kind lies in the window that ends now.
+func (w window) holds(kind byte, s slot, minute int64) bool {
+	if s.kind != kind {
+		return false
+	}
+	end := minute
+	if kind == byHour {
+		end = minute / 60
+	}
+	return kind == forever || s.at > end-w.slots
+}
+
+// Report tells what was done within a window that ends now: 1h, 24h, 7d or all. Hours and minutes count as a whole, the one
+// that runs included. Another window is Invalid; the other errors are those of the Disk.
+func (m *Meter) Report(ctx context.Context, name string) (*tool.Metrics, error) {
+	w, err := windowOf(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.ready(ctx); err != nil {
+		return nil, err
+	}
+	minute := minuteOf(time.Now())
+	sum, steps := newCounts(), map[slot]*counts{}
+	m.mu.Lock()
+	m.each(func(s slot, c *counts) {
+		if w.holds(w.sum, s, minute) {
+			sum.add(c)
+		}
+		if w.holds(w.step, s, minute) {
+			if steps[s] == nil {
+				steps[s] = newCounts()
+			}
+			steps[s].add(c)
+		}
+	})
+	m.mu.Unlock()
+	out := reportOf(sum)
+	out.Window, out.Series = name, series(steps)
+	if w.sum != forever {
+		at := minute
+		if w.sum == byHour {
+			at /= 60
+		}
+		out.Since = slot{w.sum, at - w.slots + 1}.begin()
+	}
+	out.Fruitless = m.fruitlessSince(out.Since)
+	return out, nil
+}
+
+// ready reads what is stored, if that was not done yet.
+func (m *Meter) ready(ctx context.Context) error {
+	m.mu.Lock()
+	loaded := m.loaded
+	m.mu.Unlock()
+	if loaded {
+		return nil
+	}
+	return m.load(ctx)
+}
+
+// each gives all that was counted, each count once in every slot that it belongs to. The lock is held.
+func (m *Meter) each(visit func(slot, *counts)) {
+	for s, c := range m.stored {
+		visit(s, c)
+	}
+	for _, minutes := range []map[int64]*counts{m.writing, m.pending} {
+		for minute, c := range minutes {
+			for _, s := range slotsOf(minute) {
+				visit(s, c)
+			}
+		}
+	}
+}
+
+func (m *Meter) fruitlessSince(since time.Time) []tool.Tally {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n := map[string]int64{}
+	for _, f := range m.fruitless {
+		if !f.at.Before(since) {
+			n[f.text]++
+		}
+	}
+	all := tallies(n)
+	return all[:min(len(all), maxTallies)]
+}
+
+func reportOf(c *counts) *tool.Metrics {
+	calls, failed := c.calls()
+	out := &tool.Metrics{
+		TotalRequests: c.requests(), Searches: c.Searches, Selections: c.Selections, TokensUsed: c.Used, TokenSavings: c.Saved,
+		AverageToolsUsed: ratio(c.Tools, c.requests()), CacheHits: c.Hits, CacheHitRate: ratio(c.Hits, c.Selections),
+		Degraded: c.Degraded, FoundNothing: c.Nothing, SearchLatency: c.Search.latency(), Calls: calls, Errors: failed,
+		ToolsByCategory: tallies(c.Categories), MostUsedTools: tallies(c.Called), Servers: []tool.ServerUse{},
+	}
+	out.MostUsedTools = out.MostUsedTools[:min(len(out.MostUsedTools), maxTallies)]
+	for _, name := range slices.Sorted(maps.Keys(c.Servers)) {
+		s := c.Servers[name]
+		out.Servers = append(out.Servers, tool.ServerUse{
+			Server: name, Calls: s.Calls, Errors: s.Errors, ErrorRate: ratio(s.Errors, s.Calls), Latency: s.Took.latency(),
+		})
+	}
+	slices.SortStableFunc(out.Servers, func(a, b tool.ServerUse) int {
+		return cmp.Or(cmp.Compare(b.Errors, a.Errors), cmp.Compare(b.Latency.Mean, a.Latency.Mean))
+	})
+	out.Servers = out.Servers[:min(len(out.Servers), maxServers)]
+	return out
+}
+
+func ratio(part, whole int64) float64 {
+	if whole == 0 {
+		return 0
+	}
+	return float64(part) / float64(whole)
+}
+
+func series(steps map[slot]*counts) []tool.MetricPoint {
+	out := []tool.MetricPoint{}
+	for s, c := range steps {
+		calls, failed := c.calls()
+		out = append(out, tool.MetricPoint{
+			Time: s.begin(), Requests: c.requests(), Calls: calls, Errors: failed, FoundNothing: c.Nothing, TokenSavings: c.Saved,
+		})
+	}
+	slices.SortFunc(out, func(a, b tool.MetricPoint) int { return a.Time.Compare(b.Time) })
+	return out
+}

@@ -1,0 +1,61 @@
+package metrics
+
+import (
+	"strconv"
+	"time"
+)
+
+// slot names a piece of time whose counts are stored together.
+type slot struct {
+	kind byte
+	at   int64 // which minute or hour since 1970
+}
+
+// The kinds of slots.
+const (
+	byMinute byte = 'm'
+	byHour   byte = 'h'
+	forever  byte = 'a'
+)
+
+// How many slots of a kind are kept, the one that runs included.
+const (
+	keptMinutes = 61
+	keptHours   = 7*24 + 1
+)
+
+func minuteOf(t time.Time) int64 { return t.Unix() / 60 }
+
+// slotsOf gives the slots that a minute's counts belong to.
+func slotsOf(minute int64) [3]slot {
+	return [3]slot{{byMinute, minute}, {byHour, minute / 60}, {forever, 0}}
+}
+
+func (s slot) key() string { return string(s.kind) + strconv.FormatInt(s.at, 10) }
+
+// parseSlot reads a key.
+func parseSlot(key string) (slot, bool) {
+	if len(key) < 2 {
+		return slot{}, false
+	}
+	at, err := strconv.ParseInt(key[1:], 10, 64)
+	s := slot{key[0], at}
+	known := s.kind == byMinute || s.kind == byHour || s.kind == forever
+	return s, err == nil && known && s.key() == key
+}
+
+// begin is when the slot begins.
+func (s slot) begin() time.Time {
+	switch s.kind {
+	case byMinute:
+		return time.Unix(s.at*60, 0).UTC()
+	case byHour:
+		return time.Unix(s.at*3600, 0).UTC()
+	}
+	return time.Time{}
+}
+
+// old reports whether no window reaches back to the slot.
+func (s slot) old(minute int64) bool {
+	return s.kind == byMinute && s.at <= minute-keptMinutes || s.kind == byHour && s.at <= minute/60-keptHours
+}

@@ -1,0 +1,157 @@
+package metrics
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"tooldex/tool"
+)
+
+// Searcher returns a Searcher that has next answer, and counts it. Set tells what listing all tools in place of an answer
+// would cost: those that its clients may see.
+func (m *Meter) Searcher(next tool.Searcher, set Catalog) tool.Searcher {
+	return &searcher{m: m, next: next, catalog: set}
+}
+
+type searcher struct {
+	m       *Meter
+	next    tool.Searcher
+	catalog Catalog
+	plain   atomic.Pointer[listing]
+}
+
+// listing is what the plain listing of a set costs.
+type listing struct {
+	set    *tool.Set
+	tokens int
+}
+
+// Search implements tool.Searcher.
+func (s *searcher) Search(ctx context.Context, q tool.Query) (*tool.Result, error) {
+	begin := time.Now()
+	res, err := s.next.Search(ctx, q)
+	if err == nil {
+		s.m.searched(q, res, time.Since(begin), s.listed())
+	}
+	return res, err
+}
+
+// listed is what all enabled tools cost in a plain listing.
+func (s *searcher) listed() int {
+	set := s.catalog.Set()
+	if set == nil {
+		return 0
+	}
+	if p := s.plain.Load(); p != nil && p.set == set {
+		return p.tokens
+	}
+	n := 0
+	for _, t := range set.All() {
+		if !t.Disabled {
+			n += t.Tokens()
+		}
+	}
+	s.plain.Store(&listing{set, n})
+	return n
+}
+
+func (m *Meter) searched(q tool.Query, res *tool.Result, took time.Duration, listed int) {
+	m.count(func(c *counts) {
+		c.Searches++
+		c.Search.observe(took)
+		c.Tools += int64(len(res.Tools))
+		c.Used += int64(res.Tokens)
+		c.Saved += int64(max(listed-res.Tokens, 0))
+		if res.Degraded != "" {
+			c.Degraded++
+		}
+		if !res.Confident {
+			c.Nothing++
+		}
+		for _, h := range res.Tools {
+			c.Categories[cmp.Or(h.Category, "other")]++
+		}
+	})
+	for _, g := range res.Groups {
+		if !g.Confident {
+			m.foundNothing(g.Query)
+		}
+	}
+	if len(res.Groups) == 0 && !res.Confident {
+		m.foundNothing(q.Text)
+	}
+}
+
+func (m *Meter) foundNothing(text string) {
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) > maxText {
+		text = text[:maxText]
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.fruitless) == maxFruitless {
+		m.fruitless = append(m.fruitless[:0], m.fruitless[1:]...)
+	}
+	m.fruitless = append(m.fruitless, fruitless{time.Now(), strings.ToValidUTF8(text, "")})
+}
+
+// Selected counts an answered selection: what was handed out, what that cost in tokens, what all tools would have cost more,
+// and whether the cache answered. A Searcher that made the selection should not be one of this Meter, or it is counted twice.
+func (m *Meter) Selected(tools []tool.ID, tokens, saved int, cached bool) {
+	var set *tool.Set
+	if m.o.Catalog != nil {
+		set = m.o.Catalog.Set()
+	}
+	m.count(func(c *counts) {
+		c.Selections++
+		c.Tools += int64(len(tools))
+		c.Used += int64(tokens)
+		c.Saved += int64(max(saved, 0))
+		if cached {
+			c.Hits++
+		}
+		for _, id := range tools {
+			category := ""
+			if set != nil {
+				if t, ok := set.Get(id); ok {
+					category = t.Category
+				}
+			}
+			c.Categories[cmp.Or(category, "other")]++
+		}
+	})
+}
+
+// Caller returns a Caller that has next call, and counts it. A call of a tool that is not there is not counted, and one that
+// its caller cancels is no error.
+func (m *Meter) Caller(next tool.Caller) tool.Caller { return caller{m, next} }
+
+type caller struct {
+	m    *Meter
+	next tool.Caller
+}
+
+// Call implements tool.Caller.
+func (c caller) Call(ctx context.Context, call tool.Call) (*tool.CallResult, error) {
+	begin := time.Now()
+	res, err := c.next.Call(ctx, call)
+	took := time.Since(begin)
+	if err != nil && tool.CodeOf(err) == tool.NotFound {
+		return res, err
+	}
+	failed := err != nil && !errors.Is(ctx.Err(), context.Canceled) || res != nil && res.IsError
+	c.m.count(func(n *counts) {
+		n.Called[string(call.ID)]++
+		s := n.server(call.ID.Server())
+		s.Calls++
+		s.Took.observe(took)
+		if failed {
+			s.Errors++
+		}
+	})
+	return res, err
+}
