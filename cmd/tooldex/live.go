@@ -49,6 +49,9 @@ func (l *live) start(ctx context.Context, gw *gateway.Gateway, changed func()) {
 	gw.Wake()
 	l.tasks.Go(func() { l.readUpstreams(ctx) })
 	l.tasks.Go(func() { l.watch(ctx) })
+	if !l.stack.demo {
+		l.tasks.Go(func() { l.tell(ctx) })
+	}
 }
 
 // wait returns when nothing runs any more.
@@ -159,5 +162,23 @@ func (l *live) watch(ctx context.Context) {
 		}
 		l.gw.Set(now)
 		l.gw.Wake()
+	}
+}
+
+// tell leaves a note of how the upstreams are, for other processes.
+func (l *live) tell(ctx context.Context) {
+	note := newStatusNote(l.app.statusDir())
+	defer note.remove()
+	ticker := time.NewTicker(lookEvery)
+	defer ticker.Stop()
+	for {
+		if err := note.update(l.gw.Status()); err != nil {
+			l.app.log.Debug("how the servers are could not be noted", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
 	}
 }

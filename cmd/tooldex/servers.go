@@ -17,11 +17,11 @@ import (
 func newServers(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "servers",
-		Short: "Add, list and remove the MCP servers whose tools are offered",
+		Short: "Add, list, remove and log in to the MCP servers whose tools are offered",
 		Args:  unknownCommand,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newServersAdd(a), newServersList(a), newServersRemove(a))
+	cmd.AddCommand(newServersAdd(a), newServersList(a), newServersRemove(a), newServersLogin(a), newServersLogout(a))
 	return cmd
 }
 
@@ -151,6 +151,8 @@ type serverLine struct {
 	Transport tool.Transport `json:"transport"`
 	Target    string         `json:"target"` // the command line or the url, as configured
 	Tools     int            `json:"tools"`
+	State     tool.State     `json:"state,omitempty"` // as far as processes that serve tell
+	Error     string         `json:"error,omitempty"` // the last one of a server that failed
 	Disabled  bool           `json:"disabled,omitempty"`
 }
 
@@ -169,7 +171,7 @@ func newServersList(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			lines := serverLines(servers, s.catalog.Set().Servers())
+			lines := serverLines(servers, s.catalog.Set().Servers(), readNotes(a.statusDir()))
 			return a.print(lines, func(w io.Writer) error {
 				rows := make([][]string, len(lines))
 				for i, l := range lines {
@@ -177,16 +179,19 @@ func newServersList(a *app) *cobra.Command {
 					if l.Disabled {
 						target += " (disabled)"
 					}
-					rows[i] = []string{l.Name, string(l.Transport), strconv.Itoa(l.Tools), target}
+					if l.Error != "" {
+						target += " (" + l.Error + ")"
+					}
+					rows[i] = []string{l.Name, string(l.Transport), strconv.Itoa(l.Tools), string(l.State), target}
 				}
-				return columns(w, []string{"SERVER", "TRANSPORT", "TOOLS", "TARGET"}, rows)
+				return columns(w, []string{"SERVER", "TRANSPORT", "TOOLS", "STATE", "TARGET"}, rows)
 			})
 		},
 	}
 }
 
 // serverLines lists the configured servers, and those whose tools came from a file.
-func serverLines(servers []tool.Server, counts []tool.Count) []serverLine {
+func serverLines(servers []tool.Server, counts []tool.Count, status map[string]tool.Status) []serverLine {
 	tools := make(map[string]int, len(counts))
 	for _, c := range counts {
 		tools[c.Name] = c.Tools
@@ -196,6 +201,15 @@ func serverLines(servers []tool.Server, counts []tool.Count) []serverLine {
 		l := serverLine{Name: s.Name, Transport: s.Transport, Target: s.URL, Tools: tools[s.Name], Disabled: s.Disabled}
 		if s.Command != "" {
 			l.Target = strings.Join(append([]string{s.Command}, s.Args...), " ")
+		}
+		switch st, ok := status[s.Name]; {
+		case s.Disabled:
+		case ok && (st.State == tool.Running || st.State == tool.Failed):
+			l.State, l.Error = st.State, st.Error
+		case l.Tools > 0:
+			l.State = tool.Known
+		default:
+			l.State = tool.Configured
 		}
 		if l.Transport == "" {
 			l.Transport = tool.HTTP

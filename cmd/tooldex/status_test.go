@@ -1,0 +1,83 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tooldex/tool"
+)
+
+func TestStatusOfSeveralProcesses(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name string, age time.Duration, list ...tool.Status) {
+		t.Helper()
+		b, err := json.Marshal(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		then := time.Now().Add(-age)
+		if err := os.Chtimes(file, then, then); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("1.json", 0, tool.Status{Server: "a", State: tool.Running}, tool.Status{Server: "b", State: tool.Failed, Error: "no"}, tool.Status{Server: "c", State: tool.Known})
+	write("2.json", 0, tool.Status{Server: "a", State: tool.Failed, Error: "no"}, tool.Status{Server: "b", State: tool.Configured}, tool.Status{Server: "c", State: tool.Configured})
+	write("3.json", time.Hour, tool.Status{Server: "b", State: tool.Running})
+	want := map[string]tool.Status{
+		"a": {Server: "a", State: tool.Running}, "b": {Server: "b", State: tool.Failed, Error: "no"}, "c": {Server: "c", State: tool.Known},
+	}
+	if diff := cmp.Diff(want, readNotes(dir)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "3.json")); !os.IsNotExist(err) {
+		t.Errorf("the old note is there: %v", err)
+	}
+}
+
+// TestStatesAreVisible follows a server through its states, as servers list shows them while another process serves.
+func TestStatesAreVisible(t *testing.T) {
+	data := t.TempDir()
+	up := upstreamCommand(t)
+	config := writeServers(t, map[string]any{"probe": map[string]any{"command": up}, "broken": map[string]any{"command": up, "args": []string{"gone"}}})
+	list := func() map[string]serverLine {
+		t.Helper()
+		var lines []serverLine
+		if err := json.Unmarshal([]byte(runCommand(t, data, "servers", "list", "-o", "json", "-c", config)), &lines); err != nil {
+			t.Fatal(err)
+		}
+		out := map[string]serverLine{}
+		for _, l := range lines {
+			out[l.Name] = l
+		}
+		return out
+	}
+	if got := list(); got["probe"].State != tool.Configured || got["broken"].State != tool.Configured {
+		t.Errorf("before anything ran: %+v", got)
+	}
+	c := connectStdio(t, data, "serve", "--stdio", "-c", config)
+	for deadline := time.Now().Add(wait); ; {
+		got := list()
+		if got["probe"].State == tool.Running && got["broken"].State == tool.Failed && strings.Contains(got["broken"].Error, "no licence found") {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("while it is served: %+v", got)
+		}
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	if got := list(); got["probe"].State != tool.Known || got["probe"].Tools != 5 || got["broken"].State != tool.Configured {
+		t.Errorf("after all: %+v", got)
+	}
+}
