@@ -1,0 +1,113 @@
+package metrics
+
+import (
+	"errors"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+
+	"tooldex/tool"
+)
+
+// TestPrometheus has Prometheus's own parser read what is told to it, and holds every counter.
+func TestPrometheus(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		m := New(Options{Catalog: w, Sessions: func() int { return 7 }})
+		w.takes = 2 * time.Millisecond
+		search(t, m, w, &tool.Result{Query: "a", Tokens: 10, Tools: []tool.Hit{{}, {}}, Degraded: "words only"})
+		search(t, m, w, &tool.Result{Query: "b", Confident: true, Tokens: 1e6})
+		m.Selected([]tool.ID{"files/read"}, 5, 90, true)
+		w.takes, w.called = 40*time.Second, &tool.CallResult{IsError: true}
+		odd := "say \"hi\"\\\nback"
+		_, _ = m.Caller(w).Call(t.Context(), tool.Call{ID: tool.ID(odd + "/x")})
+		_, _ = m.Caller(w).Call(t.Context(), tool.Call{ID: "files/read"})
+		if err := m.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		rec := httptest.NewRecorder()
+		m.ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
+		parser := expfmt.NewTextParser(model.LegacyValidation)
+		families, err := parser.TextToMetricFamilies(rec.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]float64{}
+		for name, f := range families {
+			if f.GetHelp() == "" {
+				t.Errorf("%s has no help", name)
+			}
+			for _, s := range f.GetMetric() {
+				key := name
+				for _, l := range s.GetLabel() {
+					key += " " + l.GetValue()
+				}
+				switch {
+				case s.Counter != nil:
+					got[key] = s.GetCounter().GetValue()
+				case s.Gauge != nil:
+					got[key] = s.GetGauge().GetValue()
+				case s.Histogram != nil:
+					h := s.GetHistogram()
+					got[key] = float64(h.GetSampleCount())
+					got[key+" sum"] = h.GetSampleSum()
+					last := h.GetBucket()[len(h.GetBucket())-1]
+					if !math.IsInf(last.GetUpperBound(), 1) || last.GetCumulativeCount() != h.GetSampleCount() {
+						t.Errorf("%s: the last bucket is %v", key, last)
+					}
+					before := uint64(0)
+					for _, b := range h.GetBucket() {
+						if b.GetCumulativeCount() < before {
+							t.Errorf("%s: buckets fall", key)
+						}
+						before = b.GetCumulativeCount()
+						if b.GetUpperBound() == .0025 {
+							got[key+" to 2.5 ms"] = float64(before)
+						}
+					}
+				}
+			}
+		}
+		for name := range got {
+			if name[:3] == "go_" {
+				delete(got, name)
+			}
+		}
+		listed := 0
+		for _, one := range w.set.All() {
+			if !one.Disabled {
+				listed += one.Tokens()
+			}
+		}
+		want := map[string]float64{
+			"tooldex_searches_total": 2, "tooldex_searches_degraded_total": 1, "tooldex_searches_found_nothing_total": 1,
+			"tooldex_search_duration_seconds": 2, "tooldex_search_duration_seconds sum": .004, "tooldex_search_duration_seconds to 2.5 ms": 2,
+			"tooldex_selections_total": 1, "tooldex_selection_cache_hits_total": 1, "tooldex_tools_returned_total": 3,
+			"tooldex_tokens_used_total": 1_000_015, "tooldex_tokens_saved_total": float64(listed - 10 + 90),
+			"tooldex_calls_total files": 1, "tooldex_call_errors_total files": 1,
+			"tooldex_call_duration_seconds files": 1, "tooldex_call_duration_seconds files sum": 40, "tooldex_call_duration_seconds files to 2.5 ms": 0,
+			"tooldex_calls_total " + odd: 1, "tooldex_call_errors_total " + odd: 1,
+			"tooldex_call_duration_seconds " + odd: 1, "tooldex_call_duration_seconds " + odd + " sum": 40, "tooldex_call_duration_seconds " + odd + " to 2.5 ms": 0,
+			"tooldex_catalogue_tools": 3, "tooldex_catalogue_servers": 2, "tooldex_sessions": 7,
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("(-want +got)\n%s", d)
+		}
+	})
+}
+
+func TestPrometheusWithoutDisk(t *testing.T) {
+	m := New(Options{Disk: &awkward{err: errors.New("gone"), when: func() {}}})
+	rec := httptest.NewRecorder()
+	m.ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
+	if rec.Code != http.StatusServiceUnavailable {
+		t.Errorf("status %d: counters that begin at nothing again would look like a restart", rec.Code)
+	}
+}
