@@ -7,8 +7,9 @@ import (
 	"tooldex/knowledge"
 )
 
-// leastProbability is the probability below which no tool is said to fit.
-const leastProbability = .5
+// leastProbability is the probability below which no tool is said to fit: 95 % of the requests that the decision was fitted to,
+// and that a tool serves, lie above it.
+const leastProbability = .35
 
 // judged says how likely it is that some tool serves the request.
 type judged struct {
@@ -43,7 +44,10 @@ func (e *Engine) judge(snap *index.Snapshot, text string, r *scored, order []int
 	if !comparable || e.o.Map.Query == nil {
 		v = e.mapVector(text, s)
 	}
-	f := evidence{cosine: float64(s.cosines[order[0]])}
+	f := evidence{cosine: float64(s.cosines[order[0]]), covered: covered(snap, r.terms, order[0], s), size: math.Log(max(r.among, fewTools))}
+	if r.among > 0 {
+		f.mean = r.mean * r.among / (r.among + fewTools)
+	}
 	f.here, f.known, j.near = e.here(snap, v, r, s)
 	switch {
 	case r.exact:
@@ -58,9 +62,35 @@ func (e *Engine) judge(snap *index.Snapshot, text string, r *scored, order []int
 
 // evidence is what the decision rests on.
 type evidence struct {
-	cosine float64 // of the request and the best tool
-	here   float64 // how like the catalogue is to what the request asks for
-	known  float64 // the cosine of the request and the archetype nearest to it
+	cosine  float64 // of the request and the best tool
+	mean    float64 // of the request and all tools: how much it is about what the catalogue is about
+	here    float64 // how like the catalogue is to what the request asks for
+	known   float64 // the cosine of the request and the archetype nearest to it
+	covered float64 // share of the request's words, by their rarity, that the best tool has
+	size    float64 // logarithm of the number of tools: among many, some tool is like anything
+}
+
+// fewTools is the number of tools below which a catalogue's size, and the mean over it, say less and less.
+const fewTools = 32
+
+// covered returns the share of words that one document has, each counting by how rare it is. A word that none has counts as
+// rarer than all.
+func covered(snap *index.Snapshot, terms []string, doc int32, s *scratch) float64 {
+	var has, all float64
+	for _, t := range terms {
+		idf, ok := s.rarity(snap, t)
+		w := float64(idf)
+		if !ok {
+			w = math.Log(1 + 2*float64(snap.Len()))
+		} else if snap.Impact(t, int(doc)) > 0 {
+			has += w
+		}
+		all += w
+	}
+	if all == 0 {
+		return 0
+	}
+	return has / all
 }
 
 // mapVector is the vector of a request in the model that the archetypes are compiled with, or nil if there is none.
@@ -98,13 +128,15 @@ func (e *Engine) here(snap *index.Snapshot, v []float32, r *scored, s *scratch) 
 }
 
 // The weights of the decision, fitted by logistic regression to requests put to the catalogues they were written for and
-// to others, each catalogue counting alike; the constant is such that 95 % of the former are kept.
+// to others, each catalogue and both answers counting alike.
 func (f *evidence) probability() float64 {
-	return sigmoid(.35 + 8.17*f.cosine + 3.16*f.here - 8.09*f.known)
+	return sigmoid(1.451 + 5.695*f.cosine + 11.786*f.mean + 3.205*f.here - 5.988*f.known + 1.124*f.covered - .466*f.size)
 }
 
+// withoutCosine is fitted for models whose cosines mean something else, and for none. It tells less, and its constant is
+// raised so that as many of the requests that are served lie above leastProbability.
 func (f *evidence) withoutCosine() float64 {
-	return sigmoid(2.1 + 6.7*f.here - 5.9*f.known)
+	return sigmoid(4.17 + 7.19*f.here - 5.034*f.known + 1.848*f.covered - .69*f.size)
 }
 
 func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }

@@ -169,6 +169,8 @@ type scored struct {
 	mostWords  float32 // highest word score of an allowed tool
 	mostOwn    float32 // the same by the tools' own words
 	mostCosine float32
+	among      float64   // how many tools are allowed
+	mean       float64   // cosine of the request and them
 	least      float32   // cosine of a tool that has nothing to do with the request
 	vector     []float32 // nil where only words were searched
 	asked      knowledge.Effect
@@ -210,17 +212,19 @@ const belowMean = 2.5
 // fuseAll fills s.fused, as the scores of the allowed tools have it.
 func (r *scored) fuseAll(snap *index.Snapshot, s *scratch) {
 	r.mostWords, r.mostOwn, r.mostCosine = 0, 0, -1
-	var n, sum, squares float64
+	var sum, squares float64
+	r.among = 0
 	for i, ok := range s.allowed {
 		if ok {
 			r.mostWords = max(r.mostWords, s.words[i])
 			r.mostOwn = max(r.mostOwn, s.own[i])
 			r.mostCosine = max(r.mostCosine, s.cosines[i])
-			n, sum, squares = n+1, sum+float64(s.cosines[i]), squares+float64(s.cosines[i])*float64(s.cosines[i])
+			r.among, sum, squares = r.among+1, sum+float64(s.cosines[i]), squares+float64(s.cosines[i])*float64(s.cosines[i])
 		}
 	}
-	if n > 0 {
-		r.least = float32(sum/n - belowMean*math.Sqrt(max(0, squares/n-sum/n*sum/n)))
+	if r.among > 0 {
+		r.mean = sum / r.among
+		r.least = float32(r.mean - belowMean*math.Sqrt(max(0, squares/r.among-r.mean*r.mean)))
 	}
 	for i := range s.fused {
 		s.fused[i] = r.fuse(s.words[i], s.own[i], s.cosines[i])

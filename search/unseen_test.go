@@ -50,7 +50,7 @@ func TestUnseen(t *testing.T) {
 		"it is not among those asked": {"weld two steel girders under water", tool.Filter{Servers: []string{"forge"}}, nil, "", nil},
 		"all are denied":              {horoscope, tool.Filter{Servers: []string{"forge"}, Allow: nothing}, nil, "", nil},
 		"that server is denied":       {horoscope, tool.Filter{Servers: []string{"forge"}, Allow: noStars}, nil, "", nil},
-		"disabled and denied":         {"bake_bread", tool.Filter{Allow: noStars}, nil, "", nil},
+		"disabled and denied":         {bread, tool.Filter{Allow: noStars}, nil, "", nil},
 		"all are permitted":           {horoscope, tool.Filter{Servers: []string{"forge"}, Allow: all}, []tool.Why{tool.WhyServers}, "stars", []string{"stars"}},
 	} {
 		t.Run(name, func(t *testing.T) {
