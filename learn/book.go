@@ -95,7 +95,7 @@ func (b *book) surplus(now time.Time, halfLife time.Duration, known func(tool.ID
 	byTool := map[place][]string{}
 	for _, k := range slices.Sorted(maps.Keys(b.uses)) {
 		u := b.uses[k]
-		age := now.Sub(time.Unix(u.last, 0))
+		age := now.Sub(time.UnixMilli(u.last))
 		if age > 8*halfLife || age > gone && !known(u.tool) {
 			out = append(out, k)
 			continue
@@ -120,7 +120,7 @@ func (b *book) surplus(now time.Time, halfLife time.Duration, known func(tool.ID
 		out = append(out, keys[:extra]...)
 	}
 	for k, a := range b.approved {
-		if now.Sub(time.Unix(a.at, 0)) > gone && !known(a.tool) {
+		if now.Sub(time.UnixMilli(a.at)) > gone && !known(a.tool) {
 			out = append(out, k)
 		}
 	}

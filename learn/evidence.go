@@ -63,7 +63,7 @@ type use struct {
 	kind        Kind
 	request     uint64
 	count       uint32
-	first, last int64    // seconds
+	first, last int64    // milliseconds since 1970
 	sessions    []uint32 // hashes, sorted: the lowest of all
 	text        string   // "" where texts are not kept
 	reading     *reading

@@ -37,7 +37,7 @@ func (s Scope) profile(p string) bool { return s.Profile == nil || *s.Profile ==
 // forgotten is an order to forget, which other processes follow with what they have not written yet.
 type forgotten struct {
 	Scope Scope `json:"scope"`
-	At    int64 `json:"at"` // seconds
+	At    int64 `json:"at"` // milliseconds since 1970
 }
 
 // The orders that are remembered: so long that every process has written what it had, and no more of them than that.
@@ -58,7 +58,7 @@ func readForgotten(v []byte) []forgotten {
 // withOrder returns the stored orders with one more.
 func withOrder(now []byte, order forgotten) []byte {
 	list := slices.DeleteFunc(readForgotten(now), func(f forgotten) bool {
-		return time.Unix(order.At, 0).Sub(time.Unix(f.At, 0)) > rememberOrders
+		return time.UnixMilli(order.At).Sub(time.UnixMilli(f.At)) > rememberOrders
 	})
 	list = append(list, order)
 	b, err := json.Marshal(list[max(0, len(list)-maxOrders):])

@@ -252,9 +252,9 @@ func TestBounds(t *testing.T) {
 	set, disk := tools(60), newMemory()
 	l := newLearner(t, disk, set, nil)
 	r := &reading{words: []uint32{1}}
-	now := newClock().t.Unix()
+	now := newClock().t.UnixMilli()
 	for i := range n {
-		u := &use{tool: tool.ID(fmt.Sprintf("s/t%02d", i%60)), client: "c", kind: Called, request: uint64(i), count: 1, first: now, last: now + int64(i%1000), reading: r}
+		u := &use{tool: tool.ID(fmt.Sprintf("s/t%02d", i%60)), client: "c", kind: Called, request: uint64(i), count: 1, first: now, last: now + int64(i%1000)*1000, reading: r}
 		k := u.key()
 		l.book.addUse(k, u)
 		l.pending.addUse(k, u)
@@ -290,13 +290,13 @@ func TestCrowding(t *testing.T) {
 	b := newBook()
 	add := func(client string, n int) {
 		for i := range n {
-			u := &use{tool: "s/t", client: client, kind: Called, request: uint64(i), count: 1, last: 1000, reading: &reading{}}
+			u := &use{tool: "s/t", client: client, kind: Called, request: uint64(i), count: 1, last: 1e6, reading: &reading{}}
 			b.addUse(u.key(), u)
 		}
 	}
 	add("loud", 3*perTool)
 	add("quiet", 100)
-	b.drop(b.surplus(time.Unix(1000, 0), time.Hour, func(tool.ID) bool { return true }))
+	b.drop(b.surplus(time.UnixMilli(1e6), time.Hour, func(tool.ID) bool { return true }))
 	left := map[string]int{}
 	for _, u := range b.uses {
 		left[u.client]++

@@ -18,7 +18,7 @@ import (
 // one request. It is on the disk when the error is nil. The error is NotFound where there is no such evidence, or that of the
 // Disk.
 func (l *Learner) Approve(ctx context.Context, profile string, id tool.ID, request string) error {
-	a := &approval{profile: profile, tool: id, at: l.o.Now().Unix()}
+	a := &approval{profile: profile, tool: id, at: l.o.Now().UnixMilli()}
 	l.mu.Lock()
 	found := false
 	for _, u := range l.book.uses {
@@ -49,7 +49,7 @@ func (l *Learner) Approve(ctx context.Context, profile string, id tool.ID, reque
 func (l *Learner) Forget(ctx context.Context, scope Scope) (int, error) {
 	l.disk.Lock()
 	defer l.disk.Unlock()
-	order := forgotten{Scope: scope, At: l.o.Now().Unix()}
+	order := forgotten{Scope: scope, At: l.o.Now().UnixMilli()}
 	entries, _, err := l.o.Disk.Learned(ctx, noVersion)
 	if err != nil {
 		return 0, err
@@ -91,7 +91,7 @@ type exported struct {
 	Kind    string  `json:"kind"`
 	Client  string  `json:"client,omitempty"`
 	Count   uint32  `json:"count"`
-	First   int64   `json:"first"` // seconds since 1970
+	First   int64   `json:"first"` // milliseconds since 1970
 	Last    int64   `json:"last"`
 }
 

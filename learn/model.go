@@ -77,14 +77,14 @@ func prepare(b *book, profile string, now time.Time, halfLife time.Duration, fin
 			requests[string(a.tool)+requestName(a.request)] = true
 		}
 	}
-	today := now.Unix() / day
+	today := now.UnixMilli() / day
 	for _, k := range slices.Sorted(maps.Keys(b.uses)) {
 		u := b.uses[k]
 		if u.profile != profile {
 			continue
 		}
 		age := float64(max(0, today-u.last/day)) * day
-		w := u.kind.strength() * (1 + math.Log2(float64(u.count))) * math.Exp2(-age/halfLife.Seconds())
+		w := u.kind.strength() * (1 + math.Log2(float64(u.count))) * math.Exp2(-age/float64(halfLife.Milliseconds()))
 		if requests[string(u.tool)+requestName(u.request)] {
 			w *= askedFor
 		}
@@ -96,7 +96,7 @@ func prepare(b *book, profile string, now time.Time, halfLife time.Duration, fin
 	return t
 }
 
-const day = 24 * 60 * 60 // seconds
+const day = 24 * 60 * 60 * 1000 // milliseconds
 
 // addUsage adds the weight of the calls of each tool.
 func (t *training) addUsage(sum map[tool.ID]float64) {

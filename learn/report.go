@@ -69,7 +69,7 @@ func (l *Learner) Report() *Report {
 	for _, m := range b.missed {
 		r.Missed = append(r.Missed, MissedRequest{
 			Profile: m.profile, Request: requestName(m.request), Text: m.text, Nothing: int(m.nothing), Ignored: int(m.ignored),
-			Shown: m.shown, Called: m.called, Unknown: m.unknown, Proposal: m.proposal(), Last: time.Unix(m.last, 0).UTC(),
+			Shown: m.shown, Called: m.called, Unknown: m.unknown, Proposal: m.proposal(), Last: time.UnixMilli(m.last).UTC(),
 		})
 	}
 	slices.SortFunc(r.Missed, func(x, y MissedRequest) int {
@@ -133,7 +133,7 @@ func (b *book) describe(t *ToolReport, uses []*use) {
 		clients[u.client] = true
 		last = max(last, u.last)
 	}
-	t.Clients, t.Last = slices.Sorted(maps.Keys(clients)), time.Unix(last, 0).UTC()
+	t.Clients, t.Last = slices.Sorted(maps.Keys(clients)), time.UnixMilli(last).UTC()
 	for _, a := range said {
 		t.Requests = append(t.Requests, *a)
 	}

@@ -142,7 +142,7 @@ func (l *Learner) Record(ctx context.Context, who tool.Asker, request string, id
 	if err != nil {
 		return err
 	}
-	now := l.o.Now().Unix()
+	now := l.o.Now().UnixMilli()
 	u := &use{
 		profile: who.Profile, tool: id, client: who.Client, kind: kind, request: requestOf(request), count: 1, first: now, last: now,
 		sessions: []uint32{hash32(who.Client + "\x00" + who.Session)}, reading: newReading(r),
@@ -172,7 +172,7 @@ func (l *Learner) noteMissed(ctx context.Context, j job) {
 	if j.text == "" || len(j.text) > maxText {
 		return
 	}
-	m := &missed{profile: j.who.Profile, request: requestOf(j.text), last: l.o.Now().Unix(), shown: j.shown[:min(len(j.shown), maxShown)]}
+	m := &missed{profile: j.who.Profile, request: requestOf(j.text), last: l.o.Now().UnixMilli(), shown: j.shown[:min(len(j.shown), maxShown)]}
 	switch {
 	case j.tool != "":
 		m.called = []tool.ID{j.tool}

@@ -39,8 +39,10 @@ func (a *app) connect(ctx context.Context, s *stack, u use) error {
 		s.engine = search.New(search.Options{
 			Lookup: o.Index, Embedder: o.Model.Embedder, Base: o.Model.Base, Map: o.Model.Encoder, Servers: &s.running, Usage: s.learner, Learned: s.learner,
 		})
-		if err := s.learner.Load(ctx); err != nil {
-			return err
+		if !a.serving { // a server reads it while it answers already
+			if err := s.learner.Load(ctx); err != nil {
+				return err
+			}
 		}
 	}
 	c, err := catalog.Open(ctx, o)

@@ -27,6 +27,7 @@ type app struct {
 	demo     bool
 
 	learnText bool // keep the texts of requests
+	serving   bool // the command stays, and nothing may keep its first answer waiting
 
 	log *slog.Logger
 }

@@ -100,6 +100,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 			return err
 		}
 	}
+	a.serving = true
 	s, err := a.open(ctx, toSearch)
 	if err != nil {
 		return err
