@@ -12,6 +12,11 @@ import (
 // Policy says which tools may be seen and called. The zero Policy lets all through. It must not be changed once it is used.
 type Policy struct {
 	Servers []string // those whose tools may be; empty means all
+	// Preferred tells what the profile prefers at this moment: what it hides does not exist. Nil means that it hides nothing. It
+	// must be quick, and safe for concurrent use.
+	Preferred func() *Preferred
+	// Tools tells of which category a called tool is. It is needed where Preferred is there.
+	Tools Source
 }
 
 // AllowsServer reports whether something of this server may be seen and called.
@@ -20,10 +25,34 @@ func (p Policy) AllowsServer(name string) bool {
 }
 
 // Allows reports whether a tool may be seen and called.
-func (p Policy) Allows(t *tool.Tool) bool { return p.AllowsServer(t.Server) }
+func (p Policy) Allows(t *tool.Tool) bool { return p.allows(t, p.preferred()) }
 
-// everything reports whether there is nothing to hide.
-func (p Policy) everything() bool { return len(p.Servers) == 0 }
+func (p Policy) allows(t *tool.Tool, now *Preferred) bool {
+	return p.AllowsServer(t.Server) && !now.Hides(t)
+}
+
+// preferred returns what is preferred now, nil for nothing.
+func (p Policy) preferred() *Preferred {
+	if p.Preferred == nil {
+		return nil
+	}
+	return p.Preferred()
+}
+
+// allowsID is Allows for a tool of which only the ID is known for certain.
+func (p Policy) allowsID(id tool.ID) bool {
+	if p.Tools != nil {
+		if set := p.Tools.Set(); set != nil {
+			if t, ok := set.Get(id); ok {
+				return p.Allows(t)
+			}
+		}
+	}
+	return p.Allows(&tool.Tool{Server: id.Server(), Name: id.Name()})
+}
+
+// everything reports whether there is nothing to hide, ever.
+func (p Policy) everything() bool { return len(p.Servers) == 0 && p.Preferred == nil }
 
 // Searcher returns a Searcher that finds only what the policy allows. It narrows the query rather than the answer.
 func (p Policy) Searcher(next tool.Searcher) tool.Searcher {
@@ -40,8 +69,10 @@ type searcher struct {
 
 // Search implements tool.Searcher.
 func (s searcher) Search(ctx context.Context, q tool.Query) (*tool.Result, error) {
-	asked := q.Filter.Allow
-	q.Filter.Allow = func(t *tool.Tool) bool { return s.policy.Allows(t) && (asked == nil || asked(t)) }
+	asked, now := q.Filter.Allow, s.policy.preferred()
+	if len(s.policy.Servers) > 0 || now.hidesSome() {
+		q.Filter.Allow = func(t *tool.Tool) bool { return s.policy.allows(t, now) && (asked == nil || asked(t)) }
+	}
 	return s.next.Search(ctx, q)
 }
 
@@ -60,7 +91,7 @@ type caller struct {
 
 // Call implements tool.Caller.
 func (c caller) Call(ctx context.Context, call tool.Call) (*tool.CallResult, error) {
-	if !c.policy.AllowsServer(call.ID.Server()) {
+	if !c.policy.allowsID(call.ID) {
 		return nil, &tool.Error{Code: tool.NotFound, Op: "call", Msg: "there is no tool " + string(call.ID), Hint: "search_tools finds tools by what they do"}
 	}
 	return c.next.Call(ctx, call)
@@ -85,18 +116,25 @@ type catalog struct {
 	last   atomic.Pointer[subset]
 }
 
-// subset is what was allowed of a whole.
-type subset struct{ whole, allowed *tool.Set }
+// subset is what was allowed of a whole, by what was preferred then.
+type subset struct {
+	whole, allowed *tool.Set
+	preferred      *Preferred
+}
 
-// Set implements Source. As long as next gives the same Set, so does it.
+// Set implements Source. As long as next gives the same Set and the same is preferred, it gives the same, too.
 func (c *catalog) Set() *tool.Set {
 	whole := c.next.Set()
 	if whole == nil {
 		return nil
 	}
+	now := c.policy.preferred()
 	last := c.last.Load()
-	if last == nil || last.whole != whole {
-		last = &subset{whole, whole.Subset(c.policy.Allows)}
+	if last == nil || last.whole != whole || last.preferred != now {
+		last = &subset{whole: whole, allowed: whole, preferred: now}
+		if len(c.policy.Servers) > 0 || now.hidesSome() {
+			last.allowed = whole.Subset(func(t *tool.Tool) bool { return c.policy.allows(t, now) })
+		}
 		c.last.Store(last)
 	}
 	return last.allowed

@@ -85,3 +85,6 @@ func quote(s string) string {
 	}
 	return strconv.Quote(s)
 }
+
+// ErrConflict is wrapped by errors of changes that were decided on what another has changed meanwhile.
+var ErrConflict = errors.New("it was changed meanwhile")

@@ -40,7 +40,7 @@ var table = map[string]rule{
 		doc:     "Package gateway keeps connections to upstream MCP servers and forwards calls to them.",
 	},
 	"selection": {
-		imports: []string{"tool"},
+		imports: []string{"tool", "internal/vector"},
 		doc:     "Package selection decides which tools a session may see and call.",
 	},
 	"knowledge": {

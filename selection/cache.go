@@ -1,0 +1,117 @@
+package selection
+
+import (
+	"container/list"
+	"sync"
+	"time"
+
+	"tooldex/internal/vector"
+	"tooldex/tool"
+)
+
+// found is what a search for one message gave.
+type found struct {
+	hits      []tool.Hit
+	groups    [][]tool.ID // the tools of each need, where the message has several
+	confident bool
+	advice    *tool.Advice
+	degraded  string
+}
+
+// cache remembers what messages needed, and knows them again by their text or by their meaning. What is least recently used goes. It
+// is safe for concurrent use.
+type cache struct {
+	most  int           // entries; none are kept if it is not positive
+	least float32       // the cosine from which on two messages mean the same
+	age   time.Duration // after which an entry is forgotten
+
+	mu      sync.Mutex
+	set     *tool.Set // whose tools the entries are of
+	recent  *list.List
+	byText  map[string]*list.Element
+	hits    int
+	lookups int
+}
+
+type entry struct {
+	text   string
+	vector []float32 // of unit length; nil where it is not known
+	found  *found
+	at     time.Time
+}
+
+func newCache(most int, least float64, age time.Duration) *cache {
+	return &cache{most: most, least: float32(least), age: age, recent: list.New(), byText: map[string]*list.Element{}}
+}
+
+// get returns what a message that means the same needed of these tools, nil if there was none. Other tools than before empty the
+// cache.
+func (c *cache) get(set *tool.Set, text string, v []float32) *found {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lookups++
+	if c.set != set {
+		c.set = set
+		c.recent.Init()
+		clear(c.byText)
+		return nil
+	}
+	e := c.byText[text]
+	if e == nil && v != nil {
+		e = c.nearest(v)
+	}
+	if e == nil {
+		return nil
+	}
+	one, _ := e.Value.(*entry)
+	if time.Since(one.at) > c.age {
+		c.drop(e)
+		return nil
+	}
+	c.recent.MoveToFront(e)
+	c.hits++
+	return one.found
+}
+
+func (c *cache) nearest(v []float32) *list.Element {
+	var best *list.Element
+	most := c.least
+	for e := c.recent.Front(); e != nil; e = e.Next() {
+		one, _ := e.Value.(*entry)
+		if len(one.vector) != len(v) {
+			continue
+		}
+		if like := vector.Dot(one.vector, v); like > most {
+			best, most = e, like
+		}
+	}
+	return best
+}
+
+// put remembers what a message needed.
+func (c *cache) put(set *tool.Set, text string, v []float32, f *found) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.most <= 0 || c.set != set {
+		return
+	}
+	if old := c.byText[text]; old != nil {
+		c.drop(old)
+	}
+	c.byText[text] = c.recent.PushFront(&entry{text: text, vector: v, found: f, at: time.Now()})
+	for c.recent.Len() > c.most {
+		c.drop(c.recent.Back())
+	}
+}
+
+func (c *cache) drop(e *list.Element) {
+	one, _ := c.recent.Remove(e).(*entry)
+	delete(c.byText, one.text)
+}
+
+// rate returns how many lookups there were, and how many found something.
+func (c *cache) rate() (lookups, hits int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.lookups, c.hits
+}

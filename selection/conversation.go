@@ -1,0 +1,178 @@
+package selection
+
+import (
+	"container/list"
+	"slices"
+	"sync"
+	"time"
+
+	"tooldex/tool"
+)
+
+// The most that is remembered of conversations.
+const (
+	maxConversations = 10_000
+	maxRemembered    = 60 // tools of each
+)
+
+// conversations remember which tools each conversation has, and forget one that is not used for a while: when the next is looked
+// at, since nothing has to happen before. They are safe for concurrent use.
+type conversations struct {
+	idle time.Duration
+
+	mu     sync.Mutex
+	recent *list.List // the last used first
+	byKey  map[conversationKey]*list.Element
+	used   map[tool.ID]time.Time // last calls, of all conversations
+}
+
+// conversationKey names a conversation, or a task within it, which has tools of its own.
+type conversationKey struct{ session, task string }
+
+type conversation struct {
+	key   conversationKey
+	last  time.Time
+	tools []tool.ID             // in the order in which they came
+	need  map[tool.ID]time.Time // when each was last needed
+}
+
+func newConversations(idle time.Duration) *conversations {
+	return &conversations{idle: idle, recent: list.New(), byKey: map[conversationKey]*list.Element{}, used: map[tool.ID]time.Time{}}
+}
+
+// get returns the tools that a conversation has, in the order in which they came, and those that were called lately with how long ago.
+// The slice belongs to the caller.
+func (c *conversations) get(key conversationKey) []tool.ID {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.expire()
+	if e := c.byKey[key]; e != nil && key.session != "" {
+		one, _ := e.Value.(*conversation)
+		return slices.Clone(one.tools)
+	}
+	return nil
+}
+
+// put says which tools a conversation has now, in their order, and which of them this turn needed.
+func (c *conversations) put(key conversationKey, tools []tool.ID, needed func(tool.ID) bool) {
+	if key.session == "" {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	e := c.byKey[key]
+	if e == nil {
+		e = c.recent.PushFront(&conversation{key: key, need: map[tool.ID]time.Time{}})
+		c.byKey[key] = e
+	}
+	c.recent.MoveToFront(e)
+	one, _ := e.Value.(*conversation)
+	one.last = now
+	if whole := c.byKey[conversationKey{session: key.session}]; whole != nil { // it lasts as long as its tasks
+		of, _ := whole.Value.(*conversation)
+		of.last = now
+		c.recent.MoveToFront(whole)
+	}
+	for _, id := range tools {
+		if needed(id) {
+			one.need[id] = now
+		}
+	}
+	one.tools = merged(one.tools, tools, one.need)
+	for id := range one.need {
+		if !slices.Contains(one.tools, id) {
+			delete(one.need, id)
+		}
+	}
+	for len(c.byKey) > maxConversations {
+		c.drop(c.recent.Back())
+	}
+}
+
+// merged adds what is new at the end, and leaves out those that were longest not needed where there are too many.
+func merged(have, now []tool.ID, need map[tool.ID]time.Time) []tool.ID {
+	for _, id := range now {
+		if !slices.Contains(have, id) {
+			have = append(have, id)
+		}
+	}
+	if len(have) <= maxRemembered {
+		return have
+	}
+	byNeed := slices.Clone(have)
+	slices.SortStableFunc(byNeed, func(a, b tool.ID) int { return need[b].Compare(need[a]) })
+	kept := byNeed[:maxRemembered]
+	return slices.DeleteFunc(have, func(id tool.ID) bool { return !slices.Contains(kept, id) })
+}
+
+// latest sorts tools of a conversation by when they were last needed, the last first.
+func (c *conversations) latest(key conversationKey, tools []tool.ID) []tool.ID {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := slices.Clone(tools)
+	if e := c.byKey[key]; e != nil {
+		one, _ := e.Value.(*conversation)
+		slices.SortStableFunc(out, func(a, b tool.ID) int { return one.need[b].Compare(one.need[a]) })
+	}
+	return out
+}
+
+// end forgets a conversation and its tasks.
+func (c *conversations) end(session string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for key, e := range c.byKey {
+		if key.session == session {
+			c.drop(e)
+		}
+	}
+}
+
+// called notes the call of a tool.
+func (c *conversations) called(key conversationKey, id tool.ID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	c.used[id] = now
+	if e := c.byKey[key]; e != nil {
+		one, _ := e.Value.(*conversation)
+		one.last, one.need[id] = now, now
+		one.tools = merged(one.tools, []tool.ID{id}, one.need)
+		c.recent.MoveToFront(e)
+	}
+	for id, at := range c.used {
+		if now.Sub(at) > c.idle {
+			delete(c.used, id)
+		}
+	}
+}
+
+// recently reports whether a tool was called lately, in any conversation.
+func (c *conversations) recently() map[tool.ID]bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := make(map[tool.ID]bool, len(c.used))
+	for id, at := range c.used {
+		if time.Since(at) <= c.idle {
+			out[id] = true
+		}
+	}
+	return out
+}
+
+// expire drops the conversations that were not used for too long.
+func (c *conversations) expire() {
+	for e := c.recent.Back(); e != nil; e = c.recent.Back() {
+		one, _ := e.Value.(*conversation)
+		if time.Since(one.last) <= c.idle {
+			return
+		}
+		c.drop(e)
+	}
+}
+
+func (c *conversations) drop(e *list.Element) {
+	one, _ := c.recent.Remove(e).(*conversation)
+	delete(c.byKey, one.key)
+}

@@ -1,0 +1,203 @@
+package selection
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"strings"
+
+	"tooldex/tool"
+)
+
+// How far below the best tool for a message one may score and still be selected with it, how many are selected whatever they score,
+// and of how many the search is asked for.
+const (
+	enough      = .25
+	fewest      = 3
+	searchDepth = 30
+)
+
+// The turns of the history that count, from the last one on, by how much.
+var turnWeights = [...]float64{.5, .25}
+
+// maxLift bounds by what part of its score a tool may be lifted. A tool that scores better than another by more stays before it.
+const maxLift = .15
+
+// need is a tool that the message or the history needs.
+type need struct {
+	tool   *tool.Tool
+	score  float64
+	origin tool.Origin
+}
+
+// needs returns the tools for the message and the last turns, the most needed first.
+func (s *Selector) needs(ctx context.Context, set *tool.Set, q tool.SelectionQuery, lifted map[tool.ID]bool) ([]need, *found, bool, error) {
+	first, cached, err := s.find(ctx, set, q.Message)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	origin := tool.FromSearch
+	if cached {
+		origin = tool.FromCache
+	}
+	out := s.cut(set, first, lifted, 1, 0, origin)
+	least := enough * best(first)
+	for i, text := range lastTurns(q.History, q.Message) {
+		more, cached, err := s.find(ctx, set, text)
+		if err != nil {
+			return nil, nil, false, err
+		}
+		origin := tool.FromSearch
+		if cached {
+			origin = tool.FromCache
+		}
+		for _, n := range s.cut(set, more, lifted, turnWeights[i], least, origin) {
+			if !slices.ContainsFunc(out, func(have need) bool { return have.tool == n.tool }) {
+				out = append(out, n)
+			}
+		}
+	}
+	return out, first, cached, nil
+}
+
+// lastTurns are the last things that a user said before the message, the last first.
+func lastTurns(history []tool.Turn, message string) []string {
+	var out []string
+	for _, t := range slices.Backward(history) {
+		text := strings.TrimSpace(t.Content)
+		if t.Role != "" && t.Role != "user" || text == "" || text == message {
+			continue
+		}
+		if out = append(out, text); len(out) == len(turnWeights) {
+			break
+		}
+	}
+	return out
+}
+
+func best(f *found) float64 {
+	most := 0.
+	for _, h := range f.hits {
+		most = max(most, h.Score)
+	}
+	return most
+}
+
+// find searches for a message, or remembers what one that means the same needed.
+func (s *Selector) find(ctx context.Context, set *tool.Set, text string) (*found, bool, error) {
+	var v []float32
+	if s.o.Embedder != nil && s.o.CacheSize > 0 {
+		if vs, err := s.o.Embedder.Queries(ctx, []string{text}); err == nil && len(vs) == 1 { // the search tells of what is wrong with it
+			v = unit(vs[0])
+		}
+	}
+	if f := s.cache.get(set, text, v); f != nil {
+		return f, true, nil
+	}
+	res, err := s.o.Searcher.Search(ctx, tool.Query{Text: text, Limit: searchDepth, Detail: tool.DetailName, Profile: s.o.Profile})
+	if err != nil {
+		return nil, false, err
+	}
+	f := &found{hits: res.Tools, confident: res.Confident, advice: res.Advice, degraded: res.Degraded}
+	for _, g := range res.Groups {
+		var ids []tool.ID
+		for _, h := range g.Tools {
+			ids = append(ids, h.ID)
+		}
+		f.groups = append(f.groups, ids)
+	}
+	if f.degraded == "" {
+		s.cache.put(set, text, v, f)
+	}
+	return f, false, nil
+}
+
+// unit returns a copy of unit length.
+func unit(v []float32) []float32 {
+	var sum float64
+	for _, x := range v {
+		sum += float64(x) * float64(x)
+	}
+	out := slices.Clone(v)
+	if sum > 0 {
+		f := float32(1 / math.Sqrt(sum))
+		for i := range out {
+			out[i] *= f
+		}
+	}
+	return out
+}
+
+// cut keeps of what was found the first few, and those that score nearly as well as the best, lifted and weighed; all of them at
+// least as much as least. What is found for several needs stays in its order, so that each is served.
+func (s *Selector) cut(set *tool.Set, f *found, used map[tool.ID]bool, weight, least float64, origin tool.Origin) []need {
+	category := ""
+	if !s.o.NoLifts {
+		category = prevailing(f.hits)
+	}
+	type ranked struct {
+		need
+		by    float64
+		among bool // the first of a need
+	}
+	var all []ranked
+	for i, h := range f.hits {
+		t, ok := set.Get(h.ID)
+		if !ok {
+			continue
+		}
+		r := ranked{need: need{t, h.Score, origin}, by: h.Score * weight}
+		if !s.o.NoLifts {
+			r.by *= 1 + lift(t, category, used[h.ID])
+		}
+		r.among = i < fewest && len(f.groups) == 0 || slices.ContainsFunc(f.groups, func(ids []tool.ID) bool {
+			return slices.Contains(ids[:min(fewest, len(ids))], h.ID)
+		})
+		all = append(all, r)
+	}
+	if len(f.groups) == 0 {
+		slices.SortStableFunc(all, func(a, b ranked) int { return cmp.Compare(b.by, a.by) })
+	}
+	most := 0.
+	for _, r := range all {
+		most = max(most, r.by)
+	}
+	var out []need
+	for _, r := range all {
+		if (r.among || r.by >= enough*most) && r.by >= least {
+			out = append(out, r.need)
+		}
+	}
+	return out
+}
+
+// lift says by what part of its score a tool is lifted: because it is of the category that the message is about, and because it was
+// called lately.
+func lift(t *tool.Tool, category string, used bool) float64 {
+	by := 0.
+	if category != "" && categoryOf(t) == category {
+		by += maxLift / 2
+	}
+	if used {
+		by += maxLift / 2
+	}
+	return by
+}
+
+// prevailing infers of which category a message is: that which has most of the score of the best tools, and more than half of it.
+func prevailing(hits []tool.Hit) string {
+	const among = 5
+	share := map[string]float64{}
+	total := 0.
+	for _, h := range hits[:min(among, len(hits))] {
+		share[cmp.Or(h.Category, "other")] += h.Score
+		total += h.Score
+	}
+	for name, s := range share {
+		if s > total/2 {
+			return name
+		}
+	}
+	return ""
+}

@@ -1,0 +1,139 @@
+package selection
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"tooldex/tool"
+)
+
+// Preferred is what a profile prefers at one moment. It does not change, and a nil one prefers nothing.
+type Preferred struct {
+	tool.Preferences
+	Version uint64 // of what is stored; zero if nothing is
+	never   map[tool.ID]bool
+	unseen  map[string]bool // categories, folded
+}
+
+func newPreferred(p tool.Preferences, version uint64) *Preferred {
+	out := &Preferred{Preferences: p, Version: version, never: map[tool.ID]bool{}, unseen: map[string]bool{}}
+	for _, id := range p.NeverInclude {
+		out.never[tool.ID(id)] = true
+	}
+	for name, use := range p.Categories {
+		if use == tool.CategoryNever {
+			out.unseen[strings.ToLower(name)] = true
+		}
+	}
+	return out
+}
+
+// Hides reports whether a tool is hidden.
+func (p *Preferred) Hides(t *tool.Tool) bool {
+	return p.hidesSome() && (p.never[t.ID()] || len(p.unseen) > 0 && p.unseen[strings.ToLower(categoryOf(t))])
+}
+
+func (p *Preferred) hidesSome() bool { return p != nil && len(p.never)+len(p.unseen) > 0 }
+
+// always reports whether tools of this category are in every selection.
+func (p *Preferred) always(category string) bool {
+	if p == nil {
+		return false
+	}
+	for name, use := range p.Categories {
+		if use == tool.CategoryAlways && strings.EqualFold(name, category) {
+			return true
+		}
+	}
+	return false
+}
+
+func categoryOf(t *tool.Tool) string { return cmp.Or(t.Category, "other") }
+
+// The most that preferences may say.
+const (
+	maxPreferred  = 1000 // tools or categories of each list
+	maxLimitTools = 1000
+	maxLimitToken = 10_000_000
+)
+
+// Check returns preferences in the form in which they are kept: tools by their IDs, without repetitions. A tool that set does not
+// have is taken by its ID alone, since its server may come back. The error is of code Invalid and names what is wrong.
+func Check(p tool.Preferences, set *tool.Set) (tool.Preferences, error) {
+	switch p.Mode {
+	case "", tool.SelectAuto, tool.SelectManual, tool.SelectAll:
+	default:
+		return p, invalid("mode", "is none of auto, manual, all")
+	}
+	if p.MaxTools < 0 || p.MaxTools > maxLimitTools {
+		return p, invalid("maxTools", fmt.Sprintf("is not from 0 to %d", maxLimitTools))
+	}
+	if p.TokenThreshold < 0 || p.TokenThreshold > maxLimitToken {
+		return p, invalid("tokenThreshold", fmt.Sprintf("is not from 0 to %d", maxLimitToken))
+	}
+	if len(p.Categories) > maxPreferred {
+		return p, invalid("categories", fmt.Sprintf("names more than %d", maxPreferred))
+	}
+	seen := map[string]bool{}
+	for _, name := range slices.Sorted(maps.Keys(p.Categories)) {
+		switch p.Categories[name] {
+		case tool.CategoryAlways, tool.CategoryOnDemand, tool.CategoryNever:
+		default:
+			return p, invalid("categories", fmt.Sprintf("has something else than always, on-demand or never for %.80q", name))
+		}
+		if name == "" || len(name) > 200 || seen[strings.ToLower(name)] {
+			return p, invalid("categories", fmt.Sprintf("holds a name that is empty, too long or given twice: %.80q", name))
+		}
+		seen[strings.ToLower(name)] = true
+	}
+	var err error
+	if p.AlwaysInclude, err = ids("alwaysInclude", p.AlwaysInclude, set); err != nil {
+		return p, err
+	}
+	if p.NeverInclude, err = ids("neverInclude", p.NeverInclude, set); err != nil {
+		return p, err
+	}
+	for _, id := range p.AlwaysInclude {
+		if slices.Contains(p.NeverInclude, id) {
+			return p, invalid("alwaysInclude", "and neverInclude both have "+id)
+		}
+	}
+	return p, nil
+}
+
+// ids resolves names.
+func ids(field string, names []string, set *tool.Set) ([]string, error) {
+	if len(names) > maxPreferred {
+		return nil, invalid(field, fmt.Sprintf("names more than %d tools", maxPreferred))
+	}
+	var out []string
+	for _, name := range names {
+		id := tool.ID(name)
+		if t, err := set.Resolve(name); err == nil {
+			id = t.ID()
+		} else if _, bad := tool.ParseID(name); bad != nil || len(name) > 500 {
+			return nil, &tool.Error{Code: tool.Invalid, Op: "check preferences", Msg: field + ": " + reason(err), Hint: "a tool that is not there now is named as server/name"}
+		}
+		if !slices.Contains(out, string(id)) {
+			out = append(out, string(id))
+		}
+	}
+	return out, nil
+}
+
+// reason is what an error says to an agent.
+func reason(err error) string {
+	var known *tool.Error
+	if errors.As(err, &known) {
+		return known.Msg
+	}
+	return err.Error()
+}
+
+func invalid(field, what string) error {
+	return &tool.Error{Code: tool.Invalid, Op: "check", Msg: field + " " + what, Hint: "leave it out for the default"}
+}

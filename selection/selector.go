@@ -1,0 +1,205 @@
+package selection
+
+import (
+	"cmp"
+	"context"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"tooldex/tool"
+)
+
+// The defaults of a selection.
+const (
+	DefaultMaxTools       = 15
+	DefaultTokenThreshold = 50_000
+	DefaultCacheSize      = 512
+	DefaultLikeness       = .92
+	DefaultIdle           = 5 * time.Minute
+)
+
+// cacheAge bounds how long it takes until what was learned meanwhile is heeded.
+const cacheAge = 10 * time.Minute
+
+// Embedder makes vectors of messages. embed.Embedder is one.
+type Embedder interface {
+	Queries(ctx context.Context, texts []string) ([][]float32, error)
+}
+
+// Options configure a Selector. Searcher and Catalog are required, and are those of the profile; the zero value of the rest works.
+type Options struct {
+	Searcher  tool.Searcher
+	Catalog   Source
+	Embedder  Embedder          // tells which messages mean the same; nil: those of the same text alone
+	Preferred func() *Preferred // what the profile prefers now; nil means nothing
+	Profile   string            // whose evidence of use counts
+	Core      []string          // tools that are in every selection, beside those that the catalogue always includes
+
+	Mode           tool.SelectMode // where neither the request nor the preferences say; "" means auto
+	MaxTools       int             // likewise; zero means DefaultMaxTools
+	TokenThreshold int             // likewise; zero means DefaultTokenThreshold
+	CacheSize      int             // messages that are remembered; zero means DefaultCacheSize, less means none
+	Likeness       float64         // the cosine above which two messages mean the same; zero means DefaultLikeness
+	Idle           time.Duration   // without use after which a conversation ends; zero means DefaultIdle
+	NoLifts        bool            // neither recent use nor the category of a message counts
+}
+
+func (o Options) withDefaults() Options {
+	o.Mode = cmp.Or(o.Mode, tool.SelectAuto)
+	o.MaxTools = cmp.Or(o.MaxTools, DefaultMaxTools)
+	o.TokenThreshold = cmp.Or(o.TokenThreshold, DefaultTokenThreshold)
+	o.CacheSize = cmp.Or(o.CacheSize, DefaultCacheSize)
+	o.Likeness = cmp.Or(o.Likeness, DefaultLikeness)
+	o.Idle = cmp.Or(o.Idle, DefaultIdle)
+	if o.Preferred == nil {
+		none := &Preferred{}
+		o.Preferred = func() *Preferred { return none }
+	}
+	return o
+}
+
+// Selector chooses the tools that an agent is given for a message. It starts nothing, and is safe for concurrent use.
+type Selector struct {
+	o     Options
+	cache *cache
+	talks *conversations
+	sheet atomic.Pointer[sheet]
+}
+
+// NewSelector returns a Selector.
+func NewSelector(o Options) *Selector {
+	o = o.withDefaults()
+	return &Selector{o: o, cache: newCache(o.CacheSize, o.Likeness, cacheAge), talks: newConversations(o.Idle)}
+}
+
+// Called notes that a tool was called in a conversation, or outside of any if session is "": it is likely to be needed again.
+func (s *Selector) Called(session string, id tool.ID) {
+	s.talks.called(conversationKey{session: session}, id)
+}
+
+// End forgets the tools of a conversation and of its tasks.
+func (s *Selector) End(session string) { s.talks.end(session) }
+
+// CacheRate returns how many messages were looked up, and how many of them meant the same as one before.
+func (s *Selector) CacheRate() (lookups, hits int) { return s.cache.rate() }
+
+// Select chooses tools: the core ones and those asked for by name; what the message needs, and the last turns of the history with
+// less weight; what earlier turns of the conversation needed; and what the preferences say; as many as the limits allow, each once.
+// The tools of a conversation keep their order, and new ones come after them, so that what a model has read stays a prefix.
+//
+// The errors are those of a search, and Invalid for a query that cannot be answered.
+func (s *Selector) Select(ctx context.Context, q tool.SelectionQuery) (*tool.Selection, error) {
+	q.Message = strings.TrimSpace(q.Message)
+	now := s.o.Preferred()
+	q = s.filled(q, now)
+	if err := checkQuery(q); err != nil {
+		return nil, err
+	}
+	set := s.o.Catalog.Set()
+	if set == nil {
+		set = tool.NewSet(nil, "")
+	}
+	b := &basket{set: set, sheet: s.sheetOf(set), most: q.MaxTools, tokens: q.TokenThreshold, at: map[tool.ID]int{}}
+	b.out = &tool.Selection{Format: q.Format, Mode: q.Mode, Confident: true, AllTools: b.sheet.tools, AllTokens: b.sheet.tokens}
+	if err := s.fill(ctx, b, q, now); err != nil {
+		return nil, err
+	}
+	b.write(q)
+	return b.out, nil
+}
+
+// filled puts the preferences, and then the defaults, where the query says nothing.
+func (s *Selector) filled(q tool.SelectionQuery, now *Preferred) tool.SelectionQuery {
+	q.Mode = cmp.Or(q.Mode, now.Mode, s.o.Mode)
+	q.Format = cmp.Or(q.Format, tool.FormatMCP)
+	if q.Mode != tool.SelectAll { // all means all, unless the query says how many
+		q.MaxTools = cmp.Or(q.MaxTools, now.MaxTools, s.o.MaxTools)
+		q.TokenThreshold = cmp.Or(q.TokenThreshold, now.TokenThreshold, s.o.TokenThreshold)
+	}
+	return q
+}
+
+func checkQuery(q tool.SelectionQuery) error {
+	switch q.Mode {
+	case tool.SelectManual, tool.SelectAll:
+	case tool.SelectAuto:
+		if q.Message == "" {
+			return invalid("message", "is empty")
+		}
+	default:
+		return invalid("mode", "is none of auto, manual, all")
+	}
+	known := false
+	for _, f := range Formats() {
+		known = known || f == q.Format
+	}
+	switch {
+	case !known:
+		return invalid("format", "is none of mcp, anthropic, openai, openai-responses, gemini")
+	case (q.Defer || q.References) && q.Format != tool.FormatAnthropic:
+		return invalid("deferLoading and toolReferences", "are for the format anthropic")
+	case q.MaxTools < 0 || q.MaxTools > maxLimitTools:
+		return invalid("maxTools", "is not from 0 to 1000")
+	case q.TokenThreshold < 0 || q.TokenThreshold > maxLimitToken:
+		return invalid("tokenThreshold", "is not from 0 to 10000000")
+	case len(q.Explicit) > maxPreferred:
+		return invalid("explicitTools", "names more than 1000 tools")
+	case len(q.Session) > maxNameLength || len(q.Task) > maxNameLength:
+		return invalid("session", "or task is longer than 400 characters")
+	}
+	return nil
+}
+
+const maxNameLength = 400
+
+// fill puts tools into the basket, those first that must not be left out for want of room.
+func (s *Selector) fill(ctx context.Context, b *basket, q tool.SelectionQuery, now *Preferred) error {
+	for _, name := range q.Explicit {
+		b.addNamed(name, tool.FromExplicit)
+	}
+	if q.Mode == tool.SelectAll {
+		for _, t := range b.set.All() {
+			b.add(t, tool.FromAll, 0)
+		}
+		return nil
+	}
+	if q.Mode == tool.SelectAuto {
+		for _, id := range b.sheet.core {
+			b.addNamed(string(id), tool.FromCore)
+		}
+		for _, name := range s.o.Core {
+			b.addNamed(name, tool.FromCore)
+		}
+	}
+	for _, id := range now.AlwaysInclude {
+		b.addNamed(id, tool.FromPreference)
+	}
+	if q.Mode == tool.SelectManual {
+		return nil
+	}
+	wanted, first, cached, err := s.needs(ctx, b.set, q, s.talks.recently())
+	if err != nil {
+		return err
+	}
+	b.out.Cached, b.out.Confident, b.out.Advice, b.out.Degraded = cached, first.confident, first.advice, first.degraded
+	for _, n := range wanted {
+		b.add(n.tool, n.origin, n.score)
+	}
+	key := conversationKey{q.Session, q.Task}
+	had := s.talks.get(key)
+	b.quiet = true // the rest is there if there is room
+	for _, id := range s.talks.latest(key, had) {
+		if t, ok := b.set.Get(id); ok {
+			b.add(t, tool.FromSession, 0)
+		}
+	}
+	for _, t := range b.set.All() {
+		if now.always(categoryOf(t)) {
+			b.add(t, tool.FromPreference, 0)
+		}
+	}
+	b.order(had)
+	s.talks.put(key, b.ids(), func(id tool.ID) bool { return b.picked[b.at[id]].Source != tool.FromSession })
+	return nil
+}
