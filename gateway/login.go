@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -105,6 +106,20 @@ func (g *Gateway) Logout(server string) (bool, error) {
 		return false, &tool.Error{Code: tool.Internal, Op: "logout", Msg: "the stored login cannot be removed", Err: err}
 	}
 	return true, nil
+}
+
+// Forget removes what is kept in dir, as Options.Dir has it, of a server that is no more: its features and its tokens.
+func Forget(dir, server string) error {
+	var errs []error
+	for _, file := range []string{filepath.Join(dir, fileName(server)), tokenFile(dir, server)} {
+		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return &tool.Error{Code: tool.Internal, Op: "forget server", Msg: fmt.Sprintf("what is kept of server %q cannot be removed", server), Err: err}
+	}
+	return nil
 }
 
 func loginError(ctx context.Context, server string, scrub *scrubber, err error) error {

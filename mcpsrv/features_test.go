@@ -305,33 +305,26 @@ func TestFeaturesChanged(t *testing.T) {
 	}
 }
 
-// Servers of the older protocols ask clients of both generations.
+// Servers of the older protocols ask clients of both generations, over a pipe and over HTTP, where what is not sent with a
+// call's own context is lost.
 func TestServersAskClients(t *testing.T) {
 	for _, revision := range revisions {
-		t.Run(revision, func(t *testing.T) {
-			b := newBehind(t, map[string]*upstream{"a": newUpstream(), "b": newUpstream()})
-			theirs, ours := mcp.NewInMemoryTransports()
-			go func() { _ = b.Run(context.Background(), ours) }()
-			client := mcp.NewClient(&mcp.Implementation{Name: "able", Version: "1"}, able(func(string) {}))
-			client.AddRoots(&mcp.Root{URI: "file:///home"})
-			c, err := client.Connect(t.Context(), theirs, &mcp.ClientSessionOptions{ProtocolVersion: revision})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = c.Close() }()
-			for _, name := range []string{"a__elicit", invokeName} {
-				args := "{}"
-				if name == invokeName {
-					args = `{"name":"b__elicit"}`
+		for _, way := range []string{"pipe", "HTTP"} {
+			t.Run(revision+" "+way, func(t *testing.T) {
+				b := newBehind(t, map[string]*upstream{"a": newUpstream(), "b": newUpstream()})
+				var transport mcp.Transport
+				if way == "HTTP" {
+					web := httptest.NewServer(b.Handler())
+					t.Cleanup(func() { web.CloseClientConnections(); web.Close() })
+					transport = &mcp.StreamableClientTransport{Endpoint: web.URL, DisableStandaloneSSE: true}
+				} else {
+					theirs, ours := mcp.NewInMemoryTransports()
+					go func() { _ = b.Run(context.Background(), ours) }()
+					transport = theirs
 				}
-				if got, failed := ask(t, c, name, args); failed || !strings.Contains(got, "Ada, asked for name?") {
-					t.Errorf("%s answers %s", name, got)
-				}
-			}
-			if got, failed := ask(t, c, "a__twice", "{}"); failed || !strings.Contains(got, "after file:///home") {
-				t.Errorf("asked twice it answers %s", got)
-			}
-		})
+				askThrough(t, transport, revision)
+			})
+		}
 	}
 	t.Run("that cannot answer", func(t *testing.T) {
 		b := newBehind(t, map[string]*upstream{"a": newUpstream()})
@@ -340,6 +333,26 @@ func TestServersAskClients(t *testing.T) {
 			t.Errorf("answers %s", got)
 		}
 	})
+}
+
+// askThrough calls tools that ask their client, as one that answers everything.
+func askThrough(t *testing.T, transport mcp.Transport, revision string) {
+	t.Helper()
+	client := mcp.NewClient(&mcp.Implementation{Name: "able", Version: "1"}, able(func(string) {}))
+	client.AddRoots(&mcp.Root{URI: "file:///home"})
+	c, err := client.Connect(t.Context(), transport, &mcp.ClientSessionOptions{ProtocolVersion: revision})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	for name, args := range map[string]string{"a__elicit": "{}", invokeName: `{"name":"b__elicit"}`} {
+		if got, failed := ask(t, c, name, args); failed || !strings.Contains(got, "Ada, asked for name?") {
+			t.Errorf("%s answers %s", name, got)
+		}
+	}
+	if got, failed := ask(t, c, "a__twice", "{}"); failed || !strings.Contains(got, "after file:///home") {
+		t.Errorf("asked twice it answers %s", got)
+	}
 }
 
 func TestLogLevels(t *testing.T) {

@@ -22,13 +22,16 @@ func (a *app) gatewayWith(s *stack, o gateway.Options) (*gateway.Gateway, error)
 	o.Logger, o.Version = a.log, version
 	o.Known = func(server string) int { return toolsOf(s.catalog.Set(), server) }
 	if !s.demo {
-		o.Dir = filepath.Join(a.dataDir, "upstreams")
+		o.Dir = a.upstreamDir()
 	}
 	gw := gateway.New(o)
 	gw.Set(servers)
 	s.running.gw.Store(gw)
 	return gw, nil
 }
+
+// upstreamDir is where it is kept what servers offer beside tools, the tokens of logins, and how servers are.
+func (a *app) upstreamDir() string { return filepath.Join(a.dataDir, "upstreams") }
 
 // running tells a search how the servers are, from when there is a gateway to them.
 type running struct {

@@ -141,3 +141,25 @@ func TestServeReadsNewServers(t *testing.T) {
 		t.Errorf("answers %q", got)
 	}
 }
+
+// TestNewToolIsFound wants a tool that a server has just got to be found by the first search after the client was told of
+// the change, and by those of another process.
+func TestNewToolIsFound(t *testing.T) {
+	data := t.TempDir()
+	runCommand(t, data, "import", writeServers(t, map[string]any{
+		"grows": map[string]any{"command": upstreamCommand(t), "args": []string{"growing"}}, "stays": map[string]any{"command": upstreamCommand(t)},
+	}))
+	c, changed := connectWatching(t, data, "serve", "--stdio", "--mode", "search")
+	finds := func() bool {
+		return strings.Contains(c.text("search_tools", map[string]any{"query": "write a text backwards"}), "grows__reverse_text")
+	}
+	if finds() {
+		t.Fatal("the tool is there already")
+	}
+	c.text("grows__learn", nil)
+	waitFor(t, changed, finds)
+	var list []listed
+	if err := json.Unmarshal([]byte(runCommand(t, data, "list", "-o", "json")), &list); err != nil || len(list) != 12 {
+		t.Errorf("%d tools are stored, want 12 (%v)", len(list), err)
+	}
+}

@@ -238,6 +238,11 @@ func TestLogin(t *testing.T) {
 	a.change(func() { a.access, a.refresh = "", "" })
 	want(1, "tooldex servers login secure", call...)
 	want(0, "", "servers", "logout", "secure")
+	want(0, "no login", "servers", "logout", "secure")
+	want(0, "removed", "servers", "remove", "secure")
+	if _, err := os.Stat(filepath.Join(data, "upstreams", "secure.json")); !os.IsNotExist(err) {
+		t.Errorf("what is kept of a removed server is there: %v", err)
+	}
 	if _, err := os.Stat(file); !os.IsNotExist(err) {
 		t.Errorf("after logout the file is there: %v", err)
 	}

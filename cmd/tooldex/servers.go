@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tooldex/catalog"
+	"tooldex/gateway"
 	"tooldex/tool"
 )
 
@@ -240,6 +241,9 @@ func newServersRemove(a *app) *cobra.Command {
 			defer s.close()
 			for _, name := range args {
 				if err := s.removeServer(cmd.Context(), name); err != nil {
+					return err
+				}
+				if err := gateway.Forget(a.upstreamDir(), name); err != nil {
 					return err
 				}
 				fmt.Fprintf(a.stderr, "removed server %s\n", name)

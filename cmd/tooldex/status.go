@@ -26,7 +26,7 @@ type statusNote struct {
 	touched time.Time
 }
 
-func (a *app) statusDir() string { return filepath.Join(a.dataDir, "upstreams", "status") }
+func (a *app) statusDir() string { return filepath.Join(a.upstreamDir(), "status") }
 
 func newStatusNote(dir string) *statusNote {
 	return &statusNote{file: filepath.Join(dir, fmt.Sprintf("%d.json", os.Getpid()))}

@@ -11,7 +11,7 @@ import (
 )
 
 // upstreamMain is a small real MCP server, run by transcripts as the program "upstream". Its argument chooses how it
-// behaves: "noisy" prints logs on stdout, "hang" never answers, "gone" ends at once.
+// behaves: "noisy" prints logs on stdout, "hang" never answers, "gone" ends at once, "growing" learns another tool.
 func upstreamMain() {
 	behaviour := ""
 	if len(os.Args) > 1 {
@@ -27,7 +27,11 @@ func upstreamMain() {
 		fmt.Fprintln(os.Stderr, "upstream: no licence found")
 		os.Exit(1)
 	}
-	if err := newUpstream().Run(context.Background(), &mcp.StdioTransport{}); err != nil {
+	s := newUpstream()
+	if behaviour == "growing" {
+		grow(s)
+	}
+	if err := s.Run(context.Background(), &mcp.StdioTransport{}); err != nil {
 		fmt.Fprintln(os.Stderr, "upstream:", err)
 	}
 }
@@ -41,6 +45,14 @@ func newUpstream() *mcp.Server {
 	mcp.AddTool(s, &mcp.Tool{Name: "crash", Description: "End the server in the middle of the call"}, crash)
 	mcp.AddTool(s, &mcp.Tool{Name: "count_up", Description: "Count to a number and report progress"}, countUp)
 	return s
+}
+
+// grow adds a tool that adds a further one when it is called.
+func grow(s *mcp.Server) {
+	mcp.AddTool(s, &mcp.Tool{Name: "learn", Description: "Learn one thing more"}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+		mcp.AddTool(s, &mcp.Tool{Name: "reverse_text", Description: "Write a text backwards, from its last letter to its first"}, shout)
+		return text("learned"), nil, nil
+	})
 }
 
 type textArgs struct {
