@@ -1,0 +1,247 @@
+package embed
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// normalizer rewrites a whole text before it is split.
+type normalizer func(string) string
+
+// maxDepth bounds how deep sequences may lie in one another.
+const maxDepth = 16
+
+// parseNormalizer appends the steps of a normalizer.
+func parseNormalizer(dst []normalizer, raw json.RawMessage, depth int) ([]normalizer, error) {
+	if isNull(raw) {
+		return dst, nil
+	}
+	kind, err := jsonKind(raw)
+	if err != nil {
+		return nil, err
+	}
+	var f struct {
+		Steps   []json.RawMessage `json:"normalizers"`
+		Left    bool              `json:"strip_left"`
+		Right   bool              `json:"strip_right"`
+		Pattern json.RawMessage   `json:"pattern"`
+		Content string            `json:"content"`
+		Prepend string            `json:"prepend"`
+		Map     []byte            `json:"precompiled_charsmap"`
+	}
+	if err := unmarshal(raw, &f, "a normalizer"); err != nil {
+		return nil, err
+	}
+	switch kind {
+	case "Sequence":
+		if depth > maxDepth {
+			return nil, unreadable("tokenizer: sequences of sequences without end")
+		}
+		for _, step := range f.Steps {
+			if dst, err = parseNormalizer(dst, step, depth+1); err != nil {
+				return nil, err
+			}
+		}
+		return dst, nil
+	case "BertNormalizer":
+		n, err := parseBertNormalizer(raw)
+		return append(dst, n), err
+	case "Precompiled":
+		n, err := parseCharsMap(f.Map)
+		return append(dst, n), err
+	case "Replace":
+		n, err := parseReplace(f.Pattern, f.Content)
+		return append(dst, n), err
+	case "Strip":
+		return append(dst, strip(f.Left, f.Right)), nil
+	case "Prepend":
+		return append(dst, func(s string) string {
+			if s == "" {
+				return s
+			}
+			return f.Prepend + s
+		}), nil
+	}
+	if n, ok := plainNormalizer(kind); ok {
+		return append(dst, n), nil
+	}
+	return nil, unsupported("normalizer", kind)
+}
+
+// plainNormalizer returns a normalizer that has no settings.
+func plainNormalizer(kind string) (normalizer, bool) {
+	switch kind {
+	case "Lowercase":
+		return lower, true
+	case "StripAccents":
+		return stripAccents, true
+	case "NFC":
+		return norm.NFC.String, true
+	case "NFD":
+		return norm.NFD.String, true
+	case "NFKC":
+		return norm.NFKC.String, true
+	case "NFKD":
+		return norm.NFKD.String, true
+	case "Nmt":
+		return nmt, true
+	case "ByteLevel":
+		return byteLevel, true
+	}
+	return nil, false
+}
+
+// lower writes a text in lower case, each character for itself.
+func lower(s string) string {
+	if strings.ContainsRune(s, 'İ') { // the one character whose lower case is two
+		s = strings.ReplaceAll(s, "İ", "i\u0307")
+	}
+	return strings.Map(unicode.ToLower, s)
+}
+
+// stripAccents leaves out marks that stand apart from their letters.
+func stripAccents(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsMark(r) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+func strip(left, right bool) normalizer {
+	return func(s string) string {
+		if left {
+			s = strings.TrimLeftFunc(s, unicode.IsSpace)
+		}
+		if right {
+			s = strings.TrimRightFunc(s, unicode.IsSpace)
+		}
+		return s
+	}
+}
+
+// nmt cleans text as SentencePiece does.
+func nmt(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 1 && r <= 8, r == 0xb, r >= 0xe && r <= 0x1f, r == 0x7f, r == 0x8f, r == 0x9f:
+			return -1
+		case r == '\t', r == '\n', r == '\f', r == '\r', r == 0x1680, r >= 0x200b && r <= 0x200f, r == 0x2028, r == 0x2029,
+			r == 0x2581, r == 0xfeff, r == 0xfffd:
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+// parsePattern reads what a Replace or a Split looks for.
+func parsePattern(raw json.RawMessage) (*pattern, error) {
+	var f struct {
+		String *string
+		Regex  *string
+	}
+	if err := unmarshal(raw, &f, "a pattern"); err != nil {
+		return nil, err
+	}
+	switch {
+	case f.String != nil:
+		re, err := regexp.Compile(regexp.QuoteMeta(*f.String))
+		return &pattern{re: re}, err
+	case f.Regex != nil:
+		return compilePattern(*f.Regex)
+	}
+	return nil, unreadable("tokenizer: a pattern is neither String nor Regex")
+}
+
+func parseReplace(raw json.RawMessage, content string) (normalizer, error) {
+	p, err := parsePattern(raw)
+	if err != nil {
+		return nil, err
+	}
+	return func(s string) string {
+		var out strings.Builder
+		at := 0
+		for _, m := range p.all(s) {
+			out.WriteString(s[at:m[0]])
+			out.WriteString(content)
+			at = m[1]
+		}
+		return out.String() + s[at:]
+	}, nil
+}
+
+func parseBertNormalizer(raw json.RawMessage) (normalizer, error) {
+	f := struct {
+		Clean   bool  `json:"clean_text"`
+		Han     bool  `json:"handle_chinese_chars"`
+		Accents *bool `json:"strip_accents"`
+		Lower   bool  `json:"lowercase"`
+	}{true, true, nil, true}
+	if err := unmarshal(raw, &f, "BertNormalizer"); err != nil {
+		return nil, err
+	}
+	accents := f.Lower
+	if f.Accents != nil {
+		accents = *f.Accents
+	}
+	return func(s string) string {
+		if f.Clean || f.Han {
+			s = bertClean(s, f.Clean, f.Han)
+		}
+		if accents {
+			s = strings.Map(func(r rune) rune {
+				if unicode.Is(unicode.Mn, r) {
+					return -1
+				}
+				return r
+			}, norm.NFD.String(s))
+		}
+		if f.Lower {
+			s = lower(s)
+		}
+		return s
+	}, nil
+}
+
+// bertClean leaves out control characters, makes white space blanks, and puts blanks around Han characters.
+func bertClean(s string, clean, han bool) string {
+	var out strings.Builder
+	out.Grow(len(s))
+	for _, r := range s {
+		switch {
+		case clean && (r == 0 || r == unicode.ReplacementChar || isOther(r)):
+		case clean && unicode.IsSpace(r):
+			out.WriteByte(' ')
+		case han && isHan(r):
+			out.WriteByte(' ')
+			out.WriteRune(r)
+			out.WriteByte(' ')
+		default:
+			out.WriteRune(r)
+		}
+	}
+	return out.String()
+}
+
+// isOther reports whether BERT drops r as a control character.
+func isOther(r rune) bool {
+	return r != '\t' && r != '\n' && r != '\r' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co)
+}
+
+// isHan reports whether BERT takes r to be a Chinese character.
+func isHan(r rune) bool {
+	switch {
+	case r < 0x3400:
+		return false
+	case r <= 0x4dbf, r >= 0x4e00 && r <= 0x9fff, r >= 0xf900 && r <= 0xfaff:
+		return true
+	case r >= 0x20000 && r <= 0x2a6df, r >= 0x2a700 && r <= 0x2b73f, r >= 0x2b740 && r <= 0x2b81f, r >= 0x2b920 && r <= 0x2ceaf, r >= 0x2f800 && r <= 0x2fa1f:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,145 @@
+package embed
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// pattern is a regular expression of a tokenizer. Those are written for an engine that knows more than Go's: of that, what tokenizers in use
+// need is followed, and the rest refused.
+type pattern struct {
+	re *regexp.Regexp
+	// tail is the number of the group that stands for \s+(?!\S): white space, but for its last character where something
+	// follows; 0 if there is none.
+	tail int
+}
+
+// White space and word characters by Unicode, as the inside of a class.
+const (
+	spaceClass = `\t-\r \x{85}\p{Z}`
+	wordClass  = `\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}`
+	lookahead  = `\s+(?!\S)`
+)
+
+// compilePattern translates a regular expression.
+func compilePattern(expr string) (*pattern, error) {
+	before, after, tail := strings.Cut(expr, lookahead)
+	// The group is an alternative of its own in all patterns in use. Elsewhere what follows could need it shorter still.
+	if tail && (before != "" && !strings.HasSuffix(before, "|") || after != "" && !strings.HasPrefix(after, "|")) || strings.Contains(before+after, "(?!") {
+		return nil, unreadable("tokenizer: the pattern %.200q looks ahead in a way that is not known here", expr)
+	}
+	translated, err := translate(before)
+	if err == nil && tail {
+		var rest string
+		rest, err = translate(after)
+		translated += `(?P<tail>[` + spaceClass + `]+)` + rest
+	}
+	if err != nil {
+		return nil, err
+	}
+	re, err := regexp.Compile(translated)
+	if err != nil {
+		return nil, unreadable("tokenizer: the pattern %.200q: %v", expr, err)
+	}
+	return &pattern{re: re, tail: max(0, re.SubexpIndex("tail"))}, nil
+}
+
+// translate writes classes by Unicode, and quantifiers that give nothing back as common ones: where tokenizers use them, nothing could be
+// given back.
+func translate(expr string) (string, error) {
+	var out strings.Builder
+	inClass, quantified := false, false
+	for i := 0; i < len(expr); i++ {
+		c := expr[i]
+		if c == '\\' && i+1 < len(expr) {
+			i++
+			s, err := escape(expr[i], inClass)
+			if err != nil {
+				return "", err
+			}
+			out.WriteString(s)
+			if end := strings.IndexByte(expr[i:], '}'); (expr[i] == 'p' || expr[i] == 'P' || expr[i] == 'x') && end > 1 && expr[i+1] == '{' {
+				out.WriteString(expr[i+1 : i+end+1]) // the braces of a class are no quantifier
+				i += end
+			}
+			quantified = false
+			continue
+		}
+		switch {
+		case c == '[' && !inClass:
+			inClass = true
+		case c == ']':
+			inClass = false
+		case inClass:
+		case c == '^':
+			return "", errAnchor(expr)
+		case c == '+' && quantified: // possessive
+			quantified = false
+			continue
+		}
+		quantified = !inClass && strings.IndexByte("+*?}", c) >= 0
+		out.WriteByte(c)
+	}
+	return out.String(), nil
+}
+
+// escape translates what follows a backslash.
+func escape(c byte, inClass bool) (string, error) {
+	class := ""
+	switch c {
+	case 's', 'S':
+		class = spaceClass
+	case 'd', 'D':
+		class = `\p{Nd}`
+	case 'w', 'W':
+		class = wordClass
+	case 'b', 'B', 'A', 'G':
+		if !inClass {
+			return "", errAnchor(`\` + string(c))
+		}
+		return `\` + string(c), nil
+	default:
+		return `\` + string(c), nil
+	}
+	switch {
+	case unicode.IsUpper(rune(c)) && inClass:
+		return "", unreadable(`tokenizer: a pattern with \%c in a class is not known here`, c)
+	case unicode.IsUpper(rune(c)):
+		return "[^" + class + "]", nil
+	case inClass:
+		return class, nil
+	}
+	return "[" + class + "]", nil
+}
+
+// errAnchor refuses what holds at some places of a text only: matching goes on in what is left of it.
+func errAnchor(expr string) error {
+	return unreadable("tokenizer: the pattern %.200q is bound to a place in the text, which is not known here", expr)
+}
+
+// all finds every match from the left; empty ones count for nothing.
+func (p *pattern) all(s string) (out [][2]int) {
+	for at := 0; at <= len(s); {
+		m := p.re.FindStringSubmatchIndex(s[at:])
+		if m == nil {
+			break
+		}
+		start, end := at+m[0], at+m[1]
+		if p.tail > 0 && m[2*p.tail] >= 0 && end < len(s) {
+			// What follows is no white space, since the group took all there was: the last character is left to it.
+			if _, n := utf8.DecodeLastRuneInString(s[start:end]); start+n < end {
+				end -= n
+			}
+		}
+		if end == start {
+			_, n := utf8.DecodeRuneInString(s[end:])
+			at = end + max(n, 1)
+			continue
+		}
+		out = append(out, [2]int{start, end})
+		at = end
+	}
+	return out
+}

@@ -1,0 +1,318 @@
+package embed
+
+import (
+	"encoding/json"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// pretokenizer splits one part into several, which it appends to dst.
+type pretokenizer func(dst []part, p part) []part
+
+// parsePretokenizer appends the steps of a pre-tokenizer.
+func parsePretokenizer(dst []pretokenizer, raw json.RawMessage, depth int) ([]pretokenizer, error) {
+	if isNull(raw) {
+		return dst, nil
+	}
+	kind, err := jsonKind(raw)
+	if err != nil {
+		return nil, err
+	}
+	f := struct {
+		Steps      []json.RawMessage `json:"pretokenizers"`
+		Behavior   string            `json:"behavior"`
+		Pattern    json.RawMessage   `json:"pattern"`
+		Invert     bool              `json:"invert"`
+		Individual bool              `json:"individual_digits"`
+		Delimiter  string            `json:"delimiter"`
+	}{}
+	if err := unmarshal(raw, &f, "a pre-tokenizer"); err != nil {
+		return nil, err
+	}
+	one := func(find finder, behavior string) ([]pretokenizer, error) {
+		by, err := splitter(find, behavior, f.Invert)
+		return append(dst, by), err
+	}
+	switch kind {
+	case "Sequence":
+		if depth > maxDepth {
+			return nil, unreadable("tokenizer: sequences of sequences without end")
+		}
+		for _, step := range f.Steps {
+			if dst, err = parsePretokenizer(dst, step, depth+1); err != nil {
+				return nil, err
+			}
+		}
+		return dst, nil
+	case "BertPreTokenizer":
+		if dst, err = one(runes(unicode.IsSpace), "Removed"); err != nil {
+			return nil, err
+		}
+		return one(runes(isPunctuation), "Isolated")
+	case "Whitespace":
+		f.Invert = true
+		return one(wordsAndSigns, "Removed")
+	case "WhitespaceSplit":
+		return one(runes(unicode.IsSpace), "Removed")
+	case "Punctuation":
+		if f.Behavior == "" {
+			f.Behavior = "Isolated"
+		}
+		return one(runes(isPunctuation), f.Behavior)
+	case "Digits":
+		if f.Individual {
+			return one(runes(unicode.IsNumber), "Isolated")
+		}
+		return one(runes(unicode.IsNumber), "Contiguous")
+	case "CharDelimiterSplit":
+		r, n := utf8.DecodeRuneInString(f.Delimiter)
+		if n == 0 || n != len(f.Delimiter) {
+			return nil, unreadable("tokenizer: the delimiter %.40q is not one character", f.Delimiter)
+		}
+		return one(runes(func(c rune) bool { return c == r }), "Removed")
+	case "Split":
+		p, err := parsePattern(f.Pattern)
+		if err != nil {
+			return nil, err
+		}
+		return one(p.all, f.Behavior)
+	case "Metaspace":
+		return parseMetaspace(dst, raw)
+	case "ByteLevel":
+		return parseByteLevel(dst, raw)
+	}
+	return nil, unsupported("pre-tokenizer", kind)
+}
+
+// finder returns where in a text something is: pairs of a start and an end, in order.
+type finder func(s string) [][2]int
+
+// runes finds each character that is of a class.
+func runes(is func(rune) bool) finder {
+	return func(s string) (out [][2]int) {
+		for i, r := range s {
+			if is(r) {
+				_, n := utf8.DecodeRuneInString(s[i:])
+				out = append(out, [2]int{i, i + n})
+			}
+		}
+		return out
+	}
+}
+
+// wordsAndSigns finds runs of word characters and runs of what is neither those nor white space.
+func wordsAndSigns(s string) (out [][2]int) {
+	const blank, word, sign = 0, 1, 2
+	last := blank
+	for i, r := range s {
+		kind := sign
+		switch {
+		case isWord(r):
+			kind = word
+		case unicode.IsSpace(r):
+			kind = blank
+		}
+		_, n := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case kind == blank:
+		case kind == last:
+			out[len(out)-1][1] = i + n
+		default:
+			out = append(out, [2]int{i, i + n})
+		}
+		last = kind
+	}
+	return out
+}
+
+// splitter splits at what find finds, or inverted at what lies between, which is then removed, a part of its own, or joined to what
+// stands before or behind.
+func splitter(find finder, behavior string, invert bool) (pretokenizer, error) {
+	var join func(segments []segment) []segment
+	switch behavior {
+	case "Removed":
+		join = removed
+	case "Isolated":
+		join = func(s []segment) []segment { return s }
+	case "MergedWithPrevious":
+		join = withPrevious
+	case "MergedWithNext":
+		join = withNext
+	case "Contiguous":
+		join = contiguous
+	default:
+		return nil, unsupported("split", behavior)
+	}
+	return func(dst []part, p part) []part {
+		for _, s := range join(segments(p.text, find, invert)) {
+			dst = append(dst, part{p.text[s.from:s.to], p.first && s.from == 0})
+		}
+		return dst
+	}, nil
+}
+
+// segment is what was found, or what lies between.
+type segment struct {
+	from, to int
+	found    bool
+}
+
+func segments(s string, find finder, invert bool) (out []segment) {
+	at := 0
+	for _, m := range find(s) {
+		if m[0] > at {
+			out = append(out, segment{at, m[0], invert})
+		}
+		out = append(out, segment{m[0], m[1], !invert})
+		at = m[1]
+	}
+	if at < len(s) {
+		out = append(out, segment{at, len(s), invert})
+	}
+	return out
+}
+
+func removed(in []segment) (out []segment) {
+	for _, s := range in {
+		if !s.found {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func withPrevious(in []segment) (out []segment) {
+	last := false
+	for _, s := range in {
+		if s.found && !last && len(out) > 0 {
+			out[len(out)-1].to = s.to
+		} else {
+			out = append(out, s)
+		}
+		last = s.found
+	}
+	return out
+}
+
+func withNext(in []segment) (out []segment) {
+	for i, s := range in {
+		if n := len(out); n > 0 && in[i-1].found && !s.found {
+			out[n-1].to = s.to
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func contiguous(in []segment) (out []segment) {
+	for _, s := range in {
+		if n := len(out); n > 0 && out[n-1].found == s.found {
+			out[n-1].to = s.to
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// parseMetaspace reads the pre-tokenizer of SentencePiece: blanks become a sign, and words begin with it.
+func parseMetaspace(dst []pretokenizer, raw json.RawMessage) ([]pretokenizer, error) {
+	f := struct {
+		Sign   string       `json:"replacement"`
+		Scheme optionalText `json:"prepend_scheme"`
+		Prefix *bool        `json:"add_prefix_space"` // in files that have no scheme
+		Split  *bool        `json:"split"`
+	}{}
+	if err := unmarshal(raw, &f, "Metaspace"); err != nil {
+		return nil, err
+	}
+	scheme := valueOf(f.Scheme)
+	switch {
+	case scheme != "":
+	case f.Prefix != nil && !*f.Prefix:
+		scheme = "never"
+	default:
+		scheme = "always"
+	}
+	sign, n := utf8.DecodeRuneInString(f.Sign)
+	if n == 0 || n != len(f.Sign) || scheme != "always" && scheme != "first" && scheme != "never" {
+		return nil, unreadable("tokenizer: Metaspace with %.40q and %.40q", f.Sign, scheme)
+	}
+	dst = append(dst, func(dst []part, p part) []part {
+		p.text = strings.ReplaceAll(p.text, " ", f.Sign)
+		if (scheme == "always" || scheme == "first" && p.first) && !strings.HasPrefix(p.text, f.Sign) {
+			p.text = f.Sign + p.text
+		}
+		return append(dst, p)
+	})
+	if f.Split != nil && !*f.Split {
+		return dst, nil
+	}
+	by, err := splitter(runes(func(r rune) bool { return r == sign }), "MergedWithNext", false)
+	return append(dst, by), err
+}
+
+// parseByteLevel reads the pre-tokenizer of GPT-2: words with the blank before them, in letters that stand for bytes.
+func parseByteLevel(dst []pretokenizer, raw json.RawMessage) ([]pretokenizer, error) {
+	f := struct {
+		Prefix bool `json:"add_prefix_space"`
+		Regex  bool `json:"use_regex"`
+	}{true, true}
+	if err := unmarshal(raw, &f, "ByteLevel"); err != nil {
+		return nil, err
+	}
+	if f.Prefix {
+		dst = append(dst, func(dst []part, p part) []part {
+			if !strings.HasPrefix(p.text, " ") {
+				p.text = " " + p.text
+			}
+			return append(dst, p)
+		})
+	}
+	if f.Regex {
+		const gpt2 = `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
+		p, err := compilePattern(gpt2)
+		if err != nil {
+			return nil, err
+		}
+		by, err := splitter(p.all, "Isolated", false)
+		if err != nil {
+			return nil, err
+		}
+		dst = append(dst, by)
+	}
+	return append(dst, func(dst []part, p part) []part { return append(dst, part{byteLevel(p.text), p.first}) }), nil
+}
+
+// byteLevel writes each byte of s as a letter: those that print in Latin-1 as themselves, the others from U+0100 on.
+func byteLevel(s string) string {
+	var out strings.Builder
+	out.Grow(len(s))
+	for i := range len(s) {
+		b := rune(s[i])
+		switch {
+		case b <= ' ':
+			b += 0x100
+		case b >= 0x7f && b <= 0xa0:
+			b += 0x100 + 0x21 - 0x7f
+		case b == 0xad:
+			b = 0x143
+		}
+		out.WriteRune(b)
+	}
+	return out.String()
+}
+
+func isPunctuation(r rune) bool {
+	return unicode.IsPunct(r) || r < 0x80 && (r > ' ' && r < '0' || r > '9' && r < 'A' || r > 'Z' && r < 'a' || r > 'z' && r < 0x7f)
+}
+
+// isWord is \w of a regular expression that knows Unicode.
+func isWord(r rune) bool {
+	if r < 0x80 {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_'
+	}
+	return unicode.In(r, unicode.L, unicode.M, unicode.Nd, unicode.Nl, unicode.Pc, unicode.Other_Alphabetic) || r == 0x200c || r == 0x200d
+}

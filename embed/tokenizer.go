@@ -1,0 +1,321 @@
+package embed
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// tokenizer turns text into token numbers as a tokenizer.json of the Hugging Face tokenizers library says, without the special
+// tokens of its template. It is immutable and safe for concurrent use.
+type tokenizer struct {
+	before, after addedTokens // matched in the text as it is, and in the normalised text
+	normalize     []normalizer
+	split         []pretokenizer
+	model         tokenModel
+	tokens        []string // by number; "" for numbers that no token has
+}
+
+// tokenModel spells one piece of text.
+type tokenModel interface {
+	// spell appends the numbers of the tokens that piece is made of.
+	spell(dst []int32, piece string) []int32
+	// vocabulary tells each token's number.
+	vocabulary() map[string]int32
+	// unknown is the number of the token for what the model cannot spell, where it is one that carries no meaning, else -1.
+	unknown() int32
+}
+
+// part is a piece of text on its way through the pre-tokenizers.
+type part struct {
+	text  string
+	first bool // nothing stands before it
+}
+
+// jsonKind reads which of several forms a part of the file has.
+func jsonKind(raw json.RawMessage) (string, error) {
+	var k struct {
+		Type string `json:"type"`
+	}
+	if err := json.Unmarshal(raw, &k); err != nil {
+		return "", unreadable("tokenizer: %v", err)
+	}
+	return k.Type, nil
+}
+
+func isNull(raw json.RawMessage) bool { return len(raw) == 0 || bytes.Equal(raw, []byte("null")) }
+
+// unmarshal reads a part of a tokenizer file.
+func unmarshal(raw json.RawMessage, into any, what string) error {
+	if err := json.Unmarshal(raw, into); err != nil {
+		return unreadable("tokenizer: %s: %v", what, err)
+	}
+	return nil
+}
+
+// parseTokenizer reads a tokenizer.json. What would be tokenised otherwise than by the library is refused, not guessed.
+func parseTokenizer(b []byte) (*tokenizer, error) {
+	var file struct {
+		Added      []addedToken    `json:"added_tokens"`
+		Normalizer json.RawMessage `json:"normalizer"`
+		Split      json.RawMessage `json:"pre_tokenizer"`
+		Model      json.RawMessage `json:"model"`
+	}
+	if err := unmarshal(b, &file, "the file"); err != nil {
+		return nil, err
+	}
+	t := &tokenizer{}
+	var err error
+	if t.normalize, err = parseNormalizer(nil, file.Normalizer, 0); err != nil {
+		return nil, err
+	}
+	if t.split, err = parsePretokenizer(nil, file.Split, 0); err != nil {
+		return nil, err
+	}
+	if t.model, err = parseModel(file.Model); err != nil {
+		return nil, err
+	}
+	for _, a := range file.Added {
+		if a.Content == "" {
+			continue
+		}
+		into := &t.before
+		if a.Normalized {
+			into = &t.after
+			if a.Content = t.normal(a.Content); a.Content == "" {
+				continue
+			}
+		}
+		into.add(a)
+	}
+	return t, t.number(file.Added)
+}
+
+// number fills tokens. Numbers may leave gaps, but not so wide that a few bytes of a file cost much memory.
+func (t *tokenizer) number(added []addedToken) error {
+	most := 2*(len(t.model.vocabulary())+len(added)) + 1000
+	put := func(token string, id int32) error {
+		if id < 0 || int(id) >= most {
+			return unreadable("tokenizer: token %.80q has the number %d", token, id)
+		}
+		if n := int(id) + 1 - len(t.tokens); n > 0 {
+			t.tokens = append(t.tokens, make([]string, n)...)
+		}
+		t.tokens[id] = token
+		return nil
+	}
+	for token, id := range t.model.vocabulary() {
+		if err := put(token, id); err != nil {
+			return err
+		}
+	}
+	for _, a := range added {
+		if err := put(a.Content, a.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func parseModel(raw json.RawMessage) (tokenModel, error) {
+	if isNull(raw) {
+		return nil, unreadable("tokenizer: there is no model")
+	}
+	kind, err := jsonKind(raw)
+	if err != nil {
+		return nil, err
+	}
+	switch kind {
+	case "WordPiece":
+		return parseWordPiece(raw)
+	case "WordLevel":
+		return parseWordLevel(raw)
+	case "Unigram":
+		return parseUnigram(raw)
+	case "BPE":
+		return parseBPE(raw)
+	case "": // files of the library's first versions do not say
+		for _, try := range []func(json.RawMessage) (tokenModel, error){parseBPE, parseWordPiece, parseUnigram} {
+			if m, err := try(raw); err == nil {
+				return m, nil
+			}
+		}
+	}
+	return nil, unreadable("tokenizer: models of type %.40q are not read here", kind)
+}
+
+// encode appends the numbers of the tokens of text. Bytes that are no text count as replacement characters.
+func (t *tokenizer) encode(dst []int32, text string) []int32 {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	for _, s := range t.before.cut(text) {
+		if s.token >= 0 {
+			dst = append(dst, s.token)
+			continue
+		}
+		first := s.first
+		for _, s := range t.after.cut(t.normal(s.text)) {
+			if s.token >= 0 {
+				dst = append(dst, s.token)
+				continue
+			}
+			dst = t.words(dst, part{s.text, first && s.first})
+		}
+	}
+	return dst
+}
+
+func (t *tokenizer) normal(s string) string {
+	for _, n := range t.normalize {
+		s = n(s)
+	}
+	return s
+}
+
+func (t *tokenizer) words(dst []int32, whole part) []int32 {
+	if whole.text == "" {
+		return dst
+	}
+	parts := []part{whole}
+	for _, split := range t.split {
+		var next []part
+		for _, p := range parts {
+			next = split(next, p)
+		}
+		parts = next
+	}
+	for _, p := range parts {
+		if p.text != "" {
+			dst = t.model.spell(dst, p.text)
+		}
+	}
+	return dst
+}
+
+// medianLength is the median length of a token, in characters.
+func (t *tokenizer) medianLength() int {
+	var lengths []int
+	for _, token := range t.tokens {
+		if token != "" {
+			lengths = append(lengths, utf8.RuneCountInString(token))
+		}
+	}
+	if len(lengths) == 0 {
+		return 1
+	}
+	slices.Sort(lengths)
+	mid := len(lengths) / 2
+	if len(lengths)%2 == 1 {
+		return lengths[mid]
+	}
+	return (lengths[mid-1] + lengths[mid]) / 2
+}
+
+// addedToken is a token that is looked for in the text before anything is split.
+type addedToken struct {
+	ID         int32  `json:"id"`
+	Content    string `json:"content"`
+	SingleWord bool   `json:"single_word"`
+	Left       bool   `json:"lstrip"`
+	Right      bool   `json:"rstrip"`
+	Normalized bool   `json:"normalized"`
+}
+
+// addedTokens finds tokens in a text: the leftmost, of those the longest.
+type addedTokens struct {
+	byFirst [256][]addedToken // by first byte, the longest first
+	any     bool
+}
+
+func (a *addedTokens) add(t addedToken) {
+	a.any = true
+	list := append(a.byFirst[t.Content[0]], t)
+	slices.SortStableFunc(list, func(x, y addedToken) int { return len(y.Content) - len(x.Content) })
+	a.byFirst[t.Content[0]] = list
+}
+
+// stretch is a token, or text between two where token is -1.
+type stretch struct {
+	text  string
+	token int32
+	first bool
+}
+
+// cut takes text apart at the added tokens.
+func (a *addedTokens) cut(text string) []stretch {
+	if !a.any {
+		return []stretch{{text, -1, true}}
+	}
+	var out []stretch
+	from := 0
+	for i := 0; i < len(text); {
+		t := a.at(text, i)
+		if t == nil {
+			i++
+			continue
+		}
+		start, end := i, i+len(t.Content)
+		if t.Left {
+			for start > from {
+				r, n := utf8.DecodeLastRuneInString(text[from:start])
+				if !unicode.IsSpace(r) {
+					break
+				}
+				start -= n
+			}
+		}
+		for t.Right && end < len(text) {
+			r, n := utf8.DecodeRuneInString(text[end:])
+			if !unicode.IsSpace(r) {
+				break
+			}
+			end += n
+		}
+		if start > from {
+			out = append(out, stretch{text[from:start], -1, from == 0})
+		}
+		out = append(out, stretch{text[start:end], t.ID, start == 0})
+		from, i = end, end
+	}
+	if from < len(text) {
+		out = append(out, stretch{text[from:], -1, from == 0})
+	}
+	return out
+}
+
+// at returns the longest token that begins at byte i, or nil.
+func (a *addedTokens) at(text string, i int) *addedToken {
+	for k := range a.byFirst[text[i]] {
+		t := &a.byFirst[text[i]][k]
+		if len(text)-i < len(t.Content) || text[i:i+len(t.Content)] != t.Content {
+			continue
+		}
+		if t.SingleWord {
+			before, _ := utf8.DecodeLastRuneInString(text[:i])
+			after, _ := utf8.DecodeRuneInString(text[i+len(t.Content):])
+			if i > 0 && isWord(before) || i+len(t.Content) < len(text) && isWord(after) {
+				return nil
+			}
+		}
+		return t
+	}
+	return nil
+}
+
+// optionalText is a JSON string that may be null.
+type optionalText = *string
+
+func valueOf(s optionalText) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// unsupported says that a part of a tokenizer cannot be followed.
+func unsupported(what, kind string) error {
+	return fmt.Errorf("%w: tokenizer: a %s of type %.40q is not known here", ErrModelFile, what, kind)
+}

@@ -1,0 +1,128 @@
+package embed
+
+import (
+	"encoding/json"
+	"unicode/utf8"
+)
+
+// wordPiece spells a word by its longest known beginnings, as BERT does.
+type wordPiece struct {
+	vocab   map[string]int32
+	unk     int32
+	prefix  string // of pieces that continue a word
+	longest int    // characters of a word that is spelled at all
+	widest  int    // bytes of the longest token
+}
+
+func parseWordPiece(raw json.RawMessage) (tokenModel, error) {
+	var f struct {
+		Vocab   map[string]int32 `json:"vocab"`
+		Unk     string           `json:"unk_token"`
+		Prefix  optionalText     `json:"continuing_subword_prefix"`
+		Longest *int             `json:"max_input_chars_per_word"`
+	}
+	if err := unmarshal(raw, &f, "WordPiece"); err != nil {
+		return nil, err
+	}
+	unk, ok := f.Vocab[f.Unk]
+	if !ok {
+		return nil, unreadable("tokenizer: WordPiece has no token %.40q for what is unknown", f.Unk)
+	}
+	m := &wordPiece{vocab: f.Vocab, unk: unk, prefix: "##", longest: 100}
+	if f.Prefix != nil {
+		m.prefix = *f.Prefix
+	}
+	if f.Longest != nil {
+		m.longest = *f.Longest
+	}
+	for t := range f.Vocab {
+		m.widest = max(m.widest, len(t))
+	}
+	return m, nil
+}
+
+func (m *wordPiece) vocabulary() map[string]int32 { return m.vocab }
+func (m *wordPiece) unknown() int32               { return m.unk }
+
+func (m *wordPiece) spell(dst []int32, piece string) []int32 {
+	if utf8.RuneCountInString(piece) > m.longest {
+		return append(dst, m.unk)
+	}
+	from := len(dst)
+	buf := make([]byte, 0, m.widest+len(m.prefix))
+	for i := 0; i < len(piece); {
+		lead := buf[:0]
+		if i > 0 {
+			lead = append(lead, m.prefix...)
+		}
+		end := min(len(piece), i+m.widest)
+		for end < len(piece) && !utf8.RuneStart(piece[end]) {
+			end--
+		}
+		found := false
+		for ; end > i; end-- {
+			if end < len(piece) && !utf8.RuneStart(piece[end]) {
+				continue
+			}
+			if id, ok := m.vocab[string(append(lead, piece[i:end]...))]; ok {
+				dst, found = append(dst, id), true
+				break
+			}
+		}
+		if !found {
+			return append(dst[:from], m.unk)
+		}
+		i = end
+	}
+	return dst
+}
+
+// wordLevel knows whole words only.
+type wordLevel struct {
+	vocab map[string]int32
+	unk   int32
+}
+
+func parseWordLevel(raw json.RawMessage) (tokenModel, error) {
+	var f struct {
+		Vocab map[string]int32 `json:"vocab"`
+		Unk   string           `json:"unk_token"`
+	}
+	if err := unmarshal(raw, &f, "WordLevel"); err != nil {
+		return nil, err
+	}
+	unk, ok := f.Vocab[f.Unk]
+	if !ok {
+		return nil, unreadable("tokenizer: WordLevel has no token %.40q for what is unknown", f.Unk)
+	}
+	return &wordLevel{f.Vocab, unk}, nil
+}
+
+func (m *wordLevel) vocabulary() map[string]int32 { return m.vocab }
+func (m *wordLevel) unknown() int32               { return m.unk }
+
+func (m *wordLevel) spell(dst []int32, piece string) []int32 {
+	if id, ok := m.vocab[piece]; ok {
+		return append(dst, id)
+	}
+	return append(dst, m.unk)
+}
+
+// byteToken is how a token for a single byte is written in a vocabulary.
+func byteToken(b byte) string {
+	const hex = "0123456789ABCDEF"
+	return string([]byte{'<', '0', 'x', hex[b>>4], hex[b&15], '>'})
+}
+
+// appendBytes appends the tokens of the bytes of s, if there is one for each.
+func appendBytes(dst []int32, vocab map[string]int32, s string) ([]int32, bool) {
+	from := len(dst)
+	for i := range len(s) {
+		id, ok := vocab[byteToken(s[i])]
+		if !ok {
+			return dst[:from], false
+		}
+		dst = append(dst, id)
+	}
+	return dst, true
+}

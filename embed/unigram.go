@@ -1,0 +1,131 @@
+package embed
+
+import (
+	"encoding/json"
+	"math"
+	"unicode/utf8"
+)
+
+// unigram spells text by the likeliest row of tokens, as SentencePiece does.
+type unigram struct {
+	vocab    map[string]int32
+	scores   []float64
+	unk      int32 // -1 if there is none
+	bytes    bool  // what is unknown is spelled by its bytes
+	unkScore float64
+	widest   int // bytes of the longest token
+}
+
+// unkPenalty is how much less likely than the unlikeliest token something unknown is.
+const unkPenalty = 10
+
+func parseUnigram(raw json.RawMessage) (tokenModel, error) {
+	var f struct {
+		Vocab []json.RawMessage `json:"vocab"`
+		Unk   *int32            `json:"unk_id"`
+		Bytes bool              `json:"byte_fallback"`
+	}
+	if err := unmarshal(raw, &f, "Unigram"); err != nil {
+		return nil, err
+	}
+	m := &unigram{vocab: make(map[string]int32, len(f.Vocab)), scores: make([]float64, len(f.Vocab)), unk: -1, bytes: f.Bytes}
+	least := math.Inf(1)
+	for i, raw := range f.Vocab {
+		var token string
+		entry := []any{&token, &m.scores[i]}
+		if err := unmarshal(raw, &entry, "a Unigram token"); err != nil {
+			return nil, err
+		}
+		m.vocab[token] = int32(i)
+		m.widest = max(m.widest, len(token))
+		least = min(least, m.scores[i])
+	}
+	if f.Unk != nil {
+		if m.unk = *f.Unk; m.unk < 0 || int(m.unk) >= len(f.Vocab) {
+			return nil, unreadable("tokenizer: Unigram's token %d for what is unknown is not one of %d", m.unk, len(f.Vocab))
+		}
+	}
+	if len(f.Vocab) == 0 {
+		return nil, unreadable("tokenizer: Unigram has no tokens")
+	}
+	m.unkScore = least - unkPenalty
+	return m, nil
+}
+
+func (m *unigram) vocabulary() map[string]int32 { return m.vocab }
+
+// unknown is none: a Unigram model's token for it has a vector like any other.
+func (m *unigram) unknown() int32 { return -1 }
+
+// reached is the likeliest way to spell the text up to a place.
+type reached struct {
+	score float64
+	from  int32 // -1 where no way leads
+	id    int32
+}
+
+func (m *unigram) spell(dst []int32, piece string) []int32 {
+	best := make([]reached, len(piece)+1)
+	for i := range best {
+		best[i].from = -1
+	}
+	best[0].from = 0
+	for i := 0; i < len(piece); {
+		_, size := utf8.DecodeRuneInString(piece[i:])
+		single := false
+		for end := i + size; end <= len(piece) && end-i <= m.widest; {
+			if id, ok := m.vocab[piece[i:end]]; ok {
+				best[end].offer(best[i].score+m.scores[id], i, id)
+				single = single || end == i+size
+			}
+			_, n := utf8.DecodeRuneInString(piece[end:])
+			if n == 0 {
+				break
+			}
+			end += n
+		}
+		if !single {
+			best[i+size].offer(best[i].score+m.unkScore, i, m.unk)
+		}
+		i += size
+	}
+	return m.trace(dst, piece, best)
+}
+
+func (r *reached) offer(score float64, from int, id int32) {
+	if r.from < 0 || score > r.score {
+		*r = reached{score, int32(from), id}
+	}
+}
+
+// trace goes the best way back. Unknown characters that follow one another are one token.
+func (m *unigram) trace(dst []int32, piece string, best []reached) []int32 {
+	type span struct{ from, to int }
+	var spans []span
+	for end := len(piece); end > 0; end = int(best[end].from) {
+		start := int(best[end].from)
+		unknown := best[end].id == m.unk
+		if n := len(spans); unknown && n > 0 && spans[n-1].from == end && best[spans[n-1].to].id == m.unk {
+			spans[n-1].from = start
+			continue
+		}
+		spans = append(spans, span{start, end})
+	}
+	for i := len(spans) - 1; i >= 0; i-- {
+		s := piece[spans[i].from:spans[i].to]
+		if id, ok := m.vocab[s]; ok {
+			dst = append(dst, id)
+			continue
+		}
+		if m.bytes {
+			var ok bool
+			if dst, ok = appendBytes(dst, m.vocab, s); ok {
+				continue
+			}
+		}
+		if m.unk >= 0 {
+			dst = append(dst, m.unk)
+		}
+	}
+	return dst
+}
