@@ -209,7 +209,6 @@ func TestDecay(t *testing.T) {
 	settle(t, l)
 	fresh := lifts(t, l, set, "", "rain sun")[6]
 	c.t = c.t.Add(3 * 24 * time.Hour)
-	l.dirty = true
 	settle(t, l)
 	old := lifts(t, l, set, "", "rain sun")[6]
 	if !(old < fresh && old > 0) {

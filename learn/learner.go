@@ -80,7 +80,9 @@ type Learner struct {
 	book    *book // what is stored, and what is pending
 	pending *book // what is to be written
 	version uint64
-	dirty   bool // book has changed since the models were made
+	dirty   bool  // book has changed since the models were made
+	built   int64 // the day on which they were
+	swept   time.Time
 }
 
 // room is what one lift needs.
@@ -152,12 +154,13 @@ func (l *Learner) refresh(ctx context.Context) error {
 
 // rebuild makes the models anew, if anything has changed. It takes a while, and is not waited for by any search.
 func (l *Learner) rebuild() {
+	today := l.o.Now().UnixMilli() / day
 	l.mu.Lock()
-	if !l.dirty {
+	if !l.dirty && l.built == today {
 		l.mu.Unlock()
 		return
 	}
-	l.dirty = false
+	l.dirty, l.built = false, today
 	b := &book{uses: maps.Clone(l.book.uses), approved: maps.Clone(l.book.approved)}
 	l.mu.Unlock()
 	profiles := map[string]bool{}
@@ -180,13 +183,22 @@ func (l *Learner) rebuild() {
 	l.usage.Store(&usage)
 }
 
+// sweepEvery is how often it is seen what has grown too old, where nothing is learned.
+const sweepEvery = time.Hour
+
 // Flush writes what is pending. The errors are those of the Disk; what could not be written stays pending.
 func (l *Learner) Flush(ctx context.Context) error {
 	l.disk.Lock()
 	defer l.disk.Unlock()
+	now := l.o.Now()
 	l.mu.Lock()
 	written := l.pending
-	extra := l.book.surplus(l.o.Now(), l.o.HalfLife, l.known())
+	if written.empty() && now.Sub(l.swept) < sweepEvery {
+		l.mu.Unlock()
+		return nil
+	}
+	l.swept = now
+	extra := l.book.surplus(now, l.o.HalfLife, l.known())
 	l.book.drop(extra)
 	written.drop(extra)
 	l.pending = newBook()

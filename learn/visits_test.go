@@ -134,7 +134,7 @@ func TestWritesAreBatched(t *testing.T) {
 		disk := newMemory()
 		l := newLearner(t, disk, tools(4), func(o *Options) { o.Now = nil })
 		l.Start()
-		defer l.Close()
+		defer func() { _ = l.Close() }()
 		for i := range 100 {
 			who := tool.Asker{Client: "c", Session: fmt.Sprint(i)}
 			l.Searched(who, answer("rain", true, 1))
