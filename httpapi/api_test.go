@@ -110,7 +110,7 @@ func newFixture(t *testing.T, change func(*Options)) *fixture {
 	f.answer = func(_ context.Context, c tool.Call) (*tool.CallResult, error) {
 		return &tool.CallResult{Raw: json.RawMessage("{ \"content\":[],\n\"structuredContent\":{\"n\":9007199254740993,\"t\":\"<&>\"}}")}, nil
 	}
-	o := Options{Searcher: f, Caller: f, Catalog: f, Version: "1.2.3", Logger: slog.New(slog.NewTextHandler(f.log, nil))}
+	o := Options{Searcher: f, Caller: f, Catalog: f, Metrics: f, Version: "1.2.3", Logger: slog.New(slog.NewTextHandler(f.log, nil))}
 	if change != nil {
 		change(&o)
 	}
@@ -121,7 +121,7 @@ func newFixture(t *testing.T, change func(*Options)) *fixture {
 	return f
 }
 
-// do sends a request; a body makes it JSON.
+// do sends a request, marked as our own; a body makes it JSON.
 func (f *fixture) do(method, target, body string, headers ...string) *httptest.ResponseRecorder {
 	f.t.Helper()
 	var r io.Reader
@@ -131,6 +131,7 @@ func (f *fixture) do(method, target, body string, headers ...string) *httptest.R
 	req := httptest.NewRequest(method, target, r)
 	req.Host = "127.0.0.1:8733"
 	req.Header.Set("X-Request-Id", "test")
+	req.Header.Set(markHeader, "1")
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}

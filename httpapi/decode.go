@@ -35,11 +35,19 @@ func invalid(field, what string) error {
 	return &tool.Error{Code: tool.Invalid, Op: "read request", Msg: field + " " + what, Hint: "/openapi.json describes what is taken"}
 }
 
+// errNotJSON refuses a body.
+var errNotJSON = echo.NewHTTPError(http.StatusUnsupportedMediaType, "the body is not marked as JSON")
+
+func isJSON(r *http.Request) bool {
+	kind, _, err := mime.ParseMediaType(r.Header.Get(echo.HeaderContentType))
+	return err == nil && kind == echo.MIMEApplicationJSON
+}
+
 // readBody decodes a JSON body into v, and names the field that is wrong or unknown.
 func readBody(c echo.Context, v any) error {
-	if kind, _, err := mime.ParseMediaType(c.Request().Header.Get(echo.HeaderContentType)); err != nil || kind != echo.MIMEApplicationJSON {
+	if !isJSON(c.Request()) {
 		// Besides being a courtesy this keeps pages of other origins from sending JSON without being asked first.
-		return echo.NewHTTPError(http.StatusUnsupportedMediaType, "the body is not marked as JSON")
+		return errNotJSON
 	}
 	body, err := io.ReadAll(c.Request().Body)
 	if err != nil {

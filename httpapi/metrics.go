@@ -24,6 +24,9 @@ const defaultWindow = "24h"
 
 var metricsParams = []param{{name: "window", text: defaultWindow + " if left out", values: []any{"1h", "24h", "7d", "all"}}}
 
+// prometheusPath is where Prometheus asks.
+const prometheusPath = "/metrics"
+
 func (s *Server) metrics(c echo.Context) error {
 	v := readQuery(c)
 	window := cmp.Or(v.text("window"), defaultWindow)

@@ -3,17 +3,11 @@ package httpapi
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
-	"crypto/subtle"
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
-	"net/netip"
-	"net/url"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -24,7 +18,8 @@ import (
 )
 
 // use puts what every request goes through in order: it gets an id, is logged, survives a panic, is checked, and is
-// bounded in size and time. The checks come before the routes, so that a stranger does not learn which there are.
+// bounded in size and time. The checks come before the routes, so that a stranger does not learn which there are. Echo puts
+// the chain together anew for each request, so what a check keeps is made here.
 func (s *Server) use() {
 	s.echo.Pre(
 		requestID,
@@ -38,9 +33,10 @@ func (s *Server) use() {
 				return &tool.Error{Code: tool.Internal, Op: "http", Msg: "panic", Err: fmt.Errorf("%w\n%s", err, stack)}
 			},
 		}),
-		s.checkHost, s.checkOrigin, s.checkToken,
+		s.harden, s.limitRate(), s.checkHost, s.checkOrigin, s.checkToken(), s.checkForgery,
 		s.bound,
 		middleware.GzipWithConfig(middleware.GzipConfig{Skipper: streams, MinLength: 1024}),
+		answerAs,
 	)
 }
 
@@ -76,79 +72,12 @@ func (s *Server) logRequest(c echo.Context, v middleware.RequestLoggerValues) er
 	return nil
 }
 
-// checkHost refuses names that are not ours. A page in a browser can have its own name resolve to a loopback address and
-// so reach this server; it cannot do that with an address in numbers.
-func (s *Server) checkHost(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		if host := hostname(c.Request().Host); !s.ownHost(host) {
-			return &tool.Error{Code: tool.Denied, Op: "check host", Msg: "this server does not answer to the name " + short(host), Hint: "add the name to the allowed hosts"}
-		}
-		return next(c)
-	}
-}
-
-func (s *Server) ownHost(host string) bool {
-	host = strings.TrimSuffix(strings.ToLower(host), ".")
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") || slices.Contains(s.o.Hosts, "*") {
-		return true
-	}
-	if _, err := netip.ParseAddr(host); err == nil {
-		return true
-	}
-	return slices.ContainsFunc(s.o.Hosts, func(h string) bool { return strings.EqualFold(h, host) })
-}
-
-// hostname returns a Host header without its port and brackets.
-func hostname(host string) string {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		return name
-	}
-	return strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
-}
-
-// checkOrigin refuses requests that a page of another origin makes.
-func (s *Server) checkOrigin(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		origin := c.Request().Header.Get(echo.HeaderOrigin)
-		if origin == "" || slices.Contains(s.o.Origins, "*") || slices.Contains(s.o.Origins, origin) {
-			return next(c)
-		}
-		if u, err := url.Parse(origin); err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && strings.EqualFold(u.Host, c.Request().Host) {
-			return next(c)
-		}
-		return &tool.Error{Code: tool.Denied, Op: "check origin", Msg: "pages of " + short(origin) + " may not use this server", Hint: "add the origin to the allowed ones"}
-	}
-}
-
-// open are the pages that need no token, for those who watch over the process.
-var open = [...]string{"/healthz", "/readyz"}
-
-// checkToken compares digests, so that neither the token nor its length shows in the time it takes.
-func (s *Server) checkToken(next echo.HandlerFunc) echo.HandlerFunc {
-	if s.o.Token == "" {
-		return next
-	}
-	want := sha256.Sum256([]byte(s.o.Token))
-	return func(c echo.Context) error {
-		if path := c.Request().URL.Path; slices.Contains(open[:], path) || s.ofPanel(path) {
-			return next(c)
-		}
-		scheme, token, _ := strings.Cut(c.Request().Header.Get(echo.HeaderAuthorization), " ")
-		got := sha256.Sum256([]byte(strings.TrimSpace(token)))
-		if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
-			c.Response().Header().Set(echo.HeaderWWWAuthenticate, `Bearer realm="tooldex"`)
-			return echo.NewHTTPError(http.StatusUnauthorized, "the request bears no token, or another than ours")
-		}
-		return next(c)
-	}
-}
-
 // bound limits the size and the time of a request. A call of a tool, and a start, takes as long as its upstream is given.
 func (s *Server) bound(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
+		control := http.NewResponseController(c.Response().Writer)
 		if r.Body != nil && r.Body != http.NoBody {
-			control := http.NewResponseController(c.Response().Writer)
 			if control.SetReadDeadline(time.Now().Add(bodyTimeout)) == nil { // a recorder in a test has none
 				r.Body = &timedBody{r.Body, control}
 			}
@@ -157,6 +86,11 @@ func (s *Server) bound(next echo.HandlerFunc) echo.HandlerFunc {
 			}
 		}
 		if !streams(c) && !strings.HasSuffix(r.URL.Path, callSuffix) && !strings.HasSuffix(r.URL.Path, startSuffix) {
+			// Who does not read the answer keeps it no longer than who does not send the request. The connection may carry a
+			// stream next, which has no such end.
+			if control.SetWriteDeadline(time.Now().Add(s.o.Timeout+bodyTimeout)) == nil {
+				defer func() { _ = control.SetWriteDeadline(time.Time{}) }()
+			}
 			ctx, cancel := context.WithTimeout(r.Context(), s.o.Timeout)
 			defer cancel()
 			c.SetRequest(r.WithContext(ctx))

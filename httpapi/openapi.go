@@ -63,7 +63,7 @@ func describe(routes []route, o Options) ([]byte, error) {
 		Paths:      map[string]map[string]operation{},
 		Components: components{Schemas: map[string]*jsonschema.Schema{}},
 	}
-	if o.Token != "" {
+	if o.Token != "" || len(o.Tokens) > 0 {
 		d.Security = []map[string][]string{{"token": {}}}
 		d.Components.Security = map[string]map[string]string{"token": {"type": "http", "scheme": "bearer"}}
 	}

@@ -18,7 +18,7 @@ type Problem struct {
 	Title  string `json:"title" jsonschema:"the status in words"`
 	Status int    `json:"status"`
 	Detail string `json:"detail,omitempty" jsonschema:"what is wrong, naming the thing"`
-	Code   string `json:"code" jsonschema:"what kind of error it is, for programs: invalid, not_found, denied, unavailable, timeout, internal, unauthorized, method_not_allowed, too_large, unsupported_media_type"`
+	Code   string `json:"code" jsonschema:"what kind of error it is, for programs: invalid, not_found, denied, unavailable, timeout, internal, unauthorized, rate_limited, method_not_allowed, too_large, unsupported_media_type"`
 	Hint   string `json:"hint,omitempty" jsonschema:"what to do about it"`
 	// RequestID finds the request in the log.
 	RequestID string `json:"requestId,omitempty" jsonschema:"the id of the request, as in the log"`
@@ -72,6 +72,8 @@ func frameworkProblem(e *echo.HTTPError, requestID string) Problem {
 		return newProblem(e.Code, "method_not_allowed", "the page does not take this method", "the Allow header lists those it takes", requestID)
 	case http.StatusUnauthorized:
 		return newProblem(e.Code, "unauthorized", detail, "send Authorization: Bearer and the token", requestID)
+	case http.StatusTooManyRequests:
+		return newProblem(e.Code, "rate_limited", detail, "wait a second, and ask less often", requestID)
 	case http.StatusUnsupportedMediaType:
 		return newProblem(e.Code, "unsupported_media_type", detail, "send Content-Type: application/json", requestID)
 	}
@@ -101,7 +103,7 @@ func (s *Server) handleError(err error, c echo.Context) {
 	if c.Response().Committed {
 		return
 	}
-	if p.Status == http.StatusServiceUnavailable {
+	if p.Status == http.StatusServiceUnavailable || p.Status == http.StatusTooManyRequests {
 		c.Response().Header().Set("Retry-After", "1")
 	}
 	body, err := encode(p)

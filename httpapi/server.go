@@ -44,13 +44,17 @@ type Options struct {
 	Ready func(context.Context) error
 	// MCP is served at /mcp and /mcp/{profile}; nil leaves the route out. It is called after the checks of Host, Origin and token.
 	MCP http.Handler
+	// ReadOnly refuses operations that change what is kept here. Which calls are made is the business of Caller and MCP.
+	ReadOnly bool
 	// OnShutdown is called once when Serve begins to shut down, before it waits for open requests: the place to end
 	// streams that would stay open. Nil means nothing.
 	OnShutdown func()
 
-	Token   string        // that every request but those for health must bear; "" means none
+	Token   string        // that every request but those for health must bear; "" and no Tokens mean none
+	Tokens  []Token       // further ones, which may be good for less
 	Hosts   []string      // host names allowed beside loopback names and IP addresses; "*" allows all
 	Origins []string      // origins allowed beside that of the request's own host, as "https://example.com"
+	Rate    float64       // requests a second from one address, in bursts of twice as many; zero means as many as come
 	MaxBody int64         // bytes of a request's body; zero means 1 MiB. /mcp has a limit of its own.
 	Timeout time.Duration // of one request but those to /mcp and calls of tools; zero means 30 seconds
 	Grace   time.Duration // that Serve gives open requests when it ends; zero means 10 seconds
@@ -86,12 +90,15 @@ func New(o Options) (*Server, error) {
 	s.use()
 	routes := s.routes()
 	for _, r := range routes {
-		s.echo.Add(r.method, r.pattern(), r.handle)
+		s.echo.Add(r.method, r.pattern(), s.mayRun(r))
 	}
 	s.usePanel()
 	if s.o.MCP != nil {
 		s.echo.Any(mcpPath, echo.WrapHandler(s.o.MCP))
 		s.echo.Any(mcpProfilePath, echo.WrapHandler(s.o.MCP))
+	}
+	if s.o.Prometheus != nil {
+		s.echo.GET(prometheusPath, echo.WrapHandler(s.o.Prometheus))
 	}
 	var err error
 	if s.spec, err = describe(routes, s.o); err != nil {

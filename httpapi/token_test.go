@@ -1,0 +1,333 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"tooldex/tool"
+)
+
+// TestTokensOfLess has one token for all, one for a few tools, and one that may only read.
+func TestTokensOfLess(t *testing.T) {
+	path := func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.URL.Path) }
+	few := newFixture(t, func(o *Options) {
+		o.MCP = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "few ") })
+		o.Metrics = nil
+	})
+	few.set = tool.NewSet(testTools()[:1], "")
+	reader := newFixture(t, func(o *Options) { o.ReadOnly, o.Learner = true, &diary{} })
+	whole := newFixture(t, func(o *Options) {
+		o.Token, o.MCP, o.Learner = "whole", http.HandlerFunc(path), &diary{}
+		o.Tokens = []Token{
+			{Digest: sha256.Sum256([]byte("few")), Server: few.Server},
+			{Digest: sha256.Sum256([]byte("reader")), Server: reader.Server},
+			{Digest: sha256.Sum256([]byte("second"))},
+		}
+	})
+	const feedback = `{"query":"read a file","tool":"files/read_file"}`
+	for name, c := range map[string]struct {
+		token, method, target, body string
+		status                      int
+		holds                       string
+	}{
+		"all tools":              {"whole", "GET", "/api/tools?server=other", "", 200, "other/write_file"},
+		"all tools, second":      {"second", "GET", "/api/tools?server=other", "", 200, "other/write_file"},
+		"few tools":              {"few", "GET", "/api/tools", "", 200, `"total":1}`},
+		"one of the few":         {"few", "GET", "/api/tools/files/read_file", "", 200, "files/read_file"},
+		"none of the few":        {"few", "GET", "/api/tools/other/write_file", "", 404, "no tool"},
+		"call none of the few":   {"few", "POST", "/api/tools/other/write_file/call", `{}`, 404, "no tool"},
+		"few over MCP":           {"few", "POST", "/mcp", `{}`, 200, "few"},
+		"few over another's MCP": {"few", "POST", "/mcp/other", `{}`, 200, "few"},
+		"all over MCP":           {"whole", "POST", "/mcp/other", `{}`, 200, "/mcp/other"},
+		"few has no metrics":     {"few", "GET", "/api/metrics", "", 404, "nothing is counted"},
+		"no such page for few":   {"few", "GET", "/nope", "", 404, "no such page"},
+		"no such method for few": {"few", "PUT", "/search", `{}`, 405, "method"},
+		"read and search":        {"reader", "POST", "/search", `{"query":"read"}`, 200, "files/read_file"},
+		"read and call":          {"reader", "POST", "/api/tools/files/read_file/call", `{}`, 200, "structuredContent"},
+		"read and change":        {"reader", "POST", "/api/feedback", feedback, 403, "nothing may be changed"},
+		"all and change":         {"whole", "POST", "/api/feedback", feedback, 200, "ok"},
+		"unknown":                {"fewer", "GET", "/api/tools", "", 401, "unauthorized"},
+		"empty":                  {"", "GET", "/api/tools", "", 401, "unauthorized"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := whole.do(c.method, c.target, c.body, "Authorization", "Bearer "+c.token)
+			if w.Code != c.status || !strings.Contains(w.Body.String(), c.holds) {
+				t.Errorf("%d %s, want %d with %q", w.Code, w.Body, c.status, c.holds)
+			}
+			if w.Header().Get("X-Request-Id") != "test" {
+				t.Error("the request has lost its id")
+			}
+		})
+	}
+	if n := strings.Count(whole.log.String(), "msg=request"); n != 18 {
+		t.Errorf("%d requests are in the log", n)
+	}
+	if few.log.String()+reader.log.String() != "" {
+		t.Errorf("requests are logged twice:\n%s%s", few.log, reader.log)
+	}
+}
+
+// TestReadOnlyHoldsForAllRoutes asks every operation of the table: none that changes something may be missed.
+func TestReadOnlyHoldsForAllRoutes(t *testing.T) {
+	s := newFixture(t, func(o *Options) { o.ReadOnly = true }).Server
+	for _, r := range s.routes() {
+		reads := r.method == http.MethodGet || strings.HasPrefix(r.id, "search") || r.id == "callTool" || r.id == "selectTools"
+		ran := false
+		r.handle = func(echo.Context) error { ran = true; return nil }
+		err := s.mayRun(r)(nil)
+		if ran != reads || (tool.CodeOf(err) == tool.Denied) == reads {
+			t.Errorf("%s: runs %v, %v", r.id, ran, err)
+		}
+	}
+}
+
+func TestForgery(t *testing.T) {
+	k := &keeper{}
+	f := newFixture(t, func(o *Options) { o.Operator, o.Origins = k, []string{"https://panel.example.com"} })
+	guarded := newFixture(t, func(o *Options) { o.Operator, o.Token = k, "t" })
+	const stop = "/api/servers/a%20b/stop"
+	for name, c := range map[string]struct {
+		f       *fixture
+		headers []string
+		body    string
+		want    int
+	}{
+		"marked":                 {f, []string{"X-Tooldex", "1"}, "", 200},
+		"JSON":                   {f, []string{"X-Tooldex", ""}, `{}`, 200},
+		"a form without fields":  {f, []string{"X-Tooldex", ""}, "", 403},
+		"a form":                 {f, []string{"X-Tooldex", "", "Content-Type", "application/x-www-form-urlencoded"}, "a=b", 415},
+		"the panel":              {f, []string{"Sec-Fetch-Site", "same-origin", "Origin", "http://127.0.0.1:8733"}, "", 200},
+		"by hand":                {f, []string{"Sec-Fetch-Site", "none"}, "", 200},
+		"another site":           {f, []string{"Sec-Fetch-Site", "cross-site"}, "", 403},
+		"a site beside":          {f, []string{"Sec-Fetch-Site", "same-site"}, "", 403},
+		"another site's JSON":    {f, []string{"Sec-Fetch-Site", "cross-site"}, `{}`, 403},
+		"an allowed site":        {f, []string{"Sec-Fetch-Site", "cross-site", "Origin", "https://panel.example.com"}, "", 200},
+		"with a token":           {guarded, []string{"X-Tooldex", "", "Authorization", "Bearer t"}, "", 200},
+		"marked without a token": {guarded, nil, "", 401},
+	} {
+		if w := c.f.do("POST", stop, c.body, c.headers...); w.Code != c.want {
+			t.Errorf("%s: %d %s, want %d", name, w.Code, w.Body, c.want)
+		}
+	}
+	if w := f.do("GET", "/search?q=read", "", "Sec-Fetch-Site", "cross-site", "X-Tooldex", ""); w.Code != http.StatusOK {
+		t.Errorf("a link from another site gives %d", w.Code)
+	}
+}
+
+func TestHardening(t *testing.T) {
+	f := newFixture(t, nil)
+	for _, target := range []string{"/healthz", "/nope"} {
+		h := f.do("GET", target, "").Header()
+		if h.Get("X-Content-Type-Options") != "nosniff" || h.Get("X-Frame-Options") != "DENY" || h.Get("Referrer-Policy") != "no-referrer" || h.Get("Cross-Origin-Resource-Policy") != "same-origin" {
+			t.Errorf("%s: %v", target, h)
+		}
+	}
+}
+
+func TestRate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, func(o *Options) { o.Rate, o.Token = 2, "t" })
+		ask := func(from, token string) int {
+			t.Helper()
+			return f.doFrom(from, "/search?q=read", token)
+		}
+		for i := range 8 { // a burst of five: twice two, and one
+			want := http.StatusUnauthorized
+			if i >= 5 {
+				want = http.StatusTooManyRequests
+			}
+			if got := ask("10.0.0.1:1", "guess"); got != want {
+				t.Errorf("guess %d gives %d, want %d", i, got, want)
+			}
+		}
+		if got := ask("10.0.0.1:2", "t"); got != http.StatusTooManyRequests {
+			t.Errorf("the right guess gives %d: guesses are not bounded", got)
+		}
+		if got := ask("10.0.0.2:1", "t"); got != http.StatusOK {
+			t.Errorf("another address gets %d", got)
+		}
+		<-time.After(time.Second)
+		if got := ask("10.0.0.1:3", "t"); got != http.StatusOK {
+			t.Errorf("a second later it gives %d", got)
+		}
+		for i := range 6 {
+			got := ask("[2001:db8::"+string(rune('1'+i))+"]:1", "t")
+			if want := map[bool]int{true: 200, false: 429}[i < 5]; got != want {
+				t.Errorf("address %d of one network gets %d, want %d", i, got, want)
+			}
+		}
+		w := f.do("GET", "/search?q=a", "")
+		for range 6 {
+			w = f.do("GET", "/search?q=a", "")
+		}
+		if p := problem(t, w); p.Code != "rate_limited" || w.Header().Get("Retry-After") == "" {
+			t.Errorf("%+v %v", p, w.Header())
+		}
+	})
+}
+
+// doFrom sends a request from an address and returns its status.
+func (f *fixture) doFrom(from, target, token string) int {
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, target, nil)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	req.Host, req.RemoteAddr = "localhost", from
+	req.Header.Set("Authorization", "Bearer "+token)
+	w := &status{header: http.Header{}}
+	f.Handler().ServeHTTP(w, req)
+	return w.code
+}
+
+// status keeps the status of an answer.
+type status struct {
+	header http.Header
+	code   int
+}
+
+func (s *status) Header() http.Header         { return s.header }
+func (s *status) Write(b []byte) (int, error) { return len(b), nil }
+func (s *status) WriteHeader(code int)        { s.code = code }
+
+// pipes is a listener within the process, whose goroutines a bubble of synctest knows.
+type pipes struct {
+	conns  chan net.Conn
+	closed chan struct{}
+}
+
+func newPipes() *pipes { return &pipes{make(chan net.Conn), make(chan struct{})} }
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error   { close(p.closed); return nil }
+func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8733} }
+
+func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	ours, theirs := net.Pipe()
+	select {
+	case p.conns <- theirs:
+		return ours, nil
+	case <-ctx.Done():
+		return nil, errors.Join(ctx.Err(), ours.Close(), theirs.Close())
+	}
+}
+
+// TestNothingKeepsRunning serves requests that end well, badly, late and not at all. A goroutine that outlives them fails the
+// test: a bubble of synctest must end with its last one.
+func TestNothingKeepsRunning(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, func(o *Options) { o.Rate = 1000 })
+		f.found = func(ctx context.Context, q tool.Query) (*tool.Result, error) {
+			switch q.Text {
+			case "panic":
+				panic("as asked")
+			case "late":
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}
+			return &tool.Result{Tools: []tool.Hit{}}, nil
+		}
+		f.answer = func(ctx context.Context, _ tool.Call) (*tool.CallResult, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		l := newPipes()
+		ctx, stop := context.WithCancel(t.Context())
+		served := make(chan error, 1)
+		go func() { served <- f.Serve(ctx, l) }()
+		transport := &http.Transport{DialContext: l.dial}
+		client := &http.Client{Transport: transport}
+		send := func(ctx context.Context, method, target string, body io.Reader) int {
+			t.Helper()
+			req, err := http.NewRequestWithContext(ctx, method, "http://localhost"+target, body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header.Set("Content-Type", "application/json")
+			res, err := client.Do(req)
+			if err != nil {
+				return 0
+			}
+			defer func() { _ = res.Body.Close() }()
+			_, _ = io.Copy(io.Discard, res.Body)
+			return res.StatusCode
+		}
+		for target, want := range map[string]int{"/search?q=a": 200, "/search?q=panic": 500, "/search?q=late": 504, "/nope": 404, "/openapi.json": 200} {
+			if got := send(t.Context(), "GET", target, nil); got != want {
+				t.Errorf("%s gives %d, want %d", target, got, want)
+			}
+		}
+		gone, leave := context.WithTimeout(t.Context(), time.Minute)
+		defer leave()
+		if got := send(gone, "POST", "/api/tools/files/read_file/call", strings.NewReader(`{}`)); got != 0 {
+			t.Errorf("a call that its client left gives %d", got)
+		}
+		slow, end := io.Pipe() // a body that does not come
+		if got := send(t.Context(), "POST", "/search", slow); got != http.StatusBadRequest {
+			t.Errorf("a body that does not come gives %d", got)
+		}
+		_ = end.Close()
+		stop()
+		if err := <-served; err != nil {
+			t.Errorf("Serve: %v", err)
+		}
+		transport.CloseIdleConnections()
+	})
+}
+
+// TestReaderThatDoesNotRead holds that an answer which nobody takes ends.
+func TestReaderThatDoesNotRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, func(o *Options) { o.Timeout = time.Second })
+		f.found = func(context.Context, tool.Query) (*tool.Result, error) {
+			return &tool.Result{Query: strings.Repeat("x", 1<<20), Tools: []tool.Hit{}}, nil
+		}
+		l := newPipes()
+		ctx, stop := context.WithCancel(t.Context())
+		served := make(chan error, 1)
+		go func() { served <- f.Serve(ctx, l) }()
+		conn, err := l.dial(t.Context(), "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(conn, "GET /search?q=a HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(2 * bodyTimeout)
+		all, err := io.ReadAll(conn)
+		if len(all) > 1<<19 {
+			t.Errorf("%d bytes waited to be read, then %v", len(all), err)
+		}
+		stop()
+		if err := <-served; err != nil {
+			t.Errorf("Serve: %v", err)
+		}
+		_ = conn.Close()
+	})
+}
+
+func TestDescriptionOfTokens(t *testing.T) {
+	f := newFixture(t, func(o *Options) { o.Tokens = []Token{{}} })
+	var d struct{ Security []map[string][]string }
+	if err := json.Unmarshal(f.spec, &d); err != nil || len(d.Security) != 1 {
+		t.Errorf("%+v %v", d, err)
+	}
+}
