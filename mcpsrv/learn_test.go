@@ -104,8 +104,10 @@ func TestFeedbackInMeta(t *testing.T) {
 	}{
 		"the tool that is called": {map[string]any{"query": "q1"}, []string{"told q1 " + string(one.ID())}},
 		"another tool":            {map[string]any{"query": "q2", "tool": string(two.ID()), "wrong": true}, []string{"told q2 " + string(two.ID()) + " wrong"}},
-		"a list": {[]any{map[string]any{"query": "q3"}, map[string]any{"query": "q4", "tool": f.Set().Exposed(two.ID())}},
-			[]string{"told q3 " + string(one.ID()), "told q4 " + string(two.ID())}},
+		"a list": {
+			[]any{map[string]any{"query": "q3"}, map[string]any{"query": "q4", "tool": f.Set().Exposed(two.ID())}},
+			[]string{"told q3 " + string(one.ID()), "told q4 " + string(two.ID())},
+		},
 		"an unknown tool":     {map[string]any{"query": "q5", "tool": "nobody/nothing"}, nil},
 		"something else":      {"good", nil},
 		"without a request":   {map[string]any{}, []string{"told  " + string(one.ID())}},
