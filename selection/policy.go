@@ -11,11 +11,12 @@ import (
 
 // Policy says which tools may be seen and called. The zero Policy lets all through. It must not be changed once it is used.
 type Policy struct {
-	Servers []string // those whose tools may be; empty means all
+	Servers  []string // those whose tools may be; empty means all
+	ReadOnly bool     // only tools that are annotated as changing nothing
 	// Preferred tells what the profile prefers at this moment: what it hides does not exist. Nil means that it hides nothing. It
 	// must be quick, and safe for concurrent use.
 	Preferred func() *Preferred
-	// Tools tells of which category a called tool is. It is needed where Preferred is there.
+	// Tools tells what a called tool is. It is needed where Preferred is there, or ReadOnly.
 	Tools Source
 }
 
@@ -28,7 +29,7 @@ func (p Policy) AllowsServer(name string) bool {
 func (p Policy) Allows(t *tool.Tool) bool { return p.allows(t, p.preferred()) }
 
 func (p Policy) allows(t *tool.Tool, now *Preferred) bool {
-	return p.AllowsServer(t.Server) && !now.Hides(t)
+	return p.AllowsServer(t.Server) && (!p.ReadOnly || t.ReadOnly()) && !now.Hides(t)
 }
 
 // preferred returns what is preferred now, nil for nothing.
@@ -52,7 +53,10 @@ func (p Policy) allowsID(id tool.ID) bool {
 }
 
 // everything reports whether there is nothing to hide, ever.
-func (p Policy) everything() bool { return len(p.Servers) == 0 && p.Preferred == nil }
+func (p Policy) everything() bool { return !p.narrows() && p.Preferred == nil }
+
+// narrows reports whether there is something to hide, whatever is preferred.
+func (p Policy) narrows() bool { return len(p.Servers) > 0 || p.ReadOnly }
 
 // Searcher returns a Searcher that finds only what the policy allows. It narrows the query rather than the answer.
 func (p Policy) Searcher(next tool.Searcher) tool.Searcher {
@@ -70,7 +74,7 @@ type searcher struct {
 // Search implements tool.Searcher.
 func (s searcher) Search(ctx context.Context, q tool.Query) (*tool.Result, error) {
 	asked, now := q.Filter.Allow, s.policy.preferred()
-	if len(s.policy.Servers) > 0 || now.hidesSome() {
+	if s.policy.narrows() || now.hidesSome() {
 		q.Filter.Allow = func(t *tool.Tool) bool { return s.policy.allows(t, now) && (asked == nil || asked(t)) }
 	}
 	return s.next.Search(ctx, q)
@@ -132,7 +136,7 @@ func (c *catalog) Set() *tool.Set {
 	last := c.last.Load()
 	if last == nil || last.whole != whole || last.preferred != now {
 		last = &subset{whole: whole, allowed: whole, preferred: now}
-		if len(c.policy.Servers) > 0 || now.hidesSome() {
+		if c.policy.narrows() || now.hidesSome() {
 			last.allowed = whole.Subset(func(t *tool.Tool) bool { return c.policy.allows(t, now) })
 		}
 		c.last.Store(last)
