@@ -1,0 +1,133 @@
+// The frame around the views: which one is shown, the keys that work everywhere, the theme, and the question for a token.
+
+import { onToken } from './api.js';
+import { fail, fmt, h, id, replace } from './dom.js';
+import { catalogue, loadCatalogue, local, onCatalogue } from './state.js';
+import { applyTheme } from './theme.js';
+import { activityView } from './activity.js';
+import { selectionView } from './selection.js';
+import { serversView } from './servers.js';
+import { settingsView } from './settings.js';
+import { toolsView } from './tools.js';
+
+const views = [
+  { name: 'tools', label: 'Tools', make: toolsView },
+  { name: 'selection', label: 'Selection', make: selectionView },
+  { name: 'activity', label: 'Activity', make: activityView },
+  { name: 'servers', label: 'Servers', make: serversView },
+  { name: 'settings', label: 'Settings', make: settingsView },
+];
+
+const host = document.getElementById('view');
+let shown = null; // the view: {name, update, leave}
+
+// where reads the address: #/view?name=value.
+function where() {
+  const [name, query] = location.hash.replace(/^#\/?/, '').split('?');
+  const view = views.find((v) => v.name === name) ?? views[0];
+  return { view, params: new URLSearchParams(query ?? '') };
+}
+
+function navigate() {
+  const { view, params } = where();
+  document.title = `${view.label} · tooldex`;
+  for (const a of document.querySelectorAll('#nav a')) {
+    if (a.dataset.view === view.name) a.setAttribute('aria-current', 'page');
+    else a.removeAttribute('aria-current');
+  }
+  if (shown?.name === view.name) {
+    shown.update?.(params);
+    return;
+  }
+  shown?.leave?.();
+  host.className = `view-${view.name}`;
+  host.replaceChildren();
+  host.scrollTop = 0;
+  shown = { name: view.name, ...view.make(host, params) };
+}
+
+// typing tells whether a key belongs to what has the focus.
+function typing(target) {
+  return target.closest('input, select, textarea, [contenteditable]') !== null;
+}
+
+function focusSearch() {
+  if (shown.name !== 'tools') location.hash = '#/tools';
+  requestAnimationFrame(() => {
+    const q = document.getElementById('q');
+    q?.focus();
+    q?.select();
+  });
+}
+
+document.addEventListener('keydown', (e) => {
+  if (e.defaultPrevented || document.querySelector('dialog[open]')) return;
+  if ((e.ctrlKey || e.metaKey) && e.key === 'k') {
+    e.preventDefault();
+    focusSearch();
+    return;
+  }
+  if (e.ctrlKey || e.metaKey || e.altKey || typing(e.target) || !local.get('keys', true)) return;
+  const n = Number(e.key);
+  if (e.key === '/') focusSearch();
+  else if (e.key === '?') help();
+  else if (n >= 1 && n <= views.length) location.hash = `#/${views[n - 1].name}`;
+  else return;
+  e.preventDefault();
+});
+
+const keys = [
+  ['/ or Ctrl K', 'search'],
+  ['↑ ↓', 'through results, or the catalogue'],
+  ['← →', 'close and open a group'],
+  ['Enter', 'open the tool'],
+  ['Esc', 'back to the list, then clear the search'],
+  ['1 to 5', 'the views, in their order'],
+  ['?', 'these keys'],
+];
+
+function dialog(title, ...children) {
+  const name = id('dialog');
+  const d = h('dialog', { 'aria-labelledby': name }, h('h2', { id: name }, title), ...children);
+  d.addEventListener('close', () => d.remove());
+  document.body.append(d);
+  d.showModal();
+  return d;
+}
+
+function help() {
+  const d = dialog('Keys',
+    h('dl', { class: 'keys' }, keys.map(([key, what]) => [h('dt', null, h('kbd', null, key)), h('dd', null, what)])),
+    h('p', { class: 'muted' }, 'Keys without Ctrl can be switched off under Settings.'),
+    h('form', { method: 'dialog' }, h('button', null, 'Close')));
+  d.addEventListener('click', (e) => e.target === d && d.close());
+}
+
+// One question for the token answers all requests that wait for it.
+let asking = null;
+onToken((again) => (asking ??= askToken(again).finally(() => (asking = null))));
+
+function askToken(again) {
+  return new Promise((resolve) => {
+    const field = id('token');
+    const input = h('input', { id: field, type: 'password', autocomplete: 'off', required: true });
+    const d = dialog('Token',
+      h('p', null, again ? 'The token was not taken. What is the right one?' : 'This server wants a token.'),
+      h('form', {
+        method: 'dialog',
+        onsubmit: () => resolve(input.value.trim()),
+      }, h('label', { for: field }, 'Token, as in TOOLDEX_TOKEN'), input, h('div', { class: 'actions' }, h('button', { class: 'primary' }, 'Continue'))));
+    d.addEventListener('close', () => resolve(''));
+    input.focus();
+  });
+}
+
+document.getElementById('nav').append(...views.map((v, i) => h('li', null, h('a', { href: `#/${v.name}`, 'data-view': v.name, title: `Key ${i + 1}` }, v.label))));
+document.getElementById('help-button').addEventListener('click', help);
+onCatalogue(() => {
+  replace(document.getElementById('count'), h('strong', null, fmt.number(catalogue.enabled)), ' tools', h('span', { class: 'muted' }, ` · ${fmt.tokens(catalogue.tokens)} if all were listed`));
+});
+addEventListener('hashchange', navigate);
+applyTheme();
+navigate();
+loadCatalogue().catch(fail);

@@ -1,0 +1,14 @@
+// Light, dark, or as the system has it.
+
+import { local } from './state.js';
+
+export function applyTheme() {
+  const theme = local.get('theme', 'system');
+  if (theme === 'system') delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
+}
+
+export function setTheme(theme) {
+  local.set('theme', theme);
+  applyTheme();
+}

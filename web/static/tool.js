@@ -1,0 +1,174 @@
+// The page of one tool: what it takes, what finds it, how it is used, and what people may change about it.
+
+import { get, path, put } from './api.js';
+import { badge, empty, fail, fmt, h, id, replace, toast } from './dom.js';
+import { tryForm } from './try.js';
+import { parameterTable } from './schema.js';
+import { changed, prefer, preferences } from './state.js';
+import { wordsEditor } from './words.js';
+
+// toolPage shows a tool in host. It returns {leave}.
+export function toolPage(host, name, { open, close, focus }) {
+  const gone = new AbortController();
+  const back = h('button', { type: 'button', class: 'back quiet', onclick: close, title: 'Esc' }, '← Tools');
+  replace(host, back, h('p', { class: 'muted' }, 'Reading…'));
+  load().catch((err) => {
+    if (err.name !== 'AbortError') replace(host, back, empty(err.status === 404 ? 'There is no such tool' : 'It cannot be shown', err.message, err.hint ?? ''));
+  });
+
+  async function load() {
+    const [tool, overlay, insight, prefs] = await Promise.all([
+      get(path`api/tools/${name}`, null, gone.signal),
+      get(path`api/overlays/${name}`, null, gone.signal).catch(absent),
+      get(path`api/insights/${name}`, null, gone.signal).catch(absent),
+      preferences().catch(absent),
+    ]);
+    const title = h('h2', { tabindex: '-1' }, tool.name);
+    const state = { tool, overlay, insight, prefs };
+    state.say = async (change) => {
+      const next = structuredClone(state.overlay);
+      change(next);
+      state.overlay = await put(path`api/overlays/${name}`, next);
+      Object.assign(tool, await get(path`api/tools/${name}`));
+      state.insight = await get(path`api/insights/${name}`).catch(absent);
+      changed(tool);
+    };
+    replace(host, back, head(state, title), ...sections(state, open));
+    host.scrollTop = 0;
+    if (focus) title.focus({ preventScroll: true });
+  }
+
+  return { leave: () => gone.abort() };
+}
+
+// absent stands for what the service does not keep.
+function absent(err) {
+  if (err.name === 'AbortError') throw err;
+  return null;
+}
+
+function head(state, title) {
+  const { tool } = state;
+  const a = tool.annotations ?? {};
+  return h('header', { class: 'tool-head' },
+    h('div', { class: 'tool-title' }, title,
+      a.readOnlyHint && badge('read-only', 'good', 'its server says that it changes nothing'),
+      !a.readOnlyHint && a.destructiveHint && badge('destructive', 'bad', 'its server says that it may destroy something'),
+      a.openWorldHint && badge('open world', '', 'its server says that it reaches beyond itself'),
+      tool.deprecated && badge('deprecated', 'warn')),
+    h('p', { class: 'facts' }, h('span', null, tool.server), h('span', null, tool.category || 'other'), h('span', null, fmt.tokens(tool.tokens)),
+      h('span', { title: 'the name under which clients call it' }, h('code', null, tool.exposed)),
+      state.insight?.uses > 0 && h('span', null, `used ${fmt.short(state.insight.uses)}×`)),
+    tool.deprecated && h('p', { class: 'note warn' }, `Deprecated: ${tool.deprecated}`),
+    controls(state));
+}
+
+// controls are what decides whether clients get the tool.
+function controls(state) {
+  const { tool, overlay, prefs } = state;
+  const enabled = h('input', { type: 'checkbox', role: 'switch', checked: !tool.disabled, disabled: overlay === null });
+  enabled.addEventListener('change', async () => {
+    const on = enabled.checked;
+    try {
+      await state.say((o) => (o.enabled = on));
+      toast(on ? `${tool.name} is enabled` : `${tool.name} is disabled: it is neither found nor called`);
+    } catch (err) {
+      enabled.checked = !on;
+      fail(err);
+    }
+  });
+  return h('div', { class: 'controls' }, h('label', { class: 'switch' }, enabled, h('span', null, 'Enabled')), inclusion(tool, prefs));
+}
+
+// The names under which a tool may stand in the preferences.
+const namesOf = (tool) => [tool.id, tool.exposed];
+
+export function inclusionOf(tool, prefs) {
+  const has = (list) => namesOf(tool).some((n) => list?.includes(n));
+  return has(prefs?.neverInclude) ? 'never' : has(prefs?.alwaysInclude) ? 'always' : 'needed';
+}
+
+function inclusion(tool, prefs) {
+  const group = id('inclusion');
+  let now = inclusionOf(tool, prefs);
+  const choices = [['always', 'Always'], ['needed', 'When needed'], ['never', 'Never']];
+  const field = h('fieldset', { class: 'segments', disabled: prefs === null }, h('legend', { class: 'visually-hidden' }, 'In what agents get'),
+    choices.map(([value, label]) => h('label', null, h('input', { type: 'radio', name: group, value, checked: value === now }), h('span', null, label))));
+  field.addEventListener('change', async (e) => {
+    const wanted = e.target.value;
+    try {
+      await prefer((p) => {
+        for (const list of ['alwaysInclude', 'neverInclude']) p[list] = (p[list] ?? []).filter((n) => !namesOf(tool).includes(n));
+        if (wanted === 'always') p.alwaysInclude.push(tool.id);
+        if (wanted === 'never') p.neverInclude.push(tool.id);
+      });
+      now = wanted;
+      toast({ always: 'Every agent gets it', needed: 'Agents get it when they need it', never: 'No agent gets it' }[wanted]);
+    } catch (err) {
+      field.querySelector(`[value=${now}]`).checked = true;
+      fail(err);
+    }
+  });
+  return field;
+}
+
+function sections(state, open) {
+  const { tool } = state;
+  const parts = [];
+  if (tool.description) parts.push(section('Description', prose(tool.description)));
+  parts.push(section('Parameters', parameterTable(tool.inputSchema)));
+  parts.push(section('Try it', tryForm(state)));
+  parts.push(section('Examples', examples(state)));
+  parts.push(section('What finds it', wordsEditor(state)));
+  const related = state.insight?.related?.length ? state.insight.related : (tool.related ?? []);
+  if (related.length) {
+    parts.push(section('Related', h('ul', { class: 'related' }, related.map((r) => h('li', null, h('button', { type: 'button', class: 'link', onclick: () => open(r) }, r))))));
+  }
+  parts.push(h('details', { class: 'raw' }, h('summary', null, 'Schemas as the server wrote them'),
+    h('pre', { tabindex: '0' }, JSON.stringify(tool.inputSchema, null, 2)),
+    tool.outputSchema && [h('p', { class: 'muted' }, 'Output'), h('pre', { tabindex: '0' }, JSON.stringify(tool.outputSchema, null, 2))]));
+  return parts;
+}
+
+function section(title, ...children) {
+  const name = id('section');
+  return h('section', { class: 'section', 'aria-labelledby': name }, h('h3', { id: name }, title), children);
+}
+
+// prose shows a text with its line breaks, and folds a long one.
+function prose(text) {
+  const p = h('p', { class: 'prose' }, text.trim());
+  if (text.length < 700) return p;
+  p.classList.add('folded');
+  const more = h('button', { type: 'button', class: 'link', 'aria-expanded': 'false' }, 'Show all');
+  more.addEventListener('click', () => {
+    const folded = p.classList.toggle('folded');
+    more.textContent = folded ? 'Show all' : 'Show less';
+    more.setAttribute('aria-expanded', String(!folded));
+  });
+  return [p, more];
+}
+
+// examples lists those of the tool, and lets go of those that were added here.
+function examples(state) {
+  const place = h('div', { class: 'examples' });
+  const draw = () => {
+    const mine = state.overlay?.examples ?? [];
+    const list = state.tool.examples ?? [];
+    if (list.length === 0) {
+      replace(place, h('p', { class: 'muted' }, 'None yet. A call that went well can be kept as one.'));
+      return;
+    }
+    replace(place, list.map((e) => {
+      const at = mine.findIndex((m) => m.description === e.description && JSON.stringify(m.invocation) === JSON.stringify(e.invocation));
+      return h('figure', null, h('figcaption', null, e.description, ' ', at >= 0 ? badge('added here', 'accent') : badge('declared'),
+        at >= 0 && h('button', { type: 'button', class: 'quiet small', 'aria-label': `Remove the example ${e.description}`, onclick: () => state.say((o) => o.examples.splice(at, 1)).then(draw).catch(fail) }, 'Remove')),
+      e.invocation && h('pre', { tabindex: '0' }, JSON.stringify(e.invocation, null, 2)),
+      e.expectedOutput && h('p', { class: 'muted' }, `gives ${e.expectedOutput}`));
+    }));
+  };
+  state.examplesChanged = draw;
+  draw();
+  return place;
+}
+
