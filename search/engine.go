@@ -62,6 +62,14 @@ const maxNeeds = 20
 // Search ranks the tools for q. It returns an Invalid error for a query without text, with too many needs or of an unknown
 // mode, Unavailable while no index is loaded, and Timeout when ctx ends first.
 func (e *Engine) Search(ctx context.Context, q tool.Query) (*tool.Result, error) {
+	res, err := e.answer(ctx, q)
+	if err == nil {
+		e.markFailed(res)
+	}
+	return res, err
+}
+
+func (e *Engine) answer(ctx context.Context, q tool.Query) (*tool.Result, error) {
 	needs, err := checkQuery(&q)
 	if err != nil {
 		return nil, err

@@ -132,8 +132,9 @@ type Hit struct {
 	Exposed   string   `json:"exposed"` // the name under which clients may call it directly
 	Summary   string   `json:"summary,omitempty"`
 	Category  string   `json:"category,omitempty"`
-	Also      []string `json:"also,omitempty"` // exposed names of the same tool on other servers, which take no place of their own; the best few
-	Score     float64  `json:"score"`          // 0 to 1: the calibrated probability that the tool serves, the same from query to query
+	Also      []string `json:"also,omitempty"`   // exposed names of the same tool on other servers, which take no place of their own; the best few
+	Failed    bool     `json:"failed,omitempty"` // its server could not be started last, or ended since
+	Score     float64  `json:"score"`            // 0 to 1: the calibrated probability that the tool serves, the same from query to query
 	Signature string   `json:"signature,omitempty"`
 	Schema    any      `json:"inputSchema,omitempty"`
 	Output    any      `json:"outputSchema,omitempty"`
@@ -147,6 +148,7 @@ type Explain struct {
 	Keyword  float64            `json:"keyword"`            // BM25F
 	Semantic float64            `json:"semantic"`           // cosine
 	Fused    float64            `json:"fused"`              // before calibration
+	Learned  float64            `json:"learned,omitempty"`  // what use added to Fused
 	Weight   float64            `json:"weight"`             // of the semantic part
 	Exact    bool               `json:"exact,omitempty"`    // the request is the tool's name
 	Contrary bool               `json:"contrary,omitempty"` // the tool does another thing than is asked for: it deletes, say, and does not read

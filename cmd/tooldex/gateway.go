@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -20,7 +21,8 @@ func (a *app) gatewayWith(s *stack, o gateway.Options) (*gateway.Gateway, error)
 		return nil, err
 	}
 	o.Logger, o.Version = a.log, version
-	o.Known = func(server string) int { return toolsOf(s.catalog.Set(), server) }
+	known := &counts{}
+	o.Known = func(server string) int { return known.get(s.catalog.Set(), server) }
 	if !s.demo {
 		o.Dir = a.upstreamDir()
 	}
@@ -45,14 +47,23 @@ func (r *running) Status() []tool.Status {
 	return nil
 }
 
-func toolsOf(set *tool.Set, server string) int {
-	n := 0
-	for _, t := range set.All() {
-		if t.Server == server {
-			n++
+// counts tells how many tools there are of a server. It counts once for each state of the catalogue: searches ask often.
+type counts struct {
+	mu    sync.Mutex
+	of    *tool.Set
+	tools map[string]int
+}
+
+func (c *counts) get(set *tool.Set, server string) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.of != set {
+		c.of, c.tools = set, map[string]int{}
+		for _, t := range set.All() {
+			c.tools[t.Server]++
 		}
 	}
-	return n
+	return c.tools[server]
 }
 
 // withTimeout bounds ctx, unless d is zero.
