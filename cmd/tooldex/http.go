@@ -9,13 +9,16 @@ import (
 	"tooldex/gateway"
 	"tooldex/httpapi"
 	"tooldex/tool"
+	"tooldex/web"
 )
 
 // serveHTTP answers on addr until ctx ends.
 func (a *app) serveHTTP(ctx context.Context, addr string, s *stack, gw *gateway.Gateway, all *endpoints) error {
 	token := a.getenv("TOOLDEX_TOKEN")
+	said := words{s, a.borrow != "off"}
 	api, err := httpapi.New(httpapi.Options{
 		Searcher: s.engine, Caller: gw, Catalog: s.catalog, Upstreams: gw, Learner: s.learner, MCP: all,
+		Overlays: said, Insight: said, Operator: gw, Panel: web.Handler(),
 		OnShutdown: func() { _ = all.close() }, // what it says is said again in the end
 		Token:      token, Hosts: list(a.getenv("TOOLDEX_HOSTS")), Origins: list(a.getenv("TOOLDEX_ORIGINS")),
 		Version: version, Logger: a.log,
