@@ -127,7 +127,8 @@ func (l *Learner) note(ctx context.Context, j job) {
 	}
 }
 
-// Record notes evidence at once, for records of use that are put in afterwards. The errors are those of the Reader, and
+// Record notes evidence at once, for records of use that are put in afterwards. Whoever records thousands calls Flush now and then: of
+// what waits to be written, no more than some thousands are kept. The errors are those of the Reader, and
 // Invalid for a request or a tool that is empty or too long.
 func (l *Learner) Record(ctx context.Context, who tool.Asker, request string, id tool.ID, kind Kind) error {
 	if request == "" || id == "" || max(len(id), len(who.Client), len(who.Profile)) > maxString || len(request) > maxText {

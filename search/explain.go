@@ -23,6 +23,9 @@ func (e *Engine) explain(snap *index.Snapshot, r *scored, i int, s *scratch) *to
 		}
 	}
 	x.Borrowed = e.borrowed(snap, i)
+	if len(r.lifts) > 0 {
+		x.Learned = float64(r.lifts[i])
+	}
 	return x
 }
 

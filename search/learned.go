@@ -16,8 +16,15 @@ type Learned interface {
 }
 
 func (e *Engine) lift(a ask, r *scored, s *scratch) {
-	if e.o.Learned != nil {
-		e.o.Learned.Lift(a.snap.Set(), a.q.Profile, r.terms, r.vector, s.allowed, s.fused)
+	if e.o.Learned == nil {
+		return
+	}
+	if a.q.Explain {
+		r.lifts = slices.Clone(s.fused)
+	}
+	e.o.Learned.Lift(a.snap.Set(), a.q.Profile, r.terms, r.vector, s.allowed, s.fused)
+	for i := range r.lifts {
+		r.lifts[i] = s.fused[i] - r.lifts[i]
 	}
 }
 

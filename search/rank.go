@@ -176,6 +176,7 @@ type scored struct {
 	asked      knowledge.Effect
 	exact      bool // the request spells the name of an allowed tool
 	degraded   string
+	lifts      []float32 // what use added to each tool; only for explaining
 }
 
 // score fills s.words, s.cosines and s.fused with the scores of text.

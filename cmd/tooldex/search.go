@@ -188,6 +188,9 @@ func adviceText(w io.Writer, advice *tool.Advice, n int) error {
 func explainText(w io.Writer, h tool.Hit) {
 	e := h.Explain
 	fmt.Fprintf(w, "\n%s: words %.3f, meaning %.3f with weight %.2f, fused %.3f", printable(h.Name), e.Keyword, e.Semantic, e.Weight, e.Fused)
+	if e.Learned != 0 {
+		fmt.Fprintf(w, " of which use has taught %+.3f", e.Learned)
+	}
 	if e.Exact {
 		fmt.Fprint(w, ", named exactly")
 	}

@@ -20,10 +20,11 @@ import (
 // The replay: requests arrive one after the other, each with a click.
 const (
 	replaySeed    = 4
-	wrongClicks   = .1  // of all: on another tool of the answer
-	replayClients = 12  // who take turns
-	replaySession = 5   // requests in each session
-	replayEvery   = 150 // seconds between two
+	wrongClicks   = .1   // of all: on another tool of the answer
+	replayClients = 12   // who take turns
+	replaySession = 5    // requests in each session
+	replayEvery   = 150  // seconds between two
+	replayFlush   = 1000 // clicks between two writes
 	poisonClicks  = 4000
 )
 
@@ -183,7 +184,10 @@ func (r *replay) learnUntil(ctx context.Context, n int) error {
 func (r *replay) learn(ctx context.Context, c click, i int) error {
 	r.clock = r.clock.Add(replayEvery * time.Second)
 	who := tool.Asker{Client: c.client, Session: fmt.Sprint(i / (replayClients * replaySession))}
-	return r.learner.Record(ctx, who, c.request, c.tool, learn.Replayed)
+	if err := r.learner.Record(ctx, who, c.request, c.tool, learn.Replayed); err != nil || i%replayFlush != 0 {
+		return err
+	}
+	return r.learner.Flush(ctx)
 }
 
 func (r *replay) settle(ctx context.Context) error {
