@@ -5,7 +5,8 @@
 // rows are read in place; a request of a dozen words takes a few microseconds. No text is unknown to it: what is not a word
 // of the table is spelled by its pieces, down to single characters of any script.
 //
-// [Ollama] asks a remote model instead, and [Cache] remembers the vectors of recent queries of either.
+// [Model2Vec] reads a table of another make from its folder. [Ollama] and [OpenAI] ask a remote model instead; [Breaker] leaves one that
+// does not answer alone for a while, and [Cache] remembers the vectors of recent queries of any.
 //
 // Every vector that an [Embedder] returns has unit length and as many components as its [Model] says, except that text
 // without a single letter or digit gives the zero vector of that width. Vectors of two embedders can be compared only where

@@ -2,10 +2,10 @@ package embed
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
-	"math"
 	"net/http"
 	"net/url"
 	"strings"
@@ -22,7 +22,10 @@ type OllamaOptions struct {
 	Batch   int           // most texts in one request; 0 means 32
 	Timeout time.Duration // of one request, the loading of the model included; 0 means 2 minutes
 	Recheck time.Duration // how long queries rely on the model being what it was; 0 means a minute
-	Client  *http.Client  // nil means one of its own; its Timeout is left as it is
+	// KeepAlive is how long the server shall keep the model in memory after a call; 0 leaves that to the server, and less than 0 is for ever.
+	KeepAlive time.Duration
+	Prefixes  *Prefixes    // nil means those that the model's name tells
+	Client    *http.Client // nil means one of its own; its Timeout is left as it is
 }
 
 // Ollama is an [Embedder] that asks an Ollama server. It is safe for concurrent use. Make one with [NewOllama].
@@ -32,8 +35,9 @@ type OllamaOptions struct {
 // they could not be compared with earlier ones; Model tells the new fingerprint from then on and the next call goes through.
 // Every error is an [*Error], or the context's.
 type Ollama struct {
-	o      OllamaOptions
-	client *api.Client
+	o        OllamaOptions
+	prefixes Prefixes
+	client   *api.Client
 
 	mu      sync.Mutex
 	model   Model
@@ -69,7 +73,7 @@ func NewOllama(o OllamaOptions) (*Ollama, error) {
 		client = *o.Client
 	}
 	client.Transport = limited{client.Transport}
-	return &Ollama{o: o, client: api.NewClient(base, &client), model: Model{Name: o.Model}}, nil
+	return &Ollama{o: o, prefixes: o.Prefixes.or(o.Model), client: api.NewClient(base, &client), model: Model{Name: o.Model}}, nil
 }
 
 // Model tells what the last call found. Before the first one Dims is 0 and Fingerprint empty; see [Ollama.Probe].
@@ -86,7 +90,7 @@ func (m *Ollama) Probe(ctx context.Context) (Model, error) {
 	if err != nil && !errors.Is(err, ErrModelChanged) {
 		return Model{}, err
 	}
-	if _, err := m.embed(ctx, []string{m.o.queryPrefix() + "probe"}); err != nil {
+	if _, err := m.embed(ctx, []string{m.prefixes.Query + "probe"}); err != nil {
 		return Model{}, err
 	}
 	return m.Model(), nil
@@ -94,13 +98,13 @@ func (m *Ollama) Probe(ctx context.Context) (Model, error) {
 
 // Queries implements [Embedder].
 func (m *Ollama) Queries(ctx context.Context, texts []string) ([][]float32, error) {
-	prefix := m.o.queryPrefix()
+	prefix := m.prefixes.Query
 	return m.all(ctx, len(texts), m.o.Recheck, func(i int) (string, string) { return prefix, texts[i] })
 }
 
 // Documents implements [Embedder].
 func (m *Ollama) Documents(ctx context.Context, docs []Document) ([][]float32, error) {
-	prefix := m.o.documentPrefix()
+	prefix := m.prefixes.Document
 	out, err := m.all(ctx, len(docs), 0, func(i int) (string, string) { return prefix, docs[i].text() })
 	if err != nil || len(docs) == 0 {
 		return out, err
@@ -111,22 +115,7 @@ func (m *Ollama) Documents(ctx context.Context, docs []Document) ([][]float32, e
 	return out, nil
 }
 
-// text is a document for models that read running text.
-func (d Document) text() string {
-	parts := make([]string, 0, fields)
-	if d.Name != "" {
-		parts = append(parts, strings.NewReplacer("_", " ", "-", " ").Replace(d.Name))
-	}
-	if d.Description != "" {
-		parts = append(parts, d.Description)
-	}
-	if d.Parameters != "" {
-		parts = append(parts, "Parameters: "+d.Parameters)
-	}
-	return strings.Join(parts, "\n")
-}
-
-// all embeds n texts in batches. Text without a word is the zero vector and is not sent, since servers disagree about it.
+// all embeds n texts in batches.
 func (m *Ollama) all(ctx context.Context, n int, age time.Duration, text func(int) (prefix, text string)) ([][]float32, error) {
 	if n == 0 {
 		return [][]float32{}, nil
@@ -134,45 +123,16 @@ func (m *Ollama) all(ctx context.Context, n int, age time.Duration, text func(in
 	if err := m.check(ctx, age); err != nil {
 		return nil, err
 	}
-	out := make([][]float32, n)
-	var batch []string
-	var places []int
-	flush := func() error {
-		vectors, err := m.embed(ctx, batch)
-		for i, v := range vectors {
-			out[places[i]] = v
-		}
-		batch, places = batch[:0], places[:0]
-		return err
-	}
-	for i := range n {
-		prefix, t := text(i)
-		if sc := (scanner{text: t}); !sc.next() {
-			continue
-		}
-		batch, places = append(batch, prefix+t), append(places, i)
-		if len(batch) == m.o.Batch {
-			if err := flush(); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if len(batch) > 0 {
-		if err := flush(); err != nil {
-			return nil, err
-		}
+	out, err := batches(ctx, n, m.o.Batch, text, m.embed)
+	if err != nil {
+		return nil, err
 	}
 	if m.Model().Dims == 0 { // nothing but blank texts so far, and how long is a zero vector?
 		if _, err := m.Probe(ctx); err != nil {
 			return nil, err
 		}
 	}
-	for i := range out {
-		if out[i] == nil {
-			out[i] = make([]float32, m.Model().Dims)
-		}
-	}
-	return out, nil
+	return zeroes(out, m.Model().Dims), nil
 }
 
 // check compares the model's digest with the one known, unless that is younger than age.
@@ -206,6 +166,10 @@ func (m *Ollama) found(digest string) error {
 	if digest == "" {
 		digest = "undisclosed"
 	}
+	if p := m.o.Prefixes; p != nil { // with others, the same model gives other vectors
+		sum := sha256.Sum256(fmt.Appendf(nil, "%q %q", p.Query, p.Document))
+		digest += "-" + hex.EncodeToString(sum[:4])
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.checked = time.Now()
@@ -238,7 +202,12 @@ func sameModel(listed, asked string) bool {
 func (m *Ollama) embed(ctx context.Context, texts []string) ([][]float32, error) {
 	within, cancel := context.WithTimeout(ctx, m.o.Timeout)
 	defer cancel()
-	answer, err := m.client.Embed(within, &api.EmbedRequest{Model: m.o.Model, Input: texts})
+	whole := true // a text beyond the model's window is cut by the server, not refused
+	ask := &api.EmbedRequest{Model: m.o.Model, Input: texts, Truncate: &whole}
+	if m.o.KeepAlive != 0 {
+		ask.KeepAlive = &api.Duration{Duration: m.o.KeepAlive}
+	}
+	answer, err := m.client.Embed(within, ask)
 	if err != nil {
 		return nil, m.failed(ctx, err)
 	}
@@ -250,17 +219,9 @@ func (m *Ollama) embed(ctx context.Context, texts []string) ([][]float32, error)
 		if len(v) != dims || dims == 0 {
 			return nil, m.unusable("gave a vector of %d components where %d are expected", len(v), dims)
 		}
-		sum := 0.0
-		for _, x := range v {
-			sum += float64(x) * float64(x)
+		if n, ok := scaleToUnit(v); !ok {
+			return nil, m.unusable("gave a vector of length %v for text %d of %d", n, i+1, len(texts))
 		}
-		if n := math.Sqrt(sum); n > 1e-12 && !math.IsInf(n, 1) {
-			for k := range v {
-				v[k] = float32(float64(v[k]) / n)
-			}
-			continue
-		}
-		return nil, m.unusable("gave a vector of length %v for text %d of %d", math.Sqrt(sum), i+1, len(texts))
 	}
 	return answer.Embeddings, nil
 }
@@ -300,25 +261,4 @@ func (m *Ollama) failed(ctx context.Context, err error) error {
 		hint = "see the server's log"
 	}
 	return &Error{Kind: ErrUnavailable, Msg: fmt.Sprintf("Ollama on %s does not serve %s", m.o.URL, m.o.Model), Hint: hint, Err: err}
-}
-
-// limited is a transport that reads no answer longer than any honest one.
-type limited struct{ base http.RoundTripper }
-
-const maxAnswer = 64 << 20
-
-// RoundTrip implements [http.RoundTripper].
-func (l limited) RoundTrip(r *http.Request) (*http.Response, error) {
-	base := l.base
-	if base == nil {
-		base = http.DefaultTransport
-	}
-	answer, err := base.RoundTrip(r)
-	if err == nil {
-		answer.Body = struct {
-			io.Reader
-			io.Closer
-		}{io.LimitReader(answer.Body, maxAnswer), answer.Body}
-	}
-	return answer, err
 }

@@ -8,7 +8,6 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -26,6 +25,7 @@ type server struct {
 	status  int // of /api/embed, if not 0
 	hold    chan struct{}
 	inputs  [][]string
+	settled []string // keep_alive and truncate of each request, as they were sent
 	listed  int
 	arrived chan struct{} // gets a value when /api/embed is asked and hold is set
 }
@@ -57,8 +57,10 @@ func (s *server) tags(w http.ResponseWriter) {
 
 func (s *server) embed(w http.ResponseWriter, r *http.Request) {
 	var ask struct {
-		Model string   `json:"model"`
-		Input []string `json:"input"`
+		Model string          `json:"model"`
+		Input []string        `json:"input"`
+		Keep  json.RawMessage `json:"keep_alive"`
+		Cut   json.RawMessage `json:"truncate"`
 	}
 	if err := json.NewDecoder(r.Body).Decode(&ask); err != nil {
 		http.Error(w, `{"error":"bad request"}`, http.StatusBadRequest)
@@ -69,6 +71,7 @@ func (s *server) embed(w http.ResponseWriter, r *http.Request) {
 	_, known := s.models[ask.Model]
 	_, latest := s.models[ask.Model+":latest"]
 	s.inputs = append(s.inputs, ask.Input)
+	s.settled = append(s.settled, string(ask.Keep)+" "+string(ask.Cut))
 	vectors := make([][]float64, len(ask.Input))
 	for i, text := range ask.Input {
 		vectors[i] = make([]float64, s.dims)
@@ -355,6 +358,33 @@ func TestNewOllamaRefuses(t *testing.T) {
 	}
 }
 
+func TestOllamaSettings(t *testing.T) {
+	fingerprints := map[string]bool{}
+	for _, tt := range []struct {
+		name string
+		o    OllamaOptions
+		want string
+	}{
+		{"as the server has it", OllamaOptions{}, " true"},
+		{"kept in memory for half an hour", OllamaOptions{KeepAlive: 30 * time.Minute}, `"30m0s" true`},
+		{"kept for ever, with other prefixes", OllamaOptions{KeepAlive: -1, Prefixes: &Prefixes{"ask ", "tell "}}, "-1 true"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s, m := startOllama(t, tt.o)
+			if _, err := m.Queries(t.Context(), []string{"a"}); err != nil || s.settled[0] != tt.want {
+				t.Errorf("sent %q, want %q; error %v", s.settled, tt.want, err)
+			}
+			if tt.o.Prefixes != nil && s.inputs[0][0] != "ask a" {
+				t.Errorf("sent %q", s.inputs)
+			}
+			fingerprints[m.Model().Fingerprint] = true
+		})
+	}
+	if len(fingerprints) != 2 {
+		t.Errorf("%d fingerprints: other prefixes give other vectors, and nothing else does", len(fingerprints))
+	}
+}
+
 func TestPrefixes(t *testing.T) {
 	tests := []struct{ model, query, document string }{
 		{"nomic-embed-text:v1.5", "search_query: ", "search_document: "},
@@ -365,8 +395,7 @@ func TestPrefixes(t *testing.T) {
 		{"all-minilm", "", ""},
 	}
 	for _, test := range tests {
-		o := OllamaOptions{Model: test.model}
-		if got := []string{o.queryPrefix(), o.documentPrefix()}; !slices.Equal(got, []string{test.query, test.document}) {
+		if got := PrefixesOf(test.model); got != (Prefixes{test.query, test.document}) {
 			t.Errorf("%s: %q", test.model, got)
 		}
 	}

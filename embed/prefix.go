@@ -2,6 +2,29 @@ package embed
 
 import "strings"
 
+// Prefixes are what a model was trained to read before a query and before a document. The nil pointer stands for what the model's
+// name tells, which [PrefixesOf] does.
+type Prefixes struct{ Query, Document string }
+
+// PrefixesOf returns the prefixes that a model asks for, by the family that its name belongs to, and none for a model of no known family.
+func PrefixesOf(model string) Prefixes {
+	name := strings.ToLower(model)
+	for _, i := range instructions() {
+		if strings.Contains(name, i.family) {
+			return Prefixes{i.query, i.document}
+		}
+	}
+	return Prefixes{}
+}
+
+// or returns p, or the prefixes of a model where p is nil.
+func (p *Prefixes) or(model string) Prefixes {
+	if p != nil {
+		return *p
+	}
+	return PrefixesOf(model)
+}
+
 // instruction is what a family of models was trained to read before a query and before a document.
 type instruction struct{ family, query, document string }
 
@@ -12,25 +35,15 @@ func instructions() []instruction {
 		{"nomic-embed-text", "search_query: ", "search_document: "},
 		{"embeddinggemma", "task: search result | query: ", "title: none | text: "},
 		{"qwen3-embedding", "Instruct: Given a request, find the tool that serves it\nQuery: ", ""},
+		{"e5-mistral", "Instruct: Given a request, find the tool that serves it\nQuery: ", ""},
 		{"bge-m3", "", ""},
 		{"bge", represent, ""},
 		{"mxbai-embed", represent, ""},
 		{"arctic-embed2", "query: ", ""},
+		{"arctic-embed-l-v2", "query: ", ""},
+		{"arctic-embed-m-v2", "query: ", ""},
 		{"arctic-embed", represent, ""},
 		{"e5-", "query: ", "passage: "},
 		{"-e5", "query: ", "passage: "},
 	}
 }
-
-func (o OllamaOptions) instruction() instruction {
-	name := strings.ToLower(o.Model)
-	for _, i := range instructions() {
-		if strings.Contains(name, i.family) {
-			return i
-		}
-	}
-	return instruction{}
-}
-
-func (o OllamaOptions) queryPrefix() string    { return o.instruction().query }
-func (o OllamaOptions) documentPrefix() string { return o.instruction().document }
