@@ -141,13 +141,13 @@ func writeHit(b *strings.Builder, h *tool.Hit, detail tool.Detail) {
 		b.WriteString(cut(params, maxSignature))
 	}
 	if detail == tool.DetailName {
-		fmt.Fprintf(b, " %s%s\n", score(h.Score), also(h))
+		fmt.Fprintf(b, " %s%s%s\n", score(h.Score), failing(h), also(h))
 	} else {
 		b.WriteString(": " + oneLine(h.Summary) + " [" + h.Server)
 		if h.Category != "" {
 			b.WriteString(", " + oneLine(h.Category))
 		}
-		b.WriteString(", " + score(h.Score) + "]" + also(h) + "\n")
+		b.WriteString(", " + score(h.Score) + failing(h) + "]" + also(h) + "\n")
 	}
 	if h.Schema != nil {
 		b.WriteString("  input: " + compact(encode(h.Schema)) + "\n")
@@ -165,3 +165,11 @@ func writeHit(b *strings.Builder, h *tool.Hit, detail tool.Detail) {
 }
 
 func score(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }
+
+// failing says of a tool that a call of it may fail.
+func failing(h *tool.Hit) string {
+	if h.Failed {
+		return ", its server does not run now"
+	}
+	return ""
+}
