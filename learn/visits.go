@@ -63,10 +63,14 @@ func (l *Learner) Searched(who tool.Asker, res *tool.Result) {
 	l.visits.sessions[key] = v
 }
 
+// idsOf returns the tools that are shown, and after them those that are only named as the same on other servers.
 func idsOf(hits []tool.Hit) []tool.ID {
 	out := make([]tool.ID, len(hits))
 	for i := range hits {
 		out[i] = hits[i].ID
+	}
+	for i := range hits {
+		out = append(out, hits[i].Twins...)
 	}
 	return out
 }

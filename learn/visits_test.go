@@ -35,6 +35,12 @@ func TestVisits(t *testing.T) {
 			l.Searched(me, answer("rain", true, 1, 2))
 			l.Called(me, id(2))
 		}, []string{"s/t02 called 1"}, nil},
+		"a twin of what was shown": {func(l *Learner) {
+			r := answer("rain", true, 1)
+			r.Tools[0].Twins = ids("s/t03")
+			l.Searched(me, r)
+			l.Called(me, id(3))
+		}, []string{"s/t03 called 1"}, nil},
 		"the same called again": {func(l *Learner) {
 			l.Searched(me, answer("rain", true, 1, 2))
 			l.Called(me, id(2))
