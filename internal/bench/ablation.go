@@ -41,7 +41,7 @@ func (l *lab) stages() ([]setup, error) {
 		{name: "+ static table", indexed: "table", tools: catalog.Model{Embedder: l.static}, engine: embedder, mode: tool.Hybrid},
 		{name: "+ words lent by archetypes", indexed: "words lent", tools: wordsLent, engine: embedder, mode: tool.Hybrid},
 		{name: "+ their vectors", indexed: whole.indexed, tools: lent, engine: embedder, mode: tool.Hybrid},
-		part("+ clauses, in long answers", bases[0]),
+		part("+ clauses and sentences", bases[0]),
 		part("+ thesaurus", bases[1]),
 		part("+ lexicon", bases[2]),
 		{name: "+ parts of a request (all)", indexed: whole.indexed, tools: lent, engine: whole.engine, mode: tool.Hybrid},
@@ -110,7 +110,7 @@ func ablationPage(stages []string, reports [][]*eval.Report) string {
 	var b strings.Builder
 	b.WriteString("## What each part brings\n\nEach row has what is above it and one part more; cells are hit@1 / hit@5, and in the column of several needs complete@10 follows. What\n" +
 		"cannot be switched off alone: the table was trained on the archetypes (a table without them would have to be trained), and web addresses, paths and\n" +
-		"names that a request spells are recognised in all rows. Long answers are those of more than seven tools: there the best tool of each clause gets a place\n" +
+		"names that a request spells are recognised in all rows. In answers of more than seven tools the best tool of each clause gets a place\n" +
 		"among the last of ten. The calibrated score and `confident` change no ranking and have their own section.\n\n")
 	b.WriteString("| " + strings.Join(append([]string{"all requests"}, ablated()...), " | ") + " |\n|---|" + strings.Repeat("---|", len(ablated())) + "\n")
 	for i, s := range stages {

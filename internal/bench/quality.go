@@ -60,6 +60,7 @@ func qualityPage(ctx context.Context, c config, wanted []string) (string, error)
 		{"bars", l.barsText},
 		{"sets", func(ctx context.Context) (string, error) { return setsText(ctx, c) }},
 		{"ablation", l.ablationText},
+		{"branches", l.branchesText},
 		{"pooled", l.pooledText},
 		{"curve", l.curveText},
 		{"misses", l.missesText},
