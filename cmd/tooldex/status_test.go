@@ -64,7 +64,7 @@ func TestStatesAreVisible(t *testing.T) {
 	if got := list(); got["probe"].State != tool.Configured || got["broken"].State != tool.Configured {
 		t.Errorf("before anything ran: %+v", got)
 	}
-	c := connectStdio(t, data, "serve", "--stdio", "-c", config)
+	c := connectStdio(t, data, "serve", "--stdio", "--mode", "search", "-c", config)
 	for deadline := time.Now().Add(wait); ; {
 		got := list()
 		if got["probe"].State == tool.Running && got["broken"].State == tool.Failed && strings.Contains(got["broken"].Error, "no licence found") {
@@ -73,6 +73,15 @@ func TestStatesAreVisible(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatalf("while it is served: %+v", got)
 		}
+	}
+	if res := c.call("crash", nil); !res.IsError { // there is one server with tools: they keep their names
+		t.Errorf("the crash answers %s", textOf(res))
+	}
+	if got := c.text("search_tools", map[string]any{"query": "turn a text into capital letters"}); !strings.Contains(got, "its server does not run now") {
+		t.Errorf("the search does not tell that the server ended: %s", got)
+	}
+	if got := c.text("shout", map[string]any{"text": "up"}); got != "UP" {
+		t.Errorf("started again, it answers %s", got)
 	}
 	if err := c.Close(); err != nil {
 		t.Error(err)
