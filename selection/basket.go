@@ -12,12 +12,14 @@ import (
 
 // sheet is what is worth remembering of a set of tools: what they cost, and how they are written.
 type sheet struct {
-	set     *tool.Set
-	tools   int // enabled ones
-	tokens  int
-	cost    map[tool.ID]int
-	core    []tool.ID
-	written sync.Map // of writtenKey to writing
+	set    *tool.Set
+	tools  int // enabled ones
+	tokens int
+	cost   map[tool.ID]int
+	core   []tool.ID
+	// vocabulary is what tells messages apart that vectors do not.
+	vocabulary *Vocabulary
+	written    sync.Map // of writtenKey to writing
 }
 
 type writtenKey struct {
@@ -35,7 +37,7 @@ func (s *Selector) sheetOf(set *tool.Set) *sheet {
 	if now := s.sheet.Load(); now != nil && now.set == set {
 		return now
 	}
-	now := &sheet{set: set, cost: make(map[tool.ID]int, set.Len())}
+	now := &sheet{set: set, cost: make(map[tool.ID]int, set.Len()), vocabulary: NewVocabulary(set)}
 	for _, t := range set.All() {
 		if t.Disabled {
 			continue

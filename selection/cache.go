@@ -35,6 +35,7 @@ type cache struct {
 
 type entry struct {
 	text   string
+	key    string    // its words that tell tools apart
 	vector []float32 // of unit length; nil where it is not known
 	found  *found
 	at     time.Time
@@ -46,7 +47,7 @@ func newCache(most int, least float64, age time.Duration) *cache {
 
 // get returns what a message that means the same needed of these tools, nil if there was none. Other tools than before empty the
 // cache.
-func (c *cache) get(set *tool.Set, text string, v []float32) *found {
+func (c *cache) get(set *tool.Set, text, key string, v []float32) *found {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lookups++
@@ -58,7 +59,7 @@ func (c *cache) get(set *tool.Set, text string, v []float32) *found {
 	}
 	e := c.byText[text]
 	if e == nil && v != nil {
-		e = c.nearest(v)
+		e = c.nearest(key, v)
 	}
 	if e == nil {
 		return nil
@@ -73,12 +74,12 @@ func (c *cache) get(set *tool.Set, text string, v []float32) *found {
 	return one.found
 }
 
-func (c *cache) nearest(v []float32) *list.Element {
+func (c *cache) nearest(key string, v []float32) *list.Element {
 	var best *list.Element
 	most := c.least
 	for e := c.recent.Front(); e != nil; e = e.Next() {
 		one, _ := e.Value.(*entry)
-		if len(one.vector) != len(v) {
+		if one.key != key || len(one.vector) != len(v) {
 			continue
 		}
 		if like := vector.Dot(one.vector, v); like > most {
@@ -89,7 +90,7 @@ func (c *cache) nearest(v []float32) *list.Element {
 }
 
 // put remembers what a message needed.
-func (c *cache) put(set *tool.Set, text string, v []float32, f *found) {
+func (c *cache) put(set *tool.Set, text, key string, v []float32, f *found) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.most <= 0 || c.set != set {
@@ -98,7 +99,7 @@ func (c *cache) put(set *tool.Set, text string, v []float32, f *found) {
 	if old := c.byText[text]; old != nil {
 		c.drop(old)
 	}
-	c.byText[text] = c.recent.PushFront(&entry{text: text, vector: v, found: f, at: time.Now()})
+	c.byText[text] = c.recent.PushFront(&entry{text: text, key: key, vector: v, found: f, at: time.Now()})
 	for c.recent.Len() > c.most {
 		c.drop(c.recent.Back())
 	}

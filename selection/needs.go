@@ -11,10 +11,11 @@ import (
 )
 
 // How far below the best tool for a message one may score and still be selected with it, how many are selected whatever they score,
-// and of how many the search is asked for.
+// of each need where there are several, and of how many the search is asked for.
 const (
-	enough      = .25
-	fewest      = 3
+	enough      = .6
+	fewest      = 5
+	fewestEach  = 3
 	searchDepth = 30
 )
 
@@ -92,7 +93,8 @@ func (s *Selector) find(ctx context.Context, set *tool.Set, text string) (*found
 			v = unit(vs[0])
 		}
 	}
-	if f := s.cache.get(set, text, v); f != nil {
+	key := s.sheetOf(set).vocabulary.Key(text)
+	if f := s.cache.get(set, text, key, v); f != nil {
 		return f, true, nil
 	}
 	res, err := s.o.Searcher.Search(ctx, tool.Query{Text: text, Limit: searchDepth, Detail: tool.DetailName, Profile: s.o.Profile})
@@ -108,7 +110,7 @@ func (s *Selector) find(ctx context.Context, set *tool.Set, text string) (*found
 		f.groups = append(f.groups, ids)
 	}
 	if f.degraded == "" {
-		s.cache.put(set, text, v, f)
+		s.cache.put(set, text, key, v, f)
 	}
 	return f, false, nil
 }
@@ -152,7 +154,7 @@ func (s *Selector) cut(set *tool.Set, f *found, used map[tool.ID]bool, weight, l
 			r.by *= 1 + lift(t, category, used[h.ID])
 		}
 		r.among = i < fewest && len(f.groups) == 0 || slices.ContainsFunc(f.groups, func(ids []tool.ID) bool {
-			return slices.Contains(ids[:min(fewest, len(ids))], h.ID)
+			return slices.Contains(ids[:min(fewestEach, len(ids))], h.ID)
 		})
 		all = append(all, r)
 	}

@@ -66,6 +66,7 @@ func qualityPage(ctx context.Context, c config, wanted []string) (string, error)
 		{"misses", l.missesText},
 		{"refusal", l.refusalText},
 		{"learning", l.learningText},
+		{"selection", l.selectionText},
 	}
 	if err := choose(&sections, wanted); err != nil {
 		return "", err
