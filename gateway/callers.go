@@ -130,6 +130,9 @@ func (cs *callers) answering(next mcp.MethodHandler) mcp.MethodHandler {
 		if _, ok := asked(method); !ok {
 			return next(ctx, method, req)
 		}
+		if p, ok := req.GetParams().(*mcp.ElicitParams); ok && p.Mode == "" { // servers of older revisions have but one
+			p.Mode = "form"
+		}
 		params, err := json.Marshal(req.GetParams())
 		if err != nil || bytes.Equal(params, []byte("null")) {
 			params = json.RawMessage("{}")
@@ -151,8 +154,7 @@ type rawAnswer struct {
 // MarshalJSON returns the bytes.
 func (r *rawAnswer) MarshalJSON() ([]byte, error) { return r.raw, nil }
 
-// clientCapabilities reads what a client says of itself, of which only what servers ask for counts. Since nothing but
-// requests are passed on, a client's promise to tell of changes is kept where it has one.
+// clientCapabilities reads what a client says that it can be asked. Of one that nobody can ask that is nothing.
 func clientCapabilities(c *tool.Client) *mcp.ClientCapabilities {
 	caps := &mcp.ClientCapabilities{}
 	if c == nil || c.Ask == nil && !c.Rounds {

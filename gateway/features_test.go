@@ -136,6 +136,21 @@ func TestQuestionsReachTheClient(t *testing.T) {
 	}
 }
 
+// A form without a mode, as servers of older revisions send it, gets the one that newer clients want to see.
+func TestModeOfOlderForms(t *testing.T) {
+	var cs callers
+	var got string
+	who := cs.begin(&tool.Client{Ask: func(_ context.Context, _ string, params json.RawMessage) (json.RawMessage, error) {
+		got = string(params)
+		return json.RawMessage(`{}`), nil
+	}}, false)
+	defer cs.end(who)
+	req := &mcp.ElicitRequest{Params: &mcp.ElicitParams{Message: "?", RequestedSchema: json.RawMessage(`{"type":"object"}`)}}
+	if _, err := cs.answering(nil)(t.Context(), "elicitation/create", req); err != nil || !strings.Contains(got, `"mode":"form"`) {
+		t.Errorf("the client is asked %s, %v", got, err)
+	}
+}
+
 // A question that could be meant for either of two clients is put to neither.
 func TestNobodyElseIsAsked(t *testing.T) {
 	g := startGateway(t, Options{}, self(t, "s", "features"))
