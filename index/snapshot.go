@@ -58,6 +58,7 @@ type Options struct {
 	K1     float32            // saturation; 0 means 1.2
 	Weight [NumFields]float32 // of each field; all zero means the defaults
 	Length [NumFields]float32 // b: how much a field's length counts; used with Weight
+	Model  string             // what made the vectors, for Snapshot.Model; "" where nobody asks
 }
 
 // The defaults of BM25F (Robertson, Zaragoza: The Probabilistic Relevance Framework, 2009): name, text and params as
@@ -84,6 +85,7 @@ type Snapshot struct {
 	lists   [][]posting
 	idf     []float32
 	dims    int
+	model   string
 	rows    []float32           // dims floats a document; zero rows for documents without a vector
 	near    map[int32][]posting // by landmark: what resembles it, and how much
 	marks   [][]Landmark        // by document
@@ -107,7 +109,7 @@ func Build(set *tool.Set, docs []Doc, o Options) (*Snapshot, error) {
 		return nil, &tool.Error{Code: tool.Invalid, Op: "build index", Msg: fmt.Sprintf("%d tools but %d documents", set.Len(), len(docs))}
 	}
 	o = o.withDefaults()
-	s := &Snapshot{set: set, terms: make(map[string]int32, 4*len(docs)+256)}
+	s := &Snapshot{set: set, model: o.Model, terms: make(map[string]int32, 4*len(docs)+256)}
 	s.countTerms(docs, o)
 	if err := s.placeVectors(docs); err != nil {
 		return nil, err
@@ -234,6 +236,9 @@ func (s *Snapshot) Len() int { return s.set.Len() }
 
 // Dims returns the width of the vectors, or 0 if there are none.
 func (s *Snapshot) Dims() int { return s.dims }
+
+// Model returns what made the vectors, as it was given to Build.
+func (s *Snapshot) Model() string { return s.model }
 
 // Landmarks returns what document i resembles, as it was given to Build. The slice is shared and must not be changed.
 func (s *Snapshot) Landmarks(i int) []Landmark { return s.marks[i] }

@@ -21,6 +21,9 @@ type Lookup interface{ Current() *index.Snapshot }
 type Options struct {
 	Lookup   Lookup
 	Embedder embed.Embedder // makes query vectors; nil searches by words alone
+	// Fallback makes them while the index holds vectors of its model and none of Embedder's yet. With a Fallback, an index whose vectors
+	// are of neither is searched by words alone.
+	Fallback embed.Embedder
 	Base     *knowledge.Base
 	// Map encodes requests for the archetypes of Base, with the model that Base was compiled with; its zero value leaves the
 	// archetypes out of the decision whether a tool fits.
@@ -201,7 +204,11 @@ func (e *Engine) embedQuery(ctx context.Context, snap *index.Snapshot, text stri
 	if e.o.Embedder == nil {
 		return nil, "no embedding model: searched by words only", nil
 	}
-	vs, err := e.o.Embedder.Queries(ctx, []string{text})
+	by := e.embedder(snap)
+	if by == nil {
+		return nil, "the catalogue is not embedded with this model yet: searched by words only", nil
+	}
+	vs, err := by.Queries(ctx, []string{text})
 	switch {
 	case ctx.Err() != nil:
 		return nil, "", timeout(ctx)
@@ -211,6 +218,21 @@ func (e *Engine) embedQuery(ctx context.Context, snap *index.Snapshot, text stri
 		return nil, "the catalogue is not embedded with this model yet: searched by words only", nil
 	}
 	return vs[0], "", nil
+}
+
+// embedder returns the one whose vectors snap holds, or nil.
+func (e *Engine) embedder(snap *index.Snapshot) embed.Embedder {
+	switch {
+	case e.o.Fallback == nil:
+		return e.o.Embedder
+	case snap.Dims() == 0:
+		return nil
+	case e.o.Embedder.Model().Fingerprint == snap.Model():
+		return e.o.Embedder
+	case e.o.Fallback.Model().Fingerprint == snap.Model():
+		return e.o.Fallback
+	}
+	return nil
 }
 
 func timeout(ctx context.Context) error {

@@ -39,7 +39,7 @@ func (e *Engine) judge(snap *index.Snapshot, text string, r *scored, order []int
 		}
 		j.best = max(j.best, f)
 	}
-	comparable := r.vector != nil && e.o.Embedder.Model().Fingerprint == e.o.Map.Fingerprint
+	comparable := r.vector != nil && e.embedder(snap).Model().Fingerprint == e.o.Map.Fingerprint
 	v := r.vector
 	if !comparable || e.o.Map.Query == nil {
 		v = e.mapVector(text, s)

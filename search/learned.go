@@ -22,7 +22,11 @@ func (e *Engine) lift(a ask, r *scored, s *scratch) {
 	if a.q.Explain {
 		r.lifts = slices.Clone(s.fused)
 	}
-	e.o.Learned.Lift(a.snap.Set(), a.q.Profile, r.terms, r.vector, s.allowed, s.fused)
+	vector := r.vector
+	if vector != nil && e.embedder(a.snap).Model().Fingerprint != e.o.Embedder.Model().Fingerprint {
+		vector = nil // what was learned has vectors of the other model
+	}
+	e.o.Learned.Lift(a.snap.Set(), a.q.Profile, r.terms, vector, s.allowed, s.fused)
 	for i := range r.lifts {
 		r.lifts[i] = s.fused[i] - r.lifts[i]
 	}
@@ -54,7 +58,7 @@ func (e *Engine) Read(ctx context.Context, text string, n int) (*tool.Reading, e
 	}
 	out := &tool.Reading{Terms: slices.Clone(r.terms), Vector: slices.Clone(r.vector)}
 	if r.vector != nil {
-		out.Model = e.o.Embedder.Model().Fingerprint
+		out.Model = e.embedder(snap).Model().Fingerprint
 	}
 	if e.o.Base != nil {
 		out.Unknown = e.o.Base.NotUnderstood(needs[0], func(stem string) bool {
