@@ -104,14 +104,15 @@ const tries = 20
 // reload reads the store, completes what this process's model and knowledge have not made yet, and publishes.
 func (c *Catalog) reload(ctx context.Context) error {
 	for n := 1; ; n++ {
-		snap, err := c.o.Store.Load(ctx, c.o.indexer.view())
+		view := c.o.indexer.view()
+		snap, err := c.o.Store.Load(ctx, view)
 		if err != nil {
 			return err
 		}
 		for _, d := range snap.Damaged {
 			c.o.Logger.Warn("a stored value is damaged and left out", "value", d.String())
 		}
-		st := newState(snap, c.o.Logger)
+		st := newState(snap, view.Model.Fingerprint, c.o.Logger)
 		err = c.complete(ctx, st, &store.Batch{})
 		if errors.Is(err, store.ErrChanged) && n < tries {
 			continue
@@ -168,6 +169,9 @@ func (c *Catalog) complete(ctx context.Context, st *state, batch *store.Batch) e
 	}
 	v := c.o.indexer.view()
 	batch.Base, batch.Model, batch.Knowledge = st.generation, v.Model, v.Knowledge
+	if c.unsaved.model != v.Model.Fingerprint { // the model was replaced since
+		clear(c.unsaved.vectors)
+	}
 	batch.Vectors, batch.Lent = c.unsaved.vectors, c.unsaved.lent
 	if batch.Empty() {
 		return nil

@@ -27,6 +27,7 @@ type entry struct {
 
 // material is what is made of tools once and stored: vectors by the text they stand for, and opaque bytes by content hash.
 type material struct {
+	model   string // the fingerprint of what made the vectors
 	vectors map[store.TextHash]store.Vector
 	lent    map[tool.Hash][]byte
 }
@@ -35,7 +36,12 @@ func newMaterial() *material {
 	return &material{vectors: map[store.TextHash]store.Vector{}, lent: map[tool.Hash][]byte{}}
 }
 
+// add adds what more holds. Vectors of two models are never mixed: those of the newer one take the place of others.
 func (m *material) add(more *material) {
+	if m.model != more.model && len(more.vectors) > 0 {
+		m.model = more.model
+		clear(m.vectors)
+	}
 	maps.Copy(m.vectors, more.vectors)
 	maps.Copy(m.lent, more.lent)
 }

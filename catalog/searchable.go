@@ -148,6 +148,8 @@ func (x *searchable) embed(ctx context.Context, entries []entry, have, made *mat
 	if x.m.Embedder == nil {
 		return nil
 	}
+	model := x.m.Embedder.Model()
+	made.model = model.Fingerprint
 	var (
 		docs   []embed.Document
 		hashes []store.TextHash
@@ -159,7 +161,7 @@ func (x *searchable) embed(ctx context.Context, entries []entry, have, made *mat
 			b = have.lent[e.hash]
 		}
 		h, _ := textOf(b)
-		if _, ok := have.vectors[h]; !ok && !seen[h] {
+		if _, ok := have.vectors[h]; (!ok || have.model != made.model) && !seen[h] {
 			seen[h] = true
 			texts := knowledge.Text(e.tool)
 			docs, hashes = append(docs, embedDocument(&texts)), append(hashes, h)
@@ -167,12 +169,45 @@ func (x *searchable) embed(ctx context.Context, entries []entry, have, made *mat
 	}
 	for start := 0; start < len(docs); start += chunk {
 		end := min(start+chunk, len(docs))
-		vectors, err := x.m.Embedder.Documents(ctx, docs[start:end])
-		if err != nil {
-			return fmt.Errorf("embed tools: %w", err)
+		if err := embedInto(ctx, x.m.Embedder, model, docs[start:end], hashes[start:end], made.vectors); err != nil {
+			return err
 		}
-		for i, v := range vectors {
-			made.vectors[hashes[start+i]] = store.Quantize(v)
+	}
+	return nil
+}
+
+// embedInto puts the vectors of docs into a map. All are of the one model, of its width and finite, or none are taken.
+func embedInto(ctx context.Context, by embed.Embedder, model embed.Model, docs []embed.Document, hashes []store.TextHash, into map[store.TextHash]store.Vector) error {
+	vectors, err := by.Documents(ctx, docs)
+	if err != nil {
+		return fmt.Errorf("embed tools: %w", err)
+	}
+	now := by.Model()
+	if now.Fingerprint != model.Fingerprint && model.Fingerprint != "" {
+		return fmt.Errorf("embed tools: %w", &tool.Error{Code: tool.Unavailable, Op: "embed", Msg: "the embedding model " + model.Name + " was replaced meanwhile", Hint: "it is asked again by itself"})
+	}
+	for i, v := range vectors {
+		if err := usable(v, now); err != nil {
+			return fmt.Errorf("embed %.80q: %w", docs[i].Name, err)
+		}
+	}
+	for i, v := range vectors {
+		into[hashes[i]] = store.Quantize(v)
+	}
+	return nil
+}
+
+// usable refuses a vector that would spoil every search, whoever made it.
+func usable(v []float32, model embed.Model) error {
+	bad := func(what string) error {
+		return &tool.Error{Code: tool.Unavailable, Op: "embed", Msg: "the embedding model " + model.Name + " gave a vector " + what, Hint: "see whether it is an embedding model"}
+	}
+	if len(v) != model.Dims || len(v) == 0 {
+		return bad(fmt.Sprintf("of %d components where %d are expected", len(v), model.Dims))
+	}
+	for _, x := range v {
+		if x-x != 0 { // not a number, or infinite
+			return bad("that is not of finite numbers")
 		}
 	}
 	return nil
@@ -215,7 +250,9 @@ func (x *searchable) snapshot(set *tool.Set, entries []entry, have *material) (*
 		return func(i int) { docs[i] = x.doc(entries[i], have) }
 	})
 	markTwins(set.All(), docs)
-	snap, err := index.Build(set, docs, x.o)
+	o := x.o
+	o.Model = have.model
+	snap, err := index.Build(set, docs, o)
 	if err != nil {
 		return nil, fmt.Errorf("build the index: %w", err)
 	}
@@ -232,7 +269,7 @@ func (x *searchable) doc(e entry, have *material) index.Doc {
 	out := index.Doc{Fields: p.fields, Class: uint8(p.effect), Landmarks: p.landmarks}
 	if v, ok := have.vectors[p.text]; ok {
 		own := v.Float32s(make([]float32, 0, len(v.Data)))
-		if x.m.Embedder.Model().Fingerprint != x.m.Encoder.Fingerprint {
+		if have.model != x.m.Encoder.Fingerprint {
 			p.lent = nil
 		}
 		out.Vector = mix(own, p.lent)

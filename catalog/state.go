@@ -22,11 +22,11 @@ type state struct {
 	made       *material
 }
 
-// newState takes over a snapshot. After damage no digest is believed, so that the next sync reads every source.
-func newState(snap *store.Snapshot, log *slog.Logger) *state {
+// newState takes over a snapshot, whose vectors are of a model. After damage no digest is believed, so that the next sync reads every source.
+func newState(snap *store.Snapshot, model string, log *slog.Logger) *state {
 	st := &state{
 		generation: snap.Generation, records: make(map[tool.ID]store.Record, len(snap.Records)), sources: snap.Sources,
-		servers: snap.Servers, made: &material{vectors: snap.Vectors, lent: snap.Lent},
+		servers: snap.Servers, made: &material{model: model, vectors: snap.Vectors, lent: snap.Lent},
 	}
 	for _, r := range snap.Records {
 		st.records[r.Tool.ID()] = r

@@ -1,0 +1,136 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"tooldex/embed"
+	"tooldex/knowledge"
+	"tooldex/store"
+	"tooldex/tool"
+)
+
+// Use makes the tools searchable by another model, while the one in use goes on answering, and then puts the other in its place. It
+// blocks, as long as embedding takes, and keeps neither readers nor changes waiting for more than the last step. Progress may be nil; it
+// is called on the caller's goroutine.
+//
+// What is embedded is stored as it comes, so that a call that was stopped or that failed goes on where it ended when it is made again,
+// also by another process. When nothing is missing it does nothing. The error is Timeout when ctx ends first, that of the model, or one of
+// the store; then the model in use stays.
+func (c *Catalog) Use(ctx context.Context, m Model, progress func(done, total int)) error {
+	if m.Embedder == nil {
+		return &tool.Error{Code: tool.Invalid, Op: "use model", Msg: "there is no embedding model to use"}
+	}
+	if progress == nil {
+		progress = func(int, int) {}
+	}
+	if m.Embedder.Model().Dims == 0 { // a remote one that was not asked yet
+		if _, err := m.Embedder.Queries(ctx, []string{"probe"}); err != nil {
+			return ended(ctx, fmt.Errorf("ask the embedding model: %w", err))
+		}
+	}
+	next := &searchable{m: m, to: c.o.Index}
+	if c.uses(next) {
+		return nil
+	}
+	if err := c.embedAhead(ctx, m.Embedder, next.view(), progress); err != nil {
+		return ended(ctx, err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before := c.o.indexer
+	c.o.indexer = next
+	if err := c.reload(ctx); err != nil {
+		c.o.indexer = before
+		return ended(ctx, err)
+	}
+	return nil
+}
+
+// ended tells the end of a context from other errors.
+func ended(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	return &tool.Error{Code: tool.Timeout, Op: "use model", Msg: "stopped before all tools were embedded", Hint: "what is embedded is kept; it goes on from there", Err: err}
+}
+
+// uses reports whether next's model is in use, and every tool has its vector.
+func (c *Catalog) uses(next *searchable) bool {
+	c.mu.Lock()
+	now, ok := c.o.indexer.(*searchable)
+	c.mu.Unlock()
+	st := c.st.Load()
+	model := next.view().Model.Fingerprint
+	if !ok || now.m.Embedder != next.m.Embedder || st.made.model != model && len(st.entries) > 0 {
+		return false
+	}
+	for _, e := range st.entries {
+		h, _ := textOf(st.made.lent[e.hash])
+		if _, ok := st.made.vectors[h]; !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// How many tools are embedded in one call of the model ahead of its use, and how often what was made is stored.
+const (
+	step      = 64
+	saveEvery = 2 * time.Second
+)
+
+// embedAhead stores a vector for each tool that has none of the model of view.
+func (c *Catalog) embedAhead(ctx context.Context, by embed.Embedder, view store.View, progress func(done, total int)) error {
+	snap, err := c.o.Store.Load(ctx, store.View{Model: view.Model})
+	if err != nil {
+		return err
+	}
+	docs, hashes := lacking(c.st.Load().entries, snap.Vectors)
+	made, saved := map[store.TextHash]store.Vector{}, c.o.now()
+	save := func() error {
+		if len(made) == 0 {
+			return nil
+		}
+		// What took long to make is kept, also when the time is up.
+		_, err := c.o.Store.Write(context.WithoutCancel(ctx), &store.Batch{Model: view.Model, Vectors: made})
+		made, saved = map[store.TextHash]store.Vector{}, c.o.now()
+		return err
+	}
+	for start := 0; start < len(docs); start += step {
+		end := min(start+step, len(docs))
+		model := embed.Model{Name: view.Model.Name, Dims: view.Model.Dims, Fingerprint: view.Model.Fingerprint}
+		err := embedInto(ctx, by, model, docs[start:end], hashes[start:end], made)
+		if err == nil && c.o.now().Sub(saved) < saveEvery && end < len(docs) {
+			progress(end, len(docs))
+			continue
+		}
+		if saveErr := save(); saveErr != nil {
+			return saveErr
+		}
+		if err != nil {
+			return err
+		}
+		progress(end, len(docs))
+	}
+	return nil
+}
+
+// lacking returns the texts that have no vector, each once.
+func lacking(entries []entry, have map[store.TextHash]store.Vector) (docs []embed.Document, hashes []store.TextHash) {
+	texts := make([]knowledge.Texts, len(entries))
+	inParallel(len(entries), func() func(i int) {
+		return func(i int) { texts[i] = knowledge.Text(entries[i].tool) }
+	})
+	seen := map[store.TextHash]bool{}
+	for i := range texts {
+		h := hashText(&texts[i])
+		if _, ok := have[h]; ok || seen[h] {
+			continue
+		}
+		seen[h] = true
+		docs, hashes = append(docs, embedDocument(&texts[i])), append(hashes, h)
+	}
+	return docs, hashes
+}
