@@ -228,3 +228,7 @@ func commentEnd(b []byte, i int) int {
 	}
 	return i + 2 + n + behind
 }
+
+// PlainJSON returns JSON as editors let people write it without its comments and trailing commas. Blanks stand in their place, so
+// that every offset stays the same.
+func PlainJSON(b []byte) []byte { return relax(b) }

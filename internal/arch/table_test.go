@@ -87,6 +87,10 @@ var table = map[string]rule{
 		imports: every,
 		doc:     "Command tooldex runs and administers the tool-search service.",
 	},
+	"cmd/tooldex/clients": {
+		imports: []string{"tool", "catalog"},
+		doc:     "Package clients finds the configuration files of MCP clients, and edits the servers in them.",
+	},
 	"cmd/tooldex/demo": {
 		doc: "Package demo holds the catalogue and the labelled requests that are compiled into the command.",
 	},

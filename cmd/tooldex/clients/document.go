@@ -1,0 +1,261 @@
+package clients
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"reflect"
+	"slices"
+
+	"tooldex/catalog"
+	"tooldex/tool"
+)
+
+// Document is a client's file as it was read.
+type Document struct {
+	File
+	Text   []byte
+	Exists bool
+}
+
+// Own is the server that is written into a client's file.
+type Own struct {
+	Name    string
+	Command string
+	Args    []string
+}
+
+// Entry is one server of a document. Of several with one name, in different sections, each is an entry.
+type Entry struct {
+	Name    string
+	Section []string
+	Server  tool.Server
+	Err     error    // why it cannot be used; Server then has no more than its name
+	Lost    []string // keys that mean something to the client, and nothing here
+}
+
+// Read reads a client's file. One that is not there is an empty document. The error is Invalid for a file that cannot be read.
+func Read(f File) (*Document, error) {
+	text, err := os.ReadFile(f.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &Document{File: f}, nil
+	case err != nil:
+		return nil, &tool.Error{Code: tool.Invalid, Op: "read client", Msg: f.Path + " cannot be read", Hint: "see that it is a file that you may read", Err: err}
+	}
+	return &Document{File: f, Text: text, Exists: true}, nil
+}
+
+// Servers lists the servers of the document, by section and then in the order of their names. The error is Invalid for a text that
+// is not in the client's format; a single server that cannot be used says so in its entry.
+func (d *Document) Servers() ([]Entry, error) {
+	tree, err := d.tree(d.Text)
+	if err != nil {
+		return nil, err
+	}
+	var out []Entry
+	for _, section := range d.Sections {
+		servers, _ := descend(tree, section).(map[string]any)
+		for _, name := range sortedKeys(servers) {
+			e := Entry{Name: name, Section: section, Server: tool.Server{Name: name}}
+			e.Lost = lostKeys(servers[name], d.Format)
+			if server, err := d.server(name, servers[name]); err != nil {
+				e.Err = err
+			} else {
+				e.Server = server
+			}
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}
+
+// server reads one server as the catalogue does.
+func (d *Document) server(name string, value any) (tool.Server, error) {
+	var list []tool.Server
+	var err error
+	if d.Format == TOML {
+		var b bytes.Buffer
+		if err := encodeTOML(&b, map[string]any{"mcp_servers": map[string]any{name: value}}); err != nil {
+			return tool.Server{}, d.bad("server "+name+" cannot be read", err)
+		}
+		list, err = catalog.ParseCodex(b.Bytes())
+	} else {
+		list, err = catalog.ParseServers([]byte(encode(map[string]any{"mcpServers": map[string]any{name: value}}, "", "")))
+	}
+	if err != nil {
+		return tool.Server{}, err
+	}
+	return list[0], nil
+}
+
+// Replace returns the text with own added to the first section, and without the servers of gone and any other of own's name. The
+// document is left as it is. The error is Invalid for a file in which that cannot be done safely: its servers are then to be moved
+// by hand.
+func (d *Document) Replace(own Own, gone []Entry) ([]byte, error) {
+	if _, err := d.tree(d.Text); err != nil {
+		return nil, err
+	}
+	gone = slices.DeleteFunc(slices.Clone(gone), func(e Entry) bool { return e.Name == own.Name })
+	text := d.Text
+	if d.Format == TOML {
+		names := []string{own.Name}
+		for _, e := range gone {
+			names = append(names, e.Name)
+		}
+		var at int
+		text, at = tomlRemove(text, d.Sections[0], names)
+		text = tomlInsert(text, at, d.Sections[0], own)
+	} else {
+		for _, section := range d.Sections {
+			text = jsonRemove(text, section, own.Name)
+		}
+		var ok bool
+		if text, ok = jsonInsert(text, d.Sections[0], own.Name, d.entry(own)); !ok {
+			return nil, d.bad("its servers are not where they are expected", nil)
+		}
+		for _, e := range gone {
+			text = jsonRemove(text, e.Section, e.Name)
+		}
+	}
+	return text, d.verify(text, func(tree map[string]any) {
+		for _, section := range d.Sections {
+			remove(tree, section, own.Name)
+		}
+		for _, e := range gone {
+			remove(tree, e.Section, e.Name)
+		}
+		put(tree, d.Sections[0], own.Name, d.value(own))
+	})
+}
+
+// entry is own as it is written in JSON, its members in the order in which people expect them.
+func (d *Document) entry(own Own) any {
+	kind := ""
+	if d.Typed {
+		kind = "stdio"
+	}
+	return struct {
+		Type    string   `json:"type,omitempty"`
+		Command string   `json:"command"`
+		Args    []string `json:"args"`
+	}{kind, own.Command, append([]string{}, own.Args...)}
+}
+
+// value is own as it is read back.
+func (d *Document) value(own Own) any {
+	args := []any{}
+	for _, a := range own.Args {
+		args = append(args, a)
+	}
+	v := map[string]any{"command": own.Command, "args": args}
+	if d.Typed {
+		v["type"] = "stdio"
+	}
+	return v
+}
+
+// Raw returns a server as it is written in the text, false if there is none or it cannot be taken out alone.
+func (d *Document) Raw(section []string, name string) (string, bool) {
+	if d.Format == TOML {
+		return tomlRaw(d.Text, section, name)
+	}
+	o, depth, ok := jsonFind(jsonPlain(d.Text), section)
+	i := o.last(name)
+	if !ok || depth < len(section) || i < 0 {
+		return "", false
+	}
+	m := o.members[i]
+	return string(d.Text[m.value:m.end]), true
+}
+
+// Restore is the contrary of Replace, for a file that the client has changed since: it takes own out, and puts servers back as
+// they are written in before. Servers that the file has again are left alone. The error is Invalid where that cannot be done
+// safely.
+func (d *Document) Restore(own string, before *Document, gone []Entry) ([]byte, error) {
+	tree, err := d.tree(d.Text)
+	if err != nil {
+		return nil, err
+	}
+	old, err := d.tree(before.Text)
+	if err != nil {
+		return nil, err
+	}
+	back := slices.DeleteFunc(slices.Clone(gone), func(e Entry) bool { return child(descend(tree, e.Section), e.Name) != nil })
+	text := d.Text
+	if d.Format == TOML {
+		text, _ = tomlRemove(text, d.Sections[0], []string{own})
+	}
+	for _, e := range slices.Backward(back) {
+		raw, ok := before.Raw(e.Section, e.Name)
+		if ok && d.Format == TOML {
+			text = slices.Concat(bytes.TrimRight(text, "\r\n"), []byte("\n\n"+raw))
+		} else if ok {
+			text, ok = jsonInsert(text, e.Section, e.Name, json.RawMessage(raw))
+		}
+		if !ok {
+			return nil, d.bad("server "+e.Name+" cannot be put back", nil)
+		}
+	}
+	for _, section := range d.Sections {
+		if d.Format == JSON {
+			text = jsonRemove(text, section, own)
+		}
+	}
+	return text, d.verify(text, func(tree map[string]any) {
+		for _, section := range d.Sections {
+			remove(tree, section, own)
+		}
+		for _, e := range back {
+			put(tree, e.Section, e.Name, child(descend(old, e.Section), e.Name))
+		}
+	})
+}
+
+// verify reads an edited text, and compares what it says with what the document says after change.
+func (d *Document) verify(text []byte, change func(map[string]any)) error {
+	want, err := d.tree(d.Text)
+	if err != nil {
+		return err
+	}
+	change(want)
+	got, err := d.tree(text)
+	if err != nil || !reflect.DeepEqual(prune(got), prune(want)) {
+		return d.bad("it is written in a way that cannot be edited safely", err)
+	}
+	return nil
+}
+
+// tree reads a text as values.
+func (d *Document) tree(text []byte) (map[string]any, error) {
+	if len(bytes.TrimSpace(bytes.TrimPrefix(text, bom))) == 0 {
+		return map[string]any{}, nil
+	}
+	if d.Format == TOML {
+		out, err := tomlTree(text)
+		if err != nil {
+			return nil, d.bad("it is not TOML", err)
+		}
+		return out, nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(jsonPlain(text)))
+	dec.UseNumber()
+	var out map[string]any
+	err := dec.Decode(&out)
+	if err == nil && dec.More() {
+		err = errors.New("something follows the object")
+	}
+	if err == nil && out == nil {
+		err = errors.New("null")
+	}
+	if err != nil {
+		return nil, d.bad("it is not a JSON object", err)
+	}
+	return out, nil
+}
+
+func (d *Document) bad(why string, err error) error {
+	return &tool.Error{Code: tool.Invalid, Op: "edit client", Msg: d.Path + ": " + why, Hint: "correct the file, or edit it by hand", Err: err}
+}

@@ -1,0 +1,289 @@
+package clients
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"tooldex/catalog"
+)
+
+// jsonObject is where an object stands in a text.
+type jsonObject struct {
+	open, close int // of its braces
+	members     []jsonMember
+}
+
+type jsonMember struct {
+	key        string
+	start      int // of the key
+	value, end int
+}
+
+// jsonPlain blanks the comments, trailing commas and byte order mark of a text. Every offset stays the same.
+func jsonPlain(text []byte) []byte {
+	out := catalog.PlainJSON(text)
+	if bytes.HasPrefix(out, bom) {
+		copy(out, "   ")
+	}
+	return out
+}
+
+var bom = []byte("\ufeff")
+
+// jsonAt finds the members of the object that begins at or after an offset of a plain text. It reports false where no object is.
+func jsonAt(plain []byte, at int) (jsonObject, bool) {
+	dec := json.NewDecoder(bytes.NewReader(plain[at:]))
+	token, err := dec.Token()
+	if err != nil || token != json.Delim('{') {
+		return jsonObject{}, false
+	}
+	o := jsonObject{open: at + int(dec.InputOffset()) - 1}
+	for dec.More() {
+		before := at + int(dec.InputOffset())
+		token, err := dec.Token()
+		key, ok := token.(string)
+		if err != nil || !ok {
+			return jsonObject{}, false
+		}
+		m := jsonMember{key: key, start: before + bytes.IndexByte(plain[before:], '"')}
+		var raw json.RawMessage
+		if dec.Decode(&raw) != nil {
+			return jsonObject{}, false
+		}
+		m.end = at + int(dec.InputOffset())
+		m.value = m.end - len(raw)
+		o.members = append(o.members, m)
+	}
+	if _, err := dec.Token(); err != nil {
+		return jsonObject{}, false
+	}
+	o.close = at + int(dec.InputOffset()) - 1
+	return o, true
+}
+
+// jsonFind finds the object at a path, as far as it goes: depth is how many of its steps are there.
+func jsonFind(plain []byte, path []string) (o jsonObject, depth int, ok bool) {
+	if o, ok = jsonAt(plain, 0); !ok {
+		return o, 0, false
+	}
+	for depth, key := range path {
+		i := o.last(key)
+		if i < 0 {
+			return o, depth, true
+		}
+		if o, ok = jsonAt(plain, o.members[i].value); !ok {
+			return o, depth, false
+		}
+	}
+	return o, len(path), true
+}
+
+// last finds the member that counts, of several with one key.
+func (o jsonObject) last(key string) int {
+	for i, m := range slices.Backward(o.members) {
+		if m.key == key {
+			return i
+		}
+	}
+	return -1
+}
+
+// jsonRemove takes the members of that key out of the object at path, with their commas.
+func jsonRemove(text []byte, path []string, key string) []byte {
+	for {
+		o, depth, ok := jsonFind(jsonPlain(text), path)
+		i := o.last(key)
+		if !ok || depth < len(path) || i < 0 {
+			return text
+		}
+		m := o.members[i]
+		next := o.close
+		if i+1 < len(o.members) {
+			next = o.members[i+1].start
+		}
+		if at := comma(text, m.end, next); at >= 0 {
+			text = slices.Delete(slices.Clone(text), at, at+1)
+		} else if i > 0 {
+			if at := comma(text, o.members[i-1].end, m.start); at >= 0 {
+				text = slices.Delete(slices.Clone(text), at, at+1)
+				m.start, m.end = m.start-1, m.end-1
+				if blanks, first := lineIndent(text, m.start); !first {
+					m.start -= len(blanks)
+				}
+			}
+		}
+		text = cut(text, m.start, m.end)
+	}
+}
+
+// comma finds a comma between two offsets that is not within a comment, -1 if there is none.
+func comma(text []byte, from, to int) int {
+	for i := from; i < to; i++ {
+		if text[i] == ',' {
+			return i
+		}
+		if text[i] != '/' || i+1 >= to {
+			continue
+		}
+		stop := "\n"
+		if text[i+1] == '*' {
+			stop = "*/"
+		}
+		n := bytes.Index(text[i+2:to], []byte(stop))
+		if n < 0 {
+			return -1
+		}
+		i += 2 + n + len(stop) - 1
+	}
+	return -1
+}
+
+// cut takes a part of a text out, and the line with it if nothing else was there.
+func cut(text []byte, start, end int) []byte {
+	from, to := start, end
+	for from > 0 && isBlank(text[from-1]) {
+		from--
+	}
+	for to < len(text) && isBlank(text[to]) {
+		to++
+	}
+	lineStart := from == 0 || text[from-1] == '\n'
+	lineEnd, after := endsLine(text, to)
+	switch {
+	case lineStart && lineEnd:
+		return slices.Concat(text[:from], text[after:])
+	case lineEnd:
+		return slices.Concat(text[:from], text[to:])
+	case text[to] == '}':
+		return slices.Concat(text[:start], text[end:])
+	}
+	return slices.Concat(text[:start], text[to:])
+}
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' }
+
+// endsLine reports whether a line ends at an offset, and where the next begins.
+func endsLine(text []byte, at int) (bool, int) {
+	switch {
+	case at == len(text):
+		return true, at
+	case text[at] == '\n':
+		return true, at + 1
+	case text[at] == '\r' && at+1 < len(text) && text[at+1] == '\n':
+		return true, at + 2
+	}
+	return false, at
+}
+
+// jsonInsert adds a member at the head of the object at path, which is made if need be. The value is encoded, or taken as it is if
+// it is a json.RawMessage. It reports false if what is on the path is no object.
+func jsonInsert(text []byte, path []string, key string, value any) ([]byte, bool) {
+	plain := jsonPlain(text)
+	if len(bytes.TrimSpace(plain)) == 0 {
+		text = slices.Concat(text, []byte("{}\n"))
+		plain = jsonPlain(text)
+	}
+	o, depth, ok := jsonFind(plain, path)
+	if !ok {
+		return nil, false
+	}
+	if depth < len(path) {
+		for _, step := range slices.Backward(append(slices.Clone(path[depth+1:]), key)) {
+			value = map[string]any{step: value}
+		}
+		key = path[depth]
+	}
+	s := jsonStyleOf(text)
+	base := indentAt(text, o.open)
+	inner, at := base+s.unit, o.open+1
+	tail := s.newline + base // before the closing brace
+	if len(o.members) > 0 {
+		at, tail = o.members[0].start, ""
+		if own, first := lineIndent(text, at); first {
+			inner = own
+		} else {
+			s.flat = true
+		}
+	}
+	member := s.member(inner, key, value)
+	var add string
+	switch {
+	case len(o.members) > 0 && s.flat:
+		add = member + ", "
+	case len(o.members) > 0:
+		add = member + "," + s.newline + inner
+	case s.flat:
+		add = member
+	default:
+		add = s.newline + inner + member
+		if rest := text[at:]; !bytes.ContainsAny(rest[:o.close-at], "\n") {
+			add += tail
+		}
+	}
+	return slices.Concat(text[:at], []byte(add), text[at:]), true
+}
+
+// jsonStyle is how a text is laid out.
+type jsonStyle struct {
+	unit, newline string
+	flat          bool // on one line
+}
+
+func jsonStyleOf(text []byte) jsonStyle {
+	s := jsonStyle{unit: "  ", newline: "\n"}
+	if bytes.Contains(text, []byte("\r\n")) {
+		s.newline = "\r\n"
+	}
+	body := strings.TrimSpace(string(text))
+	s.flat = len(body) > 2 && !strings.Contains(body, "\n")
+	for line := range strings.SplitSeq(string(text), "\n") {
+		rest := strings.TrimLeft(line, " \t")
+		if indent := line[:len(line)-len(rest)]; indent != "" && strings.HasPrefix(rest, `"`) {
+			s.unit = indent
+			break
+		}
+	}
+	return s
+}
+
+// member writes a member that stands behind an indentation.
+func (s jsonStyle) member(indent, key string, value any) string {
+	name := encode(key, "", "")
+	if raw, ok := value.(json.RawMessage); ok {
+		return name + ": " + string(raw)
+	}
+	if s.flat {
+		return name + ": " + encode(value, "", "")
+	}
+	return name + ": " + strings.ReplaceAll(encode(value, indent, s.unit), "\n", s.newline)
+}
+
+// encode writes a value as JSON. What is given to it can always be written.
+func encode(value any, prefix, unit string) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent(prefix, unit)
+	if err := enc.Encode(value); err != nil {
+		return "null"
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// lineIndent returns the blanks before an offset, and whether its line begins with them.
+func lineIndent(text []byte, at int) (string, bool) {
+	from := at
+	for from > 0 && isBlank(text[from-1]) {
+		from--
+	}
+	return string(text[from:at]), from == 0 || text[from-1] == '\n'
+}
+
+// indentAt returns the indentation of the line that an offset is on.
+func indentAt(text []byte, at int) string {
+	start := bytes.LastIndexByte(text[:at], '\n') + 1
+	rest := bytes.TrimPrefix(text[start:at], bom)
+	return string(rest[:len(rest)-len(bytes.TrimLeft(rest, " \t"))])
+}

@@ -1,0 +1,160 @@
+package clients
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"tooldex/tool"
+)
+
+// Keeper keeps what clients' files held before they were changed. Its files are readable by their owner alone, since such files
+// hold secrets.
+type Keeper struct {
+	Dir string // made when it is needed
+}
+
+// Change is one change that can be undone.
+type Change struct {
+	Client  string      `json:"client"`
+	Path    string      `json:"path"`
+	Existed bool        `json:"existed"`
+	Mode    fs.FileMode `json:"mode"`
+	Time    time.Time   `json:"time"`
+	Own     string      `json:"own"`     // the name of the server that was added
+	Gone    []Taken     `json:"gone"`    // those that were taken out
+	Written string      `json:"written"` // the SHA-256 of what was written, in hexadecimal
+
+	file string // without extension
+}
+
+// Taken names a server that was taken out of a section.
+type Taken struct {
+	Section []string `json:"section"`
+	Name    string   `json:"name"`
+}
+
+// Sum returns the SHA-256 of a text as Change.Written has it.
+func Sum(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// Keep stores a change and what the file held before it. When it returns nil, both are on the disk.
+func (k Keeper) Keep(c Change, before []byte) error {
+	dir := filepath.Join(k.Dir, c.Client)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return kept(dir, err)
+	}
+	number := 1
+	if names, err := k.list(c.Client); err != nil {
+		return err
+	} else if len(names) > 0 {
+		if _, err := fmt.Sscanf(filepath.Base(names[len(names)-1]), "%d", &number); err == nil {
+			number++
+		}
+	}
+	b, err := json.MarshalIndent(c, "", "  ")
+	if err != nil {
+		return kept(dir, err)
+	}
+	base := filepath.Join(dir, fmt.Sprintf("%06d", number))
+	for _, f := range []struct {
+		path string
+		text []byte
+	}{{base + ".before", before}, {base + ".json", b}} { // the change last: without what was before it is nothing
+		if err := replaceFile(f.path, f.text, 0o600); err != nil {
+			return kept(dir, err)
+		}
+	}
+	return nil
+}
+
+func kept(dir string, err error) error {
+	return &tool.Error{Code: tool.Internal, Op: "keep backup", Msg: "the backup in " + dir + " cannot be written or read", Hint: "see that the data directory is writable", Err: err}
+}
+
+func (k Keeper) list(client string) ([]string, error) {
+	names, err := filepath.Glob(filepath.Join(k.Dir, client, "*.json"))
+	if err != nil {
+		return nil, kept(k.Dir, err)
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// Last returns the last change of a client's files, or of the one at path unless that is empty, and what was there before. The error
+// is NotFound if there is none.
+func (k Keeper) Last(client, path string) (Change, []byte, error) {
+	names, err := k.list(client)
+	if err != nil {
+		return Change{}, nil, err
+	}
+	for _, name := range slices.Backward(names) {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			return Change{}, nil, kept(name, err)
+		}
+		var c Change
+		if err := json.Unmarshal(b, &c); err != nil {
+			return Change{}, nil, kept(name, err)
+		}
+		if path != "" && c.Path != path {
+			continue
+		}
+		c.file = name[:len(name)-len(".json")]
+		before, err := os.ReadFile(c.Before())
+		if err != nil {
+			return Change{}, nil, kept(name, err)
+		}
+		return c, before, nil
+	}
+	return Change{}, nil, &tool.Error{Code: tool.NotFound, Op: "undo", Msg: "nothing was changed for " + client, Hint: "tooldex connect " + client + " does"}
+}
+
+// Before returns the path of the file that holds what was there before.
+func (c Change) Before() string { return c.file + ".before" }
+
+// Forget removes a change that was undone, with its backup.
+func (k Keeper) Forget(c Change) error {
+	if err := errors.Join(os.Remove(c.file+".json"), os.Remove(c.Before())); err != nil {
+		return kept(k.Dir, err)
+	}
+	return nil
+}
+
+// Undo puts back what was there before a change, byte for byte, with its mode: a file that was not there is removed. It reports
+// false, and does nothing, if the file was changed since.
+func Undo(c Change, before []byte) (bool, error) {
+	now, err := os.ReadFile(c.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if !c.Existed {
+			return true, nil
+		}
+		return true, Write(c.Path, nil, before, c.Mode)
+	case err != nil:
+		return false, unwritten(c.Path, err)
+	case c.Existed && bytes.Equal(now, before):
+		return true, nil
+	case Sum(now) != c.Written:
+		return false, nil
+	case !c.Existed:
+		if err := os.Remove(c.Path); err != nil {
+			return false, unwritten(c.Path, err)
+		}
+		return true, nil
+	}
+	if err := Write(c.Path, now, before, c.Mode); err != nil {
+		return false, err
+	}
+	return true, nil
+}

@@ -1,0 +1,257 @@
+package clients
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// tomlStatement is a table's header or a key with its value.
+type tomlStatement struct {
+	start, end int // of its lines, line feed included
+	header     bool
+	path       []string // of the table, or of the key with that of its table before it
+}
+
+// tomlStatements finds the statements of a text that is known to be TOML.
+func tomlStatements(text []byte) []tomlStatement {
+	var out []tomlStatement
+	var table []string
+	for at := 0; at < len(text); {
+		start := at
+		for at < len(text) && isBlank(text[at]) {
+			at++
+		}
+		if at == len(text) {
+			break
+		}
+		switch text[at] {
+		case '\r', '\n', '#':
+			at = lineAfter(text, at)
+			continue
+		case '[':
+			at++
+			if at < len(text) && text[at] == '[' {
+				at++
+			}
+			table, at = tomlKey(text, at)
+			at = lineAfter(text, at)
+			out = append(out, tomlStatement{start, at, true, table})
+			continue
+		}
+		key, end := tomlKey(text, at)
+		if end == at { // no key: never in valid TOML
+			at = lineAfter(text, at)
+			continue
+		}
+		at = lineAfter(text, tomlValue(text, end))
+		out = append(out, tomlStatement{start, at, false, slices.Concat(table, key)})
+	}
+	return out
+}
+
+// lineAfter returns where the line after that of an offset begins.
+func lineAfter(text []byte, at int) int {
+	at = min(at, len(text))
+	if n := bytes.IndexByte(text[at:], '\n'); n >= 0 {
+		return at + n + 1
+	}
+	return len(text)
+}
+
+// tomlKey reads a dotted key, and returns where it ends.
+func tomlKey(text []byte, at int) ([]string, int) {
+	var out []string
+	for at < len(text) {
+		switch c := text[at]; {
+		case isBlank(c), c == '.':
+			at++
+		case c == '"', c == '\'':
+			end := tomlString(text, at)
+			part := string(text[at+1 : max(at+1, end-1)])
+			if c == '"' {
+				if s, err := strconv.Unquote(`"` + part + `"`); err == nil {
+					part = s
+				}
+			}
+			out, at = append(out, part), end
+		case isBare(c):
+			from := at
+			for at < len(text) && isBare(text[at]) {
+				at++
+			}
+			out = append(out, string(text[from:at]))
+		default:
+			return out, at
+		}
+	}
+	return out, at
+}
+
+func isBare(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
+}
+
+// tomlString returns where the string that begins at an offset ends.
+func tomlString(text []byte, at int) int {
+	quote := text[at]
+	closing := text[at : at+1]
+	if rest := text[at:]; len(rest) > 2 && rest[1] == quote && rest[2] == quote {
+		closing = rest[:3]
+	}
+	for i := at + len(closing); i < len(text); i++ {
+		switch {
+		case text[i] == '\\' && quote == '"':
+			i++
+		case bytes.HasPrefix(text[i:], closing):
+			i += len(closing)
+			for n := 0; len(closing) == 3 && n < 2 && i < len(text) && text[i] == quote; n++ { // quotes may stand before the end
+				i++
+			}
+			return i
+		}
+	}
+	return len(text)
+}
+
+// tomlValue returns where the value behind a key ends.
+func tomlValue(text []byte, at int) int {
+	depth := 0
+	for at < len(text) {
+		switch c := text[at]; c {
+		case '"', '\'':
+			at = tomlString(text, at)
+			continue
+		case '#':
+			at = lineAfter(text, at) - 1
+			if depth == 0 || at < 0 || text[at] != '\n' {
+				return at
+			}
+		case '[', '{':
+			depth++
+		case ']', '}':
+			depth--
+		case '\n':
+			if depth <= 0 {
+				return at
+			}
+		}
+		at++
+	}
+	return at
+}
+
+// tomlRemove takes servers out, with the comments between their lines, and returns where the first table of them was, -1 if none
+// was.
+func tomlRemove(text []byte, section, names []string) ([]byte, int) {
+	gone := func(s tomlStatement) bool {
+		n := len(section)
+		return len(s.path) > n && slices.Equal(s.path[:n], section) && slices.Contains(names, s.path[n])
+	}
+	var spans [][2]int
+	first, follows := -1, false
+	for _, s := range tomlStatements(text) {
+		if !gone(s) {
+			follows = false
+			continue
+		}
+		if first < 0 && s.header {
+			first = s.start
+		}
+		if follows && !s.header { // comments within a table go with it; those before the next may speak of it
+			spans[len(spans)-1][1] = s.end
+		} else {
+			spans = append(spans, [2]int{s.start, s.end})
+		}
+		follows = true
+	}
+	for _, span := range slices.Backward(spans) {
+		text = cutLines(text, span[0], span[1])
+		if first > span[0] {
+			first -= span[1] - span[0]
+		}
+	}
+	return text, min(first, len(text))
+}
+
+// cutLines takes lines out, and one of two blank lines that would meet then.
+func cutLines(text []byte, start, end int) []byte {
+	before := start == 0 || bytes.HasSuffix(text[:start], []byte("\n\n")) || bytes.HasSuffix(text[:start], []byte("\n\r\n"))
+	if blank, after := endsLine(text, end); blank && before && after > end {
+		end = after
+	}
+	return slices.Concat(text[:start], text[end:])
+}
+
+// tomlInsert adds a server as a table of its own, at an offset where a table may begin, or at the end if it is negative.
+func tomlInsert(text []byte, at int, section []string, own Own) []byte {
+	newline := "\n"
+	if bytes.Contains(text, []byte("\r\n")) {
+		newline = "\r\n"
+	}
+	lines := []string{"[" + tomlPath(append(slices.Clone(section), own.Name)) + "]", "command = " + tomlText(own.Command)}
+	args := make([]string, len(own.Args))
+	for i, arg := range own.Args {
+		args[i] = tomlText(arg)
+	}
+	lines = append(lines, "args = ["+strings.Join(args, ", ")+"]", "")
+	table := strings.Join(lines, newline)
+	if at >= 0 && at < len(text) {
+		return slices.Concat(text[:at], []byte(table+newline), text[at:])
+	}
+	if len(text) > 0 {
+		if text[len(text)-1] != '\n' {
+			table = newline + newline + table
+		} else if !bytes.HasSuffix(text, []byte("\n\n")) && !bytes.HasSuffix(text, []byte("\n\r\n")) {
+			table = newline + table
+		}
+	}
+	return slices.Concat(text, []byte(table))
+}
+
+func tomlPath(path []string) string {
+	parts := make([]string, len(path))
+	for i, p := range path {
+		parts[i] = p
+		if p == "" || strings.ContainsFunc(p, func(r rune) bool { return r > 127 || !isBare(byte(r)) }) {
+			parts[i] = tomlText(p)
+		}
+	}
+	return strings.Join(parts, ".")
+}
+
+// tomlText writes a basic string.
+func tomlText(s string) string {
+	return strings.ReplaceAll(encode(s, "", ""), "\x7f", `\u007f`)
+}
+
+// tomlRaw returns the lines of a server that has tables of its own, false if it is written in another way.
+func tomlRaw(text []byte, section []string, name string) (string, bool) {
+	path := append(slices.Clone(section), name)
+	var out strings.Builder
+	within, found := false, false
+	for _, s := range tomlStatements(text) {
+		ours := len(s.path) >= len(path) && slices.Equal(s.path[:len(path)], path)
+		switch {
+		case s.header:
+			within = ours
+		case ours && !within:
+			return "", false
+		}
+		if ours {
+			out.Write(text[s.start:s.end])
+			found = true
+		}
+	}
+	return out.String(), found
+}
+
+// tomlTree reads a text as values.
+func tomlTree(text []byte) (map[string]any, error) {
+	var out map[string]any
+	err := toml.Unmarshal(text, &out)
+	return out, err
+}

@@ -1,0 +1,62 @@
+package clients
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"tooldex/tool"
+)
+
+// Write puts text in the place of a file in one step: whoever reads it sees the old text or the new one. A file that is there keeps
+// its mode, and where path is a symbolic link, what it points to is replaced. A file that is not there is made with mode, and its
+// folder too. Was is what the file held when it was read, nil if it was not there: if it holds anything else by now, the error is
+// Unavailable, and nothing is written.
+func Write(path string, was, text []byte, mode fs.FileMode) error {
+	target := path
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		target = real
+	}
+	now, err := os.ReadFile(target)
+	gone := errors.Is(err, fs.ErrNotExist)
+	switch {
+	case err != nil && !gone:
+		return unwritten(path, err)
+	case gone != (was == nil) || !bytes.Equal(now, was):
+		return &tool.Error{Code: tool.Unavailable, Op: "write client", Msg: path + " was changed meanwhile", Hint: "close the client and try again"}
+	}
+	if info, err := os.Stat(target); err == nil {
+		mode = info.Mode().Perm()
+	} else if err := os.MkdirAll(filepath.Dir(target), 0o700); err != nil {
+		return unwritten(path, err)
+	}
+	if err := replaceFile(target, text, mode); err != nil {
+		return unwritten(path, err)
+	}
+	return nil
+}
+
+func unwritten(path string, err error) error {
+	return &tool.Error{Code: tool.Invalid, Op: "write client", Msg: path + " cannot be written", Hint: "see that you may write the file and its folder", Err: err}
+}
+
+// replaceFile writes beside the file, and renames.
+func replaceFile(path string, text []byte, mode fs.FileMode) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("write beside it: %w", err)
+	}
+	return os.Rename(f.Name(), path)
+}
