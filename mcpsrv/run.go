@@ -45,6 +45,15 @@ func gone(err error) bool {
 	return false
 }
 
+// Sessions counts the sessions that are open, those without a state for as long as they answer.
+func (s *Server) Sessions() int {
+	n := 0
+	for range s.mcp.Sessions() {
+		n++
+	}
+	return n
+}
+
 // statelessRevision is the first protocol revision without sessions.
 const statelessRevision = "2026-07-28"
 

@@ -11,18 +11,20 @@ import (
 	"sync"
 
 	"tooldex/mcpsrv"
+	"tooldex/metrics"
 	"tooldex/selection"
 	"tooldex/tool"
 )
 
-// endpoints are the MCP servers that one process offers: that of all tools, one for each profile, and one for each mode
-// under the mode's name. Each is made when it is first asked for.
+// endpoints are the MCP servers that one process offers: that of all tools, one for each profile, one for each mode under the
+// mode's name, and those again for clients that may only read. Each is made when it is first asked for.
 type endpoints struct {
 	base     mcpsrv.Options // of the one for all tools
 	profiles map[string]profile
+	meter    *metrics.Meter // counts what they do
 
 	mu     sync.Mutex
-	made   map[string]endpoint
+	made   map[view]endpoint
 	closed bool
 }
 
@@ -34,8 +36,8 @@ type endpoint struct {
 // wholeName is the name of the endpoint for all tools.
 const wholeName = ""
 
-func newEndpoints(base mcpsrv.Options, profiles map[string]profile) *endpoints {
-	e := &endpoints{base: base, profiles: profiles, made: map[string]endpoint{}}
+func newEndpoints(base mcpsrv.Options, profiles map[string]profile, meter *metrics.Meter) *endpoints {
+	e := &endpoints{base: base, profiles: profiles, meter: meter, made: map[view]endpoint{}}
 	for _, name := range slices.Sorted(maps.Keys(profiles)) {
 		warnUnknownServers(base.Logger, name, profiles[name], base.Catalog.Set())
 	}
@@ -52,9 +54,10 @@ func warnUnknownServers(log *slog.Logger, name string, p profile, set *tool.Set)
 	}
 }
 
-// get returns an endpoint. The error is of code NotFound for a name that is neither a profile's nor a mode's, and
+// get returns an endpoint; the profile of v may also be a mode. The error is of code NotFound for a name that is neither, and
 // Unavailable after close.
-func (e *endpoints) get(name string) (endpoint, error) {
+func (e *endpoints) get(v view) (endpoint, error) {
+	name := v.profile
 	p, ok := e.profiles[name]
 	if !ok && name != wholeName {
 		p.Mode = mcpsrv.Mode(name)
@@ -64,26 +67,32 @@ func (e *endpoints) get(name string) (endpoint, error) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if one, ok := e.made[name]; ok {
+	if one, ok := e.made[v]; ok {
 		return one, nil
 	}
 	if e.closed {
 		return endpoint{}, &tool.Error{Code: tool.Unavailable, Op: "find profile", Msg: "the server is closing"}
 	}
-	o := p.apply(e.base)
+	o := p.apply(e.base, e.meter, v.readOnly)
 	if ok {
 		o.Profile = name
 	}
 	srv := mcpsrv.New(o)
 	one := endpoint{srv, srv.Handler()}
-	e.made[name] = one
+	e.made[v] = one
 	return one, nil
 }
 
-// apply returns the options of a profile's server.
-func (p profile) apply(o mcpsrv.Options) mcpsrv.Options {
-	policy := selection.Policy{Servers: p.Servers}
-	o.Searcher, o.Caller, o.Catalog = policy.Searcher(o.Searcher), policy.Caller(o.Caller), policy.Catalog(o.Catalog)
+// policy tells what of the tools there are a profile shows.
+func (p profile) policy(tools selection.Source, readOnly bool) selection.Policy {
+	return selection.Policy{Servers: p.Servers, ReadOnly: readOnly, Tools: tools}
+}
+
+// apply returns the options of a profile's server. What it is asked is counted, against a listing of the tools of the profile.
+func (p profile) apply(o mcpsrv.Options, meter *metrics.Meter, readOnly bool) mcpsrv.Options {
+	policy := p.policy(o.Catalog, readOnly)
+	o.Catalog = policy.Catalog(o.Catalog)
+	o.Searcher, o.Caller = meter.Searcher(policy.Searcher(o.Searcher), o.Catalog), meter.Caller(policy.Caller(o.Caller))
 	if o.Upstreams != nil {
 		o.Upstreams = policy.Upstreams(o.Upstreams)
 	}
@@ -115,9 +124,25 @@ func (e *endpoints) each(do func(*mcpsrv.Server)) {
 	}
 }
 
+// sessions counts those that are open.
+func (e *endpoints) sessions() int {
+	n := 0
+	e.each(func(s *mcpsrv.Server) { n += s.Sessions() })
+	return n
+}
+
 // ServeHTTP serves /mcp and /mcp/{profile}.
 func (e *endpoints) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	one, err := e.get(strings.Trim(strings.TrimPrefix(r.URL.Path, "/mcp"), "/"))
+	e.serve(w, r, view{profile: endpointName(r)})
+}
+
+// endpointName is the profile that a path names.
+func endpointName(r *http.Request) string {
+	return strings.Trim(strings.TrimPrefix(r.URL.Path, "/mcp"), "/")
+}
+
+func (e *endpoints) serve(w http.ResponseWriter, r *http.Request, v view) {
+	one, err := e.get(v)
 	switch tool.CodeOf(err) {
 	case tool.NotFound:
 		http.Error(w, err.Error(), http.StatusNotFound)

@@ -13,16 +13,21 @@ import (
 )
 
 // serveHTTP answers on addr until ctx ends.
-func (a *app) serveHTTP(ctx context.Context, addr string, s *stack, gw *gateway.Gateway, all *endpoints) error {
-	token := a.getenv("TOOLDEX_TOKEN")
+func (a *app) serveHTTP(ctx context.Context, addr string, who access, s *stack, gw *gateway.Gateway, all *endpoints) error {
 	said := words{s, a.borrow != "off"}
-	api, err := httpapi.New(httpapi.Options{
-		Searcher: s.engine, Caller: gw, Catalog: s.catalog, Upstreams: gw, Learner: s.learner, MCP: all,
+	o := httpapi.Options{
+		Searcher: all.meter.Searcher(s.engine, s.catalog), Caller: all.meter.Caller(gw), Catalog: s.catalog, Upstreams: gw, Learner: s.learner, MCP: all,
+		Metrics: all.meter, Prometheus: all.meter,
 		Overlays: said, Insight: said, Operator: gw, Panel: web.Handler(),
 		OnShutdown: func() { _ = all.close() }, // what it says is said again in the end
-		Token:      token, Hosts: list(a.getenv("TOOLDEX_HOSTS")), Origins: list(a.getenv("TOOLDEX_ORIGINS")),
+		Token:      who.token, Rate: who.rate, Hosts: list(a.getenv("TOOLDEX_HOSTS")), Origins: list(a.getenv("TOOLDEX_ORIGINS")),
 		Version: version, Logger: a.log,
-	})
+	}
+	var err error
+	if o.Tokens, err = tokensOf(who.tokens, o, gw, all); err != nil {
+		return err
+	}
+	api, err := httpapi.New(o)
 	if err != nil {
 		return err
 	}
@@ -32,20 +37,6 @@ func (a *app) serveHTTP(ctx context.Context, addr string, s *stack, gw *gateway.
 	}
 	fmt.Fprintf(a.stderr, "serving on http://%[1]s (MCP at http://%[1]s/mcp)\n", l.Addr())
 	return api.Serve(ctx, l)
-}
-
-// checkListen refuses addresses that others can reach, where no token is set: whoever can call tools can do whatever the
-// tools do.
-func checkListen(addr, token string) error {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return usageError{fmt.Sprintf("%q is not an address", addr), "give host:port, for example " + defaultListen}
-	}
-	ip := net.ParseIP(host)
-	if token != "" || host == "localhost" || ip != nil && ip.IsLoopback() {
-		return nil
-	}
-	return usageError{fmt.Sprintf("others can reach %s, and there is no token", addr), "set TOOLDEX_TOKEN, or listen on " + defaultListen}
 }
 
 // list splits a list that is separated by commas.

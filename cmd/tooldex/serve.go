@@ -26,6 +26,9 @@ type serveFlags struct {
 	summary   string
 	file      string // of profiles
 	profile   string
+	tokenFile string
+	tokens    string  // a file of tokens that are good for less
+	rate      float64 // zero means the default, less means no limit
 }
 
 func newServe(a *app) *cobra.Command {
@@ -35,7 +38,8 @@ func newServe(a *app) *cobra.Command {
 		Short: "Offer search and calling of tools to agents over MCP and HTTP",
 		Long: "Offer search and calling of tools to agents: over MCP on standard input and output (--stdio, the default when a\n" +
 			"client starts the command), and over HTTP (--listen), where /mcp speaks MCP and the rest JSON. Both may be given.\n" +
-			"An address that others can reach needs a token, in TOOLDEX_TOKEN.\n\n" +
+			"An address that others can reach needs a token, in TOOLDEX_TOKEN or --token-file. Tokens that are good for one profile only,\n" +
+			"or for reading only, are in the file of --tokens.\n\n" +
 			"The mode is what a client's list of tools holds; every tool can be called in every mode:\n" +
 			"  search   the meta-tools and what is always available\n" +
 			"  dynamic  the same, and what the searches of the session found\n" +
@@ -71,6 +75,9 @@ func newServe(a *app) *cobra.Command {
 	fl.StringVar(&f.file, "profiles", "", "a YAML or JSON file of profiles (TOOLDEX_PROFILES)")
 	fl.StringVar(&f.profile, "profile", "", "the profile to serve on standard input and output (TOOLDEX_PROFILE; default all tools)")
 	fl.BoolVar(&a.learnText, "learn-text", false, "keep the texts of requests that tools were called for (TOOLDEX_LEARN_TEXT)")
+	fl.StringVar(&f.tokenFile, "token-file", "", "a file with the token that HTTP requests must bear (TOOLDEX_TOKEN_FILE, or the token itself in TOOLDEX_TOKEN)")
+	fl.StringVar(&f.tokens, "tokens", "", "a YAML or JSON file of tokens that are bound to a profile, or read only (TOOLDEX_TOKENS)")
+	fl.Float64Var(&f.rate, "rate", 0, fmt.Sprintf("HTTP requests a second from one address, less than 0 for no limit (default none on loopback, %d elsewhere)", openRate))
 	return cmd
 }
 
@@ -88,15 +95,17 @@ func (f *serveFlags) fromEnvironment(getenv func(string) string) {
 
 // serve runs until ctx ends, or the client on standard input goes away.
 func (a *app) serve(ctx context.Context, f serveFlags) error {
-	if f.listen != "" { // refused before anything is started
-		if err := checkListen(f.listen, a.getenv("TOOLDEX_TOKEN")); err != nil {
-			return err
-		}
-	}
 	var profiles map[string]profile
 	if f.file != "" {
 		var err error
 		if profiles, err = readProfiles(f.file); err != nil {
+			return err
+		}
+	}
+	var who access
+	if f.listen != "" { // refused before anything is started
+		var err error
+		if who, err = f.access(a.getenv, profiles); err != nil {
 			return err
 		}
 	}
@@ -118,24 +127,26 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return err
 	}
+	meter := a.newMeter(s, func() int { return all.sessions() })
 	all = newEndpoints(mcpsrv.Options{
 		Searcher: s.engine, Caller: gw, Upstreams: gw, Catalog: s.catalog, Related: s.engine, Learner: s.learner, Version: version, Logger: a.log,
 		Mode: mcpsrv.Mode(f.mode), Threshold: f.threshold, Followers: f.follows, Always: f.always, Summary: f.summary,
 		AnyHost: true, // httpapi checks hosts, for all of its paths
-	}, profiles)
-	srv, err := all.get(f.profile)
+	}, profiles, meter)
+	srv, err := all.get(view{profile: f.profile})
 	if err != nil {
 		return errors.Join(usageError{fmt.Sprintf("there is no profile %q", f.profile), all.hint()}, gw.Close())
 	}
 	live.start(ctx, gw, func() { all.each((*mcpsrv.Server).CatalogChanged) })
 	s.learner.Start()
+	meter.Start()
 	go collectAsUsual()
 
 	ends := make(chan error, 2) // the first end, for whatever reason, ends the other
 	running := 0
 	if f.listen != "" {
 		running++
-		go func() { ends <- a.serveHTTP(ctx, f.listen, s, gw, all) }()
+		go func() { ends <- a.serveHTTP(ctx, f.listen, who, s, gw, all) }()
 	}
 	if f.stdio {
 		running++
@@ -146,5 +157,5 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		stop()
 	}
 	live.wait()
-	return errors.Join(err, all.close(), s.learner.Close(), gw.Close())
+	return errors.Join(err, all.close(), s.learner.Close(), meter.Close(), gw.Close())
 }
