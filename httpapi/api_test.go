@@ -110,7 +110,8 @@ func newFixture(t *testing.T, change func(*Options)) *fixture {
 	f.answer = func(_ context.Context, c tool.Call) (*tool.CallResult, error) {
 		return &tool.CallResult{Raw: json.RawMessage("{ \"content\":[],\n\"structuredContent\":{\"n\":9007199254740993,\"t\":\"<&>\"}}")}, nil
 	}
-	o := Options{Searcher: f, Caller: f, Catalog: f, Metrics: f, Version: "1.2.3", Logger: slog.New(slog.NewTextHandler(f.log, nil))}
+	choice := &chooser{}
+	o := Options{Searcher: f, Caller: f, Catalog: f, Metrics: f, Selector: choice, Preferences: choice, Version: "1.2.3", Logger: slog.New(slog.NewTextHandler(f.log, nil))}
 	if change != nil {
 		change(&o)
 	}

@@ -45,8 +45,14 @@ func (s *Server) searched(c echo.Context, res *tool.Result) {
 }
 
 func (s *Server) called(c echo.Context, id tool.ID, res *tool.CallResult) {
-	if s.o.Learner != nil && !res.IsError {
+	if res.IsError {
+		return
+	}
+	if s.o.Learner != nil {
 		s.o.Learner.Called(asker(c), id)
+	}
+	if s.o.Selector != nil {
+		s.o.Selector.Called(s.o.Profile, c.Request().Header.Get(sessionHeader), id)
 	}
 }
 

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -128,7 +129,7 @@ func (p param) describe() parameter {
 	if p.list {
 		s = &jsonschema.Schema{Type: "array", Items: s}
 	}
-	return parameter{Name: p.name, In: "query", Description: p.text, Required: p.required, Schema: s}
+	return parameter{Name: p.name, In: cmp.Or(p.in, "query"), Description: p.text, Required: p.required, Schema: s}
 }
 
 // schema enters a type among the components and returns a reference to it. No type means any object.

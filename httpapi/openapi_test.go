@@ -100,7 +100,8 @@ func TestAnswersFitTheDescription(t *testing.T) {
 	f := newFixture(t, nil)
 	f.o.Upstreams = f
 	d := readDocument(t, f)
-	bodies := map[string]string{"searchJSON": `{"query":["read"],"detail":"schema","explain":true}`, "searchToolsJSON": `{"query":"nothing like it"}`, "callTool": `{"arguments":{}}`}
+	bodies := map[string]string{"searchJSON": `{"query":["read"],"detail":"schema","explain":true}`, "searchToolsJSON": `{"query":"nothing like it"}`, "callTool": `{"arguments":{}}`,
+		"selectTools": `{"message":"read","explicitTools":["files/read_file"]}`, "putPreferences": `{"mode":"auto","categories":{"files":"always"}}`}
 	queries := map[string]string{"search": "?q=read&detail=schema&explain=true", "searchTools": "?q=zzz", "listTools": "?include_disabled=true&limit=2"}
 	for path, methods := range d.Paths {
 		for method, op := range methods {
@@ -150,7 +151,7 @@ func TestParametersAreTaken(t *testing.T) {
 					}
 					value = s.Enum[0]
 				}
-				w := f.do(strings.ToUpper(method), path+"?"+p.Name+"="+value+map[bool]string{true: "&q=a"}[strings.Contains(path, "search") && p.Name != "q"], "")
+				w := f.do(strings.ToUpper(method), path+"?"+p.Name+"="+value+map[bool]string{true: "&q=a"}[strings.Contains(path, "search") && p.Name != "q"], map[bool]string{true: "{}"}[method == "put"])
 				if w.Code != http.StatusOK {
 					t.Errorf("%s %s: parameter %s is not taken: %d %s", method, path, p.Name, w.Code, w.Body)
 				}

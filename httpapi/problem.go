@@ -3,9 +3,12 @@ package httpapi
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -18,7 +21,7 @@ type Problem struct {
 	Title  string `json:"title" jsonschema:"the status in words"`
 	Status int    `json:"status"`
 	Detail string `json:"detail,omitempty" jsonschema:"what is wrong, naming the thing"`
-	Code   string `json:"code" jsonschema:"what kind of error it is, for programs: invalid, not_found, denied, unavailable, timeout, internal, unauthorized, rate_limited, method_not_allowed, too_large, unsupported_media_type"`
+	Code   string `json:"code" jsonschema:"what kind of error it is, for programs: invalid, not_found, denied, unavailable, timeout, internal, unauthorized, rate_limited, method_not_allowed, precondition_failed, too_large, unsupported_media_type"`
 	Hint   string `json:"hint,omitempty" jsonschema:"what to do about it"`
 	// RequestID finds the request in the log.
 	RequestID string `json:"requestId,omitempty" jsonschema:"the id of the request, as in the log"`
@@ -52,6 +55,8 @@ func problemOf(err error, requestID string) Problem {
 	switch {
 	case errors.As(err, &tooLarge):
 		return newProblem(http.StatusRequestEntityTooLarge, "too_large", "the request body is larger than allowed", "send less at a time", requestID)
+	case errors.Is(err, tool.ErrConflict):
+		return newProblem(http.StatusPreconditionFailed, "precondition_failed", tool.ErrConflict.Error(), "read it again, and repeat the change with its ETag", requestID)
 	case errors.As(err, &known) && known.Code != tool.Internal:
 		return newProblem(statusOf(known.Code), known.Code.String(), known.Msg, known.Hint, requestID)
 	case known == nil && errors.As(err, &framed):
@@ -132,5 +137,33 @@ func answer(c echo.Context, v any) error {
 	if err != nil {
 		return &tool.Error{Code: tool.Internal, Op: "encode answer", Msg: "the answer cannot be encoded", Err: err}
 	}
+	return blob(c, body)
+}
+
+// blob writes JSON. What was asked for by GET has a tag, and is not sent again to a client that has it.
+func blob(c echo.Context, body []byte) error {
+	h := c.Response().Header()
+	if c.Request().Method == http.MethodGet {
+		if h.Get(headerETag) == "" {
+			sum := sha256.Sum256(body)
+			h.Set(headerETag, fmt.Sprintf(`W/"%x"`, sum[:12])) // weak: compressed it has other bytes
+		}
+		h.Set(echo.HeaderCacheControl, "private, no-cache")
+		if tagged(c.Request().Header.Get("If-None-Match"), h.Get(headerETag)) {
+			return c.NoContent(http.StatusNotModified)
+		}
+	}
 	return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, body)
+}
+
+const headerETag = "ETag"
+
+// tagged reports whether a list of entity tags has this one, by RFC 9110's weak comparison.
+func tagged(list, tag string) bool {
+	for one := range strings.SplitSeq(list, ",") {
+		if one = strings.TrimSpace(one); one == "*" || strings.TrimPrefix(one, "W/") == strings.TrimPrefix(tag, "W/") {
+			return true
+		}
+	}
+	return false
 }

@@ -22,9 +22,10 @@ type route struct {
 	handle  echo.HandlerFunc
 }
 
-// param is a parameter in the query of a request.
+// param is a parameter of a request.
 type param struct {
 	name, text string
+	in         string // "" means the query, otherwise it is a header
 	kind       string // its JSON type; "" means string
 	list       bool   // may be given several times
 	required   bool
@@ -60,6 +61,9 @@ func (s *Server) routes() []route {
 		{http.MethodPost, "/api/tools/search", "searchToolsJSON", "Find tools by what they do", nil, request, result, s.postSearch},
 		{http.MethodGet, "/api/tools", "listTools", "List tools, page by page", listParams, nil, reflect.TypeFor[ToolList](), s.listTools},
 		{http.MethodGet, "/api/tools/categories", "listCategories", "Count tools by category and server", nil, nil, reflect.TypeFor[CategoryList](), s.categories},
+		{http.MethodPost, "/api/tools/select", "selectTools", "Choose the tools that an agent is given for a message", nil, reflect.TypeFor[SelectRequest](), reflect.TypeFor[tool.Selection](), s.selectTools},
+		{http.MethodGet, preferencesPath, "getPreferences", "What a profile prefers; the ETag is its version", profileParams, nil, reflect.TypeFor[tool.Preferences](), s.getPreferences},
+		{http.MethodPut, preferencesPath, "putPreferences", "Say what a profile prefers, in the place of what was said", putPreferencesParams, reflect.TypeFor[tool.Preferences](), reflect.TypeFor[tool.Preferences](), s.putPreferences},
 		{http.MethodGet, "/api/tools/{id}", "getTool", "Everything about one tool", nil, nil, reflect.TypeFor[ToolPage](), s.getTool},
 		{http.MethodPost, "/api/tools/{id}" + callSuffix, "callTool", "Call a tool; the answer is its MCP result", nil, reflect.TypeFor[CallRequest](), nil, s.callTool},
 		{http.MethodPost, "/api/feedback", "feedback", "Say that a tool was right for a request, or wrong", nil, reflect.TypeFor[FeedbackRequest](), reflect.TypeFor[Health](), s.feedback},
@@ -89,5 +93,5 @@ func (s *Server) ready(c echo.Context) error {
 }
 
 func (s *Server) openapi(c echo.Context) error {
-	return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, s.spec)
+	return blob(c, s.spec)
 }

@@ -31,8 +31,13 @@ type Options struct {
 	Caller    tool.Caller
 	Catalog   Catalog
 	Upstreams Upstreams // nil: /api/servers knows only the servers of the catalogue
-	Learner   Learner   // is told of searches, calls and feedback; nil: nobody is
-	Metrics   Metrics   // counts, and answers /api/metrics; nil: nothing is counted
+	// Selector chooses tools for messages; nil: nobody does.
+	Selector Selector
+	// Preferences keeps what profiles prefer; nil: they can prefer nothing.
+	Preferences Preferences
+	Profile     string  // whose Server this is: it selects for no other, and tells of no other's preferences; "" is that of all
+	Learner     Learner // is told of searches, calls and feedback; nil: nobody is
+	Metrics     Metrics // counts, and answers /api/metrics; nil: nothing is counted
 	// Prometheus is served at /metrics; nil leaves the route out.
 	Prometheus http.Handler
 	Overlays   Overlays // keeps what people say of tools; nil: they can say nothing

@@ -23,6 +23,7 @@ type Turn struct {
 // SelectionQuery asks which tools an agent should be given for a message. The zero value of all but Message works, and Message may be
 // empty where Mode does without.
 type SelectionQuery struct {
+	Profile        string // whose tools and preferences; "" for all tools
 	Message        string
 	History        []Turn // what came before the message, oldest first
 	Session        string // the conversation whose tools persist; "" for none

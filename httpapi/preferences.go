@@ -1,0 +1,112 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"tooldex/tool"
+)
+
+// Preferences keeps what profiles prefer. It is safe for concurrent use.
+type Preferences interface {
+	// Preferences returns what a profile prefers, and its version, which is zero if nothing was ever said. An error of code NotFound
+	// is for a profile that there is not.
+	Preferences(ctx context.Context, profile string) (tool.Preferences, uint64, error)
+	// SetPreferences checks preferences and replaces those of the version base. They are durable once it returns what is kept of them, and
+	// their version. The error wraps tool.ErrConflict if there is another version, and is of code Invalid for preferences that are
+	// wrong.
+	SetPreferences(ctx context.Context, profile string, base uint64, p tool.Preferences) (tool.Preferences, uint64, error)
+}
+
+const preferencesPath = "/api/tools/preferences"
+
+var profileParams = []param{{name: "profile", text: "whose preferences; those that hold for all tools if left out"}}
+
+var putPreferencesParams = append([]param{
+	{name: "If-Match", in: "header", text: "the ETag on which the change was decided; with another version there, it is refused with status 412. Left out, whatever is there is replaced"},
+}, profileParams...)
+
+func (s *Server) getPreferences(c echo.Context) error {
+	profile, err := s.preferring(c)
+	if err != nil {
+		return err
+	}
+	p, version, err := s.o.Preferences.Preferences(c.Request().Context(), profile)
+	if err != nil {
+		return err
+	}
+	c.Response().Header().Set(headerETag, tagOf(version))
+	return answer(c, p)
+}
+
+func (s *Server) putPreferences(c echo.Context) error {
+	profile, err := s.preferring(c)
+	if err != nil {
+		return err
+	}
+	var p tool.Preferences
+	if err := readBody(c, &p); err != nil {
+		return err
+	}
+	base, conditional, err := condition(c.Request().Header.Get("If-Match"))
+	if err != nil {
+		return err
+	}
+	kept, version, err := s.replace(c.Request().Context(), profile, base, conditional, p)
+	if err != nil {
+		return err
+	}
+	c.Response().Header().Set(headerETag, tagOf(version))
+	return answer(c, kept)
+}
+
+// preferring returns whose preferences a request is about.
+func (s *Server) preferring(c echo.Context) (string, error) {
+	v := readQuery(c)
+	asked := v.text("profile")
+	if err := v.done(); err != nil {
+		return "", err
+	}
+	if s.o.Preferences == nil {
+		return "", &tool.Error{Code: tool.NotFound, Op: "preferences", Msg: "no preferences are kept here"}
+	}
+	return s.profile(asked)
+}
+
+// replace stores preferences; without a condition in the place of whatever is there.
+func (s *Server) replace(ctx context.Context, profile string, base uint64, conditional bool, p tool.Preferences) (kept tool.Preferences, version uint64, err error) {
+	const tries = 10
+	for range tries {
+		if !conditional {
+			if _, base, err = s.o.Preferences.Preferences(ctx, profile); err != nil {
+				return kept, 0, err
+			}
+		}
+		kept, version, err = s.o.Preferences.SetPreferences(ctx, profile, base, p)
+		if conditional || !errors.Is(err, tool.ErrConflict) {
+			break
+		}
+	}
+	return kept, version, err
+}
+
+func tagOf(version uint64) string { return strconv.Quote(strconv.FormatUint(version, 10)) }
+
+// condition reads an If-Match header with one of our tags. None, and *, are no condition; a tag that is not ours matches nothing.
+func condition(header string) (base uint64, conditional bool, err error) {
+	header = strings.TrimSpace(header)
+	if header == "" || header == "*" {
+		return 0, false, nil
+	}
+	text, quoted := strings.CutPrefix(header, `"`)
+	text, closed := strings.CutSuffix(text, `"`)
+	base, err = strconv.ParseUint(text, 10, 64)
+	if err != nil || !quoted || !closed {
+		return 0, true, tool.ErrConflict
+	}
+	return base, true, nil
+}

@@ -1,0 +1,73 @@
+package httpapi
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/labstack/echo/v4"
+
+	"tooldex/tool"
+)
+
+// Selector chooses tools for messages. It is safe for concurrent use.
+type Selector interface {
+	// Select answers a query. An error of code NotFound is for a profile that there is not, Invalid for a query that is wrong; the
+	// others are those of a search.
+	Select(ctx context.Context, q tool.SelectionQuery) (*tool.Selection, error)
+	// Called is told of a call that the tool answered without an error. It does not block.
+	Called(profile, session string, id tool.ID)
+}
+
+// SelectRequest is the body of POST /api/tools/select.
+type SelectRequest struct {
+	Message        string          `json:"message,omitempty" jsonschema:"what the agent is asked to do; needed unless mode is manual or all"`
+	History        []tool.Turn     `json:"history,omitempty" jsonschema:"what came before the message, oldest first; the last turns of the user count, with less weight"`
+	Session        string          `json:"session,omitempty" jsonschema:"the conversation: its tools persist, and are forgotten after five minutes without use; X-Session-Id says the same"`
+	Task           string          `json:"task,omitempty" jsonschema:"a part of the conversation that has tools of its own"`
+	Profile        string          `json:"profile,omitempty" jsonschema:"whose tools and preferences; all tools if left out"`
+	Mode           tool.SelectMode `json:"mode,omitempty" jsonschema:"auto: what the message needs; manual: only explicitTools, and what is always included; all: every tool. What the preferences say if left out"`
+	ExplicitTools  []string        `json:"explicitTools,omitempty" jsonschema:"tools that are wanted, by id or by the name under which clients call them"`
+	MaxTools       int             `json:"maxTools,omitempty" jsonschema:"how many tools at most; what the preferences say, or 15, if left out"`
+	TokenThreshold int             `json:"tokenThreshold,omitempty" jsonschema:"how many tokens the tools cost at most; what the preferences say, or 50000, if left out"`
+	Format         tool.Format     `json:"format,omitempty" jsonschema:"mcp, anthropic, openai, openai-responses or gemini; mcp if left out"`
+	DeferLoading   bool            `json:"deferLoading,omitempty" jsonschema:"for anthropic: mark tools that are not core ones with defer_loading"`
+	ToolReferences bool            `json:"toolReferences,omitempty" jsonschema:"for anthropic: also give tool_reference blocks of the tools that are not core ones"`
+}
+
+func (s *Server) selectTools(c echo.Context) error {
+	var r SelectRequest
+	if err := readBody(c, &r); err != nil {
+		return err
+	}
+	if s.o.Selector == nil {
+		return &tool.Error{Code: tool.NotFound, Op: "select", Msg: "no tools are selected here"}
+	}
+	profile, err := s.profile(r.Profile)
+	if err != nil {
+		return err
+	}
+	res, err := s.o.Selector.Select(c.Request().Context(), tool.SelectionQuery{
+		Profile: profile, Message: r.Message, History: r.History, Session: cmp.Or(r.Session, c.Request().Header.Get(sessionHeader)), Task: r.Task,
+		Mode: r.Mode, Explicit: r.ExplicitTools, MaxTools: r.MaxTools, TokenThreshold: r.TokenThreshold,
+		Format: r.Format, Defer: r.DeferLoading, References: r.ToolReferences,
+	})
+	if err != nil {
+		return err
+	}
+	if s.o.Metrics != nil {
+		ids := make([]tool.ID, len(res.Selected))
+		for i, one := range res.Selected {
+			ids[i] = one.ID
+		}
+		s.o.Metrics.Selected(ids, res.Tokens, res.Saved, res.Cached)
+	}
+	return answer(c, res)
+}
+
+// profile is whose request this is. The Server of one profile knows of no other.
+func (s *Server) profile(asked string) (string, error) {
+	if s.o.Profile != "" && asked != "" && asked != s.o.Profile {
+		return "", &tool.Error{Code: tool.NotFound, Op: "find profile", Msg: "there is no profile " + short(asked)}
+	}
+	return cmp.Or(asked, s.o.Profile), nil
+}
