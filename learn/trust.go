@@ -8,6 +8,9 @@ const folds = 4
 // mostTested bounds the requests that a model is tested by.
 const mostTested = 2000
 
+// nearlyBest is the part of what the best share gains over none that a larger share may fall short of it.
+const nearlyBest = .05
+
 // shares are those of a lift that are tried.
 func shares() []float32 { return []float32{0, .25, .5, .75, 1} }
 
@@ -45,6 +48,11 @@ func (t *training) trust() float32 {
 	for k := len(gains) - 2; k >= 0; k-- {
 		if gains[k] > gains[best]+1e-9 {
 			best = k
+		}
+	}
+	for k := len(gains) - 1; k > best; k-- { // the whole model knows more than those that were tested
+		if gains[best]-gains[k] < nearlyBest*(gains[best]-gains[0]) {
+			return shares()[k]
 		}
 	}
 	return shares()[best]
