@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -100,7 +101,8 @@ func (s *Server) bound(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// timedBody lifts the deadline once the body is read: left in place it would end the request, however long that may take.
+// timedBody lifts the deadline once the body is read whole: left in place it would end the request, however long that may take.
+// A body that does not come keeps it, since the server reads on after the answer, and would do so without an end.
 type timedBody struct {
 	io.ReadCloser
 	control *http.ResponseController
@@ -108,7 +110,7 @@ type timedBody struct {
 
 func (b *timedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	if err != nil {
+	if errors.Is(err, io.EOF) {
 		_ = b.control.SetReadDeadline(time.Time{}) // it could be set, so it can be lifted
 	}
 	return n, err
