@@ -27,12 +27,12 @@ type browser struct {
 }
 
 type cdpMessage struct {
-	ID        int             `json:"id,omitempty"`
-	SessionID string          `json:"sessionId,omitempty"`
-	Method    string          `json:"method,omitempty"`
-	Params    json.RawMessage `json:"params,omitempty"`
-	Result    json.RawMessage `json:"result,omitempty"`
-	Error     *struct{ Message string }
+	ID        int                       `json:"id,omitempty"`
+	SessionID string                    `json:"sessionId,omitempty"`
+	Method    string                    `json:"method,omitempty"`
+	Params    json.RawMessage           `json:"params,omitempty"`
+	Result    json.RawMessage           `json:"result,omitempty"`
+	Error     *struct{ Message string } `json:"error,omitempty"`
 }
 
 // page is the one tab of a browser, and what went wrong in it.
@@ -381,11 +381,11 @@ func (p *page) look(width, height int, dark bool) {
 	p.eval(`new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)))`, nil)
 }
 
-// shoot takes a picture of the window as PNG.
+// shoot takes a picture of the window as WebP.
 func (p *page) shoot() []byte {
 	p.t.Helper()
 	var shot struct{ Data string }
-	p.must("Page.captureScreenshot", map[string]any{"format": "png"}, &shot)
+	p.must("Page.captureScreenshot", map[string]any{"format": "webp", "quality": 82}, &shot)
 	b, err := base64.StdEncoding.DecodeString(shot.Data)
 	if err != nil {
 		p.t.Fatal(err)

@@ -63,7 +63,7 @@ function inputOf(type, s, root, props, name) {
     case 'boolean': return choice(['true', 'false'], s, props);
     case 'integer':
     case 'number': return numberInput(type, s, props, name);
-    case 'string': return stringInput(s, props);
+    case 'string': return stringInput(s, props, name);
     case 'array': {
       const items = resolve(s.items ?? {}, root);
       if (typeOf(items) === 'string') return lines(props);
@@ -93,8 +93,11 @@ function numberInput(type, s, props, name) {
   };
 }
 
-function stringInput(s, props) {
-  const long = s.format === undefined && /content|body|text|query|code|script|message|markdown|html|sql/i.test(`${s.title ?? ''} ${s.description ?? ''}`);
+// longNames are those of texts that run over lines.
+const longNames = /(content|body|text|code|script|message|markdown|html|sql|description|prompt|thought|patch|diff)$/i;
+
+function stringInput(s, props, name) {
+  const long = s.format === undefined && longNames.test(name);
   const el = h(long ? 'textarea' : 'input', { ...props, rows: long ? 2 : null, type: long ? null : 'text', autocomplete: 'off', spellcheck: 'false', placeholder: blank(s) });
   return { element: el, text: () => (el.value === '' ? undefined : JSON.stringify(el.value)), fill: (v) => (el.value = v === undefined ? '' : typeof v === 'string' ? v : JSON.stringify(v)) };
 }

@@ -92,7 +92,7 @@ export function parameterTable(schema) {
     h('table', { class: 'parameters' },
       h('thead', null, h('tr', null, ['Name', 'Type', 'What it is'].map((t) => h('th', { scope: 'col' }, t)))),
       h('tbody', null, list.map((r) => h('tr', { class: `depth-${r.depth}` },
-        h('th', { scope: 'row' }, h('code', null, r.name), r.required && badge('required', 'accent')),
+        h('th', { scope: 'row' }, h('code', null, r.name), ' ', r.required && badge('required', 'accent')),
         h('td', null, h('code', { class: 'type' }, r.type)),
         h('td', null, r.schema.description, r.schema.default !== undefined && h('span', { class: 'muted' }, ` Default ${JSON.stringify(r.schema.default)}.`),
           limits(r.schema).map((l) => h('span', { class: 'muted limit' }, l))))))));

@@ -15,8 +15,9 @@ const states = {
 
 export function serversView(host) {
   const list = h('ul', { class: 'servers' });
+  const files = h('section', { class: 'section', hidden: true });
   const says = h('p', { class: 'lead' });
-  replace(host, h('div', { class: 'page' }, h('h2', null, 'Servers'), says, list));
+  replace(host, h('div', { class: 'page' }, h('h2', null, 'Servers'), says, list, files));
   const cards = new Map();
 
   async function look() {
@@ -28,10 +29,21 @@ export function serversView(host) {
     }
   }
 
-  function show(servers) {
+  let drawn = '';
+
+  function show(all) {
+    const servers = all.filter((s) => s.transport);
     const running = servers.filter((s) => s.state === 'running').length;
-    says.textContent = servers.length ? `${fmt.count(servers.length, 'server')}, ${running} running. They start when they are needed, and stop when they are idle.` : '';
-    if (servers.length === 0) {
+    says.textContent = servers.length ? `${running} of ${fmt.count(servers.length, 'server')} running. They start when they are needed, and stop when they are idle.` : '';
+    const dumps = all.filter((s) => !s.transport);
+    const now = JSON.stringify(dumps);
+    files.hidden = dumps.length === 0;
+    if (now !== drawn) {
+      drawn = now;
+      replace(files, h('h3', null, 'Known from files'), h('p', { class: 'muted' }, 'Their tools are found, but nobody said how to start them: tooldex servers add does.'),
+        h('ul', { class: 'file-servers' }, dumps.map((s) => h('li', null, h('span', null, s.server), toolsOf(s)))));
+    }
+    if (all.length === 0) {
       cards.clear();
       replace(list, h('li', null, empty('There are no servers yet', 'tooldex import FILE takes an mcpServers file, tooldex servers add a single one.')));
       return;
@@ -59,6 +71,8 @@ export function serversView(host) {
   return { leave: () => clearInterval(timer) };
 }
 
+const toolsOf = (s) => h('a', { href: `#/tools?server=${encodeURIComponent(s.server)}` }, fmt.count(s.tools, 'tool'));
+
 class Card {
   constructor(name, look) {
     this.name = name;
@@ -76,10 +90,9 @@ class Card {
   show(s) {
     const [label, kind, title] = states[s.state] ?? [s.state, '', ''];
     replace(this.state, badge(label, kind, title));
-    replace(this.facts, h('span', null, h('a', { href: '#/tools' }, fmt.count(s.tools, 'tool'))), h('span', null, s.transport ?? 'from a file'));
+    replace(this.facts, h('span', null, toolsOf(s)), h('span', null, s.transport));
     this.error.textContent = s.error ?? '';
     this.error.hidden = !s.error;
-    this.buttons.hidden = !s.transport; // what came from a file cannot run
     this.start.hidden = s.state === 'running';
     this.stop.hidden = s.state !== 'running';
   }
@@ -111,7 +124,7 @@ class Card {
     try {
       const { lines } = await get(path`api/servers/${this.name}` + '/log');
       const follow = this.log.scrollTop + this.log.clientHeight >= this.log.scrollHeight - 30;
-      replace(this.log, lines.length ? lines.map((l) => h('span', { class: `line ${l.from}` }, h('span', { class: 'time' }, `${new Date(l.time).toLocaleTimeString()} `), l.text, '\n')) : 'It has printed nothing yet.');
+      replace(this.log, lines.length ? lines.map((l) => h('span', { class: `line ${l.from}` }, h('span', { class: 'time' }, `${new Date(l.time).toLocaleTimeString('en-GB')} `), l.text, '\n')) : 'It has printed nothing yet.');
       if (follow) this.log.scrollTop = this.log.scrollHeight;
     } catch (err) {
       this.log.textContent = err.message;

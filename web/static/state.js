@@ -94,6 +94,7 @@ export async function prefer(change) {
     try {
       const { data, etag } = await request('PUT', preferencesPath, { body: next, headers });
       Object.assign(kept, { value: data ?? next, etag });
+      loadCatalogue().catch(() => {}); // what is hidden has changed, perhaps; an old list does no harm
       return kept.value;
     } catch (err) {
       if (!(err instanceof Problem) || err.status !== 412 || again) throw err;

@@ -17,7 +17,7 @@ export function toolsView(host, params) {
   const readOnly = h('input', { type: 'checkbox' });
   const why = h('button', { type: 'button', class: 'toggle', 'aria-pressed': String(local.get('why', false)), title: 'Say how each score came about' }, 'Why');
   const group = h('select', { 'aria-label': 'Group by' }, h('option', { value: 'category' }, 'by category'), h('option', { value: 'server' }, 'by server'));
-  group.value = local.get('group', 'category');
+  group.value = grouping();
   const status = h('p', { class: 'list-status', role: 'status' });
   const results = h('div', { id: 'results', class: 'results', role: 'listbox', 'aria-label': 'Results', hidden: true });
   const treeHost = h('div', { class: 'tree', role: 'tree', tabindex: '0', 'aria-label': 'All tools' });
@@ -40,6 +40,7 @@ export function toolsView(host, params) {
   const address = later(200, () => {
     const p = new URLSearchParams();
     if (q.value.trim()) p.set('q', q.value.trim());
+    if (server.value) p.set('server', server.value);
     if (current) p.set('tool', current);
     const next = `#/tools${p.size ? `?${p}` : ''}`;
     if (location.hash !== next) history.replaceState(null, '', next);
@@ -115,7 +116,12 @@ export function toolsView(host, params) {
     e.preventDefault();
     if (found.active) q.setAttribute('aria-activedescendant', found.active);
   });
-  for (const el of [server, readOnly]) el.addEventListener('change', run);
+  for (const el of [server, readOnly]) {
+    el.addEventListener('change', () => {
+      run();
+      address();
+    });
+  }
   group.addEventListener('change', () => {
     local.set('group', group.value);
     tree.group(group.value);
@@ -133,11 +139,15 @@ export function toolsView(host, params) {
     }
   });
 
+  let wanted = params.get('server') ?? ''; // until the catalogue is read
+
   function refresh() {
-    const chosen = server.value;
+    const chosen = server.value || wanted;
     const names = [...new Set(catalogue.items.map((t) => t.server))].sort();
     replace(server, h('option', { value: '' }, 'all servers'), names.map((n) => h('option', { value: n }, n)));
     server.value = names.includes(chosen) ? chosen : '';
+    if (server.value === wanted) wanted = '';
+    group.value = grouping();
     tree.group(group.value);
     tree.filter(server.value, readOnly.checked);
     if (!q.value.trim()) status.textContent = tree.says();
@@ -167,6 +177,12 @@ export function toolsView(host, params) {
   };
 }
 
+// grouping is what somebody chose, or else by category where there are several.
+function grouping() {
+  const several = catalogue.items.some((t) => categoryOf(t) !== categoryOf(catalogue.items[0]));
+  return local.get('group', several || !catalogue.items.length ? 'category' : 'server');
+}
+
 function welcome(detail) {
   replace(detail, empty('No tool is open', 'Search, or choose one from the list.', h('p', null, h('kbd', null, '/'), ' searches from anywhere.')));
 }
@@ -187,7 +203,8 @@ function showAdvice(place, res, openCategory) {
   if (a?.categories?.length) lines.push(['Nearest categories here', a.categories.map((c) => h('button', { type: 'button', class: 'chip', onclick: () => openCategory(c) }, c))]);
   replace(place,
     h('p', { class: 'advice-title' }, res.confident ? 'There may be more' : 'No tool here fits'),
-    a?.message && h('p', null, a.message),
+    // The message says the same in a sentence.
+    a?.message && lines.length === 0 && h('p', null, a.message),
     lines.length > 0 && h('dl', null, lines.map(([what, chips]) => h('div', null, h('dt', null, what), h('dd', null, chips)))),
     (a?.unseen ?? []).map((u) => h('p', { class: 'unseen' }, u.text)));
 }
@@ -267,7 +284,7 @@ function reasons(x) {
     x.exact && [h('dt', null, 'name'), h('dd', null, 'the request names this tool')],
     x.contrary && [h('dt', null, 'but'), h('dd', null, 'it does another thing than is asked for')],
     h('dt', null, 'words'), h('dd', null, terms.length ? terms.map(([w, v]) => h('span', { class: 'chip' }, w, meter(v / top))) : 'none of the request', h('span', { class: 'figure' }, x.keyword.toFixed(1))),
-    h('dt', null, 'meaning'), h('dd', null, meter(x.semantic), h('span', { class: 'figure' }, `${x.semantic.toFixed(2)} cosine, weighs ${fmt.percent(x.weight)}`)),
+    h('dt', null, 'meaning'), h('dd', null, meter(x.semantic), h('span', { class: 'figure' }, `${x.semantic.toFixed(2)} cosine, weight ${x.weight.toFixed(2)}`)),
     lent.length > 0 && [h('dt', null, 'lent by'), h('dd', null, lent.join(', '))]);
 }
 
@@ -280,6 +297,7 @@ class Tree {
     this.server = '';
     this.readOnly = false;
     this.expanded = new Set(local.get('expanded', []));
+    this.closed = new Set();
     this.at = 0;
     this.marked = '';
     this.groups = [];
@@ -324,7 +342,7 @@ class Tree {
   flatten() {
     const rows = [];
     this.groups.forEach(([name, tools], g) => {
-      const open = this.expanded.has(`${this.by} ${name}`);
+      const open = this.isOpen(name);
       rows.push({ name, tools, open, position: g + 1, of: this.groups.length });
       if (open) tools.forEach((tool, i) => rows.push({ tool, position: i + 1, of: tools.length }));
     });
@@ -333,11 +351,16 @@ class Tree {
     this.active();
   }
 
+  // isOpen tells whether a group shows its tools. The only one does, unless somebody closed it.
+  isOpen(name) {
+    return this.expanded.has(`${this.by} ${name}`) || (this.groups.length === 1 && !this.closed.has(name));
+  }
+
   says() {
     const tools = this.groups.reduce((n, [, list]) => n + list.length, 0);
     if (!catalogue.loaded) return 'Reading the catalogue…';
     if (tools === 0) return catalogue.items.length ? 'No tool passes these filters' : 'There are no tools yet: tooldex import FILE adds some';
-    return `${fmt.count(tools, 'tool')} in ${this.groups.length} ${this.by === 'server' ? 'servers' : 'categories'}`;
+    return `${fmt.count(tools, 'tool')} in ${this.by === 'server' ? fmt.count(this.groups.length, 'server') : fmt.count(this.groups.length, 'category', 'categories')}`;
   }
 
   row(row, i) {
@@ -383,8 +406,13 @@ class Tree {
 
   toggle(row, open) {
     const key = `${this.by} ${row.name}`;
-    if (open) this.expanded.add(key);
-    else this.expanded.delete(key);
+    if (open) {
+      this.expanded.add(key);
+      this.closed.delete(row.name);
+    } else {
+      this.expanded.delete(key);
+      this.closed.add(row.name);
+    }
     local.set('expanded', [...this.expanded].slice(-200));
     this.flatten();
   }
