@@ -29,37 +29,44 @@ const maxLift = .15
 type need struct {
 	tool   *tool.Tool
 	score  float64
+	by     float64 // the score, weighed and lifted
 	origin tool.Origin
 }
 
 // needs returns the tools for the message and the last turns, the most needed first.
-func (s *Selector) needs(ctx context.Context, set *tool.Set, q tool.SelectionQuery, lifted map[tool.ID]bool) ([]need, *found, bool, error) {
+func (s *Selector) needs(ctx context.Context, set *tool.Set, q tool.SelectionQuery, used map[tool.ID]bool) ([]need, *found, bool, error) {
 	first, cached, err := s.find(ctx, set, q.Message)
 	if err != nil {
 		return nil, nil, false, err
 	}
-	origin := tool.FromSearch
-	if cached {
-		origin = tool.FromCache
+	out := s.cut(set, first, used, 1, originOf(cached))
+	most := 0.
+	for _, n := range out {
+		most = max(most, n.by)
 	}
-	out := s.cut(set, first, lifted, 1, 0, origin)
-	least := enough * best(first)
-	for i, text := range lastTurns(q.History, q.Message) {
+	turns := lastTurns(q.History, q.Message)
+	for i, text := range turns {
 		more, cached, err := s.find(ctx, set, text)
 		if err != nil {
 			return nil, nil, false, err
 		}
-		origin := tool.FromSearch
-		if cached {
-			origin = tool.FromCache
-		}
-		for _, n := range s.cut(set, more, lifted, turnWeights[i], least, origin) {
-			if !slices.ContainsFunc(out, func(have need) bool { return have.tool == n.tool }) {
+		for _, n := range s.cut(set, more, used, turnWeights[i], originOf(cached)) {
+			if n.by >= enough*most && !slices.ContainsFunc(out, func(have need) bool { return have.tool == n.tool }) {
 				out = append(out, n)
 			}
 		}
 	}
+	if len(turns) > 0 { // a message that says little by itself leaves the first places to what was said before
+		slices.SortStableFunc(out, func(a, b need) int { return cmp.Compare(b.by, a.by) })
+	}
 	return out, first, cached, nil
+}
+
+func originOf(cached bool) tool.Origin {
+	if cached {
+		return tool.FromCache
+	}
+	return tool.FromSearch
 }
 
 // lastTurns are the last things that a user said before the message, the last first.
@@ -75,14 +82,6 @@ func lastTurns(history []tool.Turn, message string) []string {
 		}
 	}
 	return out
-}
-
-func best(f *found) float64 {
-	most := 0.
-	for _, h := range f.hits {
-		most = max(most, h.Score)
-	}
-	return most
 }
 
 // find searches for a message, or remembers what one that means the same needed.
@@ -131,16 +130,15 @@ func unit(v []float32) []float32 {
 	return out
 }
 
-// cut keeps of what was found the first few, and those that score nearly as well as the best, lifted and weighed; all of them at
-// least as much as least. What is found for several needs stays in its order, so that each is served.
-func (s *Selector) cut(set *tool.Set, f *found, used map[tool.ID]bool, weight, least float64, origin tool.Origin) []need {
+// cut keeps of what was found the first few, and those that score nearly as well as the best, lifted. What is found for several needs
+// stays in its order, so that each is served.
+func (s *Selector) cut(set *tool.Set, f *found, used map[tool.ID]bool, weight float64, origin tool.Origin) []need {
 	category := ""
 	if !s.o.NoLifts {
 		category = prevailing(f.hits)
 	}
 	type ranked struct {
 		need
-		by    float64
 		among bool // the first of a need
 	}
 	var all []ranked
@@ -149,7 +147,7 @@ func (s *Selector) cut(set *tool.Set, f *found, used map[tool.ID]bool, weight, l
 		if !ok {
 			continue
 		}
-		r := ranked{need: need{t, h.Score, origin}, by: h.Score * weight}
+		r := ranked{need: need{t, h.Score, h.Score * weight, origin}}
 		if !s.o.NoLifts {
 			r.by *= 1 + lift(t, category, used[h.ID])
 		}
@@ -167,7 +165,7 @@ func (s *Selector) cut(set *tool.Set, f *found, used map[tool.ID]bool, weight, l
 	}
 	var out []need
 	for _, r := range all {
-		if (r.among || r.by >= enough*most) && r.by >= least {
+		if r.among || r.by >= enough*most {
 			out = append(out, r.need)
 		}
 	}

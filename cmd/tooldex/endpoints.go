@@ -22,6 +22,7 @@ type endpoints struct {
 	base     mcpsrv.Options // of the one for all tools
 	profiles map[string]profile
 	meter    *metrics.Meter // counts what they do
+	chosen   *selections    // knows what profiles prefer; nil if they prefer nothing
 
 	mu     sync.Mutex
 	made   map[view]endpoint
@@ -73,7 +74,7 @@ func (e *endpoints) get(v view) (endpoint, error) {
 	if e.closed {
 		return endpoint{}, &tool.Error{Code: tool.Unavailable, Op: "find profile", Msg: "the server is closing"}
 	}
-	o := p.apply(e.base, e.meter, v.readOnly)
+	o := p.apply(e.base, e.meter, e.policy(v))
 	if ok {
 		o.Profile = name
 	}
@@ -88,9 +89,20 @@ func (p profile) policy(tools selection.Source, readOnly bool) selection.Policy 
 	return selection.Policy{Servers: p.Servers, ReadOnly: readOnly, Tools: tools}
 }
 
+// policy tells what a view shows, without what the profile prefers to hide. A mode has the preferences of the whole.
+func (e *endpoints) policy(v view) selection.Policy {
+	p := e.profiles[v.profile].policy(e.base.Catalog, v.readOnly)
+	if _, ok := e.profiles[v.profile]; !ok {
+		v.profile = wholeName
+	}
+	if e.chosen != nil {
+		p.Preferred = e.chosen.preferred(v.profile)
+	}
+	return p
+}
+
 // apply returns the options of a profile's server. What it is asked is counted, against a listing of the tools of the profile.
-func (p profile) apply(o mcpsrv.Options, meter *metrics.Meter, readOnly bool) mcpsrv.Options {
-	policy := p.policy(o.Catalog, readOnly)
+func (p profile) apply(o mcpsrv.Options, meter *metrics.Meter, policy selection.Policy) mcpsrv.Options {
 	o.Catalog = policy.Catalog(o.Catalog)
 	o.Searcher, o.Caller = meter.Searcher(policy.Searcher(o.Searcher), o.Catalog), meter.Caller(policy.Caller(o.Caller))
 	if o.Upstreams != nil {

@@ -13,12 +13,13 @@ import (
 )
 
 // serveHTTP answers on addr until ctx ends.
-func (a *app) serveHTTP(ctx context.Context, addr string, who access, s *stack, gw *gateway.Gateway, all *endpoints) error {
+func (a *app) serveHTTP(ctx context.Context, addr string, who access, s *stack, gw *gateway.Gateway, all *endpoints, chosen *selections) error {
+	policy := all.policy(view{}) // lists show what is hidden, too: somebody must be able to show it again
 	said := words{s, a.borrow != "off"}
 	o := httpapi.Options{
-		Searcher: all.meter.Searcher(s.engine, s.catalog), Caller: all.meter.Caller(gw), Catalog: s.catalog, Upstreams: gw, Learner: s.learner, MCP: all,
+		Searcher: all.meter.Searcher(policy.Searcher(s.engine), s.catalog), Caller: all.meter.Caller(policy.Caller(gw)), Catalog: s.catalog, Upstreams: gw, Learner: s.learner, MCP: all,
 		Metrics: all.meter, Prometheus: all.meter,
-		Overlays: said, Insight: said, Operator: gw, Panel: web.Handler(),
+		Selector: chosen.view(view{}), Preferences: chosen, Overlays: said, Insight: said, Operator: gw, Panel: web.Handler(),
 		OnShutdown: func() { _ = all.close() }, // what it says is said again in the end
 		Token:      who.token, Rate: who.rate, Hosts: list(a.getenv("TOOLDEX_HOSTS")), Origins: list(a.getenv("TOOLDEX_ORIGINS")),
 		Version: version, Logger: a.log,

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tooldex/gateway"
+	"tooldex/selection"
 	"tooldex/tool"
 )
 
@@ -26,8 +27,10 @@ type live struct {
 
 	gw      *gateway.Gateway
 	changed func()
-	queue   chan string // names of servers to read again
-	tasks   sync.WaitGroup
+	// preferences are read again, too, if they are there.
+	preferences *selection.Keeper
+	queue       chan string // names of servers to read again
+	tasks       sync.WaitGroup
 }
 
 func newLive(a *app, s *stack) *live {
@@ -129,6 +132,20 @@ func (l *live) forget(ctx context.Context, name string) {
 	l.changed()
 }
 
+// prefer takes over what other processes prefer.
+func (l *live) prefer(ctx context.Context) {
+	if l.preferences == nil {
+		return
+	}
+	changed, err := l.preferences.Refresh(ctx)
+	switch {
+	case err != nil && ctx.Err() == nil:
+		l.app.log.Warn("the preferences could not be read again", "error", err)
+	case changed:
+		l.changed()
+	}
+}
+
 // watch follows what other processes store: their tools, and the servers that were added or removed.
 func (l *live) watch(ctx context.Context) {
 	ticker := time.NewTicker(lookEvery)
@@ -140,6 +157,7 @@ func (l *live) watch(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
+		l.prefer(ctx)
 		changed, err := l.stack.catalog.Refresh(ctx)
 		if err != nil {
 			if ctx.Err() == nil {

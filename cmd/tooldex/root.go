@@ -70,7 +70,7 @@ func newRoot(a *app) *cobra.Command {
 	f.StringVar(&a.borrow, "borrow", "", "on, or off: tools are found by their own words alone (TOOLDEX_BORROW)")
 	f.BoolVar(&a.demo, "demo", false, "use the compiled-in demo catalogue in place of the stored tools")
 	root.AddCommand(
-		newServe(a), newSearch(a), newList(a), newDescribe(a), newCall(a), newImport(a), newServers(a), newEval(a),
+		newServe(a), newSearch(a), newSelect(a), newList(a), newDescribe(a), newCall(a), newImport(a), newServers(a), newEval(a),
 		newIndex(a), newLearn(a), newVersion(a),
 	)
 	root.InitDefaultCompletionCmd()

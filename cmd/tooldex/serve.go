@@ -115,9 +115,14 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		return err
 	}
 	defer s.close()
+	chosen, err := a.newSelections(ctx, s, profiles, f.always)
+	if err != nil {
+		return err
+	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	live := newLive(a, s)
+	live.preferences = chosen.kept
 	var all *endpoints // before which no upstream is asked for anything
 	gw, err := a.gatewayWith(s, gateway.Options{
 		OnListChanged:     live.announced,
@@ -133,6 +138,8 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		Mode: mcpsrv.Mode(f.mode), Threshold: f.threshold, Followers: f.follows, Always: f.always, Summary: f.summary,
 		AnyHost: true, // httpapi checks hosts, for all of its paths
 	}, profiles, meter)
+	all.chosen = chosen
+	chosen.changed = func() { all.each((*mcpsrv.Server).CatalogChanged) }
 	srv, err := all.get(view{profile: f.profile})
 	if err != nil {
 		return errors.Join(usageError{fmt.Sprintf("there is no profile %q", f.profile), all.hint()}, gw.Close())
@@ -146,7 +153,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	running := 0
 	if f.listen != "" {
 		running++
-		go func() { ends <- a.serveHTTP(ctx, f.listen, who, s, gw, all) }()
+		go func() { ends <- a.serveHTTP(ctx, f.listen, who, s, gw, all, chosen) }()
 	}
 	if f.stdio {
 		running++

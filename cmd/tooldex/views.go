@@ -36,10 +36,11 @@ func tokensOf(tokens []boundToken, whole httpapi.Options, gw *gateway.Gateway, a
 
 // narrow returns the options of a server for a view.
 func (e *endpoints) narrow(whole httpapi.Options, gw *gateway.Gateway, v view) httpapi.Options {
-	policy := e.profiles[v.profile].policy(whole.Catalog, v.readOnly)
+	policy := e.policy(v)
 	o := httpapi.Options{
 		Searcher: e.meter.Searcher(policy.Searcher(e.base.Searcher), policy.Catalog(whole.Catalog)), Caller: e.meter.Caller(policy.Caller(gw)),
 		Catalog: policy.Catalog(whole.Catalog), Upstreams: statuses{policy, gw}, Learner: whole.Learner, Ready: whole.Ready,
+		Selector: e.chosen.view(v), Preferences: whole.Preferences, Profile: v.profile,
 		MCP: e.only(v), ReadOnly: v.readOnly, Tokens: []httpapi.Token{{}}, Version: whole.Version, Logger: whole.Logger,
 	}
 	if v.profile == wholeName { // what tells of all servers and tools

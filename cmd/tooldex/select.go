@@ -1,0 +1,104 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tooldex/tool"
+)
+
+type selectFlags struct {
+	mode, format string
+	history      []string
+	explicit     []string
+	threshold    int
+}
+
+func newSelect(a *app) *cobra.Command {
+	var f selectFlags
+	cmd := &cobra.Command{
+		Use:   "select MESSAGE...",
+		Short: "Choose the tools that an agent is given for a message",
+		Long: "Choose the tools that an agent is given for a message, as POST /api/tools/select does: what is always available, what\n" +
+			"the message needs, and what the preferences say. -o json gives the tools in the form of a model provider.",
+		Example: "  tooldex select --demo Read package.json\n  tooldex select --demo --format anthropic -o json 'open a merge proposal'",
+		Args:    wants(cobra.ArbitraryArgs),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := a.open(cmd.Context(), toSearch)
+			if err != nil {
+				return err
+			}
+			defer s.close()
+			x, err := a.newSelections(cmd.Context(), s, nil, list(a.getenv("ALWAYS_AVAILABLE_TOOLS")))
+			if err != nil {
+				return err
+			}
+			q := tool.SelectionQuery{
+				Message: strings.Join(args, " "), Mode: tool.SelectMode(f.mode), Format: tool.Format(f.format),
+				Explicit: f.explicit, MaxTools: a.limit, TokenThreshold: f.threshold,
+			}
+			for _, text := range f.history {
+				q.History = append(q.History, tool.Turn{Role: "user", Content: text})
+			}
+			res, err := x.view(view{}).Select(cmd.Context(), q)
+			if err != nil {
+				return err
+			}
+			return a.printSelection(s, res)
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.mode, "mode", "", "auto, manual or all (default: what the preferences say, or auto)")
+	fl.StringVar(&f.format, "format", "", "mcp (default), anthropic, openai, openai-responses or gemini")
+	fl.StringArrayVar(&f.history, "history", nil, "what was said before, oldest first; may be repeated")
+	fl.StringSliceVar(&f.explicit, "tool", nil, "a tool that is wanted; may be repeated")
+	fl.IntVar(&f.threshold, "tokens", 0, "how many tokens the tools cost at most (default 50000)")
+	a.limitFlag(cmd, "how many tools at most (default 15)")
+	return cmd
+}
+
+// printSelection prints a selection. It gives exit code 3 when it is empty.
+func (a *app) printSelection(s *stack, res *tool.Selection) error {
+	err := a.print(res, func(w io.Writer) error {
+		rows := make([][]string, len(res.Selected))
+		for i, one := range res.Selected {
+			score := ""
+			if one.Score > 0 {
+				score = fmt.Sprintf("%.2f", one.Score)
+			}
+			rows[i] = []string{one.Name, string(one.Source), score, fmt.Sprint(one.Tokens)}
+		}
+		if !res.Confident {
+			if err := adviceText(w, res.Advice, len(rows)); err != nil {
+				return err
+			}
+		}
+		if len(rows) > 0 {
+			if err := columns(w, []string{"TOOL", "SOURCE", "SCORE", "TOKENS"}, rows); err != nil {
+				return err
+			}
+		}
+		for _, out := range res.LeftOut {
+			fmt.Fprintf(w, "left out: %s: %s\n", printable(out.Name), printable(out.Why))
+		}
+		saved := 0.
+		if res.AllTokens > 0 {
+			saved = 100 * float64(res.Saved) / float64(res.AllTokens)
+		}
+		_, err := fmt.Fprintf(w, "%d of %d tools, %d of %d tokens: %.1f %% saved\n", len(rows), res.AllTools, res.Tokens, res.AllTokens, saved)
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case s.catalog.Set().Len() == 0:
+		fmt.Fprintf(a.stderr, "no tools are stored yet\nhint: %s\n", importHint)
+	}
+	if len(res.Selected) == 0 {
+		return silent(exitNone)
+	}
+	return nil
+}
