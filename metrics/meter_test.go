@@ -146,8 +146,12 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-func TestFailedSearchesDoNotCount(t *testing.T) {
+func TestNoSearchToCount(t *testing.T) {
 	w, m := newWorld(), New(Options{})
+	w.result = &tool.Result{}
+	if _, err := m.Searcher(w, w).Search(t.Context(), tool.Query{Text: "a", Trial: true}); err != nil {
+		t.Error(err)
+	}
 	w.err = &tool.Error{Code: tool.Invalid}
 	if _, err := m.Searcher(w, w).Search(t.Context(), tool.Query{}); !errors.Is(err, w.err) {
 		t.Errorf("the error became %v", err)

@@ -11,7 +11,7 @@ import (
 	"tooldex/tool"
 )
 
-// Searcher returns a Searcher that has next answer, and counts it. Set tells what listing all tools in place of an answer
+// Searcher returns a Searcher that has next answer, and counts it, unless it is a trial. Set tells what listing all tools in place of an answer
 // would cost: those that its clients may see.
 func (m *Meter) Searcher(next tool.Searcher, set Catalog) tool.Searcher {
 	return &searcher{m: m, next: next, catalog: set}
@@ -34,7 +34,7 @@ type listing struct {
 func (s *searcher) Search(ctx context.Context, q tool.Query) (*tool.Result, error) {
 	begin := time.Now()
 	res, err := s.next.Search(ctx, q)
-	if err == nil {
+	if err == nil && !q.Trial {
 		s.m.searched(q, res, time.Since(begin), s.listed())
 	}
 	return res, err
