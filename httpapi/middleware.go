@@ -3,9 +3,7 @@ package httpapi
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"regexp"
@@ -79,19 +77,13 @@ func (s *Server) bound(next echo.HandlerFunc) echo.HandlerFunc {
 		r := c.Request()
 		control := http.NewResponseController(c.Response().Writer)
 		if r.Body != nil && r.Body != http.NoBody {
-			if control.SetReadDeadline(time.Now().Add(bodyTimeout)) == nil { // a recorder in a test has none
-				r.Body = &timedBody{r.Body, control}
-			}
+			_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // the server lifts it when the body is read; a recorder in a test has none
 			if !streams(c) {
 				r.Body = http.MaxBytesReader(c.Response().Writer, r.Body, s.o.MaxBody)
 			}
 		}
 		if !streams(c) && !strings.HasSuffix(r.URL.Path, callSuffix) && !strings.HasSuffix(r.URL.Path, startSuffix) {
-			// Who does not read the answer keeps it no longer than who does not send the request. The connection may carry a
-			// stream next, which has no such end.
-			if control.SetWriteDeadline(time.Now().Add(s.o.Timeout+bodyTimeout)) == nil {
-				defer func() { _ = control.SetWriteDeadline(time.Time{}) }()
-			}
+			_ = control.SetWriteDeadline(time.Now().Add(s.o.Timeout + bodyTimeout)) // likewise, when all is written
 			ctx, cancel := context.WithTimeout(r.Context(), s.o.Timeout)
 			defer cancel()
 			c.SetRequest(r.WithContext(ctx))
@@ -99,21 +91,6 @@ func (s *Server) bound(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		return next(c)
 	}
-}
-
-// timedBody lifts the deadline once the body is read whole: left in place it would end the request, however long that may take.
-// A body that does not come keeps it, since the server reads on after the answer, and would do so without an end.
-type timedBody struct {
-	io.ReadCloser
-	control *http.ResponseController
-}
-
-func (b *timedBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	if errors.Is(err, io.EOF) {
-		_ = b.control.SetReadDeadline(time.Time{}) // it could be set, so it can be lifted
-	}
-	return n, err
 }
 
 // short quotes what a client sent for an error.

@@ -204,12 +204,13 @@ func TestSilentClients(t *testing.T) {
 	for name, c := range map[string]struct {
 		sends string
 		most  time.Duration
+		hears string
 	}{
-		"nothing":         {"", headerTimeout},
-		"half a header":   {"GET /healthz HTTP/1.1\r\nHost: loc", headerTimeout},
-		"half a body":     {"POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{", bodyTimeout + idleTimeout},
-		"one request":     {"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", idleTimeout},
-		"an endless name": {"GET /healthz HTTP/1.1\r\nHost: localhost\r\n" + strings.Repeat("A", 80<<10), headerTimeout},
+		"nothing":         {"", headerTimeout, ""},
+		"half a header":   {"GET /healthz HTTP/1.1\r\nHost: loc", headerTimeout, ""},
+		"half a body":     {"POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{", bodyTimeout + idleTimeout, " 400 "},
+		"one request":     {"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", idleTimeout, " 200 "},
+		"an endless name": {"GET /healthz HTTP/1.1\r\nHost: localhost\r\n" + strings.Repeat("A", 80<<10), headerTimeout, " 431 "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -227,7 +228,10 @@ func TestSilentClients(t *testing.T) {
 					_, _ = io.WriteString(conn, c.sends)
 				}()
 				begin := time.Now()
-				_, _ = io.Copy(io.Discard, conn)
+				heard, _ := io.ReadAll(conn)
+				if line, _, _ := strings.Cut(string(heard), "\r\n"); !strings.Contains(line, c.hears) {
+					t.Errorf("it hears %q, want%s", line, c.hears)
+				}
 				if took := time.Since(begin); took > c.most+time.Second {
 					t.Errorf("the connection stays for %v, want %v", took, c.most)
 				}
