@@ -69,6 +69,8 @@ type searchable struct {
 	m  Model
 	o  index.Options
 	to *index.Index
+	// later leaves it to Catalog.Use to embed: a model that may be slow or gone must not keep a change waiting.
+	later bool
 }
 
 func (x *searchable) view() store.View {
@@ -108,6 +110,9 @@ func (x *searchable) prepare(ctx context.Context, entries []entry, have *materia
 			return made, err
 		}
 		progress(min(start+chunk, len(raw)), len(raw))
+	}
+	if x.later {
+		return made, nil
 	}
 	return made, x.embed(ctx, entries, have, made)
 }

@@ -15,8 +15,11 @@ import (
 // blocks, as long as embedding takes, and keeps neither readers nor changes waiting for more than the last step. Progress may be nil; it
 // is called on the caller's goroutine.
 //
+// From then on, what comes new or changes is found by words until Use is called again: a model that may be slow or gone keeps no change
+// waiting. So call it now and then; when nothing is missing, or there are no tools, it does nothing.
+//
 // What is embedded is stored as it comes, so that a call that was stopped or that failed goes on where it ended when it is made again,
-// also by another process. When nothing is missing it does nothing. The error is Timeout when ctx ends first, that of the model, or one of
+// also by another process. The error is Timeout when ctx ends first, that of the model, or one of
 // the store; then the model in use stays.
 func (c *Catalog) Use(ctx context.Context, m Model, progress func(done, total int)) error {
 	if m.Embedder == nil {
@@ -30,12 +33,15 @@ func (c *Catalog) Use(ctx context.Context, m Model, progress func(done, total in
 			return ended(ctx, fmt.Errorf("ask the embedding model: %w", err))
 		}
 	}
-	next := &searchable{m: m, to: c.o.Index}
-	if c.uses(next) {
+	next := &searchable{m: m, to: c.o.Index, later: true}
+	if len(c.st.Load().entries) == 0 || c.uses(next) {
 		return nil
 	}
-	if err := c.embedAhead(ctx, m.Embedder, next.view(), progress); err != nil {
-		return ended(ctx, err)
+	for lacked := 1; lacked > 0; { // again for what came meanwhile
+		var err error
+		if lacked, err = c.embedAhead(ctx, m.Embedder, next.view(), progress); err != nil {
+			return ended(ctx, err)
+		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -63,7 +69,7 @@ func (c *Catalog) uses(next *searchable) bool {
 	c.mu.Unlock()
 	st := c.st.Load()
 	model := next.view().Model.Fingerprint
-	if !ok || now.m.Embedder != next.m.Embedder || st.made.model != model && len(st.entries) > 0 {
+	if !ok || now.m.Embedder != next.m.Embedder || st.made.model != model {
 		return false
 	}
 	for _, e := range st.entries {
@@ -81,11 +87,11 @@ const (
 	saveEvery = 2 * time.Second
 )
 
-// embedAhead stores a vector for each tool that has none of the model of view.
-func (c *Catalog) embedAhead(ctx context.Context, by embed.Embedder, view store.View, progress func(done, total int)) error {
+// embedAhead stores a vector for each tool that has none of the model of view. It returns how many lacked one.
+func (c *Catalog) embedAhead(ctx context.Context, by embed.Embedder, view store.View, progress func(done, total int)) (int, error) {
 	snap, err := c.o.Store.Load(ctx, store.View{Model: view.Model})
 	if err != nil {
-		return err
+		return 0, err
 	}
 	docs, hashes := lacking(c.st.Load().entries, snap.Vectors)
 	made, saved := map[store.TextHash]store.Vector{}, c.o.now()
@@ -107,14 +113,14 @@ func (c *Catalog) embedAhead(ctx context.Context, by embed.Embedder, view store.
 			continue
 		}
 		if saveErr := save(); saveErr != nil {
-			return saveErr
+			return 0, saveErr
 		}
 		if err != nil {
-			return err
+			return 0, err
 		}
 		progress(end, len(docs))
 	}
-	return nil
+	return len(docs), nil
 }
 
 // lacking returns the texts that have no vector, each once.

@@ -108,8 +108,11 @@ func TestUse(t *testing.T) {
 		t.Errorf("once more: %v, %d asked for", err, next.asked)
 	}
 	mustSync(t, c, &fake{name: "more", tools: []*tool.Tool{aTool("more", "new", "Is new.")}})
-	if next.asked != 151 || x.Current().Model() != "next" {
-		t.Errorf("a new tool: %d asked for, index of %q", next.asked, x.Current().Model())
+	if next.asked != 150 || x.Current().Model() != "next" || x.Current().Len() != 151 {
+		t.Errorf("a new tool is not there at once: %d asked for, index of %q", next.asked, x.Current().Model())
+	}
+	if err := c.Use(t.Context(), Model{Embedder: next}, nil); err != nil || next.asked != 151 {
+		t.Errorf("a new tool: %v, %d asked for", err, next.asked)
 	}
 	back := &hashed{name: "old"}
 	if err := c.Use(t.Context(), Model{Embedder: back}, nil); err != nil || back.asked != 1 || x.Current().Model() != "old" {
@@ -193,7 +196,15 @@ func TestUseWhileToolsChange(t *testing.T) {
 }
 
 func TestUseOfNothing(t *testing.T) {
-	c, _ := usedCatalog(t, t.TempDir(), 1)
+	c, x := usedCatalog(t, t.TempDir(), 0)
+	next := &hashed{name: "next"}
+	if err := c.Use(t.Context(), Model{Embedder: next}, nil); err != nil {
+		t.Fatal(err)
+	}
+	mustSync(t, c, &fake{name: "s", tools: []*tool.Tool{aTool("s", "new", "Is new.")}})
+	if x.Current().Model() != "old" || next.asked != 0 {
+		t.Errorf("a model that had nothing to embed has taken over: index of %q", x.Current().Model())
+	}
 	if err := c.Use(t.Context(), Model{}, nil); tool.CodeOf(err) != tool.Invalid {
 		t.Error(err)
 	}

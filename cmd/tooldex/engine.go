@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"tooldex/catalog"
+	"tooldex/embed"
 	"tooldex/index"
 	"tooldex/search"
 )
@@ -17,27 +18,42 @@ const (
 	toSearch            // all of it, and the index
 )
 
-// connect opens the catalogue over the store, and the search over what the catalogue puts into the index.
+// connect opens the catalogue over the store, and the search over what the catalogue puts into the index. A model that the user chose in
+// place of the built-in one takes over once it has embedded all tools. Until then a server answers by the built-in one; another verb waits
+// for it, or goes by words alone where it does not answer.
 func (a *app) connect(ctx context.Context, s *stack, u use) error {
 	o := catalog.Options{Store: s.store, Logger: a.log}
+	p := a.newProgress()
+	defer p.end()
+	var fallback embed.Embedder
 	if u != toList {
-		model, err := a.model(ctx)
-		if err != nil {
+		var err error
+		if o.Model, err = a.builtin(); err != nil {
 			return err
 		}
-		p := a.newProgress()
-		defer p.end()
-		o.Model = model
+		if s.chosen, err = a.chosenEmbedder(); err != nil {
+			return err
+		}
+		s.model = o.Model
+		if s.chosen != nil {
+			s.model.Embedder, fallback = s.chosen, o.Model.Embedder
+			switch {
+			case a.serving:
+				s.chosen.look(ctx)
+			case !a.answers(ctx, s.chosen):
+				o.Model.Embedder = nil
+			}
+		}
 		o.Progress = func(done, total int) { p.update("making tools searchable", done, total) }
 	}
 	if u == toSearch {
 		o.Index = &index.Index{}
-		s.index, s.model = o.Index, o.Model
+		s.index = o.Index
 	}
 	s.learner = a.newLearner(s)
 	if u == toSearch {
 		s.engine = search.New(search.Options{
-			Lookup: o.Index, Embedder: o.Model.Embedder, Base: o.Model.Base, Map: o.Model.Encoder, Servers: &s.running, Usage: s.learner, Learned: s.learner,
+			Lookup: o.Index, Embedder: s.model.Embedder, Fallback: fallback, Base: o.Model.Base, Map: o.Model.Encoder, Servers: &s.running, Usage: s.learner, Learned: s.learner,
 		})
 		if !a.serving { // a server reads it while it answers already
 			if err := s.learner.Load(ctx); err != nil {
@@ -47,5 +63,12 @@ func (a *app) connect(ctx context.Context, s *stack, u use) error {
 	}
 	c, err := catalog.Open(ctx, o)
 	s.catalog = c
+	switch {
+	case err != nil || s.chosen == nil || o.Model.Embedder == nil:
+	case a.serving:
+		s.embedding(ctx, a)
+	case u == toSearch:
+		a.embedNow(ctx, s)
+	}
 	return err
 }

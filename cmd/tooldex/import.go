@@ -30,6 +30,7 @@ func newImport(a *app) *cobra.Command {
 				return err
 			}
 			defer s.close()
+			defer a.embedNow(cmd.Context(), s)
 			if len(args) == 0 {
 				servers, err := a.servers(s)
 				if err == nil && len(servers) == 0 {
@@ -99,13 +100,17 @@ func (a *app) importServers(ctx context.Context, s *stack, servers []tool.Server
 // server that asks itself for its tools never ends.
 func (a *app) withoutOurselves(servers []tool.Server) []tool.Server {
 	return slices.DeleteFunc(servers, func(s tool.Server) bool {
-		name := strings.TrimSuffix(filepath.Base(s.Command), ".exe")
-		ours := name == "tooldex" && slices.Contains(s.Args, "serve")
+		ours := isOurselves(s)
 		if ours {
 			fmt.Fprintf(a.stderr, "left out %s, which is tooldex itself\n", printable(s.Name))
 		}
 		return ours
 	})
+}
+
+func isOurselves(s tool.Server) bool {
+	name := strings.TrimSuffix(filepath.Base(s.Command), ".exe")
+	return name == "tooldex" && slices.Contains(s.Args, "serve")
 }
 
 // importer collects what several imports did.

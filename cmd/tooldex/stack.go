@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"tooldex/catalog"
 	"tooldex/cmd/tooldex/demo"
@@ -31,7 +32,9 @@ type stack struct {
 	learner *learn.Learner
 	running running       // tells engine how the servers are
 	index   *index.Index  // what engine searches; nil without an engine
-	model   catalog.Model // what made it searchable
+	model   catalog.Model // what makes it searchable, or will
+	chosen  *embedder     // the model in place of the built-in one; nil for that
+	ending  func()        // ends what goes on in the background; nil for nothing
 	scratch string        // the folder to remove in the end; "" for stored tools
 	demo    bool
 }
@@ -74,6 +77,9 @@ func (a *app) openScratch(ctx context.Context, sources []catalog.Source, u use) 
 			a.log.Info("finding", "tool", f.Tool, "problem", f.Problem, "repair", f.Repair)
 		}
 	}
+	if u == toSearch && !a.serving {
+		a.embedNow(ctx, s)
+	}
 	return s, nil
 }
 
@@ -102,8 +108,22 @@ func (a *app) openDemo(ctx context.Context, u use) (*stack, error) {
 	return s, nil
 }
 
-// close removes what was made for this run alone. A temporary folder that stays behind is no reason to fail.
+// embedding has tools embedded in the background until the stack is closed.
+func (s *stack) embedding(ctx context.Context, a *app) {
+	ctx, stop := context.WithCancel(ctx)
+	var task sync.WaitGroup
+	task.Go(func() { a.embedAlways(ctx, s) })
+	s.ending = func() {
+		stop()
+		task.Wait()
+	}
+}
+
+// close ends what goes on in the background, and removes what was made for this run alone. A temporary folder that stays behind is no reason to fail.
 func (s *stack) close() {
+	if s.ending != nil {
+		s.ending()
+	}
 	if s.scratch != "" {
 		_ = os.RemoveAll(s.scratch)
 	}
@@ -118,34 +138,9 @@ type given struct {
 func (g given) Name() string                                { return g.name }
 func (g given) Tools(context.Context) ([]*tool.Tool, error) { return g.tools, nil }
 
-// servers gives the configured servers, by name: those that are stored, and those of the --config file, which win.
+// servers gives the configured servers, by name: those that are stored, and those of the configuration file, which win.
 func (a *app) servers(s *stack) ([]tool.Server, error) {
-	all := slices.Clone(s.catalog.Servers())
-	if a.config != "" {
-		more, err := readServers(a.config)
-		if err != nil {
-			return nil, err
-		}
-		all = merge(all, more)
-	}
-	return all, nil
-}
-
-// readServers reads an mcpServers file.
-func readServers(path string) ([]tool.Server, error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fileError("read servers", path, err)
-	}
-	parse := catalog.ParseServers
-	if strings.EqualFold(filepath.Ext(path), ".toml") {
-		parse = catalog.ParseCodex
-	}
-	servers, err := parse(b)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Base(path), err)
-	}
-	return servers, nil
+	return merge(slices.Clone(s.catalog.Servers()), a.conf.servers()), nil
 }
 
 // merge puts more in the place of those of the same name, and keeps the order by name.
