@@ -37,7 +37,7 @@ func TestCountsOfManyProcesses(t *testing.T) {
 		var both sync.WaitGroup
 		both.Go(func() {
 			for range each {
-				fetch(t, base+"/search?q=add+numbers")
+				fetched(t, base+"/search?q=add+numbers")
 			}
 		})
 		both.Go(func() {
@@ -56,7 +56,7 @@ func TestCountsOfManyProcesses(t *testing.T) {
 	})
 	base := serveHTTP(t, data)
 	var got tool.Metrics
-	if err := json.Unmarshal(fetch(t, base+"/api/metrics?window=1h"), &got); err != nil {
+	if err := json.Unmarshal(fetched(t, base+"/api/metrics?window=1h"), &got); err != nil {
 		t.Fatal(err)
 	}
 	if got.Searches != 2*each || got.TotalRequests != 2*each || got.Calls != 4 || got.Errors != 2 {
@@ -66,8 +66,8 @@ func TestCountsOfManyProcesses(t *testing.T) {
 		t.Errorf("most used (-want +got)\n%s", d)
 	}
 	before := promised(t, base)
-	fetch(t, base+"/search?q=shout")
-	fetch(t, base+"/search?q=shout&trial=true") // the panel asks so, and is not counted
+	fetched(t, base+"/search?q=shout")
+	fetched(t, base+"/search?q=shout&trial=true") // the panel asks so, and is not counted
 	after := promised(t, base)
 	for name, want := range map[string]float64{
 		"tooldex_searches_total": 2*each + 1, "tooldex_catalogue_tools": 5, "tooldex_calls_total probe": 4, "tooldex_call_errors_total probe": 2,
@@ -81,7 +81,7 @@ func TestCountsOfManyProcesses(t *testing.T) {
 	}
 }
 
-func fetch(t *testing.T, url string) []byte {
+func fetched(t *testing.T, url string) []byte {
 	t.Helper()
 	res, err := http.Get(url)
 	if err != nil {
