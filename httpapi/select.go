@@ -32,6 +32,7 @@ type SelectRequest struct {
 	Format         tool.Format     `json:"format,omitempty" jsonschema:"mcp, anthropic, openai, openai-responses or gemini; mcp if left out"`
 	DeferLoading   bool            `json:"deferLoading,omitempty" jsonschema:"for anthropic: mark tools that are not core ones with defer_loading"`
 	ToolReferences bool            `json:"toolReferences,omitempty" jsonschema:"for anthropic: also give tool_reference blocks of the tools that are not core ones"`
+	Trial          bool            `json:"trial,omitempty" jsonschema:"somebody tries the selection out: it is not counted"`
 }
 
 func (s *Server) selectTools(c echo.Context) error {
@@ -54,7 +55,7 @@ func (s *Server) selectTools(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.o.Metrics != nil {
+	if s.o.Metrics != nil && !r.Trial {
 		ids := make([]tool.ID, len(res.Selected))
 		for i, one := range res.Selected {
 			ids[i] = one.ID
