@@ -26,7 +26,7 @@ export function toolsView(host, params) {
   const split = h('div', { class: 'split' },
     h('section', { class: 'pane finder', 'aria-label': 'Find tools' },
       h('div', { class: 'search' }, q, h('div', { class: 'search-options' }, server, group, h('label', { class: 'check' }, readOnly, 'read-only'), why)),
-      status, h('div', { class: 'results-scroll', hidden: true, tabindex: '-1' }, advice, results), treeHost),
+      status, h('div', { class: 'results-scroll', hidden: true, tabindex: '0', role: 'region', 'aria-label': 'What was found' }, advice, results), treeHost),
     detail);
   const resultsScroll = results.parentElement;
   replace(host, split);
