@@ -19,7 +19,7 @@ func (f fields) read(n node, what string) error {
 		read, ok := f[m.key]
 		if !ok {
 			known := slices.Sorted(maps.Keys(f))
-			return n.d.bad(m.line, nil, "the nearest known key is "+nearest(m.key, known), "%s has no key %q", what, m.key)
+			return n.d.bad(m.line, nil, "the nearest known key is "+Nearest(m.key, known), "%s has no key %q", what, m.key)
 		}
 		if err := read(m.value); err != nil {
 			return err
@@ -28,8 +28,9 @@ func (f fields) read(n node, what string) error {
 	return nil
 }
 
-// nearest returns the one of known that takes the fewest edits to get from s, the first of several.
-func nearest(s string, known []string) string {
+// Nearest returns the one of known that takes the fewest edits to get from s, case ignored, the first of several; "" if none is
+// known.
+func Nearest(s string, known []string) string {
 	best, least := "", -1
 	for _, k := range known {
 		if n := edits(s, k); least < 0 || n < least {

@@ -150,14 +150,19 @@ func (l *live) prefer(ctx context.Context) {
 func (l *live) watch(ctx context.Context) {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
+	hangup, unhook := hangups()
+	defer unhook()
 	stored := l.stack.catalog.Servers()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
+		case <-hangup:
+			l.app.conf.forget()
 		}
 		l.prefer(ctx)
+		l.configure(ctx)
 		changed, err := l.stack.catalog.Refresh(ctx)
 		if err != nil {
 			if ctx.Err() == nil {

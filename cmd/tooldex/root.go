@@ -18,6 +18,8 @@ type app struct {
 	getenv         func(string) string
 
 	config   string
+	conf     *configuration
+	confErr  error // why the configuration cannot be read, for commands that work all the same
 	dataDir  string
 	format   string
 	logLevel string
@@ -29,7 +31,8 @@ type app struct {
 	learnText bool // keep the texts of requests
 	serving   bool // the command stays, and nothing may keep its first answer waiting
 
-	log *slog.Logger
+	log   *slog.Logger
+	level slog.LevelVar
 }
 
 // run executes one command line and returns its exit code. Whatever went wrong has been printed then.
@@ -54,7 +57,10 @@ func newRoot(a *app) *cobra.Command {
 		SilenceUsage:  true,
 		Args:          unknownCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		PersistentPreRunE: func(*cobra.Command, []string) error {
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := a.configure(cmd); err != nil {
+				return err
+			}
 			return a.prepare()
 		},
 	}
@@ -62,7 +68,7 @@ func newRoot(a *app) *cobra.Command {
 		return usageError{err.Error(), "see " + cmd.CommandPath() + " --help"}
 	})
 	f := root.PersistentFlags()
-	f.StringVarP(&a.config, "config", "c", "", "an mcpServers JSON file whose servers are added to the stored ones")
+	f.StringVarP(&a.config, "config", "c", "", "tooldex.yaml, or a client's file, whose servers are added to the stored ones ("+configVariable+")")
 	f.StringVarP(&a.dataDir, "data-dir", "d", "", "where tools are kept (TOOLDEX_DATA_DIR; default: the platform's data directory)")
 	f.StringVarP(&a.format, "output", "o", "table", "table, json or yaml")
 	f.StringVar(&a.logLevel, "log-level", "warn", "debug, info, warn or error")
@@ -71,7 +77,7 @@ func newRoot(a *app) *cobra.Command {
 	f.BoolVar(&a.demo, "demo", false, "use the compiled-in demo catalogue in place of the stored tools")
 	root.AddCommand(
 		newServe(a), newSearch(a), newSelect(a), newList(a), newDescribe(a), newCall(a), newImport(a), newServers(a), newEval(a),
-		newIndex(a), newLearn(a), newVersion(a),
+		newIndex(a), newLearn(a), newConfig(a), newVersion(a),
 	)
 	root.InitDefaultCompletionCmd()
 	return root
@@ -84,14 +90,13 @@ func (a *app) prepare() error {
 	default:
 		return usageError{fmt.Sprintf("unknown output format %q", a.format), "use -o table, -o json or -o yaml"}
 	}
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(a.logLevel)); err != nil {
+	if err := a.level.UnmarshalText([]byte(a.logLevel)); err != nil {
 		return usageError{fmt.Sprintf("unknown log level %q", a.logLevel), "use debug, info, warn or error"}
 	}
 	if a.limit < 0 {
 		return usageError{fmt.Sprintf("limit %d is negative", a.limit), "use 0 for the default"}
 	}
-	a.log = slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: level}))
+	a.log = slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: &a.level}))
 	if a.embedder == "" {
 		a.embedder = a.getenv("TOOLDEX_EMBEDDER")
 	}

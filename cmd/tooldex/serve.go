@@ -53,7 +53,7 @@ func newServe(a *app) *cobra.Command {
 			switch {
 			case f.stdio || f.listen != "":
 			case terminal(a.stdin):
-				f.listen = defaultListen
+				f.listen = cmp.Or(a.getenv("TOOLDEX_LISTEN"), defaultListen)
 			default:
 				f.stdio = true
 			}
@@ -95,12 +95,9 @@ func (f *serveFlags) fromEnvironment(getenv func(string) string) {
 
 // serve runs until ctx ends, or the client on standard input goes away.
 func (a *app) serve(ctx context.Context, f serveFlags) error {
-	var profiles map[string]profile
-	if f.file != "" {
-		var err error
-		if profiles, err = readProfiles(f.file); err != nil {
-			return err
-		}
+	profiles, err := a.conf.profiles(f.file)
+	if err != nil {
+		return err
 	}
 	var who access
 	if f.listen != "" { // refused before anything is started

@@ -22,9 +22,10 @@ type versionInfo struct {
 
 func newVersion(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version of the program and of the embedding model inside it",
-		Args:  wants(cobra.NoArgs),
+		Use:         "version",
+		Annotations: configOptional,
+		Short:       "Print the version of the program and of the embedding model inside it",
+		Args:        wants(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
 			v := versionInfo{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Revision: revision()}
 			model, err := builtinModel()

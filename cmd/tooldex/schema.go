@@ -1,0 +1,139 @@
+package main
+
+import (
+	"reflect"
+	"strings"
+)
+
+// schema is a JSON Schema as far as configurations need it: type, properties, additionalProperties, items and enum. It is what
+// editors are given, and what a file is checked against.
+type schema map[string]any
+
+const schemaURI = "http://json-schema.org/draft-07/schema#"
+
+// configSchema describes the configuration file.
+func configSchema() schema {
+	root := object("", map[string]schema{
+		"$schema":  stringOf("the schema of this file, for editors"),
+		"servers":  {"type": "object", "description": "MCP servers by name, as clients write them", "additionalProperties": serverSchema()},
+		"profiles": {"type": "object", "description": "subsets of the servers, each with an endpoint of its own", "additionalProperties": profileSchema()},
+	})
+	properties := root.properties()
+	properties["mcpServers"] = schema{"type": "object", "description": "the same as servers", "additionalProperties": serverSchema()}
+	for _, s := range settings() {
+		if s.secret {
+			continue
+		}
+		at, key := properties, s.key
+		if group, rest, ok := strings.Cut(key, "."); ok {
+			if at[group] == nil {
+				at[group] = object("of tooldex "+group, nil)
+			}
+			at, key = at[group].properties(), rest
+		}
+		at[key] = s.schema()
+	}
+	root["$schema"] = schemaURI
+	root["title"] = "Configuration of tooldex"
+	return root
+}
+
+func (s setting) schema() schema {
+	about := s.about
+	if s.flag != "" {
+		about += " (--" + s.flag + ", " + s.env + ")"
+	} else {
+		about += " (" + s.env + ")"
+	}
+	out := schema{"type": s.kind, "description": about}
+	if s.kind == "array" {
+		out = listOf("string", about)
+	}
+	if s.initial != nil {
+		out["default"] = s.initial
+	}
+	if s.choices != nil {
+		out["enum"] = s.choices
+	}
+	return out
+}
+
+// properties are those of an object.
+func (s schema) properties() map[string]schema {
+	p, _ := s["properties"].(map[string]schema)
+	return p
+}
+
+func object(about string, properties map[string]schema) schema {
+	if properties == nil {
+		properties = map[string]schema{}
+	}
+	out := schema{"type": "object", "additionalProperties": false, "properties": properties}
+	if about != "" {
+		out["description"] = about
+	}
+	return out
+}
+
+func stringOf(about string, choices ...string) schema {
+	out := schema{"type": "string", "description": about}
+	if choices != nil {
+		out["enum"] = choices
+	}
+	return out
+}
+
+func listOf(kind, about string) schema {
+	return schema{"type": "array", "description": about, "items": schema{"type": kind}}
+}
+
+func textMap(about string) schema {
+	return schema{"type": "object", "description": about, "additionalProperties": schema{"type": "string"}}
+}
+
+func typed(kind, about string) schema { return schema{"type": kind, "description": about} }
+
+// serverSchema describes a server, in the keys that the catalogue reads.
+func serverSchema() schema {
+	kinds := []string{"stdio", "http", "sse", "streamable-http", "local", "remote"}
+	return object("", map[string]schema{
+		"command": stringOf("the program"), "args": listOf("string", "its arguments"), "env": textMap("variables of its environment"),
+		"cwd": stringOf("the folder in which it runs"), "envFile": stringOf("a file of further variables, of lines KEY=VALUE"),
+		"url": stringOf("of a server over HTTP"), "serverUrl": stringOf("the same as url"), "httpUrl": stringOf("the same as url"),
+		"headers": textMap("sent with every request"),
+		"type":    stringOf("how it is reached", kinds...), "transport": stringOf("the same as type", kinds...),
+		"disabled": typed("boolean", "whether it is left out"), "enabled": typed("boolean", "the contrary of disabled"),
+		"timeout": typed("number", "milliseconds for a call"),
+		"start":   stringOf("eager: with tooldex serve; lazy: when it is first called", "lazy", "eager"), "idleTimeout": typed("number", "milliseconds without use after which it is stopped; negative for never"),
+		"concurrency": typed("integer", "calls that run at once"), "queue": typed("integer", "further calls that wait; negative for none"),
+		"description": stringOf("for people"),
+	})
+}
+
+// profileSchema describes a profile, by the type that is read.
+func profileSchema() schema {
+	abouts := map[string]schema{
+		"mode": stringOf("what tools/list holds; that of the whole if it is left out", modeNames()...), "servers": listOf("string", "whose tools there are; all if it is left out"),
+		"always": listOf("string", "tools that are always listed"), "summary": stringOf("what search_tools says of the catalogue"),
+	}
+	out := object("", nil)
+	for f := range reflect.TypeFor[profile]().Fields() {
+		key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		if about, ok := abouts[key]; ok {
+			out.properties()[key] = about
+		} else if key != "" && key != "-" {
+			out.properties()[key] = schema{}
+		}
+	}
+	return out
+}
+
+// modeNames lists the modes, as a schema takes them.
+func modeNames() []string {
+	for _, s := range settings() {
+		if s.key == "serve.mode" {
+			return s.choices
+		}
+	}
+	return nil
+}

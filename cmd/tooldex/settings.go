@@ -1,0 +1,57 @@
+package main
+
+import (
+	"tooldex/mcpsrv"
+)
+
+// setting is one thing that can be configured: by a flag, in the environment, or under a key of the configuration file.
+type setting struct {
+	key     string // in the file, steps separated by dots
+	env     string
+	flag    string // of the whole command or of serve; "" if it has none
+	kind    string // as in JSON Schema: string, boolean, integer, number, array (of strings)
+	initial any    // the default; nil if there is none that can be told
+	about   string
+	choices []string
+
+	path   bool // a path in the file is that seen from the file
+	secret bool // it never stands in a file, and is never shown
+	// byFlag says that nothing but the flag is read for it: what the environment and the file say is given to the flag.
+	byFlag bool
+}
+
+// settings lists all that can be configured, in the order in which people are shown it.
+func settings() []setting {
+	var modes []string
+	for _, m := range mcpsrv.Modes() {
+		modes = append(modes, string(m))
+	}
+	return []setting{
+		{key: "dataDir", env: "TOOLDEX_DATA_DIR", flag: "data-dir", kind: "string", path: true, about: "where tools are kept"},
+		{key: "output", env: "TOOLDEX_OUTPUT", flag: "output", kind: "string", initial: "table", choices: []string{"table", "json", "yaml"}, byFlag: true, about: "how answers are printed"},
+		{key: "logLevel", env: "TOOLDEX_LOG_LEVEL", flag: "log-level", kind: "string", initial: "warn", choices: []string{"debug", "info", "warn", "error"}, byFlag: true, about: "what is logged to standard error"},
+		{key: "embedder", env: "TOOLDEX_EMBEDDER", flag: "embedder", kind: "string", initial: "builtin", about: "the embedding model"},
+		{key: "ollamaHost", env: "OLLAMA_HOST", kind: "string", about: "where the Ollama server is"},
+		{key: "borrow", env: "TOOLDEX_BORROW", flag: "borrow", kind: "string", initial: "on", choices: []string{"on", "off"}, about: "whether tools are found by the words of others of their kind, too"},
+
+		{key: "serve.listen", env: "TOOLDEX_LISTEN", kind: "string", initial: defaultListen, about: "where serve listens if it is not told and not started by a client"},
+		{key: "serve.mode", env: "TOOLDEX_MODE", flag: "mode", kind: "string", initial: string(mcpsrv.Auto), choices: modes, about: "what tools/list holds"},
+		{key: "serve.threshold", env: "TOOLDEX_THRESHOLD", flag: "threshold", kind: "integer", initial: mcpsrv.DefaultThreshold, byFlag: true, about: "the largest catalogue, in tokens, that the mode auto lists in full"},
+		{key: "serve.follows", env: "TOOLDEX_FOLLOWS", flag: "follows", kind: "array", about: "clients that list again when the list changes; flags add to these"},
+		{key: "serve.always", env: "ALWAYS_AVAILABLE_TOOLS", flag: "always", kind: "array", about: "tools that are always listed; flags add to these"},
+		{key: "serve.summary", env: "TOOLDEX_SUMMARY", flag: "summary", kind: "string", byFlag: true, about: "what search_tools says of the catalogue"},
+		{key: "serve.profile", env: "TOOLDEX_PROFILE", flag: "profile", kind: "string", about: "the profile that is served on standard input and output"},
+		{key: "serve.profilesFile", env: "TOOLDEX_PROFILES", flag: "profiles", kind: "string", path: true, about: "a file of further profiles"},
+		{key: "serve.learnText", env: "TOOLDEX_LEARN_TEXT", flag: "learn-text", kind: "boolean", initial: false, about: "whether the texts of requests that tools were called for are kept"},
+		{key: "serve.tokenFile", env: "TOOLDEX_TOKEN_FILE", flag: "token-file", kind: "string", path: true, about: "a file with the token that HTTP requests must bear"},
+		{key: "serve.tokensFile", env: "TOOLDEX_TOKENS", flag: "tokens", kind: "string", path: true, about: "a file of tokens that are bound to a profile, or read only"},
+		{key: "serve.rate", env: "TOOLDEX_RATE", flag: "rate", kind: "number", byFlag: true, about: "HTTP requests a second from one address, less than 0 for no limit"},
+		{key: "serve.hosts", env: "TOOLDEX_HOSTS", kind: "array", about: "further names under which requests may reach the server"},
+		{key: "serve.origins", env: "TOOLDEX_ORIGINS", kind: "array", about: "further origins of pages that may use the server"},
+		{key: "serve.token", env: "TOOLDEX_TOKEN", kind: "string", secret: true, about: "the token that HTTP requests must bear"},
+		{key: "login.clientSecret", env: "TOOLDEX_CLIENT_SECRET", kind: "string", secret: true, about: "the secret of a client that was registered by hand"},
+	}
+}
+
+// configVariable names the environment variable that stands for --config.
+const configVariable = "TOOLDEX_CONFIG"
