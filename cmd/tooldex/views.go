@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"net/http"
 
 	"tooldex/gateway"
@@ -41,12 +42,20 @@ func (e *endpoints) narrow(whole httpapi.Options, gw *gateway.Gateway, v view) h
 		Searcher: e.meter.Searcher(policy.Searcher(e.base.Searcher), policy.Catalog(whole.Catalog)), Caller: e.meter.Caller(policy.Caller(gw)),
 		Catalog: policy.Catalog(whole.Catalog), Upstreams: statuses{policy, gw}, Learner: whole.Learner, Ready: whole.Ready,
 		Selector: e.chosen.view(v), Preferences: whole.Preferences, Profile: v.profile,
-		MCP: e.only(v), ReadOnly: v.readOnly, Tokens: []httpapi.Token{{}}, Version: whole.Version, Logger: whole.Logger,
+		Metrics: counting{e.meter}, MCP: e.only(v), ReadOnly: v.readOnly, Tokens: []httpapi.Token{{}}, Version: whole.Version, Logger: whole.Logger,
 	}
 	if v.profile == wholeName { // what tells of all servers and tools
 		o.Metrics, o.Prometheus, o.Overlays, o.Insight, o.Operator = whole.Metrics, whole.Prometheus, whole.Overlays, whole.Insight, whole.Operator
 	}
 	return o
+}
+
+// counting counts, and tells nobody.
+type counting struct{ *metrics.Meter }
+
+// Report implements httpapi.Metrics.
+func (counting) Report(context.Context, string) (*tool.Metrics, error) {
+	return nil, &tool.Error{Code: tool.NotFound, Op: "metrics", Msg: "what is done is told to nobody who may not see all tools"}
 }
 
 // statuses are the servers that a policy allows.

@@ -36,7 +36,10 @@ func main() {
 
 func run(ctx context.Context, c config, args []string) error {
 	if len(args) == 0 || len(args) > 1 && args[0] != "quality" && args[0] != "upstream" {
-		return fmt.Errorf("want one of: speed, quality [SECTION...], upstream [DUMP]")
+		return fmt.Errorf("want one of: speed, quality [SECTION...], upstream [DUMP], fixed")
+	}
+	if args[0] == "fixed" {
+		return serveFixed(ctx, func(base string) { fmt.Fprintln(os.Stderr, base) })
 	}
 	if args[0] == "upstream" {
 		if len(args) == 2 {

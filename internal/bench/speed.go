@@ -53,6 +53,7 @@ func speedPage(ctx context.Context, c config) (string, error) {
 		func() ([]row, error) { return idleRows(ctx, c) },
 		func() ([]row, error) { return sizeRows(c) },
 		func() ([]row, error) { return searchRows(ctx, c, dir) },
+		func() ([]row, error) { return loadRows(ctx, c, dir, data) },
 	} {
 		more, err := measure()
 		if err != nil {
