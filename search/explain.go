@@ -23,8 +23,8 @@ func (e *Engine) explain(snap *index.Snapshot, r *scored, i int, s *scratch) *to
 		}
 	}
 	x.Borrowed = e.borrowed(snap, i)
-	if len(r.lifts) > 0 {
-		x.Learned = float64(r.lifts[i])
+	if len(s.lifts) > 0 {
+		x.Learned = float64(s.lifts[i])
 	}
 	return x
 }

@@ -48,6 +48,9 @@ func (e *Engine) judge(snap *index.Snapshot, text string, r *scored, order []int
 	if r.among > 0 {
 		f.mean = r.mean * r.among / (r.among + fewTools)
 	}
+	if len(s.lifts) > 0 {
+		f.learned = max(0, float64(s.lifts[order[0]]))
+	}
 	f.here, f.known, j.near = e.here(snap, v, r, s)
 	switch {
 	case r.exact:
@@ -67,6 +70,7 @@ type evidence struct {
 	here    float64 // how like the catalogue is to what the request asks for
 	known   float64 // the cosine of the request and the archetype nearest to it
 	covered float64 // share of the request's words, by their rarity, that the best tool has
+	learned float64 // by how much use has lifted the best tool's score
 	size    float64 // logarithm of the number of tools: among many, some tool is like anything
 }
 
@@ -130,13 +134,16 @@ func (e *Engine) here(snap *index.Snapshot, v []float32, r *scored, s *scratch) 
 // The weights of the decision, fitted by logistic regression to requests put to the catalogues they were written for and
 // to others, each catalogue and both answers counting alike.
 func (f *evidence) probability() float64 {
-	return sigmoid(1.451 + 5.695*f.cosine + 11.786*f.mean + 3.205*f.here - 5.988*f.known + 1.124*f.covered - .466*f.size)
+	return sigmoid(1.451 + 5.695*f.cosine + 11.786*f.mean + 3.205*f.here - 5.988*f.known + 1.124*f.covered - .466*f.size + learnedWeight*f.learned)
 }
+
+// learnedWeight is not fitted: a tool that use has lifted by as much as all of a request's words can is seven times as likely to serve.
+const learnedWeight = 2
 
 // withoutCosine is fitted for models whose cosines mean something else, and for none. It tells less, and its constant is
 // raised so that as many of the requests that are served lie above leastProbability.
 func (f *evidence) withoutCosine() float64 {
-	return sigmoid(4.17 + 7.19*f.here - 5.034*f.known + 1.848*f.covered - .69*f.size)
+	return sigmoid(4.17 + 7.19*f.here - 5.034*f.known + 1.848*f.covered - .69*f.size + learnedWeight*f.learned)
 }
 
 func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }

@@ -15,20 +15,20 @@ type Learned interface {
 	Lift(set *tool.Set, profile string, terms []string, vector []float32, allowed []bool, scores []float32)
 }
 
+// lift adds what was learned to s.fused, and keeps it in s.lifts.
 func (e *Engine) lift(a ask, r *scored, s *scratch) {
+	s.lifts = s.lifts[:0]
 	if e.o.Learned == nil {
 		return
 	}
-	if a.q.Explain {
-		r.lifts = slices.Clone(s.fused)
-	}
+	s.lifts = append(s.lifts, s.fused...)
 	vector := r.vector
 	if vector != nil && e.embedder(a.snap).Model().Fingerprint != e.o.Embedder.Model().Fingerprint {
 		vector = nil // what was learned has vectors of the other model
 	}
 	e.o.Learned.Lift(a.snap.Set(), a.q.Profile, r.terms, vector, s.allowed, s.fused)
-	for i := range r.lifts {
-		r.lifts[i] = s.fused[i] - r.lifts[i]
+	for i := range s.lifts {
+		s.lifts[i] = s.fused[i] - s.lifts[i]
 	}
 }
 

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"encoding/json"
 	"testing"
 
@@ -32,7 +33,7 @@ func TestLearned(t *testing.T) {
 		t.Helper()
 		o := options(t, snap)
 		o.Learned = l
-		q.Text = "report a bug in a repository"
+		q.Text = cmp.Or(q.Text, "report a bug in a repository")
 		r, err := New(o).Search(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
@@ -57,6 +58,12 @@ func TestLearned(t *testing.T) {
 	lifted := ask(mail, tool.Query{Profile: "team", Explain: true})
 	if h := lifted.Tools[0]; h.ID != mail.id || h.Explain.Learned != 5 {
 		t.Errorf("%s is first, lifted by %v", h.ID, h.Explain.Learned)
+	}
+	if unsure := ask(favourite{mail.id, "team", 2}, tool.Query{Text: "the usual for the boss", Profile: "team"}); !unsure.Confident || unsure.Tools[0].ID != mail.id {
+		t.Errorf("what use has shown is doubted: %+v", unsure.Tools[0])
+	}
+	if unsure := ask(nil, tool.Query{Text: "the usual for the boss"}); unsure.Confident {
+		t.Errorf("sure of %+v without a reason", unsure.Tools[0])
 	}
 	hidden := ask(mail, tool.Query{Profile: "team", Filter: tool.Filter{Servers: []string{"github"}}})
 	if len(hidden.Tools) != 1 || hidden.Tools[0].ID == mail.id {

@@ -13,7 +13,7 @@ import (
 // The weights of the fusion, as measured on the labelled sets by the quality run.
 const (
 	semanticWeight  = 1.25 // of the cosine, beside 1 for words
-	expansionWeight = .1   // of a thesaurus word, beside 1 for a word of the request
+	expansionWeight = .15  // of a thesaurus word, beside 1 for a word of the request
 	wholeShare      = .3   // of the whole request's score in that of a part
 )
 
@@ -27,6 +27,7 @@ const (
 // scratch holds the arrays of one search.
 type scratch struct {
 	words, own, cosines, fused []float32
+	lifts                      []float32 // what use added to fused; empty where nothing can be learned
 	best                       []float32 // fused, of the sentence that a tool serves best
 	whole                      []float32 // fused, of the request whose parts are ranked
 	allowed                    []bool
@@ -176,7 +177,6 @@ type scored struct {
 	asked      knowledge.Effect
 	exact      bool // the request spells the name of an allowed tool
 	degraded   string
-	lifts      []float32 // what use added to each tool; only for explaining
 }
 
 // score fills s.words, s.cosines and s.fused with the scores of text.
