@@ -15,6 +15,8 @@ type Overlay struct {
 	// Tools holds a patch for each tool that the overlay speaks of. Under the name "*" stands one for all tools of a server;
 	// that of the tool itself applies after it.
 	Tools map[tool.ID]*Patch `json:"tools"`
+	// Pending keeps it out of force: it is stored, and changes no tool.
+	Pending bool `json:"pending,omitempty"`
 }
 
 // everyTool stands for all tools of a server in the IDs of an Overlay.

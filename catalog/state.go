@@ -93,6 +93,9 @@ func (st *state) patched(t *tool.Tool) (*tool.Tool, bool, []tool.Finding) {
 	id := t.ID()
 	var out *tool.Tool
 	for _, o := range st.overlays {
+		if o.Pending {
+			continue
+		}
 		for _, key := range [...]tool.ID{tool.MakeID(t.Server, everyTool), id} {
 			p, ok := o.Tools[key]
 			if !ok {

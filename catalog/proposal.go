@@ -1,0 +1,256 @@
+package catalog
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+
+	"tooldex/knowledge"
+	"tooldex/tool"
+)
+
+// ProposalFile is the form of a file of proposals: one entry for each tool, with what the writer should know of it.
+type ProposalFile struct {
+	Enrich []ProposalEntry `yaml:"enrich"`
+}
+
+// ProposalEntry is a proposal in a file. Description and Parameters are for the writer and are not read back.
+type ProposalEntry struct {
+	tool.Proposal `yaml:",inline"`
+	Description   string   `yaml:"description,omitempty"`
+	Parameters    []string `yaml:"parameters,omitempty,flow"`
+}
+
+// maxProposals bounds the tools of one file, and maxProposalFile its bytes.
+const (
+	maxProposals    = 10_000
+	maxProposalFile = 16 << 20
+)
+
+// ParseProposals reads a file of proposals, YAML or JSON. The error is Invalid and tells the line, where one is at fault.
+func ParseProposals(b []byte) ([]tool.Proposal, error) {
+	bad := func(msg string, err error) error {
+		return &tool.Error{Code: tool.Invalid, Op: "read proposals", Msg: msg, Hint: "tooldex enrich export writes the form", Err: err}
+	}
+	if len(b) > maxProposalFile {
+		return nil, bad(fmt.Sprintf("a file of %d bytes is too long", len(b)), nil)
+	}
+	var f ProposalFile
+	d := yaml.NewDecoder(bytes.NewReader(b))
+	d.KnownFields(true)
+	if err := d.Decode(&f); err != nil && !errors.Is(err, io.EOF) {
+		return nil, bad("this is no file of utterances", err)
+	}
+	if len(f.Enrich) == 0 || len(f.Enrich) > maxProposals {
+		return nil, bad(fmt.Sprintf("it speaks of %d tools", len(f.Enrich)), nil)
+	}
+	out := make([]tool.Proposal, len(f.Enrich))
+	for i, e := range f.Enrich {
+		if out[i] = e.Proposal; e.Tool == "" {
+			return nil, bad(fmt.Sprintf("entry %d names no tool", i+1), nil)
+		}
+	}
+	return out, nil
+}
+
+// What a proposal may hold.
+const (
+	maxUtterances   = 12
+	minUtterance    = 8 // characters
+	maxUtterance    = 160
+	minWords        = 2
+	maxProposedSyns = 8
+	maxSynonym      = 40
+	nearCopy        = .8 // share of words in common from which an utterance is that of another tool
+	sameAgain       = .9 // and from which it says the same of its own tool again
+)
+
+// orders are the marks of a text that talks to a model, rather than as somebody who asks for something. Utterances are data and are shown
+// as such, and one that reads as an order is refused all the same.
+var orders = regexp.MustCompile(`(?i)\b(ignore|disregard|forget|override)\b.{0,40}\b(previous|prior|above|earlier|all|any|other|instructions?|rules?)\b` +
+	`|\bsystem prompt\b|\b(system|assistant|developer|user|human)\s*:` +
+	`|\byou (must|should|shall|are|will|have to|need to)\b` +
+	`|\b(always|never|only) (call|use|invoke|choose|prefer|pick|select)\b` +
+	`|\b(call|use|invoke|choose|prefer|pick|select) (this|that|the) (tool|function|server)\b` +
+	`|\b(do not|don't|dont) (call|use|invoke|choose|tell|mention|reveal|ask)\b` +
+	`|\b(instead of|rather than) (the )?(other|any)\b`)
+
+// proposalCheck holds what proposals are checked against.
+type proposalCheck struct {
+	st       *state
+	an       knowledge.Analyzer
+	said     []saying
+	names    map[string]tool.ID // exposed and full names, in lower case
+	findings []tool.Finding
+}
+
+// saying is an utterance that some tool has.
+type saying struct {
+	id    tool.ID
+	terms map[string]bool
+}
+
+// newProposalCheck gathers what all tools are asked. What waits for a tool that a proposal speaks of is about to be replaced.
+func newProposalCheck(st *state, proposals []tool.Proposal, replacing bool) *proposalCheck {
+	c := &proposalCheck{st: st, names: map[string]tool.ID{}}
+	spoken := map[tool.ID]bool{}
+	for _, p := range proposals {
+		spoken[p.Tool] = true
+	}
+	for _, e := range st.entries {
+		id := e.tool.ID()
+		c.names[strings.ToLower(string(id))] = id
+		if strings.ContainsAny(e.tool.Name, "_-.") { // a name of one plain word says nothing
+			c.names[strings.ToLower(e.tool.Name)] = id
+		}
+		for _, u := range e.tool.Utterances {
+			c.add(id, u.Text)
+		}
+	}
+	for id, p := range st.enrichment(pendingOverlay).Tools {
+		if spoken[id] && replacing {
+			continue
+		}
+		for _, u := range p.Utterances {
+			c.add(id, u.Text)
+		}
+	}
+	return c
+}
+
+func (c *proposalCheck) add(id tool.ID, text string) {
+	c.said = append(c.said, saying{id, c.terms(text)})
+}
+
+func (c *proposalCheck) terms(text string) map[string]bool {
+	out := map[string]bool{}
+	for _, t := range c.an.Terms(nil, text) {
+		out[t] = true
+	}
+	return out
+}
+
+// all returns what passes.
+func (c *proposalCheck) all(proposals []tool.Proposal) ([]tool.Proposal, []tool.Finding) {
+	var out []tool.Proposal
+	for _, p := range proposals {
+		if _, ok := c.st.records[p.Tool]; !ok {
+			c.refuse(p.Tool, "tool", "there is no such tool")
+			continue
+		}
+		good := tool.Proposal{Tool: p.Tool}
+		for i, u := range p.Utterances {
+			if len(good.Utterances) == maxUtterances {
+				c.refuse(p.Tool, "utterances", fmt.Sprintf("%d more than %d", len(p.Utterances)-i, maxUtterances))
+				break
+			}
+			text, why := c.utterance(p.Tool, u)
+			if why != "" {
+				c.refuse(p.Tool, "utterances", fmt.Sprintf("%.100q %s", u, why))
+				continue
+			}
+			good.Utterances = append(good.Utterances, text)
+			c.add(p.Tool, text)
+		}
+		c.synonyms(p, &good)
+		if len(good.Utterances)+len(good.Synonyms) > 0 {
+			out = append(out, good)
+		}
+	}
+	return out, c.findings
+}
+
+func (c *proposalCheck) refuse(id tool.ID, field, why string) {
+	if utf8.RuneCountInString(string(id)) > 200 {
+		id = ""
+	}
+	c.findings = append(c.findings, tool.Finding{Tool: id, Field: field, Problem: why, Repair: "left out", Refused: true})
+}
+
+// utterance returns a text as it is kept, or why it is not.
+func (c *proposalCheck) utterance(id tool.ID, u string) (text, why string) {
+	text = strings.Join(strings.Fields(u), " ")
+	if why = c.form(id, text); why != "" {
+		return "", why
+	}
+	switch n := utf8.RuneCountInString(text); {
+	case n < minUtterance || n > maxUtterance:
+		return "", fmt.Sprintf("has %d characters, not %d to %d", n, minUtterance, maxUtterance)
+	case len(strings.Fields(text)) < minWords && n < 2*minUtterance: // scripts without blanks have long words
+		return "", "is no request of several words"
+	}
+	terms := c.terms(text)
+	if len(terms) == 0 {
+		return "", "has no word that could find anything"
+	}
+	if overlap(terms, c.terms(id.Name()+" "+id.Server())) >= sameAgain || overlap(terms, c.terms(id.Name())) >= sameAgain {
+		return "", "says no more than the tool's name"
+	}
+	for _, s := range c.said {
+		switch like := overlap(terms, s.terms); {
+		case s.id == id && like >= sameAgain:
+			return "", "says again what another utterance says"
+		case s.id != id && like >= nearCopy:
+			return "", "is nearly an utterance of " + string(s.id)
+		}
+	}
+	return text, ""
+}
+
+// form tells what is wrong with a text, whatever it says.
+func (c *proposalCheck) form(id tool.ID, text string) string {
+	switch {
+	case !utf8.ValidString(text):
+		return "is not UTF-8"
+	case strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) && r != 0x200c && r != 0x200d }):
+		return "has characters that do not show"
+	case strings.ContainsAny(text, "<>{}[]|`\\") || strings.Contains(text, "://"):
+		return "has markup, code or an address"
+	case orders.MatchString(text):
+		return "gives orders to a model"
+	}
+	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-./", r)
+	}) {
+		if other, ok := c.names[strings.Trim(w, "./-")]; ok && other != id && other.Name() != id.Name() {
+			return "names another tool, " + string(other)
+		}
+	}
+	return ""
+}
+
+// synonyms takes over the synonyms that pass.
+func (c *proposalCheck) synonyms(p tool.Proposal, good *tool.Proposal) {
+	for _, s := range p.Synonyms {
+		s = strings.Join(strings.Fields(s), " ")
+		n := utf8.RuneCountInString(s)
+		switch why := c.form(p.Tool, s); {
+		case len(good.Synonyms) == maxProposedSyns:
+			c.refuse(p.Tool, "synonyms", fmt.Sprintf("more than %d", maxProposedSyns))
+			return
+		case why != "":
+			c.refuse(p.Tool, "synonyms", fmt.Sprintf("%.100q %s", s, why))
+		case n < 2 || n > maxSynonym || len(strings.Fields(s)) > 4:
+			c.refuse(p.Tool, "synonyms", fmt.Sprintf("%.100q is no word or short phrase", s))
+		case !slices.Contains(good.Synonyms, s):
+			good.Synonyms = append(good.Synonyms, s)
+		}
+	}
+}
+
+// overlap is the share of words that two texts have in common.
+func overlap(a, b map[string]bool) float64 {
+	both := inCommon(a, b)
+	if all := len(a) + len(b) - both; all > 0 {
+		return float64(both) / float64(all)
+	}
+	return 0
+}
