@@ -1,6 +1,8 @@
 package selection_test
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 
 	"tooldex/selection"
@@ -21,4 +23,25 @@ func Example() {
 		fmt.Println(set.Exposed(t.ID()))
 	}
 	// Output: orders__refund
+}
+
+// needle finds tools whose description holds the whole request.
+type needle struct{ shop }
+
+func (needle) Search(_ context.Context, q tool.Query) (*tool.Result, error) {
+	return &tool.Result{Query: q.Text, Confident: true, Tools: []tool.Hit{{ID: "mail/send", Score: .9}}}, nil
+}
+
+func ExampleSelector() {
+	s := selection.NewSelector(selection.Options{Searcher: needle{}, Catalog: shop{}})
+	res, err := s.Select(context.Background(), tool.SelectionQuery{Message: "write to the customer", Explicit: []string{"refund"}, Format: tool.FormatOpenAI})
+	if err != nil {
+		panic(err)
+	}
+	for i, one := range res.Selected {
+		fmt.Println(one.Source, one.ID, json.Valid(res.Tools[i]))
+	}
+	// Output:
+	// explicit orders/refund true
+	// search mail/send true
 }
