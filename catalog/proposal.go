@@ -77,7 +77,7 @@ const (
 // as such, and one that reads as an order is refused all the same.
 var orders = regexp.MustCompile(`(?i)\b(ignore|disregard|forget|override)\b.{0,40}\b(previous|prior|above|earlier|all|any|other|instructions?|rules?)\b` +
 	`|\bsystem prompt\b|\b(system|assistant|developer|user|human)\s*:` +
-	`|\byou (must|should|shall|are|will|have to|need to)\b` +
+	`|\byou (must|shall|have to|are (a|an|now|the)|will now)\b` +
 	`|\b(always|never|only) (call|use|invoke|choose|prefer|pick|select)\b` +
 	`|\b(call|use|invoke|choose|prefer|pick|select) (this|that|the) (tool|function|server)\b` +
 	`|\b(do not|don't|dont) (call|use|invoke|choose|tell|mention|reveal|ask)\b` +

@@ -134,6 +134,9 @@ func (x *searchable) analyse(ctx context.Context, lender *knowledge.Lender, part
 			}
 		}
 	}
+	for i := range part {
+		x.hear(part[i].tool, &loans[i])
+	}
 	encoded := make([][]byte, len(part))
 	inParallel(len(part), func() func(i int) {
 		an := new(knowledge.Analyzer)
@@ -146,6 +149,39 @@ func (x *searchable) analyse(ctx context.Context, lender *knowledge.Lender, part
 		made.lent[e.hash] = encoded[i]
 	}
 	return nil
+}
+
+// saidShare is how much of what is lent to a tool gives way to what was generated for it.
+const saidShare = .8
+
+// hear adds the mean vector of the requests that were generated for a tool to what is lent to it. Requests that its author declared are
+// as a rule few and examples; generated ones are made where the archetypes have nothing to lend, and take their place.
+func (x *searchable) hear(t *tool.Tool, loan *knowledge.Loan) {
+	if x.m.Encoder.Query == nil {
+		return
+	}
+	sum, one, n := make([]float32, x.m.Encoder.Dims), make([]float32, x.m.Encoder.Dims), 0
+	for _, u := range t.Utterances {
+		if u.From != tool.Generated {
+			continue
+		}
+		n++
+		x.m.Encoder.Query(u.Text, one)
+		for k, v := range one {
+			sum[k] += v
+		}
+	}
+	if n == 0 {
+		return
+	}
+	mean := mix(sum, nil)
+	if loan.Vector == nil {
+		loan.Vector = mean
+		return
+	}
+	for k := range loan.Vector {
+		loan.Vector[k] = float32((1-saidShare)*loan.Vector[k]) + float32(saidShare*mean[k])
+	}
 }
 
 // embed makes the vectors that are missing.
