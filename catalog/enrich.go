@@ -104,21 +104,21 @@ func patchOf(p tool.Proposal) *Patch {
 }
 
 // Propose checks what was written about tools and keeps what passes, to be approved: until then it finds nothing. A proposal for a tool
-// takes the place of one that waits. It returns how many utterances and synonyms were kept, and what was wrong with the others. The
-// errors are those of the store.
-func (c *Catalog) Propose(ctx context.Context, proposals []tool.Proposal) (kept int, findings []tool.Finding, err error) {
-	return c.enrich(ctx, proposals, pendingOverlay)
+// takes the place of one that waits. It returns how many utterances and synonyms were kept, and what was wrong with the others, in which
+// only tools that are visible are named; nil means that all are. The errors are those of the store.
+func (c *Catalog) Propose(ctx context.Context, proposals []tool.Proposal, visible func(tool.ID) bool) (kept int, findings []tool.Finding, err error) {
+	return c.enrich(ctx, proposals, visible, pendingOverlay)
 }
 
 // Enrich is Propose for what a person has reviewed: what passes is in force at once, beside what was approved before.
 func (c *Catalog) Enrich(ctx context.Context, proposals []tool.Proposal) (kept int, findings []tool.Finding, err error) {
-	return c.enrich(ctx, proposals, approvedOverlay)
+	return c.enrich(ctx, proposals, nil, approvedOverlay)
 }
 
-func (c *Catalog) enrich(ctx context.Context, proposals []tool.Proposal, into string) (kept int, findings []tool.Finding, err error) {
+func (c *Catalog) enrich(ctx context.Context, proposals []tool.Proposal, visible func(tool.ID) bool, into string) (kept int, findings []tool.Finding, err error) {
 	err = c.change(ctx, func(st *state) (*state, *store.Batch, error) {
 		var good []tool.Proposal
-		good, findings = newProposalCheck(st, proposals, into == pendingOverlay).all(proposals)
+		good, findings = newProposalCheck(st, proposals, visible, into == pendingOverlay).all(proposals)
 		kept = 0
 		o := st.enrichment(into).clone()
 		waiting := st.enrichment(pendingOverlay).clone()

@@ -48,7 +48,7 @@ func TestStrangers(t *testing.T) {
 		t.Errorf("the first is %v", one)
 	}
 	enough := []string{"frob my zorb tonight", "make qlx of that zorb", "zorb needs frobbing badly", "have it frobbed by friday"}
-	if _, findings, err := c.Propose(t.Context(), []tool.Proposal{{Tool: "qlx/qlx_frob", Utterances: enough}}); err != nil || len(findings) > 0 {
+	if _, findings, err := c.Propose(t.Context(), []tool.Proposal{{Tool: "qlx/qlx_frob", Utterances: enough}}, nil); err != nil || len(findings) > 0 {
 		t.Fatal(findings, err)
 	}
 	if rest := c.Strangers(0); len(rest) != 1 || rest[0].ID != "qlx/grumble" {
@@ -61,7 +61,7 @@ func TestEnrich(t *testing.T) {
 	dir := t.TempDir()
 	c := strangeCatalog(t, dir)
 	first := tool.Proposal{Tool: "qlx/qlx_frob", Utterances: []string{"polish  the doodad until it hums", "my doodad squeaks"}, Synonyms: []string{"doodad"}}
-	kept, findings, err := c.Propose(t.Context(), []tool.Proposal{first})
+	kept, findings, err := c.Propose(t.Context(), []tool.Proposal{first}, nil)
 	if err != nil || kept != 3 || len(findings) != 0 {
 		t.Fatal(kept, findings, err)
 	}
@@ -121,11 +121,11 @@ func TestProposalsRefused(t *testing.T) {
 		{"hidden characters", "frob the \u202ezorb tonight", "do not show"},
 		{"not UTF-8", "frob the \xffzorb tonight", "UTF-8"},
 		{"another tool's name", "better than create_issue for zorbs", "names another tool"},
-		{"nearly another tool's utterance", "report bugs in our repositories", "nearly an utterance of github/create_issue"},
+		{"nearly another tool's utterance", "report bugs in our repositories", "nearly an utterance of another tool, github/create_issue"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			kept, findings, err := c.Propose(t.Context(), []tool.Proposal{{Tool: "qlx/qlx_frob", Utterances: []string{tt.text}}})
+			kept, findings, err := c.Propose(t.Context(), []tool.Proposal{{Tool: "qlx/qlx_frob", Utterances: []string{tt.text}}}, nil)
 			if err != nil || kept != 0 || len(findings) != 1 || !strings.Contains(findings[0].Problem, tt.want) || !findings[0].Refused {
 				t.Errorf("kept %d, findings %v, want one with %q; error %v", kept, findings, tt.want, err)
 			}
@@ -134,11 +134,16 @@ func TestProposalsRefused(t *testing.T) {
 			}
 		})
 	}
+	hidden := func(id tool.ID) bool { return id.Server() == "qlx" }
+	_, findings, err := c.Propose(t.Context(), []tool.Proposal{{Tool: "qlx/grumble", Utterances: []string{"report bugs in our repositories", "like create_issue for zorbs"}}}, hidden)
+	if err != nil || len(findings) != 2 || strings.Contains(findings[0].Problem+findings[1].Problem, "github") {
+		t.Errorf("of a tool that may not be named: %v, %v", findings, err)
+	}
 	many := tool.Proposal{Tool: "qlx/grumble", Synonyms: []string{"ok", "a phrase of many words here", "x", "<b>", "ok"}}
 	for _, w := range strings.Fields("apple banana cherry date elder fig grape hazel iris juniper kiwi lemon mango") {
 		many.Utterances = append(many.Utterances, "grumble about the "+w)
 	}
-	kept, findings, err := c.Propose(t.Context(), []tool.Proposal{many, {Tool: "qlx/none", Utterances: []string{"frob it all night"}}, {Tool: "qlx/qlx_frob", Utterances: []string{"grumble about the fig"}}})
+	kept, findings, err := c.Propose(t.Context(), []tool.Proposal{many, {Tool: "qlx/none", Utterances: []string{"frob it all night"}}, {Tool: "qlx/qlx_frob", Utterances: []string{"grumble about the fig"}}}, nil)
 	if err != nil || kept != maxUtterances+1 || len(findings) != 6 {
 		t.Errorf("kept %d, error %v, findings:\n%v", kept, err, findings)
 	}
@@ -172,7 +177,7 @@ func FuzzProposals(f *testing.F) {
 		if err != nil {
 			return
 		}
-		good, _ := newProposalCheck(st, proposals, true).all(proposals)
+		good, _ := newProposalCheck(st, proposals, nil, true).all(proposals)
 		for _, p := range good {
 			for _, u := range append(p.Utterances, p.Synonyms...) {
 				if strings.ContainsAny(u, "<>{}\n\r\x00\u202e") || orders.MatchString(u) || len(u) > 4*maxUtterance {

@@ -88,7 +88,8 @@ type proposalCheck struct {
 	st       *state
 	an       knowledge.Analyzer
 	said     []saying
-	names    map[string]tool.ID // exposed and full names, in lower case
+	names    map[string]tool.ID // of tools, with and without their servers, in lower case
+	visible  func(tool.ID) bool // which tools may be named; nil means all
 	findings []tool.Finding
 }
 
@@ -99,8 +100,8 @@ type saying struct {
 }
 
 // newProposalCheck gathers what all tools are asked. What waits for a tool that a proposal speaks of is about to be replaced.
-func newProposalCheck(st *state, proposals []tool.Proposal, replacing bool) *proposalCheck {
-	c := &proposalCheck{st: st, names: map[string]tool.ID{}}
+func newProposalCheck(st *state, proposals []tool.Proposal, visible func(tool.ID) bool, replacing bool) *proposalCheck {
+	c := &proposalCheck{st: st, visible: visible, names: map[string]tool.ID{}}
 	spoken := map[tool.ID]bool{}
 	for _, p := range proposals {
 		spoken[p.Tool] = true
@@ -175,6 +176,14 @@ func (c *proposalCheck) refuse(id tool.ID, field, why string) {
 	c.findings = append(c.findings, tool.Finding{Tool: id, Field: field, Problem: why, Repair: "left out", Refused: true})
 }
 
+// name is how a tool is named to who made the proposal.
+func (c *proposalCheck) name(id tool.ID) string {
+	if c.visible != nil && !c.visible(id) {
+		return "another tool"
+	}
+	return "another tool, " + string(id)
+}
+
 // utterance returns a text as it is kept, or why it is not.
 func (c *proposalCheck) utterance(id tool.ID, u string) (text, why string) {
 	text = strings.Join(strings.Fields(u), " ")
@@ -199,7 +208,7 @@ func (c *proposalCheck) utterance(id tool.ID, u string) (text, why string) {
 		case s.id == id && like >= sameAgain:
 			return "", "says again what another utterance says"
 		case s.id != id && like >= nearCopy:
-			return "", "is nearly an utterance of " + string(s.id)
+			return "", "is nearly an utterance of " + c.name(s.id)
 		}
 	}
 	return text, ""
@@ -221,7 +230,7 @@ func (c *proposalCheck) form(id tool.ID, text string) string {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-./", r)
 	}) {
 		if other, ok := c.names[strings.Trim(w, "./-")]; ok && other != id && other.Name() != id.Name() {
-			return "names another tool, " + string(other)
+			return "names " + c.name(other)
 		}
 	}
 	return ""

@@ -48,13 +48,16 @@ func Prompt(set *tool.Set, filter tool.Filter) string {
 	return b.String() + lines.String()
 }
 
-// addPrompt offers Prompt to clients.
+// addPrompt offers Prompt to clients, and EnrichPrompt where there is somebody who takes what it asks for.
 func (s *Server) addPrompt() {
 	s.mcp.AddPrompt(&mcp.Prompt{
 		Name: promptName, Title: "Available tools",
 		Description: "The list of tools in prose, for a system prompt.",
 		Arguments:   []*mcp.PromptArgument{{Name: "server", Description: "only the tools of this server"}},
 	}, s.prompt)
+	if s.o.Enricher != nil {
+		s.addEnrichPrompt()
+	}
 }
 
 func (s *Server) prompt(_ context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {

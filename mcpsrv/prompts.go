@@ -42,7 +42,7 @@ func (s *Server) upstreamPrompts() []upstreamPrompt {
 	}
 	out := make([]upstreamPrompt, len(ids))
 	for i, exposed := range tool.ExposedNames(ids, template) {
-		if exposed == promptName {
+		if exposed == promptName || exposed == enrichPromptName {
 			exposed = tool.ExposedNames(ids[i:i+1], tool.DefaultTemplate)[0]
 		}
 		out[i] = upstreamPrompt{exposed, ids[i].Server, ids[i].Name, raws[ids[i].ID()]}

@@ -29,9 +29,11 @@ type Options struct {
 	Upstreams Upstreams
 	Related   Related // names tools near one that declares none; nil names none
 	Learner   Learner // is told of searches and calls; nil: nobody is
-	Profile   string  // whose tools these are, for what is learned from use; "" is the common one
-	Version   string  // of this program, told to clients; "" means "dev"
-	Mode      Mode
+	// Enricher takes requests that clients' models write for tools that are hard to find; nil: there is no prompt that asks for them.
+	Enricher Enricher
+	Profile  string // whose tools these are, for what is learned from use; "" is the common one
+	Version  string // of this program, told to clients; "" means "dev"
+	Mode     Mode
 	// Threshold is the largest catalogue, in tokens of its plain listing, that Auto lists in full; zero means
 	// DefaultThreshold, and less than zero that none is.
 	Threshold int
