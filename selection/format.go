@@ -48,7 +48,7 @@ func Write(t *tool.Tool, exposed string, f tool.Format) (Written, error) {
 			out.Name = "_" + exposed
 		}
 		body = object{{"name", shortened(out.Name, maxName)}, {"description", description}}
-		if schema, ok := (gemini{root: flatRoot(root)}).parameters(); ok {
+		if schema, ok := (&gemini{root: flatRoot(root), left: maxSchemas}).parameters(); ok {
 			body = append(body, member{"parameters", schema})
 		}
 	default:

@@ -2,6 +2,7 @@ package selection
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -68,6 +69,30 @@ func TestSchemas(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestManyReferences writes a schema of few lines that would be endless with all its references replaced.
+func TestManyReferences(t *testing.T) {
+	var defs []string
+	for i := range 12 {
+		var inner []string
+		for k := range 8 {
+			inner = append(inner, fmt.Sprintf(`"p%d":{"$ref":"#/%s/d%d"}`, k, []string{"$defs", "other"}[i%2], i+1))
+		}
+		defs = append(defs, fmt.Sprintf(`"d%d":{"type":"object","properties":{%s}}`, i, strings.Join(inner, ",")))
+	}
+	all := strings.Join(defs, ",")
+	schema := `{"type":"object","properties":{"a":{"$ref":"#/other/d0"}},"$defs":{` + all + `},"other":{` + all + `}}`
+	for _, f := range Formats() {
+		w, err := Write(&tool.Tool{Server: "s", Name: "n", InputSchema: json.RawMessage(schema)}, "n", f)
+		if err != nil || len(w.JSON) > 1<<20 {
+			t.Errorf("%s: %d bytes, %v", f, len(w.JSON), err)
+		}
+	}
+	deep := strings.Repeat(`{"items":`, 200_000) + "1" + strings.Repeat("}", 200_000)
+	if w, err := Write(&tool.Tool{Server: "s", Name: "n", InputSchema: json.RawMessage(deep)}, "n", tool.FormatGemini); err != nil || len(w.JSON) > 100 {
+		t.Errorf("%d bytes, %v", len(w.JSON), err)
 	}
 }
 

@@ -20,24 +20,28 @@ var geminiFormats = map[string][]string{
 }
 
 // gemini converts schemas to the subset of OpenAPI 3.0 that function declarations take.
-type gemini struct{ root object }
+type gemini struct {
+	root object
+	left int // references that may still be replaced
+}
 
 // parameters converts an input schema; ok is false if it has none, and none may then be declared.
-func (g gemini) parameters() (out object, ok bool) {
+func (g *gemini) parameters() (out object, ok bool) {
 	out = g.typed(g.root, "object", nil).without("nullable")
 	properties, _ := out.get("properties").(object)
 	return out, len(properties) > 0
 }
 
 // schema converts a schema. Within are the references that are being replaced.
-func (g gemini) schema(v any, within []string) object {
+func (g *gemini) schema(v any, within []string) object {
 	o, _ := v.(object) // true, false and nonsense say nothing
 	if ref, ok := o.get("$ref").(string); ok {
 		target, _ := at(g.root, ref)
 		inner, ok := target.(object)
-		if !ok || slices.Contains(within, ref) || len(within) >= maxNesting { // it holds itself: its inside is left open
+		if !ok || slices.Contains(within, ref) || len(within) >= maxNesting || g.left <= 0 { // it holds itself, or is endless: its inside is left open
 			return describe(object{{"type", "OBJECT"}}, o)
 		}
+		g.left--
 		return g.schema(joined(inner, o.without("$ref")), append(slices.Clip(within), ref))
 	}
 	if list, ok := o.get("allOf").([]any); ok {
@@ -90,7 +94,7 @@ func inferred(o object) string {
 }
 
 // merged joins the parts of allOf: all properties, all that is required.
-func (g gemini) merged(o object, list []any) object {
+func (g *gemini) merged(o object, list []any) object {
 	out := o.without("allOf")
 	for _, v := range list {
 		part, _ := v.(object)
@@ -118,7 +122,7 @@ func (g gemini) merged(o object, list []any) object {
 }
 
 // anyOf converts alternatives. Where they are given, nothing else may stand beside them, so what does goes into each.
-func (g gemini) anyOf(o object, list []any, within []string) object {
+func (g *gemini) anyOf(o object, list []any, within []string) object {
 	nullable := o.get("nullable") == true
 	var kept []any
 	for _, v := range list {
@@ -188,7 +192,7 @@ func sameEnum(list []any) (object, bool) {
 }
 
 // typed converts a schema of one type.
-func (g gemini) typed(o object, kind string, within []string) object {
+func (g *gemini) typed(o object, kind string, within []string) object {
 	if kind == "null" {
 		return describe(object{{"type", "STRING"}, {"nullable", true}}, o)
 	}
@@ -223,7 +227,7 @@ func (g gemini) typed(o object, kind string, within []string) object {
 	return out
 }
 
-func (g gemini) withProperties(out, o object, within []string) object {
+func (g *gemini) withProperties(out, o object, within []string) object {
 	properties, _ := o.get("properties").(object)
 	if len(properties) == 0 {
 		return out
@@ -236,7 +240,7 @@ func (g gemini) withProperties(out, o object, within []string) object {
 }
 
 // items converts what an array holds, which must be said.
-func (g gemini) items(o object, within []string) object {
+func (g *gemini) items(o object, within []string) object {
 	var list []any
 	switch items := o.get("items").(type) {
 	case object:

@@ -84,15 +84,18 @@ func withRequired(o, properties object, required []string) object {
 // mended makes a schema one of the 2020-12 draft that stands by itself: older spellings are brought up to date, references to
 // elsewhere than its definitions are replaced by what they refer to.
 func mended(root object) object {
-	m := mender{root: root}
+	m := &mender{root: root, left: maxSchemas}
 	out, _ := m.schema(root, nil).(object) // an object gives an object
 	return out
 }
 
-type mender struct{ root object }
+type mender struct {
+	root object
+	left int // references that may still be replaced: a few that hold several others each can make a schema of any size
+}
 
 // schema mends one schema. Within are the references that are being replaced.
-func (m mender) schema(v any, within []string) any {
+func (m *mender) schema(v any, within []string) any {
 	o, ok := v.(object)
 	if !ok {
 		return v
@@ -102,7 +105,8 @@ func (m mender) schema(v any, within []string) any {
 		defined := strings.HasPrefix(ref, "#/$defs/") || strings.HasPrefix(ref, "#/definitions/")
 		switch {
 		case found && defined:
-		case found && !slices.Contains(within, ref) && len(within) < maxNesting:
+		case found && !slices.Contains(within, ref) && len(within) < maxNesting && m.left > 0:
+			m.left--
 			inner, _ := target.(object)
 			return m.schema(joined(inner, o.without("$ref")), append(slices.Clip(within), ref))
 		default:
@@ -138,8 +142,11 @@ func (m mender) schema(v any, within []string) any {
 	return out
 }
 
-// maxNesting bounds how deep references are followed.
-const maxNesting = 12
+// How deep references are followed, and how many.
+const (
+	maxNesting = 12
+	maxSchemas = 2000
+)
 
 // joined returns the members of both; those of over win.
 func joined(under, over object) object {

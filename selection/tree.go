@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,18 +47,18 @@ func (o object) without(keys ...string) object {
 	return slices.DeleteFunc(slices.Clone(o), func(m member) bool { return slices.Contains(keys, m.key) })
 }
 
-var errTrailing = errors.New("more than one JSON value")
+var errInvalid = errors.New("not one JSON value")
 
 // parse reads JSON; of equal keys the last wins.
 func parse(raw []byte) (any, error) {
+	if !json.Valid(raw) { // which also bounds how deep it is
+		return nil, errInvalid
+	}
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
 	v, err := parseValue(dec)
 	if err != nil {
 		return nil, err
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, errTrailing
 	}
 	return v, nil
 }
