@@ -1,0 +1,286 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"gopkg.in/yaml.v3"
+
+	"tooldex/catalog"
+	"tooldex/tool"
+)
+
+func newEnrich(a *app) *cobra.Command {
+	var with, file string
+	cmd := &cobra.Command{
+		Use:   "enrich",
+		Short: "Help tools being found that are like nothing known",
+		Long: "Help tools being found that are like nothing known, by requests that somebody writes for them: you, or a language\n" +
+			"model. export writes a form, and apply reads it back; --with has a chat model of an Ollama server fill it in. An\n" +
+			"agent fills it in over MCP, by the prompt enrich_tools; what it writes waits until approve, and finds nothing until\n" +
+			"then. All of it is checked, told apart from what tools say of themselves, and taken back by forget.",
+		Example: "  tooldex enrich export --file enrich.yaml\n  tooldex enrich --with ollama:llama3.2 --file enrich.yaml\n  tooldex enrich apply enrich.yaml",
+		Args:    unknownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if with == "" {
+				return cmd.Help()
+			}
+			return a.enrichWith(cmd.Context(), with, file)
+		},
+	}
+	cmd.Flags().StringVar(&with, "with", "", "have ollama:MODEL write for the tools that need it; the result is a file to be reviewed")
+	cmd.Flags().StringVar(&file, "file", "", "where to write; default standard output")
+	a.limitFlag(cmd, "of how many tools (default 20)")
+	cmd.AddCommand(newEnrichExport(a), newEnrichApply(a), newEnrichList(a), newEnrichApprove(a), newEnrichForget(a))
+	return cmd
+}
+
+// enrichBatch is for how many tools a form is written unless told otherwise.
+const enrichBatch = 20
+
+// entries returns the form for the tools named, or for those that need it most.
+func (a *app) entries(s *stack, names []string) ([]catalog.ProposalEntry, error) {
+	set := s.catalog.Set()
+	var tools []*tool.Tool
+	for _, name := range names {
+		t, err := set.Resolve(name)
+		if err != nil {
+			return nil, err
+		}
+		tools = append(tools, t)
+	}
+	limit := a.limit
+	if limit == 0 {
+		limit = enrichBatch
+	}
+	if len(names) == 0 {
+		for _, one := range s.catalog.Strangers(limit) {
+			if t, ok := set.Get(one.ID); ok {
+				tools = append(tools, t)
+			}
+		}
+	}
+	out := make([]catalog.ProposalEntry, len(tools))
+	for i, t := range tools {
+		const enough = 600 // of a description, to know what the tool is for
+		description := t.Description
+		if len(description) > enough {
+			description = strings.ToValidUTF8(description[:enough], "") + "…"
+		}
+		out[i] = catalog.ProposalEntry{Proposal: tool.Proposal{Tool: t.ID(), Utterances: []string{}}, Description: description}
+		for _, p := range t.Parameters() {
+			out[i].Parameters = append(out[i].Parameters, p.Name)
+		}
+	}
+	return out, nil
+}
+
+const enrichHeader = `# Requests that should find these tools, in other words than the tools' own: six or so for each, of 8 to 160 characters.
+# description and parameters are for you and are not read back. Then: tooldex enrich apply FILE
+`
+
+func (a *app) writeForm(file string, entries []catalog.ProposalEntry) error {
+	var text strings.Builder
+	text.WriteString(enrichHeader)
+	e := yaml.NewEncoder(&text)
+	e.SetIndent(2)
+	if err := e.Encode(catalog.ProposalFile{Enrich: entries}); err != nil {
+		return fmt.Errorf("write the form: %w", err)
+	}
+	if file == "" {
+		_, err := io.WriteString(a.stdout, text.String())
+		return err
+	}
+	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
+		return fileError("write the form", file, err)
+	}
+	fmt.Fprintf(a.stderr, "wrote %s, for %d tools\n", file, len(entries))
+	return nil
+}
+
+func newEnrichExport(a *app) *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use:   "export [TOOL...]",
+		Short: "Write the form to fill in, for the tools named or those that need it most",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := a.open(cmd.Context(), toChange)
+			if err != nil {
+				return err
+			}
+			defer s.close()
+			entries, err := a.entries(s, args)
+			if err != nil {
+				return err
+			}
+			if len(entries) == 0 {
+				fmt.Fprintln(a.stderr, "every tool is of a known kind, or has requests enough")
+				return silent(exitNone)
+			}
+			return a.writeForm(file, entries)
+		},
+	}
+	cmd.Flags().StringVar(&file, "file", "", "where to write; default standard output")
+	a.limitFlag(cmd, "of how many tools (default 20)")
+	return cmd
+}
+
+func newEnrichApply(a *app) *cobra.Command {
+	var pending bool
+	cmd := &cobra.Command{
+		Use:   "apply FILE",
+		Short: "Check what was written into a form, and put what passes into force",
+		Args:  wants(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			b, err := os.ReadFile(args[0])
+			if err != nil {
+				return fileError("read proposals", args[0], err)
+			}
+			proposals, err := catalog.ParseProposals(b)
+			if err != nil {
+				return err
+			}
+			s, err := a.open(cmd.Context(), toChange)
+			if err != nil {
+				return err
+			}
+			defer s.close()
+			var kept int
+			var findings []tool.Finding
+			if pending {
+				kept, findings, err = s.catalog.Propose(cmd.Context(), proposals, nil)
+			} else {
+				kept, findings, err = s.catalog.Enrich(cmd.Context(), proposals)
+			}
+			if err != nil {
+				return err
+			}
+			return a.printKept(kept, findings)
+		},
+	}
+	cmd.Flags().BoolVar(&pending, "pending", false, "have it wait for approve")
+	return cmd
+}
+
+func (a *app) printKept(kept int, findings []tool.Finding) error {
+	out := struct {
+		Kept     int            `json:"kept"`
+		Findings []tool.Finding `json:"findings,omitempty"`
+	}{kept, findings}
+	err := a.print(out, func(w io.Writer) error {
+		for _, f := range findings {
+			fmt.Fprintln(a.stderr, printable(f.String()))
+		}
+		_, err := fmt.Fprintf(w, "%d texts kept, %d refused\n", kept, len(findings))
+		return err
+	})
+	if err == nil && kept == 0 {
+		return silent(exitNone)
+	}
+	return err
+}
+
+func newEnrichList(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List what was written for tools, in force and waiting, and which tools need it",
+		Args:  wants(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := a.open(cmd.Context(), toChange)
+			if err != nil {
+				return err
+			}
+			defer s.close()
+			out := struct {
+				Enrichments []tool.Enrichment `json:"enrichments"`
+				Strangers   []tool.Stranger   `json:"strangers"` // tools that need it
+			}{s.catalog.Enrichments(), s.catalog.Strangers(0)}
+			return a.print(out, func(w io.Writer) error {
+				var rows [][]string
+				for _, e := range out.Enrichments {
+					state := "in force"
+					if e.Pending {
+						state = "waits"
+					}
+					for _, u := range e.Utterances {
+						rows = append(rows, []string{state, string(e.Tool), u})
+					}
+					if len(e.Synonyms) > 0 {
+						rows = append(rows, []string{state, string(e.Tool), "synonyms: " + strings.Join(e.Synonyms, ", ")})
+					}
+				}
+				for _, one := range out.Strangers {
+					rows = append(rows, []string{"needed", string(one.ID), "like nothing known: " + strconv.FormatFloat(one.Like, 'f', 2, 64)})
+				}
+				return columns(w, []string{"STATE", "TOOL", "TEXT"}, rows)
+			})
+		},
+	}
+}
+
+func newEnrichApprove(a *app) *cobra.Command {
+	var all bool
+	cmd := &cobra.Command{
+		Use:   "approve [TOOL...]",
+		Short: "Put into force what waits, for the tools named or with --all",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.moveEnrichments(cmd.Context(), args, all, "approved", (*catalog.Catalog).Approve)
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "for every tool")
+	return cmd
+}
+
+func newEnrichForget(a *app) *cobra.Command {
+	var all bool
+	cmd := &cobra.Command{
+		Use:   "forget [TOOL...]",
+		Short: "Take back what was written, in force and waiting, for the tools named or with --all",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.moveEnrichments(cmd.Context(), args, all, "forgotten", (*catalog.Catalog).Forget)
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "for every tool")
+	return cmd
+}
+
+func (a *app) moveEnrichments(ctx context.Context, names []string, all bool, done string, move func(*catalog.Catalog, context.Context, ...tool.ID) ([]tool.ID, error)) error {
+	if all == (len(names) > 0) {
+		return usageError{"say for which tools", "name them, as tooldex enrich list shows them, or give --all"}
+	}
+	s, err := a.open(ctx, toChange)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	ids := make([]tool.ID, len(names))
+	for i, name := range names {
+		ids[i] = tool.ID(name) // also of a tool that is gone
+		if t, err := s.catalog.Set().Resolve(name); err == nil {
+			ids[i] = t.ID()
+		}
+	}
+	moved, err := move(s.catalog, ctx, ids...)
+	if err != nil {
+		return err
+	}
+	if moved == nil {
+		moved = []tool.ID{}
+	}
+	err = a.print(moved, func(w io.Writer) error {
+		for _, id := range moved {
+			fmt.Fprintf(w, "%s: %s\n", done, printable(string(id)))
+		}
+		return nil
+	})
+	if err == nil && len(moved) == 0 {
+		fmt.Fprintln(a.stderr, "there was nothing of these tools")
+		return silent(exitNone)
+	}
+	return err
+}
