@@ -22,7 +22,7 @@ func newServers(a *app) *cobra.Command {
 		Args:  unknownCommand,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newServersAdd(a), newServersList(a), newServersRemove(a), newServersLogin(a), newServersLogout(a))
+	cmd.AddCommand(newServersAdd(a), newServersList(a), newServersRemove(a), newServersImport(a), newServersLogin(a), newServersLogout(a))
 	return cmd
 }
 
@@ -71,6 +71,8 @@ func newServersAdd(a *app) *cobra.Command {
 	fl.StringArrayVarP(&f.headers, "header", "H", nil, "'Name: value' sent with every request; may be repeated")
 	fl.StringVar(&f.dir, "cwd", "", "the folder in which the command is run")
 	fl.BoolVar(&f.noImport, "no-import", false, "only remember the server; do not start it")
+	fl.StringP("scope", "s", "", "accepted for those who paste what they gave to a client; tooldex has but one scope")
+	complete(cmd, "transport", []string{"stdio", "http", "sse"})
 	return cmd
 }
 

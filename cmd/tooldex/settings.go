@@ -34,6 +34,10 @@ func settings() []setting {
 		{key: "ollamaHost", env: "OLLAMA_HOST", kind: "string", about: "where the Ollama server is"},
 		{key: "borrow", env: "TOOLDEX_BORROW", flag: "borrow", kind: "string", initial: "on", choices: []string{"on", "off"}, about: "whether tools are found by the words of others of their kind, too"},
 
+		{key: "select.lazy", env: "TOOLDEX_LAZY", kind: "boolean", initial: true, about: "whether selections hold what a message needs, rather than all tools"},
+		{key: "select.maxTools", env: "TOOLDEX_MAX_TOOLS", kind: "integer", about: "how many tools a selection has at most"},
+		{key: "select.cacheSize", env: "TOOLDEX_TOOL_CACHE_SIZE", kind: "integer", about: "how many selections are kept, for messages that mean the same"},
+
 		{key: "serve.listen", env: "TOOLDEX_LISTEN", kind: "string", initial: defaultListen, about: "where serve listens if it is not told and not started by a client"},
 		{key: "serve.mode", env: "TOOLDEX_MODE", flag: "mode", kind: "string", initial: string(mcpsrv.Auto), choices: modes, about: "what tools/list holds"},
 		{key: "serve.threshold", env: "TOOLDEX_THRESHOLD", flag: "threshold", kind: "integer", initial: mcpsrv.DefaultThreshold, byFlag: true, about: "the largest catalogue, in tokens, that the mode auto lists in full"},

@@ -92,7 +92,7 @@ func (d *Document) server(name string, value any) (tool.Server, error) {
 }
 
 // Replace returns the text with own added to the first section, and without the servers of gone and any other of own's name. The
-// document is left as it is. The error is Invalid for a file in which that cannot be done safely: its servers are then to be moved
+// document is left as it is; one that says so already is returned byte for byte. The error is Invalid for a file in which that cannot be done safely: its servers are then to be moved
 // by hand.
 func (d *Document) Replace(own Own, gone []Entry) ([]byte, error) {
 	if _, err := d.tree(d.Text); err != nil {
@@ -120,7 +120,7 @@ func (d *Document) Replace(own Own, gone []Entry) ([]byte, error) {
 			text = jsonRemove(text, e.Section, e.Name)
 		}
 	}
-	return text, d.verify(text, func(tree map[string]any) {
+	err := d.verify(text, func(tree map[string]any) {
 		for _, section := range d.Sections {
 			remove(tree, section, own.Name)
 		}
@@ -129,6 +129,10 @@ func (d *Document) Replace(own Own, gone []Entry) ([]byte, error) {
 		}
 		put(tree, d.Sections[0], own.Name, d.value(own))
 	})
+	if err == nil && d.verify(text, func(map[string]any) {}) == nil { // it says that already
+		return d.Text, nil
+	}
+	return text, err
 }
 
 // entry is own as it is written in JSON, its members in the order in which people expect them.

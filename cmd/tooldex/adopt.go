@@ -1,0 +1,237 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tooldex/cmd/tooldex/clients"
+	"tooldex/tool"
+)
+
+// What becomes of a server that was found in a client's file.
+const (
+	adoptNew      = "new"
+	adoptKnown    = "known"    // it is stored as it is
+	adoptReplaced = "replaced" // it takes the place of the stored one
+	adoptDiffers  = "differs"  // one of that name is stored that is configured in another way, and stays
+	adoptUnusable = "unusable"
+	adoptSelf     = "tooldex itself"
+)
+
+// adopted is a server of a client's file.
+type adopted struct {
+	Server string   `json:"server"`
+	Client string   `json:"client"`
+	File   string   `json:"file"`
+	State  string   `json:"state"`
+	Target string   `json:"target,omitempty"`
+	Why    string   `json:"why,omitempty"`  // it is unusable
+	Lost   []string `json:"lost,omitempty"` // keys that will have no effect
+
+	entry clients.Entry
+}
+
+func newServersImport(a *app) *cobra.Command {
+	var from []string
+	var dryRun, replace, noImport bool
+	cmd := &cobra.Command{
+		Use:   "import [FILE...]",
+		Short: "Find the servers of MCP clients on this machine, add them and import their tools",
+		Long: "Find the servers that MCP clients have, add them and import their tools: those of all clients, or of --from, or of a\n" +
+			"FILE. The clients' own files stay as they are; \"tooldex connect\" changes them. A server that is stored under the same\n" +
+			"name, configured in another way, stays unless --replace is given.\n\n" +
+			"Clients: " + strings.Join(clients.Names(), ", "),
+		Example: "  tooldex servers import --dry-run\n  tooldex servers import --from claude-code --from cursor",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			docs, err := a.documents(append(from, args...))
+			if docs == nil {
+				return err
+			}
+			s, openErr := a.open(cmd.Context(), toChange)
+			if openErr != nil {
+				return openErr
+			}
+			defer s.close()
+			list, servers, adoptErr := adopt(docs, s.catalog.Servers(), replace)
+			if err = errors.Join(err, adoptErr); len(list) == 0 && err == nil {
+				fmt.Fprintln(a.stderr, "no server was found\nhint: tooldex servers add adds one")
+				return silent(exitNone)
+			}
+			if printErr := a.print(list, func(w io.Writer) error { return adoptTable(w, list) }); printErr != nil {
+				return printErr
+			}
+			a.warnAdopted(list)
+			if dryRun {
+				return err
+			}
+			return errors.Join(err, a.takeOver(cmd.Context(), s, servers, !noImport))
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringArrayVar(&from, "from", nil, "a client, or a file; may be repeated")
+	fl.BoolVar(&dryRun, "dry-run", false, "only tell what is found")
+	fl.BoolVar(&replace, "replace", false, "put what is found in the place of servers of the same name")
+	fl.BoolVar(&noImport, "no-import", false, "only remember the servers; do not start them")
+	complete(cmd, "from", clients.Names())
+	return cmd
+}
+
+// complete offers values of a flag to the shell.
+func complete(cmd *cobra.Command, flag string, values []string) {
+	// The only error is that of a flag that is not there, which its test would tell.
+	_ = cmd.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return values, cobra.ShellCompDirectiveDefault
+	})
+}
+
+// place is where clients keep their files here.
+func (a *app) place() clients.Place {
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = ""
+	}
+	return clients.Place{OS: runtime.GOOS, Home: homeDir(a.getenv), Dir: dir, Getenv: a.getenv}
+}
+
+// documents reads the files of clients, or other files; of all clients if none is named. Files that are not there are left out,
+// unless they were named. Documents that could be read come with the error of those that could not.
+func (a *app) documents(names []string) ([]*clients.Document, error) {
+	if len(names) == 0 {
+		names = clients.Names()
+	}
+	docs := []*clients.Document{}
+	var errs error
+	for _, name := range names {
+		files := []clients.File{clientFile(name)}
+		c, known := clients.Named(name)
+		if known {
+			files = c.Files(a.place())
+		} else if _, err := os.Stat(name); err != nil {
+			if !strings.ContainsAny(name, `./\`) {
+				return nil, usageError{fmt.Sprintf("unknown client %q", name), "use a file, or one of " + strings.Join(clients.Names(), ", ")}
+			}
+			errs = errors.Join(errs, fileError("read servers", name, err))
+			continue
+		}
+		for _, f := range files {
+			d, err := clients.Read(f)
+			if err != nil {
+				errs = errors.Join(errs, err)
+			} else if d.Exists {
+				docs = append(docs, d)
+			}
+		}
+	}
+	return docs, errs
+}
+
+// clientFile is any file that may hold servers.
+func clientFile(path string) clients.File {
+	if strings.EqualFold(filepath.Ext(path), ".toml") {
+		return clients.File{Client: filepath.Base(path), Path: path, Format: clients.TOML, Sections: [][]string{{"mcp_servers"}}}
+	}
+	return clients.File{Client: filepath.Base(path), Path: path, Sections: [][]string{{"mcpServers"}, {"servers"}, {"mcp", "servers"}}}
+}
+
+// adopt tells what becomes of the servers of some files, and which of them are to be stored. The first of several with one name
+// counts. What can be told comes with the error of files that cannot be read.
+func adopt(docs []*clients.Document, stored []tool.Server, replace bool) ([]adopted, []tool.Server, error) {
+	have, fresh := map[string]tool.Server{}, map[string]bool{}
+	for _, s := range stored {
+		have[s.Name] = s
+	}
+	list := []adopted{}
+	var servers []tool.Server
+	var errs error
+	for _, d := range docs {
+		entries, err := d.Servers()
+		errs = errors.Join(errs, err)
+		for _, e := range entries {
+			one := adopted{Server: e.Name, Client: d.Client, File: d.Path, State: adoptNew, Target: targetOf(e.Server), Lost: e.Lost, entry: e}
+			same, known := have[e.Name]
+			switch {
+			case e.Err != nil:
+				one.State, one.Why = adoptUnusable, e.Err.Error()
+			case isOurselves(e.Server):
+				one.State = adoptSelf
+			case known && sameServer(same, e.Server):
+				one.State = adoptKnown
+			case known && replace && !fresh[e.Name]:
+				one.State = adoptReplaced
+			case known:
+				one.State = adoptDiffers
+			}
+			if one.State == adoptNew || one.State == adoptReplaced {
+				have[e.Name], fresh[e.Name] = e.Server, true
+				servers = append(servers, e.Server)
+			}
+			list = append(list, one)
+		}
+	}
+	return list, servers, errs
+}
+
+func adoptTable(w io.Writer, list []adopted) error {
+	rows := make([][]string, len(list))
+	for i, l := range list {
+		target := l.Target
+		if l.entry.Server.Disabled {
+			target += " (disabled)"
+		}
+		rows[i] = []string{l.Server, l.Client, l.State, target}
+	}
+	return columns(w, []string{"SERVER", "CLIENT", "STATE", "TARGET"}, rows)
+}
+
+// warnAdopted tells what somebody should know of servers that are taken over, or are not.
+func (a *app) warnAdopted(list []adopted) {
+	for _, l := range list {
+		name := printable(l.Server)
+		switch l.State {
+		case adoptUnusable:
+			fmt.Fprintf(a.stderr, "warning: %s of %s cannot be used: %s\n", name, l.Client, printable(l.Why))
+			continue
+		case adoptDiffers:
+			fmt.Fprintf(a.stderr, "warning: another server %s is there already, and stays; --replace takes that of %s\n", name, l.Client)
+			continue
+		case adoptSelf, adoptKnown:
+			continue
+		}
+		if len(l.Lost) > 0 {
+			fmt.Fprintf(a.stderr, "warning: of %s, %s will have no effect; an overlay disables tools\n", name, printable(strings.Join(l.Lost, ", ")))
+		}
+		var f addFlags
+		for _, key := range sortedKeys(l.entry.Server.Env) {
+			f.env = append(f.env, key+"="+l.entry.Server.Env[key])
+		}
+		for _, key := range sortedKeys(l.entry.Server.Headers) {
+			f.headers = append(f.headers, key+": "+l.entry.Server.Headers[key])
+		}
+		f.warnSecrets(a.stderr)
+	}
+}
+
+// takeOver stores servers, and reads their tools unless that is not wanted.
+func (a *app) takeOver(ctx context.Context, s *stack, servers []tool.Server, read bool) error {
+	if len(servers) == 0 {
+		return nil
+	}
+	if err := s.saveServers(ctx, servers); err != nil {
+		return err
+	}
+	if !read {
+		return nil
+	}
+	im := &importer{app: a, stack: s}
+	enabled := slices.DeleteFunc(slices.Clone(servers), func(s tool.Server) bool { return s.Disabled })
+	return errors.Join(im.servers(ctx, enabled), errors.Join(im.errs...))
+}

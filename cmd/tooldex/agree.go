@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+)
+
+// difference shows what an edit changes, as a unified diff.
+func difference(path string, before, after []byte) string {
+	text := string(diff.Diff(path, before, path+" (new)", after))
+	_, text, _ = strings.Cut(text, "\n") // its first line names the files as the next two do
+	return text
+}
+
+// agreed shows a difference, and reports whether it may be written: with --yes, or when a person at a terminal says so.
+func (a *app) agreed(text, path string, f *connectFlags) (bool, error) {
+	if a.format == "table" {
+		a.showDifference(text)
+	}
+	switch {
+	case f.dryRun:
+		return false, nil
+	case f.yes:
+		return true, nil
+	case !terminal(a.stdin):
+		return false, unasked
+	}
+	fmt.Fprintf(a.stderr, "write %s? [y/N] ", path)
+	answer, err := bufio.NewReader(a.stdin).ReadString('\n')
+	if errors.Is(err, io.EOF) && answer == "" {
+		fmt.Fprintln(a.stderr)
+		return false, unasked
+	}
+	switch strings.ToLower(strings.TrimSpace(answer)) {
+	case "y", "yes":
+		return true, nil
+	}
+	fmt.Fprintln(a.stderr, "nothing was written")
+	return false, silent(exitFailed)
+}
+
+var unasked = usageError{"nothing was written, since nobody can be asked", "give --yes to write, or --dry-run to look only"}
+
+// showDifference prints a difference, in colours if that is wanted.
+func (a *app) showDifference(text string) {
+	colours := a.colours(a.stdout)
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		colour := ""
+		switch {
+		case !colours:
+		case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"):
+			colour = "1"
+		case strings.HasPrefix(line, "+"):
+			colour = "32"
+		case strings.HasPrefix(line, "-"):
+			colour = "31"
+		case strings.HasPrefix(line, "@@"):
+			colour = "36"
+		}
+		fmt.Fprintln(a.stdout, inColour(printable(line), colour))
+	}
+}
+
+// colours reports whether what is written to w may be coloured: on a terminal, unless the person has no liking for it.
+func (a *app) colours(w any) bool {
+	return terminal(w) && a.getenv("NO_COLOR") == "" && a.getenv("TERM") != "dumb"
+}
+
+// inColour wraps a text into the codes of a colour; "" is none.
+func inColour(text, colour string) string {
+	if colour == "" {
+		return text
+	}
+	return "\x1b[" + colour + "m" + text + "\x1b[0m"
+}

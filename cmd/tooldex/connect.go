@@ -1,0 +1,324 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tooldex/cmd/tooldex/clients"
+	"tooldex/tool"
+)
+
+type connectFlags struct {
+	yes, undo, dryRun bool
+	project, replace  bool
+	noImport          bool
+	file, name        string
+	args              []string // of serve
+}
+
+// connection is what connect did, or would do.
+type connection struct {
+	Client  string    `json:"client"`
+	File    string    `json:"file"`
+	Written bool      `json:"written"`
+	Servers []adopted `json:"servers"`          // those that the file had
+	Backup  string    `json:"backup,omitempty"` // where the file lies as it was
+	Diff    string    `json:"diff,omitempty"`
+}
+
+func newConnect(a *app) *cobra.Command {
+	var f connectFlags
+	cmd := &cobra.Command{
+		Use:   "connect CLIENT [-- SERVE-FLAG...]",
+		Short: "Have an MCP client use tooldex in place of its servers",
+		Long: "Take a client's servers over, and write tooldex into its configuration in their place. The difference is shown first,\n" +
+			"and a backup kept; --undo brings it back byte for byte, or, if the client has changed the file since, puts the\n" +
+			"servers back and keeps the rest. What follows -- is given to \"tooldex serve\".\n\n" +
+			"Clients: " + strings.Join(clients.Names(), ", "),
+		Example:   "  tooldex connect cursor\n  tooldex connect claude-code --yes -- --mode search\n  tooldex connect cursor --undo",
+		Args:      wants(cobra.MinimumNArgs(1)),
+		ValidArgs: clients.Names(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if at := cmd.ArgsLenAtDash(); at == 1 || at < 0 && len(args) == 1 {
+				f.args = args[1:]
+			} else {
+				return usageError{fmt.Sprintf("%q is not expected", args[min(1, len(args)-1)]), "usage: " + cmd.UseLine()}
+			}
+			client, ok := clients.Named(args[0])
+			if !ok {
+				return usageError{fmt.Sprintf("unknown client %q", args[0]), "use one of " + strings.Join(clients.Names(), ", ")}
+			}
+			if f.undo {
+				return a.disconnect(client, &f)
+			}
+			return a.connectClient(cmd.Context(), client, &f)
+		},
+	}
+	fl := cmd.Flags()
+	fl.BoolVarP(&f.yes, "yes", "y", false, "write without asking")
+	fl.BoolVar(&f.undo, "undo", false, "take the last change of this client back")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "only show the difference")
+	fl.BoolVar(&f.project, "project", false, "the client's file for this folder in place of your own")
+	fl.BoolVar(&f.replace, "replace", false, "take over servers even if others of the same names are stored")
+	fl.BoolVar(&f.noImport, "no-import", false, "do not start the servers that are taken over")
+	fl.StringVar(&f.file, "file", "", "the client's file, if it is elsewhere")
+	fl.StringVar(&f.name, "name", "tooldex", "the name that tooldex gets in the client")
+	return cmd
+}
+
+// clientDocument reads the file of a client that is to be changed: the first that is there, or else the first.
+func (a *app) clientDocument(client clients.Client, f *connectFlags) (*clients.Document, error) {
+	var out *clients.Document
+	for _, file := range client.Files(a.place()) {
+		if file.Project != f.project {
+			continue
+		}
+		if f.file != "" {
+			path, err := filepath.Abs(f.file)
+			if err != nil {
+				return nil, fileError("read client", f.file, err)
+			}
+			file.Path = path
+		}
+		d, err := clients.Read(file)
+		if err != nil {
+			return nil, err
+		}
+		if d.Exists {
+			return d, nil
+		}
+		if out == nil {
+			out = d
+		}
+	}
+	if out == nil {
+		return nil, usageError{fmt.Sprintf("%s has no such file here", client.Title), "give --file"}
+	}
+	return out, nil
+}
+
+func (a *app) connectClient(ctx context.Context, client clients.Client, f *connectFlags) error {
+	d, err := a.clientDocument(client, f)
+	if err != nil {
+		return err
+	}
+	own, err := a.ownEntry(f)
+	if err != nil {
+		return err
+	}
+	s, err := a.open(ctx, toChange)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	stored, err := a.servers(s)
+	if err != nil {
+		return err
+	}
+	list, servers, err := adopt([]*clients.Document{d}, stored, f.replace)
+	if err != nil {
+		return err
+	}
+	var gone []clients.Entry
+	for _, l := range list {
+		switch l.State {
+		case adoptNew, adoptReplaced, adoptKnown, adoptSelf:
+			gone = append(gone, l.entry)
+		}
+	}
+	text, err := d.Replace(own, gone)
+	if err != nil {
+		return err
+	}
+	out := connection{Client: client.Name, File: d.Path, Servers: list}
+	if bytes.Equal(text, d.Text) {
+		fmt.Fprintf(a.stderr, "%s is connected already\n", client.Title)
+		return a.printConnection(out)
+	}
+	a.warnAdopted(list)
+	out.Diff = difference(d.Path, d.Text, text)
+	if ok, err := a.agreed(out.Diff, d.Path, f); !ok || err != nil {
+		return a.unlessFailed(out, err)
+	}
+	if err := a.takeOver(ctx, s, servers, false); err != nil { // before they go from the client
+		return err
+	}
+	if out.Backup, err = a.change(d, text, own, gone); err != nil {
+		return err
+	}
+	out.Written = true
+	fmt.Fprintf(a.stderr, "wrote %s\nrestart %s to have it use tooldex; tooldex connect %s --undo takes it back\n", d.Path, client.Title, client.Name)
+	if err := a.printConnection(out); err != nil {
+		return err
+	}
+	return a.takeOver(ctx, s, servers, !f.noImport)
+}
+
+// unlessFailed prints what would be done, unless there is an error.
+func (a *app) unlessFailed(out connection, err error) error {
+	if err != nil {
+		return err
+	}
+	return a.printConnection(out)
+}
+
+// printConnection is for programs: people have been told already.
+func (a *app) printConnection(out connection) error {
+	return a.print(out, func(io.Writer) error { return nil })
+}
+
+// change keeps what the file holds, and writes it anew. It returns where the backup lies.
+func (a *app) change(d *clients.Document, text []byte, own clients.Own, gone []clients.Entry) (string, error) {
+	const private = 0o600
+	c := clients.Change{Client: d.Client, Path: d.Path, Existed: d.Exists, Mode: private, Time: time.Now().UTC(), Own: own.Name, Written: clients.Sum(text)}
+	for _, e := range gone {
+		c.Gone = append(c.Gone, clients.Taken{Section: e.Section, Name: e.Name})
+	}
+	was := d.Text
+	if info, err := os.Stat(d.Path); err == nil {
+		c.Mode = info.Mode().Perm()
+	}
+	if !d.Exists {
+		was = nil
+	} else if was == nil {
+		was = []byte{}
+	}
+	k := a.keeper()
+	if err := k.Keep(c, d.Text); err != nil {
+		return "", err
+	}
+	kept, _, err := k.Last(d.Client, d.Path)
+	if err != nil {
+		return "", err
+	}
+	if err := clients.Write(d.Path, was, text, c.Mode); err != nil {
+		_ = k.Forget(kept) // that nothing was changed is what counts
+		return "", err
+	}
+	return kept.Before(), nil
+}
+
+func (a *app) keeper() clients.Keeper {
+	return clients.Keeper{Dir: filepath.Join(a.dataDir, "connect")}
+}
+
+// ownEntry is how a client starts tooldex: with the data and the configuration of this command.
+func (a *app) ownEntry(f *connectFlags) (clients.Own, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return clients.Own{}, fmt.Errorf("find this program: %w", err)
+	}
+	if found, err := exec.LookPath("tooldex"); err == nil && sameFile(found, program) { // it stays where it is when a new version comes
+		program = found
+	}
+	if program, err = filepath.Abs(program); err != nil {
+		return clients.Own{}, fmt.Errorf("find this program: %w", err)
+	}
+	args := []string{"serve"}
+	add := func(flag, path string) error {
+		full, err := filepath.Abs(path)
+		args = append(args, flag, full)
+		return err
+	}
+	if usual, err := defaultDataDir(a.conf.names); a.demo {
+		args = append(args, "--demo")
+	} else if _, origin := a.conf.value("dataDir"); (origin == "flag" || origin == "environment") && (err != nil || usual != a.dataDir) {
+		if err := add("--data-dir", a.dataDir); err != nil {
+			return clients.Own{}, fmt.Errorf("find the data directory: %w", err)
+		}
+	}
+	if a.conf.explicit && a.conf.path != "" {
+		if err := add("--config", a.conf.path); err != nil {
+			return clients.Own{}, fmt.Errorf("find the configuration: %w", err)
+		}
+	}
+	return clients.Own{Name: f.name, Command: program, Args: append(args, f.args...)}, nil
+}
+
+func sameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
+}
+
+// disconnect takes the last change of a client back.
+func (a *app) disconnect(client clients.Client, f *connectFlags) error {
+	path := f.file
+	if path != "" {
+		var err error
+		if path, err = filepath.Abs(path); err != nil {
+			return fileError("undo", f.file, err)
+		}
+	}
+	k := a.keeper()
+	c, before, err := k.Last(client.Name, path)
+	if err != nil {
+		return err
+	}
+	now, err := os.ReadFile(c.Path)
+	if err != nil && !os.IsNotExist(err) {
+		return fileError("undo", c.Path, err)
+	}
+	if f.dryRun {
+		fmt.Fprint(a.stdout, printable(difference(c.Path, now, before)))
+		return nil
+	}
+	done, err := clients.Undo(c, before)
+	if err != nil {
+		return err
+	}
+	if !done {
+		if err := a.restore(client, c, now, before, f); err != nil {
+			return err
+		}
+	}
+	if err := k.Forget(c); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.stderr, "%s is as it was before %s\n", c.Path, c.Time.Local().Format(time.DateTime))
+	return a.printConnection(connection{Client: client.Name, File: c.Path, Written: true, Servers: []adopted{}})
+}
+
+// restore puts the servers back into a file that was changed since.
+func (a *app) restore(client clients.Client, c clients.Change, now, before []byte, f *connectFlags) error {
+	file := clients.File{Client: client.Name, Path: c.Path}
+	for _, one := range client.Files(a.place()) {
+		if one.Path == c.Path || file.Sections == nil {
+			file.Format, file.Sections = one.Format, one.Sections
+		}
+	}
+	var gone []clients.Entry
+	for _, taken := range c.Gone {
+		gone = append(gone, clients.Entry{Name: taken.Name, Section: taken.Section})
+		if !slices.ContainsFunc(file.Sections, func(s []string) bool { return slices.Equal(s, taken.Section) }) {
+			file.Sections = append(slices.Clone(file.Sections), taken.Section)
+		}
+	}
+	d := &clients.Document{File: file, Text: now, Exists: true}
+	text, err := d.Restore(c.Own, &clients.Document{File: file, Text: before, Exists: true}, gone)
+	if err != nil {
+		return &tool.Error{Code: tool.Invalid, Op: "undo", Msg: c.Path + " was changed since, and its servers cannot be put back", Hint: "it lies as it was in " + c.Before(), Err: err}
+	}
+	fmt.Fprintf(a.stderr, "%s was changed since: its servers are put back, and the rest is kept\n", c.Path)
+	ok, err := a.agreed(difference(c.Path, now, text), c.Path, f)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return silent(exitFailed)
+	}
+	return clients.Write(c.Path, now, text, c.Mode)
+}
