@@ -3,10 +3,13 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"tooldex/tool"
 )
@@ -52,5 +55,34 @@ func TestMetrics(t *testing.T) {
 	}
 	if guarded := newFixture(t, func(o *Options) { o.Token, o.Prometheus = "t", o.MCP }); !strings.Contains(guarded.do("GET", "/metrics", "").Body.String(), "unauthorized") {
 		t.Error("Prometheus is answered without a token")
+	}
+}
+
+// TestTrace holds what is told of requests: all of them, those that are refused or panic too, and that what is done for one has
+// the context that was given.
+func TestTrace(t *testing.T) {
+	type mark struct{}
+	var told []string
+	f := newFixture(t, func(o *Options) {
+		o.Token = "t"
+		o.Trace = func(r *http.Request) (context.Context, func(string, int)) {
+			return context.WithValue(r.Context(), mark{}, true), func(route string, status int) { told = append(told, fmt.Sprint(route, " ", status)) }
+		}
+	})
+	f.found = func(ctx context.Context, q tool.Query) (*tool.Result, error) {
+		if ctx.Value(mark{}) == nil {
+			t.Error("the context is lost")
+		}
+		if q.Text == "panic" {
+			panic("as asked")
+		}
+		return &tool.Result{Tools: []tool.Hit{}}, nil
+	}
+	for _, target := range []string{"/search?q=a", "/search?q=panic", "/api/tools/files/read_file", "/nope"} {
+		f.do("GET", target, "", "Authorization", "Bearer t")
+	}
+	f.do("GET", "/search?q=a", "")
+	if d := gocmp.Diff([]string{"/search 200", "/search 500", "/api/tools/* 200", " 404", " 401"}, told); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
 	}
 }

@@ -21,7 +21,7 @@ import (
 // the chain together anew for each request, so what a check keeps is made here.
 func (s *Server) use() {
 	s.echo.Pre(
-		requestID,
+		requestID, s.trace,
 		middleware.RequestLoggerWithConfig(middleware.RequestLoggerConfig{
 			HandleError: true, LogLatency: true, LogMethod: true, LogURIPath: true, LogStatus: true, LogRemoteIP: true, LogRequestID: true,
 			LogValuesFunc: s.logRequest,
@@ -56,6 +56,20 @@ func requestID(next echo.HandlerFunc) echo.HandlerFunc {
 			c.Request().Header.Set(echo.HeaderXRequestID, id)
 		}
 		c.Response().Header().Set(echo.HeaderXRequestID, id)
+		return next(c)
+	}
+}
+
+// trace tells Options.Trace of a request. It is outside of the log, which sees to it that an error is answered.
+func (s *Server) trace(next echo.HandlerFunc) echo.HandlerFunc {
+	if s.o.Trace == nil {
+		return next
+	}
+	return func(c echo.Context) error {
+		r := c.Request()
+		ctx, end := s.o.Trace(r)
+		c.SetRequest(r.WithContext(ctx))
+		defer func() { end(c.Path(), c.Response().Status) }()
 		return next(c)
 	}
 }

@@ -45,6 +45,9 @@ type Options struct {
 	Operator   Operator // starts and stops servers; nil: nobody does
 	// Panel is served at / and below /panel/, without a token; nil leaves the routes out.
 	Panel http.Handler
+	// Trace is told of every request as it begins. It gives the context of what is done for it, and what is called in the end
+	// with the pattern of the path, "" if it has none, and the status of the answer. Nil means nobody is told.
+	Trace func(*http.Request) (ctx context.Context, end func(route string, status int))
 	// Ready tells why the service cannot answer yet; nil, or an answer of nil, means that it can.
 	Ready func(context.Context) error
 	// MCP is served at /mcp and /mcp/{profile}; nil leaves the route out. It is called after the checks of Host, Origin and token.

@@ -55,6 +55,10 @@ var table = map[string]rule{
 		imports: []string{"tool"},
 		doc:     "Package metrics counts what the service does, and keeps the counts across restarts and processes.",
 	},
+	"trace": {
+		imports: []string{"tool"},
+		doc:     "Package trace tells a collector of OpenTelemetry what is done, and how long each part of it takes.",
+	},
 	"search": {
 		imports: []string{"tool", "embed", "index", "knowledge"},
 		doc:     "Package search ranks tools for a query by fusing semantic and lexical candidates.",

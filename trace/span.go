@@ -1,0 +1,114 @@
+package trace
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
+	"strings"
+	"time"
+
+	"tooldex/tool"
+)
+
+// span is something that takes time. Nil is one that is not told of.
+type span struct {
+	tracer     *Tracer
+	trace      [16]byte
+	id, parent [8]byte
+	remote     bool // the parent is another program's
+	kind       int
+	name       string
+	begin, end time.Time
+	attributes []attribute
+	failed     string // why; "" if it went well
+}
+
+// The kinds of spans, by OTLP's numbers.
+const (
+	internalKind = 1
+	serverKind   = 2
+	clientKind   = 3
+)
+
+// attribute is a fact about a span: a string, a bool or an int.
+type attribute struct {
+	key   string
+	value any
+}
+
+// under is the key of the context's span, or of the client's decision.
+type under struct{}
+
+// place is where new spans belong: below a span, in a trace that is told of or not.
+type place struct {
+	trace   [16]byte
+	span    [8]byte
+	sampled bool
+	remote  bool
+}
+
+// start begins a span below that of ctx. The span is nil if its trace is not told of.
+func (t *Tracer) start(ctx context.Context, kind int, name string) (context.Context, *span) {
+	if t == nil {
+		return ctx, nil
+	}
+	at, inside := ctx.Value(under{}).(place)
+	if !inside {
+		_, _ = rand.Read(at.trace[:]) // never fails
+		at.sampled = t.sampled(at.trace)
+	} else if at.remote && !t.o.parent {
+		at.sampled = t.sampled(at.trace)
+	}
+	s := &span{tracer: t, trace: at.trace, parent: at.span, remote: at.remote, kind: kind, name: name, begin: time.Now()}
+	_, _ = rand.Read(s.id[:])
+	ctx = context.WithValue(ctx, under{}, place{trace: at.trace, span: s.id, sampled: at.sampled})
+	if !at.sampled {
+		return ctx, nil
+	}
+	return ctx, s
+}
+
+// sampled decides by the trace's own number, as all programs that see it do.
+func (t *Tracer) sampled(trace [16]byte) bool {
+	return t.o.ratio >= 1 || float64(binary.BigEndian.Uint64(trace[8:])>>1) < t.o.ratio*(1<<63)
+}
+
+// set adds an attribute.
+func (s *span) set(key string, value any) {
+	if s != nil {
+		s.attributes = append(s.attributes, attribute{key, value})
+	}
+}
+
+// finish ends a span and hands it over. Of an error it tells no more than a client would hear.
+func (s *span) finish(err error) {
+	if s == nil {
+		return
+	}
+	s.end = time.Now()
+	if err != nil {
+		s.failed = tool.CodeOf(err).String()
+		s.set("error.type", s.failed)
+	}
+	s.tracer.hand(s)
+}
+
+// parseParent reads a traceparent header, as W3C has it.
+func parseParent(header string) (place, bool) {
+	parts := strings.Split(header, "-")
+	if len(parts) < 4 || len(parts[0]) != 2 || len(parts[1]) != 32 || len(parts[2]) != 16 || len(parts[3]) != 2 || parts[0] == "ff" || parts[0] == "00" && len(parts) != 4 {
+		return place{}, false
+	}
+	var p place
+	var version, flags [1]byte
+	ok := unhex(version[:], parts[0]) && unhex(p.trace[:], parts[1]) && unhex(p.span[:], parts[2]) && unhex(flags[:], parts[3])
+	p.sampled, p.remote = flags[0]&1 == 1, true
+	return p, ok && p.trace != [16]byte{} && p.span != [8]byte{}
+}
+
+// unhex reads as many bytes as into holds, in lower case.
+func unhex(into []byte, text string) bool {
+	_, err := hex.Decode(into, []byte(text))
+	return err == nil && strings.ToLower(text) == text
+}

@@ -1,0 +1,193 @@
+package trace
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// The bounds of what waits to be sent, and of the sending.
+const (
+	maxWaiting = 2048
+	maxBatch   = 512
+	sendEvery  = 5 * time.Second
+	sendWithin = 10 * time.Second
+	closeGrace = 3 * time.Second
+)
+
+// Tracer makes spans and sends them. It is safe for concurrent use; a nil Tracer does nothing.
+type Tracer struct {
+	o       settings
+	log     *slog.Logger
+	client  *http.Client
+	spans   chan *span
+	stop    chan struct{}
+	stopped sync.Once
+	tasks   sync.WaitGroup
+	failing bool // the last batch could not be sent
+}
+
+func newTracer(o settings, log *slog.Logger) *Tracer {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	t := &Tracer{o: o, log: log, client: &http.Client{Timeout: sendWithin}, spans: make(chan *span, maxWaiting), stop: make(chan struct{})}
+	t.tasks.Go(t.work)
+	return t
+}
+
+// hand gives a span to be sent. It does not block: when too many wait, the span is dropped.
+func (t *Tracer) hand(s *span) {
+	select {
+	case t.spans <- s:
+	default:
+	}
+}
+
+func (t *Tracer) work() {
+	ctx := context.Background()
+	tick := time.NewTicker(sendEvery)
+	defer tick.Stop()
+	var batch []*span
+	for {
+		select {
+		case <-t.stop:
+			t.drain(batch)
+			return
+		case s := <-t.spans:
+			if batch = append(batch, s); len(batch) < maxBatch {
+				continue
+			}
+		case <-tick.C:
+		}
+		t.send(ctx, batch)
+		batch = nil
+	}
+}
+
+// drain sends what is left, as far as it can be sent soon.
+func (t *Tracer) drain(batch []*span) {
+	ctx, cancel := context.WithTimeout(context.Background(), closeGrace)
+	defer cancel()
+	for {
+		select {
+		case s := <-t.spans:
+			batch = append(batch, s)
+		default:
+			t.send(ctx, batch)
+			return
+		}
+	}
+}
+
+// Close sends what was made until now, and ends. It is idempotent.
+func (t *Tracer) Close() {
+	if t == nil {
+		return
+	}
+	t.stopped.Do(func() {
+		close(t.stop)
+		t.tasks.Wait()
+		t.client.CloseIdleConnections()
+	})
+}
+
+// send sends a batch. One that cannot be sent is dropped; the log hears of the first in a row.
+func (t *Tracer) send(ctx context.Context, batch []*span) {
+	if len(batch) == 0 {
+		return
+	}
+	err := t.post(ctx, batch)
+	if err != nil && !t.failing {
+		t.log.Warn("spans could not be sent and are dropped, until the collector takes some", "endpoint", t.o.endpoint, "err", err)
+	}
+	t.failing = err != nil
+}
+
+func (t *Tracer) post(ctx context.Context, batch []*span) error {
+	body, err := json.Marshal(t.encode(batch))
+	if err != nil {
+		return err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, t.o.endpoint, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	for key, value := range t.o.headers {
+		r.Header.Set(key, value)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	res, err := t.client.Do(r)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = res.Body.Close() }()
+	if _, err := io.Copy(io.Discard, io.LimitReader(res.Body, 1<<20)); err != nil {
+		return err
+	}
+	if res.StatusCode/100 != 2 {
+		return fmt.Errorf("the collector answers %s", res.Status)
+	}
+	return nil
+}
+
+// object is a JSON object of OTLP.
+type object = map[string]any
+
+// encode writes spans as OTLP has them in JSON: identifiers in hexadecimal, integers of 64 bits as text.
+func (t *Tracer) encode(batch []*span) object {
+	var resource []attribute
+	for _, key := range slices.Sorted(maps.Keys(t.o.resource)) {
+		resource = append(resource, attribute{key, t.o.resource[key]})
+	}
+	spans := make([]object, len(batch))
+	for i, s := range batch {
+		spans[i] = s.encode()
+	}
+	return object{"resourceSpans": []object{{
+		"resource":   object{"attributes": encodeAttributes(resource)},
+		"scopeSpans": []object{{"scope": object{"name": "tooldex"}, "spans": spans}},
+	}}}
+}
+
+func (s *span) encode() object {
+	o := object{
+		"traceId": hex.EncodeToString(s.trace[:]), "spanId": hex.EncodeToString(s.id[:]), "name": s.name, "kind": s.kind,
+		"startTimeUnixNano": strconv.FormatInt(s.begin.UnixNano(), 10), "endTimeUnixNano": strconv.FormatInt(s.end.UnixNano(), 10),
+		"attributes": encodeAttributes(s.attributes), "flags": 1,
+	}
+	if s.parent != [8]byte{} {
+		o["parentSpanId"] = hex.EncodeToString(s.parent[:])
+	}
+	if s.failed != "" {
+		o["status"] = object{"code": 2, "message": s.failed}
+	}
+	return o
+}
+
+func encodeAttributes(list []attribute) []object {
+	out := make([]object, len(list))
+	for i, a := range list {
+		value := object{}
+		switch v := a.value.(type) {
+		case bool:
+			value["boolValue"] = v
+		case int:
+			value["intValue"] = strconv.Itoa(v)
+		default:
+			value["stringValue"] = fmt.Sprint(v)
+		}
+		out[i] = object{"key": a.key, "value": value}
+	}
+	return out
+}

@@ -1,0 +1,89 @@
+package trace
+
+import (
+	"context"
+	"net/http"
+
+	"tooldex/tool"
+)
+
+// Request begins the span of a request that was received, below the span that its traceparent names. The context is that of
+// what is done for it, and the function, to be called once, ends the span: route is the pattern of the path, and may be "".
+func (t *Tracer) Request(r *http.Request) (context.Context, func(route string, status int)) {
+	ctx := r.Context()
+	if t == nil {
+		return ctx, func(string, int) {}
+	}
+	if p, ok := parseParent(r.Header.Get("Traceparent")); ok {
+		ctx = context.WithValue(ctx, under{}, p)
+	}
+	ctx, s := t.start(ctx, serverKind, r.Method)
+	s.set("http.request.method", r.Method)
+	return ctx, func(route string, status int) {
+		if s == nil {
+			return
+		}
+		if route != "" {
+			s.name += " " + route
+			s.set("http.route", route)
+		}
+		s.set("http.response.status_code", status)
+		if status >= http.StatusInternalServerError {
+			s.failed = http.StatusText(status)
+		}
+		s.finish(nil)
+	}
+}
+
+// Searcher returns a Searcher that has next answer, and makes a span of it.
+func (t *Tracer) Searcher(next tool.Searcher) tool.Searcher {
+	if t == nil {
+		return next
+	}
+	return searcher{t, next}
+}
+
+type searcher struct {
+	tracer *Tracer
+	next   tool.Searcher
+}
+
+// Search implements tool.Searcher.
+func (s searcher) Search(ctx context.Context, q tool.Query) (*tool.Result, error) {
+	ctx, span := s.tracer.start(ctx, internalKind, "search")
+	res, err := s.next.Search(ctx, q)
+	if res != nil {
+		span.set("tooldex.tools", len(res.Tools))
+		span.set("tooldex.confident", res.Confident)
+		span.set("tooldex.degraded", res.Degraded != "")
+	}
+	span.finish(err)
+	return res, err
+}
+
+// Caller returns a Caller that has next call, and makes a span of it.
+func (t *Tracer) Caller(next tool.Caller) tool.Caller {
+	if t == nil {
+		return next
+	}
+	return caller{t, next}
+}
+
+type caller struct {
+	tracer *Tracer
+	next   tool.Caller
+}
+
+// Call implements tool.Caller.
+func (c caller) Call(ctx context.Context, call tool.Call) (*tool.CallResult, error) {
+	ctx, span := c.tracer.start(ctx, clientKind, "tools/call "+call.ID.Name())
+	span.set("gen_ai.tool.name", call.ID.Name())
+	span.set("tooldex.server", call.ID.Server())
+	res, err := c.next.Call(ctx, call)
+	if span != nil && res != nil && res.IsError {
+		span.failed = "tool_error"
+		span.set("error.type", span.failed)
+	}
+	span.finish(err)
+	return res, err
+}
