@@ -9,16 +9,18 @@ import (
 	"tooldex/gateway"
 	"tooldex/httpapi"
 	"tooldex/tool"
+	"tooldex/trace"
 	"tooldex/web"
 )
 
 // serveHTTP answers on addr until ctx ends.
-func (a *app) serveHTTP(ctx context.Context, addr string, who access, s *stack, gw *gateway.Gateway, all *endpoints, chosen *selections) error {
+func (a *app) serveHTTP(ctx context.Context, addr string, who access, s *stack, gw *gateway.Gateway, all *endpoints, chosen *selections, tracer *trace.Tracer) error {
 	policy := all.policy(view{}) // lists show what is hidden, too: somebody must be able to show it again
 	said := words{s, a.borrow != "off"}
 	o := httpapi.Options{
-		Searcher: all.meter.Searcher(policy.Searcher(s.engine), s.catalog), Caller: all.meter.Caller(policy.Caller(gw)), Catalog: s.catalog, Upstreams: gw, Learner: s.learner, MCP: all,
-		Metrics: all.meter, Prometheus: all.meter,
+		Searcher: all.meter.Searcher(policy.Searcher(all.base.Searcher), s.catalog), Caller: all.meter.Caller(policy.Caller(all.base.Caller)),
+		Catalog: s.catalog, Upstreams: gw, Learner: s.learner, MCP: all,
+		Metrics: all.meter, Prometheus: all.meter, Trace: tracer.Request,
 		Selector: chosen.view(view{}), Preferences: chosen, Overlays: said, Insight: said, Operator: gw, Panel: web.Handler(),
 		OnShutdown: func() { _ = all.close() }, // what it says is said again in the end
 		Token:      who.token, Rate: who.rate, Hosts: list(a.getenv("TOOLDEX_HOSTS")), Origins: list(a.getenv("TOOLDEX_ORIGINS")),

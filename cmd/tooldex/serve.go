@@ -11,6 +11,7 @@ import (
 
 	"tooldex/gateway"
 	"tooldex/mcpsrv"
+	"tooldex/trace"
 )
 
 // defaultListen is where serve listens when it was started from a terminal without saying how.
@@ -106,6 +107,11 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 			return err
 		}
 	}
+	tracer, err := trace.FromEnvironment(a.getenv, version, a.log)
+	if err != nil {
+		return err
+	}
+	defer tracer.Close()
 	a.serving = true
 	s, err := a.open(ctx, toSearch)
 	if err != nil {
@@ -131,7 +137,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	}
 	meter := a.newMeter(s, func() int { return all.sessions() })
 	all = newEndpoints(mcpsrv.Options{
-		Searcher: s.engine, Caller: gw, Upstreams: gw, Catalog: s.catalog, Related: s.engine, Learner: s.learner, Enricher: s.catalog, Version: version, Logger: a.log,
+		Searcher: tracer.Searcher(s.engine), Caller: tracer.Caller(gw), Upstreams: gw, Catalog: s.catalog, Related: s.engine, Learner: s.learner, Enricher: s.catalog, Version: version, Logger: a.log,
 		Mode: mcpsrv.Mode(f.mode), Threshold: f.threshold, Followers: f.follows, Always: f.always, Summary: f.summary,
 		AnyHost: true, // httpapi checks hosts, for all of its paths
 	}, profiles, meter)
@@ -150,7 +156,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	running := 0
 	if f.listen != "" {
 		running++
-		go func() { ends <- a.serveHTTP(ctx, f.listen, who, s, gw, all, chosen) }()
+		go func() { ends <- a.serveHTTP(ctx, f.listen, who, s, gw, all, chosen, tracer) }()
 	}
 	if f.stdio {
 		running++

@@ -39,7 +39,7 @@ func tokensOf(tokens []boundToken, whole httpapi.Options, gw *gateway.Gateway, a
 func (e *endpoints) narrow(whole httpapi.Options, gw *gateway.Gateway, v view) httpapi.Options {
 	policy := e.policy(v)
 	o := httpapi.Options{
-		Searcher: e.meter.Searcher(policy.Searcher(e.base.Searcher), policy.Catalog(whole.Catalog)), Caller: e.meter.Caller(policy.Caller(gw)),
+		Searcher: e.meter.Searcher(policy.Searcher(e.base.Searcher), policy.Catalog(whole.Catalog)), Caller: e.meter.Caller(policy.Caller(e.base.Caller)),
 		Catalog: policy.Catalog(whole.Catalog), Upstreams: statuses{policy, gw}, Learner: whole.Learner, Ready: whole.Ready,
 		Selector: e.chosen.view(v), Preferences: whole.Preferences, Profile: v.profile,
 		Metrics: counting{e.meter}, MCP: e.only(v), ReadOnly: v.readOnly, Tokens: []httpapi.Token{{}}, Version: whole.Version, Logger: whole.Logger,
