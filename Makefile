@@ -10,7 +10,7 @@ LDFLAGS   := -s -w -X main.version=$(VERSION)
 export TOOLDEX_DATA := $(abspath $(DATA))
 
 .DEFAULT_GOAL := help
-.PHONY: help build test check format tidy vet lint race fuzz bench quality train knowledge nightly image clean
+.PHONY: help build test check format tidy vet lint race fuzz bench quality screenshots train knowledge nightly image clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -58,6 +58,10 @@ bench: build ## measure speed and size of bin/tooldex, and write docs/benchmarks
 
 quality: build ## run tooldex eval on every labelled set of DATA, and write docs/quality.md
 	$(GO) run ./internal/bench -bin $(BIN) -data $(DATA) -out docs/quality.md quality
+
+screenshots: ## take the pictures of the panel in docs/panel anew, with Chromium
+	mkdir -p docs/panel
+	$(GO) test ./cmd/tooldex -count 1 -run '^TestPanel$$' -shots $(abspath docs/panel)
 
 train: ## make the embedding table anew from DATA, and compile the knowledge with it
 	$(GO) run ./cmd/tooldex-train -data $(DATA) -knowledge knowledge/data -out embed/table.bin

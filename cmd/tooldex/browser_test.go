@@ -296,7 +296,7 @@ func (p *page) tryEval(expression string, out any) error {
 }
 
 // enough is how long a page may take for one step.
-const enough = 15 * time.Second
+const enough = 10 * time.Second
 
 // until waits until a condition holds. A new page that comes meanwhile takes the question with it, so it is asked again.
 func (p *page) until(condition string) {
@@ -321,7 +321,7 @@ func (p *page) until(condition string) {
 		}
 		if ctx.Err() != nil || strings.Contains(err.Error(), "it never came") {
 			var text string
-			_ = p.tryEval(`document.body.innerText.slice(0, 3000)`, &text)
+			_ = p.tryEval(`location.href + '\n' + document.querySelector('main').innerText.slice(0, 2000)`, &text)
 			p.t.Fatalf("waited for %s: %v\nfaults: %q\nthe page says:\n%s", condition, err, p.takeFaults(), text)
 		}
 	}
@@ -363,9 +363,13 @@ func (p *page) press(key string) {
 	p.t.Helper()
 	params := map[string]any{"type": "keyDown", "key": key, "code": key}
 	codes := map[string]int{"Enter": 13, "Escape": 27, "ArrowDown": 40, "ArrowUp": 38, "ArrowLeft": 37, "ArrowRight": 39, "End": 35, "Home": 36, "Tab": 9}
-	if code, ok := codes[key]; ok {
+	switch code, ok := codes[key]; {
+	case key == "Enter": // without a text it submits no form
+		params["text"] = "\r"
+		fallthrough
+	case ok:
 		params["windowsVirtualKeyCode"] = code
-	} else {
+	default:
 		params["text"] = key
 	}
 	p.must("Input.dispatchKeyEvent", params, nil)

@@ -78,9 +78,9 @@ func TestPanel(t *testing.T) {
 	called, says := panelData(t, data)
 	base := serveHTTP(t, data)
 	for range 3 { // which the dashboard shows
-		fetch(t, base, "/search?q=brew+a+pot+of+oolong")
+		apiBody(t, base, "/search?q=brew+a+pot+of+oolong")
 	}
-	fetch(t, base, "/search?q=open+a+merge+proposal")
+	apiBody(t, base, "/search?q=propose+merging+one+branch+into+another")
 	p := b.open(t, base)
 	p.look(1280, 800, false)
 	for _, step := range []struct {
@@ -105,8 +105,8 @@ func TestPanel(t *testing.T) {
 	}
 }
 
-// fetch asks the API, as a program does.
-func fetch(t *testing.T, base, path string) []byte {
+// apiBody asks the API, as a program does.
+func apiBody(t *testing.T, base, path string) []byte {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+path, nil)
 	if err != nil {
@@ -127,7 +127,7 @@ func fetch(t *testing.T, base, path string) []byte {
 func finds(t *testing.T, base, request string) []tool.Hit {
 	t.Helper()
 	var res tool.Result
-	if err := json.Unmarshal(fetch(t, base, "/search?trial=true&q="+url.QueryEscape(request)), &res); err != nil {
+	if err := json.Unmarshal(apiBody(t, base, "/search?trial=true&q="+url.QueryEscape(request)), &res); err != nil {
 		t.Fatal(err)
 	}
 	return res.Tools
@@ -143,9 +143,10 @@ func (p *page) view(hash string) {
 
 func searchInPanel(t *testing.T, p *page) {
 	p.view("#/tools")
+	p.eval(`document.activeElement.blur()`, nil)
 	p.press("/")
 	p.until(`document.activeElement.id === 'q'`)
-	p.write("open a merge proposal")
+	p.write("propose merging one branch into another")
 	p.until(`document.querySelector('.hit .name')?.textContent === 'create_pull_request'`)
 	p.click("button.toggle", "Why")
 	p.until(one(".hit .why", "meaning"))
@@ -157,12 +158,14 @@ func searchInPanel(t *testing.T, p *page) {
 	if hit.Score < .5 || hit.Score > 1 || !strings.Contains(hit.Facts, "github") || !strings.Contains(hit.Facts, "tokens") || !strings.Contains(hit.Why, "cosine") {
 		t.Errorf("the first result shows %+v", hit)
 	}
+	p.press("/")
+	p.until(`document.activeElement.id === 'q'`)
 	p.press("ArrowDown")
 	p.press("Enter")
 	p.until(one(".tool-head h2", "create_pull_request"))
-	p.until(`location.hash.includes('tool=github%2Fcreate_pull_request') && location.hash.includes('q=open')`)
+	p.until(`location.hash.includes('tool=github%2Fcreate_pull_request') && location.hash.includes('q=propose')`)
 	p.reload()
-	p.until(one(".tool-head h2", "create_pull_request") + ` && document.querySelector('#q').value === 'open a merge proposal'`)
+	p.until(one(".tool-head h2", "create_pull_request") + ` && document.querySelector('#q').value === 'propose merging one branch into another'`)
 	p.press("Escape")
 	p.fill("#q", "brew a pot of oolong")
 	p.until(one(".advice-title", "No tool here fits"))
@@ -177,7 +180,7 @@ func categoriesInPanel(t *testing.T, p *page) {
 	var told struct {
 		Categories []tool.Count
 	}
-	if err := json.Unmarshal(fetch(t, "http://"+p.host, "/api/tools/categories"), &told); err != nil {
+	if err := json.Unmarshal(apiBody(t, "http://"+p.host, "/api/tools/categories"), &told); err != nil {
 		t.Fatal(err)
 	}
 	var shown []tool.Count
@@ -241,7 +244,7 @@ func toggleInPanel(t *testing.T, p *page, base string) {
 }
 
 func wordsInPanel(t *testing.T, p *page, base string) {
-	const request = "frobnicate the quux"
+	const request = "let my work land in the trunk"
 	p.view("#/tools?tool=github%2Fmerge_pull_request")
 	p.fill(".words input", request)
 	p.press("Enter")
@@ -350,7 +353,7 @@ func settingsInPanel(t *testing.T, p *page, base string) {
 		t.Errorf("dark is %s", ground)
 	}
 	var kept tool.Preferences
-	if err := json.Unmarshal(fetch(t, base, "/api/tools/preferences"), &kept); err != nil || kept.MaxTools != 7 {
+	if err := json.Unmarshal(apiBody(t, base, "/api/tools/preferences"), &kept); err != nil || kept.MaxTools != 7 {
 		t.Errorf("the service keeps %+v, %v", kept, err)
 	}
 	// Somebody else changes them meanwhile, and neither change is lost.
@@ -409,7 +412,7 @@ func accessibilityOfPanel(t *testing.T, p *page, id string) {
 	checker := axe(t)
 	views := []struct{ hash, ready string }{
 		{"#/tools", `document.querySelector('.row')`},
-		{"#/tools?q=open+a+merge+proposal", `document.querySelector('.hit .why')`},
+		{"#/tools?q=propose+merging+one+branch+into+another", `document.querySelector('.hit .why')`},
 		{"#/tools?q=brew+a+pot+of+coffee+on+the+moon", `document.querySelector('.results .hit')`},
 		{"#/tools?tool=" + url.QueryEscape(id), `document.querySelector('.schema-form .field')`},
 		{"#/selection", `document.querySelector('.selection-out tbody tr')`},
@@ -493,7 +496,7 @@ func picturesOfPanel(t *testing.T, p *page) {
 		}
 	}
 	p.look(1280, 800, false)
-	p.view("#/tools?q=open+a+merge+proposal&tool=github%2Fcreate_pull_request")
+	p.view("#/tools?q=propose+merging+one+branch+into+another&tool=github%2Fcreate_pull_request")
 	p.until(`document.querySelector('.hit') && document.querySelector('.schema-form .field')`)
 	picture("tools")
 	p.look(1280, 800, true)

@@ -29,7 +29,9 @@ export function toolPage(host, name, { open, close, focus }) {
       const next = structuredClone(state.overlay);
       change(next);
       state.overlay = await put(path`api/overlays/${name}`, next);
-      Object.assign(tool, await get(path`api/tools/${name}`));
+      const fresh = await get(path`api/tools/${name}`);
+      for (const key of Object.keys(tool)) delete tool[key]; // what is empty is left out of an answer
+      Object.assign(tool, fresh);
       state.insight = await get(path`api/insights/${name}`).catch(absent);
       changed(tool);
     };
