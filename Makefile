@@ -13,7 +13,7 @@ export TOOLDEX_DATA := $(abspath $(DATA))
 .PHONY: help build test check format tidy vet lint race fuzz bench quality screenshots train knowledge nightly image clean
 
 help: ## list the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 build: ## build bin/tooldex, static and without symbols
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/tooldex
@@ -70,7 +70,11 @@ train: ## make the embedding table anew from DATA, and compile the knowledge wit
 knowledge: ## compile knowledge/data with the embedding table, after either has changed
 	$(GO) run ./cmd/tooldex-knowledge -data knowledge/data -out knowledge/base.bin
 
-nightly: check ## what takes too long for every change: long fuzzing, Go benchmarks, known vulnerabilities
+arm64: ## vectors, rankings and the compiled knowledge have the same bits on arm64; needs qemu-user-static
+	GOARCH=arm64 CGO_ENABLED=0 $(GO) test -exec qemu-aarch64-static ./internal/vector ./embed ./cmd/tooldex-knowledge
+	GOARCH=arm64 CGO_ENABLED=0 $(GO) test -exec qemu-aarch64-static -run Golden ./search
+
+nightly: check arm64 ## what takes too long for every change: long fuzzing, Go benchmarks, known vulnerabilities
 	$(MAKE) fuzz FUZZTIME=5m
 	$(GO) test -run '^$$' -bench . -benchmem -count 10 ./... | tee bench.out
 	$(TOOL) benchstat bench.out
