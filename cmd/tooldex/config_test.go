@@ -96,8 +96,8 @@ func TestSchemaAgrees(t *testing.T) {
 		t.Fatal(err)
 	}
 	for text, ok := range map[string]bool{
-		"logLevel: debug":                                       true,
-		"logLevel: loud":                                        false,
+		"logLevel: debug": true,
+		"logLevel: loud":  false,
 		"serve: {threshold: 12, rate: 0.5, learnText: true}":    true,
 		"serve: {threshold: 1.5}":                               false,
 		"serve: {always: [a, 1]}":                               false,

@@ -77,7 +77,7 @@ func newRoot(a *app) *cobra.Command {
 	f.BoolVar(&a.demo, "demo", false, "use the compiled-in demo catalogue in place of the stored tools")
 	root.AddCommand(
 		newServe(a), newSearch(a), newSelect(a), newList(a), newDescribe(a), newCall(a), newImport(a), newServers(a), newEval(a), newEnrich(a),
-		newIndex(a), newLearn(a), newConfig(a), newConnect(a), newVersion(a),
+		newIndex(a), newLearn(a), newConfig(a), newConnect(a), newDoctor(a), newVersion(a),
 	)
 	root.InitDefaultCompletionCmd()
 	return root

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"tooldex/catalog"
+	"tooldex/store"
+	"tooldex/tool"
+)
+
+// configuration looks at the file, and for variables that are named like ours and mean nothing.
+func (d *doctor) configuration() {
+	switch {
+	case d.confErr != nil:
+		d.fail("configuration", d.conf.path, d.confErr)
+	case d.conf.path == "" || d.conf.file.lines == nil && d.conf.file.servers == nil:
+		d.fine("configuration", "", "no file; flags, environment and defaults hold")
+	default:
+		d.fine("configuration", d.conf.path, "%d servers, %d profiles", len(d.conf.file.servers), len(d.conf.file.profiles))
+	}
+	known := []string{configVariable}
+	for _, s := range settings() {
+		known = append(known, s.env)
+	}
+	for _, kv := range os.Environ() {
+		name, _, _ := strings.Cut(kv, "=")
+		if !strings.HasPrefix(name, "TOOLDEX_") || strings.HasPrefix(name, "TOOLDEX_TEST") || slices.Contains(known, name) {
+			continue
+		}
+		d.tell(isWarn, "configuration", name, "the nearest known variable is "+catalog.Nearest(name, known), "this variable of the environment has no meaning")
+	}
+}
+
+// lockPatience is how long doctor waits for other processes.
+const lockPatience = 2 * time.Second
+
+// data looks at the data directory and the file in it, and reports whether it can be used.
+func (d *doctor) data(ctx context.Context) bool {
+	info, err := os.Stat(d.dataDir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		d.tell(isNote, "data", d.dataDir, "", "the directory is made now, since there was none")
+	case err != nil:
+		d.tell(isBroken, "data", d.dataDir, "see that you may read the folder, or give --data-dir", "%v", cause(err))
+		return false
+	case !info.IsDir():
+		d.tell(isBroken, "data", d.dataDir, "move the file away, or give --data-dir", "it is not a directory")
+		return false
+	default:
+		d.private(info)
+	}
+	s, err := store.Open(d.dataDir, store.Options{LockTimeout: lockPatience})
+	if err == nil {
+		err = s.Check(ctx)
+	}
+	if err != nil {
+		d.fail("data", d.dataDir, err)
+		if last := &d.found[len(d.found)-1]; tool.CodeOf(err) == tool.Timeout {
+			last.Remedy = "end the process that keeps " + store.FileName + " locked; fuser or lsof name it"
+		}
+		return false
+	}
+	size := int64(0)
+	if info, err := os.Stat(s.Path()); err == nil {
+		size = info.Size()
+	}
+	d.fine("data", s.Path(), "sound, and not locked; %.1f MB", float64(size)/1e6)
+	return true
+}
+
+// private wants the data directory to be its owner's alone: configurations of servers hold secrets.
+func (d *doctor) private(info fs.FileInfo) {
+	const others = 0o077
+	mode := info.Mode().Perm()
+	if runtime.GOOS == "windows" || mode&others == 0 {
+		return
+	}
+	status, remedy := isWarn, "chmod 700 "+d.dataDir+", or tooldex doctor --fix"
+	if d.mend && os.Chmod(d.dataDir, mode&^others) == nil {
+		status, remedy = isFixed, ""
+	}
+	d.tell(status, "data", d.dataDir, remedy, "others may look into the directory (mode %o)", mode)
+}
+
+// embedding asks the model that was chosen.
+func (d *doctor) embedding(ctx context.Context) {
+	m, err := d.chosenEmbedder()
+	if err != nil {
+		d.fail("model", d.embedder, err)
+		return
+	}
+	if m == nil {
+		d.fine("model", "builtin", "works without any server")
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	start := time.Now()
+	if err := m.probe(ctx); err != nil {
+		d.fail("model", d.embedder, err)
+		return
+	}
+	d.fine("model", d.embedder, "answers in %s", rounded(time.Since(start)))
+}
+
+// port looks whether the address to serve on is free, or tooldex itself is there.
+func (d *doctor) port(ctx context.Context) {
+	v, _ := d.conf.value("serve.listen")
+	addr := configText(v)
+	here, err := loopback(addr)
+	if err != nil {
+		d.fail("port", addr, err)
+		return
+	}
+	if !here && d.getenv("TOOLDEX_TOKEN") == "" && d.getenv("TOOLDEX_TOKEN_FILE") == "" && d.getenv("TOOLDEX_TOKENS") == "" {
+		d.tell(isBroken, "port", addr, "set TOOLDEX_TOKEN, or listen on "+defaultListen, "others can reach the address, and there is no token")
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	if err == nil {
+		_ = l.Close() // nobody has connected yet
+		d.fine("port", addr, "free for tooldex serve")
+		return
+	}
+	if servesAt(ctx, addr) {
+		d.fine("port", addr, "tooldex serves here")
+		return
+	}
+	d.tell(isWarn, "port", addr, "end the other program, or choose another address with --listen or TOOLDEX_LISTEN", "cannot be listened on: %v", err)
+}
+
+// servesAt reports whether a tooldex answers at an address.
+func servesAt(ctx context.Context, addr string) bool {
+	ctx, cancel := context.WithTimeout(ctx, lockPatience)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+"/healthz", nil)
+	if err != nil {
+		return false
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = res.Body.Close() }()
+	return res.StatusCode == http.StatusOK
+}
+
+// rounded is a duration as people read it.
+func rounded(took time.Duration) string {
+	if took < time.Second {
+		return fmt.Sprintf("%d ms", took.Milliseconds())
+	}
+	return fmt.Sprintf("%.1f s", took.Seconds())
+}

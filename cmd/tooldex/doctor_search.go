@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"tooldex/eval"
+	"tooldex/knowledge"
+	"tooldex/mcpsrv"
+	"tooldex/tool"
+)
+
+// index looks whether every tool can be found by its name.
+func (d *doctor) index(ctx context.Context, s *stack) {
+	set := s.catalog.Set()
+	if set.Len() == 0 {
+		d.tell(isNote, "index", "", importHint, "no tools are stored yet")
+		return
+	}
+	if snap := s.index.Current(); snap == nil || snap.Len() != set.Len() {
+		d.tell(isBroken, "index", "", "tooldex index rebuild, then tooldex import", "it does not hold the tools that are stored")
+		return
+	}
+	var lost []string
+	enabled := 0
+	for _, t := range set.All() {
+		if t.Disabled {
+			continue
+		}
+		enabled++
+		ok, err := findsByName(ctx, s, t)
+		if err != nil {
+			d.fail("index", "", err)
+			return
+		}
+		if !ok {
+			lost = append(lost, string(t.ID()))
+		}
+	}
+	if len(lost) == 0 {
+		d.fine("index", "", "each of %d tools is found by its name", enabled)
+	}
+	d.group(isBroken, "index", "tooldex index rebuild, then tooldex import", lost, "%d tools are not found by their names")
+}
+
+// findsByName reports whether a tool, or another server's copy of it, is among the first for its own name.
+func findsByName(ctx context.Context, s *stack, t *tool.Tool) (bool, error) {
+	res, err := s.engine.Search(ctx, tool.Query{Text: s.catalog.Set().Exposed(t.ID())})
+	if err != nil {
+		return false, err
+	}
+	for _, h := range res.Tools {
+		if h.ID == t.ID() || strings.EqualFold(h.Name, t.Name) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// names looks at the names under which clients see tools.
+func (d *doctor) names(s *stack) {
+	set := s.catalog.Set()
+	one := len(set.Servers()) == 1
+	var repaired []string
+	servers := map[string]int{}
+	for _, t := range set.All() {
+		servers[t.Name]++
+		plain := t.Server + "__" + t.Name
+		if one {
+			plain = t.Name
+		}
+		if exposed := set.Exposed(t.ID()); exposed != plain {
+			repaired = append(repaired, fmt.Sprintf("%s is offered as %s", t.ID(), exposed))
+		}
+	}
+	shared := 0
+	for _, n := range servers {
+		if n > 1 {
+			shared++
+		}
+	}
+	if shared > 0 {
+		d.tell(isNote, "names", "", "", "%d names are those of tools of several servers, which SERVER__NAME tells apart", shared)
+	}
+	d.group(isNote, "names", "a shorter or plainer name of the server helps; clients take 64 letters, digits, hyphens and underscores", repaired, "%d tools have other names for clients, since theirs are too long, taken, or not allowed")
+}
+
+// mode tells what auto lists for clients.
+func (d *doctor) mode(s *stack) {
+	tokens := 0
+	for _, t := range s.catalog.Set().All() {
+		if !t.Disabled {
+			tokens += t.Tokens()
+		}
+	}
+	threshold := mcpsrv.DefaultThreshold
+	if v, _ := d.conf.value("serve.threshold"); v != nil {
+		if n, err := fmt.Sscan(configText(v), &threshold); n == 0 || err != nil {
+			threshold = mcpsrv.DefaultThreshold
+		}
+	}
+	mode := "dynamic for clients that follow changes of their list, and search for others"
+	if tokens > 0 && tokens <= threshold {
+		mode = "full"
+	}
+	chosen := "auto"
+	if v, _ := d.conf.value("serve.mode"); v != nil {
+		chosen = configText(v)
+	}
+	d.fine("mode", chosen, "a plain list has %d tokens, the threshold is %d: auto is %s", tokens, threshold, mode)
+}
+
+// What a text is too long from: one provider refuses longer descriptions.
+const (
+	longDescription = 1024
+	coin            = .5 // of collisions: no better than chance
+	mostCollisions  = 200
+)
+
+// search looks at how well the tools can be found and told apart.
+func (d *doctor) search(ctx context.Context, s *stack) {
+	set := s.catalog.Set()
+	if set.Len() == 0 {
+		return
+	}
+	var bare, long, idle []string
+	for _, t := range set.All() {
+		if t.Disabled {
+			continue
+		}
+		n := utf8.RuneCountInString(strings.TrimSpace(t.Description))
+		switch {
+		case n == 0:
+			bare = append(bare, string(t.ID()))
+		case n > longDescription:
+			long = append(long, fmt.Sprintf("%s: %d characters", t.ID(), n))
+		}
+		if n > 0 && saysNothing(t) {
+			idle = append(idle, fmt.Sprintf("%s: %q", t.ID(), t.Summary))
+		}
+	}
+	const overlay = "an overlay gives them what they lack; tooldex eval describe TOOL says what"
+	d.group(isWarn, "search", overlay, bare, "%d tools have no description")
+	d.group(isWarn, "search", "their makers should say less; --mode search keeps them out of lists, where some providers refuse them", long, "%d descriptions are longer than 1024 characters")
+	d.group(isNote, "search", overlay, idle, "%d summaries say no more than the name")
+	l := labelled{s, eval.NewDataset("stored", set)}
+	pairs, err := l.inspector().Collide(ctx, mostCollisions)
+	if err != nil {
+		d.fail("search", "", err)
+		return
+	}
+	var same []string
+	for _, p := range pairs {
+		if p.Same || p.Apart <= coin {
+			same = append(same, fmt.Sprintf("%s and %s", p.A, p.B))
+		}
+	}
+	d.group(isWarn, "search", "tooldex eval collide tells the words that would; disable one of two that do the same", same, "%d pairs of tools that no request can tell apart")
+	if len(bare)+len(long)+len(idle)+len(same) == 0 {
+		d.fine("search", "", "every tool says what it does, and can be told from the others")
+	}
+}
+
+// saysNothing reports whether a summary has no word that the tool's name has not.
+func saysNothing(t *tool.Tool) bool {
+	var a knowledge.Analyzer
+	named := map[string]bool{}
+	for _, term := range a.Terms(nil, t.Name+" "+t.Server) {
+		named[term] = true
+	}
+	for _, term := range a.Terms(nil, t.Summary) {
+		if !named[term] {
+			return false
+		}
+	}
+	return true
+}
