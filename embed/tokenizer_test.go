@@ -82,6 +82,8 @@ func TestTokenizersRefused(t *testing.T) {
 		{"an anchor", `{` + level + `,"pre_tokenizer":{"type":"Split","pattern":{"Regex":"^a"},"behavior":"Isolated"}}`, "place"},
 		{"the word for unknown missing", `{"model":{"type":"WordPiece","unk_token":"[UNK]","vocab":{"a":0}}}`, "[UNK]"},
 		{"the number for unknown out of range", `{"model":{"type":"Unigram","unk_id":7,"vocab":[["a",-1]]}}`, "token 7"},
+		{"a Unigram token with too much", `{"model":{"type":"Unigram","vocab":[["a",1,2]]}}`, "Unigram"},
+		{"a Unigram token without a score", `{"model":{"type":"Unigram","vocab":[["a"]]}}`, "score"},
 		{"a merge of nothing", `{"model":{"type":"BPE","vocab":{"a":0},"merges":["a b"]}}`, "merge 0"},
 		{"a negative number", `{"model":{"type":"WordLevel","unk_token":"u","vocab":{"u":0,"a":-2}}}`, "-2"},
 		{"a number beyond all", `{"model":{"type":"WordLevel","unk_token":"u","vocab":{"u":0,"a":2000000000}}}`, "2000000000"},

@@ -1,8 +1,11 @@
 package embed
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
+	"strconv"
 	"unicode/utf8"
 )
 
@@ -16,29 +19,47 @@ type unigram struct {
 	widest   int // bytes of the longest token
 }
 
+// scoredToken is a token as a file has it: a list of its text and the logarithm of how likely it is.
+type scoredToken struct {
+	text  string
+	score float64
+}
+
+// UnmarshalJSON reads a token. There are half a million in large models, so it does not go through the general way.
+func (t *scoredToken) UnmarshalJSON(b []byte) error {
+	comma := bytes.LastIndexByte(b, ',')
+	if comma < 1 || b[0] != '[' {
+		return fmt.Errorf("%.80q is not a token and its score", b)
+	}
+	text := bytes.TrimSpace(b[1:comma])
+	if n := len(text); n >= 2 && text[0] == '"' && text[n-1] == '"' && !bytes.ContainsAny(text[1:n-1], `"\`) && utf8.Valid(text) {
+		t.text = string(text[1 : n-1])
+	} else if err := json.Unmarshal(text, &t.text); err != nil {
+		return err
+	}
+	var err error
+	t.score, err = strconv.ParseFloat(string(bytes.TrimSpace(b[comma+1:len(b)-1])), 64)
+	return err
+}
+
 // unkPenalty is how much less likely than the unlikeliest token something unknown is.
 const unkPenalty = 10
 
 func parseUnigram(raw json.RawMessage) (tokenModel, error) {
 	var f struct {
-		Vocab []json.RawMessage `json:"vocab"`
-		Unk   *int32            `json:"unk_id"`
-		Bytes bool              `json:"byte_fallback"`
+		Vocab []scoredToken `json:"vocab"`
+		Unk   *int32        `json:"unk_id"`
+		Bytes bool          `json:"byte_fallback"`
 	}
 	if err := unmarshal(raw, &f, "Unigram"); err != nil {
 		return nil, err
 	}
 	m := &unigram{vocab: make(map[string]int32, len(f.Vocab)), scores: make([]float64, len(f.Vocab)), unk: -1, bytes: f.Bytes}
 	least := math.Inf(1)
-	for i, raw := range f.Vocab {
-		var token string
-		entry := []any{&token, &m.scores[i]}
-		if err := unmarshal(raw, &entry, "a Unigram token"); err != nil {
-			return nil, err
-		}
-		m.vocab[token] = int32(i)
-		m.widest = max(m.widest, len(token))
-		least = min(least, m.scores[i])
+	for i, t := range f.Vocab {
+		m.vocab[t.text], m.scores[i] = int32(i), t.score
+		m.widest = max(m.widest, len(t.text))
+		least = min(least, t.score)
 	}
 	if f.Unk != nil {
 		if m.unk = *f.Unk; m.unk < 0 || int(m.unk) >= len(f.Vocab) {
