@@ -47,8 +47,9 @@ func decode(b []byte) *counts {
 		return newCounts()
 	}
 	maps.DeleteFunc(c.Servers, func(_ string, s *served) bool { return s == nil })
+	edges := bounds()
 	for _, h := range c.histograms() {
-		h.Counts = h.Counts[:min(len(h.Counts), len(bounds())+1)]
+		h.Counts = h.Counts[:min(len(h.Counts), len(edges)+1)]
 	}
 	whole := newCounts() // what is null in c is empty here
 	whole.add(c)

@@ -228,10 +228,10 @@ func TestEnvironment(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tr, err := FromEnvironment(func(key string) string { return c.env[key] }, "", nil)
-			defer tr.Close()
 			if (tr != nil) != c.on || (err != nil) != (c.fails != "") {
 				t.Fatalf("%v %v", tr, err)
 			}
+			tr.Close()
 			if err != nil && (tool.CodeOf(err) != tool.Invalid || !strings.Contains(err.Error(), c.fails) || strings.Contains(err.Error(), "s3cret")) {
 				t.Errorf("%v", err)
 			}
