@@ -18,8 +18,8 @@ import (
 // requests stand in for what a model would write, and requests that were held out are searched before and after. The stand-ins were
 // written by a model that knew the tools, from descriptions such as these, so they are what a good writer brings, not any writer.
 func TestEnrichmentHelps(t *testing.T) {
-	if testing.Short() {
-		t.Skip("searches two thousand times")
+	if testing.Short() || raceEnabled {
+		t.Skip("searches three thousand times, on one goroutine")
 	}
 	folder := dataFolder(t, "sets", "metatool_single")
 	src := &fake{name: "plugins"}

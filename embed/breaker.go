@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// BreakerOptions configure a [Breaker]. The zero value opens after three failures for ten seconds.
+// BreakerOptions configure a [Breaker]. The zero value opens after three failures for five seconds.
 type BreakerOptions struct {
 	Failures int           // in a row, after which the model is left alone; 0 means 3
-	Pause    time.Duration // for which it is left alone at first; doubled as long as it fails, up to ten times; 0 means 10 seconds
+	Pause    time.Duration // for which it is left alone at first; doubled as long as it fails, up to ten times; 0 means 5 seconds
 	// Patience bounds one call of Queries: a model that takes longer has failed it. 0 means 5 seconds.
 	Patience time.Duration
 	// Changed is told when the model is given up, with the error, and when it answers again, with nil. It must not call the Breaker.
@@ -40,7 +40,7 @@ func NewBreaker(of Embedder, o BreakerOptions) *Breaker {
 		o.Failures = 3
 	}
 	if o.Pause <= 0 {
-		o.Pause = 10 * time.Second
+		o.Pause = 5 * time.Second
 	}
 	if o.Patience <= 0 {
 		o.Patience = 5 * time.Second

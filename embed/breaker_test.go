@@ -58,9 +58,9 @@ func TestBreaker(t *testing.T) {
 		if m.asked != 3 || len(told) != 1 || !errors.Is(told[0], errDown) {
 			t.Fatalf("asked %d times, told %v", m.asked, told)
 		}
-		time.Sleep(10 * time.Second) // synctest: no time passes outside
-		_ = ask()                    // the trial, which fails, and doubles the pause
-		time.Sleep(19 * time.Second)
+		time.Sleep(5 * time.Second) // synctest: no time passes outside
+		_ = ask()                   // the trial, which fails, and doubles the pause
+		time.Sleep(9 * time.Second)
 		if _ = ask(); m.asked != 4 {
 			t.Fatalf("asked %d times within the doubled pause", m.asked)
 		}

@@ -24,8 +24,7 @@ const embedderHint = "use builtin, model2vec:FOLDER, ollama:MODEL or openai:MODE
 // embedder is the model that the user chose in place of the built-in one.
 type embedder struct {
 	embed.Embedder
-	spec  string // as it was chosen
-	probe func(ctx context.Context) error
+	probe func(ctx context.Context) error // asks it what it is
 }
 
 // builtin returns the model inside the binary, with the knowledge that is lent, or not.
@@ -49,7 +48,7 @@ func (a *app) chosenEmbedder() (*embedder, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &embedder{embed.NewCache(m, 0), a.embedder, func(context.Context) error { return nil }}, nil
+		return &embedder{embed.NewCache(m, 0), func(context.Context) error { return nil }}, nil
 	case "ollama", "openai":
 	default:
 		return nil, usageError{"unknown embedder " + a.embedder, embedderHint}
@@ -100,12 +99,12 @@ func misused(err error) error {
 func (a *app) guarded(m embed.Embedder, probe func(context.Context) error) *embedder {
 	b := embed.NewBreaker(m, embed.BreakerOptions{Changed: func(err error) {
 		if err != nil {
-			a.log.Warn("the embedding model does not answer; tools are searched by words only until it does", "embedder", a.embedder, "error", err)
+			a.log.Warn("the embedding model does not answer; tools are searched by words only until it does", a.failed(err)...)
 			return
 		}
 		a.log.Warn("the embedding model answers again", "embedder", a.embedder)
 	}})
-	return &embedder{embed.NewCache(b, 0), a.embedder, probe}
+	return &embedder{embed.NewCache(b, 0), probe}
 }
 
 // modelSettings are what may follow a remote model's name: ?batch=16&timeout=30s.
@@ -195,14 +194,19 @@ func (a *app) answers(ctx context.Context, e *embedder) bool {
 	defer cancel()
 	err := e.probe(ctx)
 	if err != nil {
-		args := []any{"embedder", a.embedder, "error", err}
-		var told *embed.Error
-		if errors.As(err, &told) && told.Hint != "" {
-			args = append(args, "hint", told.Hint)
-		}
-		a.log.Warn("the embedding model does not answer; tools are searched by words only", args...)
+		a.log.Warn("the embedding model does not answer; tools are searched by words only", a.failed(err)...)
 	}
 	return err == nil
+}
+
+// failed is what the log tells of an error of the chosen model.
+func (a *app) failed(err error) []any {
+	args := []any{"embedder", a.embedder, "error", err}
+	var told *embed.Error
+	if errors.As(err, &told) && told.Hint != "" {
+		args = append(args, "hint", told.Hint)
+	}
+	return args
 }
 
 // embedNow makes tools searchable by the chosen model, with progress on a terminal. What fails is told, and no reason to stop: what is in
@@ -214,7 +218,7 @@ func (a *app) embedNow(ctx context.Context, s *stack) {
 	p := a.newProgress()
 	defer p.end()
 	if err := s.catalog.Use(ctx, s.model, func(done, total int) { p.update("embedding tools with "+a.embedder, done, total) }); err != nil && ctx.Err() == nil {
-		a.log.Warn("not all tools could be embedded; it goes on with the next command", "embedder", a.embedder, "error", err)
+		a.log.Warn("not all tools could be embedded; it goes on with the next command", a.failed(err)...)
 	}
 }
 
@@ -245,7 +249,7 @@ func (a *app) embedAlways(ctx context.Context, s *stack) {
 		case err == nil && begun:
 			a.log.Info("all tools are embedded", "embedder", a.embedder)
 		case err != nil && err.Error() != last:
-			a.log.Warn("not all tools could be embedded yet", "embedder", a.embedder, "error", err)
+			a.log.Warn("not all tools could be embedded yet", a.failed(err)...)
 		}
 		last = ""
 		if err != nil {
