@@ -59,15 +59,16 @@ func chromium(t *testing.T) *browser {
 	if program == "" {
 		t.Skip("no Chromium is installed; Debian has one as the package chromium")
 	}
+	dir, err0 := os.MkdirTemp("", "chromium")
 	fromUs, to, err1 := os.Pipe()
 	from, toUs, err2 := os.Pipe()
-	if err := errors.Join(err1, err2); err != nil {
+	if err := errors.Join(err0, err1, err2); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), program, "--headless=new", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
 		"--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions", "--mute-audio",
-		"--force-color-profile=srgb", "--lang=en-US", "--user-data-dir="+t.TempDir(), "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1", "about:blank")
-	cmd.Env = append(os.Environ(), "TZ=UTC", "HOME="+t.TempDir())
+		"--force-color-profile=srgb", "--lang=en-US", "--user-data-dir="+dir, "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1", "about:blank")
+	cmd.Env = append(os.Environ(), "TZ=UTC", "HOME="+dir)
 	cmd.ExtraFiles = []*os.File{fromUs, toUs} // 3 and 4, as Chromium has it
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -86,6 +87,7 @@ func chromium(t *testing.T) *browser {
 		_ = cmd.Wait()
 		_ = from.Close()
 		<-read
+		_ = os.RemoveAll(dir) // what it started may still write there
 	})
 	return b
 }

@@ -7,7 +7,11 @@ import { tile } from './selection.js';
 import { local } from './state.js';
 import { addSaying } from './words.js';
 
-const windows = [['1h', 'last hour', 3600e3], ['24h', 'last 24 hours', 24 * 3600e3], ['7d', 'last 7 days', 7 * 24 * 3600e3], ['all', 'all time', 0]];
+const minute = 60e3;
+const hour = 60 * minute;
+
+// The windows: their names, how long they are and the steps that the service counts in, in milliseconds.
+const windows = [['1h', 'last hour', hour, minute], ['24h', 'last 24 hours', 24 * hour, hour], ['7d', 'last 7 days', 7 * 24 * hour, hour], ['all', 'all time', 0, hour]];
 
 const every = 10000; // milliseconds between two looks
 
@@ -44,8 +48,8 @@ function draw(body, m) {
     replace(body, empty('Nothing was asked in this time', 'Requests of agents are counted, what is tried out in this panel is not.'));
     return;
   }
-  const span = windows.find(([value]) => value === m.window)?.[2];
-  const time = span ? { from: Date.now() - span, to: Date.now() } : {};
+  const [, , span, step] = windows.find(([value]) => value === m.window) ?? windows[3];
+  const time = { from: span ? Date.now() - span : undefined, to: Date.now(), step };
   const points = m.series ?? [];
   replace(body,
     h('div', { class: 'tiles' },
@@ -57,7 +61,7 @@ function draw(body, m) {
       tile('Calls', fmt.short(m.calls), m.errors ? `${fmt.short(m.errors)} failed` : 'none failed'),
       tile('Search time', fmt.ms(m.searchLatency.p50Ms), `99 % within ${fmt.ms(m.searchLatency.p99Ms)}`)),
     m.degraded > 0 && h('p', { class: 'note warn' }, `${fmt.count(m.degraded, 'search', 'searches')} went by words only: the embedder did not answer.`),
-    points.length > 0 && h('div', { class: 'charts' },
+    points.length > 0 && h('div', { class: 'charts three' },
       overTime(points, [{ name: 'requests', kind: 'a', of: (p) => p.requests - p.foundNothing }, { name: 'found nothing', kind: 'c', of: (p) => p.foundNothing }], { title: 'Requests', window: time }),
       overTime(points, [{ name: 'calls', kind: 'b', of: (p) => p.calls - p.errors }, { name: 'failed', kind: 'd', of: (p) => p.errors }], { title: 'Calls', window: time }),
       overTime(points, [{ name: 'tokens', kind: 'a', of: (p) => p.tokenSavings }], { title: 'Tokens saved', window: time })),

@@ -6,33 +6,33 @@ import { fmt, h } from './dom.js';
 function ceiling(most) {
   if (most <= 0) return 1;
   const power = 10 ** Math.floor(Math.log10(most));
-  return [1, 2, 2.5, 5, 10].map((m) => m * power).find((m) => m >= most);
+  return [1, 2, 4, 6, 8, 10].map((m) => m * power).find((m) => m >= most);
 }
 
-// The widths of steps in milliseconds, by window.
-const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
+const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 const day = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' });
 
 // overTime draws a bar for each point, stacked from parts: [{name, kind, of: point => number}]. Points without use are left
-// out by the service, so bars stand where their time is.
+// out by the service, so bars stand where their time is. The window is {from, to, step} in milliseconds; without from it
+// begins with the first point.
 export function overTime(points, parts, { title, window }) {
-  const width = 640;
-  const height = 150;
-  const left = 44;
+  const width = innerWidth < 640 ? 340 : 400; // about as wide as it is shown, so that its text keeps its size
+  const height = 140;
+  const left = 40;
   const bottom = 20;
   const sums = points.map((p) => parts.reduce((n, part) => n + part.of(p), 0));
   const top = ceiling(Math.max(...sums, 0));
   const times = points.map((p) => Date.parse(p.time));
-  const step = stepOf(times, window);
-  const from = window.from ?? Math.min(...times);
-  const to = Math.max(window.to ?? 0, Math.max(...times) + step);
+  const { step } = window;
+  const from = Math.min(window.from ?? Infinity, ...times);
+  const to = Math.max(window.to, Math.max(...times) + step);
   const x = (t) => left + ((t - from) / Math.max(to - from, 1)) * (width - left);
   const y = (v) => 8 + (1 - v / top) * (height - bottom - 8);
   const bar = Math.max(Math.min(x(from + step) - left - 1, 24), 1.5);
   const label = to - from > 48 * 3600e3 ? day : clock;
   const ticks = [0, 1 / 3, 2 / 3, 1].map((f) => from + f * (to - from));
   const svg = h('svg', { viewBox: `0 0 ${width} ${height}`, class: 'chart', role: 'img', 'aria-label': `${title}: ${fmt.short(sums.reduce((a, b) => a + b, 0))} in all, at most ${fmt.short(Math.max(...sums, 0))} at once` },
-    [0, 0.5, 1].map((f) => [
+    (top > 1 ? [0, 0.5, 1] : [0, 1]).map((f) => [
       h('line', { x1: left, x2: width, y1: y(f * top), y2: y(f * top), class: f === 0 ? 'axis' : 'grid' }),
       h('text', { x: left - 6, y: y(f * top) + 4, class: 'tick end' }, fmt.short(f * top)),
     ]),
@@ -47,12 +47,6 @@ export function overTime(points, parts, { title, window }) {
       }));
     }));
   return h('figure', { class: 'chart-box' }, h('figcaption', null, title, parts.length > 1 && h('span', { class: 'legend' }, parts.map((p) => h('span', { class: `key ${p.kind}` }, p.name)))), svg);
-}
-
-function stepOf(times, window) {
-  let step = window.step ?? Infinity;
-  for (let i = 1; i < times.length; i++) step = Math.min(step, times[i] - times[i - 1]);
-  return Number.isFinite(step) ? step : 60e3;
 }
 
 // byName draws a bar for each of the first few names. The names are text beside it, so it reads as a table.

@@ -30,8 +30,8 @@ async function save(change) {
 
 function edit(host) {
   const mode = h('select', { id: 'pref-mode' }, [['', 'auto, by default'], ['auto', 'auto: what the message needs'], ['manual', 'manual: only what is asked for by name'], ['all', 'all: every tool']].map(([v, t]) => h('option', { value: v }, t)));
-  const most = h('input', { id: 'pref-most', type: 'number', min: 1, max: 1000, placeholder: '15' });
-  const threshold = h('input', { id: 'pref-threshold', type: 'number', min: 1, placeholder: '50000' });
+  const most = h('input', { id: 'pref-most', type: 'number', min: 1, max: 1000, placeholder: '15, by default' });
+  const threshold = h('input', { id: 'pref-threshold', type: 'number', min: 1, placeholder: '50000, by default' });
   const categories = h('div');
   const lists = h('div');
 

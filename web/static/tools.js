@@ -38,7 +38,7 @@ export function toolsView(host, params) {
 
   // The address holds what is searched for and which tool is open, so that a reload shows the same.
   const address = later(200, () => {
-    if (!split.isConnected) return; // another view has the address by now
+    if (!split.isConnected || !/^(#\/tools.*)?$/.test(location.hash)) return; // another view has the address by now
     const p = new URLSearchParams();
     if (q.value.trim()) p.set('q', q.value.trim());
     if (server.value) p.set('server', server.value);
