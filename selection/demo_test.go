@@ -164,6 +164,7 @@ func demoRequests(t testing.TB) []request {
 
 // TestMeaning holds that the same need in other words is known again, and another need in nearly the same words is not.
 func TestMeaning(t *testing.T) {
+	o := real(t, demoTools(t)[:60])
 	for _, c := range []struct {
 		first, second string
 		cached        bool
@@ -174,7 +175,7 @@ func TestMeaning(t *testing.T) {
 		{"list the files in this folder", "list the issues in this folder", false},
 		{"send an email to the team", "what is the weather", false},
 	} {
-		s := selection.NewSelector(real(t, demoTools(t)[:60]))
+		s := selection.NewSelector(o)
 		choose(t, s, tool.SelectionQuery{Message: c.first})
 		if got := choose(t, s, tool.SelectionQuery{Message: c.second}); got.Cached != c.cached {
 			t.Errorf("%q after %q: cached %v", c.second, c.first, got.Cached)

@@ -151,7 +151,7 @@ func independent(f tool.Format, t *tool.Tool, w selection.Written) error {
 	if err := json.Unmarshal(raw, &s); err != nil {
 		return err
 	}
-	if f == tool.FormatMCP { // the server's own, which may be of another draft
+	if f != tool.FormatAnthropic { // of MCP it is the server's own, which may be of another draft; that of OpenAI is made in the same way
 		return nil
 	}
 	_, err = s.Resolve(nil)

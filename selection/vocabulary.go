@@ -23,11 +23,15 @@ func NewVocabulary(set *tool.Set) *Vocabulary {
 	return v
 }
 
+// asking are words that ask to be told something, in whatever way: names of tools have now one of them and now another. The last few
+// hold names and sentences together.
+var asking = []string{"get", "list", "show", "display", "view", "fetch", "retrieve", "tell", "give", "all", "the", "and", "for", "with"}
+
 // Key returns the words of a text that names of tools have: texts of equal keys may mean the same.
 func (v *Vocabulary) Key(text string) string {
 	var out []string
 	for _, w := range words(text) {
-		if v.words[w] {
+		if v.words[w] && !slices.Contains(asking, w) {
 			out = append(out, w)
 		}
 	}
