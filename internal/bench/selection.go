@@ -34,7 +34,8 @@ func scenarios() []scenario {
 		{"Full refactoring", nil, []tool.ID{"codebase/rename_symbol", "codebase/extract_function", "codebase/move_symbol"}, .60},
 		{
 			"Open the login page, fill in the form, submit it and take a screenshot", coding(),
-			[]tool.ID{"browser/browser_navigate", "browser/browser_fill_form", "browser/browser_click", "browser/browser_take_screenshot"}, .85,
+			[]tool.ID{"browser/browser_navigate", "browser/browser_fill_form", "browser/browser_click", "browser/browser_take_screenshot"},
+			.85,
 		},
 	}
 }
