@@ -1,0 +1,158 @@
+package clients
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tooldex/tool"
+)
+
+// TestFilesOfClients holds where each client keeps its servers on each platform. Paths are written with slashes.
+func TestFilesOfClients(t *testing.T) {
+	env := map[string]string{"APPDATA": "/roaming", "XDG_CONFIG_HOME": "/xdg"}
+	windows := func(name string) string { return map[string]string{"APPDATA": env["APPDATA"]}[name] }
+	xdg := func(name string) string { return map[string]string{"XDG_CONFIG_HOME": env["XDG_CONFIG_HOME"]}[name] }
+	moved := func(name string) string {
+		return map[string]string{"CODEX_HOME": "/codex", "CLAUDE_CONFIG_DIR": "/claude"}[name]
+	}
+	tests := []struct {
+		os, client string
+		getenv     func(string) string
+		want       []string
+	}{
+		{"linux", "claude-desktop", none, []string{"/h/.config/Claude/claude_desktop_config.json"}},
+		{"linux", "claude-desktop", xdg, []string{"/xdg/Claude/claude_desktop_config.json"}},
+		{"darwin", "claude-desktop", none, []string{"/h/Library/Application Support/Claude/claude_desktop_config.json"}},
+		{"windows", "claude-desktop", windows, []string{"/roaming/Claude/claude_desktop_config.json"}},
+		{"windows", "claude-desktop", none, nil},
+		{"linux", "claude-code", none, []string{"/h/.claude.json", "/p/.mcp.json"}},
+		{"linux", "claude-code", moved, []string{"/claude/.claude.json", "/p/.mcp.json"}},
+		{"linux", "cursor", none, []string{"/h/.cursor/mcp.json", "/p/.cursor/mcp.json"}},
+		{"linux", "vscode", none, []string{"/h/.config/Code/User/mcp.json", "/h/.config/Code/User/settings.json", "/p/.vscode/mcp.json"}},
+		{"darwin", "vscode", none, []string{"/h/Library/Application Support/Code/User/mcp.json", "/h/Library/Application Support/Code/User/settings.json", "/p/.vscode/mcp.json"}},
+		{"windows", "vscode", windows, []string{"/roaming/Code/User/mcp.json", "/roaming/Code/User/settings.json", "/p/.vscode/mcp.json"}},
+		{"linux", "gemini", none, []string{"/h/.gemini/settings.json", "/p/.gemini/settings.json"}},
+		{"linux", "codex", none, []string{"/h/.codex/config.toml"}},
+		{"linux", "codex", moved, []string{"/codex/config.toml"}},
+		{"linux", "windsurf", none, []string{"/h/.codeium/windsurf/mcp_config.json"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.os+" "+tt.client, func(t *testing.T) {
+			c, ok := Named(tt.client)
+			if !ok {
+				t.Fatal("unknown")
+			}
+			var got []string
+			for _, f := range c.Files(Place{OS: tt.os, Home: "/h", Dir: "/p", Getenv: tt.getenv}) {
+				got = append(got, filepath.ToSlash(f.Path))
+				if f.Client != tt.client {
+					t.Errorf("the client is %q", f.Client)
+				}
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+	if _, ok := Named("emacs"); ok || len(Names()) != len(Known()) {
+		t.Errorf("names are %q", Names())
+	}
+}
+
+func TestWrite(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "made", "x.json")
+	if err := Write(path, nil, []byte("one"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(path, nil, []byte("two"), 0o600); tool.CodeOf(err) != tool.Unavailable {
+		t.Errorf("a file that came meanwhile: %v", err)
+	}
+	if err := Write(path, []byte("other"), []byte("two"), 0o600); tool.CodeOf(err) != tool.Unavailable {
+		t.Errorf("a file that changed meanwhile: %v", err)
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != "one" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if err := Write(filepath.Join(path, "below"), nil, []byte("x"), 0o600); tool.CodeOf(err) != tool.Invalid {
+		t.Errorf("below a file: %v", err)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, "made", ".*")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %q, %v", left, err)
+	}
+}
+
+// TestKeeperStacks undoes two changes of one file, the later first.
+func TestKeeperStacks(t *testing.T) {
+	k := Keeper{Dir: t.TempDir()}
+	path := filepath.Join(t.TempDir(), "x.json")
+	texts := []string{"zero", "one", "two"}
+	if err := os.WriteFile(path, []byte(texts[0]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 {
+		before, after := []byte(texts[i]), []byte(texts[i+1])
+		if err := k.Keep(Change{Client: "c", Path: path, Existed: true, Mode: 0o600, Written: Sum(after)}, before); err != nil {
+			t.Fatal(err)
+		}
+		if err := Write(path, before, after, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := k.Last("c", "elsewhere"); tool.CodeOf(err) != tool.NotFound {
+		t.Errorf("another file: %v", err)
+	}
+	for i := 1; i >= 0; i-- {
+		c, before, err := k.Last("c", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if done, err := Undo(c, before); !done || err != nil {
+			t.Fatalf("%v, %v", done, err)
+		}
+		if got, err := os.ReadFile(path); err != nil || string(got) != texts[i] {
+			t.Errorf("undone to %q, %v; want %q", got, err, texts[i])
+		}
+		if err := k.Forget(c); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestUndoOfWhatIsNotAsWritten leaves alone what somebody else has written since, and brings back what is gone.
+func TestUndoOfWhatIsNotAsWritten(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.json")
+	c := Change{Path: path, Existed: true, Mode: 0o600, Written: Sum([]byte("written"))}
+	for name, tt := range map[string]struct {
+		now, want string
+		done      bool
+	}{
+		"changed since": {"changed", "changed", false},
+		"as before":     {"before", "before", true},
+		"as written":    {"written", "before", true},
+	} {
+		if err := os.WriteFile(path, []byte(tt.now), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		done, err := Undo(c, []byte("before"))
+		got, readErr := os.ReadFile(path)
+		if done != tt.done || err != nil || readErr != nil || string(got) != tt.want {
+			t.Errorf("%s: %v, %v, %q", name, done, err, got)
+		}
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if done, err := Undo(c, []byte("before")); !done || err != nil {
+		t.Errorf("gone: %v, %v", done, err)
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != "before" {
+		t.Errorf("gone: %q, %v", got, err)
+	}
+	if done, err := Undo(Change{Path: filepath.Join(filepath.Dir(path), "never")}, nil); !done || err != nil {
+		t.Errorf("never there: %v, %v", done, err)
+	}
+}
