@@ -1,7 +1,7 @@
 # make check is what CI runs. Everything else is for people: `make` alone lists it.
 
 DATA      ?= ../shared/data
-FUZZTIME  ?= 5s
+FUZZTIME  ?= 3s
 GO        ?= go
 BIN       := bin/tooldex
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
@@ -37,8 +37,9 @@ vet: ## the compiler's own findings
 lint: ## the linters of .golangci.yml
 	$(TOOL) golangci-lint run ./...
 
-race: ## all tests in random order under the race detector
-	$(GO) test -race -shuffle=on ./...
+# Tests that mostly wait for other people's programs (servers of npm, a browser) run in "go test ./..." alone.
+race: ## all other tests in random order under the race detector
+	$(GO) test -race -short -shuffle=on ./...
 
 # Go's fuzzer now and then takes the end of its time for a failure, "context deadline exceeded", without an input that fails; such a
 # run is tried again.

@@ -49,6 +49,9 @@ type page struct {
 // chromium starts the browser, and skips the test where there is none.
 func chromium(t *testing.T) *browser {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("the browser is left out with -short")
+	}
 	var program string
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
 		if at, err := exec.LookPath(name); err == nil {

@@ -18,16 +18,13 @@ const serverVersion = "@2026.8.31"
 // npxServers configures three real servers, the first of them over a folder with one file, notes.txt.
 func npxServers(t *testing.T) (servers map[string]any, folder string) {
 	t.Helper()
-	npx, err := exec.LookPath("npx")
-	if err != nil {
-		t.Skip("npx is not installed, so no real server can be run")
-	}
+	npx := withNpx(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	if out, err := exec.CommandContext(ctx, "npm", "view", "@modelcontextprotocol/server-memory"+serverVersion, "version").CombinedOutput(); err != nil {
 		t.Skipf("npm cannot be reached, so no real server can be run: %v\n%s", err, out)
 	}
-	folder, err = filepath.EvalSymlinks(t.TempDir())
+	folder, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
