@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -74,6 +75,13 @@ func (s *stranger) word() string {
 	return list[s.IntN(len(list))]
 }
 
+// likely are values that fields take.
+var likely = map[string][]any{
+	"mode": {"auto", "manual", "all"}, "format": {"mcp", "anthropic", "openai", "openai-responses", "gemini"}, "message": {"read", "write"}, "query": {"read"},
+	"maxTools": {0, 1, 100}, "tokenThreshold": {0, 50, 5000}, "profile": {""}, "explicitTools": {[]string{"files/read_file"}},
+	"alwaysInclude": {[]string{"files/read_file"}}, "neverInclude": {[]string{"files/old", "gone/tool"}}, "deferLoading": {false}, "toolReferences": {false},
+}
+
 // value makes JSON for a schema, now and then of another type.
 func (s *stranger) value(schema json.RawMessage, depth int) any {
 	var v struct {
@@ -98,9 +106,13 @@ func (s *stranger) value(schema json.RawMessage, depth int) any {
 		return s.value(v.AnyOf[s.IntN(len(v.AnyOf))], depth+1)
 	case kind == "object":
 		out := map[string]any{}
-		for name, p := range v.Properties {
-			if s.IntN(3) > 0 {
-				out[name] = s.value(p, depth+1)
+		for _, name := range slices.Sorted(maps.Keys(v.Properties)) {
+			switch known := likely[name]; {
+			case s.IntN(3) == 0:
+			case len(known) > 0 && s.IntN(8) > 0:
+				out[name] = known[s.IntN(len(known))]
+			default:
+				out[name] = s.value(v.Properties[name], depth+1)
 			}
 		}
 		if len(v.Properties) == 0 {
