@@ -105,6 +105,31 @@ func TestPanel(t *testing.T) {
 	}
 }
 
+// TestPanelAsksForTheToken holds that the page shows nothing before it has the token, and keeps it while its tab is open.
+func TestPanelAsksForTheToken(t *testing.T) {
+	b := chromium(t)
+	t.Setenv("TOOLDEX_TOKEN", "s3cret")
+	base := serveHTTP(t, t.TempDir(), "--demo")
+	p := b.open(t, base)
+	p.until(one("dialog label", "TOOLDEX_TOKEN") + ` && document.querySelectorAll('.row').length === 0`)
+	p.fill("dialog input", "wrong")
+	p.press("Enter")
+	p.until(one("dialog p", "not taken"))
+	p.fill("dialog input", "s3cret")
+	p.press("Enter")
+	p.until(`!document.querySelector('dialog') && document.querySelectorAll('.row').length > 5`)
+	for _, f := range p.takeFaults() {
+		if !strings.Contains(f, "401") {
+			t.Errorf("the browser complains: %s", f)
+		}
+	}
+	p.reload()
+	p.until(`document.querySelectorAll('.row').length > 5 && !document.querySelector('dialog')`)
+	if faults := p.takeFaults(); len(faults) > 0 {
+		t.Errorf("after a reload the browser complains: %q", faults)
+	}
+}
+
 // apiBody asks the API, as a program does.
 func apiBody(t *testing.T, base, path string) []byte {
 	t.Helper()
