@@ -100,8 +100,10 @@ func TestAnswersFitTheDescription(t *testing.T) {
 	f := newFixture(t, nil)
 	f.o.Upstreams = f
 	d := readDocument(t, f)
-	bodies := map[string]string{"searchJSON": `{"query":["read"],"detail":"schema","explain":true}`, "searchToolsJSON": `{"query":"nothing like it"}`, "callTool": `{"arguments":{}}`,
-		"selectTools": `{"message":"read","explicitTools":["files/read_file"]}`, "putPreferences": `{"mode":"auto","categories":{"files":"always"}}`}
+	bodies := map[string]string{
+		"searchJSON": `{"query":["read"],"detail":"schema","explain":true}`, "searchToolsJSON": `{"query":"nothing like it"}`, "callTool": `{"arguments":{}}`,
+		"selectTools": `{"message":"read","explicitTools":["files/read_file"]}`, "putPreferences": `{"mode":"auto","categories":{"files":"always"}}`,
+	}
 	queries := map[string]string{"search": "?q=read&detail=schema&explain=true", "searchTools": "?q=zzz", "listTools": "?include_disabled=true&limit=2"}
 	for path, methods := range d.Paths {
 		for method, op := range methods {
