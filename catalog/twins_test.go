@@ -54,15 +54,18 @@ func TestTwins(t *testing.T) {
 		want   [][]tool.ID
 	}{
 		"two accounts": {
-			"the same server twice", []*tool.Tool{told("home/read_file", read, "path"), told("work/read_file", read, "path")},
+			"the same server twice",
+			[]*tool.Tool{told("home/read_file", read, "path"), told("work/read_file", read, "path")},
 			[][]tool.ID{{"home/read_file", "work/read_file"}},
 		},
 		"three": {
-			"a family is as large as it is", []*tool.Tool{told("a/read_file", read, "path"), told("b/readFile", read, "path"), told("c/READ-FILE", read, "path")},
+			"a family is as large as it is",
+			[]*tool.Tool{told("a/read_file", read, "path"), told("b/readFile", read, "path"), told("c/READ-FILE", read, "path")},
 			[][]tool.ID{{"a/read_file", "b/readFile", "c/READ-FILE"}},
 		},
 		"with the server's name before it": {
-			"some servers write their own name into those of their tools", []*tool.Tool{told("files/files_read_document", read, "path"), told("disk/read_document", read, "path")},
+			"some servers write their own name into those of their tools",
+			[]*tool.Tool{told("files/files_read_document", read, "path"), told("disk/read_document", read, "path")},
 			[][]tool.ID{{"disk/read_document", "files/files_read_document"}},
 		},
 		"two versions": {
@@ -74,7 +77,8 @@ func TestTwins(t *testing.T) {
 			[][]tool.ID{{"new/merge_request", "old/merge_request"}},
 		},
 		"nothing to enter": {
-			"without parameters only the whole text can tell", []*tool.Tool{told("a/now", "Get the current local time", []string{}...), told("b/now", "Get the current local time.", []string{}...)},
+			"without parameters only the whole text can tell",
+			[]*tool.Tool{told("a/now", "Get the current local time", []string{}...), told("b/now", "Get the current local time.", []string{}...)},
 			[][]tool.ID{{"a/now", "b/now"}},
 		},
 		"nothing to enter, other words": {

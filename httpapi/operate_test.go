@@ -78,8 +78,15 @@ func TestPanelNeedsNoToken(t *testing.T) {
 		method, target string
 		want           int
 	}{
-		{"GET", "/", 200}, {"HEAD", "/", 200}, {"GET", "/panel/app.js", 200}, {"POST", "/", 405}, {"POST", "/panel/app.js", 405},
-		{"GET", "/panel", 401}, {"GET", "/panelx", 401}, {"GET", "/api/tools", 401}, {"GET", "/search?q=a", 401},
+		{"GET", "/", 200},
+		{"HEAD", "/", 200},
+		{"GET", "/panel/app.js", 200},
+		{"POST", "/", 405},
+		{"POST", "/panel/app.js", 405},
+		{"GET", "/panel", 401},
+		{"GET", "/panelx", 401},
+		{"GET", "/api/tools", 401},
+		{"GET", "/search?q=a", 401},
 	} {
 		if w := f.do(c.method, c.target, ""); w.Code != c.want {
 			t.Errorf("%s %s: %d, want %d", c.method, c.target, w.Code, c.want)

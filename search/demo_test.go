@@ -123,8 +123,14 @@ func TestDemoNames(t *testing.T) {
 // TestWordsAreNoNames holds that what is ordinary language names no tool, though a tool may be spelled like it.
 func TestWordsAreNoNames(t *testing.T) {
 	set := tool.NewSet([]*tool.Tool{
-		{Server: "web", Name: "search"}, {Server: "web", Name: "fetch"}, {Server: "crm", Name: "follow_up"}, {Server: "media", Name: "youtube"},
-		{Server: "shell", Name: "readwrite"}, {Server: "js", Name: "nodejs"}, {Server: "chat", Name: "ask_codex"}, {Server: "notes", Name: "notion-search"},
+		{Server: "web", Name: "search"},
+		{Server: "web", Name: "fetch"},
+		{Server: "crm", Name: "follow_up"},
+		{Server: "media", Name: "youtube"},
+		{Server: "shell", Name: "readwrite"},
+		{Server: "js", Name: "nodejs"},
+		{Server: "chat", Name: "ask_codex"},
+		{Server: "notes", Name: "notion-search"},
 	}, "")
 	for text, want := range map[string][]string{
 		"search the web for news":                 nil,

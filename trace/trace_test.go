@@ -157,7 +157,8 @@ func TestSpans(t *testing.T) {
 	}
 	found, alone := c.spans[0], c.spans[len(c.spans)-1]
 	want := []pair{
-		{"tooldex.tools", map[string]any{"intValue": "2"}}, {"tooldex.confident", map[string]any{"boolValue": true}},
+		{"tooldex.tools", map[string]any{"intValue": "2"}},
+		{"tooldex.confident", map[string]any{"boolValue": true}},
 		{"tooldex.degraded", map[string]any{"boolValue": false}},
 	}
 	if found.Name != "search" || found.ParentSpanID != request.SpanID || found.StartTimeUnixNano > found.EndTimeUnixNano {

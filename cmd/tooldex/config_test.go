@@ -45,9 +45,20 @@ func TestSchemaIsPublished(t *testing.T) {
 // TestSettingsAreComplete wants every flag that configures something, and every variable of the environment that is read, among
 // the settings, so that the file can say the same.
 func TestSettingsAreComplete(t *testing.T) {
+	page, err := os.ReadFile("../../docs/reference/configuration.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	flags, variables := map[string]bool{}, map[string]bool{configVariable: true}
 	for _, s := range settings() {
 		flags[s.flag], variables[s.env] = true, true
+		row := "| `" + s.key + "` | `--" + s.flag + "` | `" + s.env + "` |"
+		if s.flag == "" {
+			row = strings.Replace(row, "| `--` |", "| |", 1)
+		}
+		if !s.secret && !strings.Contains(string(page), row) {
+			t.Errorf("docs/reference/configuration.md has no row %s", row)
+		}
 	}
 	a := &app{getenv: func(string) string { return "" }}
 	root := newRoot(a)

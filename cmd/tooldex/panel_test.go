@@ -25,9 +25,8 @@ import (
 
 var shots = flag.String("shots", "", "a folder for new pictures of the panel")
 
-// panelData imports the demo's tools, a server that runs, one that cannot, and one of npm where that can be reached. It returns the tool to
-// call and what calling it with 2 and 40 answers.
-func panelData(t *testing.T, data string) (call, says string) {
+// importDemo stores the demo's tools.
+func importDemo(t *testing.T, data string) {
 	t.Helper()
 	names, err := fs.Glob(demo.FS, "*.yaml")
 	if err != nil {
@@ -47,6 +46,13 @@ func panelData(t *testing.T, data string) (call, says string) {
 		args = append(args, file)
 	}
 	runCommand(t, data, args...)
+}
+
+// panelData imports the demo's tools, a server that runs, one that cannot, and one of npm where that can be reached. It
+// returns the tool to call and what calling it with 2 and 40 answers.
+func panelData(t *testing.T, data string) (call, says string) {
+	t.Helper()
+	importDemo(t, data)
 	upstream := upstreamCommand(t)
 	servers := map[string]any{
 		"desk":   map[string]any{"command": upstream},
