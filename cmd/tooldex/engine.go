@@ -25,7 +25,7 @@ func (a *app) connect(ctx context.Context, s *stack, u use) error {
 	o := catalog.Options{Store: s.store, Logger: a.log}
 	p := a.newProgress()
 	defer p.end()
-	var fallback embed.Embedder
+	var asks, fallback embed.Embedder // of requests
 	if u != toList {
 		var err error
 		if o.Model, err = a.builtin(); err != nil {
@@ -34,14 +34,14 @@ func (a *app) connect(ctx context.Context, s *stack, u use) error {
 		if s.chosen, err = a.chosenEmbedder(); err != nil {
 			return err
 		}
-		s.model = o.Model
+		s.model, asks = o.Model, o.Model.Embedder
 		if s.chosen != nil {
-			s.model.Embedder, fallback = s.chosen, o.Model.Embedder
+			s.model.Embedder, asks, fallback = s.chosen, s.chosen, o.Model.Embedder
 			switch {
 			case a.serving:
 				s.chosen.look(ctx)
 			case !a.answers(ctx, s.chosen):
-				o.Model.Embedder = nil
+				o.Model.Embedder, asks = nil, nil
 			}
 		}
 		o.Progress = func(done, total int) { p.update("making tools searchable", done, total) }
@@ -53,7 +53,7 @@ func (a *app) connect(ctx context.Context, s *stack, u use) error {
 	s.learner = a.newLearner(s)
 	if u == toSearch {
 		s.engine = search.New(search.Options{
-			Lookup: o.Index, Embedder: s.model.Embedder, Fallback: fallback, Base: o.Model.Base, Map: o.Model.Encoder, Servers: &s.running, Usage: s.learner, Learned: s.learner,
+			Lookup: o.Index, Embedder: asks, Fallback: fallback, Base: o.Model.Base, Map: o.Model.Encoder, Servers: &s.running, Usage: s.learner, Learned: s.learner,
 		})
 		if !a.serving { // a server reads it while it answers already
 			if err := s.learner.Load(ctx); err != nil {
