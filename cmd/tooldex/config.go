@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/knadh/koanf/v2"
 	"github.com/spf13/cobra"
@@ -32,6 +33,7 @@ type configuration struct {
 	mu       sync.Mutex // guards the rest: a server reads the file again while it runs
 	file     *configFile
 	sum      [sha256.Size]byte // of the text that was read last, well or not
+	seen     fs.FileInfo       // of the file as it was read last; nil if it is to be read in any case
 	reported map[string]bool   // settings that were told to need a restart
 }
 
@@ -158,12 +160,18 @@ func (v keyed) Read() (map[string]any, error) {
 // ReadBytes is never called: what is read here was parsed before.
 func (keyed) ReadBytes() ([]byte, error) { return nil, errors.ErrUnsupported }
 
-// flagOf returns the flag of a command that sets s, nil if it has none. Settings of serve are flags of serve alone.
+// flagOf returns the flag of a command that sets s, nil if it has none. Settings of serve are flags of serve alone, and the others
+// are common to all commands: one that has a flag of the same name means something else by it.
 func flagOf(cmd *cobra.Command, s setting) *pflag.Flag {
-	if s.flag == "" || strings.HasPrefix(s.key, "serve.") && cmd.Name() != "serve" {
+	switch {
+	case s.flag == "":
 		return nil
+	case !strings.HasPrefix(s.key, "serve."):
+		return cmd.Root().PersistentFlags().Lookup(s.flag)
+	case cmd.Name() == "serve":
+		return cmd.Flags().Lookup(s.flag)
 	}
-	return cmd.Flags().Lookup(s.flag)
+	return nil
 }
 
 // value returns what holds for a key, and its origin, "" if nothing says anything.
@@ -268,6 +276,11 @@ func (c *configuration) reload() (reloaded, error) {
 	if c.path == "" {
 		return reloaded{}, nil
 	}
+	info, err := os.Stat(c.path)
+	if err == nil && c.rests(info) {
+		return reloaded{}, nil
+	}
+	c.seen = info
 	b, err := os.ReadFile(c.path)
 	if errors.Is(err, fs.ErrNotExist) && !c.explicit {
 		b, err = nil, nil
@@ -292,11 +305,19 @@ func (c *configuration) reload() (reloaded, error) {
 	return out, nil
 }
 
+// settled is how old a file must be for its time of change to tell that it was not changed since.
+const settled = 3 * time.Second
+
+// rests reports whether the file is the one that was read last, so that it need not be read to know.
+func (c *configuration) rests(now fs.FileInfo) bool {
+	return c.seen != nil && os.SameFile(c.seen, now) && c.seen.Size() == now.Size() && c.seen.ModTime().Equal(now.ModTime()) && time.Since(now.ModTime()) > settled
+}
+
 // forget has the next reload read the file as if it had changed, and say again what is wrong with it.
 func (c *configuration) forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.sum, c.reported = [sha256.Size]byte{1}, map[string]bool{}
+	c.sum, c.seen, c.reported = [sha256.Size]byte{1}, nil, map[string]bool{}
 }
 
 // compare tells what is other in a new file than in the one that was read before.

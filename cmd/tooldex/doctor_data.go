@@ -34,7 +34,7 @@ func (d *doctor) configuration() {
 	}
 	for _, kv := range os.Environ() {
 		name, _, _ := strings.Cut(kv, "=")
-		if !strings.HasPrefix(name, "TOOLDEX_") || strings.HasPrefix(name, "TOOLDEX_TEST") || slices.Contains(known, name) {
+		if !strings.HasPrefix(name, "TOOLDEX_") || slices.Contains(known, name) {
 			continue
 		}
 		d.tell(isWarn, "configuration", name, "the nearest known variable is "+catalog.Nearest(name, known), "this variable of the environment has no meaning")
