@@ -47,9 +47,8 @@ func decode(b []byte) *counts {
 		return newCounts()
 	}
 	maps.DeleteFunc(c.Servers, func(_ string, s *served) bool { return s == nil })
-	edges := bounds()
 	for _, h := range c.histograms() {
-		h.Counts = h.Counts[:min(len(h.Counts), len(edges)+1)]
+		h.Counts = h.Counts[:min(len(h.Counts), bounded+1)]
 	}
 	whole := newCounts() // what is null in c is empty here
 	whole.add(c)

@@ -6,11 +6,14 @@ import (
 	"tooldex/tool"
 )
 
+// bounded is how many buckets of a histogram have an upper bound.
+const bounded = 17
+
 // bounds returns the upper bounds of the buckets of a histogram. One more bucket takes what is longer. They are part of what
 // is stored, so they may be added to at the end only.
-func bounds() [17]time.Duration {
+func bounds() [bounded]time.Duration {
 	const us, ms = time.Microsecond, time.Millisecond
-	return [17]time.Duration{
+	return [bounded]time.Duration{
 		100 * us, 250 * us, 500 * us, ms, 2500 * us, 5 * ms, 10 * ms, 25 * ms, 50 * ms, 100 * ms, 250 * ms, 500 * ms,
 		time.Second, 2500 * ms, 5 * time.Second, 10 * time.Second, 30 * time.Second,
 	}
