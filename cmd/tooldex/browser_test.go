@@ -301,7 +301,7 @@ func (p *page) tryEval(expression string, out any) error {
 }
 
 // enough is how long a page may take for one step.
-const enough = 10 * time.Second
+const enough = 30 * time.Second
 
 // until waits until a condition holds. A new page that comes meanwhile takes the question with it, so it is asked again.
 func (p *page) until(condition string) {

@@ -44,6 +44,11 @@ function edit(host) {
     replace(categories, categoryTable(p, fill));
   }
 
+  // Counts come with the catalogue. What somebody has begun to write elsewhere on the page stays.
+  async function recount() {
+    if (!categories.contains(document.activeElement)) replace(categories, categoryTable(await preferences(), fill));
+  }
+
   const number = (input, key) => input.addEventListener('change', async () => {
     if (!input.checkValidity()) {
       input.reportValidity();
@@ -66,7 +71,7 @@ function edit(host) {
     h('section', { class: 'section' }, h('h3', null, 'Tools'), lists),
     h('section', { class: 'section' }, h('h3', null, 'Categories'), h('p', { class: 'muted' }, 'A category that is never given is hidden: its tools are neither found, nor listed, nor called.'), categories));
   fill().catch(fail);
-  return onCatalogue(() => categories.contains(document.activeElement) || fill().catch(fail));
+  return onCatalogue(() => recount().catch(fail));
 }
 
 function set(p, key, value) {
