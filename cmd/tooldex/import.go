@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -108,9 +107,11 @@ func (a *app) withoutOurselves(servers []tool.Server) []tool.Server {
 	})
 }
 
+// isOurselves reports whether a server is this command, which released files name with a version or a platform behind.
 func isOurselves(s tool.Server) bool {
-	name := strings.TrimSuffix(filepath.Base(s.Command), ".exe")
-	return name == "tooldex" && slices.Contains(s.Args, "serve")
+	name := s.Command[strings.LastIndexAny(s.Command, `/\`)+1:]
+	rest, ok := strings.CutPrefix(strings.TrimSuffix(name, ".exe"), "tooldex")
+	return ok && (rest == "" || rest[0] == '-' || rest[0] == '_') && slices.Contains(s.Args, "serve")
 }
 
 // importer collects what several imports did.

@@ -30,16 +30,22 @@ type Client struct {
 	Name  string // as on the command line: "claude-code"
 	Title string // as its makers write it
 
-	files func(p Place) []File
+	files func(p Place) []File // whose Client is filled in by Files
 }
 
-// Files lists where the client keeps servers, the person's own first. Not all of them need to exist.
+// Files lists where the client keeps servers, the person's own first. Not all of them need to exist. In the home directory, a
+// project's file may be the person's own; it is listed once.
 func (c Client) Files(p Place) []File {
 	out := c.files(p)
 	for i := range out {
 		out[i].Client = c.Name
 	}
-	return slices.DeleteFunc(out, func(f File) bool { return f.Path == "" })
+	seen := map[string]bool{"": true}
+	return slices.DeleteFunc(out, func(f File) bool {
+		known := seen[f.Path]
+		seen[f.Path] = true
+		return known
+	})
 }
 
 // Place says where files are looked for.

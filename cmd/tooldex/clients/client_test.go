@@ -57,6 +57,10 @@ func TestFilesOfClients(t *testing.T) {
 			}
 		})
 	}
+	cursor, _ := Named("cursor")
+	if got := cursor.Files(Place{OS: "linux", Home: "/h", Dir: "/h", Getenv: none}); len(got) != 1 || got[0].Project {
+		t.Errorf("in the home directory there are %+v", got)
+	}
 	if _, ok := Named("emacs"); ok || len(Names()) != len(Known()) {
 		t.Errorf("names are %q", Names())
 	}
