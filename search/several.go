@@ -34,15 +34,14 @@ func (r *ranking) serves(parts []*ranking) bool {
 }
 
 // group answers a request for several things, or several requests at once, from what was ranked for each. The groups share the
-// limit: the best tool of each comes before the second of any, so that every need is served as far as the limit goes. The best
-// ones of parts stand by how well they serve the whole request, since a part is a guess, and may be no more than a remark.
+// limit: the best tool of each comes first, so that every need is served as far as the limit goes. The best ones of parts stand by how well they serve the whole request, since a part is a guess, and may be no more than a remark.
 func group(a ask, texts []string, each []*ranking, s *scratch) *tool.Result {
 	r := &tool.Result{Query: strings.Join(texts, "; "), Confident: true}
 	limit, depth := max(a.q.Limit, len(texts)), a.q.Limit
 	if w := a.whole; w != nil {
 		r.Query, r.Confident, r.Advice, limit, depth = w.text, w.confident, w.advice, a.q.Limit, min(a.q.Limit, firstOfEach)
 	}
-	lists := make([][]place, len(each), len(each)+1)
+	lists := make([][]place, len(each))
 	for k, one := range each {
 		lists[k] = one.first(depth)
 		r.Groups = append(r.Groups, tool.Group{Query: texts[k], Confident: one.confident, Advice: one.advice})
@@ -54,8 +53,7 @@ func group(a ask, texts []string, each []*ranking, s *scratch) *tool.Result {
 	all := round(nil, lists, 0)
 	if a.whole != nil {
 		slices.SortStableFunc(all, func(x, y place) int { return cmp.Compare(s.whole[y.best], s.whole[x.best]) })
-		lists = append(lists, a.whole.first(depth)) // after each part's, in case that it was for one thing after all
-		all = round(all, lists[len(each):], 0)
+		all = plus(all, a.whole.first(depth)...) // behind the best of each part, in case that it was for one thing after all
 	}
 	for at := 1; at < depth && len(all) < limit; at++ {
 		all = round(all, lists, at)
