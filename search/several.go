@@ -34,7 +34,8 @@ func (r *ranking) serves(parts []*ranking) bool {
 }
 
 // group answers a request for several things, or several requests at once, from what was ranked for each. The groups share the
-// limit: the best tool of each comes first, so that every need is served as far as the limit goes. The best ones of parts stand by how well they serve the whole request, since a part is a guess, and may be no more than a remark.
+// limit: the best tool of each comes first, so that every need is served as far as the limit goes. The best ones of parts stand by how
+// well they serve the whole request, since a part is a guess, and may be no more than a remark.
 func group(a ask, texts []string, each []*ranking, s *scratch) *tool.Result {
 	r := &tool.Result{Query: strings.Join(texts, "; "), Confident: true}
 	limit, depth := max(a.q.Limit, len(texts)), a.q.Limit

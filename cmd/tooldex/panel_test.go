@@ -93,12 +93,18 @@ func TestPanel(t *testing.T) {
 		name string
 		do   func(*testing.T, *page)
 	}{
-		{"search", searchInPanel}, {"categories", categoriesInPanel}, {"toggle", func(t *testing.T, p *page) { toggleInPanel(t, p, base) }},
-		{"words", func(t *testing.T, p *page) { wordsInPanel(t, p, base) }}, {"call", func(_ *testing.T, p *page) { callInPanel(p, called, says) }},
-		{"selection", selectionInPanel}, {"activity", func(t *testing.T, p *page) { activityInPanel(t, p, base) }},
-		{"servers", serversInPanel}, {"settings", func(t *testing.T, p *page) { settingsInPanel(t, p, base) }},
+		{"search", searchInPanel},
+		{"categories", categoriesInPanel},
+		{"toggle", func(t *testing.T, p *page) { toggleInPanel(t, p, base) }},
+		{"words", func(t *testing.T, p *page) { wordsInPanel(t, p, base) }},
+		{"call", func(_ *testing.T, p *page) { callInPanel(p, called, says) }},
+		{"selection", selectionInPanel},
+		{"activity", func(t *testing.T, p *page) { activityInPanel(t, p, base) }},
+		{"servers", serversInPanel},
+		{"settings", func(t *testing.T, p *page) { settingsInPanel(t, p, base) }},
 		{"accessibility", func(t *testing.T, p *page) { accessibilityOfPanel(t, p, called) }},
-		{"pictures", picturesOfPanel}, {"ten thousand tools", func(t *testing.T, p *page) { manyInPanel(t, p, data) }},
+		{"pictures", picturesOfPanel},
+		{"ten thousand tools", func(t *testing.T, p *page) { manyInPanel(t, p, data) }},
 	} {
 		t.Run(step.name, func(t *testing.T) {
 			p.t = t
