@@ -41,6 +41,9 @@ func run(ctx context.Context, c config, args []string) error {
 	if args[0] == "fixed" {
 		return serveFixed(ctx, func(base string) { fmt.Fprintln(os.Stderr, base) })
 	}
+	if args[0] == "upstream-http" {
+		return serveUpstreamHTTP(ctx)
+	}
 	if args[0] == "upstream" {
 		if len(args) == 2 {
 			return serveDump(ctx, args[1])

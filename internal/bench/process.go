@@ -88,3 +88,13 @@ func connect(ctx context.Context, name string, args ...string) (*session, error)
 	}
 	return &session{s, cmd}, nil
 }
+
+// connectHTTP opens a session over streamable HTTP.
+func connectHTTP(ctx context.Context, url string) (*session, error) {
+	client := mcp.NewClient(&mcp.Implementation{Name: "bench", Version: "1"}, nil)
+	s, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: url}, nil)
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", url, err)
+	}
+	return &session{s, nil}, nil
+}

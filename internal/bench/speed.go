@@ -163,19 +163,6 @@ func startRows(ctx context.Context, c config, data string) ([]row, error) {
 	}, nil
 }
 
-func callRows(ctx context.Context, c config, dir string) ([]row, error) {
-	cost, err := measureCalls(ctx, c, dir)
-	if err != nil {
-		return nil, err
-	}
-	return []row{
-		{"call straight to an upstream over stdio", milliseconds(cost.straight), "", true},
-		{"the same call by its exposed name", milliseconds(cost.direct), "", true},
-		{"the same call through invoke_tool", milliseconds(cost.invoke), "", true},
-		timeRow("cost of invoke_tool over a straight call", cost.invoke-cost.straight, 300*time.Microsecond),
-	}, nil
-}
-
 // tokenRows compares what a client reads: the meta-tools and answers here, every schema without.
 func tokenRows(ctx context.Context, c config, data string) ([]row, error) {
 	s, err := connect(ctx, c.bin, "serve", "--stdio", "-d", data)
