@@ -1,7 +1,7 @@
 # make check is what CI runs. Everything else is for people: `make` alone lists it.
 
 DATA      ?= ../shared/data
-FUZZTIME  ?= 3s
+FUZZTIME  ?= 2s
 GO        ?= go
 BIN       := bin/tooldex
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
