@@ -204,6 +204,9 @@ func (e *Engine) embedQuery(ctx context.Context, snap *index.Snapshot, text stri
 	if e.o.Embedder == nil {
 		return nil, "no embedding model: searched by words only", nil
 	}
+	if snap.Len() == 0 {
+		return nil, "", nil // nothing to be like
+	}
 	by := e.embedder(snap)
 	if by == nil {
 		return nil, "the catalogue is not embedded with this model yet: searched by words only", nil

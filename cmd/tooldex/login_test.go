@@ -57,8 +57,9 @@ func newAuthority(t *testing.T) *authority {
 	mux.HandleFunc("POST /register", a.register)
 	mux.HandleFunc("GET /authorize", a.authorize)
 	mux.HandleFunc("POST /token", a.token)
-	web := httptest.NewServer(mux)
-	a.base = web.URL
+	web := httptest.NewUnstartedServer(mux)
+	a.base = "http://" + web.Listener.Addr().String()
+	web.Start()
 	t.Cleanup(func() { web.CloseClientConnections(); web.Close() })
 	return a
 }
@@ -220,19 +221,25 @@ func TestLogin(t *testing.T) {
 	}
 	want(0, "5 added", "import")
 	want(0, "IN", call...)
-	if a.renewals != 0 {
-		t.Errorf("%d renewals of a token that is good", a.renewals)
+	renewals := func() (n int) {
+		a.change(func() { n = a.renewals })
+		return n
+	}
+	if n := renewals(); n != 0 {
+		t.Errorf("%d renewals of a token that is good", n)
 	}
 
 	a.change(func() { a.access, a.lifetime = "withdrawn", 5 }) // what comes next counts as expired at once
 	want(0, "IN", call...)
-	before := a.renewals
+	before := renewals()
 	want(0, "IN", call...)
-	if before == 0 || a.renewals == before {
-		t.Errorf("%d renewals, then %d", before, a.renewals)
+	if after := renewals(); before == 0 || after == before {
+		t.Errorf("%d renewals, then %d", before, after)
 	}
+	var refresh string
+	a.change(func() { refresh = a.refresh })
 	stored, err := os.ReadFile(file)
-	if err != nil || !strings.Contains(string(stored), a.refresh) {
+	if err != nil || !strings.Contains(string(stored), refresh) {
 		t.Errorf("the new tokens are not stored: %v", err)
 	}
 	a.change(func() { a.access, a.refresh = "", "" })
@@ -249,9 +256,11 @@ func TestLogin(t *testing.T) {
 	want(1, "does not ask for a login", "servers", "login", "--no-browser", "open", "-c", writeServers(t, map[string]any{"open": map[string]any{"url": a.base + "/nowhere"}}))
 	want(1, "is a command", "servers", "login", "local", "-c", writeServers(t, map[string]any{"local": map[string]any{"command": "x"}}))
 	want(3, "no server", "servers", "login", "nobody")
-	for _, problem := range a.problems {
-		t.Error(problem)
-	}
+	a.change(func() {
+		for _, problem := range a.problems {
+			t.Error(problem)
+		}
+	})
 	if log := said.String(); strings.Contains(log, "access-") || strings.Contains(log, "refresh-") {
 		t.Errorf("a token is printed or logged:\n%s", log)
 	}

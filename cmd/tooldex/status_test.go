@@ -74,10 +74,16 @@ func TestStatesAreVisible(t *testing.T) {
 			t.Fatalf("while it is served: %+v", got)
 		}
 	}
+	const need = "turn a text into capital letters"
+	for deadline := time.Now().Add(wait); !strings.Contains(c.text("search_tools", map[string]any{"query": need}), "shout"); {
+		if time.Now().After(deadline) {
+			t.Fatal("the running server's tools are not found")
+		}
+	}
 	if res := c.call("crash", nil); !res.IsError { // there is one server with tools: they keep their names
 		t.Errorf("the crash answers %s", textOf(res))
 	}
-	if got := c.text("search_tools", map[string]any{"query": "turn a text into capital letters"}); !strings.Contains(got, "its server does not run now") {
+	if got := c.text("search_tools", map[string]any{"query": need}); !strings.Contains(got, "its server does not run now") {
 		t.Errorf("the search does not tell that the server ended: %s", got)
 	}
 	if got := c.text("shout", map[string]any{"text": "up"}); got != "UP" {
