@@ -57,6 +57,7 @@ func demoCatalogue(t testing.TB) []*tool.Tool {
 // TestDemoNames asks for every tool of the demo catalogue by its name, in every decoration that clients have, alone and within
 // a request. The tool is first; where others of that name are meant as well, it is among those that come first.
 func TestDemoNames(t *testing.T) {
+	asksOften(t)
 	e := engineOf(t, demoCatalogue(t))
 	set := e.o.Lookup.Current().Set()
 	words := func(name string) []string { return strings.Split(strings.ToLower(separate(name)), "_") }

@@ -44,6 +44,7 @@ func TestSameBytesAnywhere(t *testing.T) {
 
 // TestLimitIsAPrefixOfDemo asks every request of the demo, and in every other mode half of them, for few tools and for many.
 func TestLimitIsAPrefixOfDemo(t *testing.T) {
+	asksOften(t)
 	e := engineOf(t, together(t))
 	modes := []tool.Mode{tool.Hybrid, tool.Keyword, tool.Semantic}
 	for i, text := range demoQueries(t) {
@@ -67,6 +68,7 @@ func TestLimitIsAPrefixOfDemo(t *testing.T) {
 
 // TestWritingDoesNotMatter writes the requests of the demo in other ways: they find the same.
 func TestWritingDoesNotMatter(t *testing.T) {
+	asksOften(t)
 	e := engineOf(t, demoCatalogue(t))
 	for name, c := range map[string]struct {
 		write func(string) string
@@ -107,6 +109,7 @@ func TestWritingDoesNotMatter(t *testing.T) {
 
 // TestRenamedServer gives a server another name: requests that find none of its tools find what they found.
 func TestRenamedServer(t *testing.T) {
+	asksOften(t)
 	before := engineOf(t, demoCatalogue(t))
 	for _, renamed := range []string{"chat", "payments"} {
 		t.Run(renamed, func(t *testing.T) {
@@ -139,6 +142,7 @@ func TestRenamedServer(t *testing.T) {
 // TestUnrelatedToolsChangeNothing adds to a thousand tools one that has nothing to do with any request, twice another, and compares
 // the first ten and the first five of the demo's requests.
 func TestUnrelatedToolsChangeNothing(t *testing.T) {
+	asksOften(t)
 	tools := archetypeTools(t, 1000)
 	first := func(e *Engine) (out [][]tool.ID) {
 		for _, text := range demoQueries(t) {
@@ -190,4 +194,13 @@ func overlap(a, b []tool.ID) float64 {
 		sum += float64(both) / float64(d)
 	}
 	return sum / float64(n)
+}
+
+// asksOften leaves a test out of the short run, which is that under the race detector: it asks some thousand times, one after the
+// other, and takes minutes there.
+func asksOften(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("asks too often for a short run")
+	}
 }

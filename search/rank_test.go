@@ -198,6 +198,7 @@ func encoded(t testing.TB, e *Engine, q tool.Query) string {
 
 // TestSameBytes asks again, and asks engines made anew of tools in other orders.
 func TestSameBytes(t *testing.T) {
+	asksOften(t)
 	tools := catalogue(t)
 	first := engineOf(t, tools)
 	r := rand.New(rand.NewPCG(2, 2))

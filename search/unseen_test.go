@@ -104,6 +104,7 @@ func TestDeniedIsNotUnderstood(t *testing.T) {
 // TestDeniedSaysNothing changes what the denied tools are about, and nothing else: the answer to who may not know of them stays, scores
 // and explanations included, but for the last digits.
 func TestDeniedSaysNothing(t *testing.T) {
+	asksOften(t)
 	with := func(words ...string) *Engine {
 		tools := catalogue(t)
 		for i := range 30 {
