@@ -24,13 +24,13 @@ type Texts struct {
 // Text reads the texts of a tool. It parses the input schema, which costs more than all that is done with the result.
 func Text(t *tool.Tool) Texts {
 	out := Texts{Name: t.Name}
-	if !strings.Contains(strings.ToLower(out.Name), strings.ToLower(cut(t.Server, 6))) {
+	if !strings.Contains(strings.ToLower(out.Name), strings.ToLower(tool.Cut(t.Server, 6))) {
 		out.Name += " " + t.Server
 	}
 	if t.Title != "" && !strings.EqualFold(t.Title, t.Name) {
 		out.Description = t.Title + ". "
 	}
-	out.Description += cut(t.Description, maxDescription)
+	out.Description += tool.Cut(t.Description, maxDescription)
 	var names, texts strings.Builder
 	for _, p := range t.Parameters() {
 		if names.Len() < maxParamNames {
@@ -38,21 +38,10 @@ func Text(t *tool.Tool) Texts {
 			names.WriteByte(' ')
 		}
 		if p.Description != "" && texts.Len() < maxParamTexts {
-			texts.WriteString(cut(p.Description, maxParamTexts-texts.Len()))
+			texts.WriteString(tool.Cut(p.Description, maxParamTexts-texts.Len()))
 			texts.WriteByte(' ')
 		}
 	}
 	out.Params = names.String() + texts.String()
 	return out
-}
-
-// cut returns at most n bytes of s, ending at a character's border.
-func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && s[n]&0xC0 == 0x80 {
-		n--
-	}
-	return s[:n]
 }

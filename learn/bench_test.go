@@ -16,7 +16,7 @@ func bigBook() (*book, *tool.Set) {
 	for i := range 16_000 {
 		u := &use{tool: set.All()[i%1165].ID(), client: "c", kind: Called, request: r.Uint64(), count: 1, last: 1e12, sessions: []uint32{uint32(i % 50)}, reading: &reading{model: hash32("m"), scale: .01}}
 		for range 8 {
-			u.reading.words = append(u.reading.words, hashTerm(fmt.Sprint(zipf.Uint64())))
+			u.reading.words = append(u.reading.words, hash32(fmt.Sprint(zipf.Uint64())))
 		}
 		for range 256 {
 			u.reading.vector = append(u.reading.vector, int8(r.IntN(255)-127))

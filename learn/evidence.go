@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
-	"hash/fnv"
 	"math"
 	"slices"
 	"strings"
@@ -113,17 +112,20 @@ func requestOf(text string) uint64 {
 	return binary.BigEndian.Uint64(sum[:8])
 }
 
+// hash32 is FNV-1a, without an allocation.
 func hash32(s string) uint32 {
-	h := fnv.New32a()
-	h.Write([]byte(s))
-	return h.Sum32()
+	h := uint32(2166136261)
+	for i := range len(s) {
+		h = (h ^ uint32(s[i])) * 16777619
+	}
+	return h
 }
 
 // newReading keeps of r what evidence needs.
 func newReading(r *tool.Reading) *reading {
 	out := &reading{}
 	for _, t := range r.Terms {
-		out.words = append(out.words, hashTerm(t))
+		out.words = append(out.words, hash32(t))
 	}
 	slices.Sort(out.words)
 	out.words = slices.Compact(out.words)

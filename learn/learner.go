@@ -122,7 +122,7 @@ func (l *Learner) Lift(set *tool.Set, profile string, terms []string, vector []f
 	defer l.rooms.Put(r)
 	r.words = r.words[:0]
 	for _, t := range terms {
-		r.words = append(r.words, hashTerm(t))
+		r.words = append(r.words, hash32(t))
 	}
 	if cap(r.scores) < len(m.tools) {
 		r.scores = make([]float32, len(m.tools))

@@ -46,15 +46,6 @@ func (m *model) bind(set *tool.Set) []int32 {
 	return p.docs
 }
 
-// hashTerm is hash32 without an allocation.
-func hashTerm(s string) uint32 {
-	h := uint32(2166136261)
-	for i := range len(s) {
-		h = (h ^ uint32(s[i])) * 16777619
-	}
-	return h
-}
-
 // lift adds to scores. words are the hashes of the request's terms, room has one entry for each tool of m.
 func (m *model) lift(docs []int32, words []uint32, vec []float32, allowed []bool, scores, room []float32) {
 	if m.trust == 0 && !m.ordered() {

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+
+	"tooldex/tool"
 )
 
 // member is one key of a JSON object with its value as it was written.
@@ -157,8 +159,5 @@ func cut(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	for n > 0 && s[n]&0xC0 == 0x80 {
-		n--
-	}
-	return s[:n] + "…"
+	return tool.Cut(s, n) + "…"
 }

@@ -53,9 +53,7 @@ func (e *Engine) Read(ctx context.Context, text string, n int) (*tool.Reading, e
 		return nil, err
 	}
 	s.named = named(snap.Set(), needs[0], s.named[:0])
-	for _, i := range s.named {
-		s.fused[i] += exactBonus
-	}
+	s.liftNamed()
 	out := &tool.Reading{Terms: slices.Clone(r.terms), Vector: slices.Clone(r.vector)}
 	if r.vector != nil {
 		out.Model = e.embedder(snap).Model().Fingerprint

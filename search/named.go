@@ -123,3 +123,12 @@ func spelled(set *tool.Set, name string) []int {
 	}
 	return set.Spelled(tail)
 }
+
+// liftNamed lifts the tools of s.named above all others, and reports whether one of them is allowed.
+func (s *scratch) liftNamed() (allowed bool) {
+	for _, i := range s.named {
+		s.fused[i] += exactBonus
+		allowed = allowed || s.allowed[i]
+	}
+	return allowed
+}

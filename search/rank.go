@@ -128,10 +128,7 @@ func (e *Engine) rank(ctx context.Context, a ask, s *scratch) (*ranking, error) 
 	}
 	e.lift(a, r, s)
 	s.named = named(a.snap.Set(), a.text, s.named[:0])
-	for _, i := range s.named {
-		s.fused[i] += exactBonus
-		r.exact = r.exact || s.allowed[i]
-	}
+	r.exact = s.liftNamed()
 	order := top(s.fused, s.onePerFamily(a.snap), max(a.q.Limit, leastDepth), s.order)
 	s.order = order
 	j := e.judge(a.snap, full, r, order, s)

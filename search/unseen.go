@@ -45,14 +45,10 @@ func leftOut(set *tool.Set, f *tool.Filter, s *scratch) (any bool) {
 // fused scores of the search are lost by that.
 func (e *Engine) mightServe(a ask, full string, r *scored, s *scratch) []*tool.Tool {
 	them := *r
-	them.exact = false
 	s.allowed, s.unseen = s.unseen, s.allowed
 	defer func() { s.allowed, s.unseen = s.unseen, s.allowed }()
 	them.fuseAll(a.snap, s)
-	for _, i := range s.named {
-		s.fused[i] += exactBonus
-		them.exact = them.exact || s.allowed[i]
-	}
+	them.exact = s.liftNamed()
 	order := top(s.fused, s.allowed, maxUnseen, nil)
 	j := e.judge(a.snap, full, &them, order, s)
 	var out []*tool.Tool

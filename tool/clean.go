@@ -166,7 +166,7 @@ func (c *cleaner) line(field, s string) string {
 func (c *cleaner) text(field, s string, most int) string {
 	out := s
 	if len(out) > most {
-		out = cutRunes(out, most)
+		out = Cut(out, most)
 		c.note(field, fmt.Sprintf("has %d bytes", len(s)), fmt.Sprintf("cut to %d", len(out)))
 	}
 	if plain(out) {
@@ -220,13 +220,6 @@ func hidden(r rune) bool {
 		return true
 	}
 	return false
-}
-
-func cutRunes(s string, most int) string {
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
-	}
-	return s[:most]
 }
 
 func (c *cleaner) schemas() {

@@ -9,46 +9,43 @@ import (
 
 // defaultDataDir is where the platform keeps a program's data.
 func defaultDataDir(getenv func(string) string) (string, error) {
-	base, home := "", homeDir(getenv)
-	switch runtime.GOOS {
-	case "windows":
-		base = getenv("LocalAppData")
-	case "darwin":
-		if home != "" {
-			base = filepath.Join(home, "Library", "Application Support")
-		}
-	default:
-		base = getenv("XDG_DATA_HOME")
-		if base == "" && home != "" {
-			base = filepath.Join(home, ".local", "share")
-		}
-	}
-	if base == "" {
+	dir := platformDir(getenv, "LocalAppData", "XDG_DATA_HOME", ".local", "share")
+	if dir == "" {
 		return "", &tool.Error{Code: tool.Invalid, Op: "find data directory", Msg: "no home directory is set", Hint: "give --data-dir or set TOOLDEX_DATA_DIR"}
 	}
-	return filepath.Join(base, "tooldex"), nil
+	return dir, nil
 }
 
 // configDir is where the platform keeps a program's configuration.
 func configDir(getenv func(string) string) (string, error) {
+	dir := platformDir(getenv, "AppData", "XDG_CONFIG_HOME", ".config")
+	if dir == "" {
+		return "", &tool.Error{Code: tool.Invalid, Op: "find configuration", Msg: "no home directory is set", Hint: "give --config or set " + configVariable}
+	}
+	return dir, nil
+}
+
+// platformDir is this program's folder where Windows' variable tells, or that of the XDG base directories, or else under the
+// person's own directory; "" if the environment does not tell. macOS keeps data and configuration in one place.
+func platformDir(getenv func(string) string, windows, xdg string, underHome ...string) string {
 	base, home := "", homeDir(getenv)
 	switch runtime.GOOS {
 	case "windows":
-		base = getenv("AppData")
+		base = getenv(windows)
 	case "darwin":
 		if home != "" {
 			base = filepath.Join(home, "Library", "Application Support")
 		}
 	default:
-		base = getenv("XDG_CONFIG_HOME")
+		base = getenv(xdg)
 		if base == "" && home != "" {
-			base = filepath.Join(home, ".config")
+			base = filepath.Join(append([]string{home}, underHome...)...)
 		}
 	}
 	if base == "" {
-		return "", &tool.Error{Code: tool.Invalid, Op: "find configuration", Msg: "no home directory is set", Hint: "give --config or set " + configVariable}
+		return ""
 	}
-	return filepath.Join(base, "tooldex"), nil
+	return filepath.Join(base, "tooldex")
 }
 
 // homeDir is the person's own directory, "" if the environment does not tell it.

@@ -88,7 +88,7 @@ const longest = 4000
 func (in *Inspector) read(t *tool.Tool) words {
 	own := words{}
 	add := func(text string, weight float64) {
-		in.o.Words(cut(text, longest), func(w, term string) {
+		in.o.Words(tool.Cut(text, longest), func(w, term string) {
 			if had, ok := own[term]; !ok || had.weight < weight {
 				own[term] = word{w, weight}
 			}
@@ -111,17 +111,6 @@ func (in *Inspector) read(t *tool.Tool) words {
 		add(p.Name+" "+p.Description, inParams)
 	}
 	return own
-}
-
-// cut returns at most n bytes of s, ending at a character's border.
-func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && s[n]&0xC0 == 0x80 {
-		n--
-	}
-	return s[:n]
 }
 
 // rare is how rare a term is among the tools' own texts.
