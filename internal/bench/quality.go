@@ -67,6 +67,7 @@ func qualityPage(ctx context.Context, c config, wanted []string) (string, error)
 		{"refusal", l.refusalText},
 		{"learning", l.learningText},
 		{"selection", l.selectionText},
+		{"attacks", l.attacksText},
 	}
 	if err := choose(&sections, wanted); err != nil {
 		return "", err
