@@ -1,7 +1,7 @@
 # make check is what CI runs. Everything else is for people: `make` alone lists it.
 
 DATA      ?= ../shared/data
-FUZZTIME  ?= 2s
+FUZZTIME  ?= 1h
 GO        ?= go
 BIN       := bin/tooldex
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
@@ -10,7 +10,7 @@ LDFLAGS   := -s -w -X main.version=$(VERSION)
 export TOOLDEX_DATA := $(abspath $(DATA))
 
 .DEFAULT_GOAL := help
-.PHONY: help build test check format tidy vet lint race fuzz bench quality screenshots train knowledge nightly image clean
+.PHONY: help build test check format tidy vet lint race fuzz fuzzed corpus bench quality screenshots train knowledge nightly image clean
 
 help: ## list the targets
 	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -21,7 +21,7 @@ build: ## build bin/tooldex, static and without symbols
 test: ## run all tests once
 	$(GO) test ./...
 
-check: format tidy vet lint race fuzz ## everything that must pass before a change goes in
+check: format tidy vet lint race fuzzed ## everything that must pass before a change goes in
 
 format: ## list files that gofumpt would change
 	@out=$$($(TOOL) gofumpt -l $$(git ls-files --cached --others --exclude-standard '*.go' | grep -v /testdata/)); \
@@ -41,18 +41,14 @@ lint: ## the linters of .golangci.yml
 race: ## all other tests in random order under the race detector
 	$(GO) test -race -short -shuffle=on ./...
 
-# Go's fuzzer now and then takes the end of its time for a failure, "context deadline exceeded", without an input that fails; such a
-# run is tried again.
-fuzz: ## each fuzz target for FUZZTIME; go runs one target of one package at a time
-	@set -e; grep -rlE '^func Fuzz[A-Z0-9_]' --include='*_test.go' . | grep -v /testdata/ | sort | while read -r f; do \
-	  for name in $$(sed -nE 's/^func (Fuzz[A-Za-z0-9_]+)\(.*/\1/p' "$$f"); do \
-	    echo "fuzz $$(dirname $$f) $$name"; \
-	    for try in 1 2 3; do \
-	      if $(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$(dirname $$f)" > .fuzz.out 2>&1 < /dev/null; then break; fi; \
-	      if [ $$try = 3 ] || ! grep -q 'context deadline exceeded' .fuzz.out || grep -q 'Failing input' .fuzz.out; then cat .fuzz.out; exit 1; fi; \
-	    done; \
-	  done; \
-	done; rm -f .fuzz.out
+fuzz: ## each fuzz target for FUZZTIME, as many side by side as there are processors
+	FUZZTIME=$(FUZZTIME) GO='$(GO)' tools/fuzz.sh
+
+fuzzed: ## the same as make check has it
+	@$(MAKE) --no-print-directory fuzz FUZZTIME=10s
+
+corpus: ## keep the smallest inputs that fuzzing found to be worth it, for every run of the tests
+	KEEP=12 FUZZTIME=$(FUZZTIME) GO='$(GO)' tools/fuzz.sh
 
 bench: build ## measure speed and size of bin/tooldex, and write docs/benchmarks.md
 	$(GO) run ./internal/bench -bin $(BIN) -data $(DATA) -out docs/benchmarks.md speed
@@ -85,4 +81,4 @@ image: ## build the container image
 	docker build --build-arg VERSION=$(VERSION) -t tooldex:$(VERSION) .
 
 clean: ## remove what the targets above made
-	rm -rf bin .fuzz.out bench.out
+	rm -rf bin bench.out
