@@ -15,6 +15,12 @@ type Call struct {
 	Input json.RawMessage
 	// Client is who calls. Nil means somebody who can be asked nothing.
 	Client *Client
+	// Who says for whom the call is made, for records.
+	Who Asker
+	// Confirmed says that a person in charge has said yes to just this call already. A model's word is not one's.
+	Confirmed bool
+	// OnConfirm is told, before the call is passed on, how one that needs confirmation was confirmed. Nil means nobody wants to know.
+	OnConfirm func(how string)
 	// Progress receives the upstream's progress notifications, in order, on one goroutine, while the call runs.
 	// Nil means the client did not ask.
 	Progress func(Progress)

@@ -4,8 +4,21 @@ package tool
 type Asker struct {
 	Session string // one conversation, within its client; "" if there is none
 	Client  string // the program that asks, as it calls itself; "" if it does not say
+	Version string // of the program
+	Via     Via    // how it reaches this program; "" if nobody said
 	Profile string // as in Query
 }
+
+// Via says by which of the ways in a request came.
+type Via string
+
+// The ways in.
+const (
+	ViaStdio Via = "stdio" // MCP on standard input and output
+	ViaHTTP  Via = "http"  // MCP over HTTP
+	ViaAPI   Via = "api"   // JSON over HTTP
+	ViaCLI   Via = "cli"   // the command line
+)
 
 // Feedback says that a tool served a request, or that it was wrong for it.
 type Feedback struct {
