@@ -2,6 +2,7 @@ package arch
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +22,7 @@ func TestImportFindings(t *testing.T) {
 		`rogue: package is not in the table of internal/arch`,
 		`tool/tool.go: tool may not import "tooldex/store"`,
 		`search/search.go: only tests may import "tooldex/internal/faultfs"`,
+		`search/search.go: search may not import "tooldex"`,
 	}
 	for _, w := range want {
 		if !slices.ContainsFunc(got, func(g string) bool { return strings.Contains(g, w) }) {
@@ -48,8 +50,11 @@ func importFindings(tr *tree) []string {
 			continue
 		}
 		for _, spec := range s.file.Imports {
-			path, err := strconv.Unquote(spec.Path.Value)
-			ours, own := strings.CutPrefix(path, module+"/")
+			name, err := strconv.Unquote(spec.Path.Value)
+			ours, own := strings.CutPrefix(name, module+"/")
+			if name == module {
+				ours, own = ".", true
+			}
 			if err != nil || !own {
 				continue
 			}
@@ -65,11 +70,11 @@ func importFindings(tr *tree) []string {
 func judgeImport(s *source, r rule, ours string) string {
 	switch {
 	case testSupport[ours]:
-		return fmt.Sprintf("%s: only tests may import %q", s.path, module+"/"+ours)
+		return fmt.Sprintf("%s: only tests may import %q", s.path, path.Join(module, ours))
 	case slices.Equal(r.imports, every) || slices.Contains(r.imports, ours):
 		return ""
 	}
-	return fmt.Sprintf("%s: %s may not import %q; the table allows %q", s.path, s.dir, module+"/"+ours, r.imports)
+	return fmt.Sprintf("%s: %s may not import %q; the table allows %q", s.path, s.dir, path.Join(module, ours), r.imports)
 }
 
 // TestTableIsFull keeps the table free of packages that are gone, apart from those that are planned.

@@ -87,6 +87,10 @@ var table = map[string]rule{
 		imports: []string{"embed", "internal/vector"},
 		doc:     "Package train makes the table that package embed ships: it learns rows for words from requests and the tools that answer them.",
 	},
+	".": {
+		imports: []string{"tool", "index", "store", "search", "catalog"},
+		doc:     "Package tooldex finds the right tool for an agent, within a Go program.",
+	},
 	"cmd/tooldex": {
 		imports: every,
 		doc:     "Command tooldex runs and administers the tool-search service.",

@@ -1,6 +1,7 @@
 package search
 
 import (
+	_ "tooldex"
 	_ "tooldex/embed"
 	_ "tooldex/internal/faultfs"
 )

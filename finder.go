@@ -1,0 +1,134 @@
+package tooldex
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"tooldex/catalog"
+	"tooldex/index"
+	"tooldex/search"
+	"tooldex/store"
+	"tooldex/tool"
+)
+
+// Options says which tools are searched. Its zero value makes a Finder without tools, to which Finder.Catalog adds some.
+type Options struct {
+	// Dir is the data directory, made where there is none. It may be the one of the command: processes share it. With ""
+	// the tools are kept in a temporary folder until Close.
+	Dir string
+	// Files are read first, and their tools added to those of Dir: tools/list dumps, catalogue files and overlays, as
+	// docs/reference/catalogue-file.md describes them.
+	Files []string
+	// Model makes the tools searchable; nil means the one that is compiled in.
+	Model *catalog.Model
+	// Logger is told what was repaired in tools, and what is damaged in Dir; nil means nobody is.
+	Logger *slog.Logger
+}
+
+// Finder searches tools. It is safe for concurrent use, but for Close. Make one with Open.
+type Finder struct {
+	// Engine answers: Finder.Search is its method. It searches what Catalog holds at that moment.
+	*search.Engine
+	// Catalog adds, changes and removes tools; what it changes is found as soon as it returns. Of a directory that others
+	// write to, Catalog.Refresh takes over what they changed.
+	Catalog *catalog.Catalog
+
+	scratch string // the folder to remove in the end; "" for one that stays
+}
+
+// Open reads the stored tools and the files, makes searchable what is not yet, and returns when all can be found: with the
+// model that is compiled in that takes less than a millisecond for each new tool, and next to nothing for one that is stored.
+// The errors are Invalid for a file that cannot be used, Timeout if ctx ends first, and those of store.Open and
+// catalog.Open; then nothing stays open, and what was stored before stays as it was.
+func Open(ctx context.Context, o Options) (*Finder, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	f := &Finder{}
+	if o.Dir == "" {
+		dir, err := os.MkdirTemp("", "tooldex")
+		if err != nil {
+			return nil, &tool.Error{Code: tool.Unavailable, Op: "open", Msg: "a temporary folder cannot be made", Hint: "set Options.Dir", Err: err}
+		}
+		o.Dir, f.scratch = dir, dir
+	}
+	if err := f.open(ctx, o); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func (f *Finder) open(ctx context.Context, o Options) error {
+	s, err := store.Open(o.Dir, store.Options{})
+	if err != nil {
+		return err
+	}
+	if o.Model == nil {
+		builtin, err := catalog.BuiltinModel()
+		if err != nil {
+			return err
+		}
+		o.Model = &builtin
+	}
+	var current index.Index
+	f.Catalog, err = catalog.Open(ctx, catalog.Options{Store: s, Model: *o.Model, Index: &current, Logger: o.Logger})
+	if err != nil {
+		return err
+	}
+	f.Engine = search.New(search.Options{Lookup: &current, Embedder: o.Model.Embedder, Base: o.Model.Base, Map: o.Model.Encoder})
+	return f.read(ctx, o)
+}
+
+// read imports the files, tools before overlays, since these may speak of those.
+func (f *Finder) read(ctx context.Context, o Options) error {
+	var sources []catalog.Source
+	var overlays []*catalog.Overlay
+	for _, path := range o.Files {
+		content, err := catalog.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if len(content.Servers) > 0 {
+			return &tool.Error{
+				Code: tool.Invalid, Op: "open", Msg: fmt.Sprintf("%s holds servers, not tools", path),
+				Hint: "import it by the command and set Options.Dir, or ask the servers by package gateway",
+			}
+		}
+		sources = append(sources, content.Sources...)
+		if content.Overlay != nil {
+			overlays = append(overlays, content.Overlay)
+		}
+	}
+	reports, err := f.Catalog.SyncAll(ctx, sources)
+	if err != nil {
+		return err
+	}
+	for _, overlay := range overlays {
+		report, err := f.Catalog.ApplyOverlay(ctx, overlay)
+		if err != nil {
+			return err
+		}
+		reports = append(reports, report)
+	}
+	for _, r := range reports {
+		for _, finding := range r.Findings {
+			o.Logger.Info("finding", "tool", finding.Tool, "problem", finding.Problem, "repair", finding.Repair)
+		}
+	}
+	return nil
+}
+
+// Close removes the temporary folder, if there is one; a Finder of a directory that stays need not be closed. Nothing may
+// be changed afterwards. The error is Internal: files stay behind.
+func (f *Finder) Close() error {
+	if f.scratch == "" {
+		return nil
+	}
+	if err := os.RemoveAll(f.scratch); err != nil {
+		return &tool.Error{Code: tool.Internal, Op: "close", Msg: "a temporary folder stays behind", Err: err}
+	}
+	return nil
+}
