@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"tooldex/store"
 	"tooldex/tool"
@@ -88,7 +89,7 @@ func (c *Catalog) Enrichments() []tool.Enrichment {
 }
 
 func proposalOf(id tool.ID, p *Patch) tool.Proposal {
-	out := tool.Proposal{Tool: id, Synonyms: p.Synonyms}
+	out := tool.Proposal{Tool: id, Synonyms: p.Synonyms, By: strings.Join(p.By, "; ")}
 	for _, u := range p.Utterances {
 		out.Utterances = append(out.Utterances, u.Text)
 	}
@@ -97,6 +98,9 @@ func proposalOf(id tool.ID, p *Patch) tool.Proposal {
 
 func patchOf(p tool.Proposal) *Patch {
 	out := &Patch{Synonyms: p.Synonyms}
+	if p.By != "" {
+		out.By = []string{p.By}
+	}
 	for _, u := range p.Utterances {
 		out.Utterances = append(out.Utterances, tool.Utterance{Text: u, From: tool.Generated})
 	}
@@ -153,6 +157,7 @@ func together(a, b *Patch) *Patch {
 	return &Patch{
 		Utterances: plus(a.Utterances, b.Utterances, func(x, y tool.Utterance) bool { return x.Text == y.Text }),
 		Synonyms:   plus(a.Synonyms, b.Synonyms, equal),
+		By:         plus(a.By, b.By, equal),
 	}
 }
 

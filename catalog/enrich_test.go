@@ -139,6 +139,9 @@ func TestProposalsRefused(t *testing.T) {
 	if err != nil || len(findings) != 2 || strings.Contains(findings[0].Problem+findings[1].Problem, "github") {
 		t.Errorf("of a tool that may not be named: %v, %v", findings, err)
 	}
+	if got := author("  a\x1b[31m\nmodel\xff" + strings.Repeat("!", 200)); got != "a[31mmodel"+strings.Repeat("!", maxAuthor-12) {
+		t.Errorf("an author is kept as %q", got)
+	}
 	many := tool.Proposal{Tool: "qlx/grumble", Synonyms: []string{"ok", "a phrase of many words here", "x", "<b>", "ok"}}
 	for _, w := range strings.Fields("apple banana cherry date elder fig grape hazel iris juniper kiwi lemon mango") {
 		many.Utterances = append(many.Utterances, "grumble about the "+w)

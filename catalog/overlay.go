@@ -36,6 +36,7 @@ type Patch struct {
 	Examples   []tool.Example   `json:"examples,omitempty"`
 	Utterances []tool.Utterance `json:"utterances,omitempty"`
 	Related    []tool.ID        `json:"related,omitempty"`
+	By         []string         `json:"by,omitempty"` // who generated it, where that is known; no file says so
 }
 
 // fields adds to f how each part of the patch is read.

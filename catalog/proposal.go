@@ -69,6 +69,7 @@ const (
 	minWords        = 2
 	maxProposedSyns = 8
 	maxSynonym      = 40
+	maxAuthor       = 120 // bytes
 	nearCopy        = .8 // share of words in common from which an utterance is that of another tool
 	sameAgain       = .9 // and from which it says the same of its own tool again
 )
@@ -147,7 +148,7 @@ func (c *proposalCheck) all(proposals []tool.Proposal) ([]tool.Proposal, []tool.
 			c.refuse(p.Tool, "tool", "there is no such tool")
 			continue
 		}
-		good := tool.Proposal{Tool: p.Tool}
+		good := tool.Proposal{Tool: p.Tool, By: author(p.By)}
 		for i, u := range p.Utterances {
 			if len(good.Utterances) == maxUtterances {
 				c.refuse(p.Tool, "utterances", fmt.Sprintf("%d more than %d", len(p.Utterances)-i, maxUtterances))
@@ -167,6 +168,17 @@ func (c *proposalCheck) all(proposals []tool.Proposal) ([]tool.Proposal, []tool.
 		}
 	}
 	return out, c.findings
+}
+
+// author is a name as it is kept: what a client or a model calls itself is as little to be trusted as the rest.
+func author(by string) string {
+	by = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(by, ""))
+	return strings.TrimSpace(tool.Cut(by, maxAuthor))
 }
 
 func (c *proposalCheck) refuse(id tool.ID, field, why string) {

@@ -24,7 +24,7 @@ const (
 // isOwn reports whether a name is that of one of the server's own tools, which an upstream's tool then cannot have.
 func isOwn(name string) bool {
 	switch name {
-	case searchName, describeName, listName, categoriesName, invokeName, loadName, proposeName:
+	case searchName, describeName, listName, categoriesName, invokeName, loadName, proposeName, writeName:
 		return true
 	}
 	return false
@@ -130,7 +130,7 @@ func metaTools() []metaTool {
 			only:    Dynamic,
 			handle:  (*Server).load,
 		},
-		proposeTool(),
+		proposeTool(), writeTool(),
 	}
 }
 

@@ -12,6 +12,8 @@ type Proposal struct {
 	Tool       ID       `json:"tool" yaml:"tool"`
 	Utterances []string `json:"utterances" yaml:"utterances"`                 // requests that should find the tool
 	Synonyms   []string `json:"synonyms,omitempty" yaml:"synonyms,omitempty"` // other words for what it works on
+	// By is who wrote it, as far as that is known: a name that a client or a model gives itself. "" means a person, or nobody knows.
+	By string `json:"by,omitempty" yaml:"by,omitempty"`
 }
 
 // Enrichment is a proposal that was checked and is kept.

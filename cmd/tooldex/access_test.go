@@ -187,12 +187,16 @@ func TestTokensOverMCP(t *testing.T) {
 				t.Fatalf("%s at %s: %v", c.token, c.path, err)
 			}
 			names := toolNames(t, session)
+			one := &client{t: t, ClientSession: session}
+			proposes := textOf(one.call("propose_utterances", map[string]any{"tools": []any{map[string]any{"tool": "x", "utterances": []string{"do it"}}}}))
+			if reader := c.token == "reader" || c.token == "both"; strings.Contains(proposes, "not taken here") != reader {
+				t.Errorf("%s at %s proposes: %s", c.token, c.path, proposes)
+			}
 			for _, name := range []string{reads, writes, other} {
 				want := slices.Contains(c.lists, name)
 				if slices.Contains(names, name) != want {
 					t.Errorf("%s at %s lists %s: %v, want %v", c.token, c.path, name, !want, want)
 				}
-				one := &client{t: t, ClientSession: session}
 				got := textOf(one.call(name, map[string]any{"path": "a", "content": "b", "owner": "o", "repo": "r"}))
 				if hidden := strings.HasPrefix(got, "not_found: no tool is named"); hidden == want {
 					t.Errorf("%s at %s calls %s: %s", c.token, c.path, name, got)

@@ -78,6 +78,9 @@ func (e *endpoints) get(v view) (endpoint, error) {
 	if ok {
 		o.Profile = name
 	}
+	if v.readOnly { // what its model writes would be stored
+		o.Enricher = nil
+	}
 	srv := mcpsrv.New(o)
 	one := endpoint{srv, srv.Handler()}
 	e.made[v] = one

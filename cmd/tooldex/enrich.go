@@ -208,16 +208,16 @@ func newEnrichList(a *app) *cobra.Command {
 						state = "waits"
 					}
 					for _, u := range e.Utterances {
-						rows = append(rows, []string{state, string(e.Tool), u})
+						rows = append(rows, []string{state, string(e.Tool), u, e.By})
 					}
 					if len(e.Synonyms) > 0 {
-						rows = append(rows, []string{state, string(e.Tool), "synonyms: " + strings.Join(e.Synonyms, ", ")})
+						rows = append(rows, []string{state, string(e.Tool), "synonyms: " + strings.Join(e.Synonyms, ", "), e.By})
 					}
 				}
 				for _, one := range out.Strangers {
-					rows = append(rows, []string{"needed", string(one.ID), "like nothing known: " + strconv.FormatFloat(one.Like, 'f', 2, 64)})
+					rows = append(rows, []string{"needed", string(one.ID), "like nothing known: " + strconv.FormatFloat(one.Like, 'f', 2, 64), ""})
 				}
-				return columns(w, []string{"STATE", "TOOL", "TEXT"}, rows)
+				return columns(w, []string{"STATE", "TOOL", "TEXT", "BY"}, rows)
 			})
 		},
 	}

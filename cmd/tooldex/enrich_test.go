@@ -81,6 +81,9 @@ func TestEnrichWith(t *testing.T) {
 	if out, err := run("enrich", "apply", form); err != nil || !strings.Contains(out, "2 texts kept, 1 refused") {
 		t.Errorf("apply: %s %v", out, err)
 	}
+	if out, err := run("enrich", "list"); err != nil || !strings.Contains(out, "ollama:writer") {
+		t.Errorf("who wrote it is not told: %s %v", out, err)
+	}
 	if out, err := run("enrich", "forget", "--all"); err != nil {
 		t.Errorf("forget: %s %v", out, err)
 	}

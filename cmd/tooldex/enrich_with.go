@@ -105,6 +105,6 @@ func (w *writer) write(ctx context.Context, e *catalog.ProposalEntry) error {
 	if err := json.Unmarshal([]byte(said.String()), &got); err != nil {
 		return &tool.Error{Code: tool.Unavailable, Op: "enrich", Msg: "the model " + w.model + " does not keep to the form", Hint: "try another one", Err: err}
 	}
-	e.Utterances, e.Synonyms = got.Utterances, got.Synonyms
+	e.Utterances, e.Synonyms, e.By = got.Utterances, got.Synonyms, "ollama:"+w.model
 	return nil
 }

@@ -21,6 +21,6 @@ These are the tools of the demo. To let an agent search them, give its client th
   claude mcp add tooldex -- %[1]s serve --demo
 or, in any mcpServers configuration:
   {"mcpServers": {"tooldex": {"command": %[1]q, "args": ["serve", "--demo"]}}}
-For your own servers: %[1]s import ~/.claude.json, and serve without --demo.
+For the servers of your own clients: %[1]s servers import, and serve without --demo.
 `, program)
 }
