@@ -70,8 +70,8 @@ const (
 	maxProposedSyns = 8
 	maxSynonym      = 40
 	maxAuthor       = 120 // bytes
-	nearCopy        = .8 // share of words in common from which an utterance is that of another tool
-	sameAgain       = .9 // and from which it says the same of its own tool again
+	nearCopy        = .8  // share of words in common from which an utterance is that of another tool
+	sameAgain       = .9  // and from which it says the same of its own tool again
 )
 
 // orders are the marks of a text that talks to a model, rather than as somebody who asks for something. Utterances are data and are shown
