@@ -132,10 +132,10 @@ type Hit struct {
 	Exposed   string   `json:"exposed"` // the name under which clients may call it directly
 	Summary   string   `json:"summary,omitempty"`
 	Category  string   `json:"category,omitempty"`
-	Also      []string `json:"also,omitempty"`   // exposed names of the same tool on other servers, which take no place of their own; the best few
-	Failed    bool     `json:"failed,omitempty"` // its server could not be started last, or ended since
+	Also      []string `json:"also,omitempty"`    // exposed names of the same tool on other servers, which take no place of their own; the best few
+	Failed    bool     `json:"failed,omitempty"`  // its server could not be started last, or ended since
 	Confirm   bool     `json:"confirm,omitempty"` // a call of it needs to be confirmed by a person
-	Score     float64  `json:"score"`            // 0 to 1: the calibrated probability that the tool serves, the same from query to query
+	Score     float64  `json:"score"`             // 0 to 1: the calibrated probability that the tool serves, the same from query to query
 	Signature string   `json:"signature,omitempty"`
 	Schema    any      `json:"inputSchema,omitempty"`
 	Output    any      `json:"outputSchema,omitempty"`
