@@ -114,9 +114,13 @@ func decodePrepared(b []byte) (p prepared, err error) {
 	if r.bad || len(r.b) != 4+n {
 		return prepared{}, errPrepared
 	}
+	if n == 0 {
+		return p, nil
+	}
 	scale := math.Float32frombits(binary.LittleEndian.Uint32(r.b))
-	for i := range n {
-		p.lent = append(p.lent, scale*float32(int8(r.b[4+i])))
+	p.lent = make([]float32, n)
+	for i := range p.lent {
+		p.lent[i] = scale * float32(int8(r.b[4+i]))
 	}
 	return p, nil
 }

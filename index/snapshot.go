@@ -86,14 +86,20 @@ type Snapshot struct {
 	idf     []float32
 	dims    int
 	model   string
-	rows    []float32           // dims floats a document; zero rows for documents without a vector
-	near    map[int32][]posting // by landmark: what resembles it, and how much
-	marks   [][]Landmark        // by document
-	classes []uint8             // by document
+	rows    []float32              // dims floats a document; zero rows for documents without a vector
+	near    map[int32][]resembling // by landmark
+	marks   [][]Landmark           // by document
+	classes []uint8                // by document
 	// families are the documents that are one tool; family is the place of a document's own, plus one, and nil without families.
 	families [][]int32
 	family   []int32
 	cluster  func() (*chromem.Collection, error)
+}
+
+// resembling is a document that resembles a landmark.
+type resembling struct {
+	doc  int32
+	like float32
 }
 
 type posting struct {
@@ -114,15 +120,7 @@ func Build(set *tool.Set, docs []Doc, o Options) (*Snapshot, error) {
 	if err := s.placeVectors(docs); err != nil {
 		return nil, err
 	}
-	s.near = make(map[int32][]posting, len(docs))
-	s.marks, s.classes = make([][]Landmark, len(docs)), make([]uint8, len(docs))
-	for i := range docs {
-		s.classes[i] = docs[i].Class
-		s.marks[i] = docs[i].Landmarks
-		for _, l := range docs[i].Landmarks {
-			s.near[l.Point] = append(s.near[l.Point], posting{doc: int32(i), impact: l.Like})
-		}
-	}
+	s.placeMarks(docs)
 	s.placeTwins(docs)
 	s.cluster = sync.OnceValues(s.fillCollection)
 	return s, nil
@@ -131,8 +129,14 @@ func Build(set *tool.Set, docs []Doc, o Options) (*Snapshot, error) {
 // countTerms fills the inverted lists. Field weights are summed per term before saturation, as BM25F has it.
 func (s *Snapshot) countTerms(docs []Doc, o Options) {
 	mean := meanLengths(docs)
+	most := 0
+	for i := range docs {
+		for f := range NumFields {
+			most += len(docs[i].Fields[f])
+		}
+	}
 	var (
-		found  []posting // of all documents, one after the other; until the lists are laid out, doc is the term
+		found  = make([]posting, 0, most) // of all documents, one after the other; until the lists are laid out, doc is the term
 		starts = make([]int, len(docs)+1)
 		place  []int32 // of each term in found, for the current document, plus one
 	)
@@ -210,6 +214,30 @@ func length(terms []Term) (n float32) {
 	return n
 }
 
+// placeMarks lays what documents resemble out by document and by landmark, the latter in one array.
+func (s *Snapshot) placeMarks(docs []Doc) {
+	s.marks, s.classes = make([][]Landmark, len(docs)), make([]uint8, len(docs))
+	uses, all := make(map[int32]int32, len(docs)), 0
+	for i := range docs {
+		s.marks[i], s.classes[i] = docs[i].Landmarks, docs[i].Class
+		all += len(docs[i].Landmarks)
+		for _, l := range docs[i].Landmarks {
+			uses[l.Point]++
+		}
+	}
+	room := make([]resembling, all)
+	s.near = make(map[int32][]resembling, len(uses))
+	for i := range docs {
+		for _, l := range docs[i].Landmarks {
+			list, ok := s.near[l.Point]
+			if !ok {
+				list, room = room[:0:uses[l.Point]], room[uses[l.Point]:]
+			}
+			s.near[l.Point] = append(list, resembling{int32(i), l.Like})
+		}
+	}
+}
+
 func (s *Snapshot) placeVectors(docs []Doc) error {
 	for i := range docs {
 		if v := docs[i].Vector; v != nil {
@@ -250,7 +278,7 @@ func (s *Snapshot) Class(i int) uint8 { return s.classes[i] }
 func (s *Snapshot) Resembles(landmark int32, allowed []bool) (like float32) {
 	for _, p := range s.near[landmark] {
 		if allowed[p.doc] {
-			like = max(like, p.impact)
+			like = max(like, p.like)
 		}
 	}
 	return like

@@ -29,7 +29,7 @@ func ExposedNames(tools []*Tool, template string) []string {
 	names := make([]string, len(tools))
 	uses := make(map[string]int, len(tools))
 	for i, t := range tools {
-		names[i] = portable(strings.NewReplacer("{server}", t.Server, "{name}", t.Name).Replace(template))
+		names[i] = portable(fill(template, t))
 		uses[names[i]]++
 	}
 	for i, t := range tools {
@@ -38,6 +38,14 @@ func ExposedNames(tools []*Tool, template string) []string {
 		}
 	}
 	return names
+}
+
+// fill puts the names of a tool into a template.
+func fill(template string, t *Tool) string {
+	if template == DefaultTemplate {
+		return t.Server + "__" + t.Name
+	}
+	return strings.NewReplacer("{server}", t.Server, "{name}", t.Name).Replace(template)
 }
 
 func oneServer(tools []*Tool) bool {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -37,10 +38,9 @@ func NewSet(tools []*Tool, template string) *Set {
 		last[t.ID()] = t
 	}
 	sorted := make([]*Tool, 0, len(last))
-	for _, t := range last {
-		sorted = append(sorted, t)
+	for _, id := range slices.Sorted(maps.Keys(last)) {
+		sorted = append(sorted, last[id])
 	}
-	slices.SortFunc(sorted, func(a, b *Tool) int { return cmp.Compare(a.ID(), b.ID()) })
 	return newSet(sorted, ExposedNames(sorted, template))
 }
 
