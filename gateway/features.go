@@ -18,6 +18,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tooldex/internal/durable"
 	"tooldex/tool"
 )
 
@@ -199,17 +200,8 @@ func replaceFile(file string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return fmt.Errorf("make folder: %w", err)
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(file), ".new-*") // of mode 0600
-	if err != nil {
-		return fmt.Errorf("make file: %w", err)
-	}
-	_, err = tmp.Write(data)
-	err = errors.Join(err, tmp.Sync(), tmp.Close())
-	if err == nil {
-		err = os.Rename(tmp.Name(), file)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("write file: %w", err), os.Remove(tmp.Name()))
+	if err := durable.Write(file, data, 0o600); err != nil {
+		return fmt.Errorf("write file: %w", err)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"tooldex/catalog"
+	"tooldex/internal/durable"
 	"tooldex/tool"
 )
 
@@ -96,7 +97,7 @@ func (a *app) writeForm(file string, entries []catalog.ProposalEntry) error {
 		_, err := io.WriteString(a.stdout, text.String())
 		return err
 	}
-	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
+	if err := durable.Write(file, []byte(text.String()), 0o600); err != nil {
 		return fileError("write the form", file, err)
 	}
 	fmt.Fprintf(a.stderr, "wrote %s, for %d tools\n", file, len(entries))

@@ -13,6 +13,7 @@ import (
 	"tooldex/catalog"
 	"tooldex/cmd/tooldex/demo"
 	"tooldex/eval"
+	"tooldex/internal/durable"
 	"tooldex/tool"
 )
 
@@ -133,12 +134,10 @@ func asInput(err error) error {
 	return &copied
 }
 
-// writeFile creates the file at path, or empties it, and lets write fill it.
-func writeFile(op, path string, write func(io.Writer) error) (err error) {
-	file, err := os.Create(path)
-	if err != nil {
+// writeFile puts what write writes in the place of the file at path.
+func writeFile(op, path string, write func(io.Writer) error) error {
+	if err := durable.Create(path, 0o644, write); err != nil {
 		return &tool.Error{Code: tool.Invalid, Op: op, Msg: "file " + path + " cannot be written", Hint: "check the path", Err: cause(err)}
 	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	return write(file)
+	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"tooldex/internal/durable"
 	"tooldex/tool"
 )
 
@@ -50,7 +51,7 @@ func (n *statusNote) update(now []tool.Status) error {
 		return err
 	}
 	n.written = now
-	return os.WriteFile(n.file, b, 0o600)
+	return durable.Write(n.file, b, 0o600)
 }
 
 // remove takes the note away. That it stays behind does no harm: it is too old soon.

@@ -9,7 +9,8 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
+
+	"tooldex/internal/durable"
 )
 
 var errCheckpoint = errors.New("checkpoint is of another training")
@@ -38,7 +39,7 @@ func (r *runner) save(s *step, pcg *rand.PCG) error {
 	if err != nil {
 		return err
 	}
-	return create(r.o.Checkpoint, func(out io.Writer) error {
+	return durable.Create(r.o.Checkpoint, 0o600, func(out io.Writer) error {
 		w := bufio.NewWriterSize(out, 1<<20)
 		parts := append([]any{head{r.training(), int64(r.sum.runs), int64(s.now), int64(len(state))}, state}, r.parts(s)...)
 		for _, part := range parts {
@@ -88,21 +89,4 @@ func (r *runner) parts(s *step) []any {
 		out = append(out, p.v, p.m, p.s)
 	}
 	return out
-}
-
-// create writes a file in one go, so that a run that is killed leaves the old one.
-func create(path string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".train-*")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(f.Name()) }() // gone already if all went well
-	err = write(f)
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }

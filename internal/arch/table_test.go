@@ -27,16 +27,19 @@ var table = map[string]rule{
 	"internal/vector": {
 		doc: "Package vector multiplies vectors of float32 as fast as the processor can, with the same bits on every processor.",
 	},
+	"internal/durable": {
+		doc: "Package durable replaces files whole: whoever reads one sees what was there or what is new, also after the power is lost.",
+	},
 	"index": {
 		imports: []string{"tool", "internal/vector"},
 		doc:     "Package index finds the nearest tools to a vector and the best matches for words, in memory.",
 	},
 	"store": {
-		imports: []string{"tool"},
+		imports: []string{"tool", "internal/durable"},
 		doc:     "Package store keeps tools, their vectors and user preferences safely on disk.",
 	},
 	"gateway": {
-		imports: []string{"tool"},
+		imports: []string{"tool", "internal/durable"},
 		doc:     "Package gateway keeps connections to upstream MCP servers and forwards calls to them.",
 	},
 	"selection": {
@@ -84,7 +87,7 @@ var table = map[string]rule{
 		doc:     "Package inspect tells why tools are found or not, and what in a catalogue to mend.",
 	},
 	"embed/train": {
-		imports: []string{"embed", "internal/vector"},
+		imports: []string{"embed", "internal/vector", "internal/durable"},
 		doc:     "Package train makes the table that package embed ships: it learns rows for words from requests and the tools that answer them.",
 	},
 	".": {
@@ -96,7 +99,7 @@ var table = map[string]rule{
 		doc:     "Command tooldex runs and administers the tool-search service.",
 	},
 	"cmd/tooldex/clients": {
-		imports: []string{"tool", "catalog"},
+		imports: []string{"tool", "catalog", "internal/durable"},
 		doc:     "Package clients finds the configuration files of MCP clients, and edits the servers in them.",
 	},
 	"cmd/tooldex/demo": {

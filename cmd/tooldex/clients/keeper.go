@@ -13,6 +13,7 @@ import (
 	"slices"
 	"time"
 
+	"tooldex/internal/durable"
 	"tooldex/tool"
 )
 
@@ -71,7 +72,7 @@ func (k Keeper) Keep(c Change, before []byte) error {
 		path string
 		text []byte
 	}{{base + ".before", before}, {base + ".json", b}} { // the change last: without what was before it is nothing
-		if err := replaceFile(f.path, f.text, 0o600); err != nil {
+		if err := durable.Write(f.path, f.text, 0o600); err != nil {
 			return kept(dir, err)
 		}
 	}

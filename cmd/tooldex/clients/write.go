@@ -3,11 +3,11 @@ package clients
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 
+	"tooldex/internal/durable"
 	"tooldex/tool"
 )
 
@@ -33,7 +33,7 @@ func Write(path string, was, text []byte, mode fs.FileMode) error {
 	} else if err := os.MkdirAll(filepath.Dir(target), 0o700); err != nil {
 		return unwritten(path, err)
 	}
-	if err := replaceFile(target, text, mode); err != nil {
+	if err := durable.Write(target, text, mode); err != nil {
 		return unwritten(path, err)
 	}
 	return nil
@@ -41,22 +41,4 @@ func Write(path string, was, text []byte, mode fs.FileMode) error {
 
 func unwritten(path string, err error) error {
 	return &tool.Error{Code: tool.Invalid, Op: "write client", Msg: path + " cannot be written", Hint: "see that you may write the file and its folder", Err: err}
-}
-
-// replaceFile writes beside the file, and renames.
-func replaceFile(path string, text []byte, mode fs.FileMode) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(f.Name()))
-		}
-	}()
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("write beside it: %w", err)
-	}
-	return os.Rename(f.Name(), path)
 }

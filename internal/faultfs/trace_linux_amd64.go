@@ -1,0 +1,307 @@
+package faultfs
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"syscall"
+)
+
+// Supported tells why commands cannot be traced here; nil means that they can.
+func Supported() error {
+	_, err := Run(exec.Command("/bin/true"), Plan{Dir: "/nowhere"})
+	return err
+}
+
+// Run runs a command to its end under a plan. Of cmd, the path, arguments, environment and folder count; its output comes back in the
+// Outcome. The error is for a command that could not be run or traced, whatever its exit code.
+func Run(cmd *exec.Cmd, p Plan) (*Outcome, error) {
+	type answer struct {
+		out *Outcome
+		err error
+	}
+	answers := make(chan answer, 1)
+	go func() {
+		runtime.LockOSThread() // the thread that starts a traced process is the only one that may trace it; it is not used again
+		out, err := run(cmd, p)
+		answers <- answer{out, err}
+	}()
+	a := <-answers
+	return a.out, a.err
+}
+
+func run(cmd *exec.Cmd, p Plan) (*Outcome, error) {
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = null.Close() }()
+	var read sync.WaitGroup
+	var stdout, stderr bytes.Buffer
+	outEnd, err := drain(&read, &stdout)
+	if err != nil {
+		return nil, err
+	}
+	errEnd, err := drain(&read, &stderr)
+	if err != nil {
+		return nil, errors.Join(err, outEnd.Close())
+	}
+	env := cmd.Env
+	if env == nil {
+		env = os.Environ()
+	}
+	pid, err := syscall.ForkExec(cmd.Path, cmd.Args, &syscall.ProcAttr{
+		Dir: cmd.Dir, Env: env, Files: []uintptr{null.Fd(), outEnd.Fd(), errEnd.Fd()}, Sys: &syscall.SysProcAttr{Ptrace: true},
+	})
+	if err = errors.Join(err, outEnd.Close(), errEnd.Close()); err != nil {
+		return nil, fmt.Errorf("start %s: %w", cmd.Path, err)
+	}
+	t := &tracer{plan: p, leader: pid, threads: map[int]*thread{}}
+	err = t.follow()
+	read.Wait()
+	t.out.Stdout, t.out.Stderr = stdout.Bytes(), stderr.Bytes()
+	return &t.out, err
+}
+
+// drain returns the end of a pipe whose content is gathered.
+func drain(read *sync.WaitGroup, into *bytes.Buffer) (*os.File, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	read.Go(func() {
+		_, _ = io.Copy(into, r) // it ends when all writers have
+		_ = r.Close()
+	})
+	return w, nil
+}
+
+// Bits of ptrace and wait4 that package syscall does not name.
+const (
+	traceGood = 0x1 // system calls are told from traps
+	traceFork = 0x2
+	traceVfor = 0x4
+	traceClon = 0x8
+	traceKill = 0x100000   // what is traced dies with us
+	ownOnly   = 0x20000000 // children of this thread, so that nobody else's are reaped
+	sysTrap   = syscall.SIGTRAP | 0x80
+)
+
+type tracer struct {
+	plan    Plan
+	leader  int
+	threads map[int]*thread
+	full    bool // a write was cut short: there is no room any more
+	out     Outcome
+}
+
+// thread is one traced thread.
+type thread struct {
+	calling bool // it is in a system call
+	result  syscall.Errno
+	spoil   bool // the call's result is to be replaced by the error above
+	kill    bool // after the call
+}
+
+// follow waits for what the command does until it has ended.
+func (t *tracer) follow() error {
+	var status syscall.WaitStatus
+	if _, err := syscall.Wait4(t.leader, &status, syscall.WALL, nil); err != nil {
+		return fmt.Errorf("wait for its start: %w", err)
+	}
+	if err := syscall.PtraceSetOptions(t.leader, traceGood|traceFork|traceVfor|traceClon|traceKill); err != nil {
+		return fmt.Errorf("trace: %w", err)
+	}
+	t.threads[t.leader] = &thread{}
+	at, signal := t.leader, 0
+	for {
+		if err := syscall.PtraceSyscall(at, signal); err != nil && !errors.Is(err, syscall.ESRCH) { // it may have been killed
+			return fmt.Errorf("go on: %w", err)
+		}
+		for {
+			pid, err := syscall.Wait4(-1, &status, syscall.WALL|ownOnly, nil)
+			if errors.Is(err, syscall.EINTR) {
+				continue
+			}
+			if errors.Is(err, syscall.ECHILD) {
+				return nil
+			}
+			if err != nil {
+				return fmt.Errorf("wait: %w", err)
+			}
+			if status.Stopped() {
+				at = pid
+				break
+			}
+			delete(t.threads, pid)
+			if pid == t.leader {
+				t.out.Killed, t.out.Code = status.Signaled(), status.ExitStatus()
+			}
+		}
+		signal = t.stopped(at, status)
+	}
+}
+
+// stopped handles one stop, and returns the signal to go on with.
+func (t *tracer) stopped(pid int, status syscall.WaitStatus) int {
+	th := t.threads[pid]
+	switch sig := status.StopSignal(); {
+	case th == nil: // its first stop, which nobody sent
+		t.threads[pid] = &thread{}
+		return 0
+	case sig == sysTrap:
+		t.call(pid, th)
+		return 0
+	case status.TrapCause() > 0 || sig == syscall.SIGTRAP:
+		return 0
+	default:
+		return int(sig)
+	}
+}
+
+// call looks at the beginning or the end of a system call.
+func (t *tracer) call(pid int, th *thread) {
+	var regs syscall.PtraceRegs
+	if syscall.PtraceGetRegs(pid, &regs) != nil { // killed meanwhile
+		return
+	}
+	noCall := ^uint64(syscall.ENOSYS) + 1
+	switch {
+	case th.calling:
+		th.calling = false
+		if th.spoil {
+			th.spoil = false
+			regs.Rax = -uint64(th.result)
+			_ = syscall.PtraceSetRegs(pid, &regs) // it fails only if the thread is gone
+		}
+		if th.kill {
+			_ = syscall.Kill(t.leader, syscall.SIGKILL)
+		}
+	case regs.Rax == noCall: // the beginning; the end of the call that made this thread or program is passed over
+		th.calling = true
+		t.begin(pid, th, &regs)
+	}
+}
+
+// begin decides what becomes of a call.
+func (t *tracer) begin(pid int, th *thread, regs *syscall.PtraceRegs) {
+	op, ok := operations[regs.Orig_rax]
+	if !ok {
+		return
+	}
+	name, ok := inside(t.plan.Dir, op.path(pid, regs))
+	if !ok {
+		return
+	}
+	if t.full && op.fills {
+		t.refuse(pid, th, regs, syscall.ENOSPC)
+		return
+	}
+	t.out.Ops = append(t.out.Ops, op.name+" "+name)
+	if len(t.out.Ops) != t.plan.N {
+		return
+	}
+	t.out.Hit = true
+	errno := t.plan.Errno
+	if errno == 0 {
+		errno = syscall.ENOSPC
+	}
+	halved := op.writes && regs.Rdx > 1
+	switch fault := t.plan.Fault; {
+	case halved && (fault == Short || fault == Tear):
+		regs.Rdx /= 2
+		_ = syscall.PtraceSetRegs(pid, regs)
+		t.full, th.kill = true, fault == Tear
+	case fault == Kill || fault == Tear:
+		t.refuse(pid, th, regs, errno)
+		_ = syscall.Kill(t.leader, syscall.SIGKILL)
+	case op.name == "close": // it closes all the same, as the system does
+		th.spoil, th.result = true, syscall.EIO
+	default:
+		t.refuse(pid, th, regs, errno)
+	}
+}
+
+// refuse has a call do nothing and return an error.
+func (t *tracer) refuse(pid int, th *thread, regs *syscall.PtraceRegs, errno syscall.Errno) {
+	regs.Orig_rax = ^uint64(0)
+	_ = syscall.PtraceSetRegs(pid, regs)
+	th.spoil, th.result = true, errno
+}
+
+// operation is a system call on files.
+type operation struct {
+	name   string
+	writes bool // its third argument is a number of bytes to write
+	fills  bool // it needs room on the disk
+	path   func(pid int, regs *syscall.PtraceRegs) string
+}
+
+var operations = map[uint64]operation{
+	syscall.SYS_OPEN:      {"open", false, false, first},
+	syscall.SYS_OPENAT:    {"open", false, false, second},
+	syscall.SYS_CLOSE:     {"close", false, false, descriptor},
+	syscall.SYS_WRITE:     {"write", true, true, descriptor},
+	syscall.SYS_PWRITE64:  {"write", true, true, descriptor},
+	syscall.SYS_FSYNC:     {"sync", false, true, descriptor},
+	syscall.SYS_FDATASYNC: {"sync", false, true, descriptor},
+	syscall.SYS_FTRUNCATE: {"truncate", false, true, descriptor},
+	syscall.SYS_FLOCK:     {"lock", false, false, descriptor},
+	syscall.SYS_FCHMOD:    {"chmod", false, false, descriptor},
+	syscall.SYS_FCHMODAT:  {"chmod", false, false, second},
+	syscall.SYS_RENAME:    {"rename", false, false, first},
+	syscall.SYS_RENAMEAT:  {"rename", false, false, second},
+	sysRenameat2:          {"rename", false, false, second},
+	syscall.SYS_LINK:      {"link", false, false, first},
+	syscall.SYS_LINKAT:    {"link", false, false, second},
+	syscall.SYS_UNLINK:    {"remove", false, false, first},
+	syscall.SYS_UNLINKAT:  {"remove", false, false, second},
+	syscall.SYS_MKDIR:     {"mkdir", false, false, first},
+	syscall.SYS_MKDIRAT:   {"mkdir", false, false, second},
+	syscall.SYS_MMAP:      {"map", false, false, mapped},
+}
+
+const sysRenameat2 = 316
+
+func first(pid int, regs *syscall.PtraceRegs) string { return text(pid, regs.Rdi) }
+
+// second is the path of calls whose first argument is a folder, which Go gives as the current one.
+func second(pid int, regs *syscall.PtraceRegs) string { return text(pid, regs.Rsi) }
+
+func descriptor(pid int, regs *syscall.PtraceRegs) string { return opened(pid, regs.Rdi) }
+
+func mapped(pid int, regs *syscall.PtraceRegs) string { return opened(pid, regs.R8) }
+
+func opened(pid int, fd uint64) string {
+	path, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", pid, int32(fd)))
+	if err != nil {
+		return ""
+	}
+	return path
+}
+
+// text reads a path out of the memory of a process, and makes it absolute.
+func text(pid int, address uint64) string {
+	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = mem.Close() }()
+	b := make([]byte, 4096)
+	n, _ := mem.ReadAt(b, int64(address)) // it may end at the end of the memory
+	path, _, _ := bytes.Cut(b[:n], []byte{0})
+	if filepath.IsAbs(string(path)) {
+		return filepath.Clean(string(path))
+	}
+	cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(cwd, string(path))
+}
