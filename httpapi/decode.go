@@ -51,11 +51,10 @@ func readBody(c echo.Context, v any) error {
 	}
 	body, err := io.ReadAll(c.Request().Body)
 	if err != nil {
-		var tooLarge *http.MaxBytesError
-		if errors.As(err, &tooLarge) {
-			return err
-		}
-		return invalid("the body", "cannot be read")
+		return bodyError(err)
+	}
+	if err := tool.CheckJSON(body, tool.MaxDepth, tool.MaxValues); err != nil {
+		return err
 	}
 	return decode(body, v)
 }

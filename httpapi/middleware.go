@@ -33,7 +33,7 @@ func (s *Server) use() {
 			},
 		}),
 		s.harden, s.limitRate(), s.checkHost, s.checkOrigin, s.checkToken(), s.checkForgery,
-		s.bound,
+		s.bound, s.admit,
 		middleware.GzipWithConfig(middleware.GzipConfig{Skipper: streams, MinLength: 1024}),
 		answerAs,
 	)
@@ -88,16 +88,24 @@ func (s *Server) logRequest(c echo.Context, v middleware.RequestLoggerValues) er
 // bound limits the size and the time of a request. A call of a tool, and a start, takes as long as its upstream is given.
 func (s *Server) bound(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		r := c.Request()
-		control := http.NewResponseController(c.Response().Writer)
+		r, w, l := c.Request(), c.Response().Writer, s.o.Limits
 		if r.Body != nil && r.Body != http.NoBody {
-			_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // the server lifts it when the body is read; a recorder in a test has none
-			if !streams(c) {
-				r.Body = http.MaxBytesReader(c.Response().Writer, r.Body, s.o.MaxBody)
+			most := s.o.MaxBody
+			if streams(c) {
+				most = maxMessage
 			}
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(l.BodyTime)) // the server lifts it when the body is read; a recorder in a test has none
+			r.Body = http.MaxBytesReader(w, r.Body, most)
 		}
-		if !streams(c) && !strings.HasSuffix(r.URL.Path, callSuffix) && !strings.HasSuffix(r.URL.Path, startSuffix) {
-			_ = control.SetWriteDeadline(time.Now().Add(s.o.Timeout + bodyTimeout)) // likewise, when all is written
+		endless := streams(c) || strings.HasSuffix(r.URL.Path, callSuffix) || strings.HasSuffix(r.URL.Path, startSuffix)
+		var end time.Time
+		if !endless {
+			end = time.Now().Add(s.o.Timeout + l.BodyTime)
+		}
+		p := newPatient(w, l.StallTime, end)
+		c.Response().Writer = p
+		defer p.extend() // for what the server itself writes at the end
+		if !endless {
 			ctx, cancel := context.WithTimeout(r.Context(), s.o.Timeout)
 			defer cancel()
 			c.SetRequest(r.WithContext(ctx))

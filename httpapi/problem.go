@@ -79,6 +79,8 @@ func frameworkProblem(e *echo.HTTPError, requestID string) Problem {
 		return newProblem(e.Code, "unauthorized", detail, "send Authorization: Bearer and the token", requestID)
 	case http.StatusTooManyRequests:
 		return newProblem(e.Code, "rate_limited", detail, "wait a second, and ask less often", requestID)
+	case http.StatusRequestTimeout:
+		return newProblem(e.Code, tool.Timeout.String(), detail, "send it faster, or less at a time", requestID)
 	case http.StatusUnsupportedMediaType:
 		return newProblem(e.Code, "unsupported_media_type", detail, "send Content-Type: application/json", requestID)
 	}
@@ -100,6 +102,9 @@ func (s *Server) handleError(err error, c echo.Context) {
 		return
 	}
 	c.Set(handled, true)
+	if cause := context.Cause(c.Request().Context()); errors.Is(cause, errStopping) {
+		err = cause // whatever the end of the context was taken for
+	}
 	id := c.Response().Header().Get(echo.HeaderXRequestID)
 	p := problemOf(err, id)
 	if p.Code == tool.Internal.String() && c.Request().Context().Err() == nil {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -63,9 +64,10 @@ type Options struct {
 	Hosts   []string      // host names allowed beside loopback names and IP addresses; "*" allows all
 	Origins []string      // origins allowed beside that of the request's own host, as "https://example.com"
 	Rate    float64       // requests a second from one address, in bursts of twice as many; zero means as many as come
-	MaxBody int64         // bytes of a request's body; zero means 1 MiB. /mcp has a limit of its own.
+	MaxBody int64         // bytes of a request's body; zero means 1 MiB. That of a message to /mcp may have 4 MiB.
 	Timeout time.Duration // of one request but those to /mcp and calls of tools; zero means 30 seconds
-	Grace   time.Duration // that Serve gives open requests when it ends; zero means 10 seconds
+	Grace   time.Duration // that Serve gives open requests when it ends; zero means 3 seconds
+	Limits  Limits        // of what is done at once, and of patience with clients
 	Version string        // of this program, for the API description; "" means "dev"
 	Logger  *slog.Logger  // nil means no log
 }
@@ -73,7 +75,8 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	o.MaxBody = cmp.Or(o.MaxBody, 1<<20)
 	o.Timeout = cmp.Or(o.Timeout, 30*time.Second)
-	o.Grace = cmp.Or(o.Grace, 10*time.Second)
+	o.Grace = cmp.Or(o.Grace, 3*time.Second)
+	o.Limits = o.Limits.withDefaults()
 	o.Version = cmp.Or(o.Version, "dev")
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -83,15 +86,17 @@ func (o Options) withDefaults() Options {
 
 // Server answers the HTTP API. It is safe for concurrent use.
 type Server struct {
-	o    Options
-	echo *echo.Echo
-	spec []byte // the API description
+	o     Options
+	echo  *echo.Echo
+	spec  []byte // the API description
+	gates *gates
 }
 
 // New returns a ready Server. It starts nothing. The error, of code Internal, is one of this program: a type in the
 // table of routes that JSON cannot describe.
 func New(o Options) (*Server, error) {
 	s := &Server{o: o.withDefaults(), echo: echo.New()}
+	s.gates = newGates(s.o.Limits)
 	s.echo.HideBanner, s.echo.HidePort = true, true
 	s.echo.IPExtractor = echo.ExtractIPDirect()
 	s.echo.HTTPErrorHandler = s.handleError
@@ -125,15 +130,18 @@ const (
 func (s *Server) Handler() http.Handler { return s.echo }
 
 // Serve answers requests that come to l until ctx ends, then refuses new ones, calls OnShutdown and waits for open ones,
-// for Options.Grace at most. It closes l. It returns nil if all ended in time, otherwise an error of code Timeout, or
-// what made it stop.
+// for Options.Grace at most. Those that are still open then are ended, and answered that the server is stopping. It closes l.
+// It returns nil if all ended in time, otherwise an error of code Timeout, or what made it stop.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	base, cut := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cut(nil)
 	srv := &http.Server{
-		Handler: s.echo, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: 64 << 10,
-		ErrorLog: slog.NewLogLogger(s.o.Logger.Handler(), slog.LevelWarn),
+		Handler: s.echo, ReadHeaderTimeout: s.o.Limits.HeaderTime, IdleTimeout: s.o.Limits.IdleTime, MaxHeaderBytes: 64 << 10,
+		ErrorLog: slog.NewLogLogger(s.o.Logger.Handler(), slog.LevelWarn), ConnState: newDoorman(s.o.Limits.Conns).see,
+		BaseContext: func(net.Listener) context.Context { return base },
 	}
 	if s.o.OnShutdown != nil {
-		srv.RegisterOnShutdown(s.o.OnShutdown)
+		srv.RegisterOnShutdown(sync.OnceFunc(s.o.OnShutdown))
 	}
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(l) }()
@@ -142,11 +150,13 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		return fmt.Errorf("serve: %w", err)
 	case <-ctx.Done():
 	}
-	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.o.Grace)
-	defer cancel()
-	err := srv.Shutdown(grace)
+	err := shutdown(base, srv, s.o.Grace)
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = &tool.Error{Code: tool.Timeout, Op: "shut down", Msg: "open requests did not end within " + s.o.Grace.String(), Err: srv.Close()}
+		cut(errStopping)
+		err = &tool.Error{Code: tool.Timeout, Op: "shut down", Msg: "open requests did not end within " + s.o.Grace.String()}
+		if shutdown(context.WithoutCancel(base), srv, farewell) != nil {
+			_ = srv.Close() // what is wrong is told already
+		}
 	}
 	if stopped := <-served; err == nil && !errors.Is(stopped, http.ErrServerClosed) {
 		err = fmt.Errorf("serve: %w", stopped)
@@ -154,9 +164,11 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-// The times given to clients that are slow or silent. Answers have none, since streams stay open.
-const (
-	headerTimeout = 10 * time.Second
-	bodyTimeout   = 30 * time.Second
-	idleTimeout   = 2 * time.Minute
-)
+// farewell is how long requests that were cut off have to say so.
+const farewell = 500 * time.Millisecond
+
+func shutdown(ctx context.Context, srv *http.Server, within time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	return srv.Shutdown(ctx)
+}

@@ -23,6 +23,9 @@ type Token struct {
 // open are the pages that need no token, for those who watch over the process.
 var open = [...]string{"/healthz", "/readyz"}
 
+// isOpen reports whether a path is that of one of them.
+func isOpen(path string) bool { return slices.Contains(open[:], path) }
+
 // guarded reports whether requests need a token.
 func (s *Server) guarded() bool { return s.o.Token != "" || len(s.o.Tokens) > 0 }
 
@@ -34,7 +37,7 @@ func (s *Server) checkToken() echo.MiddlewareFunc {
 	}
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
-			if path := c.Request().URL.Path; !s.guarded() || slices.Contains(open[:], path) || s.ofPanel(path) {
+			if path := c.Request().URL.Path; !s.guarded() || isOpen(path) || s.ofPanel(path) {
 				return next(c)
 			}
 			scheme, secret, _ := strings.Cut(c.Request().Header.Get(echo.HeaderAuthorization), " ")

@@ -15,6 +15,14 @@ import (
 	"tooldex/tool"
 )
 
+// The times that clients have by default.
+var (
+	defaultLimits = Limits{}.withDefaults()
+	headerTime    = defaultLimits.HeaderTime
+	bodyTime      = defaultLimits.BodyTime
+	idleTime      = defaultLimits.IdleTime
+)
+
 // pipes is a listener within the process, whose goroutines a bubble of synctest knows.
 type pipes struct {
 	conns  chan net.Conn
@@ -96,7 +104,7 @@ func TestNothingKeepsRunning(t *testing.T) {
 			t.Errorf("a call that its client left gives %d", got)
 		}
 		slow, end := io.Pipe() // a body that does not come
-		if got := send(t.Context(), "POST", "/search", slow); got != http.StatusBadRequest {
+		if got := send(t.Context(), "POST", "/search", slow); got != http.StatusRequestTimeout {
 			t.Errorf("a body that does not come gives %d", got)
 		}
 		_ = end.Close()
@@ -126,7 +134,7 @@ func TestReaderThatDoesNotRead(t *testing.T) {
 		if _, err := io.WriteString(conn, "GET /search?q=a HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}
-		<-time.After(2 * bodyTimeout)
+		<-time.After(2 * bodyTime)
 		all, err := io.ReadAll(conn)
 		if len(all) > 1<<19 {
 			t.Errorf("%d bytes waited to be read, then %v", len(all), err)
@@ -206,11 +214,11 @@ func TestSilentClients(t *testing.T) {
 		most  time.Duration
 		hears string
 	}{
-		"nothing":         {"", headerTimeout, ""},
-		"half a header":   {"GET /healthz HTTP/1.1\r\nHost: loc", headerTimeout, ""},
-		"half a body":     {"POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{", bodyTimeout + idleTimeout, " 400 "},
-		"one request":     {"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", idleTimeout, " 200 "},
-		"an endless name": {"GET /healthz HTTP/1.1\r\nHost: localhost\r\n" + strings.Repeat("A", 80<<10), headerTimeout, " 431 "},
+		"nothing":         {"", headerTime, ""},
+		"half a header":   {"GET /healthz HTTP/1.1\r\nHost: loc", headerTime, ""},
+		"half a body":     {"POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{", bodyTime + idleTime, " 408 "},
+		"one request":     {"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", idleTime, " 200 "},
+		"an endless name": {"GET /healthz HTTP/1.1\r\nHost: localhost\r\n" + strings.Repeat("A", 80<<10), headerTime, " 431 "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -1,0 +1,56 @@
+package httpapi
+
+import (
+	stdlist "container/list"
+	"net"
+	"net/http"
+	"sync"
+)
+
+// doorman bounds the connections of a server. In the place of the one that has been without a request for longest a new one is let in.
+type doorman struct {
+	most int
+
+	mu    sync.Mutex
+	conns int
+	idle  *stdlist.List // the longest idle first
+	at    map[net.Conn]*stdlist.Element
+}
+
+func newDoorman(most int) *doorman {
+	return &doorman{most: most, idle: stdlist.New(), at: map[net.Conn]*stdlist.Element{}}
+}
+
+// see is told of every change, as http.Server.ConnState.
+func (d *doorman) see(c net.Conn, state http.ConnState) {
+	if leaves := d.note(c, state); leaves != nil {
+		_ = leaves.Close() // its own goroutine tells of the end
+	}
+}
+
+func (d *doorman) note(c net.Conn, state http.ConnState) (leaves net.Conn) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if e := d.at[c]; e != nil {
+		d.idle.Remove(e)
+		delete(d.at, c)
+	}
+	switch state {
+	case http.StateNew:
+		if d.conns++; d.conns <= d.most {
+			return nil
+		}
+		if oldest := d.idle.Front(); oldest != nil {
+			d.idle.Remove(oldest)
+			leaves, _ = oldest.Value.(net.Conn)
+			delete(d.at, leaves)
+			return leaves
+		}
+		return c
+	case http.StateIdle:
+		d.at[c] = d.idle.PushBack(c)
+	case http.StateClosed, http.StateHijacked:
+		d.conns--
+	}
+	return nil
+}
