@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"unicode"
 
 	"tooldex/tool"
 )
@@ -146,7 +147,12 @@ func kind(raw json.RawMessage) string {
 
 // fold makes keys comparable across the spellings that models use: toolName, tool_name, tool-name.
 func fold(s string) string {
-	return strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(s))
+	return strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || r == ' ' {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, s)
 }
 
 // oneLine collapses white space and control characters, so that text from a server cannot break a line of an answer.
