@@ -11,8 +11,11 @@ import (
 
 // Policy says which tools may be seen and called. The zero Policy lets all through. It must not be changed once it is used.
 type Policy struct {
-	Servers  []string // those whose tools may be; empty means all
-	ReadOnly bool     // only tools that are annotated as changing nothing
+	Servers []string // those whose tools may be; empty means all
+	// Reach tells, in place of Servers, which servers these are at this moment; nil leaves it to Servers. It must be quick, and safe for
+	// concurrent use.
+	Reach    func() []string
+	ReadOnly bool // only tools that are annotated as changing nothing
 	// Preferred tells what the profile prefers at this moment: what it hides does not exist. Nil means that it hides nothing. It
 	// must be quick, and safe for concurrent use.
 	Preferred func() *Preferred
@@ -22,14 +25,26 @@ type Policy struct {
 
 // AllowsServer reports whether something of this server may be seen and called.
 func (p Policy) AllowsServer(name string) bool {
-	return len(p.Servers) == 0 || slices.Contains(p.Servers, name)
+	return allowed(p.servers(), name)
+}
+
+func allowed(servers []string, name string) bool {
+	return len(servers) == 0 || slices.Contains(servers, name)
+}
+
+// servers are those of this moment.
+func (p Policy) servers() []string {
+	if p.Reach != nil {
+		return p.Reach()
+	}
+	return p.Servers
 }
 
 // Allows reports whether a tool may be seen and called.
-func (p Policy) Allows(t *tool.Tool) bool { return p.allows(t, p.preferred()) }
+func (p Policy) Allows(t *tool.Tool) bool { return p.allows(t, p.servers(), p.preferred()) }
 
-func (p Policy) allows(t *tool.Tool, now *Preferred) bool {
-	return p.AllowsServer(t.Server) && (!p.ReadOnly || t.ReadOnly()) && !now.Hides(t)
+func (p Policy) allows(t *tool.Tool, servers []string, now *Preferred) bool {
+	return allowed(servers, t.Server) && (!p.ReadOnly || t.ReadOnly()) && !now.Hides(t)
 }
 
 // preferred returns what is preferred now, nil for nothing.
@@ -53,10 +68,12 @@ func (p Policy) allowsID(id tool.ID) bool {
 }
 
 // everything reports whether there is nothing to hide, ever.
-func (p Policy) everything() bool { return !p.narrows() && p.Preferred == nil }
+func (p Policy) everything() bool {
+	return p.Reach == nil && !p.narrows(p.Servers) && p.Preferred == nil
+}
 
-// narrows reports whether there is something to hide, whatever is preferred.
-func (p Policy) narrows() bool { return len(p.Servers) > 0 || p.ReadOnly }
+// narrows reports whether there is something to hide of these servers, whatever is preferred.
+func (p Policy) narrows(servers []string) bool { return len(servers) > 0 || p.ReadOnly }
 
 // Searcher returns a Searcher that finds only what the policy allows. It narrows the query rather than the answer.
 func (p Policy) Searcher(next tool.Searcher) tool.Searcher {
@@ -74,8 +91,9 @@ type searcher struct {
 // Search implements tool.Searcher.
 func (s searcher) Search(ctx context.Context, q tool.Query) (*tool.Result, error) {
 	asked, now := q.Filter.Allow, s.policy.preferred()
-	if s.policy.narrows() || now.hidesSome() {
-		q.Filter.Allow = func(t *tool.Tool) bool { return s.policy.allows(t, now) && (asked == nil || asked(t)) }
+	servers := s.policy.servers()
+	if s.policy.narrows(servers) || now.hidesSome() {
+		q.Filter.Allow = func(t *tool.Tool) bool { return s.policy.allows(t, servers, now) && (asked == nil || asked(t)) }
 	}
 	return s.next.Search(ctx, q)
 }
@@ -120,24 +138,25 @@ type catalog struct {
 	last   atomic.Pointer[subset]
 }
 
-// subset is what was allowed of a whole, by what was preferred then.
+// subset is what was allowed of a whole, of the servers there were and by what was preferred then.
 type subset struct {
 	whole, allowed *tool.Set
+	servers        []string
 	preferred      *Preferred
 }
 
-// Set implements Source. As long as next gives the same Set and the same is preferred, it gives the same, too.
+// Set implements Source. As long as next gives the same Set, of the same servers, and the same is preferred, it gives the same, too.
 func (c *catalog) Set() *tool.Set {
 	whole := c.next.Set()
 	if whole == nil {
 		return nil
 	}
-	now := c.policy.preferred()
+	now, servers := c.policy.preferred(), c.policy.servers()
 	last := c.last.Load()
-	if last == nil || last.whole != whole || last.preferred != now {
-		last = &subset{whole: whole, allowed: whole, preferred: now}
-		if c.policy.narrows() || now.hidesSome() {
-			last.allowed = whole.Subset(func(t *tool.Tool) bool { return c.policy.allows(t, now) })
+	if last == nil || last.whole != whole || last.preferred != now || !slices.Equal(last.servers, servers) {
+		last = &subset{whole: whole, allowed: whole, servers: servers, preferred: now}
+		if c.policy.narrows(servers) || now.hidesSome() {
+			last.allowed = whole.Subset(func(t *tool.Tool) bool { return c.policy.allows(t, servers, now) })
 		}
 		c.last.Store(last)
 	}

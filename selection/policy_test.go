@@ -157,6 +157,34 @@ func TestSetIsMadeOnce(t *testing.T) {
 	}
 }
 
+// TestReach changes which servers a policy allows while it is in use: what was made of it before follows.
+func TestReach(t *testing.T) {
+	w := newWorld(3, 2)
+	var servers []string
+	p := Policy{Reach: func() []string { return servers }, Tools: w}
+	catalog, searcher, caller, upstreams := p.Catalog(w), p.Searcher(w), p.Caller(w), p.Upstreams(w)
+	for _, step := range []struct {
+		servers []string
+		tools   int
+	}{{nil, 6}, {[]string{"server1"}, 2}, {[]string{"server1", "server2"}, 4}, {[]string{"/"}, 0}, {nil, 6}} {
+		servers = step.servers
+		found, err := searcher.Search(t.Context(), tool.Query{})
+		if err != nil || len(found.Tools) != step.tools || catalog.Set().Len() != step.tools || len(upstreams.Features()) != step.tools/2 {
+			t.Errorf("%v: found %v, listed %d, offered %d; %v", step.servers, found, catalog.Set().Len(), len(upstreams.Features()), err)
+		}
+		if catalog.Set() != catalog.Set() {
+			t.Errorf("%v: the set is made anew each time", step.servers)
+		}
+		_, err = caller.Call(t.Context(), tool.Call{ID: "server0/tool0"})
+		if may := len(step.servers) == 0; (err == nil) != may {
+			t.Errorf("%v: a call gives %v", step.servers, err)
+		}
+		if _, err := upstreams.Forward(t.Context(), tool.Request{Server: "server0"}); (err == nil) != (len(step.servers) == 0) {
+			t.Errorf("%v: a request gives %v", step.servers, err)
+		}
+	}
+}
+
 func TestZeroPolicyAddsNothing(t *testing.T) {
 	w := newWorld(2, 2)
 	var p Policy
