@@ -30,6 +30,14 @@ var table = map[string]rule{
 	"internal/durable": {
 		doc: "Package durable replaces files whole: whoever reads one sees what was there or what is new, also after the power is lost.",
 	},
+	"internal/outbound": {
+		imports: []string{"tool"},
+		doc:     "Package outbound keeps what others send us to fetch away from private addresses.",
+	},
+	"access": {
+		imports: []string{"tool", "internal/outbound"},
+		doc:     "Package access decides who may use the service over HTTP, and how much of it.",
+	},
 	"index": {
 		imports: []string{"tool", "internal/vector"},
 		doc:     "Package index finds the nearest tools to a vector and the best matches for words, in memory.",
@@ -57,6 +65,14 @@ var table = map[string]rule{
 	"metrics": {
 		imports: []string{"tool"},
 		doc:     "Package metrics counts what the service does, and keeps the counts across restarts and processes.",
+	},
+	"audit": {
+		imports: []string{"tool"},
+		doc:     "Package audit keeps a record of who called which tool, when, and what came of it, that cannot be changed unnoticed.",
+	},
+	"confirm": {
+		imports: []string{"tool"},
+		doc:     "Package confirm has a person confirm calls of tools that may destroy something, before they are made.",
 	},
 	"trace": {
 		imports: []string{"tool"},

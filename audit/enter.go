@@ -1,0 +1,253 @@
+package audit
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"time"
+
+	"tooldex/tool"
+)
+
+// The wait for the lock. Whoever has it writes a few lines and goes.
+const (
+	lockWait  = 5 * time.Second
+	firstWait = 20 * time.Microsecond
+	mostWait  = 2 * time.Millisecond
+)
+
+// enter locks the directory, and sees that the file to write to is open and ends with the record that the head names. The
+// caller holds mu, and unlocks l.head if there is no error.
+func (l *Log) enter() (h head, err error) {
+	if err := l.lock(); err != nil {
+		return head{}, err
+	}
+	defer func() {
+		if err != nil {
+			_ = unlock(l.head)
+		}
+	}()
+	if err := l.step("read head"); err != nil {
+		return head{}, err
+	}
+	h, err = readHead(l.head)
+	var rebuilt bool
+	if errors.Is(err, errNoHead) {
+		h, rebuilt, err = l.rebuild()
+	}
+	if err != nil {
+		return head{}, err
+	}
+	if err := l.open(h.File); err != nil {
+		return head{}, err
+	}
+	if err := l.catchUp(&h); err != nil {
+		return head{}, err
+	}
+	if rebuilt {
+		err = l.put(&h, &Record{Kind: Resume})
+	}
+	return h, err
+}
+
+// lock takes the lock of the directory, which is made if there is none.
+func (l *Log) lock() error {
+	deadline := time.Now().Add(lockWait)
+	for wait := firstWait; ; wait = min(2*wait, mostWait) {
+		if err := l.openHead(); err != nil {
+			return err
+		}
+		if err := l.step("lock"); err != nil {
+			return err
+		}
+		ok, err := tryLock(l.head)
+		if err != nil {
+			return fmt.Errorf("lock: %w", err)
+		}
+		if ok {
+			if l.still(l.head, headName) {
+				return nil
+			}
+			if err := l.release(); err != nil { // somebody took the directory away, or moved it
+				return err
+			}
+			continue
+		}
+		if time.Now().After(deadline) {
+			return &tool.Error{Code: tool.Timeout, Op: "audit", Msg: "gave up waiting for the audit log in " + l.o.Dir, Hint: "end the process that keeps " + l.path(headName) + " locked"}
+		}
+		time.Sleep(wait/2 + rand.N(wait))
+	}
+}
+
+func (l *Log) openHead() error {
+	if l.head != nil {
+		return nil
+	}
+	if err := l.step("open head"); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(l.path(headName), os.O_RDWR|os.O_CREATE, 0o600)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = os.MkdirAll(l.o.Dir, 0o700); err == nil {
+			f, err = os.OpenFile(l.path(headName), os.O_RDWR|os.O_CREATE, 0o600)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	l.head = f
+	return nil
+}
+
+// still reports whether an open file is the one of that name.
+func (l *Log) still(f *os.File, name string) bool {
+	here, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(l.path(name))
+	return err == nil && os.SameFile(here, there)
+}
+
+// open opens the file of that number to append to, unless it is open. The caller has the lock.
+func (l *Log) open(number int) error {
+	if l.file != nil && l.number == number && l.still(l.file, fileName(number)) {
+		return nil
+	}
+	if err := l.leave(); err != nil {
+		return err
+	}
+	if err := l.step("open"); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(l.path(fileName(number)), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	l.file, l.number = f, number
+	return nil
+}
+
+// leave closes the file that is written to, once it is on the disk.
+func (l *Log) leave() error {
+	if l.file == nil {
+		return nil
+	}
+	if l.o.Sync != Never {
+		if err := l.step("sync"); err != nil {
+			return err
+		}
+		if err := l.file.Sync(); err != nil {
+			return err
+		}
+	}
+	err := l.file.Close()
+	l.file = nil
+	return err
+}
+
+// catchUp takes in what stands behind the head: the records of a process that died before it could move the head, and
+// what is left of one that was not written whole.
+func (l *Log) catchUp(h *head) error {
+	info, err := l.file.Stat()
+	if err != nil {
+		return err
+	}
+	size := info.Size()
+	switch {
+	case size == h.Size:
+		return nil
+	case size < h.Size:
+		missing := h.Size - size
+		h.Size = size
+		if err := l.endLine(h); err != nil {
+			return err
+		}
+		return l.put(h, &Record{Kind: Cut, Torn: &Scrap{At: size, Bytes: missing}})
+	}
+	if err := l.step("read"); err != nil {
+		return err
+	}
+	rest := make([]byte, size-h.Size)
+	if _, err := l.file.ReadAt(rest, h.Size); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	for {
+		text, _, whole := bytes.Cut(rest, []byte("\n"))
+		r, err := Decode(text)
+		if !whole || err != nil || r.Seq != h.Seq+1 || r.Prev != h.Hash {
+			break
+		}
+		rest = rest[len(text)+1:]
+		if h.Size == 0 {
+			h.Begun = r.Time
+		}
+		h.Seq, h.Hash, h.Size = r.Seq, r.Hash, h.Size+int64(len(text))+1
+	}
+	if len(rest) == 0 {
+		return l.setHead(*h)
+	}
+	scrap := &Scrap{At: h.Size, Bytes: int64(len(rest)), Hash: hashOf(rest)}
+	h.Size = size
+	if err := l.endLine(h); err != nil {
+		return err
+	}
+	return l.put(h, &Record{Kind: Torn, Torn: scrap})
+}
+
+// endLine ends a line that has no end.
+func (l *Log) endLine(h *head) error {
+	last := make([]byte, 1)
+	if h.Size > 0 {
+		if _, err := l.file.ReadAt(last, h.Size-1); err != nil {
+			return err
+		}
+	}
+	if h.Size == 0 || last[0] == '\n' {
+		return nil
+	}
+	if err := l.writeTo(l.file, "write", []byte("\n")); err != nil {
+		return err
+	}
+	h.Size++
+	return nil
+}
+
+// rebuild finds out from the files how far the chain has come. It reports false if there are none.
+func (l *Log) rebuild() (head, bool, error) {
+	fresh := head{Anchor: Anchor{Hash: zeroHash}, Base: Anchor{Hash: zeroHash}, File: 1}
+	if err := l.step("list"); err != nil {
+		return head{}, false, err
+	}
+	numbers, err := listFiles(l.o.Dir)
+	if err != nil || len(numbers) == 0 {
+		return fresh, false, err
+	}
+	h := fresh
+	for i, number := range numbers {
+		h.File, h.Size, h.Begun = number, 0, time.Time{}
+		_, err := eachLine(l.path(fileName(number)), 0, -1, func(line line) error {
+			r, err := Decode(line.text)
+			if err != nil || !line.whole() {
+				return nil
+			}
+			if i == 0 && h.Size == 0 {
+				h.Base = Anchor{r.Seq - 1, r.Prev}
+			}
+			if h.Size == 0 {
+				h.Begun = r.Time
+			}
+			h.Anchor, h.Size = Anchor{r.Seq, r.Hash}, line.at+int64(len(line.text))
+			return nil
+		})
+		if err != nil {
+			return head{}, false, err
+		}
+	}
+	return h, true, nil
+}

@@ -1,0 +1,136 @@
+package audit
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"sync"
+
+	"tooldex/tool"
+)
+
+// saltName is the file with the key of the hashes of arguments. Arguments are often few and short: without a key, whoever
+// reads the log could try out what they were.
+const saltName = "salt"
+
+const saltSize = 32
+
+// Fingerprint returns the keyed hash under which arguments stand in this log: equal for equal arguments, whatever the order
+// of their members and the space between them. It is "" if the key cannot be read.
+func (l *Log) Fingerprint(args json.RawMessage) string {
+	return l.keyed("arguments", canonical(args))
+}
+
+// session is what stands for a session's name, with which somebody could go on with the session.
+func (l *Log) session(name string) string {
+	if name == "" {
+		return ""
+	}
+	h := l.keyed("session", []byte(name))
+	return h[:min(len(h), 16)]
+}
+
+func (l *Log) keyed(what string, b []byte) string {
+	key, err := l.key()
+	if err != nil {
+		l.o.Logger.Debug("the key of the audit log cannot be used", "error", err)
+		return ""
+	}
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(what + "\x00"))
+	mac.Write(b)
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// key reads the key, and makes it if there is none.
+func (l *Log) key() ([]byte, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.salt != nil {
+		return l.salt, nil
+	}
+	if err := l.lock(); err != nil {
+		return nil, err
+	}
+	defer func() { _ = unlock(l.head) }() // as in append
+	if err := l.step("read salt"); err != nil {
+		return nil, err
+	}
+	b, err := os.ReadFile(l.path(saltName))
+	switch {
+	case err == nil && len(bytes.TrimSpace(b)) == 2*saltSize:
+		if l.salt, err = hex.DecodeString(string(bytes.TrimSpace(b))); err == nil {
+			return l.salt, nil
+		}
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("read salt: %w", err)
+	}
+	salt := make([]byte, saltSize)
+	_, _ = rand.Read(salt) // it never fails, by its documentation
+	f, err := os.OpenFile(l.path(saltName), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("make salt: %w", err)
+	}
+	err = l.writeTo(f, "write salt", []byte(hex.EncodeToString(salt)+"\n"))
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, fmt.Errorf("make salt: %w", err)
+	}
+	l.salt = salt
+	return salt, nil
+}
+
+// canonical writes JSON in the one form that equal values share: members in order, no space, numbers as they were written.
+// What is no JSON stays as it is.
+func canonical(raw json.RawMessage) []byte {
+	if len(bytes.TrimSpace(raw)) == 0 {
+		return []byte("{}")
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		return raw
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return raw
+	}
+	out, err := json.Marshal(v)
+	if err != nil {
+		return raw
+	}
+	return out
+}
+
+// definitions remembers the hashes of the tools of one set. The zero value is ready.
+type definitions struct {
+	mu    sync.Mutex
+	set   *tool.Set
+	known map[tool.ID]string
+}
+
+func (d *definitions) of(t *tool.Tool, set *tool.Set) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.set != set {
+		d.set, d.known = set, map[tool.ID]string{}
+	}
+	id := t.ID()
+	if h, ok := d.known[id]; ok {
+		return h
+	}
+	sum := t.Hash()
+	h := hex.EncodeToString(sum[:])
+	d.known[id] = h
+	return h
+}

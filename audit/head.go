@@ -1,0 +1,88 @@
+package audit
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"tooldex/tool"
+)
+
+// headName is the file that says how far the chain has come. Its lock is that of the whole directory.
+const headName = "head"
+
+// headSize is its size: no more than a disk writes at once.
+const headSize = 512
+
+// Anchor is a place in a chain: the record of that number has that hash. Noted elsewhere, it shows later whether the chain
+// is still the same up to there. The zero Anchor is before the first record.
+type Anchor struct {
+	Seq  uint64 `json:"seq"`
+	Hash string `json:"hash"`
+}
+
+// String writes the anchor as ParseAnchor reads it.
+func (a Anchor) String() string { return strconv.FormatUint(a.Seq, 10) + ":" + a.Hash }
+
+// ParseAnchor reads NUMBER:HASH. Its errors are of code Invalid.
+func ParseAnchor(s string) (Anchor, error) {
+	number, hash, _ := strings.Cut(s, ":")
+	seq, err := strconv.ParseUint(number, 10, 64)
+	if err != nil || len(hash) != len(zeroHash) || strings.Trim(hash, "0123456789abcdef") != "" {
+		return Anchor{}, &tool.Error{Code: tool.Invalid, Op: "audit", Msg: fmt.Sprintf("%q is not an anchor", s), Hint: "give NUMBER:HASH, as tooldex audit verify prints it"}
+	}
+	return Anchor{seq, hash}, nil
+}
+
+// head is how far the chain has come.
+type head struct {
+	Anchor           // the last record
+	Base   Anchor    `json:"base"` // the last one that was removed with its file
+	File   int       `json:"file"` // the number of the file that is written to
+	Size   int64     `json:"size"` // of it, after the last record
+	Begun  time.Time `json:"begun"`
+}
+
+var errNoHead = errors.New("how far the chain has come is not known")
+
+// encode writes h in headSize bytes.
+func (h head) encode() ([]byte, error) {
+	b, err := json.Marshal(h)
+	if err != nil {
+		return nil, fmt.Errorf("encode head: %w", err)
+	}
+	b = append([]byte(hashOf(b)[:16]+" "), b...)
+	if len(b) >= headSize {
+		return nil, fmt.Errorf("encode head: %d bytes are too many", len(b))
+	}
+	b = append(b, bytes.Repeat([]byte(" "), headSize-1-len(b))...)
+	return append(b, '\n'), nil
+}
+
+// decodeHead reads what encode wrote; anything else is errNoHead.
+func decodeHead(b []byte) (head, error) {
+	sum, text, ok := bytes.Cut(bytes.TrimSpace(b), []byte(" "))
+	if !ok || string(sum) != hashOf(text)[:16] {
+		return head{}, errNoHead
+	}
+	var h head
+	if err := json.Unmarshal(text, &h); err != nil || h.File < 1 || h.Size < 0 || len(h.Hash) != len(zeroHash) {
+		return head{}, errNoHead
+	}
+	return h, nil
+}
+
+// readHead reads the head from its open file.
+func readHead(f io.ReaderAt) (head, error) {
+	b := make([]byte, headSize)
+	n, err := f.ReadAt(b, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return head{}, fmt.Errorf("read head: %w", err)
+	}
+	return decodeHead(b[:n])
+}

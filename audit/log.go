@@ -1,0 +1,301 @@
+package audit
+
+import (
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"tooldex/tool"
+)
+
+// Sync says when records are made to survive that the power goes.
+type Sync string
+
+// The values of Sync.
+const (
+	Soon  Sync = "soon"  // within a second, without any call waiting for it; the default
+	Each  Sync = "each"  // before the answer of the call is passed on
+	Never Sync = "never" // when the system does so by itself
+)
+
+// Catalog tells which tools there are now, for all who call.
+type Catalog interface {
+	Set() *tool.Set
+}
+
+// Options configures a Log. Dir is required; the zero value of the rest works.
+type Options struct {
+	Dir     string  // of the files; it is made when the first record is written
+	Catalog Catalog // tells which definition of a tool was called; nil: it is not recorded
+	// Required has calls refused that cannot be recorded. Otherwise they are made.
+	Required  bool
+	Arguments bool // keep the arguments of calls, up to 16 KiB
+	Sync      Sync // "" means Soon
+	// The files: one is full when it has MaxSize bytes (zero means 10 MB) or is older than MaxAge (zero means thirty days), and
+	// MaxFiles of them are kept, the one that is written to included (zero means five).
+	MaxSize  int64
+	MaxAge   time.Duration
+	MaxFiles int
+	Logger   *slog.Logger // nil means no log
+}
+
+func (o Options) withDefaults() Options {
+	if o.Sync == "" {
+		o.Sync = Soon
+	}
+	if o.MaxSize <= 0 {
+		o.MaxSize = 10_000_000
+	}
+	if o.MaxAge <= 0 {
+		o.MaxAge = 30 * 24 * time.Hour
+	}
+	if o.MaxFiles <= 0 {
+		o.MaxFiles = 5
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// Log writes records. It is safe for concurrent use by goroutines and, through Logs of the same directory, by processes.
+// A nil Log records nothing.
+type Log struct {
+	o    Options
+	defs definitions
+	// fault, set by tests only, is asked before each operation on files. It returns how much of what is to be written is
+	// written, and the error.
+	fault func(op string, b []byte) ([]byte, error)
+
+	mu      sync.Mutex // guards what follows; held while the directory is locked
+	head    *os.File
+	file    *os.File // that is written to; nil if none is open
+	number  int      // of file
+	salt    []byte
+	lost    int    // records that could not be written since one could
+	failing error  // why the last could not
+	wrote   uint64 // lines by this Log
+	timer   *time.Timer
+	closed  bool
+
+	syncing sync.Mutex
+	synced  uint64 // of wrote; guarded by syncing
+}
+
+// New returns a Log. It touches no file before there is something to record.
+func New(o Options) *Log { return &Log{o: o.withDefaults()} }
+
+// Err tells why the last record could not be written; nil if it was. A nil Log has none.
+func (l *Log) Err() error {
+	if l == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.failing
+}
+
+// Close makes what was written survive that the power goes, and closes the files. A Log must not be used after that.
+func (l *Log) Close() error {
+	if l == nil {
+		return nil
+	}
+	var err error
+	if l.o.Sync != Never {
+		err = l.flush()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+	return errors.Join(err, l.release())
+}
+
+// release closes the files. The caller holds mu.
+func (l *Log) release() error {
+	var err error
+	for _, f := range []**os.File{&l.file, &l.head} {
+		if *f != nil {
+			err = errors.Join(err, (*f).Close())
+			*f = nil
+		}
+	}
+	return err
+}
+
+// write appends a record, and sees to the disk as Options.Sync says. It is told to the log when that stops to work, and
+// when it works again.
+func (l *Log) write(r *Record) error {
+	l.mu.Lock()
+	err := l.append(r)
+	if err != nil && r.Kind != Begin { // a call that is not made is not lost
+		l.lost++
+	}
+	l.mu.Unlock()
+	if err == nil && l.o.Sync == Each {
+		err = l.flush()
+	}
+	l.account(err)
+	return err
+}
+
+// account notes whether records can be written, and tells of it when that changes.
+func (l *Log) account(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case err != nil:
+		if l.failing == nil {
+			l.o.Logger.Error("calls cannot be recorded", "dir", l.o.Dir, "refused", l.o.Required, "error", err)
+		}
+	case l.failing != nil:
+		l.o.Logger.Warn("calls are recorded again", "dir", l.o.Dir)
+	}
+	l.failing = err
+}
+
+// append writes r, and before it what there is to say of records that are missing. The caller holds mu.
+func (l *Log) append(r *Record) error {
+	if l.closed {
+		return &tool.Error{Code: tool.Unavailable, Op: "audit", Msg: "the audit log is closed"}
+	}
+	h, err := l.enter()
+	if err != nil {
+		return l.explain(err)
+	}
+	defer func() { _ = unlock(l.head) }() // a lock that cannot be given back goes with the file
+	if l.lost > 0 {
+		if err := l.put(&h, &Record{Kind: Gap, Lost: l.lost}); err != nil {
+			return l.explain(err)
+		}
+		l.lost = 0
+	}
+	if err := l.put(&h, r); err != nil {
+		return l.explain(err)
+	}
+	return nil
+}
+
+// put writes one line behind the head, and moves the head. The caller holds the lock.
+func (l *Log) put(h *head, r *Record) error {
+	now := time.Now().UTC()
+	r.Seq, r.Prev, r.Time = h.Seq+1, h.Hash, now
+	text, err := r.encode()
+	if err != nil {
+		return err
+	}
+	if h.Size > 0 && (h.Size+int64(len(text)) > l.o.MaxSize || now.Sub(h.Begun) > l.o.MaxAge) {
+		if err := l.rotate(h); err != nil {
+			return err
+		}
+	}
+	if h.Size == 0 {
+		h.Begun = now
+	}
+	if err := l.writeTo(l.file, "write", text); err != nil {
+		return err
+	}
+	h.Seq, h.Hash, h.Size = r.Seq, r.Hash, h.Size+int64(len(text))
+	l.wrote++
+	l.syncSoon()
+	if err := l.setHead(*h); err != nil { // the record is there all the same: the next to come finds it behind the head
+		l.o.Logger.Debug("the head of the audit log could not be written", "error", err)
+	}
+	return nil
+}
+
+func (l *Log) setHead(h head) error {
+	b, err := h.encode()
+	if err != nil {
+		return err
+	}
+	part, fault := l.allowed("write head", b)
+	if _, err := l.head.WriteAt(part, 0); err != nil {
+		return err
+	}
+	return fault
+}
+
+func (l *Log) writeTo(f *os.File, op string, b []byte) error {
+	part, fault := l.allowed(op, b)
+	if _, err := f.Write(part); err != nil {
+		return err
+	}
+	return fault
+}
+
+// allowed asks the tests' fault.
+func (l *Log) allowed(op string, b []byte) ([]byte, error) {
+	if l.fault == nil {
+		return b, nil
+	}
+	return l.fault(op, b)
+}
+
+func (l *Log) step(op string) error {
+	_, err := l.allowed(op, nil)
+	return err
+}
+
+func (l *Log) path(name string) string { return filepath.Join(l.o.Dir, name) }
+
+func (l *Log) explain(err error) error {
+	var known *tool.Error
+	if errors.As(err, &known) {
+		return err
+	}
+	return &tool.Error{
+		Code: tool.Unavailable, Op: "audit", Msg: "the audit log in " + l.o.Dir + " cannot be written",
+		Hint: "see that the disk is not full, and that the folder may be written; audit.dir names another", Err: err,
+	}
+}
+
+// flush makes all that was written so far survive that the power goes. Those who wait meanwhile share the next one.
+func (l *Log) flush() error {
+	l.mu.Lock()
+	upto := l.wrote
+	l.mu.Unlock()
+	l.syncing.Lock()
+	defer l.syncing.Unlock()
+	if l.synced >= upto {
+		return nil
+	}
+	l.mu.Lock()
+	f, now := l.file, l.wrote
+	l.mu.Unlock()
+	if f == nil {
+		return nil
+	}
+	err := l.step("sync")
+	if err == nil {
+		err = f.Sync()
+	}
+	if err != nil && !errors.Is(err, os.ErrClosed) { // a file that was closed was synced before
+		return l.explain(err)
+	}
+	l.synced = now
+	return nil
+}
+
+// syncEvery is how long a record may wait for the disk by Soon.
+const syncEvery = time.Second
+
+// syncSoon has what was written reach the disk soon. The caller holds mu.
+func (l *Log) syncSoon() {
+	if l.o.Sync != Soon || l.timer != nil {
+		return
+	}
+	l.timer = time.AfterFunc(syncEvery, func() {
+		l.mu.Lock()
+		l.timer = nil
+		l.mu.Unlock()
+		if err := l.flush(); err != nil {
+			l.o.Logger.Warn("the audit log could not be brought to the disk", "error", err)
+		}
+	})
+}

@@ -1,0 +1,54 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+)
+
+// Reader reads the records of a directory in the order in which they were written. It is not safe for concurrent use.
+type Reader struct {
+	dir    string
+	number int   // of the file that is read; 0 before the first
+	at     int64 // how far
+}
+
+// NewReader returns a Reader that begins with the first record that is kept.
+func NewReader(dir string) *Reader { return &Reader{dir: dir} }
+
+// Read calls do with each record that was written since the last Read. Lines that are no records are left out; [Verify]
+// tells of them. An error of do ends the reading, and is returned; the record that it was about is not read again.
+func (r *Reader) Read(do func(Record) error) error {
+	numbers, err := listFiles(r.dir)
+	if err != nil {
+		return fmt.Errorf("read audit log: %w", err)
+	}
+	for _, number := range numbers {
+		if number < r.number {
+			continue
+		}
+		if number > r.number {
+			r.number, r.at = number, 0
+		}
+		if err := r.file(do); err != nil && !errors.Is(err, fs.ErrNotExist) { // one that was removed meanwhile
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Reader) file(do func(Record) error) error {
+	_, err := eachLine(filepath.Join(r.dir, fileName(r.number)), r.at, -1, func(l line) error {
+		if !l.whole() {
+			return nil // it may still be written to
+		}
+		r.at = l.at + int64(len(l.text))
+		rec, err := Decode(l.text)
+		if err != nil {
+			return nil
+		}
+		return do(rec)
+	})
+	return err
+}

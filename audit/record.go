@@ -1,0 +1,144 @@
+package audit
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"tooldex/tool"
+)
+
+// Kind says what a record is about.
+type Kind string
+
+// The kinds of records.
+const (
+	Call   Kind = "call"   // a call, when it has ended
+	Begin  Kind = "begin"  // a call, before it is made; written with Options.Required only
+	Change Kind = "change" // what is configured or known was changed
+	Start  Kind = "start"  // a process began to serve
+	Stop   Kind = "stop"   // it ended
+	Gap    Kind = "gap"    // Lost records before this one could not be written
+	Torn   Kind = "torn"   // the bytes before this record are what is left of one that was not written whole
+	Cut    Kind = "cut"    // the file was shorter than it had been
+	Resume Kind = "resume" // how far the chain had come was not known, and was read from the files
+)
+
+// Outcome says how a call ended.
+type Outcome string
+
+// The outcomes of a call.
+const (
+	OK          Outcome = "ok"
+	Failed      Outcome = "failed"      // the tool ran, and reported an error
+	Unconfirmed Outcome = "unconfirmed" // nobody confirmed it; Reason says why
+	Denied      Outcome = "denied"      // the tool may not be called
+	Hidden      Outcome = "hidden"      // there is such a tool, and the caller may not know
+	Unknown     Outcome = "unknown"     // there is none
+	Invalid     Outcome = "invalid"     // the arguments do not fit
+	TimedOut    Outcome = "timeout"
+	Cancelled   Outcome = "cancelled" // whoever called did not wait for it
+	Error       Outcome = "error"     // something else went wrong; Code says what kind of thing
+)
+
+// Outcomes lists them all, for those who choose among them.
+func Outcomes() []Outcome {
+	return []Outcome{OK, Failed, Unconfirmed, Denied, Hidden, Unknown, Invalid, TimedOut, Cancelled, Error}
+}
+
+// Who says for whom something was done.
+type Who struct {
+	Principal string   `json:"principal,omitempty"` // who its token belongs to; "" if it needed none
+	Profile   string   `json:"profile,omitempty"`
+	Client    string   `json:"client,omitempty"` // the program, as it calls itself
+	Version   string   `json:"version,omitempty"`
+	Via       tool.Via `json:"via,omitempty"`
+	Session   string   `json:"session,omitempty"` // tells sessions apart; made from the session's name, and not it
+	Process   int      `json:"process,omitempty"` // of tooldex itself
+}
+
+// Record is one line of the log. What does not apply to its kind is left out.
+type Record struct {
+	Seq        uint64          `json:"seq"`  // 1 for the first, then one more each, over all files and processes
+	Time       time.Time       `json:"time"` // UTC; clocks may be set back, Seq is not
+	Kind       Kind            `json:"kind"`
+	Who        Who             `json:"who,omitzero"`
+	Tool       tool.ID         `json:"tool,omitempty"`
+	Name       string          `json:"name,omitempty"`       // what was asked for, where that is no tool
+	Definition string          `json:"definition,omitempty"` // tool.Hash of the tool as it was then
+	Arguments  string          `json:"arguments,omitempty"`  // the keyed hash of the arguments
+	Given      json.RawMessage `json:"given,omitempty"`      // the arguments themselves, with Options.Arguments; a string if they were long
+	Outcome    Outcome         `json:"outcome,omitempty"`
+	Code       string          `json:"code,omitempty"`      // of the error, as tool.Code has it
+	Reason     string          `json:"reason,omitempty"`    // why it was not confirmed, as tool.Unconfirmed has it
+	Confirmed  string          `json:"confirmed,omitempty"` // how it was confirmed
+	Millis     float64         `json:"ms,omitempty"`        // how long it took
+	Of         uint64          `json:"of,omitempty"`        // the record of its beginning
+	Action     string          `json:"action,omitempty"`    // of a change: what was done
+	Subject    string          `json:"subject,omitempty"`   // and to what
+	Lost       int             `json:"lost,omitempty"`
+	Torn       *Scrap          `json:"torn,omitempty"`
+	Prev       string          `json:"prev"` // the hash of the record before; zeros for the first
+	Hash       string          `json:"-"`    // of this one; it ends the line
+}
+
+// Scrap names bytes of a file that are no record.
+type Scrap struct {
+	At    int64  `json:"at"` // offset in the file
+	Bytes int64  `json:"bytes"`
+	Hash  string `json:"sha256"`
+}
+
+// zeroHash is what the first record follows.
+const zeroHash = "0000000000000000000000000000000000000000000000000000000000000000"
+
+// A line ends with the hash of all that stands before it.
+const (
+	hashMember = `,"hash":"`
+	lineEnd    = `"}`
+	tailLength = len(hashMember) + 2*sha256.Size + len(lineEnd)
+)
+
+// encode writes the line of r with its line feed, and sets r.Hash.
+func (r *Record) encode() ([]byte, error) {
+	b, err := json.Marshal(r)
+	if err != nil {
+		return nil, fmt.Errorf("encode record: %w", err)
+	}
+	b = b[:len(b)-1]
+	r.Hash = hashOf(b)
+	b = append(b, hashMember...)
+	b = append(b, r.Hash...)
+	return append(b, lineEnd+"\n"...), nil
+}
+
+func hashOf(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+var errNoRecord = errors.New("not a record as it was written")
+
+// Decode reads a line, without or with its line feed. The error says that it is no record, or not one as it was written.
+func Decode(line []byte) (Record, error) {
+	line = bytes.TrimSuffix(line, []byte("\n"))
+	var r Record
+	at := len(line) - tailLength
+	if at < 0 || string(line[at:at+len(hashMember)]) != hashMember || string(line[len(line)-len(lineEnd):]) != lineEnd {
+		return Record{}, errNoRecord
+	}
+	r.Hash = string(line[at+len(hashMember) : len(line)-len(lineEnd)])
+	if r.Hash != hashOf(line[:at]) {
+		return Record{}, errNoRecord
+	}
+	hash := r.Hash
+	if err := json.Unmarshal(append(bytes.Clone(line[:at]), '}'), &r); err != nil {
+		return Record{}, fmt.Errorf("%w: %w", errNoRecord, err)
+	}
+	r.Hash = hash
+	return r, nil
+}

@@ -1,0 +1,83 @@
+package audit
+
+import (
+	"os"
+)
+
+// rotate begins the next file, with which the chain goes on, and removes those that are too many. The caller has the lock.
+//
+// The new file is there before the head names it, and the head names what is removed before it is gone: wherever a process
+// dies, the next one finds a chain that goes on.
+func (l *Log) rotate(h *head) error {
+	if err := l.step("list"); err != nil {
+		return err
+	}
+	numbers, err := listFiles(l.o.Dir)
+	if err != nil {
+		return err
+	}
+	next := *h
+	next.Size = 0
+	for next.File++; ; next.File++ { // over files that somebody has put in the way
+		if err := l.open(next.File); err != nil {
+			return err
+		}
+		info, err := l.file.Stat()
+		if err != nil {
+			return err
+		}
+		if info.Size() == 0 {
+			break
+		}
+	}
+	if err := l.moveHead(next); err != nil {
+		return err
+	}
+	*h = next
+	if err := l.removeOld(h, append(numbers, next.File)); err != nil {
+		l.o.Logger.Warn("old files of the audit log could not be removed", "dir", l.o.Dir, "error", err)
+	}
+	return nil
+}
+
+// moveHead stores a head that names another file than before, or another base. Unlike one that only counts on, it cannot be
+// found out from what stands behind the one before, and so must be on the disk.
+func (l *Log) moveHead(h head) error {
+	if err := l.setHead(h); err != nil || l.o.Sync == Never {
+		return err
+	}
+	if err := l.step("sync head"); err != nil {
+		return err
+	}
+	return l.head.Sync()
+}
+
+// removeOld removes the oldest files, but for MaxFiles of them. The last of numbers is empty.
+func (l *Log) removeOld(h *head, numbers []int) error {
+	if len(numbers) <= l.o.MaxFiles {
+		return nil
+	}
+	old, kept := numbers[:len(numbers)-l.o.MaxFiles], numbers[len(numbers)-l.o.MaxFiles:]
+	moved := *h
+	moved.Base = h.Anchor
+	if kept[0] != h.File {
+		first, err := firstRecord(l.path(fileName(kept[0])))
+		if err != nil {
+			return err
+		}
+		moved.Base = Anchor{first.Seq - 1, first.Prev}
+	}
+	if err := l.moveHead(moved); err != nil {
+		return err
+	}
+	*h = moved
+	for _, number := range old {
+		if err := l.step("remove"); err != nil {
+			return err
+		}
+		if err := os.Remove(l.path(fileName(number))); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,341 @@
+package audit
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// Fault says what was done to a chain.
+type Fault string
+
+// The faults.
+const (
+	Altered   Fault = "altered"   // a record is not as it was written
+	Deleted   Fault = "deleted"   // records are missing before this place
+	Inserted  Fault = "inserted"  // a line was put in
+	Reordered Fault = "reordered" // a record stands in another place than it was written to
+	Shortened Fault = "shortened" // the last records are missing
+	Foreign   Fault = "foreign"   // the chain is another than the one that the anchor is of
+)
+
+// Break is a place where a chain does not hold.
+type Break struct {
+	File  string `json:"file"`
+	Line  int    `json:"line"` // 1 for the first; 0 for the end of the file
+	Fault Fault  `json:"fault"`
+	Text  string `json:"text"`
+}
+
+// String returns the place and what is wrong there.
+func (b Break) String() string {
+	return fmt.Sprintf("%s:%d: %s: %s", b.File, b.Line, b.Fault, b.Text)
+}
+
+// maxBreaks bounds the breaks that a Report names.
+const maxBreaks = 100
+
+// Report is what Verify found.
+type Report struct {
+	Dir     string   `json:"dir"`
+	Files   int      `json:"files"`
+	Records int      `json:"records"`
+	First   uint64   `json:"first,omitempty"` // the number of the first record that is kept
+	Head    *Anchor  `json:"head,omitempty"`  // the last record; nil if there is none
+	Breaks  []Break  `json:"breaks"`          // the first hundred, in order; empty if the chain holds
+	More    int      `json:"more,omitempty"`  // further ones
+	Notes   []string `json:"notes"`           // what the log itself tells of records that are missing or torn
+}
+
+// OK reports whether the chain holds.
+func (r *Report) OK() bool { return len(r.Breaks) == 0 }
+
+// Verify reads all records of a directory, and tells whether they are a whole chain that goes through the anchors. Others
+// may write to the directory meanwhile. An error says that the files cannot be read; that they are not as they were written
+// is in the Report. There is nothing wrong with a directory that does not exist.
+func Verify(ctx context.Context, dir string, anchors ...Anchor) (*Report, error) {
+	const tries = 3 // a file may be removed by rotation between the look at the head and the look into it
+	for try := 1; ; try++ {
+		v := &verifier{report: &Report{Dir: dir, Breaks: []Break{}, Notes: []string{}}, anchors: anchors, dir: dir}
+		err := v.run(ctx)
+		if err == nil || try == tries || !errors.Is(err, fs.ErrNotExist) {
+			return v.report, err
+		}
+	}
+}
+
+// verifier follows a chain.
+type verifier struct {
+	dir     string
+	report  *Report
+	anchors []Anchor
+	head    head
+	known   bool // the head is
+	last    Anchor
+	begun   bool    // last is known
+	at      place   // of the last record
+	bad     []scrap // lines since then that are no records
+	missing []gap
+}
+
+type place struct {
+	file string
+	line int
+}
+
+type scrap struct {
+	place
+	at   int64
+	text []byte
+}
+
+// gap are the records after one number and before another, which were not where they belong.
+type gap struct {
+	after, before uint64
+	index         int // of the Break that tells of it
+}
+
+func (v *verifier) run(ctx context.Context) error {
+	sizes, err := v.look()
+	if err != nil || len(sizes) == 0 {
+		return err
+	}
+	for _, f := range sizes {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := v.file(f.number, f.size); err != nil {
+			return err
+		}
+	}
+	v.end()
+	return nil
+}
+
+type sized struct {
+	number int
+	size   int64
+}
+
+// look notes the head and how long each file is at one moment.
+func (v *verifier) look() ([]sized, error) {
+	f, err := os.Open(filepath.Join(v.dir, headName))
+	switch {
+	case err == nil:
+		defer func() { _ = f.Close() }() // only read
+		l := &Log{o: Options{Dir: v.dir}.withDefaults(), head: f}
+		if err := l.lock(); err != nil {
+			return nil, err
+		}
+		defer func() { _ = unlock(l.head) }()
+		v.head, err = readHead(l.head)
+		v.known = err == nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	}
+	numbers, err := listFiles(v.dir)
+	if err != nil {
+		return nil, err
+	}
+	if !v.known && len(numbers) > 0 {
+		v.note("the head is not there or cannot be read: whether records are missing at either end cannot be told")
+	}
+	var out []sized
+	for _, n := range numbers {
+		info, err := os.Stat(filepath.Join(v.dir, fileName(n)))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, sized{n, info.Size()})
+	}
+	if v.known {
+		v.last, v.begun = v.head.Base, true
+		if len(out) == 0 && v.head.Seq > 0 {
+			v.tell(place{fileName(v.head.File), 0}, Shortened, "all files are missing")
+		}
+	}
+	return out, nil
+}
+
+func (v *verifier) note(format string, args ...any) {
+	v.report.Notes = append(v.report.Notes, fmt.Sprintf(format, args...))
+}
+
+func (v *verifier) tell(p place, f Fault, format string, args ...any) int {
+	v.report.Breaks = append(v.report.Breaks, Break{p.file, p.line, f, fmt.Sprintf(format, args...)})
+	return len(v.report.Breaks) - 1
+}
+
+func (v *verifier) file(number int, size int64) error {
+	name := fileName(number)
+	v.report.Files++
+	_, err := eachLine(filepath.Join(v.dir, name), 0, size, func(l line) error {
+		here := place{name, l.number}
+		r, err := Decode(l.text)
+		if err != nil || !l.whole() {
+			v.bad = append(v.bad, scrap{here, l.at, bytes.Clone(l.text)})
+			return nil
+		}
+		if v.known && r.Seq <= v.head.Base.Seq && !v.overdue(r.Seq) && v.report.Records == 0 {
+			return nil // of a file whose removal did not come to its end
+		}
+		v.record(here, r)
+		return nil
+	})
+	return err
+}
+
+// overdue reports whether a record of that number was missed before.
+func (v *verifier) overdue(seq uint64) bool {
+	return slices.ContainsFunc(v.missing, func(g gap) bool { return seq > g.after && seq < g.before })
+}
+
+// record takes in the next record.
+func (v *verifier) record(here place, r Record) {
+	if !v.begun {
+		v.last, v.begun = Anchor{r.Seq - 1, r.Prev}, true
+	}
+	v.report.Records++
+	follows := r.Seq == v.last.Seq+1 && r.Prev == v.last.Hash
+	altered := v.scraps(r, follows)
+	next := v.last.Seq + 1 + uint64(altered)
+	switch {
+	case follows:
+	case altered > 0 && r.Seq > v.last.Seq && r.Seq <= next:
+	case r.Seq > next:
+		index := v.tell(here, Deleted, "%s missing before this line", numbers(next, r.Seq-1))
+		v.missing = append(v.missing, gap{next - 1, r.Seq, index})
+	case r.Seq == next && v.at == place{}:
+		v.tell(here, Altered, "this record is not the one that followed those that were removed with their files")
+	case r.Seq == next:
+		v.tell(v.at, Altered, "the record on this line, number %d, is not the one that the next follows", v.last.Seq)
+	default:
+		v.misplaced(here, r)
+		return
+	}
+	v.last, v.at = Anchor{r.Seq, r.Hash}, here
+	if v.report.First == 0 {
+		v.report.First = r.Seq
+	}
+	v.remark(here, r)
+	for _, a := range v.anchors {
+		if a.Seq == r.Seq && a.Hash != r.Hash {
+			v.tell(here, Foreign, "record %d has another hash than the anchor", r.Seq)
+		}
+	}
+}
+
+// scraps judges the lines before a record that are none, and returns how many of them were records once.
+func (v *verifier) scraps(r Record, follows bool) (altered int) {
+	bad := v.bad
+	v.bad = nil
+	if len(bad) == 0 {
+		return 0
+	}
+	if follows && r.Kind == Torn && r.Torn != nil && v.isTorn(bad, r.Torn) {
+		return 0
+	}
+	for _, s := range bad {
+		switch {
+		case follows:
+			v.tell(s.place, Inserted, "the records before and after this line follow each other")
+		default:
+			v.tell(s.place, Altered, "this line is no record as it was written")
+			altered++
+		}
+	}
+	return altered
+}
+
+// isTorn reports whether lines are the bytes that a record says were left of one that was not written whole.
+func (v *verifier) isTorn(bad []scrap, t *Scrap) bool {
+	var all []byte
+	for _, s := range bad {
+		all = append(all, s.text...)
+	}
+	return bad[0].at == t.At && int64(len(all)) >= t.Bytes && hashOf(all[:t.Bytes]) == t.Hash && len(bytes.TrimSpace(all[t.Bytes:])) == 0
+}
+
+// misplaced judges a record whose number has passed.
+func (v *verifier) misplaced(here place, r Record) {
+	for i, g := range v.missing {
+		if r.Seq <= g.after || r.Seq >= g.before {
+			continue
+		}
+		v.tell(here, Reordered, "record %d stands after %d", r.Seq, v.last.Seq)
+		if g.before-g.after == 2 { // it was the only one that was missed
+			v.report.Breaks[g.index].Fault = Reordered
+			v.report.Breaks[g.index].Text = fmt.Sprintf("record %d was moved away from before this line", r.Seq)
+			v.missing = slices.Delete(v.missing, i, i+1)
+		}
+		return
+	}
+	v.tell(here, Inserted, "record %d stands after %d, and is there already or does not belong here", r.Seq, v.last.Seq)
+}
+
+// remark notes what a record tells of the log itself.
+func (v *verifier) remark(here place, r Record) {
+	switch r.Kind {
+	case Gap:
+		v.note("%s:%d: %d records could not be written before this one", here.file, here.line, r.Lost)
+	case Torn:
+		v.note("%s:%d: a record was not written whole before this one", here.file, here.line)
+	case Cut:
+		v.note("%s:%d: the file was %d bytes shorter than it had been before this record", here.file, here.line, r.Torn.size())
+	case Resume:
+		v.note("%s:%d: how far the chain had come was read from the files, since the head was lost", here.file, here.line)
+	}
+}
+
+func (s *Scrap) size() int64 {
+	if s == nil {
+		return 0
+	}
+	return s.Bytes
+}
+
+// end judges what is left when all was read.
+func (v *verifier) end() {
+	tip := place{fileName(v.head.File), 0}
+	beyond := len(v.bad) > 0 && v.known && v.bad[0].file == tip.file && v.bad[0].at >= v.head.Size && v.last == v.head.Anchor
+	switch {
+	case beyond:
+		v.note("%s:%d: a record was not written whole; the next one will say so", v.bad[0].file, v.bad[0].line)
+	case len(v.bad) > 0:
+		for _, s := range v.bad {
+			v.tell(s.place, Altered, "this line is no record as it was written")
+		}
+	case v.known && v.head.Seq > v.last.Seq:
+		v.tell(tip, Shortened, "%s missing at the end", numbers(v.last.Seq+1, v.head.Seq))
+	case v.known && v.head.Seq == v.last.Seq && v.head.Hash != v.last.Hash:
+		v.tell(v.at, Altered, "the last record, number %d, is not the one that was written", v.last.Seq)
+	}
+	for _, a := range v.anchors {
+		if a.Seq > v.last.Seq {
+			v.tell(tip, Shortened, "the anchor is of record %d, and the last one is %d", a.Seq, v.last.Seq)
+		}
+		if a.Seq < v.report.First {
+			v.note("the anchor is of record %d, and records are kept from %d on", a.Seq, v.report.First)
+		}
+	}
+	if v.report.Records > 0 {
+		head := v.last
+		v.report.Head = &head
+	}
+	if more := len(v.report.Breaks) - maxBreaks; more > 0 {
+		v.report.Breaks, v.report.More = v.report.Breaks[:maxBreaks], more
+	}
+}
+
+// numbers names records.
+func numbers(from, to uint64) string {
+	if from == to {
+		return fmt.Sprintf("record %d is", from)
+	}
+	return fmt.Sprintf("records %d to %d are", from, to)
+}

@@ -1,0 +1,177 @@
+package audit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"time"
+
+	"tooldex/tool"
+)
+
+// Caller returns a Caller that has next call, and records each call when it has ended. It belongs around all that may
+// refuse a call. With Options.Required the error is of code Unavailable, and nothing was called, when a call cannot be recorded.
+func (l *Log) Caller(next tool.Caller) tool.Caller {
+	if l == nil {
+		return next
+	}
+	return caller{l, next}
+}
+
+type caller struct {
+	log  *Log
+	next tool.Caller
+}
+
+// Call implements tool.Caller.
+func (c caller) Call(ctx context.Context, call tool.Call) (*tool.CallResult, error) {
+	r := c.log.describe(ctx, call)
+	if c.log.o.Required {
+		begin := r
+		begin.Kind = Begin
+		if err := c.log.write(&begin); err != nil {
+			return nil, &tool.Error{
+				Code: tool.Unavailable, Op: "call", Msg: "the call of " + string(call.ID) + " is not made, since it cannot be recorded",
+				Hint: "tell whoever runs tooldex that its audit log cannot be written", Err: err,
+			}
+		}
+		r.Of = begin.Seq
+	}
+	told := call.OnConfirm
+	call.OnConfirm = func(how string) {
+		r.Confirmed = how
+		if told != nil {
+			told(how)
+		}
+	}
+	start := time.Now()
+	res, err := c.next.Call(ctx, call)
+	r.Millis = millis(time.Since(start))
+	c.log.conclude(ctx, &r, res, err)
+	_ = c.log.write(&r) // the call was made: its answer is passed on; Err and the log tell
+	return res, err
+}
+
+// Refused records a call that was refused before it came to a Caller: of a name that is no tool for who asked, or with
+// arguments that do not fit. Name is what was asked for, and c says the rest.
+func (l *Log) Refused(ctx context.Context, name string, c tool.Call, err error) {
+	if l == nil {
+		return
+	}
+	r := l.describe(ctx, c)
+	if c.ID == "" {
+		r.Name = cutText(name)
+		if t, ok := l.resolve(name); ok { // not for who asked
+			r.Tool, r.Definition = t.ID(), l.defs.of(t, l.o.Catalog.Set())
+		}
+	}
+	l.conclude(ctx, &r, nil, err)
+	_ = l.write(&r)
+}
+
+// Changed records that something was changed: an action, such as "servers add", and what it was done to. A nil error means
+// that it was done.
+func (l *Log) Changed(ctx context.Context, who tool.Asker, action, subject string, err error) {
+	if l == nil {
+		return
+	}
+	r := Record{Kind: Change, Who: l.who(ctx, who), Action: cutText(action), Subject: cutText(subject), Outcome: OK}
+	if err != nil {
+		l.conclude(ctx, &r, nil, err)
+	}
+	_ = l.write(&r)
+}
+
+// Served records that a process begins to serve, or ends, and returns why that cannot be recorded.
+func (l *Log) Served(ctx context.Context, kind Kind, version, how string) error {
+	if l == nil {
+		return nil
+	}
+	r := Record{Kind: kind, Who: l.who(ctx, tool.Asker{Client: "tooldex", Version: version}), Subject: cutText(how)}
+	return l.write(&r)
+}
+
+// describe tells of a call what is known before it is made.
+func (l *Log) describe(ctx context.Context, c tool.Call) Record {
+	r := Record{Kind: Call, Who: l.who(ctx, c.Who), Tool: c.ID, Arguments: l.Fingerprint(c.Arguments)}
+	if l.o.Catalog != nil && c.ID != "" {
+		if set := l.o.Catalog.Set(); set != nil {
+			if t, ok := set.Get(c.ID); ok {
+				r.Definition = l.defs.of(t, set)
+			}
+		}
+	}
+	if l.o.Arguments {
+		r.Given = given(c.Arguments)
+	}
+	return r
+}
+
+func (l *Log) who(ctx context.Context, a tool.Asker) Who {
+	return Who{
+		Principal: cutText(tool.PrincipalOf(ctx).Name), Profile: cutText(a.Profile), Client: cutText(a.Client), Version: cutText(a.Version),
+		Via: a.Via, Session: l.session(a.Session), Process: os.Getpid(),
+	}
+}
+
+// conclude says what came of a call.
+func (l *Log) conclude(ctx context.Context, r *Record, res *tool.CallResult, err error) {
+	var reason tool.Unconfirmed
+	if err == nil {
+		r.Outcome = OK
+		if res != nil && res.IsError {
+			r.Outcome = Failed
+		}
+		return
+	}
+	code := tool.CodeOf(err)
+	r.Code = code.String()
+	switch {
+	case errors.As(err, &reason):
+		r.Outcome, r.Reason = Unconfirmed, string(reason)
+	case errors.Is(ctx.Err(), context.Canceled):
+		r.Outcome = Cancelled
+	case code == tool.Denied:
+		r.Outcome = Denied
+	case code == tool.Invalid:
+		r.Outcome = Invalid
+	case code == tool.NotFound && r.Definition != "":
+		r.Outcome = Hidden
+	case code == tool.NotFound:
+		r.Outcome = Unknown
+	case code == tool.Timeout:
+		r.Outcome = TimedOut
+	default:
+		r.Outcome = Error
+	}
+}
+
+func (l *Log) resolve(name string) (*tool.Tool, bool) {
+	if l.o.Catalog == nil || l.o.Catalog.Set() == nil {
+		return nil, false
+	}
+	t, err := l.o.Catalog.Set().Resolve(name)
+	return t, err == nil
+}
+
+// given is what of arguments is kept where they are: all, or their beginning as a text.
+func given(args json.RawMessage) json.RawMessage {
+	const most = 16 << 10
+	if len(args) <= most && json.Valid(args) {
+		return args
+	}
+	text, err := json.Marshal(string(args[:min(len(args), most)]))
+	if err != nil {
+		return nil
+	}
+	return text
+}
+
+func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// cutText bounds what others name things.
+func cutText(s string) string {
+	const most = 200
+	return s[:min(len(s), most)]
+}

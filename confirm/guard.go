@@ -1,0 +1,200 @@
+package confirm
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"tooldex/tool"
+)
+
+// Catalog tells which tools there are now.
+type Catalog interface {
+	Set() *tool.Set
+}
+
+// Options configures a Guard. The zero value works, and asks nothing.
+type Options struct {
+	Rules   Rules
+	Catalog Catalog       // tells what a called tool is; nil: only its name is known
+	Timeout time.Duration // for an answer; zero means two minutes
+}
+
+// Guard has calls confirmed. It is safe for concurrent use. A nil Guard lets all through.
+type Guard struct {
+	o Options
+}
+
+// New returns a Guard.
+func New(o Options) *Guard {
+	o.Timeout = cmp.Or(o.Timeout, 2*time.Minute)
+	return &Guard{o}
+}
+
+// Needs reports whether a call of t needs to be confirmed.
+func (g *Guard) Needs(t *tool.Tool) bool { return g != nil && g.o.Rules.Needs(t) }
+
+// Searcher returns a Searcher that has next answer, and marks tools of which calls need to be confirmed.
+func (g *Guard) Searcher(next tool.Searcher) tool.Searcher {
+	if g == nil || g.o.Rules.None() {
+		return next
+	}
+	return searcher{g, next}
+}
+
+type searcher struct {
+	guard *Guard
+	next  tool.Searcher
+}
+
+// Search implements tool.Searcher.
+func (s searcher) Search(ctx context.Context, q tool.Query) (*tool.Result, error) {
+	res, err := s.next.Search(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	out := *res // which others may share
+	out.Tools = s.marked(res.Tools)
+	out.Groups = slices.Clone(res.Groups)
+	for i := range out.Groups {
+		out.Groups[i].Tools = s.marked(out.Groups[i].Tools)
+	}
+	return &out, nil
+}
+
+func (s searcher) marked(hits []tool.Hit) []tool.Hit {
+	out := slices.Clone(hits)
+	for i := range out {
+		out[i].Confirm = out[i].Tool != nil && s.guard.Needs(out[i].Tool)
+	}
+	return out
+}
+
+// Caller returns a Caller that has next call what was confirmed, or needs not to be. The error of another call is of code
+// Denied, and has the tool.Unconfirmed that tells why in its chain.
+func (g *Guard) Caller(next tool.Caller) tool.Caller {
+	if g == nil || g.o.Rules.None() {
+		return next
+	}
+	return caller{g, next}
+}
+
+type caller struct {
+	guard *Guard
+	next  tool.Caller
+}
+
+// Call implements tool.Caller.
+func (c caller) Call(ctx context.Context, call tool.Call) (*tool.CallResult, error) {
+	if !c.guard.Needs(c.guard.tool(call.ID)) {
+		return c.next.Call(ctx, call)
+	}
+	how := "by the request"
+	if !call.Confirmed {
+		if err := c.guard.ask(ctx, call); err != nil {
+			return nil, err
+		}
+		how = "by the user"
+	}
+	if call.OnConfirm != nil {
+		call.OnConfirm(how)
+	}
+	if call.Client != nil && call.Client.Rounds && call.Client.Ask != nil {
+		// What the server asks in its turn goes the way of the question, too: a result that asks would end this call, and the
+		// next one have to be confirmed anew.
+		client := *call.Client
+		client.Rounds = false
+		call.Client = &client
+	}
+	return c.next.Call(ctx, call)
+}
+
+// tool tells what is called.
+func (g *Guard) tool(id tool.ID) *tool.Tool {
+	if g.o.Catalog != nil {
+		if set := g.o.Catalog.Set(); set != nil {
+			if t, ok := set.Get(id); ok {
+				return t
+			}
+		}
+	}
+	return &tool.Tool{Server: id.Server(), Name: id.Name()}
+}
+
+// schema asks for nothing but the answer itself: accept, decline or cancel.
+const schema = `{"type":"object","properties":{}}`
+
+// ask returns nil if the person at the client says yes.
+func (g *Guard) ask(ctx context.Context, call tool.Call) error {
+	if call.Client == nil || call.Client.Ask == nil || !hasForms(call.Client.Capabilities) {
+		return refusal(call.ID, tool.Unasked, nil)
+	}
+	params, err := json.Marshal(map[string]any{"mode": "form", "message": Question(call.ID, call.Arguments), "requestedSchema": json.RawMessage(schema)})
+	if err != nil {
+		return fmt.Errorf("ask for confirmation: %w", err)
+	}
+	asking, cancel := context.WithTimeout(ctx, g.o.Timeout)
+	defer cancel()
+	raw, err := call.Client.Ask(asking, "elicitation/create", params)
+	if ctx.Err() != nil {
+		return fmt.Errorf("ask for confirmation: %w", ctx.Err())
+	}
+	if err != nil {
+		return refusal(call.ID, tool.Unanswered, err)
+	}
+	var answer struct {
+		Action string `json:"action"`
+	}
+	if err := json.Unmarshal(raw, &answer); err != nil {
+		return refusal(call.ID, tool.Unanswered, err)
+	}
+	switch answer.Action {
+	case "accept":
+		return nil
+	case "decline":
+		return refusal(call.ID, tool.Declined, nil)
+	case "cancel":
+		return refusal(call.ID, tool.Dismissed, nil)
+	}
+	return refusal(call.ID, tool.Unanswered, fmt.Errorf("the action %.40q", answer.Action))
+}
+
+// hasForms reports whether a client can show a person a form. Until there were other kinds, saying so took an empty object.
+func hasForms(capabilities json.RawMessage) bool {
+	var c struct {
+		Elicitation map[string]json.RawMessage `json:"elicitation"`
+	}
+	if json.Unmarshal(capabilities, &c) != nil || c.Elicitation == nil {
+		return false
+	}
+	_, form := c.Elicitation["form"]
+	return form || len(c.Elicitation) == 0
+}
+
+// refusal tells a model why nothing was called, in words that do not invite another try.
+func refusal(id tool.ID, why tool.Unconfirmed, cause error) error {
+	e := &tool.Error{Code: tool.Denied, Op: "call", Err: why}
+	if cause != nil {
+		e.Err = errors.Join(why, cause)
+	}
+	name := string(id)
+	switch why {
+	case tool.Declined:
+		e.Msg = "the user declined the call of " + name + "; nothing was called"
+		e.Hint = "do not call it again with these arguments; ask the user how to go on"
+	case tool.Dismissed:
+		e.Msg = "the user closed the question whether to call " + name + "; nothing was called"
+		e.Hint = "ask the user how to go on"
+	case tool.Unanswered:
+		e.Msg = "nobody confirmed the call of " + name + "; nothing was called"
+		e.Hint = "ask the user whether to try again"
+	default:
+		e.Msg = name + " may change or destroy something, so a person has to confirm each call of it; nothing was called"
+		e.Hint = "this client cannot be asked: it would need elicitation. Tell the user, who can call the tool by hand, or have serve.confirm changed"
+	}
+	return e
+}

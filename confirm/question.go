@@ -1,0 +1,137 @@
+package confirm
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"tooldex/tool"
+)
+
+// The bounds of a question, in characters and lines. What is longer is shown by both its ends, and by how long it is.
+const (
+	maxName  = 120
+	maxValue = 300
+	maxLines = 30
+)
+
+// Question is what a person is asked before a call is made, as plain text of printable characters. Clients show it as text or as
+// Markdown; each argument is on one line, indented as code is, so that neither takes anything in it for more than that.
+func Question(id tool.ID, args json.RawMessage) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Call the tool %s of the server %s? It may change or destroy something.\n\n", plain(id.Name()), plain(id.Server()))
+	lines := arguments(args)
+	if len(lines) == 0 {
+		b.WriteString("It is called without arguments.")
+		return b.String()
+	}
+	b.WriteString("Arguments:\n")
+	for i, l := range lines {
+		if i == maxLines {
+			fmt.Fprintf(&b, "\n    and %d more arguments, which are not shown", len(lines)-i)
+			break
+		}
+		b.WriteString("\n    " + l)
+	}
+	if len(lines) > maxLines || len(args) > maxValue {
+		sum := sha256.Sum256(args)
+		fmt.Fprintf(&b, "\n\n%d bytes in all, SHA-256 %x", len(args), sum)
+	}
+	return b.String()
+}
+
+// arguments writes one line for each member, in the order in which they came; what is no object is one line.
+func arguments(args json.RawMessage) []string {
+	if len(bytes.TrimSpace(args)) == 0 {
+		return nil
+	}
+	lines, err := members(args)
+	if err != nil {
+		return []string{shorten(escape(string(args)), maxValue)}
+	}
+	return lines
+}
+
+func members(args json.RawMessage) ([]string, error) {
+	dec := json.NewDecoder(bytes.NewReader(args))
+	first, err := dec.Token()
+	if err != nil || first != json.Delim('{') {
+		return nil, errors.New("no object")
+	}
+	var out []string
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return nil, err
+		}
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return nil, err
+		}
+		var line bytes.Buffer
+		if err := json.Compact(&line, value); err != nil {
+			return nil, err
+		}
+		out = append(out, plain(fmt.Sprint(key))+": "+shorten(escape(line.String()), maxValue))
+	}
+	if _, err := dec.Token(); err != nil {
+		return nil, err
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("more than an object")
+	}
+	return out, nil
+}
+
+// plain shows a name: as it is if it is made of what names are made of, and in quotes otherwise.
+func plain(s string) string {
+	for _, r := range s {
+		if r >= utf8.RuneSelf || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-./:", r) {
+			return `"` + shorten(escape(strings.ReplaceAll(s, `"`, `\"`)), maxName) + `"`
+		}
+	}
+	if s == "" {
+		return `""`
+	}
+	return shorten(s, maxName)
+}
+
+// escape writes all that is not seen, and all that markup could begin with, in the form that JSON has for it.
+func escape(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case strings.ContainsRune("`<>&", r), !unicode.IsPrint(r), unicode.Is(unicode.Mn, r), hidden(r):
+			if r > 0xffff {
+				fmt.Fprintf(&b, `\U%08x`, r)
+			} else {
+				fmt.Fprintf(&b, `\u%04x`, r)
+			}
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// hidden reports whether a character is printable by its class, and yet not seen.
+func hidden(r rune) bool {
+	return r == 0x115f || r == 0x1160 || r == 0x3164 || r == 0xffa0 || r == 0x2800
+}
+
+// shorten keeps both ends of a text.
+func shorten(s string, most int) string {
+	n := utf8.RuneCountInString(s)
+	if n <= most {
+		return s
+	}
+	runes := []rune(s)
+	return string(runes[:most*2/3]) + " … " + string(runes[n-most/4:]) + " (" + strconv.Itoa(n) + " characters)"
+}
