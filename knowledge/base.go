@@ -24,6 +24,17 @@ type Base struct {
 	texts       strtab
 	thesaurus   func() pairs // unpacked when first needed, as is the lexicon
 	lexicon     func() pairs
+	analyzers   sync.Pool // of *Analyzer, which remember the stems of words that requests share
+}
+
+// stem is [Analyzer.stem] for the words of requests.
+func (b *Base) stem(w string) string {
+	an, ok := b.analyzers.Get().(*Analyzer)
+	if !ok {
+		an = new(Analyzer)
+	}
+	defer b.analyzers.Put(an)
+	return an.stem(w)
 }
 
 var errForeign = errors.New("knowledge: not a compiled base, or one of another version")

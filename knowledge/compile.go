@@ -214,6 +214,11 @@ func unpackVector(b []byte, v []float32) {
 	for g := 0; g < len(v); g += groupSize {
 		step := float32(b[0]) * 2 / (levels * scaleSteps)
 		b = b[1:]
+		if g+groupSize <= len(v) {
+			unpackGroup((*[groupSize * 3 / 8]byte)(b), (*[groupSize]float32)(v[g:]), step)
+			b = b[groupSize*3/8:]
+			continue
+		}
 		var bits uint32
 		n := 0
 		for i := g; i < min(g+groupSize, len(v)); i++ {
@@ -225,6 +230,21 @@ func unpackVector(b []byte, v []float32) {
 			v[i] = (float32(bits&7) - (levels-1)/2.0) * step
 			bits >>= 3
 			n -= 3
+		}
+	}
+}
+
+// unpackGroup unpacks a whole group, eight components of three bytes at a time.
+func unpackGroup(b *[groupSize * 3 / 8]byte, v *[groupSize]float32, step float32) {
+	var value [levels]float32
+	for k := range value {
+		value[k] = (float32(k) - (levels-1)/2.0) * step
+	}
+	for k := 0; k < groupSize/8; k++ {
+		bits := uint32(b[3*k]) | uint32(b[3*k+1])<<8 | uint32(b[3*k+2])<<16
+		for i := 8 * k; i < 8*k+8; i++ {
+			v[i] = value[bits&(levels-1)]
+			bits >>= 3
 		}
 	}
 }

@@ -117,13 +117,12 @@ func (b *Base) latinLanguage(text string) string {
 
 // latinWords returns the words of a request, and again those that are not English.
 func (b *Base) latinWords(text string) (words, strange []latinWord) {
-	var an Analyzer
 	for i, w := range lexWords(text) {
 		l := latinWord{text: strings.ToLower(w), name: i > 0 && unicode.IsUpper([]rune(w)[0])}
 		switch {
 		case stopWords[l.text] || len(l.text) == 1:
 			l.english = weighArticle
-		case b.common(an.stem(l.text)):
+		case b.common(b.stem(l.text)):
 			l.english = weighEnglish
 		default:
 			strange = append(strange, l)

@@ -45,6 +45,9 @@ const (
 // Lender matches tools to archetypes. It keeps what it has read of them, so one Lender should serve one import and then
 // be dropped. It is safe for concurrent use.
 type Lender struct {
+	// Without holds back the requests of which it is true, which are then not lent; nil holds back none. It is set before the first Lend.
+	Without func(utterance string) bool
+
 	base    *Base
 	enc     Encoder
 	vectors []float32
@@ -198,27 +201,64 @@ func (w *worker) pick() []int32 {
 	return topIndices(w.words, candidates, w.order)
 }
 
+// Scores are counted in buckets of eight, and skipped in blocks of sixteen.
+const (
+	bucketBits, buckets = 3, 1 << 13
+	block               = 16
+)
+
 // topIndices returns the indices of at least the n highest positive scores, as far as they are, in no particular order, in
-// the space of buf. Scores that share a bucket of the histogram with the n-th come too.
+// the space of buf. Scores that share a bucket of the histogram with the n-th come too. What the n-th highest of blocks reach is
+// never above the n-th highest score, so that most blocks are looked at for their highest score alone.
 func topIndices(scores []uint16, n int, buf []int32) []int32 {
-	const shift, buckets = 3, 1 << 13
 	var count [buckets]int32
-	for _, s := range scores {
-		count[s>>shift]++
+	top := 0
+	for at := 0; at < len(scores); at += block {
+		most := int(highest(scores[at:]) >> bucketBits)
+		count[most]++
+		top = max(top, most)
 	}
-	least, sum := buckets-1, 0
+	bound := lowestOf(&count, top, n)
+	clear(count[:top+1])
+	out := buf[:0]
+	for at := 0; at < len(scores); at += block {
+		if int(highest(scores[at:])>>bucketBits) < bound {
+			continue
+		}
+		for i, s := range scores[at:min(at+block, len(scores))] {
+			if s > 0 && int(s>>bucketBits) >= bound {
+				count[s>>bucketBits]++
+				out = append(out, int32(at+i))
+			}
+		}
+	}
+	least := lowestOf(&count, top, n)
+	return slices.DeleteFunc(out, func(i int32) bool { return int(scores[i]>>bucketBits) < least })
+}
+
+// highest returns the highest score of the block that scores begins with. It compares pairs, since a processor can do several
+// of them at once, but must wait where each comparison needs the one before.
+func highest(scores []uint16) uint16 {
+	if len(scores) < block {
+		return slices.Max(scores)
+	}
+	s := (*[block]uint16)(scores)
+	a := max(max(s[0], s[1]), max(s[2], s[3]))
+	b := max(max(s[4], s[5]), max(s[6], s[7]))
+	c := max(max(s[8], s[9]), max(s[10], s[11]))
+	d := max(max(s[12], s[13]), max(s[14], s[15]))
+	return max(max(a, b), max(c, d))
+}
+
+// lowestOf returns the bucket that the n-th highest score is in, and 0 if there are fewer. None is in a bucket above top.
+func lowestOf(count *[buckets]int32, top, n int) int {
+	least, sum := top, 0
 	for ; least > 0; least-- {
 		if sum += int(count[least]); sum >= n {
 			break
 		}
 	}
-	out := buf[:0]
-	for i, s := range scores {
-		if s > 0 && int(s>>shift) >= least {
-			out = append(out, int32(i))
-		}
-	}
-	return out
+	return least
 }
 
 // sayings returns the terms of an archetype's requests and synonyms and the mean of its requests' vectors.
@@ -234,6 +274,9 @@ func (l *Lender) sayings(i int, an *Analyzer) ([]Term, []float32, error) {
 		if err != nil {
 			s.err = err
 			return
+		}
+		if l.Without != nil {
+			head.Utterances = slices.DeleteFunc(head.Utterances, l.Without)
 		}
 		s.terms = an.Count(strings.Join(head.Utterances, "\n") + "\n" + strings.Join(head.Synonyms, "\n"))
 		s.mean = l.mean(head.Utterances)

@@ -125,6 +125,34 @@ func TestLendToItself(t *testing.T) {
 	}
 }
 
+// TestLendWithout holds requests back: neither their words nor their vectors are lent.
+func TestLendWithout(t *testing.T) {
+	b, enc := smallBase(t), fakeEncoder(64)
+	texts := textsOf(smallTools(t))[:1]
+	lent := func(without func(string) bool) Loan {
+		l := b.Lender(enc)
+		l.Without = without
+		loans, err := l.Lend(t.Context(), texts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return loans[0]
+	}
+	whole, some := lent(nil), lent(func(u string) bool { return len(u)%2 == 0 })
+	none := lent(func(string) bool { return true })
+	if len(none.Terms) >= len(some.Terms) || len(some.Terms) >= len(whole.Terms) {
+		t.Errorf("%d words of all requests, %d of some, %d of none", len(whole.Terms), len(some.Terms), len(none.Terms))
+	}
+	for _, x := range none.Vector {
+		if x != 0 {
+			t.Fatalf("of no request comes the vector %v", none.Vector)
+		}
+	}
+	if d := cmp.Diff(whole.From, none.From); d != "" {
+		t.Errorf("what the tool is like changes (-all +none):\n%s", d)
+	}
+}
+
 func TestLendIsDeterministic(t *testing.T) {
 	b, enc := smallBase(t), fakeEncoder(64)
 	tools := smallTools(t)

@@ -287,12 +287,11 @@ func alone(runes []rune, i int) bool {
 // seen: likely names, or subjects nobody offers tools for.
 func (b *Base) NotUnderstood(text string, known func(stem string) bool) []string {
 	var out []string
-	var an Analyzer
 	Words(text, func(w string) {
 		if stopWords[w] || len(w) < 3 || !bytes.ContainsAny([]byte(w), "abcdefghijklmnopqrstuvwxyz") {
 			return
 		}
-		if stem := an.stem(w); !known(stem) && !slices.Contains(out, w) {
+		if stem := b.stem(w); !known(stem) && !slices.Contains(out, w) {
 			out = append(out, w)
 		}
 	})

@@ -99,6 +99,5 @@ func (b *Base) mayBeMisspelt(lang string, langs []string, i int, written, word s
 
 // english reports whether a word is one of English: requests in any language in Latin script have such.
 func (b *Base) english(word string) bool {
-	var an Analyzer
-	return stopWords[word] || b.common(an.stem(word))
+	return stopWords[word] || b.common(b.stem(word))
 }

@@ -17,7 +17,7 @@ type Analyzer struct {
 }
 
 // maxRemembered bounds the stems an Analyzer remembers, against texts that never repeat a word.
-const maxRemembered = 1 << 17
+const maxRemembered = 1 << 15
 
 // Terms returns the index terms of text: words in lower case without marks, English ones stemmed and stop words dropped;
 // identifiers split at case changes, underscores and punctuation; Han and kana as single characters and pairs. Any script

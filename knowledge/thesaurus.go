@@ -131,10 +131,9 @@ func eachExpansion(b []byte, yield func(stem string, weight float32)) {
 func (b *Base) Expand(text string, limit int, rare func(stem string) bool) []Expansion {
 	var words, stems []string
 	own := map[string]bool{}
-	var an Analyzer
 	Words(text, func(w string) {
 		words = append(words, w)
-		stem := an.stem(w)
+		stem := b.stem(w)
 		stems = append(stems, stem)
 		own[stem] = true
 	})
