@@ -76,8 +76,8 @@ func newRoot(a *app) *cobra.Command {
 	f.StringVar(&a.borrow, "borrow", "", "on, or off: tools are found by their own words alone (TOOLDEX_BORROW)")
 	f.BoolVar(&a.demo, "demo", false, "use the compiled-in demo catalogue in place of the stored tools")
 	root.AddCommand(
-		newServe(a), newSearch(a), newSelect(a), newList(a), newDescribe(a), newCall(a), newImport(a), newServers(a), newEval(a), newEnrich(a),
-		newIndex(a), newLearn(a), newConfig(a), newConnect(a), newDoctor(a), newVersion(a),
+		newServe(a), newSearch(a), newSelect(a), newList(a), newDescribe(a), newCall(a), newImport(a), newServers(a), newTokens(a), newEval(a), newEnrich(a),
+		newIndex(a), newLearn(a), newConfig(a), newConnect(a), newDoctor(a), newHealth(a), newVersion(a),
 	)
 	root.InitDefaultCompletionCmd()
 	return root

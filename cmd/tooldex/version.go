@@ -9,8 +9,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// version is set by the linker: see the Makefile.
-var version = "dev"
+// version and commit are set by the linker: see internal/release.
+var (
+	version = "dev"
+	commit  = ""
+)
 
 type versionInfo struct {
 	Version  string `json:"version"`
@@ -42,6 +45,9 @@ func newVersion(a *app) *cobra.Command {
 
 // revision is the commit that the program was built from, where the build knew it.
 func revision() string {
+	if commit != "" {
+		return commit
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return ""

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tooldex/tool"
+)
+
+// healthTimeout is how long an answer is waited for. It is less than what containers are given to check themselves.
+const healthTimeout = 3 * time.Second
+
+// healthInfo is what was asked, and what the answer was.
+type healthInfo struct {
+	URL    string `json:"url"`
+	Status int    `json:"status"`
+}
+
+func newHealth(a *app) *cobra.Command {
+	var asked string
+	cmd := &cobra.Command{
+		Use:   "health",
+		Short: "Ask a tooldex that serves HTTP whether it runs",
+		Long: "Ask a tooldex that serves HTTP whether it runs, and end with 0 if it does, with 1 if it does not. This is how a container that\n" +
+			"holds no shell checks itself. No token is needed, and nothing but the address is read from the configuration.",
+		Example:     "  tooldex health\n  tooldex health --url http://127.0.0.1:8733/readyz",
+		Annotations: configOptional,
+		Args:        wants(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			target, err := healthURL(asked, cmp.Or(a.getenv("TOOLDEX_LISTEN"), defaultListen))
+			if err != nil {
+				return err
+			}
+			got, err := askHealth(cmd.Context(), target)
+			if err != nil {
+				return err
+			}
+			return a.print(got, func(w io.Writer) error {
+				_, err := fmt.Fprintf(w, "%s answers\n", got.URL)
+				return err
+			})
+		},
+	}
+	cmd.Flags().StringVar(&asked, "url", "", "what to ask in place of /healthz where serve listens, for example http://127.0.0.1:8733/readyz")
+	return cmd
+}
+
+// healthURL is what to ask: what was given, or the address that serve listens on. An address that stands for all of the
+// machine's is reached by loopback.
+func healthURL(asked, listen string) (string, error) {
+	if asked != "" {
+		u, err := url.Parse(asked)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			return "", usageError{fmt.Sprintf("%q is not an address to ask", asked), "give --url http://" + defaultListen}
+		}
+		if u.Path == "" {
+			u.Path = "/healthz"
+		}
+		return u.String(), nil
+	}
+	host, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		return "", usageError{fmt.Sprintf("%q is not an address", listen), "give host:port, for example " + defaultListen}
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+		if ip != nil && ip.To4() == nil {
+			host = "::1"
+		}
+	}
+	return "http://" + net.JoinHostPort(host, port) + "/healthz", nil
+}
+
+// askHealth wants an answer that says yes: from the very address, since neither a proxy nor another page can speak for it.
+func askHealth(ctx context.Context, target string) (*healthInfo, error) {
+	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
+	defer cancel()
+	const op = "ask for health"
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
+	if err != nil {
+		return nil, &tool.Error{Code: tool.Invalid, Op: op, Msg: target + " cannot be asked", Err: err}
+	}
+	client := http.Client{
+		Transport:     &http.Transport{DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		return nil, &tool.Error{Code: tool.Unavailable, Op: op, Msg: target + " does not answer", Hint: "is tooldex serve --listen running there?", Err: err}
+	}
+	_ = res.Body.Close() // its status says all there is to know
+	if res.StatusCode/100 != 2 {
+		return nil, &tool.Error{Code: tool.Unavailable, Op: op, Msg: fmt.Sprintf("%s answers with status %d", target, res.StatusCode), Hint: "its log tells why"}
+	}
+	return &healthInfo{URL: target, Status: res.StatusCode}, nil
+}
