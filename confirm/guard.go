@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -179,7 +178,7 @@ func hasForms(capabilities json.RawMessage) bool {
 func refusal(id tool.ID, why tool.Unconfirmed, cause error) error {
 	e := &tool.Error{Code: tool.Denied, Op: "call", Err: why}
 	if cause != nil {
-		e.Err = errors.Join(why, cause)
+		e.Err = fmt.Errorf("%w: %v", why, cause) // not as a cause that others would act on
 	}
 	name := string(id)
 	switch why {

@@ -23,13 +23,13 @@ const (
 )
 
 // Question is what a person is asked before a call is made, as plain text of printable characters. Clients show it as text or as
-// Markdown; each argument is on one line, indented as code is, so that neither takes anything in it for more than that.
+// Markdown; all that others wrote is on lines of its own, indented as code is, so that neither takes it for more than that.
 func Question(id tool.ID, args json.RawMessage) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Call the tool %s of the server %s? It may change or destroy something.\n\n", plain(id.Name()), plain(id.Server()))
+	fmt.Fprintf(&b, "Make this call? It may change or destroy something.\n\n    tool: %s\n    server: %s\n\n", plain(id.Name()), plain(id.Server()))
 	lines := arguments(args)
 	if len(lines) == 0 {
-		b.WriteString("It is called without arguments.")
+		b.WriteString("It has no arguments.")
 		return b.String()
 	}
 	b.WriteString("Arguments:\n")
@@ -93,7 +93,7 @@ func members(args json.RawMessage) ([]string, error) {
 // plain shows a name: as it is if it is made of what names are made of, and in quotes otherwise.
 func plain(s string) string {
 	for _, r := range s {
-		if r >= utf8.RuneSelf || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-./:", r) {
+		if r >= utf8.RuneSelf || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-./", r) {
 			return `"` + shorten(escape(strings.ReplaceAll(s, `"`, `\"`)), maxName) + `"`
 		}
 	}

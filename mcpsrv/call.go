@@ -1,7 +1,10 @@
 package mcpsrv
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -51,15 +54,20 @@ func (s *Server) forward(ctx context.Context, req *mcp.CallToolRequest, name str
 	set := s.set()
 	t, err := s.resolve(set, name)
 	if err != nil {
+		s.refused(ctx, req, name, "", args, err)
 		return nil, err
 	}
 	if t.Disabled {
-		return nil, &tool.Error{Code: tool.Denied, Op: "call", Msg: string(t.ID()) + " is disabled", Hint: searchName + " finds others that do the like"}
+		err := &tool.Error{Code: tool.Denied, Op: "call", Msg: string(t.ID()) + " is disabled", Hint: searchName + " finds others that do the like"}
+		s.refused(ctx, req, name, t.ID(), args, err)
+		return nil, err
 	}
+	given := args
 	if args, err = asObject(args); err == nil {
 		args, err = s.checkers.fit(listedName(set, t), t.InputSchema, args)
 	}
 	if err != nil {
+		s.refused(ctx, req, name, t.ID(), given, err)
 		return nil, s.misfit(ctx, req, name, err)
 	}
 	if !stateless(req) {
@@ -75,6 +83,13 @@ func (s *Server) forward(ctx context.Context, req *mcp.CallToolRequest, name str
 	s.checkOutput(t, res)
 	s.called(req, t.ID(), res)
 	return &rawResult{raw: res.Raw}, nil
+}
+
+// refused tells the auditor of a call that does not come to the Caller.
+func (s *Server) refused(ctx context.Context, req *mcp.CallToolRequest, name string, id tool.ID, args json.RawMessage, err error) {
+	if s.o.Auditor != nil {
+		s.o.Auditor.Refused(ctx, name, tool.Call{ID: id, Arguments: args, Who: s.asker(req)}, err)
+	}
 }
 
 // forClient reports whether an error is for the client, which knows what to do about it, and not for the model: the upstream
@@ -93,10 +108,11 @@ func forClient(req *mcp.CallToolRequest, err error) bool {
 
 // callUpstream runs a tool on behalf of the client that asked for it.
 func (s *Server) callUpstream(ctx context.Context, req *mcp.CallToolRequest, id tool.ID, args json.RawMessage) (*tool.CallResult, error) {
-	raw, err := s.relay(ctx, s.caller(ctx, req, req.Session, req.Params.Meta), inputOf(req.Params.InputResponses, req.Params.RequestState),
+	who := s.asker(req)
+	raw, err := s.relay(ctx, s.caller(ctx, req, req.Session, req.Params.Meta), sameCall(id, args), inputOf(req.Params.InputResponses, req.Params.RequestState),
 		func(ctx context.Context, c *tool.Client, input json.RawMessage) (json.RawMessage, error) {
 			res, err := s.o.Caller.Call(ctx, tool.Call{
-				ID: id, Arguments: args, Meta: forwardedMeta(req.Params.Meta), Progress: s.progress(ctx, req), Client: c, Input: input,
+				ID: id, Arguments: args, Meta: forwardedMeta(req.Params.Meta), Progress: s.progress(ctx, req), Client: c, Who: who, Input: input,
 			})
 			if err != nil {
 				return nil, err
@@ -107,6 +123,18 @@ func (s *Server) callUpstream(ctx context.Context, req *mcp.CallToolRequest, id 
 		return nil, err
 	}
 	return &tool.CallResult{Raw: raw, IsError: isError(raw)}, nil
+}
+
+// sameCall tells a call from those of other tools and with other arguments: what was answered for one is not good for another.
+func sameCall(id tool.ID, args json.RawMessage) string {
+	dec := json.NewDecoder(bytes.NewReader(args))
+	dec.UseNumber()
+	var v any
+	if dec.Decode(&v) == nil { // a client may write the same in another order
+		args = encode(v)
+	}
+	sum := sha256.Sum256(args)
+	return string(id) + " " + hex.EncodeToString(sum[:])
 }
 
 // progress passes an upstream's progress on under the client's own token. It returns nil if the client gave none.

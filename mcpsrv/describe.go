@@ -44,6 +44,9 @@ func (s *Server) describe(ctx context.Context, _ *mcp.CallToolRequest, raw json.
 		}
 		found++
 		describeTool(&b, set, t, listedName(set, t))
+		if s.needsConfirmation(t) {
+			b.WriteString("A person has to confirm each call of it.\n")
+		}
 		if related := s.relatedNames(ctx, set, t); len(related) > 0 {
 			b.WriteString("Related: " + strings.Join(related, ", ") + "\n")
 		}
@@ -96,6 +99,9 @@ func describeTool(b *strings.Builder, set *tool.Set, t *tool.Tool, name string) 
 		b.WriteByte('\n')
 	}
 }
+
+// needsConfirmation reports whether a person has to confirm calls of t.
+func (s *Server) needsConfirmation(t *tool.Tool) bool { return s.o.Confirms != nil && s.o.Confirms(t) }
 
 // factsOf says what a caller must know before calling.
 func factsOf(t *tool.Tool) string {

@@ -208,7 +208,7 @@ func (s *Server) passRequest(ctx context.Context, r asker, conn *mcp.ServerSessi
 	}
 	ctx, cancel := s.whileServing(ctx)
 	defer cancel()
-	raw, err := s.relay(ctx, s.caller(ctx, r, conn, meta), input, func(ctx context.Context, c *tool.Client, input json.RawMessage) (json.RawMessage, error) {
+	raw, err := s.relay(ctx, s.caller(ctx, r, conn, meta), "", input, func(ctx context.Context, c *tool.Client, input json.RawMessage) (json.RawMessage, error) {
 		params := slices.Clone(params)
 		if answers, err := parseObject(input); err == nil {
 			params = append(params, answers...)

@@ -30,6 +30,8 @@ type holds struct {
 
 // hold is a call that may outlive the request that began it.
 type hold struct {
+	owner  string // the Key of the principal that made it
+	of     string // tells it from others of the same principal; "" if it matters not
 	cancel context.CancelFunc
 	asked  chan question
 	done   chan outcome // has room for the one
@@ -51,8 +53,8 @@ type outcome struct {
 const answerKey = "answer"
 
 // relay runs a request that goes upstream on behalf of a client, as often as that comes back with answers. Input holds
-// the members inputResponses and requestState, or is nil.
-func (s *Server) relay(ctx context.Context, client *tool.Client, input json.RawMessage, run func(context.Context, *tool.Client, json.RawMessage) (json.RawMessage, error)) (json.RawMessage, error) {
+// the members inputResponses and requestState, or is nil. Of tells the request from others: an answer is good for the one that asked.
+func (s *Server) relay(ctx context.Context, client *tool.Client, of string, input json.RawMessage, run func(context.Context, *tool.Client, json.RawMessage) (json.RawMessage, error)) (json.RawMessage, error) {
 	if !client.Rounds || !canAnswer(client.Capabilities) {
 		return run(ctx, client, input)
 	}
@@ -61,7 +63,7 @@ func (s *Server) relay(ctx context.Context, client *tool.Client, input json.RawM
 		State     string                     `json:"requestState"`
 	}
 	if len(input) > 0 && json.Unmarshal(input, &back) == nil && strings.HasPrefix(back.State, holdPrefix) {
-		h := s.holds.take(back.State)
+		h := s.holds.take(back.State, tool.PrincipalOf(ctx).Key, of)
 		if h == nil {
 			return nil, &tool.Error{Code: tool.NotFound, Op: "call", Msg: "the call that asked is not waiting any more", Hint: "call again from the start"}
 		}
@@ -70,7 +72,7 @@ func (s *Server) relay(ctx context.Context, client *tool.Client, input json.RawM
 	}
 	runCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(s.closing, cancel)
-	h := &hold{asked: make(chan question), done: make(chan outcome, 1), cancel: func() { stop(); cancel() }}
+	h := &hold{owner: tool.PrincipalOf(ctx).Key, of: of, asked: make(chan question), done: make(chan outcome, 1), cancel: func() { stop(); cancel() }}
 	asking := *client
 	asking.Ask = h.ask
 	s.sessions.begin(func() {
@@ -150,18 +152,21 @@ func (l *holds) put(h *hold) (state string, ok bool) {
 	state = holdPrefix + rand.Text()
 	l.all[state] = h
 	time.AfterFunc(holdTimeout, func() {
-		if l.take(state) != nil {
+		if l.take(state, h.owner, h.of) != nil {
 			h.cancel()
 		}
 	})
 	return state, true
 }
 
-// take returns a call that waits, once.
-func (l *holds) take(state string) *hold {
+// take returns a call that waits, once, to whoever made it and makes the same again.
+func (l *holds) take(state, owner, of string) *hold {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	h := l.all[state]
+	if h == nil || h.owner != owner || h.of != of {
+		return nil
+	}
 	delete(l.all, state)
 	return h
 }

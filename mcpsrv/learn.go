@@ -25,9 +25,13 @@ type Learner interface {
 func (s *Server) asker(req *mcp.CallToolRequest) tool.Asker {
 	who := tool.Asker{Profile: s.o.Profile, Session: req.Session.ID()}
 	if info := req.ClientInfo(); info != nil {
-		who.Client = info.Name
+		who.Client, who.Version = info.Name, info.Version
 	}
-	if overHTTP := req.Extra != nil && req.Extra.Header != nil; who.Session == "" && !overHTTP {
+	overHTTP := req.Extra != nil && req.Extra.Header != nil
+	if who.Via = tool.ViaStdio; overHTTP {
+		who.Via = tool.ViaHTTP
+	}
+	if who.Session == "" && !overHTTP {
 		who.Session = fmt.Sprintf("%s %p", s.run, req.Session) // a connection is one, as long as it lasts
 	}
 	return who

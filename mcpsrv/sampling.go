@@ -77,7 +77,7 @@ func (s *Server) write(ctx context.Context, req *mcp.CallToolRequest, raw json.R
 		a.Limit = defaultBatch
 	}
 	by := clientIdentity(req)
-	out, err := s.relay(ctx, client, inputOf(req.Params.InputResponses, req.Params.RequestState), func(ctx context.Context, c *tool.Client, _ json.RawMessage) (json.RawMessage, error) {
+	out, err := s.relay(ctx, client, "", inputOf(req.Params.InputResponses, req.Params.RequestState), func(ctx context.Context, c *tool.Client, _ json.RawMessage) (json.RawMessage, error) {
 		return s.sampled(ctx, c, by, a.Server, min(a.Limit, maxEnrichBatch), s.progress(ctx, req))
 	})
 	if err != nil {

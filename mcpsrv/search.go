@@ -166,10 +166,14 @@ func writeHit(b *strings.Builder, h *tool.Hit, detail tool.Detail) {
 
 func score(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }
 
-// failing says of a tool that a call of it may fail.
+// failing says of a tool that a call of it may fail, or has to wait for a person.
 func failing(h *tool.Hit) string {
-	if h.Failed {
-		return ", its server does not run now"
+	text := ""
+	if h.Confirm {
+		text = ", a person confirms each call"
 	}
-	return ""
+	if h.Failed {
+		text += ", its server does not run now"
+	}
+	return text
 }

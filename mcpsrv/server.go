@@ -29,6 +29,9 @@ type Options struct {
 	Upstreams Upstreams
 	Related   Related // names tools near one that declares none; nil names none
 	Learner   Learner // is told of searches and calls; nil: nobody is
+	Auditor   Auditor // is told of calls that never come to Caller; nil: nobody is
+	// Confirms tells of which tools calls have to be confirmed by a person, so that models know; the Caller sees to it. Nil: of none.
+	Confirms func(*tool.Tool) bool
 	// Enricher takes requests that clients' models write for tools that are hard to find; nil: there is no prompt that asks for them.
 	Enricher Enricher
 	Profile  string // whose tools these are, for what is learned from use; "" is the common one
@@ -69,6 +72,13 @@ func (o Options) withDefaults() Options {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	return o
+}
+
+// Auditor keeps account of calls.
+type Auditor interface {
+	// Refused is told of a call that the Server refuses by itself: of a name that is no tool for who asks, in which case c has no
+	// ID, of a tool that is disabled, or with arguments that do not fit.
+	Refused(ctx context.Context, name string, c tool.Call, err error)
 }
 
 // Related finds the tools that are nearest to one in meaning, nearest first.
