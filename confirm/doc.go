@@ -5,7 +5,8 @@
 // be asked is refused, unless whoever makes the call says that a person has confirmed it (tool.Call.Confirmed), as the
 // command line and the HTTP API can, and a model cannot.
 //
-//	guard := confirm.New(confirm.Options{Rules: confirm.Rules{Mode: confirm.Annotated}, Catalog: catalogue})
+//	rules := confirm.Rules{Mode: confirm.Annotated}
+//	guard := confirm.New(confirm.Options{Rules: func() confirm.Rules { return rules }, Catalog: catalogue})
 //	caller := guard.Caller(gateway)
 //
 // # What may be relied on

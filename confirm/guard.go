@@ -18,7 +18,9 @@ type Catalog interface {
 
 // Options configures a Guard. The zero value works, and asks nothing.
 type Options struct {
-	Rules   Rules
+	// Rules gives those that hold now. It is called for each call and search, and must be quick, and safe for concurrent use. Nil
+	// means that no tool needs confirmation.
+	Rules   func() Rules
 	Catalog Catalog       // tells what a called tool is; nil: only its name is known
 	Timeout time.Duration // for an answer; zero means two minutes
 }
@@ -31,15 +33,18 @@ type Guard struct {
 // New returns a Guard.
 func New(o Options) *Guard {
 	o.Timeout = cmp.Or(o.Timeout, 2*time.Minute)
+	if o.Rules == nil {
+		o.Rules = func() Rules { return Rules{} }
+	}
 	return &Guard{o}
 }
 
 // Needs reports whether a call of t needs to be confirmed.
-func (g *Guard) Needs(t *tool.Tool) bool { return g != nil && g.o.Rules.Needs(t) }
+func (g *Guard) Needs(t *tool.Tool) bool { return g != nil && g.o.Rules().Needs(t) }
 
 // Searcher returns a Searcher that has next answer, and marks tools of which calls need to be confirmed.
 func (g *Guard) Searcher(next tool.Searcher) tool.Searcher {
-	if g == nil || g.o.Rules.None() {
+	if g == nil {
 		return next
 	}
 	return searcher{g, next}
@@ -53,22 +58,23 @@ type searcher struct {
 // Search implements tool.Searcher.
 func (s searcher) Search(ctx context.Context, q tool.Query) (*tool.Result, error) {
 	res, err := s.next.Search(ctx, q)
-	if err != nil {
-		return nil, err
+	rules := s.guard.o.Rules()
+	if err != nil || rules.None() {
+		return res, err
 	}
 	out := *res // which others may share
-	out.Tools = s.marked(res.Tools)
+	out.Tools = marked(rules, res.Tools)
 	out.Groups = slices.Clone(res.Groups)
 	for i := range out.Groups {
-		out.Groups[i].Tools = s.marked(out.Groups[i].Tools)
+		out.Groups[i].Tools = marked(rules, out.Groups[i].Tools)
 	}
 	return &out, nil
 }
 
-func (s searcher) marked(hits []tool.Hit) []tool.Hit {
+func marked(rules Rules, hits []tool.Hit) []tool.Hit {
 	out := slices.Clone(hits)
 	for i := range out {
-		out[i].Confirm = out[i].Tool != nil && s.guard.Needs(out[i].Tool)
+		out[i].Confirm = out[i].Tool != nil && rules.Needs(out[i].Tool)
 	}
 	return out
 }
@@ -76,7 +82,7 @@ func (s searcher) marked(hits []tool.Hit) []tool.Hit {
 // Caller returns a Caller that has next call what was confirmed, or needs not to be. The error of another call is of code
 // Denied, and has the tool.Unconfirmed that tells why in its chain.
 func (g *Guard) Caller(next tool.Caller) tool.Caller {
-	if g == nil || g.o.Rules.None() {
+	if g == nil {
 		return next
 	}
 	return caller{g, next}
@@ -89,7 +95,7 @@ type caller struct {
 
 // Call implements tool.Caller.
 func (c caller) Call(ctx context.Context, call tool.Call) (*tool.CallResult, error) {
-	if !c.guard.Needs(c.guard.tool(call.ID)) {
+	if rules := c.guard.o.Rules(); rules.None() || !rules.Needs(c.guard.tool(call.ID)) {
 		return c.next.Call(ctx, call)
 	}
 	how := "by the request"
