@@ -124,7 +124,7 @@ func (b *Batch) check() error {
 }
 
 func (s *Store) apply(tx *bolt.Tx, b *Batch) error {
-	w := &putter{s: s, tx: tx}
+	w := newPutter(s, tx)
 	records := slices.Clone(b.Records)
 	slices.SortStableFunc(records, func(x, y Record) int { return cmp.Compare(x.Tool.ID(), y.Tool.ID()) })
 	w.bucket(bucketTools)
@@ -167,7 +167,7 @@ func (s *Store) apply(tx *bolt.Tx, b *Batch) error {
 			w.put(h[:], b.Lent[h])
 		}
 	}
-	return w.err
+	return w.end()
 }
 
 // knowledgeKey is never empty, as bbolt demands.
@@ -175,14 +175,24 @@ func knowledgeKey(version string) []byte { return []byte("v:" + version) }
 
 // putter writes to one bucket after the other until something fails.
 type putter struct {
-	s   *Store
-	tx  *bolt.Tx
-	b   *bolt.Bucket
-	err error
+	s    *Store
+	tx   *bolt.Tx
+	b    *bolt.Bucket
+	sums map[string]sum
+	now  string // the bucket whose sum changes; "" for those without
+	err  error
 }
 
+func newPutter(s *Store, tx *bolt.Tx) *putter { return &putter{s: s, tx: tx, sums: map[string]sum{}} }
+
 func (w *putter) bucket(name string, inner ...[]byte) {
-	w.b = w.tx.Bucket([]byte(name))
+	if w.err != nil {
+		return
+	}
+	w.b, w.err = w.tx.CreateBucketIfNotExists([]byte(name))
+	if w.now = ""; len(inner) == 0 {
+		w.now = name
+	}
 	for _, k := range inner {
 		if w.err == nil {
 			w.b, w.err = w.b.CreateBucketIfNotExists(k)
@@ -195,8 +205,32 @@ func (w *putter) put(key, payload []byte) {
 		w.err = w.s.step("put")
 	}
 	if w.err == nil {
-		w.err = w.b.Put(key, seal(key, payload))
+		sealed := seal(key, payload)
+		w.count(key, sealed)
+		w.err = w.b.Put(key, sealed)
 	}
+}
+
+// count notes in the bucket's sum that a value takes the place of the one under its key; nil for one that goes.
+func (w *putter) count(key, sealed []byte) {
+	if w.now == "" {
+		return
+	}
+	of, ok := w.sums[w.now]
+	if !ok {
+		of = readSum(w.tx, w.now)
+	}
+	w.sums[w.now] = of.without(w.b.Get(key)).with(sealed)
+}
+
+// end writes the sums. It is called once, at the end.
+func (w *putter) end() error {
+	for name, of := range w.sums {
+		if w.err == nil {
+			w.err = of.write(w.tx, name)
+		}
+	}
+	return w.err
 }
 
 func (w *putter) putJSON(key string, v any) {
@@ -212,6 +246,7 @@ func (w *putter) delete(key string) {
 		w.err = w.s.step("delete")
 	}
 	if w.err == nil {
+		w.count([]byte(key), nil)
 		w.err = w.b.Delete([]byte(key))
 	}
 }

@@ -10,32 +10,39 @@ import (
 // Check reads the whole file, verifies every checksum and decodes every value, of all models and versions, and has bbolt
 // verify its pages. The error joins all that was found; nil means that the file is consistent.
 func (s *Store) Check(ctx context.Context) error {
-	return s.read(ctx, func(tx *bolt.Tx) error {
-		snap := newSnapshot()
-		snap.readTools(tx)
-		snap.readRest(tx)
-		learnedNotes.all(tx, snap)
-		countNotes.all(tx, snap)
-		preferences(tx, snap)
-		for _, name := range []string{bucketVectors, bucketLent} {
-			outer := tx.Bucket([]byte(name))
-			if err := outer.ForEachBucket(func(k []byte) error {
-				snap.each(outer.Bucket(k), name, func([]byte, []byte) error { return nil })
-				return nil
-			}); err != nil {
-				return err
-			}
+	return s.read(ctx, s.check)
+}
+
+// check is Check in a transaction.
+func (s *Store) check(tx *bolt.Tx) error {
+	snap := newSnapshot()
+	if err := snap.readPages(tx.DB()); err != nil {
+		return err
+	}
+	snap.readCounters(tx)
+	snap.readTools(tx)
+	snap.readRest(tx)
+	learnedNotes.all(tx, snap)
+	countNotes.all(tx, snap)
+	preferences(tx, snap)
+	for _, name := range []string{bucketVectors, bucketLent} {
+		outer := tx.Bucket([]byte(name))
+		if err := outer.ForEachBucket(func(k []byte) error {
+			snap.eachOf(outer.Bucket(k), name, func([]byte, []byte) error { return nil })
+			return nil
+		}); err != nil {
+			return err
 		}
-		var found []error
-		for _, d := range snap.Damaged {
-			found = append(found, errors.New(d.String()))
-		}
-		for err := range tx.Check() { // after the walk above: it runs on its own goroutine, where a fault could not be caught
-			found = append(found, err)
-		}
-		if len(found) > 0 {
-			return s.damaged(errors.Join(found...))
-		}
-		return nil
-	})
+	}
+	var found []error
+	for _, d := range snap.Damaged {
+		found = append(found, errors.New(d.String()))
+	}
+	for err := range tx.Check() { // after the walk above: it runs on its own goroutine, where a fault could not be caught
+		found = append(found, err)
+	}
+	if len(found) > 0 {
+		return s.damaged(errors.Join(found...))
+	}
+	return nil
 }

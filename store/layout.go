@@ -11,6 +11,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"tooldex/internal/durable"
 	"tooldex/tool"
 )
 
@@ -19,7 +20,8 @@ import (
 //
 //	1  values without checksums; no sources, lent or overlays
 //	2  each value ends in a checksum of its key and content
-const layout = 2
+//	3  checksums behind numbers, too, and sums of the values of each bucket that cannot be made again
+const layout = 3
 
 // The buckets. Those of vectors and lent hold one bucket for each model and each version of the knowledge.
 const (
@@ -34,6 +36,7 @@ const (
 
 const (
 	keyLayout     = "layout"
+	keyLayoutNot  = "layout~" // the same with all bits turned, since a wrong layout would have the file misread
 	keyGeneration = "generation"
 )
 
@@ -44,28 +47,36 @@ func buckets() []string {
 
 // migrations holds at n-1 what brings layout n to n+1.
 func migrations() []func(*bolt.Tx) error {
-	return []func(*bolt.Tx) error{addChecksums}
+	return []func(*bolt.Tx) error{addChecksums, addSums}
 }
 
 // prepare makes the file usable: a shared lock is enough where there is nothing to do.
 func (s *Store) prepare(ctx context.Context) error {
 	ready := false
-	if info, err := os.Stat(s.path); err == nil && info.Size() > 0 {
-		err := s.view(ctx, func(tx *bolt.Tx) error {
-			n, err := s.layoutOf(tx)
-			ready = n == layout
-			return err
-		})
-		if err != nil || ready {
-			return err
-		}
-	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return s.explain(err)
-	}
-	if err := s.update(ctx, s.migrate); err != nil {
+	err := s.view(ctx, func(tx *bolt.Tx) error {
+		n, err := s.layoutOf(tx)
+		ready = n == layout
+		return err
+	})
+	if err != nil || ready {
 		return err
 	}
-	return s.explainNil(syncDir(filepath.Dir(s.path)))
+	return s.update(ctx, s.migrate)
+}
+
+// create makes the file, if there is none. Until it is whole it has another name, so that an empty file is a damaged one.
+func (s *Store) create() error {
+	beside, err := s.build(s.migrate)
+	if err != nil {
+		return s.explain(err)
+	}
+	err = os.Link(beside, s.path)
+	if err == nil || errors.Is(err, fs.ErrExist) { // another process was as fast
+		err = errors.Join(os.Remove(beside), durable.SyncDir(filepath.Dir(s.path)))
+	} else { // a file system without links
+		err = durable.Replace(beside, s.path)
+	}
+	return s.explainNil(err)
 }
 
 // migrate brings an empty or older file to the current layout, in the transaction that it is given.
@@ -88,7 +99,7 @@ func (s *Store) migrate(tx *bolt.Tx) error {
 		}
 	}
 	b := tx.Bucket([]byte(bucketMeta))
-	if err := b.Put([]byte(keyLayout), []byte{layout}); err != nil {
+	if err := errors.Join(b.Put([]byte(keyLayout), []byte{layout}), b.Put([]byte(keyLayoutNot), []byte{layout ^ 0xff})); err != nil {
 		return err
 	}
 	_, err = raise(tx)
@@ -104,9 +115,9 @@ func (s *Store) layoutOf(tx *bolt.Tx) (int, error) {
 		}
 		return 0, nil
 	}
-	v := b.Get([]byte(keyLayout))
+	v, not := b.Get([]byte(keyLayout)), b.Get([]byte(keyLayoutNot))
 	switch {
-	case len(v) != 1 || v[0] == 0:
+	case len(v) != 1 || v[0] == 0 || not != nil && (len(not) != 1 || not[0] != v[0]^0xff):
 		return 0, s.damaged(fmt.Errorf("layout is %x", v))
 	case v[0] > layout:
 		return 0, &tool.Error{
@@ -120,19 +131,40 @@ func (s *Store) layoutOf(tx *bolt.Tx) (int, error) {
 // raise adds one to the generation and returns it.
 func raise(tx *bolt.Tx) (uint64, error) {
 	gen := generation(tx) + 1
-	var v [8]byte
-	binary.BigEndian.PutUint64(v[:], gen)
-	return gen, tx.Bucket([]byte(bucketMeta)).Put([]byte(keyGeneration), v[:])
+	return gen, setCounter(tx, keyGeneration, gen)
 }
 
 func generation(tx *bolt.Tx) uint64 { return counter(tx, keyGeneration) }
 
-// counter returns a number of the bucket of numbers, zero before it was first set.
+// counter returns a number of the bucket of numbers, zero before it was first set. One that is damaged is returned as it is: what
+// is loaded tells of it.
 func counter(tx *bolt.Tx, key string) uint64 {
-	if v := tx.Bucket([]byte(bucketMeta)).Get([]byte(key)); len(v) == 8 {
+	if v := tx.Bucket([]byte(bucketMeta)).Get([]byte(key)); len(v) >= 8 {
 		return binary.BigEndian.Uint64(v)
 	}
 	return 0
+}
+
+// counters lists the numbers, each with the bucket whose changes it counts; "" for all that have none of their own.
+func counters() map[string]string {
+	return map[string]string{keyGeneration: "", keyPreferences: bucketPreferences, string(learnedNotes): string(learnedNotes), string(countNotes): string(countNotes)}
+}
+
+// readCounters notes in snap the numbers that are damaged, or not there although they must be.
+func (snap *Snapshot) readCounters(tx *bolt.Tx) {
+	for key, bucket := range counters() {
+		v := tx.Bucket([]byte(bucketMeta)).Get([]byte(key))
+		if v == nil && bucket != "" && readSum(tx, bucket).values == 0 {
+			continue // never set
+		}
+		if _, err := unseal([]byte(key), v); err != nil {
+			snap.Damaged = append(snap.Damaged, Damage{Kind: "number", Key: key, Err: err})
+		}
+	}
+}
+
+func setCounter(tx *bolt.Tx, key string, n uint64) error {
+	return tx.Bucket([]byte(bucketMeta)).Put([]byte(key), seal([]byte(key), binary.BigEndian.AppendUint64(nil, n)))
 }
 
 // addChecksums brings layout 1 to layout 2.
@@ -160,22 +192,6 @@ func sealAll(b *bolt.Bucket) error {
 	})
 	for _, p := range pairs {
 		err = errors.Join(err, b.Put(p.k, p.v))
-	}
-	return err
-}
-
-// syncDir makes a new name in a directory durable. Systems that cannot open directories do not need it.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return nil //nolint:nilerr // such a system makes names durable by itself
-	}
-	err = d.Sync()
-	if closeErr := d.Close(); err == nil {
-		err = closeErr
-	}
-	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrInvalid) {
-		return nil
 	}
 	return err
 }

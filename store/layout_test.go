@@ -4,83 +4,82 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 
 	"tooldex/tool"
 )
 
-const fixture = "testdata/layout1.db.gz"
+// fixture is the path of a file as it was written by the last version that had a layout. None is ever written anew: -update makes that
+// of the current layout where it is missing.
+func fixture(n int) string { return fmt.Sprintf("testdata/layout%d.db.gz", n) }
 
-// writeLayout1 makes a file as the first layout had it: values without checksums.
-func writeLayout1(t *testing.T, path string) {
+// fixtureModel made the vectors of the fixtures.
+var fixtureModel = Model{Name: "table", Fingerprint: "f", Dims: 4}
+
+// writeFixture writes something of everything.
+func writeFixture(t *testing.T, s *Store) {
 	t.Helper()
-	db, err := bolt.Open(path, 0o600, &bolt.Options{PageSize: 4096})
-	if err != nil {
-		t.Fatal(err)
-	}
-	server, err := json.Marshal(tool.Server{Name: "files", Command: "npx"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = db.Update(func(tx *bolt.Tx) error {
-		put := func(b *bolt.Bucket, key string, v []byte) {
-			if err := b.Put([]byte(key), v); err != nil {
-				t.Fatal(err)
-			}
-		}
-		bucket := func(name string) *bolt.Bucket {
-			b, err := tx.CreateBucket([]byte(name))
-			if err != nil {
-				t.Fatal(err)
-			}
-			return b
-		}
-		meta := bucket(bucketMeta)
-		put(meta, keyLayout, []byte{1})
-		put(meta, keyGeneration, []byte{0, 0, 0, 0, 0, 0, 0, 41})
-		tools := bucket(bucketTools)
-		for _, r := range records(0, 5) {
-			put(tools, string(r.Tool.ID()), encodeRecord(&r))
-		}
-		put(bucket(bucketServers), "files", server)
-		m := Model{Name: "table", Fingerprint: "f", Dims: 4}
-		vectors, err := bucket(bucketVectors).CreateBucket(m.key())
-		h := HashText("text")
-		put(vectors, string(h[:]), encodeVector(Quantize([]float32{1, 0, -1, 0.5})))
-		return err
+	ctx := context.Background()
+	at := time.Date(2026, 11, 20, 9, 30, 0, 0, time.UTC)
+	write(t, s, &Batch{
+		Records: records(0, 5), Servers: []tool.Server{{Name: "files", Command: "npx", Args: []string{"-y", "a b"}, Env: map[string]string{"K": "${K}"}}, {Name: "far", URL: "https://a.example/mcp", Disabled: true}},
+		Sources:  []SourceState{{Name: "files", Digest: [32]byte{1, 2}, Synced: at, Note: []byte("note")}, {Name: "old", Stale: true}},
+		Overlays: map[string][]byte{"mine": []byte(`{"tools":{}}`)},
+		Model:    fixtureModel, Vectors: map[TextHash]Vector{HashText("text"): Quantize([]float32{1, 0, -1, 0.5})},
+		Knowledge: "7", Lent: map[tool.Hash][]byte{{9}: []byte("analysis")},
 	})
-	if err := errors.Join(err, db.Close()); err != nil {
+	_, err := s.SetPreferences(ctx, "", 0, []byte(`{"hide":["a"]}`))
+	_, err2 := s.SetPreferences(ctx, "work", 0, []byte(`{}`))
+	_, _, err3 := s.ChangeLearned(ctx, nil, func(map[string][]byte) map[string][]byte { return map[string][]byte{"use/1": []byte("learned")} })
+	_, _, err4 := s.ChangeCounts(ctx, nil, func(map[string][]byte) map[string][]byte { return map[string][]byte{"m/1": []byte("counted")} })
+	if err := errors.Join(err, err2, err3, err4); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func layout1(t *testing.T) string {
+// everything is all that can be read of a store.
+type everything struct {
+	Snapshot    *Snapshot
+	Preferences map[string]Preference
+	Learned     map[string][]byte
+	Counts      map[string][]byte
+}
+
+func readEverything(t *testing.T, s *Store) everything {
 	t.Helper()
-	if *update {
-		path := filepath.Join(t.TempDir(), FileName)
-		writeLayout1(t, path)
-		raw, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var b strings.Builder
-		z := gzip.NewWriter(&b)
-		_, err = z.Write(raw)
-		if err := errors.Join(err, z.Close(), os.MkdirAll("testdata", 0o755), os.WriteFile(fixture, []byte(b.String()), 0o644)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	packed, err := os.ReadFile(fixture)
-	if err != nil {
+	ctx := context.Background()
+	out := everything{Snapshot: load(t, s, View{Model: fixtureModel, Knowledge: "7"})}
+	out.Snapshot.Generation = 0 // a migration raises it
+	var err, err2, err3 error
+	out.Preferences, _, err = s.Preferences(ctx, 0)
+	out.Learned, _, err2 = s.Learned(ctx, 0)
+	out.Counts, _, err3 = s.Counts(ctx, 0)
+	if err := errors.Join(err, err2, err3); err != nil {
 		t.Fatal(err)
+	}
+	return out
+}
+
+// withLayout makes a directory with the fixture of a layout.
+func withLayout(t *testing.T, n int) string {
+	t.Helper()
+	packed, err := os.ReadFile(fixture(n))
+	if errors.Is(err, fs.ErrNotExist) && n == layout && *update {
+		packed = packedFixture(t)
+		err = os.WriteFile(fixture(n), packed, 0o644)
+	}
+	if err != nil {
+		t.Fatalf("%v; a layout that was raised comes with its fixture: go test ./store -update makes it", err)
 	}
 	z, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
@@ -93,27 +92,44 @@ func layout1(t *testing.T) string {
 	return withImage(t, raw)
 }
 
-func TestMigrateLayout1(t *testing.T) {
-	s := open(t, layout1(t))
-	m := Model{Name: "table", Fingerprint: "f", Dims: 4}
-	got := load(t, s, View{Model: m})
-	if len(got.Damaged) != 0 || got.Generation != 42 {
-		t.Errorf("generation %d, damaged %v; want 42 and none", got.Generation, got.Damaged)
+func packedFixture(t *testing.T) []byte {
+	t.Helper()
+	dir := t.TempDir()
+	writeFixture(t, open(t, dir))
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, err := z.Write(image(t, dir))
+	if err := errors.Join(err, z.Close()); err != nil {
+		t.Fatal(err)
 	}
-	if d := diff(records(0, 5), got.Records); d != "" {
-		t.Errorf("records (-want +got)\n%s", d)
+	return b.Bytes()
+}
+
+// TestEveryLayoutOpens opens a file of each layout that there ever was, and reads all that was written to it then.
+func TestEveryLayoutOpens(t *testing.T) {
+	want := everything{
+		Snapshot: &Snapshot{
+			Records: records(0, 5), Vectors: map[TextHash]Vector{HashText("text"): Quantize([]float32{1, 0, -1, 0.5})}, Servers: []tool.Server{{Name: "files", Command: "npx"}},
+		},
 	}
-	if d := diff([]tool.Server{{Name: "files", Command: "npx"}}, got.Servers); d != "" {
-		t.Errorf("servers (-want +got)\n%s", d)
+	for n := 1; n <= layout; n++ {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			if n == 2 { // the first that held all of what is held now
+				fresh := open(t, t.TempDir())
+				writeFixture(t, fresh)
+				want = readEverything(t, fresh)
+			}
+			s := open(t, withLayout(t, n))
+			if d := diff(want, readEverything(t, s)); d != "" {
+				t.Errorf("(-want +got)\n%s", d)
+			}
+			write(t, s, &Batch{Records: records(5, 6), Sources: []SourceState{{Name: "files"}}})
+		})
 	}
-	if d := diff(map[TextHash]Vector{HashText("text"): Quantize([]float32{1, 0, -1, 0.5})}, got.Vectors); d != "" {
-		t.Errorf("vectors (-want +got)\n%s", d)
-	}
-	write(t, s, &Batch{Records: records(5, 6), Sources: []SourceState{{Name: "files"}}})
 }
 
 func TestMigrationThatFailsLeavesTheOldFile(t *testing.T) {
-	dir := layout1(t)
+	dir := withLayout(t, 1)
 	was := image(t, dir)
 	for n := 0; ; n++ {
 		s := newStore(dir, Options{})
@@ -142,7 +158,7 @@ func TestMigrationThatFailsLeavesTheOldFile(t *testing.T) {
 }
 
 func TestMigrateOnlyOnce(t *testing.T) {
-	dir := layout1(t)
+	dir := withLayout(t, 1)
 	a, b := newStore(dir, Options{}), newStore(dir, Options{})
 	errs := make(chan error, 2)
 	for _, s := range []*Store{a, b} {
@@ -184,7 +200,10 @@ func TestNewerLayoutIsLeftAlone(t *testing.T) {
 func setLayout(t *testing.T, s *Store, v []byte) {
 	t.Helper()
 	err := s.section(context.Background(), false, func(db *bolt.DB) error {
-		return db.Update(func(tx *bolt.Tx) error { return tx.Bucket([]byte(bucketMeta)).Put([]byte(keyLayout), v) })
+		return db.Update(func(tx *bolt.Tx) error {
+			b := tx.Bucket([]byte(bucketMeta))
+			return errors.Join(b.Put([]byte(keyLayout), v), b.Put([]byte(keyLayoutNot), []byte{v[0] ^ 0xff}))
+		})
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -34,9 +31,9 @@ type Snapshot struct {
 	Damaged []Damage
 }
 
-// Damage names one value that cannot be read.
+// Damage names one value that cannot be read, a bucket that has lost some, a number, or a page.
 type Damage struct {
-	Kind string // "tool", "server", "source", "overlay", "vector", "lent", "learned" or "counts"
+	Kind string // "tool", "server", "source", "overlay", "preferences", "learned", "counts", "vector", "lent", "bucket", "number" or "page"
 	Key  string
 	Err  error
 }
@@ -50,10 +47,17 @@ func (s *Store) Load(ctx context.Context, v View) (*Snapshot, error) {
 	snap := newSnapshot()
 	err := s.read(ctx, func(tx *bolt.Tx) error {
 		snap.Generation = generation(tx)
+		if err := snap.readPages(tx.DB()); err != nil {
+			return err
+		}
+		snap.readCounters(tx)
 		snap.readTools(tx)
 		snap.readRest(tx)
+		for _, name := range []string{bucketPreferences, string(learnedNotes), string(countNotes)} { // which are read when they are needed
+			snap.each(tx, name, name, func([]byte, []byte) error { return nil })
+		}
 		snap.readVectors(tx, v.Model)
-		snap.each(tx.Bucket([]byte(bucketLent)).Bucket(knowledgeKey(v.Knowledge)), "lent", func(k, payload []byte) error {
+		snap.eachOf(tx.Bucket([]byte(bucketLent)).Bucket(knowledgeKey(v.Knowledge)), "lent", func(k, payload []byte) error {
 			if len(k) != len(tool.Hash{}) {
 				return errTruncated
 			}
@@ -75,13 +79,8 @@ func newSnapshot() *Snapshot {
 	}
 }
 
-// read is view for a file of the current layout, which it makes where someone has taken the file away.
+// read is view for a file of the current layout.
 func (s *Store) read(ctx context.Context, fn func(*bolt.Tx) error) error {
-	if info, err := os.Stat(s.path); errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
-		if err := s.prepare(ctx); err != nil {
-			return err
-		}
-	}
 	return s.view(ctx, func(tx *bolt.Tx) error {
 		if err := s.current(tx); err != nil {
 			return err
@@ -108,8 +107,7 @@ func (s *Store) current(tx *bolt.Tx) error {
 }
 
 func (snap *Snapshot) readTools(tx *bolt.Tx) {
-	b := tx.Bucket([]byte(bucketTools))
-	snap.each(b, "tool", func(k, payload []byte) error {
+	snap.each(tx, bucketTools, "tool", func(k, payload []byte) error {
 		r, err := decodeRecord(payload)
 		if err == nil && string(r.Tool.ID()) != string(k) {
 			err = fmt.Errorf("holds the record of %q", r.Tool.ID())
@@ -122,7 +120,7 @@ func (snap *Snapshot) readTools(tx *bolt.Tx) {
 }
 
 func (snap *Snapshot) readRest(tx *bolt.Tx) {
-	snap.each(tx.Bucket([]byte(bucketServers)), "server", func(_, payload []byte) error {
+	snap.each(tx, bucketServers, "server", func(_, payload []byte) error {
 		var v tool.Server
 		err := json.Unmarshal(payload, &v)
 		if err == nil {
@@ -130,7 +128,7 @@ func (snap *Snapshot) readRest(tx *bolt.Tx) {
 		}
 		return err
 	})
-	snap.each(tx.Bucket([]byte(bucketSources)), "source", func(_, payload []byte) error {
+	snap.each(tx, bucketSources, "source", func(_, payload []byte) error {
 		var v SourceState
 		err := json.Unmarshal(payload, &v)
 		if err == nil {
@@ -138,14 +136,14 @@ func (snap *Snapshot) readRest(tx *bolt.Tx) {
 		}
 		return err
 	})
-	snap.each(tx.Bucket([]byte(bucketOverlays)), "overlay", func(k, payload []byte) error {
+	snap.each(tx, bucketOverlays, "overlay", func(k, payload []byte) error {
 		snap.Overlays[string(k)] = bytes.Clone(payload)
 		return nil
 	})
 }
 
 func (snap *Snapshot) readVectors(tx *bolt.Tx, m Model) {
-	snap.each(tx.Bucket([]byte(bucketVectors)).Bucket(m.key()), "vector", func(k, payload []byte) error {
+	snap.eachOf(tx.Bucket([]byte(bucketVectors)).Bucket(m.key()), "vector", func(k, payload []byte) error {
 		if len(k) != len(TextHash{}) {
 			return errTruncated
 		}
@@ -157,13 +155,20 @@ func (snap *Snapshot) readVectors(tx *bolt.Tx, m Model) {
 	})
 }
 
-// each calls fn with every value of a bucket whose checksum holds, and notes those where it does not or fn fails.
-func (snap *Snapshot) each(b *bolt.Bucket, kind string, fn func(key, payload []byte) error) {
-	if b == nil { // nothing of this model or version yet
-		return
+// each is eachOf for a bucket that has a sum, which must agree.
+func (snap *Snapshot) each(tx *bolt.Tx, bucket, kind string, fn func(key, payload []byte) error) {
+	snap.eachOf(tx.Bucket([]byte(bucket)), kind, fn).agrees(tx, bucket, snap)
+}
+
+// eachOf calls fn with every value of a bucket whose checksum holds, and notes those where it does not or fn fails. It returns the
+// sum of all.
+func (snap *Snapshot) eachOf(b *bolt.Bucket, kind string, fn func(key, payload []byte) error) (all sum) {
+	if b == nil { // nothing of this kind, model or version yet
+		return all
 	}
 	c := b.Cursor()
 	for k, v := c.First(); k != nil; k, v = c.Next() {
+		all = all.with(v)
 		payload, err := unseal(k, v)
 		if err == nil {
 			err = fn(k, payload)
@@ -172,6 +177,7 @@ func (snap *Snapshot) each(b *bolt.Bucket, kind string, fn func(key, payload []b
 			snap.Damaged = append(snap.Damaged, Damage{Kind: kind, Key: printable(k), Err: err})
 		}
 	}
+	return all
 }
 
 // printable shows names as they are and hashes in hexadecimal.

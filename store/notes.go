@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"maps"
 	"slices"
@@ -75,7 +74,7 @@ func (n notes) of(tx *bolt.Tx, keys []string) map[string][]byte {
 // all copies all entries that are whole, and notes in snap those that are not.
 func (n notes) all(tx *bolt.Tx, snap *Snapshot) map[string][]byte {
 	out := map[string][]byte{}
-	snap.each(tx.Bucket([]byte(n)), string(n), func(k, payload []byte) error {
+	snap.each(tx, string(n), string(n), func(k, payload []byte) error {
 		out[string(k)] = append([]byte{}, payload...)
 		return nil
 	})
@@ -83,8 +82,8 @@ func (n notes) all(tx *bolt.Tx, snap *Snapshot) map[string][]byte {
 }
 
 func (s *Store) putNotes(tx *bolt.Tx, n notes, entries map[string][]byte, version uint64) error {
-	b, err := tx.CreateBucketIfNotExists([]byte(n))
-	w := &putter{s: s, tx: tx, b: b, err: err}
+	w := newPutter(s, tx)
+	w.bucket(string(n))
 	for _, k := range slices.Sorted(maps.Keys(entries)) {
 		switch {
 		case k == "" || len(k) > maxKey:
@@ -95,8 +94,8 @@ func (s *Store) putNotes(tx *bolt.Tx, n notes, entries map[string][]byte, versio
 			w.put([]byte(k), entries[k])
 		}
 	}
-	if w.err != nil {
-		return w.err
+	if err := w.end(); err != nil {
+		return err
 	}
-	return tx.Bucket([]byte(bucketMeta)).Put([]byte(n), binary.BigEndian.AppendUint64(nil, version))
+	return setCounter(tx, string(n), version)
 }

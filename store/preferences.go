@@ -74,7 +74,7 @@ func (s *Store) SetPreferences(ctx context.Context, profile string, base uint64,
 // preferences copies all entries that are whole, and notes in snap those that are not.
 func preferences(tx *bolt.Tx, snap *Snapshot) map[string]Preference {
 	out := map[string]Preference{}
-	snap.each(tx.Bucket([]byte(bucketPreferences)), bucketPreferences, func(k, payload []byte) error {
+	snap.each(tx, bucketPreferences, bucketPreferences, func(k, payload []byte) error {
 		name, ok := bytes.CutPrefix(k, []byte(profileKey))
 		if !ok || len(payload) < 8 {
 			return errTruncated
@@ -86,22 +86,13 @@ func preferences(tx *bolt.Tx, snap *Snapshot) map[string]Preference {
 }
 
 func (s *Store) putPreferences(tx *bolt.Tx, all map[string]Preference, version uint64) error {
-	b, err := tx.CreateBucketIfNotExists([]byte(bucketPreferences))
-	w := &putter{s: s, tx: tx, b: b, err: err}
+	w := newPutter(s, tx)
+	w.bucket(bucketPreferences)
 	for name, p := range all {
 		w.put([]byte(profileKey+name), append(binary.BigEndian.AppendUint64(nil, p.Version), p.Value...))
 	}
-	if w.err != nil {
-		return w.err
+	if err := w.end(); err != nil {
+		return err
 	}
-	return tx.Bucket([]byte(bucketMeta)).Put([]byte(keyPreferences), binary.BigEndian.AppendUint64(nil, version))
-}
-
-// restorePreferences puts what was saved of a damaged file.
-func (s *Store) restorePreferences(ctx context.Context, all map[string]Preference) error {
-	version := uint64(0)
-	for _, p := range all {
-		version = max(version, p.Version)
-	}
-	return s.update(ctx, func(tx *bolt.Tx) error { return s.putPreferences(tx, all, version+1) })
+	return setCounter(tx, keyPreferences, version)
 }

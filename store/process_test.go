@@ -25,6 +25,9 @@ func TestMain(m *testing.M) {
 	roles := map[string]func(dir string, arg int) error{
 		"write": writeForever, "count": countUp, "limited": writeLimited,
 	}
+	for name, c := range changes() {
+		roles[name] = func(dir string, _ int) error { return c.do(dir) }
+	}
 	if role, ok := roles[os.Getenv(envRole)]; ok {
 		arg, err := strconv.Atoi(os.Getenv(envArg))
 		if err == nil {

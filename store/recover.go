@@ -6,125 +6,152 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"time"
 
 	bolt "go.etcd.io/bbolt"
 
+	"tooldex/internal/durable"
 	"tooldex/tool"
 )
 
 // Recovery tells what [Recover] did.
 type Recovery struct {
 	Backup  string // where the old file lies now; "" if there was none
-	Tools   int    // tools, servers and overlays that could be read and are in the new file
+	Tools   int    // tools and servers that could be read and are in the new file
 	Servers int
 	Damaged []Damage // what could not
 	Err     error    // why the old file could not be read to its end; nil if it could
 }
 
-// Recover moves the file in dir aside, as tooldex.db.damaged-<time>, and starts a new one with the tools, servers, source
-// states, overlays, preferences, what was learned and what was counted that can still be read. Vectors are not taken along: they
-// can be made again. It is for a file that [Open] or [Store.Check] calls damaged, and is never done unasked. Other processes
-// notice and go on with the new file.
+// Recover puts a new file in the place of the one in dir, in one step: with the tools, servers, source states, overlays,
+// preferences, what was learned and what was counted that can still be read of it. The old file stays, under the name
+// tooldex.db.damaged-<time>. Vectors are not taken along: they can be made again. It is for a file that [Open] or [Store.Check] calls
+// damaged. Other processes notice and go on with the new file. The errors are those of [Open]; the old file is then as it was.
 func Recover(ctx context.Context, dir string, o Options) (*Recovery, error) {
 	s := newStore(dir, o)
-	out := &Recovery{}
-	saved := &salvaged{Snapshot: newSnapshot()}
-	if _, err := os.Stat(s.path); err == nil {
-		if out.Backup, out.Err = s.salvage(ctx, saved); out.Backup == "" {
-			return nil, out.Err
-		}
-	} else if !errors.Is(err, fs.ErrNotExist) {
+	before, err := os.Stat(s.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		_, err := Open(dir, o)
+		return &Recovery{}, err
+	}
+	if err != nil {
 		return nil, s.explain(err)
 	}
-	out.Tools, out.Servers, out.Damaged = len(saved.Records), len(saved.Servers), saved.Damaged
-	fresh, err := Open(dir, o)
+	out := &Recovery{}
+	err = s.exclusive(ctx, func(db *bolt.DB) error {
+		if now, err := os.Stat(s.path); err != nil || !os.SameFile(before, now) {
+			return &tool.Error{Code: tool.Unavailable, Op: "recover", Msg: s.path + " was replaced meanwhile", Hint: "look whether it is still damaged", Err: err}
+		}
+		saved := s.salvage(ctx, db)
+		beside, err := s.build(func(tx *bolt.Tx) error { return s.refill(tx, saved, s.numbersOf(db)) })
+		if err != nil {
+			return s.explain(err)
+		}
+		if out.Backup, err = s.keep("damaged"); err != nil {
+			return errors.Join(err, remove(beside))
+		}
+		out.Tools, out.Servers, out.Damaged, out.Err = len(saved.Records), len(saved.Servers), saved.Damaged, saved.err
+		return s.explainNil(durable.Replace(beside, s.path))
+	})
 	if err != nil {
 		return nil, err
-	}
-	b := &Batch{Records: saved.Records, Servers: saved.Servers, Overlays: saved.Overlays}
-	for _, st := range saved.Sources {
-		st.Digest = [32]byte{} // some of its tools may be gone: look at it again
-		b.Sources = append(b.Sources, st)
-	}
-	if _, err = fresh.Write(ctx, b); err != nil {
-		return out, err
-	}
-	if len(saved.preferences) > 0 {
-		if err := fresh.restorePreferences(ctx, saved.preferences); err != nil {
-			return out, err
-		}
-	}
-	for n, entries := range saved.notes {
-		if len(entries) == 0 {
-			continue
-		}
-		if _, _, err := fresh.changeNotes(ctx, n, nil, func(map[string][]byte) map[string][]byte { return entries }); err != nil {
-			return out, err
-		}
 	}
 	return out, nil
 }
 
-// salvaged is what could be read of a damaged file.
+// salvaged is what could be read of a damaged file, up to err.
 type salvaged struct {
 	*Snapshot
 	notes       map[notes]map[string][]byte
 	preferences map[string]Preference
+	err         error
 }
 
-// salvage reads what it can of a file that may fail anywhere, moves it aside and returns where to; "" if it could not. It
-// does so under the exclusive lock where the file can still be opened, so that no write of another process falls between.
-// What was read before reading failed is kept.
-func (s *Store) salvage(ctx context.Context, into *salvaged) (backup string, err error) {
-	var moveErr error
-	err = s.section(ctx, false, func(db *bolt.DB) error {
-		err := db.View(func(tx *bolt.Tx) error { return s.readable(tx, into) })
-		backup, moveErr = s.setAside()
-		return err
-	})
-	if tool.CodeOf(err) == tool.Timeout { // healthy enough to be locked: someone is at work in it
-		return "", err
+// salvage reads what it can of a file that may fail anywhere. Without a db it opens the file for reading, which asks less of it.
+func (s *Store) salvage(ctx context.Context, db *bolt.DB) *salvaged {
+	into := &salvaged{Snapshot: newSnapshot(), notes: map[notes]map[string][]byte{}}
+	if db == nil {
+		into.err = s.section(ctx, true, func(db *bolt.DB) error {
+			return guard(func() error { return db.View(func(tx *bolt.Tx) error { return s.readable(tx, into) }) })
+		})
+		return into
 	}
-	if backup == "" { // not to be opened for writing, or a system that does not rename open files
-		if len(into.Records)+len(into.Servers)+len(into.Overlays) == 0 {
-			*into = salvaged{Snapshot: newSnapshot()}
-			err = s.view(ctx, func(tx *bolt.Tx) error { return s.readable(tx, into) })
+	into.err = guard(func() error {
+		tx, err := db.Begin(true) // a file of an older layout is migrated for as long as it is read
+		if err != nil {
+			return err
 		}
-		backup, moveErr = s.setAside()
-	}
-	if moveErr != nil {
-		return "", moveErr
-	}
-	return backup, err
+		defer func() { _ = tx.Rollback() }() // nothing was to be written
+		return s.readable(tx, into)
+	})
+	return into
 }
 
+// readable reads all that can be told apart. What bbolt cannot walk ends it.
 func (s *Store) readable(tx *bolt.Tx, into *salvaged) error {
+	if info, err := os.Stat(s.path); err == nil && info.Size() < tx.Size() {
+		into.err = fmt.Errorf("truncated to %d of %d bytes", info.Size(), tx.Size())
+	}
 	n, err := s.layoutOf(tx)
 	if err != nil {
 		return err
 	}
-	if n != layout {
-		return fmt.Errorf("layout %d is not read", n)
+	if n < layout && tx.Writable() {
+		err = s.migrate(tx)
+	} else if n < layout {
+		err = fmt.Errorf("layout %d is not read", n)
+	}
+	if err != nil {
+		return err
 	}
 	for _, name := range []string{bucketTools, bucketServers, bucketSources, bucketOverlays} {
 		if tx.Bucket([]byte(name)) == nil {
 			into.Damaged = append(into.Damaged, Damage{Kind: "bucket", Key: name, Err: errTruncated})
 		}
 	}
-	into.readTools(tx)
-	into.readRest(tx)
-	into.notes = map[notes]map[string][]byte{learnedNotes: learnedNotes.all(tx, into.Snapshot), countNotes: countNotes.all(tx, into.Snapshot)}
-	into.preferences = preferences(tx, into.Snapshot)
-	return nil
+	var errs []error
+	for _, read := range []func(){ // one that fails leaves the others
+		func() { into.readTools(tx) },
+		func() { into.readRest(tx) },
+		func() { into.notes[learnedNotes] = learnedNotes.all(tx, into.Snapshot) },
+		func() { into.notes[countNotes] = countNotes.all(tx, into.Snapshot) },
+		func() { into.preferences = preferences(tx, into.Snapshot) },
+	} {
+		errs = append(errs, guard(func() error {
+			read()
+			return nil
+		}))
+	}
+	return errors.Join(append(errs, into.err)...)
 }
 
-func (s *Store) setAside() (string, error) {
-	stamp := time.Now().UTC().Format("20060102T150405.000")
-	backup := s.path + ".damaged-" + stamp
-	if err := os.Rename(s.path, backup); err != nil {
-		return "", s.explain(err)
+// refill writes what was saved to an empty file.
+func (s *Store) refill(tx *bolt.Tx, saved *salvaged, old numbers) error {
+	if err := s.migrate(tx); err != nil {
+		return err
 	}
-	return backup, s.explainNil(syncDir(filepath.Dir(s.path)))
+	b := &Batch{Records: saved.Records, Servers: saved.Servers, Overlays: saved.Overlays}
+	for _, st := range saved.Sources {
+		st.Digest = [32]byte{} // some of its tools may be gone: look at it again
+		b.Sources = append(b.Sources, st)
+	}
+	if err := s.apply(tx, b); err != nil {
+		return err
+	}
+	if len(saved.preferences) > 0 {
+		version := uint64(0)
+		for _, p := range saved.preferences {
+			version = max(version, p.Version)
+		}
+		if err := s.putPreferences(tx, saved.preferences, version); err != nil {
+			return err
+		}
+	}
+	for n, entries := range saved.notes {
+		if len(entries) > 0 {
+			if err := s.putNotes(tx, n, entries, 1); err != nil {
+				return err
+			}
+		}
+	}
+	return old.beyond(tx)
 }

@@ -23,8 +23,10 @@ const (
 	mostWait  = 16 * time.Millisecond
 )
 
-// errMoved says that the file was replaced while its lock was awaited.
-var errMoved = errors.New("the file was replaced")
+var (
+	errMoved = errors.New("the file was replaced") // while its lock was awaited
+	errEmpty = errors.New("it is empty")
+)
 
 // view runs fn in a read transaction under the shared lock.
 func (s *Store) view(ctx context.Context, fn func(*bolt.Tx) error) error {
@@ -53,7 +55,7 @@ func (s *Store) update(ctx context.Context, fn func(*bolt.Tx) error) error {
 	})
 }
 
-// section opens the file, waits for its lock, runs fn and closes the file. A damaged file makes bbolt panic, and a
+// section opens the file, which it makes where there is none, waits for its lock, runs fn and closes the file. A damaged file makes bbolt panic, and a
 // truncated one makes the mapped memory fault: both become errors here.
 func (s *Store) section(ctx context.Context, readOnly bool, fn func(*bolt.DB) error) (err error) {
 	select {
@@ -88,6 +90,12 @@ func (s *Store) acquire(ctx context.Context, readOnly bool, held **os.File) (*bo
 		if err == nil {
 			return db, nil
 		}
+		if errors.Is(err, fs.ErrNotExist) {
+			err = s.create()
+			if err == nil {
+				err = errMoved
+			}
+		}
 		if !errors.Is(err, berrors.ErrTimeout) && !errors.Is(err, errMoved) {
 			return nil, s.explain(err)
 		}
@@ -115,9 +123,15 @@ func (s *Store) open(readOnly bool, held **os.File) (*bolt.DB, error) {
 		FreelistType: bolt.FreelistMapType,
 		NoStatistics: true,
 		OpenFile: func(path string, flag int, mode os.FileMode) (*os.File, error) {
-			f, err := os.OpenFile(path, flag, mode)
+			f, err := os.OpenFile(path, flag&^os.O_CREATE, mode) // bbolt would make a file, and fill an empty one
+			if err != nil {
+				return nil, err
+			}
 			*held = f
-			return f, err
+			if info, err := f.Stat(); err != nil || info.Size() == 0 {
+				return nil, errors.Join(err, s.damaged(errEmpty), f.Close())
+			}
+			return f, nil
 		},
 	})
 	if err != nil {

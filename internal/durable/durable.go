@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -89,25 +90,14 @@ const strayAfter = 10 * time.Minute
 func Beside(path string) string {
 	dir, name := filepath.Split(path)
 	prefix := "." + name + ".new-"
-	strays, err := filepath.Glob(filepath.Join(escape(dir), escape(prefix)+"*"))
-	for _, stray := range strays {
-		info, statErr := os.Lstat(stray)
-		if err == nil && statErr == nil && time.Since(info.ModTime()) > strayAfter {
-			_ = os.Remove(stray) // another process may do the same just now
+	names, _ := os.ReadDir(filepath.Clean(dir)) // what cannot be read has nothing to remove
+	for _, e := range names {
+		if !strings.HasPrefix(e.Name(), prefix) {
+			continue
+		}
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > strayAfter {
+			_ = os.Remove(filepath.Join(dir, e.Name())) // another process may do the same just now
 		}
 	}
 	return filepath.Join(dir, fmt.Sprintf("%s%d-%08x", prefix, os.Getpid(), rand.Uint32()))
-}
-
-// escape makes a name a pattern of itself.
-func escape(name string) string {
-	var out []byte
-	for _, c := range []byte(name) {
-		if c == '*' || c == '?' || c == '[' {
-			out = append(out, '[', c, ']')
-			continue
-		}
-		out = append(out, c)
-	}
-	return string(out)
 }

@@ -1,0 +1,253 @@
+package store
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"tooldex/internal/durable"
+	"tooldex/tool"
+)
+
+// A backup is a zip file of two: the manifest, and the store's file, without what is free in it.
+const (
+	backupFormat   = 1
+	backupManifest = "manifest.json"
+	maxManifest    = 64 << 10
+	maxBackup      = 64 << 30 // bytes of the file in it
+)
+
+// Manifest says what is in a backup.
+type Manifest struct {
+	Format     int       `json:"format"`
+	Version    string    `json:"version,omitempty"` // of the program that made it
+	Made       time.Time `json:"made"`
+	Layout     int       `json:"layout"`
+	Generation uint64    `json:"generation"`
+	Tools      int       `json:"tools"`
+	Servers    int       `json:"servers"`
+	Bytes      int64     `json:"bytes"`  // of the store's file in it
+	SHA256     string    `json:"sha256"` // of the same
+}
+
+// Backup writes the state of one moment to a file, which it replaces in one step; other processes may go on writing before and after
+// that moment. It verifies everything first: the error is Internal where the store is damaged, and otherwise as those of
+// [Store.Load], or Invalid for a file that cannot be written. Version is that of the program.
+func (s *Store) Backup(ctx context.Context, file, version string) (*Manifest, error) {
+	m := &Manifest{Format: backupFormat, Version: version, Made: time.Now().UTC().Truncate(time.Second), Layout: layout}
+	var copied string
+	err := s.read(ctx, func(tx *bolt.Tx) error {
+		if err := s.check(tx); err != nil {
+			return err
+		}
+		m.Generation = generation(tx)
+		m.Tools, m.Servers = size(tx, bucketTools), size(tx, bucketServers)
+		var err error
+		copied, err = newStoreAt(file).build(func(to *bolt.Tx) error { return copyAll(tx, to, nil) })
+		return unwritable(file, err)
+	})
+	if copied != "" {
+		defer func() { _ = os.Remove(copied) }() // it is in the backup then, or there is none
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := m.pack(copied, file); err != nil {
+		return nil, unwritable(file, err)
+	}
+	return m, nil
+}
+
+// newStoreAt is a store whose file has another name and place.
+func newStoreAt(path string) *Store {
+	s := newStore("", Options{})
+	s.path = path
+	return s
+}
+
+func unwritable(file string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &tool.Error{Code: tool.Invalid, Op: "back up", Msg: file + " cannot be written", Hint: "see that the folder is there and may be written to, and that the disk is not full", Err: err}
+}
+
+func size(tx *bolt.Tx, bucket string) int {
+	return int(readSum(tx, bucket).values)
+}
+
+// pack makes the zip file.
+func (m *Manifest) pack(from, to string) error {
+	f, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // only read from
+	return durable.Create(to, 0o600, func(w io.Writer) error {
+		z := zip.NewWriter(w)
+		part, err := z.Create(FileName)
+		if err != nil {
+			return err
+		}
+		h := sha256.New()
+		if m.Bytes, err = io.Copy(io.MultiWriter(part, h), f); err != nil {
+			return err
+		}
+		m.SHA256 = hex.EncodeToString(h.Sum(nil))
+		if part, err = z.Create(backupManifest); err != nil {
+			return err
+		}
+		b, err := json.MarshalIndent(m, "", "  ")
+		if err != nil {
+			return err
+		}
+		if _, err := part.Write(append(b, '\n')); err != nil {
+			return err
+		}
+		return z.Close()
+	})
+}
+
+// Restore puts what is in a backup in the place of the store in dir, in one step, after it has verified all of it. The file that was
+// there stays, under the name tooldex.db.before-restore-<time>, which is returned; "" if there was none. Other processes notice and
+// go on with what was restored. The error is Invalid for a file that is no backup, is damaged, or is of a newer version, and
+// otherwise as at [Open]; the store is then as it was.
+func Restore(ctx context.Context, dir, file string, o Options) (*Manifest, string, error) {
+	s := newStore(dir, o)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, "", s.explain(err)
+	}
+	m, beside, err := s.unpacked(ctx, file)
+	if err != nil {
+		return nil, "", err
+	}
+	var kept string
+	err = s.exclusive(ctx, func(db *bolt.DB) error {
+		old := s.numbersOf(db)
+		if db == nil {
+			if _, err := os.Stat(s.path); errors.Is(err, fs.ErrNotExist) {
+				old = numbers{}
+			}
+		}
+		if err := newStoreAt(beside).update(ctx, old.beyond); err != nil {
+			return err
+		}
+		if _, err := os.Stat(s.path); err == nil {
+			if kept, err = s.keep("before-restore"); err != nil {
+				return err
+			}
+		}
+		return s.explainNil(durable.Replace(beside, s.path))
+	})
+	if err != nil {
+		return nil, "", errors.Join(err, remove(beside))
+	}
+	return m, kept, nil
+}
+
+// VerifyBackup reads all of a backup and checks it as Restore does. It needs as much room in the folder for temporary files as the
+// backup has bytes.
+func VerifyBackup(ctx context.Context, file string) (*Manifest, error) {
+	dir, err := os.MkdirTemp("", "tooldex-verify-")
+	if err != nil {
+		return nil, fmt.Errorf("make a temporary folder: %w", err)
+	}
+	m, _, err := newStore(dir, Options{}).unpacked(ctx, file)
+	return m, errors.Join(err, os.RemoveAll(dir))
+}
+
+// unpacked takes the store's file out of a backup, to lie beside that of s, brings it to this layout and verifies it.
+func (s *Store) unpacked(ctx context.Context, file string) (_ *Manifest, _ string, err error) {
+	bad := func(what string, err error) error {
+		return &tool.Error{Code: tool.Invalid, Op: "read backup", Msg: file + " " + what, Hint: "give a file that tooldex index backup wrote", Err: err}
+	}
+	z, err := zip.OpenReader(file)
+	if err != nil {
+		return nil, "", bad("cannot be read as a backup", err)
+	}
+	defer func() { _ = z.Close() }() // only read from
+	m, err := readManifest(&z.Reader)
+	if err != nil {
+		return nil, "", bad("has no manifest that can be read", err)
+	}
+	if m.Format > backupFormat || m.Layout > layout {
+		return nil, "", &tool.Error{Code: tool.Invalid, Op: "read backup", Msg: fmt.Sprintf("%s was made by tooldex %s, which is newer", file, m.Version), Hint: "upgrade tooldex"}
+	}
+	beside := durable.Beside(s.path)
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, remove(beside))
+		}
+	}()
+	if err = m.unpack(&z.Reader, beside); err != nil {
+		return nil, "", bad("is damaged, or the disk is full", err)
+	}
+	inner := newStoreAt(beside)
+	if err = inner.prepare(ctx); err == nil {
+		err = inner.Check(ctx)
+	}
+	if err != nil {
+		return nil, "", bad("is damaged", cause(err))
+	}
+	return m, beside, nil
+}
+
+// cause is what is behind an error that tells of a file by a name that nobody knows.
+func cause(err error) error {
+	var te *tool.Error
+	if errors.As(err, &te) && te.Err != nil {
+		return te.Err
+	}
+	return err
+}
+
+func readManifest(z *zip.Reader) (*Manifest, error) {
+	f, err := z.Open(backupManifest)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // only read from
+	b, err := io.ReadAll(io.LimitReader(f, maxManifest))
+	if err != nil {
+		return nil, err
+	}
+	m := &Manifest{}
+	if err := json.NewDecoder(bytes.NewReader(b)).Decode(m); err != nil {
+		return nil, err
+	}
+	if m.Format < 1 || m.Layout < 1 || m.Bytes <= 0 || m.Bytes > maxBackup {
+		return nil, errors.New("its manifest makes no sense")
+	}
+	return m, nil
+}
+
+// unpack writes the store's file, which must be what the manifest says.
+func (m *Manifest) unpack(z *zip.Reader, to string) error {
+	f, err := z.Open(FileName)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // only read from
+	h := sha256.New()
+	return durable.Create(to, 0o600, func(w io.Writer) error {
+		n, err := io.Copy(io.MultiWriter(w, h), io.LimitReader(f, m.Bytes+1))
+		if err != nil {
+			return err
+		}
+		if n != m.Bytes || hex.EncodeToString(h.Sum(nil)) != m.SHA256 {
+			return errors.New("the file in it is not the one that its manifest tells of")
+		}
+		return nil
+	})
+}
