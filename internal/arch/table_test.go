@@ -35,7 +35,7 @@ var table = map[string]rule{
 		doc:     "Package outbound keeps what others send us to fetch away from private addresses.",
 	},
 	"access": {
-		imports: []string{"tool", "internal/outbound"},
+		imports: []string{"tool", "internal/durable", "internal/outbound"},
 		doc:     "Package access decides who may use the service over HTTP, and how much of it.",
 	},
 	"index": {
@@ -78,12 +78,16 @@ var table = map[string]rule{
 		imports: []string{"tool"},
 		doc:     "Package trace tells a collector of OpenTelemetry what is done, and how long each part of it takes.",
 	},
+	"scan": {
+		imports: []string{"tool"},
+		doc:     "Package scan finds tools that attack the model which reads them: instructions, hidden words, false names, greedy parameters.",
+	},
 	"search": {
 		imports: []string{"tool", "embed", "index", "knowledge"},
 		doc:     "Package search ranks tools for a query by fusing semantic and lexical candidates.",
 	},
 	"catalog": {
-		imports: []string{"tool", "embed", "index", "store", "knowledge"},
+		imports: []string{"tool", "embed", "index", "store", "knowledge", "scan"},
 		doc:     "Package catalog keeps the set of known tools equal to what its sources offer.",
 	},
 	"mcpsrv": {
@@ -134,6 +138,12 @@ var table = map[string]rule{
 	},
 	"internal/arch": {
 		doc: "Package arch holds the shape of this repository as tests: which package may import which, and what every package, file and exported name must have.",
+	},
+	"internal/release": {
+		doc: "Command release makes what is published of tooldex: a program for each platform, the same bits wherever and whenever it is built, an archive around each with the licences of what is in it, a bill of materials, and checksums of all.",
+	},
+	"internal/container": {
+		doc: "Command container runs the steps of the Dockerfile, and the program they make, in a root of its own, where there is no container engine.",
 	},
 	"internal/bench": {
 		imports: every,
