@@ -222,6 +222,52 @@ func TestOneDamagedValueLeavesTheOthers(t *testing.T) {
 	}
 }
 
+// TestRecoverFindsValuesWithoutTheTree spoils what leads to the values, and leaves most of those themselves.
+func TestRecoverFindsValuesWithoutTheTree(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	write(t, s, &Batch{Records: records(0, 60)})
+	writeFixture(t, s)
+	good, page := image(t, dir), os.Getpagesize()
+	for name, c := range map[string]struct {
+		spoil func([]byte) []byte
+		tools int // at least
+	}{
+		"both meta pages":       {func(b []byte) []byte { clear(b[:2*page]); return b }, 60},
+		"the last two thirds":   {func(b []byte) []byte { return b[:len(b)/3/page*page] }, 10},
+		"every page that leads": {func(b []byte) []byte { return withoutBranches(b, page) }, 60},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bad := withImage(t, c.spoil(bytes.Clone(good)))
+			r, err := Recover(context.Background(), bad, Options{})
+			if err != nil || r.Tools < c.tools {
+				t.Fatalf("%+v, %v; want at least %d tools", r, err, c.tools)
+			}
+			got := load(t, open(t, bad), View{})
+			for _, have := range got.Records {
+				n := 0
+				if _, err := fmt.Sscanf(have.Tool.Name, "read_%d", &n); err != nil {
+					t.Fatal(err)
+				}
+				if d := diff(record(n), have); d != "" {
+					t.Errorf("(-want +got)\n%s", d)
+				}
+			}
+			t.Logf("%d tools and %d servers saved", r.Tools, r.Servers)
+		})
+	}
+}
+
+// withoutBranches clears the pages that only lead to others.
+func withoutBranches(b []byte, page int) []byte {
+	for at := 2 * page; at < len(b); at += page {
+		if b[at+8]&0x01 != 0 { // its flags say so
+			clear(b[at : at+page])
+		}
+	}
+	return b
+}
+
 func TestRecoverWithoutAFile(t *testing.T) {
 	r, err := Recover(context.Background(), t.TempDir(), Options{})
 	if err != nil || r.Backup != "" || r.Tools != 0 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -23,7 +24,8 @@ type Recovery struct {
 }
 
 // Recover puts a new file in the place of the one in dir, in one step: with the tools, servers, source states, overlays,
-// preferences, what was learned and what was counted that can still be read of it. The old file stays, under the name
+// preferences, what was learned and what was counted that can still be read of it. Where its tree is damaged, tools, servers, source
+// states and preferences are looked for page by page, and some may come back that had been removed. The old file stays, under the name
 // tooldex.db.damaged-<time>. Vectors are not taken along: they can be made again. It is for a file that [Open] or [Store.Check] calls
 // damaged. Other processes notice and go on with the new file. The errors are those of [Open]; the old file is then as it was.
 func Recover(ctx context.Context, dir string, o Options) (*Recovery, error) {
@@ -42,6 +44,9 @@ func Recover(ctx context.Context, dir string, o Options) (*Recovery, error) {
 			return &tool.Error{Code: tool.Unavailable, Op: "recover", Msg: s.path + " was replaced meanwhile", Hint: "look whether it is still damaged", Err: err}
 		}
 		saved := s.salvage(ctx, db)
+		if saved.err != nil || slices.ContainsFunc(saved.Damaged, func(d Damage) bool { return d.Kind == "bucket" || d.Kind == "page" }) {
+			saved.scan(s.path)
+		}
 		beside, err := s.build(func(tx *bolt.Tx) error { return s.refill(tx, saved, s.numbersOf(db)) })
 		if err != nil {
 			return s.explain(err)

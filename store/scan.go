@@ -1,0 +1,144 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"os"
+	"strings"
+
+	"tooldex/tool"
+)
+
+// A page of bbolt's that holds values, as far as it must be read here.
+const (
+	leafFlag     = 0x02 // of such a page
+	elementLen   = 16   // of what stands for one value: flags, position, length of the key, length of the value
+	innerFlag    = 0x01 // of an element that is a bucket
+	innerHeader  = 16   // before the page of a bucket that is small enough to lie in an element
+	mostPageSize = 64 << 10
+)
+
+// scan reads a file page by page, without its tree, and takes what values it finds that are not known yet: for a file whose tree cannot be
+// walked. Each value proves by its checksum what it is. Some may have been removed or replaced before; of several, the newest counts
+// where that can be told.
+func (into *salvaged) scan(path string) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return // what was read by the tree is all there is
+	}
+	f := &found{
+		tools: map[tool.ID]Record{}, servers: map[string]tool.Server{}, sources: map[string]SourceState{}, preferences: map[string]Preference{},
+	}
+	size := os.Getpagesize()
+	for _, n := range []int{size, 4096, 16 << 10, mostPageSize} { // that of the system that made the file
+		if len(b) >= n+pageHeader+metaLen && metaWhole(b[n+pageHeader:]) {
+			size = n
+			break
+		}
+	}
+	for at := 0; at+size <= len(b); at += size {
+		if binary.NativeEndian.Uint64(b[at:]) == uint64(at/size) {
+			f.page(b[at:])
+		}
+	}
+	for _, r := range into.Records {
+		delete(f.tools, r.Tool.ID())
+	}
+	for _, v := range into.Servers {
+		delete(f.servers, v.Name)
+	}
+	for _, r := range f.tools {
+		into.Records = append(into.Records, r)
+	}
+	for _, v := range f.servers {
+		into.Servers = append(into.Servers, v)
+	}
+	for name, v := range f.sources {
+		if _, ok := into.Sources[name]; !ok {
+			into.Sources[name] = v
+		}
+	}
+	if into.preferences == nil {
+		into.preferences = map[string]Preference{}
+	}
+	for name, p := range f.preferences {
+		if into.preferences[name].Version < p.Version {
+			into.preferences[name] = p
+		}
+	}
+}
+
+// found is what a scan found.
+type found struct {
+	tools       map[tool.ID]Record
+	servers     map[string]tool.Server
+	sources     map[string]SourceState
+	preferences map[string]Preference
+}
+
+// page reads the values of one page, which may go on in the pages behind it.
+func (f *found) page(b []byte) {
+	if len(b) < pageHeader || binary.NativeEndian.Uint16(b[8:])&leafFlag == 0 {
+		return
+	}
+	count := int(binary.NativeEndian.Uint16(b[10:]))
+	for i := range count {
+		at := pageHeader + i*elementLen
+		if at+elementLen > len(b) {
+			return
+		}
+		flags, pos := binary.NativeEndian.Uint32(b[at:]), uint64(binary.NativeEndian.Uint32(b[at+4:]))
+		keyLen, valueLen := uint64(binary.NativeEndian.Uint32(b[at+8:])), uint64(binary.NativeEndian.Uint32(b[at+12:]))
+		start := uint64(at) + pos
+		if start+keyLen+valueLen > uint64(len(b)) {
+			continue
+		}
+		key, value := b[start:start+keyLen], b[start+keyLen:start+keyLen+valueLen]
+		switch {
+		case flags&innerFlag == 0:
+			f.value(key, value)
+		case len(value) > innerHeader:
+			f.page(value[innerHeader:])
+		}
+	}
+}
+
+// value takes a value whose checksum holds and that says what it is.
+func (f *found) value(key, value []byte) {
+	payload, err := unseal(key, value)
+	if err != nil {
+		return
+	}
+	if name, ok := strings.CutPrefix(string(key), profileKey); ok && len(payload) >= 8 {
+		if p := (Preference{binary.BigEndian.Uint64(payload), bytes.Clone(payload[8:])}); f.preferences[name].Version < p.Version {
+			f.preferences[name] = p
+		}
+		return
+	}
+	if len(payload) > 0 && payload[0] == '{' {
+		var v struct {
+			SourceState
+			Command, URL string
+		}
+		if json.Unmarshal(payload, &v) != nil || v.Name != string(key) {
+			return
+		}
+		if v.Command != "" || v.URL != "" {
+			var s tool.Server
+			if json.Unmarshal(payload, &s) == nil {
+				f.servers[s.Name] = s
+			}
+			return
+		}
+		if have, ok := f.sources[v.Name]; !ok || have.Synced.Before(v.Synced) {
+			f.sources[v.Name] = v.SourceState
+		}
+		return
+	}
+	if r, err := decodeRecord(payload); err == nil && string(r.Tool.ID()) == string(key) {
+		if have, ok := f.tools[r.Tool.ID()]; !ok || !r.Changed.Before(have.Changed) {
+			f.tools[r.Tool.ID()] = r
+		}
+	}
+}
