@@ -1,0 +1,198 @@
+package scan
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"tooldex/tool"
+)
+
+// Change is one field that is not the same in two forms of a tool.
+type Change struct {
+	Field string `json:"field"`         // as in JSON
+	Was   string `json:"was,omitempty"` // "" if it was not there
+	Now   string `json:"now,omitempty"` // "" if it is not there any more
+}
+
+// Difference returns what of a tool a model can read that is not the same in two forms of it, by field. The texts are whole, and may hold
+// invisible characters; [Visible] shows them.
+func Difference(was, now *tool.Tool) []Change {
+	before, after := fieldsOf(was), fieldsOf(now)
+	all := maps.Clone(before)
+	maps.Copy(all, after)
+	var out []Change
+	for _, f := range slices.Sorted(maps.Keys(all)) {
+		if before[f] != after[f] {
+			out = append(out, Change{Field: f, Was: before[f], Now: after[f]})
+		}
+	}
+	return out
+}
+
+// fieldsOf lists the values of a tool by their fields.
+func fieldsOf(t *tool.Tool) map[string]string {
+	out := map[string]string{}
+	put := func(field, s string) {
+		if s != "" {
+			out[field] = s
+		}
+	}
+	put("title", t.Title)
+	put("description", t.Description)
+	for _, e := range t.Examples {
+		put("examples", strings.TrimSpace(out["examples"]+" "+e.Description+" "+string(e.Invocation)+" "+e.Output))
+	}
+	if t.Annotations != nil {
+		put("annotations.title", t.Annotations.Title)
+		for name, hint := range hints(t.Annotations) {
+			if hint != nil {
+				put("annotations."+name, map[bool]string{true: "true", false: "false"}[*hint])
+			}
+		}
+	}
+	for root, raw := range map[string]json.RawMessage{"inputSchema": t.InputSchema, "outputSchema": t.OutputSchema, "_meta": t.Meta} {
+		flatten(root, raw, put)
+	}
+	return out
+}
+
+func hints(a *tool.Annotations) map[string]*bool {
+	return map[string]*bool{"readOnlyHint": a.ReadOnlyHint, "destructiveHint": a.DestructiveHint, "idempotentHint": a.IdempotentHint, "openWorldHint": a.OpenWorldHint}
+}
+
+// flatten puts each leaf of a JSON value under its path.
+func flatten(root string, raw json.RawMessage, put func(field, s string)) {
+	if len(raw) == 0 {
+		return
+	}
+	var v any
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if d.Decode(&v) != nil {
+		put(root, string(raw))
+		return
+	}
+	leaves(root, v, put)
+}
+
+func leaves(path string, v any, put func(field, s string)) {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, e := range v {
+			leaves(path+"."+k, e, put)
+		}
+		if len(v) == 0 {
+			put(path, "{}")
+		}
+	case []any:
+		list, err := json.Marshal(v)
+		if err == nil && plainList(v) {
+			put(path, string(list))
+			return
+		}
+		for i, e := range v {
+			leaves(path+"."+string(rune('0'+min(i, 9))), e, put)
+		}
+	case string:
+		put(path, v)
+	default:
+		if b, err := json.Marshal(v); err == nil {
+			put(path, string(b))
+		}
+	}
+}
+
+// plainList reports whether a list holds no objects and lists: such a one is shown as a whole.
+func plainList(v []any) bool {
+	return !slices.ContainsFunc(v, func(e any) bool {
+		switch e.(type) {
+		case map[string]any, []any:
+			return true
+		}
+		return false
+	})
+}
+
+// The rules of changes.
+const (
+	// Grown is the rule of a tool that changes or destroys more than it said before.
+	Grown = "grown"
+	// Demands is the rule of a tool that requires something new which it has no need of.
+	Demands = "demands"
+)
+
+// Worse returns why a changed tool is suspicious: what is found in its new form and was not in the old one, and effects that it owned up
+// to only now. Nil means that the change looks like what honest servers do. Before and after are what [Scanner.Tool] found.
+func Worse(was, now *tool.Tool, before, after []Finding) []Finding {
+	known := map[string]bool{}
+	for _, f := range before {
+		known[f.Rule+"\x00"+f.Field] = true
+	}
+	var out []Finding
+	for _, f := range after {
+		if !known[f.Rule+"\x00"+f.Field] {
+			out = append(out, f)
+		}
+	}
+	if what := grown(was.Annotations, now.Annotations); what != "" {
+		out = append(out, Finding{
+			Rule: Grown, Severity: High, Field: "annotations", Excerpt: what,
+			Why: "it does more than it did when it was accepted", Remedy: "see what the new version does; approve the tool when that is wanted",
+		})
+	}
+	for _, name := range demanded(was.InputSchema, now.InputSchema) {
+		for _, f := range after {
+			if f.Field == "inputSchema.properties."+name || strings.HasPrefix(f.Field, "inputSchema.properties."+name+".") {
+				out = append(out, Finding{
+					Rule: Demands, Severity: High, Field: "inputSchema.required", Excerpt: name,
+					Why: "it demands what it was fine without, and that is suspicious", Remedy: leave,
+				})
+				break
+			}
+		}
+	}
+	return out
+}
+
+// grown says how the effects of a tool grew, "" if they did not. What was never said counts as what the protocol takes for it: not
+// read-only. That of destruction counts only where something was said, since half of all servers say nothing.
+func grown(was, now *tool.Annotations) string {
+	said := func(a *tool.Annotations, hint func(*tool.Annotations) *bool) (value, known bool) {
+		if a == nil || hint(a) == nil {
+			return false, false
+		}
+		return *hint(a), true
+	}
+	read := func(a *tool.Annotations) *bool { return a.ReadOnlyHint }
+	destroy := func(a *tool.Annotations) *bool { return a.DestructiveHint }
+	var out []string
+	if before, _ := said(was, read); before {
+		if after, _ := said(now, read); !after {
+			out = append(out, "was read-only, and is not any more")
+		}
+	}
+	if after, _ := said(now, destroy); after {
+		if before, known := said(was, destroy); known && !before {
+			out = append(out, "was not destructive, and is now")
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
+// demanded lists the parameters that are required now and were not.
+func demanded(was, now json.RawMessage) []string {
+	required := func(raw json.RawMessage) []string {
+		var s struct {
+			Required []string `json:"required"`
+		}
+		if json.Unmarshal(raw, &s) != nil {
+			return nil
+		}
+		return s.Required
+	}
+	before := required(was)
+	return slices.DeleteFunc(required(now), func(name string) bool { return slices.Contains(before, name) })
+}

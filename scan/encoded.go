@@ -1,0 +1,146 @@
+package scan
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"html"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxDecoded is how often what was decoded is decoded again.
+const maxDecoded = 3
+
+// encoded finds instructions that are written so that a person passes over them and a model does not: base64, hexadecimal, percent
+// signs, escapes, entities, ROT13.
+func (w *work) encoded(x text) {
+	if w.depth >= maxDecoded || x.place == key {
+		return
+	}
+	for _, s := range decodings(x.text) {
+		sub := &work{s: w.s, t: w.t, topic: w.topic, named: w.named, depth: w.depth + 1}
+		sub.text(text{value, x.field, s})
+		if len(sub.found) > 0 {
+			w.add("encoded", x.field, s)
+			return
+		}
+	}
+	n := 0
+	for _, t := range w.words { // of phrases, which comes before
+		if t.class&rotated != 0 {
+			n++
+		}
+	}
+	if n > 1 && w.depth == 0 {
+		w.add("encoded", x.field, strings.Map(rot13, x.text))
+	}
+}
+
+// least is how long what is decoded must be to be worth it.
+const least = 16
+
+// decodings returns what runs of letters in a text may stand for. Their lengths together are not more than a few times the text's.
+func decodings(s string) []string {
+	var out []string
+	add := func(b []byte, err error) {
+		if err == nil && readable(b) {
+			out = append(out, string(b))
+		}
+	}
+	for i := 0; i < len(s); {
+		end := i
+		for end < len(s) && encodes(s[end]) {
+			end++
+		}
+		if run := strings.TrimRight(s[i:end], "="); len(run) >= least {
+			if len(run)%2 == 0 && isHex(run) {
+				add(hex.DecodeString(run))
+			} else if len(run) > least+2 && run[0] == '0' && (run[1] == 'x' || run[1] == 'X') && isHex(run[2:]) && len(run)%2 == 0 {
+				add(hex.DecodeString(run[2:]))
+			} else if strings.ContainsAny(run, "-_") {
+				add(base64.RawURLEncoding.DecodeString(run))
+			} else {
+				add(base64.RawStdEncoding.DecodeString(run))
+			}
+		}
+		i = end + 1
+	}
+	if n := strings.Count(s, "%"); n >= least/2 && n*3 >= least {
+		if d, err := url.PathUnescape(s); err == nil {
+			out = append(out, d)
+		}
+	}
+	if strings.Count(s, "&#") >= least/2 {
+		out = append(out, html.UnescapeString(s))
+	}
+	if n := strings.Count(s, `\x`) + strings.Count(s, `\u`); n >= least/2 {
+		out = append(out, unescape(s))
+	}
+	return out
+}
+
+func encodes(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '+' || c == '/' || c == '-' || c == '_' || c == '='
+}
+
+func isHex(s string) bool {
+	for i := range len(s) {
+		if c := s[i] | 0x20; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+// readable reports whether b is text that somebody can read.
+func readable(b []byte) bool {
+	if len(b) < least/2 || !utf8.Valid(b) {
+		return false
+	}
+	letters := 0
+	for _, r := range string(b) {
+		if unicode.IsLetter(r) || r == ' ' {
+			letters++
+		} else if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return false
+		}
+	}
+	return letters*10 >= utf8.RuneCount(b)*7
+}
+
+// unescape reads \x41 and \u0041 as the characters that they stand for.
+func unescape(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		if n := map[byte]int{'x': 2, 'u': 4}[at(s, i+1)]; s[i] == '\\' && n > 0 && i+2+n <= len(s) {
+			if v, err := strconv.ParseUint(s[i+2:i+2+n], 16, 32); err == nil {
+				b.WriteRune(rune(v))
+				i += 2 + n
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+		i++
+	}
+	return strings.ToValidUTF8(b.String(), "")
+}
+
+func at(s string, i int) byte {
+	if i < len(s) {
+		return s[i]
+	}
+	return 0
+}
+
+func rot13(r rune) rune {
+	switch {
+	case r >= 'a' && r <= 'z':
+		return 'a' + (r-'a'+13)%26
+	case r >= 'A' && r <= 'Z':
+		return 'A' + (r-'A'+13)%26
+	}
+	return r
+}

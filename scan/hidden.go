@@ -1,0 +1,157 @@
+package scan
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// trace counts what a text hides.
+type trace struct {
+	tags, selectors, bidi, zero, soft, control, ansi, filler int
+	at                                                       int // where the first of it is
+}
+
+func (t *trace) any() bool {
+	return t.tags+t.selectors+t.bidi+t.zero+t.control+t.ansi+t.filler > 0 || t.soft > 1
+}
+
+// invisible reports whether r shows nothing by itself: joiners, marks of direction, fillers, selectors, tags.
+func invisible(r rune) bool {
+	switch {
+	case r < 0xad:
+		return false
+	case r == 0xad, r == 0x34f, r == 0x61c, r == 0x115f, r == 0x1160, r == 0x17b4, r == 0x17b5, r == 0x180e, r == 0x3164, r == 0xfeff, r == 0xffa0, r == 0x2800,
+		r >= 0x200b && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2060 && r <= 0x206f, r >= 0x180b && r <= 0x180d,
+		r >= 0xfe00 && r <= 0xfe0f, r >= 0xfff9 && r <= 0xfffb, r >= 0xe0000 && r <= 0xe0fff:
+		return true
+	}
+	return false
+}
+
+// conceals reports whether text has a character that needs a closer look: most have none, and are told apart by their bytes.
+func conceals(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c >= utf8.RuneSelf || c < ' ' && c != '\n' && c != '\t' && c != '\r' || c == 0x7f {
+			return true
+		}
+	}
+	return false
+}
+
+// look finds what a text hides. Joiners and marks of direction are well where the scripts around them need them, a selector behind an
+// emoji, and tags in the flag of a region.
+func look(text string) trace {
+	t := trace{at: -1}
+	rtl := strings.ContainsFunc(text, func(r rune) bool {
+		return unicode.In(r, unicode.Arabic, unicode.Hebrew, unicode.Syriac, unicode.Thaana)
+	})
+	prev, selectors, flag := rune(0), 0, false
+	for i, r := range text {
+		before := t
+		switch {
+		case r == 0x1b:
+			t.ansi++
+		case unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r':
+			t.control++
+		case r == 0x1f3f4:
+			flag = true
+		case r >= 0xe0000 && r <= 0xe007f:
+			if !flag {
+				t.tags++
+			}
+			prev = 0
+			if r == 0xe007f {
+				flag = false
+			}
+			continue
+		case r >= 0xfe00 && r <= 0xfe0f || r >= 0xe0100 && r <= 0xe01ef:
+			if selectors++; selectors > 1 {
+				t.selectors++
+			}
+			note(&t, before, i)
+			continue
+		case r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069:
+			if !rtl || r == 0x202d || r == 0x202e {
+				t.bidi++
+			}
+		case r == 0x200e || r == 0x200f || r == 0x61c:
+			if !rtl {
+				t.bidi++
+			}
+		case r == 0x200c || r == 0x200d:
+			next, _ := utf8.DecodeRuneInString(text[i+3:])
+			if latin(prev) || latin(next) {
+				t.zero++
+			}
+		case r == 0x200b || r == 0x2060 || r == 0xfeff && i > 0:
+			if !unicode.In(prev, unicode.Thai, unicode.Khmer, unicode.Lao, unicode.Myanmar) {
+				t.zero++
+			}
+		case r == 0xad:
+			t.soft++
+		case r != 0xfeff && r != 0x2800 && invisible(r) || r == 0x2800 && prev == 0x2800:
+			t.filler++
+		}
+		flag = flag && r == 0x1f3f4
+		note(&t, before, i)
+		prev, selectors = r, 0
+	}
+	if t.tags > 0 || t.selectors > 0 || t.soft > 1 || t.any() {
+		t.at = max(t.at, 0)
+	}
+	return t
+}
+
+// note keeps where the first of what is hidden is.
+func note(t *trace, before trace, i int) {
+	if t.at < 0 && *t != before {
+		t.at = i
+	}
+}
+
+func latin(r rune) bool { return r < 0x80 && r > ' ' || unicode.Is(unicode.Latin, r) }
+
+// unhide returns text as a model that passes over what is invisible reads it, with what tags and selectors spell put into words.
+func unhide(text string) string {
+	var b, spelt strings.Builder
+	for _, r := range text {
+		switch {
+		case r >= 0xe0020 && r <= 0xe007e:
+			spelt.WriteRune(r - 0xe0000)
+		case r >= 0xe0100 && r <= 0xe01ef:
+			spelt.WriteByte(byte(r - 0xe0100 + 16))
+		case r >= 0xfe00 && r <= 0xfe0e:
+			spelt.WriteByte(byte(r - 0xfe00))
+		case invisible(r):
+		case unicode.IsControl(r) && r != '\n' && r != '\t':
+		default:
+			b.WriteRune(r)
+		}
+	}
+	if spelt.Len() > 0 && utf8.ValidString(spelt.String()) {
+		b.WriteString(". " + spelt.String())
+	}
+	return b.String()
+}
+
+// hidden finds what a text hides, and returns the text without it.
+func (w *work) hidden(x text) string {
+	tr := look(x.text)
+	plain := unhide(x.text)
+	switch {
+	case tr.ansi > 0:
+		w.add("terminal", x.field, x.text[max(0, tr.at-20):])
+	case tr.control > 0:
+		w.add("control", x.field, x.text[max(0, tr.at-20):])
+	case tr.any():
+		w.add("hidden", x.field, strings.ToValidUTF8(x.text[max(0, tr.at-20):], ""))
+	}
+	for word := range strings.FieldsFuncSeq(plain, func(r rune) bool { return !inWord(r) || r == '_' }) {
+		if conceals(word) && mixes(word) {
+			w.add("mixed", x.field, word+" in: "+plain)
+			break
+		}
+	}
+	return plain
+}

@@ -1,0 +1,137 @@
+package scan
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// marks are what sets words of a system or of an administrator apart in the conversations that models are trained on. No tool needs them.
+var marks = []string{
+	"<important>", "</important>", "<system>", "</system>", "</secret>", "</hidden>", "</admin>", "<system_prompt>", "<instructions_override>", "<assistant>",
+	"[inst]", "[/inst]", "<|im_start|>", "<|im_end|>", "<<sys>>", "<|system|>", "<|assistant|>", "[system]", "[system notice]", "[system message]", "[admin]", "</description>",
+	"<start_of_turn>", "<|start_header_id|>", "<|endoftext|>", "<function_calls>", "<tool_call>",
+}
+
+// markup finds the marks of conversations, and a line that speaks as the system.
+func (w *work) markup(x text) {
+	if x.place == key {
+		return
+	}
+	lower := x.text
+	if strings.ContainsAny(lower, "<[") {
+		lower = strings.ToLower(lower)
+		for _, m := range marks {
+			if i := strings.Index(lower, m); i >= 0 && len(lower) == len(x.text) {
+				w.add("markup", x.field, x.text[i:])
+				break
+			}
+		}
+	}
+	for rest, at := x.text, 0; ; {
+		i := strings.Index(rest, "SYSTEM:")
+		if i < 0 {
+			break
+		}
+		if at+i == 0 || strings.IndexByte(" \n.-[(", x.text[at+i-1]) >= 0 {
+			w.add("markup", x.field, x.text[at+i:])
+			break
+		}
+		rest, at = rest[i+7:], at+i+7
+	}
+}
+
+// maxBlank and maxLines are how much white space a text may have inside before what follows counts as pushed out of sight.
+const (
+	maxBlank = 100
+	maxLines = 16
+)
+
+// padding finds words behind so much white space that a person does not see them.
+func (w *work) padding(x text) {
+	blank, lines := 0, 0
+	for i := range len(x.text) {
+		switch c := x.text[i]; {
+		case c == '\n':
+			blank++
+			lines++
+		case c == ' ' || c == '\t':
+			blank++
+		default:
+			if (blank > maxBlank || lines > maxLines) && i > blank {
+				w.add("padding", x.field, x.text[i:])
+				return
+			}
+			blank, lines = 0, 0
+		}
+	}
+}
+
+// comments finds words in what a renderer of Markdown or HTML does not show.
+func (w *work) comments(x text) {
+	for _, c := range []struct{ open, end string }{
+		{"<!--", "-->"}, {"[//]: # ", "\n"}, {"[comment]: <> ", "\n"}, {"[//]: <> ", "\n"}, {" /* ", " */"}, {"display:none", "</"}, {"visibility:hidden", "</"}, {"font-size:0", "</"}, {"[ ](", ")"}, {"[](", ")"},
+	} {
+		for rest := x.text; ; {
+			_, after, found := strings.Cut(rest, c.open)
+			if !found {
+				break
+			}
+			inner, next, ended := strings.Cut(after, c.end)
+			if (ended || c.open != " /* ") && w.suspicious(inner) {
+				w.add("comment", x.field, inner)
+			}
+			rest = next
+		}
+	}
+}
+
+// suspicious reports whether words that are not meant to be seen speak to somebody.
+func (w *work) suspicious(inner string) bool {
+	n := 0
+	var has classes
+	for _, t := range split(inner, nil) {
+		has |= t.class
+	}
+	for _, c := range []classes{model, person, must | not, sends | passes | calls, ignores, tells | covertly, private | secrets, prior, orders} {
+		if has&c != 0 {
+			n++
+		}
+	}
+	return n >= 3 || has&private != 0 || has&(ai|person) != 0 && n >= 2
+}
+
+// excerptOf puts a piece of a text on one line, with what is invisible written out.
+func excerptOf(s string) string {
+	const most = 160
+	var b strings.Builder
+	n := 0
+	for _, r := range s {
+		if n++; n > most {
+			b.WriteString("…")
+			break
+		}
+		switch {
+		case r == '\n' || r == '\t' || r == '\r':
+			b.WriteByte(' ')
+		case invisible(r) || r < ' ' || r >= 0x7f && r < 0xa0 || r == utf8.RuneError:
+			b.WriteString("<" + code(r) + ">")
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// code writes a character as U+200B.
+func code(r rune) string {
+	const hex = "0123456789ABCDEF"
+	out := []byte("U+0000")
+	if r > 0xffff {
+		out = []byte("U+00000")
+	}
+	for i := len(out) - 1; i > 1; i-- {
+		out[i] = hex[r&15]
+		r >>= 4
+	}
+	return string(out)
+}

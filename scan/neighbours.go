@@ -1,0 +1,171 @@
+package scan
+
+import (
+	"slices"
+	"strings"
+
+	"tooldex/tool"
+)
+
+// neighbours is what is known of the tools of all servers, by what their names look like.
+type neighbours struct {
+	names   map[string][]ref    // by folded name
+	looks   map[string][]ref    // by the appearance of the name
+	joined  map[string]ref      // by server and name, folded together, as in github_create_issue
+	shapes  map[string][]ref    // by what a slip of the finger does not change
+	servers map[string][]string // by appearance
+	folded  []string            // names of servers, folded
+}
+
+// ref names a tool.
+type ref struct{ server, name string }
+
+// String returns the tool's ID.
+func (r ref) String() string { return r.server + "/" + r.name }
+
+func newNeighbours(known []*tool.Tool) neighbours {
+	n := neighbours{names: make(map[string][]ref, len(known)), looks: make(map[string][]ref, len(known)), joined: make(map[string]ref, len(known)), shapes: map[string][]ref{}, servers: map[string][]string{}}
+	for _, t := range known {
+		r, f := ref{t.Server, t.Name}, fold(t.Name)
+		n.names[f] = append(n.names[f], r)
+		look := appearance(f)
+		n.looks[look] = append(n.looks[look], r)
+		server := fold(t.Server)
+		n.joined[server+f] = r
+		if len(f) >= leastShape {
+			s := shape(t.Name)
+			n.shapes[s] = append(n.shapes[s], r)
+		}
+		if a := appearance(server); !slices.Contains(n.servers[a], t.Server) {
+			n.servers[a] = append(n.servers[a], t.Server)
+			n.folded = append(n.folded, server)
+		}
+	}
+	slices.Sort(n.folded)
+	return n
+}
+
+// fold makes names comparable across spellings.
+func fold(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'A' && r <= 'Z':
+			return r + 'a' - 'A'
+		case r == '_' || r == '-' || r == ' ' || r == '.' || r == '/' || r == ':':
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// leastShape is how long a name is for which a slip means anything.
+const leastShape = 9
+
+// shape is what of a name stays the same when two letters are swapped, or a double one is written once: the letters of each word, sorted.
+func shape(name string) string {
+	words := strings.Fields(strings.ToLower(spaced(name)))
+	for i, w := range words {
+		letters := []rune(w)
+		slices.Sort(letters)
+		words[i] = string(slices.Compact(letters))
+	}
+	return strings.Join(words, " ")
+}
+
+// has reports whether a server has a tool of this folded name.
+func (n *neighbours) has(server, folded string) bool {
+	return slices.ContainsFunc(n.names[folded], func(r ref) bool { return r.server == server })
+}
+
+// names looks at what the tool and its server are called.
+func (w *work) names() {
+	t, n := w.t, &w.s.near
+	for _, s := range []struct{ field, name string }{{"server", t.Server}, {"name", t.Name}} {
+		if !conceals(s.name) {
+			continue
+		}
+		if tr := look(s.name); tr.any() {
+			w.add("hidden", s.field, s.name)
+		}
+		if mixed(s.name) {
+			w.add("mixed", s.field, s.name)
+		}
+	}
+	server, f := fold(t.Server), fold(t.Name)
+	alike := n.servers[appearance(server)]
+	if i := slices.IndexFunc(alike, func(o string) bool { return fold(o) != server }); i >= 0 {
+		w.add("lookalike", "server", t.Server+" looks like "+alike[i])
+	} else if other := n.closeServer(server); other != "" {
+		w.add("similar", "server", t.Server+" is almost "+other)
+	}
+	for _, r := range n.looks[appearance(f)] {
+		if o := fold(r.name); r.server != t.Server && o != f && !n.has(t.Server, o) && !n.has(r.server, f) {
+			w.add("lookalike", "name", t.Name+" looks like "+r.String())
+			return
+		}
+	}
+	if r, ok := n.joined[f]; ok && r.server != t.Server && !strings.Contains(server, fold(r.server)) {
+		w.add("impersonates", "name", t.Name+" reads as "+r.String())
+		return
+	}
+	if len(f) < leastShape {
+		return
+	}
+	for _, r := range n.shapes[shape(t.Name)] {
+		if o := fold(r.name); r.server != t.Server && o != f && !n.has(t.Server, o) && !n.has(r.server, f) && slip(f, o) {
+			w.add("similar", "name", t.Name+" is almost "+r.String())
+			return
+		}
+	}
+}
+
+// mixed reports whether a word of a name mixes scripts that look alike.
+func mixed(name string) bool {
+	for word := range strings.FieldsFuncSeq(name, func(r rune) bool { return r == '_' || r == '-' || r == ' ' || r == '.' }) {
+		if mixes(word) {
+			return true
+		}
+	}
+	return false
+}
+
+// closeServer returns the server whose name is that of another with one letter changed, added or left out. Numbers are those of versions.
+func (n *neighbours) closeServer(server string) string {
+	if len(server) < 6 {
+		return ""
+	}
+	for _, other := range n.folded {
+		if other != server && digits(other) == digits(server) && slip(server, other) {
+			return other
+		}
+	}
+	return ""
+}
+
+func digits(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, s)
+}
+
+// slip reports whether one change, one letter more or less, or two letters swapped make a out of b. A letter more or less at the end is
+// none: that is a plural.
+func slip(a, b string) bool {
+	if len(a) < len(b) {
+		a, b = b, a
+	}
+	i := 0
+	for i < len(b) && a[i] == b[i] {
+		i++
+	}
+	switch len(a) - len(b) {
+	case 0:
+		return i < len(b) && (a[i+1:] == b[i+1:] || i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:])
+	case 1:
+		return i < len(b) && a[i+1:] == b[i:]
+	}
+	return false
+}

@@ -1,0 +1,236 @@
+package scan
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"tooldex/tool"
+)
+
+var update = flag.Bool("update", false, "write docs/scanner.md and the golden files anew")
+
+// tally counts verdicts.
+type tally struct{ hit, missed, alarm, clear int }
+
+func (c *tally) add(l labelled, found bool) {
+	switch attack := l.Label == "attack"; {
+	case attack && found:
+		c.hit++
+	case attack:
+		c.missed++
+	case found:
+		c.alarm++
+	default:
+		c.clear++
+	}
+}
+
+func (c tally) precision() float64 { return ratio(c.hit, c.hit+c.alarm) }
+func (c tally) recall() float64    { return ratio(c.hit, c.hit+c.missed) }
+
+func ratio(a, b int) float64 {
+	if b == 0 {
+		return 1
+	}
+	return float64(a) / float64(b)
+}
+
+// measured is what the labelled sets give, by the part and the family.
+type measured struct {
+	parts    map[string]*tally
+	families map[string]map[string]*tally
+}
+
+func measure(t *testing.T) measured {
+	m := measured{map[string]*tally{}, map[string]map[string]*tally{}}
+	for _, file := range []string{"labelled.jsonl", "heldout.jsonl"} {
+		for _, l := range readLabelled(t, file) {
+			part := l.half()
+			if file == "heldout.jsonl" {
+				part = "held out"
+			}
+			found := len(l.judge(t)) > 0
+			if m.parts[part] == nil {
+				m.parts[part] = &tally{}
+			}
+			m.parts[part].add(l, found)
+			family := l.Label + " " + l.Family
+			if m.families[family] == nil {
+				m.families[family] = map[string]*tally{}
+			}
+			if m.families[family][part] == nil {
+				m.families[family][part] = &tally{}
+			}
+			m.families[family][part].add(l, found)
+		}
+	}
+	return m
+}
+
+// TestLabelled holds the rules to what they reach, on the half that they were not written by, too.
+func TestLabelled(t *testing.T) {
+	m := measure(t)
+	total := 0
+	for _, part := range []string{"tuned", "checked", "held out"} {
+		c := m.parts[part]
+		total += c.hit + c.missed + c.alarm + c.clear
+		if p, r := c.precision(), c.recall(); p < .97 || r < .92 {
+			t.Errorf("%s: precision %.3f, recall %.3f of %+v", part, p, r, *c)
+		}
+	}
+	if total < 300 {
+		t.Errorf("%d labelled descriptions, want 300", total)
+	}
+}
+
+// realTools reads the lists of tools of a folder of the data, one file a server.
+func realTools(t testing.TB) []*tool.Tool {
+	files, err := filepath.Glob(filepath.Join(dataDir(), "catalogue", "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Skip("no data in " + dataDir() + ": set TOOLDEX_DATA")
+	}
+	var all []*tool.Tool
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var list struct {
+			Tools []*tool.Tool `json:"tools"`
+		}
+		if err := json.Unmarshal(b, &list); err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range list.Tools {
+			x.Server = strings.TrimSuffix(filepath.Base(f), ".json")
+		}
+		all = append(all, list.Tools...)
+	}
+	return all
+}
+
+// setTools reads the tools of one of the sets.
+func setTools(t testing.TB, set string) []*tool.Tool {
+	f, err := os.Open(filepath.Join(dataDir(), "sets", set, "tools.jsonl"))
+	if err != nil {
+		t.Skip("no set " + set + " in " + dataDir())
+	}
+	defer f.Close()
+	var all []*tool.Tool
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		var l struct {
+			Name, Title, Description, Server string
+			Parameters                       json.RawMessage
+		}
+		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, &tool.Tool{Server: cmp.Or(l.Server, set), Name: l.Name, Title: l.Title, Description: l.Description, InputSchema: l.Parameters})
+	}
+	return all
+}
+
+func dataDir() string {
+	return cmp.Or(os.Getenv("TOOLDEX_DATA"), filepath.Join("..", "..", "shared", "data"))
+}
+
+// alarms counts the tools with findings, and the findings of each rule by tool.
+func alarms(tools []*tool.Tool) (flagged int, byRule map[string]int) {
+	s, byRule := New(tools), map[string]int{}
+	for _, t := range tools {
+		rules := map[string]bool{}
+		for _, f := range s.Tool(t) {
+			rules[f.Rule] = true
+		}
+		if len(rules) > 0 {
+			flagged++
+		}
+		for r := range rules {
+			byRule[r]++
+		}
+	}
+	return flagged, byRule
+}
+
+// TestPage holds docs/scanner.md to what is measured, and the false alarms on real tools to one in a hundred.
+func TestPage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads thousands of tools")
+	}
+	var b strings.Builder
+	m := measure(t)
+	b.WriteString(pageHead)
+	b.WriteString("\n## Labelled tools\n\n| part | attacks | found | recall | honest | false alarms | precision |\n|---|---|---|---|---|---|---|\n")
+	for _, part := range []string{"tuned", "checked", "held out"} {
+		c := m.parts[part]
+		fmt.Fprintf(&b, "| %s | %d | %d | %.3f | %d | %d | %.3f |\n", part, c.hit+c.missed, c.hit, c.recall(), c.clear+c.alarm, c.alarm, c.precision())
+	}
+	b.WriteString("\nFound attacks, and false alarms, by family:\n\n| family | tuned | checked | held out |\n|---|---|---|---|\n")
+	for _, family := range slices.Sorted(maps.Keys(m.families)) {
+		fmt.Fprintf(&b, "| %s", family)
+		for _, part := range []string{"tuned", "checked", "held out"} {
+			c := cmp.Or(m.families[family][part], &tally{})
+			fmt.Fprintf(&b, " | %d of %d", c.hit+c.alarm, c.hit+c.alarm+c.missed+c.clear)
+		}
+		b.WriteString(" |\n")
+	}
+	b.WriteString("\n## Real tools\n\n| tools | number | with findings | share | rules |\n|---|---|---|---|---|\n")
+	row := func(name string, tools []*tool.Tool) float64 {
+		n, rules := alarms(tools)
+		var list []string
+		for _, r := range slices.Sorted(maps.Keys(rules)) {
+			list = append(list, fmt.Sprintf("%s %d", r, rules[r]))
+		}
+		fmt.Fprintf(&b, "| %s | %d | %d | %.2f %% | %s |\n", name, len(tools), n, 100*ratio(n, len(tools)), strings.Join(list, ", "))
+		return ratio(n, len(tools))
+	}
+	if share := row("33 servers, as they answered (rules were tuned on them)", realTools(t)); share > .01 {
+		t.Errorf("%.2f %% of the real tools are flagged, at most 1 %% may be", 100*share)
+	}
+	row("a registry of 755 tools", setTools(t, "cat_docker_registry"))
+	row("a registry of 2,247 tools", setTools(t, "cat_mcpm_registry"))
+	path := filepath.Join("..", "docs", "scanner.md")
+	if *update {
+		if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	have, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := gocmp.Diff(string(have), b.String()); diff != "" {
+		t.Errorf("docs/scanner.md is old; go test ./scan -run TestPage -update writes it (-have +want):\n%s", diff)
+	}
+}
+
+const pageHead = `# How well hostile tools are found
+
+Made by ` + "`go test ./scan -run TestPage -update`" + `. What the rules are, and what is done about a finding, is in
+[reference/trust.md](reference/trust.md).
+
+The labelled tools are under ` + "`scan/testdata`" + `. Half of them are attacks, by family: instructions to the model, requests for
+conversations and secrets in parameters, orders to read key files, poison in every part of a schema, instructions in pieces, in other
+languages, encoded, in comments, behind invisible characters, names that look like others, shadowing of other servers' tools, claims
+to come first, and changes after the fact. The other half is honest and tricky: tools for passwords, prompts and shells, "must",
+"before", "IMPORTANT", ignore files, security scanners, emoji and scripts with joiners.
+
+The labelled set is split by a hash: rules were written by the *tuned* part, and only counted on the *checked* one. The *held out* set
+was written before the first rule and not looked at again. One hand wrote all three, before the rules: a stranger's attacks would be
+found less often than these, and the figures are an upper bound for attackers who know the rules. Of the real tools, those of the 33
+servers were looked at while tuning; of the registries, the rules about names and about environment variables were loosened once
+after a look at their findings.
+`

@@ -1,0 +1,139 @@
+package scan
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"tooldex/tool"
+)
+
+// Severity says how sure and how bad a finding is.
+type Severity string
+
+// The severities.
+const (
+	Medium Severity = "medium" // such texts are seldom honest
+	High   Severity = "high"   // no honest tool needs it
+)
+
+// Finding is one thing in a tool that looks like an attack on the model that reads it, or on the person who trusts it.
+type Finding struct {
+	Rule     string   `json:"rule"` // the ID of one of Rules
+	Severity Severity `json:"severity"`
+	Field    string   `json:"field"`   // as in JSON: "description", "inputSchema.properties.note.description"
+	Excerpt  string   `json:"excerpt"` // of the field, on one line, with what is invisible written out; at most some 160 characters
+	Why      string   `json:"why"`
+	Remedy   string   `json:"remedy"`
+}
+
+// Scanner looks at tools one by one, beside those of other servers. It is not changed once it is made, and safe for concurrent use.
+// The zero Scanner knows no other tools.
+type Scanner struct {
+	near neighbours
+}
+
+// New makes a Scanner that knows the tools of a catalogue, against which a tool is held that has another server's name or speaks of
+// another server's tools.
+func New(known []*tool.Tool) *Scanner {
+	return &Scanner{near: newNeighbours(known)}
+}
+
+// maxText bounds how much of one text is read; the catalogue cuts texts to less before they are served.
+const maxText = 256 << 10
+
+// maxFindings bounds how many findings of one tool are told.
+const maxFindings = 24
+
+// Tool returns what is found in a tool, one finding of each rule and field, in the order of its fields; nil for a tool that is clean. It
+// takes a tool as its server sent it: cleaning removes what some rules look for. What comes from its own catalogue, as the category
+// or borrowed utterances, is not read.
+func (s *Scanner) Tool(t *tool.Tool) []Finding {
+	w := &work{s: s, t: t}
+	w.named, w.topic = topicOf(t, nil)
+	w.gather()
+	for _, x := range w.texts {
+		w.text(x)
+	}
+	w.joined()
+	w.names()
+	return w.found
+}
+
+// work is one look at one tool.
+type work struct {
+	s     *Scanner
+	t     *tool.Tool
+	named classes // what the tool is about by its name
+	topic classes // and by what it says of itself
+	param classes // what the parameter at hand is about by its name
+	texts []text
+	found []Finding
+	words []token
+	depth int // of what was decoded
+}
+
+// gather lists all texts of the tool.
+func (w *work) gather() {
+	t := w.t
+	add := func(x text) {
+		if len(x.text) > maxText {
+			x.text = strings.ToValidUTF8(x.text[:maxText], "")
+		}
+		w.texts = append(w.texts, x)
+	}
+	for _, x := range []text{{described, "title", t.Title}, {described, "summary", t.Summary}, {described, "description", t.Description}} {
+		if x.text != "" {
+			add(x)
+		}
+	}
+	if t.Annotations != nil && t.Annotations.Title != "" && t.Annotations.Title != t.Title {
+		add(text{described, "annotations.title", t.Annotations.Title})
+	}
+	for _, e := range t.Examples {
+		add(text{value, "examples", e.Description})
+		add(text{value, "examples", e.Output})
+		w.json("examples", e.Invocation, value, add)
+	}
+	w.json("inputSchema", t.InputSchema, parameter, add)
+	w.json("outputSchema", t.OutputSchema, output, add)
+	w.json("_meta", t.Meta, value, add)
+}
+
+// json adds the strings of raw, or raw itself where it is not JSON.
+func (w *work) json(root string, raw json.RawMessage, under place, add func(text)) {
+	switch {
+	case len(raw) == 0:
+	case len(raw) > tool.MaxSchema: // it is not served either
+	case json.Valid(raw):
+		walk(root, raw, under, add)
+	default:
+		add(text{value, root, strings.ToValidUTF8(string(raw), "\uFFFD")})
+	}
+}
+
+// text looks at one text.
+func (w *work) text(x text) {
+	if conceals(x.text) {
+		if !utf8.ValidString(x.text) {
+			x.text = strings.ToValidUTF8(x.text, "\uFFFD")
+		}
+		x.text = w.hidden(x)
+	}
+	w.padding(x)
+	w.markup(x)
+	w.comments(x)
+	w.phrases(x)
+	w.encoded(x)
+	w.shadows(x)
+}
+
+// add notes a finding, once for each rule and field.
+func (w *work) add(rule, field, excerpt string) {
+	if len(w.found) >= maxFindings || slices.ContainsFunc(w.found, func(f Finding) bool { return f.Rule == rule && f.Field == field }) {
+		return
+	}
+	r := ruleOf(rule)
+	w.found = append(w.found, Finding{Rule: r.ID, Severity: r.Severity, Field: field, Excerpt: excerptOf(excerpt), Why: r.Why, Remedy: r.Remedy})
+}

@@ -1,0 +1,79 @@
+package scan
+
+import (
+	"slices"
+	"strings"
+)
+
+// shadows finds a text that tells how a tool of another server is to be used. It takes the words that phrases has found.
+func (w *work) shadows(x text) {
+	if len(w.s.near.names) == 0 || x.place == key || x.place == output {
+		return
+	}
+	for from, i := 0, 0; i < len(w.words); i++ {
+		if !w.words[i].last {
+			continue
+		}
+		words := w.words[from : i+1]
+		if whose := w.foreign(x.text, words); whose != "" {
+			w.add("shadow", x.field, sentenceOf(x.text, words)+" ("+whose+")")
+			return
+		}
+		from = i + 1
+	}
+}
+
+// foreign returns the server whose tool a sentence gives orders about, "" if none.
+func (w *work) foreign(said string, words []token) string {
+	var has classes
+	for _, t := range words {
+		has |= t.class
+	}
+	if has&(must|before|after|instead|not|only) == 0 {
+		return ""
+	}
+	for i, t := range words {
+		word := said[t.start:t.end]
+		if !strings.Contains(word, "_") && !inner(word) && !w.beside(said, words, i) {
+			continue
+		}
+		f := fold(word)
+		owners := w.s.near.names[f]
+		if len(owners) == 0 || f == fold(w.t.Name) || w.s.near.has(w.t.Server, f) || w.argument(word) {
+			continue
+		}
+		return owners[0].server
+	}
+	return ""
+}
+
+// inner reports whether a word is written like createIssue.
+func inner(word string) bool {
+	for i := 1; i < len(word); i++ {
+		if word[i] >= 'A' && word[i] <= 'Z' && word[i-1] >= 'a' && word[i-1] <= 'z' {
+			return true
+		}
+	}
+	return false
+}
+
+// beside reports whether the server that has a tool of this plain name is named beside it: "query of postgres".
+func (w *work) beside(said string, words []token, i int) bool {
+	owners := w.s.near.names[fold(said[words[i].start:words[i].end])]
+	if len(owners) == 0 {
+		return false
+	}
+	for k := max(0, i-3); k < min(len(words), i+4); k++ {
+		if k != i && slices.ContainsFunc(owners, func(o ref) bool {
+			return o.server != w.t.Server && strings.EqualFold(o.server, said[words[k].start:words[k].end])
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// argument reports whether the tool has a parameter of this name.
+func (w *work) argument(word string) bool {
+	return slices.ContainsFunc(w.texts, func(x text) bool { return x.place == key && x.text == word })
+}

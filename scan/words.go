@@ -1,0 +1,244 @@
+package scan
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// classes is a set of meanings that a word can have for the patterns.
+type classes uint64
+
+// The classes. Words of every language that the lexicon knows are in the same ones.
+const (
+	ignores  classes = 1 << iota // to ignore, forget, override
+	prior                        // previous, earlier, above
+	orders                       // instructions, rules, guidelines
+	not                          // not, never, without
+	nothing                      // nothing, nobody
+	tells                        // to tell, mention, reveal
+	telling                      // telling, mentioning, asking
+	says                         // to say, to answer
+	person                       // the user
+	ai                           // the assistant, the AI
+	model                        // the same, the agent, the model
+	must                         // must, always, has to
+	sends                        // to send, forward, upload
+	passes                       // to pass, include, put, use
+	reads                        // to read, open, fetch
+	secrets                      // passwords, keys, tokens
+	personal                     // phone number, credit card
+	talk                         // conversation, chat, dialogue
+	history                      // history, transcript, so far
+	system                       // system, hidden, initial
+	prompt                       // prompt, message, instructions
+	all                          // all, whole, every
+	your                         // your
+	before                       // before, first, prior to
+	after                        // after, each time, whenever
+	tools                        // tool, function, server
+	other                        // other, any, every
+	calls                        // to call, use, run
+	covertly                     // secretly, silently
+	follows                      // to follow, obey, carry out
+	consent                      // confirmation, permission
+	hides                        // hidden, quiet, to conceal
+	keeps                        // to keep, remain
+	plays                        // to pretend, to act as
+	role                         // administrator, unrestricted
+	private                      // the path of a file with secrets
+	contents                     // content, lines
+	earlier                      // earlier, so far, up to now
+	told                         // said, told, asked
+	every                        // everything, whatever, what
+	files                        // files, documents
+	openNow                      // open in the editor, in the home directory
+	environ                      // environment variables
+	address                      // a URL or a mailbox
+	instead                      // instead, replaces, deprecated, broken
+	ranks                        // priority, precedence, more important
+	outranks                     // takes precedence, overrides, supersedes
+	safety                       // safety, guardrails, policy
+	quoting                      // such as, cases, detects
+	rotated                      // words of such requests in ROT13
+	scope                        // workspace, toolset: said of one's own tools
+	only                         // only, exclusively
+	results                      // results, outputs, answers
+	argument                     // parameter, argument, field
+	notices                      // to see, learn, hear of
+	request                      // request, message, conversation of the user
+	chats                        // what a tool is about that may well ask for conversations and prompts
+	runs                         // what a tool is about that may well ask for environment variables
+	logs                         // what a tool is about that may well ask for passwords
+)
+
+// token is one word of a text.
+type token struct {
+	class      classes
+	start, end int
+	last       bool // it ends a sentence
+}
+
+// split puts the words of text into out, folded and looked up.
+func split(text string, out []token) []token {
+	out = out[:0]
+	for i := 0; i < len(text); {
+		r, n := rune(text[i]), 1
+		if r >= utf8.RuneSelf {
+			r, n = utf8.DecodeRuneInString(text[i:])
+		}
+		if end, class, is := path(text, i); is {
+			out = append(out, token{class: class, start: i, end: end})
+			i = end
+			continue
+		}
+		if inWord(r) {
+			end := wordEnd(text, i)
+			out = append(out, token{class: lookUp(text[i:end]), start: i, end: end})
+			i = end
+			continue
+		}
+		if len(out) > 0 && endsSentence(text, i, n, r) {
+			out[len(out)-1].last = true
+		}
+		i += n
+	}
+	if len(out) > 0 {
+		out[len(out)-1].last = true
+	}
+	return out
+}
+
+// The kinds of bytes. Those of no kind end a path.
+const (
+	wordByte  = iota + 1
+	opensPath // may stand before what marks a path
+	marksPath
+	inPath
+)
+
+// kinds holds the kind of each byte. It is not written to.
+var kinds = func() (out [256]byte) {
+	for c := byte('!'); c < 0x7f; c++ {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '_':
+			out[c] = wordByte
+		case strings.IndexByte(":~$%-", c) >= 0:
+			out[c] = opensPath
+		case strings.IndexByte("/.@\\", c) >= 0:
+			out[c] = marksPath
+		case strings.IndexByte("\"'`,;()<>[]{}|", c) < 0:
+			out[c] = inPath
+		}
+	}
+	return out
+}()
+
+// inWord reports whether r is part of words. Marks are, since scripts of India need them.
+func inWord(r rune) bool {
+	if r < utf8.RuneSelf {
+		return kinds[r] == wordByte
+	}
+	return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r)
+}
+
+// wordEnd returns where the word that begins at i ends.
+func wordEnd(text string, i int) int {
+	for i < len(text) {
+		if c := text[i]; c < utf8.RuneSelf {
+			if kinds[c] != wordByte {
+				return i
+			}
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(text[i:])
+		if !inWord(r) {
+			return i
+		}
+		i += n
+	}
+	return i
+}
+
+// maxPath bounds how far a path is followed, so that reading a text takes a time in proportion to its length.
+const maxPath = 200
+
+// path returns the end and the classes of the path or address that begins at i, and false if there is none that matters.
+func path(text string, i int) (end int, class classes, is bool) {
+	if k := kinds[text[i]]; k == 0 || k == inPath || i > 0 && kinds[text[i-1]] == wordByte {
+		return i, 0, false
+	}
+	marked := false
+	for end = i; end < len(text) && end-i < maxPath; end++ {
+		k := kinds[text[end]]
+		if k == 0 {
+			break
+		}
+		marked = marked || k == marksPath
+		if !marked && k == inPath {
+			break
+		}
+	}
+	if !marked {
+		return i, 0, false
+	}
+	word := strings.TrimRight(text[i:end], ".:!?*")
+	class, is = pathClass(word)
+	return i + len(word), class, is
+}
+
+// endsSentence reports whether the character at i ends one: a full stop before a space, an empty line, the next point of a list.
+func endsSentence(text string, i, n int, r rune) bool {
+	switch r {
+	case '.', '!', '?', ';':
+		return i+n >= len(text) || text[i+n] == ' ' || text[i+n] == '\n' || text[i+n] == '<' || text[i+n] == '"' || text[i+n] == '\t'
+	case '。', '！', '？', '؟', '।', '；':
+		return true
+	case '\n':
+		rest := strings.TrimLeft(text[i+1:], " \t")
+		return rest == "" || rest[0] == '\n' || rest[0] == '-' || rest[0] == '*' || rest[0] == '#' || rest[0] >= '0' && rest[0] <= '9'
+	}
+	return false
+}
+
+// lookUp returns the classes of a word.
+func lookUp(word string) classes {
+	var buf [24]byte
+	if len(word) > 4*len(buf) {
+		return 0
+	}
+	for i := range len(word) {
+		c := word[i]
+		if c >= utf8.RuneSelf {
+			return lexicon[foldWord(word)]
+		}
+		if i >= len(buf) {
+			return 0
+		}
+		if c >= 'A' && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		buf[i] = c
+	}
+	return lexicon[string(buf[:len(word)])]
+}
+
+// foldWord brings a word to the form in which the lexicon has it: lower case, without accents, letters that look like Latin ones in a
+// word that has Latin ones made so.
+func foldWord(word string) string {
+	word = strings.ToLower(word)
+	if mixes(word) {
+		word = skeleton(word)
+	}
+	var b strings.Builder
+	for _, r := range norm.NFD.String(word) {
+		if r >= 0x300 && r <= 0x36f {
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return norm.NFC.String(b.String())
+}
