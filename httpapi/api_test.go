@@ -241,7 +241,9 @@ func TestCallPassesOn(t *testing.T) {
 		`{"arguments":{"n":9007199254740993, "t":"<"},"_meta":{"a":1}}`: {
 			ID: "files/write_file", Arguments: json.RawMessage(`{"n":9007199254740993, "t":"<"}`), Meta: json.RawMessage(`{"a":1}`),
 		},
+		`{"confirm":true}`: {ID: "files/write_file", Arguments: json.RawMessage(`{}`), Confirmed: true},
 	} {
+		want.Who = tool.Asker{Session: "192.0.2.1 ", Via: tool.ViaAPI}
 		f.calls = nil
 		w := f.do("POST", "/api/tools/files/write_file/call", body)
 		if w.Code != http.StatusOK || !strings.HasPrefix(w.Body.String(), "{ \"content\":[],\n") {

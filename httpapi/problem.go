@@ -51,8 +51,11 @@ func problemOf(err error, requestID string) Problem {
 		known    *tool.Error
 		tooLarge *http.MaxBytesError
 		framed   *echo.HTTPError
+		why      tool.Unconfirmed
 	)
 	switch {
+	case errors.As(err, &known) && errors.As(err, &why):
+		return newProblem(http.StatusConflict, "confirmation_required", known.Msg, `when a person has said yes, repeat the call with "confirm": true beside its arguments`, requestID)
 	case errors.As(err, &tooLarge):
 		return newProblem(http.StatusRequestEntityTooLarge, "too_large", "the request body is larger than allowed", "send less at a time", requestID)
 	case errors.Is(err, tool.ErrConflict):

@@ -50,6 +50,12 @@ type Health struct {
 	Status string `json:"status" jsonschema:"ok"`
 }
 
+// Readiness answers /readyz.
+type Readiness struct {
+	Status   string   `json:"status" jsonschema:"ok"`
+	Warnings []string `json:"warnings,omitempty" jsonschema:"what does not work, though requests are answered"`
+}
+
 // routes is the table of all operations but MCP's.
 func (s *Server) routes() []route {
 	result := reflect.TypeFor[tool.Result]()
@@ -76,7 +82,7 @@ func (s *Server) routes() []route {
 		{http.MethodGet, insightsPath + "{id}", "insight", "What finds a tool, and what is near it", nil, nil, reflect.TypeFor[ToolInsight](), s.insight},
 		{http.MethodGet, "/api/metrics", "metrics", "What was done in a window of time", metricsParams, nil, reflect.TypeFor[tool.Metrics](), s.metrics},
 		{http.MethodGet, "/healthz", "health", "Whether the process runs", nil, nil, reflect.TypeFor[Health](), s.health},
-		{http.MethodGet, "/readyz", "ready", "Whether it can answer", nil, nil, reflect.TypeFor[Health](), s.ready},
+		{http.MethodGet, "/readyz", "ready", "Whether it can answer", nil, nil, reflect.TypeFor[Readiness](), s.ready},
 		{http.MethodGet, "/openapi.json", "describe", "This description", nil, nil, nil, s.openapi},
 	}
 }
@@ -89,7 +95,11 @@ func (s *Server) ready(c echo.Context) error {
 			return &tool.Error{Code: tool.Unavailable, Op: "ready", Msg: "not ready: " + err.Error(), Err: err}
 		}
 	}
-	return answer(c, Health{"ok"})
+	out := Readiness{Status: "ok"}
+	if s.o.Ailing != nil {
+		out.Warnings = s.o.Ailing()
+	}
+	return answer(c, out)
 }
 
 func (s *Server) openapi(c echo.Context) error {

@@ -38,7 +38,10 @@ type Options struct {
 	Preferences Preferences
 	Profile     string  // whose Server this is: it selects for no other, and tells of no other's preferences; "" is that of all
 	Learner     Learner // is told of searches, calls and feedback; nil: nobody is
-	Metrics     Metrics // counts, and answers /api/metrics; nil: nothing is counted
+	Auditor     Auditor // is told of calls that never come to Caller, and of changes; nil: nobody is
+	// Confirms tells of which tools calls have to be confirmed by a person, so that clients know; the Caller sees to it. Nil: of none.
+	Confirms func(*tool.Tool) bool
+	Metrics  Metrics // counts, and answers /api/metrics; nil: nothing is counted
 	// Prometheus is served at /metrics; nil leaves the route out.
 	Prometheus http.Handler
 	Overlays   Overlays // keeps what people say of tools; nil: they can say nothing
@@ -51,6 +54,8 @@ type Options struct {
 	Trace func(*http.Request) (ctx context.Context, end func(route string, status int))
 	// Ready tells why the service cannot answer yet; nil, or an answer of nil, means that it can.
 	Ready func(context.Context) error
+	// Ailing tells what does not work, though requests are answered; nil: nothing is told.
+	Ailing func() []string
 	// MCP is served at /mcp and /mcp/{profile}; nil leaves the route out. It is called after the checks of Host, Origin and token.
 	MCP http.Handler
 	// ReadOnly refuses operations that change what is kept here. Which calls are made is the business of Caller and MCP.

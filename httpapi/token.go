@@ -77,12 +77,15 @@ func answerAs(next echo.HandlerFunc) echo.HandlerFunc {
 // elsewhere is the business of the Caller.
 var harmless = [...]string{"searchJSON", "searchToolsJSON", "selectTools", "callTool"}
 
-// mayRun wraps the handler of a route for Options.ReadOnly.
+// mayRun wraps the handler of a route for Options.ReadOnly. What changes something is told to the auditor, done or refused.
 func (s *Server) mayRun(r route) echo.HandlerFunc {
-	if !s.o.ReadOnly || r.method == http.MethodGet || slices.Contains(harmless[:], r.id) {
+	if r.method == http.MethodGet || slices.Contains(harmless[:], r.id) {
 		return r.handle
 	}
-	return func(echo.Context) error {
-		return &tool.Error{Code: tool.Denied, Op: r.id, Msg: "nothing may be changed with this token", Hint: "ask for one that is not read only"}
+	if !s.o.ReadOnly {
+		return s.accounted(r.id, r.handle)
 	}
+	return s.accounted(r.id, func(echo.Context) error {
+		return &tool.Error{Code: tool.Denied, Op: r.id, Msg: "nothing may be changed with this token", Hint: "ask for one that is not read only"}
+	})
 }

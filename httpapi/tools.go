@@ -25,6 +25,7 @@ type ToolItem struct {
 	ReadOnly   bool    `json:"readOnly,omitempty"`
 	Disabled   bool    `json:"disabled,omitempty"`
 	Deprecated string  `json:"deprecated,omitempty"`
+	Confirm    bool    `json:"confirm,omitempty" jsonschema:"a call of it needs to be confirmed by a person"`
 }
 
 // ToolList is a page of tools, by id.
@@ -40,6 +41,7 @@ type ToolPage struct {
 	Exposed    string           `json:"exposed" jsonschema:"the name under which MCP clients may call it"`
 	Signature  string           `json:"signature"`
 	Tokens     int              `json:"tokens" jsonschema:"what it costs in a plain tools/list"`
+	Confirm    bool             `json:"confirm,omitempty" jsonschema:"a call of it needs to be confirmed by a person"`
 	Parameters []tool.Parameter `json:"parameters"`
 	tool.Tool
 }
@@ -59,6 +61,7 @@ type ServerList struct {
 type CallRequest struct {
 	Arguments json.RawMessage `json:"arguments,omitempty" jsonschema:"an object, as the tool's input schema has it; {} if left out"`
 	Meta      json.RawMessage `json:"_meta,omitempty" jsonschema:"an object that is passed on to the upstream"`
+	Confirm   bool            `json:"confirm,omitempty" jsonschema:"a person has said yes to just this call; without it, tools that need that are refused with the status 409"`
 }
 
 // The sizes of a page of tools.
@@ -110,16 +113,16 @@ func (s *Server) listTools(c echo.Context) error {
 		case len(list.Tools) == limit:
 			list.NextCursor = string(list.Tools[limit-1].ID)
 		default:
-			list.Tools = append(list.Tools, itemOf(set, t))
+			list.Tools = append(list.Tools, s.itemOf(set, t))
 		}
 	}
 	return answer(c, list)
 }
 
-func itemOf(set *tool.Set, t *tool.Tool) ToolItem {
+func (s *Server) itemOf(set *tool.Set, t *tool.Tool) ToolItem {
 	return ToolItem{
 		ID: t.ID(), Name: t.Name, Server: t.Server, Exposed: set.Exposed(t.ID()), Title: t.Title, Summary: t.Summary,
-		Category: t.Category, Tokens: t.Tokens(), ReadOnly: t.ReadOnly(), Disabled: t.Disabled, Deprecated: t.Deprecated,
+		Category: t.Category, Tokens: t.Tokens(), ReadOnly: t.ReadOnly(), Disabled: t.Disabled, Deprecated: t.Deprecated, Confirm: s.needsConfirmation(t),
 	}
 }
 
@@ -152,7 +155,7 @@ func (s *Server) getTool(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	page := ToolPage{ID: t.ID(), Exposed: set.Exposed(t.ID()), Signature: t.Signature(), Tokens: t.Tokens(), Parameters: t.Parameters(), Tool: *t}
+	page := ToolPage{ID: t.ID(), Exposed: set.Exposed(t.ID()), Signature: t.Signature(), Tokens: t.Tokens(), Confirm: s.needsConfirmation(t), Parameters: t.Parameters(), Tool: *t}
 	if page.Parameters == nil {
 		page.Parameters = []tool.Parameter{}
 	}
@@ -169,13 +172,14 @@ func (s *Server) callTool(c echo.Context) error {
 		c.Response().Header().Set(echo.HeaderAllow, http.MethodGet)
 		return echo.ErrMethodNotAllowed
 	}
-	_, t, err := s.named(c, true)
-	if err != nil {
+	_, t, unknown := s.named(c, true)
+	var r CallRequest
+	if err := readBody(c, &r); err != nil && unknown == nil {
 		return err
 	}
-	var r CallRequest
-	if err := readBody(c, &r); err != nil {
-		return err
+	if unknown != nil {
+		s.refused(c, strings.TrimSuffix(strings.TrimPrefix(c.Request().URL.Path, toolsPath), callSuffix), tool.Call{Arguments: r.Arguments}, unknown)
+		return unknown
 	}
 	for name, raw := range map[string]json.RawMessage{"arguments": r.Arguments, "_meta": r.Meta} {
 		if len(raw) > 0 && raw[0] != '{' && string(raw) != "null" {
@@ -183,7 +187,9 @@ func (s *Server) callTool(c echo.Context) error {
 		}
 	}
 	if t.Disabled {
-		return &tool.Error{Code: tool.Denied, Op: "call", Msg: string(t.ID()) + " is disabled"}
+		err := &tool.Error{Code: tool.Denied, Op: "call", Msg: string(t.ID()) + " is disabled"}
+		s.refused(c, t.Name, tool.Call{ID: t.ID(), Arguments: r.Arguments}, err)
+		return err
 	}
 	if len(r.Arguments) == 0 || string(r.Arguments) == "null" {
 		r.Arguments = json.RawMessage("{}")
@@ -191,7 +197,7 @@ func (s *Server) callTool(c echo.Context) error {
 	if string(r.Meta) == "null" {
 		r.Meta = nil
 	}
-	res, err := s.o.Caller.Call(c.Request().Context(), tool.Call{ID: t.ID(), Arguments: r.Arguments, Meta: r.Meta})
+	res, err := s.o.Caller.Call(c.Request().Context(), tool.Call{ID: t.ID(), Arguments: r.Arguments, Meta: r.Meta, Who: s.caller(c), Confirmed: r.Confirm})
 	if err != nil {
 		return err
 	}

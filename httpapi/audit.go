@@ -1,0 +1,55 @@
+package httpapi
+
+import (
+	"context"
+
+	"github.com/labstack/echo/v4"
+
+	"tooldex/tool"
+)
+
+// Auditor keeps account of calls and changes. Its methods are safe for concurrent use.
+type Auditor interface {
+	// Refused is told of a call that the Server refuses by itself: of a name that is no tool for who asks, in which case c has no
+	// ID, or of a tool that is disabled.
+	Refused(ctx context.Context, name string, c tool.Call, err error)
+	// Changed is told of an operation that changes what is kept, the path that it was asked for at, and why it was not done; nil if
+	// it was.
+	Changed(ctx context.Context, who tool.Asker, action, subject string, err error)
+}
+
+// feedbackID is the operation that says something of tools and changes none.
+const feedbackID = "feedback"
+
+// caller says for whom a call is made.
+func (s *Server) caller(c echo.Context) tool.Asker {
+	who := asker(c)
+	who.Profile, who.Via = s.o.Profile, tool.ViaAPI
+	return who
+}
+
+func (s *Server) refused(c echo.Context, name string, call tool.Call, err error) {
+	if s.o.Auditor != nil {
+		call.Who = s.caller(c)
+		s.o.Auditor.Refused(c.Request().Context(), name, call, err)
+	}
+}
+
+// accounted wraps the handler of an operation that changes something.
+func (s *Server) accounted(id string, handle echo.HandlerFunc) echo.HandlerFunc {
+	if s.o.Auditor == nil || id == feedbackID {
+		return handle
+	}
+	return func(c echo.Context) error {
+		subject := c.Request().URL.Path
+		if query := c.Request().URL.RawQuery; query != "" { // whose preferences they are, say
+			subject += "?" + query
+		}
+		err := handle(c)
+		s.o.Auditor.Changed(c.Request().Context(), s.caller(c), id, subject, err)
+		return err
+	}
+}
+
+// needsConfirmation reports whether a person has to confirm calls of t.
+func (s *Server) needsConfirmation(t *tool.Tool) bool { return s.o.Confirms != nil && s.o.Confirms(t) }
