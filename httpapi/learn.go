@@ -22,12 +22,21 @@ type Learner interface {
 // sessionHeader is where a client that serves several conversations says which one a request belongs to.
 const sessionHeader = "X-Session-Id"
 
+// ownSession makes the name of a conversation that of a conversation of whoever bears the token: with another one, the same name is
+// that of another. "" stays so.
+func ownSession(c echo.Context, name string) string {
+	if who := tool.PrincipalOf(c.Request().Context()); who.Key != "" && name != "" {
+		return who.Key + " " + name
+	}
+	return name
+}
+
 // asker says who a request is from: the program by the first word of its User-Agent, the session by its header, or else by the
 // address.
 func asker(c echo.Context) tool.Asker {
 	agent := c.Request().UserAgent()
 	client, _, _ := strings.Cut(agent, "/")
-	session := c.Request().Header.Get(sessionHeader)
+	session := ownSession(c, c.Request().Header.Get(sessionHeader))
 	if session == "" {
 		session = c.RealIP() + " " + agent
 	}
@@ -52,7 +61,7 @@ func (s *Server) called(c echo.Context, id tool.ID, res *tool.CallResult) {
 		s.o.Learner.Called(asker(c), id)
 	}
 	if s.o.Selector != nil {
-		s.o.Selector.Called(s.o.Profile, c.Request().Header.Get(sessionHeader), id)
+		s.o.Selector.Called(s.o.Profile, ownSession(c, c.Request().Header.Get(sessionHeader)), id)
 	}
 }
 

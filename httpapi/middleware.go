@@ -32,7 +32,7 @@ func (s *Server) use() {
 				return &tool.Error{Code: tool.Internal, Op: "http", Msg: "panic", Err: fmt.Errorf("%w\n%s", err, stack)}
 			},
 		}),
-		s.harden, s.limitRate(), s.checkHost, s.checkOrigin, s.checkToken(), s.checkForgery,
+		s.harden, s.limitRate(), s.checkHost, s.checkOrigin, s.checkToken, s.checkForgery,
 		s.bound, s.admit,
 		middleware.GzipWithConfig(middleware.GzipConfig{Skipper: streams, MinLength: 1024}),
 		answerAs,
@@ -80,8 +80,14 @@ func (s *Server) logRequest(c echo.Context, v middleware.RequestLoggerValues) er
 		level = slog.LevelWarn
 	}
 	// The query is left out: it holds what people search for.
-	s.o.Logger.LogAttrs(c.Request().Context(), level, "request", slog.String("request", v.RequestID), slog.String("method", v.Method),
-		slog.String("path", v.URIPath), slog.Int("status", v.Status), slog.Duration("took", v.Latency), slog.String("from", v.RemoteIP))
+	attrs := []slog.Attr{
+		slog.String("request", v.RequestID), slog.String("method", v.Method), slog.String("path", v.URIPath), slog.Int("status", v.Status),
+		slog.Duration("took", v.Latency), slog.String("from", v.RemoteIP),
+	}
+	if who := tool.PrincipalOf(c.Request().Context()); who.Name != "" {
+		attrs = append(attrs, slog.String("who", who.Name))
+	}
+	s.o.Logger.LogAttrs(c.Request().Context(), level, "request", attrs...)
 	return nil
 }
 

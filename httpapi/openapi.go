@@ -53,8 +53,8 @@ type (
 	}
 )
 
-// describe makes the API description of the routes.
-func describe(routes []route, o Options) ([]byte, error) {
+// describe makes the API description of the routes. Guarded says that they need a token.
+func describe(routes []route, o Options, guarded bool) ([]byte, error) {
 	d := document{
 		OpenAPI: "3.1.0",
 		Info: info{
@@ -64,7 +64,7 @@ func describe(routes []route, o Options) ([]byte, error) {
 		Paths:      map[string]map[string]operation{},
 		Components: components{Schemas: map[string]*jsonschema.Schema{}},
 	}
-	if o.Token != "" || len(o.Tokens) > 0 {
+	if guarded {
 		d.Security = []map[string][]string{{"token": {}}}
 		d.Components.Security = map[string]map[string]string{"token": {"type": "http", "scheme": "bearer"}}
 	}

@@ -60,6 +60,8 @@ func problemOf(err error, requestID string) Problem {
 		return newProblem(http.StatusRequestEntityTooLarge, "too_large", "the request body is larger than allowed", "send less at a time", requestID)
 	case errors.Is(err, tool.ErrConflict):
 		return newProblem(http.StatusPreconditionFailed, "precondition_failed", tool.ErrConflict.Error(), "read it again, and repeat the change with its ETag", requestID)
+	case errors.As(err, &known) && errors.Is(err, tool.ErrToken):
+		return newProblem(http.StatusUnauthorized, "unauthorized", known.Msg, known.Hint, requestID)
 	case errors.As(err, &known) && known.Code != tool.Internal:
 		return newProblem(statusOf(known.Code), known.Code.String(), known.Msg, known.Hint, requestID)
 	case known == nil && errors.As(err, &framed):
@@ -78,8 +80,6 @@ func frameworkProblem(e *echo.HTTPError, requestID string) Problem {
 		return newProblem(e.Code, tool.NotFound.String(), "there is no such page", "/openapi.json lists all there are", requestID)
 	case http.StatusMethodNotAllowed:
 		return newProblem(e.Code, "method_not_allowed", "the page does not take this method", "the Allow header lists those it takes", requestID)
-	case http.StatusUnauthorized:
-		return newProblem(e.Code, "unauthorized", detail, "send Authorization: Bearer and the token", requestID)
 	case http.StatusTooManyRequests:
 		return newProblem(e.Code, "rate_limited", detail, "wait a second, and ask less often", requestID)
 	case http.StatusRequestTimeout:

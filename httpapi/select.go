@@ -48,7 +48,7 @@ func (s *Server) selectTools(c echo.Context) error {
 		return err
 	}
 	res, err := s.o.Selector.Select(c.Request().Context(), tool.SelectionQuery{
-		Profile: profile, Message: r.Message, History: r.History, Session: cmp.Or(r.Session, c.Request().Header.Get(sessionHeader)), Task: r.Task,
+		Profile: profile, Message: r.Message, History: r.History, Session: ownSession(c, cmp.Or(r.Session, c.Request().Header.Get(sessionHeader))), Task: r.Task,
 		Mode: r.Mode, Explicit: r.ExplicitTools, MaxTools: r.MaxTools, TokenThreshold: r.TokenThreshold,
 		Format: r.Format, Defer: r.DeferLoading, References: r.ToolReferences,
 	})

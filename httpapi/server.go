@@ -3,6 +3,7 @@ package httpapi
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -64,8 +65,12 @@ type Options struct {
 	// streams that would stay open. Nil means nothing.
 	OnShutdown func()
 
-	Token   string        // that every request but those for health must bear; "" and no Tokens mean none
-	Tokens  []Token       // further ones, which may be good for less
+	Token string // that every request but those for health must bear; "" and no Access mean that none is needed
+	// Access tells of tokens in the place of Token, where there are several, or they come and go. Nil means that Token is all.
+	Access Identifier
+	// Resource is what authorization servers know the service as; nil: tokens are none of theirs.
+	Resource *Resource
+
 	Hosts   []string      // host names allowed beside loopback names and IP addresses; "*" allows all
 	Origins []string      // origins allowed beside that of the request's own host, as "https://example.com"
 	Rate    float64       // requests a second from one address, in bursts of twice as many; zero means as many as come
@@ -95,12 +100,16 @@ type Server struct {
 	echo  *echo.Echo
 	spec  []byte // the API description
 	gates *gates
+	who   Identifier // nil: no token is needed
 }
 
 // New returns a ready Server. It starts nothing. The error, of code Internal, is one of this program: a type in the
 // table of routes that JSON cannot describe.
 func New(o Options) (*Server, error) {
-	s := &Server{o: o.withDefaults(), echo: echo.New()}
+	s := &Server{o: o.withDefaults(), echo: echo.New(), who: o.Access}
+	if s.who == nil && o.Token != "" {
+		s.who = single(sha256.Sum256([]byte(o.Token)))
+	}
 	s.gates = newGates(s.o.Limits)
 	s.echo.HideBanner, s.echo.HidePort = true, true
 	s.echo.IPExtractor = echo.ExtractIPDirect()
@@ -111,6 +120,7 @@ func New(o Options) (*Server, error) {
 		s.echo.Add(r.method, r.pattern(), s.mayRun(r))
 	}
 	s.usePanel()
+	s.useMetadata()
 	if s.o.MCP != nil {
 		s.echo.Any(mcpPath, echo.WrapHandler(s.o.MCP))
 		s.echo.Any(mcpProfilePath, echo.WrapHandler(s.o.MCP))
@@ -119,7 +129,7 @@ func New(o Options) (*Server, error) {
 		s.echo.GET(prometheusPath, echo.WrapHandler(s.o.Prometheus))
 	}
 	var err error
-	if s.spec, err = describe(routes, s.o); err != nil {
+	if s.spec, err = describe(routes, s.o, s.guarded()); err != nil {
 		return nil, &tool.Error{Code: tool.Internal, Op: "describe api", Msg: "the API cannot be described", Err: err}
 	}
 	return s, nil

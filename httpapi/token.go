@@ -1,61 +1,169 @@
 package httpapi
 
 import (
+	"context"
 	"crypto/sha256"
 	"crypto/subtle"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
 	"tooldex/tool"
 )
 
-// Token is a secret that requests may bear, and who answers them then.
-type Token struct {
-	Digest [sha256.Size]byte // of the secret
-	// Server answers the requests that bear the token: it may know of fewer tools, or be read only. Its own checks are not
-	// made, and its Serve need not be called. Nil means the Server that has this Token.
-	Server *Server
+// Identifier tells whose the tokens are that requests bear.
+type Identifier interface {
+	// Guarded reports whether requests need a token now.
+	Guarded() bool
+	// Identify tells who bears a token, which may be "", in a request to a path. Its errors are *tool.Error: with [tool.ErrToken] in
+	// their chain for a token that is not good, Denied for one that is not good for this, Unavailable if it cannot be told.
+	Identify(ctx context.Context, token, path string) (Bearer, error)
 }
+
+// Bearer is who bears a token, and who answers them.
+type Bearer struct {
+	Principal tool.Principal
+	// Server answers the requests: it may know of fewer tools, or be read only. Its own checks are not made, and its Serve need not be
+	// called. Nil means the Server that was asked.
+	Server *Server
+	// Expires and Alive end the streams that the token opened; zero and nil never do.
+	Expires time.Time
+	Alive   context.Context
+}
+
+// single is the Identifier of Options.Token.
+type single [sha256.Size]byte
+
+// Guarded implements Identifier.
+func (single) Guarded() bool { return true }
+
+// Identify implements Identifier. It compares digests, so that neither the token nor its length shows in the time it takes.
+func (s single) Identify(_ context.Context, token, _ string) (Bearer, error) {
+	got := sha256.Sum256([]byte(token))
+	if subtle.ConstantTimeCompare(got[:], s[:]) != 1 {
+		return Bearer{}, &tool.Error{Code: tool.Denied, Op: "check token", Msg: "the request bears no token, or another than ours", Hint: tokenHint, Err: tool.ErrToken}
+	}
+	return Bearer{Principal: tool.Principal{Name: "the token for everything", Key: "whole"}}, nil
+}
+
+const tokenHint = "send Authorization: Bearer and the token"
 
 // open are the pages that need no token, for those who watch over the process.
 var open = [...]string{"/healthz", "/readyz"}
 
-// isOpen reports whether a path is that of one of them.
 func isOpen(path string) bool { return slices.Contains(open[:], path) }
 
 // guarded reports whether requests need a token.
-func (s *Server) guarded() bool { return s.o.Token != "" || len(s.o.Tokens) > 0 }
+func (s *Server) guarded() bool { return s.who != nil && s.who.Guarded() }
 
-// checkToken compares digests, and all of them, so that neither a token nor its length shows in the time it takes.
-func (s *Server) checkToken() echo.MiddlewareFunc {
-	tokens := slices.Clone(s.o.Tokens)
-	if s.o.Token != "" {
-		tokens = append(tokens, Token{Digest: sha256.Sum256([]byte(s.o.Token))})
-	}
-	return func(next echo.HandlerFunc) echo.HandlerFunc {
-		return func(c echo.Context) error {
-			if path := c.Request().URL.Path; !s.guarded() || isOpen(path) || s.ofPanel(path) {
-				return next(c)
-			}
-			scheme, secret, _ := strings.Cut(c.Request().Header.Get(echo.HeaderAuthorization), " ")
-			got := sha256.Sum256([]byte(strings.TrimSpace(secret)))
-			which := -1
-			for i := range tokens {
-				which = subtle.ConstantTimeSelect(subtle.ConstantTimeCompare(got[:], tokens[i].Digest[:]), i, which)
-			}
-			if !strings.EqualFold(scheme, "Bearer") || which < 0 {
-				c.Response().Header().Set(echo.HeaderWWWAuthenticate, `Bearer realm="tooldex"`)
-				return echo.NewHTTPError(http.StatusUnauthorized, "the request bears no token, or another than ours")
-			}
-			if inner := tokens[which].Server; inner != nil {
-				c.Set(answererKey, inner)
-			}
+// public reports whether a page is for those too who bear no token.
+func (s *Server) public(path string) bool {
+	return isOpen(path) || s.ofPanel(path) || s.ofMetadata(path)
+}
+
+// checkToken refuses requests without a good token, and has the others say who they are from.
+func (s *Server) checkToken(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		r := c.Request()
+		if s.public(r.URL.Path) || !s.guarded() {
 			return next(c)
 		}
+		token, err := bearerToken(r)
+		if err != nil {
+			return err
+		}
+		by, err := s.who.Identify(r.Context(), token, r.URL.Path)
+		if err != nil {
+			s.challenge(c, token != "", err)
+			return err
+		}
+		ctx := tool.WithPrincipal(r.Context(), by.Principal)
+		if streams(c) {
+			var end context.CancelFunc
+			ctx, end = by.lifetime(ctx)
+			defer end()
+		}
+		c.SetRequest(r.WithContext(ctx))
+		if by.Server != nil {
+			c.Set(answererKey, by.Server)
+		}
+		return next(c)
 	}
+}
+
+// bearerToken returns the token of a request, "" if it bears none. Of two it is not said which one counts.
+func bearerToken(r *http.Request) (string, error) {
+	values := r.Header.Values(echo.HeaderAuthorization)
+	if len(values) > 1 {
+		return "", &tool.Error{Code: tool.Invalid, Op: "check token", Msg: "the request bears two tokens", Hint: "send one Authorization header"}
+	}
+	if len(values) == 0 {
+		return "", nil
+	}
+	scheme, token, _ := strings.Cut(values[0], " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return "", nil
+	}
+	return strings.TrimSpace(token), nil
+}
+
+// lifetime ends a stream with its token.
+func (b Bearer) lifetime(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	unlink, stop := func() bool { return true }, cancel
+	if b.Alive != nil {
+		unlink = context.AfterFunc(b.Alive, cancel)
+	}
+	if !b.Expires.IsZero() {
+		ctx, stop = context.WithDeadline(ctx, b.Expires)
+	}
+	return ctx, func() {
+		unlink()
+		stop()
+		cancel()
+	}
+}
+
+// challenge tells a client, by RFC 6750 and RFC 9728, what is wrong with its token and where it gets another.
+func (s *Server) challenge(c echo.Context, bore bool, err error) {
+	params := []string{`Bearer realm="tooldex"`}
+	switch {
+	case !errors.Is(err, tool.ErrToken) && tool.CodeOf(err) != tool.Denied:
+		return
+	case !errors.Is(err, tool.ErrToken):
+		params = append(params, `error="insufficient_scope"`, `error_description="`+described(err)+`"`)
+	case bore:
+		params = append(params, `error="invalid_token"`, `error_description="`+described(err)+`"`)
+	}
+	if s.o.Resource != nil {
+		params = append(params, `resource_metadata="`+s.o.Resource.metadata(c.Request().URL.Path)+`"`)
+		if len(s.o.Resource.Scopes) > 0 {
+			params = append(params, `scope="`+quotable(strings.Join(s.o.Resource.Scopes, " "))+`"`)
+		}
+	}
+	c.Response().Header().Set(echo.HeaderWWWAuthenticate, strings.Join(params, ", "))
+}
+
+func described(err error) string {
+	var known *tool.Error
+	if errors.As(err, &known) {
+		return quotable(known.Msg)
+	}
+	return ""
+}
+
+// quotable leaves of a text what may stand between quotes in a header.
+func quotable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' || r == '"' || r == '\\' {
+			return -1
+		}
+		return r
+	}, s)
 }
 
 // answererKey is where a request keeps the Server that answers it in the place of the one that checked it.

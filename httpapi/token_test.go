@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -16,6 +15,19 @@ import (
 	"tooldex/tool"
 )
 
+// book knows tokens by their secrets.
+type book map[string]*Server
+
+func (book) Guarded() bool { return true }
+
+func (b book) Identify(_ context.Context, token, _ string) (Bearer, error) {
+	srv, ok := b[token]
+	if !ok {
+		return Bearer{}, &tool.Error{Code: tool.Denied, Op: "check token", Msg: "the token is none of ours", Err: tool.ErrToken}
+	}
+	return Bearer{Principal: tool.Principal{Name: token, Key: token}, Server: srv}, nil
+}
+
 // TestTokensOfLess has one token for all, one for a few tools, and one that may only read.
 func TestTokensOfLess(t *testing.T) {
 	path := func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.URL.Path) }
@@ -26,12 +38,8 @@ func TestTokensOfLess(t *testing.T) {
 	few.set = tool.NewSet(testTools()[:1], "")
 	reader := newFixture(t, func(o *Options) { o.ReadOnly, o.Learner = true, &diary{} })
 	whole := newFixture(t, func(o *Options) {
-		o.Token, o.MCP, o.Learner = "whole", http.HandlerFunc(path), &diary{}
-		o.Tokens = []Token{
-			{Digest: sha256.Sum256([]byte("few")), Server: few.Server},
-			{Digest: sha256.Sum256([]byte("reader")), Server: reader.Server},
-			{Digest: sha256.Sum256([]byte("second"))},
-		}
+		o.MCP, o.Learner = http.HandlerFunc(path), &diary{}
+		o.Access = book{"whole": nil, "second": nil, "few": few.Server, "reader": reader.Server}
 	})
 	const feedback = `{"query":"read a file","tool":"files/read_file"}`
 	for name, c := range map[string]struct {
@@ -199,7 +207,7 @@ func (s *status) Write(b []byte) (int, error) { return len(b), nil }
 func (s *status) WriteHeader(code int)        { s.code = code }
 
 func TestDescriptionOfTokens(t *testing.T) {
-	f := newFixture(t, func(o *Options) { o.Tokens = []Token{{}} })
+	f := newFixture(t, func(o *Options) { o.Access = book{} })
 	var d struct{ Security []map[string][]string }
 	if err := json.Unmarshal(f.spec, &d); err != nil || len(d.Security) != 1 {
 		t.Errorf("%+v %v", d, err)

@@ -57,7 +57,8 @@ func (s *Server) Sessions() int {
 // statelessRevision is the first protocol revision without sessions.
 const statelessRevision = "2026-07-28"
 
-// Handler serves streamable HTTP in both generations of the protocol at one address. It checks no credentials.
+// Handler serves streamable HTTP in both generations of the protocol at one address. It checks no credentials, but a session is
+// there only for the principal that began it, as [tool.PrincipalOf] tells.
 func (s *Server) Handler() http.Handler {
 	pick := func(*http.Request) *mcp.Server { return s.mcp }
 	logger := s.o.Logger
@@ -78,6 +79,7 @@ func (s *Server) Handler() http.Handler {
 				s.closeSessions()
 			}
 		}()
+		s.disown(r)
 		if s.o.Mode == Lazy {
 			noteLazy(w, r)
 		}

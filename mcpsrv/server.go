@@ -98,6 +98,7 @@ type Server struct {
 	outputs   checkers // of structured results
 	listings  listings
 	sessions  sessions
+	owners    owners
 
 	subscriptions subscriptions
 	holds         holds
@@ -174,6 +175,9 @@ func (s *Server) intercept(next mcp.MethodHandler) mcp.MethodHandler {
 		}
 		if res, err, ok := s.passOn(ctx, next, method, req); ok {
 			return res, err
+		}
+		if conn, ok := req.GetSession().(*mcp.ServerSession); ok && method == "initialize" {
+			s.begun(tool.PrincipalOf(ctx).Key, conn)
 		}
 		res, err := next(ctx, method, req)
 		s.instruct(req, res)

@@ -1,34 +1,23 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
 	"net"
+	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 
-	"gopkg.in/yaml.v3"
-
-	"tooldex/tool"
+	"tooldex/access"
+	"tooldex/internal/outbound"
 )
 
-// access says who may use the HTTP surface, for what, and how often.
-type access struct {
-	token  string       // for everything; "" means none
-	tokens []boundToken // for less
-	rate   float64      // requests a second from one address; zero means as many as come
-}
-
-// boundToken is a token that is good for a part.
-type boundToken struct {
-	name   string // what people call it
-	digest [sha256.Size]byte
-	view   view
+// admission says who may use the HTTP surface, for what, and how often.
+type admission struct {
+	gate  access.Options
+	oauth *access.OAuthOptions // nil: no authorization server's tokens are taken. Its Resource may be "" still, on loopback.
+	rate  float64              // requests a second from one address; zero means as many as come
 }
 
 // view is a part of what there is.
@@ -40,40 +29,121 @@ type view struct {
 // openRate is the rate where others can reach the address, unless the command line says otherwise.
 const openRate = 50
 
-// access reads what the flags and the environment say of it. Its errors are of usage, and Invalid for what the files hold.
-func (f *serveFlags) access(getenv func(string) string, profiles map[string]profile) (access, error) {
-	out := access{token: getenv("TOOLDEX_TOKEN"), rate: f.rate}
-	if file := cmp.Or(f.tokenFile, getenv("TOOLDEX_TOKEN_FILE")); file != "" {
-		b, err := os.ReadFile(file)
-		if err != nil {
-			return access{}, fileError("read the token", file, err)
-		}
-		if out.token = strings.TrimSpace(string(b)); out.token == "" {
-			return access{}, usageError{file + " holds no token", "write one into it, for example from openssl rand -hex 32"}
+// admission reads what the flags, the environment and the configuration say of it. Its errors are of usage, and Invalid for what the
+// files hold. Nobody is asked anything yet.
+func (a *app) admission(f *serveFlags, profiles map[string]profile) (admission, error) {
+	whole, err := f.wholeToken(a.getenv)
+	if err != nil {
+		return admission{}, err
+	}
+	out := admission{rate: f.rate, gate: access.Options{Whole: whole, Logger: a.log, HasProfile: func(name string) bool { _, ok := profiles[name]; return ok }}}
+	explicit := cmp.Or(f.tokens, a.getenv("TOOLDEX_TOKENS"))
+	if out.gate.File.Path = explicit; explicit == "" && !a.demo {
+		out.gate.File.Path = a.tokensFile()
+	}
+	if explicit != "" {
+		if _, err := out.gate.File.Read(); err != nil {
+			return admission{}, err
 		}
 	}
-	if file := cmp.Or(f.tokens, getenv("TOOLDEX_TOKENS")); file != "" {
-		b, err := os.ReadFile(file)
-		if err != nil {
-			return access{}, fileError("read tokens", file, err)
-		}
-		if out.tokens, err = parseTokens(b, profiles); err != nil {
-			return access{}, fmt.Errorf("%s: %w", file, err)
-		}
+	if out.oauth, err = a.oauth(); err != nil {
+		return admission{}, err
+	}
+	gate, err := access.New(out.gate) // a look at the file, before anything is started
+	if err != nil {
+		return admission{}, err
 	}
 	here, err := loopback(f.listen)
 	switch {
 	case err != nil:
-		return access{}, err
+		return admission{}, err
 	case here:
-	case out.token == "" && len(out.tokens) == 0:
+	case !gate.Grants() && out.oauth == nil:
 		// Whoever can call tools can do whatever the tools do.
-		return access{}, usageError{fmt.Sprintf("others can reach %s, and there is no token", f.listen), "set TOOLDEX_TOKEN, or listen on " + defaultListen}
+		return admission{}, usageError{fmt.Sprintf("others can reach %s, and there is no token", f.listen), "tooldex tokens add makes one; or set TOOLDEX_TOKEN, or listen on " + defaultListen}
+	case out.oauth != nil && out.oauth.Resource == "":
+		return admission{}, usageError{"there are issuers of tokens, and no resource that they are for", "set TOOLDEX_OAUTH_RESOURCE to the address at which clients reach the server"}
 	case f.rate == 0:
 		out.rate = openRate
 	}
 	out.rate = max(out.rate, 0)
 	return out, nil
+}
+
+// wholeToken returns the token for everything, "" if there is none.
+func (f *serveFlags) wholeToken(getenv func(string) string) (string, error) {
+	file := cmp.Or(f.tokenFile, getenv("TOOLDEX_TOKEN_FILE"))
+	if file == "" {
+		return getenv("TOOLDEX_TOKEN"), nil
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return "", fileError("read the token", file, err)
+	}
+	token := strings.TrimSpace(string(b))
+	if token == "" {
+		return "", usageError{file + " holds no token", "write one into it, for example from openssl rand -hex 32"}
+	}
+	return token, nil
+}
+
+// tokensFile is where tokens are kept if nobody says where, "" if that cannot be told.
+func (a *app) tokensFile() string {
+	if a.dataDir == "" {
+		return ""
+	}
+	return filepath.Join(a.dataDir, "tokens.yaml")
+}
+
+// oauth reads what is said of authorization servers, nil for none.
+func (a *app) oauth() (*access.OAuthOptions, error) {
+	issuers := list(a.getenv("TOOLDEX_OAUTH_ISSUERS"))
+	if len(issuers) == 0 {
+		return nil, nil
+	}
+	allow, err := a.allowed()
+	if err != nil {
+		return nil, err
+	}
+	o := &access.OAuthOptions{
+		Issuers: issuers, Resource: a.getenv("TOOLDEX_OAUTH_RESOURCE"), Scopes: list(a.getenv("TOOLDEX_OAUTH_SCOPES")), Grants: list(a.getenv("TOOLDEX_OAUTH_GRANTS")),
+		ClientID: a.getenv("TOOLDEX_OAUTH_CLIENT"), ClientSecret: a.getenv("TOOLDEX_OAUTH_SECRET"), Allow: allow,
+	}
+	check := *o
+	check.Resource = cmp.Or(o.Resource, "http://"+defaultListen)
+	_, err = access.NewOAuth(check)
+	return o, err
+}
+
+// allowed are the private addresses that others may send us to.
+func (a *app) allowed() (outbound.Allowed, error) {
+	return outbound.ParseAllowed(list(a.getenv("TOOLDEX_ALLOW_PRIVATE")))
+}
+
+// open makes the gate. Ended is told of principals whose token has ended; at is where the server listens, in the place of a resource
+// that nobody named.
+func (w admission) open(profiles map[string]profile, at net.Addr, ended func(key string)) (*access.Gate, *access.OAuthOptions, error) {
+	o := w.gate
+	o.Ended = ended
+	if w.oauth == nil {
+		gate, err := access.New(o)
+		return gate, nil, err
+	}
+	own := *w.oauth
+	if own.Resource == "" {
+		own.Resource = (&url.URL{Scheme: "http", Host: at.String()}).String()
+	}
+	var err error
+	if o.OAuth, err = access.NewOAuth(own); err != nil {
+		return nil, nil, err
+	}
+	for _, name := range o.OAuth.Profiles() {
+		if _, ok := profiles[name]; !ok {
+			return nil, nil, usageError{fmt.Sprintf("there is no profile %q, which tokens are granted", name), "name one of the profiles in TOOLDEX_OAUTH_GRANTS"}
+		}
+	}
+	gate, err := access.New(o)
+	return gate, &own, err
 }
 
 // loopback reports whether only programs of this machine can reach an address.
@@ -84,50 +154,4 @@ func loopback(addr string) (bool, error) {
 	}
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback(), nil
-}
-
-const tokensHint = "a token has a name, the sha256 of its secret (printf %s SECRET | sha256sum), and may have a profile and readOnly: true"
-
-// parseTokens reads YAML or JSON: {"tokens": [{"name": …, "sha256": …, "profile": …, "readOnly": …}]}. Secrets are not in it.
-// Its errors are of code Invalid.
-func parseTokens(b []byte, profiles map[string]profile) ([]boundToken, error) {
-	var file struct {
-		Tokens []struct {
-			Name     string `yaml:"name"`
-			SHA256   string `yaml:"sha256"`
-			Profile  string `yaml:"profile"`
-			ReadOnly bool   `yaml:"readOnly"`
-		} `yaml:"tokens"`
-	}
-	bad := func(format string, args ...any) error {
-		return &tool.Error{Code: tool.Invalid, Op: "read tokens", Msg: fmt.Sprintf(format, args...), Hint: tokensHint}
-	}
-	dec := yaml.NewDecoder(bytes.NewReader(b))
-	dec.KnownFields(true)
-	if err := dec.Decode(&file); err != nil && !errors.Is(err, io.EOF) {
-		return nil, bad("tokens cannot be read: %s", firstLine(err.Error()))
-	}
-	if len(file.Tokens) == 0 {
-		return nil, bad("there are no tokens")
-	}
-	seen := map[[sha256.Size]byte]string{sha256.Sum256(nil): "no secret"}
-	var out []boundToken
-	for i, t := range file.Tokens {
-		name := cmp.Or(t.Name, fmt.Sprintf("number %d", i+1))
-		one := boundToken{name: name, view: view{t.Profile, t.ReadOnly}}
-		digest, err := hex.DecodeString(t.SHA256)
-		if err != nil || len(digest) != sha256.Size {
-			return nil, bad("token %s: sha256 is not 64 hexadecimal digits", name)
-		}
-		copy(one.digest[:], digest)
-		if other, taken := seen[one.digest]; taken {
-			return nil, bad("token %s: its sha256 is that of %s", name, other)
-		}
-		seen[one.digest] = "token " + name
-		if _, ok := profiles[t.Profile]; !ok && t.Profile != wholeName {
-			return nil, bad("token %s: there is no profile %q", name, t.Profile)
-		}
-		out = append(out, one)
-	}
-	return out, nil
 }

@@ -2,8 +2,8 @@ package main
 
 import (
 	"crypto/sha256"
-	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -11,10 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"tooldex/tool"
 )
 
 func TestAccess(t *testing.T) {
@@ -28,6 +25,7 @@ func TestAccess(t *testing.T) {
 	}
 	secret, empty := write("token", " s3cret\n"), write("empty", "\n")
 	few := write("few.yaml", fmt.Sprintf("tokens: [{name: few, sha256: %x, profile: files}]", sha256.Sum256([]byte("few"))))
+	none, other := write("none.yaml", "tokens: []\n"), write("other.yaml", fmt.Sprintf("tokens: [{name: few, sha256: %x, profile: others}]", sha256.Sum256([]byte("few"))))
 	profiles := map[string]profile{"files": {Servers: []string{"filesystem"}}}
 	type env = map[string]string
 	for name, c := range map[string]struct {
@@ -54,80 +52,28 @@ func TestAccess(t *testing.T) {
 		"no file":               {serveFlags{listen: ":1", tokenFile: secret + "x"}, nil, "", 0, "tokenx"},
 		"tokens":                {serveFlags{listen: ":1", tokens: few}, nil, "", openRate, ""},
 		"bad tokens":            {serveFlags{listen: ":1", tokens: secret}, nil, "", 0, "tokens cannot be read"},
+		"no tokens":             {serveFlags{listen: ":1", tokens: none}, nil, "", 0, "there is no token"},
+		"no file of tokens":     {serveFlags{listen: ":1", tokens: secret + "x"}, nil, "", 0, "tokenx cannot be read"},
+		"of no profile":         {serveFlags{listen: ":1", tokens: other}, nil, "", 0, `there is no profile "others"`},
+		"issuers":               {serveFlags{listen: "127.0.0.1:1"}, env{"TOOLDEX_OAUTH_ISSUERS": "https://login.example.com"}, "", 0, ""},
+		"issuers, open":         {serveFlags{listen: ":1"}, env{"TOOLDEX_OAUTH_ISSUERS": "https://login.example.com"}, "", 0, "no resource"},
+		"issuers and resource":  {serveFlags{listen: ":1"}, env{"TOOLDEX_OAUTH_ISSUERS": "https://login.example.com", "TOOLDEX_OAUTH_RESOURCE": "https://tools.example.com"}, "", openRate, ""},
+		"a plain issuer":        {serveFlags{listen: "127.0.0.1:1"}, env{"TOOLDEX_OAUTH_ISSUERS": "http://login.example.com"}, "", 0, "does not begin with https"},
+		"a bad grant":           {serveFlags{listen: "127.0.0.1:1"}, env{"TOOLDEX_OAUTH_ISSUERS": "https://login.example.com", "TOOLDEX_OAUTH_GRANTS": "everybody all"}, "", 0, "begins with no condition"},
+		"a bad address":         {serveFlags{listen: "127.0.0.1:1"}, env{"TOOLDEX_OAUTH_ISSUERS": "https://login.example.com", "TOOLDEX_ALLOW_PRIVATE": "10.0.0.1:80"}, "", 0, "neither an address"},
 		"no address":            {serveFlags{listen: "here"}, nil, "", 0, "is not an address"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := c.flags.access(func(key string) string { return c.env[key] }, profiles)
+			a := &app{getenv: func(key string) string { return c.env[key] }, demo: true, log: slog.New(slog.DiscardHandler)}
+			got, err := a.admission(&c.flags, profiles)
 			if (err == nil) != (c.fails == "") || err != nil && !strings.Contains(err.Error(), c.fails) {
 				t.Fatalf("error %v, want %q", err, c.fails)
 			}
-			if got.token != c.token || got.rate != c.rate {
+			if got.gate.Whole != c.token || got.rate != c.rate {
 				t.Errorf("%+v, want token %q at %v", got, c.token, c.rate)
 			}
 		})
 	}
-}
-
-func TestParseTokens(t *testing.T) {
-	digest := func(s string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(s))) }
-	profiles := map[string]profile{"files": {}}
-	for name, c := range map[string]struct {
-		text  string
-		want  []boundToken
-		fails string
-	}{
-		"one": {
-			"tokens: [{name: a, sha256: " + digest("a") + ", profile: files, readOnly: true}]",
-			[]boundToken{{"a", sha256.Sum256([]byte("a")), view{"files", true}}},
-			"",
-		},
-		"JSON": {
-			`{"tokens": [{"sha256": "` + strings.ToUpper(digest("a")) + `"}]}`,
-			[]boundToken{{"number 1", sha256.Sum256([]byte("a")), view{}}},
-			"",
-		},
-		"nothing":           {"", nil, "no tokens"},
-		"no YAML":           {"{", nil, "cannot be read"},
-		"unknown field":     {"tokens: [{secret: a}]", nil, "secret"},
-		"secret for a hash": {"tokens: [{name: a, sha256: hunter2}]", nil, "token a: sha256 is not"},
-		"short":             {"tokens: [{sha256: abcd}]", nil, "token number 1: sha256 is not"},
-		"twice":             {"tokens: [{name: a, sha256: " + digest("a") + "}, {name: b, sha256: " + digest("a") + "}]", nil, "token b: its sha256 is that of token a"},
-		"of no secret":      {"tokens: [{name: a, sha256: " + digest("") + "}]", nil, "that of no secret"},
-		"unknown profile":   {"tokens: [{name: a, sha256: " + digest("a") + ", profile: fils}]", nil, `there is no profile "fils"`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got, err := parseTokens([]byte(c.text), profiles)
-			if c.fails != "" {
-				var own *tool.Error
-				if !errors.As(err, &own) || own.Code != tool.Invalid || own.Hint == "" || !strings.Contains(err.Error(), c.fails) {
-					t.Errorf("error %v, want %q", err, c.fails)
-				}
-				return
-			}
-			if d := cmp.Diff(c.want, got, cmp.AllowUnexported(boundToken{}, view{})); err != nil || d != "" {
-				t.Errorf("%v (-want +got)\n%s", err, d)
-			}
-		})
-	}
-}
-
-// FuzzParseTokens holds that whatever is read can be told apart and belongs to a profile that there is.
-func FuzzParseTokens(f *testing.F) {
-	f.Add([]byte("tokens: [{name: a, sha256: " + strings.Repeat("ab", 32) + ", profile: files, readOnly: true}]"))
-	f.Add([]byte(`{"tokens": [{}]}`))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		tokens, err := parseTokens(b, map[string]profile{"files": {}})
-		if (err == nil) != (len(tokens) > 0) {
-			t.Errorf("%d tokens, %v", len(tokens), err)
-		}
-		seen := map[[sha256.Size]byte]bool{sha256.Sum256(nil): true}
-		for _, one := range tokens {
-			if seen[one.digest] || one.view.profile != "" && one.view.profile != "files" {
-				t.Errorf("%+v", one)
-			}
-			seen[one.digest] = true
-		}
-	})
 }
 
 // bearing adds a token to each request.

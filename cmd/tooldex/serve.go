@@ -100,10 +100,10 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return err
 	}
-	var who access
+	var who admission
 	if f.listen != "" { // refused before anything is started
 		var err error
-		if who, err = f.access(a.getenv, profiles); err != nil {
+		if who, err = a.admission(&f, profiles); err != nil {
 			return err
 		}
 	}

@@ -53,6 +53,13 @@ func settings() []setting {
 		{key: "serve.hosts", env: "TOOLDEX_HOSTS", kind: "array", about: "further names under which requests may reach the server"},
 		{key: "serve.origins", env: "TOOLDEX_ORIGINS", kind: "array", about: "further origins of pages that may use the server"},
 		{key: "serve.token", env: "TOOLDEX_TOKEN", kind: "string", secret: true, about: "the token that HTTP requests must bear"},
+		{key: "oauth.issuers", env: "TOOLDEX_OAUTH_ISSUERS", kind: "array", about: "authorization servers whose access tokens HTTP requests may bear"},
+		{key: "oauth.resource", env: "TOOLDEX_OAUTH_RESOURCE", kind: "string", about: "the address that access tokens must be made for, without /mcp; that of a server on loopback if it is left out"},
+		{key: "oauth.scopes", env: "TOOLDEX_OAUTH_SCOPES", kind: "array", about: "scopes that each access token must have"},
+		{key: "oauth.grants", env: "TOOLDEX_OAUTH_GRANTS", kind: "array", about: "what access tokens are good for, the first that fits: scope:NAME or claim:NAME:VALUE, and then all, read-only or profile:NAME"},
+		{key: "oauth.client", env: "TOOLDEX_OAUTH_CLIENT", kind: "string", about: "as whom authorization servers are asked about tokens that are no JWT"},
+		{key: "oauth.secret", env: "TOOLDEX_OAUTH_SECRET", kind: "string", secret: true, about: "the secret of oauth.client"},
+		{key: "allowPrivate", env: "TOOLDEX_ALLOW_PRIVATE", kind: "array", about: "private addresses, networks and names to which servers may send tooldex; * for all"},
 		{key: "login.clientSecret", env: "TOOLDEX_CLIENT_SECRET", kind: "string", secret: true, about: "the secret of a client that was registered by hand"},
 	}
 }

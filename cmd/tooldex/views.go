@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"net/http"
+	"sync"
 
+	"tooldex/access"
 	"tooldex/gateway"
 	"tooldex/httpapi"
 	"tooldex/metrics"
@@ -16,23 +18,48 @@ func (a *app) newMeter(s *stack, sessions func() int) *metrics.Meter {
 	return metrics.New(metrics.Options{Disk: s.store, Catalog: s.catalog, Sessions: sessions, Logger: a.log})
 }
 
-// tokensOf makes for each token the server that answers its requests. What a token's server offers is said here one by one, so
-// that nothing new is open to all of them by mistake.
-func tokensOf(tokens []boundToken, whole httpapi.Options, gw *gateway.Gateway, all *endpoints) ([]httpapi.Token, error) {
-	var out []httpapi.Token
-	made := map[view]*httpapi.Server{{}: nil} // the view of everything is that of the server itself
-	for _, t := range tokens {
-		srv, ok := made[t.view]
-		if !ok {
-			var err error
-			if srv, err = httpapi.New(all.narrow(whole, gw, t.view)); err != nil {
-				return nil, err
-			}
-			made[t.view] = srv
-		}
-		out = append(out, httpapi.Token{Digest: t.digest, Server: srv})
+// bearers tell whose a token is, and which server answers it. What the server of a view offers is said one by one in narrow, so that
+// nothing new is open to all of them by mistake.
+type bearers struct {
+	gate  *access.Gate
+	all   *endpoints
+	whole httpapi.Options
+	gw    *gateway.Gateway
+
+	mu   sync.Mutex
+	made map[view]*httpapi.Server // but that of everything, which is the one that asks
+}
+
+// Guarded implements httpapi.Identifier.
+func (b *bearers) Guarded() bool { return b.gate.Guarded() }
+
+// Identify implements httpapi.Identifier.
+func (b *bearers) Identify(ctx context.Context, token, path string) (httpapi.Bearer, error) {
+	grant, err := b.gate.Identify(ctx, token, path)
+	if err != nil {
+		return httpapi.Bearer{}, err
 	}
-	return out, nil
+	out := httpapi.Bearer{Principal: grant.Principal, Expires: grant.Expires, Alive: grant.Alive}
+	if v := (view{grant.View.Profile, grant.View.ReadOnly}); v != (view{}) {
+		out.Server, err = b.server(v)
+	}
+	return out, err
+}
+
+// server returns that of a view, made when it is first needed.
+func (b *bearers) server(v view) (*httpapi.Server, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if srv := b.made[v]; srv != nil {
+		return srv, nil
+	}
+	o := b.all.narrow(b.whole, b.gw, v)
+	o.Access = b
+	srv, err := httpapi.New(o)
+	if err == nil {
+		b.made[v] = srv
+	}
+	return srv, err
 }
 
 // narrow returns the options of a server for a view.
@@ -42,7 +69,7 @@ func (e *endpoints) narrow(whole httpapi.Options, gw *gateway.Gateway, v view) h
 		Searcher: e.meter.Searcher(policy.Searcher(e.base.Searcher), policy.Catalog(whole.Catalog)), Caller: e.meter.Caller(policy.Caller(e.base.Caller)),
 		Catalog: policy.Catalog(whole.Catalog), Upstreams: statuses{policy, gw}, Learner: whole.Learner, Ready: whole.Ready,
 		Selector: e.chosen.view(v), Preferences: whole.Preferences, Profile: v.profile,
-		Metrics: counting{e.meter}, MCP: e.only(v), ReadOnly: v.readOnly, Tokens: []httpapi.Token{{}}, Version: whole.Version, Logger: whole.Logger,
+		Metrics: counting{e.meter}, MCP: e.only(v), ReadOnly: v.readOnly, Version: whole.Version, Logger: whole.Logger,
 	}
 	if v.profile == wholeName { // what tells of all servers and tools
 		o.Metrics, o.Prometheus, o.Overlays, o.Insight, o.Operator = whole.Metrics, whole.Prometheus, whole.Overlays, whole.Insight, whole.Operator

@@ -1,0 +1,95 @@
+package access
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strings"
+	"time"
+)
+
+// claims are what an access token says, or what its server says of it.
+type claims struct {
+	issuer, subject, client string
+	audience                []string
+	scopes                  []string
+	expires, notBefore      time.Time // zero: it does not say
+	all                     map[string]any
+}
+
+// parseClaims reads the claims of a token, or an answer to an introspection. A claim of a wrong type makes all of it bad: nothing is to
+// be let in for what could not be read.
+func parseClaims(b []byte) (*claims, bool) {
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.UseNumber()
+	c := &claims{}
+	if dec.Decode(&c.all) != nil || c.all == nil {
+		return nil, false
+	}
+	ok := true
+	text := func(name string) string {
+		v, there := c.all[name]
+		s, isText := v.(string)
+		ok = ok && (!there || isText)
+		return s
+	}
+	c.issuer, c.subject, c.client = text("iss"), text("sub"), text("client_id")
+	if c.client == "" {
+		c.client, _ = c.all["azp"].(string)
+	}
+	var okAudience, okExpires, okBefore bool
+	c.audience, okAudience = texts(c.all["aud"])
+	c.expires, okExpires = moment(c.all["exp"])
+	c.notBefore, okBefore = moment(c.all["nbf"])
+	c.scopes = scopesOf(c.all)
+	return c, ok && okAudience && okExpires && okBefore
+}
+
+// texts reads a text or a list of texts.
+func texts(v any) ([]string, bool) {
+	switch v := v.(type) {
+	case nil:
+		return nil, true
+	case string:
+		return []string{v}, true
+	case []any:
+		out := make([]string, len(v))
+		for i, one := range v {
+			s, ok := one.(string)
+			if !ok {
+				return nil, false
+			}
+			out[i] = s
+		}
+		return out, true
+	}
+	return nil, false
+}
+
+// scopesOf reads scopes as RFC 9068 has them, and as those do who write a list named scp.
+func scopesOf(all map[string]any) []string {
+	var out []string
+	for _, name := range []string{"scope", "scp"} {
+		list, _ := texts(all[name])
+		for _, one := range list {
+			out = append(out, strings.Fields(one)...)
+		}
+	}
+	return out
+}
+
+// moment reads seconds since 1970.
+func moment(v any) (time.Time, bool) {
+	if v == nil {
+		return time.Time{}, true
+	}
+	n, ok := v.(json.Number)
+	if !ok {
+		return time.Time{}, false
+	}
+	f, err := n.Float64()
+	if err != nil || f < 1 || f > math.MaxInt32*64 {
+		return time.Time{}, false
+	}
+	return time.Unix(int64(f), 0), true
+}

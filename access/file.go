@@ -1,0 +1,237 @@
+package access
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+
+	"tooldex/tool"
+)
+
+// File is a file of tokens, in YAML or JSON: {"tokens": [{"name": …, "sha256": …, "profile": …, "readOnly": …, "expires": …}]}. It
+// holds no secrets. People may edit it too: what they wrote around the tokens stays.
+type File struct {
+	Path string // "" means that there is none
+}
+
+// maxFile is the largest file that is read.
+const maxFile = 4 << 20
+
+// Read returns the tokens of the file. One that is not there has none, and gives an error that is fs.ErrNotExist; other errors
+// are of code Invalid and name the file.
+func (f File) Read() ([]Token, error) {
+	b, err := f.bytes()
+	if err != nil {
+		return nil, err
+	}
+	tokens, err := ParseTokens(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Path, err)
+	}
+	return tokens, nil
+}
+
+func (f File) bytes() ([]byte, error) {
+	in, err := os.Open(f.Path)
+	if err != nil {
+		return nil, f.unreadable(err)
+	}
+	defer func() { _ = in.Close() }() // it was only read
+	b, err := io.ReadAll(io.LimitReader(in, maxFile+1))
+	switch {
+	case err != nil:
+		return nil, f.unreadable(err)
+	case len(b) > maxFile:
+		return nil, &tool.Error{Code: tool.Invalid, Op: "read tokens", Msg: f.Path + " is too large for a file of tokens"}
+	}
+	return b, nil
+}
+
+func (f File) unreadable(err error) error {
+	hint := "tooldex tokens add makes one"
+	if !errors.Is(err, fs.ErrNotExist) {
+		hint = "see who may read it"
+	}
+	return &tool.Error{Code: tool.Invalid, Op: "read tokens", Msg: f.Path + " cannot be read", Hint: hint, Err: err}
+}
+
+// Add adds a token, and makes the file if it is not there. The error is of code Invalid if there is one of its name or secret.
+func (f File) Add(t Token) error {
+	if !goodName.MatchString(t.Name) {
+		return &tool.Error{Code: tool.Invalid, Op: "add token", Msg: fmt.Sprintf("%q cannot be the name of a token", t.Name), Hint: "use letters, digits, dots, hyphens, underscores and @, 64 at most"}
+	}
+	return f.edit(func(doc *yaml.Node, tokens []Token) error {
+		if slices.ContainsFunc(tokens, func(have Token) bool { return have.Name == t.Name }) {
+			return &tool.Error{Code: tool.Invalid, Op: "add token", Msg: fmt.Sprintf("there is a token %q", t.Name), Hint: "choose another name, or revoke it first"}
+		}
+		list, err := listOf(doc)
+		if err != nil {
+			return err
+		}
+		var entry yaml.Node
+		if err := entry.Encode(entryOf(t)); err != nil {
+			return fmt.Errorf("encode token: %w", err)
+		}
+		list.Content = append(list.Content, &entry)
+		return nil
+	})
+}
+
+// Revoke removes all tokens of a name. The error is of code NotFound if there is none.
+func (f File) Revoke(name string) error {
+	return f.edit(func(doc *yaml.Node, tokens []Token) error {
+		if !slices.ContainsFunc(tokens, func(have Token) bool { return have.Name == name }) {
+			return &tool.Error{Code: tool.NotFound, Op: "revoke token", Msg: fmt.Sprintf("there is no token %q", name), Hint: "tooldex tokens list shows them"}
+		}
+		list, err := listOf(doc)
+		if err != nil {
+			return err
+		}
+		kept := list.Content[:0]
+		for i, entry := range list.Content {
+			if tokens[i].Name != name {
+				kept = append(kept, entry)
+			}
+		}
+		list.Content = kept
+		return nil
+	})
+}
+
+// edit changes the file in one step. What would come out is read again before it takes the place of what there is, so that a mistake
+// locks nobody out.
+func (f File) edit(change func(doc *yaml.Node, tokens []Token) error) error {
+	unlock, err := lockFile(f.Path)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	before, err := f.bytes()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	tokens, err := ParseTokens(before)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.Path, err)
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(before, &doc); err != nil {
+		return fmt.Errorf("%s: %w", f.Path, err)
+	}
+	if err := change(&doc, tokens); err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	enc := yaml.NewEncoder(&out)
+	enc.SetIndent(2)
+	if err := errors.Join(enc.Encode(&doc), enc.Close()); err != nil {
+		return fmt.Errorf("encode tokens: %w", err)
+	}
+	if _, err := ParseTokens(out.Bytes()); err != nil {
+		return fmt.Errorf("%s would not be readable: %w", f.Path, err)
+	}
+	return replaceFile(f.Path, out.Bytes())
+}
+
+// listOf finds the list of tokens in a document that was read, and makes it in one that holds nothing.
+func listOf(doc *yaml.Node) (*yaml.Node, error) {
+	if len(doc.Content) == 0 {
+		doc.Kind, doc.Content = yaml.DocumentNode, []*yaml.Node{{Kind: yaml.MappingNode}}
+	}
+	root := doc.Content[0]
+	if root.Kind != yaml.MappingNode { // null
+		*root = yaml.Node{Kind: yaml.MappingNode, HeadComment: root.HeadComment}
+	}
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		if root.Content[i].Value != "tokens" {
+			continue
+		}
+		list := root.Content[i+1]
+		switch {
+		case list.Kind == yaml.AliasNode:
+			return nil, &tool.Error{Code: tool.Invalid, Op: "edit tokens", Msg: "the tokens are an alias", Hint: "write the list out"}
+		case list.Kind != yaml.SequenceNode:
+			*list = yaml.Node{Kind: yaml.SequenceNode}
+		case len(list.Content) == 0:
+			list.Style = 0 // "[]" would go on as one long line
+		}
+		return list, nil
+	}
+	list := &yaml.Node{Kind: yaml.SequenceNode}
+	root.Content = append(root.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: "tokens"}, list)
+	return list, nil
+}
+
+// entry is a token as the file has it.
+type entry struct {
+	Name     string `yaml:"name"`
+	SHA256   string `yaml:"sha256"`
+	Profile  string `yaml:"profile,omitempty"`
+	ReadOnly bool   `yaml:"readOnly,omitempty"`
+	Expires  string `yaml:"expires,omitempty"`
+}
+
+func entryOf(t Token) entry {
+	e := entry{Name: t.Name, SHA256: hex.EncodeToString(t.Digest[:]), Profile: t.View.Profile, ReadOnly: t.View.ReadOnly}
+	if !t.Expires.IsZero() {
+		e.Expires = t.Expires.UTC().Format(time.RFC3339)
+	}
+	return e
+}
+
+const tokensHint = "a token has a name and the sha256 of its secret, and may have a profile, readOnly: true and expires: 2027-01-31; tooldex tokens add writes it"
+
+// ParseTokens reads what a file of tokens holds, which may be no token at all. Its errors are of code Invalid.
+func ParseTokens(b []byte) ([]Token, error) {
+	var file struct {
+		Tokens []entry `yaml:"tokens"`
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(b))
+	dec.KnownFields(true)
+	if err := dec.Decode(&file); err != nil && !errors.Is(err, io.EOF) {
+		return nil, badTokens("tokens cannot be read: %s", firstLine(err.Error()))
+	}
+	seen := map[[sha256.Size]byte]string{Digest(""): "no secret"}
+	out := make([]Token, 0, len(file.Tokens))
+	for i, e := range file.Tokens {
+		t := Token{Name: cmp.Or(e.Name, fmt.Sprintf("number %d", i+1)), View: View{e.Profile, e.ReadOnly}}
+		digest, err := hex.DecodeString(e.SHA256)
+		if err != nil || len(digest) != sha256.Size {
+			return nil, badTokens("token %q: sha256 is not 64 hexadecimal digits", t.Name)
+		}
+		copy(t.Digest[:], digest)
+		if other, taken := seen[t.Digest]; taken {
+			return nil, badTokens("token %q: its sha256 is that of %s", t.Name, other)
+		}
+		seen[t.Digest] = fmt.Sprintf("token %q", t.Name)
+		if e.Expires != "" {
+			if t.Expires, err = ParseExpiry(e.Expires); err != nil {
+				return nil, badTokens("token %q: expires is neither a date nor a time as 2027-01-31T12:00:00Z", t.Name)
+			}
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+func badTokens(format string, args ...any) error {
+	return &tool.Error{Code: tool.Invalid, Op: "read tokens", Msg: fmt.Sprintf(format, args...), Hint: tokensHint}
+}
+
+// firstLine is what yaml.v3 says, without its list of all lines.
+func firstLine(s string) string {
+	s = strings.TrimPrefix(s, "yaml: unmarshal errors:\n  ")
+	line, _, _ := strings.Cut(s, "\n")
+	return strings.TrimPrefix(line, "yaml: ")
+}

@@ -1,0 +1,256 @@
+package access
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"tooldex/tool"
+)
+
+// Options configure a Gate. The zero value is that of a service which asks for no token.
+type Options struct {
+	Whole string // the token for everything; "" means that there is none
+	File  File   // of tokens that people hand out
+	OAuth *OAuth // verifies access tokens; nil: none are taken
+	// HasProfile reports whether tokens may be bound to a profile; nil: to none.
+	HasProfile func(name string) bool
+	// Ended is called with the Key of a principal whose token was revoked, has expired, or is good for something else now. It is called
+	// by Watch, one at a time. Nil means nobody.
+	Ended  func(key string)
+	Logger *slog.Logger // nil means no log
+}
+
+// Grant is what a token gives.
+type Grant struct {
+	Principal tool.Principal
+	View      View
+	Expires   time.Time       // zero: it does not
+	Alive     context.Context // ends when the token is revoked; nil: it cannot be
+}
+
+// Gate tells whose a token is. It is safe for concurrent use.
+type Gate struct {
+	o     Options
+	whole [sha256.Size]byte
+
+	mu      sync.Mutex
+	held    []held
+	there   bool        // the file is there
+	missing bool        // it was not when it was looked for last
+	seen    fs.FileInfo // of the file when it was read last; nil if it is to be read in any case
+	said    string      // what was wrong with it, so that it is logged once
+}
+
+// held is a token of the file.
+type held struct {
+	Token
+	alive context.Context
+	end   context.CancelFunc
+	over  bool // its end was told
+}
+
+// New reads the file. Errors are of code Invalid: it cannot be read, or names a profile that there is not. One that is not there
+// may come later.
+func New(o Options) (*Gate, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	g := &Gate{o: o, whole: Digest(o.Whole)}
+	if err := g.read(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return g, nil
+}
+
+// Guarded reports whether requests need a token. A file of tokens says so by being there, though nothing may be left in it.
+func (g *Gate) Guarded() bool {
+	if g.o.Whole != "" || g.o.OAuth != nil {
+		return true
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.there
+}
+
+// Grants reports whether there is a way in at all.
+func (g *Gate) Grants() bool {
+	if g.o.Whole != "" || g.o.OAuth != nil {
+		return true
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.held) > 0
+}
+
+// wholePrincipal is whoever bears the token for everything.
+var wholePrincipal = tool.Principal{Name: "the token for everything", Key: "whole"}
+
+// Identify tells what a token gives to a request to a path. Errors have [tool.ErrToken] in their chain where another token may do,
+// are of code Denied where this one is good but not for this, and Unavailable where that cannot be told now.
+func (g *Gate) Identify(ctx context.Context, secret, path string) (Grant, error) {
+	if secret == "" {
+		return Grant{}, refused("the request bears no token")
+	}
+	got := Digest(secret)
+	if g.o.Whole != "" && subtle.ConstantTimeCompare(got[:], g.whole[:]) == 1 {
+		return Grant{Principal: wholePrincipal}, nil
+	}
+	if h, ok := g.find(got); ok {
+		if h.expired(time.Now()) {
+			return Grant{}, refused("the token has expired")
+		}
+		return Grant{h.principal(), h.View, h.Expires, h.alive}, nil
+	}
+	if g.o.OAuth != nil {
+		return g.o.OAuth.verify(ctx, secret, path)
+	}
+	return Grant{}, refused("the token is none of ours")
+}
+
+// find compares with all of them, so that no token shows in the time it takes.
+func (g *Gate) find(got [sha256.Size]byte) (held, bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	which := -1
+	for i := range g.held {
+		which = subtle.ConstantTimeSelect(subtle.ConstantTimeCompare(got[:], g.held[i].Digest[:]), i, which)
+	}
+	if which < 0 {
+		return held{}, false
+	}
+	return g.held[which], true
+}
+
+func refused(msg string) error {
+	return &tool.Error{Code: tool.Denied, Op: "check token", Msg: msg, Hint: "send Authorization: Bearer and the token", Err: tool.ErrToken}
+}
+
+// lookEvery is how often the file is looked at. A look at one that rests is one stat.
+const lookEvery = time.Second
+
+// Watch follows the file until ctx ends. One that cannot be read, or has a mistake, changes nothing and is logged once; one that is
+// taken away takes all of its tokens with it.
+func (g *Gate) Watch(ctx context.Context) {
+	ticker := time.NewTicker(lookEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			g.look()
+		}
+	}
+}
+
+// look is one look at the file, and at the dates of its tokens.
+func (g *Gate) look() {
+	err := g.read()
+	said := ""
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		said = err.Error()
+	}
+	if said != g.said && said != "" {
+		g.o.Logger.Error("the file of tokens cannot be taken over; those that were read before are good still", "error", err)
+	}
+	g.said = said
+	g.expire(time.Now())
+}
+
+// read takes the file over if it has changed.
+func (g *Gate) read() error {
+	if g.o.File.Path == "" {
+		return nil
+	}
+	info, err := os.Stat(g.o.File.Path)
+	if err == nil && g.rests(info) {
+		return nil
+	}
+	var tokens []Token
+	if err == nil {
+		tokens, err = g.o.File.Read()
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		// Editors that write a file anew take it away for a moment.
+		if g.there && g.missing {
+			g.take(nil, nil)
+		}
+		g.missing = true
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	g.missing = false
+	for _, t := range tokens {
+		if t.View.Profile != "" && (g.o.HasProfile == nil || !g.o.HasProfile(t.View.Profile)) {
+			return fmt.Errorf("%s: %w", g.o.File.Path, badTokens("token %q: there is no profile %q", t.Name, t.View.Profile))
+		}
+	}
+	g.take(tokens, info)
+	return nil
+}
+
+// settled is how old a file must be for its time of change to tell that it was not changed since.
+const settled = 3 * time.Second
+
+func (g *Gate) rests(now fs.FileInfo) bool {
+	return g.seen != nil && os.SameFile(g.seen, now) && g.seen.Size() == now.Size() && g.seen.ModTime().Equal(now.ModTime()) && time.Since(now.ModTime()) > settled
+}
+
+// take makes tokens the ones that are held, and ends those that are no more.
+func (g *Gate) take(tokens []Token, info fs.FileInfo) {
+	now := make([]held, 0, len(tokens))
+	g.mu.Lock()
+	before := make(map[tool.Principal]held, len(g.held))
+	for _, h := range g.held {
+		before[h.principal()] = h
+	}
+	for _, t := range tokens {
+		h, ok := before[t.principal()]
+		delete(before, t.principal())
+		if !ok || h.over && !t.expired(time.Now()) {
+			h.alive, h.end = context.WithCancel(context.Background())
+			h.over = false
+		}
+		h.Token = t
+		now = append(now, h)
+	}
+	g.held, g.seen, g.there = now, info, true
+	g.mu.Unlock()
+	for who, h := range before {
+		g.ended(who, h)
+	}
+}
+
+// expire ends tokens whose time has come.
+func (g *Gate) expire(now time.Time) {
+	var over []held
+	g.mu.Lock()
+	for i := range g.held {
+		if h := &g.held[i]; !h.over && h.expired(now) {
+			h.over = true
+			over = append(over, *h)
+		}
+	}
+	g.mu.Unlock()
+	for _, h := range over {
+		g.ended(h.principal(), h)
+	}
+}
+
+func (g *Gate) ended(who tool.Principal, h held) {
+	g.o.Logger.Info("a token has ended", "who", who.Name)
+	h.end()
+	if g.o.Ended != nil {
+		g.o.Ended(who.Key)
+	}
+}

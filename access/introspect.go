@@ -1,0 +1,124 @@
+package access
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"tooldex/tool"
+)
+
+// answers are what issuers said of tokens lately. The zero value is ready.
+type answers struct {
+	mu  sync.Mutex
+	all map[[sha256.Size]byte]said
+}
+
+type said struct {
+	claims *claims // nil: the token is not good
+	until  time.Time
+}
+
+// What an issuer said of a token is believed for a moment, so that it is not asked with each request. A token that was revoked there is good
+// for that long here.
+const (
+	believed = 30 * time.Second
+	maxSaid  = 4096
+)
+
+func (a *answers) get(key [sha256.Size]byte, now time.Time) (said, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s, ok := a.all[key]
+	return s, ok && now.Before(s.until)
+}
+
+func (a *answers) put(key [sha256.Size]byte, s said, now time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.all) >= maxSaid {
+		for k, old := range a.all {
+			if !now.Before(old.until) {
+				delete(a.all, k)
+			}
+		}
+		if len(a.all) >= maxSaid {
+			clear(a.all)
+		}
+	}
+	if a.all == nil {
+		a.all = map[[sha256.Size]byte]said{}
+	}
+	a.all[key] = s
+}
+
+// introspected returns what an issuer says of a token that says nothing itself.
+func (v *OAuth) introspected(ctx context.Context, token string) (*claims, error) {
+	none := refused("the token is none of ours")
+	if v.o.ClientID == "" {
+		return nil, none
+	}
+	key, now := Digest(token), time.Now()
+	if s, ok := v.asked.get(key, now); ok {
+		if s.claims == nil {
+			return nil, none
+		}
+		return s.claims, nil
+	}
+	var trouble error
+	for _, name := range slices.Sorted(maps.Keys(v.issuers)) {
+		c, err := v.issuers[name].introspect(ctx, token, v.o.ClientID, v.o.ClientSecret)
+		if err != nil {
+			trouble = err
+			continue
+		}
+		if c != nil {
+			v.asked.put(key, said{c, now.Add(believed)}, now)
+			return c, nil
+		}
+	}
+	if trouble != nil {
+		return nil, &tool.Error{Code: tool.Unavailable, Op: "check token", Msg: "the authorization server does not tell of the token", Hint: "try again later", Err: trouble}
+	}
+	v.asked.put(key, said{nil, now.Add(believed)}, now)
+	return nil, none
+}
+
+// introspect asks the issuer of a token by RFC 7662. It returns nil if the token is not good.
+func (i *issuer) introspect(ctx context.Context, token, id, secret string) (*claims, error) {
+	i.asking.Lock()
+	m, err := i.discover(context.WithoutCancel(ctx))
+	i.asking.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := address(m.Introspection); err != nil {
+		return nil, fmt.Errorf("introspection_endpoint %q %w", m.Introspection, err)
+	}
+	form := url.Values{"token": {token}, "token_type_hint": {"access_token"}}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.Introspection, strings.NewReader(form.Encode()))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	req.Header.Set("Accept", "application/json")
+	req.SetBasicAuth(url.QueryEscape(id), url.QueryEscape(secret))
+	var raw json.RawMessage
+	if err := i.do(req, &raw); err != nil {
+		return nil, err
+	}
+	c, ok := parseClaims(raw)
+	if !ok || c.all["active"] != true || c.issuer != "" && c.issuer != i.name {
+		return nil, nil
+	}
+	c.issuer = i.name
+	return c, nil
+}

@@ -1,0 +1,26 @@
+package access
+
+import (
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/rsa"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+// minRSA is the size of the smallest modulus that is taken, in bits.
+const minRSA = 2048
+
+// verifies reports whether a key is one for signatures that we take.
+func verifies(k jose.JSONWebKey) bool {
+	if !k.Valid() || k.Use != "" && k.Use != "sig" {
+		return false
+	}
+	switch key := k.Key.(type) {
+	case *rsa.PublicKey:
+		return key.N.BitLen() >= minRSA
+	case *ecdsa.PublicKey, ed25519.PublicKey:
+		return true
+	}
+	return false // a private one, or one that both sides know
+}

@@ -1,0 +1,232 @@
+package access
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"tooldex/internal/outbound"
+	"tooldex/tool"
+)
+
+// OAuthOptions configure an OAuth. Issuers and Resource are required.
+type OAuthOptions struct {
+	Issuers  []string // of authorization servers whose tokens are taken, as their tokens name them
+	Resource string   // the address of the service, without /mcp, that tokens must be made for
+	Scopes   []string // that each token must have
+	// Grants say what tokens are good for, the first that fits: "scope:tools.read read-only", "claim:team:ops profile:ops". A token that none
+	// fits is good for nothing; if there are none, each is good for everything.
+	Grants []string
+	// ClientID and ClientSecret are what the authorization servers know this service by. With them, tokens that are no JWT are asked
+	// about (RFC 7662); without, they are refused.
+	ClientID, ClientSecret string
+	Skew                   time.Duration    // by which clocks may differ; zero means a minute, less means none
+	Allow                  outbound.Allowed // private addresses that authorization servers may send us to
+}
+
+// OAuth verifies access tokens, as a resource server does. It is safe for concurrent use.
+type OAuth struct {
+	o       OAuthOptions
+	base    *url.URL // Resource
+	rules   []rule
+	issuers map[string]*issuer
+	asked   answers
+}
+
+// algorithms are the signatures that are taken: none that a key known to all could make.
+var algorithms = []jose.SignatureAlgorithm{
+	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
+}
+
+// NewOAuth returns a ready OAuth. It asks nobody anything. Errors are of code Invalid.
+func NewOAuth(o OAuthOptions) (*OAuth, error) {
+	if o.Skew == 0 {
+		o.Skew = time.Minute
+	}
+	o.Skew = max(o.Skew, 0)
+	v := &OAuth{o: o, issuers: map[string]*issuer{}}
+	var err error
+	if v.base, err = address(o.Resource); err != nil {
+		return nil, &tool.Error{Code: tool.Invalid, Op: "configure oauth", Msg: fmt.Sprintf("the resource %q %v", o.Resource, err), Hint: "give the address at which clients reach the service, for example https://tools.example.com"}
+	}
+	v.base.Path = strings.TrimSuffix(v.base.Path, "/")
+	for _, name := range o.Issuers {
+		at, err := address(name)
+		if err != nil {
+			return nil, &tool.Error{Code: tool.Invalid, Op: "configure oauth", Msg: fmt.Sprintf("the issuer %q %v", name, err), Hint: "give it as its tokens name it, for example https://login.example.com"}
+		}
+		v.issuers[name] = newIssuer(name, at, o.Allow)
+	}
+	if len(v.issuers) == 0 {
+		return nil, &tool.Error{Code: tool.Invalid, Op: "configure oauth", Msg: "there is no issuer", Hint: "name the authorization servers whose tokens are taken"}
+	}
+	for _, text := range o.Grants {
+		r, err := parseRule(text)
+		if err != nil {
+			return nil, err
+		}
+		v.rules = append(v.rules, r)
+	}
+	return v, nil
+}
+
+// Profiles lists those that grants name.
+func (v *OAuth) Profiles() []string {
+	var out []string
+	for _, r := range v.rules {
+		if r.view.Profile != "" {
+			out = append(out, r.view.Profile)
+		}
+	}
+	return out
+}
+
+// address reads what must be an address over TLS, but on this machine.
+func address(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil:
+		return nil, fmt.Errorf("is no plain address")
+	case u.Scheme == "https", u.Scheme == "http" && loopback(u.Hostname()):
+		return u, nil
+	}
+	return nil, fmt.Errorf("does not begin with https://")
+}
+
+// maxToken is the longest token that is looked at.
+const maxToken = 16 << 10
+
+// verify tells what an access token gives to a request to a path.
+func (v *OAuth) verify(ctx context.Context, token, path string) (Grant, error) {
+	if len(token) > maxToken {
+		return Grant{}, refused("the token is too long")
+	}
+	var c *claims
+	var err error
+	if strings.Count(token, ".") == 2 {
+		c, err = v.signed(ctx, token)
+	} else {
+		c, err = v.introspected(ctx, token)
+	}
+	if err != nil {
+		return Grant{}, err
+	}
+	if err := v.check(c, path, time.Now()); err != nil {
+		return Grant{}, err
+	}
+	view, err := v.view(c)
+	return Grant{Principal: principalOf(c, token), View: view, Expires: c.expires.Add(v.o.Skew)}, err
+}
+
+// signed returns the claims of a token that one of the issuers has signed.
+func (v *OAuth) signed(ctx context.Context, token string) (*claims, error) {
+	const bad = "the token is no JSON Web Token that we take"
+	jws, err := jose.ParseSignedCompact(token, algorithms)
+	if err != nil || len(jws.Signatures) != 1 {
+		return nil, refused(bad)
+	}
+	// Only names are taken from the header: keys that it brings, or points to, are anybody's.
+	header := jws.Signatures[0].Header
+	if kind, _ := header.ExtraHeaders[jose.HeaderType].(string); !isAccessToken(kind) {
+		return nil, refused("the token is of another kind than access tokens")
+	}
+	said, ok := parseClaims(jws.UnsafePayloadWithoutVerification())
+	if !ok {
+		return nil, refused(bad)
+	}
+	by, known := v.issuers[said.issuer]
+	if !known {
+		return nil, refused("the token is of an issuer whose tokens are not taken")
+	}
+	keys, err := by.keysFor(ctx, header.KeyID, header.Algorithm)
+	if err != nil {
+		return nil, err
+	}
+	for i := range keys {
+		if payload, err := jws.Verify(&keys[i]); err == nil {
+			if c, ok := parseClaims(payload); ok {
+				return c, nil
+			}
+		}
+	}
+	return nil, refused("the signature of the token is not that of its issuer")
+}
+
+// isAccessToken takes the type of RFC 9068, and what those write who do not follow it. Tokens that say who logged in are kept out by
+// their audience.
+func isAccessToken(kind string) bool {
+	kind = strings.TrimPrefix(strings.ToLower(kind), "application/")
+	return kind == "" || kind == "jwt" || kind == "at+jwt"
+}
+
+// check looks at what a token says that its issuer stands for.
+func (v *OAuth) check(c *claims, path string, now time.Time) error {
+	switch {
+	case c.expires.IsZero():
+		return refused("the token does not say when it expires")
+	case !now.Before(c.expires.Add(v.o.Skew)):
+		return refused("the token has expired")
+	case now.Add(v.o.Skew).Before(c.notBefore):
+		return refused("the token is not good yet")
+	case !slices.ContainsFunc(c.audience, func(a string) bool { return v.covers(a, path) }):
+		return refused("the token is for another service")
+	}
+	for _, scope := range v.o.Scopes {
+		if !slices.Contains(c.scopes, scope) {
+			return insufficient("the token lacks the scope " + scope)
+		}
+	}
+	return nil
+}
+
+// covers reports whether a token for an audience is good at a path: it is for the service as a whole, or for what lies at or
+// below the audience.
+func (v *OAuth) covers(audience, path string) bool {
+	below, ok := strings.CutPrefix(strings.TrimSuffix(audience, "/"), strings.TrimSuffix(v.base.String(), "/"))
+	return ok && (below == "" || below[0] == '/' && (path == below || strings.HasPrefix(path, below+"/")))
+}
+
+// view is what a token is good for.
+func (v *OAuth) view(c *claims) (View, error) {
+	if len(v.rules) == 0 {
+		return View{}, nil
+	}
+	for _, r := range v.rules {
+		if r.fits(c) {
+			return r.view, nil
+		}
+	}
+	return View{}, insufficient("nothing is granted to the token")
+}
+
+func insufficient(msg string) error {
+	return &tool.Error{Code: tool.Denied, Op: "check token", Msg: msg, Hint: "ask the authorization server for a token with the scopes that it takes"}
+}
+
+// principalOf is who an access token stands for: a person at a program. Its renewals stand for the same.
+func principalOf(c *claims, token string) tool.Principal {
+	who := cmp.Or(c.subject, c.client)
+	key := c.issuer + "\x00" + c.subject + "\x00" + c.client
+	if who == "" {
+		who, key = "somebody", "\x00"+token
+	}
+	sum := sha256.Sum256([]byte(key))
+	return tool.Principal{Name: fmt.Sprintf("%s at %s", clip(who), c.issuer), Key: "oauth:" + hex.EncodeToString(sum[:16])}
+}
+
+// clip bounds what a name adds to a line of the log.
+func clip(s string) string {
+	const most = 100
+	if len(s) > most {
+		return strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return s
+}

@@ -1,0 +1,66 @@
+package access
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"tooldex/tool"
+)
+
+// rule says which tokens of an authorization server have which view.
+type rule struct {
+	claim, value string // the claim holds the value; the claim "scope" is that of the token's scopes
+	view         View
+}
+
+const ruleHint = "write scope:NAME or claim:NAME:VALUE, and then all, read-only or profile:NAME, for example: scope:tools.read read-only"
+
+// parseRule reads one line: a condition, and what it gives.
+func parseRule(text string) (rule, error) {
+	bad := func(why string) (rule, error) {
+		return rule{}, &tool.Error{Code: tool.Invalid, Op: "read grants", Msg: fmt.Sprintf("%q %s", text, why), Hint: ruleHint}
+	}
+	words := strings.Fields(text)
+	if len(words) < 2 {
+		return bad("is no condition with what it gives")
+	}
+	var out rule
+	kind, rest, _ := strings.Cut(words[0], ":")
+	switch kind {
+	case "scope":
+		out.claim, out.value = "scope", rest
+	case "claim":
+		out.claim, out.value, _ = strings.Cut(rest, ":")
+	}
+	if out.claim == "" || out.value == "" {
+		return bad("begins with no condition")
+	}
+	for _, word := range words[1:] {
+		name, isProfile := strings.CutPrefix(word, "profile:")
+		switch {
+		case isProfile && name != "" && out.view.Profile == "":
+			out.view.Profile = name
+		case word == "read-only":
+			out.view.ReadOnly = true
+		case word == "all" && len(words) == 2:
+		default:
+			return bad(fmt.Sprintf("gives %q", word))
+		}
+	}
+	return out, nil
+}
+
+// fits reports whether a token has what the rule asks for.
+func (r rule) fits(c *claims) bool {
+	if r.claim == "scope" {
+		return slices.Contains(c.scopes, r.value)
+	}
+	switch v := c.all[r.claim].(type) {
+	case string:
+		return v == r.value
+	case []any:
+		return slices.ContainsFunc(v, func(one any) bool { return one == r.value })
+	}
+	return false
+}

@@ -1,0 +1,57 @@
+package access
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"tooldex/internal/durable"
+	"tooldex/tool"
+)
+
+// replaceFile writes a file that only this user can read, in one step.
+func replaceFile(path string, data []byte) error {
+	if err := durable.Write(path, data, 0o600); err != nil {
+		return unwritable(path, err)
+	}
+	return nil
+}
+
+func unwritable(path string, err error) error {
+	return &tool.Error{Code: tool.Internal, Op: "write tokens", Msg: path + " cannot be written", Hint: "see who may write there, and whether the disk is full", Err: err}
+}
+
+// How long an editor of the file waits for another, and from when on it takes the other for dead.
+const (
+	lockWait  = 5 * time.Second
+	lockStale = 30 * time.Second
+	lockLook  = 20 * time.Millisecond
+)
+
+// lockFile keeps other processes from editing the file. The lock is a file beside it.
+func lockFile(path string) (unlock func(), err error) {
+	lock := path + ".lock"
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, unwritable(path, err)
+	}
+	for until := time.Now().Add(lockWait); ; time.Sleep(lockLook) {
+		held, err := os.OpenFile(lock, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err == nil {
+			_ = held.Close()
+			return func() { _ = os.Remove(lock) }, nil
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return nil, unwritable(path, err)
+		}
+		if info, err := os.Stat(lock); err == nil && time.Since(info.ModTime()) > lockStale {
+			_ = os.Remove(lock)
+			continue
+		}
+		if time.Now().After(until) {
+			return nil, &tool.Error{Code: tool.Unavailable, Op: "write tokens", Msg: fmt.Sprintf("another process is changing %s", path), Hint: "try again; if nobody does, remove " + lock}
+		}
+	}
+}

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tooldex/access"
+)
+
+func newTokens(a *app) *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use:   "tokens",
+		Short: "Add, list and revoke the tokens that requests over HTTP bear",
+		Long: "Add, list and revoke the tokens that requests over HTTP bear. They stand in a file, as digests: nobody can read a token\n" +
+			"out of it. A server that runs takes changes of the file over within a second or two, and ends the sessions of tokens that\n" +
+			"are revoked or have expired.",
+		Args: unknownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.PersistentFlags().StringVar(&file, "tokens", "", "the file of tokens (TOOLDEX_TOKENS; default: tokens.yaml in the data directory)")
+	where := func() (access.File, error) {
+		path := cmp.Or(file, a.getenv("TOOLDEX_TOKENS"), a.tokensFile())
+		if path == "" {
+			return access.File{}, usageError{"there is no data directory", "name a file with --tokens"}
+		}
+		return access.File{Path: path}, nil
+	}
+	cmd.AddCommand(newTokensAdd(a, where), newTokensList(a, where), newTokensRevoke(a, where))
+	return cmd
+}
+
+func newTokensAdd(a *app, where func() (access.File, error)) *cobra.Command {
+	var t access.Token
+	var expires string
+	cmd := &cobra.Command{
+		Use:   "add NAME",
+		Short: "Make a token, and print it",
+		Long: "Make a token, and print it on standard output. It is shown this once: only its digest is kept. From the first token on,\n" +
+			"every request over HTTP must bear one.",
+		Example: "  tooldex tokens add ci --profile files --read-only --expires 30d",
+		Args:    wants(cobra.ExactArgs(1)),
+		RunE: func(_ *cobra.Command, args []string) error {
+			file, err := where()
+			if err != nil {
+				return err
+			}
+			if t.Expires, err = expiry(expires, time.Now()); err != nil {
+				return err
+			}
+			if profiles, err := a.conf.profiles(a.getenv("TOOLDEX_PROFILES")); err != nil {
+				return err
+			} else if _, ok := profiles[t.View.Profile]; !ok && t.View.Profile != wholeName {
+				fmt.Fprintf(a.stderr, "warning: no profile %s is known here; a server that knows none does not take the file over\n", printable(t.View.Profile))
+			}
+			secret := access.NewSecret()
+			t.Name, t.Digest = args[0], access.Digest(secret)
+			if err := file.Add(t); err != nil {
+				return err
+			}
+			fmt.Fprintf(a.stderr, "added token %s to %s; it is shown this once:\n", t.Name, file.Path)
+			fmt.Fprintln(a.stdout, secret)
+			return nil
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&t.View.Profile, "profile", "", "the profile that it is good for (default: all tools)")
+	fl.BoolVar(&t.View.ReadOnly, "read-only", false, "it is good for what changes nothing")
+	fl.StringVar(&expires, "expires", "", "when it ends: 30d, 12h, 2027-01-31 or 2027-01-31T12:00:00Z (default: never)")
+	return cmd
+}
+
+// maxLifetime is beyond what is taken for a time rather than a slip.
+const maxLifetime = 250 * 365 * 24 * time.Hour
+
+// expiry reads the end of a token, zero for never: a number of days, a duration, a date, through which it lasts, or a time.
+func expiry(text string, now time.Time) (time.Time, error) {
+	bad := usageError{fmt.Sprintf("--expires is %q", text), "give 30d, 12h, 2027-01-31 or 2027-01-31T12:00:00Z, in the time to come"}
+	if text == "" {
+		return time.Time{}, nil
+	}
+	after := time.Duration(0)
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		n, err := strconv.ParseUint(days, 10, 16)
+		if err != nil {
+			return time.Time{}, bad
+		}
+		after = time.Duration(n) * 24 * time.Hour
+	} else if d, err := time.ParseDuration(text); err == nil {
+		after = d
+	}
+	at := now.Add(after).UTC().Truncate(time.Second)
+	if after == 0 {
+		var err error
+		if at, err = access.ParseExpiry(text); err != nil {
+			return time.Time{}, bad
+		}
+	}
+	if !at.After(now) || at.Sub(now) > maxLifetime {
+		return time.Time{}, bad
+	}
+	return at, nil
+}
+
+// tokenLine is a token as it is listed.
+type tokenLine struct {
+	Name     string `json:"name"`
+	Profile  string `json:"profile,omitempty"`
+	ReadOnly bool   `json:"readOnly,omitempty"`
+	Expires  string `json:"expires,omitempty"`
+	Expired  bool   `json:"expired,omitempty"`
+}
+
+func newTokensList(a *app, where func() (access.File, error)) *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List the tokens, without their secrets, which nobody has but their bearers",
+		Args:  wants(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error {
+			file, err := where()
+			if err != nil {
+				return err
+			}
+			tokens, err := file.Read()
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+			lines := tokenLines(tokens, time.Now())
+			return a.print(lines, func(w io.Writer) error {
+				rows := make([][]string, len(lines))
+				for i, l := range lines {
+					does, until := "everything", cmp.Or(l.Expires, "never")
+					if l.ReadOnly {
+						does = "reading"
+					}
+					if l.Expired {
+						until += " (expired)"
+					}
+					rows[i] = []string{l.Name, cmp.Or(l.Profile, "all tools"), does, until}
+				}
+				return columns(w, []string{"TOKEN", "PROFILE", "GOOD FOR", "EXPIRES"}, rows)
+			})
+		},
+	}
+}
+
+func tokenLines(tokens []access.Token, now time.Time) []tokenLine {
+	out := make([]tokenLine, len(tokens))
+	for i, t := range tokens {
+		out[i] = tokenLine{Name: t.Name, Profile: t.View.Profile, ReadOnly: t.View.ReadOnly}
+		if !t.Expires.IsZero() {
+			out[i].Expires, out[i].Expired = t.Expires.UTC().Format(time.RFC3339), !now.Before(t.Expires)
+		}
+	}
+	return out
+}
+
+func newTokensRevoke(a *app, where func() (access.File, error)) *cobra.Command {
+	return &cobra.Command{
+		Use:     "revoke NAME...",
+		Aliases: []string{"remove", "rm"},
+		Short:   "Revoke tokens; what was opened with them ends",
+		Args:    wants(cobra.MinimumNArgs(1)),
+		RunE: func(_ *cobra.Command, args []string) error {
+			file, err := where()
+			if err != nil {
+				return err
+			}
+			for _, name := range args {
+				if err := file.Revoke(name); err != nil {
+					return err
+				}
+				fmt.Fprintf(a.stderr, "revoked token %s\n", printable(name))
+			}
+			return nil
+		},
+	}
+}
