@@ -43,6 +43,8 @@ type Batch struct {
 
 	Overlays       map[string][]byte // opaque, by the overlay's name
 	RemoveOverlays []string
+
+	Trust map[tool.ID][]byte // decisions about tools, opaque; nil takes one away
 }
 
 // SourceState is what is remembered of a source between two looks at it.
@@ -52,12 +54,13 @@ type SourceState struct {
 	Synced time.Time // when it last answered well
 	Stale  bool      // its last answer was an error or empty: its tools are those of Synced
 	Note   []byte    // opaque
+	Path   string    `json:",omitempty"` // of the file that the source is in; "" for none, or one that nobody knows
 }
 
 // Empty reports whether the batch changes nothing.
 func (b *Batch) Empty() bool {
 	return len(b.Records)+len(b.Remove)+len(b.Vectors)+len(b.Lent)+len(b.Servers)+len(b.RemoveServers)+
-		len(b.Sources)+len(b.RemoveSources)+len(b.Overlays)+len(b.RemoveOverlays) == 0
+		len(b.Sources)+len(b.RemoveSources)+len(b.Overlays)+len(b.RemoveOverlays)+len(b.Trust) == 0
 }
 
 // Write makes the changes of b and returns the file's new generation. When the error is nil, they are on the disk. An
@@ -104,6 +107,9 @@ func (b *Batch) check() error {
 		}
 	}
 	names := slices.Sorted(maps.Keys(b.Overlays))
+	for id := range b.Trust {
+		names = append(names, string(id))
+	}
 	for _, v := range b.Servers {
 		names = append(names, v.Name)
 	}
@@ -155,6 +161,7 @@ func (s *Store) apply(tx *bolt.Tx, b *Batch) error {
 	for _, name := range slices.Sorted(maps.Keys(b.Overlays)) {
 		w.put([]byte(name), b.Overlays[name])
 	}
+	w.putTrust(b.Trust)
 	if len(b.Vectors) > 0 {
 		w.bucket(bucketVectors, b.Model.key())
 		for _, h := range slices.SortedFunc(maps.Keys(b.Vectors), func(x, y TextHash) int { return bytes.Compare(x[:], y[:]) }) {

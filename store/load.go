@@ -26,6 +26,7 @@ type Snapshot struct {
 	Servers    []tool.Server // by name
 	Sources    map[string]SourceState
 	Overlays   map[string][]byte
+	Trust      map[tool.ID][]byte // decisions about tools, opaque
 	// Damaged names the values that could not be read. They are left out above and stay in the file until they are
 	// replaced or removed.
 	Damaged []Damage
@@ -33,7 +34,7 @@ type Snapshot struct {
 
 // Damage names one value that cannot be read, a bucket that has lost some, a number, or a page.
 type Damage struct {
-	Kind string // "tool", "server", "source", "overlay", "preferences", "learned", "counts", "vector", "lent", "bucket", "number" or "page"
+	Kind string // "tool", "server", "source", "overlay", "trust", "preferences", "learned", "counts", "vector", "lent", "bucket", "number" or "page"
 	Key  string
 	Err  error
 }
@@ -69,13 +70,14 @@ func (s *Store) Load(ctx context.Context, v View) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.trouble.loaded(snap.Damaged)
 	return snap, nil
 }
 
 func newSnapshot() *Snapshot {
 	return &Snapshot{
 		Vectors: map[TextHash]Vector{}, Lent: map[tool.Hash][]byte{},
-		Sources: map[string]SourceState{}, Overlays: map[string][]byte{},
+		Sources: map[string]SourceState{}, Overlays: map[string][]byte{}, Trust: map[tool.ID][]byte{},
 	}
 }
 
@@ -140,6 +142,7 @@ func (snap *Snapshot) readRest(tx *bolt.Tx) {
 		snap.Overlays[string(k)] = bytes.Clone(payload)
 		return nil
 	})
+	snap.readTrust(tx)
 }
 
 func (snap *Snapshot) readVectors(tx *bolt.Tx, m Model) {

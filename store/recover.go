@@ -134,7 +134,7 @@ func (s *Store) refill(tx *bolt.Tx, saved *salvaged, old numbers) error {
 	if err := s.migrate(tx); err != nil {
 		return err
 	}
-	b := &Batch{Records: saved.Records, Servers: saved.Servers, Overlays: saved.Overlays}
+	b := &Batch{Records: saved.Records, Servers: saved.Servers, Overlays: saved.Overlays, Trust: saved.Trust}
 	for _, st := range saved.Sources {
 		st.Digest = [32]byte{} // some of its tools may be gone: look at it again
 		b.Sources = append(b.Sources, st)

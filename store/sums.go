@@ -16,7 +16,7 @@ type sum struct {
 
 // summed lists the buckets that have a sum: those that cannot be made again.
 func summed() []string {
-	return []string{bucketTools, bucketServers, bucketSources, bucketOverlays, bucketPreferences, string(learnedNotes), string(countNotes)}
+	return []string{bucketTools, bucketServers, bucketSources, bucketOverlays, bucketTrust, bucketPreferences, string(learnedNotes), string(countNotes)}
 }
 
 // keySum is where a bucket's sum lies in the bucket of numbers.
