@@ -122,7 +122,7 @@ func (c *Catalog) Enrich(ctx context.Context, proposals []tool.Proposal) (kept i
 func (c *Catalog) enrich(ctx context.Context, proposals []tool.Proposal, visible func(tool.ID) bool, into string) (kept int, findings []tool.Finding, err error) {
 	err = c.change(ctx, func(st *state) (*state, *store.Batch, error) {
 		var good []tool.Proposal
-		good, findings = newProposalCheck(st, proposals, visible, into == pendingOverlay).all(proposals)
+		good, findings = newProposalCheck(st, proposals, visible).all(proposals)
 		kept = 0
 		o := st.enrichment(into).clone()
 		waiting := st.enrichment(pendingOverlay).clone()

@@ -92,8 +92,20 @@ func TestEnrich(t *testing.T) {
 	if err != nil || kept != 1 || len(findings) != 1 || len(said(c)) != 3 {
 		t.Errorf("a second one: kept %d, found %v, has %v, error %v", kept, findings, said(c), err)
 	}
+	waits := tool.Proposal{Tool: "qlx/qlx_frob", Utterances: []string{"tell me why it is loud"}}
+	for _, take := range []func() (int, []tool.Finding, error){
+		func() (int, []tool.Finding, error) { return c.Propose(t.Context(), []tool.Proposal{waits}, nil) },
+		func() (int, []tool.Finding, error) { return c.Enrich(t.Context(), []tool.Proposal{waits}) }, // the same, once it was reviewed
+	} {
+		if kept, findings, err := take(); err != nil || kept != 1 {
+			t.Errorf("kept %d, found %v, error %v", kept, findings, err)
+		}
+	}
+	if list := c.Enrichments(); len(list) != 1 || list[0].Pending || len(said(c)) != 4 {
+		t.Errorf("of what waited there is left %v", list)
+	}
 	mustSync(t, c, &fake{name: "qlx", tools: []*tool.Tool{aTool("qlx", "qlx_frob", "Frobs anew.")}})
-	if len(said(c)) != 3 {
+	if len(said(c)) != 4 {
 		t.Errorf("after another sync it has %v", said(c))
 	}
 	if moved, err := c.Forget(t.Context()); err != nil || len(moved) != 1 || len(said(c)) != 0 || len(c.Enrichments()) != 0 {
@@ -180,7 +192,7 @@ func FuzzProposals(f *testing.F) {
 		if err != nil {
 			return
 		}
-		good, _ := newProposalCheck(st, proposals, nil, true).all(proposals)
+		good, _ := newProposalCheck(st, proposals, nil).all(proposals)
 		for _, p := range good {
 			for _, u := range append(p.Utterances, p.Synonyms...) {
 				if strings.ContainsAny(u, "<>{}\n\r\x00\u202e") || orders.MatchString(u) || len(u) > 4*maxUtterance {

@@ -101,7 +101,7 @@ type saying struct {
 }
 
 // newProposalCheck gathers what all tools are asked. What waits for a tool that a proposal speaks of is about to be replaced.
-func newProposalCheck(st *state, proposals []tool.Proposal, visible func(tool.ID) bool, replacing bool) *proposalCheck {
+func newProposalCheck(st *state, proposals []tool.Proposal, visible func(tool.ID) bool) *proposalCheck {
 	c := &proposalCheck{st: st, visible: visible, names: map[string]tool.ID{}}
 	spoken := map[tool.ID]bool{}
 	for _, p := range proposals {
@@ -118,7 +118,7 @@ func newProposalCheck(st *state, proposals []tool.Proposal, visible func(tool.ID
 		}
 	}
 	for id, p := range st.enrichment(pendingOverlay).Tools {
-		if spoken[id] && replacing {
+		if spoken[id] {
 			continue
 		}
 		for _, u := range p.Utterances {

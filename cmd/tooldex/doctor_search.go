@@ -161,6 +161,22 @@ func (d *doctor) search(ctx context.Context, s *stack) {
 	if len(bare)+len(long)+len(idle)+len(same) == 0 {
 		d.fine("search", "", "every tool says what it does, and can be told from the others")
 	}
+	d.strangers(s)
+}
+
+// strangers tells of the tools that only their own words find.
+func (d *doctor) strangers(s *stack) {
+	var poor, waits []string
+	for _, one := range s.catalog.Strangers(0) {
+		poor = append(poor, fmt.Sprintf("%s: %.2f like the nearest known kind", one.ID, one.Like))
+	}
+	for _, e := range s.catalog.Enrichments() {
+		if e.Pending {
+			waits = append(waits, string(e.Tool))
+		}
+	}
+	d.group(isNote, "search", "tooldex enrich export --file FILE writes a form for them; an agent fills it in by the prompt enrich_tools", poor, "%d tools are of no kind that is known, so that only their own words find them")
+	d.group(isNote, "search", "tooldex enrich list shows it, and tooldex enrich approve puts it into force", waits, "what was written for %d tools waits to be approved")
 }
 
 // saysNothing reports whether a summary has no word that the tool's name has not.

@@ -52,9 +52,10 @@ func (a *app) connect(ctx context.Context, s *stack, u use) error {
 	}
 	s.learner = a.newLearner(s)
 	if u == toSearch {
-		s.engine = search.New(search.Options{
+		s.searching = search.Options{
 			Lookup: o.Index, Embedder: asks, Fallback: fallback, Base: o.Model.Base, Map: o.Model.Encoder, Servers: &s.running, Usage: s.learner, Learned: s.learner,
-		})
+		}
+		s.engine = search.New(s.searching)
 		if !a.serving { // a server reads it while it answers already
 			if err := s.learner.Load(ctx); err != nil {
 				return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 
@@ -37,7 +36,7 @@ func newEnrich(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&with, "with", "", "have ollama:MODEL write for the tools that need it; the result is a file to be reviewed")
 	cmd.Flags().StringVar(&file, "file", "", "where to write; default standard output")
 	a.limitFlag(cmd, "of how many tools (default 20)")
-	cmd.AddCommand(newEnrichExport(a), newEnrichApply(a), newEnrichList(a), newEnrichApprove(a), newEnrichForget(a))
+	cmd.AddCommand(newEnrichExport(a), newEnrichMeasure(a), newEnrichApply(a), newEnrichList(a), newEnrichApprove(a), newEnrichForget(a))
 	return cmd
 }
 
@@ -135,52 +134,58 @@ func newEnrichApply(a *app) *cobra.Command {
 	var pending bool
 	cmd := &cobra.Command{
 		Use:   "apply FILE",
-		Short: "Check what was written into a form, and put what passes into force",
+		Short: "Check what was written into a form, measure it, and put what passes into force",
 		Args:  wants(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			b, err := os.ReadFile(args[0])
-			if err != nil {
-				return fileError("read proposals", args[0], err)
-			}
-			proposals, err := catalog.ParseProposals(b)
+			proposals, err := readProposals(args[0])
 			if err != nil {
 				return err
 			}
-			s, err := a.open(cmd.Context(), toChange)
+			s, err := a.open(cmd.Context(), toSearch)
 			if err != nil {
 				return err
 			}
 			defer s.close()
-			var kept int
-			var findings []tool.Finding
+			out := kept{}
+			if out.Measured, _, err = s.measure(cmd.Context(), proposals); err != nil {
+				return err
+			}
 			if pending {
-				kept, findings, err = s.catalog.Propose(cmd.Context(), proposals, nil)
+				out.Kept, out.Findings, err = s.catalog.Propose(cmd.Context(), proposals, nil)
 			} else {
-				kept, findings, err = s.catalog.Enrich(cmd.Context(), proposals)
+				out.Kept, out.Findings, err = s.catalog.Enrich(cmd.Context(), proposals)
 			}
 			if err != nil {
 				return err
 			}
-			return a.printKept(kept, findings)
+			return a.printKept(out)
 		},
 	}
 	cmd.Flags().BoolVar(&pending, "pending", false, "have it wait for approve")
 	return cmd
 }
 
-func (a *app) printKept(kept int, findings []tool.Finding) error {
-	out := struct {
-		Kept     int            `json:"kept"`
-		Findings []tool.Finding `json:"findings,omitempty"`
-	}{kept, findings}
+// kept tells what became of a filled form.
+type kept struct {
+	Kept     int            `json:"kept"`
+	Findings []tool.Finding `json:"findings,omitempty"`
+	Measured *measure       `json:"measured,omitempty"`
+}
+
+func (a *app) printKept(out kept) error {
 	err := a.print(out, func(w io.Writer) error {
-		for _, f := range findings {
+		for _, f := range out.Findings {
 			fmt.Fprintln(a.stderr, printable(f.String()))
 		}
-		_, err := fmt.Fprintf(w, "%d texts kept, %d refused\n", kept, len(findings))
+		if out.Measured != nil {
+			if err := out.Measured.text(w); err != nil {
+				return err
+			}
+		}
+		_, err := fmt.Fprintf(w, "%d texts kept, %d refused\n", out.Kept, len(out.Findings))
 		return err
 	})
-	if err == nil && kept == 0 {
+	if err == nil && out.Kept == 0 {
 		return silent(exitNone)
 	}
 	return err
@@ -228,9 +233,9 @@ func newEnrichApprove(a *app) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:   "approve [TOOL...]",
-		Short: "Put into force what waits, for the tools named or with --all",
+		Short: "Measure what waits, and put it into force, for the tools named or with --all",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.moveEnrichments(cmd.Context(), args, all, "approved", (*catalog.Catalog).Approve)
+			return a.moveEnrichments(cmd.Context(), args, all, moving{"approved", (*catalog.Catalog).Approve, toSearch})
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "for every tool")
@@ -243,18 +248,25 @@ func newEnrichForget(a *app) *cobra.Command {
 		Use:   "forget [TOOL...]",
 		Short: "Take back what was written, in force and waiting, for the tools named or with --all",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.moveEnrichments(cmd.Context(), args, all, "forgotten", (*catalog.Catalog).Forget)
+			return a.moveEnrichments(cmd.Context(), args, all, moving{"forgotten", (*catalog.Catalog).Forget, toChange})
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "for every tool")
 	return cmd
 }
 
-func (a *app) moveEnrichments(ctx context.Context, names []string, all bool, done string, move func(*catalog.Catalog, context.Context, ...tool.ID) ([]tool.ID, error)) error {
+// moving is what can be done with what was written.
+type moving struct {
+	done string
+	move func(*catalog.Catalog, context.Context, ...tool.ID) ([]tool.ID, error)
+	use  use // of the catalogue; what is to be searched is measured
+}
+
+func (a *app) moveEnrichments(ctx context.Context, names []string, all bool, how moving) error {
 	if all == (len(names) > 0) {
 		return usageError{"say for which tools", "name them, as tooldex enrich list shows them, or give --all"}
 	}
-	s, err := a.open(ctx, toChange)
+	s, err := a.open(ctx, how.use)
 	if err != nil {
 		return err
 	}
@@ -266,7 +278,13 @@ func (a *app) moveEnrichments(ctx context.Context, names []string, all bool, don
 			ids[i] = t.ID()
 		}
 	}
-	moved, err := move(s.catalog, ctx, ids...)
+	var m *measure
+	if how.use == toSearch {
+		if m, _, err = s.measure(ctx, s.waiting(ids)); err != nil {
+			return err
+		}
+	}
+	moved, err := how.move(s.catalog, ctx, ids...)
 	if err != nil {
 		return err
 	}
@@ -275,7 +293,10 @@ func (a *app) moveEnrichments(ctx context.Context, names []string, all bool, don
 	}
 	err = a.print(moved, func(w io.Writer) error {
 		for _, id := range moved {
-			fmt.Fprintf(w, "%s: %s\n", done, printable(string(id)))
+			fmt.Fprintf(w, "%s: %s\n", how.done, printable(string(id)))
+		}
+		if m != nil {
+			return m.text(w)
 		}
 		return nil
 	})

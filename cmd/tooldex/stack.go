@@ -27,14 +27,16 @@ type stack struct {
 	store   *store.Store
 	catalog *catalog.Catalog
 	engine  *search.Engine
-	learner *learn.Learner
-	running running       // tells engine how the servers are
-	index   *index.Index  // what engine searches; nil without an engine
-	model   catalog.Model // what makes it searchable, or will
-	chosen  *embedder     // the model in place of the built-in one; nil for that
-	ending  func()        // ends what goes on in the background; nil for nothing
-	scratch string        // the folder to remove in the end; "" for stored tools
-	demo    bool
+	// searching is what engine was made of.
+	searching search.Options
+	learner   *learn.Learner
+	running   running       // tells engine how the servers are
+	index     *index.Index  // what engine searches; nil without an engine
+	model     catalog.Model // what makes it searchable, or will
+	chosen    *embedder     // the model in place of the built-in one; nil for that
+	ending    func()        // ends what goes on in the background; nil for nothing
+	scratch   string        // the folder to remove in the end; "" for stored tools
+	demo      bool
 }
 
 // open opens the stored tools, or those of the demo.

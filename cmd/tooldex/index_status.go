@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"tooldex/embed"
+	"tooldex/store"
+	"tooldex/tool"
+)
+
+// modelCount tells how far the tools are embedded by a model.
+type modelCount struct {
+	Name    string `json:"name"`
+	Dims    int    `json:"dims,omitempty"`
+	Vectors int    `json:"vectors"`       // that are stored
+	Tools   int    `json:"tools"`         // texts of tools that have one
+	Of      int    `json:"of"`            // texts of tools that there are
+	Use     string `json:"use,omitempty"` // builtin or chosen
+}
+
+// indexStatus tells what is stored and where.
+type indexStatus struct {
+	File       string       `json:"file"`
+	Bytes      int64        `json:"bytes"`
+	Generation uint64       `json:"generation"`
+	Tools      int          `json:"tools"`
+	Disabled   int          `json:"disabled"`
+	Tokens     int          `json:"tokens"` // of a plain tools/list of all
+	Vectors    int          `json:"vectors"`
+	Model      string       `json:"model"`
+	Dims       int          `json:"dims"`
+	Models     []modelCount `json:"models"` // every one that there are vectors of, and the chosen one
+	Servers    []tool.Count `json:"servers"`
+	Damaged    []string     `json:"damaged,omitempty"`
+}
+
+func newIndexStatus(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "status",
+		Short: "Tell what is stored, where, and with which model it was embedded",
+		Args:  wants(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := a.open(cmd.Context(), toList)
+			if err != nil {
+				return err
+			}
+			defer s.close()
+			st, err := a.readStatus(cmd.Context(), s)
+			if err != nil {
+				return err
+			}
+			return a.print(st, func(w io.Writer) error {
+				rows := [][]string{
+					{"file", st.File},
+					{"size", fmt.Sprintf("%.1f MB", float64(st.Bytes)/1e6)},
+					{"generation", strconv.FormatUint(st.Generation, 10)},
+					{"tools", fmt.Sprintf("%d of %d servers, %d disabled", st.Tools, len(st.Servers), st.Disabled)},
+					{"tokens", fmt.Sprintf("%d in a plain tools/list", st.Tokens)},
+				}
+				for _, m := range st.Models {
+					rows = append(rows, []string{"vectors", m.String()})
+				}
+				for _, d := range st.Damaged {
+					rows = append(rows, []string{"damaged", d})
+				}
+				return columns(w, nil, rows)
+			})
+		},
+	}
+}
+
+// String is a count as people read it.
+func (m modelCount) String() string {
+	out := fmt.Sprintf("%d of %s", m.Vectors, m.Name)
+	if m.Dims > 0 {
+		out += fmt.Sprintf(", %d dimensions", m.Dims)
+	}
+	out += fmt.Sprintf(", for %d of %d texts", m.Tools, m.Of)
+	if m.Use != "" {
+		out += " (" + m.Use + ")"
+	}
+	return out
+}
+
+func (a *app) readStatus(ctx context.Context, s *stack) (*indexStatus, error) {
+	model, err := builtinModel()
+	if err != nil {
+		return nil, err
+	}
+	snap, err := s.store.Load(ctx, store.View{Model: store.Model{Name: model.Name, Dims: model.Dims, Fingerprint: model.Fingerprint}})
+	if err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(s.store.Path())
+	if err != nil {
+		return nil, fileError("read status", s.store.Path(), err)
+	}
+	set := s.catalog.Set()
+	st := &indexStatus{
+		File: s.store.Path(), Bytes: info.Size(), Generation: snap.Generation, Tools: set.Len(), Vectors: len(snap.Vectors),
+		Model: model.Name, Dims: model.Dims, Servers: set.Servers(),
+	}
+	for _, t := range set.All() {
+		st.Tokens += t.Tokens()
+		if t.Disabled {
+			st.Disabled++
+		}
+	}
+	if st.Models, err = a.countModels(ctx, s, model); err != nil {
+		return nil, err
+	}
+	for _, d := range snap.Damaged {
+		st.Damaged = append(st.Damaged, d.String())
+	}
+	return st, nil
+}
+
+// countModels tells of all models that there are vectors of, and of the one that was chosen, whose name is all that is known of it before
+// it is asked.
+func (a *app) countModels(ctx context.Context, s *stack, builtin embed.Model) ([]modelCount, error) {
+	texts := s.catalog.Texts()
+	stored, err := s.store.Models(ctx, texts)
+	if err != nil {
+		return nil, err
+	}
+	chosen, err := a.chosenEmbedder()
+	if err != nil {
+		return nil, err
+	}
+	out := []modelCount{}
+	seen := chosen == nil
+	for _, m := range stored {
+		one := modelCount{Name: m.Name, Dims: m.Dims, Vectors: m.Vectors, Tools: m.Used, Of: len(texts)}
+		switch {
+		case chosen != nil && m.Name == chosen.Model().Name:
+			one.Use, seen = "chosen", true
+		case m.Fingerprint == builtin.Fingerprint:
+			one.Use = "builtin"
+		}
+		out = append(out, one)
+	}
+	if !seen {
+		out = append(out, modelCount{Name: chosen.Model().Name, Of: len(texts), Use: "chosen"})
+	}
+	return out, nil
+}
+
+func builtinModel() (embed.Model, error) {
+	s, err := embed.Builtin()
+	if err != nil {
+		return embed.Model{}, fmt.Errorf("open the built-in model: %w", err)
+	}
+	return s.Model(), nil
+}

@@ -1,0 +1,57 @@
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// ModelCount tells how many vectors of one model are stored.
+type ModelCount struct {
+	Model
+	Vectors int
+	Used    int // those of the texts that were asked for
+}
+
+// Models counts the vectors of every model that there are any of, by the model's name, and how many are of one of these texts. It
+// reads no vector, and does not notice a damaged one. The errors are those of Load.
+func (s *Store) Models(ctx context.Context, texts map[TextHash]bool) ([]ModelCount, error) {
+	var out []ModelCount
+	err := s.read(ctx, func(tx *bolt.Tx) error {
+		all := tx.Bucket([]byte(bucketVectors))
+		return all.ForEachBucket(func(key []byte) error {
+			m, ok := modelOf(key)
+			if !ok {
+				return nil
+			}
+			one := ModelCount{Model: m}
+			err := all.Bucket(key).ForEach(func(k, _ []byte) error {
+				one.Vectors++
+				if len(k) == len(TextHash{}) && texts[TextHash(k)] {
+					one.Used++
+				}
+				return nil
+			})
+			if one.Vectors > 0 {
+				out = append(out, one)
+			}
+			return err
+		})
+	})
+	slices.SortFunc(out, func(a, b ModelCount) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Fingerprint, b.Fingerprint)) })
+	return out, err
+}
+
+// modelOf reads what Model.key wrote.
+func modelOf(key []byte) (m Model, ok bool) {
+	parts := bytes.Split(key, []byte{0})
+	if len(parts) != 3 {
+		return m, false
+	}
+	dims, err := strconv.Atoi(string(parts[2]))
+	return Model{Name: string(parts[0]), Fingerprint: string(parts[1]), Dims: dims}, err == nil
+}
