@@ -161,6 +161,7 @@ func (c *Catalog) complete(ctx context.Context, st *state, batch *store.Batch) e
 	made, err := c.o.indexer.prepare(ctx, st.entries, st.made, c.o.Progress)
 	c.unsaved.add(made) // also if the write below fails: nothing is embedded twice
 	st.made.add(made)
+	decided := !batch.Empty() // there is something to write that nothing but this batch knows
 	if ctx.Err() != nil {
 		return &tool.Error{Code: tool.Timeout, Op: "prepare tools", Msg: "stopped before all tools were searchable", Hint: "try again", Err: ctx.Err()}
 	}
@@ -177,6 +178,10 @@ func (c *Catalog) complete(ctx context.Context, st *state, batch *store.Batch) e
 		return nil
 	}
 	gen, err := c.o.Store.Write(ctx, batch)
+	if err != nil && tool.CodeOf(err) == tool.Internal && !decided { // a disk that is full or cannot be written to keeps nobody from searching
+		c.o.Logger.Warn("what was made of tools could not be stored, and is made again by the next process", "error", err)
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,15 @@ func ReadFile(path string) (*Content, error) {
 		}
 		return nil, &tool.Error{Code: tool.Invalid, Op: "read file", Msg: "cannot read " + path, Hint: hint, Err: err}
 	}
-	return Parse(path, data)
+	content, err := Parse(path, data)
+	if absolute, absErr := filepath.Abs(path); err == nil && absErr == nil {
+		for _, src := range content.Sources {
+			if f, ok := src.(*fileSource); ok {
+				f.path = absolute
+			}
+		}
+	}
+	return content, err
 }
 
 // Parse is ReadFile for content that is already in memory, and is kept. The base name of path, without its extension,

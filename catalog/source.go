@@ -23,6 +23,9 @@ type reader interface {
 	read(ctx context.Context) ([]*tool.Tool, []tool.Finding, error)
 }
 
+// located is a source that lies in a file.
+type located interface{ location() string }
+
 // cleaning is part of each digest: raise it whenever reading or cleaning gives other tools than before for the same input,
 // so that stored tools are read anew.
 const cleaning = "1"
@@ -30,12 +33,15 @@ const cleaning = "1"
 // fileSource is one server of a file. Its tools are read when they are asked for, since mostly nothing has changed.
 type fileSource struct {
 	name  string
+	path  string // of the file, absolute; "" for one that is only in memory
 	data  []byte // of the whole file
 	parse func() ([]*tool.Tool, []tool.Finding, error)
 }
 
 // Name returns the server's name.
 func (f *fileSource) Name() string { return f.name }
+
+func (f *fileSource) location() string { return f.path }
 
 // Tools reads the tools out of the file.
 func (f *fileSource) Tools(ctx context.Context) ([]*tool.Tool, error) {

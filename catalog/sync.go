@@ -28,6 +28,7 @@ type Report struct {
 // offer is what a source answered.
 type offer struct {
 	name   string
+	path   string // of the file that the source is in; "" for others
 	digest [32]byte
 	same   bool // the digest is the one stored: the tools were not read
 	tools  []*tool.Tool
@@ -107,6 +108,9 @@ func (c *Catalog) ask(ctx context.Context, src Source) *offer {
 // read gets the tools of a source and cleans them, one by one.
 func (c *Catalog) read(ctx context.Context, src Source, digest [32]byte) *offer {
 	o := &offer{name: src.Name(), digest: digest, kept: map[tool.ID]bool{}}
+	if f, ok := src.(located); ok {
+		o.path = f.location()
+	}
 	if o.err = checkSourceName(o.name); o.err != nil {
 		return o
 	}
@@ -213,7 +217,7 @@ func (d *differ) diff(o *offer) Report {
 	slices.Sort(r.Changed)
 	note := encodeFindings(r.Findings)
 	if !known || stored.Stale || stored.Digest != o.digest || !bytes.Equal(stored.Note, note) || len(r.Added)+len(r.Changed)+len(r.Removed) > 0 {
-		d.batch.Sources = append(d.batch.Sources, store.SourceState{Name: o.name, Digest: o.digest, Synced: d.now, Note: note})
+		d.batch.Sources = append(d.batch.Sources, store.SourceState{Name: o.name, Digest: o.digest, Synced: d.now, Note: note, Path: o.path})
 	}
 	return r
 }

@@ -73,6 +73,7 @@ type Learner struct {
 	stopped sync.Once
 	tasks   sync.WaitGroup
 	begun   atomic.Bool
+	failing bool // the disk, of which the log tells once; work alone uses it
 
 	disk sync.Mutex // held while the disk is read or written, which is done by one at a time
 

@@ -2,6 +2,7 @@ package learn
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"tooldex/tool"
@@ -59,8 +60,7 @@ func (l *Learner) work() {
 		case <-timer.C:
 		}
 		l.sweep(false)
-		l.try(l.Flush(ctx))
-		l.try(l.refresh(ctx))
+		l.try(errors.Join(l.Flush(ctx), l.refresh(ctx)))
 		began := time.Now()
 		l.rebuild()
 		timer.Reset(max(l.o.Flush, restFactor*time.Since(began))) // much evidence takes long to digest: that must not be all it does
@@ -78,9 +78,10 @@ func (l *Learner) waiting() int {
 
 // try logs an error: what was not written stays pending, and is tried again.
 func (l *Learner) try(err error) {
-	if err != nil {
+	if err != nil && !l.failing {
 		l.o.Logger.Warn("what use teaches could not be stored or read; it is tried again", "err", err)
 	}
+	l.failing = err != nil
 }
 
 // Close notes what it was told until now, writes it and ends. It returns the error of the last write, and is idempotent. A

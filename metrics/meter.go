@@ -101,6 +101,7 @@ func (m *Meter) work() {
 	defer cancel()
 	tick := time.NewTicker(m.o.Flush)
 	defer tick.Stop()
+	failing := false
 	for {
 		select {
 		case <-m.stop:
@@ -111,9 +112,10 @@ func (m *Meter) work() {
 		if err == nil {
 			err = m.load(ctx)
 		}
-		if err != nil { // what was not written stays, and is tried again
+		if err != nil && !failing { // what was not written stays, and is tried again
 			m.o.Logger.Warn("what was counted could not be stored or read; it is tried again", "err", err)
 		}
+		failing = err != nil
 	}
 }
 

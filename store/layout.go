@@ -111,7 +111,10 @@ func (s *Store) layoutOf(tx *bolt.Tx) (int, error) {
 	b := tx.Bucket([]byte(bucketMeta))
 	if b == nil {
 		if k, _ := tx.Cursor().First(); k != nil {
-			return 0, s.damaged(fmt.Errorf("not a tooldex file: it has a bucket %q", k))
+			return 0, &tool.Error{
+				Code: tool.Internal, Op: "open store", Msg: fmt.Sprintf("%s is of another program: it has a bucket %q", s.path, k),
+				Hint: `choose another directory with --data-dir, or have "tooldex index rebuild" move it aside`,
+			}
 		}
 		return 0, nil
 	}

@@ -30,7 +30,7 @@ var (
 
 // view runs fn in a read transaction under the shared lock.
 func (s *Store) view(ctx context.Context, fn func(*bolt.Tx) error) error {
-	return s.section(ctx, true, func(db *bolt.DB) error {
+	err := s.section(ctx, true, func(db *bolt.DB) error {
 		return db.View(func(tx *bolt.Tx) error {
 			if err := s.whole(tx); err != nil {
 				return err
@@ -38,11 +38,13 @@ func (s *Store) view(ctx context.Context, fn func(*bolt.Tx) error) error {
 			return fn(tx)
 		})
 	})
+	s.trouble.note(true, err)
+	return err
 }
 
 // update runs fn in a write transaction under the exclusive lock. When it returns nil, the changes are on the disk.
 func (s *Store) update(ctx context.Context, fn func(*bolt.Tx) error) error {
-	return s.section(ctx, false, func(db *bolt.DB) error {
+	err := s.section(ctx, false, func(db *bolt.DB) error {
 		return db.Update(func(tx *bolt.Tx) error {
 			if err := s.whole(tx); err != nil {
 				return err
@@ -53,6 +55,8 @@ func (s *Store) update(ctx context.Context, fn func(*bolt.Tx) error) error {
 			return s.step("commit")
 		})
 	})
+	s.trouble.note(false, err)
+	return err
 }
 
 // section opens the file, which it makes where there is none, waits for its lock, runs fn and closes the file. A damaged file makes bbolt panic, and a
@@ -187,7 +191,7 @@ func (s *Store) damaged(err error) error {
 	return &tool.Error{
 		Code: tool.Internal, Op: "store", Msg: "the file " + s.path + " is damaged",
 		Hint: `run "tooldex index rebuild": it keeps the damaged file as a backup, saves what can be read, and the next import adds the rest`,
-		Err:  err,
+		Err:  damage{err},
 	}
 }
 

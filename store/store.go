@@ -34,6 +34,8 @@ type Store struct {
 	o    Options
 	turn chan struct{} // holds one token: sections of this process take turns here instead of polling the file lock
 	seen seen
+
+	trouble trouble
 	// fault, set by tests only, is asked before each step of a section and makes it fail.
 	fault func(step string) error
 }
