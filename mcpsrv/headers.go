@@ -15,7 +15,7 @@ import (
 // before it.
 func (s *Server) checkHeaders(set *tool.Set) {
 	wanted := map[string]json.RawMessage{}
-	if s.chosen(set) == Full {
+	if s.ways.Load().chosen(set) == Full {
 		for _, t := range set.All() {
 			if !t.Disabled && bytes.Contains(t.InputSchema, []byte(`"x-mcp-header"`)) {
 				wanted[listedName(set, t)] = t.InputSchema

@@ -49,7 +49,7 @@ func moveLazy(params json.RawMessage) json.RawMessage {
 
 // noting has moveLazy see what comes over a transport, in lazy mode.
 func (s *Server) noting(t mcp.Transport) mcp.Transport {
-	if s.o.Mode != Lazy {
+	if s.ways.Load().mode != Lazy {
 		return t
 	}
 	return notingTransport{t}

@@ -67,7 +67,7 @@ func (s *Server) listing(set *tool.Set, mode Mode) *listing {
 	}
 	l := &listing{version: set.Version(), at: make(map[tool.ID]int)}
 	if mode != Full {
-		summary := cmp.Or(s.o.Summary, summarize(set))
+		summary := cmp.Or(s.ways.Load().summary, summarize(set))
 		for _, m := range s.meta {
 			if m.only == "" || m.only == mode {
 				l.add("", m.listed(mode, summary))
@@ -108,7 +108,7 @@ func (s *Server) always(set *tool.Set) map[tool.ID]bool {
 			l.always[t.ID()] = true
 		}
 	}
-	for _, name := range s.o.Always {
+	for _, name := range s.ways.Load().always {
 		t, err := s.resolve(set, name)
 		switch {
 		case err == nil:

@@ -39,9 +39,10 @@ type asker interface {
 
 // modeOf tells in which mode a client is served now.
 func (s *Server) modeOf(r asker, set *tool.Set) Mode {
-	mode := s.o.Mode
-	if mode == Auto {
-		mode = s.chosen(set)
+	now := s.ways.Load()
+	mode := now.mode
+	if now.mode == Auto {
+		mode = now.chosen(set)
 		if mode == Search && s.follows(r) {
 			mode = Dynamic
 		}
@@ -49,7 +50,7 @@ func (s *Server) modeOf(r asker, set *tool.Set) Mode {
 	if mode == Dynamic && stateless(r) {
 		mode = Search
 	}
-	if s.o.Mode == Auto {
+	if now.mode == Auto {
 		s.logChoice(r, mode)
 	}
 	return mode
@@ -57,11 +58,11 @@ func (s *Server) modeOf(r asker, set *tool.Set) Mode {
 
 // chosen is the part of Auto's choice that is the same for all clients. A catalogue that is still empty is served as Search:
 // a client that does not follow changes would otherwise never learn of what comes.
-func (s *Server) chosen(set *tool.Set) Mode {
-	if s.o.Mode != Auto {
-		return s.o.Mode
+func (now *ways) chosen(set *tool.Set) Mode {
+	if now.mode != Auto {
+		return now.mode
 	}
-	left := s.o.Threshold
+	left := now.threshold
 	for _, t := range set.All() {
 		if t.Disabled {
 			continue
@@ -70,7 +71,7 @@ func (s *Server) chosen(set *tool.Set) Mode {
 			return Search
 		}
 	}
-	if left == s.o.Threshold {
+	if left == now.threshold {
 		return Search
 	}
 	return Full
@@ -91,7 +92,7 @@ func (s *Server) follows(r asker) bool {
 		return true
 	}
 	info := r.ClientInfo()
-	return info != nil && (knownFollower(info.Name, info.Version) || s.followers[info.Name])
+	return info != nil && (knownFollower(info.Name, info.Version) || s.ways.Load().followers[info.Name])
 }
 
 // knownFollower goes by the names that clients give in initialize.
@@ -131,7 +132,7 @@ func (s *Server) logChoice(r asker, mode Mode) {
 	}
 	s.mu.Unlock()
 	if !known {
-		s.o.Logger.Info("mode chosen", "mode", mode, "client", name, "revision", r.ProtocolVersion(), "threshold", s.o.Threshold)
+		s.o.Logger.Info("mode chosen", "mode", mode, "client", name, "revision", r.ProtocolVersion(), "threshold", s.ways.Load().threshold)
 	}
 }
 

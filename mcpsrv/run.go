@@ -80,7 +80,7 @@ func (s *Server) Handler() http.Handler {
 			}
 		}()
 		s.disown(r)
-		if s.o.Mode == Lazy {
+		if s.ways.Load().mode == Lazy {
 			noteLazy(w, r)
 		}
 		if r.Header.Get("Mcp-Protocol-Version") >= statelessRevision {

@@ -88,17 +88,17 @@ type Related interface {
 
 // Server is an MCP server over a catalogue. It is safe for concurrent use. Close ends it.
 type Server struct {
-	o         Options
-	run       string // tells the connections of this run from those of others
-	mcp       *mcp.Server
-	send      mcp.MethodHandler // sends to one client what the SDK sends to all
-	followers map[string]bool   // Options.Followers
-	meta      []metaTool
-	checkers  checkers // of arguments
-	outputs   checkers // of structured results
-	listings  listings
-	sessions  sessions
-	owners    owners
+	o        Options
+	run      string // tells the connections of this run from those of others
+	mcp      *mcp.Server
+	send     mcp.MethodHandler // sends to one client what the SDK sends to all
+	ways     atomic.Pointer[ways]
+	meta     []metaTool
+	checkers checkers // of arguments
+	outputs  checkers // of structured results
+	listings listings
+	sessions sessions
+	owners   owners
 
 	subscriptions subscriptions
 	holds         holds
@@ -115,10 +115,8 @@ type Server struct {
 
 // New returns a ready Server. It starts nothing; it asks the catalogue for its set, to know later what has changed.
 func New(o Options) *Server {
-	s := &Server{o: o.withDefaults(), run: rand.Text(), followers: map[string]bool{}, choices: map[string]bool{}, headed: map[string]json.RawMessage{}}
-	for _, name := range o.Followers {
-		s.followers[name] = true
-	}
+	s := &Server{o: o.withDefaults(), run: rand.Text(), choices: map[string]bool{}, headed: map[string]json.RawMessage{}}
+	s.ways.Store(waysOf(s.o))
 	s.closing, s.close = context.WithCancel(context.Background())
 	s.meta = metaTools()
 	s.checkers.log, s.checkers.unusable = s.o.Logger, "input schema cannot be checked, calls are forwarded as they are"
@@ -154,7 +152,7 @@ func New(o Options) *Server {
 // fingerprint tells apart what clients would be listed, but for what each has of its own. Those in lazy mode may have asked
 // for all of it.
 func (s *Server) fingerprint(set *tool.Set) string {
-	mode := s.chosen(set)
+	mode := s.ways.Load().chosen(set)
 	if mode == Lazy {
 		mode = eager
 	}

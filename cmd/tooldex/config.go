@@ -184,15 +184,25 @@ func (c *configuration) value(key string) (any, string) {
 	return nil, ""
 }
 
-// overlay returns getenv for what reads the environment: where it says nothing, the file does.
+// overlay returns getenv for what reads the environment: where it says nothing, the file does, as it was read last.
 func (c *configuration) overlay(getenv func(string) string) func(string) string {
-	fromFile := map[string]string{}
+	keys := map[string]string{}
 	for _, s := range settings() {
-		if v, ok := c.file.values[s.key]; ok && s.env != "" {
-			fromFile[s.env] = configText(v)
+		if s.env != "" {
+			keys[s.env] = s.key
 		}
 	}
-	return func(name string) string { return cmp.Or(getenv(name), fromFile[name]) }
+	return func(name string) string {
+		if v := getenv(name); v != "" {
+			return v
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if v, ok := c.file.values[keys[name]]; ok {
+			return configText(v)
+		}
+		return ""
+	}
 }
 
 // give sets the flags that nothing else is read for.
@@ -248,7 +258,9 @@ func (c *configuration) servers() []tool.Server {
 func (c *configuration) profiles(path string) (map[string]profile, error) {
 	var out map[string]profile
 	if c != nil {
+		c.mu.Lock()
 		out = maps.Clone(c.file.profiles)
+		c.mu.Unlock()
 	}
 	if path == "" {
 		return out, nil
@@ -263,9 +275,11 @@ func (c *configuration) profiles(path string) (map[string]profile, error) {
 
 // reloaded tells what a look at the file brought.
 type reloaded struct {
-	servers bool     // the servers are others
-	level   string   // the level to log at from now on, "" if it is as before
-	restart []string // settings that need a restart, and were not told yet
+	servers  bool     // the servers are others
+	profiles bool     // so are the profiles
+	ways     bool     // and how tools are listed
+	level    string   // the level to log at from now on, "" if it is as before
+	restart  []string // settings that need a restart, and were not told yet
 }
 
 // reload looks whether the file says anything new. A file that cannot be read, or not understood, leaves everything as it was, and
@@ -322,23 +336,26 @@ func (c *configuration) forget() {
 
 // compare tells what is other in a new file than in the one that was read before.
 func (c *configuration) compare(file *configFile) reloaded {
-	out := reloaded{servers: !slices.EqualFunc(c.file.servers, file.servers, sameServer)}
+	out := reloaded{
+		servers:  !slices.EqualFunc(c.file.servers, file.servers, sameServer),
+		profiles: !reflect.DeepEqual(c.file.profiles, file.profiles),
+	}
 	for _, s := range settings() {
 		before, now := c.file.values[s.key], file.values[s.key]
 		if reflect.DeepEqual(before, now) {
 			continue
 		}
-		if _, origin := c.value(s.key); origin == "environment" || origin == "flag" {
+		if _, origin := c.value(s.key); origin == "environment" || origin == "flag" && s.kind != "array" {
 			continue // it does not count
 		}
-		if s.key == "logLevel" {
+		switch s.key {
+		case "logLevel":
 			out.level = configText(cmp.Or(now, s.initial))
-			continue
+		case "serve.mode", "serve.threshold", "serve.follows", "serve.always", "serve.summary":
+			out.ways = true
+		default:
+			c.needRestart(&out, s.key)
 		}
-		c.needRestart(&out, s.key)
-	}
-	if !reflect.DeepEqual(c.file.profiles, file.profiles) {
-		c.needRestart(&out, "profiles")
 	}
 	return out
 }

@@ -19,12 +19,12 @@ import (
 // endpoints are the MCP servers that one process offers: that of all tools, one for each profile, one for each mode under the
 // mode's name, and those again for clients that may only read. Each is made when it is first asked for.
 type endpoints struct {
-	base     mcpsrv.Options // of the one for all tools
-	profiles map[string]profile
-	meter    *metrics.Meter // counts what they do
-	chosen   *selections    // knows what profiles prefer; nil if they prefer nothing
+	book   *profileBook
+	meter  *metrics.Meter // counts what they do
+	chosen *selections    // knows what profiles prefer; nil if they prefer nothing
 
 	mu     sync.Mutex
+	base   mcpsrv.Options // of the one for all tools; what of it changes is read under mu
 	made   map[view]endpoint
 	closed bool
 }
@@ -37,10 +37,10 @@ type endpoint struct {
 // wholeName is the name of the endpoint for all tools.
 const wholeName = ""
 
-func newEndpoints(base mcpsrv.Options, profiles map[string]profile, meter *metrics.Meter) *endpoints {
-	e := &endpoints{base: base, profiles: profiles, meter: meter, made: map[view]endpoint{}}
-	for _, name := range slices.Sorted(maps.Keys(profiles)) {
-		warnUnknownServers(base.Logger, name, profiles[name], base.Catalog.Set())
+func newEndpoints(base mcpsrv.Options, book *profileBook, meter *metrics.Meter) *endpoints {
+	e := &endpoints{base: base, book: book, meter: meter, made: map[view]endpoint{}}
+	for name, p := range book.sorted() {
+		warnUnknownServers(base.Logger, name, p, base.Catalog.Set())
 	}
 	return e
 }
@@ -59,7 +59,7 @@ func warnUnknownServers(log *slog.Logger, name string, p profile, set *tool.Set)
 // Unavailable after close.
 func (e *endpoints) get(v view) (endpoint, error) {
 	name := v.profile
-	p, ok := e.profiles[name]
+	p, ok := e.book.get(name)
 	if !ok && name != wholeName {
 		p.Mode = mcpsrv.Mode(name)
 		if checkMode(p.Mode) != nil {
@@ -87,15 +87,10 @@ func (e *endpoints) get(v view) (endpoint, error) {
 	return one, nil
 }
 
-// policy tells what of the tools there are a profile shows.
-func (p profile) policy(tools selection.Source, readOnly bool) selection.Policy {
-	return selection.Policy{Servers: p.Servers, ReadOnly: readOnly, Tools: tools}
-}
-
 // policy tells what a view shows, without what the profile prefers to hide. A mode has the preferences of the whole.
 func (e *endpoints) policy(v view) selection.Policy {
-	p := e.profiles[v.profile].policy(e.base.Catalog, v.readOnly)
-	if _, ok := e.profiles[v.profile]; !ok {
+	p := e.book.policy(e.base.Catalog, v)
+	if _, ok := e.book.get(v.profile); !ok {
 		v.profile = wholeName
 	}
 	if e.chosen != nil {
@@ -111,6 +106,11 @@ func (p profile) apply(o mcpsrv.Options, meter *metrics.Meter, policy selection.
 	if o.Upstreams != nil {
 		o.Upstreams = policy.Upstreams(o.Upstreams)
 	}
+	return p.ways(o)
+}
+
+// ways returns o with what a profile says of how its tools are listed.
+func (p profile) ways(o mcpsrv.Options) mcpsrv.Options {
 	if p.Mode != "" {
 		o.Mode = p.Mode
 	}
@@ -121,8 +121,24 @@ func (p profile) apply(o mcpsrv.Options, meter *metrics.Meter, policy selection.
 	return o
 }
 
+// reconfigure serves other profiles, and in other ways, from now on. Sessions go on; those of a profile that is gone see no tool.
+func (e *endpoints) reconfigure(base mcpsrv.Options) {
+	e.mu.Lock()
+	e.base.Mode, e.base.Threshold, e.base.Followers, e.base.Always, e.base.Summary = base.Mode, base.Threshold, base.Followers, base.Always, base.Summary
+	base = e.base
+	made := maps.Clone(e.made)
+	e.mu.Unlock()
+	for v, one := range made {
+		p, ok := e.book.get(v.profile)
+		if mode := mcpsrv.Mode(v.profile); !ok && checkMode(mode) == nil {
+			p.Mode = mode
+		}
+		one.Reconfigure(p.ways(base))
+	}
+}
+
 func (e *endpoints) hint() string {
-	names := slices.Sorted(maps.Keys(e.profiles))
+	names := slices.Sorted(maps.Keys(e.book.all()))
 	for _, mode := range mcpsrv.Modes() {
 		names = append(names, string(mode))
 	}

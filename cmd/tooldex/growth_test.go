@@ -30,7 +30,7 @@ func TestMemoryDoesNotGrow(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.close()
-	chosen, err := a.newSelections(t.Context(), s, nil, nil)
+	chosen, err := a.newSelections(t.Context(), s, newProfileBook(nil), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,6 +29,8 @@ type live struct {
 	changed func()
 	// preferences are read again, too, if they are there.
 	preferences *selection.Keeper
+	// reconfigure takes over what is new of profiles, and of how tools are listed; nil for nobody.
+	reconfigure func(reloaded)
 	queue       chan string // names of servers to read again
 	tasks       sync.WaitGroup
 }

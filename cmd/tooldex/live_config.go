@@ -35,6 +35,9 @@ func (l *live) configure(ctx context.Context) {
 	for _, key := range news.restart {
 		l.app.log.Warn("a change of the configuration holds when tooldex is started again", "key", key)
 	}
+	if l.reconfigure != nil {
+		l.reconfigure(news)
+	}
 	if !news.servers {
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -90,8 +91,17 @@ func TestServeReadsConfigAgain(t *testing.T) {
 	says("serve has no key") // it was asked, so it says so again
 	shouts("probe__shout")
 
-	write("serve: {mode: full}\nservers: {second: {command: %q}}", upstream)
-	says("key=serve.mode")
+	lists := func(names ...string) func() bool {
+		return func() bool {
+			have := toolNames(t, session)
+			return !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(have, name) })
+		}
+	}
+	write("serve: {mode: search, always: [second__shout]}\nservers: {probe: {command: %q}, second: {command: %[1]q}}", upstream)
+	waitFor(t, changed, lists("search_tools", "second__shout"))
+	write("serve: {mode: full, rate: 7}\nservers: {second: {command: %q}}", upstream)
+	says("key=serve.rate")
+	waitFor(t, changed, lists("shout"))
 	waitFor(t, changed, func() bool { return finds("shout")() && !finds("probe__shout")() })
 	shouts("shout") // with one server tools keep their names
 }

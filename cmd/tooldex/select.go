@@ -32,7 +32,7 @@ func newSelect(a *app) *cobra.Command {
 				return err
 			}
 			defer s.close()
-			x, err := a.newSelections(cmd.Context(), s, nil, list(a.getenv("ALWAYS_AVAILABLE_TOOLS")))
+			x, err := a.newSelections(cmd.Context(), s, newProfileBook(nil), list(a.getenv("ALWAYS_AVAILABLE_TOOLS")))
 			if err != nil {
 				return err
 			}

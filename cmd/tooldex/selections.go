@@ -15,19 +15,19 @@ import (
 
 // selections choose tools and keep preferences, for each profile its own. It is a httpapi.Preferences.
 type selections struct {
-	stack    *stack
-	profiles map[string]profile
-	kept     *selection.Keeper
-	o        selection.Options // what holds for all profiles
-	always   []string
-	changed  func() // is called when preferences were changed here; nil for nobody
+	stack   *stack
+	book    *profileBook
+	kept    *selection.Keeper
+	o       selection.Options // what holds for all profiles
+	changed func()            // is called when preferences were changed here; nil for nobody
 
-	mu   sync.Mutex
-	made map[view]*selection.Selector
+	mu     sync.Mutex
+	always []string
+	made   map[view]*selection.Selector
 }
 
-// newSelections reads what is preferred. The profiles may be nil.
-func (a *app) newSelections(ctx context.Context, s *stack, profiles map[string]profile, always []string) (*selections, error) {
+// newSelections reads what is preferred.
+func (a *app) newSelections(ctx context.Context, s *stack, book *profileBook, always []string) (*selections, error) {
 	o, err := a.selectionOptions()
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (a *app) newSelections(ctx context.Context, s *stack, profiles map[string]p
 	if err != nil {
 		return nil, err
 	}
-	return &selections{stack: s, profiles: profiles, kept: kept, o: o, always: always, made: map[view]*selection.Selector{}}, nil
+	return &selections{stack: s, book: book, kept: kept, o: o, always: always, made: map[view]*selection.Selector{}}, nil
 }
 
 // selectionOptions reads what the environment says of selections.
@@ -71,7 +71,7 @@ func (x *selections) preferred(profile string) func() *selection.Preferred {
 }
 
 func (x *selections) check(profile string) error {
-	if _, ok := x.profiles[profile]; !ok && profile != wholeName {
+	if _, ok := x.book.get(profile); !ok && profile != wholeName {
 		return &tool.Error{Code: tool.NotFound, Op: "find profile", Msg: fmt.Sprintf("there is no profile %q", profile), Hint: "tooldex serve --profiles names a file of profiles"}
 	}
 	return nil
@@ -87,8 +87,8 @@ func (x *selections) of(v view) (*selection.Selector, error) {
 	if s := x.made[v]; s != nil {
 		return s, nil
 	}
-	p, o := x.profiles[v.profile], x.o
-	policy := p.policy(x.stack.catalog, v.readOnly)
+	p, _ := x.book.get(v.profile)
+	o, policy := x.o, x.book.policy(x.stack.catalog, v)
 	policy.Preferred = x.preferred(v.profile)
 	o.Searcher, o.Catalog = policy.Searcher(x.stack.engine), policy.Catalog(x.stack.catalog)
 	o.Embedder, o.Preferred, o.Profile = x.stack.model.Embedder, policy.Preferred, v.profile
@@ -96,6 +96,14 @@ func (x *selections) of(v view) (*selection.Selector, error) {
 	s := selection.NewSelector(o)
 	x.made[v] = s
 	return s, nil
+}
+
+// reconfigure has tools always available other than before, and profiles others. What sessions were given is chosen anew.
+func (x *selections) reconfigure(always []string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.always = always
+	clear(x.made)
 }
 
 // view returns a httpapi.Selector for a server that shows v.

@@ -30,6 +30,8 @@ type serveFlags struct {
 	tokenFile string
 	tokens    string  // a file of tokens that are good for less
 	rate      float64 // zero means the default, less means no limit
+
+	given *serveFlags // as they were given, before the environment filled them in
 }
 
 func newServe(a *app) *cobra.Command {
@@ -84,6 +86,8 @@ func newServe(a *app) *cobra.Command {
 
 // fromEnvironment fills in what no flag says.
 func (f *serveFlags) fromEnvironment(getenv func(string) string) {
+	given := *f
+	f.given = &given
 	f.mode = cmp.Or(f.mode, getenv("TOOLDEX_MODE"), string(mcpsrv.Auto))
 	f.file = cmp.Or(f.file, getenv("TOOLDEX_PROFILES"))
 	f.profile = cmp.Or(f.profile, getenv("TOOLDEX_PROFILE"))
@@ -118,7 +122,8 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		return err
 	}
 	defer s.close()
-	chosen, err := a.newSelections(ctx, s, profiles, f.always)
+	book := newProfileBook(profiles)
+	chosen, err := a.newSelections(ctx, s, book, f.always)
 	if err != nil {
 		return err
 	}
@@ -140,13 +145,14 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		Searcher: tracer.Searcher(s.engine), Caller: tracer.Caller(gw), Upstreams: gw, Catalog: s.catalog, Related: s.engine, Learner: s.learner, Enricher: s.catalog, Version: version, Logger: a.log,
 		Mode: mcpsrv.Mode(f.mode), Threshold: f.threshold, Followers: f.follows, Always: f.always, Summary: f.summary,
 		AnyHost: true, // httpapi checks hosts, for all of its paths
-	}, profiles, meter)
+	}, book, meter)
 	all.chosen = chosen
 	chosen.changed = func() { all.each((*mcpsrv.Server).CatalogChanged) }
 	srv, err := all.get(view{profile: f.profile})
 	if err != nil {
 		return errors.Join(usageError{fmt.Sprintf("there is no profile %q", f.profile), all.hint()}, gw.Close())
 	}
+	live.reconfigure = (&liveServe{app: a, all: all, chosen: chosen, flags: f}).follow
 	live.start(ctx, gw, func() { all.each((*mcpsrv.Server).CatalogChanged) })
 	s.learner.Start()
 	meter.Start()
