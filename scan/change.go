@@ -11,14 +11,10 @@ import (
 )
 
 // Change is one field that is not the same in two forms of a tool.
-type Change struct {
-	Field string `json:"field"`         // as in JSON
-	Was   string `json:"was,omitempty"` // "" if it was not there
-	Now   string `json:"now,omitempty"` // "" if it is not there any more
-}
+type Change = tool.Change
 
 // Difference returns what of a tool a model can read that is not the same in two forms of it, by field. The texts are whole, and may hold
-// invisible characters; [Visible] shows them.
+// invisible characters.
 func Difference(was, now *tool.Tool) []Change {
 	before, after := fieldsOf(was), fieldsOf(now)
 	all := maps.Clone(before)

@@ -63,11 +63,11 @@ func TestDifference(t *testing.T) {
 		InputSchema: json.RawMessage(`{"properties":{"q":{"type":"string","maxLength":9007199254740994},"x":{"anyOf":[{"type":"number"}]}}}`),
 	}
 	want := []Change{
-		{"annotations.readOnlyHint", "true", ""},
-		{"inputSchema.properties.q.maxLength", "9007199254740993", "9007199254740994"},
-		{"inputSchema.properties.x.anyOf.0.type", "string", "number"},
-		{"inputSchema.required", `["q"]`, ""},
-		{"title", "", "Notes"},
+		{Field: "annotations.readOnlyHint", Was: "true", Now: ""},
+		{Field: "inputSchema.properties.q.maxLength", Was: "9007199254740993", Now: "9007199254740994"},
+		{Field: "inputSchema.properties.x.anyOf.0.type", Was: "string", Now: "number"},
+		{Field: "inputSchema.required", Was: `["q"]`, Now: ""},
+		{Field: "title", Was: "", Now: "Notes"},
 	}
 	if diff := gocmp.Diff(want, Difference(was, now)); diff != "" {
 		t.Errorf("difference (-want +got):\n%s", diff)

@@ -9,24 +9,17 @@ import (
 	"tooldex/tool"
 )
 
-// Severity says how sure and how bad a finding is.
-type Severity string
-
-// The severities.
+// The severities of findings.
 const (
-	Medium Severity = "medium" // such texts are seldom honest
-	High   Severity = "high"   // no honest tool needs it
+	Medium = tool.Medium // such texts are seldom honest
+	High   = tool.High   // no honest tool needs it
 )
 
+// Version is that of the rules: it is raised when they find something else than before, so that tools are looked at again.
+const Version = 1
+
 // Finding is one thing in a tool that looks like an attack on the model that reads it, or on the person who trusts it.
-type Finding struct {
-	Rule     string   `json:"rule"` // the ID of one of Rules
-	Severity Severity `json:"severity"`
-	Field    string   `json:"field"`   // as in JSON: "description", "inputSchema.properties.note.description"
-	Excerpt  string   `json:"excerpt"` // of the field, on one line, with what is invisible written out; at most some 160 characters
-	Why      string   `json:"why"`
-	Remedy   string   `json:"remedy"`
-}
+type Finding = tool.Suspicion
 
 // Scanner looks at tools one by one, beside those of other servers. It is not changed once it is made, and safe for concurrent use.
 // The zero Scanner knows no other tools.

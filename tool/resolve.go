@@ -11,14 +11,17 @@ const maxChoices = 5
 
 // Resolve finds the tool that a client means by name: an ID, an exposed name, a name in a client's own decoration
 // (mcp__server__name, server:name, server.name, server/name), or a tool's own name where only one tool has it; case and
-// the choice of separators do not matter. It returns a NotFound error that names the nearest tools, or an Invalid one
-// that names the choices where several tools are meant.
+// the choice of separators do not matter. It returns a NotFound error that names the nearest tools, an Invalid one
+// that names the choices where several tools are meant, or a Denied one that tells why the tool is held.
 func (s *Set) Resolve(name string) (*Tool, error) {
 	matches := s.Spelled(name)
 	switch len(matches) {
 	case 1:
 		return s.tools[matches[0]], nil
 	case 0:
+		if err := s.refused(name); err != nil {
+			return nil, err
+		}
 		return nil, s.notFound(name)
 	}
 	choices := make([]string, 0, maxChoices)

@@ -20,6 +20,7 @@ type Set struct {
 	plain   map[string][]int // by own name, folded
 	full    map[string][]int // by server and name, folded
 	version string
+	held    []heldTool // known, and kept back
 	// signatures remembers what was asked for, since reading a schema costs more than a search.
 	signatures []atomic.Pointer[string]
 }
@@ -60,7 +61,7 @@ func newSet(tools []*Tool, exposed []string) *Set {
 		s.full[key] = append(s.full[key], i)
 		hash := t.Hash()
 		h.Write(hash[:])
-		hashBytes(h, []byte(s.exposed[i]))
+		hashBytes(h, []byte(s.exposed[i]+t.Warning))
 	}
 	s.version = hex.EncodeToString(h.Sum(nil)[:8])
 	return s
@@ -76,7 +77,13 @@ func (s *Set) Subset(keep func(*Tool) bool) *Set {
 			exposed = append(exposed, s.exposed[i])
 		}
 	}
-	return newSet(tools, exposed)
+	out := newSet(tools, exposed)
+	for _, h := range s.held {
+		if keep(h.tool) {
+			out.held = append(out.held, h)
+		}
+	}
+	return out
 }
 
 // All returns every tool, by ID.

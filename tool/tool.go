@@ -34,6 +34,8 @@ type Tool struct {
 	Deprecated string          `json:"deprecated,omitempty"` // what to use instead; "" means not deprecated
 	Always     bool            `json:"alwaysInclude,omitempty"`
 	NoBorrow   bool            `json:"noBorrow,omitempty"` // it is found by its own words alone: archetypes lend it none
+	// Warning says in our own words that the tool looks suspicious; "" if it does not, or is approved. It is no part of the content.
+	Warning string `json:"-"`
 }
 
 // Example shows one use of a tool.
