@@ -2,6 +2,7 @@ package audit
 
 import (
 	"errors"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -96,6 +97,25 @@ func (l *Log) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.failing
+}
+
+// Required reports whether calls are refused that cannot be recorded.
+func (l *Log) Required() bool { return l != nil && l.o.Required }
+
+// Probe returns why records cannot be written, nil if they can. It writes none.
+func (l *Log) Probe() error {
+	if l == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, err := os.Stat(l.o.Dir); errors.Is(err, fs.ErrNotExist) {
+		return nil // nothing is there yet, and the folder is made when it is needed
+	}
+	if _, err := l.enter(); err != nil {
+		return l.explain(err)
+	}
+	return unlock(l.head)
 }
 
 // Close makes what was written survive that the power goes, and closes the files. A Log must not be used after that.

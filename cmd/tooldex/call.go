@@ -1,22 +1,28 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"tooldex/confirm"
 	"tooldex/tool"
 )
 
 type callFlags struct {
 	json    string
 	timeout time.Duration
+	yes     bool // a person has said so
 }
 
 func newCall(a *app) *cobra.Command {
@@ -25,8 +31,9 @@ func newCall(a *app) *cobra.Command {
 		Use:   "call NAME [key=value...]",
 		Short: "Call a tool and print what it answers",
 		Long: "Call a tool and print what it answers. Arguments are key=value, read by the parameter's type, or key:=JSON; a key\n" +
-			"given twice makes a list. --json takes the whole object instead, - reads it from standard input, @FILE from a file.",
-		Example: "  tooldex call read_text_file path=/tmp/notes.txt head=10\n  tooldex call create_entities --json @entities.json",
+			"given twice makes a list. --json takes the whole object instead, - reads it from standard input, @FILE from a file.\n" +
+			"A tool that needs confirmation (serve.confirm) is asked about on a terminal, and elsewhere called only with --yes.",
+		Example: "  tooldex call read_text_file path=notes.txt head=10\n  tooldex call create_entities --json @entities.json",
 		Args:    wants(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := a.open(cmd.Context(), toList)
@@ -34,18 +41,25 @@ func newCall(a *app) *cobra.Command {
 				return err
 			}
 			defer s.close()
+			g, err := a.guards(s)
+			if err != nil {
+				return err
+			}
+			defer g.close(a)
 			t, err := s.catalog.Set().Resolve(args[0])
 			if err != nil {
+				g.log.Refused(cmd.Context(), args[0], tool.Call{Who: a.asker()}, err)
 				return forPeople(err)
 			}
 			arguments, err := f.arguments(a, t, args[1:])
 			if err != nil {
 				return err
 			}
-			return a.call(cmd, s, t, arguments, f.timeout)
+			return a.call(cmd.Context(), s, g, t, tool.Call{ID: t.ID(), Arguments: arguments, Progress: a.showProgress, Who: a.asker(), Confirmed: f.yes}, &f)
 		},
 	}
 	cmd.Flags().StringVar(&f.json, "json", "", "the arguments as one JSON object; - for standard input, @FILE for a file")
+	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "call it though it needs confirmation, without asking")
 	cmd.Flags().DurationVar(&f.timeout, "timeout", 0, "give up after this time (default: the server's)")
 	return cmd
 }
@@ -75,15 +89,26 @@ func (f *callFlags) arguments(a *app, t *tool.Tool, words []string) (json.RawMes
 	return raw, nil
 }
 
-func (a *app) call(cmd *cobra.Command, s *stack, t *tool.Tool, arguments json.RawMessage, timeout time.Duration) error {
+func (a *app) call(ctx context.Context, s *stack, g guards, t *tool.Tool, call tool.Call, f *callFlags) error {
+	guard := confirm.New(confirm.Options{Catalog: s.catalog, Rules: func() confirm.Rules { return g.rules }})
+	if guard.Needs(t) && !call.Confirmed && f.json != "-" && terminal(a.stdin) {
+		if call.Confirmed = a.saysYes(confirm.Question(call.ID, call.Arguments)); !call.Confirmed {
+			err := &tool.Error{Code: tool.Denied, Op: "call", Msg: "nothing was called", Err: tool.Declined}
+			g.log.Refused(ctx, t.Name, call, err)
+			return err
+		}
+	}
 	gw, err := a.gateway(s)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = gw.Close() }() // it always returns nil
-	ctx, cancel := withTimeout(cmd.Context(), timeout)
+	ctx, cancel := withTimeout(ctx, f.timeout)
 	defer cancel()
-	res, err := gw.Call(ctx, tool.Call{ID: t.ID(), Arguments: arguments, Progress: a.showProgress})
+	res, err := g.log.Caller(guard.Caller(gw)).Call(ctx, call)
+	if errors.Is(err, tool.Unasked) {
+		return &tool.Error{Code: tool.Denied, Op: "call", Msg: string(call.ID) + " needs to be confirmed; nothing was called", Hint: "give --yes, if you are sure", Err: tool.Unasked}
+	}
 	if err != nil {
 		return err
 	}
@@ -94,6 +119,14 @@ func (a *app) call(cmd *cobra.Command, s *stack, t *tool.Tool, arguments json.Ra
 		return silent(exitFailed)
 	}
 	return nil
+}
+
+// saysYes asks the person at the terminal.
+func (a *app) saysYes(question string) bool {
+	fmt.Fprintf(a.stderr, "%s\n\nMake it? [y/N] ", printable(question))
+	line, err := bufio.NewReader(a.stdin).ReadString('\n')
+	answer := strings.ToLower(strings.TrimSpace(line))
+	return err == nil && (answer == "y" || answer == "yes")
 }
 
 func (a *app) showProgress(p tool.Progress) {

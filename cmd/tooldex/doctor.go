@@ -25,7 +25,7 @@ const (
 // finding is what doctor has to say of one thing.
 type finding struct {
 	Status   string   `json:"status"`
-	Check    string   `json:"check"` // configuration, data, index, model, server, names, client, port, mode or search
+	Check    string   `json:"check"` // configuration, data, audit, index, model, server, names, client, port, mode or search
 	Subject  string   `json:"subject,omitempty"`
 	Message  string   `json:"message"`
 	Remedy   string   `json:"remedy,omitempty"`
@@ -80,6 +80,7 @@ func (d *doctor) examine(ctx context.Context, servers bool) {
 	if !d.demo && !d.data(ctx) {
 		return
 	}
+	d.audit(ctx)
 	d.embedding(ctx)
 	s, err := d.open(ctx, toSearch)
 	if err != nil {

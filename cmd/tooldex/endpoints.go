@@ -22,6 +22,7 @@ type endpoints struct {
 	book   *profileBook
 	meter  *metrics.Meter // counts what they do
 	chosen *selections    // knows what profiles prefer; nil if they prefer nothing
+	guards guards         // what stands around calls
 
 	mu     sync.Mutex
 	base   mcpsrv.Options // of the one for all tools; what of it changes is read under mu
@@ -74,7 +75,10 @@ func (e *endpoints) get(v view) (endpoint, error) {
 	if e.closed {
 		return endpoint{}, &tool.Error{Code: tool.Unavailable, Op: "find profile", Msg: "the server is closing"}
 	}
-	o := p.apply(e.base, e.meter, e.policy(v))
+	policy := e.policy(v)
+	o := p.apply(e.base, policy)
+	o.Searcher, o.Caller = e.searcher(v, policy, o.Catalog), e.caller(v, policy)
+	o.Auditor, o.Confirms = e.guards.log, e.guard(v).Needs
 	if ok {
 		o.Profile = name
 	}
@@ -99,10 +103,9 @@ func (e *endpoints) policy(v view) selection.Policy {
 	return p
 }
 
-// apply returns the options of a profile's server. What it is asked is counted, against a listing of the tools of the profile.
-func (p profile) apply(o mcpsrv.Options, meter *metrics.Meter, policy selection.Policy) mcpsrv.Options {
+// apply returns the options of a profile's server, but for what searches and calls.
+func (p profile) apply(o mcpsrv.Options, policy selection.Policy) mcpsrv.Options {
 	o.Catalog = policy.Catalog(o.Catalog)
-	o.Searcher, o.Caller = meter.Searcher(policy.Searcher(o.Searcher), o.Catalog), meter.Caller(policy.Caller(o.Caller))
 	if o.Upstreams != nil {
 		o.Upstreams = policy.Upstreams(o.Upstreams)
 	}

@@ -21,7 +21,8 @@ func (a *app) serveHTTP(ctx context.Context, addr string, who admission, s *stac
 	policy := all.policy(view{}) // lists show what is hidden, too: somebody must be able to show it again
 	said := words{s, a.borrow != "off"}
 	o := httpapi.Options{
-		Searcher: all.meter.Searcher(policy.Searcher(all.base.Searcher), s.catalog), Caller: all.meter.Caller(policy.Caller(all.base.Caller)),
+		Searcher: all.searcher(view{}, policy, s.catalog), Caller: all.caller(view{}, policy),
+		Auditor: all.guards.log, Confirms: all.guard(view{}).Needs, Ready: func(context.Context) error { return all.guards.ready() }, Ailing: all.guards.ailing,
 		Catalog: s.catalog, Upstreams: gw, Learner: s.learner, MCP: all,
 		Metrics: all.meter, Prometheus: all.meter, Trace: tracer.Request,
 		Selector: chosen.view(view{}), Preferences: chosen, Overlays: said, Insight: said, Operator: gw, Panel: web.Handler(),

@@ -13,6 +13,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"tooldex/confirm"
 	"tooldex/mcpsrv"
 	"tooldex/tool"
 )
@@ -23,6 +24,10 @@ type profile struct {
 	Servers []string    `yaml:"servers"` // whose tools there are; empty means all
 	Always  []string    `yaml:"always"`  // tools that are always listed
 	Summary string      `yaml:"summary"` // in place of that of the catalogue; "" means none
+	// Confirm says which tools need confirmation, "" as the whole does; the names add to those of the whole.
+	Confirm       confirm.Mode `yaml:"confirm"`
+	ConfirmTools  []string     `yaml:"confirmTools"`
+	ConfirmExcept []string     `yaml:"confirmExcept"`
 }
 
 // profileName is what a part of a URL may be without any escape.
@@ -41,7 +46,7 @@ func readProfiles(path string) (map[string]profile, error) {
 	return profiles, nil
 }
 
-// parseProfiles reads YAML or JSON: {"profiles": {"name": {"mode": …, "servers": […], "always": […], "summary": …}}}. Its
+// parseProfiles reads YAML or JSON: {"profiles": {"name": {"mode": …, "servers": […], "always": […], "summary": …, "confirm": …}}}. Its
 // errors are of code Invalid.
 func parseProfiles(b []byte) (map[string]profile, error) {
 	var file struct {
@@ -50,11 +55,14 @@ func parseProfiles(b []byte) (map[string]profile, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(b))
 	dec.KnownFields(true)
 	if err := dec.Decode(&file); err != nil && !errors.Is(err, io.EOF) {
-		return nil, &tool.Error{Code: tool.Invalid, Op: "read profiles", Msg: "profiles cannot be read: " + firstLine(err.Error()), Hint: "a profile has mode, servers, always and summary", Err: err}
+		return nil, &tool.Error{Code: tool.Invalid, Op: "read profiles", Msg: "profiles cannot be read: " + firstLine(err.Error()), Hint: "a profile has mode, servers, always, summary, confirm, confirmTools and confirmExcept", Err: err}
 	}
 	for _, name := range slices.Sorted(maps.Keys(file.Profiles)) {
 		if !profileName.MatchString(name) {
 			return nil, &tool.Error{Code: tool.Invalid, Op: "read profiles", Msg: fmt.Sprintf("%q cannot be the name of a profile", name), Hint: "use letters, digits, dots, hyphens and underscores, 64 at most"}
+		}
+		if err := file.Profiles[name].Confirm.Check(); err != nil {
+			return nil, &tool.Error{Code: tool.Invalid, Op: "read profiles", Msg: fmt.Sprintf("profile %s: confirm is %q", name, file.Profiles[name].Confirm), Hint: "use off, annotated, destructive or writes"}
 		}
 		if mode := file.Profiles[name].Mode; mode != "" {
 			if err := checkMode(mode); err != nil {

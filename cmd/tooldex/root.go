@@ -77,8 +77,9 @@ func newRoot(a *app) *cobra.Command {
 	f.BoolVar(&a.demo, "demo", false, "use the compiled-in demo catalogue in place of the stored tools")
 	root.AddCommand(
 		newServe(a), newSearch(a), newSelect(a), newList(a), newDescribe(a), newCall(a), newImport(a), newServers(a), newTokens(a), newEval(a), newEnrich(a),
-		newIndex(a), newLearn(a), newConfig(a), newConnect(a), newDoctor(a), newHealth(a), newVersion(a),
+		newIndex(a), newLearn(a), newConfig(a), newConnect(a), newAudit(a), newDoctor(a), newHealth(a), newVersion(a),
 	)
+	a.accounted(root)
 	root.InitDefaultCompletionCmd()
 	return root
 }

@@ -115,6 +115,8 @@ func profileSchema() schema {
 	abouts := map[string]schema{
 		"mode": stringOf("what tools/list holds; that of the whole if it is left out", modeNames()...), "servers": listOf("string", "whose tools there are; all if it is left out"),
 		"always": listOf("string", "tools that are always listed"), "summary": stringOf("what search_tools says of the catalogue"),
+		"confirm":      stringOf("which tools a person has to confirm each call of; as serve.confirm says if it is left out", confirmModes()...),
+		"confirmTools": listOf("string", "further tools that need it, by patterns"), "confirmExcept": listOf("string", "tools that need none, by patterns"),
 	}
 	out := object("", nil)
 	for f := range reflect.TypeFor[profile]().Fields() {

@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"tooldex/audit"
+	"tooldex/confirm"
 	"tooldex/gateway"
 	"tooldex/mcpsrv"
 	"tooldex/trace"
@@ -27,6 +30,7 @@ type serveFlags struct {
 	summary   string
 	file      string // of profiles
 	profile   string
+	confirm   string
 	tokenFile string
 	tokens    string  // a file of tokens that are good for less
 	rate      float64 // zero means the default, less means no limit
@@ -64,6 +68,9 @@ func newServe(a *app) *cobra.Command {
 			if err := checkMode(mcpsrv.Mode(f.mode)); err != nil {
 				return err
 			}
+			if confirm.Mode(f.confirm).Check() != nil {
+				return usageError{fmt.Sprintf("--confirm is %q", f.confirm), "use off, annotated, destructive or writes"}
+			}
 			return a.serve(cmd.Context(), f)
 		},
 	}
@@ -77,6 +84,7 @@ func newServe(a *app) *cobra.Command {
 	fl.StringVar(&f.summary, "summary", "", "what search_tools says of the catalogue, in place of its servers and categories")
 	fl.StringVar(&f.file, "profiles", "", "a YAML or JSON file of profiles (TOOLDEX_PROFILES)")
 	fl.StringVar(&f.profile, "profile", "", "the profile to serve on standard input and output (TOOLDEX_PROFILE; default all tools)")
+	fl.StringVar(&f.confirm, "confirm", "", "which tools a person confirms each call of: off, annotated, destructive or writes (TOOLDEX_CONFIRM; default off)")
 	fl.BoolVar(&a.learnText, "learn-text", false, "keep the texts of requests that tools were called for (TOOLDEX_LEARN_TEXT)")
 	fl.StringVar(&f.tokenFile, "token-file", "", "a file with the token that HTTP requests must bear (TOOLDEX_TOKEN_FILE, or the token itself in TOOLDEX_TOKEN)")
 	fl.StringVar(&f.tokens, "tokens", "", "a YAML or JSON file of tokens that are bound to a profile, or read only (TOOLDEX_TOKENS)")
@@ -96,6 +104,18 @@ func (f *serveFlags) fromEnvironment(getenv func(string) string) {
 	if f.threshold <= 0 {
 		f.threshold = -1 // for mcpsrv zero is the default
 	}
+}
+
+// where says on what it is served, for records.
+func (f *serveFlags) where() string {
+	var out []string
+	if f.stdio {
+		out = append(out, "stdio")
+	}
+	if f.listen != "" {
+		out = append(out, "http "+f.listen)
+	}
+	return strings.Join(out, ", ")
 }
 
 // serve runs until ctx ends, or the client on standard input goes away.
@@ -148,9 +168,18 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	}, book, meter)
 	all.chosen = chosen
 	chosen.changed = func() { all.each((*mcpsrv.Server).CatalogChanged) }
+	if all.guards, err = a.guards(s); err != nil {
+		return errors.Join(err, gw.Close())
+	}
+	if f.confirm != "" {
+		all.guards.rules.Mode = confirm.Mode(f.confirm)
+	}
 	srv, err := all.get(view{profile: f.profile})
 	if err != nil {
 		return errors.Join(usageError{fmt.Sprintf("there is no profile %q", f.profile), all.hint()}, gw.Close())
+	}
+	if err := all.guards.log.Served(ctx, audit.Start, version, f.where()); err != nil && all.guards.log.Required() {
+		return errors.Join(err, gw.Close())
 	}
 	live.reconfigure = (&liveServe{app: a, all: all, chosen: chosen, flags: f}).follow
 	live.start(ctx, gw, func() { all.each((*mcpsrv.Server).CatalogChanged) })
@@ -173,5 +202,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		stop()
 	}
 	live.wait()
-	return errors.Join(err, all.close(), s.learner.Close(), meter.Close(), gw.Close())
+	err = errors.Join(err, all.close(), s.learner.Close(), meter.Close(), gw.Close())
+	_ = all.guards.log.Served(context.WithoutCancel(ctx), audit.Stop, version, "") // told to the log
+	return errors.Join(err, all.guards.log.Close())
 }

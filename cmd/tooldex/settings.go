@@ -1,6 +1,8 @@
 package main
 
 import (
+	"tooldex/audit"
+	"tooldex/confirm"
 	"tooldex/mcpsrv"
 )
 
@@ -49,10 +51,22 @@ func settings() []setting {
 		{key: "serve.learnText", env: "TOOLDEX_LEARN_TEXT", flag: "learn-text", kind: "boolean", initial: false, about: "whether the texts of requests that tools were called for are kept"},
 		{key: "serve.tokenFile", env: "TOOLDEX_TOKEN_FILE", flag: "token-file", kind: "string", path: true, about: "a file with the token that HTTP requests must bear"},
 		{key: "serve.tokensFile", env: "TOOLDEX_TOKENS", flag: "tokens", kind: "string", path: true, about: "a file of tokens that are bound to a profile, or read only"},
+		{key: "serve.confirm", env: "TOOLDEX_CONFIRM", flag: "confirm", kind: "string", initial: string(confirm.Off), choices: confirmModes(), about: "which tools a person has to confirm each call of"},
+		{key: "serve.confirmTools", env: "TOOLDEX_CONFIRM_TOOLS", kind: "array", about: "further tools that need confirmation, by patterns of names or of server/name, with * for any characters"},
+		{key: "serve.confirmExcept", env: "TOOLDEX_CONFIRM_EXCEPT", kind: "array", about: "tools that need no confirmation though serve.confirm says so, by patterns"},
 		{key: "serve.rate", env: "TOOLDEX_RATE", flag: "rate", kind: "number", byFlag: true, about: "HTTP requests a second from one address, less than 0 for no limit"},
 		{key: "serve.hosts", env: "TOOLDEX_HOSTS", kind: "array", about: "further names under which requests may reach the server"},
 		{key: "serve.origins", env: "TOOLDEX_ORIGINS", kind: "array", about: "further origins of pages that may use the server"},
 		{key: "serve.token", env: "TOOLDEX_TOKEN", kind: "string", secret: true, about: "the token that HTTP requests must bear"},
+		{key: "audit.on", env: "TOOLDEX_AUDIT", kind: "boolean", initial: true, about: "whether calls are recorded"},
+		{key: "audit.dir", env: "TOOLDEX_AUDIT_DIR", kind: "string", path: true, about: "where they are recorded; the folder audit of the data directory if left out"},
+		{key: "audit.required", env: "TOOLDEX_AUDIT_REQUIRED", kind: "boolean", initial: false, about: "whether calls are refused that cannot be recorded"},
+		{key: "audit.arguments", env: "TOOLDEX_AUDIT_ARGUMENTS", kind: "boolean", initial: false, about: "whether the arguments of calls are recorded, and not only their keyed hash"},
+		{key: "audit.sync", env: "TOOLDEX_AUDIT_SYNC", kind: "string", initial: string(audit.Soon), choices: []string{string(audit.Soon), string(audit.Each), string(audit.Never)}, about: "when records are brought to the disk: within a second, before each answer, or by the system"},
+		{key: "audit.size", env: "TOOLDEX_AUDIT_SIZE", kind: "integer", initial: 10, about: "megabytes after which the next file is begun"},
+		{key: "audit.days", env: "TOOLDEX_AUDIT_DAYS", kind: "integer", initial: 30, about: "days after which the next file is begun"},
+		{key: "audit.files", env: "TOOLDEX_AUDIT_FILES", kind: "integer", initial: 5, about: "how many files are kept"},
+
 		{key: "oauth.issuers", env: "TOOLDEX_OAUTH_ISSUERS", kind: "array", about: "authorization servers whose access tokens HTTP requests may bear"},
 		{key: "oauth.resource", env: "TOOLDEX_OAUTH_RESOURCE", kind: "string", about: "the address that access tokens must be made for, without /mcp; that of a server on loopback if it is left out"},
 		{key: "oauth.scopes", env: "TOOLDEX_OAUTH_SCOPES", kind: "array", about: "scopes that each access token must have"},
@@ -62,6 +76,15 @@ func settings() []setting {
 		{key: "allowPrivate", env: "TOOLDEX_ALLOW_PRIVATE", kind: "array", about: "private addresses, networks and names to which servers may send tooldex; * for all"},
 		{key: "login.clientSecret", env: "TOOLDEX_CLIENT_SECRET", kind: "string", secret: true, about: "the secret of a client that was registered by hand"},
 	}
+}
+
+// confirmModes lists what serve.confirm may be.
+func confirmModes() []string {
+	var out []string
+	for _, m := range confirm.Modes() {
+		out = append(out, string(m))
+	}
+	return out
 }
 
 // configVariable names the environment variable that stands for --config.

@@ -28,6 +28,9 @@ func upstreamMain() {
 		os.Exit(1)
 	}
 	s := newUpstream()
+	if behaviour == "risky" {
+		risk(s)
+	}
 	if behaviour == "growing" {
 		grow(s)
 	}

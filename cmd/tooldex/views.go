@@ -66,7 +66,7 @@ func (b *bearers) server(v view) (*httpapi.Server, error) {
 func (e *endpoints) narrow(whole httpapi.Options, gw *gateway.Gateway, v view) httpapi.Options {
 	policy := e.policy(v)
 	o := httpapi.Options{
-		Searcher: e.meter.Searcher(policy.Searcher(e.base.Searcher), policy.Catalog(whole.Catalog)), Caller: e.meter.Caller(policy.Caller(e.base.Caller)),
+		Searcher: e.searcher(v, policy, policy.Catalog(whole.Catalog)), Caller: e.caller(v, policy), Auditor: whole.Auditor, Confirms: e.guard(v).Needs,
 		Catalog: policy.Catalog(whole.Catalog), Upstreams: statuses{policy, gw}, Learner: whole.Learner, Ready: whole.Ready,
 		Selector: e.chosen.view(v), Preferences: whole.Preferences, Profile: v.profile,
 		Metrics: counting{e.meter}, MCP: e.only(v), ReadOnly: v.readOnly, Version: whole.Version, Logger: whole.Logger,

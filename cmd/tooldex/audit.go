@@ -1,0 +1,296 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tooldex/audit"
+	"tooldex/tool"
+)
+
+func newAudit(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "audit",
+		Short: "Show who called which tool, and check that the record of it is whole",
+		Long: "Show who called which tool, and check that the record of it is whole. Calls over MCP, HTTP and the command line are\n" +
+			"recorded, those that were refused too, and changes of what is configured. What was called with is not kept, but for a keyed hash.",
+		Args: unknownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newAuditShow(a), newAuditVerify(a))
+	return cmd
+}
+
+// auditFilter chooses records.
+type auditFilter struct {
+	since     string
+	tool      string
+	outcome   string
+	kind      string
+	client    string
+	arguments string
+	follow    bool
+
+	from        time.Time
+	fingerprint string
+}
+
+func newAuditShow(a *app) *cobra.Command {
+	var f auditFilter
+	cmd := &cobra.Command{
+		Use:   "show",
+		Short: "Show what was recorded",
+		Long: "Show what was recorded, oldest first, the last fifty records unless --limit or --since says otherwise. With -o json and\n" +
+			"--follow each record is one line.",
+		Example: "  tooldex audit show --since 1h\n  tooldex audit show --outcome denied --tool 'github/*'\n  tooldex audit show --arguments '{\"path\": \"/etc/passwd\"}'",
+		Args:    wants(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.read(a); err != nil {
+				return err
+			}
+			return a.auditShow(cmd.Context(), &f)
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.since, "since", "", "records from then on: 1h, 30m, 7d, 2026-11-20 or 2026-11-20T15:04:05Z")
+	fl.StringVar(&f.tool, "tool", "", "records of this tool, by server/name; * stands for any part of a name")
+	fl.StringVar(&f.outcome, "outcome", "", "calls that ended so: "+outcomesText())
+	fl.StringVar(&f.kind, "kind", "", "records of this kind: call, begin, change, start, stop")
+	fl.StringVar(&f.client, "client", "", "records of this program, or of this token")
+	fl.StringVar(&f.arguments, "arguments", "", "calls with just these arguments, a JSON object")
+	fl.BoolVarP(&f.follow, "follow", "f", false, "go on showing records as they are written")
+	a.limitFlag(cmd, "how many records at most, the last ones (default 50; all with --since)")
+	return cmd
+}
+
+func outcomesText() string {
+	var out []string
+	for _, o := range audit.Outcomes() {
+		out = append(out, string(o))
+	}
+	return strings.Join(out, ", ")
+}
+
+// read reads the flags. Its errors are of usage.
+func (f *auditFilter) read(a *app) error {
+	if f.outcome != "" && !slices.Contains(audit.Outcomes(), audit.Outcome(f.outcome)) {
+		return usageError{fmt.Sprintf("no call ends %q", f.outcome), "use " + outcomesText()}
+	}
+	if _, err := path.Match(f.tool, ""); err != nil {
+		return usageError{fmt.Sprintf("%q is no pattern", f.tool), "give server/name, with * for any part of a name"}
+	}
+	if f.since != "" {
+		var err error
+		if f.from, err = sinceThen(f.since, time.Now()); err != nil {
+			return err
+		}
+	}
+	if f.arguments != "" {
+		if !json.Valid([]byte(f.arguments)) {
+			return usageError{"the arguments are not JSON", `give --arguments '{"key": "value"}'`}
+		}
+		l := audit.New(audit.Options{Dir: a.auditDir(), Logger: a.log})
+		defer func() { _ = l.Close() }() // nothing is written
+		f.fingerprint = l.Fingerprint(json.RawMessage(f.arguments))
+	}
+	return nil
+}
+
+// sinceThen reads a time, or how long ago it is.
+func sinceThen(text string, now time.Time) (time.Time, error) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if n, err := strconv.Atoi(days); err == nil && n >= 0 {
+			return now.AddDate(0, 0, -n), nil
+		}
+	}
+	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+		return now.Add(-d), nil
+	}
+	for _, layout := range []string{time.RFC3339, time.DateTime, time.DateOnly} {
+		if t, err := time.ParseInLocation(layout, text, time.Local); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, usageError{fmt.Sprintf("%q is no time", text), "give 1h, 7d, 2026-11-20 or 2026-11-20T15:04:05Z"}
+}
+
+func (f *auditFilter) match(r audit.Record) bool {
+	named, _ := path.Match(f.tool, string(r.Tool)) // the pattern was tried before
+	return (f.from.IsZero() || !r.Time.Before(f.from)) &&
+		(f.tool == "" || named) &&
+		(f.outcome == "" || string(r.Outcome) == f.outcome) &&
+		(f.kind == "" || string(r.Kind) == f.kind) &&
+		(f.client == "" || r.Who.Client == f.client || r.Who.Principal == f.client) &&
+		(f.fingerprint == "" || r.Arguments == f.fingerprint)
+}
+
+// followEvery is how often audit show --follow looks for more.
+const followEvery = 300 * time.Millisecond
+
+const shownRecords = 50
+
+func (a *app) auditShow(ctx context.Context, f *auditFilter) error {
+	most := a.limit
+	if most == 0 && f.since == "" {
+		most = shownRecords
+	}
+	reader := audit.NewReader(a.auditDir())
+	found := []audit.Record{}
+	if err := reader.Read(func(r audit.Record) error {
+		if f.match(r) {
+			found = append(found, r)
+		}
+		if most > 0 && len(found) > 2*most {
+			found = slices.Delete(found, 0, len(found)-most)
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	if most > 0 && len(found) > most {
+		found = found[len(found)-most:]
+	}
+	if !f.follow {
+		return a.print(found, func(w io.Writer) error { return auditTable(w, found) })
+	}
+	if err := a.auditLines(found); err != nil {
+		return err
+	}
+	ticker := time.NewTicker(followEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+		if err := reader.Read(func(r audit.Record) error {
+			if !f.match(r) {
+				return nil
+			}
+			return a.auditLines([]audit.Record{r})
+		}); err != nil {
+			return err
+		}
+	}
+}
+
+// auditLines writes records as they come: a line each.
+func (a *app) auditLines(records []audit.Record) error {
+	for _, r := range records {
+		if a.format == "table" {
+			fmt.Fprintln(a.stdout, printable(strings.Join(auditRow(r), "  ")))
+			continue
+		}
+		b, err := json.Marshal(r)
+		if err != nil {
+			return fmt.Errorf("write record: %w", err)
+		}
+		fmt.Fprintln(a.stdout, string(b))
+	}
+	return nil
+}
+
+func auditTable(w io.Writer, records []audit.Record) error {
+	if len(records) == 0 {
+		fmt.Fprintln(w, "nothing is recorded")
+		return nil
+	}
+	rows := make([][]string, len(records))
+	for i, r := range records {
+		rows[i] = auditRow(r)
+	}
+	return columns(w, []string{"NUMBER", "TIME", "WHO", "WHAT", "OUTCOME", "MS"}, rows)
+}
+
+func auditRow(r audit.Record) []string {
+	who := []string{r.Who.Principal, r.Who.Client, string(r.Who.Via)}
+	who = slices.DeleteFunc(who, func(s string) bool { return s == "" })
+	what := string(r.Tool)
+	switch {
+	case r.Kind == audit.Change:
+		what = r.Action + " " + r.Subject
+	case r.Kind == audit.Gap:
+		what = fmt.Sprintf("%d records are missing", r.Lost)
+	case r.Kind == audit.Begin:
+		what = "begins " + what
+	case r.Kind != audit.Call:
+		what = strings.TrimSpace(string(r.Kind) + " " + r.Subject)
+	case what == "":
+		what = r.Name
+	}
+	outcome, took := string(r.Outcome), ""
+	if detail := r.Reason + r.Confirmed; detail != "" {
+		outcome += " (" + detail + ")"
+	}
+	if r.Millis > 0 {
+		took = strconv.FormatFloat(r.Millis, 'f', 1, 64)
+	}
+	return []string{strconv.FormatUint(r.Seq, 10), r.Time.Local().Format(time.DateTime), strings.Join(who, " "), what, outcome, took}
+}
+
+func newAuditVerify(a *app) *cobra.Command {
+	var anchors []string
+	cmd := &cobra.Command{
+		Use:   "verify",
+		Short: "Check that no record was altered, taken out or put in",
+		Long: "Check that no record was altered, taken out, put in or moved, and name the file and the line where one was. The last line\n" +
+			"is an anchor, the number and hash of the last record: kept where the files of the log cannot be written, and given with\n" +
+			"--anchor later, it shows that all records up to it are still the same. The exit code is 1 if they are not.",
+		Example: "  tooldex audit verify\n  tooldex audit verify --anchor 1042:5b0c…",
+		Args:    wants(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var given []audit.Anchor
+			for _, text := range anchors {
+				anchor, err := audit.ParseAnchor(text)
+				if err != nil {
+					return usageError{fmt.Sprintf("%q is not an anchor", text), "give NUMBER:HASH, as tooldex audit verify prints it"}
+				}
+				given = append(given, anchor)
+			}
+			r, err := audit.Verify(cmd.Context(), a.auditDir(), given...)
+			if err != nil {
+				return &tool.Error{Code: tool.Internal, Op: "verify", Msg: "the audit log in " + a.auditDir() + " cannot be read", Hint: "see that you may read the folder, or name another with TOOLDEX_AUDIT_DIR", Err: err}
+			}
+			if err := a.print(r, func(w io.Writer) error { return auditReport(w, r) }); err != nil {
+				return err
+			}
+			if !r.OK() {
+				return silent(exitFailed)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringArrayVar(&anchors, "anchor", nil, "the number and hash of a record, as verify printed it once; may be repeated")
+	return cmd
+}
+
+func auditReport(w io.Writer, r *audit.Report) error {
+	for _, n := range r.Notes {
+		fmt.Fprintln(w, "note: "+printable(n))
+	}
+	for _, b := range r.Breaks {
+		fmt.Fprintln(w, printable(b.String()))
+	}
+	if r.More > 0 {
+		fmt.Fprintf(w, "and %d more\n", r.More)
+	}
+	switch {
+	case !r.OK():
+		fmt.Fprintf(w, "%d records in %d files, which are not as they were written\n", r.Records, r.Files)
+	case r.Head == nil:
+		fmt.Fprintln(w, "nothing is recorded in "+r.Dir)
+	default:
+		fmt.Fprintf(w, "%d records in %d files, all as they were written\nanchor %s\n", r.Records, r.Files, r.Head)
+	}
+	return nil
+}

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"tooldex/audit"
+)
+
+// audit looks whether the record of calls is whole, and whether more can be written.
+func (d *doctor) audit(ctx context.Context) {
+	dir := d.auditDir()
+	l, err := d.auditLog(nil)
+	switch {
+	case err != nil:
+		d.fail("audit", "", err)
+		return
+	case l == nil:
+		d.tell(isNote, "audit", "", "", "calls are not recorded")
+		return
+	}
+	r, err := audit.Verify(ctx, dir)
+	switch {
+	case err != nil:
+		d.tell(isBroken, "audit", dir, "see that you may read the folder, or name another with TOOLDEX_AUDIT_DIR", "the record of calls cannot be read: %v", cause(err))
+		return
+	case !r.OK():
+		d.tell(isWarn, "audit", dir, "tooldex audit verify names each place; move the folder away to begin a new record", "the record of calls is not as it was written: %s", r.Breaks[0])
+	case r.Head == nil:
+		d.fine("audit", dir, "no call is recorded yet")
+	default:
+		d.fine("audit", dir, "%d records, all as they were written", r.Records)
+	}
+	if err := errors.Join(l.Probe(), l.Close()); err != nil {
+		d.fail("audit", dir, err)
+	}
+}

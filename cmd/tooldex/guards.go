@@ -1,0 +1,152 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"tooldex/audit"
+	"tooldex/confirm"
+	"tooldex/selection"
+	"tooldex/tool"
+)
+
+// guards stand around every Caller that is handed out: calls are recorded, and those that may destroy something confirmed. The zero
+// guards let all through.
+type guards struct {
+	log   *audit.Log    // nil: nothing is recorded
+	rules confirm.Rules // where a profile does not say otherwise
+}
+
+// guards reads the settings. Nothing is written yet. The error is of usage.
+func (a *app) guards(s *stack) (guards, error) {
+	log, err := a.auditLog(s.catalog)
+	if err != nil {
+		return guards{}, err
+	}
+	rules, err := a.confirmRules()
+	return guards{log, rules}, err
+}
+
+// confirmRules reads which tools need confirmation.
+func (a *app) confirmRules() (confirm.Rules, error) {
+	r := confirm.Rules{
+		Mode: confirm.Mode(a.getenv("TOOLDEX_CONFIRM")), Tools: list(a.getenv("TOOLDEX_CONFIRM_TOOLS")), Except: list(a.getenv("TOOLDEX_CONFIRM_EXCEPT")),
+	}
+	if r.Mode.Check() != nil {
+		return r, usageError{fmt.Sprintf("TOOLDEX_CONFIRM is %q", string(r.Mode)), "use off, annotated, destructive or writes"}
+	}
+	return r, nil
+}
+
+// auditDir is where calls are recorded.
+func (a *app) auditDir() string {
+	if dir := a.getenv("TOOLDEX_AUDIT_DIR"); dir != "" {
+		return dir
+	}
+	return filepath.Join(a.dataDir, "audit")
+}
+
+// auditLog returns the log that the settings want, nil for none: in a demonstration nothing is kept, unless somebody says where.
+func (a *app) auditLog(tools audit.Catalog) (*audit.Log, error) {
+	o := audit.Options{Catalog: tools, Logger: a.log}
+	on, err := a.truth("TOOLDEX_AUDIT", !a.demo || a.getenv("TOOLDEX_AUDIT_DIR") != "")
+	if err == nil {
+		o.Required, err = a.truth("TOOLDEX_AUDIT_REQUIRED", false)
+	}
+	if err == nil {
+		o.Arguments, err = a.truth("TOOLDEX_AUDIT_ARGUMENTS", false)
+	}
+	var megabytes, days int
+	for name, into := range map[string]*int{"TOOLDEX_AUDIT_SIZE": &megabytes, "TOOLDEX_AUDIT_FILES": &o.MaxFiles, "TOOLDEX_AUDIT_DAYS": &days} {
+		if text := a.getenv(name); text != "" && err == nil {
+			if *into, err = strconv.Atoi(text); err != nil || *into <= 0 {
+				return nil, usageError{fmt.Sprintf("%s is %q", name, text), "give a number above 0"}
+			}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	o.Sync = audit.Sync(a.getenv("TOOLDEX_AUDIT_SYNC"))
+	if o.Sync != "" && !slices.Contains([]audit.Sync{audit.Soon, audit.Each, audit.Never}, o.Sync) {
+		return nil, usageError{fmt.Sprintf("TOOLDEX_AUDIT_SYNC is %q", string(o.Sync)), "use soon, each or never"}
+	}
+	if !on {
+		if o.Required {
+			return nil, usageError{"the audit log is required, and turned off", "set TOOLDEX_AUDIT=true, or TOOLDEX_AUDIT_REQUIRED=false"}
+		}
+		return nil, nil
+	}
+	o.Dir, o.MaxSize, o.MaxAge = a.auditDir(), int64(megabytes)*1_000_000, time.Duration(days)*24*time.Hour
+	return audit.New(o), nil
+}
+
+// truth reads a variable that is true or false.
+func (a *app) truth(name string, otherwise bool) (bool, error) {
+	text := a.getenv(name)
+	if text == "" {
+		return otherwise, nil
+	}
+	v, err := strconv.ParseBool(strings.ToLower(text))
+	if err != nil {
+		return false, usageError{fmt.Sprintf("%s is %q", name, text), "use true or false"}
+	}
+	return v, nil
+}
+
+// confirmed are a profile's rules: its own mode, or that of the whole, and the names of both.
+func (p profile) confirmed(whole confirm.Rules) confirm.Rules {
+	out := confirm.Rules{Mode: whole.Mode, Tools: slices.Concat(whole.Tools, p.ConfirmTools), Except: slices.Concat(whole.Except, p.ConfirmExcept)}
+	if p.Confirm != "" {
+		out.Mode = p.Confirm
+	}
+	return out
+}
+
+// guard has calls of a view confirmed, by what its profile says at that moment.
+func (e *endpoints) guard(v view) *confirm.Guard {
+	return confirm.New(confirm.Options{Catalog: e.base.Catalog, Rules: func() confirm.Rules {
+		if p, ok := e.book.get(v.profile); ok {
+			return p.confirmed(e.guards.rules)
+		}
+		return e.guards.rules
+	}})
+}
+
+// caller returns what makes the calls of a view. There is no other way from a client to a server's tool: a call is recorded whatever
+// comes of it, counted, made if the view shows the tool, and confirmed if it has to be.
+func (e *endpoints) caller(v view, policy selection.Policy) tool.Caller {
+	return e.guards.log.Caller(e.meter.Caller(policy.Caller(e.guard(v).Caller(e.base.Caller))))
+}
+
+// searcher returns what finds the tools of a view, which are those of tools. What calls have to be confirmed of is marked.
+func (e *endpoints) searcher(v view, policy selection.Policy, tools selection.Source) tool.Searcher {
+	return e.meter.Searcher(policy.Searcher(e.guard(v).Searcher(e.base.Searcher)), tools)
+}
+
+// close is the end of a command.
+func (g guards) close(a *app) {
+	if err := g.log.Close(); err != nil {
+		a.log.Warn("the audit log could not be brought to the disk", "error", err)
+	}
+}
+
+// ready tells why calls would be refused.
+func (g guards) ready() error {
+	if g.log.Required() {
+		return g.log.Err()
+	}
+	return nil
+}
+
+// ailing tells what does not work, though calls are made.
+func (g guards) ailing() []string {
+	if err := g.log.Err(); err != nil {
+		return []string{"calls cannot be recorded: " + err.Error()}
+	}
+	return nil
+}
