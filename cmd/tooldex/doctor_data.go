@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -63,6 +64,9 @@ func (d *doctor) data(ctx context.Context) bool {
 	if err == nil {
 		err = s.Check(ctx)
 	}
+	if d.mend && errors.Is(err, store.ErrDamaged) {
+		s, err = d.rebuilt(ctx, err)
+	}
 	if err != nil {
 		d.fail("data", d.dataDir, err)
 		if last := &d.found[len(d.found)-1]; tool.CodeOf(err) == tool.Timeout {
@@ -75,7 +79,40 @@ func (d *doctor) data(ctx context.Context) bool {
 		size = info.Size()
 	}
 	d.fine("data", s.Path(), "sound, and not locked; %.1f MB", float64(size)/1e6)
+	d.kept(s.Path())
 	return true
+}
+
+// rebuilt puts a new file in the place of a damaged one, and has it filled from the sources.
+func (d *doctor) rebuilt(ctx context.Context, because error) (*store.Store, error) {
+	out, err := rebuild(ctx, d.dataDir)
+	if err != nil {
+		return nil, errors.Join(because, err)
+	}
+	d.tell(isFixed, "data", d.dataDir, "", "%v; %d tools and %d servers are saved, and the old file is kept as %s", cause(because), out.Tools, out.Servers, filepath.Base(out.Backup))
+	if err := d.readSources(ctx); err != nil {
+		d.tell(isWarn, "data", d.dataDir, "tooldex import reads them again", "not every source could be read again: %v", err)
+	}
+	return store.Open(d.dataDir, store.Options{LockTimeout: lockPatience})
+}
+
+// kept tells of old files that were put aside.
+func (d *doctor) kept(file string) {
+	entries, err := os.ReadDir(filepath.Dir(file))
+	if err != nil {
+		return // the directory was read a moment ago
+	}
+	number, size := 0, int64(0)
+	for _, e := range entries {
+		name, ok := strings.CutPrefix(e.Name(), store.FileName+".")
+		if info, err := e.Info(); ok && err == nil && (strings.HasPrefix(name, "damaged-") || strings.HasPrefix(name, "before-restore-")) {
+			number++
+			size += info.Size()
+		}
+	}
+	if number > 0 {
+		d.tell(isNote, "data", d.dataDir, "remove them when nothing is missed", "%d old files are kept from before a rebuild or a restore; %.1f MB", number, float64(size)/1e6)
+	}
 }
 
 // private wants the data directory to be its owner's alone: configurations of servers hold secrets.

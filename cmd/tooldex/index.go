@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -16,16 +15,25 @@ func newIndex(a *app) *cobra.Command {
 		Args:  unknownCommand,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newIndexStatus(a), newIndexVerify(a), newIndexRebuild(a))
+	cmd.AddCommand(newIndexStatus(a), newIndexVerify(a), newIndexRebuild(a), newIndexCompact(a), newIndexBackup(a), newIndexRestore(a))
 	return cmd
 }
 
 func newIndexVerify(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "verify",
-		Short: "Check that everything stored is whole",
-		Args:  wants(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Use:   "verify [BACKUP]",
+		Short: "Check that everything stored, or all of a backup, is whole",
+		Long: "Read everything that is stored, or all of a backup, and verify each checksum and the structure of the file. What is\n" +
+			"damaged is named, and the exit code is 1. Nothing is changed.",
+		Args: wants(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				m, err := store.VerifyBackup(cmd.Context(), args[0])
+				if err == nil {
+					fmt.Fprintf(a.stderr, "%s is sound: %s\n", args[0], describeBackup(m))
+				}
+				return err
+			}
 			s, err := store.Open(a.dataDir, store.Options{})
 			if err != nil {
 				return err
@@ -35,48 +43,6 @@ func newIndexVerify(a *app) *cobra.Command {
 			}
 			fmt.Fprintf(a.stderr, "%s is sound\n", s.Path())
 			return nil
-		},
-	}
-}
-
-// rebuilt tells what a rebuild could save.
-type rebuilt struct {
-	Backup  string   `json:"backup,omitempty"` // where the old file lies now
-	Tools   int      `json:"tools"`
-	Servers int      `json:"servers"`
-	Lost    []string `json:"lost,omitempty"`
-	Problem string   `json:"problem,omitempty"` // why the old file could not be read to its end
-}
-
-func newIndexRebuild(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:   "rebuild",
-		Short: "Replace a damaged file by what can still be read of it, and keep the old one",
-		Args:  wants(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			r, err := store.Recover(cmd.Context(), a.dataDir, store.Options{})
-			if err != nil {
-				return err
-			}
-			out := rebuilt{Backup: r.Backup, Tools: r.Tools, Servers: r.Servers}
-			for _, d := range r.Damaged {
-				out.Lost = append(out.Lost, d.String())
-			}
-			if r.Err != nil {
-				out.Problem = r.Err.Error()
-			}
-			return a.print(out, func(w io.Writer) error {
-				rows := [][]string{{"saved", fmt.Sprintf("%d tools, %d servers", out.Tools, out.Servers)}}
-				for _, more := range [][]string{{"old file", out.Backup}, {"problem", out.Problem}} {
-					if more[1] != "" {
-						rows = append(rows, more)
-					}
-				}
-				for _, l := range out.Lost {
-					rows = append(rows, []string{"lost", l})
-				}
-				return columns(w, nil, rows)
-			})
 		},
 	}
 }

@@ -48,6 +48,16 @@ func (a *app) open(ctx context.Context, u use) (*stack, error) {
 }
 
 func (a *app) openDir(ctx context.Context, dir string, u use) (*stack, error) {
+	s, err := a.openStore(ctx, dir, u)
+	if a.serving && errors.Is(err, store.ErrDamaged) {
+		if err = a.heal(ctx, dir, err); err == nil {
+			s, err = a.openStore(ctx, dir, u)
+		}
+	}
+	return s, err
+}
+
+func (a *app) openStore(ctx context.Context, dir string, u use) (*stack, error) {
 	s, err := store.Open(dir, store.Options{})
 	if err != nil {
 		return nil, err

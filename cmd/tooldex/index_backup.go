@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"tooldex/store"
+	"tooldex/tool"
+)
+
+func newIndexBackup(a *app) *cobra.Command {
+	var force bool
+	cmd := &cobra.Command{
+		Use:   "backup FILE",
+		Short: "Write everything stored to one file, while other processes go on",
+		Long: "Write everything stored, as it is at one moment, to a zip file with a manifest and checksums, while other processes go on.\n" +
+			"All is verified first. Logins at servers and clients' files are not in it.",
+		Example: "  tooldex index backup tooldex-$(date +%F).zip",
+		Args:    wants(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := os.Stat(args[0]); err == nil && !force {
+				return &tool.Error{Code: tool.Invalid, Op: "back up", Msg: args[0] + " is there already", Hint: "give another name, or --force"}
+			}
+			s, err := store.Open(a.dataDir, store.Options{})
+			if err != nil {
+				return err
+			}
+			m, err := s.Backup(cmd.Context(), args[0], version)
+			if err != nil {
+				return err
+			}
+			return a.print(m, func(w io.Writer) error {
+				_, err := fmt.Fprintf(w, "%s: %s\n", args[0], describeBackup(m))
+				return err
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&force, "force", false, "replace a file that is there")
+	return cmd
+}
+
+func describeBackup(m *store.Manifest) string {
+	return fmt.Sprintf("%d tools, %d servers, made %s", m.Tools, m.Servers, m.Made.Format("2006-01-02 15:04:05Z"))
+}
+
+// restored tells what a restore did.
+type restored struct {
+	*store.Manifest
+	Kept string `json:"kept,omitempty"` // where the file lies that was there before
+}
+
+func newIndexRestore(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "restore FILE",
+		Short: "Put what is in a backup in the place of everything stored, and keep the old file",
+		Long: "Verify a backup and put it in the place of everything stored, in one step. The file that was there is kept beside it.\n" +
+			"Processes that run notice, and go on with what was restored.",
+		Args: wants(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			m, kept, err := store.Restore(cmd.Context(), a.dataDir, args[0], store.Options{})
+			if err != nil {
+				return err
+			}
+			return a.print(restored{m, kept}, func(w io.Writer) error {
+				rows := [][]string{{"restored", describeBackup(m)}}
+				if kept != "" {
+					rows = append(rows, []string{"old file", kept})
+				}
+				return columns(w, nil, rows)
+			})
+		},
+	}
+}
+
+func newIndexCompact(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "compact",
+		Short: "Make the file smaller: drop what is free in it, and what no tool needs any more",
+		Long: "Put a smaller file in the place of the stored one, in one step: without what is free in it, and without vectors and analyses of\n" +
+			"tools that are gone, and of models other than the built-in one and the one of --embedder. Other processes go on, and wait for\n" +
+			"it as for any write.",
+		Args: wants(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := a.open(cmd.Context(), toChange)
+			if err != nil {
+				return err
+			}
+			defer s.close()
+			out, err := a.compact(cmd.Context(), s)
+			if err != nil {
+				return err
+			}
+			return a.print(out, func(w io.Writer) error {
+				return columns(w, nil, [][]string{
+					{"size", fmt.Sprintf("%.1f MB, before %.1f MB", float64(out.After)/1e6, float64(out.Before)/1e6)},
+					{"dropped", strconv.Itoa(out.Vectors) + " vectors, " + strconv.Itoa(out.Lent) + " analyses"},
+				})
+			})
+		},
+	}
+}
+
+// compactTries is how often it is found out anew what is used, because another process has changed something.
+const compactTries = 20
+
+func (a *app) compact(ctx context.Context, s *stack) (*store.Compaction, error) {
+	var models []store.Model
+	if s.chosen != nil {
+		ctx, stop := context.WithTimeout(ctx, probeTimeout)
+		defer stop()
+		if err := s.chosen.probe(ctx); err != nil { // which of the vectors are its own, nobody else knows
+			return nil, err
+		}
+		m := s.chosen.Model()
+		models = append(models, store.Model{Name: m.Name, Fingerprint: m.Fingerprint, Dims: m.Dims})
+	}
+	m, err := builtinModel()
+	if err != nil {
+		return nil, err
+	}
+	models = append(models, store.Model{Name: m.Name, Fingerprint: m.Fingerprint, Dims: m.Dims})
+	for n := 1; ; n++ {
+		out, err := s.store.Compact(ctx, s.catalog.Used(models...))
+		if !errors.Is(err, store.ErrChanged) || n == compactTries {
+			return out, err
+		}
+		if _, err := s.catalog.Refresh(ctx); err != nil {
+			return nil, err
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"tooldex/store"
+)
+
+// rebuilt tells what a rebuild could save.
+type rebuilt struct {
+	Backup  string   `json:"backup,omitempty"` // where the old file lies now
+	Tools   int      `json:"tools"`
+	Servers int      `json:"servers"`
+	Lost    []string `json:"lost,omitempty"`
+	Problem string   `json:"problem,omitempty"` // why the old file could not be read to its end
+}
+
+func newIndexRebuild(a *app) *cobra.Command {
+	var noSources bool
+	cmd := &cobra.Command{
+		Use:   "rebuild",
+		Short: "Replace a damaged file by what can still be read of it, and keep the old one",
+		Long: "Put a new file in the place of a damaged one, in one step: with all that can still be read of it, and then with what its\n" +
+			"sources offer, which are the files that tools were imported from, and the configured servers. The old file is kept beside it.\n" +
+			"Other processes go on with the new one. A source that cannot be read is told of, and takes nothing away.",
+		Args: wants(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			out, err := rebuild(cmd.Context(), a.dataDir)
+			if err != nil {
+				return err
+			}
+			if err := a.print(out, out.table); err != nil {
+				return err
+			}
+			if noSources {
+				return nil
+			}
+			return a.readSources(cmd.Context())
+		},
+	}
+	cmd.Flags().BoolVar(&noSources, "no-sources", false, "read no files and start no servers")
+	return cmd
+}
+
+// rebuild saves what can be read of the file in dir.
+func rebuild(ctx context.Context, dir string) (*rebuilt, error) {
+	r, err := store.Recover(ctx, dir, store.Options{})
+	if err != nil {
+		return nil, err
+	}
+	out := &rebuilt{Backup: r.Backup, Tools: r.Tools, Servers: r.Servers}
+	for _, d := range r.Damaged {
+		out.Lost = append(out.Lost, d.String())
+	}
+	if r.Err != nil {
+		out.Problem = r.Err.Error()
+	}
+	return out, nil
+}
+
+func (r *rebuilt) table(w io.Writer) error {
+	rows := [][]string{{"saved", fmt.Sprintf("%d tools, %d servers", r.Tools, r.Servers)}}
+	for _, more := range [][]string{{"old file", r.Backup}, {"problem", r.Problem}} {
+		if more[1] != "" {
+			rows = append(rows, more)
+		}
+	}
+	for _, l := range r.Lost {
+		rows = append(rows, []string{"lost", l})
+	}
+	return columns(w, nil, rows)
+}
+
+// readSources reads again what the tools came from: the files that are still there, and the servers.
+func (a *app) readSources(ctx context.Context) error {
+	s, err := a.open(ctx, toChange)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	stdout, format := a.stdout, a.format
+	defer func() { a.stdout, a.format = stdout, format }()
+	a.stdout, a.format = a.stderr, "table" // what is printed is what was rebuilt
+	var files []string
+	for _, file := range s.catalog.Files() {
+		if _, err := os.Stat(file); err != nil {
+			fmt.Fprintf(a.stderr, "%s is not there any more; its tools stay as they were saved\n", printable(file))
+			continue
+		}
+		files = append(files, file)
+	}
+	if len(files) > 0 {
+		err = a.importFiles(ctx, s, files)
+	}
+	servers, serversErr := a.servers(s)
+	if len(servers) > 0 && serversErr == nil {
+		serversErr = a.importServers(ctx, s, servers)
+	}
+	return errors.Join(err, serversErr)
+}
+
+// heal rebuilds the file for a server that could not start otherwise, and tells what became of it.
+func (a *app) heal(ctx context.Context, dir string, because error) error {
+	out, err := rebuild(ctx, dir)
+	if err != nil {
+		return errors.Join(because, err)
+	}
+	a.log.Error("the stored tools were damaged; a new file holds what could be saved, and the old one is kept",
+		"error", because, "kept", out.Backup, "tools", out.Tools, "servers", out.Servers, "lost", len(out.Lost))
+	return nil
+}
