@@ -24,6 +24,9 @@ func (s *Server) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Re
 	if err == nil {
 		return res, nil
 	}
+	if errors.Is(context.Cause(ctx), errStopping) {
+		return s.fail(errStopping), nil
+	}
 	if ctx.Err() != nil { // nobody waits for the answer, so it is no fault either
 		return nil, ctx.Err()
 	}

@@ -223,8 +223,11 @@ func (s *Server) passRequest(ctx context.Context, r asker, conn *mcp.ServerSessi
 
 // requestError is the protocol error for a request that failed upstream. What the upstream itself said keeps its code.
 func (s *Server) requestError(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
+	if ctx.Err() != nil && !errors.Is(context.Cause(ctx), errStopping) {
 		return ctx.Err()
+	}
+	if ctx.Err() != nil {
+		err = errStopping
 	}
 	out := &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}
 	var e *tool.Error
@@ -251,16 +254,16 @@ func (s *Server) requestError(ctx context.Context, err error) error {
 
 // whileServing derives a context that ends, too, when the server closes or its connection's Run is told to stop.
 func (s *Server) whileServing(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(ctx)
-	stops := []func() bool{context.AfterFunc(s.closing, cancel)}
+	ctx, cancel := context.WithCancelCause(ctx)
+	stops := []func() bool{context.AfterFunc(s.cutting, func() { cancel(errStopping) })}
 	if run, ok := ctx.Value(runKey{}).(context.Context); ok {
-		stops = append(stops, context.AfterFunc(run, cancel))
+		stops = append(stops, context.AfterFunc(run, func() { cancel(nil) }))
 	}
 	return ctx, func() {
 		for _, stop := range stops {
 			stop()
 		}
-		cancel()
+		cancel(nil)
 	}
 }
 

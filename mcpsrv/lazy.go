@@ -9,6 +9,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tooldex/tool"
 )
 
 // A client of a server in lazy mode gets full schemas if it says "lazy": false in the parameters of tools/list. The SDK
@@ -77,25 +79,43 @@ func (c notingConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return m, err
 }
 
-// noteLazy has moveLazy see the one message of a request over HTTP. What is no such message stays for the SDK to refuse.
-func noteLazy(w http.ResponseWriter, r *http.Request) {
+// readMessage reads the message of a request over HTTP, and refuses one that holds more than any honest one: then it has answered, and
+// reports false. In lazy mode it has moveLazy see the message. What is no message stays for the SDK to refuse.
+func (s *Server) readMessage(w http.ResponseWriter, r *http.Request) bool {
 	if r.Method != http.MethodPost || r.Body == nil {
-		return
+		return true
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mcp.DefaultMaxRequestBodyBytes))
 	if err != nil {
 		r.Body = failedBody{bytes.NewReader(body), err, r.Body}
-		return
+		return true
 	}
 	_ = r.Body.Close() // it has been read whole
-	if bytes.Contains(body, []byte(listMethod)) {
-		if o, err := parseObject(body); err == nil {
-			if params, ok := o.get("params"); ok {
-				body = o.with("params", moveLazy(params)).bytes()
-			}
-		}
+	if err := tool.CheckJSON(body, tool.MaxDepth, tool.MaxValues); err != nil {
+		msg, _ := told(err)
+		http.Error(w, msg, http.StatusBadRequest)
+		return false
+	}
+	if s.ways.Load().mode == Lazy {
+		body = noteLazy(body)
 	}
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	return true
+}
+
+// noteLazy has moveLazy see a message.
+func noteLazy(body []byte) []byte {
+	if !bytes.Contains(body, []byte(listMethod)) {
+		return body
+	}
+	o, err := parseObject(body)
+	if err != nil {
+		return body
+	}
+	if params, ok := o.get("params"); ok {
+		return o.with("params", moveLazy(params)).bytes()
+	}
+	return body
 }
 
 // failedBody gives what could be read of a body, and then the error that stopped it.

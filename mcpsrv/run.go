@@ -17,12 +17,13 @@ import (
 // a connection's context but not its end, so a call would go on, and Close wait for it, after Run was told to stop.
 type runKey struct{}
 
-// Run serves one client over a persistent transport, as RunStdio does. Calls in flight are cancelled when ctx ends.
+// Run serves one client over a persistent transport, as RunStdio does. Calls in flight are cancelled when ctx ends. When the client
+// ends its side, answers that are still being worked on are sent, for Options.Linger at most.
 func (s *Server) Run(ctx context.Context, t mcp.Transport) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.closing, cancel)()
-	session, err := s.mcp.Connect(context.WithValue(ctx, runKey{}, ctx), s.noting(t), nil)
+	session, err := s.mcp.Connect(context.WithValue(ctx, runKey{}, ctx), s.noting(lingering{t, s.o.Linger, &s.answers}), nil)
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
@@ -70,8 +71,12 @@ func (s *Server) Handler() http.Handler {
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.closing.Err() != nil {
-			http.Error(w, "server is closing", http.StatusServiceUnavailable)
+			unavailable(w, "the server is stopping")
 			return
+		}
+		if r.Method == http.MethodPost && r.Header.Get("Mcp-Method") != listenMethod {
+			s.answers.begin(0)
+			defer s.answers.end()
 		}
 		// A session that began while Close was collecting them would live on.
 		defer func() {
@@ -80,13 +85,13 @@ func (s *Server) Handler() http.Handler {
 			}
 		}()
 		s.disown(r)
-		if s.ways.Load().mode == Lazy {
-			noteLazy(w, r)
+		if !s.readMessage(w, r) {
+			return
 		}
 		if r.Header.Get("Mcp-Protocol-Version") >= statelessRevision {
 			stateless.ServeHTTP(w, r)
 			return
 		}
-		sessions.ServeHTTP(w, r)
+		s.serveSession(w, r, sessions)
 	})
 }

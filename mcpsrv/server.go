@@ -54,6 +54,14 @@ type Options struct {
 	Summary string
 	// SessionTimeout ends an HTTP session after this time without a request; zero means half an hour.
 	SessionTimeout time.Duration
+	// MaxSessions bounds the HTTP sessions. Beyond it a new one begins in the place of the one that was used longest ago; if all
+	// are in use, it is refused. Zero or less means 2,000.
+	MaxSessions int
+	// MaxRequests bounds the requests of all clients that are worked on at once. Beyond it a call is answered that the
+	// server is busy. Zero or less means 1,024.
+	MaxRequests int
+	// Linger is how long a Run whose input has ended waits for answers that are still being worked on; zero means not at all.
+	Linger time.Duration
 	// AnyHost leaves out the check that a request arriving on a loopback address names a loopback host, for a caller
 	// that checks hosts itself.
 	AnyHost bool
@@ -66,6 +74,12 @@ func (o Options) withDefaults() Options {
 	o.Threshold = cmp.Or(o.Threshold, DefaultThreshold)
 	if o.MaxEnabled <= 0 {
 		o.MaxEnabled = defaultEnabled
+	}
+	if o.MaxSessions <= 0 {
+		o.MaxSessions = 2000
+	}
+	if o.MaxRequests <= 0 {
+		o.MaxRequests = 1024
 	}
 	o.SessionTimeout = cmp.Or(o.SessionTimeout, 30*time.Minute)
 	if o.Logger == nil {
@@ -104,8 +118,15 @@ type Server struct {
 	holds         holds
 	logLevel      atomic.Pointer[mcp.LoggingLevel] // the most verbose that a client asked for
 
+	seats    seats       // of sessions over HTTP
+	work     flights     // requests that are worked on
+	answers  flights     // requests that are not answered yet, with those that take no work
+	stopping atomic.Bool // Shutdown or Close has begun
+
 	closing context.Context // ends when Close begins
 	close   context.CancelFunc
+	cutting context.Context // ends when requests are cut off, at the latest with closing
+	cut     context.CancelCauseFunc
 
 	mu        sync.Mutex
 	announced string                     // fingerprint of the listing that clients were last told of
@@ -118,6 +139,7 @@ func New(o Options) *Server {
 	s := &Server{o: o.withDefaults(), run: rand.Text(), choices: map[string]bool{}, headed: map[string]json.RawMessage{}}
 	s.ways.Store(waysOf(s.o))
 	s.closing, s.close = context.WithCancel(context.Background())
+	s.cutting, s.cut = context.WithCancelCause(s.closing)
 	s.meta = metaTools()
 	s.checkers.log, s.checkers.unusable = s.o.Logger, "input schema cannot be checked, calls are forwarded as they are"
 	s.outputs.log, s.outputs.unusable = s.o.Logger, "output schema cannot be checked"
@@ -163,6 +185,11 @@ func (s *Server) fingerprint(set *tool.Set) string {
 // know only registered tools, and decode results.
 func (s *Server) intercept(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		leave, err := s.admit(method)
+		if err != nil {
+			return s.refuse(ctx, req, err)
+		}
+		defer leave()
 		switch r := req.(type) {
 		case *mcp.ServerRequest[*mcp.ListToolsParams]:
 			return s.listTools(r)
@@ -181,6 +208,14 @@ func (s *Server) intercept(next mcp.MethodHandler) mcp.MethodHandler {
 		s.instruct(req, res)
 		return res, err
 	}
+}
+
+// refuse answers a request that is not worked on.
+func (s *Server) refuse(ctx context.Context, req mcp.Request, err error) (mcp.Result, error) {
+	if _, ok := req.(*mcp.ServerRequest[*mcp.CallToolParamsRaw]); ok {
+		return s.fail(err), nil
+	}
+	return nil, s.requestError(ctx, err)
 }
 
 // set returns the tools of this moment.
@@ -213,6 +248,7 @@ func (s *Server) CatalogChanged() {
 // Close ends calls in flight and all sessions, and refuses new ones. It returns when they have ended, is idempotent, and
 // always returns nil.
 func (s *Server) Close() error {
+	s.stopping.Store(true)
 	s.close()
 	s.closeSessions()
 	s.sessions.close()

@@ -12,6 +12,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tooldex/tool"
 )
 
 // RunStdio serves one client over standard input and output, and returns when it goes away (nil), when ctx ends or Close
@@ -102,6 +104,10 @@ func (l *lineReader) check(line []byte) *jsonrpc.Error {
 	}
 	if !json.Valid(line) {
 		return &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "the line is not JSON"}
+	}
+	if err := tool.CheckJSON(line, tool.MaxDepth, tool.MaxValues); err != nil {
+		msg, _ := told(err)
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: msg}
 	}
 	if line[0] != '[' {
 		m, err := jsonrpc.DecodeMessage(line)

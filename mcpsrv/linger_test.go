@@ -1,4 +1,4 @@
-package main
+package mcpsrv
 
 import (
 	"context"
@@ -41,7 +41,7 @@ func request(t *testing.T, id any, method string) *jsonrpc.Request {
 	return &jsonrpc.Request{ID: made, Method: method}
 }
 
-func TestDrain(t *testing.T) {
+func TestLinger(t *testing.T) {
 	tests := []struct {
 		name   string
 		answer time.Duration // when the request is answered; zero means never
@@ -49,16 +49,18 @@ func TestDrain(t *testing.T) {
 		want   time.Duration // when the end is seen
 	}{
 		{"the end waits for the answer", time.Second, 0, time.Second},
-		{"but not for ever", 0, 0, drainGrace},
+		{"but not for ever", 0, 0, 4 * time.Second},
 		{"nor once the connection is closed", 0, 2 * time.Second, 2 * time.Second},
 	}
+	const linger = 4 * time.Second
 	for _, method := range []string{"tools/call", "initialize"} {
 		for _, tt := range tests {
 			t.Run(method+"/"+tt.name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					start := time.Now()
+					var answers flights
 					req := request(t, "a", method)
-					conn, err := drained{&script{messages: []jsonrpc.Message{req}}}.Connect(t.Context())
+					conn, err := lingering{&script{messages: []jsonrpc.Message{req}}, linger, &answers}.Connect(t.Context())
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -74,6 +76,10 @@ func TestDrain(t *testing.T) {
 					_, err = conn.Read(t.Context())
 					if got := time.Since(start); !errors.Is(err, io.EOF) || got < tt.want || got > 2*tt.want {
 						t.Errorf("%v after %v, want EOF after %v", err, got, tt.want)
+					}
+					_ = conn.Close()
+					if open := answers.wait(t.Context()); open != 0 {
+						t.Errorf("%d requests are still counted", open)
 					}
 				})
 			})

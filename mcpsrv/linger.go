@@ -1,0 +1,133 @@
+package mcpsrv
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// lingering knows which requests of a connection are not answered yet. When the connection's input ends it waits for their answers: the
+// SDK ends a session at once, so that requests which come through a pipe, as from a shell, would go unanswered.
+type lingering struct {
+	mcp.Transport
+	linger  time.Duration
+	answers *flights
+}
+
+// Connect connects the transport.
+func (l lingering) Connect(ctx context.Context) (mcp.Connection, error) {
+	c, err := l.Transport.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &lingeringConn{Connection: c, linger: l.linger, answers: l.answers, closed: make(chan struct{}), open: map[any]chan struct{}{}}, nil
+}
+
+type lingeringConn struct {
+	mcp.Connection
+	linger  time.Duration
+	answers *flights
+	closed  chan struct{}
+	closing sync.Once
+	last    chan struct{} // closed when the latest initialize was answered; nil if none was read. Only Read uses it.
+
+	mu   sync.Mutex
+	open map[any]chan struct{} // requests that were read and not answered, by ID; nil once closed
+}
+
+// Read passes messages on. What follows an initialize is held back until that is answered, since the SDK works on several
+// messages at a time and refuses what comes too early.
+func (c *lingeringConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+	if c.last != nil {
+		c.wait(ctx, c.last)
+		c.last = nil
+	}
+	msg, err := c.Connection.Read(ctx)
+	if errors.Is(err, io.EOF) {
+		c.drain(ctx)
+	}
+	if req, ok := msg.(*jsonrpc.Request); ok && req.IsCall() && req.Method != listenMethod {
+		answered := c.begin(req.ID.Raw())
+		if req.Method == "initialize" {
+			c.last = answered
+		}
+	}
+	return msg, err
+}
+
+func (c *lingeringConn) begin(id any) (answered chan struct{}) {
+	answered = make(chan struct{})
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.open == nil || c.open[id] != nil { // which the SDK refuses
+		return answered
+	}
+	c.open[id] = answered
+	c.answers.begin(0)
+	return answered
+}
+
+// Write notes which request is answered.
+func (c *lingeringConn) Write(ctx context.Context, msg jsonrpc.Message) error {
+	err := c.Connection.Write(ctx, msg)
+	if res, ok := msg.(*jsonrpc.Response); ok {
+		c.mu.Lock()
+		if answered, ok := c.open[res.ID.Raw()]; ok {
+			c.answered(res.ID.Raw(), answered)
+		}
+		c.mu.Unlock()
+	}
+	return err
+}
+
+// answered strikes out a request. The caller holds mu.
+func (c *lingeringConn) answered(id any, answered chan struct{}) {
+	close(answered)
+	delete(c.open, id)
+	c.answers.end()
+}
+
+// Close ends the connection, and any waiting.
+func (c *lingeringConn) Close() error {
+	c.closing.Do(func() {
+		close(c.closed)
+		c.mu.Lock()
+		for id, answered := range c.open {
+			c.answered(id, answered)
+		}
+		c.open = nil
+		c.mu.Unlock()
+	})
+	return c.Connection.Close()
+}
+
+// drain waits until every request is answered, for the time to linger at most.
+func (c *lingeringConn) drain(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, c.linger)
+	defer cancel()
+	c.mu.Lock()
+	var waiting []chan struct{}
+	for _, answered := range c.open {
+		waiting = append(waiting, answered)
+	}
+	c.mu.Unlock()
+	for _, answered := range waiting {
+		c.wait(ctx, answered)
+	}
+}
+
+func (c *lingeringConn) wait(ctx context.Context, answered chan struct{}) {
+	timer := time.NewTimer(c.linger)
+	defer timer.Stop()
+	select {
+	case <-answered:
+	case <-c.closed:
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
