@@ -3,6 +3,7 @@ package gateway
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"runtime"
 	"strings"
 	"testing"
@@ -21,10 +22,33 @@ func badScript(method string, params json.RawMessage, arg string) []string {
 		return scriptResult(`{"tools":[{"name":"x","inputSchema":{"type":"object","required":["old"]}}]}`)
 	case arg == "huge":
 		return scriptResult(`{"content":[{"type":"text","text":"` + strings.Repeat("x", hundred) + `"}]}`)
+	case method == "tools/list" && arg == "deep":
+		return scriptResult(`{"tools":[{"name":"x","inputSchema":` + deep(hundredThousand) + `}]}`)
+	case method == "tools/list" && arg == "nested":
+		return scriptResult(`{"tools":[{"name":"x","inputSchema":` + deep(900) + `}]}`)
+	case arg == "deep":
+		return scriptResult(`{"content":[],"structuredContent":` + strings.Repeat("[", hundredThousand) + strings.Repeat("]", hundredThousand) + `}`)
+	case arg == "many":
+		return scriptResult(`{"content":[],"structuredContent":{"a":[` + strings.Repeat("0,", maxAnswerValues) + `0]}}`)
+	case arg == "endless":
+		_, _ = os.Stdout.WriteString(`{"jsonrpc":"2.0","result":"`)
+		piece := []byte(strings.Repeat("x", 1<<20))
+		for { // until nobody reads any more, of which the kernel tells by a signal
+			if _, err := os.Stdout.Write(piece); err != nil {
+				os.Exit(1)
+			}
+		}
 	case arg == "invalid":
 		return []string{`{"jsonrpc":"1.0","id":{id},"result":{}}`, `{"jsonrpc":"2.0","id":{id},"result":{},"error":{"code":1,"message":"both"}}`, `{"jsonrpc":"2.0","id":{id}}`}
 	}
 	return scriptResult(`{"content":[{"type":"text","text":` + string(encodeString(string(params))) + `}]}`)
+}
+
+const hundredThousand = 100_000
+
+// deep is an object with so many others within each other.
+func deep(levels int) string {
+	return strings.Repeat(`{"properties":`, levels) + "{}" + strings.Repeat("}", levels)
 }
 
 func encodeString(s string) []byte {
@@ -43,12 +67,14 @@ func TestBadServers(t *testing.T) {
 	}{
 		{"bad:huge", `server "bad" answered the call of "x" with too much`, tool.Invalid},
 		{"bad:invalid", `server "bad" answered the call of "x" with something that is no valid message`, tool.Unavailable},
+		{"bad:deep", `server "bad" answered the call of "x" with too much: the JSON is nested more than 1000 deep`, tool.Invalid},
+		{"bad:endless", `server "bad" ended during the call of "x"`, tool.Unavailable},
 		{"hang", `server "bad" did not answer in time while it was started`, tool.Timeout},
 		{"exit", `server "bad" could not be reached, or ended while it was started`, tool.Unavailable},
 	}
 	for _, tt := range tests {
 		t.Run(tt.mode, func(t *testing.T) {
-			g := startGateway(t, Options{StartTimeout: 3 * time.Second, MaxResult: 1 << 20}, self(t, "bad", tt.mode), self(t, "good", "sdk"))
+			g := startGateway(t, Options{StartTimeout: 3 * time.Second, MaxResult: 1 << 20, skip: map[string]int{"bad:endless": 8 << 20}[tt.mode]}, self(t, "bad", tt.mode), self(t, "good", "sdk"))
 			call(t, g, "good/echo", "{}") // is running
 			done := make(chan *tool.Error, 1)
 			go func() {

@@ -29,8 +29,8 @@ type event struct {
 	over    *oversize
 }
 
-func newEventFilter(body io.ReadCloser, limit int, t *tap) *eventFilter {
-	return &eventFilter{body: body, lines: newLineReader(body, limit), limit: limit, tap: t}
+func newEventFilter(body io.ReadCloser, limit, skip int, t *tap) *eventFilter {
+	return &eventFilter{body: body, lines: newLineReader(body, limit, skip), limit: limit, tap: t}
 }
 
 // Read implements io.Reader.
@@ -63,6 +63,9 @@ func (f *eventFilter) nextEvent() (*event, error) {
 			return e, nil
 		}
 		e.add(line, over, f.limit)
+		if f.lines.skip > 0 && e.over != nil && e.over.size > f.lines.skip {
+			return e, errEndless
+		}
 	}
 }
 
@@ -70,6 +73,9 @@ func (f *eventFilter) nextEvent() (*event, error) {
 func (e *event) add(line []byte, over *oversize, limit int) {
 	switch {
 	case over != nil:
+		if e.over != nil {
+			over.size += e.over.size
+		}
 		e.over = over
 		e.raw, e.data = nil, nil
 		return
@@ -118,7 +124,7 @@ func (f *eventFilter) pass(e *event) []byte {
 	if e.message && len(e.data) > 0 {
 		msg, err := decodeMessage(e.data)
 		if err != nil {
-			if resp := f.tap.broken(e.data); resp != nil {
+			if resp := f.tap.broken(e.data, err); resp != nil {
 				return answer(e, resp)
 			}
 		} else if !f.tap.incoming(msg) {

@@ -27,12 +27,15 @@ type Options struct {
 	StartTimeout time.Duration // of starting a server and shaking hands; zero means 60 s, which lets npx download one
 	CallTimeout  time.Duration // of a call or a page of a listing, unless the server's configuration has its own; zero means 2 min
 	StopGrace    time.Duration // between closing a process's input, terminating and killing it; zero means 2 s
+	CloseGrace   time.Duration // the same when the Gateway is closed; zero means StopGrace
+	QueueTime    time.Duration // for which a call waits for its turn on a server; zero means 30 s
 	BackoffFirst time.Duration // pause after a first failed start, doubled by each further one; zero means 500 ms
 	BackoffMost  time.Duration // longest such pause; zero means 1 min
 
 	MaxResult   int // bytes of one message of a server; zero means 32 MiB
 	Concurrency int // calls that one server runs at once; zero means 64
 	Queue       int // further calls that wait for one server; zero means 1024, less means none
+	skip        int // bytes of a message that is longer than MaxResult that are read past; zero means maxSkipped
 
 	Idle time.Duration // without use after which a server is stopped; zero means 10 min, less means never
 
@@ -65,10 +68,13 @@ func (o Options) withDefaults() Options {
 	o.StartTimeout = cmp.Or(o.StartTimeout, time.Minute)
 	o.CallTimeout = cmp.Or(o.CallTimeout, 2*time.Minute)
 	o.StopGrace = cmp.Or(o.StopGrace, 2*time.Second)
+	o.CloseGrace = cmp.Or(o.CloseGrace, o.StopGrace)
+	o.QueueTime = cmp.Or(o.QueueTime, 30*time.Second)
 	o.BackoffFirst = cmp.Or(o.BackoffFirst, 500*time.Millisecond)
 	o.BackoffMost = cmp.Or(o.BackoffMost, time.Minute)
 	o.Idle = cmp.Or(o.Idle, 10*time.Minute)
 	o.MaxResult = cmp.Or(o.MaxResult, 32<<20)
+	o.skip = cmp.Or(o.skip, maxSkipped)
 	o.Concurrency, o.Queue = max(cmp.Or(o.Concurrency, 64), 1), max(cmp.Or(o.Queue, 1024), 0)
 	return o
 }
@@ -106,7 +112,7 @@ func (g *Gateway) Set(servers []tool.Server) {
 		}
 		want[s.Name] = s
 	}
-	stopAll(g.replace(want))
+	stopAll(g.replace(want), g.opts.StopGrace)
 }
 
 // replace makes want the served ones and returns those to stop.
@@ -130,10 +136,10 @@ func (g *Gateway) replace(want map[string]tool.Server) (old []*Upstream) {
 	return old
 }
 
-func stopAll(list []*Upstream) {
+func stopAll(list []*Upstream, grace time.Duration) {
 	var wg sync.WaitGroup
 	for _, u := range list {
-		wg.Go(u.stop)
+		wg.Go(func() { u.stop(grace) })
 	}
 	wg.Wait()
 }
@@ -215,7 +221,7 @@ func (g *Gateway) Close() error {
 	g.mu.Lock()
 	g.closed = true
 	g.mu.Unlock()
-	stopAll(old)
+	stopAll(old, g.opts.CloseGrace)
 	g.running.Wait()
 	return nil
 }

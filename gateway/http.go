@@ -25,7 +25,8 @@ type httpTap struct {
 	origin  *url.URL // where the headers may go
 	headers map[string]string
 	tokens  *tokens // nil if the headers hold what it takes
-	limit   int
+	limit   int     // bytes of a message
+	skip    int     // bytes of one that is longer that are read past
 }
 
 const sessionHeader = "Mcp-Session-Id"
@@ -54,9 +55,9 @@ func (h *httpTap) RoundTrip(req *http.Request) (*http.Response, error) {
 	h.tap.mark(c, func(c *capture) { c.sent, c.status = true, resp.StatusCode })
 	switch mediaType(resp.Header) {
 	case "text/event-stream":
-		resp.Body = newEventFilter(resp.Body, h.limit, h.tap)
+		resp.Body = newEventFilter(resp.Body, h.limit, h.skip, h.tap)
 	case "application/json":
-		resp.Body = &jsonBody{body: resp.Body, limit: h.limit, tap: h.tap}
+		resp.Body = &jsonBody{body: resp.Body, limit: h.limit, skip: h.skip, tap: h.tap}
 		resp.ContentLength = -1
 		resp.Header.Del("Content-Length")
 	}
@@ -196,6 +197,7 @@ func mediaType(h http.Header) string {
 type jsonBody struct {
 	body  io.ReadCloser
 	limit int
+	skip  int
 	tap   *tap
 	out   *bytes.Reader
 }
@@ -220,21 +222,21 @@ func (b *jsonBody) load() ([]byte, error) {
 	if len(data) > b.limit {
 		over := &oversize{}
 		over.ids.write(data)
-		n, err := io.Copy(&over.ids, b.body)
-		if err != nil {
+		n, err := io.CopyN(&over.ids, b.body, int64(b.skip))
+		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
 		}
 		over.size = len(data) + int(n)
 		resp := over.errorResponse(b.limit)
 		if resp == nil {
-			return nil, fmt.Errorf("response of %d bytes, more than the %d allowed", over.size, b.limit)
+			return nil, fmt.Errorf("response of %d bytes or more, more than the %d allowed", over.size, b.limit)
 		}
 		return jsonrpc.EncodeMessage(resp)
 	}
 	data = bytes.TrimSpace(data)
 	msg, err := decodeMessage(data)
 	if err != nil {
-		if resp := b.tap.broken(data); resp != nil {
+		if resp := b.tap.broken(data, err); resp != nil {
 			return jsonrpc.EncodeMessage(resp)
 		}
 		return data, nil // the SDK will say what is wrong with it

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"tooldex/tool"
 )
@@ -13,14 +14,15 @@ type slots struct {
 	server string
 	free   chan struct{}
 	queue  int64
+	wait   time.Duration
 	waits  atomic.Int64
 }
 
-func newSlots(server string, running, queue int) *slots {
-	return &slots{server: server, free: make(chan struct{}, running), queue: int64(queue)}
+func newSlots(server string, running, queue int, wait time.Duration) *slots {
+	return &slots{server: server, free: make(chan struct{}, running), queue: int64(queue), wait: wait}
 }
 
-// acquire waits for a slot. It returns Unavailable at once if too many wait already.
+// acquire waits for a slot. It returns Unavailable at once if too many wait already, or after a while if none becomes free.
 func (s *slots) acquire(ctx context.Context) (release func(), err error) {
 	release = func() { <-s.free }
 	select {
@@ -30,17 +32,23 @@ func (s *slots) acquire(ctx context.Context) (release func(), err error) {
 	}
 	if s.waits.Add(1) > s.queue {
 		s.waits.Add(-1)
-		return nil, &tool.Error{
-			Code: tool.Unavailable, Op: "call",
-			Msg:  fmt.Sprintf("server %q is busy: %d calls run and %d wait", s.server, cap(s.free), s.queue),
-			Hint: "try again when some of them are done",
-		}
+		return nil, s.busy(fmt.Sprintf("%d calls run and %d wait", cap(s.free), s.queue))
 	}
 	defer s.waits.Add(-1)
+	timer := time.NewTimer(s.wait)
+	defer timer.Stop()
 	select {
 	case s.free <- struct{}{}:
 		return release, nil
+	case <-timer.C:
+		return nil, s.busy(fmt.Sprintf("none of its %d calls ended within %v", cap(s.free), s.wait))
 	case <-ctx.Done():
 		return nil, ended(ctx.Err(), fmt.Sprintf("the call that waited for server %q", s.server))
+	}
+}
+
+func (s *slots) busy(why string) error {
+	return &tool.Error{
+		Code: tool.Unavailable, Op: "call", Msg: fmt.Sprintf("server %q is busy: %s", s.server, why), Hint: "try again when some of them are done",
 	}
 }

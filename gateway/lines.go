@@ -15,10 +15,11 @@ import (
 type lineReader struct {
 	r     *bufio.Reader
 	limit int
+	skip  int // what is longer than this has no end; zero means that there is no such length
 }
 
-func newLineReader(r io.Reader, limit int) *lineReader {
-	return &lineReader{r: bufio.NewReaderSize(r, 64<<10), limit: limit}
+func newLineReader(r io.Reader, limit, skip int) *lineReader {
+	return &lineReader{r: bufio.NewReaderSize(r, 64<<10), limit: limit, skip: skip}
 }
 
 // oversize tells of a line, or a body, that was too long to keep.
@@ -27,8 +28,15 @@ type oversize struct {
 	ids  idScanner // has read all of it
 }
 
+// maxSkipped bounds how much is read of a message that is too long, to tell whom it was for and to go on after it. What is longer
+// has no end: a pipe that somebody filled by mistake, or a small answer that unpacks to a very large one.
+const maxSkipped = 256 << 20
+
+var errEndless = errors.New("a message has no end")
+
 // next returns the next line without its line break. The last line needs none; io.EOF comes after it. If the line was
-// longer than the limit, it returns an oversize in its place. The line's memory belongs to the caller.
+// longer than the limit, it returns an oversize in its place, and errEndless if there was no end to it. The line's memory belongs
+// to the caller.
 func (l *lineReader) next() ([]byte, *oversize, error) {
 	var line []byte
 	var over *oversize
@@ -36,7 +44,9 @@ func (l *lineReader) next() ([]byte, *oversize, error) {
 		part, err := l.r.ReadSlice('\n')
 		switch {
 		case over != nil:
-			over.size += len(part)
+			if over.size += len(part); l.skip > 0 && over.size > l.skip {
+				return nil, nil, errEndless
+			}
 			over.ids.write(part)
 		case len(line)+len(part) > l.limit+1:
 			over = &oversize{size: len(line) + len(part)}

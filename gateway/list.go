@@ -14,10 +14,12 @@ import (
 	"tooldex/tool"
 )
 
-// maxPages and maxListing, in bytes, bound a listing whose cursors never end.
+// maxPages and maxListing, in bytes, bound a listing whose cursors never end, and maxTools what one server may offer: each tool is
+// kept, and searched, by every process.
 const (
 	maxPages   = 1000
 	maxListing = 64 << 20
+	maxTools   = 20_000
 )
 
 // listed is one kind of things that servers list page by page.
@@ -30,13 +32,16 @@ type listed struct {
 // list fetches all tools.
 func (s *session) list(ctx context.Context, timeout time.Duration, logger *slog.Logger) (tools []*tool.Tool, retry bool, err error) {
 	names := map[string]bool{}
+	twice := 0
 	kind := listed{"tools/list", "tools", func(ctx context.Context, cs *mcp.ClientSession, cursor string) (any, error) {
 		return cs.ListTools(ctx, &mcp.ListToolsParams{Cursor: cursor})
 	}}
 	retry, err = s.pagesOf(ctx, kind, timeout, func(items []json.RawMessage) {
 		for _, t := range decodeTools(s.server, items, logger) {
 			if names[t.Name] {
-				logger.Warn("upstream lists a tool twice; the first one counts", "tool", clip(t.Name, 100))
+				if twice++; twice <= maxStrays {
+					logger.Warn("upstream lists a tool twice; the first one counts", "tool", clip(t.Name, 100))
+				}
 				continue
 			}
 			names[t.Name] = true
@@ -45,6 +50,12 @@ func (s *session) list(ctx context.Context, timeout time.Duration, logger *slog.
 	})
 	if err != nil {
 		return nil, retry, err
+	}
+	if len(tools) > maxTools {
+		return nil, false, &tool.Error{
+			Code: tool.Invalid, Op: "list", Msg: fmt.Sprintf("server %q offers %d tools, more than the %d allowed", s.server, len(tools), maxTools),
+			Hint: "have it offer fewer, or import those that are wanted from a file",
+		}
 	}
 	return tools, false, nil
 }
@@ -109,8 +120,15 @@ func (s *session) keepPage(key string, raw []byte) {
 	}
 	s.pagesMu.Lock()
 	defer s.pagesMu.Unlock()
+	if s.pagesSize += len(raw) - len(s.pages[key]); s.pagesSize > maxKept {
+		clear(s.pages) // the cursors are others each time
+		s.pagesSize = len(raw)
+	}
 	s.pages[key] = raw
 }
+
+// maxKept is how many bytes of listings are kept of one session.
+const maxKept = 2 * maxListing
 
 func (s *session) keptPage(key string) []byte {
 	s.pagesMu.Lock()

@@ -22,7 +22,7 @@ type session struct {
 	server string
 	tap    *tap
 	scrub  *scrubber
-	grace  time.Duration
+	grace  atomic.Int64 // a time.Duration; less when the gateway is closed
 
 	cs   *mcp.ClientSession
 	proc *process        // nil unless stdio
@@ -43,8 +43,9 @@ type session struct {
 	others  chan struct{} // signals that something but tools changed
 	done    chan struct{} // closed when all is released
 
-	pagesMu sync.Mutex
-	pages   map[string][]byte // raw tools/list results by cursor, for those that the SDK answers from its cache
+	pagesMu   sync.Mutex
+	pages     map[string][]byte // raw tools/list results by cursor, for those that the SDK answers from its cache
+	pagesSize int               // bytes of them
 }
 
 // The causes with which a session's context ends.
@@ -129,9 +130,10 @@ var (
 
 func (d *dialer) connect(ctx context.Context, x *expanded, older bool) (*session, error) {
 	s := &session{
-		server: d.cfg.Name, tap: newTap(d.logger, x.scrub), scrub: x.scrub, grace: d.opts.StopGrace,
+		server: d.cfg.Name, tap: newTap(d.logger, x.scrub), scrub: x.scrub,
 		changed: d.changed, others: d.others, done: make(chan struct{}), pages: map[string][]byte{}, told: d.told(), older: older,
 	}
+	s.grace.Store(int64(d.opts.StopGrace))
 	s.tap.tell = d.callers.tell
 	s.ctx, s.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	s.kept, s.giveUp = context.WithCancel(context.WithoutCancel(ctx))
@@ -163,7 +165,7 @@ func (d *dialer) connect(ctx context.Context, x *expanded, older bool) (*session
 		last := s.tap.finish(c)
 		err = s.startError(err, &last)
 		s.cancel(errStopped)
-		s.grace = min(s.grace, 200*time.Millisecond) // it has nothing to put in order
+		s.grace.Store(int64(min(s.patience(), unused)))
 		s.release()
 		return nil, err
 	}
@@ -218,7 +220,7 @@ func (d *dialer) transport(s *session, x *expanded) (mcp.Transport, error) {
 			return nil, err
 		}
 		s.proc = proc
-		s.conn = newStdioConn(proc.stdout, proc.stdin, d.opts.MaxResult, s.tap, d.logger)
+		s.conn = newStdioConn(proc.stdout, proc.stdin, d.opts.MaxResult, d.opts.skip, s.tap, d.logger)
 		s.conn.probeWait = d.opts.StartTimeout / 3
 		return s.conn, nil
 	}
@@ -235,7 +237,7 @@ func (d *dialer) transport(s *session, x *expanded) (mcp.Transport, error) {
 	}
 	s.base = base.Clone()
 	s.base.MaxIdleConnsPerHost = d.opts.Concurrency
-	tap := &httpTap{base: s.base, alive: s.kept, tap: s.tap, origin: u, headers: x.headers, limit: d.opts.MaxResult}
+	tap := &httpTap{base: s.base, alive: s.kept, tap: s.tap, origin: u, headers: x.headers, limit: d.opts.MaxResult, skip: d.opts.skip}
 	if file := tokenFile(d.opts.Dir, d.cfg.Name); file != "" && !hasHeader(x.headers, "Authorization") {
 		tap.tokens = &tokens{file: file, url: x.url, scrub: x.scrub, logger: d.logger}
 	}
@@ -280,7 +282,7 @@ func (s *session) watch() error {
 // close ends the session and waits until all of it is gone. Calls that run fail. It needs watch to run.
 func (s *session) close() {
 	s.cancel(errStopped)
-	t := time.AfterFunc(s.grace, s.abandon)
+	t := time.AfterFunc(s.patience(), s.abandon)
 	defer t.Stop()
 	_ = s.cs.Close()
 	<-s.done
@@ -294,13 +296,18 @@ func (s *session) abandon() {
 	}
 }
 
+// unused is the grace of a server that nobody has used yet: it has nothing to put in order.
+const unused = 200 * time.Millisecond
+
+func (s *session) patience() time.Duration { return time.Duration(s.grace.Load()) }
+
 func (s *session) alive() bool { return s.ctx.Err() == nil }
 
 // release lets go of whatever was opened.
 func (s *session) release() {
 	s.abandon()
 	if s.proc != nil {
-		s.proc.stop(s.grace)
+		s.proc.stop(s.patience)
 		s.conn.wait()
 	}
 	if s.base != nil {

@@ -14,6 +14,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tooldex/tool"
 )
 
 // stdioConn speaks newline-delimited JSON-RPC over two pipes, as mcp.Transport and mcp.Connection. Unlike the SDK's own
@@ -48,9 +50,9 @@ type write struct {
 	done chan error // has room for the one answer
 }
 
-func newStdioConn(in io.ReadCloser, out io.WriteCloser, limit int, t *tap, logger *slog.Logger) *stdioConn {
+func newStdioConn(in io.ReadCloser, out io.WriteCloser, limit, skip int, t *tap, logger *slog.Logger) *stdioConn {
 	c := &stdioConn{
-		in: newLineReader(in, limit), inFile: in, out: out, tap: t, scrub: t.scrub, logger: logger,
+		in: newLineReader(in, limit, skip), inFile: in, out: out, tap: t, scrub: t.scrub, logger: logger,
 		received: make(chan received), writes: make(chan write), closed: make(chan struct{}),
 	}
 	c.running.Go(c.readLoop)
@@ -118,46 +120,54 @@ func (c *stdioConn) nextMessage() (jsonrpc.Message, error) {
 			}
 			continue
 		}
-		if c.batch = decodeLine(line); c.batch != nil {
+		if c.batch, err = decodeLine(line); c.batch != nil {
 			continue
 		}
-		if resp := c.tap.broken(line); resp != nil {
+		if resp := c.tap.broken(line, err); resp != nil {
 			return resp, nil
 		}
 		c.stray(line)
 	}
 }
 
-// decodeLine returns the messages of one line: one, or several if it is a batch. It returns nil if the line is not
+// decodeLine returns the messages of one line: one, or several if it is a batch. It returns none if the line is not
 // JSON-RPC, such as a log line or a banner. The messages share the line's memory.
-func decodeLine(line []byte) []jsonrpc.Message {
+func decodeLine(line []byte) ([]jsonrpc.Message, error) {
 	line = bytes.TrimSpace(line)
 	if len(line) == 0 || line[0] != '{' && line[0] != '[' {
-		return nil
+		return nil, errNotJSON
 	}
 	parts := []json.RawMessage{line}
 	if line[0] == '[' && json.Unmarshal(line, &parts) != nil {
-		return nil
+		return nil, errNotJSON
 	}
-	msgs := make([]jsonrpc.Message, 0, len(parts))
+	var msgs []jsonrpc.Message
 	for _, part := range parts {
 		msg, err := decodeMessage(part)
 		if err != nil {
-			return nil
+			return nil, err
 		}
 		msgs = append(msgs, msg)
 	}
-	if len(msgs) == 0 {
-		return nil
-	}
-	return msgs
+	return msgs, nil
 }
+
+// The bounds of one message of a server. Answers are larger than requests, and the SDK takes no deeper ones.
+const (
+	maxAnswerDepth  = 1000
+	maxAnswerValues = 2_000_000
+)
+
+var errNotJSON = errors.New("not JSON")
 
 // decodeMessage decodes one JSON-RPC message. The SDK's decoder stops at the end of the first JSON value, so what comes
 // after it is looked for here.
 func decodeMessage(data []byte) (jsonrpc.Message, error) {
+	if err := tool.CheckJSON(data, maxAnswerDepth, maxAnswerValues); err != nil {
+		return nil, err
+	}
 	if !json.Valid(data) {
-		return nil, errors.New("not JSON")
+		return nil, errNotJSON
 	}
 	return jsonrpc.DecodeMessage(data)
 }

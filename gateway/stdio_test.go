@@ -120,7 +120,7 @@ func TestToolErrors(t *testing.T) {
 		{"too large", "odd/huge", "", tool.Invalid, `server "odd" answered the call of "huge" with too much`},
 		{"too large, ID behind", "odd/huge-id-last", "", tool.Invalid, "more than the 1048576 allowed"},
 		{"not a number", "odd/nan", "", tool.Unavailable, "no valid message"},
-		{"nested too deeply", "odd/deep", "", tool.Unavailable, "no valid message"},
+		{"nested too deeply", "odd/deep", "", tool.Invalid, "nested more than 1000 deep"},
 		{"error is no object", "odd/odd-error", "", tool.Unavailable, "no valid message"},
 		{"result is no object", "odd/array", "", tool.Unavailable, "no object"},
 		{"asks the user", "odd/ask", "", tool.Unavailable, "question for the user"},

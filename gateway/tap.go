@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -157,8 +158,9 @@ func (t *tap) passUpdate(uri string) { t.pass(updatePrefix + uri) }
 const codeBroken = -32098
 
 // broken returns the response that stands in for an answer which is no valid message, such as one with a NaN in it or
-// nested too deeply, so that its call fails at once instead of waiting. It returns nil if nobody waits for data.
-func (t *tap) broken(data []byte) *jsonrpc.Response {
+// nested too deeply, so that its call fails at once instead of waiting. It returns nil if nobody waits for data. Why says what is
+// wrong with it.
+func (t *tap) broken(data []byte, why error) *jsonrpc.Response {
 	if !bytes.Contains(data, []byte(`"jsonrpc"`)) {
 		return nil
 	}
@@ -172,6 +174,9 @@ func (t *tap) broken(data []byte) *jsonrpc.Response {
 	defer t.mu.Unlock()
 	if t.waiting[id] == nil {
 		return nil
+	}
+	if tooMuch := (*tool.Error)(nil); errors.As(why, &tooMuch) {
+		return &jsonrpc.Response{ID: id, Error: &jsonrpc.Error{Code: codeTooLarge, Message: tooMuch.Msg}}
 	}
 	return &jsonrpc.Response{ID: id, Error: &jsonrpc.Error{Code: codeBroken, Message: "the answer is no valid JSON-RPC message"}}
 }

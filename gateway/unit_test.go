@@ -134,7 +134,7 @@ func TestLineReader(t *testing.T) {
 	long := strings.Repeat("x", 100)
 	in := "one\n\r\ntwo\r\n" + `{"id":7,"x":"` + long + "\"}\nthree"
 	for _, r := range []io.Reader{strings.NewReader(in), iotest.OneByteReader(strings.NewReader(in))} {
-		l := newLineReader(r, 20)
+		l := newLineReader(r, 20, 0)
 		var got []string
 		for {
 			line, over, err := l.next()
@@ -215,7 +215,7 @@ func FuzzStdout(f *testing.F) {
 	f.Add([]byte(`[{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1}},{"jsonrpc":"2.0","id":1,"result":1}]`))
 	f.Add([]byte("{\"jsonrpc\":\"2.0\"}\n\x00\xff\n[]\n{}\n" + strings.Repeat("[", 3000)))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c := &stdioConn{in: newLineReader(bytes.NewReader(data), 512), tap: newTap(slog.New(slog.DiscardHandler), nil), logger: slog.New(slog.DiscardHandler)}
+		c := &stdioConn{in: newLineReader(bytes.NewReader(data), 512, 0), tap: newTap(slog.New(slog.DiscardHandler), nil), logger: slog.New(slog.DiscardHandler)}
 		for n := 0; ; n++ {
 			msg, err := c.nextMessage()
 			if err != nil {
@@ -247,7 +247,7 @@ func FuzzCapture(f *testing.F) {
 		tp := newTap(slog.New(slog.DiscardHandler), nil)
 		id, _ := jsonrpc.MakeID(1.0)
 		tp.outgoing(ctx, &jsonrpc.Request{ID: id, Method: "tools/call"})
-		msgs := decodeLine(line)
+		msgs, _ := decodeLine(line)
 		if msgs == nil {
 			return // nested too deeply
 		}
@@ -321,7 +321,7 @@ func TestEventFilter(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f := newEventFilter(io.NopCloser(strings.NewReader(tt.in)), 200, newTap(slog.New(slog.DiscardHandler), nil))
+			f := newEventFilter(io.NopCloser(strings.NewReader(tt.in)), 200, 0, newTap(slog.New(slog.DiscardHandler), nil))
 			got, err := io.ReadAll(iotest.OneByteReader(f))
 			if err != nil {
 				t.Fatal(err)
@@ -337,7 +337,7 @@ func FuzzEventFilter(f *testing.F) {
 	f.Add([]byte("event: message\nid: 1\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n\n"))
 	f.Add([]byte(":\n\ndata\n\ndata: \xff\r\n\r\n\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		filter := newEventFilter(io.NopCloser(bytes.NewReader(data)), 256, newTap(slog.New(slog.DiscardHandler), nil))
+		filter := newEventFilter(io.NopCloser(bytes.NewReader(data)), 256, 0, newTap(slog.New(slog.DiscardHandler), nil))
 		out, err := io.ReadAll(filter)
 		if err != nil {
 			t.Fatal(err)
@@ -392,7 +392,7 @@ func TestWriteToServerThatDoesNotRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := newStdioConn(inR, outW, 1<<20, newTap(slog.New(slog.DiscardHandler), nil), slog.New(slog.DiscardHandler))
+	c := newStdioConn(inR, outW, 1<<20, 0, newTap(slog.New(slog.DiscardHandler), nil), slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	id, _ := jsonrpc.MakeID("x")

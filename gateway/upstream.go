@@ -58,7 +58,7 @@ type start struct {
 func newUpstream(cfg tool.Server, opts Options, running *sync.WaitGroup) *Upstream {
 	u := &Upstream{
 		cfg: cfg, opts: opts, logger: opts.Logger.With("server", cfg.Name), running: running,
-		slots:   newSlots(cfg.Name, cmp.Or(cfg.Concurrency, opts.Concurrency), max(cmp.Or(cfg.Queue, opts.Queue), 0)),
+		slots:   newSlots(cfg.Name, cmp.Or(cfg.Concurrency, opts.Concurrency), max(cmp.Or(cfg.Queue, opts.Queue), 0), opts.QueueTime),
 		changed: make(chan struct{}, 1), others: make(chan struct{}, 1), watched: map[string]int{},
 	}
 	u.ctx, u.cancel = context.WithCancel(context.Background())
@@ -227,6 +227,7 @@ func (u *Upstream) run(a *start, client *tool.Client) {
 	}
 	switch {
 	case stopped:
+		s.grace.Store(int64(min(s.patience(), unused)))
 		u.running.Go(s.close)
 	default:
 		u.running.Go(func() { u.settle(s) })
@@ -287,7 +288,7 @@ func (u *Upstream) drop(s *session, err error) {
 }
 
 // stop ends the server for good. It returns when the session is gone.
-func (u *Upstream) stop() {
+func (u *Upstream) stop(grace time.Duration) {
 	u.mu.Lock()
 	s, a := u.session, u.starting
 	u.session, u.stopped = nil, true
@@ -300,6 +301,7 @@ func (u *Upstream) stop() {
 		<-a.done
 	}
 	if s != nil {
+		s.grace.Store(int64(grace))
 		s.close()
 	}
 }
