@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"tooldex/mcpsrv"
 	"tooldex/metrics"
@@ -187,12 +189,24 @@ func (e *endpoints) serve(w http.ResponseWriter, r *http.Request, v view) {
 	}
 }
 
-// close ends all of them. New ones are refused.
-func (e *endpoints) close() error {
+// shutdown ends all of them, once they have answered what they were asked or the time is over. New ones are refused.
+func (e *endpoints) shutdown(within time.Duration) error {
 	e.mu.Lock()
 	e.closed = true
 	e.mu.Unlock()
-	var errs error
-	e.each(func(s *mcpsrv.Server) { errs = errors.Join(errs, s.Close()) })
-	return errs
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	var ends sync.WaitGroup
+	var errs []error
+	var mu sync.Mutex
+	e.each(func(s *mcpsrv.Server) {
+		ends.Go(func() {
+			err := s.Shutdown(ctx)
+			mu.Lock()
+			defer mu.Unlock()
+			errs = append(errs, err)
+		})
+	})
+	ends.Wait()
+	return errors.Join(errs...)
 }

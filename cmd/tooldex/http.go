@@ -26,8 +26,8 @@ func (a *app) serveHTTP(ctx context.Context, addr string, who admission, s *stac
 		Catalog: s.catalog, Upstreams: gw, Learner: s.learner, MCP: all,
 		Metrics: all.meter, Prometheus: all.meter, Trace: tracer.Request,
 		Selector: chosen.view(view{}), Preferences: chosen, Overlays: said, Insight: said, Operator: gw, Panel: web.Handler(),
-		OnShutdown: func() { _ = all.close() }, // what it says is said again in the end
-		Rate:       who.rate, Hosts: list(a.getenv("TOOLDEX_HOSTS")), Origins: list(a.getenv("TOOLDEX_ORIGINS")),
+		Grace: finishingHTTP,
+		Rate:  who.rate, Hosts: list(a.getenv("TOOLDEX_HOSTS")), Origins: list(a.getenv("TOOLDEX_ORIGINS")),
 		Version: version, Logger: a.log,
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -156,6 +157,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		OnListChanged:     live.announced,
 		OnFeatures:        func(string) { all.each((*mcpsrv.Server).FeaturesChanged) },
 		OnResourceUpdated: func(server, uri string) { all.each(func(s *mcpsrv.Server) { s.ResourceUpdated(server, uri) }) },
+		CloseGrace:        upstreamGrace,
 	})
 	if err != nil {
 		return err
@@ -165,6 +167,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		Searcher: tracer.Searcher(s.engine), Caller: tracer.Caller(gw), Upstreams: gw, Catalog: s.catalog, Related: s.engine, Learner: s.learner, Enricher: s.catalog, Version: version, Logger: a.log,
 		Mode: mcpsrv.Mode(f.mode), Threshold: f.threshold, Followers: f.follows, Always: f.always, Summary: f.summary,
 		AnyHost: true, // httpapi checks hosts, for all of its paths
+		Linger:  finishing,
 	}, book, meter)
 	all.chosen = chosen
 	chosen.changed = func() { all.each((*mcpsrv.Server).CatalogChanged) }
@@ -195,14 +198,26 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	}
 	if f.stdio {
 		running++
-		go func() { ends <- srv.Run(ctx, drained{mcpsrv.Lines(os.Stdin, os.Stdout)}) }()
+		go func() { ends <- srv.Run(context.WithoutCancel(ctx), mcpsrv.Lines(os.Stdin, os.Stdout)) }() // all.shutdown ends it
 	}
+	over := make(chan error, 1)
+	context.AfterFunc(ctx, func() { over <- all.shutdown(finishing) })
 	for range running {
 		err = errors.Join(err, <-ends)
 		stop()
 	}
+	err = errors.Join(err, <-over)
 	live.wait()
-	err = errors.Join(err, all.close(), s.learner.Close(), meter.Close(), gw.Close())
+	err = errors.Join(err, gw.Close(), s.learner.Close(), meter.Close())
 	_ = all.guards.log.Served(context.WithoutCancel(ctx), audit.Stop, version, "") // told to the log
 	return errors.Join(err, all.guards.log.Close())
 }
+
+// The times in which a server ends, which together stay below the five seconds after which those who ask it to will kill it: requests in
+// flight may finish, those that do not are told, and then each of the servers behind has twice its grace, once to end by itself and once
+// after it was asked to.
+const (
+	finishing     = 2500 * time.Millisecond
+	finishingHTTP = finishing + 400*time.Millisecond // beyond which no answer over MCP can be on its way
+	upstreamGrace = 400 * time.Millisecond
+)

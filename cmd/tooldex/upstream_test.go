@@ -5,13 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // upstreamMain is a small real MCP server, run by transcripts as the program "upstream". Its argument chooses how it
-// behaves: "noisy" prints logs on stdout, "hang" never answers, "gone" ends at once, "growing" learns another tool.
+// behaves: "noisy" prints logs on stdout, "hang" never answers, "gone" ends at once, "growing" learns another tool, "dozing" has one that
+// takes its time, and "deaf" the same, and does not end when it is asked to.
 func upstreamMain() {
 	behaviour := ""
 	if len(os.Args) > 1 {
@@ -28,11 +31,17 @@ func upstreamMain() {
 		os.Exit(1)
 	}
 	s := newUpstream()
-	if behaviour == "risky" {
+	switch behaviour {
+	case "risky":
 		risk(s)
-	}
-	if behaviour == "growing" {
+	case "growing":
 		grow(s)
+	case "deaf":
+		signal.Ignore(syscall.SIGTERM)
+		defer time.Sleep(time.Hour)
+		fallthrough
+	case "dozing":
+		mcp.AddTool(s, &mcp.Tool{Name: "doze", Description: "Wait for some seconds"}, doze)
 	}
 	if err := s.Run(context.Background(), &mcp.StdioTransport{}); err != nil {
 		fmt.Fprintln(os.Stderr, "upstream:", err)
@@ -56,6 +65,25 @@ func grow(s *mcp.Server) {
 		mcp.AddTool(s, &mcp.Tool{Name: "reverse_text", Description: "Write a text backwards, from its last letter to its first"}, shout)
 		return text("learned"), nil, nil
 	})
+}
+
+type dozeArgs struct {
+	Seconds float64 `json:"seconds" jsonschema:"how long"`
+}
+
+// doze reports progress once it has begun.
+func doze(ctx context.Context, req *mcp.CallToolRequest, a dozeArgs) (*mcp.CallToolResult, any, error) {
+	if token := req.Params.GetProgressToken(); token != nil {
+		if err := req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Message: "dozing"}); err != nil {
+			return nil, nil, err
+		}
+	}
+	select {
+	case <-ctx.Done():
+		return nil, nil, ctx.Err()
+	case <-time.After(time.Duration(a.Seconds * float64(time.Second))):
+		return text("rested"), nil, nil
+	}
 }
 
 type textArgs struct {
