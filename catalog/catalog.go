@@ -22,6 +22,8 @@ type Options struct {
 	Store    *store.Store
 	Template string // of exposed names, as tool.NewSet takes it
 	Logger   *slog.Logger
+	// Trust says which tools are held until somebody approves them. A process decides by its own; what was decided, all share.
+	Trust Trust
 	// Progress is told how many of the tools that must be made searchable are done. It is called on the goroutine of Open,
 	// Sync and Refresh.
 	Progress func(done, total int)
@@ -112,7 +114,7 @@ func (c *Catalog) reload(ctx context.Context) error {
 		for _, d := range snap.Damaged {
 			c.o.Logger.Warn("a stored value is damaged and left out", "value", d.String())
 		}
-		st := newState(snap, view.Model.Fingerprint, c.o.Logger)
+		st := newState(snap, view.Model.Fingerprint, c.o.Trust, c.o.Logger)
 		err = c.complete(ctx, st, &store.Batch{})
 		if errors.Is(err, store.ErrChanged) && n < tries {
 			continue
@@ -192,7 +194,7 @@ func (c *Catalog) complete(ctx context.Context, st *state, batch *store.Batch) e
 
 // publish makes st what everyone sees.
 func (c *Catalog) publish(ctx context.Context, st *state) error {
-	set := tool.NewSet(st.tools(), c.o.Template)
+	set := st.set(c.o.Template)
 	if err := c.o.indexer.publish(ctx, set, st.entries, st.made); err != nil {
 		return fmt.Errorf("publish tools: %w", err)
 	}

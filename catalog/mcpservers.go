@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -29,6 +30,8 @@ type serverEntry struct {
 	Enabled   *bool             `json:"enabled"`
 	Timeout   float64           `json:"timeout"` // milliseconds
 	EnvFile   string            `json:"envFile"`
+
+	Trust bool `json:"trust"`
 
 	// What only tooldex reads.
 	Start       string  `json:"start"`       // "eager", or "lazy" as by default
@@ -56,7 +59,7 @@ func ParseServers(data []byte) ([]tool.Server, error) {
 		} `json:"mcp"`
 	}
 	if err := json.Unmarshal(data, &file); err != nil {
-		return nil, badServers("the servers are not written as expected", `the file should look like {"mcpServers": {"files": {"command": "npx", "args": ["…"]}}}`, err)
+		return nil, badServers("the servers are not written as expected", `the file should look like {"mcpServers": {"files": {"command": "npx", "args": ["…"]}}}`, plainly(err))
 	}
 	entries := file.MCPServers
 	if entries == nil {
@@ -84,14 +87,35 @@ func badServers(msg, hint string, err error) error {
 	return &tool.Error{Code: tool.Invalid, Op: "read servers", Msg: msg, Hint: hint, Err: err}
 }
 
+// plainly says of JSON that does not fit what a person can see in it, and not which types of ours it does not fit.
+func plainly(err error) error {
+	var wrong *json.UnmarshalTypeError
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	found := wrong.Value
+	switch found {
+	case "array":
+		found = "a list"
+	case "bool":
+		found = "true or false"
+	default:
+		found = "a " + found
+	}
+	if wrong.Field == "" {
+		return errors.New("there is " + found)
+	}
+	return errors.New(wrong.Field + " is " + found)
+}
+
 func parseServer(name string, raw json.RawMessage) (tool.Server, error) {
 	var e serverEntry
 	if err := json.Unmarshal(raw, &e); err != nil {
-		return tool.Server{}, badServers(fmt.Sprintf("server %q is not written as expected", name), "it should be an object with command and args, or with url", err)
+		return tool.Server{}, badServers(fmt.Sprintf("server %q is not written as expected", name), "it should be an object with command and args, or with url", plainly(err))
 	}
 	v := tool.Server{
 		Name: name, Command: e.Command, Args: e.Args, Env: e.Env, Dir: e.Dir, URL: cmp.Or(e.URL, e.HTTPURL, e.ServerURL),
-		Headers: e.Headers, Disabled: e.Disabled || e.Enabled != nil && !*e.Enabled, EnvFile: e.EnvFile,
+		Headers: e.Headers, Trust: e.Trust, Disabled: e.Disabled || e.Enabled != nil && !*e.Enabled, EnvFile: e.EnvFile,
 		Concurrency: e.Concurrency, Queue: e.Queue,
 	}
 	braced(v.Env)

@@ -18,15 +18,19 @@ type state struct {
 	sources    map[string]store.SourceState
 	overlays   []*Overlay // by name, which is the order in which they apply
 	servers    []tool.Server
-	entries    []entry // by ID: the records with the overlays applied
+	entries    []entry // by ID: the records with the overlays applied, but for those that are held
+	held       []entry // by ID
+	trust      Trust
+	decisions  map[tool.ID]*decision
 	made       *material
 }
 
 // newState takes over a snapshot, whose vectors are of a model. After damage no digest is believed, so that the next sync reads every source.
-func newState(snap *store.Snapshot, model string, log *slog.Logger) *state {
+func newState(snap *store.Snapshot, model string, trust Trust, log *slog.Logger) *state {
 	st := &state{
 		generation: snap.Generation, records: make(map[tool.ID]store.Record, len(snap.Records)), sources: snap.Sources,
 		servers: snap.Servers, made: &material{model: model, vectors: snap.Vectors, lent: snap.Lent},
+		trust: trust, decisions: readDecisions(snap, log),
 	}
 	for _, r := range snap.Records {
 		st.records[r.Tool.ID()] = r
@@ -53,7 +57,7 @@ func newState(snap *store.Snapshot, model string, log *slog.Logger) *state {
 func (st *state) next(b *store.Batch, overlays []*Overlay) *state {
 	out := &state{
 		generation: st.generation, records: maps.Clone(st.records), sources: maps.Clone(st.sources), servers: st.servers,
-		overlays: overlays, made: newMaterial(),
+		overlays: overlays, made: newMaterial(), trust: st.trust, decisions: st.decided(b.Trust),
 	}
 	out.made.add(st.made)
 	for _, id := range b.Remove {
@@ -74,15 +78,36 @@ func (st *state) next(b *store.Batch, overlays []*Overlay) *state {
 
 // join makes the entries of the records and the overlays.
 func (st *state) join() {
-	st.entries = make([]entry, 0, len(st.records))
+	st.entries, st.held = make([]entry, 0, len(st.records)), nil
 	for _, r := range st.records {
 		e := entry{r.Tool, r.Hash}
 		if patched, ok, _ := st.patched(r.Tool); ok {
 			e = entry{patched, patched.Hash()}
 		}
+		if st.holds(r) != "" {
+			st.held = append(st.held, e)
+			continue
+		}
+		if w := st.warning(r); w != "" {
+			warned := *e.tool
+			warned.Warning = w
+			e.tool = &warned
+		}
 		st.entries = append(st.entries, e)
 	}
-	slices.SortFunc(st.entries, func(a, b entry) int { return cmp.Compare(a.tool.ID(), b.tool.ID()) })
+	byID := func(a, b entry) int { return cmp.Compare(a.tool.ID(), b.tool.ID()) }
+	slices.SortFunc(st.entries, byID)
+	slices.SortFunc(st.held, byID)
+}
+
+// set makes the set of all tools, of which those that are held are kept back: names stay what they are while one is.
+func (st *state) set(template string) *tool.Set {
+	all, held := st.tools(), map[tool.ID]string{}
+	for _, e := range st.held {
+		all = append(all, e.tool)
+		held[e.tool.ID()] = st.holds(st.records[e.tool.ID()])
+	}
+	return tool.NewSet(all, template).Withhold(func(t *tool.Tool) string { return held[t.ID()] })
 }
 
 // patched returns t with the overlays that speak of it applied, and false if none does or the outcome cannot be served.

@@ -22,6 +22,7 @@ type Report struct {
 	Removed   []tool.ID      `json:"removed,omitempty"`
 	Unchanged int            `json:"unchanged"`
 	Stale     bool           `json:"stale,omitempty"` // the source failed or was empty: what was stored of it is kept
+	Held      []tool.ID      `json:"held,omitempty"`  // of those that were added or changed: what nobody can use until it is approved
 	Findings  []tool.Finding `json:"findings,omitempty"`
 }
 
@@ -33,7 +34,8 @@ type offer struct {
 	same   bool // the digest is the one stored: the tools were not read
 	tools  []*tool.Tool
 	found  []tool.Finding
-	kept   map[tool.ID]bool // refused: if a form of theirs is stored, it stays
+	kept   map[tool.ID]bool       // refused: if a form of theirs is stored, it stays
+	raw    map[tool.ID]*tool.Tool // the tools as they came, which cleaning makes more harmless than they are
 	err    error
 }
 
@@ -67,9 +69,10 @@ func (c *Catalog) SyncAll(ctx context.Context, sources []Source) ([]Report, erro
 	var reports []Report
 	err := c.change(ctx, func(st *state) (*state, *store.Batch, error) {
 		d := &differ{now: c.o.now().UTC().Truncate(time.Millisecond), st: st, owner: map[tool.ID]string{}}
+		d.watch = watch{st: st, offers: offers, now: d.now, batch: &d.batch}
 		reports = make([]Report, len(offers))
 		for i, o := range offers {
-			if o.same && st.sources[o.name].Digest != o.digest { // another process has changed it since
+			if o.same && (st.sources[o.name].Digest != o.digest || st.sources[o.name].Rules != st.rules(o.name)) { // another process has changed it since
 				offers[i] = c.read(ctx, sources[i], o.digest)
 				o = offers[i]
 			}
@@ -98,7 +101,7 @@ func (c *Catalog) ask(ctx context.Context, src Source) *offer {
 	if d, ok := src.(digester); ok {
 		digest = d.Digest()
 		stored, known := c.st.Load().sources[src.Name()]
-		if known && !stored.Stale && stored.Digest == digest && digest != [32]byte{} {
+		if known && !stored.Stale && stored.Digest == digest && digest != [32]byte{} && stored.Rules == c.st.Load().rules(src.Name()) {
 			return &offer{name: src.Name(), digest: digest, same: true}
 		}
 	}
@@ -107,7 +110,7 @@ func (c *Catalog) ask(ctx context.Context, src Source) *offer {
 
 // read gets the tools of a source and cleans them, one by one.
 func (c *Catalog) read(ctx context.Context, src Source, digest [32]byte) *offer {
-	o := &offer{name: src.Name(), digest: digest, kept: map[tool.ID]bool{}}
+	o := &offer{name: src.Name(), digest: digest, kept: map[tool.ID]bool{}, raw: map[tool.ID]*tool.Tool{}}
 	if f, ok := src.(located); ok {
 		o.path = f.location()
 	}
@@ -130,7 +133,7 @@ func (c *Catalog) read(ctx context.Context, src Source, digest [32]byte) *offer 
 			continue
 		}
 		t.Server = cmp.Or(t.Server, o.name)
-		id := t.ID()
+		id, raw := t.ID(), *t
 		found, err := tool.Clean(t)
 		if err == nil && checkSourceName(t.Server) != nil {
 			err = &tool.Error{Code: tool.Invalid, Msg: fmt.Sprintf("%.80q cannot name a server", t.Server)}
@@ -147,7 +150,7 @@ func (c *Catalog) read(ctx context.Context, src Source, digest [32]byte) *offer 
 			o.found = append(o.found, tool.Finding{Tool: id, Field: "name", Problem: "the name is offered twice", Repair: "the first tool is kept"})
 		default:
 			seen[id] = true
-			o.tools = append(o.tools, t)
+			o.tools, o.raw[id] = append(o.tools, t), &raw
 			o.found = append(o.found, found...)
 		}
 	}
@@ -171,6 +174,7 @@ type differ struct {
 	st    *state
 	batch store.Batch
 	owner map[tool.ID]string // of tools that an earlier offer of the same step brought
+	watch watch
 }
 
 func (d *differ) diff(o *offer) Report {
@@ -196,8 +200,12 @@ func (d *differ) diff(o *offer) Report {
 		}
 		return r
 	}
+	rules := d.st.rules(o.name)
+	var records []store.Record
 	for _, t := range o.tools {
-		d.compare(o, t, &r)
+		if rec, ok := d.compare(o, t, &r, known, stored.Rules != rules); ok {
+			records = append(records, rec)
+		}
 	}
 	offered := make(map[tool.ID]bool, len(o.tools))
 	for _, t := range o.tools {
@@ -210,20 +218,23 @@ func (d *differ) diff(o *offer) Report {
 			r.Unchanged++
 		default:
 			r.Removed = append(r.Removed, id)
+			d.watch.goes(d.st.records[id])
 		}
 	}
+	d.watch.tell(&r, records)
 	d.batch.Remove = append(d.batch.Remove, r.Removed...)
 	slices.Sort(r.Added)
 	slices.Sort(r.Changed)
 	note := encodeFindings(r.Findings)
-	if !known || stored.Stale || stored.Digest != o.digest || !bytes.Equal(stored.Note, note) || len(r.Added)+len(r.Changed)+len(r.Removed) > 0 {
-		d.batch.Sources = append(d.batch.Sources, store.SourceState{Name: o.name, Digest: o.digest, Synced: d.now, Note: note, Path: o.path})
+	if !known || stored.Stale || stored.Digest != o.digest || !bytes.Equal(stored.Note, note) || stored.Rules != rules || len(r.Added)+len(r.Changed)+len(r.Removed) > 0 {
+		d.batch.Sources = append(d.batch.Sources, store.SourceState{Name: o.name, Digest: o.digest, Synced: d.now, Note: note, Path: o.path, Rules: rules})
 	}
 	return r
 }
 
-// compare decides about one tool.
-func (d *differ) compare(o *offer, t *tool.Tool, r *Report) {
+// compare decides about one tool, and returns it as it is stored from now on; false for one that is left out. Before says that the source
+// was read before, anew that its tools were not looked at by the rules of now.
+func (d *differ) compare(o *offer, t *tool.Tool, r *Report, before, anew bool) (store.Record, bool) {
 	id := t.ID()
 	rec, known := d.st.records[id]
 	owner := rec.Source
@@ -232,7 +243,7 @@ func (d *differ) compare(o *offer, t *tool.Tool, r *Report) {
 	}
 	if known && owner != o.name {
 		r.Findings = append(r.Findings, tool.Finding{Tool: id, Problem: "is already offered by the source " + owner, Repair: "left out", Refused: true})
-		return
+		return rec, false
 	}
 	d.owner[id] = o.name
 	hash := t.Hash()
@@ -240,14 +251,20 @@ func (d *differ) compare(o *offer, t *tool.Tool, r *Report) {
 	case !known:
 		rec.First = d.now
 		r.Added = append(r.Added, id)
+		d.watch.arrives(o, t, hash, !before)
 	case rec.Hash == hash:
 		r.Unchanged++
-		return
+		if anew {
+			d.watch.stays(o, rec, t)
+		}
+		return rec, true
 	default:
 		r.Changed = append(r.Changed, id)
+		d.watch.changes(o, rec, t, hash)
 	}
 	rec.Tool, rec.Source, rec.Hash, rec.Changed = t, o.name, hash, d.now
 	d.batch.Records = append(d.batch.Records, rec)
+	return rec, true
 }
 
 // owned returns the IDs of the stored tools of a source, sorted.
@@ -269,7 +286,7 @@ func (c *Catalog) Remove(ctx context.Context, name string) (Report, error) {
 	err := c.change(ctx, func(st *state) (*state, *store.Batch, error) {
 		d := &differ{st: st}
 		report = Report{Source: name, Removed: d.owned(name)}
-		batch := &store.Batch{Remove: report.Removed}
+		batch := &store.Batch{Remove: report.Removed, Trust: st.forget(name)}
 		if _, ok := st.sources[name]; ok || len(report.Removed) > 0 {
 			batch.RemoveSources = []string{name}
 		}

@@ -324,7 +324,7 @@ func TestDamagedToolComesBack(t *testing.T) {
 	}
 	snap.Records, snap.Damaged = snap.Records[:1], []store.Damage{{Kind: "tool", Key: "a/y"}}
 	c := openCatalog(t, dir, newTextIndex())
-	c.st.Store(newState(snap, "", c.o.Logger))
+	c.st.Store(newState(snap, "", c.o.Trust, c.o.Logger))
 	if r := mustSync(t, c, src)[0]; len(r.Added) != 1 || r.Added[0] != "a/y" {
 		t.Errorf("report %+v, want the tool back", r)
 	}

@@ -55,6 +55,7 @@ type SourceState struct {
 	Stale  bool      // its last answer was an error or empty: its tools are those of Synced
 	Note   []byte    // opaque
 	Path   string    `json:",omitempty"` // of the file that the source is in; "" for none, or one that nobody knows
+	Rules  int       `json:",omitempty"` // the version of the rules that its tools were looked at by; zero for none
 }
 
 // Empty reports whether the batch changes nothing.

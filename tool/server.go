@@ -27,6 +27,8 @@ type Server struct {
 	Disabled  bool              `json:"disabled,omitempty"`
 	Timeout   time.Duration     `json:"timeout,omitempty"` // of one call; zero means the gateway's default
 
+	Trust bool `json:"trust,omitempty"` // its tools are taken as they are: nobody looks whether they became suspicious
+
 	Eager       bool          `json:"eager,omitempty"`       // it is started before it is needed, and stays
 	Idle        time.Duration `json:"idle,omitempty"`        // without use after which it is stopped; zero means the gateway's default, less means never
 	Concurrency int           `json:"concurrency,omitempty"` // calls that it runs at once; zero means the gateway's default
