@@ -10,10 +10,10 @@ LDFLAGS   := -s -w -X main.version=$(VERSION)
 export TOOLDEX_DATA := $(abspath $(DATA))
 
 .DEFAULT_GOAL := help
-.PHONY: help build test check format tidy vet lint race fuzz fuzzed corpus bench quality screenshots train knowledge nightly image clean
+.PHONY: help build test check format tidy vet lint race fuzz fuzzed corpus bench quality clean-machine docs screenshots train knowledge nightly image clean
 
 help: ## list the targets
-	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 build: ## build bin/tooldex, static and without symbols
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/tooldex
@@ -55,6 +55,12 @@ bench: build ## measure speed and size of bin/tooldex, and write docs/benchmarks
 
 quality: build ## run tooldex eval on every labelled set of DATA, and write docs/quality.md
 	$(GO) run ./internal/bench -bin $(BIN) -data $(DATA) -out docs/quality.md quality
+
+clean-machine: ## clone and run the README's two commands without home or caches, and write docs/first-answer.md
+	$(GO) run ./internal/bench -out docs/first-answer.md first
+
+docs: ## make the reference in docs/reference anew from the program
+	$(GO) test ./cmd/tooldex -run '^(TestReference|TestSchemaIsPublished)' -update
 
 screenshots: ## take the pictures of the panel in docs/panel anew, with Chromium
 	mkdir -p docs/panel

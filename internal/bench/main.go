@@ -36,7 +36,18 @@ func main() {
 
 func run(ctx context.Context, c config, args []string) error {
 	if len(args) == 0 || len(args) > 1 && args[0] != "quality" && args[0] != "upstream" {
-		return fmt.Errorf("want one of: speed, quality [SECTION...], upstream [DUMP], fixed")
+		return fmt.Errorf("want one of: speed, quality [SECTION...], first, upstream [DUMP], fixed")
+	}
+	if args[0] == "first" {
+		root, err := os.Getwd()
+		if err != nil {
+			return err
+		}
+		page, err := firstPage(ctx, root)
+		if err != nil {
+			return err
+		}
+		return c.write(page)
 	}
 	if args[0] == "fixed" {
 		return serveFixed(ctx, func(base string) { fmt.Fprintln(os.Stderr, base) })
@@ -73,6 +84,11 @@ func run(ctx context.Context, c config, args []string) error {
 	if err != nil {
 		return err
 	}
+	return c.write(page)
+}
+
+// write puts a page where it belongs.
+func (c config) write(page string) error {
 	if c.out == "" {
 		_, err := fmt.Print(page)
 		return err
