@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -129,9 +128,5 @@ func (m *Meter) gauges(p *page) {
 	if m.o.Sessions != nil {
 		p.gauge("tooldex_sessions", "Open MCP sessions of this process.", float64(m.o.Sessions()))
 	}
-	var mem runtime.MemStats
-	runtime.ReadMemStats(&mem)
-	p.gauge("go_goroutines", "Goroutines of this process.", float64(runtime.NumGoroutine()))
-	p.gauge("go_memstats_heap_inuse_bytes", "Heap in use by this process.", float64(mem.HeapInuse))
-	p.gauge("go_memstats_sys_bytes", "Memory that this process has from the system.", float64(mem.Sys))
+	p.process()
 }

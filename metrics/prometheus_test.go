@@ -5,6 +5,7 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -76,7 +77,7 @@ func TestPrometheus(t *testing.T) {
 			}
 		}
 		for name := range got {
-			if name[:3] == "go_" {
+			if strings.HasPrefix(name, "go_") || strings.HasPrefix(name, "process_") {
 				delete(got, name)
 			}
 		}
