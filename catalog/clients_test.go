@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -100,6 +101,22 @@ func TestOwnKeysOfServers(t *testing.T) {
 	}
 	if _, err := ParseServers([]byte(`{"mcpServers":{"a":{"command":"x","start":"soon"}}}`)); tool.CodeOf(err) != tool.Invalid {
 		t.Errorf("an unknown start gives %v", err)
+	}
+}
+
+// TestServersSaidPlainly wants what does not fit to be told in words of the file.
+func TestServersSaidPlainly(t *testing.T) {
+	for text, want := range map[string]string{
+		`[]`:                                "there is a list",
+		`{"mcpServers":[]}`:                 "mcpServers is a list",
+		`{"mcpServers":{"a":"x"}}`:          "there is a string",
+		`{"mcpServers":{"a":{"args":"x"}}}`: "args is a string",
+		`{"mcpServers":{"a":{"url":true}}}`: "url is true or false",
+	} {
+		_, err := ParseServers([]byte(text))
+		if tool.CodeOf(err) != tool.Invalid || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "Go ") {
+			t.Errorf("%s gives %v, want %q", text, err, want)
+		}
 	}
 }
 

@@ -45,7 +45,7 @@ func newConnect(a *app) *cobra.Command {
 			"and a backup kept; --undo brings it back byte for byte, or, if the client has changed the file since, puts the\n" +
 			"servers back and keeps the rest. What follows -- is given to \"tooldex serve\".\n\n" +
 			"Clients: " + strings.Join(clients.Names(), ", "),
-		Example:   "  tooldex connect cursor\n  tooldex connect claude-code --yes -- --mode search\n  tooldex connect cursor --undo",
+		Example:   "  tooldex connect cursor --dry-run\n  tooldex connect claude-code --yes -- --mode search\n  tooldex connect claude-code --undo",
 		Args:      wants(cobra.MinimumNArgs(1)),
 		ValidArgs: clients.Names(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -288,7 +288,9 @@ func (a *app) disconnect(client clients.Client, f *connectFlags) error {
 	if err := k.Forget(c); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stderr, "%s is as it was before %s\n", c.Path, c.Time.Local().Format(time.DateTime))
+	if done {
+		fmt.Fprintf(a.stderr, "%s is as it was before %s\n", c.Path, c.Time.Local().Format(time.DateTime))
+	}
 	return a.printConnection(connection{Client: client.Name, File: c.Path, Written: true, Servers: []adopted{}})
 }
 
@@ -312,7 +314,6 @@ func (a *app) restore(client clients.Client, c clients.Change, now, before []byt
 	if err != nil {
 		return &tool.Error{Code: tool.Invalid, Op: "undo", Msg: c.Path + " was changed since, and its servers cannot be put back", Hint: "it lies as it was in " + c.Before(), Err: err}
 	}
-	fmt.Fprintf(a.stderr, "%s was changed since: its servers are put back, and the rest is kept\n", c.Path)
 	ok, err := a.agreed(difference(c.Path, now, text), c.Path, f)
 	if err != nil {
 		return err
@@ -320,5 +321,9 @@ func (a *app) restore(client clients.Client, c clients.Change, now, before []byt
 	if !ok {
 		return silent(exitFailed)
 	}
-	return clients.Write(c.Path, now, text, c.Mode)
+	if err := clients.Write(c.Path, now, text, c.Mode); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.stderr, "%s was changed since: its servers are put back, and the rest is kept\n", c.Path)
+	return nil
 }

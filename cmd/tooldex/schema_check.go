@@ -65,6 +65,9 @@ func (c *checker) checkObject(n *yaml.Node, s schema, path string) error {
 			if where == "" {
 				where = "the configuration"
 			}
+			if env := secretVariable(strings.TrimPrefix(path+"."+key.Value, ".")); env != "" {
+				return c.bad(key, "give it in the environment, as "+env, "%s.%s is a secret, and stands in no file", path, key.Value)
+			}
 			return c.bad(key, "the nearest known key is "+catalog.Nearest(key.Value, sortedKeys(properties)), "%s has no key %q", where, key.Value)
 		}
 		inner := strings.TrimPrefix(path+"."+key.Value, ".")
@@ -74,6 +77,16 @@ func (c *checker) checkObject(n *yaml.Node, s schema, path string) error {
 		}
 	}
 	return nil
+}
+
+// secretVariable returns the variable that a secret is given in, "" for a key that is none.
+func secretVariable(key string) string {
+	for _, s := range settings() {
+		if s.secret && s.key == key {
+			return s.env
+		}
+	}
+	return ""
 }
 
 func (c *checker) bad(n *yaml.Node, hint, format string, args ...any) error {

@@ -89,6 +89,56 @@ func TestWrite(t *testing.T) {
 	}
 }
 
+// TestWriteBehindLinks writes and takes back where a symbolic link leads, whether anything is there yet or not. The link stays.
+func TestWriteBehindLinks(t *testing.T) {
+	for name, tt := range map[string]struct{ before, link string }{
+		"to a file":         {"before", "../dot/x.json"},
+		"to nothing yet":    {"", "../dot/x.json"},
+		"beside a link":     {"", "../dot/y.json"},
+		"by its whole path": {"", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			real, path := filepath.Join(dir, "dot", "x.json"), filepath.Join(dir, "moved", "x.json")
+			to := tt.link
+			if to == "" {
+				to = real
+			}
+			for _, err := range []error{
+				os.Mkdir(filepath.Join(dir, "dot"), 0o700), os.Mkdir(filepath.Join(dir, "there"), 0o700),
+				os.Symlink("there", filepath.Join(dir, "moved")), os.Symlink(to, path), os.Symlink("x.json", filepath.Join(dir, "dot", "y.json")),
+			} {
+				if err != nil {
+					t.Skip(err)
+				}
+			}
+			var was []byte
+			if tt.before != "" {
+				was = []byte(tt.before)
+				if err := os.WriteFile(real, was, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := Write(path, was, []byte("written"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := os.ReadFile(real); err != nil || string(got) != "written" {
+				t.Errorf("behind the link lies %q, %v", got, err)
+			}
+			done, err := Undo(Change{Path: path, Existed: was != nil, Mode: 0o600, Written: Sum([]byte("written"))}, was)
+			if err != nil || !done {
+				t.Error(done, err)
+			}
+			if got, err := os.ReadFile(real); string(got) != tt.before || (err == nil) != (was != nil) {
+				t.Errorf("afterwards %q, %v", got, err)
+			}
+			if link, err := os.Readlink(path); err != nil || link != to {
+				t.Errorf("the link is %q, %v", link, err)
+			}
+		})
+	}
+}
+
 // TestKeeperStacks undoes two changes of one file, the later first.
 func TestKeeperStacks(t *testing.T) {
 	k := Keeper{Dir: t.TempDir()}

@@ -254,7 +254,13 @@ func (d *Document) tree(text []byte) (map[string]any, error) {
 	if err == nil && out == nil {
 		err = errors.New("null")
 	}
-	if err != nil {
+	var other *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &other):
+		return nil, d.bad("it holds a JSON "+other.Value+", and no object", nil)
+	case bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")):
+		return nil, &tool.Error{Code: tool.Invalid, Op: "edit client", Msg: d.Path + " is written in UTF-16", Hint: "save it as UTF-8"}
+	case err != nil:
 		return nil, d.bad("it is not a JSON object", err)
 	}
 	return out, nil

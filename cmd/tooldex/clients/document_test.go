@@ -248,12 +248,13 @@ func TestRefused(t *testing.T) {
 		"not TOML":            {TOML, "mcp_servers", "[["},
 		"one inline table":    {TOML, "mcp_servers", "mcp_servers = {x = {command = \"y\"}}\n"},
 		"more than one value": {JSON, "mcpServers", "{} {}"},
+		"UTF-16":              {JSON, "mcpServers", "\xff\xfe{\x00}\x00"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			d := &Document{File: File{Path: "f", Format: tt.format, Sections: [][]string{{tt.section}}}, Text: []byte(tt.text), Exists: true}
 			gone, _ := d.Servers()
-			if got, err := d.Replace(own, gone); tool.CodeOf(err) != tool.Invalid {
+			if got, err := d.Replace(own, gone); tool.CodeOf(err) != tool.Invalid || strings.Contains(err.Error(), "Go value") {
 				t.Errorf("%q, %v", got, err)
 			}
 		})

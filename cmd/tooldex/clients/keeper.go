@@ -132,7 +132,7 @@ func (k Keeper) Forget(c Change) error {
 	return nil
 }
 
-// Undo puts back what was there before a change, byte for byte, with its mode: a file that was not there is removed. It reports
+// Undo puts back what was there before a change, byte for byte, with its mode: a file that was not there is removed, and a symbolic link to it stays. It reports
 // false, and does nothing, if the file was changed since.
 func Undo(c Change, before []byte) (bool, error) {
 	now, err := os.ReadFile(c.Path)
@@ -149,7 +149,7 @@ func Undo(c Change, before []byte) (bool, error) {
 	case Sum(now) != c.Written:
 		return false, nil
 	case !c.Existed:
-		if err := os.Remove(c.Path); err != nil {
+		if err := os.Remove(behind(c.Path)); err != nil {
 			return false, unwritten(c.Path, err)
 		}
 		return true, nil
