@@ -127,10 +127,14 @@ func (w work) try(ctx context.Context, stdout io.Writer, may space, im *image) e
 	if err != nil {
 		return err
 	}
-	t := trial{
+	return may.inside(ctx, "trial", false, im.trial(may, tools))
+}
+
+// trial is the trial of an image that is expected to do well.
+func (im *image) trial(may space, tools string) trial {
+	return trial{
 		Root: im.root, Space: may, UID: im.user.uid, GID: im.user.gid, Env: environ(im.env), Workdir: im.workdir, Volumes: im.volumes,
 		Entrypoint: im.entrypoint, Cmd: im.cmd, Health: im.health, Tools: tools,
 		Ask: "/search?q=write+something+down", Hit: "add_note",
 	}
-	return may.inside(ctx, "trial", false, t)
 }
