@@ -55,7 +55,7 @@ type Options struct {
 	// SessionTimeout ends an HTTP session after this time without a request; zero means half an hour.
 	SessionTimeout time.Duration
 	// MaxSessions bounds the HTTP sessions. Beyond it a new one begins in the place of the one that was used longest ago; if all
-	// are in use, it is refused. Zero or less means 2,000.
+	// are in use, it is refused. Zero or less means DefaultSessions.
 	MaxSessions int
 	// MaxRequests bounds the requests of all clients that are worked on at once. Beyond it a call is answered that the
 	// server is busy. Zero or less means 1,024.
@@ -68,6 +68,9 @@ type Options struct {
 	Logger  *slog.Logger // nil means no log
 }
 
+// DefaultSessions is how many HTTP sessions there may be, unless Options say otherwise.
+const DefaultSessions = 2000
+
 func (o Options) withDefaults() Options {
 	o.Version = cmp.Or(o.Version, "dev")
 	o.Mode = cmp.Or(o.Mode, Search)
@@ -76,7 +79,7 @@ func (o Options) withDefaults() Options {
 		o.MaxEnabled = defaultEnabled
 	}
 	if o.MaxSessions <= 0 {
-		o.MaxSessions = 2000
+		o.MaxSessions = DefaultSessions
 	}
 	if o.MaxRequests <= 0 {
 		o.MaxRequests = 1024

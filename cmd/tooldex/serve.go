@@ -26,6 +26,7 @@ type serveFlags struct {
 	listen    string
 	mode      string
 	threshold int
+	sessions  int // at most, over HTTP
 	follows   []string
 	always    []string
 	summary   string
@@ -80,6 +81,7 @@ func newServe(a *app) *cobra.Command {
 	fl.StringVar(&f.listen, "listen", "", "serve HTTP on this address, for example "+defaultListen)
 	fl.StringVar(&f.mode, "mode", "", "what tools/list holds: search, dynamic, lazy, full or auto (TOOLDEX_MODE; default auto)")
 	fl.IntVar(&f.threshold, "threshold", mcpsrv.DefaultThreshold, "the largest catalogue, in tokens, that auto lists in full")
+	fl.IntVar(&f.sessions, "max-sessions", mcpsrv.DefaultSessions, "how many MCP sessions over HTTP there are at most; the one that was used longest ago gives way (TOOLDEX_MAX_SESSIONS)")
 	fl.StringSliceVar(&f.follows, "follows", nil, "a client, as it names itself, that lists again when the list changes (TOOLDEX_FOLLOWS); may be repeated")
 	fl.StringSliceVar(&f.always, "always", nil, "a tool that is always listed (ALWAYS_AVAILABLE_TOOLS adds to these); may be repeated")
 	fl.StringVar(&f.summary, "summary", "", "what search_tools says of the catalogue, in place of its servers and categories")
@@ -167,7 +169,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		Searcher: tracer.Searcher(s.engine), Caller: tracer.Caller(gw), Upstreams: gw, Catalog: s.catalog, Related: s.engine, Learner: s.learner, Enricher: s.catalog, Version: version, Logger: a.log,
 		Mode: mcpsrv.Mode(f.mode), Threshold: f.threshold, Followers: f.follows, Always: f.always, Summary: f.summary,
 		AnyHost: true, // httpapi checks hosts, for all of its paths
-		Linger:  finishing,
+		Linger:  finishing, MaxSessions: f.sessions,
 	}, book, meter)
 	all.chosen = chosen
 	chosen.changed = func() { all.each((*mcpsrv.Server).CatalogChanged) }

@@ -43,6 +43,7 @@ func settings() []setting {
 		{key: "serve.listen", env: "TOOLDEX_LISTEN", kind: "string", initial: defaultListen, about: "where serve listens if it is not told and not started by a client"},
 		{key: "serve.mode", env: "TOOLDEX_MODE", flag: "mode", kind: "string", initial: string(mcpsrv.Auto), choices: modes, about: "what tools/list holds"},
 		{key: "serve.threshold", env: "TOOLDEX_THRESHOLD", flag: "threshold", kind: "integer", initial: mcpsrv.DefaultThreshold, byFlag: true, about: "the largest catalogue, in tokens, that the mode auto lists in full"},
+		{key: "serve.maxSessions", env: "TOOLDEX_MAX_SESSIONS", flag: "max-sessions", kind: "integer", initial: mcpsrv.DefaultSessions, byFlag: true, about: "how many MCP sessions over HTTP there are at most; the one that was used longest ago gives way"},
 		{key: "serve.follows", env: "TOOLDEX_FOLLOWS", flag: "follows", kind: "array", about: "clients that list again when the list changes; flags add to these"},
 		{key: "serve.always", env: "ALWAYS_AVAILABLE_TOOLS", flag: "always", kind: "array", about: "tools that are always listed; flags add to these"},
 		{key: "serve.summary", env: "TOOLDEX_SUMMARY", flag: "summary", kind: "string", byFlag: true, about: "what search_tools says of the catalogue"},
