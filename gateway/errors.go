@@ -37,6 +37,8 @@ func (s *session) startError(err error, c *capture) error {
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
 		e.Msg = fmt.Sprintf("server %q: its command cannot be run", s.server)
 		e.Hint = "install the command, or correct it in the configuration"
+	case c != nil && c.astray != nil:
+		return s.astray(c.astray, "start server")
 	case c != nil && (c.status == http.StatusUnauthorized || c.status == http.StatusForbidden):
 		e.Code = tool.Denied
 		e.Msg = fmt.Sprintf("server %q refused access with HTTP status %d", s.server, c.status)
@@ -56,6 +58,11 @@ func (s *session) startError(err error, c *capture) error {
 		}
 	}
 	return e
+}
+
+// astray says that a server sent us to a private address.
+func (s *session) astray(why *tool.Error, op string) error {
+	return &tool.Error{Code: tool.Denied, Op: op, Msg: fmt.Sprintf("server %q leads elsewhere: %s", s.server, why.Msg), Hint: why.Hint}
 }
 
 func (s *session) loginHint() string {
@@ -99,6 +106,8 @@ func (s *session) requestError(ctx, runCtx context.Context, what string, timeout
 			Code: tool.Timeout, Op: "call", Msg: fmt.Sprintf("server %q did not answer %s within %v", s.server, what, timeout),
 			Hint: "try again, ask for less at once, or raise the server's timeout", Err: context.DeadlineExceeded,
 		}
+	case c.astray != nil:
+		return s.astray(c.astray, "call")
 	case c.status == http.StatusUnauthorized || c.status == http.StatusForbidden:
 		return &tool.Error{
 			Code: tool.Denied, Op: "call", Msg: fmt.Sprintf("server %q refused %s with HTTP status %d", s.server, what, c.status),

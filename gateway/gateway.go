@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"tooldex/internal/outbound"
 	"tooldex/tool"
 )
 
@@ -44,6 +45,11 @@ type Options struct {
 	// Known tells how many tools of a server are stored, for the status of one that was not asked yet. Nil means none.
 	Known func(server string) int
 
+	// AllowPrivate are addresses (10.1.2.3), networks (10.0.0.0/8) and names in private networks to which servers may send us by redirects and by
+	// what they say of their authorization servers; "*" is all. What is not one of these is logged, and allows nothing. Where a configuration
+	// points needs no leave.
+	AllowPrivate []string
+
 	// LookupEnv finds the variables of configurations and the environment that child processes inherit. Nil means
 	// os.LookupEnv.
 	LookupEnv func(name string) (string, bool)
@@ -55,11 +61,17 @@ type Options struct {
 	// OnResourceUpdated after a resource did that a client has subscribed to. They must not block.
 	OnFeatures        func(server string)
 	OnResourceUpdated func(server, uri string)
+
+	outbound outbound.Options // AllowPrivate, and what tests say of networks
 }
 
 func (o Options) withDefaults() Options {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	var err error
+	if o.outbound.Allow, err = outbound.ParseAllowed(o.AllowPrivate); err != nil {
+		o.Logger.Error("private addresses are not allowed", "error", err)
 	}
 	if o.LookupEnv == nil {
 		o.LookupEnv = os.LookupEnv

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"tooldex/tool"
 )
 
 // httpTap is the http.RoundTripper of one session. It adds the configured headers, tells the tap of every request and of
@@ -43,6 +45,11 @@ func (h *httpTap) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	resp, err := h.authorized(req)
 	if err != nil {
+		var own *tool.Error
+		if errors.As(err, &own) { // from the guard of addresses
+			h.tap.mark(c, func(c *capture) { c.astray = own })
+			return nil, err
+		}
 		if dial := (*net.OpError)(nil); !errors.As(err, &dial) || dial.Op != "dial" {
 			h.tap.mark(c, func(c *capture) { c.sent = true })
 		}
@@ -126,6 +133,8 @@ func (b *releasingBody) Close() error {
 func (h *httpTap) prepare(req *http.Request) *http.Request {
 	req = req.Clone(req.Context())
 	if !sameOrigin(req.URL, h.origin) {
+		req.Header.Del("Referer") // the query of the address that was configured may hold a credential, too
+		req.Header.Del(sessionHeader)
 		return req
 	}
 	for name, value := range h.headers {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -53,7 +54,11 @@ func (g *Gateway) Login(ctx context.Context, server string, o LoginOptions) erro
 	if err != nil {
 		return err
 	}
-	client := &http.Client{Timeout: refreshTimeout}
+	at, err := url.Parse(x.url)
+	if err != nil {
+		return invalid("has no address")
+	}
+	client := loginClient(at, g.opts.outbound)
 	req, resp, err := probe(ctx, client, x)
 	if err != nil {
 		return &tool.Error{Code: tool.Unavailable, Op: "login", Msg: fmt.Sprintf("server %q cannot be reached", server), Err: x.scrub.error(err)}

@@ -63,6 +63,7 @@ type dialer struct {
 	changed chan struct{}
 	others  chan struct{}
 	callers *callers
+	guards  *guards
 	client  *tool.Client     // on whose behalf; nil if nobody's
 	updated func(uri string) // of a resource; must not block
 }
@@ -231,15 +232,11 @@ func (d *dialer) transport(s *session, x *expanded) (mcp.Transport, error) {
 			Hint: "give it as https://host/path",
 		}
 	}
-	base, ok := http.DefaultTransport.(*http.Transport)
-	if !ok {
-		base = &http.Transport{Proxy: http.ProxyFromEnvironment}
-	}
-	s.base = base.Clone()
+	s.base = d.guards.of(u).Transport()
 	s.base.MaxIdleConnsPerHost = d.opts.Concurrency
 	tap := &httpTap{base: s.base, alive: s.kept, tap: s.tap, origin: u, headers: x.headers, limit: d.opts.MaxResult, skip: d.opts.skip}
 	if file := tokenFile(d.opts.Dir, d.cfg.Name); file != "" && !hasHeader(x.headers, "Authorization") {
-		tap.tokens = &tokens{file: file, url: x.url, scrub: x.scrub, logger: d.logger}
+		tap.tokens = &tokens{file: file, url: x.url, client: loginClient(u, d.opts.outbound), scrub: x.scrub, logger: d.logger}
 	}
 	client := &http.Client{Transport: tap}
 	if kind(d.cfg) == tool.SSE {

@@ -44,6 +44,7 @@ type capture struct {
 	sent   bool            // the request may have reached the server
 	gone   bool            // the server refused it because it does not know the session
 	status int             // last HTTP status, 0 over stdio
+	astray *tool.Error     // the server sent us where we do not go; nil if it did not
 }
 
 type captureKey struct{}

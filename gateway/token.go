@@ -37,6 +37,7 @@ func (g *grant) config() *oauth2.Config {
 type tokens struct {
 	file   string
 	url    string
+	client *http.Client // of the authorization server
 	scrub  *scrubber
 	logger *slog.Logger
 
@@ -92,7 +93,7 @@ func without(token, refused string) string {
 func (t *tokens) renew(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), refreshTimeout) // what was exchanged must be stored
 	defer stop()
-	ctx = context.WithValue(ctx, oauth2.HTTPClient, &http.Client{})
+	ctx = context.WithValue(ctx, oauth2.HTTPClient, t.client)
 	fresh, err := t.grant.config().TokenSource(ctx, &oauth2.Token{RefreshToken: t.grant.Token.RefreshToken}).Token()
 	if err != nil {
 		return err

@@ -22,6 +22,7 @@ type Upstream struct {
 	logger  *slog.Logger
 	slots   *slots
 	callers callers
+	guards  guards
 	record  record
 	running *sync.WaitGroup // the gateway's: all goroutines
 	changed chan struct{}
@@ -61,6 +62,7 @@ func newUpstream(cfg tool.Server, opts Options, running *sync.WaitGroup) *Upstre
 		slots:   newSlots(cfg.Name, cmp.Or(cfg.Concurrency, opts.Concurrency), max(cmp.Or(cfg.Queue, opts.Queue), 0), opts.QueueTime),
 		changed: make(chan struct{}, 1), others: make(chan struct{}, 1), watched: map[string]int{},
 	}
+	u.guards.o = opts.outbound
 	u.ctx, u.cancel = context.WithCancel(context.Background())
 	if opts.OnListChanged != nil {
 		running.Go(func() { u.announce(u.changed, func() { opts.OnListChanged(cfg.Name) }) })
@@ -215,7 +217,7 @@ func (u *Upstream) gone() error {
 
 // run starts the server, and stays with its session until that ends.
 func (u *Upstream) run(a *start, client *tool.Client) {
-	d := dialer{cfg: u.cfg, opts: u.opts, logger: u.logger, record: &u.record, changed: u.changed, others: u.others, callers: &u.callers, client: client, updated: u.resourceUpdated}
+	d := dialer{guards: &u.guards, cfg: u.cfg, opts: u.opts, logger: u.logger, record: &u.record, changed: u.changed, others: u.others, callers: &u.callers, client: client, updated: u.resourceUpdated}
 	u.mu.Lock()
 	known := u.speaks
 	u.mu.Unlock()

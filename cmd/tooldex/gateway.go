@@ -20,7 +20,10 @@ func (a *app) gatewayWith(s *stack, o gateway.Options) (*gateway.Gateway, error)
 	if err != nil {
 		return nil, err
 	}
-	o.Logger, o.Version = a.log, version
+	if _, err := a.allowed(); err != nil {
+		return nil, err
+	}
+	o.Logger, o.Version, o.AllowPrivate = a.log, version, list(a.getenv("TOOLDEX_ALLOW_PRIVATE"))
 	known := &counts{}
 	o.Known = func(server string) int { return known.get(s.catalog.Set(), server) }
 	if !s.demo {

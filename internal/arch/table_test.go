@@ -47,7 +47,7 @@ var table = map[string]rule{
 		doc:     "Package store keeps tools, their vectors and user preferences safely on disk.",
 	},
 	"gateway": {
-		imports: []string{"tool", "internal/durable"},
+		imports: []string{"tool", "internal/durable", "internal/outbound"},
 		doc:     "Package gateway keeps connections to upstream MCP servers and forwards calls to them.",
 	},
 	"selection": {
