@@ -256,9 +256,13 @@ func (m *Ollama) failed(ctx context.Context, err error) error {
 	if errors.As(err, &status) && status.StatusCode == http.StatusNotFound {
 		return m.missing(err)
 	}
-	hint := "start it with: ollama serve"
-	if status.StatusCode != 0 {
+	hint := "see whether an Ollama server is what answers there" // with something else than its API
+	var unreached *url.Error
+	switch {
+	case status.StatusCode != 0:
 		hint = "see the server's log"
+	case errors.As(err, &unreached):
+		hint = "start it with: ollama serve"
 	}
 	return &Error{Kind: ErrUnavailable, Msg: fmt.Sprintf("Ollama on %s does not serve %s", m.o.URL, m.o.Model), Hint: hint, Err: err}
 }

@@ -201,7 +201,7 @@ func TestOllamaFails(t *testing.T) {
 		{"zero vector", spoil(func(v [][]float64) [][]float64 { clear(v[1]); return v }), ErrVectors, "ollama show"},
 		{"uneven widths", spoil(func(v [][]float64) [][]float64 { v[1] = v[1][1:]; return v }), ErrVectors, "ollama show"},
 		{"no components", spoil(func(v [][]float64) [][]float64 { v[0], v[1] = nil, nil; return v }), ErrVectors, "ollama show"},
-		{"not a number", spoil(func(v [][]float64) [][]float64 { v[0][0] = 1e300; return v }), ErrUnavailable, ""},
+		{"not a number", spoil(func(v [][]float64) [][]float64 { v[0][0] = 1e300; return v }), ErrUnavailable, "whether an Ollama server"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
