@@ -77,6 +77,8 @@ func (s *Server) routes() []route {
 		{http.MethodPost, "/api/servers/{server}" + startSuffix, "startServer", "Start a server and wait until it runs", nil, nil, reflect.TypeFor[Health](), s.startServer},
 		{http.MethodPost, "/api/servers/{server}/stop", "stopServer", "Stop a server until it is needed again", nil, nil, reflect.TypeFor[Health](), s.stopServer},
 		{http.MethodGet, "/api/servers/{server}/log", "serverLog", "What a server printed last, and what happened to it", nil, nil, reflect.TypeFor[ServerLog](), s.serverLog},
+		{http.MethodGet, quarantinePath, "quarantine", "Tools that are held, or suspicious, and why", nil, nil, reflect.TypeFor[ReviewList](), s.quarantine},
+		{http.MethodPost, quarantinePath + "/approve", "approve", "Approve tools in the form that was shown", nil, reflect.TypeFor[ApproveRequest](), reflect.TypeFor[ReviewList](), s.approve},
 		{http.MethodGet, overlaysPath + "{id}", "getOverlay", "What people said of a tool", nil, nil, reflect.TypeFor[ToolOverlay](), s.getOverlay},
 		{http.MethodPut, overlaysPath + "{id}", "putOverlay", "Say something of a tool, in the place of what was said", nil, reflect.TypeFor[ToolOverlay](), reflect.TypeFor[ToolOverlay](), s.putOverlay},
 		{http.MethodGet, insightsPath + "{id}", "insight", "What finds a tool, and what is near it", nil, nil, reflect.TypeFor[ToolInsight](), s.insight},

@@ -45,9 +45,10 @@ type Options struct {
 	Metrics  Metrics // counts, and answers /api/metrics; nil: nothing is counted
 	// Prometheus is served at /metrics; nil leaves the route out.
 	Prometheus http.Handler
-	Overlays   Overlays // keeps what people say of tools; nil: they can say nothing
-	Insight    Insight  // tells what finds a tool; nil: nothing is told
-	Operator   Operator // starts and stops servers; nil: nobody does
+	Overlays   Overlays   // keeps what people say of tools; nil: they can say nothing
+	Insight    Insight    // tells what finds a tool; nil: nothing is told
+	Quarantine Quarantine // approves tools that are held; nil: none is held
+	Operator   Operator   // starts and stops servers; nil: nobody does
 	// Panel is served at / and below /panel/, without a token; nil leaves the routes out.
 	Panel http.Handler
 	// Trace is told of every request as it begins. It gives the context of what is done for it, and what is called in the end

@@ -25,6 +25,7 @@ type ToolItem struct {
 	ReadOnly   bool    `json:"readOnly,omitempty"`
 	Disabled   bool    `json:"disabled,omitempty"`
 	Deprecated string  `json:"deprecated,omitempty"`
+	Warning    string  `json:"warning,omitempty" jsonschema:"it looks suspicious, in our words"`
 	Confirm    bool    `json:"confirm,omitempty" jsonschema:"a call of it needs to be confirmed by a person"`
 }
 
@@ -42,6 +43,7 @@ type ToolPage struct {
 	Signature  string           `json:"signature"`
 	Tokens     int              `json:"tokens" jsonschema:"what it costs in a plain tools/list"`
 	Confirm    bool             `json:"confirm,omitempty" jsonschema:"a call of it needs to be confirmed by a person"`
+	Warning    string           `json:"warning,omitempty" jsonschema:"it looks suspicious, in our words"`
 	Parameters []tool.Parameter `json:"parameters"`
 	tool.Tool
 }
@@ -122,7 +124,7 @@ func (s *Server) listTools(c echo.Context) error {
 func (s *Server) itemOf(set *tool.Set, t *tool.Tool) ToolItem {
 	return ToolItem{
 		ID: t.ID(), Name: t.Name, Server: t.Server, Exposed: set.Exposed(t.ID()), Title: t.Title, Summary: t.Summary,
-		Category: t.Category, Tokens: t.Tokens(), ReadOnly: t.ReadOnly(), Disabled: t.Disabled, Deprecated: t.Deprecated, Confirm: s.needsConfirmation(t),
+		Category: t.Category, Tokens: t.Tokens(), ReadOnly: t.ReadOnly(), Disabled: t.Disabled, Deprecated: t.Deprecated, Warning: t.Warning, Confirm: s.needsConfirmation(t),
 	}
 }
 
@@ -155,7 +157,7 @@ func (s *Server) getTool(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	page := ToolPage{ID: t.ID(), Exposed: set.Exposed(t.ID()), Signature: t.Signature(), Tokens: t.Tokens(), Confirm: s.needsConfirmation(t), Parameters: t.Parameters(), Tool: *t}
+	page := ToolPage{ID: t.ID(), Exposed: set.Exposed(t.ID()), Signature: t.Signature(), Tokens: t.Tokens(), Confirm: s.needsConfirmation(t), Warning: t.Warning, Parameters: t.Parameters(), Tool: *t}
 	if page.Parameters == nil {
 		page.Parameters = []tool.Parameter{}
 	}

@@ -1,0 +1,67 @@
+package httpapi
+
+import (
+	"context"
+
+	"github.com/labstack/echo/v4"
+
+	"tooldex/tool"
+)
+
+// Quarantine knows the tools that somebody should look at before they are used. Its methods are safe for concurrent use.
+// *catalog.Catalog is one.
+type Quarantine interface {
+	// Review lists them, those that are held first.
+	Review() []tool.Review
+	// Accept approves tools in the forms that were looked at. When it returns nil, this is safely kept. The error wraps tool.ErrConflict
+	// for a form that is not the one there is, and is NotFound for a tool that is not there; nothing is approved then.
+	Accept(ctx context.Context, approvals []tool.Approval) error
+}
+
+// ReviewList lists what is to be looked at.
+type ReviewList struct {
+	Tools []tool.Review `json:"tools" jsonschema:"those that are held first"`
+}
+
+// ApproveRequest approves tools.
+type ApproveRequest struct {
+	Tools []tool.Approval `json:"tools" jsonschema:"each with the form that was shown"`
+}
+
+const quarantinePath = "/api/quarantine"
+
+// maxApprovals bounds how many tools one request approves.
+const maxApprovals = 10_000
+
+func (s *Server) quarantine(c echo.Context) error {
+	if err := readQuery(c).done(); err != nil {
+		return err
+	}
+	out := ReviewList{Tools: []tool.Review{}}
+	if s.o.Quarantine != nil {
+		out.Tools = list(s.o.Quarantine.Review())
+	}
+	return answer(c, out)
+}
+
+func (s *Server) approve(c echo.Context) error {
+	var r ApproveRequest
+	if err := readBody(c, &r); err != nil {
+		return err
+	}
+	if len(r.Tools) == 0 || len(r.Tools) > maxApprovals {
+		return invalid("tools", "does not name a tool, or too many")
+	}
+	for _, a := range r.Tools {
+		if a.Form == "" {
+			return invalid("tools", "does not say of "+string(a.ID)+" which form was looked at")
+		}
+	}
+	if s.o.Quarantine == nil {
+		return &tool.Error{Code: tool.Denied, Op: "approve", Msg: "nothing can be approved here"}
+	}
+	if err := s.o.Quarantine.Accept(c.Request().Context(), r.Tools); err != nil {
+		return err
+	}
+	return answer(c, ReviewList{list(s.o.Quarantine.Review())})
+}
