@@ -32,6 +32,7 @@ type addFlags struct {
 	headers   []string
 	dir       string
 	noImport  bool
+	replace   bool
 }
 
 func newServersAdd(a *app) *cobra.Command {
@@ -55,10 +56,20 @@ func newServersAdd(a *app) *cobra.Command {
 				return err
 			}
 			defer s.close()
+			verb := "added"
+			for _, had := range s.catalog.Servers() {
+				switch {
+				case had.Name != server.Name || sameServer(had, server):
+				case !f.replace:
+					return &tool.Error{Code: tool.Invalid, Op: "add server", Msg: "there is another server named " + server.Name, Hint: "choose another name, or give --replace"}
+				default:
+					verb = "replaced"
+				}
+			}
 			if err := s.saveServers(cmd.Context(), []tool.Server{server}); err != nil {
 				return err
 			}
-			fmt.Fprintf(a.stderr, "added server %s\n", server.Name)
+			fmt.Fprintf(a.stderr, "%s server %s\n", verb, server.Name)
 			if f.noImport || server.Disabled {
 				return nil
 			}
@@ -71,6 +82,10 @@ func newServersAdd(a *app) *cobra.Command {
 	fl.StringArrayVarP(&f.headers, "header", "H", nil, "'Name: value' sent with every request; may be repeated")
 	fl.StringVar(&f.dir, "cwd", "", "the folder in which the command is run")
 	fl.BoolVar(&f.noImport, "no-import", false, "only remember the server; do not start it")
+	fl.BoolVar(&f.replace, "replace", false, "put it in the place of another server of that name")
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usageError{err.Error(), "put -- before a command that has flags of its own, or see " + cmd.CommandPath() + " --help"}
+	})
 	fl.StringP("scope", "s", "", "accepted for those who paste what they gave to a client; tooldex has but one scope")
 	complete(cmd, "transport", []string{"stdio", "http", "sse"})
 	return cmd
@@ -93,6 +108,8 @@ func (f *addFlags) server(args []string) (tool.Server, error) {
 		}
 	case transport == tool.HTTP || transport == tool.SSE:
 		return s, usageError{fmt.Sprintf("%q is not a url", args[1]), "give http:// or https://, or leave --transport out for a command"}
+	case len(f.headers) > 0:
+		return s, usageError{"headers are sent to a url, and a command has none", "give a command its secrets by -e"}
 	default:
 		s.Command, s.Args = args[1], args[2:]
 	}
