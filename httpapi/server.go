@@ -81,6 +81,8 @@ type Options struct {
 	Limits  Limits        // of what is done at once, and of patience with clients
 	Version string        // of this program, for the API description; "" means "dev"
 	Logger  *slog.Logger  // nil means no log
+
+	without string // the guard that a test does without
 }
 
 func (o Options) withDefaults() Options {
