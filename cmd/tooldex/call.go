@@ -105,7 +105,7 @@ func (a *app) call(ctx context.Context, s *stack, g guards, t *tool.Tool, call t
 	defer func() { _ = gw.Close() }() // it always returns nil
 	ctx, cancel := withTimeout(ctx, f.timeout)
 	defer cancel()
-	res, err := g.log.Caller(guard.Caller(gw)).Call(ctx, call)
+	res, err := g.log.Caller(guard.Caller(unheld{gw, s.catalog})).Call(ctx, call)
 	if errors.Is(err, tool.Unasked) {
 		return &tool.Error{Code: tool.Denied, Op: "call", Msg: string(call.ID) + " needs to be confirmed; nothing was called", Hint: "give --yes, if you are sure", Err: tool.Unasked}
 	}

@@ -28,6 +28,7 @@ type description struct {
 	Related      []tool.ID         `json:"related,omitempty"`
 	Annotations  *tool.Annotations `json:"annotations,omitempty"`
 	Disabled     bool              `json:"disabled,omitempty"`
+	Warning      string            `json:"warning,omitempty"` // it looks suspicious
 	Deprecated   string            `json:"deprecated,omitempty"`
 	Tokens       int               `json:"tokens"`
 	InputSchema  json.RawMessage   `json:"inputSchema,omitempty"`
@@ -96,7 +97,7 @@ func describe(set *tool.Set, t *tool.Tool) description {
 		ID: t.ID(), Exposed: set.Exposed(t.ID()), Title: t.Title, Summary: t.Summary, Description: t.Description,
 		Category: t.Category, Signature: t.Signature(), Parameters: t.Parameters(), Examples: t.Examples,
 		Keywords: t.Keywords, Synonyms: t.Synonyms, Related: t.Related, Annotations: t.Annotations,
-		Disabled: t.Disabled, Deprecated: t.Deprecated, Tokens: t.Tokens(),
+		Disabled: t.Disabled, Warning: t.Warning, Deprecated: t.Deprecated, Tokens: t.Tokens(),
 		InputSchema: t.InputSchema, OutputSchema: t.OutputSchema,
 	}
 }
@@ -107,6 +108,9 @@ func descriptionText(w io.Writer, list []description) error {
 			fmt.Fprintln(w)
 		}
 		fmt.Fprintf(w, "%s\n  %s\n", d.ID, printable(d.Signature))
+		if d.Warning != "" {
+			fmt.Fprintf(w, "  warning: %s\n", d.Warning)
+		}
 		if d.Deprecated != "" {
 			fmt.Fprintf(w, "  deprecated: %s\n", printable(d.Deprecated))
 		}

@@ -22,7 +22,13 @@ const (
 // place of the built-in one takes over once it has embedded all tools. Until then a server answers by the built-in one; another verb waits
 // for it, or goes by words alone where it does not answer.
 func (a *app) connect(ctx context.Context, s *stack, u use) error {
-	o := catalog.Options{Store: s.store, Logger: a.log}
+	o := catalog.Options{Store: s.store, Logger: a.log, Trust: catalog.Trust{Policy: catalog.TrustOff}}
+	if s.lasting {
+		var err error
+		if o.Trust, err = a.trust(); err != nil {
+			return err
+		}
+	}
 	p := a.newProgress()
 	defer p.end()
 	var asks, fallback embed.Embedder // of requests

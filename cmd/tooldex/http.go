@@ -25,7 +25,7 @@ func (a *app) serveHTTP(ctx context.Context, addr string, who admission, s *stac
 		Auditor: all.guards.log, Confirms: all.guard(view{}).Needs, Ready: func(context.Context) error { return all.guards.ready() }, Ailing: all.guards.ailing,
 		Catalog: s.catalog, Upstreams: gw, Learner: s.learner, MCP: all,
 		Metrics: all.meter, Prometheus: all.meter, Trace: tracer.Request,
-		Selector: chosen.view(view{}), Preferences: chosen, Overlays: said, Insight: said, Operator: gw, Panel: web.Handler(),
+		Selector: chosen.view(view{}), Preferences: chosen, Overlays: said, Insight: said, Operator: gw, Quarantine: s.catalog, Panel: web.Handler(),
 		Grace: finishingHTTP,
 		Rate:  who.rate, Hosts: list(a.getenv("TOOLDEX_HOSTS")), Origins: list(a.getenv("TOOLDEX_ORIGINS")),
 		Version: version, Logger: a.log,

@@ -211,6 +211,9 @@ func changes(r catalog.Report) int { return len(r.Added) + len(r.Changed) + len(
 
 func reportLine(r catalog.Report) string {
 	line := fmt.Sprintf("%s: %d added, %d changed, %d removed, %d unchanged", printable(r.Source), len(r.Added), len(r.Changed), len(r.Removed), r.Unchanged)
+	if len(r.Held) > 0 {
+		line += fmt.Sprintf(", %d held", len(r.Held))
+	}
 	if r.Stale {
 		line += " (kept as they were: the source failed or offered nothing)"
 	}

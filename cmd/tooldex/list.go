@@ -21,6 +21,7 @@ type listed struct {
 	Category string  `json:"category,omitempty"`
 	Tokens   int     `json:"tokens"`
 	Disabled bool    `json:"disabled,omitempty"`
+	Warning  string  `json:"warning,omitempty"` // it looks suspicious
 }
 
 func newList(a *app) *cobra.Command {
@@ -73,7 +74,7 @@ func (a *app) printList(set *tool.Set, filter *tool.Filter) error {
 			more++
 			continue
 		}
-		list = append(list, listed{t.ID(), t.Name, t.Server, set.Exposed(t.ID()), t.Summary, t.Category, t.Tokens(), t.Disabled})
+		list = append(list, listed{t.ID(), t.Name, t.Server, set.Exposed(t.ID()), t.Summary, t.Category, t.Tokens(), t.Disabled, t.Warning})
 	}
 	err := a.print(list, func(w io.Writer) error {
 		if len(list) == 0 {
@@ -81,6 +82,9 @@ func (a *app) printList(set *tool.Set, filter *tool.Filter) error {
 		}
 		rows := make([][]string, len(list))
 		for i, l := range list {
+			if l.Warning != "" {
+				l.Summary = "(suspicious) " + l.Summary
+			}
 			rows[i] = []string{l.Name, l.Server, l.Category, l.Summary}
 		}
 		return columns(w, []string{"TOOL", "SERVER", "CATEGORY", "SUMMARY"}, rows)

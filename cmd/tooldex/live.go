@@ -113,6 +113,7 @@ func (l *live) read(ctx context.Context, name string) {
 	case !l.configured(name):
 		l.forget(ctx, name)
 	default:
+		l.app.warnHeld(report)
 		l.app.log.Info("read the tools of a server", "server", name, "changes", changes(report))
 		if changes(report) > 0 {
 			l.changed()

@@ -18,11 +18,11 @@ import (
 func newServers(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "servers",
-		Short: "Add, list, remove and log in to the MCP servers whose tools are offered",
+		Short: "Add, list, remove, review and log in to the MCP servers whose tools are offered",
 		Args:  unknownCommand,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newServersAdd(a), newServersList(a), newServersRemove(a), newServersImport(a), newServersLogin(a), newServersLogout(a))
+	cmd.AddCommand(newServersAdd(a), newServersList(a), newServersRemove(a), newServersImport(a), newServersReview(a), newServersApprove(a), newServersLogin(a), newServersLogout(a))
 	return cmd
 }
 

@@ -36,6 +36,7 @@ type stack struct {
 	chosen    *embedder     // the model in place of the built-in one; nil for that
 	ending    func()        // ends what goes on in the background; nil for nothing
 	scratch   string        // the folder to remove in the end; "" for stored tools
+	lasting   bool          // its tools are those of the data directory, and not made for this run alone
 	demo      bool
 }
 
@@ -62,7 +63,7 @@ func (a *app) openStore(ctx context.Context, dir string, u use) (*stack, error) 
 	if err != nil {
 		return nil, err
 	}
-	out := &stack{store: s}
+	out := &stack{store: s, lasting: dir == a.dataDir}
 	return out, a.connect(ctx, out, u)
 }
 

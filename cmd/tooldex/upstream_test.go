@@ -36,6 +36,10 @@ func upstreamMain() {
 		risk(s)
 	case "growing":
 		grow(s)
+	case "turning":
+		turn(s, false)
+	case "turned":
+		turn(s, true)
 	case "deaf":
 		signal.Ignore(syscall.SIGTERM)
 		defer time.Sleep(time.Hour)

@@ -72,7 +72,7 @@ func (e *endpoints) narrow(whole httpapi.Options, gw *gateway.Gateway, v view) h
 		Metrics: counting{e.meter}, MCP: e.only(v), ReadOnly: v.readOnly, Version: whole.Version, Logger: whole.Logger,
 	}
 	if v.profile == wholeName { // what tells of all servers and tools
-		o.Metrics, o.Prometheus, o.Overlays, o.Insight, o.Operator = whole.Metrics, whole.Prometheus, whole.Overlays, whole.Insight, whole.Operator
+		o.Metrics, o.Prometheus, o.Overlays, o.Insight, o.Operator, o.Quarantine = whole.Metrics, whole.Prometheus, whole.Overlays, whole.Insight, whole.Operator, whole.Quarantine
 	}
 	return o
 }

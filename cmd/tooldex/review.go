@@ -1,0 +1,141 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tooldex/scan"
+	"tooldex/tool"
+)
+
+func newServersReview(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "review [SERVER...]",
+		Short: "Show the tools that are held or suspicious, why, and what was changed",
+		Long: "Show the tools that are held until somebody approves them, and those that are served with a warning: what was found in\n" +
+			"each, and what is other than in the form that was accepted. Invisible characters are written out. The exit code is 3 if\n" +
+			"there is nothing to look at.",
+		Example: "  tooldex servers review\n  tooldex servers review github -o json",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := a.open(cmd.Context(), toList)
+			if err != nil {
+				return err
+			}
+			defer s.close()
+			return a.printReview(reviewOf(s, args))
+		},
+	}
+}
+
+// reviewOf lists what is to be looked at of the servers named, of all if none is.
+func reviewOf(s *stack, servers []string) []tool.Review {
+	return slices.DeleteFunc(s.catalog.Review(), func(r tool.Review) bool {
+		return len(servers) > 0 && !slices.Contains(servers, r.ID.Server())
+	})
+}
+
+func (a *app) printReview(review []tool.Review) error {
+	if review == nil {
+		review = []tool.Review{}
+	}
+	if err := a.print(review, func(w io.Writer) error { return reviewText(w, review) }); err != nil {
+		return err
+	}
+	if len(review) == 0 {
+		fmt.Fprintln(a.stderr, "there is nothing to look at")
+		return silent(exitNone)
+	}
+	return nil
+}
+
+// reviewText shows each tool, what was found and what was changed.
+func reviewText(w io.Writer, review []tool.Review) error {
+	for i, r := range review {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		state := "warning"
+		if r.Held {
+			state = "held"
+		}
+		fmt.Fprintf(w, "%-8s %s  (form %s)\n", state, printable(string(r.ID)), r.Form)
+		fmt.Fprintf(w, "         %s\n", printable(r.Why))
+		for _, f := range r.Suspicions {
+			fmt.Fprintf(w, "  %-6s %s in %s\n", f.Severity, f.Rule, printable(f.Field))
+			if f.Excerpt != "" {
+				fmt.Fprintf(w, "         %s\n", printable(f.Excerpt))
+			}
+			fmt.Fprintf(w, "         %s; remedy: %s\n", f.Why, f.Remedy)
+		}
+		for _, c := range r.Changes {
+			fmt.Fprintf(w, "  changed %s\n", printable(c.Field))
+			for _, side := range []struct{ sign, text string }{{"-", c.Was}, {"+", c.Now}} {
+				for line := range strings.SplitSeq(scan.Visible(side.text), "\n") {
+					if line != "" {
+						fmt.Fprintf(w, "    %s %s\n", side.sign, printable(line))
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func newServersApprove(a *app) *cobra.Command {
+	var every, look bool
+	cmd := &cobra.Command{
+		Use:   "approve SERVER [TOOL...]",
+		Short: "Approve tools that are held, in the form that they have now",
+		Long: "Approve the held tools of a server, or those named, in the form that they have now: from then on they are found and\n" +
+			"called again, without a warning, by all processes that share the data, until they change. --all approves those that are\n" +
+			"served with a warning, too; --diff shows what would be approved, and approves nothing. The exit code is 3 if nothing\n" +
+			"waits for approval.",
+		Example: "  tooldex servers approve github --diff\n  tooldex servers approve github create_issue",
+		Args:    wants(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := a.open(cmd.Context(), toChange)
+			if err != nil {
+				return err
+			}
+			defer s.close()
+			return a.approve(cmd, s, args[0], args[1:], every, look)
+		},
+	}
+	cmd.Flags().BoolVar(&every, "all", false, "also the tools that are served with a warning")
+	cmd.Flags().BoolVar(&look, "diff", false, "show what would be approved, and approve nothing")
+	return cmd
+}
+
+func (a *app) approve(cmd *cobra.Command, s *stack, server string, names []string, every, look bool) error {
+	review := slices.DeleteFunc(reviewOf(s, []string{server}), func(r tool.Review) bool {
+		if len(names) > 0 {
+			return !slices.Contains(names, r.ID.Name()) && !slices.Contains(names, string(r.ID))
+		}
+		return !r.Held && !every
+	})
+	for _, name := range names {
+		if !slices.ContainsFunc(review, func(r tool.Review) bool { return r.ID.Name() == name || string(r.ID) == name }) {
+			return &tool.Error{Code: tool.NotFound, Op: "approve", Msg: fmt.Sprintf("of %s, no tool %q waits for approval", server, name), Hint: "tooldex servers review " + server + " lists those that do"}
+		}
+	}
+	if look || len(review) == 0 {
+		return a.printReview(review)
+	}
+	approvals := make([]tool.Approval, len(review))
+	for i, r := range review {
+		approvals[i] = tool.Approval{ID: r.ID, Form: r.Form}
+	}
+	if err := s.catalog.Accept(cmd.Context(), approvals); err != nil {
+		return err
+	}
+	return a.print(approvals, func(w io.Writer) error {
+		for _, r := range review {
+			fmt.Fprintf(w, "approved %s (form %s)\n", printable(string(r.ID)), r.Form)
+		}
+		return nil
+	})
+}
