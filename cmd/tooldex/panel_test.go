@@ -142,6 +142,34 @@ func TestPanelAsksForTheToken(t *testing.T) {
 	}
 }
 
+// TestPanelAsksBeforeItDestroys has a person refuse a call that needs confirmation, and make it then.
+func TestPanelAsksBeforeItDestroys(t *testing.T) {
+	b := chromium(t)
+	r := newRisky(t)
+	base := serveHTTP(t, r.data, "--confirm", "annotated")
+	p := b.open(t, base)
+	p.view("#/tools?tool=risky%2Ferase")
+	p.until(one(".tool-title .badge", "asks first"))
+	p.fill(".schema-form .field:nth-child(1) input", "<b>x</b>")
+	p.click("form button.primary", "Call")
+	p.until(one("dialog pre", "<b>x</b>") + ` && !document.querySelector('dialog b')`)
+	p.click("dialog button", "Do not call")
+	p.until(`!document.querySelector('dialog') && !document.querySelector('.answer-head')`)
+	if ran := r.ran(); ran != "" {
+		t.Fatalf("it ran without a yes: %s", ran)
+	}
+	p.click("form button.primary", "Call")
+	p.until(one("dialog p", "may change or destroy something"))
+	p.click("dialog button", "Call it")
+	p.until(one(".answer-head .badge", "answered"))
+	if ran := r.ran(); ran != "erase <b>x</b>\n" {
+		t.Errorf("what ran is %q", ran)
+	}
+	if faults := p.takeFaults(); len(faults) > 0 {
+		t.Errorf("the browser complains: %q", faults)
+	}
+}
+
 // apiBody asks the API, as a program does.
 func apiBody(t *testing.T, base, path string) []byte {
 	t.Helper()

@@ -1,7 +1,7 @@
 // The frame around the views: which one is shown, the keys that work everywhere, the theme, and the question for a token.
 
 import { onToken } from './api.js';
-import { fail, fmt, h, id, replace } from './dom.js';
+import { dialog, fail, fmt, h, id, replace } from './dom.js';
 import { catalogue, loadCatalogue, local, onCatalogue } from './state.js';
 import { applyTheme } from './theme.js';
 import { activityView } from './activity.js';
@@ -85,15 +85,6 @@ const keys = [
   ['1 to 5', 'the views, in their order'],
   ['?', 'these keys'],
 ];
-
-function dialog(title, ...children) {
-  const name = id('dialog');
-  const d = h('dialog', { 'aria-labelledby': name }, h('h2', { id: name }, title), ...children);
-  d.addEventListener('close', () => d.remove());
-  document.body.append(d);
-  d.showModal();
-  return d;
-}
 
 function help() {
   const d = dialog('Keys',

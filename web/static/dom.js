@@ -88,6 +88,16 @@ export function fail(err) {
   toast(err?.hint ? `${err.message} (${err.hint})` : String(err?.message ?? err), 'bad');
 }
 
+// dialog shows children in a dialog until it is closed.
+export function dialog(title, ...children) {
+  const name = id('dialog');
+  const d = h('dialog', { 'aria-labelledby': name }, h('h2', { id: name }, title), ...children);
+  d.addEventListener('close', () => d.remove());
+  document.body.append(d);
+  d.showModal();
+  return d;
+}
+
 // empty is what stands where nothing else does.
 export function empty(title, ...more) {
   return h('div', { class: 'empty' }, h('p', { class: 'empty-title' }, title), more.map((m) => (typeof m === 'string' ? h('p', null, m) : m)));

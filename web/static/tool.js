@@ -57,6 +57,7 @@ function head(state, title) {
       a.readOnlyHint && badge('read-only', 'good', 'its server says that it changes nothing'),
       !a.readOnlyHint && a.destructiveHint && badge('destructive', 'bad', 'its server says that it may destroy something'),
       a.openWorldHint && badge('open world', '', 'its server says that it reaches beyond itself'),
+      tool.confirm && badge('asks first', 'warn', 'a person has to confirm each call of it'),
       tool.deprecated && badge('deprecated', 'warn')),
     h('p', { class: 'facts' }, h('span', null, tool.server), h('span', null, tool.category || 'other'), h('span', null, fmt.tokens(tool.tokens)),
       h('span', { title: 'the name under which clients call it' }, h('code', null, tool.exposed)),

@@ -1,7 +1,7 @@
 // Trying a call: a form of the tool's schema, and its answer.
 
 import { path, request } from './api.js';
-import { badge, fail, fmt, h, id, replace, toast } from './dom.js';
+import { badge, dialog, fail, fmt, h, id, replace, toast } from './dom.js';
 import { schemaForm } from './form.js';
 
 export function tryForm(state) {
@@ -59,10 +59,18 @@ export function tryForm(state) {
       return;
     }
     send.disabled = true;
-    replace(answer, h('p', { class: 'muted' }, 'It runs…'));
-    const began = performance.now();
     try {
-      const { data, text: whole } = await request('POST', path`api/tools/${tool.id}/call`, { body: `{"arguments":${args}}` });
+      let sure = tool.confirm && (await agreed(tool, args));
+      if (tool.confirm && !sure) return;
+      replace(answer, h('p', { class: 'muted' }, 'It runs…'));
+      const began = performance.now();
+      const call = () => request('POST', path`api/tools/${tool.id}/call`, { body: `{${sure ? '"confirm":true,' : ''}"arguments":${args}}` });
+      const { data, text: whole } = await call().catch(async (err) => {
+        if (err.code !== 'confirmation_required') throw err;
+        sure = await agreed(tool, args);
+        if (!sure) throw err;
+        return call();
+      });
       replace(answer, shown(data, whole, performance.now() - began), keep(state, args, data));
     } catch (err) {
       replace(answer, h('p', { class: 'note bad' }, err.message, err.hint && h('span', { class: 'muted' }, ` ${err.hint}`)));
@@ -71,6 +79,20 @@ export function tryForm(state) {
     }
   });
   return form;
+}
+
+// agreed asks the person whether a call is to be made that needs to be confirmed.
+function agreed(tool, args) {
+  return new Promise((resolve) => {
+    const d = dialog('Make this call?',
+      h('p', null, 'It may change or destroy something.'),
+      h('p', null, h('code', null, tool.id)),
+      h('pre', { tabindex: '0' }, indent(args)),
+      h('form', { method: 'dialog' }, h('div', { class: 'actions' },
+        h('button', { value: 'no', autofocus: true }, 'Do not call'),
+        h('button', { value: 'yes', class: 'primary' }, 'Call it'))));
+    d.addEventListener('close', () => resolve(d.returnValue === 'yes'));
+  });
 }
 
 function indent(text) {
