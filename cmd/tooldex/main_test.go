@@ -14,7 +14,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(tidying{m}, map[string]func(){"upstream": upstreamMain})
+	testscript.Main(tidying{m}, map[string]func(){"upstream": upstreamMain, "package": packageMain})
 }
 
 // tidying runs the tests and removes what they built.
