@@ -80,6 +80,7 @@ func newRoot(a *app) *cobra.Command {
 		newIndex(a), newLearn(a), newConfig(a), newConnect(a), newAudit(a), newDoctor(a), newHealth(a), newVersion(a),
 	)
 	a.accounted(root)
+	a.completions(root)
 	root.InitDefaultCompletionCmd()
 	return root
 }

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tooldex/mcpsrv"
+	"tooldex/store"
+)
+
+// completer offers words to the shell. Those that are there already are given as args.
+type completer func(cmd *cobra.Command, args []string) []string
+
+// completions has the shell complete what is stored and configured: tools, servers, profiles, and values that are one of a few.
+func (a *app) completions(root *cobra.Command) {
+	for path, c := range map[string]completer{
+		"describe": a.toolNames, "call": a.callWords, "eval describe": a.toolNames,
+		"enrich export": a.toolNames, "enrich approve": a.toolNames, "enrich forget": a.toolNames, "learn approve": a.firstTool, "learn forget": a.firstTool,
+		"servers remove": a.serverNames, "servers login": a.firstServer, "servers logout": a.firstServer, "servers approve": a.firstServer, "servers review": a.serverNames,
+	} {
+		if cmd, _, err := root.Find(strings.Fields(path)); err == nil && cmd != root {
+			cmd.ValidArgsFunction = a.offering(c)
+		}
+	}
+	var modes []string
+	for _, m := range mcpsrv.Modes() {
+		modes = append(modes, string(m))
+	}
+	complete(root, "output", []string{"table", "json", "yaml"})
+	complete(root, "log-level", []string{"debug", "info", "warn", "error"})
+	complete(root, "borrow", []string{"on", "off"})
+	if serve, _, err := root.Find([]string{"serve"}); err == nil {
+		complete(serve, "mode", modes)
+	}
+	var all func(cmd *cobra.Command)
+	all = func(cmd *cobra.Command) {
+		for flag, c := range map[string]completer{"server": a.serverNames, "profile": a.profileNames, "always": a.toolNames} {
+			if cmd.Flags().Lookup(flag) != nil {
+				_ = cmd.RegisterFlagCompletionFunc(flag, a.offering(c)) // the only error is that of a flag that is not there
+			}
+		}
+		for _, sub := range cmd.Commands() {
+			all(sub)
+		}
+	}
+	all(root)
+}
+
+// offering is what cobra calls. What cannot be read has nothing to offer: the command itself will say why.
+func (a *app) offering(c completer) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		if a.configure(cmd) != nil || a.prepare() != nil { // again, with the flags of the line that is completed
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		directive := cobra.ShellCompDirectiveNoFileComp
+		var out []string
+		for _, word := range c(cmd, args) {
+			name, _, _ := strings.Cut(word, "\t")
+			if strings.HasPrefix(name, begun) && !slices.Contains(args, name) {
+				out = append(out, word)
+			}
+			if strings.HasSuffix(name, "=") {
+				directive |= cobra.ShellCompDirectiveNoSpace
+			}
+		}
+		return out, directive
+	}
+}
+
+// looking opens what is stored, if anything is: looking for words must not make a data directory.
+func (a *app) looking(cmd *cobra.Command, at func(s *stack)) {
+	if _, err := os.Stat(filepath.Join(a.dataDir, store.FileName)); err != nil && !a.demo {
+		return
+	}
+	s, err := a.open(cmd.Context(), toList)
+	if err != nil {
+		return
+	}
+	defer s.close()
+	at(s)
+}
+
+func (a *app) toolNames(cmd *cobra.Command, _ []string) (out []string) {
+	a.looking(cmd, func(s *stack) {
+		set := s.catalog.Set()
+		for _, t := range set.All() {
+			out = append(out, described(set.Exposed(t.ID()), t.Summary))
+		}
+	})
+	return out
+}
+
+// described is a word with what the shell shows beside it.
+func described(word, what string) string {
+	if what = strings.Join(strings.Fields(printable(what)), " "); what == "" {
+		return word
+	}
+	return word + "\t" + what
+}
+
+func (a *app) firstTool(cmd *cobra.Command, args []string) []string {
+	if len(args) > 0 {
+		return nil
+	}
+	return a.toolNames(cmd, args)
+}
+
+// callWords offers a tool, and then its parameters.
+func (a *app) callWords(cmd *cobra.Command, args []string) (out []string) {
+	if len(args) == 0 {
+		return a.toolNames(cmd, args)
+	}
+	a.looking(cmd, func(s *stack) {
+		t, err := s.catalog.Set().Resolve(args[0])
+		if err != nil {
+			return
+		}
+		for _, p := range t.Parameters() {
+			given := slices.ContainsFunc(args[1:], func(w string) bool {
+				return strings.HasPrefix(w, p.Name+"=") || strings.HasPrefix(w, p.Name+":=")
+			})
+			if !given {
+				out = append(out, described(p.Name+"=", p.Description))
+			}
+		}
+	})
+	return out
+}
+
+func (a *app) serverNames(cmd *cobra.Command, _ []string) (out []string) {
+	names := map[string]bool{}
+	for _, s := range a.conf.servers() {
+		names[s.Name] = true
+	}
+	a.looking(cmd, func(s *stack) {
+		for _, one := range s.catalog.Servers() {
+			names[one.Name] = true
+		}
+		for _, c := range s.catalog.Set().Servers() {
+			names[c.Name] = true
+		}
+	})
+	return slices.Sorted(maps.Keys(names))
+}
+
+func (a *app) firstServer(cmd *cobra.Command, args []string) []string {
+	if len(args) > 0 {
+		return nil
+	}
+	return a.serverNames(cmd, args)
+}
+
+func (a *app) profileNames(cmd *cobra.Command, _ []string) []string {
+	file := a.getenv("TOOLDEX_PROFILES")
+	if f := cmd.Flags().Lookup("profiles"); f != nil && f.Changed {
+		file = f.Value.String()
+	}
+	profiles, err := a.conf.profiles(file)
+	if err != nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(profiles))
+}
