@@ -3,10 +3,10 @@ package gateway
 import (
 	"context"
 	"encoding/json"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -19,7 +19,17 @@ func killServer(t *testing.T, pid string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Kill(n, syscall.SIGKILL); err != nil {
+	killProcess(t, n)
+}
+
+// killProcess ends a process at once, on every platform.
+func killProcess(t *testing.T, pid int) {
+	t.Helper()
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Kill(); err != nil {
 		t.Fatal(err)
 	}
 }

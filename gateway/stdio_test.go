@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -191,9 +190,7 @@ func TestKilledWhileIdle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
+		killProcess(t, pid)
 		waitFor(t, "the gateway to notice", func() bool { return g.Status()[0].State == tool.Failed })
 		if st := g.Status()[0]; !strings.Contains(st.Error, "signal: killed") {
 			t.Errorf("status %+v", st)

@@ -449,7 +449,8 @@ func dead(t *testing.T, pid string) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return errors.Is(syscall.Kill(n, 0), syscall.ESRCH)
+	p, err := os.FindProcess(n)
+	return err != nil || errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone)
 }
 
 func TestCloseEndsCallsAndProcesses(t *testing.T) {

@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -202,7 +201,11 @@ func killOne(t *testing.T, c *client, parent int, servers map[string]realServer)
 		t.Fatal("the server's process is not there")
 	}
 	for _, pid := range victims {
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		p, err := os.FindProcess(pid)
+		if err == nil {
+			err = p.Kill()
+		}
+		if err != nil {
 			t.Errorf("kill: %v", err)
 		}
 	}

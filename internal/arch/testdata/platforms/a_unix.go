@@ -1,0 +1,5 @@
+//go:build unix
+
+package platforms
+
+const onlyUnix = 1

@@ -1,0 +1,4 @@
+package platforms
+
+// Any has what one platform has not.
+func Any() int { return onlyUnix }

@@ -1,0 +1,3 @@
+module platforms
+
+go 1.26
