@@ -111,6 +111,9 @@ func proseOf(text string) string {
 			within = indented
 			out = append(out, map[bool]string{true: "\n```text", false: "```"}[indented])
 		}
+		if within && strings.TrimSpace(line) == "" {
+			continue
+		}
 		if !within {
 			line = strings.NewReplacer("<", `\<`, "*", `\*`, "|", `\|`).Replace(line)
 		}
@@ -119,7 +122,7 @@ func proseOf(text string) string {
 	if within {
 		out = append(out, "```")
 	}
-	return strings.Join(out, "\n")
+	return strings.ReplaceAll(strings.Join(out, "\n"), "\n```text\n```", "")
 }
 
 func writeFlags(b *strings.Builder, flags *pflag.FlagSet) {
@@ -357,10 +360,17 @@ func (s apiSchema) writeFields(b *strings.Builder, within string) {
 func TestReferenceMCP(t *testing.T) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Meta-tools\n\n%s\n", generated)
-	b.WriteString("The tools that tooldex itself offers over MCP, beside those of its servers. [mcp.md](mcp.md) tells which mode lists which.\n")
+	b.WriteString("The tools that tooldex itself offers over MCP, beside those of its servers. [mcp.md](mcp.md) tells which mode lists which.\n" +
+		"`propose_utterances` and `write_utterances` are in no list, and are called through `invoke_tool`: [enrich.md](enrich.md#by-an-agent).\n")
 	listed := map[string]bool{}
 	for _, mode := range []string{"search", "dynamic"} {
-		c := connectStdio(t, t.TempDir(), "serve", "--stdio", "--demo", "--mode", mode, "--summary", "(Here stands what can be found.)")
+		cmd := servingCommand(t, t.TempDir(), "serve", "--stdio", "--demo", "--mode", mode, "--summary", "(Here stands what can be found.)")
+		c, err := mcp.NewClient(&mcp.Implementation{Name: "reference", Version: "1"}, nil).
+			Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"}) // which has sessions, that dynamic needs
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
 		list, err := c.ListTools(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
