@@ -231,7 +231,7 @@ const embedEvery = 3 * time.Second
 func (a *app) embedAlways(ctx context.Context, s *stack) {
 	ticker := time.NewTicker(embedEvery)
 	defer ticker.Stop()
-	last := ""
+	var said saidOnce
 	for {
 		p := a.newProgress()
 		begun := false
@@ -248,12 +248,8 @@ func (a *app) embedAlways(ctx context.Context, s *stack) {
 			return
 		case err == nil && begun:
 			a.log.Info("all tools are embedded", "embedder", a.embedder)
-		case err != nil && err.Error() != last:
+		case said.news(err):
 			a.log.Warn("not all tools could be embedded yet", a.failed(err)...)
-		}
-		last = ""
-		if err != nil {
-			last = err.Error()
 		}
 		select {
 		case <-ctx.Done():
@@ -261,4 +257,26 @@ func (a *app) embedAlways(ctx context.Context, s *stack) {
 		case <-ticker.C:
 		}
 	}
+}
+
+// saidOnce keeps a failure that goes on from being told again and again. The zero value is ready.
+type saidOnce struct{ what string }
+
+// news reports whether err is to be told: whether it is another failure than the last one, by its remedy, since the message may count.
+// That a model is left alone for a while has the same remedy. After nil, everything is news.
+func (o *saidOnce) news(err error) bool {
+	if err == nil {
+		o.what = ""
+		return false
+	}
+	what := err.Error()
+	var told *embed.Error
+	for in := err; errors.As(in, &told); in = told.Err { // to the first cause
+		what = told.Hint
+	}
+	if what == o.what {
+		return false
+	}
+	o.what = what
+	return true
 }
