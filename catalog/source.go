@@ -28,7 +28,7 @@ type located interface{ location() string }
 
 // cleaning is part of each digest: raise it whenever reading or cleaning gives other tools than before for the same input,
 // so that stored tools are read anew.
-const cleaning = "1"
+const cleaning = "2"
 
 // fileSource is one server of a file. Its tools are read when they are asked for, since mostly nothing has changed.
 type fileSource struct {

@@ -91,6 +91,7 @@ func (st *state) join() {
 		if w := st.warning(r); w != "" {
 			warned := *e.tool
 			warned.Warning = w
+			warned.InputSchema, warned.OutputSchema = tool.StripHidden(warned.InputSchema), tool.StripHidden(warned.OutputSchema)
 			e.tool = &warned
 		}
 		st.entries = append(st.entries, e)

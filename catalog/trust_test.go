@@ -207,6 +207,12 @@ func TestHiddenCharactersAreSeenThoughCleaned(t *testing.T) {
 	c := trusting(t, t.TempDir(), Trust{})
 	mustSync(t, c, &fake{name: "a", tools: []*tool.Tool{aTool("", "read", "Reads.\U000E0041\U000E0042")}})
 	got, _ := c.Set().Get("a/read")
+	schema := aTool("", "schema", "Reads.")
+	schema.InputSchema = []byte(`{"type":"object","properties":{"a":{"description":"x\u200by"}}}`)
+	mustSync(t, c, &fake{name: "b", tools: []*tool.Tool{schema}})
+	if served, _ := c.Set().Get("b/schema"); strings.Contains(string(served.InputSchema), "200b") || served.Warning == "" {
+		t.Errorf("the schema is served as %s, with the warning %q", served.InputSchema, served.Warning)
+	}
 	if got.Description != "Reads." || got.Warning == "" || c.Review()[0].Suspicions[0].Rule != "hidden" {
 		t.Errorf("%q, %q, %+v", got.Description, got.Warning, c.Review())
 	}

@@ -76,6 +76,9 @@ func describeTool(b *strings.Builder, set *tool.Set, t *tool.Tool, name string) 
 		b.WriteString(" " + facts)
 	}
 	b.WriteByte('\n')
+	if t.Warning != "" {
+		b.WriteString("Warning: " + t.Warning + ".\n")
+	}
 	if text := strings.TrimSpace(t.Description); text != "" {
 		b.WriteString(cut(text, maxDescription) + "\n")
 	} else if t.Summary != "" {

@@ -177,8 +177,16 @@ func (c *cleaner) text(field, s string, most int) string {
 		c.note(field, "is not UTF-8", "replaced what is not")
 	}
 	fixed = strings.ReplaceAll(fixed, "\r\n", "\n")
-	removed := 0
+	removed, selectors := 0, 0
 	fixed = strings.Map(func(r rune) rune {
+		if selects(r) {
+			if selectors++; selectors > 1 {
+				removed++
+				return -1
+			}
+			return r
+		}
+		selectors = 0
 		switch {
 		case r == '\n' || r == '\t':
 			return r
@@ -207,12 +215,14 @@ func plain(s string) bool {
 }
 
 // hidden reports whether r shows nothing and can change or carry meaning unseen: direction overrides, embeddings and
-// isolates, zero-width spaces, and the tag characters. The joiners and the marks of scripts that need them are not hidden.
+// isolates, zero-width spaces, soft hyphens, fillers, and the tag characters. The joiners and the marks of scripts that need them are not hidden.
 func hidden(r rune) bool {
 	switch {
 	case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069: // embeddings, overrides, isolates
 		return true
-	case r == 0x200b, r >= 0x2060 && r <= 0x2064, r == 0xfeff, r == 0x180e: // no width
+	case r == 0x200b, r >= 0x2060 && r <= 0x2064, r == 0xfeff, r == 0x180e, r == 0xad, r == 0x34f: // no width
+		return true
+	case r == 0x115f || r == 0x1160 || r == 0x3164 || r == 0xffa0, r >= 0x206a && r <= 0x206f, r >= 0xfff9 && r <= 0xfffb: // fillers, and what nobody uses any more
 		return true
 	case r == 0x2028 || r == 0x2029: // separators that some clients show as line breaks
 		return true
@@ -263,7 +273,7 @@ func (c *cleaner) schema(field string, raw json.RawMessage) json.RawMessage {
 
 // hides reports whether a schema holds hidden characters, as they are or escaped.
 func hides(raw []byte) bool {
-	if bytes.ContainsFunc(raw, hidden) {
+	if bytes.ContainsFunc(raw, hidden) || selectsTwice(raw) {
 		return true
 	}
 	for rest := raw; ; {

@@ -25,7 +25,7 @@ const (
 // finding is what doctor has to say of one thing.
 type finding struct {
 	Status   string   `json:"status"`
-	Check    string   `json:"check"` // configuration, data, audit, index, model, server, names, client, port, mode or search
+	Check    string   `json:"check"` // configuration, data, audit, index, model, server, trust, names, client, port, mode or search
 	Subject  string   `json:"subject,omitempty"`
 	Message  string   `json:"message"`
 	Remedy   string   `json:"remedy,omitempty"`
@@ -92,6 +92,7 @@ func (d *doctor) examine(ctx context.Context, servers bool) {
 		d.servers(ctx, s)
 	}
 	d.index(ctx, s)
+	d.trust(s)
 	d.names(s)
 	d.mode(s)
 	d.search(ctx, s)

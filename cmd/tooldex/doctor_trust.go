@@ -1,0 +1,35 @@
+package main
+
+import (
+	"fmt"
+
+	"tooldex/catalog"
+)
+
+// trust tells of tools that are held or suspicious, and of what is not watched.
+func (d *doctor) trust(s *stack) {
+	trust, err := d.app.trust()
+	if err != nil {
+		d.fail("trust", "", err)
+		return
+	}
+	if trust.Policy == catalog.TrustOff {
+		d.tell(isNote, "trust", "", "trust.policy: warn watches for tools that become hostile", "nobody looks at what servers say of their tools")
+		return
+	}
+	var held, warned []string
+	for _, r := range s.catalog.Review() {
+		line := fmt.Sprintf("%s: %s", r.ID, r.Why)
+		if r.Held {
+			held = append(held, line)
+		} else {
+			warned = append(warned, line)
+		}
+	}
+	if len(held)+len(warned) == 0 {
+		d.fine("trust", "", "no tool is held, and none looks suspicious")
+		return
+	}
+	d.group(isWarn, "trust", "tooldex servers review shows what was found and changed; tooldex servers approve takes a tool back into service", held, "%d tools are held until somebody approves them")
+	d.group(isNote, "trust", "tooldex servers review shows what was found; tooldex servers approve SERVER --all ends the warning", warned, "%d tools look suspicious, and are served with a warning")
+}
