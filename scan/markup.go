@@ -135,3 +135,19 @@ func code(r rune) string {
 	}
 	return string(out)
 }
+
+// Visible returns s with what is invisible written out, as <U+200B>, and everything else as it is.
+func Visible(s string) string {
+	if !conceals(s) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if invisible(r) || r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 {
+			b.WriteString("<" + code(r) + ">")
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

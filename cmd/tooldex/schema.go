@@ -104,6 +104,7 @@ func serverSchema() schema {
 		"type":    stringOf("how it is reached", kinds...), "transport": stringOf("the same as type", kinds...),
 		"disabled": typed("boolean", "whether it is left out"), "enabled": typed("boolean", "the contrary of disabled"),
 		"timeout": typed("number", "milliseconds for a call"),
+		"trust":   typed("boolean", "whether its tools are taken as they are, without a look at what they say"),
 		"start":   stringOf("eager: with tooldex serve; lazy: when it is first called", "lazy", "eager"), "idleTimeout": typed("number", "milliseconds without use after which it is stopped; negative for never"),
 		"concurrency": typed("integer", "calls that run at once"), "queue": typed("integer", "further calls that wait; negative for none"),
 		"description": stringOf("for people"),
