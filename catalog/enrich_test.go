@@ -173,9 +173,9 @@ func TestParseProposals(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 	for name, text := range map[string]string{
-		"nothing": "", "another form": "tools: []", "a key too many": "enrich: [{tool: a/b, run: rm}]", "no tool": "enrich: [{utterances: [x]}]", "not YAML": "\t{",
+		"nothing": "", "another form": "tools: []", "a key too many": "enrich: [{tool: a/b, run: rm}]", "no tool": "enrich: [{utterances: [x]}]", "not YAML": "\t{", "a text": "root:x:0:0",
 	} {
-		if _, err := ParseProposals([]byte(text)); tool.CodeOf(err) != tool.Invalid {
+		if _, err := ParseProposals([]byte(text)); tool.CodeOf(err) != tool.Invalid || strings.Contains(err.Error(), "catalog.") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

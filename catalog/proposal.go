@@ -47,7 +47,7 @@ func ParseProposals(b []byte) ([]tool.Proposal, error) {
 	d := yaml.NewDecoder(bytes.NewReader(b))
 	d.KnownFields(true)
 	if err := d.Decode(&f); err != nil && !errors.Is(err, io.EOF) {
-		return nil, bad("this is no file of utterances", err)
+		return nil, bad("this is no file of utterances", misread(err))
 	}
 	if len(f.Enrich) == 0 || len(f.Enrich) > maxProposals {
 		return nil, bad(fmt.Sprintf("it speaks of %d tools", len(f.Enrich)), nil)
@@ -59,6 +59,20 @@ func ParseProposals(b []byte) ([]tool.Proposal, error) {
 		}
 	}
 	return out, nil
+}
+
+// misread says where a file does not have the form, and neither what stands there nor which type of ours it does not fit.
+func misread(err error) error {
+	var wrong *yaml.TypeError
+	if !errors.As(err, &wrong) || len(wrong.Errors) == 0 {
+		return err
+	}
+	line, rest, _ := strings.Cut(wrong.Errors[0], ":")
+	if key, ok := strings.CutPrefix(rest, " field "); ok { // "field x not found in type ..."
+		key, _, _ = strings.Cut(key, " ")
+		return fmt.Errorf("%s: there is no key %q", line, key)
+	}
+	return fmt.Errorf("%s does not have the form", line)
 }
 
 // What a proposal may hold.

@@ -37,7 +37,9 @@ func platformDir(getenv func(string) string, windows, xdg string, underHome ...s
 			base = filepath.Join(home, "Library", "Application Support")
 		}
 	default:
-		base = getenv(xdg)
+		if base = getenv(xdg); !filepath.IsAbs(base) { // such a one is to be passed over, the standard says
+			base = ""
+		}
 		if base == "" && home != "" {
 			base = filepath.Join(append([]string{home}, underHome...)...)
 		}

@@ -70,7 +70,7 @@ func (p Place) app(parts ...string) string {
 	case "darwin":
 		return p.home(append([]string{"Library", "Application Support"}, parts...)...)
 	}
-	if dir := p.Getenv("XDG_CONFIG_HOME"); dir != "" {
+	if dir := p.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
 		return under(dir, parts...)
 	}
 	return p.home(append([]string{".config"}, parts...)...)

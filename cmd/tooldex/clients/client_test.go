@@ -25,6 +25,7 @@ func TestFilesOfClients(t *testing.T) {
 	}{
 		{"linux", "claude-desktop", none, []string{"/h/.config/Claude/claude_desktop_config.json"}},
 		{"linux", "claude-desktop", xdg, []string{"/xdg/Claude/claude_desktop_config.json"}},
+		{"linux", "claude-desktop", func(string) string { return "relative" }, []string{"/h/.config/Claude/claude_desktop_config.json"}},
 		{"darwin", "claude-desktop", none, []string{"/h/Library/Application Support/Claude/claude_desktop_config.json"}},
 		{"windows", "claude-desktop", windows, []string{"/roaming/Claude/claude_desktop_config.json"}},
 		{"windows", "claude-desktop", none, nil},
