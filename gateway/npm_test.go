@@ -38,8 +38,11 @@ func npmReachable(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 }
 
+// serverVersion is the version of the reference servers that these tests were written against.
+const serverVersion = "@2026.8.31"
+
 func npx(name string, args ...string) tool.Server {
-	s := tool.Server{Name: name, Command: "npx", Args: append([]string{"-y", "@modelcontextprotocol/server-" + name}, args...), Env: map[string]string{}}
+	s := tool.Server{Name: name, Command: "npx", Args: append([]string{"-y", "@modelcontextprotocol/server-" + name + serverVersion}, args...), Env: map[string]string{}}
 	for _, v := range []string{"HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "npm_config_registry"} {
 		if os.Getenv(v) != "" {
 			s.Env[v] = "${" + v + "}"
