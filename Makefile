@@ -57,7 +57,7 @@ quality: build ## run tooldex eval on every labelled set of DATA, and write docs
 	$(GO) run ./internal/bench -bin $(BIN) -data $(DATA) -out docs/quality.md quality
 
 clean-machine: ## clone and run the README's two commands without home or caches, and write docs/first-answer.md
-	$(GO) run ./internal/bench -out docs/first-answer.md first
+	$(GO) run ./internal/bench -out docs/first-answer.md first tests
 
 docs: ## make the reference in docs/reference anew from the program
 	$(GO) test ./cmd/tooldex -run '^(TestReference|TestSchemaIsPublished)' -update

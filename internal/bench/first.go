@@ -14,9 +14,10 @@ import (
 	"time"
 )
 
-// firstPage does what somebody does who hears of the project: it clones the repository in root and runs the two commands of
-// its README, on a machine that has git and Go and nothing else: no home, no caches, no variables but those below.
-func firstPage(ctx context.Context, root string) (string, error) {
+// firstPage does what somebody does who hears of the project: it clones the repository in root and runs the commands of its
+// README, on a machine that has git and Go and nothing else: no home, no caches, no variables but those below. The second
+// command, which runs all tests, is left out unless it is asked for.
+func firstPage(ctx context.Context, root string, tests bool) (string, error) {
 	dir, err := os.MkdirTemp("", "tooldex-first")
 	if err != nil {
 		return "", err
@@ -53,7 +54,11 @@ func firstPage(ctx context.Context, root string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, step := range [][2]string{{"the same again", first}, {"the answer alone", last(first)}, {"the second command: all tests", second}} {
+	steps := [][2]string{{"the same again", first}, {"the answer alone", last(first)}}
+	if tests {
+		steps = append(steps, [2]string{"the second command: all tests", second})
+	}
+	for _, step := range steps {
 		if err := m.run(ctx, clone, step[0], step[1]); err != nil {
 			return "", err
 		}

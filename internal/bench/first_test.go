@@ -28,7 +28,7 @@ func TestFirstPage(t *testing.T) {
 	}
 	t.Setenv("SECRET", "sauce")
 	t.Setenv("TOOLDEX_DATA_DIR", "/somewhere")
-	page, err := firstPage(t.Context(), root)
+	page, err := firstPage(t.Context(), root, true)
 	if err != nil {
 		t.Fatal(err)
 	}

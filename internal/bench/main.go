@@ -35,15 +35,15 @@ func main() {
 }
 
 func run(ctx context.Context, c config, args []string) error {
-	if len(args) == 0 || len(args) > 1 && args[0] != "quality" && args[0] != "upstream" {
-		return fmt.Errorf("want one of: speed, quality [SECTION...], first, upstream [DUMP], fixed")
+	if len(args) == 0 || len(args) > 1 && args[0] != "quality" && args[0] != "upstream" && args[0] != "first" {
+		return fmt.Errorf("want one of: speed, quality [SECTION...], first [tests], upstream [DUMP], fixed")
 	}
 	if args[0] == "first" {
 		root, err := os.Getwd()
 		if err != nil {
 			return err
 		}
-		page, err := firstPage(ctx, root)
+		page, err := firstPage(ctx, root, len(args) > 1)
 		if err != nil {
 			return err
 		}
