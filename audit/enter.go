@@ -42,10 +42,11 @@ func (l *Log) enter() (h head, err error) {
 	if err != nil {
 		return head{}, err
 	}
-	if err := l.open(h.File); err != nil {
+	size, err := l.open(h.File)
+	if err != nil {
 		return head{}, err
 	}
-	if err := l.catchUp(&h); err != nil {
+	if err := l.catchUp(&h, size); err != nil {
 		return head{}, err
 	}
 	if rebuilt {
@@ -69,7 +70,7 @@ func (l *Log) lock() error {
 			return fmt.Errorf("lock: %w", err)
 		}
 		if ok {
-			if l.still(l.head, headName) {
+			if _, ok := l.still(l.headInfo, headName); ok {
 				return nil
 			}
 			if err := l.release(); err != nil { // somebody took the directory away, or moved it
@@ -100,37 +101,46 @@ func (l *Log) openHead() error {
 	if err != nil {
 		return err
 	}
-	l.head = f
+	info, err := f.Stat()
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	l.head, l.headInfo = f, info
 	return nil
 }
 
-// still reports whether an open file is the one of that name.
-func (l *Log) still(f *os.File, name string) bool {
-	here, err := f.Stat()
-	if err != nil {
-		return false
-	}
+// still reports whether an open file is the one of that name, and how long it is now.
+func (l *Log) still(open fs.FileInfo, name string) (int64, bool) {
 	there, err := os.Stat(l.path(name))
-	return err == nil && os.SameFile(here, there)
+	if err != nil || !os.SameFile(open, there) {
+		return 0, false
+	}
+	return there.Size(), true
 }
 
-// open opens the file of that number to append to, unless it is open. The caller has the lock.
-func (l *Log) open(number int) error {
-	if l.file != nil && l.number == number && l.still(l.file, fileName(number)) {
-		return nil
+// open opens the file of that number to append to, unless it is open, and returns how long it is. The caller has the lock.
+func (l *Log) open(number int) (int64, error) {
+	if l.file != nil && l.number == number {
+		if size, ok := l.still(l.fileInfo, fileName(number)); ok {
+			return size, nil
+		}
 	}
 	if err := l.leave(); err != nil {
-		return err
+		return 0, err
 	}
 	if err := l.step("open"); err != nil {
-		return err
+		return 0, err
 	}
 	f, err := os.OpenFile(l.path(fileName(number)), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	l.file, l.number = f, number
-	return nil
+	info, err := f.Stat()
+	if err != nil {
+		return 0, errors.Join(err, f.Close())
+	}
+	l.file, l.fileInfo, l.number = f, info, number
+	return info.Size(), nil
 }
 
 // leave closes the file that is written to, once it is on the disk.
@@ -153,12 +163,7 @@ func (l *Log) leave() error {
 
 // catchUp takes in what stands behind the head: the records of a process that died before it could move the head, and
 // what is left of one that was not written whole.
-func (l *Log) catchUp(h *head) error {
-	info, err := l.file.Stat()
-	if err != nil {
-		return err
-	}
-	size := info.Size()
+func (l *Log) catchUp(h *head, size int64) error {
 	switch {
 	case size == h.Size:
 		return nil

@@ -71,16 +71,18 @@ type Log struct {
 	// written, and the error.
 	fault func(op string, b []byte) ([]byte, error)
 
-	mu      sync.Mutex // guards what follows; held while the directory is locked
-	head    *os.File
-	file    *os.File // that is written to; nil if none is open
-	number  int      // of file
-	salt    []byte
-	lost    int    // records that could not be written since one could
-	failing error  // why the last could not
-	wrote   uint64 // lines by this Log
-	timer   *time.Timer
-	closed  bool
+	mu     sync.Mutex // guards what follows; held while the directory is locked
+	head   *os.File
+	file   *os.File // that is written to; nil if none is open
+	number int      // of file
+	// what head and file were when they were opened
+	headInfo, fileInfo fs.FileInfo
+	salt               []byte
+	lost               int    // records that could not be written since one could
+	failing            error  // why the last could not
+	wrote              uint64 // lines by this Log
+	timer              *time.Timer
+	closed             bool
 
 	syncing sync.Mutex
 	synced  uint64 // of wrote; guarded by syncing

@@ -19,14 +19,11 @@ func (l *Log) rotate(h *head) error {
 	next := *h
 	next.Size = 0
 	for next.File++; ; next.File++ { // over files that somebody has put in the way
-		if err := l.open(next.File); err != nil {
-			return err
-		}
-		info, err := l.file.Stat()
+		size, err := l.open(next.File)
 		if err != nil {
 			return err
 		}
-		if info.Size() == 0 {
+		if size == 0 {
 			break
 		}
 	}

@@ -128,7 +128,11 @@ func (v *verifier) look() ([]sized, error) {
 	switch {
 	case err == nil:
 		defer func() { _ = f.Close() }() // only read
-		l := &Log{o: Options{Dir: v.dir}.withDefaults(), head: f}
+		info, err := f.Stat()
+		if err != nil {
+			return nil, err
+		}
+		l := &Log{o: Options{Dir: v.dir}.withDefaults(), head: f, headInfo: info}
 		if err := l.lock(); err != nil {
 			return nil, err
 		}
