@@ -6,17 +6,19 @@ GO        ?= go
 BIN       := bin/tooldex
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 TOOL      := $(GO) tool -modfile=tools/go.mod
-LDFLAGS   := -s -w -X main.version=$(VERSION)
+COMMIT    ?= $(shell git rev-parse HEAD 2>/dev/null)
+RELEASE   := $(GO) run ./internal/release
+STAMP     := -version $(VERSION) -commit '$(COMMIT)'
 export TOOLDEX_DATA := $(abspath $(DATA))
 
 .DEFAULT_GOAL := help
-.PHONY: help build test check format tidy vet lint race fuzz fuzzed corpus bench quality clean-machine docs screenshots train knowledge nightly image clean
+.PHONY: help build test check format tidy vet lint race fuzz fuzzed corpus bench quality clean-machine docs screenshots train knowledge nightly platforms release release-verify sbom licences vuln image image-check clean
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 build: ## build bin/tooldex, static and without symbols
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/tooldex
+	$(RELEASE) binary $(STAMP) -o $(BIN)
 
 test: ## run all tests once
 	$(GO) test ./...
@@ -81,10 +83,35 @@ nightly: check arm64 ## what takes too long for every change: long fuzzing, Go b
 	$(MAKE) fuzz FUZZTIME=5m
 	$(GO) test -run '^$$' -bench . -benchmem -count 10 ./... | tee bench.out
 	$(TOOL) benchstat bench.out
-	$(TOOL) govulncheck ./...
+	$(MAKE) vuln release-verify
 
-image: ## build the container image
-	docker build --build-arg VERSION=$(VERSION) -t tooldex:$(VERSION) .
+platforms: ## compile for each platform; make check only reads the source as a compiler does, which takes seconds in place of minutes
+	@set -e; for p in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64; do \
+	  echo $$p; $(RELEASE) binary -platform $$p -o /dev/null; \
+	done
+
+release: ## write archives for each platform, bills of materials and checksums to dist
+	rm -rf dist
+	$(RELEASE) archives $(STAMP) -o dist
+
+release-verify: ## build the same twice, from two folders and with empty caches, and compare all bits
+	$(RELEASE) verify $(STAMP)
+
+sbom: build ## write the bill of materials of bin/tooldex beside it, as CycloneDX
+	$(RELEASE) sbom $(STAMP) -o $(BIN).cdx.json $(BIN)
+
+licences: ## list the licences of what is linked; fails if one is not allowed, or not in NOTICE
+	$(RELEASE) licences
+	$(GO) test ./internal/release -count 1 -run '^TestLicen'
+
+vuln: ## look for known vulnerabilities, where their database can be reached (GOVULNDB names another)
+	GO='$(GO)' tools/vuln.sh
+
+image: ## build the container image, with Docker or what DOCKER names
+	$(or $(DOCKER),docker) build --build-arg VERSION=$(VERSION) --build-arg COMMIT=$(COMMIT) -t tooldex:$(VERSION) .
+
+image-check: ## run the steps of the Dockerfile and the program they make without an engine
+	$(GO) run ./internal/container -version $(VERSION)
 
 clean: ## remove what the targets above made
 	rm -rf bin bench.out
