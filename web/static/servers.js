@@ -2,6 +2,7 @@
 
 import { get, path, post } from './api.js';
 import { badge, empty, fail, fmt, h, id, replace, toast } from './dom.js';
+import { Quarantine } from './quarantine.js';
 import { loadCatalogue } from './state.js';
 
 const every = 3000; // milliseconds between two looks
@@ -17,10 +18,12 @@ export function serversView(host) {
   const list = h('ul', { class: 'servers' });
   const files = h('section', { class: 'section', hidden: true });
   const says = h('p', { class: 'lead' });
-  replace(host, h('div', { class: 'page' }, h('h2', null, 'Servers'), says, list, files));
+  const quarantine = new Quarantine();
+  replace(host, h('div', { class: 'page' }, h('h2', null, 'Servers'), says, quarantine.element, list, files));
   const cards = new Map();
 
   async function look() {
+    quarantine.look();
     try {
       const { servers } = await get('api/servers');
       show(servers);

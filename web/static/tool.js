@@ -62,6 +62,7 @@ function head(state, title) {
     h('p', { class: 'facts' }, h('span', null, tool.server), h('span', null, tool.category || 'other'), h('span', null, fmt.tokens(tool.tokens)),
       h('span', { title: 'the name under which clients call it' }, h('code', null, tool.exposed)),
       state.insight?.uses > 0 && h('span', null, `used ${fmt.short(state.insight.uses)}×`)),
+    tool.warning && h('p', { class: 'note warn' }, `Suspicious: ${tool.warning}. The servers view shows why.`),
     tool.deprecated && h('p', { class: 'note warn' }, `Deprecated: ${tool.deprecated}`),
     controls(state));
 }
