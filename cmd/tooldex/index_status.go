@@ -17,6 +17,7 @@ import (
 // modelCount tells how far the tools are embedded by a model.
 type modelCount struct {
 	Name    string `json:"name"`
+	Version string `json:"version,omitempty"` // tells models of one name apart
 	Dims    int    `json:"dims,omitempty"`
 	Vectors int    `json:"vectors"`       // that are stored
 	Tools   int    `json:"tools"`         // texts of tools that have one
@@ -78,6 +79,9 @@ func newIndexStatus(a *app) *cobra.Command {
 // String is a count as people read it.
 func (m modelCount) String() string {
 	out := fmt.Sprintf("%d of %s", m.Vectors, m.Name)
+	if m.Version != "" {
+		out += fmt.Sprintf(" (%.8s)", m.Version)
+	}
 	if m.Dims > 0 {
 		out += fmt.Sprintf(", %d dimensions", m.Dims)
 	}
@@ -136,7 +140,7 @@ func (a *app) countModels(ctx context.Context, s *stack, builtin embed.Model) ([
 	out := []modelCount{}
 	seen := chosen == nil
 	for _, m := range stored {
-		one := modelCount{Name: m.Name, Dims: m.Dims, Vectors: m.Vectors, Tools: m.Used, Of: len(texts)}
+		one := modelCount{Name: m.Name, Version: m.Fingerprint, Dims: m.Dims, Vectors: m.Vectors, Tools: m.Used, Of: len(texts)}
 		switch {
 		case chosen != nil && m.Name == chosen.Model().Name:
 			one.Use, seen = "chosen", true
