@@ -68,7 +68,11 @@ func (c *checker) checkObject(n *yaml.Node, s schema, path string) error {
 			if env := secretVariable(strings.TrimPrefix(path+"."+key.Value, ".")); env != "" {
 				return c.bad(key, "give it in the environment, as "+env, "%s.%s is a secret, and stands in no file", path, key.Value)
 			}
-			return c.bad(key, "the nearest known key is "+catalog.Nearest(key.Value, sortedKeys(properties)), "%s has no key %q", where, key.Value)
+			hint := "the nearest known key is " + catalog.Nearest(key.Value, sortedKeys(properties))
+			if elsewhere := settingNamed(key.Value); elsewhere != "" {
+				hint = "its place is " + elsewhere
+			}
+			return c.bad(key, hint, "%s has no key %q", where, key.Value)
 		}
 		inner := strings.TrimPrefix(path+"."+key.Value, ".")
 		c.lines[inner] = key.Line
@@ -77,6 +81,16 @@ func (c *checker) checkObject(n *yaml.Node, s schema, path string) error {
 		}
 	}
 	return nil
+}
+
+// settingNamed returns the whole key of the setting whose last step is this, "" if there is none.
+func settingNamed(step string) string {
+	for _, s := range settings() {
+		if !s.secret && (s.key == step || strings.HasSuffix(s.key, "."+step)) {
+			return s.key
+		}
+	}
+	return ""
 }
 
 // secretVariable returns the variable that a secret is given in, "" for a key that is none.
