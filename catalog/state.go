@@ -63,6 +63,9 @@ func (st *state) next(b *store.Batch, overlays []*Overlay) *state {
 	for _, id := range b.Remove {
 		delete(out.records, id)
 	}
+	if len(b.RemoveServers) > 0 {
+		out.servers = slices.DeleteFunc(slices.Clone(st.servers), func(s tool.Server) bool { return slices.Contains(b.RemoveServers, s.Name) })
+	}
 	for _, r := range b.Records {
 		out.records[r.Tool.ID()] = r
 	}

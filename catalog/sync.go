@@ -279,8 +279,8 @@ func (d *differ) owned(source string) []tool.ID {
 	return out
 }
 
-// Remove forgets a source with all of its tools, or an overlay of that name, and reports what went. The error is NotFound
-// if there is neither.
+// Remove forgets a source with all of its tools, a server, and an overlay of that name, in one durable step, and reports what went.
+// The error is NotFound if there is none of them.
 func (c *Catalog) Remove(ctx context.Context, name string) (Report, error) {
 	var report Report
 	err := c.change(ctx, func(st *state) (*state, *store.Batch, error) {
@@ -293,6 +293,9 @@ func (c *Catalog) Remove(ctx context.Context, name string) (Report, error) {
 		overlays := slices.DeleteFunc(slices.Clone(st.overlays), func(o *Overlay) bool { return o.Name == name })
 		if len(overlays) < len(st.overlays) {
 			batch.RemoveOverlays = []string{name}
+		}
+		if slices.ContainsFunc(st.servers, func(s tool.Server) bool { return s.Name == name }) {
+			batch.RemoveServers = []string{name}
 		}
 		if batch.Empty() {
 			return nil, nil, &tool.Error{Code: tool.NotFound, Op: "remove", Msg: fmt.Sprintf("there is no source or overlay named %q", name), Hint: "list shows the servers that are known"}

@@ -177,18 +177,8 @@ func (s *stack) saveServers(ctx context.Context, servers []tool.Server) error {
 
 // removeServer forgets a server and its tools, whether it was configured or came from a file.
 func (s *stack) removeServer(ctx context.Context, name string) error {
-	configured := slices.ContainsFunc(s.catalog.Servers(), func(v tool.Server) bool { return v.Name == name })
-	if configured {
-		if _, err := s.store.Write(ctx, &store.Batch{RemoveServers: []string{name}}); err != nil {
-			return err
-		}
-	}
 	_, err := s.catalog.Remove(ctx, name)
-	if tool.CodeOf(err) == tool.NotFound {
-		if configured {
-			_, err = s.catalog.Refresh(ctx)
-			return err
-		}
+	if err != nil && tool.CodeOf(err) == tool.NotFound {
 		return &tool.Error{Code: tool.NotFound, Op: "remove", Msg: fmt.Sprintf("there is no server named %q", name), Hint: "tooldex servers list shows them"}
 	}
 	return err
