@@ -2,6 +2,7 @@ package scan
 
 import (
 	"encoding/base64"
+	"os"
 	"strings"
 	"testing"
 
@@ -137,6 +138,19 @@ func TestRulesAreComplete(t *testing.T) {
 	for _, c := range program {
 		if !known[c.rule] || len(c.steps) > maxSteps || len(c.steps) < 2 {
 			t.Errorf("pattern %q of rule %q, %d steps", c.pattern.steps, c.rule, len(c.steps))
+		}
+	}
+}
+
+// TestReferenceNamesAllRules holds the page for people to the rules, with their severities.
+func TestReferenceNamesAllRules(t *testing.T) {
+	page, err := os.ReadFile("../docs/reference/trust.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range append(Rules(), Rule{ID: Grown, Severity: High}, Rule{ID: Demands, Severity: High}) {
+		if row := "| `" + r.ID + "` | " + string(r.Severity) + " |"; !strings.Contains(string(page), row) {
+			t.Errorf("docs/reference/trust.md has no row %s", row)
 		}
 	}
 }
