@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -129,7 +128,6 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	}
 	var who admission
 	if f.listen != "" { // refused before anything is started
-		var err error
 		if who, err = a.admission(&f, profiles); err != nil {
 			return err
 		}
@@ -176,9 +174,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if all.guards, err = a.guards(s); err != nil {
 		return errors.Join(err, gw.Close())
 	}
-	if f.confirm != "" {
-		all.guards.rules.Mode = confirm.Mode(f.confirm)
-	}
+	all.guards.rules.Mode = cmp.Or(confirm.Mode(f.confirm), all.guards.rules.Mode)
 	srv, err := all.get(view{profile: f.profile})
 	if err != nil {
 		return errors.Join(usageError{fmt.Sprintf("there is no profile %q", f.profile), all.hint()}, gw.Close())
@@ -192,34 +188,16 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	meter.Start()
 	go collectAsUsual()
 
-	ends := make(chan error, 2) // the first end, for whatever reason, ends the other
-	running := 0
+	var ways []func(context.Context) error
 	if f.listen != "" {
-		running++
-		go func() { ends <- a.serveHTTP(ctx, f.listen, who, s, gw, all, chosen, tracer) }()
+		ways = append(ways, func(ctx context.Context) error { return a.serveHTTP(ctx, f.listen, who, s, gw, all, chosen, tracer) })
 	}
-	if f.stdio {
-		running++
-		go func() { ends <- srv.Run(context.WithoutCancel(ctx), mcpsrv.Lines(os.Stdin, os.Stdout)) }() // all.shutdown ends it
+	if f.stdio { // it ends with the endpoint
+		ways = append(ways, func(ctx context.Context) error {
+			return srv.Run(context.WithoutCancel(ctx), mcpsrv.Lines(os.Stdin, os.Stdout))
+		})
 	}
-	over := make(chan error, 1)
-	context.AfterFunc(ctx, func() { over <- all.shutdown(finishing) })
-	for range running {
-		err = errors.Join(err, <-ends)
-		stop()
-	}
-	err = errors.Join(err, <-over)
+	err = all.talk(ctx, stop, ways)
 	live.wait()
-	err = errors.Join(err, gw.Close(), s.learner.Close(), meter.Close())
-	_ = all.guards.log.Served(context.WithoutCancel(ctx), audit.Stop, version, "") // told to the log
-	return errors.Join(err, all.guards.log.Close())
+	return errors.Join(err, gw.Close(), s.learner.Close(), meter.Close(), all.guards.end(ctx))
 }
-
-// The times in which a server ends, which together stay below the five seconds after which those who ask it to will kill it: requests in
-// flight may finish, those that do not are told, and then each of the servers behind has twice its grace, once to end by itself and once
-// after it was asked to.
-const (
-	finishing     = 2500 * time.Millisecond
-	finishingHTTP = finishing + 400*time.Millisecond // beyond which no answer over MCP can be on its way
-	upstreamGrace = 400 * time.Millisecond
-)
