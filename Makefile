@@ -1,6 +1,7 @@
 # make check is what CI runs. Everything else is for people: `make` alone lists it.
 
 DATA      ?= ../shared/data
+SOAKTIME  ?= 30m
 FUZZTIME  ?= 1h
 GO        ?= go
 BIN       := bin/tooldex
@@ -12,7 +13,7 @@ STAMP     := -version $(VERSION) -commit '$(COMMIT)'
 export TOOLDEX_DATA := $(abspath $(DATA))
 
 .DEFAULT_GOAL := help
-.PHONY: help build test check format tidy vet lint race fuzz fuzzed corpus bench quality clean-machine docs screenshots train knowledge nightly platforms release release-verify sbom licences vuln image image-check clean
+.PHONY: help build test check format tidy vet lint race fuzz fuzzed corpus bench soak quality clean-machine docs screenshots train knowledge nightly platforms release release-verify sbom licences vuln image image-check clean
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -54,6 +55,9 @@ corpus: ## keep the smallest inputs that fuzzing found to be worth it, for every
 
 bench: build ## measure speed and size of bin/tooldex, and write docs/benchmarks.md
 	$(GO) run ./internal/bench -bin $(BIN) -data $(DATA) -out docs/benchmarks.md speed
+
+soak: build ## load and faults for SOAKTIME, 30m if left out, which writes docs/soak.md, too
+	$(GO) run ./internal/soak -bin $(BIN) -time $(SOAKTIME) $(if $(filter 30m,$(SOAKTIME)),-out docs/soak.md)
 
 quality: build ## run tooldex eval on every labelled set of DATA, and write docs/quality.md
 	$(GO) run ./internal/bench -bin $(BIN) -data $(DATA) -out docs/quality.md quality

@@ -145,6 +145,9 @@ var table = map[string]rule{
 	"internal/container": {
 		doc: "Command container runs the steps of the Dockerfile, and the program they make, in a root of its own, where there is no container engine.",
 	},
+	"internal/soak": {
+		doc: "Command soak runs the built command under load and faults for a while, and fails if that shows: in an error that no fault explains, in memory, files or goroutines that go on growing, or in an end that is not clean.",
+	},
 	"internal/bench": {
 		imports: every,
 		doc:     "Command bench measures the built command and writes the pages of figures in docs.",
