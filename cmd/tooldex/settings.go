@@ -74,7 +74,7 @@ func settings() []setting {
 		{key: "oauth.grants", env: "TOOLDEX_OAUTH_GRANTS", kind: "array", about: "what access tokens are good for, the first that fits: scope:NAME or claim:NAME:VALUE, and then all, read-only or profile:NAME"},
 		{key: "oauth.client", env: "TOOLDEX_OAUTH_CLIENT", kind: "string", about: "as whom authorization servers are asked about tokens that are no JWT"},
 		{key: "oauth.secret", env: "TOOLDEX_OAUTH_SECRET", kind: "string", secret: true, about: "the secret of oauth.client"},
-		{key: "trust.policy", env: "TOOLDEX_TRUST_POLICY", kind: "string", initial: "warn", choices: trustPolicies(), about: "what is done about tools of servers that are not trusted: off, warn of suspicious ones and hold those that become so, quarantine what is new or changed, or strict: hold all until they are approved"},
+		{key: "trust.policy", env: "TOOLDEX_TRUST_POLICY", kind: "string", initial: "warn", choices: trustPolicies(), about: "what is done about suspicious tools of servers that are not trusted"},
 		{key: "trust.servers", env: "TOOLDEX_TRUST_SERVERS", kind: "array", about: "servers whose tools are taken as they are"},
 		{key: "allowPrivate", env: "TOOLDEX_ALLOW_PRIVATE", kind: "array", about: "private addresses, networks and names to which servers may send tooldex; * for all"},
 		{key: "login.clientSecret", env: "TOOLDEX_CLIENT_SECRET", kind: "string", secret: true, about: "the secret of a client that was registered by hand"},
