@@ -20,7 +20,11 @@ type tomlStatement struct {
 func tomlStatements(text []byte) []tomlStatement {
 	var out []tomlStatement
 	var table []string
-	for at := 0; at < len(text); {
+	at := 0
+	if bytes.HasPrefix(text, bom) {
+		at = len(bom)
+	}
+	for at < len(text) {
 		start := at
 		for at < len(text) && isBlank(text[at]) {
 			at++

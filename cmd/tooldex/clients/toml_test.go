@@ -26,6 +26,7 @@ func TestTOMLStatements(t *testing.T) {
 		"an array over lines":   {"a = [\n  \"]\", # ]\n  [1],\n]\nc = 2\n", []string{"a", "c"}},
 		"a comment behind":      {"a = 1 # [no]\nc = 2\n", []string{"a", "c"}},
 		"carriage returns":      {"a = 1\r\n\r\n[t]\r\nb = 2\r\n", []string{"a", "[t]", "t/b"}},
+		"a byte order mark":     {"\ufeff[t]\na = 1\n", []string{"[t]", "t/a"}},
 		"no line feed":          {"[t]\nb = 'x'", []string{"[t]", "t/b"}},
 	}
 	for name, tt := range tests {
