@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -161,6 +162,10 @@ func (s *Server) getTool(c echo.Context) error {
 	if page.Parameters == nil {
 		page.Parameters = []tool.Parameter{}
 	}
+	page.Related = slices.DeleteFunc(slices.Clone(page.Related), func(id tool.ID) bool { // what it names may be hidden here
+		_, ok := set.Get(id)
+		return !ok
+	})
 	for _, raw := range []*json.RawMessage{&page.InputSchema, &page.OutputSchema, &page.Meta, &page.Icons} {
 		if len(*raw) > 0 && !json.Valid(*raw) { // it would spoil the whole answer
 			*raw = nil

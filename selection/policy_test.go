@@ -60,10 +60,15 @@ func newWorld(servers, tools int) *world {
 	return &world{set: tool.NewSet(all, "")}
 }
 
-// TestWhatIsDeniedIsNeitherFoundNorCalled holds for random policies, and that all that is allowed is both.
+// TestWhatIsDeniedIsNeitherFoundNorCalled holds for random policies, and that all that is allowed is both. Each of the rounds puts some forty
+// questions: to search, to list, and to call and ask each tool.
 func TestWhatIsDeniedIsNeitherFoundNorCalled(t *testing.T) {
+	rounds := 2_700
+	if testing.Short() {
+		rounds = 200
+	}
 	random := rand.New(rand.NewPCG(3, 4))
-	for range 200 {
+	for range rounds {
 		w := newWorld(6, 3)
 		var p Policy
 		for s := range 8 { // two of which do not exist

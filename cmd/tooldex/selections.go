@@ -148,7 +148,8 @@ func (x *selections) SetPreferences(ctx context.Context, profile string, base ui
 	if err := x.check(profile); err != nil {
 		return p, 0, err
 	}
-	p, err := selection.Check(p, x.stack.catalog.Set())
+	// Names are those of the profile: what an error or an answer makes of another would tell of it.
+	p, err := selection.Check(p, x.book.policy(x.stack.catalog, view{profile: profile}).Catalog(x.stack.catalog).Set())
 	if err != nil {
 		return p, 0, err
 	}
