@@ -1,0 +1,93 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+)
+
+// TestUnit has systemd read the unit and judge what it may do: 0 is nothing, 10 is everything.
+func TestUnit(t *testing.T) {
+	analyze, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		t.Skip("systemd is not installed: ", err)
+	}
+	text, err := os.ReadFile("../../deploy/tooldex.service")
+	if err != nil {
+		t.Fatal(err)
+	}
+	unit := filepath.Join(t.TempDir(), "tooldex.service")
+	here := regexp.MustCompile(`(?m)^ExecStart=/usr/local/bin/tooldex `).ReplaceAll(text, []byte("ExecStart=/bin/true ")) // which is there
+	if err := os.WriteFile(unit, here, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, args := range map[string][]string{
+		"verify":   {"verify", "--man=no", unit},
+		"security": {"security", "--offline=yes", "--threshold=15", "--no-pager", unit}, // tenths
+	} {
+		out, err := exec.CommandContext(t.Context(), analyze, args...).CombinedOutput()
+		if err != nil || name == "verify" && len(out) > 0 {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
+	}
+}
+
+// compose is what is looked at of a compose file.
+type compose struct {
+	Services map[string]struct {
+		Image       string
+		Environment map[string]string
+		ReadOnly    bool     `yaml:"read_only"`
+		CapDrop     []string `yaml:"cap_drop"`
+		SecurityOpt []string `yaml:"security_opt"`
+		Tmpfs       []string
+		Volumes     []string
+		Ports       []string
+		Privileged  bool
+		Healthcheck struct{ Test []string }
+	}
+}
+
+// TestCompose: the service of the compose file runs as the trial runs the image, and its check is that of the Dockerfile.
+func TestCompose(t *testing.T) {
+	text, err := os.ReadFile("../../deploy/compose.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c compose
+	if err := yaml.Unmarshal(text, &c); err != nil {
+		t.Fatal(err)
+	}
+	for name, s := range c.Services {
+		if s.Privileged || !slices.Equal(s.CapDrop, []string{"ALL"}) || !slices.Contains(s.SecurityOpt, "no-new-privileges:true") || len(s.Healthcheck.Test) == 0 {
+			t.Errorf("%s keeps powers, or has no check: %+v", name, s)
+		}
+	}
+	own := c.Services["tooldex"]
+	if !own.ReadOnly || len(own.Tmpfs) != 1 || !strings.HasPrefix(own.Tmpfs[0], "/tmp:") || !slices.Equal(own.Volumes, []string{"data:/data"}) {
+		t.Errorf("its root: read-only %t, tmpfs %q, volumes %q", own.ReadOnly, own.Tmpfs, own.Volumes)
+	}
+	if !slices.Equal(own.Ports, []string{"127.0.0.1:8733:8733"}) || !strings.HasPrefix(own.Environment["TOOLDEX_TOKEN"], "${TOOLDEX_TOKEN:?") {
+		t.Errorf("it is open: ports %q, token %q", own.Ports, own.Environment["TOOLDEX_TOKEN"])
+	}
+	file, err := os.ReadFile("../../Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := parse(string(file), map[string]string{"BUILDPLATFORM": "linux/amd64"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range p.stages[1:] { // both images
+		i := slices.IndexFunc(s.does, func(in instruction) bool { return in.name == "HEALTHCHECK" })
+		if i < 0 || !slices.Equal(own.Healthcheck.Test, append([]string{"CMD"}, s.does[i].exec...)) {
+			t.Errorf("the check of the compose file, %q, is not that of stage %s", own.Healthcheck.Test, s.name)
+		}
+	}
+}
