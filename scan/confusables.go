@@ -58,9 +58,12 @@ func skeleton(name string) string {
 	return b.String()
 }
 
+// alike replaces what typefaces make alike. It is safe for concurrent use.
+var alike = strings.NewReplacer("1", "l", "|", "l", "0", "o", "5", "s", "rn", "m", "vv", "w")
+
 // appearance is a skeleton in which what typefaces make alike is the same, too: 1 and l, 0 and o, rn and m.
 func appearance(name string) string {
-	return strings.NewReplacer("1", "l", "|", "l", "0", "o", "5", "s", "rn", "m", "vv", "w").Replace(skeleton(name))
+	return alike.Replace(skeleton(name))
 }
 
 // mixes reports whether a word has letters of another script among Latin ones, and all of them look like Latin ones: a word that a

@@ -8,13 +8,13 @@ import (
 
 // phrases looks for the patterns in each sentence of a text.
 func (w *work) phrases(x text) {
-	said := x.text
-	if x.place == key {
-		said = spaced(said)
-	}
 	w.param = 0
 	if x.place == parameter && w.nameOf(x.field)&secrets != 0 {
 		w.param = logs
+	}
+	said := x.text
+	if x.place == key {
+		said = spaced(said)
 	}
 	w.words = split(said, w.words)
 	for from, i := 0, 0; i < len(w.words); i++ {
@@ -64,7 +64,8 @@ func (w *work) nameOf(field string) classes {
 	name := strings.TrimSuffix(field, ".description")
 	name = name[strings.LastIndexByte(name, '.')+1:]
 	var out classes
-	for _, t := range split(spaced(name), nil) {
+	w.words = split(spaced(name), w.words)
+	for _, t := range w.words {
 		out |= t.class
 	}
 	return out
@@ -108,7 +109,7 @@ func (s *step) takes(said string, t token) bool {
 		return true
 	}
 	for _, w := range s.words {
-		if len(w) == t.end-t.start && strings.EqualFold(w, said[t.start:t.end]) {
+		if len(w) == int(t.end-t.start) && strings.EqualFold(w, said[t.start:t.end]) {
 			return true
 		}
 	}
@@ -121,10 +122,10 @@ func (w *work) addressed(x text, said string, words []token, has classes) {
 		return
 	}
 	for i, t := range words {
-		if t.class&model == 0 || t.end >= len(said) {
+		if t.class&model == 0 || int(t.end) >= len(said) {
 			continue
 		}
-		opens := i == 0 || strings.IndexByte("([{*#>", before1(said, t.start)) >= 0
+		opens := i == 0 || strings.IndexByte("([{*#>", before1(said, int(t.start))) >= 0
 		if c := said[t.end]; (c == ',' || c == ':') && t.class&ai != 0 && (opens || spokenTo(said, words[:i])) || c == ':' && i > 0 && spokenTo(said, words[:i]) {
 			w.add("addressed", x.field, sentenceOf(said, words))
 			return
@@ -159,12 +160,13 @@ func sentenceOf(said string, words []token) string {
 }
 
 // topicOf returns what a tool is about: by its name and title, and by these and its description.
-func topicOf(t *tool.Tool, buf []token) (named, topic classes) {
+func (w *work) topicOf(t *tool.Tool) (named, topic classes) {
 	for i, s := range []string{spaced(t.Server), spaced(t.Name), t.Title, cut(t.Description, 600)} {
 		if conceals(s) {
 			s = unhide(s)
 		}
-		for _, word := range split(s, buf) {
+		w.words = split(s, w.words)
+		for _, word := range w.words {
 			topic |= word.class
 		}
 		if i < 3 {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"tooldex/tool"
@@ -24,7 +25,8 @@ type Finding = tool.Suspicion
 // Scanner looks at tools one by one, beside those of other servers. It is not changed once it is made, and safe for concurrent use.
 // The zero Scanner knows no other tools.
 type Scanner struct {
-	near neighbours
+	near  neighbours
+	words sync.Pool // of *[]token, since most of the work would be to make them
 }
 
 // New makes a Scanner that knows the tools of a catalogue, against which a tool is held that has another server's name or speaks of
@@ -44,7 +46,11 @@ const maxFindings = 24
 // or borrowed utterances, is not read.
 func (s *Scanner) Tool(t *tool.Tool) []Finding {
 	w := &work{s: s, t: t}
-	w.named, w.topic = topicOf(t, nil)
+	if buf, ok := s.words.Get().(*[]token); ok {
+		w.words = *buf
+	}
+	defer func() { s.words.Put(&w.words) }()
+	w.named, w.topic = w.topicOf(t)
 	w.gather()
 	for _, x := range w.texts {
 		w.text(x)

@@ -77,8 +77,8 @@ const (
 // token is one word of a text.
 type token struct {
 	class      classes
-	start, end int
-	last       bool // it ends a sentence
+	start, end int32 // in the text, of which no more than maxText is read
+	last       bool  // it ends a sentence
 }
 
 // split puts the words of text into out, folded and looked up.
@@ -90,13 +90,13 @@ func split(text string, out []token) []token {
 			r, n = utf8.DecodeRuneInString(text[i:])
 		}
 		if end, class, is := path(text, i); is {
-			out = append(out, token{class: class, start: i, end: end})
+			out = append(out, token{class: class, start: int32(i), end: int32(end)})
 			i = end
 			continue
 		}
 		if inWord(r) {
 			end := wordEnd(text, i)
-			out = append(out, token{class: lookUp(text[i:end]), start: i, end: end})
+			out = append(out, token{class: lookUp(text[i:end]), start: int32(i), end: int32(end)})
 			i = end
 			continue
 		}
