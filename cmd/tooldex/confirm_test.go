@@ -260,7 +260,7 @@ func TestOneWayToCall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reaches := regexp.MustCompile(`base\.Caller|gw\.Call\(|\.Caller\(gw\)|Caller: +gw`)
+	reaches := regexp.MustCompile(`base\.Caller|\bgw\.Call\(|\.Caller\((?:unheld\{)?gw\b|Caller: +gw`)
 	found := map[string][]string{}
 	for _, source := range sources {
 		b, err := os.ReadFile(source)
@@ -273,7 +273,7 @@ func TestOneWayToCall(t *testing.T) {
 			}
 		}
 	}
-	want := map[string][]string{"call.go": {".Caller(gw)"}, "guards.go": {"base.Caller"}, "serve.go": {".Caller(gw)"}}
+	want := map[string][]string{"call.go": {".Caller(unheld{gw"}, "guards.go": {"base.Caller"}, "serve.go": {".Caller(unheld{gw"}}
 	a, errA := json.Marshal(found)
 	b, errB := json.Marshal(want)
 	if errA != nil || errB != nil || string(a) != string(b) {
@@ -285,7 +285,7 @@ func TestOneWayToCall(t *testing.T) {
 func TestCommandsThatChange(t *testing.T) {
 	harmless := []string{
 		"audit", "call", "completion", "config", "describe", "doctor", "enrich export", "enrich list", "enrich measure", "eval", "health", "index backup", "index status",
-		"index verify", "learn", "learn export", "learn list", "list", "search", "select", "serve", "servers list", "servers status", "servers scan", "tokens list", "version",
+		"index verify", "learn", "learn export", "learn list", "list", "search", "select", "serve", "servers list", "servers status", "servers review", "servers scan", "tokens list", "version",
 	}
 	changing := strings.Join(changing(), "\n") + "\n"
 	for _, cmd := range commandsThatRun(newRoot(&app{getenv: func(string) string { return "" }})) {
