@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"strings"
+	"time"
 
 	"tooldex/tool"
 )
@@ -29,6 +30,7 @@ func (into *salvaged) scan(path string) {
 	}
 	f := &found{
 		tools: map[tool.ID]Record{}, servers: map[string]tool.Server{}, sources: map[string]SourceState{}, preferences: map[string]Preference{},
+		trust: map[tool.ID]dated{},
 	}
 	size := os.Getpagesize()
 	for _, n := range []int{size, 4096, 16 << 10, mostPageSize} { // that of the system that made the file
@@ -54,6 +56,11 @@ func (into *salvaged) scan(path string) {
 	for _, v := range f.servers {
 		into.Servers = append(into.Servers, v)
 	}
+	for id, d := range f.trust { // one that was taken back may come again: it holds a tool, or approves a form that is gone
+		if into.Trust[id] == nil {
+			into.Trust[id] = d.value
+		}
+	}
 	for name, v := range f.sources {
 		if _, ok := into.Sources[name]; !ok {
 			into.Sources[name] = v
@@ -75,6 +82,13 @@ type found struct {
 	servers     map[string]tool.Server
 	sources     map[string]SourceState
 	preferences map[string]Preference
+	trust       map[tool.ID]dated
+}
+
+// dated is a decision about a tool, and when it was taken.
+type dated struct {
+	at    time.Time
+	value []byte
 }
 
 // page reads the values of one page, which may go on in the pages behind it.
@@ -113,6 +127,13 @@ func (f *found) value(key, value []byte) {
 	if name, ok := strings.CutPrefix(string(key), profileKey); ok && len(payload) >= 8 {
 		if p := (Preference{binary.BigEndian.Uint64(payload), bytes.Clone(payload[8:])}); f.preferences[name].Version < p.Version {
 			f.preferences[name] = p
+		}
+		return
+	}
+	if len(payload) > 0 && payload[0] == '{' && strings.Contains(string(key), "/") { // which no other key of JSON has
+		var d struct{ At time.Time }
+		if json.Unmarshal(payload, &d) == nil && !d.At.Before(f.trust[tool.ID(key)].at) {
+			f.trust[tool.ID(key)] = dated{d.At, bytes.Clone(payload)}
 		}
 		return
 	}

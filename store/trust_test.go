@@ -56,3 +56,24 @@ func TestDecisionsSurviveRecovery(t *testing.T) {
 		t.Errorf("after the recovery: %q", got)
 	}
 }
+
+// TestDecisionsAreFoundWithoutTheTree does so where the tree of the file is gone; of two decisions about a tool the later one counts.
+func TestDecisionsAreFoundWithoutTheTree(t *testing.T) {
+	dir := t.TempDir()
+	s, err := Open(dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, s, &Batch{Records: records(0, 3), Trust: map[tool.ID][]byte{"a/x": []byte(`{"by":"sight","at":"2026-01-01T00:00:00Z"}`)}})
+	const last = `{"by":"approval","at":"2026-01-02T00:00:00Z"}`
+	write(t, s, &Batch{Trust: map[tool.ID][]byte{"a/x": []byte(last)}})
+	spoilt := image(t, dir)
+	clear(spoilt[:2*os.Getpagesize()])
+	bad := withImage(t, spoilt)
+	if _, err := Recover(t.Context(), bad, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := load(t, open(t, bad), View{}).Trust; string(got["a/x"]) != last {
+		t.Errorf("after the recovery: %q", got)
+	}
+}
