@@ -38,6 +38,7 @@ func TestWhatIsRecorded(t *testing.T) {
 		"denied":           {next: answering{err: &tool.Error{Code: tool.Denied}}, want: Record{Outcome: Denied, Code: "denied"}},
 		"not for who asks": {next: answering{err: &tool.Error{Code: tool.NotFound}}, want: Record{Outcome: Hidden, Code: "not_found"}},
 		"too slow":         {next: answering{err: &tool.Error{Code: tool.Timeout}}, want: Record{Outcome: TimedOut, Code: "timeout"}},
+		"the time was up":  {next: answering{err: context.DeadlineExceeded}, want: Record{Outcome: TimedOut, Code: "internal"}},
 		"server is down":   {next: answering{err: &tool.Error{Code: tool.Unavailable}}, want: Record{Outcome: Error, Code: "unavailable"}},
 		"a plain error":    {next: answering{err: errors.New("x")}, want: Record{Outcome: Error, Code: "internal"}},
 		"declined": {

@@ -140,7 +140,7 @@ func (l *Log) conclude(ctx context.Context, r *Record, res *tool.CallResult, err
 		r.Outcome = Hidden
 	case code == tool.NotFound:
 		r.Outcome = Unknown
-	case code == tool.Timeout:
+	case code == tool.Timeout, errors.Is(err, context.DeadlineExceeded):
 		r.Outcome = TimedOut
 	default:
 		r.Outcome = Error
