@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -24,12 +25,8 @@ func (d *doctor) index(ctx context.Context, s *stack) {
 		return
 	}
 	var lost []string
-	enabled := 0
-	for _, t := range set.All() {
-		if t.Disabled {
-			continue
-		}
-		enabled++
+	asked := everyFew(enabledTools(set), mostAsked)
+	for _, t := range asked {
 		ok, err := findsByName(ctx, s, t)
 		if err != nil {
 			d.fail("index", "", err)
@@ -40,9 +37,31 @@ func (d *doctor) index(ctx context.Context, s *stack) {
 		}
 	}
 	if len(lost) == 0 {
-		d.fine("index", "", "each of %d tools is found by its name", enabled)
+		d.fine("index", "", "each of %d tools is found by its name", len(asked))
 	}
 	d.group(isBroken, "index", "tooldex index rebuild, then tooldex import", lost, "%d tools are not found by their names")
+}
+
+// The bounds of what is asked of a large catalogue, where each question takes longer, too.
+const (
+	mostAsked    = 2000 // tools, by their names
+	mostCompared = 3000 // tools, with all others
+)
+
+func enabledTools(set *tool.Set) []*tool.Tool {
+	return slices.DeleteFunc(slices.Clone(set.All()), func(t *tool.Tool) bool { return t.Disabled })
+}
+
+// everyFew returns at most n of all, spread evenly.
+func everyFew(all []*tool.Tool, n int) []*tool.Tool {
+	if len(all) <= n {
+		return all
+	}
+	out := make([]*tool.Tool, n)
+	for i := range out {
+		out[i] = all[i*len(all)/n]
+	}
+	return out
 }
 
 // findsByName reports whether a tool, or another server's copy of it, is among the first for its own name.
@@ -145,11 +164,29 @@ func (d *doctor) search(ctx context.Context, s *stack) {
 	d.group(isWarn, "search", overlay, bare, "%d tools have no description")
 	d.group(isWarn, "search", "their makers should say less; --mode search keeps them out of lists, where some providers refuse them", long, "%d descriptions are longer than 1024 characters")
 	d.group(isNote, "search", overlay, idle, "%d summaries say no more than the name")
-	l := labelled{s, eval.NewDataset("stored", set)}
-	pairs, err := l.inspector().Collide(ctx, mostCollisions)
+	same, err := d.alike(ctx, s)
 	if err != nil {
 		d.fail("search", "", err)
 		return
+	}
+	d.group(isWarn, "search", "tooldex eval collide tells the words that would; disable one of two that do the same", same, "%d pairs of tools that no request can tell apart")
+	if len(bare)+len(long)+len(idle)+len(same) == 0 && set.Len() <= mostCompared {
+		d.fine("search", "", "every tool says what it does, and can be told from the others")
+	}
+	d.strangers(s)
+}
+
+// alike names the pairs of tools that no request tells apart.
+func (d *doctor) alike(ctx context.Context, s *stack) ([]string, error) {
+	set := s.catalog.Set()
+	if set.Len() > mostCompared {
+		d.tell(isNote, "search", "", "tooldex eval collide does, in some minutes", "%d tools are too many to look here for those that no request can tell apart", set.Len())
+		return nil, nil
+	}
+	l := labelled{s, eval.NewDataset("stored", set)}
+	pairs, err := l.inspector().Collide(ctx, mostCollisions)
+	if err != nil {
+		return nil, err
 	}
 	var same []string
 	for _, p := range pairs {
@@ -157,11 +194,7 @@ func (d *doctor) search(ctx context.Context, s *stack) {
 			same = append(same, fmt.Sprintf("%s and %s", p.A, p.B))
 		}
 	}
-	d.group(isWarn, "search", "tooldex eval collide tells the words that would; disable one of two that do the same", same, "%d pairs of tools that no request can tell apart")
-	if len(bare)+len(long)+len(idle)+len(same) == 0 {
-		d.fine("search", "", "every tool says what it does, and can be told from the others")
-	}
-	d.strangers(s)
+	return same, nil
 }
 
 // strangers tells of the tools that only their own words find.

@@ -34,6 +34,11 @@ func examined(t *testing.T, dataDir, check string, env ...string) finding {
 		t.Errorf("%d are broken, and the command ends with %v", out.Broken, runErr)
 	}
 	for _, f := range out.Findings {
+		if (f.Status == isBroken || f.Status == isWarn) && f.Remedy == "" {
+			t.Errorf("nothing is said of how to mend it: %+v", f)
+		}
+	}
+	for _, f := range out.Findings {
 		if f.Check == check {
 			return f
 		}
@@ -89,6 +94,27 @@ func TestDoctorSeesPort(t *testing.T) {
 	defer ours.Close()
 	if got := examined(t, dir, "port", "TOOLDEX_LISTEN="+ours.Listener.Addr().String()); got.Status != isFine || !strings.Contains(got.Message, "serves here") {
 		t.Errorf("served: %+v", got)
+	}
+}
+
+func TestEveryFew(t *testing.T) {
+	all := make([]*tool.Tool, 10)
+	for i := range all {
+		all[i] = &tool.Tool{Name: string(rune('a' + i)), Disabled: i == 1}
+	}
+	names := func(list []*tool.Tool) (out string) {
+		for _, one := range list {
+			out += one.Name
+		}
+		return out
+	}
+	for n, want := range map[int]string{1: "a", 3: "adg", 9: "abcdefghi", 10: "abcdefghij", 99: "abcdefghij"} {
+		if got := names(everyFew(all, n)); got != want {
+			t.Errorf("%d of ten are %s, want %s", n, got, want)
+		}
+	}
+	if got := names(enabledTools(tool.NewSet(all, ""))); got != "acdefghij" {
+		t.Errorf("enabled are %s", got)
 	}
 }
 
