@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 
@@ -22,7 +23,7 @@ func (a *app) serveHTTP(ctx context.Context, addr string, who admission, s *stac
 	said := words{s, a.borrow != "off"}
 	o := httpapi.Options{
 		Searcher: all.searcher(view{}, policy, s.catalog), Caller: all.caller(view{}, policy),
-		Auditor: all.guards.log, Confirms: all.guard(view{}).Needs, Ready: func(context.Context) error { return all.guards.ready() }, Ailing: all.guards.ailing,
+		Auditor: all.guards.log, Confirms: all.guard(view{}).Needs, Ready: func(context.Context) error { return all.guards.ready() }, Ailing: func() []string { return slices.Concat(all.guards.ailing(), s.store.Trouble()) },
 		Catalog: s.catalog, Upstreams: gw, Learner: s.learner, MCP: all,
 		Metrics: all.meter, Prometheus: all.meter, Trace: tracer.Request,
 		Selector: chosen.view(view{}), Preferences: chosen, Overlays: said, Insight: said, Operator: gw, Quarantine: s.catalog, Panel: web.Handler(),

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -23,6 +24,21 @@ import (
 type mortal struct {
 	*exec.Cmd
 	base string
+
+	mu  sync.Mutex
+	log strings.Builder // what it said; guarded by mu
+}
+
+// said counts the lines of the log that hold a text.
+func (m *mortal) said(text string) (n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for l := range strings.Lines(m.log.String()) {
+		if strings.Contains(l, text) {
+			n++
+		}
+	}
+	return n
 }
 
 func startMortal(t *testing.T, data string) *mortal {
@@ -36,15 +52,26 @@ func startMortal(t *testing.T, data string) *mortal {
 		t.Fatal(err)
 	}
 	address := regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
+	m := &mortal{Cmd: cmd}
 	lines := bufio.NewScanner(stderr)
-	for lines.Scan() {
-		if base := address.FindString(lines.Text()); base != "" {
-			go func() { _, _ = io.Copy(io.Discard, stderr) }() // until it is dead
-			return &mortal{cmd, base}
-		}
+	next := func() bool {
+		more := lines.Scan()
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.log.WriteString(lines.Text() + "\n")
+		return more
 	}
-	t.Fatal("serve does not say where it listens")
-	return nil
+	for m.base == "" {
+		if !next() {
+			t.Fatalf("serve does not say where it listens: %s", m.log.String())
+		}
+		m.base = address.FindString(lines.Text())
+	}
+	go func() {
+		for next() { // until it is dead
+		}
+	}()
+	return m
 }
 
 // prefer asks for n to be preferred, and reports whether that was acknowledged.

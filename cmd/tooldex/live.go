@@ -135,14 +135,14 @@ func (l *live) forget(ctx context.Context, name string) {
 	l.changed()
 }
 
-// prefer takes over what other processes prefer.
-func (l *live) prefer(ctx context.Context) {
+// prefer takes over what other processes prefer. Where it is known that nothing can be read, it says nothing of it.
+func (l *live) prefer(ctx context.Context, failing bool) {
 	if l.preferences == nil {
 		return
 	}
 	changed, err := l.preferences.Refresh(ctx)
 	switch {
-	case err != nil && ctx.Err() == nil:
+	case err != nil && ctx.Err() == nil && !failing:
 		l.app.log.Warn("the preferences could not be read again", "error", err)
 	case changed:
 		l.changed()
@@ -156,6 +156,7 @@ func (l *live) watch(ctx context.Context) {
 	hangup, unhook := hangups()
 	defer unhook()
 	stored := l.stack.catalog.Servers()
+	failing := false // to read what is stored, as was said in the log
 	for {
 		select {
 		case <-ctx.Done():
@@ -164,15 +165,20 @@ func (l *live) watch(ctx context.Context) {
 		case <-hangup:
 			l.app.conf.forget()
 		}
-		l.prefer(ctx)
+		l.prefer(ctx, failing)
 		l.configure(ctx)
 		changed, err := l.stack.catalog.Refresh(ctx)
 		if err != nil {
-			if ctx.Err() == nil {
-				l.app.log.Warn("the stored tools could not be read again", "error", err)
+			if ctx.Err() == nil && !failing {
+				l.app.log.Warn("the stored tools could not be read again; those in memory are served", "error", err)
 			}
+			failing = true
 			continue
 		}
+		if failing {
+			l.app.log.Warn("the stored tools can be read again")
+		}
+		failing = false
 		if changed {
 			l.changed()
 		}
