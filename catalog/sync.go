@@ -201,6 +201,10 @@ func (d *differ) diff(o *offer) Report {
 		return r
 	}
 	rules := d.st.rules(o.name)
+	d.watch.lookAt(o, slices.DeleteFunc(slices.Clone(o.tools), func(t *tool.Tool) bool {
+		rec, ok := d.st.records[t.ID()]
+		return ok && stored.Rules == rules && rec.Hash == t.Hash()
+	}))
 	var records []store.Record
 	for _, t := range o.tools {
 		if rec, ok := d.compare(o, t, &r, known, stored.Rules != rules); ok {

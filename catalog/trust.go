@@ -96,12 +96,30 @@ type watch struct {
 	st      *state
 	offers  []*offer
 	scanner *scan.Scanner // made when it is first needed
+	seen    map[*tool.Tool][]tool.Suspicion
 	now     time.Time
 	batch   *store.Batch
 }
 
-// look scans a tool as its server sent it, beside all that is known and offered.
-func (w *watch) look(o *offer, t *tool.Tool) []tool.Suspicion {
+// lookAt looks at many tools at the same time, of which look tells then.
+func (w *watch) lookAt(o *offer, tools []*tool.Tool) {
+	tools = slices.DeleteFunc(tools, func(t *tool.Tool) bool { return w.st.trusts(t.Server) })
+	if len(tools) == 0 {
+		return
+	}
+	w.prepare()
+	found := make([][]tool.Suspicion, len(tools))
+	inParallel(len(tools), func() func(i int) {
+		return func(i int) { found[i] = w.look(o, tools[i]) }
+	})
+	w.seen = make(map[*tool.Tool][]tool.Suspicion, len(tools))
+	for i, t := range tools {
+		w.seen[t] = found[i]
+	}
+}
+
+// prepare makes the scanner, which knows all that is stored and offered.
+func (w *watch) prepare() {
 	if w.scanner == nil {
 		all := make([]*tool.Tool, 0, len(w.st.records))
 		for _, r := range w.st.records {
@@ -112,6 +130,14 @@ func (w *watch) look(o *offer, t *tool.Tool) []tool.Suspicion {
 		}
 		w.scanner = scan.New(all)
 	}
+}
+
+// look scans a tool as its server sent it, beside all that is known and offered.
+func (w *watch) look(o *offer, t *tool.Tool) []tool.Suspicion {
+	if found, ok := w.seen[t]; ok {
+		return found
+	}
+	w.prepare()
 	if raw := o.raw[t.ID()]; raw != nil {
 		t = raw
 	}
