@@ -59,8 +59,9 @@ bench: build ## measure speed and size of bin/tooldex, and write docs/benchmarks
 soak: build ## load and faults for SOAKTIME, 30m if left out, which writes docs/soak.md, too
 	$(GO) run ./internal/soak -bin $(BIN) -time $(SOAKTIME) $(if $(filter 30m,$(SOAKTIME)),-out docs/soak.md)
 
-quality: build ## run tooldex eval on every labelled set of DATA, and write docs/quality.md
+quality: build ## run tooldex eval on every labelled set of DATA, and write docs/quality.md and docs/scanner.md
 	$(GO) run ./internal/bench -bin $(BIN) -data $(DATA) -out docs/quality.md quality
+	TOOLDEX_DATA=$(abspath $(DATA)) $(GO) test ./scan -count 1 -run '^TestPage$$' -update
 
 clean-machine: ## clone and run the README's two commands without home or caches, and write docs/first-answer.md
 	$(GO) run ./internal/bench -out docs/first-answer.md first tests
