@@ -25,13 +25,18 @@ func (l lingering) Connect(ctx context.Context) (mcp.Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &lingeringConn{Connection: c, linger: l.linger, answers: l.answers, closed: make(chan struct{}), open: map[any]chan struct{}{}}, nil
+	return &lingeringConn{Connection: c, linger: l.linger, answers: l.answers, places: make(chan struct{}, maxUnanswered), closed: make(chan struct{}), open: map[any]chan struct{}{}}, nil
 }
+
+// maxUnanswered is how many requests of one connection may be without an answer before no more are read: a client that asks and does
+// not take the answers would otherwise have them all kept.
+const maxUnanswered = 4096
 
 type lingeringConn struct {
 	mcp.Connection
 	linger  time.Duration
 	answers *flights
+	places  chan struct{} // one is taken by each request that is not answered
 	closed  chan struct{}
 	closing sync.Once
 	last    chan struct{} // closed when the latest initialize was answered; nil if none was read. Only Read uses it.
@@ -52,7 +57,7 @@ func (c *lingeringConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 		c.drain(ctx)
 	}
 	if req, ok := msg.(*jsonrpc.Request); ok && req.IsCall() && req.Method != listenMethod {
-		answered := c.begin(req.ID.Raw())
+		answered := c.begin(ctx, req.ID.Raw())
 		if req.Method == "initialize" {
 			c.last = answered
 		}
@@ -60,11 +65,20 @@ func (c *lingeringConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return msg, err
 }
 
-func (c *lingeringConn) begin(id any) (answered chan struct{}) {
+// begin notes a request, once there is a place for it.
+func (c *lingeringConn) begin(ctx context.Context, id any) (answered chan struct{}) {
 	answered = make(chan struct{})
+	select {
+	case c.places <- struct{}{}:
+	case <-c.closed:
+		return answered
+	case <-ctx.Done():
+		return answered
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.open == nil || c.open[id] != nil { // which the SDK refuses
+		<-c.places
 		return answered
 	}
 	c.open[id] = answered
@@ -89,6 +103,7 @@ func (c *lingeringConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 func (c *lingeringConn) answered(id any, answered chan struct{}) {
 	close(answered)
 	delete(c.open, id)
+	<-c.places
 	c.answers.end()
 }
 

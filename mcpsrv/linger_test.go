@@ -86,3 +86,49 @@ func TestLinger(t *testing.T) {
 		}
 	}
 }
+
+// TestUnanswered holds that no more requests are read of a client that does not take the answers, until it takes one.
+func TestUnanswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var answers flights
+		lines := &script{}
+		for i := range maxUnanswered + 2 {
+			lines.messages = append(lines.messages, request(t, float64(i), "ping"))
+		}
+		conn, err := lingering{lines, time.Second, &answers}.Connect(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		read := 0
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			for {
+				if _, err := conn.Read(t.Context()); err != nil {
+					return
+				}
+				read++
+			}
+		}()
+		synctest.Wait()
+		if read != maxUnanswered {
+			t.Errorf("%d requests were read, want %d", read, maxUnanswered)
+		}
+		id, err := jsonrpc.MakeID(float64(0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := conn.Write(t.Context(), &jsonrpc.Response{ID: id}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if read != maxUnanswered+1 {
+			t.Errorf("after an answer %d requests were read, want %d", read, maxUnanswered+1)
+		}
+		_ = conn.Close()
+		<-ended
+		if open := answers.wait(t.Context()); open != 0 {
+			t.Errorf("%d requests are still counted", open)
+		}
+	})
+}
