@@ -3,6 +3,7 @@ package catalog
 import (
 	"bytes"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -29,7 +30,10 @@ func ReadFile(path string) (*Content, error) {
 	if err == nil && info.Size() > MaxFile {
 		return nil, (&document{path: path}).bad(0, nil, "split it", "has %d bytes, at most %d are read", info.Size(), MaxFile)
 	}
-	data, err := os.ReadFile(path)
+	data, err := readMost(path)
+	if err == nil && len(data) > MaxFile { // a device, or a file that grows
+		return nil, (&document{path: path}).bad(0, nil, "split it", "has more than %d bytes, no more are read", MaxFile)
+	}
 	if err != nil {
 		hint := "see that it is a readable file"
 		if errors.Is(err, fs.ErrNotExist) {
@@ -46,6 +50,16 @@ func ReadFile(path string) (*Content, error) {
 		}
 	}
 	return content, err
+}
+
+// readMost reads a file, or one byte more than may be read of it.
+func readMost(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	return io.ReadAll(io.LimitReader(f, MaxFile+1))
 }
 
 // Parse is ReadFile for content that is already in memory, and is kept. The base name of path, without its extension,

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -76,7 +75,7 @@ func (f *serveFlags) wholeToken(getenv func(string) string) (string, error) {
 	if file == "" {
 		return getenv("TOOLDEX_TOKEN"), nil
 	}
-	b, err := os.ReadFile(file)
+	b, err := readSmall(file)
 	if err != nil {
 		return "", fileError("read the token", file, err)
 	}

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -76,9 +75,9 @@ func (f *callFlags) arguments(a *app, t *tool.Tool, words []string) (json.RawMes
 	var err error
 	switch {
 	case f.json == "-":
-		raw, err = io.ReadAll(a.stdin)
+		raw, err = readMost(a.stdin)
 	case f.json[0] == '@':
-		raw, err = os.ReadFile(f.json[1:])
+		raw, err = readSmall(f.json[1:])
 	}
 	if err != nil {
 		return nil, fileError("read arguments", f.json, err)

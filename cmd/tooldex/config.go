@@ -83,7 +83,7 @@ func (c *configuration) readFile() error {
 	if c.path == "" {
 		return nil
 	}
-	b, err := os.ReadFile(c.path)
+	b, err := readSmall(c.path)
 	if errors.Is(err, fs.ErrNotExist) && !c.explicit {
 		return nil
 	}
@@ -295,7 +295,7 @@ func (c *configuration) reload() (reloaded, error) {
 		return reloaded{}, nil
 	}
 	c.seen = info
-	b, err := os.ReadFile(c.path)
+	b, err := readSmall(c.path)
 	if errors.Is(err, fs.ErrNotExist) && !c.explicit {
 		b, err = nil, nil
 	}

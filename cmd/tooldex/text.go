@@ -3,6 +3,8 @@ package main
 import (
 	"cmp"
 	"errors"
+	"fmt"
+	"io"
 	"maps"
 	"os"
 	"slices"
@@ -22,6 +24,28 @@ func cause(err error) error {
 		return path.Err
 	}
 	return err
+}
+
+// maxSmall bounds what is read of a file that people write by hand, and of arguments: what is longer is something else.
+const maxSmall = 16 << 20
+
+// readSmall is os.ReadFile for such a file.
+func readSmall(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	return readMost(f)
+}
+
+// readMost is io.ReadAll for as much as such a file may hold.
+func readMost(r io.Reader) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(r, maxSmall+1))
+	if err == nil && len(b) > maxSmall {
+		err = fmt.Errorf("it has more than %d MiB", maxSmall>>20)
+	}
+	return b, err
 }
 
 // sortedKeys lists the keys of m in order.

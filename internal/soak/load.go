@@ -31,7 +31,7 @@ type load struct {
 
 func newLoad(s *served, seed uint64) *load {
 	return &load{
-		served: s, tally: &tally{all: map[string]*count{}}, random: rand.New(rand.NewPCG(seed, 1)), //nolint:gosec // no secret
+		served: s, tally: &tally{all: map[string]*count{}}, random: rand.New(rand.NewPCG(seed, 1)),
 		http: &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 64}},
 	}
 }

@@ -66,7 +66,7 @@ func run(ctx context.Context, c config, args []string) error {
 	page := r.page(ctx)
 	if c.out == "" {
 		fmt.Print(page)
-	} else if err := os.WriteFile(c.out, []byte(page), 0o644); err != nil { //nolint:gosec // a page of the documentation
+	} else if err := os.WriteFile(c.out, []byte(page), 0o644); err != nil {
 		return err
 	}
 	if faults := r.faults(); len(faults) > 0 {

@@ -84,7 +84,7 @@ func (s *served) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.pipeCmd = exec.CommandContext(ctx, s.bin, "serve", "--stdio", "-d", s.data) //nolint:gosec // the command under test
+	s.pipeCmd = exec.CommandContext(ctx, s.bin, "serve", "--stdio", "-d", s.data)
 	s.pipeCmd.Stderr = log
 	s.pipe, err = mcp.NewClient(&mcp.Implementation{Name: "soak", Version: "1"}, nil).Connect(ctx, &mcp.CommandTransport{Command: s.pipeCmd}, nil)
 	return err
@@ -122,7 +122,7 @@ func dump(which int) any {
 
 // command runs the command once, over the same data.
 func (s *served) command(ctx context.Context, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, s.bin, append(args, "-d", s.data)...) //nolint:gosec // the command under test
+	cmd := exec.CommandContext(ctx, s.bin, append(args, "-d", s.data)...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
 	return cmd.CombinedOutput()
@@ -130,11 +130,11 @@ func (s *served) command(ctx context.Context, args ...string) ([]byte, error) {
 
 // listening starts a process, keeps what it logs, and waits until it says where it listens.
 func listening(ctx context.Context, log string, read chan struct{}, name string, args ...string) (*exec.Cmd, string, error) {
-	file, err := os.Create(log) //nolint:gosec // in a folder of our own
+	file, err := os.Create(log)
 	if err != nil {
 		return nil, "", err
 	}
-	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // this program, or the command under test
+	cmd := exec.CommandContext(ctx, name, args...)
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		return nil, "", err
@@ -240,7 +240,7 @@ func children(pid int) []int {
 	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	var out []int
 	for _, name := range lists {
-		b, err := os.ReadFile(name) //nolint:gosec // of the kernel
+		b, err := os.ReadFile(name)
 		if err != nil {
 			continue // the thread has ended
 		}

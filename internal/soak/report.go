@@ -167,7 +167,7 @@ func output(ctx context.Context, name string, args ...string) string {
 }
 
 func field(file string) string {
-	b, err := os.ReadFile(file) //nolint:gosec // of the kernel
+	b, err := os.ReadFile(file)
 	if fields := strings.Fields(string(b)); err == nil && len(fields) > 0 {
 		return fields[0]
 	}
