@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -9,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tooldex/catalog"
 )
@@ -90,6 +94,50 @@ func TestEnrichWith(t *testing.T) {
 	for model, want := range map[string]string{"missing": "ollama pull missing", "chatty": "does not keep to the form"} {
 		if out, err := run("enrich", "--with", "ollama:"+model); err == nil || !strings.Contains(out, want) {
 			t.Errorf("%s: %s %v", model, out, err)
+		}
+	}
+}
+
+// TestEnrichBySampling has a client that is connected to the built command lend its model, in both generations of the protocol. What
+// the model writes waits, with its name, for a person.
+func TestEnrichBySampling(t *testing.T) {
+	for _, revision := range []string{"2025-11-25", "2026-07-28"} {
+		data := t.TempDir()
+		dump := filepath.Join(t.TempDir(), "odd.json")
+		if err := os.WriteFile(dump, []byte(`{"tools":[{"name":"frob","description":"Frobs the qlx.","inputSchema":{"type":"object"}}]}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		runCommand(t, data, "import", dump)
+		lender := mcp.NewClient(&mcp.Implementation{Name: "editor", Version: "3"}, &mcp.ClientOptions{
+			CreateMessageHandler: func(_ context.Context, r *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
+				about, ok := r.Params.Messages[0].Content.(*mcp.TextContent)
+				if !ok || !strings.Contains(about.Text, "odd/frob") {
+					return nil, errors.New("nothing is said of the tool")
+				}
+				return &mcp.CreateMessageResult{Role: "assistant", Model: "brain", Content: &mcp.TextContent{
+					Text: `{"tools":[{"tool":"odd/frob","utterances":["polish my doodad until it hums"]}]}`,
+				}}, nil
+			},
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), wait)
+		defer cancel()
+		session, err := lender.Connect(ctx, &mcp.CommandTransport{Command: servingCommand(t, data, "serve", "--stdio", "--mode", "search")}, &mcp.ClientSessionOptions{ProtocolVersion: revision})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &client{t: t, ClientSession: session}
+		if got := c.text("invoke_tool", map[string]any{"name": "write_utterances", "arguments": map[string]any{"server": "odd"}}); !strings.HasPrefix(got, "1 texts were kept") {
+			t.Errorf("%s: answered %q", revision, got)
+		}
+		if err := session.Close(); err != nil {
+			t.Error(err)
+		}
+		if out := runCommand(t, data, "enrich", "list"); !strings.Contains(out, "waits") || !strings.Contains(out, "brain, asked through editor 3") {
+			t.Errorf("%s: listed is\n%s", revision, out)
+		}
+		runCommand(t, data, "enrich", "approve", "--all")
+		if out := runCommand(t, data, "search", "the doodad does not hum"); !strings.Contains(out, "frob") {
+			t.Errorf("%s: found is\n%s", revision, out)
 		}
 	}
 }
