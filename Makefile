@@ -4,7 +4,9 @@ DATA      ?= ../shared/data
 SOAKTIME  ?= 30m
 FUZZTIME  ?= 1h
 GO        ?= go
+KILLS     ?= 5000
 BIN       := bin/tooldex
+TOGETHER  ?= 10m
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 TOOL      := $(GO) tool -modfile=tools/go.mod
 COMMIT    ?= $(shell git rev-parse HEAD 2>/dev/null)
@@ -56,8 +58,10 @@ corpus: ## keep the smallest inputs that fuzzing found to be worth it, for every
 bench: build ## measure speed and size of bin/tooldex, and write docs/benchmarks.md
 	$(GO) run ./internal/bench -bin $(BIN) -data $(DATA) -out docs/benchmarks.md speed
 
-soak: build ## load and faults for SOAKTIME, 30m if left out, which writes docs/soak.md, too
+soak: build ## load and faults for SOAKTIME, 30m if left out, which writes docs/soak.md, too; then KILLS deaths, and four processes for TOGETHER
 	$(GO) run ./internal/soak -bin $(BIN) -time $(SOAKTIME) $(if $(filter 30m,$(SOAKTIME)),-out docs/soak.md)
+	$(GO) test ./cmd/tooldex -count 1 -timeout 4h -v -run '^(TestKilled|TestKilledServing|TestDamagedFiles)$$' -kills $(KILLS)
+	$(GO) test ./cmd/tooldex -count 1 -timeout 2h -v -run '^TestFourProcesses$$' -together $(TOGETHER)
 
 quality: build ## run tooldex eval on every labelled set of DATA, and write docs/quality.md and docs/scanner.md
 	$(GO) run ./internal/bench -bin $(BIN) -data $(DATA) -out docs/quality.md quality
