@@ -108,7 +108,7 @@ func (s *docSession) run(page string, b *docBlock) error {
 			return fmt.Errorf("%s:%d: exits: %w", page, b.line, err)
 		}
 	}
-	commands := splitCommands(b.text)
+	commands := splitCommands(typedIn(b))
 	for i, c := range commands {
 		code := 0
 		if i == len(commands)-1 {
@@ -124,6 +124,22 @@ func (s *docSession) run(page string, b *docBlock) error {
 		s.ran++
 	}
 	return nil
+}
+
+// typedIn is what somebody types of a block. In a transcript that is what follows "$ "; the rest was printed.
+func typedIn(b *docBlock) string {
+	if b.language != "console" {
+		return b.text
+	}
+	var out []string
+	for line := range strings.SplitSeq(b.text, "\n") {
+		command, _ := strings.CutPrefix(line, "$ ")
+		if command == line {
+			command = ""
+		}
+		out = append(out, command)
+	}
+	return strings.Join(out, "\n")
 }
 
 // lacks reports whether a command needs a program that a machine may well do without, and this one does.
@@ -154,7 +170,7 @@ func (s *docSession) command(text string, want int) error {
 		}
 		text = defaultAddress.ReplaceAllString(text, s.server.address)
 	}
-	ctx, cancel := context.WithTimeout(s.t.Context(), wait)
+	ctx, cancel := context.WithTimeout(s.t.Context(), wait/2) // of what never ends, such as a log that is followed
 	defer cancel()
 	cmd := s.shell(ctx, text+"\n{ unset TOOLDEX_LISTEN; export -p; echo cd \"'$PWD'\"; } > "+s.state())
 	cmd.WaitDelay = time.Second       // for what it started and left
@@ -358,12 +374,13 @@ func TestDocSession(t *testing.T) {
 		{"it should and does not", "true", []docMark{{markExits, "3"}}, "it ends with 0, want 3"},
 		{"another fails than should", "false\nfalse", []docMark{{markExits, "1"}}, "page.md:7: it ends with 1, want 0"},
 		{"something is done before", "[ -f seen ]", []docMark{{markBefore, "touch seen"}}, ""},
+		{"a transcript", "$ touch typed\nfalse\n$ [ -f typed ]", nil, ""},
 		{"a server that there is not", "tooldex serve --nothing --listen 127.0.0.1:8733", nil, "unknown flag"},
 		{"a server is asked", "curl -fsS 'http://localhost:8733/search?q=read+a+file' | grep -q read_file", nil, ""},
 		{"it is asked in vain", "curl -fsS http://127.0.0.1:8733/nowhere", nil, "it ends with 22"},
 		{"an empty one", "tooldex serve --listen 127.0.0.1:8733 &\ncurl -fsS localhost:8733/search?q=x | grep -q '\"tools\":\\[\\]'", nil, ""},
 	} {
-		err := s.run("page.md", &docBlock{line: 7, text: step.text + "\n", marks: step.marks})
+		err := s.run("page.md", &docBlock{line: 7, language: map[bool]string{true: "console"}[strings.HasPrefix(step.text, "$")], text: step.text + "\n", marks: step.marks})
 		if (err == nil) != (step.says == "") || err != nil && !strings.Contains(err.Error(), step.says) {
 			t.Errorf("%s: %v, want %q", step.name, err, step.says)
 		}

@@ -95,7 +95,7 @@ func TestDocuments(t *testing.T) {
 					t.Errorf("%s:%d: a block is not run because it needs something (\"needs docker\") or \"takes long\", not: %s", name, b.line, reason)
 				case not:
 					marked.Add(1)
-				case b.language == "sh":
+				case b.language == "sh" || b.language == "console":
 					if err := s.run(name, b); err != nil {
 						t.Error(err)
 					}

@@ -152,20 +152,21 @@ func writeFlags(b *strings.Builder, flags *pflag.FlagSet) {
 // exampleMarks are the marks that the examples of a command need, so that TestDocuments can run them.
 func exampleMarks(path string) string {
 	marks := map[string][]string{
-		"tooldex audit verify":   {"not run: needs an anchor that was noted before"},
-		"tooldex call":           {"before: tooldex import ~/.claude.json"},
-		"tooldex search":         {"before: tooldex import github.json"},
-		"tooldex serve":          {"before: tooldex import github.json"},
-		"tooldex enrich":         {"before: tooldex import odd.json"},
-		"tooldex eval":           {"before: tooldex import github.json"},
-		"tooldex eval compare":   {"before: for f in before after; do tooldex eval mine --run $f.jsonl; tooldex eval mine --cases -o json > $f.json; done"},
-		"tooldex eval gate":      {"before: for f in accepted new; do tooldex eval mine --cases -o json > $f.json; done"},
-		"tooldex eval init":      {"before: rm -rf mine"},
-		"tooldex learn export":   {"before: tooldex import github.json", "before: TOOLDEX_LEARN_TEXT=1 tooldex serve --stdio < bot.jsonl", "before: tooldex learn approve create_issue"},
-		"tooldex learn forget":   {"before: tooldex serve --stdio < bot.jsonl", "before: tooldex serve --stdio < ana.jsonl"},
-		"tooldex servers add":    {"before: tooldex servers remove files", "exits: 1"}, // the second cannot be reached
-		"tooldex servers login":  {"not run: needs a server that asks for it"},
-		"tooldex servers logout": {"not run: needs a server that asks for it"},
+		"tooldex audit verify":    {"not run: needs an anchor that was noted before"},
+		"tooldex call":            {"before: tooldex import ~/.claude.json"},
+		"tooldex search":          {"before: tooldex import github.json"},
+		"tooldex serve":           {"before: tooldex import github.json"},
+		"tooldex enrich":          {"before: tooldex import odd.json"},
+		"tooldex eval":            {"before: tooldex import github.json"},
+		"tooldex eval compare":    {"before: for f in before after; do tooldex eval mine --run $f.jsonl; tooldex eval mine --cases -o json > $f.json; done"},
+		"tooldex eval gate":       {"before: for f in accepted new; do tooldex eval mine --cases -o json > $f.json; done"},
+		"tooldex eval init":       {"before: rm -rf mine"},
+		"tooldex learn export":    {"before: tooldex import github.json", "before: TOOLDEX_LEARN_TEXT=1 tooldex serve --stdio < bot.jsonl", "before: tooldex learn approve create_issue"},
+		"tooldex learn forget":    {"before: tooldex serve --stdio < bot.jsonl", "before: tooldex serve --stdio < ana.jsonl"},
+		"tooldex servers add":     {"before: tooldex servers remove files", "exits: 1"},                                                                                                // the second cannot be reached
+		"tooldex servers approve": {"before: tooldex servers add --replace github -- upstream turning", "before: tooldex servers add --replace github -- upstream turned", "exits: 3"}, // create_issue is not held
+		"tooldex servers login":   {"not run: needs a server that asks for it"},
+		"tooldex servers logout":  {"not run: needs a server that asks for it"},
 	}
 	var b strings.Builder
 	for _, line := range marks[path] {

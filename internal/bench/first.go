@@ -49,7 +49,7 @@ func firstPage(ctx context.Context, root string, tests bool) (string, error) {
 	if err := m.run(ctx, clone, "the first command: download, build, answer", first); err != nil {
 		return "", err
 	}
-	answer := strings.TrimSpace(m.said)
+	answer := strings.ReplaceAll(strings.TrimSpace(m.said), clone, "tooldex")
 	modules, err := sizeOf(filepath.Join(dir, "home", "go", "pkg", "mod", "cache", "download"))
 	if err != nil {
 		return "", err
