@@ -59,7 +59,7 @@ func TestConnectAndUndo(t *testing.T) {
 	whole := map[string]bool{"claude-code": true, "vscode": true, "codex": true} // for whom every file is tried, and a few for the others
 	for _, client := range clients.Known() {
 		home := t.TempDir()
-		env := map[string]string{"HOME": home, "USERPROFILE": home, "APPDATA": home, "LocalAppData": home, "AppData": home, "LOCALAPPDATA": home}
+		env := map[string]string{"HOME": home, "USERPROFILE": home, "APPDATA": home, "LocalAppData": home, "AppData": home, "LOCALAPPDATA": home, "TOOLDEX_DATA_DIR": filepath.Join(home, "data")}
 		a := &app{getenv: func(key string) string { return env[key] }}
 		file := client.Files(a.place())[0]
 		odd := oddJSON
@@ -73,7 +73,6 @@ func TestConnectAndUndo(t *testing.T) {
 			if few := []string{"plain", "comments", "byte order mark", "carriage returns", "empty"}; !whole[client.Name] && !slices.Contains(few, name) {
 				continue
 			}
-			env["TOOLDEX_DATA_DIR"] = filepath.Join(home, "data", name)
 			before := []byte(strings.ReplaceAll(text, "KEY", file.Sections[0][0]))
 			if err := os.WriteFile(file.Path, before, 0o640); err != nil {
 				t.Fatal(err)
@@ -83,7 +82,7 @@ func TestConnectAndUndo(t *testing.T) {
 				t.Helper()
 				said.Reset()
 				one := &app{stdin: strings.NewReader(""), stdout: &said, stderr: &said, getenv: a.getenv}
-				return run(t.Context(), one, append([]string{"connect", client.Name, "--yes", "--no-import"}, args...))
+				return run(t.Context(), one, append([]string{"connect", client.Name, "--yes", "--no-import", "--replace"}, args...))
 			}
 			holds := func() []byte {
 				t.Helper()
