@@ -42,7 +42,9 @@ func (s *Store) Models(ctx context.Context, texts map[TextHash]bool) ([]ModelCou
 			return err
 		})
 	})
-	slices.SortFunc(out, func(a, b ModelCount) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Fingerprint, b.Fingerprint)) })
+	slices.SortFunc(out, func(a, b ModelCount) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Fingerprint, b.Fingerprint))
+	})
 	return out, err
 }
 
