@@ -297,8 +297,18 @@ func TestSaidOnce(t *testing.T) {
 		err  error
 		news bool
 	}{
-		{nil, false}, {down, true}, {down, false}, {alone(3), false}, {fmt.Errorf("embed tools: %w", alone(4)), false}, {down, false},
-		{missing, true}, {missing, false}, {nil, false}, {missing, true}, {errors.New("disk full"), true}, {errors.New("disk full"), false},
+		{nil, false},
+		{down, true},
+		{down, false},
+		{alone(3), false},
+		{fmt.Errorf("embed tools: %w", alone(4)), false},
+		{down, false},
+		{missing, true},
+		{missing, false},
+		{nil, false},
+		{missing, true},
+		{errors.New("disk full"), true},
+		{errors.New("disk full"), false},
 	} {
 		if got := said.news(step.err); got != step.news {
 			t.Errorf("step %d, %v: news %v", i, step.err, got)
