@@ -1,6 +1,10 @@
 package scan
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 // joined finds what is said piece by piece: a sentence that begins in one text of the tool and ends in the next.
 func (w *work) joined() {
@@ -14,10 +18,11 @@ func (w *work) joined() {
 		if conceals(s) {
 			s = unhide(s)
 		}
-		if b.Len() > 0 {
-			b.WriteByte(' ')
+		if s = strings.TrimSpace(s); b.Len() > 0 && !goesOn(s) {
+			b.WriteByte('.')
 		}
-		b.WriteString(strings.TrimSpace(s))
+		b.WriteByte(' ')
+		b.WriteString(s)
 		n++
 	}
 	if n < 2 {
@@ -30,6 +35,12 @@ func (w *work) joined() {
 			w.add("split", "inputSchema", f.Excerpt)
 		}
 	}
+}
+
+// goesOn reports whether a text reads like the rest of a sentence: it does not begin with a capital, or a digit.
+func goesOn(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return !unicode.IsUpper(r) && !unicode.IsDigit(r)
 }
 
 // splits reports whether a rule is looked for across texts: those whose words seldom stand beside one another by chance.
