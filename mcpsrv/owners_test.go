@@ -1,6 +1,8 @@
 package mcpsrv
 
 import (
+	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -143,5 +145,34 @@ func TestOwnersAreForgotten(t *testing.T) {
 	}
 	if n := len(s.owners.all); n > fewOwners {
 		t.Errorf("%d sessions are kept in mind, of which none is open", n)
+	}
+}
+
+// TestHeldCallsOfOthers has others answer for the client whose call waits. They hear what they would hear of a call that is not there, and it
+// goes on waiting.
+func TestHeldCallsOfOthers(t *testing.T) {
+	client := &tool.Client{Rounds: true, Capabilities: json.RawMessage(`{"elicitation":{}}`)}
+	ana := tool.WithPrincipal(t.Context(), tool.Principal{Key: "ana"})
+	s := newFixture(t, nil, Options{}).Server
+	first, err := s.relay(ana, client, "", nil, func(ctx context.Context, c *tool.Client, _ json.RawMessage) (json.RawMessage, error) {
+		return c.Ask(ctx, elicitMethod, json.RawMessage(`{"message":"?"}`))
+	})
+	var asked struct{ RequestState string }
+	if err != nil || json.Unmarshal(first, &asked) != nil || asked.RequestState == "" {
+		t.Fatalf("%s, %v", first, err)
+	}
+	answer := func(ctx context.Context, state string) (string, error) {
+		raw, err := s.relay(ctx, client, "", encode(map[string]any{"requestState": state, "inputResponses": map[string]any{answerKey: map[string]any{"action": "accept"}}}), nil)
+		return string(raw), err
+	}
+	for who, ctx := range map[string]context.Context{"eve": tool.WithPrincipal(t.Context(), tool.Principal{Key: "eve"}), "nobody": t.Context()} {
+		_, err := answer(ctx, asked.RequestState)
+		_, absent := answer(ctx, holdPrefix+"ABSENT")
+		if tool.CodeOf(err) != tool.NotFound || err.Error() != absent.Error() {
+			t.Errorf("%s hears %v, and of none %v", who, err, absent)
+		}
+	}
+	if got, err := answer(ana, asked.RequestState); err != nil || got != `{"action":"accept"}` {
+		t.Errorf("its own client hears %s, %v", got, err)
 	}
 }
