@@ -118,9 +118,9 @@ func (e *endpoints) guard(v view) *confirm.Guard {
 }
 
 // caller returns what makes the calls of a view. There is no other way from a client to a server's tool: a call is recorded whatever
-// comes of it, counted, made if the view shows the tool, and confirmed if it has to be.
+// comes of it, refused if the view does not show the tool, confirmed if it has to be, and counted when it is made.
 func (e *endpoints) caller(v view, policy selection.Policy) tool.Caller {
-	return e.guards.log.Caller(e.meter.Caller(policy.Caller(e.guard(v).Caller(e.base.Caller))))
+	return e.guards.log.Caller(policy.Caller(e.guard(v).Caller(e.meter.Caller(e.base.Caller))))
 }
 
 // searcher returns what finds the tools of a view, which are those of tools. What calls have to be confirmed of is marked.
