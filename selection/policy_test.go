@@ -177,7 +177,7 @@ func TestReach(t *testing.T) {
 		if err != nil || len(found.Tools) != step.tools || catalog.Set().Len() != step.tools || len(upstreams.Features()) != step.tools/2 {
 			t.Errorf("%v: found %v, listed %d, offered %d; %v", step.servers, found, catalog.Set().Len(), len(upstreams.Features()), err)
 		}
-		if catalog.Set() != catalog.Set() {
+		if first, again := catalog.Set(), catalog.Set(); first != again {
 			t.Errorf("%v: the set is made anew each time", step.servers)
 		}
 		_, err = caller.Call(t.Context(), tool.Call{ID: "server0/tool0"})
