@@ -37,6 +37,7 @@ func writeFixture(t *testing.T, s *Store) {
 		Overlays: map[string][]byte{"mine": []byte(`{"tools":{}}`)},
 		Model:    fixtureModel, Vectors: map[TextHash]Vector{HashText("text"): Quantize([]float32{1, 0, -1, 0.5})},
 		Knowledge: "7", Lent: map[tool.Hash][]byte{{9}: []byte("analysis")},
+		Trust: map[tool.ID][]byte{record(1).Tool.ID(): []byte("held")}, // since layout 3
 	})
 	_, err := s.SetPreferences(ctx, "", 0, []byte(`{"hide":["a"]}`))
 	_, err2 := s.SetPreferences(ctx, "work", 0, []byte(`{}`))
@@ -118,6 +119,11 @@ func TestEveryLayoutOpens(t *testing.T) {
 				fresh := open(t, t.TempDir())
 				writeFixture(t, fresh)
 				want = readEverything(t, fresh)
+			}
+			want := want
+			if n == 2 {
+				early := *want.Snapshot
+				want.Snapshot, early.Trust = &early, nil
 			}
 			s := open(t, withLayout(t, n))
 			if d := diff(want, readEverything(t, s)); d != "" {
