@@ -79,6 +79,19 @@ func TestRugPull(t *testing.T) {
 			t.Errorf("a call of %s gives %s", name, got)
 		}
 	}
+	for _, tool := range []string{"invoke_tool", "get_tool_description"} {
+		res, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: map[string]any{"name": "probe/fact"}})
+		if err != nil || !res.IsError {
+			t.Errorf("%s takes the held tool: %v, %v", tool, res, err)
+			continue
+		}
+		if b, err := json.Marshal(res); err != nil || !strings.Contains(string(b), "is held") || strings.Contains(string(b), "id_rsa") {
+			t.Errorf("%s answers %s, %v", tool, b, err)
+		}
+	}
+	if got := c.text("list_available_tools", nil); strings.Contains(got, "fact") {
+		t.Errorf("it is listed: %s", got)
+	}
 	if got := c.text("search_tools", map[string]any{"query": "a fact about a number"}); strings.Contains(got, "- fact(") {
 		t.Errorf("a search finds it: %s", got)
 	}
