@@ -26,6 +26,7 @@ func TestPinFindings(t *testing.T) {
 	want := strings.Join([]string{
 		".github/workflows/a.yml:2: actions/checkout@v5 is not pinned to a commit, with its version behind it",
 		".github/workflows/a.yml:3: actions/setup-go@44694675825211faa026b3c33043df3e48a5fa00 is not pinned to a commit, with its version behind it",
+		".github/workflows/a.yml:5: golang:1.26 is not pinned to a digest",
 		"Dockerfile:1: golang:1.26 is not pinned to a digest",
 		"deploy/compose.yaml:4: ollama/ollama:latest is not pinned to a digest",
 		`cmd/npx_test.go:4: package "@scope/loose" of npm has no exact version`,
@@ -73,6 +74,9 @@ func pinFindings(t *testing.T, dir string) []string {
 		}
 	}
 	lines(".github/workflows/*.yml", func(line string) string {
+		if name, ok := strings.CutPrefix(strings.TrimSpace(line), "image: "); ok {
+			return imagePin(name)
+		}
 		m := uses.FindStringSubmatch(line)
 		if m == nil || action.MatchString(m[1]) && release.MatchString(m[2]) {
 			return ""
