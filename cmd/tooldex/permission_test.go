@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -30,9 +31,9 @@ import (
 // permissionCases is how many requests TestPermissions makes: with TOOLDEX_SOAK all of them, otherwise a sample, and with -short a small one.
 const (
 	permissionCases = 100_000
-	permissionSome  = 7_500
+	permissionSome  = 5_000
 	permissionShort = 2_500
-	permissionRound = 2_500 // requests to each catalogue
+	permissionRound = 1_250 // requests to each catalogue
 )
 
 // TestPermissions asks services that see parts of random catalogues for random things, in all ways in which clients ask. Every tool and server has a
@@ -57,6 +58,7 @@ func TestPermissions(t *testing.T) {
 			t.Errorf("none of %d answers of %s shows anything, so nothing was tested", n.all, kind)
 		}
 	}
+	w.measure()
 	for kind, n := range w.asked {
 		t.Logf("%s: %d answers, %d of which show something", kind, n.all, n.shown)
 	}
@@ -446,8 +448,10 @@ var permissionKinds = []struct {
 			return "", said(res, err)
 		}
 		name := pick(w.rand, []string{"ask" + t.Server, t.Server + "__ask" + t.Server})
-		res, err := v.session.GetPrompt(w.t.Context(), &mcp.GetPromptParams{Name: name})
-		return name + t.Server, said(res, err)
+		return v.alike(w, t.Server, name, func(name string) string {
+			res, err := v.session.GetPrompt(w.t.Context(), &mcp.GetPromptParams{Name: name})
+			return said(res, err)
+		})
 	}},
 	{"resources", func(w *permissionWorld, v *permissionView, t *tool.Tool) (string, string) {
 		switch w.rand.IntN(3) {
@@ -458,14 +462,17 @@ var permissionKinds = []struct {
 			res, err := v.session.ListResourceTemplates(w.t.Context(), nil)
 			return "", said(res, err)
 		}
-		uri := "res://" + t.Server + "/r"
-		res, err := v.session.ReadResource(w.t.Context(), &mcp.ReadResourceParams{URI: uri})
-		return uri, said(res, err)
+		return v.alike(w, t.Server, "res://"+t.Server+"/r", func(uri string) string {
+			res, err := v.session.ReadResource(w.t.Context(), &mcp.ReadResourceParams{URI: uri})
+			return said(res, err)
+		})
 	}},
 	{"complete", func(w *permissionWorld, v *permissionView, t *tool.Tool) (string, string) {
 		name := pick(w.rand, []string{"ask" + t.Server, t.Server + "__ask" + t.Server})
-		res, err := v.session.Complete(w.t.Context(), &mcp.CompleteParams{Ref: &mcp.CompleteReference{Type: "ref/prompt", Name: name}, Argument: mcp.CompleteParamsArgument{Name: "a", Value: "s"}})
-		return name, said(res, err)
+		return v.alike(w, t.Server, name, func(name string) string {
+			res, err := v.session.Complete(w.t.Context(), &mcp.CompleteParams{Ref: &mcp.CompleteReference{Type: "ref/prompt", Name: name}, Argument: mcp.CompleteParamsArgument{Name: "a", Value: "s"}})
+			return said(res, err)
+		})
 	}},
 	{"select", func(w *permissionWorld, v *permissionView, t *tool.Tool) (string, string) {
 		body, _ := json.Marshal(map[string]any{"message": w.words(t, false), "mode": pick(w.rand, []string{"auto", "all", "manual"}), "explicitTools": pick(w.rand, [][]string{nil, {w.spelled(t)}}), "profile": v.profile, "session": "s"})
@@ -539,6 +546,42 @@ func (v *permissionView) same(w *permissionWorld, t *tool.Tool, method, target, 
 		}
 	}
 	return request, answer
+}
+
+// alike holds the same for what has no tool behind it, by asking for the same of a server that is not there.
+func (v *permissionView) alike(w *permissionWorld, server, request string, ask func(string) string) (string, string) {
+	const nobody = "srvqy8888"
+	answer := ask(request)
+	if !v.sees[server] {
+		if absent := ask(strings.ReplaceAll(request, server, nobody)); strings.ReplaceAll(absent, nobody, server) != answer {
+			w.t.Errorf("%v: %s\nis answered with %s\nand one that is not there, with %s", v.view, request, answer, absent)
+		}
+	}
+	return request + server, answer
+}
+
+// measure tells how long it takes to hear that there is no such tool, of one that is hidden and of one that is not there. It only
+// reports: what decides is that both go the same way, by the set of what the view shows.
+func (w *permissionWorld) measure() {
+	v, hidden := w.views[0], w.tools[0]
+	for _, one := range w.tools {
+		if !v.shows[string(one.ID())] {
+			hidden = one
+		}
+	}
+	names := map[string]string{"hidden": string(hidden.ID()), "absent": strings.Replace(string(hidden.ID()), hidden.Server, "srvqy8888", 1)}
+	took := map[string][]time.Duration{}
+	for range 2_000 {
+		for _, which := range []string{"hidden", "absent"} {
+			start := time.Now()
+			answerOf(v.http, http.MethodGet, "/api/tools/"+names[which], "")
+			took[which] = append(took[which], time.Since(start))
+		}
+	}
+	for which, all := range took {
+		slices.Sort(all)
+		w.t.Logf("%s: median %v, a quarter less than %v, a quarter more than %v", which, all[len(all)/2], all[len(all)/4], all[3*len(all)/4])
+	}
 }
 
 func unescaped(s string) string {
