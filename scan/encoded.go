@@ -15,7 +15,7 @@ import (
 const maxDecoded = 3
 
 // encoded finds instructions that are written so that a person passes over them and a model does not: base64, hexadecimal, percent
-// signs, escapes, entities, ROT13.
+// signs, escapes, entities, ROT13, backwards, letter by letter, with digits for letters.
 func (w *work) encoded(x text) {
 	if w.depth >= maxDecoded || x.place == key {
 		return
@@ -35,7 +35,7 @@ func (w *work) encoded(x text) {
 		}
 	}
 	if n > 1 && w.depth == 0 {
-		w.add("encoded", x.field, strings.Map(rot13, x.text))
+		w.add("encoded", x.field, x.text)
 	}
 }
 
@@ -79,8 +79,93 @@ func decodings(s string) []string {
 	if n := strings.Count(s, `\x`) + strings.Count(s, `\u`); n >= least/2 {
 		out = append(out, unescape(s))
 	}
+	if plain := spelledOut(s); plain != "" {
+		out = append(out, plain)
+	}
+	if plain := withoutDigits(s); plain != "" {
+		out = append(out, plain)
+	}
 	return out
 }
+
+// spelledOut returns a text with words that are spelled letter by letter put together, as i.g.n.o.r.e or i g n o r e; "" if there are
+// hardly any.
+func spelledOut(s string) string {
+	alone := 0
+	for i := 1; i+1 < len(s); i++ {
+		if letter(s[i]) && !letter(s[i-1]) && !letter(s[i+1]) {
+			alone++
+		}
+	}
+	if alone < least-6 {
+		return ""
+	}
+	var b strings.Builder
+	together := 0
+	for i := 0; i < len(s); {
+		end := i
+		for sep := at(s, i+1); end+2 < len(s) && letter(s[end]) && s[end+1] == sep && strings.IndexByte(" .-*_", sep) >= 0 && letter(s[end+2]) && !letter(at(s, end+3)); {
+			end += 2
+		}
+		if n := (end-i)/2 + 1; end > i && n >= 3 && (i == 0 || !letter(s[i-1])) {
+			for k := i; k <= end; k += 2 {
+				b.WriteByte(s[k])
+			}
+			together += n
+			i = end + 1
+			continue
+		}
+		b.WriteByte(s[i])
+		i++
+	}
+	if together < least-4 {
+		return ""
+	}
+	return strings.ToValidUTF8(b.String(), "")
+}
+
+// withoutDigits returns a text with digits inside words read as the letters that they look like, as in 1gn0r3; "" if there are hardly any.
+func withoutDigits(s string) string {
+	if strings.Count(s, "0")+strings.Count(s, "1")+strings.Count(s, "3")+strings.Count(s, "4") < 3 {
+		return ""
+	}
+	words := 0
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		end := i
+		letters, digits := 0, 0
+		for ; end < len(s) && (letter(s[end]) || strings.IndexByte("0134578@$", s[end]) >= 0); end++ {
+			if letter(s[end]) {
+				letters++
+			} else {
+				digits++
+			}
+		}
+		if end == i {
+			b.WriteByte(s[i])
+			i++
+			continue
+		}
+		word := s[i:end]
+		if letters > 0 && digits > 0 && len(word) > 2 {
+			words++
+			word = strings.Map(func(r rune) rune {
+				if k := strings.IndexRune("0134578@$", r); k >= 0 {
+					return rune("oieastbas"[k])
+				}
+				return r
+			}, word)
+		}
+		b.WriteString(word)
+		i = end
+	}
+	if words < 3 {
+		return ""
+	}
+	return strings.ToValidUTF8(b.String(), "")
+}
+
+func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 func encodes(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '+' || c == '/' || c == '-' || c == '_' || c == '='
@@ -133,14 +218,4 @@ func at(s string, i int) byte {
 		return s[i]
 	}
 	return 0
-}
-
-func rot13(r rune) rune {
-	switch {
-	case r >= 'a' && r <= 'z':
-		return 'a' + (r-'a'+13)%26
-	case r >= 'A' && r <= 'Z':
-		return 'A' + (r-'A'+13)%26
-	}
-	return r
 }

@@ -86,7 +86,8 @@ var vocabulary = []struct {
 	{outranks, `precedence overrides supersedes override supersede trumps outranks`},
 	{safety, `safety guardrails guardrail policy policies restrictions restriction guidelines limitations safeguards`},
 	{quoting, `like such cases detects example examples catches phrases payloads quote detect finds suite attempts`},
-	{rotated, `vtaber qvfertneq vafgehpgvbaf vafgehpgvba cerivbhf flfgrz cebzcg erirny`},
+	{rotated, `vtaber qvfertneq vafgehpgvbaf vafgehpgvba cerivbhf flfgrz cebzcg erirny
+		erongi dragersid snoitcurtsni noitcurtsni suoiverp metsys tpmorp laever resu`},
 	{scope, `workspace toolset toolkit`},
 	{only, `only exclusively solely`},
 	{results, `results result outputs output answers responses response returned returns`},

@@ -54,12 +54,9 @@ type measured struct {
 
 func measure(t *testing.T) measured {
 	m := measured{map[string]*tally{}, map[string]map[string]*tally{}}
-	for _, file := range []string{"labelled.jsonl", "heldout.jsonl"} {
+	for _, file := range []string{"labelled.jsonl", "heldout.jsonl", "evasive.jsonl"} {
 		for _, l := range readLabelled(t, file) {
-			part := l.half()
-			if file == "heldout.jsonl" {
-				part = "held out"
-			}
+			part := map[string]string{"labelled.jsonl": l.half(), "heldout.jsonl": "held out", "evasive.jsonl": "evasive"}[file]
 			found := len(l.judge(t)) > 0
 			if m.parts[part] == nil {
 				m.parts[part] = &tally{}
@@ -174,14 +171,14 @@ func TestPage(t *testing.T) {
 	m := measure(t)
 	b.WriteString(pageHead)
 	b.WriteString("\n## Labelled tools\n\n| part | attacks | found | recall | honest | false alarms | precision |\n|---|---|---|---|---|---|---|\n")
-	for _, part := range []string{"tuned", "checked", "held out"} {
+	for _, part := range []string{"tuned", "checked", "held out", "evasive"} {
 		c := m.parts[part]
 		fmt.Fprintf(&b, "| %s | %d | %d | %.3f | %d | %d | %.3f |\n", part, c.hit+c.missed, c.hit, c.recall(), c.clear+c.alarm, c.alarm, c.precision())
 	}
-	b.WriteString("\nFound attacks, and false alarms, by family:\n\n| family | tuned | checked | held out |\n|---|---|---|---|\n")
+	b.WriteString("\nFound attacks, and false alarms, by family:\n\n| family | tuned | checked | held out | evasive |\n|---|---|---|---|---|\n")
 	for _, family := range slices.Sorted(maps.Keys(m.families)) {
 		fmt.Fprintf(&b, "| %s", family)
-		for _, part := range []string{"tuned", "checked", "held out"} {
+		for _, part := range []string{"tuned", "checked", "held out", "evasive"} {
 			c := cmp.Or(m.families[family][part], &tally{})
 			fmt.Fprintf(&b, " | %d of %d", c.hit+c.alarm, c.hit+c.alarm+c.missed+c.clear)
 		}
@@ -230,7 +227,8 @@ to come first, and changes after the fact. The other half is honest and tricky: 
 
 The labelled set is split by a hash: rules were written by the *tuned* part, and only counted on the *checked* one. The *held out* set
 was written before the first rule and not looked at again. One hand wrote all three, before the rules: a stranger's attacks would be
-found less often than these, and the figures are an upper bound for attackers who know the rules. Of the real tools, those of the 33
+found less often than these. The *evasive* ones were written when the rules were done, by somebody who knows them and wants to get around
+them: they are what rules cannot do. What of them was a way to write words, spelled out, backwards or with digits for letters, was taken up afterwards. The policies ` + "`quarantine` and `strict`" + ` do not ask what words an attacker finds, and hold each change. Of the real tools, those of the 33
 servers were looked at while tuning; of the registries, the rules about names and about environment variables were loosened once
 after a look at their findings, and the rule about pieces after a false alarm in the demo catalogue.
 `

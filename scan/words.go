@@ -62,7 +62,7 @@ const (
 	outranks                     // takes precedence, overrides, supersedes
 	safety                       // safety, guardrails, policy
 	quoting                      // such as, cases, detects
-	rotated                      // words of such requests in ROT13
+	rotated                      // words of such requests in ROT13, or backwards
 	scope                        // workspace, toolset: said of one's own tools
 	only                         // only, exclusively
 	results                      // results, outputs, answers
