@@ -121,9 +121,10 @@ func (a *app) allowed() (outbound.Allowed, error) {
 
 // open makes the gate. Ended is told of principals whose token has ended; at is where the server listens, in the place of a resource
 // that nobody named.
-func (w admission) open(profiles map[string]profile, at net.Addr, ended func(key string)) (*access.Gate, *access.OAuthOptions, error) {
+func (w admission) open(book *profileBook, at net.Addr, ended func(key string)) (*access.Gate, *access.OAuthOptions, error) {
 	o := w.gate
 	o.Ended = ended
+	o.HasProfile = func(name string) bool { _, ok := book.get(name); return ok } // of this moment
 	if w.oauth == nil {
 		gate, err := access.New(o)
 		return gate, nil, err
@@ -137,7 +138,7 @@ func (w admission) open(profiles map[string]profile, at net.Addr, ended func(key
 		return nil, nil, err
 	}
 	for _, name := range o.OAuth.Profiles() {
-		if _, ok := profiles[name]; !ok {
+		if !o.HasProfile(name) {
 			return nil, nil, usageError{fmt.Sprintf("there is no profile %q, which tokens are granted", name), "name one of the profiles in TOOLDEX_OAUTH_GRANTS"}
 		}
 	}

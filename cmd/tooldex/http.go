@@ -35,7 +35,7 @@ func (a *app) serveHTTP(ctx context.Context, addr string, who admission, s *stac
 	if err != nil {
 		return &tool.Error{Code: tool.Invalid, Op: "listen", Msg: "cannot listen on " + addr, Hint: "is another tooldex running? choose another address with --listen", Err: err}
 	}
-	gate, oauth, err := who.open(all.book.all(), l.Addr(), func(key string) { all.each(func(s *mcpsrv.Server) { s.EndSessions(key) }) })
+	gate, oauth, err := who.open(all.book, l.Addr(), func(key string) { all.each(func(s *mcpsrv.Server) { s.EndSessions(key) }) })
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
