@@ -1,10 +1,17 @@
 package main
 
 import (
+	"archive/tar"
 	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -38,26 +45,75 @@ func TestImage(t *testing.T) {
 	if err := w.try(t.Context(), &said, may, im); err != nil {
 		t.Fatalf("%v\n%s", err, said.String())
 	}
-	t.Run("the same bits", func(t *testing.T) { sameBits(t, filepath.Join(im.root, "usr/local/bin/tooldex")) })
+	t.Run("the same bits", func(t *testing.T) { sameBits(t, im.root) })
 	t.Run("faults are found", func(t *testing.T) { faults(t, may, im) })
 }
 
-func sameBits(t *testing.T, program string) {
-	again := filepath.Join(t.TempDir(), "tooldex")
-	out, err := exec.CommandContext(t.Context(), "go", "run", "./internal/release", "binary", "-version", "v0.0.0-trial", "-commit", "none", "-o", again).CombinedOutput()
-	if err != nil {
+// sameBits publishes for this platform, and wants what is in the archive to be what is in the image.
+func sameBits(t *testing.T, root string) {
+	dist := filepath.Join(t.TempDir(), "dist")
+	cmd := exec.CommandContext(t.Context(), "go", "run", "./internal/release", "archives", "-platform", "linux/"+runtime.GOARCH, "-version", "v0.0.0-trial", "-commit", "none", "-o", dist)
+	cmd.Env = append(os.Environ(), "SOURCE_DATE_EPOCH=0") // as in the Dockerfile
+	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	a, err := os.ReadFile(program)
+	cmd = exec.CommandContext(t.Context(), "sha256sum", "--check", "--strict", "SHA256SUMS")
+	cmd.Dir = dist
+	if out, err := cmd.CombinedOutput(); err != nil || bytes.Count(out, []byte(": OK\n")) != 2 {
+		t.Errorf("%v\n%s", err, out)
+	}
+	name := "tooldex_0.0.0-trial_linux_" + runtime.GOARCH
+	published := unpacked(t, filepath.Join(dist, name+".tar.gz"))
+	bill, err := os.ReadFile(filepath.Join(dist, name+".cdx.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := os.ReadFile(again)
+	published["bill"] = bill
+	for file, ours := range map[string]string{
+		"usr/local/bin/tooldex": name + "/tooldex", "usr/share/doc/tooldex/THIRD_PARTY": name + "/THIRD_PARTY", "usr/share/doc/tooldex/NOTICE": name + "/NOTICE",
+		"usr/share/doc/tooldex/LICENSE": name + "/LICENSE", "usr/share/doc/tooldex/tooldex.cdx.json": "bill",
+	} {
+		got, err := os.ReadFile(filepath.Join(root, file))
+		if err != nil {
+			t.Error(err)
+		}
+		if !bytes.Equal(got, published[ours]) {
+			t.Errorf("%s of the image has other bits than what is published", file)
+		}
+	}
+	for _, shell := range []string{"bash", "fish", "powershell", "zsh"} {
+		if !bytes.Contains(published[name+"/completions/tooldex."+shell], []byte("tooldex")) {
+			t.Errorf("there is no completion for %s", shell)
+		}
+	}
+	if len(published) != 12 {
+		t.Errorf("the archive holds %q", slices.Sorted(maps.Keys(published)))
+	}
+}
+
+func unpacked(t *testing.T, archive string) map[string][]byte {
+	t.Helper()
+	f, err := os.Open(archive)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(a, b) {
-		t.Errorf("the program of the image has other bits than the one built here")
+	defer func() { _ = f.Close() }()
+	zr, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string][]byte{}
+	for tr := tar.NewReader(zr); ; {
+		h, err := tr.Next()
+		if errors.Is(err, io.EOF) {
+			return out
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out[h.Name], err = io.ReadAll(tr); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
