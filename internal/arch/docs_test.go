@@ -5,7 +5,11 @@ import (
 	"go/ast"
 	"go/doc"
 	"go/token"
+	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +18,38 @@ import (
 func TestDocs(t *testing.T) {
 	for _, finding := range docFindings(readTree(t, root)) {
 		t.Error(finding)
+	}
+}
+
+// TestLimitsAreTested holds that the page of limits names tests that there are.
+func TestLimitsAreTested(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(root, "docs", "reference", "limits.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]bool{}
+	declared := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	err = filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(file, "_test.go") {
+			return err
+		}
+		b, err := os.ReadFile(file)
+		for _, m := range declared.FindAllSubmatch(b, -1) {
+			tests[string(m[1])] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile(`\bTest\w+`).FindAllString(string(page), -1)
+	for _, name := range named {
+		if !tests[name] {
+			t.Errorf("there is no test %s", name)
+		}
+	}
+	if len(named) < 30 {
+		t.Errorf("the page names %d tests", len(named))
 	}
 }
 
