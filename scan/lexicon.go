@@ -67,7 +67,7 @@ var vocabulary = []struct {
 	{other, `other others another any every each else all different rest anything`},
 	{calls, `call use run invoke execute choose select calling using invoked called used running prefer pick delete`},
 	{covertly, `secretly silently covertly quietly discreetly stealthily surreptitiously invisibly heimlich secretement secretamente segretamente тайно скрытно`},
-	{follows, `follow obey execute carry perform treat heed adhere act do does`},
+	{follows, `follow obey execute carry perform treat heed adhere`},
 	{consent, `confirmation permission approval consent authorization authorisation confirmations`},
 	{hides, `hide conceal quiet hidden silent secret confidential silence`},
 	{keeps, `keep remain stay keeping`},

@@ -38,7 +38,7 @@ func (w *work) sentence(x text, said string, words []token) {
 	}
 	for i := range program {
 		c := &program[i]
-		if !c.places[x.place] || has&c.unless != 0 || w.about(c.rule)&c.off != 0 || !c.possible(has) {
+		if !c.places[x.place] || w.about(c.rule)&c.off != 0 || !c.possible(has) || has&c.unless != 0 && c.cleared(said, words) {
 			continue
 		}
 		if c.match(said, words) {
@@ -79,6 +79,20 @@ func (c *compiled) possible(has classes) bool {
 		}
 	}
 	return true
+}
+
+// cleared reports whether a word that makes the pattern harmless stands before all of it: what quotes an order comes first, and "for
+// example" behind an order makes it none the less one.
+func (c *compiled) cleared(said string, words []token) bool {
+	for _, t := range words {
+		if t.class&c.unless != 0 {
+			return true
+		}
+		if c.steps[0].takes(said, t) {
+			return false
+		}
+	}
+	return false
 }
 
 // maxSteps is how many words the longest pattern has at most.

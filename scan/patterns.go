@@ -11,7 +11,7 @@ type pattern struct {
 	rule   string
 	at     []place // where it counts; nil means everywhere but in names
 	steps  string  // classes, or words in quotes, with how many words may lie between two; | separates choices
-	unless classes // anywhere in the sentence
+	unless classes // in the sentence, before the first of the steps
 	off    classes // of what the tool is about
 }
 
@@ -61,7 +61,7 @@ func orderPatterns() []pattern {
 		{rule: "obey", steps: "'approve' 3 calls|'calls' 3 not"},
 		{rule: "obey", steps: "'proceed'|'act' 1 not 4 consent"},
 		{rule: "elsewhere", steps: "follows 4 'instructions'|'orders'|'steps' 3 argument"},
-		{rule: "elsewhere", steps: "reads|'see' 4 argument 8 follows"},
+		{rule: "elsewhere", steps: "reads|'see' 4 argument 8 follows|'do'"},
 		{rule: "elsewhere", steps: "'word' 3 ai 4 follows"},
 	}
 }
