@@ -60,7 +60,7 @@ bench: build ## measure speed and size of bin/tooldex, and write docs/benchmarks
 
 soak: build ## load and faults for SOAKTIME, 30m if left out, which writes docs/soak.md, too; then KILLS deaths, and four processes for TOGETHER
 	$(GO) run ./internal/soak -bin $(BIN) -time $(SOAKTIME) $(if $(filter 30m,$(SOAKTIME)),-out docs/soak.md)
-	$(GO) test ./cmd/tooldex -count 1 -timeout 4h -v -run '^(TestKilled|TestKilledServing|TestDamagedFiles)$$' -kills $(KILLS)
+	$(GO) test ./cmd/tooldex -count 1 -timeout 4h -v -run '^(TestKilled|TestKilledServing|TestDamagedFiles|TestConnectSpoiled)$$' -kills $(KILLS)
 	$(GO) test ./cmd/tooldex -count 1 -timeout 2h -v -run '^TestFourProcesses$$' -together $(TOGETHER)
 
 quality: build ## run tooldex eval on every labelled set of DATA, and write docs/quality.md and docs/scanner.md

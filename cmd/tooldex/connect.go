@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -202,7 +204,9 @@ func (a *app) change(d *clients.Document, text []byte, own clients.Own, gone []c
 		return "", err
 	}
 	if err := clients.Write(d.Path, was, text, c.Mode); err != nil {
-		_ = k.Forget(kept) // that nothing was changed is what counts
+		if now, readErr := os.ReadFile(d.Path); readErr == nil && bytes.Equal(now, d.Text) || errors.Is(readErr, fs.ErrNotExist) && !d.Exists {
+			_ = k.Forget(kept) // that nothing was changed is what counts
+		}
 		return "", err
 	}
 	return kept.Before(), nil

@@ -52,12 +52,8 @@ func run(cmd *exec.Cmd, p Plan) (*Outcome, error) {
 	if err != nil {
 		return nil, errors.Join(err, outEnd.Close())
 	}
-	env := cmd.Env
-	if env == nil {
-		env = os.Environ()
-	}
 	pid, err := syscall.ForkExec(cmd.Path, cmd.Args, &syscall.ProcAttr{
-		Dir: cmd.Dir, Env: env, Files: []uintptr{null.Fd(), outEnd.Fd(), errEnd.Fd()}, Sys: &syscall.SysProcAttr{Ptrace: true},
+		Dir: cmd.Dir, Env: cmd.Environ(), Files: []uintptr{null.Fd(), outEnd.Fd(), errEnd.Fd()}, Sys: &syscall.SysProcAttr{Ptrace: true, Setpgid: true},
 	})
 	if err = errors.Join(err, outEnd.Close(), errEnd.Close()); err != nil {
 		return nil, fmt.Errorf("start %s: %w", cmd.Path, err)
@@ -84,12 +80,9 @@ func drain(read *sync.WaitGroup, into *bytes.Buffer) (*os.File, error) {
 
 // Bits of ptrace and wait4 that package syscall does not name.
 const (
-	traceGood = 0x1 // system calls are told from traps
-	traceFork = 0x2
-	traceVfor = 0x4
-	traceClon = 0x8
-	traceKill = 0x100000   // what is traced dies with us
-	ownOnly   = 0x20000000 // children of this thread, so that nobody else's are reaped
+	traceGood = 0x1      // system calls are told from traps
+	traceClon = 0x8      // threads are traced, too; programs that are started are not
+	traceKill = 0x100000 // what is traced dies with us
 	sysTrap   = syscall.SIGTRAP | 0x80
 )
 
@@ -115,7 +108,7 @@ func (t *tracer) follow() error {
 	if _, err := syscall.Wait4(t.leader, &status, syscall.WALL, nil); err != nil {
 		return fmt.Errorf("wait for its start: %w", err)
 	}
-	if err := syscall.PtraceSetOptions(t.leader, traceGood|traceFork|traceVfor|traceClon|traceKill); err != nil {
+	if err := syscall.PtraceSetOptions(t.leader, traceGood|traceClon|traceKill); err != nil {
 		return fmt.Errorf("trace: %w", err)
 	}
 	t.threads[t.leader] = &thread{}
@@ -125,7 +118,7 @@ func (t *tracer) follow() error {
 			return fmt.Errorf("go on: %w", err)
 		}
 		for {
-			pid, err := syscall.Wait4(-1, &status, syscall.WALL|ownOnly, nil)
+			pid, err := syscall.Wait4(-t.leader, &status, syscall.WALL, nil) // its group, so that nobody else's children are reaped
 			if errors.Is(err, syscall.EINTR) {
 				continue
 			}
