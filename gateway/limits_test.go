@@ -13,6 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"tooldex/tool"
 )
 
@@ -141,4 +143,35 @@ func TestTurnsOfAServer(t *testing.T) {
 			t.Errorf("%d are still counted", n)
 		}
 	})
+}
+
+// TestLeavingClientsStopNothing has clients leave before their calls are sent: the server goes on, with what others do on it.
+func TestLeavingClientsStopNothing(t *testing.T) {
+	for _, kind := range []string{"stdio", "http"} {
+		t.Run(kind, func(t *testing.T) {
+			server, tell := self(t, "s", "sdk"), "s/pid"
+			if kind == "http" {
+				server, tell = tool.Server{Name: "s", URL: listen(t, streamable(&mcp.StreamableHTTPOptions{})).URL}, "s/echo"
+			}
+			g := startGateway(t, Options{}, server)
+			u, _ := g.Upstream("s")
+			before := call(t, g, tool.ID(tell), "{}")
+			u.mu.Lock()
+			session := u.session
+			u.mu.Unlock()
+			gone, leave := context.WithCancel(t.Context())
+			leave()
+			for range 50 {
+				if _, err := g.Call(gone, tool.Call{ID: "s/echo", Arguments: json.RawMessage("{}")}); tool.CodeOf(err) != tool.Timeout {
+					t.Fatalf("a call of a client that has left gives %v", err)
+				}
+			}
+			after := call(t, g, tool.ID(tell), "{}")
+			u.mu.Lock()
+			defer u.mu.Unlock()
+			if u.session != session || after != before {
+				t.Error("the server was started anew")
+			}
+		})
+	}
 }

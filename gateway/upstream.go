@@ -128,10 +128,11 @@ func (u *Upstream) withSession(ctx context.Context, by use, f func(*session, *ca
 			return err
 		}
 		retry, err := f(s, who)
-		if retry {
-			u.drop(s, err)
+		if err == nil || !retry || ctx.Err() != nil { // of a client that left before its request was sent the server knows nothing
+			return err
 		}
-		if err == nil || !retry || !again || ctx.Err() != nil {
+		u.drop(s, err)
+		if !again {
 			return err
 		}
 		u.logger.Debug("upstream did not take a request; connecting anew", "error", err)
