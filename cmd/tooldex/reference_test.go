@@ -308,10 +308,10 @@ func (d openAPI) page() string {
 			op := d.Paths[path][method]
 			fmt.Fprintf(&b, "\n## %s %s\n\n%s.", strings.ToUpper(method), path, op.Summary)
 			if body := firstSchema(op.RequestBody.Content); body != nil {
-				fmt.Fprintf(&b, " Takes a %s.", body.kind())
+				fmt.Fprintf(&b, " Body: %s.", body.kind())
 			}
 			if answer := firstSchema(op.Responses["200"].Content); answer != nil && answer.Ref != "" {
-				fmt.Fprintf(&b, " Answers with a %s.", answer.kind())
+				fmt.Fprintf(&b, " Answer: %s.", answer.kind())
 			}
 			b.WriteString("\n")
 			if len(op.Parameters) > 0 {
