@@ -184,7 +184,7 @@ func hasForms(capabilities json.RawMessage) bool {
 func refusal(id tool.ID, why tool.Unconfirmed, cause error) error {
 	e := &tool.Error{Code: tool.Denied, Op: "call", Err: why}
 	if cause != nil {
-		e.Err = fmt.Errorf("%w: %v", why, cause) // not as a cause that others would act on
+		e.Err = fmt.Errorf("%w: %s", why, cause.Error()) // not as a cause that others would act on
 	}
 	name := string(id)
 	switch why {
