@@ -15,7 +15,7 @@ import (
 
 // Supported tells why commands cannot be traced here; nil means that they can.
 func Supported() error {
-	_, err := Run(exec.Command("/bin/true"), Plan{Dir: "/nowhere"})
+	_, err := Run(&exec.Cmd{Path: "/bin/true", Args: []string{"true"}}, Plan{Dir: "/nowhere"})
 	return err
 }
 
