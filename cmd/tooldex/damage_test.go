@@ -52,7 +52,7 @@ func TestDamagedFiles(t *testing.T) {
 		file []byte
 	}
 	var all []damage
-	for at := 0; at < len(good); at += max(1, len(good)*25/(*kills*10)) {
+	for at := 0; at < len(good); at += max(1, len(good)*5/(*kills)) {
 		b := bytes.Clone(good)
 		b[at] ^= 1 << (at % 8)
 		all = append(all, damage{"a bit flipped", b})

@@ -38,6 +38,9 @@ func TestEveryOperationSpoiled(t *testing.T) {
 	if err := faultfs.Supported(); err != nil {
 		t.Skip(err)
 	}
+	if testing.Short() {
+		t.Skip("runs a hundred processes")
+	}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
