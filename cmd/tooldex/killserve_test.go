@@ -76,7 +76,7 @@ func startMortal(t *testing.T, data string) *mortal {
 
 // prefer asks for n to be preferred, and reports whether that was acknowledged.
 func (m *mortal) prefer(t *testing.T, version string, n int) (next string, ok bool) {
-	req, err := http.NewRequest(http.MethodPut, m.base+"/api/tools/preferences", strings.NewReader(fmt.Sprintf(`{"maxTools": %d}`, n)))
+	req, err := http.NewRequest(http.MethodPut, m.base+"/api/tools/preferences", strings.NewReader(fmt.Sprintf(`{"tokenThreshold": %d}`, n)))
 	if err != nil {
 		return "", false
 	}
@@ -108,7 +108,7 @@ func (m *mortal) preferred(t *testing.T) (version string, n int) {
 	if err := json.NewDecoder(res.Body).Decode(&p); err != nil {
 		t.Fatal(err)
 	}
-	return res.Header.Get("ETag"), p.MaxTools
+	return res.Header.Get("ETag"), p.TokenThreshold
 }
 
 // TestKilledServing kills servers while preferences are stored over HTTP, and while they store what they counted: what was acknowledged

@@ -103,8 +103,8 @@ func TestFourProcesses(t *testing.T) {
 		t.Errorf("counted %d searches, %d calls, %d errors; there were %d and %d, and no error", got.Searches, got.Calls, got.Errors, searches.Load(), calls.Load())
 	}
 	var p tool.Preferences
-	if err := json.Unmarshal(fetched(t, base+"/api/tools/preferences"), &p); err != nil || int64(p.MaxTools) != preferred.Load() {
-		t.Errorf("the number is %d, and was raised %d times; %v", p.MaxTools, preferred.Load(), err)
+	if err := json.Unmarshal(fetched(t, base+"/api/tools/preferences"), &p); err != nil || int64(p.TokenThreshold) != preferred.Load() {
+		t.Errorf("the number is %d, and was raised %d times; %v", p.TokenThreshold, preferred.Load(), err)
 	}
 	t.Logf("%d searches, %d calls, %d imports, %d preferences in %v", searches.Load(), calls.Load(), imports.Load(), preferred.Load(), *together)
 }
@@ -122,7 +122,7 @@ func raised(t *testing.T, base string) bool {
 		t.Error(err)
 		return false
 	}
-	req, err := http.NewRequest(http.MethodPut, base+"/api/tools/preferences", strings.NewReader(fmt.Sprintf(`{"maxTools": %d}`, p.MaxTools+1)))
+	req, err := http.NewRequest(http.MethodPut, base+"/api/tools/preferences", strings.NewReader(fmt.Sprintf(`{"tokenThreshold": %d}`, p.TokenThreshold+1)))
 	if err != nil {
 		t.Error(err)
 		return false
