@@ -200,8 +200,9 @@ func TestSlowClients(t *testing.T) {
 				ends := make(chan int, slow)
 				for range slow {
 					c := l.connect(t)
-					answered := send(c, tt.quick)
+					answered := send(c, "")
 					go func() {
+						_, _ = io.WriteString(c, tt.quick) // before the rest
 						for i := range tt.slow {
 							if _, err := io.WriteString(c, tt.slow[i:i+1]); err != nil {
 								break
