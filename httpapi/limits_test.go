@@ -356,6 +356,7 @@ func TestBodiesInAll(t *testing.T) {
 		wantAnswer(t, l, "little", post("/search", `{"query":"read"}`), http.StatusOK)
 		_ = c.Close()
 		<-answered
+		synctest.Wait()
 		wantAnswer(t, l, "once there is room", body, http.StatusOK)
 	})
 }
