@@ -27,6 +27,7 @@ type fixture struct {
 	*Server
 	t       *testing.T
 	set     *tool.Set
+	mu      sync.Mutex // guards queries and calls
 	queries []tool.Query
 	calls   []tool.Call
 	answer  func(context.Context, tool.Call) (*tool.CallResult, error)
@@ -57,12 +58,16 @@ func (f *fixture) Set() *tool.Set { return f.set }
 func (f *fixture) Status() []tool.Status { return f.states }
 
 func (f *fixture) Call(ctx context.Context, c tool.Call) (*tool.CallResult, error) {
+	f.mu.Lock()
 	f.calls = append(f.calls, c)
+	f.mu.Unlock()
 	return f.answer(ctx, c)
 }
 
 func (f *fixture) Search(ctx context.Context, q tool.Query) (*tool.Result, error) {
+	f.mu.Lock()
 	f.queries = append(f.queries, q)
+	f.mu.Unlock()
 	if f.found != nil {
 		return f.found(ctx, q)
 	}
