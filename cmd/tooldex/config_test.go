@@ -206,8 +206,9 @@ func TestReload(t *testing.T) {
 		{"mended, and one less", "logLevel: info\nservers: {b: {command: y}}", reloaded{servers: true}, false, "b"},
 		{"the level", "logLevel: debug\nservers: {b: {command: y}}", reloaded{level: "debug"}, false, "b"},
 		{"the level as usual", "servers: {b: {command: y}}", reloaded{level: "warn"}, false, "b"},
-		{"what needs a restart", "serve: {mode: full}\nprofiles: {p: {}}\nservers: {b: {command: y}}", reloaded{restart: []string{"serve.mode", "profiles"}}, false, "b"},
-		{"which is told once", "serve: {mode: lazy}\nservers: {b: {command: y}}", reloaded{}, false, "b"},
+		{"profiles and a mode", "serve: {mode: full}\nprofiles: {p: {}}\nservers: {b: {command: y}}", reloaded{profiles: true, ways: true}, false, "b"},
+		{"others, and what needs a restart", "serve: {mode: lazy, rate: 3}\nservers: {b: {command: y}}", reloaded{profiles: true, ways: true, restart: []string{"serve.rate"}}, false, "b"},
+		{"which is told once", "serve: {mode: lazy, rate: 4}\nservers: {b: {command: y}}", reloaded{}, false, "b"},
 	}
 	for _, step := range steps {
 		write(step.text)
