@@ -103,8 +103,11 @@ func TestRefusedBeforeTheCaller(t *testing.T) {
 		have = append(have, short{r.Kind, r.Outcome, r.Tool, len(r.Name), r.Action})
 	}
 	want := []short{
-		{Call, Hidden, "files/remove", 6, ""}, {Call, Unknown, "", 200, ""}, {Call, Invalid, "files/remove", 0, ""},
-		{Change, OK, "", 0, "putOverlay"}, {Change, Denied, "", 0, "putOverlay"},
+		{Call, Hidden, "files/remove", 6, ""},
+		{Call, Unknown, "", 200, ""},
+		{Call, Invalid, "files/remove", 0, ""},
+		{Change, OK, "", 0, "putOverlay"},
+		{Change, Denied, "", 0, "putOverlay"},
 	}
 	if d := cmp.Diff(want, have); d != "" {
 		t.Error(d)

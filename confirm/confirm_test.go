@@ -24,10 +24,14 @@ func hints(readOnly, destructive *bool) *tool.Annotations {
 func TestRules(t *testing.T) {
 	yes, no := true, false
 	tools := []*tool.Tool{
-		{Server: "s", Name: "silent"}, {Server: "s", Name: "empty", Annotations: &tool.Annotations{}},
-		{Server: "s", Name: "reads", Annotations: hints(&yes, nil)}, {Server: "s", Name: "reads_and_destroys", Annotations: hints(&yes, &yes)},
-		{Server: "s", Name: "adds", Annotations: hints(&no, &no)}, {Server: "s", Name: "writes", Annotations: hints(&no, nil)},
-		{Server: "s", Name: "destroys", Annotations: hints(nil, &yes)}, {Server: "other", Name: "delete_all/now", Annotations: hints(&yes, &no)},
+		{Server: "s", Name: "silent"},
+		{Server: "s", Name: "empty", Annotations: &tool.Annotations{}},
+		{Server: "s", Name: "reads", Annotations: hints(&yes, nil)},
+		{Server: "s", Name: "reads_and_destroys", Annotations: hints(&yes, &yes)},
+		{Server: "s", Name: "adds", Annotations: hints(&no, &no)},
+		{Server: "s", Name: "writes", Annotations: hints(&no, nil)},
+		{Server: "s", Name: "destroys", Annotations: hints(nil, &yes)},
+		{Server: "other", Name: "delete_all/now", Annotations: hints(&yes, &no)},
 	}
 	for name, c := range map[string]struct {
 		rules Rules
@@ -76,8 +80,20 @@ func TestMatch(t *testing.T) {
 		pattern, s string
 		want       bool
 	}{
-		{"a", "a", true}, {"a", "ab", false}, {"a*", "a", true}, {"*", "", true}, {"*", "a/b", true}, {"a*c", "abc", true}, {"a*c", "ac", true},
-		{"a*c", "abcd", false}, {"*b*", "abc", true}, {"ab*bc", "abc", false}, {"a*b*c", "a1b2c", true}, {"a*b*c", "acb", false}, {"", "", true}, {"?", "a", false},
+		{"a", "a", true},
+		{"a", "ab", false},
+		{"a*", "a", true},
+		{"*", "", true},
+		{"*", "a/b", true},
+		{"a*c", "abc", true},
+		{"a*c", "ac", true},
+		{"a*c", "abcd", false},
+		{"*b*", "abc", true},
+		{"ab*bc", "abc", false},
+		{"a*b*c", "a1b2c", true},
+		{"a*b*c", "acb", false},
+		{"", "", true},
+		{"?", "a", false},
 	} {
 		if got := match(c.pattern, c.s); got != c.want {
 			t.Errorf("match(%q, %q) is %v", c.pattern, c.s, got)

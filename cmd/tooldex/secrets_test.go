@@ -161,8 +161,16 @@ oauth: {issuers: ["http://127.0.0.1:1"], client: tooldex}
 		outputs["GET with a forged token "+path] = ask("GET", path, "", "eyJhbGciOiJSUzI1NiJ9."+canary("forged")+".x")
 	}
 	for _, args := range [][]string{
-		{"config", "show", "-o", "json", "--origin"}, {"doctor", "-o", "json"}, {"servers", "list", "-o", "json"}, {"tokens", "list", "-o", "json"}, {"index", "status", "-o", "json"},
-		{"index", "backup", filepath.Join(dir, "backup")}, {"call", "refusing/x"}, {"servers", "login", "refusing", "--no-browser"}, {"import", config}, {"list", "-o", "json"},
+		{"config", "show", "-o", "json", "--origin"},
+		{"doctor", "-o", "json"},
+		{"servers", "list", "-o", "json"},
+		{"tokens", "list", "-o", "json"},
+		{"index", "status", "-o", "json"},
+		{"index", "backup", filepath.Join(dir, "backup")},
+		{"call", "refusing/x"},
+		{"servers", "login", "refusing", "--no-browser"},
+		{"import", config},
+		{"list", "-o", "json"},
 	} {
 		run(args...)
 	}
