@@ -15,7 +15,7 @@ STAMP     := -version $(VERSION) -commit '$(COMMIT)'
 export TOOLDEX_DATA := $(abspath $(DATA))
 
 .DEFAULT_GOAL := help
-.PHONY: help build test check format tidy vet lint race fuzz fuzzed corpus bench soak quality clean-machine docs screenshots train knowledge nightly platforms release release-verify sbom licences vuln image image-check clean
+.PHONY: help build test check format tidy vet lint race fuzz fuzzed corpus bench soak soaked quality clean-machine docs screenshots train knowledge nightly platforms release release-verify sbom licences vuln image image-check clean
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -26,7 +26,7 @@ build: ## build bin/tooldex, static and without symbols
 test: ## run all tests once
 	$(GO) test ./...
 
-check: format tidy vet lint race fuzzed ## everything that must pass before a change goes in
+check: format tidy vet lint race fuzzed soaked ## everything that must pass before a change goes in
 
 format: ## list files that gofumpt would change
 	@out=$$($(TOOL) gofumpt -l $$(git ls-files --cached --others --exclude-standard '*.go' | grep -v /testdata/)); \
@@ -58,8 +58,12 @@ corpus: ## keep the smallest inputs that fuzzing found to be worth it, for every
 bench: build ## measure speed and size of bin/tooldex, and write docs/benchmarks.md
 	$(GO) run ./internal/bench -bin $(BIN) -data $(DATA) -out docs/benchmarks.md speed
 
-soak: build ## load and faults for SOAKTIME, 30m if left out, which writes docs/soak.md, too; then KILLS deaths, and four processes for TOGETHER
-	$(GO) run ./internal/soak -bin $(BIN) -time $(SOAKTIME) $(if $(filter 30m,$(SOAKTIME)),-out docs/soak.md)
+soaked: ## two minutes of load and faults, as make check has them
+	$(GO) build -o bin/soaked ./cmd/tooldex
+	$(GO) run ./internal/soak -bin bin/soaked -time 2m
+
+soak: build ## load and faults for SOAKTIME, which writes docs/soak.md; then KILLS deaths, and four processes for TOGETHER
+	$(GO) run ./internal/soak -bin $(BIN) -time $(SOAKTIME) -out docs/soak.md
 	$(GO) test ./cmd/tooldex -count 1 -timeout 4h -v -run '^(TestKilled|TestKilledServing|TestDamagedFiles|TestConnectSpoiled)$$' -kills $(KILLS)
 	$(GO) test ./cmd/tooldex -count 1 -timeout 2h -v -run '^TestFourProcesses$$' -together $(TOGETHER)
 
