@@ -2,8 +2,10 @@ package httpapi
 
 import (
 	stdlist "container/list"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 )
 
@@ -15,10 +17,12 @@ type doorman struct {
 	conns int
 	idle  *stdlist.List // the longest idle first
 	at    map[net.Conn]*stdlist.Element
+	fresh map[net.Conn]bool // that nothing has come on yet
+	ended bool              // nobody is let in any more
 }
 
 func newDoorman(most int) *doorman {
-	return &doorman{most: most, idle: stdlist.New(), at: map[net.Conn]*stdlist.Element{}}
+	return &doorman{most: most, idle: stdlist.New(), at: map[net.Conn]*stdlist.Element{}, fresh: map[net.Conn]bool{}}
 }
 
 // see is told of every change, as http.Server.ConnState.
@@ -35,9 +39,14 @@ func (d *doorman) note(c net.Conn, state http.ConnState) (leaves net.Conn) {
 		d.idle.Remove(e)
 		delete(d.at, c)
 	}
+	delete(d.fresh, c)
 	switch state {
 	case http.StateNew:
-		if d.conns++; d.conns <= d.most {
+		d.conns++
+		switch d.fresh[c] = true; {
+		case d.ended:
+			return c
+		case d.conns <= d.most:
 			return nil
 		}
 		if oldest := d.idle.Front(); oldest != nil {
@@ -53,4 +62,15 @@ func (d *doorman) note(c net.Conn, state http.ConnState) (leaves net.Conn) {
 		d.conns--
 	}
 	return nil
+}
+
+// end closes connections that nothing has come on yet. Browsers open such in advance, and a shutdown would wait for them.
+func (d *doorman) end() {
+	d.mu.Lock()
+	d.ended = true
+	fresh := slices.Collect(maps.Keys(d.fresh))
+	d.mu.Unlock()
+	for _, c := range fresh {
+		_ = c.Close() // its own goroutine tells of the end
+	}
 }

@@ -420,3 +420,11 @@ func TestCutOff(t *testing.T) {
 		_, _ = short.Close(), long.Close()
 	})
 }
+
+// TestSilentConnectionAtTheEnd opens a connection as browsers do in advance: the end does not wait for it.
+func TestSilentConnectionAtTheEnd(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, _ *fixture, l *pipes) {
+		_ = l.connect(t)
+		synctest.Wait()
+	})
+}

@@ -153,9 +153,10 @@ func (s *Server) Handler() http.Handler { return s.echo }
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	base, cut := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cut(nil)
+	door := newDoorman(s.o.Limits.Conns)
 	srv := &http.Server{
 		Handler: s.echo, ReadHeaderTimeout: s.o.Limits.HeaderTime, IdleTimeout: s.o.Limits.IdleTime, MaxHeaderBytes: 64 << 10,
-		ErrorLog: slog.NewLogLogger(s.o.Logger.Handler(), slog.LevelWarn), ConnState: newDoorman(s.o.Limits.Conns).see,
+		ErrorLog: slog.NewLogLogger(s.o.Logger.Handler(), slog.LevelWarn), ConnState: door.see,
 		BaseContext: func(net.Listener) context.Context { return base },
 	}
 	if s.o.OnShutdown != nil {
@@ -168,6 +169,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		return fmt.Errorf("serve: %w", err)
 	case <-ctx.Done():
 	}
+	door.end()
 	err := shutdown(base, srv, s.o.Grace)
 	if errors.Is(err, context.DeadlineExceeded) {
 		cut(errStopping)
