@@ -49,8 +49,11 @@ func (u *Upstream) known() *tool.Features {
 // featureWait bounds how long a listing of a server's tools waits for what else it offers.
 const featureWait = 10 * time.Second
 
-// readFeatures asks a running server for what it offers beside tools, and stores it. What cannot be read stays as it was.
+// readFeatures asks a running server for what it offers beside tools, and stores it. What cannot be read stays as it was. Two that want
+// to know at once ask one after the other, so that a change is told once, and what is older never comes last.
 func (u *Upstream) readFeatures(ctx context.Context, s *session) {
+	u.reading.Lock()
+	defer u.reading.Unlock()
 	caps := s.cs.InitializeResult().Capabilities
 	if caps == nil {
 		caps = &mcp.ServerCapabilities{}

@@ -46,6 +46,7 @@ type Upstream struct {
 	used      time.Time   // when a call last ended, or the server was started
 	rest      *time.Timer // stops it when it was idle for long enough; nil before the first
 	features  *tool.Features
+	reading   sync.Mutex     // held while features are asked for
 	watched   map[string]int // how many subscriptions there are to which resource
 }
 
