@@ -39,6 +39,9 @@ func (t tidying) Run() int {
 
 // TestScript runs the transcripts with the built command. In them "exits N COMMAND..." wants exactly that exit code.
 func TestScript(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the command that scripts run is built without the race detector")
+	}
 	bin := builtCommand(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
