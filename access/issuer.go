@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -159,7 +158,7 @@ func (i *issuer) look(ctx context.Context) (*metadata, error) {
 			continue
 		}
 		if m.Issuer != i.name { // by RFC 8414 it must not be used then
-			errs = append(errs, fmt.Errorf("%s is of the issuer %q", at.String(), clip(m.Issuer)))
+			errs = append(errs, fmt.Errorf("%s is of the issuer %q", at.String(), tool.Clip(m.Issuer, maxName)))
 			continue
 		}
 		return &m, nil
@@ -197,9 +196,4 @@ func (i *issuer) do(req *http.Request, into any) error {
 		return fmt.Errorf("%s does not answer with JSON: %w", req.URL, err)
 	}
 	return nil
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

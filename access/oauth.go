@@ -95,7 +95,7 @@ func address(text string) (*url.URL, error) {
 	switch {
 	case err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil:
 		return nil, fmt.Errorf("is no plain address")
-	case u.Scheme == "https", u.Scheme == "http" && loopback(u.Hostname()):
+	case u.Scheme == "https", u.Scheme == "http" && outbound.Loopback(u.Hostname()):
 		return u, nil
 	}
 	return nil, fmt.Errorf("does not begin with https://")
@@ -219,14 +219,8 @@ func principalOf(c *claims, token string) tool.Principal {
 		who, key = "somebody", "\x00"+token
 	}
 	sum := sha256.Sum256([]byte(key))
-	return tool.Principal{Name: fmt.Sprintf("%s at %s", clip(who), c.issuer), Key: "oauth:" + hex.EncodeToString(sum[:16])}
+	return tool.Principal{Name: fmt.Sprintf("%s at %s", tool.Clip(who, maxName), c.issuer), Key: "oauth:" + hex.EncodeToString(sum[:16])}
 }
 
-// clip bounds what a name adds to a line of the log.
-func clip(s string) string {
-	const most = 100
-	if len(s) > most {
-		return strings.ToValidUTF8(s[:most], "") + "…"
-	}
-	return s
-}
+// maxName bounds what a name adds to a line of the log.
+const maxName = 100

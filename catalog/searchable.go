@@ -76,8 +76,7 @@ type searchable struct {
 func (x *searchable) view() store.View {
 	var v store.View
 	if x.m.Embedder != nil {
-		m := x.m.Embedder.Model()
-		v.Model = store.Model{Name: m.Name, Dims: m.Dims, Fingerprint: m.Fingerprint}
+		v.Model = store.Model(x.m.Embedder.Model())
 	}
 	v.Knowledge = "none"
 	if x.m.Base != nil {

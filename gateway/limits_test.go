@@ -139,7 +139,7 @@ func TestTurnsOfAServer(t *testing.T) {
 			t.Errorf("a call whose turn came: %v", err)
 		}
 		again()
-		if n := s.waits.Load(); n != 0 {
+		if n := s.Waits(); n != 0 {
 			t.Errorf("%d are still counted", n)
 		}
 	})

@@ -442,7 +442,7 @@ func TestQueueIsBounded(t *testing.T) {
 	<-running
 	wg.Go(func() { callErrorQuiet(t, g, ctx, "s/echo", tool.Timeout) })
 	u, _ := g.Upstream("s")
-	waitFor(t, "the second call to queue", func() bool { return u.slots.waits.Load() == 1 })
+	waitFor(t, "the second call to queue", func() bool { return u.slots.Waits() == 1 })
 	e := callError(t, g, t.Context(), "s/echo", tool.Unavailable)
 	if !strings.Contains(e.Msg, `server "s" is busy`) {
 		t.Errorf("error is %v", e)

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"tooldex/internal/turns"
 	"tooldex/tool"
 )
 
@@ -57,16 +57,16 @@ const maxMessage = 4 << 20
 
 // gates are what requests of each kind go through.
 type gates struct {
-	requests, calls, streams *gate
+	requests, calls, streams *turns.Gate
 	held                     atomic.Int64 // bytes of bodies
 }
 
 func newGates(l Limits) *gates {
-	return &gates{requests: newGate(l.Requests, l.Waiting, l.Wait), calls: newGate(l.Calls, 0, 0), streams: newGate(l.Streams, 0, 0)}
+	return &gates{requests: turns.New(l.Requests, l.Waiting, l.Wait), calls: turns.New(l.Calls, 0, 0), streams: turns.New(l.Streams, 0, 0)}
 }
 
 // of returns the gate of a request, nil if it may always pass: whoever watches over the process has to hear that it lives.
-func (g *gates) of(c echo.Context) *gate {
+func (g *gates) of(c echo.Context) *turns.Gate {
 	r := c.Request()
 	switch path := r.URL.Path; {
 	case isOpen(path):
@@ -77,43 +77,6 @@ func (g *gates) of(c echo.Context) *gate {
 		return g.calls
 	}
 	return g.requests
-}
-
-// gate lets so many in at once, and so many wait for a while.
-type gate struct {
-	free    chan struct{}
-	waiting int64
-	wait    time.Duration
-	waits   atomic.Int64
-}
-
-func newGate(most, waiting int, wait time.Duration) *gate {
-	return &gate{free: make(chan struct{}, most), waiting: int64(waiting), wait: wait}
-}
-
-// enter returns errBusy if there is no room, also after waiting.
-func (g *gate) enter(ctx context.Context) (leave func(), err error) {
-	leave = func() { <-g.free }
-	select {
-	case g.free <- struct{}{}:
-		return leave, nil
-	default:
-	}
-	if g.waits.Add(1) > g.waiting {
-		g.waits.Add(-1)
-		return nil, errBusy
-	}
-	defer g.waits.Add(-1)
-	timer := time.NewTimer(g.wait)
-	defer timer.Stop()
-	select {
-	case g.free <- struct{}{}:
-		return leave, nil
-	case <-timer.C:
-		return nil, errBusy
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
 }
 
 var (
@@ -133,7 +96,10 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 		if err != nil {
 			return err
 		}
-		leave, err := g.enter(c.Request().Context())
+		leave, err := g.Enter(c.Request().Context())
+		if errors.Is(err, turns.ErrFull) || errors.Is(err, turns.ErrLate) {
+			return errBusy
+		}
 		if err != nil {
 			return err
 		}

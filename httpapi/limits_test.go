@@ -137,8 +137,8 @@ func TestOverload(t *testing.T) {
 				_ = c.Close()
 				<-answered
 				synctest.Wait()
-				if free := len(f.gates.requests.free) + len(f.gates.calls.free) + len(f.gates.streams.free); free != 0 {
-					t.Errorf("%d places are still taken", free)
+				if taken := f.gates.requests.Inside() + f.gates.calls.Inside() + f.gates.streams.Inside(); taken != 0 {
+					t.Errorf("%d places are still taken", taken)
 				}
 			})
 		})
@@ -273,11 +273,11 @@ func TestReadersThatStop(t *testing.T) {
 					t.Fatal(err)
 				}
 				<-time.After(defaultLimits.StallTime - time.Second)
-				if open := len(f.gates.calls.free) + len(f.gates.streams.free); open != 1 {
+				if open := f.gates.calls.Inside() + f.gates.streams.Inside(); open != 1 {
 					t.Errorf("%d answers are being written, want one", open)
 				}
 				<-time.After(5 * time.Second)
-				if open := len(f.gates.calls.free) + len(f.gates.streams.free); open != 0 {
+				if open := f.gates.calls.Inside() + f.gates.streams.Inside(); open != 0 {
 					t.Errorf("an answer that nobody reads is still being written after %v", defaultLimits.StallTime)
 				}
 				_ = c.Close()

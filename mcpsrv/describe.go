@@ -80,13 +80,13 @@ func describeTool(b *strings.Builder, set *tool.Set, t *tool.Tool, name string) 
 		b.WriteString("Warning: " + t.Warning + ".\n")
 	}
 	if text := strings.TrimSpace(t.Description); text != "" {
-		b.WriteString(cut(text, maxDescription) + "\n")
+		b.WriteString(tool.Clip(text, maxDescription) + "\n")
 	} else if t.Summary != "" {
 		b.WriteString(oneLine(t.Summary) + "\n")
 	}
 	describeParameters(b, t)
 	if len(t.OutputSchema) > 0 {
-		b.WriteString("Structured result: " + cut(compact(t.OutputSchema), maxDescription/4) + "\n")
+		b.WriteString("Structured result: " + tool.Clip(compact(t.OutputSchema), maxDescription/4) + "\n")
 	}
 	for i, e := range t.Examples {
 		if i == 0 {
@@ -162,13 +162,13 @@ func describeParameters(b *strings.Builder, t *tool.Tool) {
 		}
 		b.WriteByte('\n')
 		if shape := schema.Properties[p.Name]; nested(shape) {
-			b.WriteString("  " + cut(compact(shape), maxDescription/4) + "\n")
+			b.WriteString("  " + tool.Clip(compact(shape), maxDescription/4) + "\n")
 			refers = refers || bytes.Contains(shape, []byte(`"$ref"`))
 		}
 	}
 	for _, defs := range []member{{"$defs", schema.Defs}, {"definitions", schema.Definitions}} {
 		if refers && len(defs.value) > 0 {
-			b.WriteString("where " + defs.key + " " + cut(compact(defs.value), maxDescription/4) + "\n")
+			b.WriteString("where " + defs.key + " " + tool.Clip(compact(defs.value), maxDescription/4) + "\n")
 		}
 	}
 }

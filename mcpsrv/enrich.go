@@ -114,7 +114,7 @@ func toolsAsData(set *tool.Set, tools []*tool.Tool) string {
 		for _, p := range params[:min(len(params), maxBatchParams)] {
 			names = append(names, p.Name)
 		}
-		entry := object{{"tool", encode(t.ID())}, {"called", encode(listedName(set, t))}, {"description", encode(cut(t.Description, maxBatchText))}}
+		entry := object{{"tool", encode(t.ID())}, {"called", encode(listedName(set, t))}, {"description", encode(tool.Clip(t.Description, maxBatchText))}}
 		if len(names) > 0 {
 			entry = append(entry, member{"parameters", encode(names)})
 		}
@@ -182,7 +182,7 @@ func (s *Server) handIn(ctx context.Context, sum *handedIn, written []proposed, 
 	for _, p := range written {
 		t, err := s.resolve(set, p.Tool)
 		if err != nil { // also of a tool that this client may not see
-			sum.wrong = append(sum.wrong, fmt.Sprintf("%q: there is no such tool", cut(p.Tool, 100)))
+			sum.wrong = append(sum.wrong, fmt.Sprintf("%q: there is no such tool", tool.Clip(p.Tool, 100)))
 			continue
 		}
 		proposals = append(proposals, tool.Proposal{Tool: t.ID(), Utterances: p.Utterances, Synonyms: p.Synonyms, By: by})

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"strings"
 	"unicode"
-
-	"tooldex/tool"
 )
 
 // member is one key of a JSON object with its value as it was written.
@@ -158,12 +156,4 @@ func fold(s string) string {
 // oneLine collapses white space and control characters, so that text from a server cannot break a line of an answer.
 func oneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029 }), " ")
-}
-
-// cut shortens s to at most n bytes at a rune's edge, marking the cut.
-func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return tool.Cut(s, n) + "…"
 }

@@ -152,7 +152,7 @@ func (s *sampled) text(name string) string {
 	case "uuid":
 		return "123e4567-e89b-12d3-a456-426614174000"
 	}
-	text := "<" + cut(name, 60) + ">"
+	text := "<" + tool.Clip(name, 60) + ">"
 	if more := min(s.MinLength, 1000) - len(text); more > 0 {
 		text += strings.Repeat("x", more)
 	}

@@ -122,7 +122,7 @@ const maxChoices = 64
 func (s *Server) logChoice(r asker, mode Mode) {
 	name := ""
 	if info := r.ClientInfo(); info != nil {
-		name = oneLine(cut(info.Name, 80))
+		name = oneLine(tool.Clip(info.Name, 80))
 	}
 	key := string(mode) + " " + name
 	s.mu.Lock()

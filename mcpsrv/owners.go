@@ -51,16 +51,13 @@ func (o *owners) of(id string) string {
 	return o.all[id]
 }
 
-const (
-	idHeader  = "Mcp-Session-Id"
-	nobodysID = "-" // which no session has
-)
+const nobodysID = "-" // which no session has
 
 // disown makes a request that goes on with somebody else's session one with a session that is not there, so that it is answered like
 // any such, in whatever it differs.
 func (s *Server) disown(r *http.Request) {
-	if id := r.Header.Get(idHeader); id != "" && s.owners.of(id) != tool.PrincipalOf(r.Context()).Key {
-		r.Header.Set(idHeader, nobodysID)
+	if id := r.Header.Get(sessionHeader); id != "" && s.owners.of(id) != tool.PrincipalOf(r.Context()).Key {
+		r.Header.Set(sessionHeader, nobodysID)
 	}
 }
 

@@ -38,7 +38,7 @@ func asking(t *testing.T, url, method, who, session, body string, headers ...str
 		req.Header.Set("X-Who", who)
 	}
 	if session != "" {
-		req.Header.Set(idHeader, session)
+		req.Header.Set(sessionHeader, session)
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
@@ -52,7 +52,7 @@ func asking(t *testing.T, url, method, who, session, body string, headers ...str
 	if err != nil {
 		t.Fatal(err)
 	}
-	return res.StatusCode, string(b), res.Header.Get(idHeader)
+	return res.StatusCode, string(b), res.Header.Get(sessionHeader)
 }
 
 const (
@@ -135,13 +135,13 @@ func TestOwnersAreForgotten(t *testing.T) {
 		req.Header.Set("Content-Type", "application/json")
 		req.Header.Set("Accept", "application/json, text/event-stream")
 		req.Header.Set("X-Who", "ana")
-		req.Header.Set(idHeader, session)
+		req.Header.Set(sessionHeader, session)
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, req)
 		return w
 	}
 	for range 2 * fewOwners {
-		do("DELETE", do("POST", "", helloMessage).Header().Get(idHeader), "")
+		do("DELETE", do("POST", "", helloMessage).Header().Get(sessionHeader), "")
 	}
 	if n := len(s.owners.all); n > fewOwners {
 		t.Errorf("%d sessions are kept in mind, of which none is open", n)

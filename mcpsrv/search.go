@@ -138,7 +138,7 @@ const maxSignature = 400
 func writeHit(b *strings.Builder, h *tool.Hit, detail tool.Detail) {
 	b.WriteString("- " + clientName(h.Exposed, h.Server, h.Name))
 	if params, ok := strings.CutPrefix(h.Signature, h.Name); ok && h.Signature != "" {
-		b.WriteString(cut(params, maxSignature))
+		b.WriteString(tool.Clip(params, maxSignature))
 	}
 	if detail == tool.DetailName {
 		fmt.Fprintf(b, " %s%s%s\n", score(h.Score), failing(h), also(h))

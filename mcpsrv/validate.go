@@ -195,7 +195,7 @@ func schemaHint(schema json.RawMessage, field string) string {
 		}
 		text = string(encode(part))
 	}
-	return cut(text, maxSchemaHint) + " (a part; " + describeName + " has all)"
+	return tool.Clip(text, maxSchemaHint) + " (a part; " + describeName + " has all)"
 }
 
 var (
@@ -238,7 +238,7 @@ func mismatch(err error) (field, reason string) {
 	case unexpected.MatchString(text):
 		text = quoted(unexpected.FindStringSubmatch(text)[1]) + " not known"
 	}
-	return field, cut(strings.TrimPrefix(text, "type: "), maxReason)
+	return field, tool.Clip(strings.TrimPrefix(text, "type: "), maxReason)
 }
 
 // extendField follows a path in a schema, as far as it leads into the value: /properties/a/items gives a[].

@@ -26,11 +26,11 @@ func (r ref) String() string { return r.server + "/" + r.name }
 func newNeighbours(known []*tool.Tool) neighbours {
 	n := neighbours{names: make(map[string][]ref, len(known)), looks: make(map[string][]ref, len(known)), joined: make(map[string]ref, len(known)), shapes: map[string][]ref{}, servers: map[string][]string{}}
 	for _, t := range known {
-		r, f := ref{t.Server, t.Name}, fold(t.Name)
+		r, f := ref{t.Server, t.Name}, tool.Fold(t.Name)
 		n.names[f] = append(n.names[f], r)
 		look := appearance(f)
 		n.looks[look] = append(n.looks[look], r)
-		server := fold(t.Server)
+		server := tool.Fold(t.Server)
 		n.joined[server+f] = r
 		if len(f) >= leastShape {
 			s := shape(t.Name)
@@ -43,19 +43,6 @@ func newNeighbours(known []*tool.Tool) neighbours {
 	}
 	slices.Sort(n.folded)
 	return n
-}
-
-// fold makes names comparable across spellings.
-func fold(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'A' && r <= 'Z':
-			return r + 'a' - 'A'
-		case r == '_' || r == '-' || r == ' ' || r == '.' || r == '/' || r == ':':
-			return -1
-		}
-		return r
-	}, s)
 }
 
 // leastShape is how long a name is for which a slip means anything.
@@ -91,20 +78,20 @@ func (w *work) names() {
 			w.add("mixed", s.field, s.name)
 		}
 	}
-	server, f := fold(t.Server), fold(t.Name)
+	server, f := tool.Fold(t.Server), tool.Fold(t.Name)
 	alike := n.servers[appearance(server)]
-	if i := slices.IndexFunc(alike, func(o string) bool { return fold(o) != server }); i >= 0 {
+	if i := slices.IndexFunc(alike, func(o string) bool { return tool.Fold(o) != server }); i >= 0 {
 		w.add("lookalike", "server", t.Server+" looks like "+alike[i])
 	} else if other := n.closeServer(server); other != "" {
 		w.add("similar", "server", t.Server+" is almost "+other)
 	}
 	for _, r := range n.looks[appearance(f)] {
-		if o := fold(r.name); r.server != t.Server && o != f && !n.has(t.Server, o) && !n.has(r.server, f) {
+		if o := tool.Fold(r.name); r.server != t.Server && o != f && !n.has(t.Server, o) && !n.has(r.server, f) {
 			w.add("lookalike", "name", t.Name+" looks like "+r.String())
 			return
 		}
 	}
-	if r, ok := n.joined[f]; ok && r.server != t.Server && !strings.Contains(server, fold(r.server)) {
+	if r, ok := n.joined[f]; ok && r.server != t.Server && !strings.Contains(server, tool.Fold(r.server)) {
 		w.add("impersonates", "name", t.Name+" reads as "+r.String())
 		return
 	}
@@ -112,7 +99,7 @@ func (w *work) names() {
 		return
 	}
 	for _, r := range n.shapes[shape(t.Name)] {
-		if o := fold(r.name); r.server != t.Server && o != f && !n.has(t.Server, o) && !n.has(r.server, f) && slip(f, o) {
+		if o := tool.Fold(r.name); r.server != t.Server && o != f && !n.has(t.Server, o) && !n.has(r.server, f) && slip(f, o) {
 			w.add("similar", "name", t.Name+" is almost "+r.String())
 			return
 		}

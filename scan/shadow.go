@@ -3,6 +3,8 @@ package scan
 import (
 	"slices"
 	"strings"
+
+	"tooldex/tool"
 )
 
 // shadows finds a text that tells how a tool of another server is to be used. It takes the words that phrases has found.
@@ -37,9 +39,9 @@ func (w *work) foreign(said string, words []token) string {
 		if !strings.Contains(word, "_") && !inner(word) && !w.beside(said, words, i) {
 			continue
 		}
-		f := fold(word)
+		f := tool.Fold(word)
 		owners := w.s.near.names[f]
-		if len(owners) == 0 || f == fold(w.t.Name) || w.s.near.has(w.t.Server, f) || w.argument(word) {
+		if len(owners) == 0 || f == tool.Fold(w.t.Name) || w.s.near.has(w.t.Server, f) || w.argument(word) {
 			continue
 		}
 		return owners[0].server
@@ -59,7 +61,7 @@ func inner(word string) bool {
 
 // beside reports whether the server that has a tool of this plain name is named beside it: "query of postgres".
 func (w *work) beside(said string, words []token, i int) bool {
-	owners := w.s.near.names[fold(said[words[i].start:words[i].end])]
+	owners := w.s.near.names[tool.Fold(said[words[i].start:words[i].end])]
 	if len(owners) == 0 {
 		return false
 	}

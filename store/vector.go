@@ -10,8 +10,8 @@ import (
 // Model identifies what made a vector. Vectors of two models, or of two versions of one, are kept apart and never mix.
 type Model struct {
 	Name        string
-	Fingerprint string
 	Dims        int
+	Fingerprint string
 }
 
 func (m Model) key() []byte {

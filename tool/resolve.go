@@ -40,7 +40,7 @@ func (s *Set) Spelled(name string) []int {
 	if i, ok := s.byName[name]; ok {
 		return []int{i}
 	}
-	key := fold(name)
+	key := Fold(name)
 	if key == "" {
 		return nil
 	}
@@ -70,13 +70,13 @@ func (s *Set) Nearest(name string, n int) []string {
 		i    int
 		like float64
 	}
-	grams := trigrams(fold(name))
+	grams := trigrams(Fold(name))
 	var found []scored
 	for i, t := range s.tools {
 		if t.Disabled {
 			continue
 		}
-		like := max(overlap(grams, trigrams(fold(t.Name))), overlap(grams, trigrams(fold(s.exposed[i]))))
+		like := max(overlap(grams, trigrams(Fold(t.Name))), overlap(grams, trigrams(Fold(s.exposed[i]))))
 		if like > 0.2 {
 			found = append(found, scored{i, like})
 		}

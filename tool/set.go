@@ -55,9 +55,9 @@ func newSet(tools []*Tool, exposed []string) *Set {
 	for i, t := range s.tools {
 		s.byID[t.ID()] = i
 		s.byName[s.exposed[i]] = i
-		key := fold(t.Name)
+		key := Fold(t.Name)
 		s.plain[key] = append(s.plain[key], i)
-		key = fold(t.Server) + key
+		key = Fold(t.Server) + key
 		s.full[key] = append(s.full[key], i)
 		hash := t.Hash()
 		h.Write(hash[:])
@@ -146,8 +146,8 @@ func (s *Set) count(key func(*Tool) string) []Count {
 	return out
 }
 
-// fold makes names comparable across spellings: lower case, letters and digits only.
-func fold(s string) string {
+// Fold makes names comparable across spellings: without what separates words, and with ASCII letters in lower case.
+func Fold(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'A' && r <= 'Z':

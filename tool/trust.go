@@ -82,10 +82,10 @@ func (s *Set) Withhold(why func(*Tool) string) *Set {
 
 // refused returns the error for a name that spells a tool which is held, nil if it spells none.
 func (s *Set) refused(name string) error {
-	key := fold(name)
+	key := Fold(name)
 	for _, h := range s.held {
-		plain := fold(h.tool.Name)
-		if name == h.exposed || name == string(h.tool.ID()) || key == plain || key == fold(h.tool.Server)+plain || key == "mcp"+fold(h.tool.Server)+plain {
+		plain := Fold(h.tool.Name)
+		if name == h.exposed || name == string(h.tool.ID()) || key == plain || key == Fold(h.tool.Server)+plain || key == "mcp"+Fold(h.tool.Server)+plain {
 			return WithheldError(h.tool.ID(), h.why)
 		}
 	}

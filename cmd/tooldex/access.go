@@ -152,6 +152,5 @@ func loopback(addr string) (bool, error) {
 	if err != nil {
 		return false, usageError{fmt.Sprintf("%q is not an address", addr), "give host:port, for example " + defaultListen}
 	}
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback(), nil
+	return outbound.Loopback(host), nil
 }

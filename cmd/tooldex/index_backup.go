@@ -117,14 +117,13 @@ func (a *app) compact(ctx context.Context, s *stack) (*store.Compaction, error) 
 		if err := s.chosen.probe(ctx); err != nil { // which of the vectors are its own, nobody else knows
 			return nil, err
 		}
-		m := s.chosen.Model()
-		models = append(models, store.Model{Name: m.Name, Fingerprint: m.Fingerprint, Dims: m.Dims})
+		models = append(models, store.Model(s.chosen.Model()))
 	}
 	m, err := builtinModel()
 	if err != nil {
 		return nil, err
 	}
-	models = append(models, store.Model{Name: m.Name, Fingerprint: m.Fingerprint, Dims: m.Dims})
+	models = append(models, store.Model(m))
 	for n := 1; ; n++ {
 		out, err := s.store.Compact(ctx, s.catalog.Used(models...))
 		if !errors.Is(err, store.ErrChanged) || n == compactTries {

@@ -97,7 +97,7 @@ func (a *app) readStatus(ctx context.Context, s *stack) (*indexStatus, error) {
 	if err != nil {
 		return nil, err
 	}
-	snap, err := s.store.Load(ctx, store.View{Model: store.Model{Name: model.Name, Dims: model.Dims, Fingerprint: model.Fingerprint}})
+	snap, err := s.store.Load(ctx, store.View{Model: store.Model(model)})
 	if err != nil {
 		return nil, err
 	}

@@ -30,6 +30,9 @@ var table = map[string]rule{
 	"internal/durable": {
 		doc: "Package durable replaces files whole: whoever reads one sees what was there or what is new, also after the power is lost.",
 	},
+	"internal/turns": {
+		doc: "Package turns lets so many in at once, has so many wait for a while, and refuses the rest.",
+	},
 	"internal/outbound": {
 		imports: []string{"tool"},
 		doc:     "Package outbound keeps what others send us to fetch away from private addresses.",
@@ -47,7 +50,7 @@ var table = map[string]rule{
 		doc:     "Package store keeps tools, their vectors and user preferences safely on disk.",
 	},
 	"gateway": {
-		imports: []string{"tool", "internal/durable", "internal/outbound"},
+		imports: []string{"tool", "internal/durable", "internal/outbound", "internal/turns"},
 		doc:     "Package gateway keeps connections to upstream MCP servers and forwards calls to them.",
 	},
 	"selection": {
@@ -95,7 +98,7 @@ var table = map[string]rule{
 		doc:     "Package mcpsrv offers search and calling of tools to agents over MCP.",
 	},
 	"httpapi": {
-		imports: []string{"tool"},
+		imports: []string{"tool", "internal/turns"},
 		doc:     "Package httpapi offers the same operations, and administration, as JSON over HTTP.",
 	},
 	"eval": {
@@ -136,6 +139,9 @@ var table = map[string]rule{
 		imports: every,
 		doc:     "Command tooldex-knowledge compiles the texts under knowledge/data with the built-in embedding model into the bytes that the service carries.",
 	},
+	"internal/origin": {
+		doc: "Package origin tells what made a page of figures: command, day, commit, machine, and how busy it was.",
+	},
 	"internal/arch": {
 		doc: "Package arch holds the shape of this repository as tests: which package may import which, and what every package, file and exported name must have.",
 	},
@@ -146,7 +152,8 @@ var table = map[string]rule{
 		doc: "Command container runs the steps of the Dockerfile, and the program they make, in a root of its own, where there is no container engine.",
 	},
 	"internal/soak": {
-		doc: "Command soak runs the built command under load and faults for a while, and fails if that shows: in an error that no fault explains, in memory, files or goroutines that go on growing, or in an end that is not clean.",
+		imports: []string{"internal/origin"},
+		doc:     "Command soak runs the built command under load and faults for a while, and fails if that shows: in an error that no fault explains, in memory, files or goroutines that go on growing, or in an end that is not clean.",
 	},
 	"internal/bench": {
 		imports: every,

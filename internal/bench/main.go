@@ -5,12 +5,8 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"runtime"
-	"strings"
-	"time"
 )
 
 // config is what the command line says.
@@ -94,41 +90,4 @@ func (c config) write(page string) error {
 		return err
 	}
 	return os.WriteFile(c.out, []byte(page), 0o644)
-}
-
-// origin tells what made a page: machine, commit, command and day, and how busy the machine was.
-func origin(ctx context.Context, command string) string {
-	return fmt.Sprintf("Written by `%s` on %s, at commit %s, with %s, on %s; load average at the end %s.\n",
-		command, time.Now().UTC().Format("2006-01-02"), commit(ctx), runtime.Version(), machine(), load())
-}
-
-func commit(ctx context.Context) string {
-	out, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty", "--abbrev=10").Output()
-	if err != nil {
-		return "unknown"
-	}
-	return strings.TrimSpace(string(out))
-}
-
-// machine names the processor and how many of its cores there are.
-func machine() string {
-	name := runtime.GOARCH
-	if b, err := os.ReadFile("/proc/cpuinfo"); err == nil {
-		for line := range strings.Lines(string(b)) {
-			if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "model name" {
-				name = strings.TrimSpace(value)
-				break
-			}
-		}
-	}
-	return fmt.Sprintf("%s, %d cores, %s", name, runtime.NumCPU(), runtime.GOOS)
-}
-
-// load is how many processes wanted to run in the last minute: figures taken beside other work are worth less.
-func load() string {
-	b, err := os.ReadFile("/proc/loadavg")
-	if err != nil || len(b) == 0 {
-		return "unknown"
-	}
-	return strings.Fields(string(b))[0]
 }

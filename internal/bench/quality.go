@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"tooldex/internal/origin"
 )
 
 // report is the part of "tooldex eval -o json" that the page shows.
@@ -99,8 +101,8 @@ func choose(sections *[]section, wanted []string) error {
 }
 
 func (l *lab) header(ctx context.Context) string {
-	out := fmt.Sprintf("# Quality\n\n%s\nWith %d archetypes and the table of fingerprint %s, knowledge %s.\n\n",
-		origin(ctx, "make quality"), l.base.Len(), l.encoder.Fingerprint, l.base.Version())
+	out := fmt.Sprintf("# Quality\n\n%s\n\nWith %d archetypes and the table of fingerprint %s, knowledge %s.\n\n",
+		origin.Line(ctx, "make quality"), l.base.Len(), l.encoder.Fingerprint, l.base.Version())
 	if !l.shipped {
 		out += "**The command carries other knowledge than knowledge/data holds now: run `make knowledge` and measure again.**\n\n"
 	}

@@ -2,6 +2,7 @@ package outbound
 
 import (
 	"fmt"
+	"net"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -26,8 +27,8 @@ func ParseAllowed(list []string) (Allowed, error) {
 			out.all = true
 			continue
 		}
-		if net, err := netip.ParsePrefix(text); err == nil {
-			out.nets = append(out.nets, net.Masked())
+		if prefix, err := netip.ParsePrefix(text); err == nil {
+			out.nets = append(out.nets, prefix.Masked())
 			continue
 		}
 		if ip, err := netip.ParseAddr(strings.Trim(text, "[]")); err == nil {
@@ -44,6 +45,12 @@ func ParseAllowed(list []string) (Allowed, error) {
 
 func (a Allowed) has(host string, ip netip.Addr) bool {
 	return a.all || slices.Contains(a.hosts, host) || slices.ContainsFunc(a.nets, func(n netip.Prefix) bool { return n.Contains(ip) })
+}
+
+// Loopback reports whether a host is this machine itself, by the name it has for that or in numbers.
+func Loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // plain is a host as it is compared.

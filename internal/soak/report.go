@@ -4,12 +4,11 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"os"
-	"os/exec"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
+
+	"tooldex/internal/origin"
 )
 
 // result is what came of a run.
@@ -118,8 +117,7 @@ func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d)/float
 func (r *result) page(ctx context.Context) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Under load for %v\n\n", r.time)
-	fmt.Fprintf(&b, "Written by `make soak` on %s, at commit %s, with %s, on %s; load average at the end %s. Times depend on what else the machine did.\n\n",
-		time.Now().UTC().Format("2006-01-02"), output(ctx, "git", "describe", "--always", "--dirty", "--abbrev=10"), runtime.Version(), machine(), field("/proc/loadavg"))
+	fmt.Fprintf(&b, "%s Times depend on what else the machine did.\n\n", origin.Line(ctx, "make soak"))
 	b.WriteString("| what | figure | wanted | |\n|---|---|---|---|\n")
 	for _, v := range r.verdicts() {
 		mark := "met"
@@ -156,34 +154,4 @@ func (r *result) page(ctx context.Context) string {
 		}
 	}
 	return b.String()
-}
-
-func output(ctx context.Context, name string, args ...string) string {
-	out, err := exec.CommandContext(ctx, name, args...).Output()
-	if err != nil {
-		return "unknown"
-	}
-	return strings.TrimSpace(string(out))
-}
-
-func field(file string) string {
-	b, err := os.ReadFile(file)
-	if fields := strings.Fields(string(b)); err == nil && len(fields) > 0 {
-		return fields[0]
-	}
-	return "unknown"
-}
-
-// machine names the processor and how many of its cores there are.
-func machine() string {
-	name := runtime.GOARCH
-	if b, err := os.ReadFile("/proc/cpuinfo"); err == nil {
-		for line := range strings.Lines(string(b)) {
-			if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "model name" {
-				name = strings.TrimSpace(value)
-				break
-			}
-		}
-	}
-	return fmt.Sprintf("%s, %d cores, %s", name, runtime.NumCPU(), runtime.GOOS)
 }
