@@ -78,6 +78,15 @@ func changes() map[string]change {
 				t.Errorf("the damaged file is not kept: %v", kept)
 			}
 		}},
+		"recover without the tree": {func(t *testing.T, dir string) {
+			some(t, dir)
+			b := image(t, dir)
+			clear(b[:2*os.Getpagesize()])
+			lay(t, dir, b)
+		}, func(dir string) error {
+			_, err := Recover(context.Background(), dir, Options{})
+			return err
+		}, 12, nil},
 		"backup": {some, with(func(ctx context.Context, s *Store) error {
 			_, err := s.Backup(ctx, filepath.Join(filepath.Dir(s.Path()), "backup.zip"), "v1")
 			return err

@@ -44,8 +44,13 @@ func Recover(ctx context.Context, dir string, o Options) (*Recovery, error) {
 			return &tool.Error{Code: tool.Unavailable, Op: "recover", Msg: s.path + " was replaced meanwhile", Hint: "look whether it is still damaged", Err: err}
 		}
 		saved := s.salvage(ctx, db)
+		if unopened(saved.err) {
+			return saved.err
+		}
 		if saved.err != nil || slices.ContainsFunc(saved.Damaged, func(d Damage) bool { return d.Kind == "bucket" || d.Kind == "page" }) {
-			saved.scan(s.path)
+			if err := saved.scan(s.path); err != nil {
+				return s.explain(err)
+			}
 		}
 		beside, err := s.build(func(tx *bolt.Tx) error { return s.refill(tx, saved, s.numbersOf(db)) })
 		if err != nil {

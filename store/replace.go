@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -119,7 +120,8 @@ func duplicate(from, to string) error {
 }
 
 // exclusive runs fn under the exclusive lock of the store's file, if there is one and it can be locked. Where it cannot, because it is
-// damaged, fn runs without, with a nil db. Timeout means that someone is at work in it, and fn has not run.
+// damaged, fn runs without, with a nil db. Timeout means that someone is at work in it, and fn has not run; nor has it if the file could
+// not be opened.
 func (s *Store) exclusive(ctx context.Context, fn func(db *bolt.DB) error) error {
 	if _, err := os.Stat(s.path); errors.Is(err, os.ErrNotExist) {
 		return fn(nil)
@@ -129,10 +131,17 @@ func (s *Store) exclusive(ctx context.Context, fn func(db *bolt.DB) error) error
 		locked = true
 		return fn(db)
 	})
-	if err == nil || locked || tool.CodeOf(err) == tool.Timeout {
+	if err == nil || locked || tool.CodeOf(err) == tool.Timeout || unopened(err) {
 		return err
 	}
 	return fn(nil)
+}
+
+// unopened reports whether a file could not be opened for a reason that may pass, such as too many open files: that says nothing about
+// what is in it.
+func unopened(err error) bool {
+	var p *fs.PathError
+	return errors.As(err, &p) && p.Op == "open" && !errors.Is(err, fs.ErrPermission)
 }
 
 // numbersOf reads the numbers of a file that may be damaged, nil if it cannot.

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,11 +23,11 @@ const (
 
 // scan reads a file page by page, without its tree, and takes what values it finds that are not known yet: for a file whose tree cannot be
 // walked. Each value proves by its checksum what it is. Some may have been removed or replaced before; of several, the newest counts
-// where that can be told.
-func (into *salvaged) scan(path string) {
-	b, err := os.ReadFile(path)
+// where that can be told. The error is of a file that cannot be opened, whose values must not be taken for lost.
+func (into *salvaged) scan(path string) error {
+	b, err := into.bytes(path)
 	if err != nil {
-		return // what was read by the tree is all there is
+		return err
 	}
 	f := &found{
 		tools: map[tool.ID]Record{}, servers: map[string]tool.Server{}, sources: map[string]SourceState{}, preferences: map[string]Preference{},
@@ -74,6 +75,27 @@ func (into *salvaged) scan(path string) {
 			into.preferences[name] = p
 		}
 	}
+	return nil
+}
+
+// bytes reads a file from a disk that may fail: what cannot be read of it is zero, and noted as damaged.
+func (into *salvaged) bytes(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // only read from
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	b := make([]byte, info.Size())
+	for at := 0; at < len(b); at += mostPageSize {
+		if _, err := f.ReadAt(b[at:min(at+mostPageSize, len(b))], int64(at)); err != nil {
+			into.Damaged = append(into.Damaged, Damage{Kind: "page", Key: strconv.Itoa(at / os.Getpagesize()), Err: err})
+		}
+	}
+	return b, nil
 }
 
 // found is what a scan found.
