@@ -76,8 +76,8 @@ func describeTool(b *strings.Builder, set *tool.Set, t *tool.Tool, name string) 
 		b.WriteString(" " + facts)
 	}
 	b.WriteByte('\n')
-	if t.Warning != "" {
-		b.WriteString("Warning: " + t.Warning + ".\n")
+	if caution := tool.Caution(t.Warning); caution != "" {
+		b.WriteString(caution + "\n")
 	}
 	if text := strings.TrimSpace(t.Description); text != "" {
 		b.WriteString(tool.Clip(text, maxDescription) + "\n")

@@ -114,7 +114,7 @@ func toolsAsData(set *tool.Set, tools []*tool.Tool) string {
 		for _, p := range params[:min(len(params), maxBatchParams)] {
 			names = append(names, p.Name)
 		}
-		entry := object{{"tool", encode(t.ID())}, {"called", encode(listedName(set, t))}, {"description", encode(tool.Clip(t.Description, maxBatchText))}}
+		entry := object{{"tool", encode(t.ID())}, {"called", encode(listedName(set, t))}, {"description", encode(t.Cautioned(tool.Clip(t.Description, maxBatchText)))}}
 		if len(names) > 0 {
 			entry = append(entry, member{"parameters", encode(names)})
 		}

@@ -127,7 +127,7 @@ func (f *fixture) match(text string, q tool.Query) []tool.Hit {
 		if n == 0 {
 			continue
 		}
-		h := tool.Hit{ID: t.ID(), Name: t.Name, Server: t.Server, Exposed: set.Exposed(t.ID()), Summary: t.Summary, Category: t.Category, Score: float64(n) / float64(len(words)), Tool: t}
+		h := tool.Hit{ID: t.ID(), Name: t.Name, Server: t.Server, Exposed: set.Exposed(t.ID()), Summary: t.Summary, Category: t.Category, Warning: t.Warning, Score: float64(n) / float64(len(words)), Tool: t}
 		switch q.Detail {
 		case tool.DetailSchema:
 			h.Schema = t.InputSchema

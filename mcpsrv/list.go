@@ -81,6 +81,9 @@ func listSummary(t *tool.Tool) string {
 	if t.Deprecated != "" {
 		b.WriteString(" [deprecated]")
 	}
+	if caution := tool.Caution(t.Warning); caution != "" {
+		b.WriteString("\n  " + caution)
+	}
 	return b.String()
 }
 

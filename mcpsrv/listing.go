@@ -162,7 +162,7 @@ func (l *listing) with(set *tool.Set, ids []tool.ID) *listing {
 // wireOf is a tool as it is listed in full.
 func wireOf(set *tool.Set, t *tool.Tool) wireTool {
 	return wireTool{
-		Name: listedName(set, t), Title: t.Title, Description: cmp.Or(t.Description, t.Summary),
+		Name: listedName(set, t), Title: t.Title, Description: t.Cautioned(cmp.Or(t.Description, t.Summary)),
 		InputSchema: orElse(t.InputSchema, objectSchema), OutputSchema: orElse(t.OutputSchema, nil),
 		Annotations: t.Annotations, Icons: orElse(t.Icons, nil), Meta: orElse(t.Meta, nil),
 	}
@@ -170,7 +170,7 @@ func wireOf(set *tool.Set, t *tool.Tool) wireTool {
 
 // stubOf is a tool as it is listed in lazy mode.
 func stubOf(set *tool.Set, t *tool.Tool) wireTool {
-	return wireTool{Name: listedName(set, t), Description: oneLine(cmp.Or(t.Summary, tool.DeriveSummary(t.Description))), InputSchema: objectSchema}
+	return wireTool{Name: listedName(set, t), Description: t.Cautioned(oneLine(cmp.Or(t.Summary, tool.DeriveSummary(t.Description)))), InputSchema: objectSchema}
 }
 
 // listedName is the name under which clients call t.

@@ -149,6 +149,9 @@ func writeHit(b *strings.Builder, h *tool.Hit, detail tool.Detail) {
 		}
 		b.WriteString(", " + score(h.Score) + failing(h) + "]" + also(h) + "\n")
 	}
+	if caution := tool.Caution(h.Warning); caution != "" {
+		b.WriteString("  " + caution + "\n")
+	}
 	if h.Schema != nil {
 		b.WriteString("  input: " + compact(encode(h.Schema)) + "\n")
 	}

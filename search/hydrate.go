@@ -32,7 +32,7 @@ func hit(snap *index.Snapshot, i int, detail tool.Detail) tool.Hit {
 	if detail == tool.DetailName {
 		return h
 	}
-	h.Summary = t.Summary
+	h.Summary, h.Warning = t.Summary, t.Warning
 	switch detail {
 	case tool.DetailSignature:
 		h.Signature = snap.Set().Signature(i)
@@ -54,7 +54,7 @@ func cost(hits []tool.Hit) int {
 	for i := range hits {
 		h := &hits[i]
 		n += perHit
-		for _, s := range []string{h.Name, h.Server, h.Exposed, h.Summary, h.Category, h.Signature} {
+		for _, s := range []string{h.Name, h.Server, h.Exposed, h.Summary, h.Warning, h.Category, h.Signature} {
 			n += utf8.RuneCountInString(s)
 		}
 		for _, also := range h.Also {

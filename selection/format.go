@@ -27,7 +27,7 @@ type Written struct {
 // is of code Invalid and tells which rule the tool cannot be made to keep.
 func Write(t *tool.Tool, exposed string, f tool.Format) (Written, error) {
 	out := Written{Name: exposed}
-	description := cmp.Or(t.Description, t.Summary, t.Title, t.Name)
+	description := t.Cautioned(cmp.Or(t.Description, t.Summary, t.Title, t.Name))
 	root := rootSchema(t.InputSchema)
 	var body object
 	switch f {
@@ -67,8 +67,8 @@ func mcpTool(t *tool.Tool, exposed string, root object) object {
 	if t.Title != "" {
 		body = append(body, member{"title", t.Title})
 	}
-	if t.Description != "" {
-		body = append(body, member{"description", t.Description})
+	if description := t.Cautioned(t.Description); description != "" {
+		body = append(body, member{"description", description})
 	}
 	body = append(body, member{"inputSchema", root})
 	if out, err := parse(t.OutputSchema); err == nil {

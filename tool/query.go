@@ -132,6 +132,7 @@ type Hit struct {
 	Exposed   string   `json:"exposed"` // the name under which clients may call it directly
 	Summary   string   `json:"summary,omitempty"`
 	Category  string   `json:"category,omitempty"`
+	Warning   string   `json:"warning,omitempty"` // the Warning of the tool; "" at DetailName, where nothing is said of it
 	Also      []string `json:"also,omitempty"`    // exposed names of the same tool on other servers, which take no place of their own; the best few
 	Failed    bool     `json:"failed,omitempty"`  // its server could not be started last, or ended since
 	Confirm   bool     `json:"confirm,omitempty"` // a call of it needs to be confirmed by a person

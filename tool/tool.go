@@ -79,6 +79,28 @@ func (t *Tool) ReadOnly() bool {
 	return t.Annotations != nil && t.Annotations.ReadOnlyHint != nil && *t.Annotations.ReadOnlyHint
 }
 
+// Caution is the line that stands with what a suspicious tool says of itself, wherever that is handed to a client. It is "" for the
+// Warning of a tool that is not suspicious.
+func Caution(warning string) string {
+	if warning == "" {
+		return ""
+	}
+	return "Warning: " + warning + "."
+}
+
+// Cautioned puts the Caution, where there is one, on a line of its own before text, which is the tool's description or a part of it: so
+// a model reads it first, and a client that shortens descriptions keeps it.
+func (t *Tool) Cautioned(text string) string {
+	switch caution := Caution(t.Warning); {
+	case caution == "":
+		return text
+	case text == "":
+		return caution
+	default:
+		return caution + "\n" + text
+	}
+}
+
 // Hash is the SHA-256 of everything in a tool that a client or a search can see.
 type Hash [sha256.Size]byte
 

@@ -133,6 +133,9 @@ func hitTable(w io.Writer, hits []tool.Hit, confident bool, advice *tool.Advice)
 		case h.Schema != nil:
 			about = fmt.Sprintf("%s", h.Schema)
 		}
+		if h.Warning != "" {
+			about = "(suspicious) " + about
+		}
 		rows[i] = []string{fmt.Sprintf("%.2f", h.Score), h.Name, h.Server, h.Category, about}
 	}
 	if !confident {
@@ -147,6 +150,9 @@ func hitTable(w io.Writer, hits []tool.Hit, confident bool, advice *tool.Advice)
 		return err
 	}
 	for _, h := range hits {
+		if h.Warning != "" {
+			fmt.Fprintf(w, "%s: warning: %s\n", printable(h.Exposed), h.Warning)
+		}
 		if len(h.Also) > 0 {
 			fmt.Fprintf(w, "%s is also %s\n", printable(h.Exposed), printable(strings.Join(h.Also, ", ")))
 		}
