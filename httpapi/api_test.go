@@ -127,7 +127,7 @@ func newFixture(t *testing.T, change func(*Options)) *fixture {
 	return f
 }
 
-// do sends a request, marked as our own; a body makes it JSON.
+// do sends a request, marked as our own; a body makes it JSON. It holds the answer to the description of the operation.
 func (f *fixture) do(method, target, body string, headers ...string) *httptest.ResponseRecorder {
 	f.t.Helper()
 	var r io.Reader
@@ -150,6 +150,7 @@ func (f *fixture) do(method, target, body string, headers ...string) *httptest.R
 	}
 	w := httptest.NewRecorder()
 	f.Handler().ServeHTTP(w, req)
+	f.described(req, w)
 	return w
 }
 

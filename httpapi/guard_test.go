@@ -27,10 +27,10 @@ func TestEveryCode(t *testing.T) {
 	for _, code := range tool.Codes() {
 		t.Run(code.String(), func(t *testing.T) {
 			f := newFixture(t, nil)
-			f.found = func(context.Context, tool.Query) (*tool.Result, error) {
-				return nil, fmt.Errorf("search: %w", &tool.Error{Code: code, Op: "op", Msg: "the message", Hint: "the hint", Err: errors.New("secret cause")})
+			f.answer = func(context.Context, tool.Call) (*tool.CallResult, error) {
+				return nil, fmt.Errorf("call: %w", &tool.Error{Code: code, Op: "op", Msg: "the message", Hint: "the hint", Err: errors.New("secret cause")})
 			}
-			w := f.do("GET", "/search?q=a", "")
+			w := f.do("POST", "/api/tools/files/read_file/call", "{}")
 			p := problem(t, w)
 			if w.Code != want[code] || p.Code != code.String() {
 				t.Errorf("status %d, code %q, want %d and %q", w.Code, p.Code, want[code], code)

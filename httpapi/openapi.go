@@ -25,8 +25,9 @@ type (
 		Version     string `json:"version"`
 	}
 	components struct {
-		Schemas  map[string]*jsonschema.Schema `json:"schemas"`
-		Security map[string]map[string]string  `json:"securitySchemes,omitempty"`
+		Schemas   map[string]*jsonschema.Schema `json:"schemas"`
+		Responses map[string]content            `json:"responses"`
+		Security  map[string]map[string]string  `json:"securitySchemes,omitempty"`
 	}
 	operation struct {
 		ID         string                 `json:"operationId"`
@@ -43,10 +44,17 @@ type (
 		Required    bool               `json:"required,omitempty"`
 		Schema      *jsonschema.Schema `json:"schema"`
 	}
+	// content is a body of a request, or an answer, or refers to one.
 	content struct {
-		Description string               `json:"description,omitempty"`
-		Required    bool                 `json:"required,omitempty"`
-		Content     map[string]mediaType `json:"content"`
+		Ref         string                  `json:"$ref,omitempty"`
+		Description string                  `json:"description,omitempty"`
+		Required    bool                    `json:"required,omitempty"`
+		Headers     map[string]answerHeader `json:"headers,omitempty"`
+		Content     map[string]mediaType    `json:"content,omitempty"`
+	}
+	answerHeader struct {
+		Description string             `json:"description"`
+		Schema      *jsonschema.Schema `json:"schema"`
 	}
 	mediaType struct {
 		Schema *jsonschema.Schema `json:"schema"`
@@ -62,7 +70,7 @@ func describe(routes []route, o Options, guarded bool) ([]byte, error) {
 			Description: "Finds the right tool for an agent, and calls it. MCP is served at " + mcpPath + ".",
 		},
 		Paths:      map[string]map[string]operation{},
-		Components: components{Schemas: map[string]*jsonschema.Schema{}},
+		Components: components{Schemas: map[string]*jsonschema.Schema{}, Responses: map[string]content{}},
 	}
 	if guarded {
 		d.Security = []map[string][]string{{"token": {}}}
@@ -71,6 +79,9 @@ func describe(routes []route, o Options, guarded bool) ([]byte, error) {
 	problem, err := d.schema(reflect.TypeFor[Problem]())
 	if err != nil {
 		return nil, err
+	}
+	for _, o := range outcomes() {
+		d.Components.Responses[o.name()] = o.describe(problem)
 	}
 	for _, r := range routes {
 		op, err := d.operation(r, problem)
@@ -94,6 +105,11 @@ func (d *document) operation(r route, problem *jsonschema.Schema) (operation, er
 		"200":     {Description: "It is done.", Content: map[string]mediaType{"application/json": {good}}},
 		"default": {Description: "It is not, and why.", Content: map[string]mediaType{"application/problem+json": {problem}}},
 	}}
+	for _, o := range outcomes() {
+		if o.of == nil || o.of(r) {
+			op.Responses[o.name()] = content{Ref: "#/components/responses/" + o.name()}
+		}
+	}
 	for _, path := range open {
 		if r.path == path {
 			op.Security = &[]map[string][]string{}

@@ -21,7 +21,7 @@ type Problem struct {
 	Title  string `json:"title" jsonschema:"the status in words"`
 	Status int    `json:"status"`
 	Detail string `json:"detail,omitempty" jsonschema:"what is wrong, naming the thing"`
-	Code   string `json:"code" jsonschema:"what kind of error it is, for programs: invalid, not_found, denied, unavailable, timeout, internal, unauthorized, rate_limited, method_not_allowed, precondition_failed, too_large, unsupported_media_type"`
+	Code   string `json:"code" jsonschema:"what kind of error it is, for programs: invalid, not_found, denied, unavailable, timeout, internal, unauthorized, rate_limited, method_not_allowed, precondition_failed, too_large, unsupported_media_type, confirmation_required"`
 	Hint   string `json:"hint,omitempty" jsonschema:"what to do about it"`
 	// RequestID finds the request in the log.
 	RequestID string `json:"requestId,omitempty" jsonschema:"the id of the request, as in the log"`

@@ -242,7 +242,13 @@ type openAPI struct {
 			Content map[string]struct{ Schema apiSchema }
 		}
 	}
-	Components struct{ Schemas map[string]apiSchema }
+	Components struct {
+		Schemas   map[string]apiSchema
+		Responses map[string]struct {
+			Description string
+			Headers     map[string]struct{}
+		}
+	}
 }
 
 type apiSchema struct {
@@ -302,7 +308,7 @@ func (d openAPI) page() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# HTTP API\n\n%s\n", generated)
 	b.WriteString("Every operation of [openapi.json](openapi.json), which a running server gives at `/openapi.json`. What holds for all of them, tokens, errors\n" +
-		"and limits, is in [http.md](http.md). An error is a [Problem](#problem).\n")
+		"and limits, is in [http.md](http.md). An error is a [Problem](#problem).\n" + d.outcomes())
 	for _, path := range slices.Sorted(maps.Keys(d.Paths)) {
 		for _, method := range slices.Sorted(maps.Keys(d.Paths[path])) {
 			op := d.Paths[path][method]
@@ -329,6 +335,34 @@ func (d openAPI) page() string {
 	for _, name := range slices.Sorted(maps.Keys(d.Components.Schemas)) {
 		fmt.Fprintf(&b, "\n## %s\n\n| field | type | |\n|---|---|---|\n", name)
 		d.Components.Schemas[name].writeFields(&b, "")
+	}
+	return b.String()
+}
+
+// outcomes writes a row for each status other than 200, with the operations that are answered so where those are few.
+func (d openAPI) outcomes() string {
+	var b strings.Builder
+	b.WriteString("\n| status | headers | when | of |\n|---|---|---|---|\n")
+	for _, status := range slices.Sorted(maps.Keys(d.Components.Responses)) {
+		var of []string
+		all := 0
+		for _, path := range slices.Sorted(maps.Keys(d.Paths)) {
+			for _, method := range slices.Sorted(maps.Keys(d.Paths[path])) {
+				all++
+				if _, ok := d.Paths[path][method].Responses[status]; ok {
+					of = append(of, fmt.Sprintf("`%s %s`", strings.ToUpper(method), path))
+				}
+			}
+		}
+		where := strings.Join(of, ", ")
+		if len(of) == all {
+			where = "all"
+		} else if len(of) > 3 {
+			where = fmt.Sprintf("%d operations", len(of))
+		}
+		o := d.Components.Responses[status]
+		headers := strings.Join(slices.Sorted(maps.Keys(o.Headers)), ", ")
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", status, headers, o.Description, where)
 	}
 	return b.String()
 }
