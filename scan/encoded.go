@@ -30,7 +30,7 @@ func (w *work) encoded(x text) {
 	}
 	n := 0
 	for _, t := range w.words { // of phrases, which comes before
-		if t.class&rotated != 0 {
+		if t.meets(&rotated) {
 			n++
 		}
 	}

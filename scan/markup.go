@@ -90,14 +90,14 @@ func (w *work) suspicious(inner string) bool {
 	n := 0
 	var has classes
 	for _, t := range split(inner, nil) {
-		has |= t.class
+		has.add(&t.classes)
 	}
-	for _, c := range []classes{model, person, must | not, sends | passes | calls, ignores, tells | covertly, private | secrets, prior, orders} {
-		if has&c != 0 {
+	for i := range veiled {
+		if has.meets(&veiled[i]) {
 			n++
 		}
 	}
-	return n >= 3 || has&private != 0 || has&(ai|person) != 0 && n >= 2
+	return n >= 3 || has.meets(&private) || has.meets(&spoken) && n >= 2
 }
 
 // excerptOf puts a piece of a text on one line, with what is invisible written out.

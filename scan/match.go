@@ -8,8 +8,8 @@ import (
 
 // phrases looks for the patterns in each sentence of a text.
 func (w *work) phrases(x text) {
-	w.param = 0
-	if x.place == parameter && w.nameOf(x.field)&secrets != 0 {
+	w.param = classes{}
+	if x.place == parameter && w.nameOf(x.field).meets(&secrets) {
 		w.param = logs
 	}
 	said := x.text
@@ -31,50 +31,52 @@ func (w *work) phrases(x text) {
 func (w *work) sentence(x text, said string, words []token) {
 	var has classes
 	for _, t := range words {
-		has |= t.class
+		has.add(&t.classes)
 	}
-	if has == 0 {
+	if has == (classes{}) {
 		return
 	}
-	for i := range program {
-		c := &program[i]
-		if !c.places[x.place] || w.about(c.rule)&c.off != 0 || !c.possible(has) || has&c.unless != 0 && c.cleared(said, words) {
+	for i := range lexicon.program {
+		c := &lexicon.program[i]
+		if !has.holds(&c.need) || !c.places[x.place] || !c.possible(&has) || c.off.meets(w.about(c.rule)) || has.meets(&c.unless) && c.cleared(words) {
 			continue
 		}
-		if c.match(said, words) {
+		if c.match(words) {
 			w.add(c.rule, x.field, sentenceOf(said, words))
 		}
 	}
 	if x.place != key {
-		w.addressed(x, said, words, has)
+		w.addressed(x, said, words, &has)
 	}
 }
 
 // about returns what the tool is about, as far as a rule believes it: a tool that names its subject in its description may ask for it in a
 // parameter, but only its name lets it speak of sending it.
-func (w *work) about(rule string) classes {
+func (w *work) about(rule string) *classes {
 	if rule == "request" {
-		return w.topic | w.param
+		both := w.topic
+		both.add(&w.param)
+		return &both
 	}
-	return w.named
+	return &w.named
 }
 
 // nameOf returns what the name of the parameter says that a field describes: one that is called a password asks for it openly.
-func (w *work) nameOf(field string) classes {
+func (w *work) nameOf(field string) *classes {
 	name := strings.TrimSuffix(field, ".description")
 	name = name[strings.LastIndexByte(name, '.')+1:]
 	var out classes
 	w.words = split(spaced(name), w.words)
 	for _, t := range w.words {
-		out |= t.class
+		out.add(&t.classes)
 	}
-	return out
+	return &out
 }
 
 // possible reports whether a sentence with these classes can match.
-func (c *compiled) possible(has classes) bool {
+func (c *compiled) possible(has *classes) bool {
 	for i := range c.steps {
-		if s := &c.steps[i]; s.class&has == 0 && len(s.words) == 0 {
+		if !c.steps[i].class.meets(has) {
 			return false
 		}
 	}
@@ -83,12 +85,12 @@ func (c *compiled) possible(has classes) bool {
 
 // cleared reports whether a word that makes the pattern harmless stands before all of it: what quotes an order comes first, and "for
 // example" behind an order makes it none the less one.
-func (c *compiled) cleared(said string, words []token) bool {
+func (c *compiled) cleared(words []token) bool {
 	for _, t := range words {
-		if t.class&c.unless != 0 {
+		if t.meets(&c.unless) {
 			return true
 		}
-		if c.steps[0].takes(said, t) {
+		if t.meets(&c.steps[0].class) {
 			return false
 		}
 	}
@@ -100,13 +102,16 @@ const maxSteps = 8
 
 // match reports whether the words hold the pattern. Of all beginnings of it that end at some word the last one is kept, since what may
 // follow depends on nothing else; so the time is that of words times steps.
-func (c *compiled) match(said string, words []token) bool {
+func (c *compiled) match(words []token) bool {
+	if c.within > 0 {
+		return c.matchNear(words)
+	}
 	var reached [maxSteps]int // one more than the position
 	last := len(c.steps) - 1
 	for i, t := range words {
 		for k := last; k >= 0; k-- {
 			s := &c.steps[k]
-			if k > 0 && (reached[k-1] == 0 || i-reached[k-1] > s.gap) || !s.takes(said, t) {
+			if k > 0 && (reached[k-1] == 0 || i-reached[k-1] > s.gap) || !t.meets(&s.class) {
 				continue
 			}
 			if k == last {
@@ -118,29 +123,53 @@ func (c *compiled) match(said string, words []token) bool {
 	return false
 }
 
-func (s *step) takes(said string, t token) bool {
-	if t.class&s.class != 0 {
-		return true
-	}
-	for _, w := range s.words {
-		if len(w) == int(t.end-t.start) && strings.EqualFold(w, said[t.start:t.end]) {
+// matchNear reports whether the words hold those of the pattern near one another, in any order, each step by another word.
+func (c *compiled) matchNear(words []token) bool {
+	var at [maxSteps]int // one more than the position
+	for i, t := range words {
+		fresh := false
+		for k := range c.steps {
+			// A word that could be of two steps is left to the one that has waited longer.
+			if t.meets(&c.steps[k].class) && (!fresh || at[k] == 0) {
+				if fresh = true; k > 0 && at[k-1] == i+1 && at[k] != 0 {
+					continue
+				}
+				at[k] = i + 1
+			}
+		}
+		if fresh && c.near(&at, i) {
 			return true
 		}
 	}
 	return false
 }
 
+// near reports whether all steps were met not too long before i, by different words.
+func (c *compiled) near(at *[maxSteps]int, i int) bool {
+	for k := range c.steps {
+		if at[k] == 0 || i-at[k] >= c.within {
+			return false
+		}
+		for o := range k {
+			if at[o] == at[k] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // addressed finds words to the model itself: "assistant: …", "note to AI agents: …", "dear assistant, …".
-func (w *work) addressed(x text, said string, words []token, has classes) {
-	if has&ai == 0 || has&(ignores|tells|telling|covertly|sends|private|secrets|safety|consent|person|nothing|role) == 0 && (has&request == 0 || has&must == 0) {
+func (w *work) addressed(x text, said string, words []token, has *classes) {
+	if !has.meets(&ai) || !has.meets(&orderly) && !has.holds(&asking) {
 		return
 	}
 	for i, t := range words {
-		if t.class&model == 0 || int(t.end) >= len(said) {
+		if !t.meets(&model) || int(t.end) >= len(said) {
 			continue
 		}
 		opens := i == 0 || strings.IndexByte("([{*#>", before1(said, int(t.start))) >= 0
-		if c := said[t.end]; (c == ',' || c == ':') && t.class&ai != 0 && (opens || spokenTo(said, words[:i])) || c == ':' && i > 0 && spokenTo(said, words[:i]) {
+		if c := said[t.end]; (c == ',' || c == ':') && t.meets(&ai) && (opens || spokenTo(said, words[:i])) || c == ':' && i > 0 && spokenTo(said, words[:i]) {
 			w.add("addressed", x.field, sentenceOf(said, words))
 			return
 		}
@@ -181,7 +210,7 @@ func (w *work) topicOf(t *tool.Tool) (named, topic classes) {
 		}
 		w.words = split(s, w.words)
 		for _, word := range w.words {
-			topic |= word.class
+			topic.add(&word.classes)
 		}
 		if i < 3 {
 			named = topic

@@ -1,18 +1,12 @@
 package scan
 
-import (
-	"slices"
-	"strconv"
-	"strings"
-)
-
 // pattern is a succession of words in one sentence that makes a finding.
 type pattern struct {
 	rule   string
 	at     []place // where it counts; nil means everywhere but in names
 	steps  string  // classes, or words in quotes, with how many words may lie between two; | separates choices
-	unless classes // in the sentence, before the first of the steps
-	off    classes // of what the tool is about
+	unless string  // in the sentence, before the first of the steps
+	off    string  // of what the tool is about
 }
 
 // nouns are the places where naming a thing is asking for it.
@@ -22,10 +16,10 @@ func nouns() []place { return []place{parameter, key} }
 // words of the lexicon are in the latter.
 func orderPatterns() []pattern {
 	return []pattern{
-		{rule: "override", steps: "ignores 4 prior 4 orders|prompt|told|talk", unless: quoting},
-		{rule: "override", steps: "ignores 4 orders 3 prior", unless: quoting},
-		{rule: "override", steps: "prior 3 orders 4 ignores", unless: quoting},
-		{rule: "override", steps: "ignores 1 all 2 orders|prompt", unless: quoting},
+		{rule: "override", steps: "ignores 4 prior 4 orders|prompt|told|talk", unless: "quoting"},
+		{rule: "override", steps: "ignores 4 orders 3 prior", unless: "quoting"},
+		{rule: "override", steps: "prior 3 orders 4 ignores", unless: "quoting"},
+		{rule: "override", steps: "ignores 1 all 2 orders|prompt", unless: "quoting"},
 		{rule: "override", steps: "ignores 3 'your' 3 safety|orders"},
 		{rule: "override", steps: "ignores 1 every 4 told|before"},
 		{rule: "override", steps: "plays 3 prior 3 orders"},
@@ -36,7 +30,7 @@ func orderPatterns() []pattern {
 		{rule: "override", steps: "'disable' 2 consent"},
 		{rule: "override", steps: "'whatever' 2 prior 2 orders"},
 
-		{rule: "conceal", steps: "not 3 tells 5 person", unless: quoting},
+		{rule: "conceal", steps: "not 3 tells 5 person", unless: "quoting"},
 		{rule: "conceal", steps: "person 2 must 1 not 3 'told'|'informed'|'notified'"},
 		{rule: "conceal", steps: "not 2 telling 4 person"},
 		{rule: "conceal", steps: "not 3 tells 3 orders"},
@@ -55,7 +49,7 @@ func orderPatterns() []pattern {
 
 		{rule: "obey", steps: "orders 8 must 2 'followed'|'obeyed'|'executed'"},
 		{rule: "obey", steps: "'treat' 3 orders 8 person"},
-		{rule: "obey", at: []place{described, parameter, value}, steps: "follows 2 orders 5 results", unless: not},
+		{rule: "obey", at: []place{described, parameter, value}, steps: "follows 2 orders 5 results", unless: "not"},
 		{rule: "obey", steps: "'new' 0 orders 2 ai"},
 		{rule: "obey", steps: "ai 3 must 3 sends|follows|tells 6 orders|person|results|private"},
 		{rule: "obey", steps: "'approve' 3 calls|'calls' 3 not"},
@@ -68,24 +62,24 @@ func orderPatterns() []pattern {
 
 // greedPatterns lists what asks for more than a tool needs, and claims to come first.
 func greedPatterns() []pattern {
-	talks := chats | talk | prompt
+	talks := "chats|talk|prompt"
 	return []pattern{
 		{rule: "secrets", steps: "before|must 6 reads|passes|sends|'use' 6 private"},
 		{rule: "secrets", steps: "reads 7 private 12 passes|sends|'here'"},
 		{rule: "secrets", steps: "sends|passes|'use' 5 private 6 'as'|'so'|'here'|'with'|'along'|'into'"},
-		{rule: "secrets", steps: "contents 3 private", unless: quoting},
+		{rule: "secrets", steps: "contents 3 private", unless: "quoting"},
 		{rule: "secrets", steps: "reads 5 environ 10 passes|sends"},
 		{rule: "secrets", steps: "must 4 contents 2 private"},
 		{rule: "secrets", steps: "'once' 3 'copied' 2 private"},
-		{rule: "secrets", steps: "reads|passes|sends 2 person 3 secrets|personal", off: logs},
+		{rule: "secrets", steps: "reads|passes|sends 2 person 3 secrets|personal", off: "logs"},
 
-		{rule: "exfiltrate", steps: "sends|passes|tells 4 all|history 4 talk|'said'", off: chats},
-		{rule: "exfiltrate", steps: "sends|passes|tells 4 talk 1 history|earlier", off: chats},
-		{rule: "exfiltrate", steps: "sends|tells|reads|passes|'discloses' 3 system 0 prompt|orders|'messages'", unless: quoting, off: chats},
-		{rule: "exfiltrate", steps: "sends|tells|reads 2 'your'|'its' 2 system|prompt", unless: quoting},
+		{rule: "exfiltrate", steps: "sends|passes|tells 4 all|history 4 talk|'said'", off: "chats"},
+		{rule: "exfiltrate", steps: "sends|passes|tells 4 talk 1 history|earlier", off: "chats"},
+		{rule: "exfiltrate", steps: "sends|tells|reads|passes|'discloses' 3 system 0 prompt|orders|'messages'", unless: "quoting", off: "chats"},
+		{rule: "exfiltrate", steps: "sends|tells|reads 2 'your'|'its' 2 system|prompt", unless: "quoting"},
 		{rule: "exfiltrate", steps: "sends 3 all|every 14 address"},
-		{rule: "exfiltrate", steps: "talk 1 history 4 sends|passes", off: chats},
-		{rule: "exfiltrate", steps: "passes 4 person 4 personal", off: logs},
+		{rule: "exfiltrate", steps: "talk 1 history 4 sends|passes", off: "chats"},
+		{rule: "exfiltrate", steps: "passes 4 person 4 personal", off: "logs"},
 
 		{rule: "request", at: nouns(), steps: "all|history 4 talk", off: talks},
 		{rule: "request", at: nouns(), steps: "talk 2 history|earlier", off: talks},
@@ -95,10 +89,10 @@ func greedPatterns() []pattern {
 		{rule: "request", at: nouns(), steps: "system 0 prompt", off: talks},
 		{rule: "request", at: nouns(), steps: "prompt 3 'which' 3 'configured'"},
 		{rule: "request", at: nouns(), steps: "'your' 2 system 1 prompt|orders"},
-		{rule: "request", at: nouns(), steps: "environ 0 'variables' 4 'host'|'machine'|'system'|person|your", off: runs},
-		{rule: "request", at: nouns(), steps: "person 0 's' 2 secrets", off: logs},
-		{rule: "request", at: nouns(), steps: "secrets 3 'of' 2 person", off: logs},
-		{rule: "request", at: nouns(), steps: "secrets 6 told", off: logs},
+		{rule: "request", at: nouns(), steps: "environ 0 'variables' 4 'host'|'machine'|'system'|person|your", off: "runs"},
+		{rule: "request", at: nouns(), steps: "person 0 's' 2 secrets", off: "logs"},
+		{rule: "request", at: nouns(), steps: "secrets 3 'of' 2 person", off: "logs"},
+		{rule: "request", at: nouns(), steps: "secrets 6 told", off: "logs"},
 		{rule: "request", at: nouns(), steps: "personal 8 'you' 0 'know'"},
 		{rule: "request", at: nouns(), steps: "contents 3 private"},
 		{rule: "request", at: nouns(), steps: "contents 8 private"},
@@ -111,7 +105,7 @@ func greedPatterns() []pattern {
 		{rule: "request", at: nouns(), steps: "'contents' 5 private|'ssh'"},
 		{rule: "request", at: nouns(), steps: "person 4 'last' 0 prompt"},
 
-		{rule: "priority", steps: "before 2 other 0 tools", unless: scope},
+		{rule: "priority", steps: "before 2 other 0 tools", unless: "scope"},
 		{rule: "priority", steps: "before 3 other 4 before 3 person"},
 		{rule: "priority", steps: "tools 5 ranks 3 other"},
 		{rule: "priority", steps: "ranks 3 other 1 tools"},
@@ -122,70 +116,5 @@ func greedPatterns() []pattern {
 		{rule: "priority", steps: "after 3 other 0 tools"},
 		{rule: "priority", steps: "all 0 request 8 'through' 2 tools"},
 		{rule: "priority", steps: "calls 2 all 0 'cases'"},
-	}
-}
-
-// step is one word of a compiled pattern.
-type step struct {
-	class classes
-	words []string
-	gap   int // how many words may lie between the one before and this one
-}
-
-// compiled is a pattern ready to be matched.
-type compiled struct {
-	pattern
-	steps  []step
-	places [output + 1]bool
-}
-
-// program is all patterns, compiled. It is not written to.
-var program = func() []compiled {
-	byName := classNames()
-	var out []compiled
-	for _, p := range append(orderPatterns(), greedPatterns()...) {
-		c := compiled{pattern: p}
-		for at := range c.places {
-			c.places[at] = p.at == nil && place(at) != key || slices.Contains(p.at, place(at))
-		}
-		next := step{}
-		for i, f := range strings.Fields(p.steps) {
-			if i%2 == 1 {
-				n, err := strconv.Atoi(f)
-				if err != nil {
-					panic("scan: pattern " + p.steps + ": " + err.Error())
-				}
-				next = step{gap: n}
-				continue
-			}
-			for choice := range strings.SplitSeq(f, "|") {
-				if word, ok := strings.CutPrefix(choice, "'"); ok {
-					next.words = append(next.words, strings.TrimSuffix(word, "'"))
-				} else if class, ok := byName[choice]; ok {
-					next.class |= class
-				} else {
-					panic("scan: pattern " + p.steps + " names no class by " + choice)
-				}
-			}
-			c.steps = append(c.steps, next)
-		}
-		out = append(out, c)
-	}
-	return out
-}()
-
-// classNames tells how patterns name the classes.
-func classNames() map[string]classes {
-	return map[string]classes{
-		"ignores": ignores, "prior": prior, "orders": orders, "not": not, "nothing": nothing, "tells": tells,
-		"telling": telling, "says": says, "person": person, "ai": ai, "model": model, "must": must,
-		"sends": sends, "passes": passes, "reads": reads, "secrets": secrets, "personal": personal, "talk": talk,
-		"history": history, "system": system, "prompt": prompt, "all": all, "your": your, "before": before,
-		"after": after, "tools": tools, "other": other, "calls": calls, "covertly": covertly, "follows": follows,
-		"consent": consent, "hides": hides, "keeps": keeps, "plays": plays, "role": role, "private": private,
-		"contents": contents, "earlier": earlier, "told": told, "every": every, "files": files, "openNow": openNow,
-		"environ": environ, "address": address, "instead": instead, "ranks": ranks, "outranks": outranks, "safety": safety,
-		"quoting": quoting, "rotated": rotated, "scope": scope, "only": only, "results": results, "argument": argument,
-		"notices": notices, "request": request, "chats": chats, "runs": runs, "logs": logs,
 	}
 }

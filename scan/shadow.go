@@ -29,9 +29,9 @@ func (w *work) shadows(x text) {
 func (w *work) foreign(said string, words []token) string {
 	var has classes
 	for _, t := range words {
-		has |= t.class
+		has.add(&t.classes)
 	}
-	if has&(must|before|after|instead|not|only) == 0 {
+	if !has.meets(&ordering) {
 		return ""
 	}
 	for i, t := range words {

@@ -26,7 +26,7 @@ func (w *work) unspaced(x text) {
 	}
 	for clause := range strings.FieldsFuncSeq(x.text, func(r rune) bool { return r == '。' || r == '！' || r == '.' || r == '\n' }) {
 		for _, p := range pairs {
-			if (x.place == parameter || p.rule != "request" || strings.ContainsAny(clause, "入放传傳넣")) && (p.rule != "request" || w.topic&chats == 0) &&
+			if (x.place == parameter || p.rule != "request" || strings.ContainsAny(clause, "入放传傳넣")) && (p.rule != "request" || !w.topic.meets(&chats)) &&
 				holds(clause, p.one) && (p.other == nil || holds(clause, p.other)) {
 				w.add(p.rule, x.field, clause)
 			}

@@ -8,75 +8,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// classes is a set of meanings that a word can have for the patterns.
-type classes uint64
-
-// The classes. Words of every language that the lexicon knows are in the same ones.
-const (
-	ignores  classes = 1 << iota // to ignore, forget, override
-	prior                        // previous, earlier, above
-	orders                       // instructions, rules, guidelines
-	not                          // not, never, without
-	nothing                      // nothing, nobody
-	tells                        // to tell, mention, reveal
-	telling                      // telling, mentioning, asking
-	says                         // to say, to answer
-	person                       // the user
-	ai                           // the assistant, the AI
-	model                        // the same, the agent, the model
-	must                         // must, always, has to
-	sends                        // to send, forward, upload
-	passes                       // to pass, include, put, use
-	reads                        // to read, open, fetch
-	secrets                      // passwords, keys, tokens
-	personal                     // phone number, credit card
-	talk                         // conversation, chat, dialogue
-	history                      // history, transcript, so far
-	system                       // system, hidden, initial
-	prompt                       // prompt, message, instructions
-	all                          // all, whole, every
-	your                         // your
-	before                       // before, first, prior to
-	after                        // after, each time, whenever
-	tools                        // tool, function, server
-	other                        // other, any, every
-	calls                        // to call, use, run
-	covertly                     // secretly, silently
-	follows                      // to follow, obey, carry out
-	consent                      // confirmation, permission
-	hides                        // hidden, quiet, to conceal
-	keeps                        // to keep, remain
-	plays                        // to pretend, to act as
-	role                         // administrator, unrestricted
-	private                      // the path of a file with secrets
-	contents                     // content, lines
-	earlier                      // earlier, so far, up to now
-	told                         // said, told, asked
-	every                        // everything, whatever, what
-	files                        // files, documents
-	openNow                      // open in the editor, in the home directory
-	environ                      // environment variables
-	address                      // a URL or a mailbox
-	instead                      // instead, replaces, deprecated, broken
-	ranks                        // priority, precedence, more important
-	outranks                     // takes precedence, overrides, supersedes
-	safety                       // safety, guardrails, policy
-	quoting                      // such as, cases, detects
-	rotated                      // words of such requests in ROT13, or backwards
-	scope                        // workspace, toolset: said of one's own tools
-	only                         // only, exclusively
-	results                      // results, outputs, answers
-	argument                     // parameter, argument, field
-	notices                      // to see, learn, hear of
-	request                      // request, message, conversation of the user
-	chats                        // what a tool is about that may well ask for conversations and prompts
-	runs                         // what a tool is about that may well ask for environment variables
-	logs                         // what a tool is about that may well ask for passwords
-)
-
 // token is one word of a text.
 type token struct {
-	class      classes
+	*entry           // never nil
 	start, end int32 // in the text, of which no more than maxText is read
 	last       bool  // it ends a sentence
 }
@@ -89,14 +23,20 @@ func split(text string, out []token) []token {
 		if r >= utf8.RuneSelf {
 			r, n = utf8.DecodeRuneInString(text[i:])
 		}
-		if end, class, is := path(text, i); is {
-			out = append(out, token{class: class, start: int32(i), end: int32(end)})
+		if end, e, is := path(text, i); is {
+			out = append(out, token{entry: e, start: int32(i), end: int32(end)})
 			i = end
 			continue
 		}
 		if inWord(r) {
 			end := wordEnd(text, i)
-			out = append(out, token{class: lookUp(text[i:end]), start: int32(i), end: int32(end)})
+			t := token{entry: lookUp(text[i:end]), start: int32(i), end: int32(end)}
+			if n := len(out); n > 0 && out[n-1].next != nil && !out[n-1].last {
+				if both := out[n-1].next[t.entry]; both != nil {
+					t.entry = both
+				}
+			}
+			out = append(out, t)
 			i = end
 			continue
 		}
@@ -167,9 +107,9 @@ func wordEnd(text string, i int) int {
 const maxPath = 200
 
 // path returns the end and the classes of the path or address that begins at i, and false if there is none that matters.
-func path(text string, i int) (end int, class classes, is bool) {
+func path(text string, i int) (end int, e *entry, is bool) {
 	if k := kinds[text[i]]; k == 0 || k == inPath || i > 0 && kinds[text[i-1]] == wordByte {
-		return i, 0, false
+		return i, unknown, false
 	}
 	marked := false
 	for end = i; end < len(text) && end-i < maxPath; end++ {
@@ -183,11 +123,11 @@ func path(text string, i int) (end int, class classes, is bool) {
 		}
 	}
 	if !marked {
-		return i, 0, false
+		return i, unknown, false
 	}
 	word := strings.TrimRight(text[i:end], ".:!?*")
-	class, is = pathClass(word)
-	return i + len(word), class, is
+	e, is = pathClass(word)
+	return i + len(word), e, is
 }
 
 // endsSentence reports whether the character at i ends one: a full stop before a space, an empty line, the next point of a list.
@@ -204,26 +144,29 @@ func endsSentence(text string, i, n int, r rune) bool {
 	return false
 }
 
-// lookUp returns the classes of a word.
-func lookUp(word string) classes {
+// lookUp returns what the lexicon knows of a word.
+func lookUp(word string) *entry {
 	var buf [24]byte
 	if len(word) > 4*len(buf) {
-		return 0
+		return unknown
 	}
 	for i := range len(word) {
 		c := word[i]
 		if c >= utf8.RuneSelf {
-			return lexicon[foldWord(word)]
+			return lexicon.find(foldWord(word))
 		}
 		if i >= len(buf) {
-			return 0
+			return unknown
 		}
 		if c >= 'A' && c <= 'Z' {
 			c += 'a' - 'A'
 		}
 		buf[i] = c
 	}
-	return lexicon[string(buf[:len(word)])]
+	if e, ok := lexicon.words[string(buf[:len(word)])]; ok {
+		return e
+	}
+	return lexicon.stem(buf[:len(word)])
 }
 
 // foldWord brings a word to the form in which the lexicon has it: lower case, without accents, letters that look like Latin ones in a

@@ -1,0 +1,240 @@
+package scan
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// classes is a set of meanings that a word can have for the patterns: those of the vocabulary, and each word that a pattern quotes.
+type classes [4]uint64
+
+// meets reports whether two sets have a meaning in common.
+func (c *classes) meets(o *classes) bool {
+	return c[0]&o[0]|c[1]&o[1]|c[2]&o[2]|c[3]&o[3] != 0
+}
+
+// holds reports whether o is part of c.
+func (c *classes) holds(o *classes) bool {
+	return o[0]&^c[0]|o[1]&^c[1]|o[2]&^c[2]|o[3]&^c[3] == 0
+}
+
+func (c *classes) add(o *classes) {
+	for i := range c {
+		c[i] |= o[i]
+	}
+}
+
+// entry is what is known of a word.
+type entry struct {
+	classes
+	next map[*entry]*entry // what it is with the word behind it: "no" and "need"
+}
+
+// unknown is the entry of all words that say nothing.
+var unknown = &entry{}
+
+// stem is the beginning of words that are inflected.
+type stem struct {
+	text string
+	*entry
+}
+
+// step is one word of a compiled pattern.
+type step struct {
+	class classes
+	gap   int // how many words may lie between the one before and this one
+}
+
+// compiled is a pattern ready to be matched.
+type compiled struct {
+	pattern
+	steps       []step
+	need        classes // of steps that one meaning alone takes
+	unless, off classes
+	within      int // the words may come in any order, so many apart; 0 means in order
+	places      [output + 1]bool
+}
+
+// grammar is the vocabulary and the patterns over it.
+type grammar struct {
+	named   map[string]classes
+	words   map[string]*entry
+	stems   map[[4]byte][]stem
+	heads   [1 << 10]bool // of what stems begin with, since most words have none
+	program []compiled
+}
+
+// lexicon is the one grammar. It is not written to.
+var lexicon = newGrammar()
+
+// What code asks for by itself.
+var (
+	ai, model, secrets, logs, chats = lexicon.named["ai"], lexicon.named["model"], lexicon.named["secrets"], lexicon.named["logs"], lexicon.named["chats"]
+	private, rotated                = lexicon.named["private"], lexicon.named["rotated"]
+	orderly                         = lexicon.set("ignores|tells|telling|covertly|sends|private|secrets|safety|consent|person|nothing|role")
+	ordering                        = lexicon.set("must|before|after|instead|not|only")
+	spoken                          = lexicon.set("ai|person")
+	asking                          = lexicon.set("must|request")
+	privatePath, anAddress          = &entry{classes: private}, &entry{classes: lexicon.named["address"]}
+)
+
+// veiled is what words that are not meant to be seen speak of, when they speak to somebody.
+var veiled = []classes{
+	lexicon.set("model"), lexicon.set("person"), lexicon.set("must|not"), lexicon.set("sends|passes|calls"), lexicon.set("ignores"), lexicon.set("tells|covertly"),
+	lexicon.set("private|secrets"), lexicon.set("prior"), lexicon.set("orders"),
+}
+
+func newGrammar() *grammar {
+	g := &grammar{named: map[string]classes{}, words: map[string]*entry{}, stems: map[[4]byte][]stem{}}
+	for _, v := range vocabulary {
+		g.name(v.class)
+	}
+	for _, v := range vocabulary {
+		c := g.named[v.class]
+		for w := range strings.FieldsSeq(v.words) {
+			if text, is := strings.CutSuffix(w, "*"); is {
+				g.begins(foldWord(text), &c)
+			} else {
+				g.compound(w, &c)
+			}
+		}
+	}
+	for _, p := range slices.Concat(orderPatterns(), greedPatterns()) {
+		g.program = append(g.program, g.compile(p))
+	}
+	return g
+}
+
+// name gives a meaning its place in the sets.
+func (g *grammar) name(class string) classes {
+	c, known := g.named[class]
+	if n := len(g.named); !known {
+		c[n/64] = 1 << (n % 64)
+		g.named[class] = c
+	}
+	return c
+}
+
+// word returns the entry of a word, and makes it if there is none.
+func (g *grammar) word(folded string) *entry {
+	e := g.words[folded]
+	if e == nil {
+		e = &entry{}
+		if known := g.stem([]byte(folded)); known != unknown {
+			*e = *known
+		}
+		g.words[folded] = e
+	}
+	return e
+}
+
+// compound adds a meaning to a word, or to several that are tied together as in no+need.
+func (g *grammar) compound(words string, c *classes) {
+	var e *entry
+	for w := range strings.SplitSeq(words, "+") {
+		part := g.word(foldWord(w))
+		if e == nil {
+			e = part
+			continue
+		}
+		if e.next == nil {
+			e.next = map[*entry]*entry{}
+		}
+		if e.next[part] == nil {
+			e.next[part] = &entry{classes: part.classes, next: part.next}
+		}
+		e = e.next[part]
+	}
+	e.add(c)
+}
+
+// head is where the beginning of a word is noted.
+func head(key [4]byte) uint32 {
+	return (uint32(key[0])*131 + uint32(key[1])*31 + uint32(key[2])*7 + uint32(key[3])*257) & (1<<10 - 1)
+}
+
+// begins adds a meaning to all words with a beginning, of four bytes or more.
+func (g *grammar) begins(text string, c *classes) {
+	key := [4]byte([]byte(text))
+	g.heads[head(key)] = true
+	i := slices.IndexFunc(g.stems[key], func(s stem) bool { return s.text == text })
+	if i < 0 {
+		i = len(g.stems[key])
+		g.stems[key] = append(g.stems[key], stem{text, &entry{}})
+	}
+	g.stems[key][i].add(c)
+}
+
+// stem returns the entry of the longest beginning of a word, unknown if there is none.
+func (g *grammar) stem(word []byte) *entry {
+	if len(word) < 4 || !g.heads[head([4]byte(word))] {
+		return unknown
+	}
+	best, most := unknown, 0
+	for _, s := range g.stems[[4]byte(word)] {
+		if len(s.text) > most && len(s.text) <= len(word) && string(word[:len(s.text)]) == s.text {
+			best, most = s.entry, len(s.text)
+		}
+	}
+	return best
+}
+
+// find returns the entry of a folded word of any script.
+func (g *grammar) find(word string) *entry {
+	if e, ok := g.words[word]; ok {
+		return e
+	}
+	return g.stem([]byte(word))
+}
+
+// set returns the meanings that a pattern names, in which | separates choices and words stand in quotes.
+func (g *grammar) set(choices string) (out classes) {
+	if choices == "" {
+		return out
+	}
+	for choice := range strings.SplitSeq(choices, "|") {
+		c, known := g.named[choice]
+		if word, ok := strings.CutPrefix(choice, "'"); ok {
+			c = g.name(choice)
+			g.compound(strings.TrimSuffix(word, "'"), &c)
+		} else if !known {
+			panic("scan: no class is called " + choice)
+		}
+		out.add(&c)
+	}
+	return out
+}
+
+// compile reads a pattern.
+func (g *grammar) compile(p pattern) compiled {
+	c := compiled{pattern: p, unless: g.set(p.unless), off: g.set(p.off)}
+	for at := range c.places {
+		c.places[at] = p.at == nil && place(at) != key || slices.Contains(p.at, place(at))
+	}
+	next, fields := step{}, strings.Fields(p.steps)
+	if n, found := strings.CutPrefix(fields[0], "~"); found {
+		c.within, fields = number(n), fields[1:]
+	}
+	for i, f := range fields {
+		if c.within == 0 && i%2 == 1 {
+			next = step{gap: number(f)}
+			continue
+		}
+		next.class = g.set(f)
+		if !strings.Contains(f, "|") {
+			c.need.add(&next.class)
+		}
+		c.steps = append(c.steps, next)
+	}
+	return c
+}
+
+// number reads a number of a pattern.
+func number(s string) int {
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		panic("scan: pattern: " + err.Error())
+	}
+	return n
+}
