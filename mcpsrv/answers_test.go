@@ -112,7 +112,7 @@ func TestSearchSaysThatNothingFits(t *testing.T) {
 	f.found = func(q tool.Query) (*tool.Result, error) {
 		return &tool.Result{
 			Query: q.Text, Tokens: 40, Degraded: "the model is not loaded",
-			Tools: []tool.Hit{{ID: "files/file_info", Name: "file_info", Exposed: "file_info", Server: "files", Summary: "Tell size", Score: .04}},
+			Tools: []tool.Hit{{ID: "files/file_info", Name: "file_info", Exposed: "file_info", Server: "files", Summary: "Tell size", Score: .04, Confirm: true}},
 			Advice: &tool.Advice{
 				Message: "No tool here seems to draw; a server of astrology would.", NotUnderstood: []string{"horoscope"},
 				Kinds: []string{"astrology"}, Categories: []string{"files"},
@@ -126,7 +126,7 @@ func TestSearchSaysThatNothingFits(t *testing.T) {
 	}
 	want := "Searched by words only: the model is not loaded\n" +
 		"No tool here seems to draw; a server of astrology would. Not understood: horoscope. Nearest categories: files. 1 disabled tool might. The server x does not run. Nearest:\n" +
-		"- file_info: Tell size [files, 0.04]"
+		"- file_info: Tell size [files, 0.04, a person confirms each call]"
 	if diff := gocmp.Diff(want, text(res)); diff != "" {
 		t.Errorf("text (-want +got):\n%s", diff)
 	}
@@ -134,7 +134,7 @@ func TestSearchSaysThatNothingFits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantFacts := `{"confident":false,"degraded":"the model is not loaded","tokens":40,"tools":[{"id":"files/file_info","score":0.04}]}`
+	wantFacts := `{"confident":false,"degraded":"the model is not loaded","tokens":40,"tools":[{"confirm":true,"id":"files/file_info","score":0.04}]}`
 	if diff := gocmp.Diff(wantFacts, string(facts)); diff != "" {
 		t.Errorf("facts (-want +got):\n%s", diff)
 	}

@@ -52,8 +52,9 @@ func (s *Server) search(ctx context.Context, req *mcp.CallToolRequest, raw json.
 // searchFacts is what a program, not the model, may want to know of an answer.
 func searchFacts(res *tool.Result) json.RawMessage {
 	type scored struct {
-		ID    tool.ID `json:"id"`
-		Score float64 `json:"score"`
+		ID      tool.ID `json:"id"`
+		Score   float64 `json:"score"`
+		Confirm bool    `json:"confirm,omitempty"`
 	}
 	facts := struct {
 		Confident bool     `json:"confident"`
@@ -62,7 +63,7 @@ func searchFacts(res *tool.Result) json.RawMessage {
 		Tools     []scored `json:"tools"`
 	}{res.Confident, res.Tokens, res.Degraded, make([]scored, 0, len(res.Tools))}
 	for _, h := range res.Tools {
-		facts.Tools = append(facts.Tools, scored{h.ID, h.Score})
+		facts.Tools = append(facts.Tools, scored{h.ID, h.Score, h.Confirm})
 	}
 	return encode(facts)
 }

@@ -73,6 +73,8 @@ type basket struct {
 	most   int // tools; zero means any number
 	tokens int // likewise
 	quiet  bool
+	// confirms tells whose calls have to be confirmed; nil for none.
+	confirms func(*tool.Tool) bool
 
 	out    *tool.Selection
 	picked []tool.Selected
@@ -159,7 +161,7 @@ func (b *basket) write(q tool.SelectionQuery) {
 			b.out.LeftOut = append(b.out.LeftOut, tool.LeftOut{Name: string(s.ID), Why: reason(err)})
 			continue
 		}
-		s.Name, s.Renamed = w.Name, w.Renamed
+		s.Name, s.Renamed, s.Confirm = w.Name, w.Renamed, b.confirms != nil && b.confirms(t)
 		raw := w.JSON
 		if later := s.Source != tool.FromCore; later {
 			if q.Defer {

@@ -34,7 +34,9 @@ type Options struct {
 	Embedder  Embedder          // tells which messages mean the same; nil: those of the same text alone
 	Preferred func() *Preferred // what the profile prefers now; nil means nothing
 	Profile   string            // whose evidence of use counts
-	Core      []string          // tools that are in every selection, beside those that the catalogue always includes
+	// Confirms tells of which tools calls have to be confirmed by a person now, so that clients know; nil: of none.
+	Confirms func(*tool.Tool) bool
+	Core     []string // tools that are in every selection, beside those that the catalogue always includes
 
 	Mode           tool.SelectMode // where neither the request nor the preferences say; "" means auto
 	MaxTools       int             // likewise; zero means DefaultMaxTools
@@ -100,7 +102,7 @@ func (s *Selector) Select(ctx context.Context, q tool.SelectionQuery) (*tool.Sel
 	if set == nil {
 		set = tool.NewSet(nil, "")
 	}
-	b := &basket{set: set, sheet: s.sheetOf(set), most: q.MaxTools, tokens: q.TokenThreshold, at: map[tool.ID]int{}}
+	b := &basket{set: set, sheet: s.sheetOf(set), confirms: s.o.Confirms, most: q.MaxTools, tokens: q.TokenThreshold, at: map[tool.ID]int{}}
 	b.out = &tool.Selection{Format: q.Format, Mode: q.Mode, Confident: true, AllTools: b.sheet.tools, AllTokens: b.sheet.tokens}
 	if err := s.fill(ctx, b, q, now); err != nil {
 		return nil, err

@@ -186,6 +186,33 @@ func TestDeferredTools(t *testing.T) {
 	}
 }
 
+// TestSelectionsMark wants a selection to say of which tools calls have to be confirmed, by what holds when it is made.
+func TestSelectionsMark(t *testing.T) {
+	needs := map[tool.ID]bool{"a/tool9": true}
+	s := selectorOf(newOffice(), tool.Preferences{}, func(o *Options) {
+		o.Confirms = func(t *tool.Tool) bool { return needs[t.ID()] }
+	})
+	marked := func() (out []tool.ID) {
+		res, err := s.Select(t.Context(), tool.SelectionQuery{Message: "one"})
+		if err != nil || len(res.Selected) < 2 {
+			t.Fatalf("%v, %v", res, err)
+		}
+		for _, one := range res.Selected {
+			if one.Confirm {
+				out = append(out, one.ID)
+			}
+		}
+		return out
+	}
+	if got := marked(); len(got) != 1 || got[0] != "a/tool9" {
+		t.Errorf("marked are %v", got)
+	}
+	clear(needs)
+	if got := marked(); len(got) > 0 {
+		t.Errorf("marked are %v, and none needs to be confirmed any more", got)
+	}
+}
+
 // TestConversation follows a conversation through its turns, beside a task of it and another conversation, until it ends.
 func TestConversation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

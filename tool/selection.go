@@ -58,6 +58,7 @@ type Selected struct {
 	Source  Origin            `json:"source" jsonschema:"why it is there: core, explicit, search, cache, session, preference or all"`
 	Score   float64           `json:"score,omitempty" jsonschema:"how probably it serves the message; absent where that was not asked"`
 	Tokens  int               `json:"tokens" jsonschema:"what it costs in a plain tools/list"`
+	Confirm bool              `json:"confirm,omitempty" jsonschema:"a call of it needs to be confirmed by a person"`
 	Renamed map[string]string `json:"renamed,omitempty" jsonschema:"parameters whose names the format refuses: the new name and its own"`
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tooldex/audit"
+	"tooldex/tool"
 )
 
 // risky is a data directory with a server whose tools destroy something, and the file in which they tell of it.
@@ -113,6 +115,23 @@ func TestNoWayAroundConfirmation(t *testing.T) {
 					t.Errorf("%s %s answers %d %s", id, body, got.status, got.body)
 				}
 			}
+		}
+	}
+	// Lists, searches and selections tell beforehand, each by the rules of its profile.
+	for profile, want := range map[string][]string{"": {"erase"}, "part": {"erase"}, "lax": nil, "named": {"erase"}} {
+		got := ask(t, "POST", base+"/api/tools/select", `{"mode":"all","profile":"`+profile+`"}`, "Authorization", "Bearer "+whole)
+		var res tool.Selection
+		if err := json.Unmarshal([]byte(got.body), &res); err != nil || len(res.Selected) < 2 {
+			t.Fatalf("a selection of %q: %d %s", profile, got.status, got.body)
+		}
+		var marked []string
+		for _, one := range res.Selected {
+			if one.Confirm {
+				marked = append(marked, one.ID.Name())
+			}
+		}
+		if !slices.Equal(marked, want) {
+			t.Errorf("a selection of %q marks %v, want %v", profile, marked, want)
 		}
 	}
 	if ran := r.ran(); ran != "" {

@@ -36,6 +36,11 @@ func newSelect(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			rules, err := a.confirmRules()
+			if err != nil {
+				return err
+			}
+			x.confirms = func(view) func(*tool.Tool) bool { return rules.Needs }
 			q := tool.SelectionQuery{
 				Message: strings.Join(args, " "), Mode: tool.SelectMode(f.mode), Format: tool.Format(f.format),
 				Explicit: f.explicit, MaxTools: a.limit, TokenThreshold: f.threshold,

@@ -20,6 +20,8 @@ type selections struct {
 	kept    *selection.Keeper
 	o       selection.Options // what holds for all profiles
 	changed func()            // is called when preferences were changed here; nil for nobody
+	// confirms tells of which tools of a view calls have to be confirmed now; nil: of none.
+	confirms func(view) func(*tool.Tool) bool
 
 	mu     sync.Mutex
 	always []string
@@ -93,6 +95,9 @@ func (x *selections) of(v view) (*selection.Selector, error) {
 	o.Searcher, o.Catalog = policy.Searcher(x.stack.engine), policy.Catalog(x.stack.catalog)
 	o.Embedder, o.Preferred, o.Profile = x.stack.model.Embedder, policy.Preferred, v.profile
 	o.Core = slices.Concat(x.always, p.Always)
+	if x.confirms != nil {
+		o.Confirms = x.confirms(v)
+	}
 	s := selection.NewSelector(o)
 	x.made[v] = s
 	return s, nil

@@ -14,6 +14,7 @@ import (
 	"tooldex/confirm"
 	"tooldex/gateway"
 	"tooldex/mcpsrv"
+	"tooldex/tool"
 	"tooldex/trace"
 )
 
@@ -175,6 +176,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		return errors.Join(err, gw.Close())
 	}
 	all.guards.rules.Mode = cmp.Or(confirm.Mode(f.confirm), all.guards.rules.Mode)
+	chosen.confirms = func(v view) func(*tool.Tool) bool { return all.guard(v).Needs }
 	srv, err := all.get(view{profile: f.profile})
 	if err != nil {
 		return errors.Join(usageError{fmt.Sprintf("there is no profile %q", f.profile), all.hint()}, gw.Close())
