@@ -34,7 +34,7 @@ func isObject(raw []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(raw), []
 // session.
 func (s *session) call(ctx context.Context, who *caller, c tool.Call, timeout time.Duration) (res *tool.CallResult, retry bool, err error) {
 	x := &exchange{
-		what: fmt.Sprintf("the call of %q", c.ID.Name()), who: who, progress: c.Progress, meta: c.Meta, input: c.Input,
+		what: fmt.Sprintf("the call of %q", c.ID.Name()), who: who, progress: c.Progress, meta: c.Meta, input: c.Input, hidden: true,
 		send: func(ctx context.Context, cs *mcp.ClientSession, meta mcp.Meta, in inputs) (any, error) {
 			params := &mcp.CallToolParams{Name: c.ID.Name(), Meta: meta, InputResponses: in.Responses, RequestState: in.State}
 			if len(bytes.TrimSpace(c.Arguments)) > 0 {
@@ -54,13 +54,8 @@ func (s *session) call(ctx context.Context, who *caller, c tool.Call, timeout ti
 		return nil, retry, err
 	}
 	// What the SDK thinks of the result does not matter: its bytes are passed on, also those it cannot decode.
-	var peek struct {
-		IsError bool `json:"isError"`
-	}
-	if json.Unmarshal(raw, &peek) != nil {
-		peek.IsError = false // a member of the wrong type; the client may make sense of it
-	}
-	return &tool.CallResult{Raw: raw, IsError: peek.IsError}, false, nil
+	failed, _ := find(raw, "isError")
+	return &tool.CallResult{Raw: raw, IsError: string(failed) == "true"}, false, nil
 }
 
 // ownMeta are the members of a request's _meta that belong to one hop: the client's would be wrong upstream.

@@ -127,22 +127,22 @@ func (f *eventFilter) pass(e *event) []byte {
 			if resp := f.tap.broken(e.data, err); resp != nil {
 				return answer(e, resp)
 			}
-		} else if !f.tap.incoming(msg) {
-			return answer(e, nil)
+		} else if seen := f.tap.incoming(msg); seen != msg {
+			return answer(e, seen)
 		}
 	}
 	return append(e.raw, '\n')
 }
 
-// answer makes an event in place of e that carries resp, or nothing but e's ID, from which the SDK resumes a broken
-// stream.
-func answer(e *event, resp *jsonrpc.Response) []byte {
+// answer makes an event in place of e that carries msg, or nothing but e's ID, from which the SDK resumes a broken
+// stream, if msg is nil.
+func answer(e *event, msg jsonrpc.Message) []byte {
 	var out []byte
 	if e.id != nil {
 		out = append(append(out, e.id...), '\n')
 	}
-	if resp != nil {
-		data, err := jsonrpc.EncodeMessage(resp)
+	if msg != nil {
+		data, err := jsonrpc.EncodeMessage(msg)
 		if err == nil {
 			out = append(append(append(out, "data: "...), data...), '\n')
 		}

@@ -21,6 +21,7 @@ type exchange struct {
 	progress func(tool.Progress) // nil if nobody asked
 	meta     json.RawMessage     // the client's; may be nil
 	input    json.RawMessage     // its answers, if it repeats a request; may be nil
+	hidden   bool                // what the SDK makes of the result is not asked for; not for what it caches
 	send     func(ctx context.Context, cs *mcp.ClientSession, meta mcp.Meta, in inputs) (any, error)
 }
 
@@ -78,6 +79,7 @@ func (s *session) round(ctx context.Context, x *exchange, meta mcp.Meta, in inpu
 	runCtx, stop := s.limit(ctx, x.who.clock, timeout)
 	defer stop()
 	sendCtx, sent := withCapture(runCtx)
+	sent.hidden = x.hidden
 	res, err := x.send(sendCtx, s.cs, meta, in)
 	got := s.tap.finish(sent)
 	if got.result == nil && err == nil { // the server let the SDK answer from its cache, or there is nothing to say
@@ -98,7 +100,6 @@ func (s *session) answered(x *exchange, what string) error {
 
 // inputRequired is a result by which a server asks instead of answering.
 type inputRequired struct {
-	Type     string `json:"resultType"`
 	Requests map[string]struct {
 		Method string          `json:"method"`
 		Params json.RawMessage `json:"params"`
@@ -108,8 +109,11 @@ type inputRequired struct {
 
 // questions returns what a result asks, or nil if it is an answer.
 func questions(raw json.RawMessage) *inputRequired {
+	if kind, ok := find(raw, "resultType"); !ok || string(kind) != `"input_required"` {
+		return nil
+	}
 	var q inputRequired
-	if json.Unmarshal(raw, &q) != nil || q.Type != "input_required" {
+	if json.Unmarshal(raw, &q) != nil {
 		return nil
 	}
 	return &q

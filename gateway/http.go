@@ -250,7 +250,9 @@ func (b *jsonBody) load() ([]byte, error) {
 		}
 		return data, nil // the SDK will say what is wrong with it
 	}
-	b.tap.incoming(msg)
+	if seen := b.tap.incoming(msg); seen != nil && seen != msg {
+		return jsonrpc.EncodeMessage(seen)
+	}
 	return data, nil
 }
 

@@ -3,6 +3,10 @@ package gateway
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
+	"unicode/utf8"
+
+	"tooldex/tool"
 )
 
 // member is one member of a JSON object: where it lies, and where its value does.
@@ -12,28 +16,76 @@ type member struct {
 	valueStart int
 }
 
-// members lists the members of a JSON object. It returns nil if obj is none.
+// members lists the members of a JSON object, without looking into their values: obj must be valid JSON. It returns nil if obj is no
+// object.
 func members(obj []byte) []member {
-	dec := json.NewDecoder(bytes.NewReader(obj))
-	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+	i := skipSpace(obj, 0)
+	if i >= len(obj) || obj[i] != '{' {
 		return nil
 	}
-	var out []member
-	for dec.More() {
-		from := 1 + bytes.IndexByte(obj, '{')
-		if len(out) > 0 {
-			from = out[len(out)-1].to
-		}
-		t, err := dec.Token()
-		key, ok := t.(string)
-		var raw json.RawMessage
-		if err != nil || !ok || dec.Decode(&raw) != nil {
+	out, from := []member{}, i+1
+	for i = skipSpace(obj, from); i < len(obj) && obj[i] == '"'; {
+		end := stringEnd(obj, i)
+		if end < i+2 {
 			return nil
 		}
-		to := int(dec.InputOffset())
-		out = append(out, member{key: key, from: from, to: to, valueStart: to - len(raw)})
+		m := member{key: string(obj[i+1 : end-1]), from: from}
+		if (bytes.IndexByte(obj[i:end], '\\') >= 0 || !utf8.Valid(obj[i:end])) && json.Unmarshal(obj[i:end], &m.key) != nil {
+			return nil
+		}
+		m.valueStart = skipSpace(obj, skipSpace(obj, end)+1) // after the colon
+		if m.valueStart >= len(obj) {
+			return nil
+		}
+		m.to = valueEnd(obj, m.valueStart)
+		out, from = append(out, m), m.to
+		if i = skipSpace(obj, from); i < len(obj) && obj[i] == ',' {
+			i = skipSpace(obj, i+1)
+		}
 	}
 	return out
+}
+
+// find returns the value of the last member of this name, as decoders do.
+func find(obj []byte, key string) (raw json.RawMessage, ok bool) {
+	for _, m := range members(obj) {
+		if m.key == key {
+			raw, ok = obj[m.valueStart:m.to], true
+		}
+	}
+	return raw, ok
+}
+
+// The following return where the space, the string or the value ends that begins at i.
+
+func skipSpace(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+func stringEnd(b []byte, i int) int { return i + tool.StringLen(b[i:]) }
+
+func valueEnd(b []byte, i int) int {
+	for depth := 0; i < len(b); i++ {
+		switch b[i] {
+		case '"':
+			i = stringEnd(b, i) - 1
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		default: // of a number or a word, or between values
+			if depth > 0 || i+1 < len(b) && strings.IndexByte(" \t\r\n,]}", b[i+1]) < 0 {
+				continue
+			}
+		}
+		if depth == 0 {
+			return i + 1
+		}
+	}
+	return len(b)
 }
 
 // cutMember returns obj without the members of this name. The other bytes stay as they are.

@@ -41,6 +41,7 @@ func newTap(logger *slog.Logger, scrub *scrubber) *tap {
 type capture struct {
 	id     jsonrpc.ID
 	result json.RawMessage // nil until the response came; stays nil if it was an error
+	hidden bool            // the SDK is given an empty result in its place, as what it makes of it is not asked for
 	sent   bool            // the request may have reached the server
 	gone   bool            // the server refused it because it does not know the session
 	status int             // last HTTP status, 0 over stdio
@@ -75,20 +76,25 @@ func (t *tap) outgoing(ctx context.Context, msg jsonrpc.Message) {
 	t.waiting[req.ID] = c
 }
 
-// incoming is called with each message before the SDK sees it, and reports whether the SDK should.
-func (t *tap) incoming(msg jsonrpc.Message) bool {
+// incoming is called with each message before the SDK sees it, and returns what the SDK should see: the same, another, or nil.
+func (t *tap) incoming(msg jsonrpc.Message) jsonrpc.Message {
 	switch msg := msg.(type) {
 	case *jsonrpc.Response:
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		if c := t.waiting[msg.ID]; c != nil && msg.Error == nil {
-			c.result = msg.Result
+		c := t.waiting[msg.ID]
+		if c == nil || msg.Error != nil {
+			return msg
 		}
-		return true
+		if c.result = msg.Result; c.hidden {
+			return &jsonrpc.Response{ID: msg.ID, Result: json.RawMessage(`{}`)}
+		}
 	case *jsonrpc.Request:
-		return msg.IsCall() || t.notification(msg)
+		if !msg.IsCall() && !t.notification(msg) {
+			return nil
+		}
 	}
-	return true
+	return msg
 }
 
 // notification deals with one notification. Only those that the SDK acts on are passed to it.

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -278,6 +279,50 @@ func TestStripServerInfo(t *testing.T) {
 				t.Errorf("%s gives\n%s, want\n%s", tt.in, got, tt.want)
 			}
 		})
+	}
+}
+
+// FuzzMembers holds that members are found where a decoder finds them, and that what is no JSON does no harm.
+func FuzzMembers(f *testing.F) {
+	for _, s := range []string{`{"a":1, "b" : {"a":"\\"}, "c\u0041\\":[ "]" ] , "d":true}`, ` {"a":-1.5e3 ,"a":"x\"y" }`, `{}`, `{"`, `{"a"`, `{"a":`, `{"a":"\`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, obj []byte) {
+		got := map[string]json.RawMessage{}
+		for _, m := range members(obj) {
+			got[m.key] = obj[m.valueStart:m.to]
+		}
+		want := map[string]json.RawMessage{}
+		if json.Unmarshal(obj, &want) != nil || !isObject(obj) {
+			return
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%q: (-want +got)\n%s", obj, diff)
+		}
+	})
+}
+
+// TestPlainResponse wants the SDK's own reading of a message, where there is a short way.
+func TestPlainResponse(t *testing.T) {
+	for in, plain := range map[string]bool{
+		`{"jsonrpc":"2.0","id":1,"result":{"a":"\u00e9"}}`:                      true,
+		` { "result" : [1.0] , "id" : "x" , "jsonrpc" : "2.0" } `:               true,
+		`{"jsonrpc":"2.0","id":1,"id":2,"result":{}}`:                           true,
+		`{"jsonrpc":"2.0","id":1,"result":null}`:                                false,
+		`{"jsonrpc":"2.0","id":null,"result":{}}`:                               false,
+		`{"jsonrpc":"1.0","id":1,"result":{}}`:                                  false,
+		`{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1,"message":"x"}}`: false,
+		`{"jsonrpc":"2.0","id":1,"method":"ping"}`:                              false,
+		`{"jsonrpc":"2.0","id":[1],"result":{}}`:                                false,
+	} {
+		got := plainResponse([]byte(in))
+		if (got != nil) != plain {
+			t.Errorf("%s: %v, want a response: %v", in, got, plain)
+		}
+		want, err := jsonrpc.DecodeMessage([]byte(in))
+		if got != nil && (err != nil || !reflect.DeepEqual(want, jsonrpc.Message(got))) {
+			t.Errorf("%s: %+v, want %+v, %v", in, got, want, err)
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/labstack/echo/v4"
+	quickjson "github.com/segmentio/encoding/json"
 
 	"tooldex/tool"
 )
@@ -208,7 +209,7 @@ func (s *Server) callTool(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if !json.Valid(res.Raw) {
+	if !quickjson.Valid(res.Raw) {
 		return &tool.Error{Code: tool.Unavailable, Op: "call", Msg: "the answer of " + string(t.ID()) + " is not JSON"}
 	}
 	s.called(c, t.ID(), res)

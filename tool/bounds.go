@@ -1,6 +1,9 @@
 package tool
 
-import "fmt"
+import (
+	"bytes"
+	"fmt"
+)
 
 // The bounds of JSON that comes from outside. Both are far above what honest messages have. What they keep out is small on the wire
 // and large once it is decoded: a byte or two a value becomes forty.
@@ -13,23 +16,18 @@ const (
 // the text once and keeps nothing of it. Text that is not JSON gets an error or none: whoever decodes it will say what is wrong.
 func CheckJSON(b []byte, depth, values int) error {
 	level, count := 0, 0
-	quoted, escaped := false, false
-	for _, c := range b {
-		switch {
-		case escaped:
-			escaped = false
-		case quoted:
-			escaped, quoted = c == '\\', c != '"'
-		case c == '"':
-			quoted = true
-		case c == '{' || c == '[':
+	for i := 0; i < len(b); i++ {
+		switch b[i] {
+		case '"':
+			i += StringLen(b[i:]) - 1
+		case '{', '[':
 			count++
 			if level++; level > depth {
 				return &Error{Code: Invalid, Op: "read json", Msg: fmt.Sprintf("the JSON is nested more than %d deep", depth)}
 			}
-		case c == '}' || c == ']':
+		case '}', ']':
 			level--
-		case c == ',' || c == ':':
+		case ',', ':':
 			count++
 		}
 		if count > values {
@@ -37,4 +35,23 @@ func CheckJSON(b []byte, depth, values int) error {
 		}
 	}
 	return nil
+}
+
+// StringLen returns how many bytes the JSON string has that b begins with, both quotation marks included. It is all of b if the string
+// does not end. The first byte is not looked at.
+func StringLen(b []byte) int {
+	for i := 1; ; i++ {
+		n := bytes.IndexByte(b[i:], '"')
+		if n < 0 {
+			return len(b)
+		}
+		i += n
+		slashes := 0
+		for b[i-1-slashes] == '\\' {
+			slashes++
+		}
+		if slashes%2 == 0 {
+			return i + 1
+		}
+	}
 }
