@@ -165,11 +165,16 @@ func TestQuestionWaitsNotForEver(t *testing.T) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}}
-		begin := time.Now()
-		_, err := guarded(next).Call(t.Context(), tool.Call{ID: "s/t", Client: silent})
-		var why tool.Unconfirmed
-		if !errors.As(err, &why) || why != tool.Unanswered || time.Since(begin) != 2*time.Minute || len(next.calls) > 0 {
-			t.Errorf("after %v: %v", time.Since(begin), err)
+		rules := Rules{Mode: Writes}
+		caller := New(Options{Rules: func() Rules { return rules }}).Caller(next)
+		for within, want := range map[time.Duration]time.Duration{0: 2 * time.Minute, LeastTime: 5 * time.Second, MostTime: 5 * time.Minute} { // as the rules of the moment say
+			rules.Within = within
+			begin := time.Now()
+			_, err := caller.Call(t.Context(), tool.Call{ID: "s/t", Client: silent})
+			var why tool.Unconfirmed
+			if !errors.As(err, &why) || why != tool.Unanswered || time.Since(begin) != want || len(next.calls) > 0 {
+				t.Errorf("after %v: %v", time.Since(begin), err)
+			}
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()

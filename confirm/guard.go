@@ -21,8 +21,7 @@ type Options struct {
 	// Rules gives those that hold now. It is called for each call and search, and must be quick, and safe for concurrent use. Nil
 	// means that no tool needs confirmation.
 	Rules   func() Rules
-	Catalog Catalog       // tells what a called tool is; nil: only its name is known
-	Timeout time.Duration // for an answer; zero means two minutes
+	Catalog Catalog // tells what a called tool is; nil: only its name is known
 }
 
 // Guard has calls confirmed. It is safe for concurrent use. A nil Guard lets all through.
@@ -32,7 +31,6 @@ type Guard struct {
 
 // New returns a Guard.
 func New(o Options) *Guard {
-	o.Timeout = cmp.Or(o.Timeout, 2*time.Minute)
 	if o.Rules == nil {
 		o.Rules = func() Rules { return Rules{} }
 	}
@@ -95,12 +93,13 @@ type caller struct {
 
 // Call implements tool.Caller.
 func (c caller) Call(ctx context.Context, call tool.Call) (*tool.CallResult, error) {
-	if rules := c.guard.o.Rules(); rules.None() || !rules.Needs(c.guard.tool(call.ID)) {
+	rules := c.guard.o.Rules()
+	if rules.None() || !rules.Needs(c.guard.tool(call.ID)) {
 		return c.next.Call(ctx, call)
 	}
 	how := "by the request"
 	if !call.Confirmed {
-		if err := c.guard.ask(ctx, call); err != nil {
+		if err := c.guard.ask(ctx, call, cmp.Or(rules.Within, DefaultTime)); err != nil {
 			return nil, err
 		}
 		how = "by the user"
@@ -134,7 +133,7 @@ func (g *Guard) tool(id tool.ID) *tool.Tool {
 const schema = `{"type":"object","properties":{}}`
 
 // ask returns nil if the person at the client says yes.
-func (g *Guard) ask(ctx context.Context, call tool.Call) error {
+func (g *Guard) ask(ctx context.Context, call tool.Call, within time.Duration) error {
 	if call.Client == nil || call.Client.Ask == nil || !hasForms(call.Client.Capabilities) {
 		return refusal(call.ID, tool.Unasked, nil)
 	}
@@ -142,7 +141,7 @@ func (g *Guard) ask(ctx context.Context, call tool.Call) error {
 	if err != nil {
 		return fmt.Errorf("ask for confirmation: %w", err)
 	}
-	asking, cancel := context.WithTimeout(ctx, g.o.Timeout)
+	asking, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	raw, err := call.Client.Ask(asking, "elicitation/create", params)
 	if ctx.Err() != nil {

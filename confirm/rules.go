@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"tooldex/tool"
 )
@@ -36,7 +37,16 @@ type Rules struct {
 	// Tools need it whatever Mode says, and those of Except never do, unless they are among Tools. Both hold patterns of ids, as
 	// "github/delete_*", or of names on any server, as "delete_*": a star stands for any characters.
 	Tools, Except []string
+	// Within is how long a person has for an answer; zero means DefaultTime.
+	Within time.Duration
 }
+
+// How long a person may have for an answer. Clients that are asked by a result are waited for no longer than the most.
+const (
+	LeastTime   = 5 * time.Second
+	DefaultTime = 2 * time.Minute
+	MostTime    = 5 * time.Minute
+)
 
 // None reports whether no tool needs confirmation.
 func (r Rules) None() bool { return (r.Mode == Off || r.Mode == "") && len(r.Tools) == 0 }

@@ -40,7 +40,7 @@ func newCall(a *app) *cobra.Command {
 				return err
 			}
 			defer s.close()
-			g, err := a.guards(s)
+			g, err := a.guards(s, "")
 			if err != nil {
 				return err
 			}
@@ -89,7 +89,7 @@ func (f *callFlags) arguments(a *app, t *tool.Tool, words []string) (json.RawMes
 }
 
 func (a *app) call(ctx context.Context, s *stack, g guards, t *tool.Tool, call tool.Call, f *callFlags) error {
-	guard := confirm.New(confirm.Options{Catalog: s.catalog, Rules: func() confirm.Rules { return g.rules }})
+	guard := confirm.New(confirm.Options{Catalog: s.catalog, Rules: g.confirms})
 	if guard.Needs(t) && !call.Confirmed && f.json != "-" && terminal(a.stdin) {
 		if call.Confirmed = a.saysYes(confirm.Question(call.ID, call.Arguments)); !call.Confirmed {
 			err := &tool.Error{Code: tool.Denied, Op: "call", Msg: "nothing was called", Err: tool.Declined}

@@ -278,6 +278,7 @@ type reloaded struct {
 	servers  bool     // the servers are others
 	profiles bool     // so are the profiles
 	ways     bool     // and how tools are listed
+	confirm  bool     // and which calls a person confirms
 	level    string   // the level to log at from now on, "" if it is as before
 	restart  []string // settings that need a restart, and were not told yet
 }
@@ -353,6 +354,8 @@ func (c *configuration) compare(file *configFile) reloaded {
 			out.level = configText(cmp.Or(now, s.initial))
 		case "serve.mode", "serve.threshold", "serve.follows", "serve.always", "serve.summary":
 			out.ways = true
+		case "serve.confirm", "serve.confirmTools", "serve.confirmExcept", "serve.confirmTimeout":
+			out.confirm = true
 		default:
 			c.needRestart(&out, s.key)
 		}

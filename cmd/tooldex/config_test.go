@@ -100,6 +100,10 @@ func TestSchemaAgrees(t *testing.T) {
 		"logLevel: loud":  false,
 		"serve: {threshold: 12, rate: 0.5, learnText: true}":    true,
 		"serve: {threshold: 1.5}":                               false,
+		"serve: {confirmTimeout: 5}":                            true,
+		"serve: {confirmTimeout: 4}":                            false,
+		"serve: {confirmTimeout: 300}":                          true,
+		"serve: {confirmTimeout: 301}":                          false,
 		"serve: {always: [a, 1]}":                               false,
 		"serve: []":                                             false,
 		"servers: {a: {command: x, args: [y], env: {A: b}}}":    true,
@@ -209,6 +213,7 @@ func TestReload(t *testing.T) {
 		{"profiles and a mode", "serve: {mode: full}\nprofiles: {p: {}}\nservers: {b: {command: y}}", reloaded{profiles: true, ways: true}, false, "b"},
 		{"others, and what needs a restart", "serve: {mode: lazy, rate: 3}\nservers: {b: {command: y}}", reloaded{profiles: true, ways: true, restart: []string{"serve.rate"}}, false, "b"},
 		{"which is told once", "serve: {mode: lazy, rate: 4}\nservers: {b: {command: y}}", reloaded{}, false, "b"},
+		{"what is confirmed", "serve: {mode: lazy, rate: 4, confirm: writes}\nservers: {b: {command: y}}", reloaded{confirm: true}, false, "b"},
 	}
 	for _, step := range steps {
 		write(step.text)

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"tooldex/audit"
@@ -17,27 +19,46 @@ import (
 // guards stand around every Caller that is handed out: calls are recorded, and those that may destroy something confirmed. The zero
 // guards let all through.
 type guards struct {
-	log   *audit.Log    // nil: nothing is recorded
-	rules confirm.Rules // where a profile does not say otherwise
+	log   *audit.Log                     // nil: nothing is recorded
+	rules *atomic.Pointer[confirm.Rules] // where a profile does not say otherwise; the configuration may change them. Nil: none
 }
 
-// guards reads the settings. Nothing is written yet. The error is of usage.
-func (a *app) guards(s *stack) (guards, error) {
+// confirms are the rules of this moment.
+func (g guards) confirms() confirm.Rules {
+	if g.rules == nil {
+		return confirm.Rules{}
+	}
+	return *g.rules.Load()
+}
+
+// guards reads the settings; a mode of confirmation that was given by a flag goes before. Nothing is written yet. The error is of usage.
+func (a *app) guards(s *stack, mode string) (guards, error) {
 	log, err := a.auditLog(s.catalog)
 	if err != nil {
 		return guards{}, err
 	}
-	rules, err := a.confirmRules()
-	return guards{log, rules}, err
+	rules, err := a.confirmRules(mode)
+	out := guards{log, &atomic.Pointer[confirm.Rules]{}}
+	out.rules.Store(&rules)
+	return out, err
 }
 
-// confirmRules reads which tools need confirmation.
-func (a *app) confirmRules() (confirm.Rules, error) {
+// confirmRules reads which tools need confirmation. Mode is that of a flag, "" for none.
+func (a *app) confirmRules(mode string) (confirm.Rules, error) {
 	r := confirm.Rules{
 		Mode: confirm.Mode(a.getenv("TOOLDEX_CONFIRM")), Tools: list(a.getenv("TOOLDEX_CONFIRM_TOOLS")), Except: list(a.getenv("TOOLDEX_CONFIRM_EXCEPT")),
 	}
 	if r.Mode.Check() != nil {
 		return r, usageError{fmt.Sprintf("TOOLDEX_CONFIRM is %q", string(r.Mode)), "use off, annotated, destructive or writes"}
+	}
+	r.Mode = cmp.Or(confirm.Mode(mode), r.Mode)
+	if text := a.getenv("TOOLDEX_CONFIRM_TIMEOUT"); text != "" {
+		const least, most = int(confirm.LeastTime / time.Second), int(confirm.MostTime / time.Second)
+		n, err := strconv.Atoi(text)
+		if err != nil || n < least || n > most {
+			return r, usageError{fmt.Sprintf("TOOLDEX_CONFIRM_TIMEOUT (serve.confirmTimeout) is %q", text), fmt.Sprintf("give seconds, from %d to %d", least, most)}
+		}
+		r.Within = time.Duration(n) * time.Second
 	}
 	return r, nil
 }
@@ -100,7 +121,7 @@ func (a *app) truth(name string, otherwise bool) (bool, error) {
 
 // confirmed are a profile's rules: its own mode, or that of the whole, and the names of both.
 func (p profile) confirmed(whole confirm.Rules) confirm.Rules {
-	out := confirm.Rules{Mode: whole.Mode, Tools: slices.Concat(whole.Tools, p.ConfirmTools), Except: slices.Concat(whole.Except, p.ConfirmExcept)}
+	out := confirm.Rules{Mode: whole.Mode, Tools: slices.Concat(whole.Tools, p.ConfirmTools), Except: slices.Concat(whole.Except, p.ConfirmExcept), Within: whole.Within}
 	if p.Confirm != "" {
 		out.Mode = p.Confirm
 	}
@@ -111,9 +132,9 @@ func (p profile) confirmed(whole confirm.Rules) confirm.Rules {
 func (e *endpoints) guard(v view) *confirm.Guard {
 	return confirm.New(confirm.Options{Catalog: e.base.Catalog, Rules: func() confirm.Rules {
 		if p, ok := e.book.get(v.profile); ok {
-			return p.confirmed(e.guards.rules)
+			return p.confirmed(e.guards.confirms())
 		}
-		return e.guards.rules
+		return e.guards.confirms()
 	}})
 }
 

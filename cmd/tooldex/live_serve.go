@@ -23,6 +23,9 @@ type liveServe struct {
 
 // follow looks at what is new, and at the file of profiles.
 func (l *liveServe) follow(news reloaded) {
+	if news.confirm {
+		l.confirm()
+	}
 	var profiles map[string]profile
 	changed := false
 	if news.profiles || l.profilesMoved() {
@@ -45,6 +48,17 @@ func (l *liveServe) follow(news reloaded) {
 	l.chosen.reconfigure(f.always)
 	l.all.reconfigure(f.ways())
 	l.app.log.Info("clients are served as the configuration says now")
+}
+
+// confirm has calls confirmed as the configuration says now, from the next one on.
+func (l *liveServe) confirm() {
+	rules, err := l.app.confirmRules(l.flags.confirm)
+	if err != nil {
+		l.app.log.Error("what is confirmed stays as it is", "error", err)
+		return
+	}
+	l.all.guards.rules.Store(&rules)
+	l.app.log.Info("calls are confirmed as the configuration says now")
 }
 
 // replace puts other profiles in the place of those there are, and tells of what clients may miss.

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// schema is a JSON Schema as far as configurations need it: type, properties, additionalProperties, items and enum. It is what
+// schema is a JSON Schema as far as configurations need it: type, properties, additionalProperties, items, enum, minimum and maximum. It is what
 // editors are given, and what a file is checked against.
 type schema map[string]any
 
@@ -51,6 +51,9 @@ func (s setting) schema() schema {
 	}
 	if s.initial != nil {
 		out["default"] = s.initial
+	}
+	if s.most != 0 {
+		out["minimum"], out["maximum"] = s.least, s.most
 	}
 	if s.choices != nil {
 		out["enum"] = s.choices

@@ -32,6 +32,13 @@ func (c *checker) check(n *yaml.Node, s schema, path string) error {
 	if choices, ok := s["enum"].([]string); ok && !slices.Contains(choices, n.Value) {
 		return c.bad(n, "use one of "+strings.Join(choices, ", "), "%s cannot be %q", path, n.Value)
 	}
+	if most, ok := s["maximum"].(int); ok {
+		least, _ := s["minimum"].(int)
+		var x float64
+		if err := n.Decode(&x); err != nil || x < float64(least) || x > float64(most) {
+			return c.bad(n, fmt.Sprintf("give a number from %d to %d", least, most), "%s cannot be %s", path, n.Value)
+		}
+	}
 	switch kind {
 	case "object":
 		return c.checkObject(n, s, path)

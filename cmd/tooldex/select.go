@@ -36,7 +36,7 @@ func newSelect(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			rules, err := a.confirmRules()
+			rules, err := a.confirmRules("")
 			if err != nil {
 				return err
 			}

@@ -172,10 +172,9 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	}, book, meter)
 	all.chosen = chosen
 	chosen.changed = func() { all.each((*mcpsrv.Server).CatalogChanged) }
-	if all.guards, err = a.guards(s); err != nil {
+	if all.guards, err = a.guards(s, f.confirm); err != nil {
 		return errors.Join(err, gw.Close())
 	}
-	all.guards.rules.Mode = cmp.Or(confirm.Mode(f.confirm), all.guards.rules.Mode)
 	chosen.confirms = func(v view) func(*tool.Tool) bool { return all.guard(v).Needs }
 	srv, err := all.get(view{profile: f.profile})
 	if err != nil {

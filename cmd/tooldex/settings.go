@@ -1,6 +1,8 @@
 package main
 
 import (
+	"time"
+
 	"tooldex/audit"
 	"tooldex/confirm"
 	"tooldex/mcpsrv"
@@ -15,6 +17,8 @@ type setting struct {
 	initial any    // the default; nil if there is none that can be told
 	about   string
 	choices []string
+	// least and most bound a number, both or neither.
+	least, most int
 
 	path   bool // a path in the file is that seen from the file
 	secret bool // it never stands in a file, and is never shown
@@ -55,6 +59,7 @@ func settings() []setting {
 		{key: "serve.confirm", env: "TOOLDEX_CONFIRM", flag: "confirm", kind: "string", initial: string(confirm.Off), choices: confirmModes(), about: "which tools a person has to confirm each call of"},
 		{key: "serve.confirmTools", env: "TOOLDEX_CONFIRM_TOOLS", kind: "array", about: "further tools that need confirmation, by patterns of names or of server/name, with * for any characters"},
 		{key: "serve.confirmExcept", env: "TOOLDEX_CONFIRM_EXCEPT", kind: "array", about: "tools that need no confirmation though serve.confirm says so, by patterns"},
+		{key: "serve.confirmTimeout", env: "TOOLDEX_CONFIRM_TIMEOUT", kind: "integer", initial: int(confirm.DefaultTime / time.Second), least: int(confirm.LeastTime / time.Second), most: int(confirm.MostTime / time.Second), about: "seconds that a person has to confirm a call, 5 to 300"},
 		{key: "serve.rate", env: "TOOLDEX_RATE", flag: "rate", kind: "number", byFlag: true, about: "HTTP requests a second from one address, less than 0 for no limit"},
 		{key: "serve.hosts", env: "TOOLDEX_HOSTS", kind: "array", about: "further names under which requests may reach the server"},
 		{key: "serve.origins", env: "TOOLDEX_ORIGINS", kind: "array", about: "further origins of pages that may use the server"},
