@@ -65,7 +65,8 @@ type Catalog struct {
 	st  atomic.Pointer[state] // stored under mu
 	set atomic.Pointer[tool.Set]
 
-	mu sync.Mutex // held while a change is made
+	mu    sync.Mutex // held while a change is made
+	trust Trust      // guarded by mu
 	// unsaved is what was made of tools and is not in the store yet; guarded by mu.
 	unsaved *material
 }
@@ -73,7 +74,7 @@ type Catalog struct {
 // Open reads what is stored and makes it searchable. Values that are damaged are left out, with a warning in the log; the
 // next sync of their source brings them back. The errors are those of store.Load.
 func Open(ctx context.Context, o Options) (*Catalog, error) {
-	c := &Catalog{o: o.withDefaults(), unsaved: newMaterial()}
+	c := &Catalog{o: o.withDefaults(), trust: o.Trust, unsaved: newMaterial()}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := c.reload(ctx); err != nil {
@@ -100,6 +101,20 @@ func (c *Catalog) Refresh(ctx context.Context) (bool, error) {
 	return true, c.reload(ctx)
 }
 
+// Retrust has tools held and warned of by another trust from now on, as if the catalogue had been opened with it. The errors are those of
+// store.Load, and the catalogue then stays as it was.
+func (c *Catalog) Retrust(ctx context.Context, t Trust) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before := c.trust
+	c.trust = t
+	err := c.reload(ctx)
+	if err != nil {
+		c.trust = before
+	}
+	return err
+}
+
 // tries is how often a change is decided anew because another process was faster.
 const tries = 20
 
@@ -114,7 +129,7 @@ func (c *Catalog) reload(ctx context.Context) error {
 		for _, d := range snap.Damaged {
 			c.o.Logger.Warn("a stored value is damaged and left out", "value", d.String())
 		}
-		st := newState(snap, view.Model.Fingerprint, c.o.Trust, c.o.Logger)
+		st := newState(snap, view.Model.Fingerprint, c.trust, c.o.Logger)
 		err = c.complete(ctx, st, &store.Batch{})
 		if errors.Is(err, store.ErrChanged) && n < tries {
 			continue

@@ -44,6 +44,41 @@ func standing(c *Catalog, id tool.ID) string {
 	return "absent"
 }
 
+// TestRetrust changes whom an open catalogue trusts: it holds, warns and serves as if it had been opened so, and a change that fails is none.
+func TestRetrust(t *testing.T) {
+	c := trusting(t, t.TempDir(), Trust{})
+	mustSync(t, c, &fake{name: "a", tools: []*tool.Tool{aTool("", "read", "Reads."+poison)}})
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, step := range []struct {
+		ctx   context.Context
+		trust Trust
+		want  string
+	}{
+		{t.Context(), Trust{}, "warned"},
+		{t.Context(), Trust{Policy: TrustStrict}, "held"},
+		{gone, Trust{Policy: TrustOff}, "held"},
+		{t.Context(), Trust{Policy: TrustStrict, Servers: []string{"a"}}, "served"},
+		{t.Context(), Trust{Policy: TrustStrict, Trusted: func(string) bool { return false }}, "held"},
+		{t.Context(), Trust{Policy: TrustOff}, "served"},
+		{t.Context(), Trust{}, "warned"},
+	} {
+		if err := c.Retrust(step.ctx, step.trust); (err != nil) != (step.ctx == gone) {
+			t.Errorf("%+v: %v", step.trust, err)
+		}
+		if got := standing(c, "a/read"); got != step.want {
+			t.Errorf("with %+v it is %s, want %s", step.trust, got, step.want)
+		}
+	}
+	if err := c.Retrust(gone, Trust{Policy: TrustStrict}); err == nil {
+		t.Error("a change that was called off is made")
+	}
+	mustSync(t, c, &fake{name: "b", tools: []*tool.Tool{aTool("", "other", "Others.")}})
+	if got := standing(c, "b/other"); got != "served" {
+		t.Errorf("after a change that failed a new tool is %s", got)
+	}
+}
+
 // TestPolicies walks one tool through what servers do to theirs, under each policy.
 func TestPolicies(t *testing.T) {
 	yes, no := true, false

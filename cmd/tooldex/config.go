@@ -279,6 +279,7 @@ type reloaded struct {
 	profiles bool     // so are the profiles
 	ways     bool     // and how tools are listed
 	confirm  bool     // and which calls a person confirms
+	trust    bool     // and which tools are trusted
 	level    string   // the level to log at from now on, "" if it is as before
 	restart  []string // settings that need a restart, and were not told yet
 }
@@ -356,6 +357,8 @@ func (c *configuration) compare(file *configFile) reloaded {
 			out.ways = true
 		case "serve.confirm", "serve.confirmTools", "serve.confirmExcept", "serve.confirmTimeout":
 			out.confirm = true
+		case "trust.policy", "trust.servers":
+			out.trust = true
 		default:
 			c.needRestart(&out, s.key)
 		}

@@ -213,7 +213,7 @@ func TestReload(t *testing.T) {
 		{"profiles and a mode", "serve: {mode: full}\nprofiles: {p: {}}\nservers: {b: {command: y}}", reloaded{profiles: true, ways: true}, false, "b"},
 		{"others, and what needs a restart", "serve: {mode: lazy, rate: 3}\nservers: {b: {command: y}}", reloaded{profiles: true, ways: true, restart: []string{"serve.rate"}}, false, "b"},
 		{"which is told once", "serve: {mode: lazy, rate: 4}\nservers: {b: {command: y}}", reloaded{}, false, "b"},
-		{"what is confirmed", "serve: {mode: lazy, rate: 4, confirm: writes}\nservers: {b: {command: y}}", reloaded{confirm: true}, false, "b"},
+		{"trust, and what is confirmed", "serve: {mode: lazy, rate: 4, confirm: writes}\ntrust: {policy: strict}\nservers: {b: {command: y}}", reloaded{confirm: true, trust: true}, false, "b"},
 	}
 	for _, step := range steps {
 		write(step.text)

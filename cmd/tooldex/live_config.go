@@ -38,6 +38,9 @@ func (l *live) configure(ctx context.Context) {
 	if l.reconfigure != nil {
 		l.reconfigure(news)
 	}
+	if news.trust || news.servers && !slices.Equal(trusted(before), trusted(l.app.conf.servers())) {
+		l.trust(ctx)
+	}
 	if !news.servers {
 		return
 	}
@@ -65,5 +68,34 @@ func (l *live) configure(ctx context.Context) {
 		if was, ok := named(before, s.Name); !s.Disabled && (!ok || !sameServer(was, s)) {
 			l.announced(s.Name)
 		}
+	}
+}
+
+// trusted names the servers that say that they are.
+func trusted(servers []tool.Server) (names []string) {
+	for _, s := range servers {
+		if s.Trust {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+// trust has tools held, and warned of, as the configuration says now.
+func (l *live) trust(ctx context.Context) {
+	if !l.stack.lasting {
+		return
+	}
+	before := l.stack.catalog.Set().Version()
+	trust, err := l.app.trust()
+	if err == nil {
+		err = l.stack.catalog.Retrust(ctx, trust)
+	}
+	switch {
+	case err != nil && ctx.Err() == nil:
+		l.app.log.Error("who is trusted stays as it is", "error", err)
+	case err == nil && l.stack.catalog.Set().Version() != before:
+		l.app.log.Info("tools are trusted as the configuration says now")
+		l.changed()
 	}
 }
