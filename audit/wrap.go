@@ -161,7 +161,7 @@ func given(args json.RawMessage) json.RawMessage {
 	if len(args) <= most && json.Valid(args) {
 		return args
 	}
-	text, err := json.Marshal(string(args[:min(len(args), most)]))
+	text, err := json.Marshal(tool.Cut(string(args[:min(len(args), most+1)]), most))
 	if err != nil {
 		return nil
 	}
@@ -172,6 +172,6 @@ func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // cutText bounds what others name things.
 func cutText(s string) string {
-	const most = 200
-	return s[:min(len(s), most)]
+	const most = 200 // bytes
+	return tool.Cut(s, most)
 }

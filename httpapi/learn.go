@@ -44,7 +44,7 @@ func asker(c echo.Context) tool.Asker {
 }
 
 func cutText(s string, most int) string {
-	return strings.ToValidUTF8(s[:min(len(s), most)], "")
+	return strings.ToValidUTF8(tool.Cut(s, most), "")
 }
 
 func (s *Server) searched(c echo.Context, res *tool.Result) {

@@ -134,8 +134,5 @@ func (s *Server) bound(next echo.HandlerFunc) echo.HandlerFunc {
 // short quotes what a client sent for an error.
 func short(s string) string {
 	const most = 80
-	if len(s) > most {
-		s = s[:most] + "…"
-	}
-	return fmt.Sprintf("%q", s)
+	return fmt.Sprintf("%q", tool.Clip(s, most))
 }

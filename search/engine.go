@@ -137,7 +137,7 @@ func checkQuery(q *tool.Query) ([]string, error) {
 	}
 	needs := make([]string, 0, len(texts))
 	for _, t := range texts {
-		if t = plain(strings.Join(strings.Fields(strings.ToValidUTF8(cutText(t), " ")), " ")); t != "" {
+		if t = plain(strings.Join(strings.Fields(strings.ToValidUTF8(tool.Cut(t, maxQuery), " ")), " ")); t != "" {
 			needs = append(needs, t)
 		}
 	}
@@ -186,13 +186,6 @@ func plain(text string) string {
 		return strings.ToLower(text)
 	}
 	return text
-}
-
-func cutText(s string) string {
-	if len(s) > maxQuery {
-		s = s[:maxQuery]
-	}
-	return s
 }
 
 func invalid(msg, hint string) error {
