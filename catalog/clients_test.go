@@ -104,6 +104,26 @@ func TestOwnKeysOfServers(t *testing.T) {
 	}
 }
 
+// TestNoServers takes null for what clients mean by it, in each spelling; a file that speaks of no servers at all is another one.
+func TestNoServers(t *testing.T) {
+	for text, ok := range map[string]bool{
+		`{"mcpServers":null}`: true, "{\"theme\":1,\"mcpServers\":null, // none\n}": true, `{"servers":null}`: true, `{"mcp":{"servers":null}}`: true,
+		`{"mcpServers":{}}`: true, `{}`: false, `{"mcp":null}`: false, `null`: false,
+	} {
+		if got, err := ParseServers([]byte(text)); len(got) > 0 || (err == nil) != ok {
+			t.Errorf("%s gives %v, %v", text, got, err)
+		}
+	}
+	if got, err := ParseServers([]byte(`{"mcpServers":null,"servers":{"a":{"command":"x"}}}`)); err != nil || len(got) != 1 {
+		t.Errorf("null beside servers gives %v, %v", got, err)
+	}
+	for _, name := range []string{"a.json", "a.yaml"} {
+		if got, err := Parse(name, []byte(`{"mcpServers": null}`)); err != nil || len(got.Servers) > 0 {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
+}
+
 // TestServersSaidPlainly wants what does not fit to be told in words of the file.
 func TestServersSaidPlainly(t *testing.T) {
 	for text, want := range map[string]string{

@@ -68,7 +68,7 @@ func ParseServers(data []byte) ([]tool.Server, error) {
 	if entries == nil {
 		entries = file.MCP.Servers
 	}
-	if entries == nil {
+	if entries == nil && !saysNone(data) {
 		return nil, badServers("there is no mcpServers object", `the file should look like {"mcpServers": {"files": {"command": "npx", "args": ["…"]}}}`, nil)
 	}
 	out := make([]tool.Server, 0, len(entries))
@@ -81,6 +81,18 @@ func ParseServers(data []byte) ([]tool.Server, error) {
 	}
 	slices.SortFunc(out, func(a, b tool.Server) int { return cmp.Compare(a.Name, b.Name) })
 	return out, nil
+}
+
+// saysNone reports whether a file names its servers, and says null of them: so some clients write that there are none.
+func saysNone(data []byte) bool {
+	var file struct {
+		MCPServers json.RawMessage `json:"mcpServers"`
+		Servers    json.RawMessage `json:"servers"`
+		MCP        struct {
+			Servers json.RawMessage `json:"servers"`
+		} `json:"mcp"`
+	}
+	return json.Unmarshal(data, &file) == nil && (file.MCPServers != nil || file.Servers != nil || file.MCP.Servers != nil)
 }
 
 func badServers(msg, hint string, err error) error {

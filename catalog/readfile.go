@@ -121,6 +121,10 @@ func (d *document) readJSON() (*Content, error) {
 	case top["tools"].kind() == '[':
 		return d.dump(top["tools"])
 	}
+	if top["mcpServers"].kind() == 'n' {
+		list, err := ParseServers(d.data) // which says that there are none
+		return &Content{Servers: list}, d.in(err)
+	}
 	if e, ok := top["error"]; ok {
 		return nil, d.bad(0, nil, "ask the server again", "holds an error that a server answered: %.200s", e.raw)
 	}

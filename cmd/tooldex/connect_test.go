@@ -27,6 +27,7 @@ var oddJSON = map[string]string{
 	"blank":               " \n\t\n",
 	"no servers":          "{}",
 	"empty servers":       "{\n  \"KEY\": {\n  }\n}\n",
+	"none, as null":       "{\n  \"KEY\": null, // yet\n  \"x\": 1\n}\n",
 	"itself":              `{"KEY":{"tooldex":{"command":"tooldex","args":["serve"]},"a":{"command":"echo"}}}`,
 	"another of its name": `{"KEY":{"tooldex":{"command":"echo"}}}`,
 	"not all are servers": `{"KEY":{"a":"echo","b":{"command":"echo"},"c":{"command":5},"d":{},"e/f":{"command":"echo"},"":{"command":"echo"}}}`,

@@ -177,6 +177,24 @@ func endsLine(text []byte, at int) (bool, int) {
 	return false, at
 }
 
+// jsonOpened writes {} for the first null on a path: clients write that where they have nothing. Elsewhere the text stays as it is.
+func jsonOpened(text []byte, path []string) []byte {
+	plain := jsonPlain(text)
+	o, ok := jsonAt(plain, 0)
+	for _, key := range path {
+		i := o.last(key)
+		if !ok || i < 0 {
+			break
+		}
+		m := o.members[i]
+		if string(plain[m.value:m.end]) == "null" {
+			return slices.Concat(text[:m.value], []byte("{}"), text[m.end:])
+		}
+		o, ok = jsonAt(plain, m.value)
+	}
+	return text
+}
+
 // jsonInsert adds a member at the head of the object at path, which is made if need be. The value is encoded, or taken as it is if
 // it is a json.RawMessage. It reports false if what is on the path is no object.
 func jsonInsert(text []byte, path []string, key string, value any) ([]byte, bool) {
@@ -185,6 +203,8 @@ func jsonInsert(text []byte, path []string, key string, value any) ([]byte, bool
 		text = slices.Concat(text, []byte("{}\n"))
 		plain = jsonPlain(text)
 	}
+	text = jsonOpened(text, path)
+	plain = jsonPlain(text)
 	o, depth, ok := jsonFind(plain, path)
 	if !ok {
 		return nil, false
