@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -200,7 +199,7 @@ func ParseTokens(b []byte) ([]Token, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(b))
 	dec.KnownFields(true)
 	if err := dec.Decode(&file); err != nil && !errors.Is(err, io.EOF) {
-		return nil, badTokens("tokens cannot be read: %s", firstLine(err.Error()))
+		return nil, badTokens("tokens cannot be read: %s", tool.YAMLMistake(err))
 	}
 	seen := map[[sha256.Size]byte]string{Digest(""): "no secret"}
 	out := make([]Token, 0, len(file.Tokens))
@@ -227,11 +226,4 @@ func ParseTokens(b []byte) ([]Token, error) {
 
 func badTokens(format string, args ...any) error {
 	return &tool.Error{Code: tool.Invalid, Op: "read tokens", Msg: fmt.Sprintf(format, args...), Hint: tokensHint}
-}
-
-// firstLine is what yaml.v3 says, without its list of all lines.
-func firstLine(s string) string {
-	s = strings.TrimPrefix(s, "yaml: unmarshal errors:\n  ")
-	line, _, _ := strings.Cut(s, "\n")
-	return strings.TrimPrefix(line, "yaml: ")
 }

@@ -92,7 +92,7 @@ func parseOwnConfig(path string, b []byte, getenv func(string) string) (*configF
 		err = doc.Decode(&any) // refuses what grows without bounds, or has a key twice
 	}
 	if err != nil {
-		return nil, badConfig(path, "is not YAML: "+firstLine(err.Error()), "see https://yaml.org, or quote what has colons")
+		return nil, badConfig(path, "is not YAML: "+tool.YAMLMistake(err), "see https://yaml.org, or quote what has colons")
 	}
 	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 {
 		return out, nil
@@ -102,7 +102,7 @@ func parseOwnConfig(path string, b []byte, getenv func(string) string) (*configF
 		return nil, err
 	}
 	if err := doc.Decode(&tree); err != nil {
-		return nil, badConfig(path, firstLine(err.Error()), "tooldex config schema describes the file")
+		return nil, badConfig(path, tool.YAMLMistake(err), "tooldex config schema describes the file")
 	}
 	out.settle(tree.Rest, filepath.Dir(path), getenv)
 	if tree.Servers != nil && tree.MCPServers != nil {

@@ -54,7 +54,7 @@ func parseProfiles(b []byte) (map[string]profile, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(b))
 	dec.KnownFields(true)
 	if err := dec.Decode(&file); err != nil && !errors.Is(err, io.EOF) {
-		return nil, &tool.Error{Code: tool.Invalid, Op: "read profiles", Msg: "profiles cannot be read: " + firstLine(err.Error()), Hint: "a profile has mode, servers, always, summary, confirm, confirmTools and confirmExcept", Err: err}
+		return nil, &tool.Error{Code: tool.Invalid, Op: "read profiles", Msg: "profiles cannot be read: " + tool.YAMLMistake(err), Hint: "a profile has mode, servers, always, summary, confirm, confirmTools and confirmExcept", Err: err}
 	}
 	for _, name := range slices.Sorted(maps.Keys(file.Profiles)) {
 		if !profileName.MatchString(name) {
@@ -70,13 +70,6 @@ func parseProfiles(b []byte) (map[string]profile, error) {
 		}
 	}
 	return file.Profiles, nil
-}
-
-// firstLine is what yaml.v3 says, without its list of all lines.
-func firstLine(s string) string {
-	s = strings.TrimPrefix(s, "yaml: unmarshal errors:\n  ")
-	line, _, _ := strings.Cut(s, "\n")
-	return strings.TrimPrefix(line, "yaml: ")
 }
 
 func checkMode(mode mcpsrv.Mode) error {
