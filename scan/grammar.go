@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // classes is a set of meanings that a word can have for the patterns: those of the vocabulary, and each word that a pattern quotes.
@@ -51,7 +52,8 @@ type compiled struct {
 	pattern
 	steps       []step
 	need        classes // of steps that one meaning alone takes
-	unless, off classes
+	unless, bar classes
+	off         classes
 	within      int // the words may come in any order, so many apart; 0 means in order
 	places      [output + 1]bool
 }
@@ -60,8 +62,8 @@ type compiled struct {
 type grammar struct {
 	named   map[string]classes
 	words   map[string]*entry
-	stems   map[[4]byte][]stem
-	heads   [1 << 10]bool // of what stems begin with, since most words have none
+	stems   map[[3]byte][]stem
+	heads   [1 << 14]bool // of what stems begin with, since most words have none
 	program []compiled
 }
 
@@ -72,6 +74,7 @@ var lexicon = newGrammar()
 var (
 	ai, model, secrets, logs, chats = lexicon.named["ai"], lexicon.named["model"], lexicon.named["secrets"], lexicon.named["logs"], lexicon.named["chats"]
 	private, rotated                = lexicon.named["private"], lexicon.named["rotated"]
+	denial, sans                    = lexicon.named["denial"], lexicon.named["sans"]
 	orderly                         = lexicon.set("ignores|tells|telling|covertly|sends|private|secrets|safety|consent|person|nothing|role")
 	ordering                        = lexicon.set("must|before|after|instead|not|only")
 	spoken                          = lexicon.set("ai|person")
@@ -86,11 +89,12 @@ var veiled = []classes{
 }
 
 func newGrammar() *grammar {
-	g := &grammar{named: map[string]classes{}, words: map[string]*entry{}, stems: map[[4]byte][]stem{}}
-	for _, v := range vocabulary {
+	g := &grammar{named: map[string]classes{}, words: map[string]*entry{}, stems: map[[3]byte][]stem{}}
+	all := slices.Concat(vocabulary, meanings)
+	for _, v := range all {
 		g.name(v.class)
 	}
-	for _, v := range vocabulary {
+	for _, v := range all {
 		c := g.named[v.class]
 		for w := range strings.FieldsSeq(v.words) {
 			if text, is := strings.CutSuffix(w, "*"); is {
@@ -100,7 +104,12 @@ func newGrammar() *grammar {
 			}
 		}
 	}
-	for _, p := range slices.Concat(orderPatterns(), greedPatterns()) {
+	for w, e := range g.words {
+		if s := g.stem([]byte(w)); s != unknown {
+			e.add(&s.classes)
+		}
+	}
+	for _, p := range slices.Concat(orderPatterns(), greedPatterns(), intentPatterns()) {
 		g.program = append(g.program, g.compile(p))
 	}
 	return g
@@ -121,9 +130,6 @@ func (g *grammar) word(folded string) *entry {
 	e := g.words[folded]
 	if e == nil {
 		e = &entry{}
-		if known := g.stem([]byte(folded)); known != unknown {
-			*e = *known
-		}
 		g.words[folded] = e
 	}
 	return e
@@ -150,13 +156,13 @@ func (g *grammar) compound(words string, c *classes) {
 }
 
 // head is where the beginning of a word is noted.
-func head(key [4]byte) uint32 {
-	return (uint32(key[0])*131 + uint32(key[1])*31 + uint32(key[2])*7 + uint32(key[3])*257) & (1<<10 - 1)
+func head(key [3]byte) uint32 {
+	return (uint32(key[0])*131 + uint32(key[1])*31 + uint32(key[2])*7) & (1<<14 - 1)
 }
 
-// begins adds a meaning to all words with a beginning, of four bytes or more.
+// begins adds a meaning to all words with a beginning, of three bytes or more.
 func (g *grammar) begins(text string, c *classes) {
-	key := [4]byte([]byte(text))
+	key := [3]byte([]byte(text))
 	g.heads[head(key)] = true
 	i := slices.IndexFunc(g.stems[key], func(s stem) bool { return s.text == text })
 	if i < 0 {
@@ -168,11 +174,11 @@ func (g *grammar) begins(text string, c *classes) {
 
 // stem returns the entry of the longest beginning of a word, unknown if there is none.
 func (g *grammar) stem(word []byte) *entry {
-	if len(word) < 4 || !g.heads[head([4]byte(word))] {
+	if len(word) < 3 || !g.heads[head([3]byte(word))] {
 		return unknown
 	}
 	best, most := unknown, 0
-	for _, s := range g.stems[[4]byte(word)] {
+	for _, s := range g.stems[[3]byte(word)] {
 		if len(s.text) > most && len(s.text) <= len(word) && string(word[:len(s.text)]) == s.text {
 			best, most = s.entry, len(s.text)
 		}
@@ -185,21 +191,57 @@ func (g *grammar) find(word string) *entry {
 	if e, ok := g.words[word]; ok {
 		return e
 	}
-	return g.stem([]byte(word))
+	e := g.stem([]byte(word))
+	for _, p := range []string{"و", "ال", "ف", "ب", "ل"} { // Arabic "and", "the", "so", "with", "to"
+		if rest, cut := strings.CutPrefix(word, p); cut && e == unknown {
+			word = rest
+			if e = g.words[word]; e == nil {
+				e = g.stem([]byte(word))
+			}
+		}
+	}
+	return e
 }
+
+// maxRun is how many characters words have at most that no spaces set apart.
+const maxRun = 8
+
+// unspaced returns the longest known word at the beginning of a text whose words no spaces set apart, and how many bytes it has.
+func (g *grammar) unspaced(text string) (best *entry, end int) {
+	n := 0
+	for i, r := range text {
+		if n++; n > maxRun || !together(r) {
+			break
+		}
+		if e := g.words[text[:i+utf8.RuneLen(r)]]; e != nil {
+			best, end = e, i+utf8.RuneLen(r)
+		}
+	}
+	return best, end
+}
+
+// together reports whether a letter is of a script whose words stand together, or carry endings without a seam.
+func together(r rune) bool { return r >= 0x3040 && r <= 0x9fff || r >= 0xac00 && r <= 0xd7a3 }
 
 // set returns the meanings that a pattern names, in which | separates choices and words stand in quotes.
 func (g *grammar) set(choices string) (out classes) {
 	if choices == "" {
 		return out
 	}
+	var quoted []string
 	for choice := range strings.SplitSeq(choices, "|") {
 		c, known := g.named[choice]
 		if word, ok := strings.CutPrefix(choice, "'"); ok {
-			c = g.name(choice)
-			g.compound(strings.TrimSuffix(word, "'"), &c)
+			quoted = append(quoted, strings.TrimSuffix(word, "'"))
 		} else if !known {
 			panic("scan: no class is called " + choice)
+		}
+		out.add(&c)
+	}
+	if len(quoted) > 0 { // one place for them together, since places are few
+		c := g.name("'" + strings.Join(quoted, "'"))
+		for _, word := range quoted {
+			g.compound(word, &c)
 		}
 		out.add(&c)
 	}
@@ -208,7 +250,7 @@ func (g *grammar) set(choices string) (out classes) {
 
 // compile reads a pattern.
 func (g *grammar) compile(p pattern) compiled {
-	c := compiled{pattern: p, unless: g.set(p.unless), off: g.set(p.off)}
+	c := compiled{pattern: p, unless: g.set(p.unless), bar: g.set(p.bar), off: g.set(p.off)}
 	for at := range c.places {
 		c.places[at] = p.at == nil && place(at) != key || slices.Contains(p.at, place(at))
 	}

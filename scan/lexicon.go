@@ -121,7 +121,7 @@ func pathClass(word string) (*entry, bool) {
 			return privatePath, true
 		}
 	}
-	if strings.Contains(lower, "://") || strings.Contains(lower, "@") {
+	if at := strings.IndexByte(lower, '@'); strings.Contains(lower, "://") || at > 0 && strings.IndexByte(lower[at:], '.') > 1 {
 		return anAddress, true
 	}
 	return unknown, false

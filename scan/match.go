@@ -1,6 +1,8 @@
 package scan
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"tooldex/tool"
@@ -38,11 +40,11 @@ func (w *work) sentence(x text, said string, words []token) {
 	}
 	for i := range lexicon.program {
 		c := &lexicon.program[i]
-		if !has.holds(&c.need) || !c.places[x.place] || !c.possible(&has) || c.off.meets(w.about(c.rule)) || has.meets(&c.unless) && c.cleared(words) {
+		if !has.holds(&c.need) || !c.places[x.place] || has.meets(&c.bar) || !c.possible(&has) || c.off.meets(w.about(c)) || has.meets(&c.unless) && c.cleared(words) {
 			continue
 		}
 		if c.match(words) {
-			w.add(c.rule, x.field, sentenceOf(said, words))
+			w.weigh(c, x.field, said, words)
 		}
 	}
 	if x.place != key {
@@ -50,10 +52,54 @@ func (w *work) sentence(x text, said string, words []token) {
 	}
 }
 
+// enough is what clues of different kinds must be worth together to make a finding.
+const enough = 100
+
+// clue is the weightiest thing that a rule found and that makes no finding by itself.
+type clue struct {
+	rule, field, excerpt string
+	worth                int
+}
+
+// weigh notes what a pattern found in a sentence: as a finding, or as a clue.
+func (w *work) weigh(c *compiled, field, said string, words []token) {
+	worth := cmp.Or(c.worth, enough)
+	if c.off.meets(&w.stated) {
+		worth = worth * 2 / 5
+	}
+	if worth >= enough {
+		w.add(c.rule, field, sentenceOf(said, words))
+		return
+	}
+	own := strings.HasPrefix(field, "inputSchema")
+	i := slices.IndexFunc(w.clues, func(h clue) bool { return h.rule == c.rule && strings.HasPrefix(h.field, "inputSchema") == own })
+	if i < 0 {
+		i = len(w.clues)
+		w.clues = append(w.clues, clue{rule: c.rule, field: field})
+	}
+	if w.clues[i].worth < worth {
+		w.clues[i] = clue{c.rule, field, sentenceOf(said, words), worth}
+	}
+}
+
+// sum makes findings of clues of different kinds that are enough together.
+func (w *work) sum() {
+	sum := 0
+	for _, h := range w.clues {
+		sum += h.worth
+	}
+	if sum < enough || len(w.found) > 0 {
+		return
+	}
+	for _, h := range w.clues {
+		w.add(h.rule, h.field, h.excerpt)
+	}
+}
+
 // about returns what the tool is about, as far as a rule believes it: a tool that names its subject in its description may ask for it in a
-// parameter, but only its name lets it speak of sending it.
-func (w *work) about(rule string) *classes {
-	if rule == "request" {
+// parameter, but only its name lets it speak of sending it, and clues weigh less where its first sentence speaks of it.
+func (w *work) about(c *compiled) *classes {
+	if c.rule == "request" && c.worth == 0 {
 		both := w.topic
 		both.add(&w.param)
 		return &both
@@ -209,8 +255,13 @@ func (w *work) topicOf(t *tool.Tool) (named, topic classes) {
 			s = unhide(s)
 		}
 		w.words = split(s, w.words)
+		first := true
 		for _, word := range w.words {
 			topic.add(&word.classes)
+			if first {
+				w.stated.add(&word.classes)
+			}
+			first = first && !word.last
 		}
 		if i < 3 {
 			named = topic

@@ -6,7 +6,9 @@ type pattern struct {
 	at     []place // where it counts; nil means everywhere but in names
 	steps  string  // classes, or words in quotes, with how many words may lie between two; | separates choices
 	unless string  // in the sentence, before the first of the steps
+	bar    string  // anywhere in the sentence
 	off    string  // of what the tool is about
+	worth  int     // what it weighs; 0 means enough by itself
 }
 
 // nouns are the places where naming a thing is asking for it.
@@ -24,13 +26,13 @@ func orderPatterns() []pattern {
 		{rule: "override", steps: "ignores 1 every 4 told|before"},
 		{rule: "override", steps: "plays 3 prior 3 orders"},
 		{rule: "override", steps: "outranks 4 system 2 prompt"},
-		{rule: "override", steps: "orders 8 outranks 8 person|system"},
+		{rule: "override", steps: "orders 8 outranks 8 person|system", off: "safety|orders"},
 		{rule: "override", steps: "safety 9 'replaced'"},
 		{rule: "override", steps: "safety 3 not 2 'hold'|'apply'"},
 		{rule: "override", steps: "'disable' 2 consent"},
 		{rule: "override", steps: "'whatever' 2 prior 2 orders"},
 
-		{rule: "conceal", steps: "not 3 tells 5 person", unless: "quoting"},
+		{rule: "conceal", steps: "not 3 tells 5 person", unless: "quoting", bar: "nil|detail"},
 		{rule: "conceal", steps: "person 2 must 1 not 3 'told'|'informed'|'notified'"},
 		{rule: "conceal", steps: "not 2 telling 4 person"},
 		{rule: "conceal", steps: "not 3 tells 3 orders"},
@@ -47,7 +49,7 @@ func orderPatterns() []pattern {
 		{rule: "role", steps: "plays 3 'as'|'that' 4 role"},
 		{rule: "role", steps: "'your' 1 'real' 1 'task'|'purpose'|'goal'"},
 
-		{rule: "obey", steps: "orders 8 must 2 'followed'|'obeyed'|'executed'"},
+		{rule: "obey", steps: "orders 8 must 2 'followed'|'obeyed'|'executed'", off: "orders"},
 		{rule: "obey", steps: "'treat' 3 orders 8 person"},
 		{rule: "obey", at: []place{described, parameter, value}, steps: "follows 2 orders 5 results", unless: "not"},
 		{rule: "obey", steps: "'new' 0 orders 2 ai"},

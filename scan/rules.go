@@ -24,7 +24,10 @@ var rules = []Rule{
 	{"addressed", Medium, "it speaks to the model itself, where a description speaks of the tool", ask},
 	{"comment", High, "words in a comment or behind an invisible element reach the model, and no person who looks at the rendered text", leave},
 	{"conceal", High, "it has the model keep something from the user", leave},
+	{"command", High, "it has the model run a command besides", leave},
+	{"consent", High, "it has the model act without asking", leave},
 	{"control", Medium, "control characters do not belong in a text; terminals obey them", ask},
+	{"disarm", High, "it has the model switch off what protects the user", leave},
 	{"elsewhere", Medium, "it sends the model to another field for orders, so that no field alone looks wrong", ask},
 	{"encoded", High, "an instruction is encoded so that filters and people pass over it", leave},
 	{"exfiltrate", High, "it has the model send away what it knows: the conversation, its instructions, the user's data", leave},
@@ -36,6 +39,7 @@ var rules = []Rule{
 	{"obey", High, "it has the model follow orders that come from a tool or its results", leave},
 	{"override", High, "it has the model set aside what it was told before", leave},
 	{"padding", Medium, "words behind a great deal of white space are out of the sight of a person", ask},
+	{"persist", Medium, "it has the model keep a rule beyond the task", ask},
 	{"priority", Medium, "it claims to come before the tools of other servers, or at each request", ask},
 	{"request", High, "a parameter asks for what the tool does not need: the conversation, the model's instructions, secrets, the user's files", leave},
 	{"role", High, "it gives the model another role than the one that it has", leave},
@@ -43,6 +47,7 @@ var rules = []Rule{
 	{"shadow", High, "it tells how a tool of another server is to be used", leave},
 	{"similar", Medium, "its name is that of another server's but for one letter", ask},
 	{"split", High, "an instruction is spread over several fields, so that none alone looks wrong", leave},
+	{"steer", Medium, "it has the model put into its answers what serves another than the user", ask},
 	{"terminal", High, "escape sequences hide or change what a terminal shows", leave},
 }
 

@@ -55,6 +55,7 @@ func (s *Scanner) Tool(t *tool.Tool) []Finding {
 	for _, x := range w.texts {
 		w.text(x)
 	}
+	w.sum()
 	w.joined()
 	w.names()
 	return w.found
@@ -62,15 +63,17 @@ func (s *Scanner) Tool(t *tool.Tool) []Finding {
 
 // work is one look at one tool.
 type work struct {
-	s     *Scanner
-	t     *tool.Tool
-	named classes // what the tool is about by its name
-	topic classes // and by what it says of itself
-	param classes // what the parameter at hand is about by its name
-	texts []text
-	found []Finding
-	words []token
-	depth int // of what was decoded
+	s      *Scanner
+	t      *tool.Tool
+	named  classes // what the tool is about by its name
+	stated classes // and by its first sentence
+	topic  classes // and by what it says of itself
+	param  classes // what the parameter at hand is about by its name
+	texts  []text
+	found  []Finding
+	clues  []clue
+	words  []token
+	depth  int // of what was decoded
 }
 
 // gather lists all texts of the tool.

@@ -29,15 +29,21 @@ func split(text string, out []token) []token {
 			continue
 		}
 		if inWord(r) {
-			end := wordEnd(text, i)
-			t := token{entry: lookUp(text[i:end]), start: int32(i), end: int32(end)}
+			t := wordAt(text, i, r)
+			if t.entry == nil {
+				i += n
+				continue
+			}
 			if n := len(out); n > 0 && out[n-1].next != nil && !out[n-1].last {
 				if both := out[n-1].next[t.entry]; both != nil {
 					t.entry = both
 				}
 			}
+			if t.meets(&sans) && denied(out) {
+				t.entry = unknown
+			}
 			out = append(out, t)
-			i = end
+			i = int(t.end)
 			continue
 		}
 		if len(out) > 0 && endsSentence(text, i, n, r) {
@@ -84,6 +90,26 @@ func inWord(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r)
 }
 
+// denied reports whether one of the words before a "without" makes it a condition, as in "never call it without asking".
+func denied(before []token) bool {
+	for n := len(before) - 1; n >= max(0, len(before)-7) && !before[n].last; n-- {
+		if before[n].meets(&denial) {
+			return true
+		}
+	}
+	return false
+}
+
+// wordAt returns the word that begins at i with r. It has no entry where words stand together, and none of them is known.
+func wordAt(text string, i int, r rune) token {
+	if together(r) {
+		e, n := lexicon.unspaced(text[i:])
+		return token{entry: e, start: int32(i), end: int32(i + n)}
+	}
+	end := wordEnd(text, i)
+	return token{entry: lookUp(text[i:end]), start: int32(i), end: int32(end)}
+}
+
 // wordEnd returns where the word that begins at i ends.
 func wordEnd(text string, i int) int {
 	for i < len(text) {
@@ -95,7 +121,7 @@ func wordEnd(text string, i int) int {
 			continue
 		}
 		r, n := utf8.DecodeRuneInString(text[i:])
-		if !inWord(r) {
+		if !inWord(r) || together(r) {
 			return i
 		}
 		i += n

@@ -1,0 +1,110 @@
+package scan
+
+// intentPatterns lists what attackers want, in wide classes. Steps that begin with ~N may come in any order, N words apart, since a wish can
+// be said in the active and the passive voice and languages order their words differently. What honest tools say now and then, too, is
+// worth less than [enough], and makes a finding only with other clues of another kind.
+func intentPatterns() []pattern {
+	chat, keys := "chats|talk|prompt", "logs|secrets"
+	return []pattern{
+		// To keep something from the user.
+		{rule: "conceal", steps: "neg 2 speak 5 person", unless: "quoting", bar: "nil|detail"},
+		{rule: "conceal", steps: "speak 2 neg 4 person", bar: "nil|detail", worth: 60},
+		{rule: "conceal", steps: "neg 3 person 3 learn", unless: "quoting"},
+		{rule: "conceal", steps: "person 2 urge 2 neg 3 learn|speak", bar: "detail"},
+		{rule: "conceal", steps: "hush 8 person", worth: 70},
+		{rule: "conceal", steps: "person 6 hush", worth: 70},
+		{rule: "conceal", steps: "~9 hush dialog|keyish|give", worth: 40},
+		{rule: "conceal", steps: "covert 6 give|gather|calls|sends", worth: 70},
+		{rule: "conceal", steps: "'keep'|'keeping' 4 'yourself'|'us'|'undisclosed'|'off'|'discreet' 2 'record'|'two'|'us'", worth: 70},
+		{rule: "conceal", steps: "'between' 0 'us'|'ourselves'"},
+		{rule: "conceal", steps: "'off' 1 'record'"},
+		{rule: "conceal", steps: "'no'|'leave'|'leaving' 3 'trace'|'traces'"},
+		{rule: "conceal", steps: "omit 4 trace 6 person|summary"},
+		{rule: "conceal", steps: "neg 2 speak|show 3 trace 5 person|summary"},
+		{rule: "conceal", steps: "neg 2 speak 1 'this'|'it'|'these'|'anything'", bar: "nil|until", worth: 80},
+		{rule: "conceal", steps: "'eyes' 0 'only'"},
+		{rule: "conceal", steps: "feign 8 'exists'|'exist'|'existence'|'came'|'happened'"},
+		{rule: "conceal", steps: "'pretend'", worth: 50},
+		{rule: "conceal", steps: "'say'|'state'|'answer'|'reply' 0 'only'|'just'|'simply' 0 'that'"},
+		{rule: "conceal", steps: "neg 3 speak", worth: 30},
+
+		// To hand over what is not the tool's.
+		{rule: "exfiltrate", steps: "~7 give dialog whole", off: chat},
+		{rule: "exfiltrate", steps: "~7 give dialog reader|person", off: chat, worth: 60},
+		{rule: "exfiltrate", steps: "~6 give dialog", off: chat, worth: 40},
+		{rule: "exfiltrate", steps: "~8 give|gather|speak config", off: chat, unless: "quoting"},
+		{rule: "exfiltrate", steps: "~9 give whole|every person told", off: chat},
+		{rule: "exfiltrate", steps: "every 3 person 3 told", off: chat, worth: 60},
+		{rule: "exfiltrate", steps: "~10 give dialog|summary address", off: chat},
+		{rule: "exfiltrate", steps: "~10 give stuff address"},
+		{rule: "exfiltrate", at: []place{described}, steps: "~10 give|'copy'|'copies'|'bcc'|'blind' ever|all address", worth: 80},
+		{rule: "exfiltrate", at: []place{described}, steps: "~10 'copy'|'copies'|'bcc'|'blind' ever|all|urge address"},
+		{rule: "exfiltrate", steps: "~10 give result kin 'previous'|'earlier'|'used'|'far'", worth: 60},
+		{rule: "exfiltrate", steps: "~7 give whole|'text'|'words' 'above'|'preceding'"},
+		{rule: "exfiltrate", steps: "your 2 thoughts", off: "thoughts|reads", worth: 50},
+		{rule: "secrets", steps: "~9 urge|early give|gather private"},
+		{rule: "secrets", steps: "~9 give seed", off: keys, bar: "neg", worth: 60},
+		{rule: "secrets", steps: "~9 give|gather keyish person", off: keys, bar: "neg"},
+		{rule: "secrets", steps: "~9 urge|early gather keyish", off: keys, bar: "neg", worth: 70},
+		{rule: "secrets", steps: "gather 6 keyish 9 give", off: keys, bar: "neg"},
+		{rule: "secrets", at: []place{described}, steps: "keyish 4 'session'|'current'", off: keys, worth: 40},
+		{rule: "secrets", steps: "~12 give keyish|secrets kin urge", off: keys, bar: "neg"},
+		{rule: "secrets", at: []place{described}, steps: "person 8 keyish", off: keys, worth: 40},
+		{rule: "secrets", at: []place{described}, steps: "keyish 5 person", off: keys, worth: 40},
+		{rule: "secrets", steps: "~9 give|gather environs urge", off: "runs", worth: 60},
+		{rule: "secrets", steps: "~9 give intimate", off: keys, bar: "neg"},
+		{rule: "secrets", steps: "~9 gather intimate urge|early", off: keys, bar: "neg", worth: 80},
+		{rule: "request", at: nouns(), steps: "~5 dialog whole|reader", off: chat, worth: 60},
+		{rule: "request", at: nouns(), steps: "~5 config", off: chat, worth: 60},
+		{rule: "request", at: nouns(), steps: "~7 keyish person|reader", off: keys, bar: "neg", worth: 60},
+		{rule: "request", at: nouns(), steps: "~5 keyish|secrets 'session'|'current'", off: keys, bar: "neg", worth: 60},
+		{rule: "request", at: nouns(), steps: "intimate|seed", off: keys, bar: "neg", worth: 50},
+		{rule: "request", at: nouns(), steps: "environs", off: "runs", worth: 30},
+		{rule: "request", at: nouns(), steps: "dialog", off: chat, worth: 30},
+		{rule: "request", at: nouns(), steps: "thoughts", off: "thoughts", worth: 40},
+
+		// To set aside what the model was told.
+		{rule: "override", steps: "~8 void guidance sooner", unless: "quoting", off: "guidance"},
+		{rule: "override", steps: "~6 void guidance reader|person|authority|your", unless: "quoting", off: "guidance", worth: 70},
+		{rule: "override", steps: "~6 neg guidance 'apply'|'bind'|'hold'|'count'|'valid'|'binding'", off: "guidance"},
+		{rule: "override", steps: "'change'|'adopt'|'adjust'|'replace'|'set' 1 your 2 self|guidance", off: "self|guidance"},
+		{rule: "obey", steps: "~8 comply result person|authority|reader", worth: 60},
+		{rule: "obey", steps: "~8 result comply guidance", bar: "neg", worth: 60},
+		{rule: "obey", steps: "'treat'|'treated'|'regard'|'consider' 8 'as' 2 person|orders|authority|guidance", bar: "neg"},
+		{rule: "obey", steps: "'as' 0 'if'|'though' 4 'issued'|'given'|'coming'|'came'|'written'|'ordered'|'instructed'|'said'|'requested'"},
+		{rule: "obey", steps: "outrank 5 person"},
+		{rule: "obey", steps: "outrank 3 every 4 told|orders"},
+		{rule: "obey", steps: "outrank 3 told|sooner", bar: "quoting", off: "guidance", worth: 50},
+		{rule: "obey", steps: "'rank'|'ranks'|'stand'|'trust'|'trusted'|'believe'|'obey' 4 'above'|'over'|'than' 1 person|authority|guidance"},
+		{rule: "obey", steps: "'matter'|'regardless'|'irrespective'|'whatever' 3 person 2 wants"},
+		{rule: "obey", steps: "~5 reader urge", worth: 30},
+		{rule: "obey", steps: "authority 6 urge", worth: 20},
+
+		// To act without asking.
+		{rule: "consent", steps: "waive 3 assent", bar: "option", worth: 50},
+		{rule: "consent", steps: "assent 4 waive", bar: "option", worth: 50},
+		{rule: "consent", steps: "~8 waive assent proceed", bar: "option", worth: 70},
+		{rule: "consent", steps: "~8 waive assent reader|authority", bar: "option"},
+		{rule: "consent", steps: "person 3 'already' 2 agreed", unless: "until"},
+		{rule: "consent", steps: "'approval'|'permission'|'consent'|'confirmation' 3 'already' 2 agreed", unless: "until"},
+
+		// To come first, and instead of others.
+		{rule: "priority", steps: "ever|sole 6 'this' 0 kin", worth: 30},
+		{rule: "priority", steps: "~8 rival kin sole", worth: 50},
+		{rule: "priority", steps: "~8 foes sole|neg"},
+		{rule: "priority", steps: "~9 ever kin calls address"},
+		{rule: "priority", steps: "~9 'prohibited'|'forbidden'|'banned'|'disallowed' kin other|rival|ever"},
+		{rule: "priority", steps: "early 3 ever|'session' 4 calls", worth: 40},
+
+		// To do something besides.
+		{rule: "command", steps: "~8 shell urge|early|address", off: "runs|shell"},
+		{rule: "disarm", at: []place{described, value}, steps: "~5 disarm guards", bar: "option", off: "guards"},
+		{rule: "disarm", steps: "~12 'permission'|'permissions'|'approve'|'allowlist'|'approval' 'client'|'config'|'configuration'|'settings' 'raise'|'full'|'all'|'auto'", off: "assent"},
+		{rule: "disarm", steps: "'edit'|'modify'|'change'|'add'|'update'|'write'|'append' 5 private"},
+		{rule: "steer", steps: "~7 answer promo", off: "promo"},
+		{rule: "steer", steps: "~12 answer|'tell' promo person", off: "promo"},
+		{rule: "steer", steps: "~8 foes 'negative'|'negatively'|'worse'|'bad'|'unsafe'|'inferior'"},
+		{rule: "steer", steps: "~9 answer give|'render'|'end'|'finish' address"},
+		{rule: "persist", steps: "~9 persist ever kin|guidance|person", off: "persist"},
+	}
+}
