@@ -62,6 +62,7 @@ func (a *app) connect(ctx context.Context, s *stack, u use) error {
 			Lookup: o.Index, Embedder: asks, Fallback: fallback, Base: o.Model.Base, Map: o.Model.Encoder, Servers: &s.running, Usage: s.learner, Learned: s.learner,
 		}
 		s.engine = search.New(s.searching)
+		s.searcher = newInTurn(s.engine, s.chosen != nil)
 		if !a.serving { // a server reads it while it answers already
 			if err := s.learner.Load(ctx); err != nil {
 				return err

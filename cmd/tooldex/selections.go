@@ -92,7 +92,7 @@ func (x *selections) of(v view) (*selection.Selector, error) {
 	p, _ := x.book.get(v.profile)
 	o, policy := x.o, x.book.policy(x.stack.catalog, v)
 	policy.Preferred = x.preferred(v.profile)
-	o.Searcher, o.Catalog = policy.Searcher(x.stack.engine), policy.Catalog(x.stack.catalog)
+	o.Searcher, o.Catalog = policy.Searcher(x.stack.searcher), policy.Catalog(x.stack.catalog)
 	o.Embedder, o.Preferred, o.Profile = x.stack.model.Embedder, policy.Preferred, v.profile
 	o.Core = slices.Concat(x.always, p.Always)
 	if x.confirms != nil {

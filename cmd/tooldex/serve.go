@@ -165,7 +165,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	}
 	meter := a.newMeter(s, func() int { return all.sessions() })
 	all = newEndpoints(mcpsrv.Options{
-		Searcher: tracer.Searcher(s.engine), Caller: tracer.Caller(unheld{gw, s.catalog}), Upstreams: gw, Catalog: s.catalog, Related: s.engine, Learner: s.learner, Enricher: s.catalog, Version: version, Logger: a.log,
+		Searcher: tracer.Searcher(s.searcher), Caller: tracer.Caller(unheld{gw, s.catalog}), Upstreams: gw, Catalog: s.catalog, Related: s.engine, Learner: s.learner, Enricher: s.catalog, Version: version, Logger: a.log,
 		Mode: mcpsrv.Mode(f.mode), Threshold: f.threshold, Followers: f.follows, Always: f.always, Summary: f.summary,
 		AnyHost: true, // httpapi checks hosts, for all of its paths
 		Linger:  finishing, MaxSessions: f.sessions,

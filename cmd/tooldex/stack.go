@@ -27,6 +27,8 @@ type stack struct {
 	store   *store.Store
 	catalog *catalog.Catalog
 	engine  *search.Engine
+	// searcher is engine for clients, who take turns.
+	searcher tool.Searcher
 	// searching is what engine was made of.
 	searching search.Options
 	learner   *learn.Learner
