@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"html"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -23,7 +24,8 @@ func (w *work) encoded(x text) {
 	for _, s := range decodings(x.text) {
 		sub := &work{s: w.s, t: w.t, topic: w.topic, named: w.named, depth: w.depth + 1}
 		sub.text(text{value, x.field, s})
-		if len(sub.found) > 0 {
+		sub.sum()
+		if slices.ContainsFunc(sub.found, func(f Finding) bool { return !w.has(f.Rule) }) {
 			w.add("encoded", x.field, s)
 			return
 		}

@@ -104,15 +104,26 @@ func newGrammar() *grammar {
 			}
 		}
 	}
+	for _, p := range slices.Concat(orderPatterns(), greedPatterns(), intentPatterns()) {
+		g.program = append(g.program, g.compile(p))
+	}
 	for w, e := range g.words {
 		if s := g.stem([]byte(w)); s != unknown {
 			e.add(&s.classes)
 		}
 	}
-	for _, p := range slices.Concat(orderPatterns(), greedPatterns(), intentPatterns()) {
-		g.program = append(g.program, g.compile(p))
+	for _, e := range g.words {
+		e.inherit()
 	}
 	return g
+}
+
+// inherit gives words that are tied to those before them what they mean by themselves.
+func (e *entry) inherit() {
+	for word, both := range e.next {
+		both.add(&word.classes)
+		both.inherit()
+	}
 }
 
 // name gives a meaning its place in the sets.
@@ -148,7 +159,7 @@ func (g *grammar) compound(words string, c *classes) {
 			e.next = map[*entry]*entry{}
 		}
 		if e.next[part] == nil {
-			e.next[part] = &entry{classes: part.classes, next: part.next}
+			e.next[part] = &entry{}
 		}
 		e = e.next[part]
 	}

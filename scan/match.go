@@ -255,13 +255,15 @@ func (w *work) topicOf(t *tool.Tool) (named, topic classes) {
 			s = unhide(s)
 		}
 		w.words = split(s, w.words)
-		first := true
+		first := len(s)
+		if n := strings.IndexAny(s, ".!?。！？।\n"); n >= 0 && i == 3 {
+			first = n
+		}
 		for _, word := range w.words {
 			topic.add(&word.classes)
-			if first {
+			if int(word.end) <= first {
 				w.stated.add(&word.classes)
 			}
-			first = first && !word.last
 		}
 		if i < 3 {
 			named = topic

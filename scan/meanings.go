@@ -13,7 +13,7 @@ var meanings = []struct{ class, words string }{
 		organisation regulator authorities headquarters security+team creators makers administrador entwickler desarrollador* администратор* разработчик* 管理员 開発者 管理者 관리자 개발자`},
 
 	// To keep quiet.
-	{"neg", `no+circumstances no+account no+case not never without don doesn shouldn mustn needn aren isn won cannot avoid refrain refrains abstain nor no+need unnecessary needless rather+than instead+of nobody no+one nobody
+	{"neg", `no+circumstances no+circumstances no+account no+case not never without don doesn shouldn mustn needn aren isn won cannot avoid refrain refrains abstain nor no+need unnecessary needless rather+than instead+of nobody no+one nobody
 		pas jamais sans inutile nicht nie niemals ohne kein keine sin nunca nao sem non mai senza niet nooit zonder bez не никогда никому без لا دون بدون बिना मत
 		不 别 別 勿 无需 無需 不要 不必 不得 无须 ないで せずに ずに 말고 않고 없이 않 마세요 olmadan`},
 	{"speak", `tell mention inform notify reveal disclose divulge announce alert warn bother trouble burden confuse discuss surface expose communicate telling mentioning informing notifying revealing disclosing
@@ -41,7 +41,7 @@ var meanings = []struct{ class, words string }{
 		كامل* كل जميع पूरा पूरी सभी 完整 全部 所有 历史 歷史 记录 記錄 目前为止 全履歴 履歴 すべて 全て これまで 전체 모두 모든 기록 내역 지금까지`},
 	{"config", `system+prompt system+prompts system+message preamble system+instructions initial+instructions initial+prompt hidden+instructions hidden+prompt setup+text developer+message developer+prompt
 		systemprompt prompt+système 系统提示 系統提示 システムプロンプト 시스템+프롬프트 시스템프롬프트 systemanweisung* системн*+промпт* системн*+инструкц*`},
-	{"keyish", `credit+card+number credit+card+numbers password passwords passphrase passphrases passcode credential credentials secret+key secret+keys private+key private+keys ssh+key ssh+keys api+key api+keys apikey apikeys api_key api_keys access+token
+	{"keyish", `password+manager credit+card+number credit+card+numbers password passwords passphrase passphrases passcode credential credentials secret+key secret+keys private+key private+keys ssh+key ssh+keys api+key api+keys apikey apikeys api_key api_keys access+token
 		access+tokens auth+token auth+tokens bearer+token session+token session+cookie session+cookies cookies secrets seed+phrase seed+words recovery+phrase mnemonic keychain dotenv otp 2fa one+time+code
 		login+details logins wallet+keys card+numbers card+details cvv 		passwort* passworter kennwort* zugangsdaten contrasen* credencia* clave+privada claves+privadas senha* chave+privada mots+de+passe mot+de+passe cles+privees wachtwoord* credenzial* password
 		haslo hasla hasel парол* ключ* токен* كلمات+المرور كلمة+المرور مفاتيح पासवर्ड* 密码 密碼 密钥 密鑰 私钥 凭据 凭证 令牌 パスワード 秘密鍵 認証情報 トークン 비밀번호 암호 토큰 sifre* parola*`},
@@ -82,9 +82,9 @@ var meanings = []struct{ class, words string }{
 	{"outrank", `precedence overrides supersede supersedes superseded override overrule overrules trump trumps outranks outrank rank+above `},
 
 	// To act without asking.
-	{"assent", `agreement go-ahead agreed confirm confirmation confirmations approval approvals permission consent authorization authorisation asking ask sign+off reviewing review approve dialogs objection objections object double+check confirmer
+	{"assent", `check+back check+in agreement go-ahead agreed confirm confirmation confirmations approval approvals permission consent authorization authorisation asking ask sign+off reviewing review approve dialogs objection objections object double+check confirmer
 		confirmacion confirmacao bestatigung zustimmung conferma autorisation подтвержд* разрешени* 确认 確認 许可 同意 승인 확인 동의 onay* موافقة تأكيد पुष्टि अनुमति`},
-	{"waive", `do+not+ask don+t+ask not+ask never+ask without+asking nothing+to skip skipping waive waived bypass bypassing unnecessary unneeded already suppress circumvent omit no+need anyway straight regardless not+needed not+required not+wanted without forgo dispense+with
+	{"waive", `no+reason without+asking nothing+to skip skipping waive waived bypass bypassing unnecessary unneeded already suppress circumvent omit no+need anyway straight regardless not+needed not+required not+wanted without forgo dispense+with
 		pre+approved preapproved fine+to`},
 	{"proceed", `proceed continue go+ahead act carry+on book buy pay transfer delete execute just straight+away`},
 
@@ -111,4 +111,7 @@ var meanings = []struct{ class, words string }{
 	{"option", `force flag option set true false parameter whether if yes mode skipping --force`},
 	{"until", `if once when after until unless only whether`},
 	{"foes", `competing competitor competitors rival rivals`},
+	{"tone", `whatever nobody everyone everything anything said kindly trust ours anyway hereby unaware lately obliged bother tend worry pretend lest whoever somebody someone honestly trustworthy
+		right+away no+reason no+one as+well along+with while+you this+moment at+it no+matter come+across came+up in+fact after+all`},
+	{"ship", `send forward upload post transmit relay submit publish mail email mirror copy duplicate deliver exfiltrate report leak stream sync ship sending forwarding uploading posting mirroring copying reporting`},
 }

@@ -37,6 +37,7 @@ var rules = []Rule{
 	{"markup", High, "it imitates the marks that set apart the words of a system or an administrator", leave},
 	{"mixed", High, "letters of another script stand among Latin ones that they look like, which hides words from filters and searches", leave},
 	{"obey", High, "it has the model follow orders that come from a tool or its results", leave},
+	{"odd", Medium, "it speaks as people speak to one another, where a description speaks of a tool", ask},
 	{"override", High, "it has the model set aside what it was told before", leave},
 	{"padding", Medium, "words behind a great deal of white space are out of the sight of a person", ask},
 	{"persist", Medium, "it has the model keep a rule beyond the task", ask},
