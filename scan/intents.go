@@ -132,5 +132,38 @@ func intentPatterns() []pattern {
 		{rule: "odd", steps: "tone 12 tone", worth: 40},
 		{rule: "odd", steps: "tone", worth: 20},
 		{rule: "persist", steps: "~9 persist ever kin|guidance|person", off: "persist"},
+
+		// What hardly any description says in its own name.
+		{rule: "secrets", at: told(), steps: "~7 gather keyish", off: keys, bar: "neg"},
+		{rule: "secrets", at: told(), steps: "~7 gather|give private", off: keys, bar: "neg", worth: 80},
+		{rule: "secrets", at: told(), steps: "~7 give keyish", off: keys, bar: "neg", worth: 50},
+		{rule: "secrets", at: told(), steps: "~7 give|gather environs", off: "runs", worth: 50},
+		{rule: "exfiltrate", at: told(), steps: "~8 ship address", worth: 70},
+		{rule: "exfiltrate", at: told(), steps: "~7 give person 'message'|'messages'|'question'|'query'|'request'|'words'|'input'|'inbox'|'mail'|'notes'", off: chat, worth: 80},
+		{rule: "command", at: told(), steps: "calls|'execute'|'run' 6 shell|private", off: "runs|shell", worth: 80},
+		{rule: "command", at: told(), steps: "~6 comply|'execute'|'executed'|'run' 'shell'|'terminal'|'root'|'eval'", off: "runs|shell"},
+		{rule: "command", at: told(), steps: "'delete'|'wipe'|'erase'|'remove'|'drop'|'clear' 3 'backups'|'backup'|'logs'|'log'|'evidence'", worth: 60},
+		{rule: "disarm", at: told(), steps: "~5 disarm 'verification'|'validation'|'ssl'|'tls'|'warnings'|'checks'", bar: "option", off: "guards"},
+		{rule: "conceal", at: told(), steps: "'hide'|'conceal'|'withhold'|'mask'|'keep' 4 'from' 1 person"},
+		{rule: "conceal", at: told(), steps: "~4 'pretend'|'feign'|'fake' 'success'|'successful'|'worked'"},
+		{rule: "override", at: told(), steps: "'stop'|'cease'|'quit' 2 comply 3 guidance|guards"},
+		{rule: "override", at: told(), steps: "your 3 self|guidance|'mission'|'duty'", worth: 50},
+		{rule: "priority", at: told(), steps: "~9 'broken'|'malicious'|'compromised'|'untrustworthy'|'unreliable'|'insecure'|'dangerous'|'malware' kin", bar: "quoting", worth: 80},
+		{rule: "priority", at: told(), steps: "'best'|'superior'|'reliable'|'accurate'|'trusted'|'chosen'|'preferred'|'picked' 6 'over'|'than'|'to' 1 all|other 3 kin"},
+		{rule: "priority", at: told(), steps: "all 1 other 1 kin", worth: 40},
+		{rule: "obey", at: told(), steps: "'instead' 0 'of' 3 'given'|'requested'|'configured'|'wanted'|'named'", worth: 60},
+		{rule: "obey", at: told(), steps: "guidance 8 'executed'|'followed'|'obeyed'|'carried'", worth: 60},
+		{rule: "obey", at: told(), steps: "'as' 0 'instructed'|'told'|'ordered'|'commanded'", worth: 60},
+		{rule: "consent", at: told(), steps: "person 3 'opted'|agreed 4 give", worth: 80},
+		{rule: "consent", at: told(), steps: "proceed 1 'regardless'|'anyway'", worth: 80},
+		{rule: "steer", at: told(), steps: "~9 answer|summary 'insert'|'add'|'append'|'include'|'mention'|'state' ever|urge", worth: 70},
+		{rule: "steer", at: told(), steps: "'copy' 2 answer", worth: 80},
+		{rule: "steer", at: told(), steps: "person 2 urge 1 'think'|'believe'|'assume'|'feel'"},
+		{rule: "steer", at: told(), steps: "'act'|'speak'|'behave'|'respond'|'reply' 3 'as' 0 'if'|'though'", worth: 80},
+		{rule: "odd", at: told(), steps: "'without' 0 'hesitation'|'question'|'questioning'|'exception'|'fail'|'delay'", worth: 60},
+		{rule: "odd", at: told(), steps: "'false' 0 'positives'|'positive'|'alarm'|'alarms'", worth: 40},
 	}
 }
+
+// told are the places where a tool speaks for itself.
+func told() []place { return []place{described, value} }
