@@ -88,6 +88,7 @@ func (b bearing) RoundTrip(r *http.Request) (*http.Response, error) {
 // TestTokensOverMCP has the built command serve tokens of different reach, and connects with each in both generations of the
 // protocol.
 func TestTokensOverMCP(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"secret":   "whole",

@@ -102,6 +102,7 @@ func TestDamagedFiles(t *testing.T) {
 // TestServeOnADamagedFile starts a server on a file that cannot be opened: it saves what it can, keeps the file, and says so. What
 // is damaged while it serves keeps nobody from searching, and is told to who asks for its health.
 func TestServeOnADamagedFile(t *testing.T) {
+	t.Parallel()
 	dir := realTempDir(t)
 	data := filepath.Join(dir, "data")
 	runCommand(t, data, append([]string{"import"}, manyDumps(t, 1)[:2]...)...)

@@ -76,6 +76,7 @@ func (m *mortal) asks(t *testing.T, body string) (status int, answer string) {
 // TestDiskThatTakesNothing serves from a disk that is full, and from one that is read-only: searches are answered from memory, writes
 // are refused with a code, health tells of it, the log does once, and all is well when there is room again.
 func TestDiskThatTakesNothing(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("waits for what servers store every few seconds")
 	}

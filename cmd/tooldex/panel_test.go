@@ -79,6 +79,7 @@ func panelData(t *testing.T, data string) (call, says string) {
 
 // TestPanel uses the panel as a person does, in a real browser over real servers.
 func TestPanel(t *testing.T) {
+	t.Parallel()
 	b := chromium(t)
 	data := t.TempDir()
 	called, says := panelData(t, data)

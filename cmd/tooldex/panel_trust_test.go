@@ -4,6 +4,7 @@ import "testing"
 
 // TestPanelApproves has a person look at a tool that turned hostile, in the panel, and approve it.
 func TestPanelApproves(t *testing.T) {
+	t.Parallel()
 	b := chromium(t)
 	data := t.TempDir()
 	for _, behaviour := range []string{"turning", "turned"} {

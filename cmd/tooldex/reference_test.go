@@ -393,6 +393,7 @@ func (s apiSchema) writeFields(b *strings.Builder, within string) {
 // TestReferenceMCP lists the tools that tooldex itself has over MCP: those that the modes list, and those that are called without being
 // listed.
 func TestReferenceMCP(t *testing.T) {
+	t.Parallel()
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Meta-tools\n\n%s\n", generated)
 	b.WriteString("The tools that tooldex itself offers over MCP, beside those of its servers. [mcp.md](mcp.md) tells which mode lists which.\n" +

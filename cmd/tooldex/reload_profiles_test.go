@@ -13,6 +13,7 @@ import (
 // TestProfilesChange narrows, widens and removes profiles under a session that stays: what a profile has no more is at once neither
 // listed, found nor called.
 func TestProfilesChange(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("waits for looks at files, a second each")
 	}

@@ -19,6 +19,7 @@ import (
 // TestServeReadsConfigAgain changes the configuration of a running server: well, badly and on SIGHUP. One session lasts through it
 // all, and a server that is configured as before goes on as the same process.
 func TestServeReadsConfigAgain(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "tooldex.yaml")
 	write := func(format string, args ...any) { // in one step, as editors do
 		t.Helper()

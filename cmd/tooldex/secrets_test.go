@@ -329,6 +329,7 @@ func filesIn(t *testing.T, dirs ...string) map[string]string {
 
 // TestRevocation revokes a token while a server runs and clients are connected: the sessions of its bearers end, and no others.
 func TestRevocation(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	add := func(name string, more ...string) string {
 		return strings.TrimSpace(runCommand(t, data, append([]string{"tokens", "add", name}, more...)...))

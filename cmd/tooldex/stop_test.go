@@ -217,6 +217,7 @@ func wantIn(t *testing.T, what string, answer <-chan string, want string) {
 
 // TestStopHTTP ends a server while calls are under way and a stream is open, over the API and over MCP.
 func TestStopHTTP(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("waits for calls that take seconds")
 	}
@@ -237,6 +238,7 @@ func TestStopHTTP(t *testing.T) {
 
 // TestStopHTTPWell ends a server at rest, with streams open.
 func TestStopHTTPWell(t *testing.T) {
+	t.Parallel()
 	s := newStopping(t, "--listen", "127.0.0.1:0")
 	s.listening()
 	connectClient(t, &mcp.StreamableClientTransport{Endpoint: s.base + "/mcp", MaxRetries: -1}, nil)
@@ -248,6 +250,7 @@ func TestStopHTTPWell(t *testing.T) {
 
 // TestStopAtOnce holds that a second signal does not wait for anybody.
 func TestStopAtOnce(t *testing.T) {
+	t.Parallel()
 	s := newStopping(t, "--listen", "127.0.0.1:0")
 	s.listening()
 	c := connectClient(t, &mcp.StreamableClientTransport{Endpoint: s.base + "/mcp", MaxRetries: -1}, nil)
@@ -258,6 +261,7 @@ func TestStopAtOnce(t *testing.T) {
 
 // TestStopStdio ends a server on standard streams by a signal, and by closing its input, while calls are under way.
 func TestStopStdio(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("waits for calls that take seconds")
 	}

@@ -116,6 +116,7 @@ func repository(t *testing.T) string {
 // TestTenServers has ten real servers behind one: each is searched, described and called, and when one is killed in the
 // middle of a call the others go on.
 func TestTenServers(t *testing.T) {
+	t.Parallel()
 	npx, folder := withNpx(t), repository(t)
 	servers, configured := tenServers(folder), map[string]any{}
 	for name, s := range servers {
