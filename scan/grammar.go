@@ -8,16 +8,16 @@ import (
 )
 
 // classes is a set of meanings that a word can have for the patterns: those of the vocabulary, and each word that a pattern quotes.
-type classes [5]uint64
+type classes [6]uint64
 
 // meets reports whether two sets have a meaning in common.
 func (c *classes) meets(o *classes) bool {
-	return c[0]&o[0]|c[1]&o[1]|c[2]&o[2]|c[3]&o[3]|c[4]&o[4] != 0
+	return c[0]&o[0]|c[1]&o[1]|c[2]&o[2]|c[3]&o[3]|c[4]&o[4]|c[5]&o[5] != 0
 }
 
 // holds reports whether o is part of c.
 func (c *classes) holds(o *classes) bool {
-	return o[0]&^c[0]|o[1]&^c[1]|o[2]&^c[2]|o[3]&^c[3]|o[4]&^c[4] == 0
+	return o[0]&^c[0]|o[1]&^c[1]|o[2]&^c[2]|o[3]&^c[3]|o[4]&^c[4]|o[5]&^c[5] == 0
 }
 
 func (c *classes) add(o *classes) {
@@ -50,12 +50,12 @@ type step struct {
 // compiled is a pattern ready to be matched.
 type compiled struct {
 	pattern
-	steps       []step
-	need        classes // of steps that one meaning alone takes
-	unless, bar classes
-	off         classes
-	within      int // the words may come in any order, so many apart; 0 means in order
-	places      [output + 1]bool
+	steps            []step
+	need             classes // of steps that one meaning alone takes
+	unless, bar, cut classes
+	off              classes
+	within           int // the words may come in any order, so many apart; 0 means in order
+	places           [output + 1]bool
 }
 
 // grammar is the vocabulary and the patterns over it.
@@ -261,7 +261,7 @@ func (g *grammar) set(choices string) (out classes) {
 
 // compile reads a pattern.
 func (g *grammar) compile(p pattern) compiled {
-	c := compiled{pattern: p, unless: g.set(p.unless), bar: g.set(p.bar), off: g.set(p.off)}
+	c := compiled{pattern: p, unless: g.set(p.unless), bar: g.set(p.bar), cut: g.set(p.cut), off: g.set(p.off)}
 	for at := range c.places {
 		c.places[at] = p.at == nil && place(at) != key || slices.Contains(p.at, place(at))
 	}

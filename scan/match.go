@@ -35,6 +35,7 @@ func (w *work) sentence(x text, said string, words []token) {
 	for _, t := range words {
 		has.add(&t.classes)
 	}
+	w.sentences++
 	if has == (classes{}) {
 		return
 	}
@@ -52,14 +53,21 @@ func (w *work) sentence(x text, said string, words []token) {
 	}
 }
 
-// enough is what clues of different kinds must be worth together to make a finding.
-const enough = 100
-
-// clue is the weightiest thing that a rule found and that makes no finding by itself.
+// clue is something that makes no finding by itself.
 type clue struct {
 	rule, field, excerpt string
 	worth                int
+	at                   int // in which sentence of the tool
 }
+
+const (
+	// enough is what clues of different kinds must be worth together to make a finding.
+	enough = 100
+	// beside is how many sentences clues may be apart to count together: a long page holds a little of everything.
+	beside = 12
+	// maxClues bounds how many clues of one tool are kept.
+	maxClues = 64
+)
 
 // weigh notes what a pattern found in a sentence: as a finding, or as a clue.
 func (w *work) weigh(c *compiled, field, said string, words []token) {
@@ -69,31 +77,44 @@ func (w *work) weigh(c *compiled, field, said string, words []token) {
 	}
 	if worth >= enough {
 		w.add(c.rule, field, sentenceOf(said, words))
-		return
-	}
-	own := strings.HasPrefix(field, "inputSchema")
-	i := slices.IndexFunc(w.clues, func(h clue) bool { return h.rule == c.rule && strings.HasPrefix(h.field, "inputSchema") == own })
-	if i < 0 {
-		i = len(w.clues)
-		w.clues = append(w.clues, clue{rule: c.rule, field: field})
-	}
-	if w.clues[i].worth < worth {
-		w.clues[i] = clue{c.rule, field, sentenceOf(said, words), worth}
+	} else if len(w.clues) < maxClues {
+		w.clues = append(w.clues, clue{c.rule, field, sentenceOf(said, words), worth, w.sentences})
 	}
 }
 
-// sum makes findings of clues of different kinds that are enough together.
+// sum makes findings of clues of different kinds that are enough together. Of one kind the weightiest counts, once in what the tool says
+// of itself and once in its parameters.
 func (w *work) sum() {
-	sum := 0
-	for _, h := range w.clues {
-		sum += h.worth
-	}
-	if sum < enough || len(w.found) > 0 {
+	if len(w.found) > 0 {
 		return
 	}
-	for _, h := range w.clues {
-		w.add(h.rule, h.field, h.excerpt)
+	for i, last := range w.clues {
+		var kinds []clue
+		sum := 0
+		for k := i; k >= 0 && last.at-w.clues[k].at < beside; k-- {
+			c := w.clues[k]
+			n := slices.IndexFunc(kinds, c.alike)
+			if n < 0 {
+				n = len(kinds)
+				kinds = append(kinds, clue{})
+			}
+			if c.worth > kinds[n].worth {
+				sum += c.worth - kinds[n].worth
+				kinds[n] = c
+			}
+		}
+		if sum >= enough {
+			for _, c := range slices.Backward(kinds) {
+				w.add(c.rule, c.field, c.excerpt)
+			}
+			return
+		}
 	}
+}
+
+// alike reports whether two clues are of one kind.
+func (c clue) alike(o clue) bool {
+	return c.rule == o.rule && strings.HasPrefix(c.field, "inputSchema") == strings.HasPrefix(o.field, "inputSchema")
 }
 
 // about returns what the tool is about, as far as a rule believes it: a tool that names its subject in its description may ask for it in a
@@ -155,6 +176,9 @@ func (c *compiled) match(words []token) bool {
 	var reached [maxSteps]int // one more than the position
 	last := len(c.steps) - 1
 	for i, t := range words {
+		if t.meets(&c.cut) {
+			reached[0] = 0
+		}
 		for k := last; k >= 0; k-- {
 			s := &c.steps[k]
 			if k > 0 && (reached[k-1] == 0 || i-reached[k-1] > s.gap) || !t.meets(&s.class) {

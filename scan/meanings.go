@@ -23,7 +23,7 @@ var meanings = []struct{ class, words string }{
 		告诉 告訴 告知 说明 提及 透露 通知 提起 伝え 知らせ 言わ 報告 教え 알리 말하 언급 soyle* bildir* bahset*`},
 	{"hush", `soylemeden bildirmeden bahsetmeden soyleme belirtmeden 伝えないで 知らせないで 言わないで 伝えず 知らせず 伝えない 知らせない 言わない 教えない 秘密に 内緒 알리지 말하지 언급하지 숨기
 		不要告诉 别告诉 不要告訴 勿告 不得告知 不要提及 不要让 无需告知 无需向 不必告诉 瞒着 verschweig* ocult* escond* cachez cacher nascond* ukryj* verberg* zatai* скрой* скрывай* скрыт* умолч* छिपा* छुपा* أخف* اخف* gizle*`},
-	{"learn", `know learn notice see hear find+out discover realise realize suspect aware noticing knowing seeing learning realizing realising suspecting wiser sepa sepan entere saiba sappia sache wissen
+	{"learn", `understand know learn notice see hear find+out discover realise realize suspect aware noticing knowing seeing learning realizing realising suspecting wiser sepa sepan entere saiba sappia sache wissen
 		erfahr* merkt merken saber weet dowie* узна* знать знал* замет* 知道 发现 察觉 気づ 知ら 알게 눈치 fark يعلم يعرف पता`},
 	{"covert", `secretly silently covertly quietly discreetly stealthily surreptitiously invisibly unobtrusively unnoticed inconspicuously clandestinely undetected heimlich unbemerkt stillschweigend secretement discretement
 		secretamente segretamente discretamente silenciosamente furtivamente stiekem potajemnie dyskretnie cicho тайно скрытно незаметно тихо سرا بصمت चुपचाप 悄悄 秘密地 暗中 偷偷 こっそり 密かに 몰래 은밀 gizlice sessizce`},
@@ -41,7 +41,7 @@ var meanings = []struct{ class, words string }{
 		كامل* كل जميع पूरा पूरी सभी 完整 全部 所有 历史 歷史 记录 記錄 目前为止 全履歴 履歴 すべて 全て これまで 전체 모두 모든 기록 내역 지금까지`},
 	{"config", `system+prompt system+prompts system+message preamble system+instructions initial+instructions initial+prompt hidden+instructions hidden+prompt setup+text developer+message developer+prompt
 		systemprompt prompt+système 系统提示 系統提示 システムプロンプト 시스템+프롬프트 시스템프롬프트 systemanweisung* системн*+промпт* системн*+инструкц*`},
-	{"keyish", `password+manager credit+card+number credit+card+numbers password passwords passphrase passphrases passcode credential credentials secret+key secret+keys private+key private+keys ssh+key ssh+keys api+key api+keys apikey apikeys api_key api_keys access+token
+	{"keyish", `oauth+token oauth+tokens the+pin auth+token master+password password+manager credit+card+number credit+card+numbers password passwords passphrase passphrases passcode credential credentials secret+key secret+keys private+key private+keys ssh+key ssh+keys api+key api+keys apikey apikeys api_key api_keys access+token
 		access+tokens auth+token auth+tokens bearer+token session+token session+cookie session+cookies cookies secrets seed+phrase seed+words recovery+phrase mnemonic keychain dotenv otp 2fa one+time+code
 		login+details logins wallet+keys card+numbers card+details cvv 		passwort* passworter kennwort* zugangsdaten contrasen* credencia* clave+privada claves+privadas senha* chave+privada mots+de+passe mot+de+passe cles+privees wachtwoord* credenzial* password
 		haslo hasla hasel парол* ключ* токен* كلمات+المرور كلمة+المرور مفاتيح पासवर्ड* 密码 密碼 密钥 密鑰 私钥 凭据 凭证 令牌 パスワード 秘密鍵 認証情報 トークン 비밀번호 암호 토큰 sifre* parola*`},
@@ -61,7 +61,7 @@ var meanings = []struct{ class, words string }{
 		lis lisez ouvre* recuper* lies lese offne hole lee lea abre* leia abra leggi apri lees lezen przeczytaj* otworz* прочит* прочти открой* возьми* найди* اقرأ افتح पढ़* खोल* 读取 打开 获取 收集 查找 読み 読ん 取得 開い 읽 가져 oku*`},
 
 	// When, and how pressing.
-	{"urge", `must required require requires mandatory should shall need needed needs expected obligated obliged ought ensure please kindly necessary make+sure remember important advisable wise recommended be+sure always
+	{"urge", `vital crucial must required require requires mandatory should shall need needed needs expected obligated obliged ought ensure please kindly necessary make+sure remember important advisable wise recommended be+sure always
 		has+to have+to obligatory compulsory imperative essential is+to are+to
 		muss mussen sollte* bitte doit devez veuillez debe* tiene deve* moet* musi* nalezy должен должна должны нужно необходимо надо يجب चाहिए ज़रूरी 必须 务必 请 應 应 必ず ください 해야 하세요 gerek* lazim malisin`},
 	{"early", `before prior beforehand first begin beginning start prerequisite until ahead vor zuerst bevor avant abord antes primero prima eerst najpierw zanim сначала прежде перед قبل पहले 之前 首先 前に 先に 전에 먼저 once`},
@@ -70,16 +70,16 @@ var meanings = []struct{ class, words string }{
 	// To set aside what was said, and whom to obey instead.
 	{"guidance", `instructions instruction rules guidelines guideline directives directive guidance policy policies constraints restrictions commands orders limitations prompt prompts training programming goals goal task objective objectives mandate
 		anweisung* vorgabe* regeln instruc* regla* reglas consigne* istruzion* instrukcj* zasad* polecen* указани* инструкц* правил* инструкций تعليمات التعليمات निर्देश* 指令 指示 规则 規則 提示词 ルール 지시 명령 규칙 talimat* kural* instructies regels`},
-	{"void", `ignore disregard void voided superseded supersede supersedes revoked rescinded obsolete outdated no+longer replaced overridden overrides override overrule overruled overrules lifted suspended forget waived null invalid invalidated
+	{"void", `released freed exempt exempted unbound rejected ignore disregard void voided superseded supersede supersedes revoked rescinded obsolete outdated no+longer replaced overridden overrides override overrule overruled overrules lifted suspended forget waived null invalid invalidated
 		expired out+of+date abandon discard annulled nullified cancelled deprecated relaxed finished
 		hinfallig ungultig ignorier* vergiss* missacht* ausser+kraft ignora ignore ignorez olvid* oublie* caduc* obsolet* annul* invalid* plus+valables valgono dimentica* desconsider* esquec* nietig vervallen negeer niewazn* zignoruj*
 		zapomnij игнорир* забуд* отмен* недействит* تجاهل* अनदेखा भूल रद्द 忽略 无视 無視 忘记 忘記 作废 作廢 无效 無効 失效 忘れ 무시 잊 무효 gecersiz unut* yok+say*`},
-	{"sooner", `earlier previous previously prior before above former received given existing original initial preceding past so+far until+now up+to+now precede preceded precedes
+	{"sooner", `earlier previous previously prior before above former received given initial preceding past so+far until+now up+to+now precede preceded precedes
 		previ* anterior* bisherig* vorherig* fruher* precedent* finora eerdere vorige poprzedn* wczesniejsz* предыдущ* прежн* ранее السابقة पिछल* पहले 之前 以前 先前 上述 これまで 前の 이전 기존 onceki`},
 	{"comply", `follow obey execute carry+out carried+out treat treated comply adhere heed honour honor followed obeyed executed take+effect takes+effect apply obeying following
 		befolg* folge suivez suis sigue siga segui siga volg выполн* следуй* 执行 遵循 遵守 従 따르 따라 uygula* uy اتبع पालन`},
 	{"result", `result results output outputs response responses returned returns page content contents reply feed items body marked`},
-	{"outrank", `precedence overrides supersede supersedes superseded override overrule overrules trump trumps outranks outrank rank+above `},
+	{"outrank", `prevail prevails precedence overrides supersede supersedes superseded override overrule overrules trump trumps outranks outrank rank+above `},
 
 	// To act without asking.
 	{"assent", `check+back check+in agreement go-ahead agreed confirm confirmation confirmations approval approvals permission consent authorization authorisation asking ask sign+off reviewing review approve dialogs objection objections object double+check confirmer
@@ -100,7 +100,7 @@ var meanings = []struct{ class, words string }{
 	{"sole", `only sole solely exclusively insist prohibited forbidden refuse replaces prefer instead always never`},
 	{"kin", `tool tools function functions server servers plugin plugins`},
 	{"agreed", `agreed approved authorised authorized consented confirmed approval given granted`},
-	{"seed", `seed+phrase seed+words recovery+phrase mnemonic private+key private+keys ssh+key ssh+keys api+key api+keys api_key access+token access+tokens bearer+token session+token session+cookie session+cookies 		私钥 秘密鍵 密钥 密码 パスワード 비밀번호 парол* passwort* contrasen* senha* şifre* mots+de+passe wachtwoord* haslo hasla`},
+	{"seed", `oauth+token master+password seed+phrase seed+words recovery+phrase mnemonic private+key private+keys ssh+key ssh+keys api+key api+keys api_key access+token access+tokens bearer+token session+token session+cookie session+cookies 		私钥 秘密鍵 密钥 密码 パスワード 비밀번호 парол* passwort* contrasen* senha* şifre* mots+de+passe wachtwoord* haslo hasla`},
 	{"wants", `says wants asks said wanted asked requested prefers thinks objects believes instructs`},
 	{"self", `goals goal objective objectives persona identity role priorities loyalty allegiance behaviour behavior character`},
 	{"detail", `id ids identifier identifiers technical markdown formatting`},
@@ -108,10 +108,19 @@ var meanings = []struct{ class, words string }{
 	{"denial", `not never don avoid cannot no nie nicht nunca jamais mai`},
 	{"sans", `without ohne sin sans sem senza zonder bez`},
 	{"thoughts", `reasoning thoughts chain+of+thought scratchpad deliberation deliberations`},
-	{"option", `force flag option set true false parameter whether if yes mode skipping --force`},
+	{"option", `force flag option set true false parameter whether mode skipping --force`},
 	{"until", `if once when after until unless only whether`},
 	{"foes", `competing competitor competitors rival rivals`},
-	{"tone", `whatever nobody everyone everything anything said kindly trust ours anyway hereby unaware lately obliged bother tend worry pretend lest whoever somebody someone honestly trustworthy
-		right+away no+reason no+one as+well along+with while+you this+moment at+it no+matter come+across came+up in+fact after+all`},
+	{"tone", `afterwards anybody anymore anything anyway anyways attention away beforehand believe believed believes believing bother bothered bothering careful claiming comfortable complies
+		comply conceal concealed confused convince convinced cooperate curious dear denies deny desire discreet discreetly duty dying everybody everyone everything everywhere fear feel feeling
+		feelings feels forever friend friends guilt happen happened happening happens hate hear heard henceforth hereby herself hesitate hesitation himself honest honestly hope hurt imagine innocent
+		insist insists intention keeping kept kindly knew knowing knows lately lest lie lies listen listening loyal loyalty lying maybe mercy mind mine mistake naturally nevertheless nobody noticed
+		notices nowhere obliged obvious obviously okay opinion opinions ours ourselves penalty perhaps persuade pleased pretend probably promise proud punished punishment quiet quietly realise
+		realize refusal refuse refused refuses regard replied reputation reward rush said saying says secretly secrets seeing seem seems seriously silence sneak sneaky somebody somehow someone sorry
+		speak speaking speaks spy stolen straightaway strange suppose supposed surely surprise surprised suspect suspicious swear talk talking talks telling tells tend terminated thank thanks
+		themselves thereafter thinking thinks told trouble trust trusted trusts truth unaware understands understood upset victim wanting warn warned whatever whisper whoever whomever wise wish
+		wished wishes wonder worried worry yours yourself right+away no+reason no+one as+well along+with while+you this+moment at+it no+matter come+across came+up in+fact after+all`},
 	{"ship", `send forward upload post transmit relay submit publish mail email mirror copy duplicate deliver exfiltrate report leak stream sync ship sending forwarding uploading posting mirroring copying reporting`},
+	{"money", `payment payments transfer transfers account accounts bank iban recipient payee`},
+	{"and", `and but then und y et e и 和 然后`},
 }

@@ -6,6 +6,7 @@ type pattern struct {
 	at     []place // where it counts; nil means everywhere but in names
 	steps  string  // classes, or words in quotes, with how many words may lie between two; | separates choices
 	unless string  // in the sentence, before the first of the steps
+	cut    string  // not between the first of the steps and the second
 	bar    string  // anywhere in the sentence
 	off    string  // of what the tool is about
 	worth  int     // what it weighs; 0 means enough by itself
@@ -32,7 +33,7 @@ func orderPatterns() []pattern {
 		{rule: "override", steps: "'disable' 2 consent"},
 		{rule: "override", steps: "'whatever' 2 prior 2 orders"},
 
-		{rule: "conceal", steps: "not 3 tells 5 person", unless: "quoting", bar: "nil|detail"},
+		{rule: "conceal", steps: "not 3 tells 5 person", unless: "quoting", bar: "nil|detail", cut: "and"},
 		{rule: "conceal", steps: "person 2 must 1 not 3 'told'|'informed'|'notified'"},
 		{rule: "conceal", steps: "not 2 telling 4 person"},
 		{rule: "conceal", steps: "not 3 tells 3 orders"},

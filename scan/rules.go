@@ -28,6 +28,7 @@ var rules = []Rule{
 	{"consent", High, "it has the model act without asking", leave},
 	{"control", Medium, "control characters do not belong in a text; terminals obey them", ask},
 	{"disarm", High, "it has the model switch off what protects the user", leave},
+	{"divert", High, "it turns what the user does with other tools to somebody else's benefit", leave},
 	{"elsewhere", Medium, "it sends the model to another field for orders, so that no field alone looks wrong", ask},
 	{"encoded", High, "an instruction is encoded so that filters and people pass over it", leave},
 	{"exfiltrate", High, "it has the model send away what it knows: the conversation, its instructions, the user's data", leave},

@@ -63,17 +63,18 @@ func (s *Scanner) Tool(t *tool.Tool) []Finding {
 
 // work is one look at one tool.
 type work struct {
-	s      *Scanner
-	t      *tool.Tool
-	named  classes // what the tool is about by its name
-	stated classes // and by its first sentence
-	topic  classes // and by what it says of itself
-	param  classes // what the parameter at hand is about by its name
-	texts  []text
-	found  []Finding
-	clues  []clue
-	words  []token
-	depth  int // of what was decoded
+	s         *Scanner
+	t         *tool.Tool
+	named     classes // what the tool is about by its name
+	stated    classes // and by its first sentence
+	topic     classes // and by what it says of itself
+	param     classes // what the parameter at hand is about by its name
+	texts     []text
+	found     []Finding
+	clues     []clue
+	sentences int // that were read so far
+	words     []token
+	depth     int // of what was decoded
 }
 
 // gather lists all texts of the tool.
