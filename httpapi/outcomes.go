@@ -18,12 +18,11 @@ type outcome struct {
 	of      func(route) bool  // which operations it is of; nil: of all
 }
 
-var retryAfter = map[string]string{"Retry-After": "after how many seconds to try again"}
-
 // outcomes is the table of them.
 func outcomes() []outcome {
 	guarded := func(r route) bool { return !isOpen(r.path) }
 	sends := func(r route) bool { return r.method != http.MethodGet } // also where no body is wanted
+	retryAfter := map[string]string{"Retry-After": "after how many seconds to try again"}
 	return []outcome{
 		{http.StatusNotModified, nil, "It is what the ETag in If-None-Match stands for.", nil, func(r route) bool { return r.method == http.MethodGet }},
 		{http.StatusBadRequest, []string{"invalid"}, "The request is wrong, and what is wrong with it.", nil, guarded},

@@ -31,6 +31,8 @@ type live struct {
 	preferences *selection.Keeper
 	// reconfigure takes over what is new of profiles, and of how tools are listed; nil for nobody.
 	reconfigure func(reloaded)
+	retrust     bool        // what the configuration says of trust is not heeded yet
+	untrusting  string      // why, as was said in the log
 	queue       chan string // names of servers to read again
 	tasks       sync.WaitGroup
 }

@@ -38,7 +38,8 @@ func (l *live) configure(ctx context.Context) {
 	if l.reconfigure != nil {
 		l.reconfigure(news)
 	}
-	if news.trust || news.servers && !slices.Equal(trusted(before), trusted(l.app.conf.servers())) {
+	l.retrust = l.retrust || news.trust || news.servers && !slices.Equal(trusted(before), trusted(l.app.conf.servers()))
+	if l.retrust {
 		l.trust(ctx)
 	}
 	if !news.servers {
@@ -81,9 +82,9 @@ func trusted(servers []tool.Server) (names []string) {
 	return names
 }
 
-// trust has tools held, and warned of, as the configuration says now.
+// trust has tools held, and warned of, as the configuration says now. What fails is tried again with the next look.
 func (l *live) trust(ctx context.Context) {
-	if !l.stack.lasting {
+	if l.retrust = false; !l.stack.lasting {
 		return
 	}
 	before := l.stack.catalog.Set().Version()
@@ -91,9 +92,15 @@ func (l *live) trust(ctx context.Context) {
 	if err == nil {
 		err = l.stack.catalog.Retrust(ctx, trust)
 	}
+	if err == nil {
+		l.untrusting = ""
+	}
 	switch {
 	case err != nil && ctx.Err() == nil:
-		l.app.log.Error("who is trusted stays as it is", "error", err)
+		if l.retrust = true; err.Error() != l.untrusting {
+			l.app.log.Error("who is trusted stays as it is until the tools can be read again", "error", err)
+		}
+		l.untrusting = err.Error()
 	case err == nil && l.stack.catalog.Set().Version() != before:
 		l.app.log.Info("tools are trusted as the configuration says now")
 		l.changed()
