@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -65,6 +66,7 @@ type grammar struct {
 	stems   map[[3]byte][]stem
 	heads   [1 << 14]bool // of what stems begin with, since most words have none
 	program []compiled
+	byKey   [len(classes{}) * 64][]*compiled // patterns by the meanings of their rarest step
 }
 
 // lexicon is the one grammar. It is not written to.
@@ -115,7 +117,57 @@ func newGrammar() *grammar {
 	for _, e := range g.words {
 		e.inherit()
 	}
+	g.index()
 	return g
+}
+
+// frequent are words that stand in every other description: a pattern is looked for by others.
+const frequent = `a all and any as before by call each every first for from has have if in is it list must no not of off on one or other over read required server set should than that
+	the this to tool tools true use user what when with without you your name data file get add include create api id message return results output content parameter`
+
+// index lists the patterns by the step that the fewest words take, so that most of them are not looked at.
+func (g *grammar) index() {
+	var count [len(classes{}) * 64]int
+	tally := func(e *entry, n int) {
+		for bit := range e.bits {
+			count[bit] += n
+		}
+	}
+	for _, e := range g.words {
+		tally(e, 1)
+	}
+	for w := range strings.FieldsSeq(frequent) {
+		if e := g.words[w]; e != nil {
+			tally(e, 500)
+		}
+	}
+	for i := range g.program {
+		c := &g.program[i]
+		best, least := 0, 1<<30
+		for k := range c.steps {
+			n := 0
+			for bit := range c.steps[k].class.bits {
+				n += count[bit]
+			}
+			if n < least {
+				best, least = k, n
+			}
+		}
+		for bit := range c.steps[best].class.bits {
+			g.byKey[bit] = append(g.byKey[bit], c)
+		}
+	}
+}
+
+// bits yields the places of the meanings of a set.
+func (c *classes) bits(yield func(int) bool) {
+	for i, word := range c {
+		for ; word != 0; word &= word - 1 {
+			if !yield(i*64 + bits.TrailingZeros64(word)) {
+				return
+			}
+		}
+	}
 }
 
 // inherit gives words that are tied to those before them what they mean by themselves.

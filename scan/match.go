@@ -39,13 +39,11 @@ func (w *work) sentence(x text, said string, words []token) {
 	if has == (classes{}) {
 		return
 	}
-	for i := range lexicon.program {
-		c := &lexicon.program[i]
-		if !has.holds(&c.need) || !c.places[x.place] || has.meets(&c.bar) || !c.possible(&has) || c.off.meets(w.about(c)) || has.meets(&c.unless) && c.cleared(words) {
-			continue
-		}
-		if c.match(words) {
-			w.weigh(c, x.field, said, words)
+	for bit := range has.bits {
+		for _, c := range lexicon.byKey[bit] {
+			if has.holds(&c.need) && c.places[x.place] && !has.meets(&c.bar) && c.possible(&has) && !c.off.meets(w.about(c)) && !(has.meets(&c.unless) && c.cleared(words)) && c.match(words) {
+				w.weigh(c, x.field, said, words)
+			}
 		}
 	}
 	if x.place != key {
