@@ -81,6 +81,7 @@ var (
 	ordering                        = lexicon.set("must|before|after|instead|not|only")
 	spoken                          = lexicon.set("ai|person")
 	asking                          = lexicon.set("must|request")
+	aRulebook                       = &entry{classes: lexicon.named["rulebook"]}
 	privatePath, anAddress          = &entry{classes: private}, &entry{classes: lexicon.named["address"]}
 )
 

@@ -116,6 +116,14 @@ func pathClass(word string) (*entry, bool) {
 	if strings.HasSuffix(lower, ".env") || lower == ".pem" || lower == ".key" {
 		return privatePath, true
 	}
+	for _, p := range []string{"claude.md", "agents.md", "gemini.md", ".cursorrules", ".windsurfrules", "copilot-instructions.md"} {
+		if strings.HasSuffix(lower, p) {
+			return aRulebook, true
+		}
+	}
+	if strings.HasPrefix(lower, ".") {
+		lower = "/" + lower
+	}
 	for _, p := range privateParts {
 		if strings.Contains(lower, p) {
 			return privatePath, true

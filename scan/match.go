@@ -26,7 +26,6 @@ func (w *work) phrases(x text) {
 		w.sentence(x, said, w.words[from:i+1])
 		from = i + 1
 	}
-	w.unspaced(x)
 }
 
 // sentence looks for the patterns in one sentence.

@@ -8,6 +8,7 @@ var meanings = []struct{ class, words string }{
 		المستخدم उपयोगकर्ता* usuari* utent* benutzer* nutzer utilisat* anwender*`},
 	{"reader", `assistant assistants ai llm llms chatgpt claude chatbot bot agent agents model models gpt copilot caller whoever assistent* asistente assistente agente ассистент* модел* агент*
 		助手 模型 智能体 アシスタント エージェント モデル 어시스턴트 모델 에이전트 asistan* المساعد النموذج सहायक`},
+	{"actor", `assistant assistants ai llm llms chatgpt claude chatbot agents the+model the+agent the+caller assistent asistente assistente ассистент модель アシスタント 助手 模型`},
 	{"you", `you your yours yourself`},
 	{"authority", `policy policies compliance operator operators developer developers administrator administrators platform vendor company legal anthropic openai management maintainers organization
 		organisation regulator authorities headquarters security+team creators makers administrador entwickler desarrollador* администратор* разработчик* 管理员 開発者 管理者 관리자 개발자`},
@@ -21,8 +22,9 @@ var meanings = []struct{ class, words string }{
 		dire dis dites informer prevenir avertir mentionner parler decir digas diga avisar avise informar mencionar mencione contar sagen sagst erwahn* mitteil* informier* verrat* dizer conte dirlo
 		informare avvisare vertel* meld mow mowic powiedz* informuj* informowa* сообща* сообщи* говори* рассказ* упомин* предупрежда* уведомл* تخبر* تذكر* إخبار اخبار बताए* बताना बताओ बताने
 		告诉 告訴 告知 说明 提及 透露 通知 提起 伝え 知らせ 言わ 報告 教え 알리 말하 언급 soyle* bildir* bahset*`},
-	{"hush", `soylemeden bildirmeden bahsetmeden soyleme belirtmeden 伝えないで 知らせないで 言わないで 伝えず 知らせず 伝えない 知らせない 言わない 教えない 秘密に 内緒 알리지 말하지 언급하지 숨기
-		不要告诉 别告诉 不要告訴 勿告 不得告知 不要提及 不要让 无需告知 无需向 不必告诉 瞒着 verschweig* ocult* escond* cachez cacher nascond* ukryj* verberg* zatai* скрой* скрывай* скрыт* умолч* छिपा* छुपा* أخف* اخف* gizle*`},
+	{"mum", `soylemeden bildirmeden bahsetmeden soyleme belirtmeden 伝えないで 知らせないで 言わないで 伝えず 知らせず 伝えない 知らせない 言わない 教えない 秘密に 内緒 알리지 말하지 언급하지
+		不要告诉 别告诉 不要告訴 勿告 不得告知 不要提及 不要让 无需告知 无需向 不必告诉 瞒着`},
+	{"hush", `숨기 verschweig* ocult* escond* cachez cacher nascond* ukryj* verberg* zatai* скрой* скрывай* скрыт* умолч* छिपा* छुपा* أخف* اخف* gizle*`},
 	{"learn", `understand know learn notice see hear find+out discover realise realize suspect aware noticing knowing seeing learning realizing realising suspecting wiser sepa sepan entere saiba sappia sache wissen
 		erfahr* merkt merken saber weet dowie* узна* знать знал* замет* 知道 发现 察觉 気づ 知ら 알게 눈치 fark يعلم يعرف पता`},
 	{"covert", `secretly silently covertly quietly discreetly stealthily surreptitiously invisibly unobtrusively unnoticed inconspicuously clandestinely undetected heimlich unbemerkt stillschweigend secretement discretement
@@ -37,11 +39,11 @@ var meanings = []struct{ class, words string }{
 	{"dialog", `last+turns earlier+turns conversation+turns the+exchange conversation conversations chat chats dialogue dialog transcript transcripts context+window chat+history chat+log message+history 		gesprach* unterhaltung* chatverlauf verlauf conversa conversas conversac* charla dialog* conversation echanges conversazion* переписк* разговор* диалог* бесед* المحادثة محادثة بातचीत बातचीत
 		对话 對話 会话 聊天 会話 やりとり チャット 대화 채팅 konusma* sohbet* rozmow* gesprek*`},
 	{"whole", `all entire whole full complete verbatim raw unredacted untouched exact everything so+far running recent latest last current word+for+word unabridged until+now up+to+now today history
-		gesamt* ganze* bisherig* vollstandig* toda todo todas todos complet* entier* tout toute integr* intera tutta tutto весь всю все вся полн* истори* histor* verlauf całą cala* hele volledige tum butun gecmis*
+		gesamt* ganze* bisherig* vollstandig* toda todo todas todos completa completo complete completes entier* tout toute integra integral intera intera tutta tutto весь всю все вся полн* истори* historial historico historique verlauf całą cala* hele volledige tum butun gecmis*
 		كامل* كل जميع पूरा पूरी सभी 完整 全部 所有 历史 歷史 记录 記錄 目前为止 全履歴 履歴 すべて 全て これまで 전체 모두 모든 기록 내역 지금까지`},
 	{"config", `system+prompt system+prompts system+message preamble system+instructions initial+instructions initial+prompt hidden+instructions hidden+prompt setup+text developer+message developer+prompt
 		systemprompt prompt+système 系统提示 系統提示 システムプロンプト 시스템+프롬프트 시스템프롬프트 systemanweisung* системн*+промпт* системн*+инструкц*`},
-	{"keyish", `oauth+token oauth+tokens the+pin auth+token master+password password+manager credit+card+number credit+card+numbers password passwords passphrase passphrases passcode credential credentials secret+key secret+keys private+key private+keys ssh+key ssh+keys api+key api+keys apikey apikeys api_key api_keys access+token
+	{"keyish", `cle+api api+キー api+키 api+密钥 clave+api chave+api oauth+token oauth+tokens the+pin auth+token master+password password+manager credit+card+number credit+card+numbers password passwords passphrase passphrases passcode credential credentials secret+key secret+keys private+key private+keys ssh+key ssh+keys api+key api+keys apikey apikeys api_key api_keys access+token
 		access+tokens auth+token auth+tokens bearer+token session+token session+cookie session+cookies cookies secrets seed+phrase seed+words recovery+phrase mnemonic keychain dotenv otp 2fa one+time+code
 		login+details logins wallet+keys card+numbers card+details cvv 		passwort* passworter kennwort* zugangsdaten contrasen* credencia* clave+privada claves+privadas senha* chave+privada mots+de+passe mot+de+passe cles+privees wachtwoord* credenzial* password
 		haslo hasla hasel парол* ключ* токен* كلمات+المرور كلمة+المرور مفاتيح पासवर्ड* 密码 密碼 密钥 密鑰 私钥 凭据 凭证 令牌 パスワード 秘密鍵 認証情報 トークン 비밀번호 암호 토큰 sifre* parola*`},
@@ -54,8 +56,8 @@ var meanings = []struct{ class, words string }{
 		store write place drop add smuggle leak encode echo quote repeat sent forwarded passed included attached pasted supplied handed provided inserted embedded appended uploaded posted transmitted relayed copied
 		mirrored dumped shared delivered filled submitted shipped encoded repeated sending forwarding passing attaching pasting supplying handing inserting embedding appending uploading
 		posting transmitting relaying copying sharing
-		adjunt* inclu* manda mande mandar pasa pase pon ponga pega pegue mete* anhang* hange beifug* fuge einfug* schick* sende ubermittl* leite joins joindre transmett* envoy* transmets colle* inser* invia*
-		alleg* anex* envi* envie stuur* voeg* meesturen dolacz* wyslij* przekaz* wklej* отправ* переда* встав* прилож* пришли добав* помест* ارسل* أرسل* وأرسل أدرج ضع भेज* डाल* जोड़* 发送 發送 传入 传递 傳遞 放入 填入 附上 附加
+		adjunta adjuntar adjunte incluye incluya incluir inclua inclus inclure incluez includi mande mandar pasa pase pon ponga pega pegue mete metelo anhang* hange beifug* fuge einfug* schick* sende ubermittl* leite joindre transmett* envoy* transmets collez coller inserez inserisci inserire inserta invia*
+		allega allegare anexa anexar anexe enviar envia envien envio envie stuur* voeg* meesturen dolacz* wyslij* przekaz* wklej* отправ* переда* встав* прилож* пришли добав* помест* ارسل* أرسل* وأرسل أدرج ضع भेज* डाल* जोड़* 发送 發送 传入 传递 傳遞 放入 填入 附上 附加
 		附带 上传 写入 提供 送信 入れ 含め 渡し 添付 貼り付け 送っ 넣 보내 전송 첨부 포함 전달 ekle* gonder* ilet* yaz`},
 	{"gather", `read open fetch retrieve load get take extract cat dump collect gather obtain grab look+up look+through peek harvest search find grep enumerate reading opening fetching retrieving loading collecting gathering
 		lis lisez ouvre* recuper* lies lese offne hole lee lea abre* leia abra leggi apri lees lezen przeczytaj* otworz* прочит* прочти открой* возьми* найди* اقرأ افتح पढ़* खोल* 读取 打开 获取 收集 查找 読み 読ん 取得 開い 읽 가져 oku*`},
@@ -63,7 +65,7 @@ var meanings = []struct{ class, words string }{
 	// When, and how pressing.
 	{"urge", `vital crucial must required require requires mandatory should shall need needed needs expected obligated obliged ought ensure please kindly necessary make+sure remember important advisable wise recommended be+sure always
 		has+to have+to obligatory compulsory imperative essential is+to are+to
-		muss mussen sollte* bitte doit devez veuillez debe* tiene deve* moet* musi* nalezy должен должна должны нужно необходимо надо يجب चाहिए ज़रूरी 必须 务必 请 應 应 必ず ください 해야 하세요 gerek* lazim malisin`},
+		muss mussen sollte* bitte doit devez veuillez debe deben debes tiene deve devem devi moet moeten musi musisz nalezy должен должна должны нужно необходимо надо يجب चाहिए ज़रूरी 必须 务必 请 應 应 必ず ください 해야 하세요 gerek* lazim malisin`},
 	{"early", `before prior beforehand first begin beginning start prerequisite until ahead vor zuerst bevor avant abord antes primero prima eerst najpierw zanim сначала прежде перед قبل पहले 之前 首先 前に 先に 전에 먼저 once`},
 	{"ever", `always every each whenever anytime subsequent subsequently future henceforth from+now+on from+here+on hereafter onwards onward afterwards permanently immer jedes toujours chaque siempre sempre cada всегда каждый 每次 总是 常に 毎回 항상 매번`},
 
@@ -72,10 +74,10 @@ var meanings = []struct{ class, words string }{
 		anweisung* vorgabe* regeln instruc* regla* reglas consigne* istruzion* instrukcj* zasad* polecen* указани* инструкц* правил* инструкций تعليمات التعليمات निर्देश* 指令 指示 规则 規則 提示词 ルール 지시 명령 규칙 talimat* kural* instructies regels`},
 	{"void", `released freed exempt exempted unbound rejected ignore disregard void voided superseded supersede supersedes revoked rescinded obsolete outdated no+longer replaced overridden overrides override overrule overruled overrules lifted suspended forget waived null invalid invalidated
 		expired out+of+date abandon discard annulled nullified cancelled deprecated relaxed finished
-		hinfallig ungultig ignorier* vergiss* missacht* ausser+kraft ignora ignore ignorez olvid* oublie* caduc* obsolet* annul* invalid* plus+valables valgono dimentica* desconsider* esquec* nietig vervallen negeer niewazn* zignoruj*
+		hinfallig ungultig ignorier* vergiss* missacht* ausser+kraft ignora ignore ignorez olvid* oublie* caduc* obsoletas obsoleto annule annulees annulla invalide invalides plus+valables valgono dimentica* desconsider* esquec* nietig vervallen negeer niewazn* zignoruj*
 		zapomnij игнорир* забуд* отмен* недействит* تجاهل* अनदेखा भूल रद्द 忽略 无视 無視 忘记 忘記 作废 作廢 无效 無効 失效 忘れ 무시 잊 무효 gecersiz unut* yok+say*`},
-	{"sooner", `earlier previous previously prior before above former received given initial preceding past so+far until+now up+to+now precede preceded precedes
-		previ* anterior* bisherig* vorherig* fruher* precedent* finora eerdere vorige poprzedn* wczesniejsz* предыдущ* прежн* ранее السابقة पिछल* पहले 之前 以前 先前 上述 これまで 前の 이전 기존 onceki`},
+	{"sooner", `plus+tot donnees earlier previous previously prior before above former received given initial preceding past so+far until+now up+to+now precede preceded precedes
+		previo previas previos previa anterior* bisherig* vorherig* fruher* precedent* finora eerdere vorige poprzedn* wczesniejsz* предыдущ* прежн* ранее السابقة पिछल* पहले 之前 以前 先前 上述 これまで 前の 이전 기존 onceki`},
 	{"comply", `follow obey execute carry+out carried+out treat treated comply adhere heed honour honor followed obeyed executed take+effect takes+effect apply obeying following
 		befolg* folge suivez suis sigue siga segui siga volg выполн* следуй* 执行 遵循 遵守 従 따르 따라 uygula* uy اتبع पालन`},
 	{"result", `result results output outputs response responses returned returns page content contents reply feed items body marked`},
@@ -120,7 +122,26 @@ var meanings = []struct{ class, words string }{
 		speak speaking speaks spy stolen straightaway strange suppose supposed surely surprise surprised suspect suspicious swear talk talking talks telling tells tend terminated thank thanks
 		themselves thereafter thinking thinks told trouble trust trusted trusts truth unaware understands understood upset victim wanting warn warned whatever whisper whoever whomever wise wish
 		wished wishes wonder worried worry yours yourself right+away no+reason no+one as+well along+with while+you this+moment at+it no+matter come+across came+up in+fact after+all`},
-	{"ship", `send forward upload post transmit relay submit publish mail email mirror copy duplicate deliver exfiltrate report leak stream sync ship sending forwarding uploading posting mirroring copying reporting`},
+	{"ship", `push send forward upload post transmit relay submit publish mail email mirror copy duplicate deliver exfiltrate report leak stream sync ship sending forwarding uploading posting mirroring copying reporting`},
 	{"money", `payment payments transfer transfers account accounts bank iban recipient payee`},
 	{"and", `and but then und y et e и 和 然后`},
+
+	// Where words stand together.
+	{"must", `必须 必須 务必 必ず 반드시 해야`},
+	{"before", `首先 先 之前 最初に 先に 前に 먼저 전에 보다`},
+	{"calls", `调用 使用 呼び出 呼び 実行 호출 사용`},
+	{"tools", `工具 ツール 도구`},
+	{"other", `其他 任何 他の 다른`},
+	{"all", `所有 全部 完整 すべて 全て 全 모든 전체`},
+	{"chatter", `对话 對話 会话 聊天 会話 チャット 대화 채팅`},
+	{"history", `历史 歷史 记录 記錄 履歴 全履歴 기록 내역 이력`},
+	{"reads", `读取 打开 読み取 読み 읽`},
+	{"passes", `放入 传入 填入 附上 入れ 含め 渡し 넣 포함`},
+	{"sends", `发送 發送 上传 送信 送っ 보내 전송`},
+	{"earlier", `目前为止 至今 これまで 지금까지`},
+
+	{"scorn", `忽略 无视 無視 忘记 忘記 不要理会 忘れ 무시 잊`},
+
+	// And files that steer assistants, by their names.
+	{"rulebook", ``},
 }
