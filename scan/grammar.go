@@ -74,15 +74,17 @@ var lexicon = newGrammar()
 
 // What code asks for by itself.
 var (
-	ai, model, secrets, logs, chats = lexicon.named["ai"], lexicon.named["model"], lexicon.named["secrets"], lexicon.named["logs"], lexicon.named["chats"]
-	private, rotated                = lexicon.named["private"], lexicon.named["rotated"]
-	denial, sans                    = lexicon.named["denial"], lexicon.named["sans"]
-	orderly                         = lexicon.set("ignores|tells|telling|covertly|sends|private|secrets|safety|consent|person|nothing|role")
-	ordering                        = lexicon.set("must|before|after|instead|not|only")
-	spoken                          = lexicon.set("ai|person")
-	asking                          = lexicon.set("must|request")
-	aRulebook                       = &entry{classes: lexicon.named["rulebook"]}
-	privatePath, anAddress          = &entry{classes: private}, &entry{classes: lexicon.named["address"]}
+	ai, model, logs        = lexicon.named["ai"], lexicon.named["model"], lexicon.named["logs"]
+	private, rotated       = lexicon.named["private"], lexicon.named["rotated"]
+	denial, sans           = lexicon.named["denial"], lexicon.named["sans"]
+	orderly                = lexicon.set("ignores|tells|telling|covertly|sends|private|secrets|safety|consent|person|nothing|role")
+	ordering               = lexicon.set("must|before|after|instead|not|only")
+	spoken                 = lexicon.set("ai|person")
+	open                   = lexicon.set("secrets|keyish")
+	asking                 = lexicon.set("must|request")
+	aSecret                = &entry{classes: lexicon.named["keyish"]}
+	aRulebook              = &entry{classes: lexicon.named["rulebook"]}
+	privatePath, anAddress = &entry{classes: private}, &entry{classes: lexicon.named["address"]}
 )
 
 // veiled is what words that are not meant to be seen speak of, when they speak to somebody.
@@ -115,8 +117,13 @@ func newGrammar() *grammar {
 			e.add(&s.classes)
 		}
 	}
-	for _, e := range g.words {
+	for w, e := range g.words {
 		e.inherit()
+		for i, r := range w { // the longest word is taken where words stand together
+			if p := g.words[w[:i]]; i > 0 && p != nil && together(r) {
+				e.add(&p.classes)
+			}
+		}
 	}
 	g.index()
 	return g

@@ -1,12 +1,21 @@
 package scan
 
-// intentPatterns lists what attackers want, in wide classes. Steps that begin with ~N may come in any order, N words apart, since a wish can
-// be said in the active and the passive voice and languages order their words differently. What honest tools say now and then, too, is
-// worth less than [enough], and makes a finding only with other clues of another kind.
+import "slices"
+
+// intentPatterns lists what attackers want, in wide classes. Steps behind ~N come in any order, N words apart, since a wish can be said in
+// the active and the passive voice, and languages order their words differently. What honest tools say now and then, too, is worth less
+// than [enough], and makes a finding only with clues of another kind beside it. What a pattern is worth follows from how many of twelve
+// thousand honest tools hold it: one at most where it is enough by itself.
 func intentPatterns() []pattern {
-	chat, keys := "chats|talk|prompt", "logs|secrets"
+	return slices.Concat(concealing(), handingOver(), digging(), overriding(), acting(), steering())
+}
+
+// told are the places where a tool speaks for itself.
+func told() []place { return []place{described, value} }
+
+// concealing lists what keeps something from the user.
+func concealing() []pattern {
 	return []pattern{
-		// To keep something from the user.
 		{rule: "conceal", steps: "neg 2 speak 5 person", unless: "quoting", bar: "nil|detail", cut: "and"},
 		{rule: "conceal", steps: "speak 2 neg 4 person", bar: "nil|detail", worth: 60},
 		{rule: "conceal", steps: "neg 3 person 3 learn", unless: "quoting"},
@@ -22,7 +31,7 @@ func intentPatterns() []pattern {
 		{rule: "conceal", steps: "'no'|'leave'|'leaving' 3 'trace'|'traces'"},
 		{rule: "conceal", steps: "omit 4 trace 6 person|summary"},
 		{rule: "conceal", steps: "neg 2 speak|show 3 trace 5 person|summary"},
-		{rule: "conceal", steps: "neg 2 speak 1 'this'|'it'|'these'|'anything'", bar: "nil|until|detail", worth: 80},
+		{rule: "conceal", steps: "neg 2 speak 1 'this'|'it'|'these'|'anything'", bar: "nil|until|detail|reader"},
 		{rule: "conceal", steps: "'eyes' 0 'only'"},
 		{rule: "conceal", steps: "'asked'|'asks'|'prompted'|'questioned' 8 'answer'|'say'|'reply'|'deny'|'respond'|'claim' 3 'no'|'not'|'nothing'|'only'|'that'"},
 		{rule: "conceal", steps: "~6 person 'unaware'|'uninformed'|'oblivious'|'ignorance'"},
@@ -32,8 +41,29 @@ func intentPatterns() []pattern {
 		{rule: "conceal", steps: "'pretend'", worth: 50},
 		{rule: "conceal", steps: "'say'|'state'|'answer'|'reply' 0 'only'|'just'|'simply' 0 'that'"},
 		{rule: "conceal", steps: "neg 3 speak", worth: 30},
+		{rule: "conceal", at: told(), steps: "'hide'|'conceal'|'withhold'|'mask'|'keep' 4 'from' 1 person"},
+		{rule: "conceal", at: told(), steps: "~4 'pretend'|'feign'|'fake' 'success'|'successful'|'worked'"},
+		{rule: "conceal", at: told(), steps: "'nobody'|'no+one'|'none' 2 urge 1 learn"},
+		{rule: "conceal", at: told(), steps: "'so' 1 'nobody'|'no+one'", worth: 50},
+		{rule: "conceal", at: told(), steps: "neg 1 'let' 0 'on'"},
+		{rule: "conceal", at: told(), steps: "neg 1 show 1 'it'|'this'|'them'|'these'", worth: 50},
+		{rule: "conceal", at: told(), steps: "neg 3 'explained'|'mentioned'|'displayed'|'disclosed'", worth: 40},
+		{rule: "conceal", at: told(), steps: "actor 4 neg 3 speak"},
+		{rule: "conceal", at: told(), steps: "'our' 1 'secret'"},
+		{rule: "conceal", at: told(), steps: "neg 6 'disclose'|'divulge'", bar: "until", unless: "quoting"},
+		{rule: "conceal", at: told(), steps: "person 4 neg 2 'have'|'need'|'must'|'should' 3 'informed'|'told'|'notified'|'alerted'|'warned'|'asked'"},
+		{rule: "conceal", at: told(), steps: "person 4 neg 4 'informed'|'told'|'notified'|'alerted'|'warned'", worth: 60},
+		{rule: "conceal", at: told(), steps: "'so' 3 person 3 neg 2 learn|'see'"},
+		{rule: "conceal", at: told(), steps: "covert 2 'create'|'add'|'install'|'grant'|'transfer'|'book'|'buy'|'delete'|'change'|'modify'"},
+		{rule: "conceal", at: told(), steps: "speak 4 person 2 neg", bar: "nil", worth: 50},
+	}
+}
 
-		// To hand over what is not the tool's.
+// handingOver lists what hands over the conversation, and what else is not the tool's.
+func handingOver() []pattern {
+	chat := "chats|talk|prompt"
+	keys := "logs|secrets"
+	return []pattern{
 		{rule: "exfiltrate", steps: "~7 sends|passes|ship dialog whole", off: chat},
 		{rule: "exfiltrate", steps: "~7 give dialog whole", off: chat, worth: 60},
 		{rule: "exfiltrate", steps: "~7 give dialog reader|person", off: chat, worth: 60},
@@ -55,178 +85,72 @@ func intentPatterns() []pattern {
 		{rule: "exfiltrate", steps: "~10 give result kin 'previous'|'earlier'|'used'|'far'", worth: 60},
 		{rule: "exfiltrate", steps: "~7 give whole|'text'|'words' 'above'|'preceding'"},
 		{rule: "exfiltrate", steps: "your 2 thoughts", off: "thoughts", worth: 30},
-		{rule: "secrets", steps: "~9 urge|early give|gather private"},
-		{rule: "secrets", steps: "'list'|'show'|'browse'|'visit'|'inspect'|'check' 4 private", worth: 70},
-		{rule: "secrets", steps: "~5 keyish 'export'|'dump'|'backup'|'copy'", off: keys, worth: 70},
-		{rule: "secrets", steps: "~9 give seed", off: keys, bar: "neg", worth: 60},
-		{rule: "secrets", steps: "~9 give|gather keyish person", off: keys, bar: "neg"},
-		{rule: "secrets", steps: "~9 urge|early gather keyish", off: keys, bar: "neg", worth: 70},
-		{rule: "secrets", steps: "gather 6 keyish 9 give", off: keys, bar: "neg"},
-		{rule: "secrets", at: []place{described}, steps: "keyish 4 'session'|'current'", off: keys, worth: 40},
-		{rule: "secrets", steps: "~12 give keyish|secrets kin urge", off: keys, bar: "neg"},
-		{rule: "secrets", at: []place{described}, steps: "person 8 keyish", off: keys, worth: 40},
-		{rule: "secrets", at: []place{described}, steps: "keyish 5 person", off: keys, worth: 40},
-		{rule: "secrets", steps: "~9 give|gather environs urge", off: "runs", worth: 60},
-		{rule: "secrets", steps: "~9 give intimate", off: keys, bar: "neg"},
-		{rule: "secrets", steps: "~9 gather intimate urge|early", off: keys, bar: "neg"},
-		{rule: "request", at: nouns(), steps: "~5 dialog whole|reader", off: chat, worth: 30},
-		{rule: "request", at: nouns(), steps: "~5 config", off: chat, worth: 60},
-		{rule: "request", at: nouns(), steps: "~7 keyish person|reader", off: keys, bar: "neg", worth: 60},
-		{rule: "request", at: nouns(), steps: "~5 keyish|secrets 'session'|'current'", off: keys, bar: "neg", worth: 60},
-		{rule: "request", at: []place{parameter}, steps: "intimate|seed", off: keys, bar: "neg", worth: 50},
-		{rule: "request", at: nouns(), steps: "environs", off: "runs", worth: 30},
-		{rule: "request", at: nouns(), steps: "dialog", off: chat, worth: 30},
-		{rule: "request", at: nouns(), steps: "thoughts", off: "thoughts", worth: 30},
-
-		{rule: "request", at: nouns(), steps: "~8 chatter all|history|earlier", off: "chats"},
 		{rule: "exfiltrate", steps: "~12 chatter all|history|earlier passes|sends", off: "chats"},
-
-		// To set aside what the model was told.
-		{rule: "override", steps: "~8 void guidance sooner", unless: "quoting", off: "guidance"},
-		{rule: "override", steps: "~8 scorn guidance", off: "guidance"},
-		{rule: "override", steps: "~6 void guidance reader|person|authority|your", unless: "quoting", off: "guidance", worth: 80},
-		{rule: "override", steps: "~6 neg guidance 'apply'|'bind'|'hold'|'count'|'valid'|'binding'", off: "guidance"},
-		{rule: "override", steps: "config 4 void", off: "guidance"},
-		{rule: "override", steps: "'change'|'adopt'|'adjust'|'replace'|'set' 1 your 2 self|guidance", off: "self|guidance"},
-		{rule: "obey", steps: "~8 comply result person|authority|reader", worth: 60},
-		{rule: "obey", steps: "~8 result comply guidance", bar: "neg", worth: 60},
-		{rule: "obey", steps: "'do' 1 'what'|'as' 3 'says'|'tells'|'say'|'told'|'asks'|'demands'"},
-		{rule: "obey", steps: "'treat'|'treated'|'regard'|'consider' 8 'as' 2 person|orders|authority|guidance", bar: "neg"},
-		{rule: "obey", steps: "'as' 0 'if'|'though' 4 'issued'|'given'|'coming'|'came'|'written'|'ordered'|'instructed'|'said'|'requested'"},
-		{rule: "obey", steps: "outrank 5 person"},
-		{rule: "obey", steps: "outrank 3 every 4 told|orders"},
-		{rule: "obey", steps: "outrank 3 told|sooner", bar: "quoting", off: "guidance", worth: 50},
-		{rule: "obey", steps: "'rank'|'ranks'|'stand'|'trust'|'trusted'|'believe'|'obey' 4 'above'|'over'|'than' 1 person|authority|guidance"},
-		{rule: "obey", steps: "'matter'|'regardless'|'irrespective'|'whatever' 3 person 2 wants"},
-		{rule: "obey", steps: "~5 reader urge", worth: 30},
-		{rule: "obey", steps: "actor 3 urge", worth: 50},
-		{rule: "obey", steps: "authority 6 urge", worth: 20},
-
-		// To act without asking.
-		{rule: "consent", steps: "~8 waive assent person", unless: "option|until", worth: 70},
-		{rule: "consent", steps: "'treat'|'regard'|'consider'|'interpret'|'count' 8 'as' 2 assent|agreed"},
-		{rule: "consent", steps: "not 1 'ask'|'wait'|'hesitate' 4 'just'|'simply'"},
-		{rule: "consent", steps: "waive 3 assent", bar: "option", worth: 50},
-		{rule: "consent", steps: "assent 4 waive", bar: "option", worth: 50},
-		{rule: "consent", steps: "~8 waive assent proceed", bar: "option", worth: 70},
-		{rule: "consent", steps: "~8 waive assent reader|authority", bar: "option"},
-		{rule: "consent", steps: "person 3 'already' 2 agreed", unless: "until"},
-		{rule: "consent", steps: "'approval'|'permission'|'consent'|'confirmation' 3 'already' 2 agreed", unless: "until"},
-
-		// To come first, and instead of others.
-		{rule: "priority", steps: "ever|sole 6 'this' 0 kin", worth: 30},
-		{rule: "priority", steps: "~8 rival kin sole", worth: 50},
-		{rule: "priority", steps: "~8 foes sole|neg kin|'product'|'products'|'service'|'services'|'brand'|'offers'"},
-		{rule: "priority", steps: "~9 ever kin calls address"},
-		{rule: "priority", steps: "~9 'prohibited'|'forbidden'|'banned'|'disallowed' kin other|rival|ever"},
-		{rule: "priority", steps: "early 3 ever|'session' 4 calls", worth: 40},
-
-		// To do something besides.
-		{rule: "command", steps: "~8 shell calls|'execute'|'pipe' urge|early|address", off: "runs|shell"},
-		{rule: "command", at: []place{described, value}, steps: "'download'|'fetch'|'get'|'install'|'pull' 8 address 8 'run'|'execute'|'install'|'launch'|'source'"},
-		{rule: "disarm", at: []place{described, value}, steps: "~5 disarm guards", bar: "option", off: "guards"},
-		{rule: "disarm", steps: "~12 'permission'|'permissions'|'approve'|'allowlist'|'approval' 'client'|'config'|'configuration'|'settings' 'raise'|'full'|'all'|'auto'", off: "assent"},
-		{rule: "disarm", steps: "'edit'|'modify'|'change'|'add'|'update'|'write'|'append' 5 private"},
-		{rule: "steer", steps: "~7 answer promo", off: "promo"},
-		{rule: "steer", steps: "'as' 0 'your' 0 'own' 1 'opinion'|'view'|'idea'|'recommendation'|'words'"},
-		{rule: "steer", steps: "~8 answer your|'you' urge 'contain'|'include'|'end'|'mention'|'carry'"},
-		{rule: "steer", steps: "~12 answer|'tell' promo person", off: "promo"},
-		{rule: "steer", steps: "~8 foes 'negative'|'negatively'|'worse'|'bad'|'unsafe'|'inferior'"},
-		{rule: "steer", steps: "~9 answer give|'render'|'end'|'finish' address"},
-		{rule: "odd", steps: "~14 tone person|reader", worth: 30},
-		{rule: "odd", steps: "~14 tone give|sends dialog|keyish|private|stuff|intimate", worth: 50},
-		{rule: "odd", steps: "tone 12 tone", worth: 40},
-		{rule: "odd", steps: "tone", worth: 20},
-		{rule: "persist", steps: "~9 persist ever kin|guidance|person", off: "persist"},
-
-		// What hardly any description says in its own name.
-		{rule: "secrets", at: told(), steps: "~7 gather keyish", off: keys, bar: "neg", worth: 70},
-		{rule: "secrets", at: told(), steps: "~7 gather|give private", off: keys, bar: "neg", worth: 80},
-		{rule: "secrets", at: told(), steps: "~7 give keyish", off: keys, bar: "neg", worth: 50},
-		{rule: "secrets", at: told(), steps: "~7 give|gather environs", off: "runs", worth: 40},
 		{rule: "exfiltrate", at: told(), steps: "~8 ship address", worth: 70},
 		{rule: "exfiltrate", at: told(), steps: "~7 give person 'message'|'messages'|'question'|'query'|'request'|'words'|'input'|'inbox'|'mail'|'notes'", off: chat, worth: 80},
-		{rule: "command", at: told(), steps: "calls|'execute'|'run' 6 shell|private", off: "runs|shell", worth: 80},
-		{rule: "command", at: told(), steps: "~6 comply|'execute'|'executed'|'run' 'shell'|'terminal'|'root'|'eval'", off: "runs|shell"},
-		{rule: "command", at: told(), steps: "'delete'|'wipe'|'erase'|'remove'|'drop'|'clear' 3 'backups'|'backup'|'logs'|'log'|'evidence'", worth: 60},
-		{rule: "disarm", at: told(), steps: "~5 disarm 'verification'|'validation'|'ssl'|'tls'|'warnings'|'checks'", bar: "option", off: "guards"},
-		{rule: "conceal", at: told(), steps: "'hide'|'conceal'|'withhold'|'mask'|'keep' 4 'from' 1 person"},
-		{rule: "conceal", at: told(), steps: "~4 'pretend'|'feign'|'fake' 'success'|'successful'|'worked'"},
-		{rule: "override", at: told(), steps: "'stop'|'cease'|'quit' 2 comply 3 guidance|guards"},
-		{rule: "override", at: told(), steps: "your 3 self|guidance|'mission'|'duty'", worth: 50},
-		{rule: "override", at: told(), steps: "your 3 'instructions'|'guidelines'|'directives'|'policies'|'restrictions'|'persona'|'identity'|'developers'|'developer'|'operator'|'creators'|'training'|'vendor'", worth: 80},
-		{rule: "override", at: told(), steps: "your 3 guidance 5 void"},
-		{rule: "override", at: told(), steps: "void 2 person", off: "person", worth: 70},
-		{rule: "override", at: told(), steps: "void 3 person 1 'request'|'requests'|'wishes'|'preferences'|'instructions'|'wants'"},
-		{rule: "override", at: told(), steps: "guards|'checks' 3 'off'|'disabled'|'suspended'|'lifted'", bar: "option"},
-		{rule: "override", at: told(), steps: "every|all 3 'permitted'|'allowed'|'authorised'|'authorized'", worth: 60},
-		{rule: "override", at: told(), steps: "'developer'|'debug'|'god'|'maintenance'|'admin'|'unrestricted' 0 'mode' 2 'enabled'|'on'|'active'|'activated'|'engaged'", worth: 80},
-		{rule: "override", at: told(), steps: "'rest'|'remainder' 3 dialog|'session'", worth: 60},
-		{rule: "addressed", at: told(), steps: "'if' 0 'you' 0 'are' 2 ai|model"},
-		{rule: "addressed", at: told(), steps: "reader 3 'reading'|'processing' 1 'this'"},
-		{rule: "addressed", at: told(), steps: "'note'|'instruction'|'instructions'|'message'|'notice'|'directive'|'memo' 0 'for'|'to' 2 ai|'model'|'agents'|'readers'", worth: 40},
-		{rule: "addressed", at: told(), steps: "'message'|'notice'|'directive'|'order'|'instruction' 2 'from' 2 authority|ai", worth: 80},
 		{rule: "exfiltrate", at: told(), steps: "~10 give dialog whole person|reader", off: chat},
 		{rule: "exfiltrate", steps: "'list'|'names'|'schemas'|'descriptions' 4 'its'|'your'|'their'|'available'|'you' 2 kin", off: "kin", worth: 80},
 		{rule: "exfiltrate", at: told(), steps: "speak|give 3 'your'|'their' 1 'configuration'|'instructions'|'settings'|'setup'", worth: 60},
+		{rule: "exfiltrate", at: told(), steps: "~9 give person 'last'|'latest'|'previous'|'original'|'first'|'recent'|'exact' 'message'|'query'|'question'|'prompt'|'words'", off: chat},
 		{rule: "exfiltrate", at: told(), steps: "~5 person 'last'|'latest'|'previous'|'original'|'first'|'recent'|'exact' 'message'|'query'|'question'|'prompt'|'request'|'messages'|'words'", off: chat, worth: 80},
 		{rule: "exfiltrate", at: told(), steps: "'visible'|'known'|'accessible' 0 'to' 0 'you'", worth: 60},
 		{rule: "exfiltrate", at: told(), steps: "'you' 1 'initialised'|'initialized'|'configured'|'trained'|'instructed' 0 'with'|'to'|'by'"},
 		{rule: "exfiltrate", at: told(), steps: "ship 5 'to' 1 address", bar: "quoting"},
-		{rule: "exfiltrate", at: told(), steps: "address 4 'followed'|'plus' 3 person", worth: 80},
+		{rule: "exfiltrate", at: told(), steps: "address 4 'followed'|'plus' 3 person"},
 		{rule: "exfiltrate", at: told(), steps: "~7 gather|give 'addresses'|'emails'|'contacts' all|'everyone'", worth: 70},
-		{rule: "exfiltrate", at: told(), steps: "~8 ship|'archive'|'list'|'include'|'attach' 'home+directory'|'home+folder'", worth: 80},
+		{rule: "exfiltrate", at: told(), steps: "~8 ship|gather|'archive'|'list'|'include'|'attach' 'home+directory'|'home+folder'", worth: 80},
 		{rule: "exfiltrate", steps: "'machine'|'computer'|'system'|'host' 2 'you' 1 'run'|'running'|'on'", worth: 60},
-		{rule: "exfiltrate", at: told(), steps: "gather 3 'messages'|'emails'|'mails'|'notes' 9 give", off: chat, worth: 80},
-		{rule: "request", at: nouns(), steps: "person 2 told", off: chat, worth: 50},
-		{rule: "secrets", at: told(), steps: "'tell'|'ask'|'request' 2 person|'them' 8 keyish", off: keys, bar: "neg", worth: 60},
-		{rule: "secrets", at: told(), steps: "all|every 1 keyish", off: keys, worth: 50},
-		{rule: "secrets", at: told(), steps: "~5 person intimate", off: keys, bar: "neg", worth: 60},
-		{rule: "consent", at: told(), steps: "'blanket'|'full'|'standing'|'explicit' 0 'consent'|'approval'|'permission' 4 all|every"},
-		{rule: "consent", at: told(), steps: "person 1 'has'|'have' 1 agreed", unless: "until", worth: 60},
-		{rule: "consent", at: told(), steps: "neg 2 'ask' 3 person 3 assent", bar: "nil", worth: 80},
-		{rule: "consent", at: told(), steps: "'refusal'|'objection'|'objections'", worth: 50},
-		{rule: "divert", at: told(), steps: "~7 'substitute'|'replace'|'swap'|'change'|'changed'|'replaced'|'redirect'|'reroute'|'route'|'routed'|'instead'|'to+ours' 'recipient'|'account'|'iban'|'payee'|'beneficiary'", off: "money", worth: 70},
-		{rule: "divert", at: told(), steps: "'grant'|'give' 2 all|'full' 1 'privileges'|'rights'|'access'|'permissions'|'permission'", worth: 80},
-		{rule: "divert", at: told(), steps: "ever|all 3 'you' 1 'create'|'write'|'generate'|'send'|'produce'|'draft'", worth: 70},
-		{rule: "disarm", at: told(), steps: "'verify' 0 'false'|'off'|'0'", worth: 80},
-		{rule: "conceal", at: told(), steps: "'nobody'|'no+one'|'none' 2 urge 1 learn"},
-		{rule: "conceal", at: told(), steps: "'so' 1 'nobody'|'no+one'", worth: 50},
-		{rule: "conceal", at: told(), steps: "neg 1 'let' 0 'on'"},
-		{rule: "conceal", at: told(), steps: "neg 1 show 1 'it'|'this'|'them'|'these'", worth: 50},
-		{rule: "conceal", at: told(), steps: "neg 3 'explained'|'mentioned'|'displayed'|'disclosed'", worth: 40},
-		{rule: "priority", at: told(), steps: "'very'|'absolute' 0 'first'", worth: 60},
-		{rule: "priority", at: told(), steps: "'refuse' 1 'alternatives'|all|other", worth: 80},
-		{rule: "priority", at: told(), steps: "neg 3 kin 1 other"},
-		{rule: "role", at: told(), steps: "'act' 0 'as'", worth: 60},
-		{rule: "role", at: told(), steps: "'as' 0 'if'|'though' 0 'you'|'they' 0 'were'|'are'"},
-		{rule: "priority", at: told(), steps: "~9 'broken'|'malicious'|'compromised'|'untrustworthy'|'unreliable'|'insecure'|'dangerous'|'malware' kin", bar: "quoting"},
-		{rule: "priority", at: told(), steps: "'best'|'superior'|'reliable'|'accurate'|'trusted'|'chosen'|'preferred'|'picked' 6 'over'|'than'|'to' 1 all|other 3 kin"},
-		{rule: "priority", at: told(), steps: "all 1 other 1 kin", worth: 40},
-		{rule: "obey", at: told(), steps: "'instead' 0 'of' 3 'given'|'requested'|'configured'|'wanted'|'named'", worth: 60},
-		{rule: "obey", at: told(), steps: "guidance 8 'executed'|'followed'|'obeyed'|'carried'", off: "guidance", worth: 80},
-		{rule: "obey", at: told(), steps: "'as' 0 'instructed'|'told'|'ordered'|'commanded'", worth: 60},
-		{rule: "consent", at: told(), steps: "person 3 'opted'|agreed 4 give", worth: 80},
-		{rule: "consent", at: told(), steps: "proceed 1 'regardless'|'anyway'", worth: 80},
-		{rule: "steer", at: told(), steps: "~9 answer|summary 'insert'|'add'|'append'|'include'|'mention'|'state' ever|urge", worth: 70},
-		{rule: "steer", at: told(), steps: "'copy' 2 answer"},
-		{rule: "steer", at: told(), steps: "person 2 urge 1 'think'|'believe'|'assume'|'feel'"},
-		{rule: "steer", at: told(), steps: "'act'|'speak'|'behave'|'respond'|'reply' 3 'as' 0 'if'|'though'", worth: 80},
-		{rule: "conceal", at: told(), steps: "actor 4 neg 3 speak"},
-		{rule: "conceal", at: told(), steps: "'our' 1 'secret'"},
-		{rule: "conceal", at: told(), steps: "neg 6 'disclose'|'divulge'", bar: "until", worth: 80},
-		{rule: "steer", at: told(), steps: "'let'|'make' 1 person 1 'believe'|'think'|'assume'"},
-		{rule: "consent", at: told(), steps: "'no' 1 assent 3 'required'|'needed'|'necessary'", worth: 60},
+		{rule: "exfiltrate", at: told(), steps: "gather 3 'messages'|'emails'|'mails'|'notes' 9 give", off: chat},
 		{rule: "exfiltrate", steps: "whole|'list' 4 kin 3 your|'you'", off: "kin", worth: 60},
 		{rule: "exfiltrate", at: told(), steps: "give|speak|'print' 2 whole|'everything' 3 'context'", off: chat, worth: 80},
-		{rule: "secrets", at: told(), steps: "~10 give keyish environs", off: keys, worth: 80},
-		{rule: "secrets", at: told(), steps: "keyish 6 gather 9 give", off: keys, bar: "neg"},
-		{rule: "secrets", at: told(), steps: "'ask'|'request' 5 keyish", off: keys, bar: "neg", worth: 60},
-		{rule: "persist", at: told(), steps: "passes|'write'|'edit' 4 rulebook"},
-		{rule: "odd", at: told(), steps: "'without' 0 'hesitation'|'question'|'questioning'|'exception'|'fail'|'delay'", worth: 60},
-		{rule: "odd", at: told(), steps: "'false' 0 'positives'|'positive'|'alarm'|'alarms'", worth: 40},
+		{rule: "exfiltrate", at: told(), steps: "~9 'copy'|'copies'|'duplicate'|'transcript' ever|all ship|'sent'|'forwarded'|'delivered'"},
+		{rule: "exfiltrate", at: told(), steps: "speak 2 'your'|'their' 1 'configuration'|'instructions'|'settings'|'setup'"},
+		{rule: "exfiltrate", at: told(), steps: "'learn'|'learned'|'learnt'|'know'|'gathered' 1 'about' 1 person", off: "persist"},
+
+		{rule: "request", at: nouns(), steps: "~5 dialog whole|reader", off: chat, worth: 30},
+		{rule: "request", at: nouns(), steps: "~5 config", off: chat, worth: 60},
+		{rule: "request", at: nouns(), steps: "~7 keyish person|reader", off: keys, unless: "neg", worth: 60},
+		{rule: "request", at: nouns(), steps: "~5 keyish|secrets 'session'|'current'", off: keys, unless: "neg", worth: 60},
+		{rule: "request", at: []place{parameter}, steps: "intimate|seed", off: keys, unless: "neg", worth: 50},
+		{rule: "request", at: nouns(), steps: "environs", off: "runs", worth: 30},
+		{rule: "request", at: nouns(), steps: "dialog", off: chat, worth: 30},
+		{rule: "request", at: nouns(), steps: "thoughts", off: "thoughts", worth: 30},
+		{rule: "request", at: nouns(), steps: "~8 chatter all|history|earlier", off: "chats"},
+		{rule: "request", at: nouns(), steps: "person 2 told", off: chat, worth: 50},
 	}
 }
 
-// told are the places where a tool speaks for itself.
-func told() []place { return []place{described, value} }
+// digging lists what looks for secrets.
+func digging() []pattern {
+	keys := "logs|secrets"
+	return []pattern{
+		{rule: "secrets", steps: "~9 urge|early give|gather private"},
+		{rule: "secrets", steps: "'list'|'show'|'browse'|'visit'|'inspect'|'check' 4 private", worth: 70},
+		{rule: "secrets", steps: "~5 keyish 'export'|'dump'|'backup'|'copy'", off: keys, worth: 70},
+		{rule: "secrets", steps: "~9 give seed", off: keys, unless: "neg", worth: 60},
+		{rule: "secrets", steps: "~9 give|gather keyish person", off: keys, unless: "neg"},
+		{rule: "secrets", steps: "~9 urge|early gather keyish", off: keys, unless: "neg", worth: 70},
+		{rule: "secrets", steps: "gather 6 keyish 9 give", off: keys, unless: "neg"},
+		{rule: "secrets", at: []place{described}, steps: "keyish 4 'session'|'current'", off: keys, worth: 40},
+		{rule: "secrets", steps: "~12 give keyish|secrets kin urge", off: keys, unless: "neg"},
+		{rule: "secrets", at: []place{described}, steps: "person 8 keyish", off: keys, worth: 40},
+		{rule: "secrets", at: []place{described}, steps: "keyish 5 person", off: keys, worth: 40},
+		{rule: "secrets", steps: "~9 give|gather environs urge", off: "runs", worth: 60},
+		{rule: "secrets", steps: "~9 give intimate", off: keys, unless: "neg"},
+		{rule: "secrets", steps: "~9 gather intimate urge|early", off: keys, unless: "neg"},
+		{rule: "secrets", at: told(), steps: "~7 gather keyish", off: keys, unless: "neg", worth: 70},
+		{rule: "secrets", at: told(), steps: "~12 gather give private"},
+		{rule: "secrets", at: told(), steps: "~7 gather|give private", off: keys, unless: "neg", worth: 80},
+		{rule: "secrets", at: told(), steps: "~7 give keyish", off: keys, unless: "neg", worth: 50},
+		{rule: "secrets", at: told(), steps: "~7 give|gather environs", off: "runs", worth: 40},
+		{rule: "secrets", at: told(), steps: "'tell'|'ask'|'request' 2 person|'them' 8 keyish", off: keys, unless: "neg", worth: 60},
+		{rule: "secrets", at: told(), steps: "all|every 1 keyish", off: keys, worth: 50},
+		{rule: "secrets", at: told(), steps: "~5 person intimate", off: keys, unless: "neg", worth: 60},
+		{rule: "secrets", at: told(), steps: "~10 give keyish environs", off: keys, worth: 60},
+		{rule: "secrets", at: told(), steps: "keyish 6 gather 9 give", off: keys, unless: "neg"},
+		{rule: "secrets", at: told(), steps: "'ask'|'request' 5 keyish", off: keys, unless: "neg", worth: 60},
+		{rule: "secrets", at: told(), steps: "~8 all|every gather|give keyish", off: keys, bar: "neg"},
+		{rule: "secrets", at: told(), steps: "ship 3 keyish", off: keys, unless: "neg"},
+		{rule: "secrets", at: told(), steps: "'ask'|'request' 5 keyish 9 ship|give", off: keys, unless: "neg"},
+	}
+}

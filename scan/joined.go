@@ -29,7 +29,7 @@ func (w *work) joined() {
 		return
 	}
 	sub := &work{s: w.s, t: w.t, topic: w.topic, named: w.named, words: w.words}
-	sub.phrases(text{described, "", b.String()})
+	sub.phrases(text{output, "", b.String()}) // where lists of parameters say the least by chance
 	for _, f := range sub.found {
 		if !w.has(f.Rule) && splits(f.Rule) && !w.whole(f.Excerpt) {
 			w.add("split", "inputSchema", f.Excerpt)

@@ -11,7 +11,7 @@ import (
 // phrases looks for the patterns in each sentence of a text.
 func (w *work) phrases(x text) {
 	w.param = classes{}
-	if x.place == parameter && w.nameOf(x.field).meets(&secrets) {
+	if x.place == parameter && w.nameOf(x.field).meets(&open) {
 		w.param = logs
 	}
 	said := x.text
@@ -69,7 +69,7 @@ const (
 // weigh notes what a pattern found in a sentence: as a finding, or as a clue.
 func (w *work) weigh(c *compiled, field, said string, words []token) {
 	worth := cmp.Or(c.worth, enough)
-	if c.off.meets(&w.stated) {
+	if c.off.meets(&w.stated) || c.off.meets(&w.param) {
 		worth = worth * 2 / 5
 	}
 	if worth >= enough {

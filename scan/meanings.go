@@ -14,7 +14,7 @@ var meanings = []struct{ class, words string }{
 		organisation regulator authorities headquarters security+team creators makers administrador entwickler desarrollador* администратор* разработчик* 管理员 開発者 管理者 관리자 개발자`},
 
 	// To keep quiet.
-	{"neg", `no+circumstances no+circumstances no+account no+case not never without don doesn shouldn mustn needn aren isn won cannot avoid refrain refrains abstain nor no+need unnecessary needless rather+than instead+of nobody no+one nobody
+	{"neg", `hace+falta no+circumstances no+circumstances no+account no+case not never without don doesn shouldn mustn needn aren isn won cannot avoid refrain refrains abstain nor no+need unnecessary needless rather+than instead+of nobody no+one nobody
 		pas jamais sans inutile nicht nie niemals ohne kein keine sin nunca nao sem non mai senza niet nooit zonder bez не никогда никому без لا دون بدون बिना मत
 		不 别 別 勿 无需 無需 不要 不必 不得 无须 ないで せずに ずに 말고 않고 없이 않 마세요 olmadan`},
 	{"speak", `tell mention inform notify reveal disclose divulge announce alert warn bother trouble burden confuse discuss surface expose communicate telling mentioning informing notifying revealing disclosing
@@ -52,14 +52,14 @@ var meanings = []struct{ class, words string }{
 	{"stuff", `file files documents repository repo folder folders mails inbox emails photos workspace desktop fichiers archivos dateien файлы 文件 ファイル 파일`},
 
 	// To hand over, and to get.
-	{"give", `reported enter goes go belongs send forward pass include attach paste put supply hand provide give insert embed append upload post transmit relay copy mirror dump share report deliver fill submit ship feed accompany duplicate exfiltrate
+	{"give", `back+up adjunta adjuntan mitgeschickt mitgesendet angehangt ubergeben reported enter goes go belongs send forward pass include attach paste put supply hand provide give insert embed append upload post transmit relay copy mirror dump share report deliver fill submit ship feed accompany duplicate exfiltrate
 		store write place drop add smuggle leak encode echo quote repeat sent forwarded passed included attached pasted supplied handed provided inserted embedded appended uploaded posted transmitted relayed copied
 		mirrored dumped shared delivered filled submitted shipped encoded repeated sending forwarding passing attaching pasting supplying handing inserting embedding appending uploading
 		posting transmitting relaying copying sharing
 		adjunta adjuntar adjunte incluye incluya incluir inclua inclus inclure incluez includi mande mandar pasa pase pon ponga pega pegue mete metelo anhang* hange beifug* fuge einfug* schick* sende ubermittl* leite joindre transmett* envoy* transmets collez coller inserez inserisci inserire inserta invia*
 		allega allegare anexa anexar anexe enviar envia envien envio envie stuur* voeg* meesturen dolacz* wyslij* przekaz* wklej* отправ* переда* встав* прилож* пришли добав* помест* ارسل* أرسل* وأرسل أدرج ضع भेज* डाल* जोड़* 发送 發送 传入 传递 傳遞 放入 填入 附上 附加
 		附带 上传 写入 提供 送信 入れ 含め 渡し 添付 貼り付け 送っ 넣 보내 전송 첨부 포함 전달 ekle* gonder* ilet* yaz`},
-	{"gather", `read open fetch retrieve load get take extract cat dump collect gather obtain grab look+up look+through peek harvest search find grep enumerate reading opening fetching retrieving loading collecting gathering
+	{"gather", `読み取 read open fetch retrieve load get take extract cat dump collect gather obtain grab look+up look+through peek harvest search find grep enumerate reading opening fetching retrieving loading collecting gathering
 		lis lisez ouvre* recuper* lies lese offne hole lee lea abre* leia abra leggi apri lees lezen przeczytaj* otworz* прочит* прочти открой* возьми* найди* اقرأ افتح पढ़* खोल* 读取 打开 获取 收集 查找 読み 読ん 取得 開い 읽 가져 oku*`},
 
 	// When, and how pressing.

@@ -22,9 +22,9 @@ const (
 // rules lists all, by ID. It is not written to.
 var rules = []Rule{
 	{"addressed", Medium, "it speaks to the model itself, where a description speaks of the tool", ask},
+	{"command", High, "it has the model run a command besides", leave},
 	{"comment", High, "words in a comment or behind an invisible element reach the model, and no person who looks at the rendered text", leave},
 	{"conceal", High, "it has the model keep something from the user", leave},
-	{"command", High, "it has the model run a command besides", leave},
 	{"consent", High, "it has the model act without asking", leave},
 	{"control", Medium, "control characters do not belong in a text; terminals obey them", ask},
 	{"disarm", High, "it has the model switch off what protects the user", leave},

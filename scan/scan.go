@@ -17,7 +17,7 @@ const (
 )
 
 // Version is that of the rules: it is raised when they find something else than before, so that tools are looked at again.
-const Version = 1
+const Version = 2
 
 // Finding is one thing in a tool that looks like an attack on the model that reads it, or on the person who trusts it.
 type Finding = tool.Suspicion

@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"bytes"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -192,8 +193,16 @@ func lookUp(word string) *entry {
 	if e, ok := lexicon.words[string(buf[:len(word)])]; ok {
 		return e
 	}
+	for _, end := range secretNames {
+		if bytes.HasSuffix(buf[:len(word)], end) {
+			return aSecret
+		}
+	}
 	return lexicon.stem(buf[:len(word)])
 }
+
+// secretNames are the ends of what variables are called that hold secrets. They are not written to.
+var secretNames = [][]byte{[]byte("_api_key"), []byte("_secret_key"), []byte("_password"), []byte("_secret")}
 
 // foldWord brings a word to the form in which the lexicon has it: lower case, without accents, letters that look like Latin ones in a
 // word that has Latin ones made so.
