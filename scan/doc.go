@@ -14,6 +14,10 @@
 // are not the same. What a tool is about, by its name and description, tells whether a parameter may ask for passwords, conversations or
 // environment variables.
 //
+// Patterns of intents take wide classes in any order: to hand over, secrets; not, to tell, the user. What honest tools say now and then, too,
+// is a clue, and makes a finding only with clues of another kind a few sentences away. Clues about what the tool names as its purpose in its
+// first sentence count less.
+//
 // [Worse] tells whether a changed tool is suspicious where the old one was not, and [Difference] what changed.
 //
 // # What may be relied on

@@ -131,7 +131,7 @@ func steering() []pattern {
 		{rule: "persist", at: told(), steps: "'save'|'store'|'keep'|'record'|'note' 3 'memory' 2 'that'"},
 
 		{rule: "odd", steps: "~14 tone person|reader", worth: 30},
-		{rule: "odd", steps: "~14 tone give|sends dialog|keyish|private|stuff|intimate", worth: 50},
+		{rule: "odd", steps: "~14 tone give|sends dialog|keyish|private|stuff|intimate", worth: 35},
 		{rule: "odd", steps: "tone 12 tone", worth: 40},
 		{rule: "odd", steps: "tone", worth: 20},
 		{rule: "odd", at: told(), steps: "'without' 0 'hesitation'|'question'|'questioning'|'exception'|'fail'|'delay'", worth: 60},

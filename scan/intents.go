@@ -66,6 +66,7 @@ func handingOver() []pattern {
 	return []pattern{
 		{rule: "exfiltrate", steps: "~7 sends|passes|ship dialog whole", off: chat},
 		{rule: "exfiltrate", steps: "~7 give dialog whole", off: chat, worth: 60},
+		{rule: "exfiltrate", steps: "~10 give dialog whole urge", off: chat},
 		{rule: "exfiltrate", steps: "~7 give dialog reader|person", off: chat, worth: 60},
 		{rule: "exfiltrate", steps: "~6 give dialog", off: chat, worth: 40},
 		{rule: "exfiltrate", steps: "~8 give|gather|speak config", off: chat, unless: "quoting"},

@@ -230,5 +230,7 @@ was written before the first rule and not looked at again. One hand wrote all th
 found less often than these. The *evasive* ones were written when the rules were done, by somebody who knows them and wants to get around
 them: they are what rules cannot do. What of them was a way to write words, spelled out, backwards or with digits for letters, was taken up afterwards. The policies ` + "`quarantine` and `strict`" + ` do not ask what words an attacker finds, and hold each change. Of the real tools, those of the 33
 servers were looked at while tuning; of the registries, the rules about names and about environment variables were loosened once
-after a look at their findings, and the rule about pieces after a false alarm in the demo catalogue.
+after a look at their findings, and the rule about pieces after a false alarm in the demo catalogue. The second version of the rules, of
+wide classes of words and of clues that are summed up, was written without a look at the labelled tools, but for how many each rule
+flags: a pattern is worth the more, the fewer of the real tools here and of further public sets hold it.
 `

@@ -213,10 +213,15 @@ func foldWord(word string) string {
 	}
 	var b strings.Builder
 	for _, r := range norm.NFD.String(word) {
-		if r >= 0x300 && r <= 0x36f {
-			continue
+		switch {
+		case r >= 0x300 && r <= 0x36f:
+		case r == 'ı':
+			b.WriteByte('i')
+		case r == 'ł':
+			b.WriteByte('l')
+		default:
+			b.WriteRune(r)
 		}
-		b.WriteRune(r)
 	}
 	return norm.NFC.String(b.String())
 }
