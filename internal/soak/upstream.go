@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,7 +9,8 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"strings"
+	"slices"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -27,7 +29,7 @@ const (
 func serveUpstream(ctx context.Context, kind string) error {
 	s := newUpstream()
 	if kind != far {
-		return s.Run(ctx, &mcp.StdioTransport{})
+		return s.Run(ctx, &mcp.IOTransport{Reader: os.Stdin, Writer: filler{os.Stdout}})
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -40,6 +42,27 @@ func serveUpstream(ctx context.Context, kind string) error {
 		return err
 	}
 	return nil
+}
+
+// filling stands for a text of n bytes until it is written: the SDK takes as long to encode a megabyte as the command does to pass on
+// several, and it is the command whose times are measured.
+func filling(n int) string { return fmt.Sprintf("{fill %d}", n) }
+
+// filler writes texts for what stands for them.
+type filler struct{ *os.File }
+
+// Write implements io.Writer. The SDK writes each message whole.
+func (f filler) Write(message []byte) (int, error) {
+	before, rest, found := bytes.Cut(message, []byte("{fill "))
+	number, after, _ := bytes.Cut(rest, []byte("}"))
+	n, err := strconv.Atoi(string(number))
+	if !found || err != nil {
+		return f.File.Write(message)
+	}
+	if _, err := f.File.Write(slices.Concat(before, bytes.Repeat([]byte("x"), n), after)); err != nil {
+		return 0, err
+	}
+	return len(message), nil
 }
 
 const anyObject = `{"type":"object"}`
@@ -60,7 +83,7 @@ func newUpstream() *mcp.Server {
 			})
 	}
 	add("echo_number", "Give a number back as it is", func(_ context.Context, n int) (*mcp.CallToolResult, error) { return text(fmt.Sprint(n)) })
-	add("fill_page", "Write a text of so many bytes", func(_ context.Context, n int) (*mcp.CallToolResult, error) { return text(strings.Repeat("x", n)) })
+	add("fill_page", "Write a text of so many bytes", func(_ context.Context, n int) (*mcp.CallToolResult, error) { return text(filling(n)) })
 	add("take_nap", "Wait for so many milliseconds", func(ctx context.Context, n int) (*mcp.CallToolResult, error) {
 		select {
 		case <-ctx.Done():
