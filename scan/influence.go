@@ -103,6 +103,8 @@ func steering() []pattern {
 		{rule: "priority", steps: "~9 ever kin calls address"},
 		{rule: "priority", steps: "~9 'prohibited'|'forbidden'|'banned'|'disallowed' kin other|rival|ever"},
 		{rule: "priority", steps: "early 3 ever|'session' 4 calls", worth: 40},
+		{rule: "priority", at: told(), steps: "before 0 'anything'|'everything' 0 'else'", worth: 60},
+		{rule: "priority", at: told(), steps: "'first' 0 'port'|'choice'|'resort'", worth: 50},
 		{rule: "priority", at: told(), steps: "'very'|'absolute' 0 'first'", worth: 60},
 		{rule: "priority", at: told(), steps: "'refuse' 1 'alternatives'|all|other", worth: 80},
 		{rule: "priority", at: told(), steps: "neg 3 kin 1 other"},
@@ -124,6 +126,7 @@ func steering() []pattern {
 		{rule: "steer", at: told(), steps: "'act'|'speak'|'behave'|'respond'|'reply' 3 'as' 0 'if'|'though'", worth: 80},
 		{rule: "steer", at: told(), steps: "'let'|'make' 1 person 1 'believe'|'think'|'assume'"},
 		{rule: "steer", at: told(), steps: "'steer'|'nudge'|'lure'", worth: 60},
+		{rule: "steer", at: told(), steps: "'slip'|'sneak'|'weave'|'work' 3 'in'|'into' 4 answer|summary", worth: 80},
 		{rule: "steer", at: told(), steps: "your 1 answer 4 urge|'have'|'has'", worth: 40},
 
 		{rule: "persist", steps: "~9 persist ever kin|guidance|person", off: "persist"},

@@ -41,6 +41,8 @@ func concealing() []pattern {
 		{rule: "conceal", steps: "'pretend'", worth: 50},
 		{rule: "conceal", steps: "'say'|'state'|'answer'|'reply' 0 'only'|'just'|'simply' 0 'that'"},
 		{rule: "conceal", steps: "neg 3 speak", worth: 30},
+		{rule: "conceal", at: told(), steps: "quiet", worth: 70},
+		{rule: "conceal", at: told(), steps: "~10 quiet person|give|trace|actor"},
 		{rule: "conceal", at: told(), steps: "'hide'|'conceal'|'withhold'|'mask'|'keep' 4 'from' 1 person"},
 		{rule: "conceal", at: told(), steps: "~4 'pretend'|'feign'|'fake' 'success'|'successful'|'worked'"},
 		{rule: "conceal", at: told(), steps: "'nobody'|'no+one'|'none' 2 urge 1 learn"},
