@@ -9,16 +9,26 @@ import (
 )
 
 // classes is a set of meanings that a word can have for the patterns: those of the vocabulary, and each word that a pattern quotes.
-type classes [6]uint64
+type classes [8]uint64
 
 // meets reports whether two sets have a meaning in common.
 func (c *classes) meets(o *classes) bool {
-	return c[0]&o[0]|c[1]&o[1]|c[2]&o[2]|c[3]&o[3]|c[4]&o[4]|c[5]&o[5] != 0
+	for i := range c {
+		if c[i]&o[i] != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // holds reports whether o is part of c.
 func (c *classes) holds(o *classes) bool {
-	return o[0]&^c[0]|o[1]&^c[1]|o[2]&^c[2]|o[3]&^c[3]|o[4]&^c[4]|o[5]&^c[5] == 0
+	for i := range c {
+		if o[i]&^c[i] != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 func (c *classes) add(o *classes) {
