@@ -22,7 +22,7 @@ func (w *work) encoded(x text) {
 		return
 	}
 	for _, s := range decodings(x.text) {
-		sub := &work{s: w.s, t: w.t, topic: w.topic, named: w.named, depth: w.depth + 1}
+		sub := &work{s: w.s, t: w.t, topic: w.topic, named: w.named, stated: w.stated, depth: w.depth + 1}
 		sub.text(text{value, x.field, s})
 		sub.sum()
 		if slices.ContainsFunc(sub.found, func(f Finding) bool { return !w.has(f.Rule) }) {

@@ -28,7 +28,7 @@ func (w *work) joined() {
 	if n < 2 {
 		return
 	}
-	sub := &work{s: w.s, t: w.t, topic: w.topic, named: w.named, words: w.words}
+	sub := &work{s: w.s, t: w.t, topic: w.topic, named: w.named, stated: w.stated, words: w.words}
 	sub.phrases(text{output, "", b.String()}) // where lists of parameters say the least by chance
 	for _, f := range sub.found {
 		if !w.has(f.Rule) && splits(f.Rule) && !w.whole(f.Excerpt) {

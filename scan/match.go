@@ -62,8 +62,6 @@ const (
 	enough = 100
 	// beside is how many sentences clues may be apart to count together: a long page holds a little of everything.
 	beside = 12
-	// maxClues bounds how many clues of one tool are kept.
-	maxClues = 64
 )
 
 // weigh notes what a pattern found in a sentence: as a finding, or as a clue.
@@ -74,38 +72,44 @@ func (w *work) weigh(c *compiled, field, said string, words []token) {
 	}
 	if worth >= enough {
 		w.add(c.rule, field, sentenceOf(said, words))
-	} else if len(w.clues) < maxClues {
-		w.clues = append(w.clues, clue{c.rule, field, sentenceOf(said, words), worth, w.sentences})
+		return
+	}
+	w.clues = slices.DeleteFunc(w.clues, func(o clue) bool { return w.sentences-o.at >= beside })
+	w.clues = append(w.clues, clue{c.rule, field, sentenceOf(said, words), worth, w.sentences})
+	if w.summed == nil {
+		w.summed = enoughOf(w.clues)
 	}
 }
 
-// sum makes findings of clues of different kinds that are enough together. Of one kind the weightiest counts, once in what the tool says
-// of itself and once in its parameters.
+// enoughOf returns the clues that are enough together, nil if they are not. Of one kind the weightiest counts, once in what the tool says of
+// itself and once in its parameters.
+func enoughOf(clues []clue) []clue {
+	var kinds []clue
+	sum := 0
+	for _, c := range clues {
+		n := slices.IndexFunc(kinds, c.alike)
+		if n < 0 {
+			n = len(kinds)
+			kinds = append(kinds, clue{})
+		}
+		if c.worth > kinds[n].worth {
+			sum += c.worth - kinds[n].worth
+			kinds[n] = c
+		}
+	}
+	if sum < enough {
+		return nil
+	}
+	return kinds
+}
+
+// sum makes findings of clues that are enough together, unless the tool has others.
 func (w *work) sum() {
 	if len(w.found) > 0 {
 		return
 	}
-	for i, last := range w.clues {
-		var kinds []clue
-		sum := 0
-		for k := i; k >= 0 && last.at-w.clues[k].at < beside; k-- {
-			c := w.clues[k]
-			n := slices.IndexFunc(kinds, c.alike)
-			if n < 0 {
-				n = len(kinds)
-				kinds = append(kinds, clue{})
-			}
-			if c.worth > kinds[n].worth {
-				sum += c.worth - kinds[n].worth
-				kinds[n] = c
-			}
-		}
-		if sum >= enough {
-			for _, c := range slices.Backward(kinds) {
-				w.add(c.rule, c.field, c.excerpt)
-			}
-			return
-		}
+	for _, c := range w.summed {
+		w.add(c.rule, c.field, c.excerpt)
 	}
 }
 

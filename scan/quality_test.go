@@ -82,7 +82,7 @@ func TestLabelled(t *testing.T) {
 	for _, part := range []string{"tuned", "checked", "held out"} {
 		c := m.parts[part]
 		total += c.hit + c.missed + c.alarm + c.clear
-		if p, r := c.precision(), c.recall(); p < .97 || r < .92 {
+		if p, r := c.precision(), c.recall(); p < .98 || r < .95 {
 			t.Errorf("%s: precision %.3f, recall %.3f of %+v", part, p, r, *c)
 		}
 	}
@@ -162,7 +162,7 @@ func alarms(tools []*tool.Tool) (flagged int, byRule map[string]int) {
 	return flagged, byRule
 }
 
-// TestPage holds docs/scanner.md to what is measured, and the false alarms on real tools to one in a hundred.
+// TestPage holds docs/scanner.md to what is measured, and the false alarms on real tools to one in two hundred.
 func TestPage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads thousands of tools")
@@ -194,8 +194,8 @@ func TestPage(t *testing.T) {
 		fmt.Fprintf(&b, "| %s | %d | %d | %.2f %% | %s |\n", name, len(tools), n, 100*ratio(n, len(tools)), strings.Join(list, ", "))
 		return ratio(n, len(tools))
 	}
-	if share := row("33 servers, as they answered (rules were tuned on them)", realTools(t)); share > .01 {
-		t.Errorf("%.2f %% of the real tools are flagged, at most 1 %% may be", 100*share)
+	if share := row("33 servers, as they answered (rules were tuned on them)", realTools(t)); share > .005 {
+		t.Errorf("%.2f %% of the real tools are flagged, at most half a percent may be", 100*share)
 	}
 	row("a registry of 755 tools", setTools(t, "cat_docker_registry"))
 	row("a registry of 2,247 tools", setTools(t, "cat_mcpm_registry"))

@@ -71,8 +71,9 @@ type work struct {
 	param     classes // what the parameter at hand is about by its name
 	texts     []text
 	found     []Finding
-	clues     []clue
-	sentences int // that were read so far
+	clues     []clue // of the last sentences
+	summed    []clue // the first that were enough together
+	sentences int    // that were read so far
 	words     []token
 	depth     int // of what was decoded
 }
