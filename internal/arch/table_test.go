@@ -81,8 +81,11 @@ var table = map[string]rule{
 		imports: []string{"tool"},
 		doc:     "Package trace tells a collector of OpenTelemetry what is done, and how long each part of it takes.",
 	},
+	"internal/likeness": {
+		doc: "Package likeness tells by its words whether a sentence is like the ones of two kinds that a model was trained on.",
+	},
 	"scan": {
-		imports: []string{"tool"},
+		imports: []string{"tool", "internal/likeness"},
 		doc:     "Package scan finds tools that attack the model which reads them: instructions, hidden words, false names, greedy parameters.",
 	},
 	"search": {

@@ -1,0 +1,2 @@
+// Package likeness tells by its words whether a sentence is like the ones of two kinds that a model was trained on.
+package likeness

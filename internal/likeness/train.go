@@ -1,0 +1,92 @@
+package likeness
+
+import (
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+)
+
+// Example is a sentence, and which of the two kinds it is of.
+type Example struct {
+	Text   string
+	First  bool
+	Weight float64 // how much it counts; 0 means 1
+}
+
+// How it is trained: logistic regression by AdaGrad (Duchi, Hazan, Singer, 2011), whose steps begin damped, so that words seen once do
+// not jump; the weights of the later half of all rounds are averaged.
+const (
+	epochs  = 8
+	rate    = 2
+	decay   = 1e-6
+	damping = 1
+)
+
+// Train returns the bytes of a model. The same examples in the same order give the same bytes on the same kind of processor.
+func Train(examples []Example, seed uint64) []byte {
+	t := trainer{weights: make([]float64, buckets), squares: make([]float64, buckets)}
+	rows := make([][]uint32, len(examples))
+	for i, e := range examples {
+		features(e.Text, func(bucket uint32) { rows[i] = append(rows[i], bucket) })
+	}
+	random := rand.New(rand.NewPCG(seed, 0))
+	mean, bias := make([]float64, buckets), 0.0
+	for round := range epochs {
+		for _, i := range random.Perm(len(examples)) {
+			weight := examples[i].Weight
+			if weight == 0 {
+				weight = 1
+			}
+			t.learn(rows[i], examples[i].First, weight)
+		}
+		if round < epochs/2 {
+			continue
+		}
+		for k, w := range t.weights {
+			mean[k] += w / (epochs / 2)
+		}
+		bias += t.bias / (epochs / 2)
+	}
+	return encode(mean, bias)
+}
+
+type trainer struct {
+	weights, squares []float64
+	bias, biasSquare float64
+}
+
+// learn makes one step.
+func (t *trainer) learn(row []uint32, first bool, weight float64) {
+	norm := 1 / root(int32(len(row)))
+	sum := 0.0
+	for _, k := range row {
+		sum += t.weights[k]
+	}
+	slope := 1 / (1 + math.Exp(-sum*norm-t.bias))
+	if first {
+		slope--
+	}
+	slope *= weight
+	for _, k := range row {
+		g := slope*norm + decay*t.weights[k]
+		t.squares[k] += g * g
+		t.weights[k] -= rate * g / math.Sqrt(t.squares[k]+damping)
+	}
+	t.biasSquare += slope * slope
+	t.bias -= rate * slope / math.Sqrt(t.biasSquare+damping)
+}
+
+// encode stores each weight in one byte.
+func encode(weights []float64, bias float64) []byte {
+	most := 1e-6
+	for _, w := range weights {
+		most = max(most, math.Abs(w))
+	}
+	scale := most / math.MaxInt8
+	b := binary.LittleEndian.AppendUint32([]byte(magic), math.Float32bits(float32(scale)))
+	b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(bias)))
+	for _, w := range weights {
+		b = append(b, byte(int8(math.Round(w/scale))))
+	}
+	return b
+}
