@@ -15,7 +15,7 @@ STAMP     := -version $(VERSION) -commit '$(COMMIT)'
 export TOOLDEX_DATA := $(abspath $(DATA))
 
 .DEFAULT_GOAL := help
-.PHONY: help build test check format tidy vet lint race fuzz fuzzed corpus bench soak soaked quality clean-machine docs screenshots train knowledge nightly platforms release release-verify sbom licences vuln image image-check clean
+.PHONY: help build test check format tidy vet lint race fuzz fuzzed corpus bench soak soaked quality clean-machine docs screenshots train train-scanner knowledge nightly platforms release release-verify sbom licences vuln image image-check clean
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -84,6 +84,9 @@ screenshots: ## take the pictures of the panel in docs/panel anew, with Chromium
 train: ## make the embedding table anew from DATA, and compile the knowledge with it
 	$(GO) run ./cmd/tooldex-train -data $(DATA) -knowledge knowledge/data -out embed/table.bin
 	$(MAKE) knowledge
+
+train-scanner: ## make the weights of the scanner anew from scan/examples and DATA
+	$(GO) run ./cmd/tooldex-train -data $(DATA) -examples scan/examples -scanner scan/weights.bin
 
 knowledge: ## compile knowledge/data with the embedding table, after either has changed
 	$(GO) run ./cmd/tooldex-knowledge -data knowledge/data -out knowledge/base.bin

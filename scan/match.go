@@ -35,6 +35,7 @@ func (w *work) sentence(x text, said string, words []token) {
 		has.add(&t.classes)
 	}
 	w.sentences++
+	w.likely(x, said, words)
 	if has == (classes{}) {
 		return
 	}
@@ -70,12 +71,17 @@ func (w *work) weigh(c *compiled, field, said string, words []token) {
 	if c.off.meets(&w.stated) || c.off.meets(&w.param) {
 		worth = worth * 2 / 5
 	}
+	w.note(c.rule, field, sentenceOf(said, words), worth)
+}
+
+// note makes a finding of what is worth enough, and a clue of the rest.
+func (w *work) note(rule, field, sentence string, worth int) {
 	if worth >= enough {
-		w.add(c.rule, field, sentenceOf(said, words))
+		w.add(rule, field, sentence)
 		return
 	}
 	w.clues = slices.DeleteFunc(w.clues, func(o clue) bool { return w.sentences-o.at >= beside })
-	w.clues = append(w.clues, clue{c.rule, field, sentenceOf(said, words), worth, w.sentences})
+	w.clues = append(w.clues, clue{rule, field, sentence, worth, w.sentences})
 	if w.summed == nil {
 		w.summed = enoughOf(w.clues)
 	}

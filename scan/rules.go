@@ -34,6 +34,7 @@ var rules = []Rule{
 	{"exfiltrate", High, "it has the model send away what it knows: the conversation, its instructions, the user's data", leave},
 	{"hidden", High, "invisible characters reach the model, and no person sees them", leave},
 	{"impersonates", High, "its name is the name under which another server's tool is known", leave},
+	{"likely", Medium, "it is worded as attacks are, and as honest tools seldom are", ask},
 	{"lookalike", High, "its name cannot be told from another one's by looking at it", leave},
 	{"markup", High, "it imitates the marks that set apart the words of a system or an administrator", leave},
 	{"mixed", High, "letters of another script stand among Latin ones that they look like, which hides words from filters and searches", leave},

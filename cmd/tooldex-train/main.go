@@ -34,8 +34,13 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags.BoolVar(&o.HoldOut, "hold-out", false, "keep every twelfth server's archetypes out, to measure a recipe")
 	table := flags.String("out", "embed/table.bin", "the table")
 	only := flags.Bool("eval", false, "evaluate the table and do not train")
+	scanner := flags.String("scanner", "", "train the scanner's weights instead, and write them to this file")
+	examples := flags.String("examples", "scan/examples", "folder with sentences of hostile and honest tools, for -scanner")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	if *scanner != "" {
+		return trainScanner(out, *examples, o.Data, *scanner)
 	}
 	o.Log = out
 	if !*only {

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tooldex/internal/likeness"
+	"tooldex/scan"
+	"tooldex/tool"
+)
+
+// How much an example weighs. A sentence of a real tool weighs 1; there are many of those.
+const (
+	hostileWeight = 4
+	honestWeight  = 4
+	partWeight    = 1 // of one sentence of several that make an example
+)
+
+// kept is the part of all servers that no training sees.
+const kept = likeness.Folds - 1
+
+// trainScanner makes the weights by which package scan knows sentences that are like those of attacks: from the examples of a folder,
+// and from the sentences of the real tools of data.
+func trainScanner(out io.Writer, examples, data, file string) error {
+	rows, err := readExamples(examples)
+	if err != nil {
+		return err
+	}
+	servers, err := realServers(data)
+	if err != nil {
+		return err
+	}
+	if err := measureScanner(out, rows, servers); err != nil {
+		return err
+	}
+	b := likeness.Train(append(rows, honest(servers, kept)...), 1)
+	fmt.Fprintf(out, "%s: %d bytes of %d examples and the tools of %d servers\n", file, len(b), len(rows), len(servers))
+	return os.WriteFile(file, b, 0o644)
+}
+
+// measureScanner tells what the sentences of real tools score by a model that knows neither them nor any of their server, and what the examples do by
+// one that does not know them.
+func measureScanner(out io.Writer, rows []likeness.Example, servers map[string][]string) error {
+	var real, hostile, tricky []float32
+	for fold := range kept {
+		seen := slices.DeleteFunc(slices.Clone(rows), func(e likeness.Example) bool { return likeness.Fold(e.Text) == fold })
+		m, err := likeness.Open(likeness.Train(append(seen, honest(servers, kept, fold)...), 1))
+		if err != nil {
+			return err
+		}
+		for name, sentences := range servers {
+			if likeness.Fold(name) == fold {
+				for _, s := range sentences {
+					real = append(real, m.Score(s))
+				}
+			}
+		}
+		for _, e := range rows {
+			switch {
+			case likeness.Fold(e.Text) != fold || e.Weight == partWeight:
+			case e.First:
+				hostile = append(hostile, m.Score(e.Text))
+			default:
+				tricky = append(tricky, m.Score(e.Text))
+			}
+		}
+	}
+	for _, scores := range [][]float32{real, hostile, tricky} {
+		slices.Sort(scores)
+	}
+	fmt.Fprintf(out, "%8s %24s %10s %10s\n", "score", "sentences of real tools", "hostile", "tricky")
+	for _, score := range []float32{0, .5, 1, 1.5, 2, 2.5, 3} {
+		above := func(scores []float32) int {
+			i, _ := slices.BinarySearch(scores, score)
+			return len(scores) - i
+		}
+		fmt.Fprintf(out, "%8.1f %14d of %6d %9.1f%% %9.1f%%\n", score, above(real), len(real),
+			100*float64(above(hostile))/float64(max(1, len(hostile))), 100*float64(above(tricky))/float64(max(1, len(tricky))))
+	}
+	return nil
+}
+
+// readExamples reads the sentences written for training, in the order of their files.
+func readExamples(folder string) ([]likeness.Example, error) {
+	files, err := filepath.Glob(filepath.Join(folder, "*.jsonl"))
+	if err != nil {
+		return nil, err
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("no examples in %s: %w", folder, os.ErrNotExist)
+	}
+	var out []likeness.Example
+	for _, file := range files {
+		err := eachLine(file, func(b []byte) error {
+			var l struct{ Text, Label string }
+			if err := json.Unmarshal(b, &l); err != nil {
+				return err
+			}
+			first := l.Label != "benign"
+			weight := float64(honestWeight)
+			if first {
+				weight = hostileWeight
+			}
+			out = append(out, likeness.Example{Text: l.Text, First: first, Weight: weight})
+			if parts := scan.Sentences(&tool.Tool{Description: l.Text}); len(parts) > 1 {
+				for _, p := range parts {
+					out = append(out, likeness.Example{Text: p, First: first, Weight: partWeight})
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// honest makes examples of each sentence once, of all servers but those of some parts.
+func honest(servers map[string][]string, without ...int) []likeness.Example {
+	var out []likeness.Example
+	seen := map[string]bool{}
+	for _, name := range slices.Sorted(maps.Keys(servers)) {
+		if slices.Contains(without, likeness.Fold(name)) {
+			continue
+		}
+		for _, s := range servers[name] {
+			if !seen[s] {
+				seen[s] = true
+				out = append(out, likeness.Example{Text: s})
+			}
+		}
+	}
+	return out
+}
+
+// realServers returns the sentences of all tools of data, by server.
+func realServers(data string) (map[string][]string, error) {
+	out := map[string][]string{}
+	add := func(server string, t *tool.Tool) { out[server] = append(out[server], scan.Sentences(t)...) }
+	files, err := filepath.Glob(filepath.Join(data, "catalogue", "*.json"))
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		var list struct{ Tools []*tool.Tool }
+		if err := json.Unmarshal(b, &list); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		for _, t := range list.Tools {
+			add(strings.TrimSuffix(filepath.Base(file), ".json"), t)
+		}
+	}
+	sets, err := filepath.Glob(filepath.Join(data, "sets", "*", "tools.jsonl"))
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range sets {
+		err := eachLine(file, func(b []byte) error {
+			var l struct {
+				Name, Title, Description, Server string
+				Parameters                       json.RawMessage
+			}
+			if err := json.Unmarshal(b, &l); err != nil {
+				return err
+			}
+			add(cmp.Or(l.Server, l.Name), &tool.Tool{Name: l.Name, Title: l.Title, Description: l.Description, InputSchema: l.Parameters})
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(files) == 0 || len(sets) == 0 {
+		return nil, fmt.Errorf("no tools in %s: %w", data, os.ErrNotExist)
+	}
+	return out, nil
+}
+
+// eachLine calls do with each line of a file.
+func eachLine(file string, do func([]byte) error) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // only read from
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 16<<20)
+	for n := 1; lines.Scan(); n++ {
+		if err := do(lines.Bytes()); err != nil {
+			return fmt.Errorf("%s:%d: %w", file, n, err)
+		}
+	}
+	return lines.Err()
+}
