@@ -65,7 +65,7 @@ func acting() []pattern {
 		{rule: "consent", steps: "waive 3 assent", bar: "option", worth: 50},
 		{rule: "consent", steps: "assent 4 waive", bar: "option", worth: 50},
 		{rule: "consent", steps: "~8 waive assent proceed", bar: "option", worth: 70},
-		{rule: "consent", steps: "~8 waive assent reader|authority", bar: "option"},
+		{rule: "consent", steps: "~8 waive assent reader|authority", bar: "option", worth: 70},
 		{rule: "consent", steps: "person 3 'already' 2 agreed", unless: "until"},
 		{rule: "consent", steps: "'approval'|'permission'|'consent'|'confirmation' 3 'already' 2 agreed", unless: "until"},
 		{rule: "consent", at: told(), steps: "'blanket'|'full'|'standing'|'explicit' 0 'consent'|'approval'|'permission' 4 all|every"},

@@ -52,7 +52,7 @@ func orderPatterns() []pattern {
 
 		{rule: "obey", steps: "orders 8 must 2 'followed'|'obeyed'|'executed'", off: "orders"},
 		{rule: "obey", steps: "'treat' 3 orders 8 person"},
-		{rule: "obey", at: []place{described, parameter, value}, steps: "follows 2 orders 5 results", unless: "not"},
+		{rule: "obey", at: []place{described, parameter, value}, steps: "follows 2 orders 5 results", unless: "not", worth: 70},
 		{rule: "obey", steps: "'new' 0 orders 2 ai"},
 		{rule: "obey", steps: "ai 3 must 3 sends|follows|tells 6 orders|person|results|private"},
 		{rule: "obey", steps: "'approve' 3 calls|'calls' 3 not"},
