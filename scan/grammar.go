@@ -31,6 +31,14 @@ func (c *classes) holds(o *classes) bool {
 	return true
 }
 
+// of returns what two sets have in common.
+func (c *classes) of(o *classes) (both classes) {
+	for i := range c {
+		both[i] = c[i] & o[i]
+	}
+	return both
+}
+
 func (c *classes) add(o *classes) {
 	for i := range c {
 		c[i] |= o[i]
@@ -77,6 +85,8 @@ type grammar struct {
 	heads   [1 << 14]bool // of what stems begin with, since most words have none
 	program []compiled
 	byKey   [len(classes{}) * 64][]*compiled // patterns by the meanings of their rarest step
+
+	subjects classes // that a tool may have, so that it has to speak of them
 }
 
 // lexicon is the one grammar. It is not written to.
@@ -120,7 +130,9 @@ func newGrammar() *grammar {
 		}
 	}
 	for _, p := range slices.Concat(orderPatterns(), greedPatterns(), intentPatterns()) {
-		g.program = append(g.program, g.compile(p))
+		c := g.compile(p)
+		g.subjects.add(&c.off)
+		g.program = append(g.program, c)
 	}
 	for w, e := range g.words {
 		if s := g.stem([]byte(w)); s != unknown {

@@ -27,6 +27,7 @@ type labelled struct {
 	Meta        json.RawMessage            `json:"meta"`
 	Annotations *tool.Annotations          `json:"annotations"`
 	Siblings    []string                   `json:"siblings"` // further tools of the same server
+	Beside      []*tool.Tool               `json:"beside"`   // and of others
 	Was         json.RawMessage            `json:"was"`      // what of it was different before: then the change is judged
 }
 
@@ -102,7 +103,7 @@ func (l labelled) judge(t testing.TB) []Finding {
 	for _, s := range l.Siblings {
 		own = append(own, &tool.Tool{Server: l.Server, Name: s})
 	}
-	s := New(town(own...))
+	s := New(town(append(own, l.Beside...)...))
 	found := s.Tool(now)
 	if l.Was == nil {
 		return found

@@ -30,14 +30,18 @@ const (
 	shortest   = 4  // words of a sentence that is looked at
 )
 
-// likely holds a sentence against the examples.
-func (w *work) likely(x text, said string, words []token) {
+// likely holds a sentence, whose words have these classes, against the examples. It counts less where it speaks of what the tool names as its subject.
+func (w *work) likely(x text, said string, words []token, has *classes) {
 	if len(words) < shortest || x.place == key {
 		return
 	}
 	sentence := sentenceOf(said, words)
-	if score := examples().Score(sentence); score >= likelyFrom*sure {
-		w.note("likely", x.field, sentence, int(enough*min(1, score/sure)))
+	worth := enough * examples().Score(sentence) / sure
+	if own := has.of(&lexicon.subjects); own.meets(&w.named) || own.meets(&w.stated) {
+		worth = worth * 2 / 5
+	}
+	if worth >= enough*likelyFrom {
+		w.note("likely", x.field, sentence, int(worth))
 	}
 }
 

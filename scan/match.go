@@ -35,7 +35,7 @@ func (w *work) sentence(x text, said string, words []token) {
 		has.add(&t.classes)
 	}
 	w.sentences++
-	w.likely(x, said, words)
+	w.likely(x, said, words, &has)
 	if has == (classes{}) {
 		return
 	}

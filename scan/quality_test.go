@@ -15,6 +15,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"tooldex/internal/likeness"
 	"tooldex/tool"
 )
 
@@ -54,9 +55,9 @@ type measured struct {
 
 func measure(t *testing.T) measured {
 	m := measured{map[string]*tally{}, map[string]map[string]*tally{}}
-	for _, file := range []string{"labelled.jsonl", "heldout.jsonl", "evasive.jsonl"} {
+	for _, file := range []string{"labelled.jsonl", "heldout.jsonl", "evasive.jsonl", "stranger.jsonl"} {
 		for _, l := range readLabelled(t, file) {
-			part := map[string]string{"labelled.jsonl": l.half(), "heldout.jsonl": "held out", "evasive.jsonl": "evasive"}[file]
+			part := map[string]string{"labelled.jsonl": l.half(), "heldout.jsonl": "held out", "evasive.jsonl": "evasive", "stranger.jsonl": "stranger's"}[file]
 			found := len(l.judge(t)) > 0
 			if m.parts[part] == nil {
 				m.parts[part] = &tally{}
@@ -74,6 +75,9 @@ func measure(t *testing.T) measured {
 	}
 	return m
 }
+
+// parts are those of the labelled tools.
+var parts = []string{"tuned", "checked", "held out", "evasive", "stranger's"}
 
 // TestLabelled holds the rules to what they reach, on the half that they were not written by, too.
 func TestLabelled(t *testing.T) {
@@ -171,18 +175,24 @@ func TestPage(t *testing.T) {
 	m := measure(t)
 	b.WriteString(pageHead)
 	b.WriteString("\n## Labelled tools\n\n| part | attacks | found | recall | honest | false alarms | precision |\n|---|---|---|---|---|---|---|\n")
-	for _, part := range []string{"tuned", "checked", "held out", "evasive"} {
+	for _, part := range parts {
 		c := m.parts[part]
 		fmt.Fprintf(&b, "| %s | %d | %d | %.3f | %d | %d | %.3f |\n", part, c.hit+c.missed, c.hit, c.recall(), c.clear+c.alarm, c.alarm, c.precision())
 	}
-	b.WriteString("\nFound attacks, and false alarms, by family:\n\n| family | tuned | checked | held out | evasive |\n|---|---|---|---|---|\n")
+	b.WriteString("\nFound attacks by family, and false alarms where there were some:\n\n| family | tuned | checked | held out | evasive | stranger's |\n|---|---|---|---|---|---|\n")
 	for _, family := range slices.Sorted(maps.Keys(m.families)) {
-		fmt.Fprintf(&b, "| %s", family)
-		for _, part := range []string{"tuned", "checked", "held out", "evasive"} {
+		line, found := "| "+family, 0
+		for _, part := range parts {
 			c := cmp.Or(m.families[family][part], &tally{})
-			fmt.Fprintf(&b, " | %d of %d", c.hit+c.alarm, c.hit+c.alarm+c.missed+c.clear)
+			line += " |"
+			if *c != (tally{}) {
+				line += fmt.Sprintf(" %d of %d", c.hit+c.alarm, c.hit+c.alarm+c.missed+c.clear)
+			}
+			found += c.hit + c.alarm
 		}
-		b.WriteString(" |\n")
+		if found > 0 {
+			b.WriteString(line + " |\n")
+		}
 	}
 	b.WriteString("\n## Real tools\n\n| tools | number | with findings | share | rules |\n|---|---|---|---|---|\n")
 	row := func(name string, tools []*tool.Tool) float64 {
@@ -194,11 +204,15 @@ func TestPage(t *testing.T) {
 		fmt.Fprintf(&b, "| %s | %d | %d | %.2f %% | %s |\n", name, len(tools), n, 100*ratio(n, len(tools)), strings.Join(list, ", "))
 		return ratio(n, len(tools))
 	}
-	if share := row("33 servers, as they answered (rules were tuned on them)", realTools(t)); share > .005 {
+	real, docker, mcpm := realTools(t), setTools(t, "cat_docker_registry"), setTools(t, "cat_mcpm_registry")
+	if share := row("33 servers, as they answered (rules were tuned on them)", real); share > .005 {
 		t.Errorf("%.2f %% of the real tools are flagged, at most half a percent may be", 100*share)
 	}
-	row("a registry of 755 tools", setTools(t, "cat_docker_registry"))
-	row("a registry of 2,247 tools", setTools(t, "cat_mcpm_registry"))
+	row("a registry of 755 tools", docker)
+	row("a registry of 2,247 tools", mcpm)
+	row("of all of these, those of servers that the examples were not weighed with", slices.DeleteFunc(slices.Concat(real, docker, mcpm), func(x *tool.Tool) bool {
+		return likeness.Fold(x.Server) != likeness.Folds-1
+	}))
 	path := filepath.Join("..", "docs", "scanner.md")
 	if *update {
 		if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
@@ -226,11 +240,15 @@ to come first, and changes after the fact. The other half is honest and tricky: 
 "before", "IMPORTANT", ignore files, security scanners, emoji and scripts with joiners.
 
 The labelled set is split by a hash: rules were written by the *tuned* part, and only counted on the *checked* one. The *held out* set
-was written before the first rule and not looked at again. One hand wrote all three, before the rules: a stranger's attacks would be
-found less often than these. The *evasive* ones were written when the rules were done, by somebody who knows them and wants to get around
+was written before the first rule and not looked at again. One hand wrote all three, before the rules. The *stranger's* were written later by another, who
+knew neither the rules nor these sets, and only measure: the first rules found 35 in 100 of those attacks. The *evasive* ones were written when the rules were done, by somebody who knows them and wants to get around
 them: they are what rules cannot do. What of them was a way to write words, spelled out, backwards or with digits for letters, was taken up afterwards. The policies ` + "`quarantine` and `strict`" + ` do not ask what words an attacker finds, and hold each change. Of the real tools, those of the 33
 servers were looked at while tuning; of the registries, the rules about names and about environment variables were loosened once
 after a look at their findings, and the rule about pieces after a false alarm in the demo catalogue. The second version of the rules, of
 wide classes of words and of clues that are summed up, was written without a look at the labelled tools, but for how many each rule
 flags: a pattern is worth the more, the fewer of the real tools here and of further public sets hold it.
+
+The rule "likely" holds each sentence against those under ` + "`scan/examples`" + `, hostile ones and honest ones that look alike, in fifteen languages, which were
+written without knowledge of the rules and of these sets. ` + "`make train-scanner`" + ` weighs their words, and those of the real tools of three
+quarters of all servers; it prints what the weights find of sentences that they do not know.
 `
