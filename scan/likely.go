@@ -2,6 +2,7 @@ package scan
 
 import (
 	_ "embed"
+	"slices"
 	"sync"
 
 	"tooldex/internal/likeness"
@@ -22,7 +23,7 @@ var examples = sync.OnceValue(func() *likeness.Model {
 	return m
 })
 
-// How a score counts. By what "make train-scanner" prints, one in 1,400 sentences of real tools scores sure where neither they nor any of
+// How a score counts. By what "make train-scanner" prints, one in a thousand sentences of real tools scores sure where neither they nor any of
 // their server were trained on, and so do two in five of hostile ones.
 const (
 	sure       = 2.5
@@ -30,9 +31,10 @@ const (
 	shortest   = 4  // words of a sentence that is looked at
 )
 
-// likely holds a sentence, whose words have these classes, against the examples. It counts less where it speaks of what the tool names as its subject.
+// likely holds a sentence, whose words have these classes, against the examples, where no rule has said better what is wrong with its text. It
+// counts less where it speaks of what the tool names as its subject.
 func (w *work) likely(x text, said string, words []token, has *classes) {
-	if len(words) < shortest || x.place == key {
+	if len(words) < shortest || slices.ContainsFunc(w.found, func(f Finding) bool { return f.Field == x.field }) {
 		return
 	}
 	sentence := sentenceOf(said, words)

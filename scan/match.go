@@ -35,10 +35,6 @@ func (w *work) sentence(x text, said string, words []token) {
 		has.add(&t.classes)
 	}
 	w.sentences++
-	w.likely(x, said, words, &has)
-	if has == (classes{}) {
-		return
-	}
 	for bit := range has.bits {
 		for _, c := range lexicon.byKey[bit] {
 			if has.holds(&c.need) && c.places[x.place] && !has.meets(&c.bar) && c.possible(&has) && !c.off.meets(w.about(c)) && !(has.meets(&c.unless) && c.cleared(words)) && c.match(words) {
@@ -48,6 +44,7 @@ func (w *work) sentence(x text, said string, words []token) {
 	}
 	if x.place != key {
 		w.addressed(x, said, words, &has)
+		w.likely(x, said, words, &has)
 	}
 }
 
