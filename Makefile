@@ -86,7 +86,7 @@ train: ## make the embedding table anew from DATA, and compile the knowledge wit
 	$(MAKE) knowledge
 
 train-scanner: ## make the weights of the scanner anew from scan/examples and DATA
-	$(GO) run ./cmd/tooldex-train -data $(DATA) -examples scan/examples -scanner scan/weights.bin
+	$(GO) run ./cmd/tooldex-train -data $(DATA) -examples scan/examples -knowledge knowledge/data -scanner scan/weights.bin
 
 knowledge: ## compile knowledge/data with the embedding table, after either has changed
 	$(GO) run ./cmd/tooldex-knowledge -data knowledge/data -out knowledge/base.bin

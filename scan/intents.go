@@ -88,7 +88,7 @@ func handingOver() []pattern {
 		{rule: "exfiltrate", at: []place{described}, steps: "~10 give|'copy'|'copies'|'bcc'|'blind' ever|all address", worth: 80},
 		{rule: "exfiltrate", at: []place{described}, steps: "~10 'copy'|'copies'|'bcc'|'blind' ever|all|urge address"},
 		{rule: "exfiltrate", steps: "~10 give result kin 'previous'|'earlier'|'used'|'far'", worth: 60},
-		{rule: "exfiltrate", steps: "~7 give whole|'text'|'words' 'above'|'preceding'"},
+		{rule: "exfiltrate", steps: "~7 give whole|'text'|'words' 'above'|'preceding'", worth: 70},
 		{rule: "exfiltrate", steps: "your 2 thoughts", off: "thoughts", worth: 30},
 		{rule: "exfiltrate", steps: "~12 chatter all|history|earlier passes|sends", off: "chats"},
 		{rule: "exfiltrate", at: told(), steps: "~8 ship address", worth: 70},

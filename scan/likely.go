@@ -28,7 +28,7 @@ var examples = sync.OnceValue(func() *likeness.Model {
 const (
 	sure       = 2.5
 	likelyFrom = .4 // of sure is a clue
-	shortest   = 4  // words of a sentence that is looked at
+	shortest   = 6  // words of a sentence that is looked at
 )
 
 // likely holds a sentence, whose words have these classes, against the examples, where no rule has said better what is wrong with its text. It

@@ -249,6 +249,6 @@ wide classes of words and of clues that are summed up, was written without a loo
 flags: a pattern is worth the more, the fewer of the real tools here and of further public sets hold it.
 
 The rule "likely" holds each sentence against those under ` + "`scan/examples`" + `, hostile ones and honest ones that look alike, in fifteen languages, which were
-written without knowledge of the rules and of these sets. ` + "`make train-scanner`" + ` weighs their words, and those of the real tools of three
+written without knowledge of the rules and of these sets. ` + "`make train-scanner`" + ` weighs their words, those of the archetypes, and those of the real tools of three
 quarters of all servers; it prints what the weights find of sentences that they do not know.
 `

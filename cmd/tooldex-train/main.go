@@ -40,7 +40,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	if *scanner != "" {
-		return trainScanner(out, *examples, o.Data, *scanner)
+		return trainScanner(out, *examples, o.Data, o.Knowledge, *scanner)
 	}
 	o.Log = out
 	if !*only {

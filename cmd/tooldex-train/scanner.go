@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"tooldex/internal/likeness"
+	"tooldex/knowledge"
 	"tooldex/scan"
 	"tooldex/tool"
 )
@@ -28,14 +29,17 @@ const (
 const kept = likeness.Folds - 1
 
 // trainScanner makes the weights by which package scan knows sentences that are like those of attacks: from the examples of a folder,
-// and from the sentences of the real tools of data.
-func trainScanner(out io.Writer, examples, data, file string) error {
+// and from the sentences of the real tools of data and of the archetypes.
+func trainScanner(out io.Writer, examples, data, archetypes, file string) error {
 	rows, err := readExamples(examples)
 	if err != nil {
 		return err
 	}
 	servers, err := realServers(data)
 	if err != nil {
+		return err
+	}
+	if err := addArchetypes(servers, archetypes); err != nil {
 		return err
 	}
 	if err := measureScanner(out, rows, servers); err != nil {
@@ -187,6 +191,21 @@ func realServers(data string) (map[string][]string, error) {
 		return nil, fmt.Errorf("no tools in %s: %w", data, os.ErrNotExist)
 	}
 	return out, nil
+}
+
+// addArchetypes adds the sentences of archetypes, which are honest tools in plain words.
+func addArchetypes(servers map[string][]string, folder string) error {
+	src, err := knowledge.ReadSource(os.DirFS(folder))
+	if err != nil {
+		return err
+	}
+	for _, a := range src.Archetypes {
+		server := "archetypes of " + a.Server
+		for _, text := range append([]string{a.Title, a.Description}, a.Params...) {
+			servers[server] = append(servers[server], scan.Sentences(&tool.Tool{Description: text})...)
+		}
+	}
+	return nil
 }
 
 // eachLine calls do with each line of a file.

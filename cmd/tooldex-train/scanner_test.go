@@ -22,7 +22,7 @@ func TestScannerWeightsAreCurrent(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "weights.bin")
 	var out strings.Builder
-	if err := run(t.Context(), []string{"-data", data, "-examples", "../../scan/examples", "-scanner", file}, &out); err != nil {
+	if err := run(t.Context(), []string{"-data", data, "-examples", "../../scan/examples", "-knowledge", "../../knowledge/data", "-scanner", file}, &out); err != nil {
 		t.Fatal(err)
 	}
 	made, err := os.ReadFile(file)
