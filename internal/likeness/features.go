@@ -33,80 +33,93 @@ func mix(a, b uint64) uint64 {
 	return x ^ x>>31
 }
 
-// features calls yield with the bucket of each feature of a sentence.
-func features(sentence string, yield func(bucket uint32)) {
-	var before [3]uint64 // stems of the words before, the nearest first; 0 where there is none
-	words(sentence, func(word, root uint64) {
-		give := func(h uint64) { yield(uint32(h >> (64 - bucketBits))) }
-		give(mix(wholeWord, word))
-		give(mix(stem, root))
-		give(mix(mix(pair, before[0]), root)) // the first word stands behind nothing
-		if before[1] != 0 {
-			give(mix(mix(apart, before[1]), root))
-			give(mix(mix(mix(triple, before[1]), before[0]), root))
-		}
-		if before[2] != 0 {
-			give(mix(mix(apart, before[2]), root))
-		}
-		before[2], before[1], before[0] = before[1], before[0], root
-	})
+// reader reads the words of a sentence, and knows those before.
+type reader struct {
+	text   string
+	before [3]uint64 // stems of the words before, the nearest first; 0 where there is none
 }
+
+// next puts the buckets of the features of the next word into out, and returns how many there are: none at the end.
+func (r *reader) next(out *[6]uint32) int {
+	word, root := r.word()
+	if word == 0 {
+		return 0
+	}
+	b := &r.before
+	out[0] = bucket(mix(wholeWord, word))
+	out[1] = bucket(mix(stem, root))
+	out[2] = bucket(mix(mix(pair, b[0]), root)) // the first word stands behind nothing
+	n := 3
+	if b[1] != 0 {
+		out[3] = bucket(mix(mix(apart, b[1]), root))
+		out[4] = bucket(mix(mix(mix(triple, b[1]), b[0]), root))
+		n = 5
+	}
+	if b[2] != 0 {
+		out[5] = bucket(mix(mix(apart, b[2]), root))
+		n = 6
+	}
+	b[2], b[1], b[0] = b[1], b[0], root
+	return n
+}
+
+func bucket(h uint64) uint32 { return uint32(h >> (64 - bucketBits)) }
 
 // marks are the characters that count as words of their own.
 const marks = "<>[]{}!?:@/~$*"
 
-// words calls yield with hashes of each word and of its stem. Letters are folded to lower case, all numbers are one word, and a letter of a script
-// without spaces is one.
-func words(s string, yield func(word, root uint64)) {
-	const seed, prime = 14695981039346656037, 1099511628211 // FNV-1a's
-	word, root, n, digits := uint64(seed), uint64(seed), 0, false
-	end := func() {
-		if n > 0 {
-			yield(word, root)
+// FNV-1a's numbers.
+const seed, prime uint64 = 14695981039346656037, 1099511628211
+
+// word returns hashes of the next word and of its stem, and 0 at the end. Letters are folded to lower case, all numbers are one word, and a
+// letter of a script without spaces is one.
+func (r *reader) word() (word, root uint64) {
+	word, root = seed, seed
+	n, digits, i := 0, false, 0
+	for i < len(r.text) {
+		c, size := rune(r.text[i]), 1
+		if c >= utf8.RuneSelf {
+			c, size = utf8.DecodeRuneInString(r.text[i:])
 		}
-		word, root, n, digits = seed, seed, 0, false
-	}
-	add := func(r rune) {
-		word = (word ^ uint64(r)) * prime
+		alone := false
+		switch {
+		case c >= 'a' && c <= 'z':
+		case c >= 'A' && c <= 'Z':
+			c += 'a' - 'A'
+		case c >= '0' && c <= '9':
+			if digits {
+				i += size
+				continue
+			}
+			c = '0'
+		case c < utf8.RuneSelf && strings.IndexByte(marks, byte(c)) >= 0, c >= utf8.RuneSelf && unspaced(c):
+			alone = true
+		case c >= utf8.RuneSelf && (unicode.IsLetter(c) || unicode.IsMark(c)):
+			c = unicode.ToLower(c)
+		default:
+			c = -1
+		}
+		if n > 0 && (alone || c < 0) {
+			break
+		}
+		i += size
+		if c < 0 {
+			continue
+		}
+		digits = c == '0'
+		word = (word ^ uint64(c)) * prime
 		if n++; n <= stemLen {
 			root = word
 		}
-	}
-	for i := 0; i < len(s); {
-		r, size := rune(s[i]), 1
-		if r >= utf8.RuneSelf {
-			r, size = utf8.DecodeRuneInString(s[i:])
+		if alone {
+			break
 		}
-		i += size
-		switch {
-		case r >= 'a' && r <= 'z':
-			add(r)
-		case r >= 'A' && r <= 'Z':
-			add(r + 'a' - 'A')
-		case r >= '0' && r <= '9':
-			if !digits {
-				add('0')
-			}
-			digits = true
-			continue
-		case r < utf8.RuneSelf:
-			end()
-			if strings.IndexByte(marks, byte(r)) >= 0 {
-				add(r)
-				end()
-			}
-		case unspaced(r):
-			end()
-			add(r)
-			end()
-		case unicode.IsLetter(r), unicode.IsMark(r):
-			add(unicode.ToLower(r))
-		default:
-			end()
-		}
-		digits = false
 	}
-	end()
+	r.text = r.text[i:]
+	if n == 0 {
+		return 0, 0
+	}
+	return word, root
 }
 
 // unspaced reports whether r is of a script whose words stand together.

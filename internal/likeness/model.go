@@ -34,10 +34,14 @@ func Open(b []byte) (*Model, error) {
 // the training data, in which both kinds are as frequent as they happen to be: a threshold has to be measured.
 func (m *Model) Score(sentence string) float32 {
 	var sum, n int32
-	features(sentence, func(bucket uint32) {
-		sum += int32(int8(m.weights[bucket]))
-		n++
-	})
+	var row [6]uint32
+	r := reader{text: sentence}
+	for k := r.next(&row); k > 0; k = r.next(&row) {
+		for _, at := range row[:k] {
+			sum += int32(int8(m.weights[at]))
+		}
+		n += int32(k)
+	}
 	return float32(float64(m.scale)*float64(sum)/root(n)) + m.bias
 }
 

@@ -27,7 +27,7 @@ func Train(examples []Example, seed uint64) []byte {
 	t := trainer{weights: make([]float64, buckets), squares: make([]float64, buckets)}
 	rows := make([][]uint32, len(examples))
 	for i, e := range examples {
-		features(e.Text, func(bucket uint32) { rows[i] = append(rows[i], bucket) })
+		rows[i] = features(e.Text)
 	}
 	random := rand.New(rand.NewPCG(seed, 0))
 	mean, bias := make([]float64, buckets), 0.0
@@ -48,6 +48,16 @@ func Train(examples []Example, seed uint64) []byte {
 		bias += t.bias / (epochs / 2)
 	}
 	return encode(mean, bias)
+}
+
+// features lists the buckets of all features of a sentence.
+func features(sentence string) (out []uint32) {
+	var row [6]uint32
+	r := reader{text: sentence}
+	for k := r.next(&row); k > 0; k = r.next(&row) {
+		out = append(out, row[:k]...)
+	}
+	return out
 }
 
 type trainer struct {
