@@ -32,7 +32,7 @@ func (w *work) encoded(x text) {
 	}
 	n := 0
 	for _, t := range w.words { // of phrases, which comes before
-		if t.meets(&rotated) {
+		if t.meets(&lexicon().rotated) {
 			n++
 		}
 	}

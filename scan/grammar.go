@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -87,30 +88,36 @@ type grammar struct {
 	byKey   [len(classes{}) * 64][]*compiled // patterns by the meanings of their rarest step
 
 	subjects classes // that a tool may have, so that it has to speak of them
+	asked
 }
 
-// lexicon is the one grammar. It is not written to.
-var lexicon = newGrammar()
+// lexicon is the one grammar. It is made when it is first needed, since most commands need none, and not written to.
+var lexicon = sync.OnceValue(newGrammar)
 
-// What code asks for by itself.
-var (
-	ai, model, logs        = lexicon.named["ai"], lexicon.named["model"], lexicon.named["logs"]
-	private, rotated       = lexicon.named["private"], lexicon.named["rotated"]
-	denial, sans           = lexicon.named["denial"], lexicon.named["sans"]
-	orderly                = lexicon.set("ignores|tells|telling|covertly|sends|private|secrets|safety|consent|person|nothing|role")
-	ordering               = lexicon.set("must|before|after|instead|not|only")
-	spoken                 = lexicon.set("ai|person")
-	open                   = lexicon.set("secrets|keyish")
-	asking                 = lexicon.set("must|request")
-	aSecret                = &entry{classes: lexicon.named["keyish"]}
-	aRulebook              = &entry{classes: lexicon.named["rulebook"]}
-	privatePath, anAddress = &entry{classes: private}, &entry{classes: lexicon.named["address"]}
-)
+// asked is what code asks for by itself.
+type asked struct {
+	ai, model, logs        classes
+	private, rotated       classes
+	denial, sans           classes
+	orderly, ordering      classes
+	spoken, open, asking   classes
+	veiled                 []classes // what words that are not meant to be seen speak of, when they speak to somebody
+	aSecret, aRulebook     *entry
+	privatePath, anAddress *entry
+}
 
-// veiled is what words that are not meant to be seen speak of, when they speak to somebody.
-var veiled = []classes{
-	lexicon.set("model"), lexicon.set("person"), lexicon.set("must|not"), lexicon.set("sends|passes|calls"), lexicon.set("ignores"), lexicon.set("tells|covertly"),
-	lexicon.set("private|secrets"), lexicon.set("prior"), lexicon.set("orders"),
+func (g *grammar) ask() asked {
+	a := asked{
+		ai: g.set("ai"), model: g.set("model"), logs: g.set("logs"), private: g.set("private"), rotated: g.set("rotated"), denial: g.set("denial"), sans: g.set("sans"),
+		orderly:  g.set("ignores|tells|telling|covertly|sends|private|secrets|safety|consent|person|nothing|role"),
+		ordering: g.set("must|before|after|instead|not|only"), spoken: g.set("ai|person"), open: g.set("secrets|keyish"), asking: g.set("must|request"),
+	}
+	for _, names := range []string{"model", "person", "must|not", "sends|passes|calls", "ignores", "tells|covertly", "private|secrets", "prior", "orders"} {
+		a.veiled = append(a.veiled, g.set(names))
+	}
+	a.aSecret, a.aRulebook = &entry{classes: g.set("keyish")}, &entry{classes: g.set("rulebook")}
+	a.privatePath, a.anAddress = &entry{classes: a.private}, &entry{classes: g.set("address")}
+	return a
 }
 
 func newGrammar() *grammar {
@@ -148,6 +155,7 @@ func newGrammar() *grammar {
 		}
 	}
 	g.index()
+	g.asked = g.ask()
 	return g
 }
 

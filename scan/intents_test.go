@@ -77,7 +77,7 @@ func TestClues(t *testing.T) {
 
 // TestStated holds that what a tool states as its purpose makes a clue weigh less.
 func TestStated(t *testing.T) {
-	p := &compiled{pattern: pattern{rule: "secrets"}, off: lexicon.named["secrets"]}
+	p := &compiled{pattern: pattern{rule: "secrets"}, off: lexicon().named["secrets"]}
 	for _, stated := range []bool{false, true} {
 		w := &work{}
 		if stated {
@@ -95,14 +95,14 @@ func TestWords(t *testing.T) {
 		"no need": "neg", "find out": "learn", "mots de passe": "keyish", "Anweisungen": "guidance", "инструкциям": "guidance", "والتعليمات": "guidance",
 		"系统提示": "config", "不要告诉": "mum", "시스템 프롬프트": "config", "STRIPE_SECRET_KEY": "keyish", ".ssh": "private", "AGENTS.md": "rulebook",
 	} {
-		words, want := split(said, nil), lexicon.named[class]
+		words, want := split(said, nil), lexicon().named[class]
 		if !slices.ContainsFunc(words, func(w token) bool { return w.meets(&want) }) || want == (classes{}) {
 			t.Errorf("%q is not %s", said, class)
 		}
 	}
 	for _, said := range []string{"development", "music", "includes", "environment", "preview", "need", "find"} {
 		for _, class := range []string{"urge", "give", "sooner", "neg", "learn"} {
-			if c := lexicon.named[class]; said != "need" && split(said, nil)[0].meets(&c) {
+			if c := lexicon().named[class]; said != "need" && split(said, nil)[0].meets(&c) {
 				t.Errorf("%q is %s", said, class)
 			}
 		}

@@ -114,11 +114,11 @@ func pathClass(word string) (*entry, bool) {
 		return unknown, true
 	}
 	if strings.HasSuffix(lower, ".env") || lower == ".pem" || lower == ".key" {
-		return privatePath, true
+		return lexicon().privatePath, true
 	}
 	for _, p := range []string{"claude.md", "agents.md", "gemini.md", ".cursorrules", ".windsurfrules", "copilot-instructions.md"} {
 		if strings.HasSuffix(lower, p) {
-			return aRulebook, true
+			return lexicon().aRulebook, true
 		}
 	}
 	if strings.HasPrefix(lower, ".") {
@@ -126,11 +126,11 @@ func pathClass(word string) (*entry, bool) {
 	}
 	for _, p := range privateParts {
 		if strings.Contains(lower, p) {
-			return privatePath, true
+			return lexicon().privatePath, true
 		}
 	}
 	if at := strings.IndexByte(lower, '@'); strings.Contains(lower, "://") || at > 0 && strings.IndexByte(lower[at:], '.') > 1 {
-		return anAddress, true
+		return lexicon().anAddress, true
 	}
 	return unknown, false
 }

@@ -39,7 +39,7 @@ func (w *work) likely(x text, said string, words []token, has *classes) {
 	}
 	sentence := sentenceOf(said, words)
 	worth := enough * examples().Score(sentence) / sure
-	if own := has.of(&lexicon.subjects); own.meets(&w.named) || own.meets(&w.stated) {
+	if own := has.of(&lexicon().subjects); own.meets(&w.named) || own.meets(&w.stated) {
 		worth = worth * 2 / 5
 	}
 	if worth >= enough*likelyFrom {

@@ -87,17 +87,17 @@ func (w *work) comments(x text) {
 
 // suspicious reports whether words that are not meant to be seen speak to somebody.
 func (w *work) suspicious(inner string) bool {
-	n := 0
+	n, g := 0, lexicon()
 	var has classes
 	for _, t := range split(inner, nil) {
 		has.add(&t.classes)
 	}
-	for i := range veiled {
-		if has.meets(&veiled[i]) {
+	for i := range g.veiled {
+		if has.meets(&g.veiled[i]) {
 			n++
 		}
 	}
-	return n >= 3 || has.meets(&private) || has.meets(&spoken) && n >= 2
+	return n >= 3 || has.meets(&g.private) || has.meets(&g.spoken) && n >= 2
 }
 
 // excerptOf puts a piece of a text on one line, with what is invisible written out.

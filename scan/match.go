@@ -11,8 +11,8 @@ import (
 // phrases looks for the patterns in each sentence of a text.
 func (w *work) phrases(x text) {
 	w.param = classes{}
-	if x.place == parameter && w.nameOf(x.field).meets(&open) {
-		w.param = logs
+	if x.place == parameter && w.nameOf(x.field).meets(&lexicon().open) {
+		w.param = lexicon().logs
 	}
 	said := x.text
 	if x.place == key {
@@ -35,8 +35,9 @@ func (w *work) sentence(x text, said string, words []token) {
 		has.add(&t.classes)
 	}
 	w.sentences++
+	g := lexicon()
 	for bit := range has.bits {
-		for _, c := range lexicon.byKey[bit] {
+		for _, c := range g.byKey[bit] {
 			if has.holds(&c.need) && c.places[x.place] && !has.meets(&c.bar) && c.possible(&has) && !c.off.meets(w.about(c)) && !(has.meets(&c.unless) && c.cleared(words)) && c.match(words) {
 				w.weigh(c, x.field, said, words)
 			}
@@ -235,15 +236,16 @@ func (c *compiled) near(at *[maxSteps]int, i int) bool {
 
 // addressed finds words to the model itself: "assistant: …", "note to AI agents: …", "dear assistant, …".
 func (w *work) addressed(x text, said string, words []token, has *classes) {
-	if !has.meets(&ai) || !has.meets(&orderly) && !has.holds(&asking) {
+	g := lexicon()
+	if !has.meets(&g.ai) || !has.meets(&g.orderly) && !has.holds(&g.asking) {
 		return
 	}
 	for i, t := range words {
-		if !t.meets(&model) || int(t.end) >= len(said) {
+		if !t.meets(&g.model) || int(t.end) >= len(said) {
 			continue
 		}
 		opens := i == 0 || strings.IndexByte("([{*#>", before1(said, int(t.start))) >= 0
-		if c := said[t.end]; (c == ',' || c == ':') && t.meets(&ai) && (opens || spokenTo(said, words[:i])) || c == ':' && i > 0 && spokenTo(said, words[:i]) {
+		if c := said[t.end]; (c == ',' || c == ':') && t.meets(&g.ai) && (opens || spokenTo(said, words[:i])) || c == ':' && i > 0 && spokenTo(said, words[:i]) {
 			w.add("addressed", x.field, sentenceOf(said, words))
 			return
 		}

@@ -141,7 +141,7 @@ func TestRulesAreComplete(t *testing.T) {
 			t.Errorf("rule %+v", r)
 		}
 	}
-	for _, c := range lexicon.program {
+	for _, c := range lexicon().program {
 		if !known[c.rule] || len(c.steps) > maxSteps || len(c.steps) < 2 && (c.worth == 0 || c.worth >= enough) {
 			t.Errorf("pattern %q of rule %q, %d steps", c.pattern.steps, c.rule, len(c.steps))
 		}

@@ -31,7 +31,7 @@ func (w *work) foreign(said string, words []token) string {
 	for _, t := range words {
 		has.add(&t.classes)
 	}
-	if !has.meets(&ordering) {
+	if !has.meets(&lexicon().ordering) {
 		return ""
 	}
 	for i, t := range words {

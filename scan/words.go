@@ -40,7 +40,7 @@ func split(text string, out []token) []token {
 					t.entry = both
 				}
 			}
-			if t.meets(&sans) && denied(out) {
+			if t.meets(&lexicon().sans) && denied(out) {
 				t.entry = unknown
 			}
 			out = append(out, t)
@@ -94,7 +94,7 @@ func inWord(r rune) bool {
 // denied reports whether one of the words before a "without" makes it a condition, as in "never call it without asking".
 func denied(before []token) bool {
 	for n := len(before) - 1; n >= max(0, len(before)-7) && !before[n].last; n-- {
-		if before[n].meets(&denial) {
+		if before[n].meets(&lexicon().denial) {
 			return true
 		}
 	}
@@ -104,7 +104,7 @@ func denied(before []token) bool {
 // wordAt returns the word that begins at i with r. It has no entry where words stand together, and none of them is known.
 func wordAt(text string, i int, r rune) token {
 	if together(r) {
-		e, n := lexicon.unspaced(text[i:])
+		e, n := lexicon().unspaced(text[i:])
 		return token{entry: e, start: int32(i), end: int32(i + n)}
 	}
 	end := wordEnd(text, i)
@@ -180,7 +180,7 @@ func lookUp(word string) *entry {
 	for i := range len(word) {
 		c := word[i]
 		if c >= utf8.RuneSelf {
-			return lexicon.find(foldWord(word))
+			return lexicon().find(foldWord(word))
 		}
 		if i >= len(buf) {
 			return unknown
@@ -190,15 +190,15 @@ func lookUp(word string) *entry {
 		}
 		buf[i] = c
 	}
-	if e, ok := lexicon.words[string(buf[:len(word)])]; ok {
+	if e, ok := lexicon().words[string(buf[:len(word)])]; ok {
 		return e
 	}
 	for _, end := range secretNames {
 		if bytes.HasSuffix(buf[:len(word)], end) {
-			return aSecret
+			return lexicon().aSecret
 		}
 	}
-	return lexicon.stem(buf[:len(word)])
+	return lexicon().stem(buf[:len(word)])
 }
 
 // secretNames are the ends of what variables are called that hold secrets. They are not written to.
