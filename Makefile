@@ -42,7 +42,7 @@ vet: ## the compiler's own findings
 lint: ## the linters of .golangci.yml
 	$(TOOL) golangci-lint run ./...
 
-# Tests that mostly wait for other people's programs (servers of npm, a browser) run in "go test ./..." alone.
+# Tests that mostly wait for other people's programs (servers of npm, a browser), or compute for long by themselves, run in "go test ./..." alone.
 race: ## all other tests in random order under the race detector
 	$(GO) test -race -short -shuffle=on ./...
 

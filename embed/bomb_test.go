@@ -11,6 +11,9 @@ import (
 
 // TestAnswersThatUnpack has services send an answer that is small on the wire, and has no end once it is unpacked.
 func TestAnswersThatUnpack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("computes for long, and alone")
+	}
 	packed := func(text []byte) []byte {
 		var b bytes.Buffer
 		z := gzip.NewWriter(&b)

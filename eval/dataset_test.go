@@ -255,6 +255,9 @@ func TestLoadCases(t *testing.T) {
 
 // TestLoadRealSets loads every development set and counts what is in it.
 func TestLoadRealSets(t *testing.T) {
+	if testing.Short() {
+		t.Skip("computes for long, and alone")
+	}
 	root := os.Getenv("TOOLDEX_DATA")
 	if root == "" {
 		root = filepath.Join("..", "..", "shared", "data")

@@ -233,6 +233,9 @@ func dataDir(t testing.TB) string {
 }
 
 func TestEnglishOfDataSets(t *testing.T) {
+	if testing.Short() {
+		t.Skip("computes for long, and alone")
+	}
 	b := builtinBase(t)
 	dir := dataDir(t)
 	files, err := filepath.Glob(filepath.Join(dir, "*", "queries.jsonl"))

@@ -221,6 +221,9 @@ func TestMisspeltSkipsNothing(t *testing.T) {
 // TestEnglishOfArchetypes reads the requests of every eighth archetype: nothing is added to one of known words, and hardly
 // anything to the rest.
 func TestEnglishOfArchetypes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("computes for long, and alone")
+	}
 	b := builtinBase(t)
 	all, changed := 0, []string(nil)
 	var an Analyzer

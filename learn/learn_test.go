@@ -244,6 +244,9 @@ func TestGoneTools(t *testing.T) {
 
 // TestBounds puts very much evidence in.
 func TestBounds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("computes for long, and alone")
+	}
 	n := 1_000_000
 	if testing.Short() || raceEnabled {
 		n = 100_000

@@ -33,6 +33,9 @@ func FuzzTool(f *testing.F) {
 
 // TestLongTextsEnd reads texts that would cost a search of the naive kind the square of their length, which is hours.
 func TestLongTextsEnd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("computes for long, and alone")
+	}
 	for name, piece := range map[string]string{
 		"words": "ignore ", "dots": "a.", "slashes": "/", "tildes": "~/", "base64": "QUJD", "comments": "<!--", "tags": "\U000E0041", "percents": "%41", "escapes": `\x41`, "lists": "all previous ",
 		"at": "@", "models": "assistant: ",

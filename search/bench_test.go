@@ -81,6 +81,9 @@ func BenchmarkSearch(b *testing.B) {
 
 // TestAllocations holds what each further tool of an answer costs.
 func TestAllocations(t *testing.T) {
+	if testing.Short() {
+		t.Skip("computes for long, and alone")
+	}
 	e := engineOf(t, archetypeTools(t, 300))
 	for _, detail := range []tool.Detail{tool.DetailName, tool.DetailSummary, tool.DetailSignature, tool.DetailSchema} {
 		of := func(limit int) float64 {

@@ -18,6 +18,9 @@ import (
 // TestSameBytesAnywhere makes the index and asks with one processor and with more, of tools in other orders: the answers are the same to
 // the byte.
 func TestSameBytesAnywhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("computes for long, and alone")
+	}
 	all := variants(t)
 	for i, text := range demoQueries(t) {
 		if i%5 == 0 {

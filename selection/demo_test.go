@@ -102,6 +102,9 @@ func TestScenarios(t *testing.T) {
 // TestLiftsDoNoHarm holds over the labelled requests of the demo that as many of the tools that they need are selected with lifts as
 // without, also after other tools were called; and that the cache takes none away.
 func TestLiftsDoNoHarm(t *testing.T) {
+	if testing.Short() {
+		t.Skip("computes for long, and alone")
+	}
 	o := real(t, demoTools(t))
 	recall := func(change func(*selection.Options), used ...tool.ID) float64 {
 		with := o

@@ -12,6 +12,9 @@ import (
 
 // TestCompiledIsCurrent fails when the texts or the table have changed since knowledge/base.bin was made.
 func TestCompiledIsCurrent(t *testing.T) {
+	if testing.Short() {
+		t.Skip("computes for long, and alone")
+	}
 	src, err := knowledge.ReadSource(os.DirFS("../../knowledge/data"))
 	if err != nil {
 		t.Fatal(err)

@@ -16,6 +16,9 @@ import (
 // TestMemoryDoesNotGrow asks the whole stack many requests of all sorts, and then ten times as many: what is kept after the first
 // must be all that is ever kept.
 func TestMemoryDoesNotGrow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("computes for long, and alone")
+	}
 	few := 2000
 	if raceEnabled {
 		few = 200

@@ -114,6 +114,9 @@ func unit64(v []float64) []float64 {
 // TestGradients compares what one step learns from with differences of the loss. Adam hides the gradient's size, so it is
 // read from the first moments, which after one step are a tenth of it.
 func TestGradients(t *testing.T) {
+	if testing.Short() {
+		t.Skip("computes for long, and alone")
+	}
 	m, b := tinyCase()
 	at, _ := tinyCase()
 	want := lossOf(at, b)

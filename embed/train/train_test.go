@@ -139,6 +139,9 @@ func TestRunLearns(t *testing.T) {
 // TestRunRepeats checks that a table depends on data and seed alone: not on the number of processors, nor on being stopped and
 // gone on with.
 func TestRunRepeats(t *testing.T) {
+	if testing.Short() {
+		t.Skip("computes for long, and alone")
+	}
 	data, knowledge := fixture(t)
 	o := Options{Data: data, Knowledge: knowledge, Rows: 900, Steps: 8, Batch: 48, Seed: 7}
 	want := mustRun(t, o)

@@ -14,6 +14,9 @@ const dataDir = "../data"
 // The repository's own knowledge holds no error, and its warnings stay within the recorded budget. With -update the
 // budget follows the warnings down.
 func TestData(t *testing.T) {
+	if testing.Short() {
+		t.Skip("computes for long, and alone")
+	}
 	r := check(loadData(t))
 	for _, f := range r.findings {
 		if !r.isWarning(f) {

@@ -25,6 +25,9 @@ var labelled = []string{
 // No utterance is a near copy of a labelled request. Only the utterance is named, so that whoever rewrites it does
 // not read the request.
 func TestNotFromLabels(t *testing.T) {
+	if testing.Short() {
+		t.Skip("computes for long, and alone")
+	}
 	dir := os.Getenv("TOOLDEX_DATA")
 	if dir == "" {
 		dir = "../../../shared/data"
