@@ -194,6 +194,9 @@ func (c *Catalog) complete(ctx context.Context, st *state, batch *store.Batch) e
 	if batch.Empty() {
 		return nil
 	}
+	if decided {
+		batch.DropVectors, batch.DropLent = st.outgrown()
+	}
 	gen, err := c.o.Store.Write(ctx, batch)
 	if err != nil && tool.CodeOf(err) == tool.Internal && !decided { // a disk that is full or cannot be written to keeps nobody from searching
 		c.o.Logger.Warn("what was made of tools could not be stored, and is made again by the next process", "error", err)

@@ -15,25 +15,56 @@ func (c *Catalog) Used(models ...store.Model) store.Used {
 	st := c.st.Load()
 	v := c.o.indexer.view()
 	const notLent = " not lent"
-	u := store.Used{
-		Generation: st.generation, Models: append(models, v.Model), Texts: make(map[store.TextHash]bool, len(st.entries)),
-		Knowledge: []string{v.Knowledge}, Lent: make(map[tool.Hash]bool, len(st.entries)),
-	}
+	u := store.Used{Generation: st.generation, Models: append(models, v.Model), Knowledge: []string{v.Knowledge}}
+	u.Texts, u.Lent = st.needs()
 	if before, after, ok := strings.Cut(v.Knowledge, notLent); ok {
 		u.Knowledge = append(u.Knowledge, before+after)
 	} else if before, after, ok := strings.Cut(v.Knowledge, " layout "); ok {
 		u.Knowledge = append(u.Knowledge, before+notLent+" layout "+after)
 	}
-	for _, e := range st.entries {
-		u.Lent[e.hash] = true
-		h, ok := textOf(st.made.lent[e.hash])
-		if !ok {
-			texts := knowledge.Text(e.tool)
-			h = hashText(&texts)
-		}
-		u.Texts[h] = true
-	}
 	return u
+}
+
+// needs returns the texts whose vectors the tools need, and the hashes under which their analyses are, those that are held included.
+func (st *state) needs() (texts map[store.TextHash]bool, lent map[tool.Hash]bool) {
+	texts, lent = make(map[store.TextHash]bool, len(st.records)), make(map[tool.Hash]bool, len(st.records))
+	for _, entries := range [][]entry{st.entries, st.held} {
+		for _, e := range entries {
+			lent[e.hash] = true
+			h, ok := textOf(st.made.lent[e.hash])
+			if !ok {
+				t := knowledge.Text(e.tool)
+				h = hashText(&t)
+			}
+			texts[h] = true
+		}
+	}
+	return texts, lent
+}
+
+// spare is how much is kept of what no tool needs, beside as much as tools need: tools that come back are searchable at once.
+const spare = 256
+
+// outgrown takes what no tool needs out of what was made, once that is more than tools need, and returns it. A server whose descriptions hold
+// the time of day would otherwise fill the memory and the file.
+func (st *state) outgrown() (texts []store.TextHash, lent []tool.Hash) {
+	if most := 2*len(st.records) + spare; len(st.made.vectors) <= most && len(st.made.lent) <= most {
+		return nil, nil
+	}
+	needTexts, needLent := st.needs()
+	for h := range st.made.vectors {
+		if !needTexts[h] {
+			texts = append(texts, h)
+			delete(st.made.vectors, h)
+		}
+	}
+	for h := range st.made.lent {
+		if !needLent[h] {
+			lent = append(lent, h)
+			delete(st.made.lent, h)
+		}
+	}
+	return texts, lent
 }
 
 // Files returns the files that stored tools were read from, as far as that is known, each once and sorted.

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"tooldex/store"
@@ -47,6 +48,56 @@ func TestUsed(t *testing.T) {
 	}
 	again, err := Open(ctx, Options{Store: s, Model: m})
 	if err != nil || again.Set().Len() != 2 {
+		t.Fatalf("%v", err)
+	}
+	if now, err := s.Generation(ctx); err != nil || now != gen {
+		t.Errorf("generation %d, %v; something was made again after %d", now, err, gen)
+	}
+}
+
+// TestOutgrown has a server change what it says of its tools again and again: neither the memory nor the file keeps all of it, and a process that
+// opens the file makes nothing again.
+func TestOutgrown(t *testing.T) {
+	ctx := context.Background()
+	s, err := store.Open(t.TempDir(), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := BuiltinModel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Open(ctx, Options{Store: s, Model: m})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const tools, rounds = 20, 25
+	clock := &fake{name: "clock"}
+	for round := range rounds {
+		clock.tools = nil
+		for n := range tools {
+			clock.tools = append(clock.tools, &tool.Tool{Name: fmt.Sprint("read_", n), Description: fmt.Sprintf("Read clock %d, which shows minute %d", n, round)})
+		}
+		if _, err := c.Sync(ctx, clock); err != nil {
+			t.Fatal(err)
+		}
+		const most = 2*tools + spare + tools // what was made last is counted at the next change
+		snap, err := s.Load(ctx, c.o.indexer.view())
+		if err != nil {
+			t.Fatal(err)
+		}
+		st := c.st.Load()
+		for what, n := range map[string]int{"stored vectors": len(snap.Vectors), "stored analyses": len(snap.Lent), "vectors": len(st.made.vectors), "analyses": len(st.made.lent)} {
+			if n > most || n < tools {
+				t.Fatalf("round %d: %d %s, at most %d", round, n, what, most)
+			}
+		}
+	}
+	gen, err := s.Generation(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := Open(ctx, Options{Store: s, Model: m}); err != nil || again.Set().Len() != tools {
 		t.Fatalf("%v", err)
 	}
 	if now, err := s.Generation(ctx); err != nil || now != gen {

@@ -35,6 +35,10 @@ type Batch struct {
 	Knowledge string // the version of the knowledge that made Lent
 	Lent      map[tool.Hash][]byte
 
+	// What goes, of the same model and version. It makes no change by itself: a batch of nothing else is empty.
+	DropVectors []TextHash
+	DropLent    []tool.Hash
+
 	Servers       []tool.Server
 	RemoveServers []string
 
@@ -163,14 +167,20 @@ func (s *Store) apply(tx *bolt.Tx, b *Batch) error {
 		w.put([]byte(name), b.Overlays[name])
 	}
 	w.putTrust(b.Trust)
-	if len(b.Vectors) > 0 {
+	if len(b.Vectors)+len(b.DropVectors) > 0 {
 		w.bucket(bucketVectors, b.Model.key())
+		for _, h := range b.DropVectors {
+			w.delete(string(h[:]))
+		}
 		for _, h := range slices.SortedFunc(maps.Keys(b.Vectors), func(x, y TextHash) int { return bytes.Compare(x[:], y[:]) }) {
 			w.put(h[:], encodeVector(b.Vectors[h]))
 		}
 	}
-	if len(b.Lent) > 0 {
+	if len(b.Lent)+len(b.DropLent) > 0 {
 		w.bucket(bucketLent, knowledgeKey(b.Knowledge))
+		for _, h := range b.DropLent {
+			w.delete(string(h[:]))
+		}
 		for _, h := range slices.SortedFunc(maps.Keys(b.Lent), func(x, y tool.Hash) int { return bytes.Compare(x[:], y[:]) }) {
 			w.put(h[:], b.Lent[h])
 		}

@@ -53,6 +53,7 @@ func changes() map[string]change {
 			_, err := s.Write(ctx, &Batch{
 				Records: records(3, 40), Remove: []tool.ID{record(0).Tool.ID()}, RemoveServers: []string{"far"}, Overlays: map[string][]byte{"mine": []byte("x")},
 				Model: fixtureModel, Vectors: map[TextHash]Vector{{1}: Quantize(make([]float32, 4))}, Knowledge: "7", Lent: map[tool.Hash][]byte{{1}: []byte("x")},
+				DropVectors: []TextHash{HashText("text")}, DropLent: []tool.Hash{{9}},
 			})
 			return err
 		}), 8, nil},
