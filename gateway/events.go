@@ -116,7 +116,10 @@ func fieldValue(line []byte) []byte {
 func (f *eventFilter) pass(e *event) []byte {
 	if e.over != nil {
 		f.tap.logger.Warn("upstream message too long", "bytes", e.over.size, "limit", f.limit)
-		return answer(e, e.over.errorResponse(f.limit))
+		if resp := e.over.errorResponse(f.limit); resp != nil {
+			return answer(e, resp)
+		}
+		return answer(e, nil)
 	}
 	if len(e.raw) == 0 {
 		return nil

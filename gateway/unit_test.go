@@ -381,6 +381,7 @@ func TestEventFilter(t *testing.T) {
 func FuzzEventFilter(f *testing.F) {
 	f.Add([]byte("event: message\nid: 1\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n\n"))
 	f.Add([]byte(":\n\ndata\n\ndata: \xff\r\n\r\n\n"))
+	f.Add([]byte("data: " + strings.Repeat("0", 300))) // too long, and for nobody
 	f.Fuzz(func(t *testing.T, data []byte) {
 		filter := newEventFilter(io.NopCloser(bytes.NewReader(data)), 256, 0, newTap(slog.New(slog.DiscardHandler), nil))
 		out, err := io.ReadAll(filter)
