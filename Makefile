@@ -26,7 +26,9 @@ build: ## build bin/tooldex, static and without symbols
 test: ## run all tests once
 	$(GO) test ./...
 
-check: format tidy vet lint race fuzzed soaked ## everything that must pass before a change goes in
+# Load waits most of the time, and fuzzing takes what there is, so they go side by side.
+check: format tidy vet lint race ## everything that must pass before a change goes in
+	@$(MAKE) --no-print-directory -j2 --output-sync=target fuzzed soaked
 
 format: ## list files that gofumpt would change
 	@out=$$($(TOOL) gofumpt -l $$(git ls-files --cached --others --exclude-standard '*.go' | grep -v /testdata/)); \

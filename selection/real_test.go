@@ -93,7 +93,12 @@ func realTools(t testing.TB) []*tool.Tool {
 // TestEveryDemoTool and TestEveryRealTool write each tool for each provider, and hold it against rules of their own.
 func TestEveryDemoTool(t *testing.T) { writeAll(t, demoTools(t), 200) }
 
-func TestEveryRealTool(t *testing.T) { writeAll(t, realTools(t), 1165) }
+func TestEveryRealTool(t *testing.T) {
+	if testing.Short() {
+		t.Skip("computes for long, and alone")
+	}
+	writeAll(t, realTools(t), 1165)
+}
 
 func writeAll(t *testing.T, tools []*tool.Tool, least int) {
 	if len(tools) < least {
