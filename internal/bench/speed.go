@@ -200,7 +200,7 @@ func tokenRows(ctx context.Context, c config, data string) ([]row, error) {
 	}
 	median := r.Tokens.Median
 	return []row{
-		{"plain tools/list of the 33 servers", fmt.Sprintf("%d tokens", plain), "", true},
+		{"tools/list of the 33 servers, with the warnings of five tools", fmt.Sprintf("%d tokens", plain), "", true},
 		{"tools/list in search mode", fmt.Sprintf("%d tokens", meta), "at most 1000 tokens", meta <= 1000},
 		{"median answer, 5 tools at signature", fmt.Sprintf("%.0f tokens", median), "at most 500 tokens", median <= 500},
 		{"saved by tools/list and one answer", fmt.Sprintf("%.1f %%", 100*(1-(float64(meta)+median)/float64(plain))), "", true},
