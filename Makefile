@@ -64,10 +64,12 @@ soaked: ## two minutes of load and faults, as make check has them
 	$(GO) build -o bin/soaked ./cmd/tooldex
 	$(GO) run ./internal/soak -bin bin/soaked -time 2m
 
-soak: build ## load and faults for SOAKTIME, which writes docs/soak.md; then KILLS deaths, and four processes for TOGETHER
+soak: build ## load and faults for SOAKTIME, KILLS deaths, and four processes for TOGETHER, which write docs/soak.md and docs/deaths.md
 	$(GO) run ./internal/soak -bin $(BIN) -time $(SOAKTIME) -out docs/soak.md
-	$(GO) test ./cmd/tooldex -count 1 -timeout 4h -v -run '^(TestKilled|TestKilledServing|TestDamagedFiles|TestConnectSpoiled)$$' -kills $(KILLS)
-	$(GO) test ./cmd/tooldex -count 1 -timeout 2h -v -run '^TestFourProcesses$$' -together $(TOGETHER)
+	@echo "At commit $$(git describe --always --dirty), on $$(date -u +%F):" | tee bin/deaths.log >bin/together.log
+	$(GO) test ./cmd/tooldex -count 1 -timeout 4h -v -run '^(TestKilled|TestKilledServing|TestDamagedFiles|TestConnectSpoiled)$$' -kills $(KILLS) >>bin/deaths.log
+	$(GO) test ./cmd/tooldex -count 1 -timeout 2h -v -run '^TestFourProcesses$$' -together $(TOGETHER) >>bin/together.log
+	tools/deaths.sh bin/deaths.log bin/together.log >docs/deaths.md
 
 quality: build ## run tooldex eval on every labelled set of DATA, and write docs/quality.md and docs/scanner.md
 	$(GO) run ./internal/bench -bin $(BIN) -data $(DATA) -out docs/quality.md quality
