@@ -23,8 +23,8 @@ var examples = sync.OnceValue(func() *likeness.Model {
 	return m
 })
 
-// How a score counts. By what "make train-scanner" prints, one in a thousand sentences of real tools scores sure where neither they nor any of
-// their server were trained on, and so do two in five of hostile ones.
+// How a score counts. By what "make train-scanner" prints, one in 2,500 sentences of real tools and archetypes scores sure where neither they nor
+// any of their server were trained on, and so do two in five of hostile ones.
 const (
 	sure       = 2.5
 	likelyFrom = .4 // of sure is a clue
