@@ -47,7 +47,7 @@ func (r *risky) ran() string {
 }
 
 // recorded returns the records of calls of a tool, of a record that must be whole.
-func (r *risky) recorded(tool string) []audit.Record {
+func (r *risky) recorded(name string) []audit.Record {
 	r.t.Helper()
 	dir := filepath.Join(r.data, "audit")
 	if report, err := audit.Verify(context.Background(), dir); err != nil || !report.OK() {
@@ -55,7 +55,7 @@ func (r *risky) recorded(tool string) []audit.Record {
 	}
 	var out []audit.Record
 	if err := audit.NewReader(dir).Read(func(rec audit.Record) error {
-		if rec.Kind == audit.Call && string(rec.Tool) == tool {
+		if rec.Kind == audit.Call && string(rec.Tool) == name {
 			out = append(out, rec)
 		}
 		return nil

@@ -198,13 +198,11 @@ func jsonOpened(text []byte, path []string) []byte {
 // jsonInsert adds a member at the head of the object at path, which is made if need be. The value is encoded, or taken as it is if
 // it is a json.RawMessage. It reports false if what is on the path is no object.
 func jsonInsert(text []byte, path []string, key string, value any) ([]byte, bool) {
-	plain := jsonPlain(text)
-	if len(bytes.TrimSpace(plain)) == 0 {
+	if len(bytes.TrimSpace(jsonPlain(text))) == 0 {
 		text = slices.Concat(text, []byte("{}\n"))
-		plain = jsonPlain(text)
 	}
 	text = jsonOpened(text, path)
-	plain = jsonPlain(text)
+	plain := jsonPlain(text)
 	o, depth, ok := jsonFind(plain, path)
 	if !ok {
 		return nil, false
