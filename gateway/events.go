@@ -116,10 +116,7 @@ func fieldValue(line []byte) []byte {
 func (f *eventFilter) pass(e *event) []byte {
 	if e.over != nil {
 		f.tap.logger.Warn("upstream message too long", "bytes", e.over.size, "limit", f.limit)
-		if resp := e.over.errorResponse(f.limit); resp != nil {
-			return answer(e, resp)
-		}
-		return answer(e, nil)
+		return answer(e, e.over.errorResponse(f.limit))
 	}
 	if len(e.raw) == 0 {
 		return nil

@@ -69,7 +69,7 @@ func (l *lineReader) next() ([]byte, *oversize, error) {
 
 // errorResponse makes the JSON-RPC response that stands in for an answer which was too long, so that only the call that
 // it belonged to fails. It returns nil if no ID was found in it.
-func (o *oversize) errorResponse(limit int) *jsonrpc.Response {
+func (o *oversize) errorResponse(limit int) jsonrpc.Message {
 	id, ok := o.ids.id()
 	if !ok {
 		return nil
