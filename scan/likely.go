@@ -57,11 +57,8 @@ func Sentences(t *tool.Tool) []string {
 			continue
 		}
 		w.words = split(x.text, w.words)
-		for from, i := 0, 0; i < len(w.words); i++ {
-			if w.words[i].last {
-				out = append(out, sentenceOf(x.text, w.words[from:i+1]))
-				from = i + 1
-			}
+		for words := range sentences(w.words) {
+			out = append(out, sentenceOf(x.text, words))
 		}
 	}
 	return out

@@ -19,12 +19,8 @@ func (w *work) phrases(x text) {
 		said = spaced(said)
 	}
 	w.words = split(said, w.words)
-	for from, i := 0, 0; i < len(w.words); i++ {
-		if !w.words[i].last {
-			continue
-		}
-		w.sentence(x, said, w.words[from:i+1])
-		from = i + 1
+	for words := range sentences(w.words) {
+		w.sentence(x, said, words)
 	}
 }
 

@@ -12,16 +12,11 @@ func (w *work) shadows(x text) {
 	if len(w.s.near.names) == 0 || x.place == key || x.place == output {
 		return
 	}
-	for from, i := 0, 0; i < len(w.words); i++ {
-		if !w.words[i].last {
-			continue
-		}
-		words := w.words[from : i+1]
+	for words := range sentences(w.words) {
 		if whose := w.foreign(x.text, words); whose != "" {
 			w.add("shadow", x.field, sentenceOf(x.text, words)+" ("+whose+")")
 			return
 		}
-		from = i + 1
 	}
 }
 

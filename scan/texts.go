@@ -1,10 +1,13 @@
 package scan
 
 import (
+	"bytes"
 	"encoding/json"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"tooldex/tool"
 )
 
 // place says what kind of text one is.
@@ -136,22 +139,12 @@ func isAny(k string, of ...string) bool {
 
 // str reads a string.
 func (w *walker) str() string {
-	start := w.i
-	w.i++
-	escaped := false
-	for w.i < len(w.raw) && w.raw[w.i] != '"' {
-		if w.raw[w.i] == '\\' {
-			escaped = true
-			w.i++
-		}
-		w.i++
-	}
-	w.i = min(w.i+1, len(w.raw))
-	in := w.raw[start:w.i]
+	in := w.raw[w.i:][:tool.StringLen(w.raw[w.i:])]
+	w.i += len(in)
 	if len(in) < 2 {
 		return ""
 	}
-	if !escaped && utf8.Valid(in) {
+	if bytes.IndexByte(in, '\\') < 0 && utf8.Valid(in) {
 		return string(in[1 : len(in)-1])
 	}
 	var s string

@@ -2,6 +2,7 @@ package scan
 
 import (
 	"bytes"
+	"iter"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -56,6 +57,22 @@ func split(text string, out []token) []token {
 		out[len(out)-1].last = true
 	}
 	return out
+}
+
+// sentences yields the words of each sentence.
+func sentences(words []token) iter.Seq[[]token] {
+	return func(yield func([]token) bool) {
+		from := 0
+		for i := range words {
+			if !words[i].last {
+				continue
+			}
+			if !yield(words[from : i+1]) {
+				return
+			}
+			from = i + 1
+		}
+	}
 }
 
 // The kinds of bytes. Those of no kind end a path.

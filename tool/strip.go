@@ -18,14 +18,7 @@ func StripHidden(raw json.RawMessage) json.RawMessage {
 			i++
 			continue
 		}
-		end := i + 1
-		for raw[end] != '"' {
-			if raw[end] == '\\' {
-				end++
-			}
-			end++
-		}
-		end++
+		end := i + StringLen(raw[i:])
 		text := raw[i:end]
 		i = end
 		for end < len(raw) && raw[end] <= ' ' {
