@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"tooldex/embed/train"
 	"tooldex/internal/likeness"
 	"tooldex/knowledge"
 	"tooldex/scan"
@@ -103,11 +103,11 @@ func readExamples(folder string) ([]likeness.Example, error) {
 	}
 	var out []likeness.Example
 	for _, file := range files {
-		err := eachLine(file, func(b []byte) error {
-			var l struct{ Text, Label string }
-			if err := json.Unmarshal(b, &l); err != nil {
-				return err
-			}
+		lines, err := train.ReadLines[struct{ Text, Label string }](file)
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range lines {
 			first := l.Label != "benign"
 			weight := float64(honestWeight)
 			if first {
@@ -119,10 +119,6 @@ func readExamples(folder string) ([]likeness.Example, error) {
 					out = append(out, likeness.Example{Text: p, First: first, Weight: partWeight})
 				}
 			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
 		}
 	}
 	return out, nil
@@ -172,19 +168,15 @@ func realServers(data string) (map[string][]string, error) {
 		return nil, err
 	}
 	for _, file := range sets {
-		err := eachLine(file, func(b []byte) error {
-			var l struct {
-				Name, Title, Description, Server string
-				Parameters                       json.RawMessage
-			}
-			if err := json.Unmarshal(b, &l); err != nil {
-				return err
-			}
-			add(cmp.Or(l.Server, l.Name), &tool.Tool{Name: l.Name, Title: l.Title, Description: l.Description, InputSchema: l.Parameters})
-			return nil
-		})
+		lines, err := train.ReadLines[struct {
+			Name, Title, Description, Server string
+			Parameters                       json.RawMessage
+		}](file)
 		if err != nil {
 			return nil, err
+		}
+		for _, l := range lines {
+			add(cmp.Or(l.Server, l.Name), &tool.Tool{Name: l.Name, Title: l.Title, Description: l.Description, InputSchema: l.Parameters})
 		}
 	}
 	if len(files) == 0 || len(sets) == 0 {
@@ -206,21 +198,4 @@ func addArchetypes(servers map[string][]string, folder string) error {
 		}
 	}
 	return nil
-}
-
-// eachLine calls do with each line of a file.
-func eachLine(file string, do func([]byte) error) error {
-	f, err := os.Open(file)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = f.Close() }() // only read from
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 16<<20)
-	for n := 1; lines.Scan(); n++ {
-		if err := do(lines.Bytes()); err != nil {
-			return fmt.Errorf("%s:%d: %w", file, n, err)
-		}
-	}
-	return lines.Err()
 }

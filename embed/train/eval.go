@@ -106,11 +106,11 @@ func (t toolText) document() embed.Document {
 
 // evaluateSet prints a line for each kind of query.
 func evaluateSet(w io.Writer, s *embed.Static, dir, title string, want func(setQuery) bool) error {
-	tools, err := readLines[setTool](filepath.Join(dir, "tools.jsonl"))
+	tools, err := ReadLines[setTool](filepath.Join(dir, "tools.jsonl"))
 	if err != nil {
 		return err
 	}
-	queries, err := readLines[setQuery](filepath.Join(dir, "queries.jsonl"))
+	queries, err := ReadLines[setQuery](filepath.Join(dir, "queries.jsonl"))
 	if err != nil {
 		return err
 	}

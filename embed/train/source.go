@@ -57,8 +57,8 @@ func hash32(s string) uint32 {
 	return h.Sum32()
 }
 
-// readLines decodes a file of JSON lines.
-func readLines[T any](path string) ([]T, error) {
+// ReadLines decodes a file of JSON lines, of which empty ones are passed over. An error names the file and the line.
+func ReadLines[T any](path string) ([]T, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func readArchetypes(knowledge string) ([]archetype, error) {
 	slices.Sort(files)
 	var out []archetype
 	for _, path := range files {
-		a, err := readLines[archetype](path)
+		a, err := ReadLines[archetype](path)
 		if err != nil {
 			return nil, err
 		}
@@ -211,11 +211,11 @@ func clip(s string, n int) string { return strings.ToValidUTF8(s[:min(n, len(s))
 
 func (c *corpus) addSet(data, set string, weight float64) error {
 	dir := filepath.Join(data, "sets", set)
-	tools, err := readLines[setTool](filepath.Join(dir, "tools.jsonl"))
+	tools, err := ReadLines[setTool](filepath.Join(dir, "tools.jsonl"))
 	if err != nil {
 		return err
 	}
-	queries, err := readLines[setQuery](filepath.Join(dir, "queries.jsonl"))
+	queries, err := ReadLines[setQuery](filepath.Join(dir, "queries.jsonl"))
 	if err != nil && !os.IsNotExist(err) {
 		return err
 	}
@@ -247,7 +247,7 @@ func (c *corpus) addSet(data, set string, weight float64) error {
 }
 
 func (c *corpus) addPairs(data, name string, most int, weight float64) error {
-	pairs, err := readLines[struct {
+	pairs, err := ReadLines[struct {
 		Name, Server, Description, Short, Params string
 		Queries                                  []string
 	}](filepath.Join(data, "pairs", "ext_"+name+".jsonl"))

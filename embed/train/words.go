@@ -9,7 +9,7 @@ import (
 
 // addThesaurus makes a request of each term and a tool text of the terms of its group that stand close to it.
 func (c *corpus) addThesaurus(knowledge string) error {
-	groups, err := readLines[struct {
+	groups, err := ReadLines[struct {
 		Concept, Kind, Domain string
 		Terms                 []struct {
 			T string
@@ -50,7 +50,7 @@ type concept struct {
 }
 
 func readLexicon(knowledge string) ([]concept, error) {
-	lines, err := readLines[map[string]json.RawMessage](filepath.Join(knowledge, "lexicon.jsonl"))
+	lines, err := ReadLines[map[string]json.RawMessage](filepath.Join(knowledge, "lexicon.jsonl"))
 	if err != nil {
 		return nil, err
 	}
