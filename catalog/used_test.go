@@ -9,10 +9,10 @@ import (
 	"tooldex/tool"
 )
 
-// TestUsed compacts a store from which tools are gone: what is left is made searchable without making anything again.
-func TestUsed(t *testing.T) {
-	ctx, dir := context.Background(), t.TempDir()
-	s, err := store.Open(dir, store.Options{})
+// searched is a new store, and a catalogue that is searched with the built-in model.
+func searched(t *testing.T) (*store.Store, Model, *Catalog) {
+	t.Helper()
+	s, err := store.Open(t.TempDir(), store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,10 +20,17 @@ func TestUsed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := Open(ctx, Options{Store: s, Model: m})
+	c, err := Open(context.Background(), Options{Store: s, Model: m})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return s, m, c
+}
+
+// TestUsed compacts a store from which tools are gone: what is left is made searchable without making anything again.
+func TestUsed(t *testing.T) {
+	ctx := context.Background()
+	s, m, c := searched(t)
 	for _, name := range []string{"kept", "gone"} {
 		src := &fileSource{name: name, parse: func() ([]*tool.Tool, []tool.Finding, error) {
 			return []*tool.Tool{{Name: "read", Description: "Read a file of " + name}, {Name: "write", Description: "Write a file of " + name}}, nil, nil
@@ -59,18 +66,7 @@ func TestUsed(t *testing.T) {
 // opens the file makes nothing again.
 func TestOutgrown(t *testing.T) {
 	ctx := context.Background()
-	s, err := store.Open(t.TempDir(), store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := BuiltinModel()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := Open(ctx, Options{Store: s, Model: m})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, m, c := searched(t)
 	const tools, rounds = 20, 25
 	clock := &fake{name: "clock"}
 	for round := range rounds {
