@@ -1,7 +1,7 @@
 // Package tooldex finds the right tool for an agent, within a Go program.
 //
-// It puts together what the command puts together: package catalog keeps the tools, package search ranks them, by the model
-// that is compiled in. [Open] is all that is needed to search:
+// It puts together what the command puts together: package catalog keeps the tools, package search ranks them, by the
+// model that is compiled in. [Open] is all that is needed to search:
 //
 //	tools, err := tooldex.Open(ctx, tooldex.Options{Files: []string{"github.json"}})
 //	if err != nil {

@@ -14,10 +14,11 @@ import (
 	"tooldex/tool"
 )
 
-// Options says which tools are searched. Its zero value makes a Finder without tools, to which Finder.Catalog adds some.
+// Options says which tools are searched. Its zero value makes a Finder without tools, to which Finder.Catalog adds
+// some.
 type Options struct {
-	// Dir is the data directory, made where there is none. It may be the one of the command: processes share it. With ""
-	// the tools are kept in a temporary folder until Close.
+	// Dir is the data directory, made where there is none. It may be the one of the command: processes share it. With
+	// "" the tools are kept in a temporary folder until Close.
 	Dir string
 	// Files are read first, and their tools added to those of Dir: tools/list dumps, catalogue files and overlays, as
 	// docs/reference/catalogue-file.md describes them.
@@ -32,17 +33,17 @@ type Options struct {
 type Finder struct {
 	// Engine answers: Finder.Search is its method. It searches what Catalog holds at that moment.
 	*search.Engine
-	// Catalog adds, changes and removes tools; what it changes is found as soon as it returns. Of a directory that others
-	// write to, Catalog.Refresh takes over what they changed.
+	// Catalog adds, changes and removes tools; what it changes is found as soon as it returns. Of a directory that
+	// others write to, Catalog.Refresh takes over what they changed.
 	Catalog *catalog.Catalog
 
 	scratch string // the folder to remove in the end; "" for one that stays
 }
 
-// Open reads the stored tools and the files, makes searchable what is not yet, and returns when all can be found: with the
-// model that is compiled in that takes less than a millisecond for each new tool, and next to nothing for one that is stored.
-// The errors are Invalid for a file that cannot be used, Timeout if ctx ends first, and those of store.Open and
-// catalog.Open; then nothing stays open, and what was stored before stays as it was.
+// Open reads the stored tools and the files, makes searchable what is not yet, and returns when all can be found: with
+// the model that is compiled in that takes less than a millisecond for each new tool, and next to nothing for one that
+// is stored. The errors are Invalid for a file that cannot be used, Timeout if ctx ends first, and those of store.Open
+// and catalog.Open; then nothing stays open, and what was stored before stays as it was.
 func Open(ctx context.Context, o Options) (*Finder, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -51,7 +52,10 @@ func Open(ctx context.Context, o Options) (*Finder, error) {
 	if o.Dir == "" {
 		dir, err := os.MkdirTemp("", "tooldex")
 		if err != nil {
-			return nil, &tool.Error{Code: tool.Unavailable, Op: "open", Msg: "a temporary folder cannot be made", Hint: "set Options.Dir", Err: err}
+			return nil, &tool.Error{
+				Code: tool.Unavailable, Op: "open", Msg: "a temporary folder cannot be made",
+				Hint: "set Options.Dir", Err: err,
+			}
 		}
 		o.Dir, f.scratch = dir, dir
 	}
@@ -78,7 +82,10 @@ func (f *Finder) open(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	f.Engine = search.New(search.Options{Lookup: &current, Embedder: o.Model.Embedder, Base: o.Model.Base, Map: o.Model.Encoder})
+	f.Engine = search.New(search.Options{
+		Lookup: &current, Embedder: o.Model.Embedder, Base: o.Model.Base,
+		Map: o.Model.Encoder,
+	})
 	return f.read(ctx, o)
 }
 
@@ -121,8 +128,8 @@ func (f *Finder) read(ctx context.Context, o Options) error {
 	return nil
 }
 
-// Close removes the temporary folder, if there is one; a Finder of a directory that stays need not be closed. Nothing may
-// be changed afterwards. The error is Internal: files stay behind.
+// Close removes the temporary folder, if there is one; a Finder of a directory that stays need not be closed. Nothing
+// may be changed afterwards. The error is Internal: files stay behind.
 func (f *Finder) Close() error {
 	if f.scratch == "" {
 		return nil

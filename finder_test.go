@@ -56,11 +56,21 @@ func TestOpenErrors(t *testing.T) {
 		want tool.Code
 		says string
 	}{
-		"no such file":               {nil, tooldex.Options{Files: []string{"nowhere.json"}}, tool.Invalid, "cannot read nowhere.json"},
-		"no tools in it":             {nil, tooldex.Options{Files: []string{file}}, tool.Invalid, "the file is empty"},
-		"servers, not tools":         {nil, tooldex.Options{Files: []string{write(t, "m.json", `{"mcpServers": {"a": {"command": "x"}}}`)}}, tool.Invalid, "holds servers"},
+		"no such file": {
+			nil,
+			tooldex.Options{Files: []string{"nowhere.json"}},
+			tool.Invalid,
+			"cannot read nowhere.json",
+		},
+		"no tools in it": {nil, tooldex.Options{Files: []string{file}}, tool.Invalid, "the file is empty"},
+		"servers, not tools": {nil, tooldex.Options{Files: []string{write(t, "m.json",
+			`{"mcpServers": {"a": {"command": "x"}}}`)}}, tool.Invalid, "holds servers"},
 		"a directory that is a file": {nil, tooldex.Options{Dir: file}, tool.Internal, ""},
-		"no time":                    {ended, tooldex.Options{Files: []string{write(t, "notes.json", notes)}}, tool.Timeout, ""},
+		"no time": {
+			ended,
+			tooldex.Options{Files: []string{write(t, "notes.json", notes)}},
+			tool.Timeout, "",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.ctx == nil {
@@ -82,7 +92,10 @@ func TestOpenErrors(t *testing.T) {
 // TestTemporary wants nothing to stay of a Finder without a directory.
 func TestTemporary(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	f, err := tooldex.Open(context.Background(), tooldex.Options{Files: []string{write(t, "o.yaml", overlay), write(t, "notes.json", notes)}})
+	f, err := tooldex.Open(context.Background(), tooldex.Options{Files: []string{
+		write(t, "o.yaml", overlay),
+		write(t, "notes.json", notes),
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +113,8 @@ func TestTemporary(t *testing.T) {
 	}
 }
 
-// TestShared has two Finders of one directory: what one stores the other finds after a Refresh, and a third one at once.
+// TestShared has two Finders of one directory: what one stores the other finds after a Refresh, and a third one at
+// once.
 func TestShared(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()
 	open := func() *tooldex.Finder {
@@ -132,7 +146,10 @@ func TestShared(t *testing.T) {
 	if err := one.Close(); err != nil {
 		t.Error(err)
 	}
-	for name, f := range map[string]*tooldex.Finder{"after a Refresh": two, "after Close": one, "opened later": open()} {
+	for name, f := range map[string]*tooldex.Finder{
+		"after a Refresh": two, "after Close": one,
+		"opened later": open(),
+	} {
 		if diff := cmp.Diff(want, find(t, f, "write a note down")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
@@ -141,7 +158,10 @@ func TestShared(t *testing.T) {
 
 // TestWords has a model that knows nothing: words alone find the tools.
 func TestWords(t *testing.T) {
-	f, err := tooldex.Open(context.Background(), tooldex.Options{Files: []string{write(t, "notes.json", notes)}, Model: &catalog.Model{}})
+	f, err := tooldex.Open(context.Background(), tooldex.Options{
+		Files: []string{write(t, "notes.json", notes)},
+		Model: &catalog.Model{},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +187,8 @@ func TestAtOnce(t *testing.T) {
 	for range 4 {
 		tasks.Go(func() {
 			for range 20 {
-				if r, err := f.Search(ctx, tool.Query{Text: "write it down"}); err != nil || len(r.Tools) != 2 && len(r.Tools) != 4 {
+				if r, err := f.Search(ctx, tool.Query{Text: "write it down"}); err != nil || len(r.Tools) != 2 &&
+					len(r.Tools) != 4 {
 					t.Errorf("%v, %v", r, err)
 				}
 			}

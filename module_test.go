@@ -11,8 +11,9 @@ import (
 	"testing"
 )
 
-// TestOtherModule builds and runs the program of the guide in a module of its own, as somebody does who follows the guide: all
-// that it needs can be imported, and finding a tool takes ten lines. It asks no proxy: what this module needs is there.
+// TestOtherModule builds and runs the program of the guide in a module of its own, as somebody does who follows the
+// guide: all that it needs can be imported, and finding a tool takes ten lines. It asks no proxy: what this module
+// needs is there.
 func TestOtherModule(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds another program")

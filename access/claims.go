@@ -17,8 +17,8 @@ type claims struct {
 	all                     map[string]any
 }
 
-// parseClaims reads the claims of a token, or an answer to an introspection. A claim of a wrong type makes all of it bad: nothing is to
-// be let in for what could not be read.
+// parseClaims reads the claims of a token, or an answer to an introspection. A claim of a wrong type makes all of it
+// bad: nothing is to be let in for what could not be read.
 func parseClaims(b []byte) (*claims, bool) {
 	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.UseNumber()

@@ -19,7 +19,10 @@ func Example() {
 	defer os.RemoveAll(dir)
 	file := access.File{Path: filepath.Join(dir, "tokens.yaml")}
 	secret := access.NewSecret()
-	if err := file.Add(access.Token{Name: "ci", Digest: access.Digest(secret), View: access.View{ReadOnly: true}}); err != nil {
+	if err := file.Add(access.Token{
+		Name: "ci", Digest: access.Digest(secret),
+		View: access.View{ReadOnly: true},
+	}); err != nil {
 		fmt.Println(err)
 		return
 	}

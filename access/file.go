@@ -18,8 +18,8 @@ import (
 	"tooldex/tool"
 )
 
-// File is a file of tokens, in YAML or JSON: {"tokens": [{"name": …, "sha256": …, "profile": …, "readOnly": …, "expires": …}]}. It
-// holds no secrets. People may edit it too: what they wrote around the tokens stays.
+// File is a file of tokens, in YAML or JSON: {"tokens": [{"name": …, "sha256": …, "profile": …, "readOnly": …,
+// "expires": …}]}. It holds no secrets. People may edit it too: what they wrote around the tokens stays.
 type File struct {
 	Path string // "" means that there is none
 }
@@ -27,8 +27,8 @@ type File struct {
 // maxFile is the largest file that is read.
 const maxFile = 4 << 20
 
-// Read returns the tokens of the file. One that is not there has none, and gives an error that is fs.ErrNotExist; other errors
-// are of code Invalid and name the file.
+// Read returns the tokens of the file. One that is not there has none, and gives an error that is fs.ErrNotExist; other
+// errors are of code Invalid and name the file.
 func (f File) Read() ([]Token, error) {
 	b, err := f.bytes()
 	if err != nil {
@@ -52,7 +52,8 @@ func (f File) bytes() ([]byte, error) {
 	case err != nil:
 		return nil, f.unreadable(err)
 	case len(b) > maxFile:
-		return nil, &tool.Error{Code: tool.Invalid, Op: "read tokens", Msg: f.Path + " is too large for a file of tokens"}
+		return nil, &tool.Error{Code: tool.Invalid, Op: "read tokens", Msg: f.Path +
+			" is too large for a file of tokens"}
 	}
 	return b, nil
 }
@@ -65,14 +66,19 @@ func (f File) unreadable(err error) error {
 	return &tool.Error{Code: tool.Invalid, Op: "read tokens", Msg: f.Path + " cannot be read", Hint: hint, Err: err}
 }
 
-// Add adds a token, and makes the file if it is not there. The error is of code Invalid if there is one of its name or secret.
+// Add adds a token, and makes the file if it is not there. The error is of code Invalid if there is one of its name or
+// secret.
 func (f File) Add(t Token) error {
 	if !goodName.MatchString(t.Name) {
-		return &tool.Error{Code: tool.Invalid, Op: "add token", Msg: fmt.Sprintf("%q cannot be the name of a token", t.Name), Hint: "use letters, digits, dots, hyphens, underscores and @, 64 at most"}
+		return &tool.Error{Code: tool.Invalid, Op: "add token", Msg: fmt.Sprintf("%q cannot be the name of a token",
+			t.Name), Hint: "use letters, digits, dots, hyphens, underscores and @, 64 at most"}
 	}
 	return f.edit(func(doc *yaml.Node, tokens []Token) error {
 		if slices.ContainsFunc(tokens, func(have Token) bool { return have.Name == t.Name }) {
-			return &tool.Error{Code: tool.Invalid, Op: "add token", Msg: fmt.Sprintf("there is a token %q", t.Name), Hint: "choose another name, or revoke it first"}
+			return &tool.Error{
+				Code: tool.Invalid, Op: "add token", Msg: fmt.Sprintf("there is a token %q", t.Name),
+				Hint: "choose another name, or revoke it first",
+			}
 		}
 		list, err := listOf(doc)
 		if err != nil {
@@ -91,7 +97,10 @@ func (f File) Add(t Token) error {
 func (f File) Revoke(name string) error {
 	return f.edit(func(doc *yaml.Node, tokens []Token) error {
 		if !slices.ContainsFunc(tokens, func(have Token) bool { return have.Name == name }) {
-			return &tool.Error{Code: tool.NotFound, Op: "revoke token", Msg: fmt.Sprintf("there is no token %q", name), Hint: "tooldex tokens list shows them"}
+			return &tool.Error{
+				Code: tool.NotFound, Op: "revoke token", Msg: fmt.Sprintf("there is no token %q", name),
+				Hint: "tooldex tokens list shows them",
+			}
 		}
 		list, err := listOf(doc)
 		if err != nil {
@@ -108,8 +117,8 @@ func (f File) Revoke(name string) error {
 	})
 }
 
-// edit changes the file in one step. What would come out is read again before it takes the place of what there is, so that a mistake
-// locks nobody out.
+// edit changes the file in one step. What would come out is read again before it takes the place of what there is, so
+// that a mistake locks nobody out.
 func (f File) edit(change func(doc *yaml.Node, tokens []Token) error) error {
 	unlock, err := lockFile(f.Path)
 	if err != nil {
@@ -159,7 +168,10 @@ func listOf(doc *yaml.Node) (*yaml.Node, error) {
 		list := root.Content[i+1]
 		switch {
 		case list.Kind == yaml.AliasNode:
-			return nil, &tool.Error{Code: tool.Invalid, Op: "edit tokens", Msg: "the tokens are an alias", Hint: "write the list out"}
+			return nil, &tool.Error{
+				Code: tool.Invalid, Op: "edit tokens", Msg: "the tokens are an alias",
+				Hint: "write the list out",
+			}
 		case list.Kind != yaml.SequenceNode:
 			*list = yaml.Node{Kind: yaml.SequenceNode}
 		case len(list.Content) == 0:
@@ -182,7 +194,10 @@ type entry struct {
 }
 
 func entryOf(t Token) entry {
-	e := entry{Name: t.Name, SHA256: hex.EncodeToString(t.Digest[:]), Profile: t.View.Profile, ReadOnly: t.View.ReadOnly}
+	e := entry{
+		Name: t.Name, SHA256: hex.EncodeToString(t.Digest[:]), Profile: t.View.Profile,
+		ReadOnly: t.View.ReadOnly,
+	}
 	if !t.Expires.IsZero() {
 		e.Expires = t.Expires.UTC().Format(time.RFC3339)
 	}

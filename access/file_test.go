@@ -49,17 +49,25 @@ func TestParseTokens(t *testing.T) {
 		"unknown field":     {"tokens: [{secret: a}]", nil, "secret"},
 		"secret for a hash": {"tokens: [{name: a, sha256: hunter2}]", nil, `token "a": sha256 is not`},
 		"short":             {"tokens: [{sha256: abcd}]", nil, `token "number 1": sha256 is not`},
-		"twice":             {"tokens: [{name: a, sha256: " + digest("a") + "}, {name: b, sha256: " + digest("a") + "}]", nil, `token "b": its sha256 is that of token "a"`},
-		"of no secret":      {"tokens: [{name: a, sha256: " + digest("") + "}]", nil, "that of no secret"},
-		"until some time":   {"tokens: [{name: a, sha256: " + digest("a") + ", expires: soon}]", nil, "neither a date nor a time"},
-		"until a bad day":   {"tokens: [{name: a, sha256: " + digest("a") + ", expires: 2027-02-30}]", nil, "neither a date nor a time"},
-		"two lines":         {"tokens: [{name: \"a\\nlevel=ERROR\", sha256: abcd}]", nil, `token "a\nlevel=ERROR"`},
+		"twice": {"tokens: [{name: a, sha256: " + digest("a") + "}, {name: b, sha256: " + digest("a") +
+			"}]", nil, `token "b": its sha256 is that of token "a"`},
+		"of no secret": {"tokens: [{name: a, sha256: " + digest("") + "}]", nil, "that of no secret"},
+		"until some time": {
+			"tokens: [{name: a, sha256: " + digest("a") + ", expires: soon}]", nil,
+			"neither a date nor a time",
+		},
+		"until a bad day": {
+			"tokens: [{name: a, sha256: " + digest("a") + ", expires: 2027-02-30}]", nil,
+			"neither a date nor a time",
+		},
+		"two lines": {"tokens: [{name: \"a\\nlevel=ERROR\", sha256: abcd}]", nil, `token "a\nlevel=ERROR"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := ParseTokens([]byte(c.text))
 			if c.fails != "" {
 				var own *tool.Error
-				if !errors.As(err, &own) || own.Code != tool.Invalid || own.Hint == "" || !strings.Contains(err.Error(), c.fails) {
+				if !errors.As(err, &own) || own.Code != tool.Invalid || own.Hint == "" ||
+					!strings.Contains(err.Error(), c.fails) {
 					t.Errorf("error %v, want %q", err, c.fails)
 				}
 				return
@@ -71,9 +79,11 @@ func TestParseTokens(t *testing.T) {
 	}
 }
 
-// FuzzParseTokens holds that whatever is read can be told apart, and that what the file becomes by adding to it can be read again.
+// FuzzParseTokens holds that whatever is read can be told apart, and that what the file becomes by adding to it can be
+// read again.
 func FuzzParseTokens(f *testing.F) {
-	f.Add([]byte("# ours\ntokens: [{name: a, sha256: " + strings.Repeat("ab", 32) + ", profile: files, readOnly: true}]"))
+	f.Add([]byte("# ours\ntokens: [{name: a, sha256: " + strings.Repeat("ab", 32) +
+		", profile: files, readOnly: true}]"))
 	f.Add([]byte(`{"tokens": [{}]}`))
 	f.Add([]byte("tokens:\n- &a {name: x, sha256: " + strings.Repeat("cd", 32) + ", expires: 2027-01-31}\n"))
 	f.Add([]byte("tokens: null # none"))
@@ -108,7 +118,8 @@ func TestFile(t *testing.T) {
 	if _, err := file.Read(); !errors.Is(err, fs.ErrNotExist) || tool.CodeOf(err) != tool.Invalid {
 		t.Errorf("a file that is not there gives %v", err)
 	}
-	a := Token{Name: "a", Digest: Digest("a"), View: View{"files", true}, Expires: time.Date(2027, 1, 2, 3, 4, 5, 0, time.UTC)}
+	a := Token{Name: "a", Digest: Digest("a"), View: View{"files", true}, Expires: time.Date(2027, 1, 2, 3, 4, 5, 0,
+		time.UTC)}
 	b := Token{Name: "b", Digest: Digest("b")}
 	for _, one := range []Token{a, b} {
 		if err := file.Add(one); err != nil {

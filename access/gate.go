@@ -22,8 +22,8 @@ type Options struct {
 	OAuth *OAuth // verifies access tokens; nil: none are taken
 	// HasProfile reports whether tokens may be bound to a profile; nil: to none.
 	HasProfile func(name string) bool
-	// Ended is called with the Key of a principal whose token was revoked, has expired, or is good for something else now. It is called
-	// by Watch, one at a time. Nil means nobody.
+	// Ended is called with the Key of a principal whose token was revoked, has expired, or is good for something else
+	// now. It is called by Watch, one at a time. Nil means nobody.
 	Ended  func(key string)
 	Logger *slog.Logger // nil means no log
 }
@@ -57,8 +57,8 @@ type held struct {
 	over  bool // its end was told
 }
 
-// New reads the file. Errors are of code Invalid: it cannot be read, or names a profile that there is not. One that is not there
-// may come later.
+// New reads the file. Errors are of code Invalid: it cannot be read, or names a profile that there is not. One that is
+// not there may come later.
 func New(o Options) (*Gate, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -70,7 +70,8 @@ func New(o Options) (*Gate, error) {
 	return g, nil
 }
 
-// Guarded reports whether requests need a token. A file of tokens says so by being there, though nothing may be left in it.
+// Guarded reports whether requests need a token. A file of tokens says so by being there, though nothing may be left in
+// it.
 func (g *Gate) Guarded() bool {
 	if g.o.Whole != "" || g.o.OAuth != nil {
 		return true
@@ -93,8 +94,9 @@ func (g *Gate) Grants() bool {
 // wholePrincipal is whoever bears the token for everything.
 var wholePrincipal = tool.Principal{Name: "the token for everything", Key: "whole"}
 
-// Identify tells what a token gives to a request to a path. Errors have [tool.ErrToken] in their chain where another token may do,
-// are of code Denied where this one is good but not for this, and Unavailable where that cannot be told now.
+// Identify tells what a token gives to a request to a path. Errors have [tool.ErrToken] in their chain where another
+// token may do, are of code Denied where this one is good but not for this, and Unavailable where that cannot be told
+// now.
 func (g *Gate) Identify(ctx context.Context, secret, path string) (Grant, error) {
 	if secret == "" {
 		return Grant{}, refused("the request bears no token")
@@ -130,14 +132,17 @@ func (g *Gate) find(got [sha256.Size]byte) (held, bool) {
 }
 
 func refused(msg string) error {
-	return &tool.Error{Code: tool.Denied, Op: "check token", Msg: msg, Hint: "send Authorization: Bearer and the token", Err: tool.ErrToken}
+	return &tool.Error{
+		Code: tool.Denied, Op: "check token", Msg: msg, Hint: "send Authorization: Bearer and the token",
+		Err: tool.ErrToken,
+	}
 }
 
 // lookEvery is how often the file is looked at. A look at one that rests is one stat.
 const lookEvery = time.Second
 
-// Watch follows the file until ctx ends. One that cannot be read, or has a mistake, changes nothing and is logged once; one that is
-// taken away takes all of its tokens with it.
+// Watch follows the file until ctx ends. One that cannot be read, or has a mistake, changes nothing and is logged once;
+// one that is taken away takes all of its tokens with it.
 func (g *Gate) Watch(ctx context.Context) {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
@@ -159,7 +164,8 @@ func (g *Gate) look() {
 		said = err.Error()
 	}
 	if said != g.said && said != "" {
-		g.o.Logger.Error("the file of tokens cannot be taken over; those that were read before are good still", "error", err)
+		g.o.Logger.Error("the file of tokens cannot be taken over; those that were read before are good still", "error",
+			err)
 	}
 	g.said = said
 	g.expire(time.Now())
@@ -192,7 +198,8 @@ func (g *Gate) read() error {
 	g.missing = false
 	for _, t := range tokens {
 		if t.View.Profile != "" && (g.o.HasProfile == nil || !g.o.HasProfile(t.View.Profile)) {
-			return fmt.Errorf("%s: %w", g.o.File.Path, badTokens("token %q: there is no profile %q", t.Name, t.View.Profile))
+			return fmt.Errorf("%s: %w", g.o.File.Path, badTokens("token %q: there is no profile %q", t.Name,
+				t.View.Profile))
 		}
 	}
 	g.take(tokens, info)
@@ -203,7 +210,8 @@ func (g *Gate) read() error {
 const settled = 3 * time.Second
 
 func (g *Gate) rests(now fs.FileInfo) bool {
-	return g.seen != nil && os.SameFile(g.seen, now) && g.seen.Size() == now.Size() && g.seen.ModTime().Equal(now.ModTime()) && time.Since(now.ModTime()) > settled
+	return g.seen != nil && os.SameFile(g.seen, now) && g.seen.Size() == now.Size() &&
+		g.seen.ModTime().Equal(now.ModTime()) && time.Since(now.ModTime()) > settled
 }
 
 // take makes tokens the ones that are held, and ends those that are no more.

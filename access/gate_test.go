@@ -66,7 +66,8 @@ func TestGate(t *testing.T) {
 		add("b", View{}, time.Hour)
 		look()
 		a, b := is("secret of a", "token a"), is("secret of b", "token b")
-		if a.View != (View{"files", true}) || a.Alive.Err() != nil || a.Principal.Key == b.Principal.Key || b.Expires.IsZero() {
+		if a.View != (View{"files", true}) || a.Alive.Err() != nil || a.Principal.Key == b.Principal.Key ||
+			b.Expires.IsZero() {
 			t.Errorf("%+v %+v", a, b)
 		}
 
@@ -97,7 +98,8 @@ func TestGate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, bad := range []string{"tokens: [", "tokens: [{name: c, sha256: " + strings.Repeat("ab", 32) + ", profile: nothing}]"} {
+		for _, bad := range []string{"tokens: [", "tokens: [{name: c, sha256: " + strings.Repeat("ab", 32) +
+			", profile: nothing}]"} {
 			log.Reset()
 			if err := os.WriteFile(file.Path, []byte(bad), 0o600); err != nil {
 				t.Fatal(err)
@@ -135,7 +137,10 @@ func TestGuarded(t *testing.T) {
 	if err := os.WriteFile(empty.Path, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o, err := NewOAuth(OAuthOptions{Issuers: []string{"https://login.example.com"}, Resource: "https://tools.example.com"})
+	o, err := NewOAuth(OAuthOptions{
+		Issuers:  []string{"https://login.example.com"},
+		Resource: "https://tools.example.com",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,8 +27,8 @@ type said struct {
 	until  time.Time
 }
 
-// What an issuer said of a token is believed for a moment, so that it is not asked with each request. A token that was revoked there is good
-// for that long here.
+// What an issuer said of a token is believed for a moment, so that it is not asked with each request. A token that was
+// revoked there is good for that long here.
 const (
 	believed = 30 * time.Second
 	maxSaid  = 4096
@@ -86,7 +86,10 @@ func (v *OAuth) introspected(ctx context.Context, token string) (*claims, error)
 		}
 	}
 	if trouble != nil {
-		return nil, &tool.Error{Code: tool.Unavailable, Op: "check token", Msg: "the authorization server does not tell of the token", Hint: "try again later", Err: trouble}
+		return nil, &tool.Error{
+			Code: tool.Unavailable, Op: "check token",
+			Msg: "the authorization server does not tell of the token", Hint: "try again later", Err: trouble,
+		}
 	}
 	v.asked.put(key, said{nil, now.Add(believed)}, now)
 	return nil, none

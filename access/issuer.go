@@ -55,13 +55,15 @@ const (
 
 func newIssuer(name string, at *url.URL, allow outbound.Allowed) *issuer {
 	return &issuer{name: name, at: at, client: &http.Client{
-		Transport: outbound.NewGuard(outbound.Options{Home: at, Neighbours: true, Allow: allow}).Transport(), Timeout: askTimeout,
+		Transport:     outbound.NewGuard(outbound.Options{Home: at, Neighbours: true, Allow: allow}).Transport(),
+		Timeout:       askTimeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
 
-// keysFor returns the keys that may have made a signature: that of the name, or without a name all of the kind. A name that is not
-// known has the keys read again, but not often: anybody can make up names. Who has a known one never waits for that.
+// keysFor returns the keys that may have made a signature: that of the name, or without a name all of the kind. A name
+// that is not known has the keys read again, but not often: anybody can make up names. Who has a known one never waits
+// for that.
 func (i *issuer) keysFor(ctx context.Context, id, algorithm string) ([]jose.JSONWebKey, error) {
 	fit, age := i.fitting(id, algorithm)
 	if len(fit) > 0 && age < keysFresh {
@@ -80,7 +82,8 @@ func (i *issuer) keysFor(ctx context.Context, id, algorithm string) ([]jose.JSON
 	fit, age = i.fitting(id, algorithm)
 	switch {
 	case age >= keysStale || i.trouble != nil && len(fit) == 0:
-		return nil, &tool.Error{Code: tool.Unavailable, Op: "check token", Msg: "the authorization server " + i.name + " does not tell its keys", Hint: "try again later", Err: i.trouble}
+		return nil, &tool.Error{Code: tool.Unavailable, Op: "check token", Msg: "the authorization server " + i.name +
+			" does not tell its keys", Hint: "try again later", Err: i.trouble}
 	case len(fit) == 0:
 		return nil, refused("the token is signed with a key that its issuer does not have")
 	}
@@ -144,12 +147,15 @@ func (i *issuer) discover(ctx context.Context) (*metadata, error) {
 	return i.found, i.why
 }
 
-// look asks for the issuer's documents. A path of the issuer goes behind the name of the document by RFC 8414, and before it by
-// OpenID Connect.
+// look asks for the issuer's documents. A path of the issuer goes behind the name of the document by RFC 8414, and
+// before it by OpenID Connect.
 func (i *issuer) look(ctx context.Context) (*metadata, error) {
 	path := strings.TrimSuffix(i.at.Path, "/")
 	var errs []error
-	for _, try := range []string{"/.well-known/oauth-authorization-server" + path, path + "/.well-known/openid-configuration", "/.well-known/openid-configuration" + path} {
+	for _, try := range []string{
+		"/.well-known/oauth-authorization-server" + path,
+		path + "/.well-known/openid-configuration", "/.well-known/openid-configuration" + path,
+	} {
 		at := *i.at
 		at.Path = try
 		var m metadata

@@ -22,11 +22,11 @@ type OAuthOptions struct {
 	Issuers  []string // of authorization servers whose tokens are taken, as their tokens name them
 	Resource string   // the address of the service, without /mcp, that tokens must be made for
 	Scopes   []string // that each token must have
-	// Grants say what tokens are good for, the first that fits: "scope:tools.read read-only", "claim:team:ops profile:ops". A token that none
-	// fits is good for nothing; if there are none, each is good for everything.
+	// Grants say what tokens are good for, the first that fits: "scope:tools.read read-only", "claim:team:ops
+	// profile:ops". A token that none fits is good for nothing; if there are none, each is good for everything.
 	Grants []string
-	// ClientID and ClientSecret are what the authorization servers know this service by. With them, tokens that are no JWT are asked
-	// about (RFC 7662); without, they are refused.
+	// ClientID and ClientSecret are what the authorization servers know this service by. With them, tokens that are no
+	// JWT are asked about (RFC 7662); without, they are refused.
 	ClientID, ClientSecret string
 	Skew                   time.Duration    // by which clocks may differ; zero means a minute, less means none
 	Allow                  outbound.Allowed // private addresses that authorization servers may send us to
@@ -43,7 +43,8 @@ type OAuth struct {
 
 // algorithms are the signatures that are taken: none that a key known to all could make.
 var algorithms = []jose.SignatureAlgorithm{
-	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
+	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.ES256, jose.ES384, jose.ES512,
+	jose.EdDSA,
 }
 
 // NewOAuth returns a ready OAuth. It asks nobody anything. Errors are of code Invalid.
@@ -55,18 +56,26 @@ func NewOAuth(o OAuthOptions) (*OAuth, error) {
 	v := &OAuth{o: o, issuers: map[string]*issuer{}}
 	var err error
 	if v.base, err = address(o.Resource); err != nil {
-		return nil, &tool.Error{Code: tool.Invalid, Op: "configure oauth", Msg: fmt.Sprintf("the resource %q %v", o.Resource, err), Hint: "give the address at which clients reach the service, for example https://tools.example.com"}
+		return nil, &tool.Error{Code: tool.Invalid, Op: "configure oauth", Msg: fmt.Sprintf("the resource %q %v",
+			o.Resource, err), Hint: "give the address at which clients reach the service, for example https://tools.example.com"}
 	}
 	v.base.Path = strings.TrimSuffix(v.base.Path, "/")
 	for _, name := range o.Issuers {
 		at, err := address(name)
 		if err != nil {
-			return nil, &tool.Error{Code: tool.Invalid, Op: "configure oauth", Msg: fmt.Sprintf("the issuer %q %v", name, err), Hint: "give it as its tokens name it, for example https://login.example.com"}
+			return nil, &tool.Error{
+				Code: tool.Invalid, Op: "configure oauth",
+				Msg:  fmt.Sprintf("the issuer %q %v", name, err),
+				Hint: "give it as its tokens name it, for example https://login.example.com",
+			}
 		}
 		v.issuers[name] = newIssuer(name, at, o.Allow)
 	}
 	if len(v.issuers) == 0 {
-		return nil, &tool.Error{Code: tool.Invalid, Op: "configure oauth", Msg: "there is no issuer", Hint: "name the authorization servers whose tokens are taken"}
+		return nil, &tool.Error{
+			Code: tool.Invalid, Op: "configure oauth", Msg: "there is no issuer",
+			Hint: "name the authorization servers whose tokens are taken",
+		}
 	}
 	for _, text := range o.Grants {
 		r, err := parseRule(text)
@@ -160,8 +169,8 @@ func (v *OAuth) signed(ctx context.Context, token string) (*claims, error) {
 	return nil, refused("the signature of the token is not that of its issuer")
 }
 
-// isAccessToken takes the type of RFC 9068, and what those write who do not follow it. Tokens that say who logged in are kept out by
-// their audience.
+// isAccessToken takes the type of RFC 9068, and what those write who do not follow it. Tokens that say who logged in
+// are kept out by their audience.
 func isAccessToken(kind string) bool {
 	kind = strings.TrimPrefix(strings.ToLower(kind), "application/")
 	return kind == "" || kind == "jwt" || kind == "at+jwt"
@@ -187,8 +196,8 @@ func (v *OAuth) check(c *claims, path string, now time.Time) error {
 	return nil
 }
 
-// covers reports whether a token for an audience is good at a path: it is for the service as a whole, or for what lies at or
-// below the audience.
+// covers reports whether a token for an audience is good at a path: it is for the service as a whole, or for what lies
+// at or below the audience.
 func (v *OAuth) covers(audience, path string) bool {
 	below, ok := strings.CutPrefix(strings.TrimSuffix(audience, "/"), strings.TrimSuffix(v.base.String(), "/"))
 	return ok && (below == "" || below[0] == '/' && (path == below || strings.HasPrefix(path, below+"/")))
@@ -208,7 +217,10 @@ func (v *OAuth) view(c *claims) (View, error) {
 }
 
 func insufficient(msg string) error {
-	return &tool.Error{Code: tool.Denied, Op: "check token", Msg: msg, Hint: "ask the authorization server for a token with the scopes that it takes"}
+	return &tool.Error{
+		Code: tool.Denied, Op: "check token", Msg: msg,
+		Hint: "ask the authorization server for a token with the scopes that it takes",
+	}
 }
 
 // principalOf is who an access token stands for: a person at a program. Its renewals stand for the same.
@@ -219,7 +231,10 @@ func principalOf(c *claims, token string) tool.Principal {
 		who, key = "somebody", "\x00"+token
 	}
 	sum := sha256.Sum256([]byte(key))
-	return tool.Principal{Name: fmt.Sprintf("%s at %s", tool.Clip(who, maxName), c.issuer), Key: "oauth:" + hex.EncodeToString(sum[:16])}
+	return tool.Principal{
+		Name: fmt.Sprintf("%s at %s", tool.Clip(who, maxName), c.issuer),
+		Key:  "oauth:" + hex.EncodeToString(sum[:16]),
+	}
 }
 
 // maxName bounds what a name adds to a line of the log.

@@ -50,7 +50,8 @@ var testKeys = sync.OnceValue(func() map[string]crypto.Signer {
 	ec, ecErr := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	_, ed, edErr := ed25519.GenerateKey(rand.Reader)
 	return map[string]crypto.Signer{
-		"rsa": must(rsaKey, err), "small": must(small, smallErr), "other": must(other, otherErr), "ec": must(ec, ecErr), "ed": must(ed, edErr),
+		"rsa": must(rsaKey, err), "small": must(small, smallErr), "other": must(other, otherErr), "ec": must(ec, ecErr),
+		"ed": must(ed, edErr),
 	}
 })
 
@@ -77,7 +78,10 @@ func (a *authority) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/.well-known/oauth-authorization-server":
 		out = a.meta
 		if a.meta == nil {
-			out = map[string]any{"issuer": a.web.URL, "jwks_uri": a.web.URL + "/keys", "introspection_endpoint": a.web.URL + "/introspect"}
+			out = map[string]any{
+				"issuer": a.web.URL, "jwks_uri": a.web.URL + "/keys",
+				"introspection_endpoint": a.web.URL + "/introspect",
+			}
 		}
 	case r.URL.Path == "/keys":
 		out = jose.JSONWebKeySet{Keys: a.keys}
@@ -108,7 +112,8 @@ func (a *authority) times(path string) int {
 // with returns the claims of a good token, and changes some; nil takes one out.
 func (a *authority) with(changes map[string]any) map[string]any {
 	out := map[string]any{
-		"iss": a.web.URL, "sub": "ana", "client_id": "desk", "aud": "https://tools.example.com/mcp", "exp": time.Now().Add(time.Hour).Unix(), "scope": "tools tools.read",
+		"iss": a.web.URL, "sub": "ana", "client_id": "desk", "aud": "https://tools.example.com/mcp",
+		"exp": time.Now().Add(time.Hour).Unix(), "scope": "tools tools.read",
 	}
 	for k, v := range changes {
 		if out[k] = v; v == nil {
@@ -148,7 +153,8 @@ func sign(t *testing.T, alg jose.SignatureAlgorithm, key any, header map[jose.He
 func raw(header string, claims any, signature string) string {
 	b, _ := json.Marshal(claims)
 	enc := base64.RawURLEncoding
-	return enc.EncodeToString([]byte(header)) + "." + enc.EncodeToString(b) + "." + enc.EncodeToString([]byte(signature))
+	return enc.EncodeToString([]byte(header)) + "." + enc.EncodeToString(b) + "." +
+		enc.EncodeToString([]byte(signature))
 }
 
 func (a *authority) verifier(change func(*OAuthOptions)) *OAuth {
@@ -169,7 +175,8 @@ type kid = map[jose.HeaderKey]any
 // TestVerify is the table of tokens that are let in, and of those that are not.
 func TestVerify(t *testing.T) {
 	a := newAuthority(t, "rsa", "small", "ec", "ed")
-	a.keys = append(a.keys, jose.JSONWebKey{Key: []byte(strings.Repeat("k", 32)), KeyID: "shared", Algorithm: "HS256"}, jose.JSONWebKey{Key: testKeys()["other"].Public(), KeyID: "for encryption", Use: "enc"})
+	a.keys = append(a.keys, jose.JSONWebKey{Key: []byte(strings.Repeat("k", 32)), KeyID: "shared", Algorithm: "HS256"},
+		jose.JSONWebKey{Key: testKeys()["other"].Public(), KeyID: "for encryption", Use: "enc"})
 	v := a.verifier(nil)
 	rsaKey, ec, ed, other := testKeys()["rsa"], testKeys()["ec"], testKeys()["ed"], testKeys()["other"]
 	public, err := json.Marshal(jose.JSONWebKey{Key: rsaKey.Public()})
@@ -186,62 +193,117 @@ func TestVerify(t *testing.T) {
 		token  string
 		status int // zero: it is let in
 	}{
-		"elliptic":                            {good, 0},
-		"RSA":                                 {sign(t, jose.RS256, rsaKey, kid{"kid": "rsa"}, a.with(nil)), 0},
-		"RSA PSS":                             {sign(t, jose.PS384, rsaKey, kid{"kid": "rsa"}, a.with(nil)), 0},
-		"Edwards":                             {sign(t, jose.EdDSA, ed, kid{"kid": "ed"}, a.with(nil)), 0},
-		"no key named":                        {sign(t, jose.ES256, ec, nil, a.with(nil)), 0},
-		"plain type":                          {sign(t, jose.ES256, ec, kid{"kid": "ec", "typ": "JWT"}, a.with(nil)), 0},
-		"several audiences":                   {signed(map[string]any{"aud": []string{"https://other.example.com", "https://tools.example.com/mcp"}}), 0},
-		"for the whole service":               {signed(map[string]any{"aud": "https://tools.example.com"}), 0},
-		"with a slash":                        {signed(map[string]any{"aud": "https://tools.example.com/"}), 0},
-		"scopes as a list":                    {signed(map[string]any{"scope": nil, "scp": []string{"tools"}}), 0},
-		"expired a moment ago":                {signed(map[string]any{"exp": now.Add(-30 * time.Second).Unix()}), 0},
-		"good in a moment":                    {signed(map[string]any{"nbf": now.Add(30 * time.Second).Unix()}), 0},
-		"nothing":                             {"..", unauthorized},
-		"no token":                            {"a.b.c", unauthorized},
-		"opaque":                              {"opaque", unauthorized},
-		"huge":                                {strings.Repeat("a", maxToken) + ".b.c", unauthorized},
-		"huge and signed":                     {signed(map[string]any{"pad": strings.Repeat("a", maxToken)}), unauthorized},
-		"alg none":                            {raw(`{"alg":"none","kid":"ec"}`, a.with(nil), ""), unauthorized},
-		"alg None":                            {raw(`{"alg":"None","kid":"ec"}`, a.with(nil), ""), unauthorized},
-		"no alg":                              {raw(`{"kid":"ec"}`, a.with(nil), "x"), unauthorized},
-		"signature left out":                  {parts[0] + "." + parts[1] + ".", unauthorized},
-		"signature of another":                {parts[0] + "." + parts[1] + "." + strings.Split(sign(t, jose.ES256, ec, kid{"kid": "ec"}, map[string]any{}), ".")[2], unauthorized},
-		"claims exchanged":                    {parts[0] + "." + strings.Split(raw("{}", a.with(map[string]any{"sub": "eve"}), ""), ".")[1] + "." + parts[2], unauthorized},
-		"HMAC by the public key":              {sign(t, jose.HS256, public, kid{"kid": "rsa"}, a.with(nil)), unauthorized},
-		"HMAC by a published key":             {sign(t, jose.HS256, []byte(strings.Repeat("k", 32)), kid{"kid": "shared"}, a.with(nil)), unauthorized},
-		"wrong key":                           {sign(t, jose.ES256, other, kid{"kid": "ec"}, a.with(nil)), unauthorized},
-		"wrong key, none named":               {sign(t, jose.ES256, other, nil, a.with(nil)), unauthorized},
-		"a key for encryption":                {sign(t, jose.ES256, other, kid{"kid": "for encryption"}, a.with(nil)), unauthorized},
-		"a small key":                         {sign(t, jose.RS256, testKeys()["small"], kid{"kid": "small"}, a.with(nil)), unauthorized},
-		"a key of its own":                    {sign(t, jose.ES256, other, kid{"kid": "mine", "jwk": otherKey}, a.with(nil)), unauthorized},
-		"a key of its own, named as ours":     {sign(t, jose.ES256, other, kid{"kid": "ec", "jwk": otherKey}, a.with(nil)), unauthorized},
-		"a key elsewhere":                     {sign(t, jose.ES256, other, kid{"kid": "x", "jku": "http://127.0.0.1:1/keys"}, a.with(nil)), unauthorized},
-		"a path for a key":                    {sign(t, jose.ES256, other, kid{"kid": "../../../../dev/null"}, a.with(nil)), unauthorized},
-		"a query for a key":                   {sign(t, jose.ES256, other, kid{"kid": "x' UNION SELECT 'ec"}, a.with(nil)), unauthorized},
-		"what we do not know is critical":     {sign(t, jose.ES256, ec, kid{"kid": "ec", "crit": []string{"exp"}, "exp": 1}, a.with(nil)), unauthorized},
-		"one who logs in":                     {sign(t, jose.ES256, ec, kid{"kid": "ec", "typ": "id_token+jwt"}, a.with(nil)), unauthorized},
-		"issuer of another":                   {signed(map[string]any{"iss": "https://evil.example.com"}), unauthorized},
-		"issuer with a slash":                 {signed(map[string]any{"iss": a.web.URL + "/"}), unauthorized},
-		"no issuer":                           {signed(map[string]any{"iss": nil}), unauthorized},
-		"two issuers":                         {signed(map[string]any{"iss": []string{a.web.URL, "x"}}), unauthorized},
-		"for another service":                 {signed(map[string]any{"aud": "https://other.example.com"}), unauthorized},
-		"for a service like ours":             {signed(map[string]any{"aud": "https://tools.example.com.evil.example"}), unauthorized},
-		"for another path":                    {signed(map[string]any{"aud": "https://tools.example.com/mc"}), unauthorized},
-		"for another profile":                 {signed(map[string]any{"aud": "https://tools.example.com/mcp/files"}), unauthorized},
-		"for a client":                        {signed(map[string]any{"aud": "desk"}), unauthorized},
-		"for nobody":                          {signed(map[string]any{"aud": nil}), unauthorized},
-		"for numbers":                         {signed(map[string]any{"aud": []any{1, "https://tools.example.com"}}), unauthorized},
-		"expired":                             {signed(map[string]any{"exp": now.Add(-2 * time.Minute).Unix()}), unauthorized},
-		"never expires":                       {signed(map[string]any{"exp": nil}), unauthorized},
-		"expires in words":                    {signed(map[string]any{"exp": "tomorrow"}), unauthorized},
-		"expires at no time":                  {signed(map[string]any{"exp": -1}), unauthorized},
-		"not yet":                             {signed(map[string]any{"nbf": now.Add(time.Hour).Unix()}), unauthorized},
-		"a scope too few":                     {signed(map[string]any{"scope": "tools.read"}), forbidden},
-		"a scope like it":                     {signed(map[string]any{"scope": "toolsmith"}), forbidden},
-		"no scope":                            {signed(map[string]any{"scope": nil}), forbidden},
-		"in the other form, for both parsers": {`{"payload":"` + parts[1] + `","protected":"` + parts[0] + `","signature":"` + parts[2] + `"}`, unauthorized},
+		"elliptic":     {good, 0},
+		"RSA":          {sign(t, jose.RS256, rsaKey, kid{"kid": "rsa"}, a.with(nil)), 0},
+		"RSA PSS":      {sign(t, jose.PS384, rsaKey, kid{"kid": "rsa"}, a.with(nil)), 0},
+		"Edwards":      {sign(t, jose.EdDSA, ed, kid{"kid": "ed"}, a.with(nil)), 0},
+		"no key named": {sign(t, jose.ES256, ec, nil, a.with(nil)), 0},
+		"plain type": {
+			sign(t, jose.ES256, ec, kid{"kid": "ec", "typ": "JWT"}, a.with(nil)),
+			0,
+		},
+		"several audiences": {signed(map[string]any{"aud": []string{
+			"https://other.example.com",
+			"https://tools.example.com/mcp",
+		}}), 0},
+		"for the whole service": {signed(map[string]any{"aud": "https://tools.example.com"}), 0},
+		"with a slash":          {signed(map[string]any{"aud": "https://tools.example.com/"}), 0},
+		"scopes as a list":      {signed(map[string]any{"scope": nil, "scp": []string{"tools"}}), 0},
+		"expired a moment ago":  {signed(map[string]any{"exp": now.Add(-30 * time.Second).Unix()}), 0},
+		"good in a moment":      {signed(map[string]any{"nbf": now.Add(30 * time.Second).Unix()}), 0},
+		"nothing":               {"..", unauthorized},
+		"no token":              {"a.b.c", unauthorized},
+		"opaque":                {"opaque", unauthorized},
+		"huge":                  {strings.Repeat("a", maxToken) + ".b.c", unauthorized},
+		"huge and signed": {
+			signed(map[string]any{"pad": strings.Repeat("a", maxToken)}),
+			unauthorized,
+		},
+		"alg none":           {raw(`{"alg":"none","kid":"ec"}`, a.with(nil), ""), unauthorized},
+		"alg None":           {raw(`{"alg":"None","kid":"ec"}`, a.with(nil), ""), unauthorized},
+		"no alg":             {raw(`{"kid":"ec"}`, a.with(nil), "x"), unauthorized},
+		"signature left out": {parts[0] + "." + parts[1] + ".", unauthorized},
+		"signature of another": {parts[0] + "." + parts[1] + "." +
+			strings.Split(sign(t, jose.ES256, ec, kid{"kid": "ec"}, map[string]any{}), ".")[2], unauthorized},
+		"claims exchanged": {parts[0] + "." + strings.Split(raw("{}",
+			a.with(map[string]any{"sub": "eve"}), ""), ".")[1] + "." + parts[2], unauthorized},
+		"HMAC by the public key": {
+			sign(t, jose.HS256, public, kid{"kid": "rsa"}, a.with(nil)),
+			unauthorized,
+		},
+		"HMAC by a published key": {sign(t, jose.HS256, []byte(strings.Repeat("k", 32)),
+			kid{"kid": "shared"}, a.with(nil)), unauthorized},
+		"wrong key": {
+			sign(t, jose.ES256, other, kid{"kid": "ec"}, a.with(nil)),
+			unauthorized,
+		},
+		"wrong key, none named": {sign(t, jose.ES256, other, nil, a.with(nil)), unauthorized},
+		"a key for encryption": {
+			sign(t, jose.ES256, other, kid{"kid": "for encryption"}, a.with(nil)),
+			unauthorized,
+		},
+		"a small key": {sign(t, jose.RS256, testKeys()["small"], kid{"kid": "small"},
+			a.with(nil)), unauthorized},
+		"a key of its own": {sign(t, jose.ES256, other, kid{"kid": "mine", "jwk": otherKey},
+			a.with(nil)), unauthorized},
+		"a key of its own, named as ours": {sign(t, jose.ES256, other, kid{"kid": "ec", "jwk": otherKey},
+			a.with(nil)), unauthorized},
+		"a key elsewhere": {sign(t, jose.ES256, other, kid{
+			"kid": "x",
+			"jku": "http://127.0.0.1:1/keys",
+		}, a.with(nil)), unauthorized},
+		"a path for a key": {sign(t, jose.ES256, other, kid{"kid": "../../../../dev/null"},
+			a.with(nil)), unauthorized},
+		"a query for a key": {sign(t, jose.ES256, other, kid{"kid": "x' UNION SELECT 'ec"},
+			a.with(nil)), unauthorized},
+		"what we do not know is critical": {sign(t, jose.ES256, ec, kid{
+			"kid": "ec", "crit": []string{"exp"},
+			"exp": 1,
+		}, a.with(nil)), unauthorized},
+		"one who logs in": {sign(t, jose.ES256, ec, kid{"kid": "ec", "typ": "id_token+jwt"},
+			a.with(nil)), unauthorized},
+		"issuer of another": {
+			signed(map[string]any{"iss": "https://evil.example.com"}),
+			unauthorized,
+		},
+		"issuer with a slash": {signed(map[string]any{"iss": a.web.URL + "/"}), unauthorized},
+		"no issuer":           {signed(map[string]any{"iss": nil}), unauthorized},
+		"two issuers":         {signed(map[string]any{"iss": []string{a.web.URL, "x"}}), unauthorized},
+		"for another service": {
+			signed(map[string]any{"aud": "https://other.example.com"}),
+			unauthorized,
+		},
+		"for a service like ours": {
+			signed(map[string]any{"aud": "https://tools.example.com.evil.example"}),
+			unauthorized,
+		},
+		"for another path": {
+			signed(map[string]any{"aud": "https://tools.example.com/mc"}),
+			unauthorized,
+		},
+		"for another profile": {
+			signed(map[string]any{"aud": "https://tools.example.com/mcp/files"}),
+			unauthorized,
+		},
+		"for a client": {signed(map[string]any{"aud": "desk"}), unauthorized},
+		"for nobody":   {signed(map[string]any{"aud": nil}), unauthorized},
+		"for numbers": {
+			signed(map[string]any{"aud": []any{1, "https://tools.example.com"}}),
+			unauthorized,
+		},
+		"expired": {
+			signed(map[string]any{"exp": now.Add(-2 * time.Minute).Unix()}),
+			unauthorized,
+		},
+		"never expires":      {signed(map[string]any{"exp": nil}), unauthorized},
+		"expires in words":   {signed(map[string]any{"exp": "tomorrow"}), unauthorized},
+		"expires at no time": {signed(map[string]any{"exp": -1}), unauthorized},
+		"not yet":            {signed(map[string]any{"nbf": now.Add(time.Hour).Unix()}), unauthorized},
+		"a scope too few":    {signed(map[string]any{"scope": "tools.read"}), forbidden},
+		"a scope like it":    {signed(map[string]any{"scope": "toolsmith"}), forbidden},
+		"no scope":           {signed(map[string]any{"scope": nil}), forbidden},
+		"in the other form, for both parsers": {`{"payload":"` + parts[1] + `","protected":"` + parts[0] +
+			`","signature":"` + parts[2] + `"}`, unauthorized},
 	} {
 		t.Run(name, func(t *testing.T) {
 			grant, err := v.verify(t.Context(), c.token, "/mcp")
@@ -257,7 +319,8 @@ func TestVerify(t *testing.T) {
 			if status != c.status {
 				t.Errorf("%d: %v, want %d", status, err, c.status)
 			}
-			if err == nil && (grant.Principal.Name != "ana at "+a.web.URL || grant.Principal.Key == "" || grant.Expires.IsZero()) {
+			if err == nil && (grant.Principal.Name != "ana at "+a.web.URL || grant.Principal.Key == "" ||
+				grant.Expires.IsZero()) {
 				t.Errorf("%+v", grant)
 			}
 		})
@@ -272,27 +335,39 @@ func TestGrants(t *testing.T) {
 	a := newAuthority(t, "ec")
 	v := a.verifier(func(o *OAuthOptions) {
 		o.Scopes = nil
-		o.Grants = []string{"scope:tools.admin all", "claim:team:ops profile:ops", "claim:groups:readers profile:files read-only", "scope:tools.read read-only"}
+		o.Grants = []string{
+			"scope:tools.admin all", "claim:team:ops profile:ops",
+			"claim:groups:readers profile:files read-only", "scope:tools.read read-only",
+		}
 	})
 	for name, c := range map[string]struct {
 		claims map[string]any
 		want   View
 		denied bool
 	}{
-		"everything":      {map[string]any{"scope": "x tools.admin tools.read"}, View{}, false},
-		"a claim":         {map[string]any{"scope": "", "team": "ops"}, View{"ops", false}, false},
-		"a list":          {map[string]any{"scope": "", "groups": []string{"writers", "readers"}}, View{"files", true}, false},
+		"everything": {map[string]any{"scope": "x tools.admin tools.read"}, View{}, false},
+		"a claim":    {map[string]any{"scope": "", "team": "ops"}, View{"ops", false}, false},
+		"a list": {
+			map[string]any{"scope": "", "groups": []string{"writers", "readers"}},
+			View{"files", true},
+			false,
+		},
 		"a scope":         {map[string]any{"scope": "tools.read"}, View{"", true}, false},
 		"the first":       {map[string]any{"scope": "tools.read", "team": "ops"}, View{"ops", false}, false},
 		"a claim no text": {map[string]any{"scope": "", "team": map[string]any{"ops": true}}, View{}, true},
 		"none":            {map[string]any{"scope": "mail"}, View{}, true},
 	} {
-		grant, err := v.verify(t.Context(), sign(t, jose.ES256, testKeys()["ec"], kid{"kid": "ec"}, a.with(c.claims)), "/mcp")
-		if denied := tool.CodeOf(err) == tool.Denied && !errors.Is(err, tool.ErrToken) && err != nil; denied != c.denied || err == nil && grant.View != c.want {
+		grant, err := v.verify(t.Context(), sign(t, jose.ES256, testKeys()["ec"], kid{"kid": "ec"}, a.with(c.claims)),
+			"/mcp")
+		if denied := tool.CodeOf(err) == tool.Denied && !errors.Is(err, tool.ErrToken) &&
+			err != nil; denied != c.denied || err == nil && grant.View != c.want {
 			t.Errorf("%s: %+v, %v", name, grant.View, err)
 		}
 	}
-	for _, bad := range []string{"", "scope:a", "all", "scope: all", "claim:a all", "claim::a all", "scope:a all read-only", "scope:a profile:", "scope:a profile:b profile:c", "who:a all"} {
+	for _, bad := range []string{
+		"", "scope:a", "all", "scope: all", "claim:a all", "claim::a all",
+		"scope:a all read-only", "scope:a profile:", "scope:a profile:b profile:c", "who:a all",
+	} {
 		if _, err := parseRule(bad); tool.CodeOf(err) != tool.Invalid || err == nil {
 			t.Errorf("%q: %v", bad, err)
 		}
@@ -330,7 +405,8 @@ func TestPrincipals(t *testing.T) {
 	v := a.verifier(nil)
 	key := func(changes map[string]any) string {
 		t.Helper()
-		g, err := v.verify(t.Context(), sign(t, jose.ES256, testKeys()["ec"], kid{"kid": "ec"}, a.with(changes)), "/mcp")
+		g, err := v.verify(t.Context(), sign(t, jose.ES256, testKeys()["ec"], kid{"kid": "ec"}, a.with(changes)),
+			"/mcp")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -351,17 +427,24 @@ func TestPrincipals(t *testing.T) {
 			t.Errorf("%s is taken for the first", name)
 		}
 	}
-	if key(map[string]any{"sub": nil, "client_id": nil, "jti": "3"}) == key(map[string]any{"sub": nil, "client_id": nil, "jti": "4"}) {
+	if key(map[string]any{"sub": nil, "client_id": nil, "jti": "3"}) == key(map[string]any{
+		"sub": nil, "client_id": nil,
+		"jti": "4",
+	}) {
 		t.Error("two that do not say who they are are taken for one")
 	}
 }
 
-// TestKeysRotate has the issuer take new keys: a token by one is good after one more question, and made-up names are not asked for.
+// TestKeysRotate has the issuer take new keys: a token by one is good after one more question, and made-up names are
+// not asked for.
 func TestKeysRotate(t *testing.T) {
 	a := newAuthority(t, "ec")
 	v := a.verifier(nil)
 	verify := func(key string) error {
-		_, err := v.verify(t.Context(), sign(t, map[string]jose.SignatureAlgorithm{"ec": jose.ES256, "other": jose.ES256, "ed": jose.EdDSA}[key], testKeys()[key], kid{"kid": key}, a.with(nil)), "/mcp")
+		_, err := v.verify(t.Context(), sign(t, map[string]jose.SignatureAlgorithm{
+			"ec":    jose.ES256,
+			"other": jose.ES256, "ed": jose.EdDSA,
+		}[key], testKeys()[key], kid{"kid": key}, a.with(nil)), "/mcp")
 		return err
 	}
 	if err := verify("ec"); err != nil {
@@ -408,7 +491,10 @@ func TestKeysRotate(t *testing.T) {
 // TestIssuersThatLie have metadata of others, keys elsewhere, none, or too much of them.
 func TestIssuersThatLie(t *testing.T) {
 	private := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_ = json.NewEncoder(w).Encode(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: testKeys()["ec"].Public(), KeyID: "ec"}}})
+		_ = json.NewEncoder(w).Encode(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{
+			Key:   testKeys()["ec"].Public(),
+			KeyID: "ec",
+		}}})
 	}))
 	defer private.Close()
 	for name, change := range map[string]func(a *authority){
@@ -418,7 +504,12 @@ func TestIssuersThatLie(t *testing.T) {
 		"keys without TLS": func(a *authority) {
 			a.meta = map[string]any{"issuer": a.web.URL, "jwks_uri": "http://keys.example.com/"}
 		},
-		"keys in a file": func(a *authority) { a.meta = map[string]any{"issuer": a.web.URL, "jwks_uri": "file:///etc/passwd"} },
+		"keys in a file": func(a *authority) {
+			a.meta = map[string]any{
+				"issuer":   a.web.URL,
+				"jwks_uri": "file:///etc/passwd",
+			}
+		},
 		"keys at a cloud's": func(a *authority) {
 			a.meta = map[string]any{"issuer": a.web.URL, "jwks_uri": "https://169.254.169.254/keys"}
 		},
@@ -436,7 +527,8 @@ func TestIssuersThatLie(t *testing.T) {
 			v := a.verifier(nil)
 			token := sign(t, jose.ES256, testKeys()["ec"], kid{"kid": "ec"}, a.with(nil))
 			for range 3 {
-				if _, err := v.verify(context.Background(), token, "/mcp"); tool.CodeOf(err) != tool.Unavailable || errors.Is(err, tool.ErrToken) {
+				if _, err := v.verify(context.Background(), token, "/mcp"); tool.CodeOf(err) != tool.Unavailable ||
+					errors.Is(err, tool.ErrToken) {
 					t.Errorf("%v", err)
 				}
 			}
@@ -479,7 +571,8 @@ func TestIntrospection(t *testing.T) {
 		a.mu.Unlock()
 		before := a.times("/introspect")
 		for range 3 {
-			if _, err := v.verify(t.Context(), token, "/mcp"); (err == nil) != c.good || err != nil && !errors.Is(err, tool.ErrToken) {
+			if _, err := v.verify(t.Context(), token, "/mcp"); (err == nil) != c.good || err != nil &&
+				!errors.Is(err, tool.ErrToken) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -495,13 +588,25 @@ func TestIntrospection(t *testing.T) {
 
 func TestNewOAuth(t *testing.T) {
 	for name, o := range map[string]OAuthOptions{
-		"nothing":                {},
-		"no issuer":              {Resource: "https://tools.example.com"},
-		"no resource":            {Issuers: []string{"https://login.example.com"}},
-		"resource without TLS":   {Issuers: []string{"https://login.example.com"}, Resource: "http://tools.example.com"},
-		"resource with a query":  {Issuers: []string{"https://login.example.com"}, Resource: "https://tools.example.com/?a"},
-		"issuer with a password": {Issuers: []string{"https://a:b@login.example.com"}, Resource: "https://tools.example.com"},
-		"bad grant":              {Issuers: []string{"https://login.example.com"}, Resource: "https://tools.example.com", Grants: []string{"x"}},
+		"nothing":     {},
+		"no issuer":   {Resource: "https://tools.example.com"},
+		"no resource": {Issuers: []string{"https://login.example.com"}},
+		"resource without TLS": {
+			Issuers:  []string{"https://login.example.com"},
+			Resource: "http://tools.example.com",
+		},
+		"resource with a query": {
+			Issuers:  []string{"https://login.example.com"},
+			Resource: "https://tools.example.com/?a",
+		},
+		"issuer with a password": {
+			Issuers:  []string{"https://a:b@login.example.com"},
+			Resource: "https://tools.example.com",
+		},
+		"bad grant": {
+			Issuers:  []string{"https://login.example.com"},
+			Resource: "https://tools.example.com", Grants: []string{"x"},
+		},
 	} {
 		if _, err := NewOAuth(o); tool.CodeOf(err) != tool.Invalid || err == nil {
 			t.Errorf("%s: %v", name, err)
@@ -509,7 +614,8 @@ func TestNewOAuth(t *testing.T) {
 	}
 }
 
-// FuzzClaims holds that whatever a token says is read without a panic, and that nothing is made of what is not of its type.
+// FuzzClaims holds that whatever a token says is read without a panic, and that nothing is made of what is not of its
+// type.
 func FuzzClaims(f *testing.F) {
 	f.Add([]byte(`{"iss":"a","aud":["b"],"exp":1767225600,"scope":"x y","scp":["z"]}`))
 	f.Add([]byte(`{"exp":1e300,"aud":{}}`))
@@ -527,13 +633,22 @@ func FuzzClaims(f *testing.F) {
 // FuzzToken holds that nobody gets in without a signature.
 func FuzzToken(f *testing.F) {
 	f.Add("a.b.c", "/mcp")
-	f.Add(raw(`{"alg":"none"}`, map[string]any{"iss": "https://login.example.com", "exp": 4e9, "aud": "https://tools.example.com"}, ""), "/mcp")
-	v, err := NewOAuth(OAuthOptions{Issuers: []string{"https://login.example.com"}, Resource: "https://tools.example.com"})
+	f.Add(raw(`{"alg":"none"}`, map[string]any{
+		"iss": "https://login.example.com", "exp": 4e9,
+		"aud": "https://tools.example.com",
+	}, ""), "/mcp")
+	v, err := NewOAuth(OAuthOptions{
+		Issuers:  []string{"https://login.example.com"},
+		Resource: "https://tools.example.com",
+	})
 	if err != nil {
 		f.Fatal(err)
 	}
 	for _, one := range v.issuers {
-		one.found, one.keys, one.read, one.tried = &metadata{}, []jose.JSONWebKey{{Key: testKeys()["ec"].Public(), KeyID: "ec"}}, time.Now(), time.Now()
+		one.found, one.keys, one.read, one.tried = &metadata{}, []jose.JSONWebKey{{
+			Key:   testKeys()["ec"].Public(),
+			KeyID: "ec",
+		}}, time.Now(), time.Now()
 	}
 	f.Fuzz(func(t *testing.T, token, path string) {
 		if _, err := v.verify(context.Background(), token, path); err == nil {

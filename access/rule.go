@@ -19,7 +19,10 @@ const ruleHint = "write scope:NAME or claim:NAME:VALUE, and then all, read-only 
 // parseRule reads one line: a condition, and what it gives.
 func parseRule(text string) (rule, error) {
 	bad := func(why string) (rule, error) {
-		return rule{}, &tool.Error{Code: tool.Invalid, Op: "read grants", Msg: fmt.Sprintf("%q %s", text, why), Hint: ruleHint}
+		return rule{}, &tool.Error{
+			Code: tool.Invalid, Op: "read grants", Msg: fmt.Sprintf("%q %s", text, why),
+			Hint: ruleHint,
+		}
 	}
 	words := strings.Fields(text)
 	if len(words) < 2 {

@@ -46,14 +46,18 @@ func (t Token) principal() tool.Principal {
 	return tool.Principal{Name: "token " + t.Name, Key: "token:" + hex.EncodeToString(sum[:16])}
 }
 
-// ParseExpiry reads the end of a token: a time of RFC 3339, or a date, through which it lasts. The error is of code Invalid.
+// ParseExpiry reads the end of a token: a time of RFC 3339, or a date, through which it lasts. The error is of code
+// Invalid.
 func ParseExpiry(text string) (time.Time, error) {
 	if day, err := time.Parse(time.DateOnly, text); err == nil {
 		return day.AddDate(0, 0, 1), nil
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return time.Time{}, &tool.Error{Code: tool.Invalid, Op: "read expiry", Msg: "expires is neither a date nor a time", Hint: "write 2027-01-31 or 2027-01-31T12:00:00Z"}
+		return time.Time{}, &tool.Error{
+			Code: tool.Invalid, Op: "read expiry",
+			Msg: "expires is neither a date nor a time", Hint: "write 2027-01-31 or 2027-01-31T12:00:00Z",
+		}
 	}
 	return at.UTC(), nil
 }

@@ -21,7 +21,10 @@ func replaceFile(path string, data []byte) error {
 }
 
 func unwritable(path string, err error) error {
-	return &tool.Error{Code: tool.Internal, Op: "write tokens", Msg: path + " cannot be written", Hint: "see who may write there, and whether the disk is full", Err: err}
+	return &tool.Error{
+		Code: tool.Internal, Op: "write tokens", Msg: path + " cannot be written",
+		Hint: "see who may write there, and whether the disk is full", Err: err,
+	}
 }
 
 // How long an editor of the file waits for another, and from when on it takes the other for dead.
@@ -51,7 +54,11 @@ func lockFile(path string) (unlock func(), err error) {
 			continue
 		}
 		if time.Now().After(until) {
-			return nil, &tool.Error{Code: tool.Unavailable, Op: "write tokens", Msg: fmt.Sprintf("another process is changing %s", path), Hint: "try again; if nobody does, remove " + lock}
+			return nil, &tool.Error{
+				Code: tool.Unavailable, Op: "write tokens",
+				Msg: fmt.Sprintf("another process is changing %s", path), Hint: "try again; if nobody does, remove " +
+					lock,
+			}
 		}
 	}
 }

@@ -10,10 +10,14 @@ import (
 
 func BenchmarkCall(b *testing.B) {
 	args := json.RawMessage(`{"owner":"acme","repo":"site","title":"The page does not load","labels":["bug","web"],"number":17}`)
-	c := tool.Call{ID: "github/create_issue", Arguments: args, Who: tool.Asker{Client: "editor", Version: "1.2.3", Via: tool.ViaHTTP, Session: "0123456789abcdef"}}
+	c := tool.Call{ID: "github/create_issue", Arguments: args, Who: tool.Asker{
+		Client: "editor", Version: "1.2.3",
+		Via: tool.ViaHTTP, Session: "0123456789abcdef",
+	}}
 	for name, o := range map[string]Options{
-		"written": {Sync: Never}, "synced soon": {Sync: Soon}, "synced each": {Sync: Each}, "with arguments": {Sync: Soon, Arguments: true},
-		"required": {Sync: Soon, Required: true},
+		"written": {Sync: Never}, "synced soon": {Sync: Soon}, "synced each": {Sync: Each},
+		"with arguments": {Sync: Soon, Arguments: true},
+		"required":       {Sync: Soon, Required: true},
 	} {
 		b.Run(name, func(b *testing.B) {
 			o.Dir = b.TempDir()

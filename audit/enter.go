@@ -20,8 +20,8 @@ const (
 	mostWait  = 2 * time.Millisecond
 )
 
-// enter locks the directory, and sees that the file to write to is open and ends with the record that the head names. The
-// caller holds mu, and unlocks l.head if there is no error.
+// enter locks the directory, and sees that the file to write to is open and ends with the record that the head names.
+// The caller holds mu, and unlocks l.head if there is no error.
 func (l *Log) enter() (h head, err error) {
 	if err := l.lock(); err != nil {
 		return head{}, err
@@ -79,7 +79,10 @@ func (l *Log) lock() error {
 			continue
 		}
 		if time.Now().After(deadline) {
-			return &tool.Error{Code: tool.Timeout, Op: "audit", Msg: "gave up waiting for the audit log in " + l.o.Dir, Hint: "end the process that keeps " + l.path(headName) + " locked"}
+			return &tool.Error{
+				Code: tool.Timeout, Op: "audit", Msg: "gave up waiting for the audit log in " + l.o.Dir,
+				Hint: "end the process that keeps " + l.path(headName) + " locked",
+			}
 		}
 		time.Sleep(wait/2 + rand.N(wait))
 	}
@@ -118,7 +121,8 @@ func (l *Log) still(open fs.FileInfo, name string) (int64, bool) {
 	return there.Size(), true
 }
 
-// open opens the file of that number to append to, unless it is open, and returns how long it is. The caller has the lock.
+// open opens the file of that number to append to, unless it is open, and returns how long it is. The caller has the
+// lock.
 func (l *Log) open(number int) (int64, error) {
 	if l.file != nil && l.number == number {
 		if size, ok := l.still(l.fileInfo, fileName(number)); ok {

@@ -27,7 +27,8 @@ func Example() {
 	log := audit.New(audit.Options{Dir: dir})
 	caller := log.Caller(echo{})
 	_, err = caller.Call(context.Background(), tool.Call{
-		ID: "files/remove", Arguments: json.RawMessage(`{"path":"/tmp/x"}`), Who: tool.Asker{Client: "editor", Via: tool.ViaStdio},
+		ID: "files/remove", Arguments: json.RawMessage(`{"path":"/tmp/x"}`),
+		Who: tool.Asker{Client: "editor", Via: tool.ViaStdio},
 	})
 	fmt.Println(err, log.Close())
 

@@ -13,8 +13,8 @@ import (
 
 var errInjected = errors.New("injected fault")
 
-// TestNthOperationFails fails operation 0, 1, 2 ... of a run of calls with rotation, wholly and half way, until a run meets
-// no fault: every call is answered, what could not be recorded is counted, and the chain holds wherever it was.
+// TestNthOperationFails fails operation 0, 1, 2 ... of a run of calls with rotation, wholly and half way, until a run
+// meets no fault: every call is answered, what could not be recorded is counted, and the chain holds wherever it was.
 func TestNthOperationFails(t *testing.T) {
 	const calls = 7
 	for _, half := range []bool{false, true} {
@@ -33,7 +33,8 @@ func TestNthOperationFails(t *testing.T) {
 			}
 			lost := 0
 			for i := range calls {
-				if _, err := l.Caller(answering{}).Call(context.Background(), tool.Call{ID: "s/t", Arguments: json.RawMessage(`{"i":1}`)}); err != nil {
+				if _, err := l.Caller(answering{}).Call(context.Background(),
+					tool.Call{ID: "s/t", Arguments: json.RawMessage(`{"i":1}`)}); err != nil {
 					t.Fatalf("operation %d (%s): call %d: %v", n, op, i, err)
 				}
 				if l.Err() != nil {
@@ -54,7 +55,8 @@ func TestNthOperationFails(t *testing.T) {
 			// Two of the files are kept, so of older records only the numbers are known.
 			kinds := strings.Count(strings.Join(report.Notes, "\n"), "\n")
 			if said != lost && report.First == 1 || lost > 1 || seen == 0 {
-				t.Fatalf("operation %d (%s): %d calls were not recorded, the log says %d; %d records, %d notes", n, op, lost, said, seen, kinds)
+				t.Fatalf("operation %d (%s): %d calls were not recorded, the log says %d; %d records, %d notes", n, op,
+					lost, said, seen, kinds)
 			}
 			if op == "" {
 				if n < 60 {
@@ -66,8 +68,8 @@ func TestNthOperationFails(t *testing.T) {
 	}
 }
 
-// TestDyingAtEveryOperation stops all work at operation 0, 1, 2 ..., as a process that is killed does, with the write at
-// hand done by half; another Log then goes on.
+// TestDyingAtEveryOperation stops all work at operation 0, 1, 2 ..., as a process that is killed does, with the write
+// at hand done by half; another Log then goes on.
 func TestDyingAtEveryOperation(t *testing.T) {
 	for n := 0; ; n++ {
 		dir := t.TempDir()
@@ -97,7 +99,8 @@ func TestDyingAtEveryOperation(t *testing.T) {
 		fill(t, closing(t, New(Options{Dir: dir, MaxSize: 1200, MaxFiles: 2})), 2)
 		report := verified(t, dir)
 		if report.Head.Seq < acknowledged+2 || report.Head.Seq > acknowledged+4 {
-			t.Fatalf("operation %d: %d records were acknowledged and two more written, and the chain ends at %d", n, acknowledged, report.Head.Seq)
+			t.Fatalf("operation %d: %d records were acknowledged and two more written, and the chain ends at %d", n,
+				acknowledged, report.Head.Seq)
 		}
 		if !died {
 			break

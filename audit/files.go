@@ -59,8 +59,8 @@ type line struct {
 // whole reports whether the line has its end.
 func (l line) whole() bool { return bytes.HasSuffix(l.text, []byte("\n")) }
 
-// eachLine calls do with the lines of a file from an offset on, up to an offset; less than zero means all there are. The
-// text is good until do returns. It returns the offset after the last line.
+// eachLine calls do with the lines of a file from an offset on, up to an offset; less than zero means all there are.
+// The text is good until do returns. It returns the offset after the last line.
 func eachLine(path string, from, to int64, do func(line) error) (int64, error) {
 	f, err := os.Open(path)
 	if err != nil {

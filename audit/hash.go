@@ -17,14 +17,14 @@ import (
 	"tooldex/tool"
 )
 
-// saltName is the file with the key of the hashes of arguments. Arguments are often few and short: without a key, whoever
-// reads the log could try out what they were.
+// saltName is the file with the key of the hashes of arguments. Arguments are often few and short: without a key,
+// whoever reads the log could try out what they were.
 const saltName = "salt"
 
 const saltSize = 32
 
-// Fingerprint returns the keyed hash under which arguments stand in this log: equal for equal arguments, whatever the order
-// of their members and the space between them. It is "" if the key cannot be read.
+// Fingerprint returns the keyed hash under which arguments stand in this log: equal for equal arguments, whatever the
+// order of their members and the space between them. It is "" if the key cannot be read.
 func (l *Log) Fingerprint(args json.RawMessage) string {
 	return l.keyed("arguments", canonical(args))
 }
@@ -90,8 +90,8 @@ func (l *Log) key() ([]byte, error) {
 	return salt, nil
 }
 
-// canonical writes JSON in the one form that equal values share: members in order, no space, numbers as they were written.
-// What is no JSON stays as it is.
+// canonical writes JSON in the one form that equal values share: members in order, no space, numbers as they were
+// written. What is no JSON stays as it is.
 func canonical(raw json.RawMessage) []byte {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return []byte("{}")

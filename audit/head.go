@@ -19,8 +19,8 @@ const headName = "head"
 // headSize is its size: no more than a disk writes at once.
 const headSize = 512
 
-// Anchor is a place in a chain: the record of that number has that hash. Noted elsewhere, it shows later whether the chain
-// is still the same up to there. The zero Anchor is before the first record.
+// Anchor is a place in a chain: the record of that number has that hash. Noted elsewhere, it shows later whether the
+// chain is still the same up to there. The zero Anchor is before the first record.
 type Anchor struct {
 	Seq  uint64 `json:"seq"`
 	Hash string `json:"hash"`
@@ -34,7 +34,10 @@ func ParseAnchor(s string) (Anchor, error) {
 	number, hash, _ := strings.Cut(s, ":")
 	seq, err := strconv.ParseUint(number, 10, 64)
 	if err != nil || len(hash) != len(zeroHash) || strings.Trim(hash, "0123456789abcdef") != "" {
-		return Anchor{}, &tool.Error{Code: tool.Invalid, Op: "audit", Msg: fmt.Sprintf("%q is not an anchor", s), Hint: "give NUMBER:HASH, as tooldex audit verify prints it"}
+		return Anchor{}, &tool.Error{
+			Code: tool.Invalid, Op: "audit", Msg: fmt.Sprintf("%q is not an anchor", s),
+			Hint: "give NUMBER:HASH, as tooldex audit verify prints it",
+		}
 	}
 	return Anchor{seq, hash}, nil
 }

@@ -35,8 +35,8 @@ type Options struct {
 	Required  bool
 	Arguments bool // keep the arguments of calls, up to 16 KiB
 	Sync      Sync // "" means Soon
-	// The files: one is full when it has MaxSize bytes (zero means 10 MB) or is older than MaxAge (zero means thirty days), and
-	// MaxFiles of them are kept, the one that is written to included (zero means five).
+	// The files: one is full when it has MaxSize bytes (zero means 10 MB) or is older than MaxAge (zero means thirty
+	// days), and MaxFiles of them are kept, the one that is written to included (zero means five).
 	MaxSize  int64
 	MaxAge   time.Duration
 	MaxFiles int
@@ -62,13 +62,13 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Log writes records. It is safe for concurrent use by goroutines and, through Logs of the same directory, by processes.
-// A nil Log records nothing.
+// Log writes records. It is safe for concurrent use by goroutines and, through Logs of the same directory, by
+// processes. A nil Log records nothing.
 type Log struct {
 	o    Options
 	defs definitions
-	// fault, set by tests only, is asked before each operation on files. It returns how much of what is to be written is
-	// written, and the error.
+	// fault, set by tests only, is asked before each operation on files. It returns how much of what is to be written
+	// is written, and the error.
 	fault func(op string, b []byte) ([]byte, error)
 
 	mu     sync.Mutex // guards what follows; held while the directory is locked

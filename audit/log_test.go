@@ -25,7 +25,10 @@ func TestWhatIsRecorded(t *testing.T) {
 	sum := remove.Hash()
 	definition := hex.EncodeToString(sum[:])
 	who := tool.Asker{Session: "secret-session", Client: "editor", Version: "2.1", Profile: "work", Via: tool.ViaHTTP}
-	wanted := Who{Principal: "token ci", Profile: "work", Client: "editor", Version: "2.1", Via: tool.ViaHTTP, Process: os.Getpid()}
+	wanted := Who{
+		Principal: "token ci", Profile: "work", Client: "editor", Version: "2.1", Via: tool.ViaHTTP,
+		Process: os.Getpid(),
+	}
 	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()
 	for name, c := range map[string]struct {
@@ -33,19 +36,38 @@ func TestWhatIsRecorded(t *testing.T) {
 		next tool.Caller
 		want Record
 	}{
-		"answered":         {next: answering{}, want: Record{Outcome: OK}},
-		"the tool failed":  {next: answering{isError: true}, want: Record{Outcome: Failed}},
-		"denied":           {next: answering{err: &tool.Error{Code: tool.Denied}}, want: Record{Outcome: Denied, Code: "denied"}},
-		"not for who asks": {next: answering{err: &tool.Error{Code: tool.NotFound}}, want: Record{Outcome: Hidden, Code: "not_found"}},
-		"too slow":         {next: answering{err: &tool.Error{Code: tool.Timeout}}, want: Record{Outcome: TimedOut, Code: "timeout"}},
-		"the time was up":  {next: answering{err: context.DeadlineExceeded}, want: Record{Outcome: TimedOut, Code: "internal"}},
-		"server is down":   {next: answering{err: &tool.Error{Code: tool.Unavailable}}, want: Record{Outcome: Error, Code: "unavailable"}},
-		"a plain error":    {next: answering{err: errors.New("x")}, want: Record{Outcome: Error, Code: "internal"}},
-		"declined": {
-			next: answering{err: &tool.Error{Code: tool.Denied, Err: tool.Declined}}, want: Record{Outcome: Unconfirmed, Code: "denied", Reason: "declined"},
+		"answered":        {next: answering{}, want: Record{Outcome: OK}},
+		"the tool failed": {next: answering{isError: true}, want: Record{Outcome: Failed}},
+		"denied": {
+			next: answering{err: &tool.Error{Code: tool.Denied}},
+			want: Record{Outcome: Denied, Code: "denied"},
 		},
-		"the client went": {ctx: cancelled, next: answering{err: &tool.Error{Code: tool.Timeout}}, want: Record{Outcome: Cancelled, Code: "timeout"}},
-		"confirmed":       {next: confirming{}, want: Record{Outcome: OK, Confirmed: "by the user"}},
+		"not for who asks": {
+			next: answering{err: &tool.Error{Code: tool.NotFound}},
+			want: Record{Outcome: Hidden, Code: "not_found"},
+		},
+		"too slow": {
+			next: answering{err: &tool.Error{Code: tool.Timeout}},
+			want: Record{Outcome: TimedOut, Code: "timeout"},
+		},
+		"the time was up": {
+			next: answering{err: context.DeadlineExceeded},
+			want: Record{Outcome: TimedOut, Code: "internal"},
+		},
+		"server is down": {
+			next: answering{err: &tool.Error{Code: tool.Unavailable}},
+			want: Record{Outcome: Error, Code: "unavailable"},
+		},
+		"a plain error": {next: answering{err: errors.New("x")}, want: Record{Outcome: Error, Code: "internal"}},
+		"declined": {
+			next: answering{err: &tool.Error{Code: tool.Denied, Err: tool.Declined}},
+			want: Record{Outcome: Unconfirmed, Code: "denied", Reason: "declined"},
+		},
+		"the client went": {
+			ctx: cancelled, next: answering{err: &tool.Error{Code: tool.Timeout}},
+			want: Record{Outcome: Cancelled, Code: "timeout"},
+		},
+		"confirmed": {next: confirming{}, want: Record{Outcome: OK, Confirmed: "by the user"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := closing(t, New(Options{Dir: filepath.Join(t.TempDir(), "audit"), Catalog: some{remove}}))
@@ -53,14 +75,19 @@ func TestWhatIsRecorded(t *testing.T) {
 				c.ctx = context.Background()
 			}
 			ctx := tool.WithPrincipal(c.ctx, tool.Principal{Name: "token ci", Key: "k"})
-			_, _ = l.Caller(c.next).Call(ctx, tool.Call{ID: "files/remove", Arguments: json.RawMessage(`{"path": "/tmp/x"}`), Who: who})
+			_, _ = l.Caller(c.next).Call(ctx, tool.Call{
+				ID:        "files/remove",
+				Arguments: json.RawMessage(`{"path": "/tmp/x"}`), Who: who,
+			})
 			got := records(t, l.o.Dir)
 			if len(got) != 1 {
 				t.Fatalf("%d records, want 1", len(got))
 			}
-			c.want.Seq, c.want.Kind, c.want.Who, c.want.Tool, c.want.Definition, c.want.Prev = 1, Call, wanted, "files/remove", definition, zeroHash
+			c.want.Seq, c.want.Kind, c.want.Who, c.want.Tool, c.want.Definition, c.want.Prev = 1, Call, wanted,
+				"files/remove", definition, zeroHash
 			c.want.Arguments = l.Fingerprint(json.RawMessage(`{"path":"/tmp/x"}`))
-			if d := cmp.Diff(c.want, got[0], cmpopts.IgnoreFields(Record{}, "Time", "Millis", "Hash", "Who.Session")); d != "" {
+			if d := cmp.Diff(c.want, got[0], cmpopts.IgnoreFields(Record{}, "Time", "Millis", "Hash",
+				"Who.Session")); d != "" {
 				t.Error(d)
 			}
 			if s := got[0].Who.Session; len(s) != 16 || strings.Contains(s, "secret") {
@@ -86,8 +113,10 @@ func TestRefusedBeforeTheCaller(t *testing.T) {
 	ctx := context.Background()
 	missing := &tool.Error{Code: tool.NotFound}
 	l.Refused(ctx, "remove", tool.Call{}, missing)
-	l.Refused(ctx, "nothing_like_it"+strings.Repeat("é", 1000), tool.Call{}, missing) // whose 200th byte is within a letter
-	l.Refused(ctx, "remove", tool.Call{ID: "files/remove", Arguments: json.RawMessage(`{"a":`)}, &tool.Error{Code: tool.Invalid})
+	// whose 200th byte is within a letter
+	l.Refused(ctx, "nothing_like_it"+strings.Repeat("é", 1000), tool.Call{}, missing)
+	l.Refused(ctx, "remove", tool.Call{ID: "files/remove", Arguments: json.RawMessage(`{"a":`)},
+		&tool.Error{Code: tool.Invalid})
 	l.Changed(ctx, tool.Asker{Via: tool.ViaAPI}, "putOverlay", "files/remove", nil)
 	l.Changed(ctx, tool.Asker{Via: tool.ViaAPI}, "putOverlay", "files/remove", &tool.Error{Code: tool.Denied})
 	got := records(t, l.o.Dir)
@@ -119,7 +148,10 @@ func TestArgumentsStayOut(t *testing.T) {
 	args := json.RawMessage(`{"password":"` + secret + `"}`)
 	for _, keep := range []bool{false, true} {
 		l := closing(t, New(Options{Dir: t.TempDir(), Arguments: keep}))
-		if _, err := l.Caller(answering{}).Call(context.Background(), tool.Call{ID: "s/t", Arguments: args}); err != nil {
+		if _, err := l.Caller(answering{}).Call(context.Background(), tool.Call{
+			ID:        "s/t",
+			Arguments: args,
+		}); err != nil {
 			t.Fatal(err)
 		}
 		entries, err := os.ReadDir(l.o.Dir)
@@ -159,14 +191,18 @@ func TestFingerprint(t *testing.T) {
 	dir := t.TempDir()
 	l, other := closing(t, New(Options{Dir: dir})), closing(t, New(Options{Dir: t.TempDir()}))
 	same := []string{`{"a":1,"b":{"c":[1,2],"d":"é"}}`, ` { "b" : {"d":"\u00e9", "c":[1, 2]}, "a" : 1 } `}
-	if a, b := l.Fingerprint(json.RawMessage(same[0])), l.Fingerprint(json.RawMessage(same[1])); a != b || len(a) != 64 {
+	if a, b := l.Fingerprint(json.RawMessage(same[0])), l.Fingerprint(json.RawMessage(same[1])); a != b ||
+		len(a) != 64 {
 		t.Errorf("equal arguments have %s and %s", a, b)
 	}
 	if l.Fingerprint(nil) != l.Fingerprint(json.RawMessage("{}")) {
 		t.Error("no arguments are not {}")
 	}
 	seen := map[string]string{}
-	for _, s := range []string{`{"a":1}`, `{"a":"1"}`, `{"a":1.0}`, `{"a":10000000000000000000001}`, `{"a":10000000000000000000000}`, `{`, `{}{}`} {
+	for _, s := range []string{
+		`{"a":1}`, `{"a":"1"}`, `{"a":1.0}`, `{"a":10000000000000000000001}`,
+		`{"a":10000000000000000000000}`, `{`, `{}{}`,
+	} {
 		h := l.Fingerprint(json.RawMessage(s))
 		if was, ok := seen[h]; ok {
 			t.Errorf("%s and %s are the same", was, s)
@@ -250,7 +286,10 @@ func TestTornLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	headBefore := head{Anchor: Anchor{3, records(t, dir)[2].Hash}, Base: Anchor{Hash: zeroHash}, File: 1, Size: int64(len(whole)), Begun: time.Now()}
+	headBefore := head{
+		Anchor: Anchor{3, records(t, dir)[2].Hash}, Base: Anchor{Hash: zeroHash}, File: 1,
+		Size: int64(len(whole)), Begun: time.Now(),
+	}
 	for n := len(whole); n < len(last); n += 7 { // as a process leaves it that dies while it writes
 		torn := t.TempDir()
 		k := closing(t, New(Options{Dir: torn}))
@@ -296,7 +335,8 @@ func put(t *testing.T, path string, b []byte) {
 func TestNoRoom(t *testing.T) {
 	for _, required := range []bool{false, true} {
 		var said bytes.Buffer
-		l := closing(t, New(Options{Dir: t.TempDir(), Required: required, Logger: slog.New(slog.NewTextHandler(&said, nil))}))
+		l := closing(t, New(Options{Dir: t.TempDir(), Required: required, Logger: slog.New(slog.NewTextHandler(&said,
+			nil))}))
 		fill(t, l, 1)
 		full := true
 		l.fault = func(op string, b []byte) ([]byte, error) {
@@ -311,7 +351,8 @@ func TestNoRoom(t *testing.T) {
 		for range 3 {
 			_, err = l.Caller(counting).Call(context.Background(), tool.Call{ID: "s/t"})
 		}
-		if required && (called != 0 || tool.CodeOf(err) != tool.Unavailable || !strings.Contains(err.Error(), "not made")) {
+		if required && (called != 0 || tool.CodeOf(err) != tool.Unavailable ||
+			!strings.Contains(err.Error(), "not made")) {
 			t.Errorf("required: %d calls, %v", called, err)
 		}
 		if !required && (called != 3 || err != nil) {
@@ -326,7 +367,8 @@ func TestNoRoom(t *testing.T) {
 			t.Errorf("it works again: %v\n%s", l.Err(), &said)
 		}
 		notes := strings.Join(verified(t, l.o.Dir).Notes, "\n")
-		if !strings.Contains(notes, "not written whole") || strings.Contains(notes, "3 records could not be written") == required {
+		if !strings.Contains(notes, "not written whole") || strings.Contains(notes,
+			"3 records could not be written") == required {
 			t.Errorf("notes: %s", notes)
 		}
 	}
@@ -342,11 +384,13 @@ func (c calling) Call(context.Context, tool.Call) (*tool.CallResult, error) {
 func TestRequiredRecordsTheBeginning(t *testing.T) {
 	l := closing(t, New(Options{Dir: t.TempDir(), Required: true}))
 	seen := 0
-	if _, err := l.Caller(calling(func() { seen = len(records(t, l.o.Dir)) })).Call(context.Background(), tool.Call{ID: "s/t"}); err != nil {
+	if _, err := l.Caller(calling(func() { seen = len(records(t, l.o.Dir)) })).Call(context.Background(),
+		tool.Call{ID: "s/t"}); err != nil {
 		t.Fatal(err)
 	}
 	got := records(t, l.o.Dir)
-	if seen != 1 || len(got) != 2 || got[0].Kind != Begin || got[1].Kind != Call || got[1].Of != 1 || got[0].Outcome != "" {
+	if seen != 1 || len(got) != 2 || got[0].Kind != Begin || got[1].Kind != Call || got[1].Of != 1 ||
+		got[0].Outcome != "" {
 		t.Errorf("%d records during the call, and then %+v", seen, got)
 	}
 }
@@ -354,7 +398,8 @@ func TestRequiredRecordsTheBeginning(t *testing.T) {
 func TestNilLogAndClosedLog(t *testing.T) {
 	var none *Log
 	next := answering{}
-	if none.Caller(next) != tool.Caller(next) || none.Err() != nil || none.Close() != nil || none.Served(context.Background(), Start, "", "") != nil {
+	if none.Caller(next) != tool.Caller(next) || none.Err() != nil || none.Close() != nil ||
+		none.Served(context.Background(), Start, "", "") != nil {
 		t.Error("a nil Log does something")
 	}
 	none.Refused(context.Background(), "x", tool.Call{}, nil)

@@ -11,8 +11,8 @@ import (
 	"tooldex/tool"
 )
 
-// writerVariable makes the test binary a process that writes records: "DIR NUMBER" of them, printing the number of each that
-// was acknowledged.
+// writerVariable makes the test binary a process that writes records: "DIR NUMBER" of them, printing the number of each
+// that was acknowledged.
 const writerVariable = "TOOLDEX_AUDIT_TEST_WRITER"
 
 func TestMain(m *testing.M) {
@@ -30,7 +30,10 @@ func writer(dir, name, count string) int {
 	l := New(Options{Dir: dir, MaxSize: 400_000, MaxFiles: 1000})
 	call := l.Caller(answering{})
 	for i := range n {
-		c := tool.Call{ID: "s/" + tool.ID(name), Arguments: json.RawMessage(fmt.Sprintf(`{"i":%d}`, i)), Who: tool.Asker{Client: name, Via: tool.ViaStdio}}
+		c := tool.Call{
+			ID: "s/" + tool.ID(name), Arguments: json.RawMessage(fmt.Sprintf(`{"i":%d}`, i)),
+			Who: tool.Asker{Client: name, Via: tool.ViaStdio},
+		}
 		if _, err := call.Call(context.Background(), c); err != nil || l.Err() != nil {
 			fmt.Fprintln(os.Stderr, err, l.Err())
 			return 1

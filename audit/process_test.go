@@ -33,7 +33,8 @@ func TestManyProcesses(t *testing.T) {
 	var all sync.WaitGroup
 	for _, name := range names {
 		all.Go(func() {
-			if out, err := writerCommand(t, dir, name, each).Output(); err != nil || strings.Count(string(out), "\n") != each {
+			if out, err := writerCommand(t, dir, name, each).Output(); err != nil ||
+				strings.Count(string(out), "\n") != each {
 				t.Errorf("%s: %v", name, err)
 			}
 		})

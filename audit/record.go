@@ -63,27 +63,28 @@ type Who struct {
 
 // Record is one line of the log. What does not apply to its kind is left out.
 type Record struct {
-	Seq        uint64          `json:"seq"`  // 1 for the first, then one more each, over all files and processes
-	Time       time.Time       `json:"time"` // UTC; clocks may be set back, Seq is not
-	Kind       Kind            `json:"kind"`
-	Who        Who             `json:"who,omitzero"`
-	Tool       tool.ID         `json:"tool,omitempty"`
-	Name       string          `json:"name,omitempty"`       // what was asked for, where that is no tool
-	Definition string          `json:"definition,omitempty"` // tool.Hash of the tool as it was then
-	Arguments  string          `json:"arguments,omitempty"`  // the keyed hash of the arguments
-	Given      json.RawMessage `json:"given,omitempty"`      // the arguments themselves, with Options.Arguments; a string if they were long
-	Outcome    Outcome         `json:"outcome,omitempty"`
-	Code       string          `json:"code,omitempty"`      // of the error, as tool.Code has it
-	Reason     string          `json:"reason,omitempty"`    // why it was not confirmed, as tool.Unconfirmed has it
-	Confirmed  string          `json:"confirmed,omitempty"` // how it was confirmed
-	Millis     float64         `json:"ms,omitempty"`        // how long it took
-	Of         uint64          `json:"of,omitempty"`        // the record of its beginning
-	Action     string          `json:"action,omitempty"`    // of a change: what was done
-	Subject    string          `json:"subject,omitempty"`   // and to what
-	Lost       int             `json:"lost,omitempty"`
-	Torn       *Scrap          `json:"torn,omitempty"`
-	Prev       string          `json:"prev"` // the hash of the record before; zeros for the first
-	Hash       string          `json:"-"`    // of this one; it ends the line
+	Seq        uint64    `json:"seq"`  // 1 for the first, then one more each, over all files and processes
+	Time       time.Time `json:"time"` // UTC; clocks may be set back, Seq is not
+	Kind       Kind      `json:"kind"`
+	Who        Who       `json:"who,omitzero"`
+	Tool       tool.ID   `json:"tool,omitempty"`
+	Name       string    `json:"name,omitempty"`       // what was asked for, where that is no tool
+	Definition string    `json:"definition,omitempty"` // tool.Hash of the tool as it was then
+	Arguments  string    `json:"arguments,omitempty"`  // the keyed hash of the arguments
+	// the arguments themselves, with Options.Arguments; a string if they were long
+	Given     json.RawMessage `json:"given,omitempty"`
+	Outcome   Outcome         `json:"outcome,omitempty"`
+	Code      string          `json:"code,omitempty"`      // of the error, as tool.Code has it
+	Reason    string          `json:"reason,omitempty"`    // why it was not confirmed, as tool.Unconfirmed has it
+	Confirmed string          `json:"confirmed,omitempty"` // how it was confirmed
+	Millis    float64         `json:"ms,omitempty"`        // how long it took
+	Of        uint64          `json:"of,omitempty"`        // the record of its beginning
+	Action    string          `json:"action,omitempty"`    // of a change: what was done
+	Subject   string          `json:"subject,omitempty"`   // and to what
+	Lost      int             `json:"lost,omitempty"`
+	Torn      *Scrap          `json:"torn,omitempty"`
+	Prev      string          `json:"prev"` // the hash of the record before; zeros for the first
+	Hash      string          `json:"-"`    // of this one; it ends the line
 }
 
 // Scrap names bytes of a file that are no record.
@@ -123,7 +124,8 @@ func hashOf(b []byte) string {
 
 var errNoRecord = errors.New("not a record as it was written")
 
-// Decode reads a line, without or with its line feed. The error says that it is no record, or not one as it was written.
+// Decode reads a line, without or with its line feed. The error says that it is no record, or not one as it was
+// written.
 func Decode(line []byte) (Record, error) {
 	line = bytes.TrimSuffix(line, []byte("\n"))
 	var r Record

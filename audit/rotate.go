@@ -4,10 +4,11 @@ import (
 	"os"
 )
 
-// rotate begins the next file, with which the chain goes on, and removes those that are too many. The caller has the lock.
+// rotate begins the next file, with which the chain goes on, and removes those that are too many. The caller has the
+// lock.
 //
-// The new file is there before the head names it, and the head names what is removed before it is gone: wherever a process
-// dies, the next one finds a chain that goes on.
+// The new file is there before the head names it, and the head names what is removed before it is gone: wherever a
+// process dies, the next one finds a chain that goes on.
 func (l *Log) rotate(h *head) error {
 	if err := l.step("list"); err != nil {
 		return err
@@ -37,8 +38,8 @@ func (l *Log) rotate(h *head) error {
 	return nil
 }
 
-// moveHead stores a head that names another file than before, or another base. Unlike one that only counts on, it cannot be
-// found out from what stands behind the one before, and so must be on the disk.
+// moveHead stores a head that names another file than before, or another base. Unlike one that only counts on, it
+// cannot be found out from what stands behind the one before, and so must be on the disk.
 func (l *Log) moveHead(h head) error {
 	if err := l.setHead(h); err != nil || l.o.Sync == Never {
 		return err

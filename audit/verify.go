@@ -55,9 +55,9 @@ type Report struct {
 // OK reports whether the chain holds.
 func (r *Report) OK() bool { return len(r.Breaks) == 0 }
 
-// Verify reads all records of a directory, and tells whether they are a whole chain that goes through the anchors. Others
-// may write to the directory meanwhile. An error says that the files cannot be read; that they are not as they were written
-// is in the Report. There is nothing wrong with a directory that does not exist.
+// Verify reads all records of a directory, and tells whether they are a whole chain that goes through the anchors.
+// Others may write to the directory meanwhile. An error says that the files cannot be read; that they are not as they
+// were written is in the Report. There is nothing wrong with a directory that does not exist.
 func Verify(ctx context.Context, dir string, anchors ...Anchor) (*Report, error) {
 	const tries = 3 // a file may be removed by rotation between the look at the head and the look into it
 	for try := 1; ; try++ {
@@ -262,7 +262,8 @@ func (v *verifier) isTorn(bad []scrap, t *Scrap) bool {
 	for _, s := range bad {
 		all = append(all, s.text...)
 	}
-	return bad[0].at == t.At && int64(len(all)) >= t.Bytes && hashOf(all[:t.Bytes]) == t.Hash && len(bytes.TrimSpace(all[t.Bytes:])) == 0
+	return bad[0].at == t.At && int64(len(all)) >= t.Bytes && hashOf(all[:t.Bytes]) == t.Hash &&
+		len(bytes.TrimSpace(all[t.Bytes:])) == 0
 }
 
 // misplaced judges a record whose number has passed.
@@ -290,9 +291,11 @@ func (v *verifier) remark(here place, r Record) {
 	case Torn:
 		v.note("%s:%d: a record was not written whole before this one", here.file, here.line)
 	case Cut:
-		v.note("%s:%d: the file was %d bytes shorter than it had been before this record", here.file, here.line, r.Torn.size())
+		v.note("%s:%d: the file was %d bytes shorter than it had been before this record", here.file, here.line,
+			r.Torn.size())
 	case Resume:
-		v.note("%s:%d: how far the chain had come was read from the files, since the head was lost", here.file, here.line)
+		v.note("%s:%d: how far the chain had come was read from the files, since the head was lost", here.file,
+			here.line)
 	}
 }
 
@@ -306,7 +309,8 @@ func (s *Scrap) size() int64 {
 // end judges what is left when all was read.
 func (v *verifier) end() {
 	tip := place{fileName(v.head.File), 0}
-	beyond := len(v.bad) > 0 && v.known && v.bad[0].file == tip.file && v.bad[0].at >= v.head.Size && v.last == v.head.Anchor
+	beyond := len(v.bad) > 0 && v.known && v.bad[0].file == tip.file && v.bad[0].at >= v.head.Size &&
+		v.last == v.head.Anchor
 	switch {
 	case beyond:
 		v.note("%s:%d: a record was not written whole; the next one will say so", v.bad[0].file, v.bad[0].line)

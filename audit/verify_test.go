@@ -52,7 +52,10 @@ func TestTamperingIsNamed(t *testing.T) {
 		do   func(lines) lines
 		want []string // "file:line: fault", in order
 	}{
-		"a byte": {1, func(l lines) lines { l[2] = bytes.Replace(l[2], []byte("s/t"), []byte("s/u"), 1); return l }, []string{"1:3: altered"}},
+		"a byte": {
+			1, func(l lines) lines { l[2] = bytes.Replace(l[2], []byte("s/t"), []byte("s/u"), 1); return l },
+			[]string{"1:3: altered"},
+		},
 		"a record with its own hash": {1, func(l lines) lines {
 			l[2] = forged(t, l[2], func(r *Record) { r.Tool = "s/u" })
 			return l
@@ -61,21 +64,40 @@ func TestTamperingIsNamed(t *testing.T) {
 			l[first-1] = forged(t, l[first-1], func(r *Record) { r.Outcome = Denied })
 			return l
 		}, []string{fmt.Sprintf("1:%d: altered", first)}},
-		"two next to each other":  {1, func(l lines) lines { l[2][5], l[3][5] = 'x', 'x'; return l }, []string{"1:3: altered", "1:4: altered"}},
-		"a line is gone":          {1, func(l lines) lines { return slices.Delete(l, 2, 3) }, []string{"1:3: deleted"}},
-		"the first line is gone":  {1, func(l lines) lines { return l[1:] }, []string{"1:1: deleted"}},
-		"three lines are gone":    {1, func(l lines) lines { return slices.Delete(l, 1, 4) }, []string{"1:2: deleted"}},
-		"all of a file is gone":   {2, func(lines) lines { return nil }, []string{"3:1: deleted"}},
-		"nonsense is put in":      {1, func(l lines) lines { return slices.Insert(l, 2, []byte("{}\n")) }, []string{"1:3: inserted"}},
-		"a line twice":            {1, func(l lines) lines { return slices.Insert(l, 4, bytes.Clone(l[1])) }, []string{"1:5: inserted"}},
-		"a line of another log":   {1, func(l lines) lines { return slices.Insert(l, 4, stranger[1]) }, []string{"1:5: inserted"}},
-		"two lines change places": {1, func(l lines) lines { l[2], l[3] = l[3], l[2]; return l }, []string{"1:3: reordered", "1:4: reordered"}},
+		"two next to each other": {
+			1, func(l lines) lines { l[2][5], l[3][5] = 'x', 'x'; return l },
+			[]string{"1:3: altered", "1:4: altered"},
+		},
+		"a line is gone":         {1, func(l lines) lines { return slices.Delete(l, 2, 3) }, []string{"1:3: deleted"}},
+		"the first line is gone": {1, func(l lines) lines { return l[1:] }, []string{"1:1: deleted"}},
+		"three lines are gone":   {1, func(l lines) lines { return slices.Delete(l, 1, 4) }, []string{"1:2: deleted"}},
+		"all of a file is gone":  {2, func(lines) lines { return nil }, []string{"3:1: deleted"}},
+		"nonsense is put in": {
+			1, func(l lines) lines { return slices.Insert(l, 2, []byte("{}\n")) },
+			[]string{"1:3: inserted"},
+		},
+		"a line twice": {
+			1, func(l lines) lines { return slices.Insert(l, 4, bytes.Clone(l[1])) },
+			[]string{"1:5: inserted"},
+		},
+		"a line of another log": {
+			1, func(l lines) lines { return slices.Insert(l, 4, stranger[1]) },
+			[]string{"1:5: inserted"},
+		},
+		"two lines change places": {
+			1, func(l lines) lines { l[2], l[3] = l[3], l[2]; return l },
+			[]string{"1:3: reordered", "1:4: reordered"},
+		},
 		"a line moves down": {1, func(l lines) lines {
 			moved := l[1]
 			return slices.Insert(slices.Delete(l, 1, 2), 4, moved)
 		}, []string{"1:2: reordered", "1:5: reordered"}},
-		"cut in the middle of a line": {1, func(l lines) lines { l[2] = append(bytes.Clone(l[2][:20]), '\n'); return l }, []string{"1:3: altered"}},
-		"a file ends too early":       {1, func(l lines) lines { return l[:3] }, []string{"2:1: deleted"}},
+		"cut in the middle of a line": {1, func(l lines) lines {
+			l[2] = append(bytes.Clone(l[2][:20]),
+				'\n')
+			return l
+		}, []string{"1:3: altered"}},
+		"a file ends too early": {1, func(l lines) lines { return l[:3] }, []string{"2:1: deleted"}},
 		"the last file ends too early": {clean.Files, func(l lines) lines { return l[:1] }, []string{
 			fmt.Sprintf("%d:0: shortened", clean.Files),
 		}},
@@ -217,11 +239,15 @@ func TestAnchors(t *testing.T) {
 		anchor Anchor
 		want   Fault
 	}{"another chain": {noted, Foreign}, "a longer one": {Anchor{100, noted.Hash}, Shortened}} {
-		if r, err := Verify(context.Background(), again, c.anchor); err != nil || len(r.Breaks) != 1 || r.Breaks[0].Fault != c.want {
+		if r, err := Verify(context.Background(), again, c.anchor); err != nil || len(r.Breaks) != 1 ||
+			r.Breaks[0].Fault != c.want {
 			t.Errorf("%s: %v, %v", name, r.Breaks, err)
 		}
 	}
-	for _, bad := range []string{"", "5", "5:", "x:" + zeroHash, "5:" + strings.ToUpper(noted.Hash) + "g", "-1:" + zeroHash} {
+	for _, bad := range []string{
+		"", "5", "5:", "x:" + zeroHash, "5:" + strings.ToUpper(noted.Hash) + "g",
+		"-1:" + zeroHash,
+	} {
 		if _, err := ParseAnchor(bad); tool.CodeOf(err) != tool.Invalid {
 			t.Errorf("%q: %v", bad, err)
 		}

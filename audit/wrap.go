@@ -11,7 +11,8 @@ import (
 )
 
 // Caller returns a Caller that has next call, and records each call when it has ended. It belongs around all that may
-// refuse a call. With Options.Required the error is of code Unavailable, and nothing was called, when a call cannot be recorded.
+// refuse a call. With Options.Required the error is of code Unavailable, and nothing was called, when a call cannot be
+// recorded.
 func (l *Log) Caller(next tool.Caller) tool.Caller {
 	if l == nil {
 		return next
@@ -32,7 +33,8 @@ func (c caller) Call(ctx context.Context, call tool.Call) (*tool.CallResult, err
 		begin.Kind = Begin
 		if err := c.log.write(&begin); err != nil {
 			return nil, &tool.Error{
-				Code: tool.Unavailable, Op: "call", Msg: "the call of " + string(call.ID) + " is not made, since it cannot be recorded",
+				Code: tool.Unavailable, Op: "call", Msg: "the call of " + string(call.ID) +
+					" is not made, since it cannot be recorded",
 				Hint: "tell whoever runs tooldex that its audit log cannot be written", Err: err,
 			}
 		}
@@ -70,8 +72,8 @@ func (l *Log) Refused(ctx context.Context, name string, c tool.Call, err error) 
 	_ = l.write(&r)
 }
 
-// Changed records that something was changed: an action, such as "servers add", and what it was done to. A nil error means
-// that it was done.
+// Changed records that something was changed: an action, such as "servers add", and what it was done to. A nil error
+// means that it was done.
 func (l *Log) Changed(ctx context.Context, who tool.Asker, action, subject string, err error) {
 	if l == nil {
 		return
@@ -110,8 +112,9 @@ func (l *Log) describe(ctx context.Context, c tool.Call) Record {
 
 func (l *Log) who(ctx context.Context, a tool.Asker) Who {
 	return Who{
-		Principal: cutText(tool.PrincipalOf(ctx).Name), Profile: cutText(a.Profile), Client: cutText(a.Client), Version: cutText(a.Version),
-		Via: a.Via, Session: l.session(a.Session), Process: os.Getpid(),
+		Principal: cutText(tool.PrincipalOf(ctx).Name), Profile: cutText(a.Profile), Client: cutText(a.Client),
+		Version: cutText(a.Version),
+		Via:     a.Via, Session: l.session(a.Session), Process: os.Getpid(),
 	}
 }
 

@@ -22,7 +22,9 @@ func hashText(t *knowledge.Texts) store.TextHash {
 }
 
 // indexFields analyses what a tool says of itself, and adds what was lent to it.
-func indexFields(an *knowledge.Analyzer, t *tool.Tool, d *knowledge.Texts, loan *knowledge.Loan) (out [index.NumFields][]index.Term) {
+func indexFields(an *knowledge.Analyzer, t *tool.Tool, d *knowledge.Texts,
+	loan *knowledge.Loan,
+) (out [index.NumFields][]index.Term) {
 	labels := append([]string{t.Category}, t.Keywords...)
 	said := make([]string, 0, len(t.Utterances)+len(t.Examples))
 	for _, u := range t.Utterances {

@@ -11,7 +11,10 @@ import (
 // TestHashText changes each thing about a tool: what is embedded changes the hash of the text, the rest does not.
 func TestHashText(t *testing.T) {
 	base := func() *tool.Tool {
-		return &tool.Tool{Server: "forge", Name: "create_issue", Title: "New issue", Description: "Opens a ticket.", InputSchema: []byte(`{"type":"object","properties":{"title":{"type":"string","description":"one line"}}}`)}
+		return &tool.Tool{
+			Server: "forge", Name: "create_issue", Title: "New issue", Description: "Opens a ticket.",
+			InputSchema: []byte(`{"type":"object","properties":{"title":{"type":"string","description":"one line"}}}`),
+		}
 	}
 	first := hashText(textOfTool(base()))
 	for name, c := range map[string]struct {
@@ -23,7 +26,10 @@ func TestHashText(t *testing.T) {
 		"name":        {func(x *tool.Tool) { x.Name = "new_issue" }, true},
 		"title":       {func(x *tool.Tool) { x.Title = "Create" }, true},
 		"description": {func(x *tool.Tool) { x.Description = "Opens a card." }, true},
-		"parameter":   {func(x *tool.Tool) { x.InputSchema = []byte(`{"type":"object","properties":{"name":{}}}`) }, true},
+		"parameter": {
+			func(x *tool.Tool) { x.InputSchema = []byte(`{"type":"object","properties":{"name":{}}}`) },
+			true,
+		},
 		"text of parameter": {func(x *tool.Tool) {
 			x.InputSchema = []byte(`{"type":"object","properties":{"title":{"type":"string","description":"some"}}}`)
 		}, true},
@@ -55,12 +61,35 @@ func TestMix(t *testing.T) {
 		own, lent []float32
 		check     func(v []float32) bool
 	}{
-		"between the two, never nearer to lent": {[]float32{1, 0}, []float32{0, 1}, func(v []float32) bool { return v[0] >= v[1] && v[1] > 0 }},
-		"lent with doubt":                       {[]float32{1, 0}, []float32{0, .5}, func(v []float32) bool { return v[0] > v[1] && v[1] > 0 }},
-		"nothing lent":                          {[]float32{0, 2}, nil, func(v []float32) bool { return v[0] == 0 && v[1] == 1 }},
-		"lent by a model of another width":      {[]float32{1, 0}, []float32{0, 1, 0}, func(v []float32) bool { return v[0] == 1 && v[1] == 0 }},
-		"the same":                              {[]float32{.6, .8}, []float32{.6, .8}, func(v []float32) bool { return math.Abs(float64(v[0])-.6) < 1e-6 }},
-		"nothing of its own, but what is lent":  {[]float32{0, 0}, []float32{0, 1}, func(v []float32) bool { return v[1] == 1 }},
+		"between the two, never nearer to lent": {
+			[]float32{1, 0},
+			[]float32{0, 1},
+			func(v []float32) bool { return v[0] >= v[1] && v[1] > 0 },
+		},
+		"lent with doubt": {
+			[]float32{1, 0},
+			[]float32{0, .5},
+			func(v []float32) bool { return v[0] > v[1] && v[1] > 0 },
+		},
+		"nothing lent": {[]float32{0, 2}, nil, func(v []float32) bool {
+			return v[0] == 0 &&
+				v[1] == 1
+		}},
+		"lent by a model of another width": {
+			[]float32{1, 0},
+			[]float32{0, 1, 0},
+			func(v []float32) bool { return v[0] == 1 && v[1] == 0 },
+		},
+		"the same": {
+			[]float32{.6, .8},
+			[]float32{.6, .8},
+			func(v []float32) bool { return math.Abs(float64(v[0])-.6) < 1e-6 },
+		},
+		"nothing of its own, but what is lent": {
+			[]float32{0, 0},
+			[]float32{0, 1},
+			func(v []float32) bool { return v[1] == 1 },
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := mix(c.own, c.lent)

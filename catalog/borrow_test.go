@@ -30,12 +30,18 @@ func TestBorrowInFiles(t *testing.T) {
 		content string
 		want    map[tool.ID]bool
 	}{
-		"nothing said":  {"tools: [{name: x}]", map[tool.ID]bool{"f/x": true}},
-		"a tool":        {"tools: [{name: x, borrow: false}, {name: y}]", map[tool.ID]bool{"f/x": false, "f/y": true}},
-		"the top":       {"borrow: false\ntools: [{name: x}, {name: y, borrow: true}]", map[tool.ID]bool{"f/x": false, "f/y": true}},
-		"behind them":   {"tools: [{name: x}]\nborrow: false", map[tool.ID]bool{"f/x": false}},
-		"a server":      {"tools: [{name: x}]\nservers: [{name: s, borrow: false, tools: [{name: y}, {name: z, borrow: true}]}]", map[tool.ID]bool{"f/x": true, "s/y": false, "s/z": true}},
-		"and its tools": {"tools: [{server: s, name: x}]\nservers: [{name: s, borrow: false}]", map[tool.ID]bool{"s/x": false}},
+		"nothing said": {"tools: [{name: x}]", map[tool.ID]bool{"f/x": true}},
+		"a tool":       {"tools: [{name: x, borrow: false}, {name: y}]", map[tool.ID]bool{"f/x": false, "f/y": true}},
+		"the top": {
+			"borrow: false\ntools: [{name: x}, {name: y, borrow: true}]",
+			map[tool.ID]bool{"f/x": false, "f/y": true},
+		},
+		"behind them": {"tools: [{name: x}]\nborrow: false", map[tool.ID]bool{"f/x": false}},
+		"a server":    {"tools: [{name: x}]\nservers: [{name: s, borrow: false, tools: [{name: y}, {name: z, borrow: true}]}]", map[tool.ID]bool{"f/x": true, "s/y": false, "s/z": true}},
+		"and its tools": {
+			"tools: [{server: s, name: x}]\nservers: [{name: s, borrow: false}]",
+			map[tool.ID]bool{"s/x": false},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if d := diff(c.want, borrowed(t, c.content)); d != "" {
@@ -45,8 +51,8 @@ func TestBorrowInFiles(t *testing.T) {
 	}
 }
 
-// TestBorrowOfStoredTools switches borrowing off and on, of a tool and of a server that came from no file, in a store that
-// is opened again each time: only what is switched is prepared anew, and back again it is as it was.
+// TestBorrowOfStoredTools switches borrowing off and on, of a tool and of a server that came from no file, in a store
+// that is opened again each time: only what is switched is prepared anew, and back again it is as it was.
 func TestBorrowOfStoredTools(t *testing.T) {
 	m, counts := countingModel(t)
 	dir := t.TempDir()
@@ -73,7 +79,10 @@ func TestBorrowOfStoredTools(t *testing.T) {
 			if err != nil || len(r.Changed) != step.changed || len(r.Findings) != 0 {
 				t.Errorf("report %+v, %v", r, err)
 			}
-			for at, snap := range map[string]*index.Snapshot{"at once": x.Current(), "opened again": reopened(t, dir, m)} {
+			for at, snap := range map[string]*index.Snapshot{
+				"at once":      x.Current(),
+				"opened again": reopened(t, dir, m),
+			} {
 				for i, want := range step.borrow {
 					if got := borrows(snap, i); got != want {
 						t.Errorf("%s: %s borrows: %v, want %v", at, snap.Set().All()[i].Name, got, want)
@@ -190,7 +199,10 @@ func TestOverlayOfServerFindings(t *testing.T) {
 }
 
 func TestResemblance(t *testing.T) {
-	got := resemblance(knowledge.Loan{From: []knowledge.Lent{{Archetype: 3, Like: .5, Weight: 1}}, Terms: []knowledge.Term{{Text: "x", Weight: 1}}, Vector: []float32{1}})
+	got := resemblance(knowledge.Loan{
+		From:  []knowledge.Lent{{Archetype: 3, Like: .5, Weight: 1}},
+		Terms: []knowledge.Term{{Text: "x", Weight: 1}}, Vector: []float32{1},
+	})
 	if d := diff(knowledge.Loan{From: []knowledge.Lent{{Archetype: 3, Like: .5}}}, got); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}

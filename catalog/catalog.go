@@ -22,15 +22,16 @@ type Options struct {
 	Store    *store.Store
 	Template string // of exposed names, as tool.NewSet takes it
 	Logger   *slog.Logger
-	// Trust says which tools are held until somebody approves them. A process decides by its own; what was decided, all share.
+	// Trust says which tools are held until somebody approves them. A process decides by its own; what was decided, all
+	// share.
 	Trust Trust
-	// Progress is told how many of the tools that must be made searchable are done. It is called on the goroutine of Open,
-	// Sync and Refresh.
+	// Progress is told how many of the tools that must be made searchable are done. It is called on the goroutine of
+	// Open, Sync and Refresh.
 	Progress func(done, total int)
 
-	// Model makes the tools searchable, and Index is where the snapshot of each state is put, before Set shows it. Without an
-	// Index what tools need to be searchable is made and stored all the same, for others; without either the catalogue is
-	// listed only, and makes nothing.
+	// Model makes the tools searchable, and Index is where the snapshot of each state is put, before Set shows it.
+	// Without an Index what tools need to be searchable is made and stored all the same, for others; without either the
+	// catalogue is listed only, and makes nothing.
 	Model Model
 	Index *index.Index
 
@@ -71,8 +72,8 @@ type Catalog struct {
 	unsaved *material
 }
 
-// Open reads what is stored and makes it searchable. Values that are damaged are left out, with a warning in the log; the
-// next sync of their source brings them back. The errors are those of store.Load.
+// Open reads what is stored and makes it searchable. Values that are damaged are left out, with a warning in the log;
+// the next sync of their source brings them back. The errors are those of store.Load.
 func Open(ctx context.Context, o Options) (*Catalog, error) {
 	c := &Catalog{o: o.withDefaults(), trust: o.Trust, unsaved: newMaterial()}
 	c.mu.Lock()
@@ -101,8 +102,8 @@ func (c *Catalog) Refresh(ctx context.Context) (bool, error) {
 	return true, c.reload(ctx)
 }
 
-// Retrust has tools held and warned of by another trust from now on, as if the catalogue had been opened with it. The errors are those of
-// store.Load, and the catalogue then stays as it was.
+// Retrust has tools held and warned of by another trust from now on, as if the catalogue had been opened with it. The
+// errors are those of store.Load, and the catalogue then stays as it was.
 func (c *Catalog) Retrust(ctx context.Context, t Trust) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -142,7 +143,8 @@ func (c *Catalog) reload(ctx context.Context) error {
 }
 
 // change decides on a batch, given the newest state, makes it durable and then visible. Decide returns the state that
-// comes of it; it is called again when another process has changed the store in between. An empty batch changes nothing.
+// comes of it; it is called again when another process has changed the store in between. An empty batch changes
+// nothing.
 func (c *Catalog) change(ctx context.Context, decide func(st *state) (*state, *store.Batch, error)) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -180,7 +182,10 @@ func (c *Catalog) complete(ctx context.Context, st *state, batch *store.Batch) e
 	st.made.add(made)
 	decided := !batch.Empty() // there is something to write that nothing but this batch knows
 	if ctx.Err() != nil {
-		return &tool.Error{Code: tool.Timeout, Op: "prepare tools", Msg: "stopped before all tools were searchable", Hint: "try again", Err: ctx.Err()}
+		return &tool.Error{
+			Code: tool.Timeout, Op: "prepare tools", Msg: "stopped before all tools were searchable",
+			Hint: "try again", Err: ctx.Err(),
+		}
 	}
 	if err != nil {
 		c.o.Logger.Warn("tools could not be made searchable by meaning; words still find them", "error", err)
@@ -199,7 +204,8 @@ func (c *Catalog) complete(ctx context.Context, st *state, batch *store.Batch) e
 	}
 	gen, err := c.o.Store.Write(ctx, batch)
 	if err != nil && tool.CodeOf(err) == tool.Internal && !decided { // a disk that is full or cannot be written to keeps nobody from searching
-		c.o.Logger.Warn("what was made of tools could not be stored, and is made again by the next process", "error", err)
+		c.o.Logger.Warn("what was made of tools could not be stored, and is made again by the next process", "error",
+			err)
 		return nil
 	}
 	if err != nil {
@@ -224,8 +230,13 @@ func (c *Catalog) publish(ctx context.Context, st *state) error {
 // checkSourceName refuses names that cannot be the server part of an ID, or that would hide something.
 func checkSourceName(name string) error {
 	if name == "" || len(name) > 200 || !utf8.ValidString(name) || strings.ContainsRune(name, '/') ||
-		strings.TrimSpace(name) != name || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return &tool.Error{Code: tool.Invalid, Op: "sync", Msg: fmt.Sprintf("%.80q cannot name a source", name), Hint: "use letters, digits, dots, underscores and hyphens"}
+		strings.TrimSpace(name) != name || strings.ContainsFunc(name, func(r rune) bool {
+		return !unicode.IsPrint(r)
+	}) {
+		return &tool.Error{
+			Code: tool.Invalid, Op: "sync", Msg: fmt.Sprintf("%.80q cannot name a source", name),
+			Hint: "use letters, digits, dots, underscores and hyphens",
+		}
 	}
 	return nil
 }

@@ -49,7 +49,8 @@ func (d *document) catalogue(top node) (*Content, error) {
 			}
 			return err
 		},
-		"tools":   func(n node) (err error) { tools, err = n.list(); return err }, // behind category and server, wherever they stand
+		// behind category and server, wherever they stand
+		"tools":   func(n node) (err error) { tools, err = n.list(); return err },
 		"overlay": func(n node) (err error) { content.Overlay, err = d.overlay(n); return err },
 	}.read(top, "a catalogue file")
 	if err == nil {
@@ -83,9 +84,10 @@ func (d *document) version(n node) error {
 func (d *document) server(n node, g *group) error {
 	var tools []node
 	err := fields{
-		"name": text(&g.name), "title": text(&g.title), "description": text(&g.description), "category": text(&g.category),
-		"borrow": boolean(&g.borrow),
-		"tools":  func(n node) (err error) { tools, err = n.list(); return err },
+		"name": text(&g.name), "title": text(&g.title), "description": text(&g.description),
+		"category": text(&g.category),
+		"borrow":   boolean(&g.borrow),
+		"tools":    func(n node) (err error) { tools, err = n.list(); return err },
 	}.read(n, "a server")
 	if err != nil {
 		return err
@@ -106,12 +108,14 @@ func (d *document) toolList(list []node, g *group, others *[]*group) error {
 		into := g
 		if server != "" && server != g.name {
 			if others == nil {
-				return n.bad("leave server out, or move the tool", "the tool names server %q, but belongs to %q", server, g.name)
+				return n.bad("leave server out, or move the tool", "the tool names server %q, but belongs to %q",
+					server, g.name)
 			}
 			into = groupNamed(server, others)
 		}
 		if err := checkSourceName(into.name); err != nil {
-			return n.bad("name the server, such as server: github", "the tool's server has no usable name: %q", into.name)
+			return n.bad("name the server, such as server: github", "the tool's server has no usable name: %q",
+				into.name)
 		}
 		t.Server = into.name
 		if t.Category == "" {
@@ -163,13 +167,14 @@ func (d *document) sources(groups []*group) []Source {
 	return out
 }
 
-// tool reads one tool and the server that it names, if any. The patch holds what the tool says for itself, of the keys that
-// it shares with an overlay.
+// tool reads one tool and the server that it names, if any. The patch holds what the tool says for itself, of the keys
+// that it shares with an overlay.
 func (d *document) tool(n node) (t *tool.Tool, server string, p *Patch, err error) {
 	t, p = &tool.Tool{}, &Patch{}
 	f := fields{
 		"server": text(&server), "name": text(&t.Name), "description": text(&t.Description), "title": text(&t.Title),
-		"inputSchema": raw(&t.InputSchema), "outputSchema": raw(&t.OutputSchema), "_meta": raw(&t.Meta), "icons": raw(&t.Icons),
+		"inputSchema": raw(&t.InputSchema), "outputSchema": raw(&t.OutputSchema), "_meta": raw(&t.Meta),
+		"icons":       raw(&t.Icons),
 		"annotations": func(n node) (err error) { t.Annotations, err = readAnnotations(n); return err },
 	}
 	p.fields(f)
@@ -195,8 +200,9 @@ func raw(into *json.RawMessage) func(node) error {
 func readAnnotations(n node) (*tool.Annotations, error) {
 	a := &tool.Annotations{}
 	err := fields{
-		"title": text(&a.Title), "readOnlyHint": boolean(&a.ReadOnlyHint), "destructiveHint": boolean(&a.DestructiveHint),
-		"idempotentHint": boolean(&a.IdempotentHint), "openWorldHint": boolean(&a.OpenWorldHint),
+		"title": text(&a.Title), "readOnlyHint": boolean(&a.ReadOnlyHint),
+		"destructiveHint": boolean(&a.DestructiveHint),
+		"idempotentHint":  boolean(&a.IdempotentHint), "openWorldHint": boolean(&a.OpenWorldHint),
 	}.read(n, "annotations")
 	return a, err
 }
@@ -210,7 +216,8 @@ func readExamples(into *[]tool.Example) func(node) error {
 		for _, e := range list {
 			var one tool.Example
 			if err := (fields{
-				"description": text(&one.Description), "invocation": raw(&one.Invocation), "expectedOutput": text(&one.Output),
+				"description": text(&one.Description), "invocation": raw(&one.Invocation),
+				"expectedOutput": text(&one.Output),
 			}).read(e, "an example"); err != nil {
 				return err
 			}

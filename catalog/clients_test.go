@@ -22,34 +22,52 @@ func TestClientConfigurations(t *testing.T) {
 	}
 	tests := map[string][]tool.Server{
 		"claude_desktop_config.json": {
-			{Name: "filesystem", Command: "npx", Args: []string{"-y", "@modelcontextprotocol/server-filesystem", "/home/me/Desktop"}},
+			{Name: "filesystem", Command: "npx", Args: []string{
+				"-y", "@modelcontextprotocol/server-filesystem",
+				"/home/me/Desktop",
+			}},
 			{
-				Name: "github", Command: "docker", Args: []string{"run", "-i", "--rm", "-e", "GITHUB_PERSONAL_ACCESS_TOKEN", "ghcr.io/github/github-mcp-server"},
+				Name: "github", Command: "docker", Args: []string{
+					"run", "-i", "--rm", "-e",
+					"GITHUB_PERSONAL_ACCESS_TOKEN", "ghcr.io/github/github-mcp-server",
+				},
 				Env: env("GITHUB_PERSONAL_ACCESS_TOKEN", "${GITHUB_TOKEN}"),
 			},
 		},
 		"claude-code.json": {
-			{Name: "asana", Transport: tool.SSE, URL: "https://mcp.asana.com/sse", Headers: env("Authorization", "Bearer ${ASANA_TOKEN:-none}")},
-			{Name: "db", Transport: tool.Stdio, Command: "${CLAUDE_PLUGIN_ROOT:-/opt}/db-server", Args: []string{"--config", "x.json"}, Env: env()},
+			{
+				Name: "asana", Transport: tool.SSE, URL: "https://mcp.asana.com/sse",
+				Headers: env("Authorization", "Bearer ${ASANA_TOKEN:-none}"),
+			},
+			{
+				Name: "db", Transport: tool.Stdio, Command: "${CLAUDE_PLUGIN_ROOT:-/opt}/db-server",
+				Args: []string{"--config", "x.json"}, Env: env(),
+			},
 			{Name: "sentry", Transport: tool.HTTP, URL: "https://mcp.sentry.dev/mcp"},
 		},
 		"cursor-mcp.json": {
-			{Name: "linear", URL: "https://mcp.linear.app/mcp", Headers: env("Authorization", "Bearer ${env:LINEAR_TOKEN}")},
+			{Name: "linear", URL: "https://mcp.linear.app/mcp", Headers: env("Authorization",
+				"Bearer ${env:LINEAR_TOKEN}")},
 			{
-				Name: "local", Transport: tool.Stdio, Command: "python", Args: []string{"${workspaceFolder}/server.py"}, Env: env("API_KEY", "${env:API_KEY}"),
+				Name: "local", Transport: tool.Stdio, Command: "python", Args: []string{"${workspaceFolder}/server.py"},
+				Env:     env("API_KEY", "${env:API_KEY}"),
 				EnvFile: "${workspaceFolder}/.env",
 			},
 			{Name: "playwright", Command: "npx", Args: []string{"@playwright/mcp@latest"}},
 		},
 		"vscode-mcp.json": {
 			{Name: "github", Transport: tool.HTTP, URL: "https://api.githubcopilot.com/mcp/"},
-			{Name: "perplexity", Transport: tool.Stdio, Command: "npx", Args: []string{"-y", "server-perplexity-ask"}, Env: env("PERPLEXITY_API_KEY", "${input:perplexity-key}")},
+			{
+				Name: "perplexity", Transport: tool.Stdio, Command: "npx", Args: []string{"-y", "server-perplexity-ask"},
+				Env: env("PERPLEXITY_API_KEY", "${input:perplexity-key}"),
+			},
 		},
 		"vscode-settings.json": {{Name: "fetch", Command: "uvx", Args: []string{"mcp-server-fetch"}}},
 		"gemini-settings.json": {
 			{Name: "events", URL: "https://api.example.com/sse", Timeout: 30 * time.Second},
 			{
-				Name: "python", Command: "python", Args: []string{"-m", "my_mcp_server", "--port", "8080"}, Dir: "./tools",
+				Name: "python", Command: "python", Args: []string{"-m", "my_mcp_server", "--port", "8080"},
+				Dir: "./tools",
 				Env: env("DATABASE_URL", "${DB_CONNECTION_STRING}"), Timeout: 15 * time.Second,
 			},
 			{Name: "stream", URL: "https://api.example.com/mcp", Headers: env("Authorization", "Bearer abc")},
@@ -57,18 +75,23 @@ func TestClientConfigurations(t *testing.T) {
 		"codex-config.toml": {
 			{Name: "chrome-devtools", Command: "npx", Args: []string{"chrome-devtools-mcp@latest"}, Disabled: true},
 			{
-				Name: "context7", Command: "npx", Args: []string{"-y", "@upstash/context7-mcp"}, Env: env("MY_ENV_VAR", "MY_ENV_VALUE", "LOCAL_TOKEN", "${LOCAL_TOKEN}"),
+				Name: "context7", Command: "npx", Args: []string{"-y", "@upstash/context7-mcp"},
+				Env:     env("MY_ENV_VAR", "MY_ENV_VALUE", "LOCAL_TOKEN", "${LOCAL_TOKEN}"),
 				Timeout: 45500 * time.Millisecond,
 			},
 			{
 				Name: "figma", URL: "https://mcp.figma.com/mcp",
-				Headers: env("X-Figma-Region", "us-east-1", "X-Team", "${FIGMA_TEAM}", "Authorization", "Bearer ${FIGMA_OAUTH_TOKEN}"),
+				Headers: env("X-Figma-Region", "us-east-1", "X-Team", "${FIGMA_TEAM}", "Authorization",
+					"Bearer ${FIGMA_OAUTH_TOKEN}"),
 			},
 		},
 		"windsurf-mcp_config.json": {
 			{Name: "figma", URL: "https://mcp.figma.com/mcp", Disabled: true},
 			{
-				Name: "github-mcp-server", Command: "docker", Args: []string{"run", "-i", "--rm", "ghcr.io/github/github-mcp-server"},
+				Name: "github-mcp-server", Command: "docker", Args: []string{
+					"run", "-i", "--rm",
+					"ghcr.io/github/github-mcp-server",
+				},
 				Env: env("GITHUB_PERSONAL_ACCESS_TOKEN", "${env:GITHUB_TOKEN}"),
 			},
 		},
@@ -104,17 +127,20 @@ func TestOwnKeysOfServers(t *testing.T) {
 	}
 }
 
-// TestNoServers takes null for what clients mean by it, in each spelling; a file that speaks of no servers at all is another one.
+// TestNoServers takes null for what clients mean by it, in each spelling; a file that speaks of no servers at all is
+// another one.
 func TestNoServers(t *testing.T) {
 	for text, ok := range map[string]bool{
-		`{"mcpServers":null}`: true, "{\"theme\":1,\"mcpServers\":null, // none\n}": true, `{"servers":null}`: true, `{"mcp":{"servers":null}}`: true,
-		`{"mcpServers":{}}`: true, `{}`: false, `{"mcp":null}`: false, `null`: false,
+		`{"mcpServers":null}`: true, "{\"theme\":1,\"mcpServers\":null, // none\n}": true, `{"servers":null}`: true,
+		`{"mcp":{"servers":null}}`: true,
+		`{"mcpServers":{}}`:        true, `{}`: false, `{"mcp":null}`: false, `null`: false,
 	} {
 		if got, err := ParseServers([]byte(text)); len(got) > 0 || (err == nil) != ok {
 			t.Errorf("%s gives %v, %v", text, got, err)
 		}
 	}
-	if got, err := ParseServers([]byte(`{"mcpServers":null,"servers":{"a":{"command":"x"}}}`)); err != nil || len(got) != 1 {
+	if got, err := ParseServers([]byte(`{"mcpServers":null,"servers":{"a":{"command":"x"}}}`)); err != nil ||
+		len(got) != 1 {
 		t.Errorf("null beside servers gives %v, %v", got, err)
 	}
 	for _, name := range []string{"a.json", "a.yaml"} {
@@ -134,7 +160,8 @@ func TestServersSaidPlainly(t *testing.T) {
 		`{"mcpServers":{"a":{"url":true}}}`: "url is true or false",
 	} {
 		_, err := ParseServers([]byte(text))
-		if tool.CodeOf(err) != tool.Invalid || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "Go ") {
+		if tool.CodeOf(err) != tool.Invalid || !strings.Contains(err.Error(), want) ||
+			strings.Contains(err.Error(), "Go ") {
 			t.Errorf("%s gives %v, want %q", text, err, want)
 		}
 	}

@@ -27,8 +27,8 @@ type codexServer struct {
 	Timeout float64           `toml:"tool_timeout_sec"`
 }
 
-// ParseCodex gives the servers of a Codex config.toml, by name. What else is in the file is passed over. Variables that it
-// names become references such as ${TOKEN}. The errors are Invalid and name the server.
+// ParseCodex gives the servers of a Codex config.toml, by name. What else is in the file is passed over. Variables that
+// it names become references such as ${TOKEN}. The errors are Invalid and name the server.
 func ParseCodex(data []byte) ([]tool.Server, error) {
 	var file struct {
 		Servers map[string]codexServer `toml:"mcp_servers"`
@@ -37,7 +37,8 @@ func ParseCodex(data []byte) ([]tool.Server, error) {
 		return nil, badServers("the TOML cannot be read", "its servers should be written as [mcp_servers.NAME]", err)
 	}
 	if file.Servers == nil {
-		return nil, badServers("there is no mcp_servers table", "its servers should be written as [mcp_servers.NAME]", nil)
+		return nil, badServers("there is no mcp_servers table", "its servers should be written as [mcp_servers.NAME]",
+			nil)
 	}
 	out := make([]tool.Server, 0, len(file.Servers))
 	for _, name := range slices.Sorted(maps.Keys(file.Servers)) {

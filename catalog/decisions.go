@@ -17,8 +17,8 @@ const (
 	byApproval = "approval" // a person did
 )
 
-// decision is what is kept of a tool whose server is not trusted. There is none of a tool that was accepted on sight and has nothing
-// suspicious.
+// decision is what is kept of a tool whose server is not trusted. There is none of a tool that was accepted on sight
+// and has nothing suspicious.
 type decision struct {
 	By       string           `json:"by,omitempty"`       // how the accepted form was; "" if none was
 	Hash     tool.Hash        `json:"hash"`               // of the accepted form
@@ -37,7 +37,8 @@ func readDecisions(snap *store.Snapshot, log *slog.Logger) map[tool.ID]*decision
 	lost := func(id tool.ID) {
 		log.Warn("what was decided about a tool is lost; it is held until it is approved", "tool", id)
 		out[id] = &decision{By: bySight, Worse: []tool.Suspicion{{
-			Rule: "lost", Severity: tool.High, Why: "what was decided about it is lost", Remedy: "look at it, and approve it",
+			Rule: "lost", Severity: tool.High, Why: "what was decided about it is lost",
+			Remedy: "look at it, and approve it",
 		}}}
 	}
 	for id, b := range snap.Trust {

@@ -26,7 +26,8 @@ func (d *document) dumpTools(server string, list span) ([]*tool.Tool, []tool.Fin
 	var found []tool.Finding
 	err := list.elements(func(v span) error {
 		if v.kind() != '{' {
-			found = append(found, tool.Finding{Problem: fmt.Sprintf("line %d of %s is not a tool", d.lineAt(v.off), d.path), Repair: "left out", Refused: true})
+			found = append(found, tool.Finding{Problem: fmt.Sprintf("line %d of %s is not a tool", d.lineAt(v.off),
+				d.path), Repair: "left out", Refused: true})
 			return nil
 		}
 		t, f := dumpTool(server, v)
@@ -73,7 +74,10 @@ func dumpTool(server string, v span) (*tool.Tool, []tool.Finding) {
 	})
 	var found []tool.Finding
 	for _, key := range wrong {
-		found = append(found, tool.Finding{Tool: t.ID(), Field: key, Problem: "is not of the type that MCP demands", Repair: "left out"})
+		found = append(found, tool.Finding{
+			Tool: t.ID(), Field: key, Problem: "is not of the type that MCP demands",
+			Repair: "left out",
+		})
 	}
 	return t, found
 }

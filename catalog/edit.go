@@ -11,8 +11,8 @@ import (
 	"tooldex/tool"
 )
 
-// Patch returns what the stored overlay of this name says of a tool. It is a copy; one that changes nothing if the overlay
-// does not speak of the tool, or is not there.
+// Patch returns what the stored overlay of this name says of a tool. It is a copy; one that changes nothing if the
+// overlay does not speak of the tool, or is not there.
 func (c *Catalog) Patch(overlay string, id tool.ID) (*Patch, error) {
 	for _, o := range c.st.Load().overlays {
 		if o.Name == overlay && o.Tools[id] != nil {
@@ -22,10 +22,10 @@ func (c *Catalog) Patch(overlay string, id tool.ID) (*Patch, error) {
 	return &Patch{}, nil
 }
 
-// EditOverlay puts p in the place of what an overlay says of one tool, and leaves what it says of others. An overlay that
-// is not there is made; a patch that changes nothing takes the tool out of it. Of edits at the same time, also by several
-// processes, none is lost but of the same tool. The report is that of ApplyOverlay. The error is Invalid for a patch that
-// the tool cannot take.
+// EditOverlay puts p in the place of what an overlay says of one tool, and leaves what it says of others. An overlay
+// that is not there is made; a patch that changes nothing takes the tool out of it. Of edits at the same time, also by
+// several processes, none is lost but of the same tool. The report is that of ApplyOverlay. The error is Invalid for a
+// patch that the tool cannot take.
 func (c *Catalog) EditOverlay(ctx context.Context, overlay string, id tool.ID, p *Patch) (Report, error) {
 	if p.Summary != nil {
 		if err := tool.CheckSummary(id, *p.Summary); err != nil {
@@ -58,7 +58,11 @@ func (p *Patch) clone() (*Patch, error) {
 		err = json.Unmarshal(b, out)
 	}
 	if err != nil {
-		return nil, &tool.Error{Code: tool.Invalid, Op: "edit overlay", Msg: "what is said of the tool cannot be stored", Hint: "the invocations of examples must be JSON", Err: err}
+		return nil, &tool.Error{
+			Code: tool.Invalid, Op: "edit overlay",
+			Msg: "what is said of the tool cannot be stored", Hint: "the invocations of examples must be JSON",
+			Err: err,
+		}
 	}
 	for i, e := range out.Examples {
 		out.Examples[i].Invocation = bytes.Clone(e.Invocation)

@@ -36,7 +36,8 @@ func TestEditOverlay(t *testing.T) {
 			t.Errorf("%s: %+v, %+v", name, x, y)
 		}
 		p, err := c.Patch("panel", "a/x")
-		if d := diff(&Patch{Synonyms: []string{"ex"}, Utterances: []tool.Utterance{{Text: "cross it out"}}}, p); err != nil || d != "" {
+		if d := diff(&Patch{Synonyms: []string{"ex"}, Utterances: []tool.Utterance{{Text: "cross it out"}}},
+			p); err != nil || d != "" {
 			t.Errorf("%s: %v, patch (-want +got)\n%s", name, err, d)
 		}
 	}

@@ -18,14 +18,16 @@ const (
 )
 
 const (
-	// unfamiliar is the likeness to the nearest archetype below which a tool is of no known kind: what is lent to it shrinks from there.
+	// unfamiliar is the likeness to the nearest archetype below which a tool is of no known kind: what is lent to it
+	// shrinks from there.
 	unfamiliar = .65
 	// enoughSaid is the number of utterances from which a tool needs no more.
 	enoughSaid = 4
 )
 
-// Strangers returns the enabled tools that are like no kind of tool that the knowledge has, and that few utterances tell of, proposed ones
-// included: the least known first, at most n, or all where n is 0. Without knowledge there are none.
+// Strangers returns the enabled tools that are like no kind of tool that the knowledge has, and that few utterances
+// tell of, proposed ones included: the least known first, at most n, or all where n is 0. Without knowledge there are
+// none.
 func (c *Catalog) Strangers(n int) []tool.Stranger {
 	c.mu.Lock()
 	x, ok := c.o.indexer.(*searchable)
@@ -57,7 +59,10 @@ func (c *Catalog) Strangers(n int) []tool.Stranger {
 			out = append(out, tool.Stranger{ID: id, Like: float64(like)})
 		}
 	}
-	slices.SortFunc(out, func(a, b tool.Stranger) int { return cmp.Or(cmp.Compare(a.Like, b.Like), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(out, func(a, b tool.Stranger) int {
+		return cmp.Or(cmp.Compare(a.Like, b.Like),
+			cmp.Compare(a.ID, b.ID))
+	})
 	if n > 0 {
 		out = out[:min(n, len(out))]
 	}
@@ -107,19 +112,26 @@ func patchOf(p tool.Proposal) *Patch {
 	return out
 }
 
-// Propose checks what was written about tools and keeps what passes, to be approved: until then it finds nothing. A proposal for a tool
-// takes the place of one that waits. It returns how many utterances and synonyms were kept, and what was wrong with the others, in which
-// only tools that are visible are named; nil means that all are. The errors are those of the store.
-func (c *Catalog) Propose(ctx context.Context, proposals []tool.Proposal, visible func(tool.ID) bool) (kept int, findings []tool.Finding, err error) {
+// Propose checks what was written about tools and keeps what passes, to be approved: until then it finds nothing. A
+// proposal for a tool takes the place of one that waits. It returns how many utterances and synonyms were kept, and
+// what was wrong with the others, in which only tools that are visible are named; nil means that all are. The errors
+// are those of the store.
+func (c *Catalog) Propose(ctx context.Context, proposals []tool.Proposal, visible func(tool.ID) bool) (kept int,
+	findings []tool.Finding, err error,
+) {
 	return c.enrich(ctx, proposals, visible, pendingOverlay)
 }
 
 // Enrich is Propose for what a person has reviewed: what passes is in force at once, beside what was approved before.
-func (c *Catalog) Enrich(ctx context.Context, proposals []tool.Proposal) (kept int, findings []tool.Finding, err error) {
+func (c *Catalog) Enrich(ctx context.Context, proposals []tool.Proposal) (kept int, findings []tool.Finding,
+	err error,
+) {
 	return c.enrich(ctx, proposals, nil, approvedOverlay)
 }
 
-func (c *Catalog) enrich(ctx context.Context, proposals []tool.Proposal, visible func(tool.ID) bool, into string) (kept int, findings []tool.Finding, err error) {
+func (c *Catalog) enrich(ctx context.Context, proposals []tool.Proposal, visible func(tool.ID) bool,
+	into string,
+) (kept int, findings []tool.Finding, err error) {
 	err = c.change(ctx, func(st *state) (*state, *store.Batch, error) {
 		var good []tool.Proposal
 		good, findings = newProposalCheck(st, proposals, visible).all(proposals)
@@ -173,8 +185,8 @@ func (c *Catalog) Approve(ctx context.Context, tools ...tool.ID) ([]tool.ID, err
 	})
 }
 
-// Forget takes back what was written about the tools named, or about all where none is, whether approved or waiting, and returns which
-// tools those were.
+// Forget takes back what was written about the tools named, or about all where none is, whether approved or waiting,
+// and returns which tools those were.
 func (c *Catalog) Forget(ctx context.Context, tools ...tool.ID) ([]tool.ID, error) {
 	return c.move(ctx, tools, func(_ *state, id tool.ID, approved, pending *Overlay) bool {
 		_, a := approved.Tools[id]
@@ -186,7 +198,9 @@ func (c *Catalog) Forget(ctx context.Context, tools ...tool.ID) ([]tool.ID, erro
 }
 
 // move changes the two overlays of generated words, one tool after the other.
-func (c *Catalog) move(ctx context.Context, tools []tool.ID, one func(st *state, id tool.ID, approved, pending *Overlay) bool) ([]tool.ID, error) {
+func (c *Catalog) move(ctx context.Context, tools []tool.ID, one func(st *state, id tool.ID, approved,
+	pending *Overlay) bool,
+) ([]tool.ID, error) {
 	var moved []tool.ID
 	err := c.change(ctx, func(st *state) (*state, *store.Batch, error) {
 		approved, pending := st.enrichment(approvedOverlay).clone(), st.enrichment(pendingOverlay).clone()
@@ -229,7 +243,10 @@ func (st *state) withOverlays(changed ...*Overlay) (*state, *store.Batch, error)
 		}
 		encoded, err := o.encode()
 		if err != nil {
-			return nil, nil, &tool.Error{Code: tool.Internal, Op: "enrich", Msg: "what was written cannot be stored", Err: err}
+			return nil, nil, &tool.Error{
+				Code: tool.Internal, Op: "enrich", Msg: "what was written cannot be stored",
+				Err: err,
+			}
 		}
 		batch.Overlays[o.Name] = encoded
 		overlays = append(overlays, o)

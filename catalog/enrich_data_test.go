@@ -14,9 +14,10 @@ import (
 	"tooldex/tool"
 )
 
-// TestEnrichmentHelps measures what requests that somebody wrote for tools bring: on tools of public plugins, six of each tool's own training
-// requests stand in for what a model would write, and requests that were held out are searched before and after. The stand-ins were
-// written by a model that knew the tools, from descriptions such as these, so they are what a good writer brings, not any writer.
+// TestEnrichmentHelps measures what requests that somebody wrote for tools bring: on tools of public plugins, six of
+// each tool's own training requests stand in for what a model would write, and requests that were held out are searched
+// before and after. The stand-ins were written by a model that knew the tools, from descriptions such as these, so they
+// are what a good writer brings, not any writer.
 func TestEnrichmentHelps(t *testing.T) {
 	if testing.Short() || raceEnabled {
 		t.Skip("searches three thousand times, on one goroutine")
@@ -90,7 +91,8 @@ func TestEnrichmentHelps(t *testing.T) {
 				}
 			}
 		}
-		t.Logf("%s: hit@1 %.3f, hit@5 %.3f of %d requests", when, float64(first)/float64(n), float64(five)/float64(n), n)
+		t.Logf("%s: hit@1 %.3f, hit@5 %.3f of %d requests", when, float64(first)/float64(n), float64(five)/float64(n),
+			n)
 		return float64(five) / float64(n)
 	}
 	all := func(string) bool { return true }
@@ -109,13 +111,15 @@ func TestEnrichmentHelps(t *testing.T) {
 	if err != nil || kept == 0 {
 		t.Fatal(kept, err)
 	}
-	t.Logf("%d of %d tools are of no known kind; %d of %d requests were kept", len(strange), len(src.tools), kept, offered)
+	t.Logf("%d of %d tools are of no known kind; %d of %d requests were kept", len(strange), len(src.tools), kept,
+		offered)
 	for _, f := range findings[:min(5, len(findings))] {
 		t.Log(f)
 	}
 	after, afterStrange := measure("after, all tools", all), measure("after, tools of no known kind", stranger)
 	if after < before-.005 || afterStrange < beforeStrange+.05 {
-		t.Errorf("it does not help: %.3f to %.3f, of no known kind %.3f to %.3f", before, after, beforeStrange, afterStrange)
+		t.Errorf("it does not help: %.3f to %.3f, of no known kind %.3f to %.3f", before, after, beforeStrange,
+			afterStrange)
 	}
 }
 

@@ -27,7 +27,10 @@ func strangeCatalog(t *testing.T, dir string) *Catalog {
 	known.Utterances = []tool.Utterance{{Text: "report a bug in our repository"}}
 	strange := aTool("qlx", "qlx_frob", "Frobs the qlx of a zorb.")
 	stranger := aTool("qlx", "grumble", "Grumbles vorpally.")
-	mustSync(t, c, &fake{name: "github", tools: []*tool.Tool{known}}, &fake{name: "qlx", tools: []*tool.Tool{strange, stranger}})
+	mustSync(t, c, &fake{name: "github", tools: []*tool.Tool{known}}, &fake{
+		name:  "qlx",
+		tools: []*tool.Tool{strange, stranger},
+	})
 	return c
 }
 
@@ -47,8 +50,12 @@ func TestStrangers(t *testing.T) {
 	if one := c.Strangers(1); len(one) != 1 || one[0] != all[0] {
 		t.Errorf("the first is %v", one)
 	}
-	enough := []string{"frob my zorb tonight", "make qlx of that zorb", "zorb needs frobbing badly", "have it frobbed by friday"}
-	if _, findings, err := c.Propose(t.Context(), []tool.Proposal{{Tool: "qlx/qlx_frob", Utterances: enough}}, nil); err != nil || len(findings) > 0 {
+	enough := []string{
+		"frob my zorb tonight", "make qlx of that zorb", "zorb needs frobbing badly",
+		"have it frobbed by friday",
+	}
+	if _, findings, err := c.Propose(t.Context(), []tool.Proposal{{Tool: "qlx/qlx_frob", Utterances: enough}},
+		nil); err != nil || len(findings) > 0 {
 		t.Fatal(findings, err)
 	}
 	if rest := c.Strangers(0); len(rest) != 1 || rest[0].ID != "qlx/grumble" {
@@ -60,7 +67,10 @@ func TestStrangers(t *testing.T) {
 func TestEnrich(t *testing.T) {
 	dir := t.TempDir()
 	c := strangeCatalog(t, dir)
-	first := tool.Proposal{Tool: "qlx/qlx_frob", Utterances: []string{"polish  the doodad until it hums", "my doodad squeaks"}, Synonyms: []string{"doodad"}}
+	first := tool.Proposal{Tool: "qlx/qlx_frob", Utterances: []string{
+		"polish  the doodad until it hums",
+		"my doodad squeaks",
+	}, Synonyms: []string{"doodad"}}
 	kept, findings, err := c.Propose(t.Context(), []tool.Proposal{first}, nil)
 	if err != nil || kept != 3 || len(findings) != 0 {
 		t.Fatal(kept, findings, err)
@@ -83,7 +93,10 @@ func TestEnrich(t *testing.T) {
 	if _, err := c.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	want := []tool.Utterance{{Text: first.Utterances[0], From: tool.Generated}, {Text: first.Utterances[1], From: tool.Generated}}
+	want := []tool.Utterance{
+		{Text: first.Utterances[0], From: tool.Generated},
+		{Text: first.Utterances[1], From: tool.Generated},
+	}
 	if d := diff(want, said(c)); d != "" {
 		t.Errorf("after approval (-want +got):\n%s", d)
 	}
@@ -95,7 +108,8 @@ func TestEnrich(t *testing.T) {
 	waits := tool.Proposal{Tool: "qlx/qlx_frob", Utterances: []string{"tell me why it is loud"}}
 	for _, take := range []func() (int, []tool.Finding, error){
 		func() (int, []tool.Finding, error) { return c.Propose(t.Context(), []tool.Proposal{waits}, nil) },
-		func() (int, []tool.Finding, error) { return c.Enrich(t.Context(), []tool.Proposal{waits}) }, // the same, once it was reviewed
+		// the same, once it was reviewed
+		func() (int, []tool.Finding, error) { return c.Enrich(t.Context(), []tool.Proposal{waits}) },
 	} {
 		if kept, findings, err := take(); err != nil || kept != 1 {
 			t.Errorf("kept %d, found %v, error %v", kept, findings, err)
@@ -108,7 +122,8 @@ func TestEnrich(t *testing.T) {
 	if len(said(c)) != 4 {
 		t.Errorf("after another sync it has %v", said(c))
 	}
-	if moved, err := c.Forget(t.Context()); err != nil || len(moved) != 1 || len(said(c)) != 0 || len(c.Enrichments()) != 0 {
+	if moved, err := c.Forget(t.Context()); err != nil || len(moved) != 1 || len(said(c)) != 0 ||
+		len(c.Enrichments()) != 0 {
 		t.Errorf("forgotten %v, left %v, error %v", moved, said(c), err)
 	}
 	if moved, err := c.Forget(t.Context()); err != nil || len(moved) != 0 {
@@ -133,12 +148,19 @@ func TestProposalsRefused(t *testing.T) {
 		{"hidden characters", "frob the \u202ezorb tonight", "do not show"},
 		{"not UTF-8", "frob the \xffzorb tonight", "UTF-8"},
 		{"another tool's name", "better than create_issue for zorbs", "names another tool"},
-		{"nearly another tool's utterance", "report bugs in our repositories", "nearly an utterance of another tool, github/create_issue"},
+		{
+			"nearly another tool's utterance", "report bugs in our repositories",
+			"nearly an utterance of another tool, github/create_issue",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			kept, findings, err := c.Propose(t.Context(), []tool.Proposal{{Tool: "qlx/qlx_frob", Utterances: []string{tt.text}}}, nil)
-			if err != nil || kept != 0 || len(findings) != 1 || !strings.Contains(findings[0].Problem, tt.want) || !findings[0].Refused {
+			kept, findings, err := c.Propose(t.Context(), []tool.Proposal{{
+				Tool:       "qlx/qlx_frob",
+				Utterances: []string{tt.text},
+			}}, nil)
+			if err != nil || kept != 0 || len(findings) != 1 || !strings.Contains(findings[0].Problem, tt.want) ||
+				!findings[0].Refused {
 				t.Errorf("kept %d, findings %v, want one with %q; error %v", kept, findings, tt.want, err)
 			}
 			if len(c.Enrichments()) != 0 {
@@ -147,18 +169,32 @@ func TestProposalsRefused(t *testing.T) {
 		})
 	}
 	hidden := func(id tool.ID) bool { return id.Server() == "qlx" }
-	_, findings, err := c.Propose(t.Context(), []tool.Proposal{{Tool: "qlx/grumble", Utterances: []string{"report bugs in our repositories", "like create_issue for zorbs"}}}, hidden)
+	_, findings, err := c.Propose(t.Context(), []tool.Proposal{{
+		Tool:       "qlx/grumble",
+		Utterances: []string{"report bugs in our repositories", "like create_issue for zorbs"},
+	}}, hidden)
 	if err != nil || len(findings) != 2 || strings.Contains(findings[0].Problem+findings[1].Problem, "github") {
 		t.Errorf("of a tool that may not be named: %v, %v", findings, err)
 	}
-	if got := author("  a\x1b[31m\nmodel\xff" + strings.Repeat("!", 200)); got != "a[31mmodel"+strings.Repeat("!", maxAuthor-12) {
+	if got := author("  a\x1b[31m\nmodel\xff" + strings.Repeat("!", 200)); got != "a[31mmodel"+strings.Repeat("!",
+		maxAuthor-12) {
 		t.Errorf("an author is kept as %q", got)
 	}
-	many := tool.Proposal{Tool: "qlx/grumble", Synonyms: []string{"ok", "a phrase of many words here", "x", "<b>", "ok"}}
+	many := tool.Proposal{Tool: "qlx/grumble", Synonyms: []string{
+		"ok", "a phrase of many words here", "x", "<b>",
+		"ok",
+	}}
 	for _, w := range strings.Fields("apple banana cherry date elder fig grape hazel iris juniper kiwi lemon mango") {
 		many.Utterances = append(many.Utterances, "grumble about the "+w)
 	}
-	kept, findings, err := c.Propose(t.Context(), []tool.Proposal{many, {Tool: "qlx/none", Utterances: []string{"frob it all night"}}, {Tool: "qlx/qlx_frob", Utterances: []string{"grumble about the fig"}}}, nil)
+	kept, findings, err := c.Propose(t.Context(), []tool.Proposal{
+		many,
+		{
+			Tool:       "qlx/none",
+			Utterances: []string{"frob it all night"},
+		},
+		{Tool: "qlx/qlx_frob", Utterances: []string{"grumble about the fig"}},
+	}, nil)
 	if err != nil || kept != maxUtterances+1 || len(findings) != 6 {
 		t.Errorf("kept %d, error %v, findings:\n%v", kept, err, findings)
 	}
@@ -169,13 +205,18 @@ func TestParseProposals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := diff([]tool.Proposal{{Tool: "a/b", Utterances: []string{"do it now"}, Synonyms: []string{"thing"}}, {Tool: "a/c"}}, got); d != "" {
+	if d := diff([]tool.Proposal{
+		{Tool: "a/b", Utterances: []string{"do it now"}, Synonyms: []string{"thing"}},
+		{Tool: "a/c"},
+	}, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 	for name, text := range map[string]string{
-		"nothing": "", "another form": "tools: []", "a key too many": "enrich: [{tool: a/b, run: rm}]", "no tool": "enrich: [{utterances: [x]}]", "not YAML": "\t{", "a text": "root:x:0:0",
+		"nothing": "", "another form": "tools: []", "a key too many": "enrich: [{tool: a/b, run: rm}]",
+		"no tool": "enrich: [{utterances: [x]}]", "not YAML": "\t{", "a text": "root:x:0:0",
 	} {
-		if _, err := ParseProposals([]byte(text)); tool.CodeOf(err) != tool.Invalid || strings.Contains(err.Error(), "catalog.") {
+		if _, err := ParseProposals([]byte(text)); tool.CodeOf(err) != tool.Invalid ||
+			strings.Contains(err.Error(), "catalog.") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

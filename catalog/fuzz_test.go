@@ -80,11 +80,13 @@ func FuzzCatalogueFile(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	fuzzParse(f, "a.yaml", string(b), bomb(), "- name: x\n  inputSchema: {a: 0x1, b: .5, c: !!binary x}\n", `{"catalogue":1,"tools":[{"name":"x","deprecated":true}]}`)
+	fuzzParse(f, "a.yaml", string(b), bomb(), "- name: x\n  inputSchema: {a: 0x1, b: .5, c: !!binary x}\n",
+		`{"catalogue":1,"tools":[{"name":"x","deprecated":true}]}`)
 }
 
 func FuzzOverlay(f *testing.F) {
-	fuzzParse(f, "a.yaml", "overlay:\n  a/b: {summary: x, enabled: no, examples: [{invocation: {a: 1}}]}\n", "overlay: {a/b: , c/d: {related: [x]}}")
+	fuzzParse(f, "a.yaml", "overlay:\n  a/b: {summary: x, enabled: no, examples: [{invocation: {a: 1}}]}\n",
+		"overlay: {a/b: , c/d: {related: [x]}}")
 }
 
 func FuzzServers(f *testing.F) {

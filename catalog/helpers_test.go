@@ -61,7 +61,9 @@ func newTextIndex() *textIndex { return &textIndex{model: store.Model{Name: "tes
 
 func (x *textIndex) view() store.View { return store.View{Model: x.model, Knowledge: "k"} }
 
-func (x *textIndex) prepare(_ context.Context, entries []entry, have *material, progress func(int, int)) (*material, error) {
+func (x *textIndex) prepare(_ context.Context, entries []entry, have *material, progress func(int, int)) (*material,
+	error,
+) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if h := x.hook; h != nil {

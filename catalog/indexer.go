@@ -12,10 +12,12 @@ import (
 type indexer interface {
 	// view says which vectors and lent bytes are to be loaded: those of this model and this version of the knowledge.
 	view() store.View
-	// prepare returns what the tools of entries need and have does not hold. It is called with all tools at each change, so
-	// it must be quick about those that need nothing. It never returns nil: on an error, what was made so far counts.
+	// prepare returns what the tools of entries need and have does not hold. It is called with all tools at each
+	// change, so it must be quick about those that need nothing. It never returns nil: on an error, what was made so
+	// far counts.
 	prepare(ctx context.Context, entries []entry, have *material, progress func(done, total int)) (*material, error)
-	// publish makes the index of these tools and puts it in the place of the old one. The entries are in the set's order.
+	// publish makes the index of these tools and puts it in the place of the old one. The entries are in the set's
+	// order.
 	publish(ctx context.Context, set *tool.Set, entries []entry, have *material) error
 }
 
@@ -25,7 +27,8 @@ type entry struct {
 	hash tool.Hash
 }
 
-// material is what is made of tools once and stored: vectors by the text they stand for, and opaque bytes by content hash.
+// material is what is made of tools once and stored: vectors by the text they stand for, and opaque bytes by content
+// hash.
 type material struct {
 	model   string // the fingerprint of what made the vectors
 	vectors map[store.TextHash]store.Vector

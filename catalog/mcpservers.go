@@ -43,9 +43,9 @@ type serverEntry struct {
 // maxTimeout bounds the timeout of a call.
 const maxTimeout = 24 * time.Hour
 
-// ParseServers gives the servers of an mcpServers file, by name. It reads the spellings of the clients in use: mcpServers,
-// VS Code's servers and mcp.servers; what else a client keeps in its file is passed over. References such as ${TOKEN} stay
-// as they are. The errors are Invalid and name the server.
+// ParseServers gives the servers of an mcpServers file, by name. It reads the spellings of the clients in use:
+// mcpServers, VS Code's servers and mcp.servers; what else a client keeps in its file is passed over. References such
+// as ${TOKEN} stay as they are. The errors are Invalid and name the server.
 func ParseServers(data []byte) ([]tool.Server, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if !json.Valid(data) {
@@ -59,7 +59,8 @@ func ParseServers(data []byte) ([]tool.Server, error) {
 		} `json:"mcp"`
 	}
 	if err := json.Unmarshal(data, &file); err != nil {
-		return nil, badServers("the servers are not written as expected", `the file should look like {"mcpServers": {"files": {"command": "npx", "args": ["…"]}}}`, plainly(err))
+		return nil, badServers("the servers are not written as expected",
+			`the file should look like {"mcpServers": {"files": {"command": "npx", "args": ["…"]}}}`, plainly(err))
 	}
 	entries := file.MCPServers
 	if entries == nil {
@@ -69,7 +70,8 @@ func ParseServers(data []byte) ([]tool.Server, error) {
 		entries = file.MCP.Servers
 	}
 	if entries == nil && !saysNone(data) {
-		return nil, badServers("there is no mcpServers object", `the file should look like {"mcpServers": {"files": {"command": "npx", "args": ["…"]}}}`, nil)
+		return nil, badServers("there is no mcpServers object",
+			`the file should look like {"mcpServers": {"files": {"command": "npx", "args": ["…"]}}}`, nil)
 	}
 	out := make([]tool.Server, 0, len(entries))
 	for name, raw := range entries {
@@ -92,7 +94,8 @@ func saysNone(data []byte) bool {
 			Servers json.RawMessage `json:"servers"`
 		} `json:"mcp"`
 	}
-	return json.Unmarshal(data, &file) == nil && (file.MCPServers != nil || file.Servers != nil || file.MCP.Servers != nil)
+	return json.Unmarshal(data, &file) == nil && (file.MCPServers != nil || file.Servers != nil ||
+		file.MCP.Servers != nil)
 }
 
 func badServers(msg, hint string, err error) error {
@@ -123,10 +126,12 @@ func plainly(err error) error {
 func parseServer(name string, raw json.RawMessage) (tool.Server, error) {
 	var e serverEntry
 	if err := json.Unmarshal(raw, &e); err != nil {
-		return tool.Server{}, badServers(fmt.Sprintf("server %q is not written as expected", name), "it should be an object with command and args, or with url", plainly(err))
+		return tool.Server{}, badServers(fmt.Sprintf("server %q is not written as expected", name),
+			"it should be an object with command and args, or with url", plainly(err))
 	}
 	v := tool.Server{
-		Name: name, Command: e.Command, Args: e.Args, Env: e.Env, Dir: e.Dir, URL: cmp.Or(e.URL, e.HTTPURL, e.ServerURL),
+		Name: name, Command: e.Command, Args: e.Args, Env: e.Env, Dir: e.Dir,
+		URL:     cmp.Or(e.URL, e.HTTPURL, e.ServerURL),
 		Headers: e.Headers, Trust: e.Trust, Disabled: e.Disabled || e.Enabled != nil && !*e.Enabled, EnvFile: e.EnvFile,
 		Concurrency: e.Concurrency, Queue: e.Queue,
 	}
@@ -151,7 +156,8 @@ func parseServer(name string, raw json.RawMessage) (tool.Server, error) {
 	case "sse":
 		v.Transport = tool.SSE
 	default:
-		return v, badServers(fmt.Sprintf("server %q has the unknown transport %q", name, kind), "use stdio, http or sse", nil)
+		return v, badServers(fmt.Sprintf("server %q has the unknown transport %q", name, kind),
+			"use stdio, http or sse", nil)
 	}
 	return v, CheckServer(v)
 }
@@ -172,7 +178,8 @@ func braced(values map[string]string) {
 
 var plainVariable = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
 
-// CheckServer returns an Invalid error for a server that could never be reached, or whose name cannot be part of a tool's ID.
+// CheckServer returns an Invalid error for a server that could never be reached, or whose name cannot be part of a
+// tool's ID.
 func CheckServer(v tool.Server) error {
 	bad := func(msg, hint string) error {
 		return badServers(fmt.Sprintf("server %q %s", v.Name, msg), hint, nil)

@@ -24,8 +24,8 @@ type member struct {
 	value node
 }
 
-// The most values a YAML file may have once its aliases are followed, and how deep they may lie: a few lines of aliases of
-// aliases stand for billions.
+// The most values a YAML file may have once its aliases are followed, and how deep they may lie: a few lines of aliases
+// of aliases stand for billions.
 const (
 	maxNodes = 2_000_000
 	maxDepth = 200
@@ -34,7 +34,8 @@ const (
 func (d *document) readYAML() (*Content, error) {
 	var root yaml.Node
 	if err := yaml.Unmarshal(d.data, &root); err != nil {
-		return nil, d.bad(0, err, "a YAML checker shows what is wrong; indentation and tabs are the usual cause", "malformed YAML")
+		return nil, d.bad(0, err, "a YAML checker shows what is wrong; indentation and tabs are the usual cause",
+			"malformed YAML")
 	}
 	if len(root.Content) == 0 {
 		return nil, d.bad(0, nil, kinds, "the file is empty")
@@ -60,7 +61,8 @@ func (d *document) readYAML() (*Content, error) {
 // measure refuses what would take too long or too deep to walk, aliases followed.
 func (d *document) measure(y *yaml.Node, depth int, left *int) error {
 	if *left--; *left < 0 || depth > maxDepth {
-		return d.bad(y.Line, nil, "write it without aliases of aliases", "the file is nested too deeply or stands for too many values")
+		return d.bad(y.Line, nil, "write it without aliases of aliases",
+			"the file is nested too deeply or stands for too many values")
 	}
 	if y.Kind == yaml.AliasNode {
 		return d.measure(y.Alias, depth+1, left)

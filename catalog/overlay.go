@@ -8,12 +8,12 @@ import (
 	"tooldex/tool"
 )
 
-// Overlay adds to, or overrides, what is known about tools of any source. It stays in force when a source is synced again,
-// and for tools that come later.
+// Overlay adds to, or overrides, what is known about tools of any source. It stays in force when a source is synced
+// again, and for tools that come later.
 type Overlay struct {
 	Name string `json:"-"` // the base name of its file; an overlay of the same name takes its place
-	// Tools holds a patch for each tool that the overlay speaks of. Under the name "*" stands one for all tools of a server;
-	// that of the tool itself applies after it.
+	// Tools holds a patch for each tool that the overlay speaks of. Under the name "*" stands one for all tools of a
+	// server; that of the tool itself applies after it.
 	Tools map[tool.ID]*Patch `json:"tools"`
 	// Pending keeps it out of force: it is stored, and changes no tool.
 	Pending bool `json:"pending,omitempty"`
@@ -48,10 +48,12 @@ func (p *Patch) fields(f fields) {
 			return err
 		}
 	}
-	f["summary"], f["category"], f["deprecated"] = optional(&p.Summary), optional(&p.Category), readDeprecated(&p.Deprecated)
+	f["summary"], f["category"], f["deprecated"] = optional(&p.Summary), optional(&p.Category),
+		readDeprecated(&p.Deprecated)
 	f["enabled"], f["alwaysInclude"], f["borrow"] = boolean(&p.Enabled), boolean(&p.Always), boolean(&p.Borrow)
 	f["keywords"], f["synonyms"] = texts(&p.Keywords), texts(&p.Synonyms)
-	f["examples"], f["utterances"], f["related"] = readExamples(&p.Examples), readUtterances(&p.Utterances), readRelated(&p.Related)
+	f["examples"], f["utterances"], f["related"] = readExamples(&p.Examples), readUtterances(&p.Utterances),
+		readRelated(&p.Related)
 }
 
 // overlay reads the mapping under overlay. A summary that is too long is refused here, where its line is known.

@@ -27,7 +27,10 @@ func TestPrepareWithoutIndex(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		src := list{"garden", []*tool.Tool{{Server: "garden", Name: "water_plants", Description: "Water the plants of one bed"}}}
+		src := list{"garden", []*tool.Tool{{
+			Server: "garden", Name: "water_plants",
+			Description: "Water the plants of one bed",
+		}}}
 		if _, err := c.Sync(context.Background(), src); err != nil {
 			t.Fatal(err)
 		}

@@ -26,17 +26,20 @@ type prepared struct {
 
 // prepare analyses a tool.
 func prepare(an *knowledge.Analyzer, t *tool.Tool, d *knowledge.Texts, loan *knowledge.Loan) prepared {
-	p := prepared{text: hashText(d), effect: an.Effect(t.Name), fields: indexFields(an, t, d, loan), landmarks: make([]index.Landmark, len(loan.From)), lent: loan.Vector}
+	p := prepared{
+		text: hashText(d), effect: an.Effect(t.Name), fields: indexFields(an, t, d, loan),
+		landmarks: make([]index.Landmark, len(loan.From)), lent: loan.Vector,
+	}
 	for i, f := range loan.From {
 		p.landmarks[i] = index.Landmark{Point: int32(f.Archetype), Like: f.Like, Lent: f.Weight}
 	}
 	return p
 }
 
-// resemblance is what stays of a loan where a tool borrows nothing: which archetypes it is like, at weight 0. No word and no
-// vector of theirs comes to the tool by that, and its rank is its own. It stays because it speaks for the catalogue: whether
-// a request is one that some tool here could serve is told by what the tools resemble, and would be told wrongly of a
-// catalogue that looks like nothing known.
+// resemblance is what stays of a loan where a tool borrows nothing: which archetypes it is like, at weight 0. No word
+// and no vector of theirs comes to the tool by that, and its rank is its own. It stays because it speaks for the
+// catalogue: whether a request is one that some tool here could serve is told by what the tools resemble, and would be
+// told wrongly of a catalogue that looks like nothing known.
 func resemblance(loan knowledge.Loan) knowledge.Loan {
 	for i := range loan.From {
 		loan.From[i].Weight = 0
@@ -47,7 +50,8 @@ func resemblance(loan knowledge.Loan) knowledge.Loan {
 // termUnits is how many steps of a stored weight make one.
 const termUnits = 256
 
-// encode returns p in compact form: weights of words in steps of 1/256, likeness in 255 steps, the vector in one byte a component.
+// encode returns p in compact form: weights of words in steps of 1/256, likeness in 255 steps, the vector in one byte a
+// component.
 func (p *prepared) encode() []byte {
 	b := append([]byte{preparedLayout}, p.text[:]...)
 	b = append(b, byte(p.effect))
@@ -108,7 +112,10 @@ func decodePrepared(b []byte) (p prepared, err error) {
 	}
 	p.landmarks = make([]index.Landmark, r.count(3))
 	for i := range p.landmarks {
-		p.landmarks[i] = index.Landmark{Point: int32(min(r.number(), math.MaxInt32)), Like: float32(r.byte()) / 255, Lent: float32(r.byte()) / 255}
+		p.landmarks[i] = index.Landmark{
+			Point: int32(min(r.number(), math.MaxInt32)), Like: float32(r.byte()) / 255,
+			Lent: float32(r.byte()) / 255,
+		}
 	}
 	n := r.count(1)
 	if r.bad || len(r.b) != 4+n {

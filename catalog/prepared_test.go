@@ -18,7 +18,11 @@ func samplePrepared() prepared {
 	p.fields[index.Name] = []index.Term{{Text: "creat", Weight: 1}, {Text: "issu", Weight: 2}}
 	p.fields[index.Text] = []index.Term{{Text: "文件", Weight: 3}, {Text: "größe", Weight: 1}}
 	p.fields[index.Lent] = []index.Term{{Text: "bug", Weight: 3.37}, {Text: "faint", Weight: .01}}
-	p.landmarks = []index.Landmark{{Point: 0, Like: 1, Lent: 1}, {Point: 70_000, Like: .5, Lent: .1}, {Point: math.MaxInt32, Like: 0, Lent: 0}}
+	p.landmarks = []index.Landmark{
+		{Point: 0, Like: 1, Lent: 1},
+		{Point: 70_000, Like: .5, Lent: .1},
+		{Point: math.MaxInt32, Like: 0, Lent: 0},
+	}
 	return p
 }
 
@@ -26,9 +30,15 @@ func TestPreparedRoundTrip(t *testing.T) {
 	full := samplePrepared()
 	many := prepared{}
 	for i := range 1000 {
-		many.fields[index.Said] = append(many.fields[index.Said], index.Term{Text: string(rune('a' + i%26)), Weight: float32(i)})
+		many.fields[index.Said] = append(many.fields[index.Said], index.Term{
+			Text:   string(rune('a' + i%26)),
+			Weight: float32(i),
+		})
 	}
-	for name, p := range map[string]prepared{"nothing": {}, "everything": full, "a thousand words": many, "one empty word": {fields: [index.NumFields][]index.Term{{{Text: "", Weight: 1}}}}} {
+	for name, p := range map[string]prepared{
+		"nothing": {}, "everything": full, "a thousand words": many,
+		"one empty word": {fields: [index.NumFields][]index.Term{{{Text: "", Weight: 1}}}},
+	} {
 		t.Run(name, func(t *testing.T) {
 			b := p.encode()
 			got, err := decodePrepared(b)
@@ -99,13 +109,16 @@ func FuzzDecodePrepared(f *testing.F) {
 
 func TestPrepare(t *testing.T) {
 	one := &tool.Tool{
-		Server: "forge", Name: "create_issue", Title: "New issue", Description: "Opens a ticket.", Category: "Development",
-		Keywords: []string{"tracker"}, Synonyms: []string{"report bug"}, Utterances: []tool.Utterance{{Text: "something is broken"}},
+		Server: "forge", Name: "create_issue", Title: "New issue", Description: "Opens a ticket.",
+		Category: "Development",
+		Keywords: []string{"tracker"}, Synonyms: []string{"report bug"},
+		Utterances:  []tool.Utterance{{Text: "something is broken"}},
 		Examples:    []tool.Example{{Description: "crash at start", Output: "unseen"}},
 		InputSchema: []byte(`{"type":"object","properties":{"title":{"type":"string","description":"one line"}}}`),
 	}
 	loan := knowledge.Loan{
-		From: []knowledge.Lent{{Archetype: 7, Like: .9, Weight: 1}, {Archetype: 9, Like: .4}}, Terms: []knowledge.Term{{Text: "defect", Weight: 2.5}}, Vector: []float32{1, 0},
+		From:  []knowledge.Lent{{Archetype: 7, Like: .9, Weight: 1}, {Archetype: 9, Like: .4}},
+		Terms: []knowledge.Term{{Text: "defect", Weight: 2.5}}, Vector: []float32{1, 0},
 	}
 	p := prepare(new(knowledge.Analyzer), one, textOfTool(one), &loan)
 	for field, want := range map[index.Field][]string{

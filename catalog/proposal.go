@@ -35,10 +35,14 @@ const (
 	maxProposalFile = 16 << 20
 )
 
-// ParseProposals reads a file of proposals, YAML or JSON. The error is Invalid and tells the line, where one is at fault.
+// ParseProposals reads a file of proposals, YAML or JSON. The error is Invalid and tells the line, where one is at
+// fault.
 func ParseProposals(b []byte) ([]tool.Proposal, error) {
 	bad := func(msg string, err error) error {
-		return &tool.Error{Code: tool.Invalid, Op: "read proposals", Msg: msg, Hint: "tooldex enrich export writes the form", Err: err}
+		return &tool.Error{
+			Code: tool.Invalid, Op: "read proposals", Msg: msg,
+			Hint: "tooldex enrich export writes the form", Err: err,
+		}
 	}
 	if len(b) > maxProposalFile {
 		return nil, bad(fmt.Sprintf("a file of %d bytes is too long", len(b)), nil)
@@ -61,7 +65,8 @@ func ParseProposals(b []byte) ([]tool.Proposal, error) {
 	return out, nil
 }
 
-// misread says where a file does not have the form, and neither what stands there nor which type of ours it does not fit.
+// misread says where a file does not have the form, and neither what stands there nor which type of ours it does not
+// fit.
 func misread(err error) error {
 	var wrong *yaml.TypeError
 	if !errors.As(err, &wrong) || len(wrong.Errors) == 0 {
@@ -88,8 +93,8 @@ const (
 	sameAgain       = .9  // and from which it says the same of its own tool again
 )
 
-// orders are the marks of a text that talks to a model, rather than as somebody who asks for something. Utterances are data and are shown
-// as such, and one that reads as an order is refused all the same.
+// orders are the marks of a text that talks to a model, rather than as somebody who asks for something. Utterances are
+// data and are shown as such, and one that reads as an order is refused all the same.
 var orders = regexp.MustCompile(`(?i)\b(ignore|disregard|forget|override)\b.{0,40}\b(previous|prior|above|earlier|all|any|other|instructions?|rules?)\b` +
 	`|\bsystem prompt\b|\b(system|assistant|developer|user|human)\s*:` +
 	`|\byou (must|shall|have to|are (a|an|now|the)|will now)\b` +
@@ -114,7 +119,8 @@ type saying struct {
 	terms map[string]bool
 }
 
-// newProposalCheck gathers what all tools are asked. What waits for a tool that a proposal speaks of is about to be replaced.
+// newProposalCheck gathers what all tools are asked. What waits for a tool that a proposal speaks of is about to be
+// replaced.
 func newProposalCheck(st *state, proposals []tool.Proposal, visible func(tool.ID) bool) *proposalCheck {
 	c := &proposalCheck{st: st, visible: visible, names: map[string]tool.ID{}}
 	spoken := map[tool.ID]bool{}
@@ -199,7 +205,10 @@ func (c *proposalCheck) refuse(id tool.ID, field, why string) {
 	if utf8.RuneCountInString(string(id)) > 200 {
 		id = ""
 	}
-	c.findings = append(c.findings, tool.Finding{Tool: id, Field: field, Problem: why, Repair: "left out", Refused: true})
+	c.findings = append(c.findings, tool.Finding{
+		Tool: id, Field: field, Problem: why, Repair: "left out",
+		Refused: true,
+	})
 }
 
 // name is how a tool is named to who made the proposal.
@@ -226,7 +235,8 @@ func (c *proposalCheck) utterance(id tool.ID, u string) (text, why string) {
 	if len(terms) == 0 {
 		return "", "has no word that could find anything"
 	}
-	if overlap(terms, c.terms(id.Name()+" "+id.Server())) >= sameAgain || overlap(terms, c.terms(id.Name())) >= sameAgain {
+	if overlap(terms, c.terms(id.Name()+" "+id.Server())) >= sameAgain || overlap(terms,
+		c.terms(id.Name())) >= sameAgain {
 		return "", "says no more than the tool's name"
 	}
 	for _, s := range c.said {

@@ -23,12 +23,14 @@ type Content struct {
 	Overlay *Overlay      // nil if the file has none
 }
 
-// ReadFile reads a tools/list dump, a catalogue file in YAML or JSON, an overlay, an mcpServers file, whichever it finds by the
-// content, or the config.toml of Codex. The error is Invalid, and names the file and, where there is one, the line.
+// ReadFile reads a tools/list dump, a catalogue file in YAML or JSON, an overlay, an mcpServers file, whichever it
+// finds by the content, or the config.toml of Codex. The error is Invalid, and names the file and, where there is one,
+// the line.
 func ReadFile(path string) (*Content, error) {
 	info, err := os.Stat(path)
 	if err == nil && info.Size() > MaxFile {
-		return nil, (&document{path: path}).bad(0, nil, "split it", "has %d bytes, at most %d are read", info.Size(), MaxFile)
+		return nil, (&document{path: path}).bad(0, nil, "split it", "has %d bytes, at most %d are read", info.Size(),
+			MaxFile)
 	}
 	data, err := readMost(path)
 	if err == nil && len(data) > MaxFile { // a device, or a file that grows

@@ -41,26 +41,39 @@ func TestReadCatalogueFile(t *testing.T) {
 	want := []*tool.Tool{
 		{
 			Server: "notes", Name: "add_note", Title: "Add a note", Summary: "Write a note down", Category: "writing",
-			Description: "Adds a note.\nIt keeps the order of lines.\n", Keywords: []string{"memo", "2026"}, Synonyms: []string{"write down"},
-			Examples:   []tool.Example{{Description: "A short one", Invocation: json.RawMessage(`{"text":"milk","tags":["home"]}`), Output: "the note's number"}},
+			Description: "Adds a note.\nIt keeps the order of lines.\n", Keywords: []string{"memo", "2026"},
+			Synonyms: []string{"write down"},
+			Examples: []tool.Example{{
+				Description: "A short one",
+				Invocation:  json.RawMessage(`{"text":"milk","tags":["home"]}`), Output: "the note's number",
+			}},
 			Utterances: []tool.Utterance{{Text: "remember the milk"}, {Text: "jot this down", From: tool.Learned}},
 			InputSchema: json.RawMessage(`{"type":"object","required":["text"],"properties":{"text":{"type":"string","description":"Up to <100> & more"},` +
 				`"tags":{"type":"array","items":{"type":"string"}},"zeal":{"type":"number","default":1.50,"maximum":31,"minimum":0.5},` +
 				`"more":{"type":"array","items":{"type":"string"}},"when":{"type":"string","default":"2026-11-05","nullable":"yes","enum":["on",true,null]}}}`),
 			OutputSchema: json.RawMessage(`{"type":"object"}`),
-			Annotations:  &tool.Annotations{Title: "Adds", ReadOnlyHint: &no, DestructiveHint: &no, IdempotentHint: &yes, OpenWorldHint: &no},
-			Related:      []tool.ID{"notes/drop_note", "other/tool"}, Always: true,
+			Annotations: &tool.Annotations{
+				Title: "Adds", ReadOnlyHint: &no, DestructiveHint: &no,
+				IdempotentHint: &yes, OpenWorldHint: &no,
+			},
+			Related: []tool.ID{"notes/drop_note", "other/tool"}, Always: true,
 		},
 		{Server: "notes", Name: "drop_note", Category: "destruction", Disabled: true, Deprecated: "use archive_note"},
 		{Server: "notes", Name: "old", Category: "writing", Deprecated: "deprecated"},
-		{Server: "shell", Name: "kill", Category: "system", Meta: json.RawMessage(`{"a":1}`), Icons: json.RawMessage(`[]`)},
+		{
+			Server: "shell", Name: "kill", Category: "system", Meta: json.RawMessage(`{"a":1}`),
+			Icons: json.RawMessage(`[]`),
+		},
 		{Server: "shell", Name: "run", Category: "system"},
 	}
 	if d := diff(want, all(t, c)); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
 	summary := "Note something"
-	overlay := &Overlay{Name: "catalogue", Tools: map[tool.ID]*Patch{"notes/add_note": {Summary: &summary, Synonyms: []string{"jot"}}}}
+	overlay := &Overlay{Name: "catalogue", Tools: map[tool.ID]*Patch{"notes/add_note": {
+		Summary:  &summary,
+		Synonyms: []string{"jot"},
+	}}}
 	if d := diff(overlay, c.Overlay); d != "" {
 		t.Errorf("overlay (-want +got)\n%s", d)
 	}
@@ -70,12 +83,14 @@ func TestReadForms(t *testing.T) {
 	const one = `{"name": "run", "description": "Runs <it> \u0026 \"more\".", "inputSchema": { "type":"object" , "x":1.0e2 }, "annotations": {"readOnlyHint": true, "destructiveHint": "no"}, "own": [{"]": "}"}]}`
 	yes := true
 	want := []*tool.Tool{{
-		Server: "shell", Name: "run", Description: `Runs <it> & "more".`, InputSchema: json.RawMessage(`{ "type":"object" , "x":1.0e2 }`),
+		Server: "shell", Name: "run", Description: `Runs <it> & "more".`,
+		InputSchema: json.RawMessage(`{ "type":"object" , "x":1.0e2 }`),
 		Annotations: &tool.Annotations{ReadOnlyHint: &yes},
 	}}
 	for name, c := range map[string]struct{ file, content string }{
-		"tools/list":             {"shell.json", `{"serverInfo":{"name":"other"},"tools":[` + one + `]}`},
-		"JSON-RPC response":      {"shell.json", `{"jsonrpc":"2.0","id":1,"result":{"tools":[` + one + `],"nextCursor":"x"}}`},
+		"tools/list": {"shell.json", `{"serverInfo":{"name":"other"},"tools":[` + one + `]}`},
+		"JSON-RPC response": {"shell.json", `{"jsonrpc":"2.0","id":1,"result":{"tools":[` + one +
+			`],"nextCursor":"x"}}`},
 		"list of tools":          {"shell.json", "[" + one + "]"},
 		"behind a byte mark":     {"shell.json", "\ufeff[" + one + "]"},
 		"no extension":           {"shell", "\n [" + one + "]"},
@@ -96,7 +111,10 @@ func TestReadForms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want = []*tool.Tool{{Server: "shell", Name: "run", Summary: "Run it", InputSchema: json.RawMessage(`{ "b":1.0 , "a" : 2}`)}}
+	want = []*tool.Tool{{
+		Server: "shell", Name: "run", Summary: "Run it",
+		InputSchema: json.RawMessage(`{ "b":1.0 , "a" : 2}`),
+	}}
 	if d := diff(want, all(t, content)); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
@@ -104,16 +122,23 @@ func TestReadForms(t *testing.T) {
 
 func TestReadServers(t *testing.T) {
 	want := []tool.Server{
-		{Name: "files", Command: "npx", Args: []string{"-y", "server", "${HOME}"}, Env: map[string]string{"TOKEN": "${TOKEN:-none}"}, Dir: "/tmp", Timeout: 1500 * time.Millisecond},
-		{Name: "web", Transport: tool.HTTP, URL: "https://example.com/mcp", Headers: map[string]string{"Authorization": "Bearer ${KEY}"}, Disabled: true},
+		{
+			Name: "files", Command: "npx", Args: []string{"-y", "server", "${HOME}"},
+			Env: map[string]string{"TOKEN": "${TOKEN:-none}"}, Dir: "/tmp", Timeout: 1500 * time.Millisecond,
+		},
+		{
+			Name: "web", Transport: tool.HTTP, URL: "https://example.com/mcp",
+			Headers: map[string]string{"Authorization": "Bearer ${KEY}"}, Disabled: true,
+		},
 	}
 	const files = `"files": {"command": "npx", "args": ["-y", "server", "${HOME}"], "env": {"TOKEN": "${TOKEN:-none}"}, "cwd": "/tmp", "timeout": 1500, "alwaysAllow": []}`
 	const web = `"web": {"type": "streamable-http", "url": "https://example.com/mcp", "headers": {"Authorization": "Bearer ${KEY}"}, "enabled": false}`
 	for name, c := range map[string]struct{ file, content string }{
-		"mcpServers":       {"a.json", `{"theme":"dark","mcpServers":{` + web + `,` + files + `}}`},
-		"servers":          {"mcp.json", `{"inputs":[],"servers":{` + files + `,` + web + `},}`},
-		"mcp.servers":      {"settings.json", "{// settings\n" + `"mcp":{"servers":{` + files + `,` + web + `}}}`},
-		"other spellings":  {"a.json", `{"mcpServers":{` + files + `,"web":{"transport":"http","serverUrl":"https://example.com/mcp","headers":{"Authorization":"Bearer ${KEY}"},"disabled":true}}}`},
+		"mcpServers":  {"a.json", `{"theme":"dark","mcpServers":{` + web + `,` + files + `}}`},
+		"servers":     {"mcp.json", `{"inputs":[],"servers":{` + files + `,` + web + `},}`},
+		"mcp.servers": {"settings.json", "{// settings\n" + `"mcp":{"servers":{` + files + `,` + web + `}}}`},
+		"other spellings": {"a.json", `{"mcpServers":{` + files +
+			`,"web":{"transport":"http","serverUrl":"https://example.com/mcp","headers":{"Authorization":"Bearer ${KEY}"},"disabled":true}}}`},
 		"servers as YAML":  {"a.yaml", "mcpServers:\n  files: {command: npx, args: [-y, server, '${HOME}'], env: {TOKEN: '${TOKEN:-none}'}, cwd: /tmp, timeout: 1500}\n  web: {type: http, url: 'https://example.com/mcp', headers: {Authorization: 'Bearer ${KEY}'}, disabled: true}\n"},
 		"servers, in YAML": {"a.yaml", "servers:\n  files: {command: npx, args: [-y, server, '${HOME}'], env: {TOKEN: '${TOKEN:-none}'}, cwd: /tmp, timeout: 1500}\n  web: {type: http, url: 'https://example.com/mcp', headers: {Authorization: 'Bearer ${KEY}'}, disabled: true}\n"},
 	} {
@@ -134,49 +159,104 @@ func TestReadErrors(t *testing.T) {
 		file, content string
 		want          []string // parts of the error
 	}{
-		"empty":                    {"a.json", " \n", []string{"a.json", "empty"}},
-		"empty YAML":               {"a.yaml", "# nothing\n", []string{"a.yaml", "empty"}},
-		"malformed JSON":           {"a.json", "{\n \"tools\": [\n  {\"name\": }\n ]\n}", []string{"a.json:3", "byte 26"}},
-		"cut off":                  {"a.json", `{"tools":[{"name":"x"`, []string{"a.json:1", "malformed JSON"}},
-		"more behind it":           {"a.json", "{\"tools\":[]}\n{}", []string{"a.json:2"}},
-		"a number":                 {"a.json", "17", []string{"a.json", "neither tools nor servers"}},
-		"other JSON":               {"a.json", `{"name":"x"}`, []string{"neither tools nor servers", "tools/list"}},
-		"a server's error":         {"a.json", `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no such method"}}`, []string{"no such method"}},
-		"malformed YAML":           {"a.yaml", "tools:\n  - name: x\n bad", []string{"a.yaml", "line"}},
-		"UTF-16":                   {"a.yaml", "\xff\xfet\x00o\x00", []string{"UTF-8"}},
-		"no server name":           {".json", `[]`, []string{"name"}},
-		"unknown key at the top":   {"a.yaml", "catalogue: 1\ntool: []\n", []string{"a.yaml:2", `no key "tool"`, "tools"}},
-		"unknown key of a tool":    {"a.yaml", "tools:\n  - name: x\n    sumary: y\n", []string{"a.yaml:3", `no key "sumary"`, "summary"}},
-		"unknown key, in JSON":     {"a.json", "{\"catalogue\":1,\n\"tools\":[{\"name\":\"x\",\n\"inputschema\":{}}]}", []string{"a.json:3", `no key "inputschema"`, "inputSchema"}},
-		"unknown key of a server":  {"a.yaml", "servers:\n  - name: x\n    tols: []\n", []string{"a.yaml:3", "tools"}},
-		"unknown annotation":       {"a.yaml", "tools: [{name: x, annotations: {readOnly: true}}]", []string{"a.yaml:1", "readOnlyHint"}},
-		"unknown part of examples": {"a.yaml", "tools: [{name: x, examples: [{output: y}]}]", []string{`no key "output"`}},
-		"unknown provenance":       {"a.yaml", "tools: [{name: x, utterances: [{text: y, from: me}]}]", []string{`"me"`, "learned"}},
-		"key twice":                {"a.yaml", "tools:\n  - name: x\n    title: a\n    title: b\n", []string{"title", "line"}},
-		"tool without a name":      {"a.yaml", "tools:\n  - title: x\n", []string{"a.yaml:2", "no name"}},
-		"server without a name":    {"a.yaml", "servers:\n  - tools: []\n", []string{"a.yaml:2", "no usable name"}},
-		"server with a slash":      {"a.yaml", "server: a/b\ntools: [{name: x}]", []string{"a/b"}},
-		"tool of another server":   {"a.yaml", "servers:\n  - name: a\n    tools: [{server: b, name: x}]\n", []string{"a.yaml:3", `"b"`}},
-		"text for a list":          {"a.yaml", "tools: [{name: x, keywords: y}]", []string{"list"}},
-		"list for text":            {"a.yaml", "tools: [{name: [x]}]", []string{"text"}},
-		"text for a boolean":       {"a.yaml", "tools: [{name: x, enabled: never}]", []string{"true or false"}},
-		"borrowing of a tool":      {"a.yaml", "tools:\n  - name: x\n    borrow: seldom\n", []string{"a.yaml:3", "true or false"}},
-		"borrowing of a server":    {"a.yaml", "servers:\n  - name: x\n    borrow: [1]\n", []string{"a.yaml:3", "true or false"}},
-		"borrowing, in JSON":       {"a.json", "{\"catalogue\": 1,\n\"borrow\": 0, \"tools\": []}", []string{"a.json:2", "true or false"}},
-		"borrowing in an overlay":  {"a.yaml", "overlay:\n  a/*:\n    borrow: no idea\n", []string{"a.yaml:3", "true or false"}},
-		"mapping expected":         {"a.yaml", "tools: [x]", []string{"mapping"}},
-		"just text":                {"a.yaml", "hello", []string{"mapping"}},
-		"newer format":             {"a.yaml", "catalogue: 2\ntools: []", []string{"version", "catalogue: 1"}},
-		"nothing in it":            {"a.yaml", "title: x", []string{"neither tools nor servers"}},
-		"a number JSON lacks":      {"a.yaml", "tools: [{name: x, inputSchema: {default: .inf}}]", []string{".inf"}},
-		"binary value":             {"a.yaml", "tools: [{name: x, inputSchema: {default: !!binary aGk=}}]", []string{"!!binary"}},
-		"merge key":                {"a.yaml", "tools: [{name: x, inputSchema: {p: &a {}, q: {<<: *a}}}]", []string{"a.yaml:1", "plain keys"}},
-		"aliases of aliases":       {"a.yaml", bomb(), []string{"too many values"}},
-		"nested very deep":         {"a.yaml", "tools: [{name: x, inputSchema: " + strings.Repeat("[", 500) + strings.Repeat("]", 500) + "}]", []string{"nested too deeply"}},
-		"overlay of no tool":       {"a.yaml", "overlay:\n  x: {}\n", []string{"a.yaml:2", "server/name"}},
-		"overlay, long summary":    {"a.yaml", "overlay:\n  a/x:\n    summary: " + strings.Repeat("y", 81), []string{"a.yaml:2", "81 characters"}},
-		"overlay, unknown key":     {"a.yaml", "overlay:\n  a/x: {description: y}\n", []string{"a.yaml:2", `no key "description"`}},
-		"server unreachable":       {"a.json", `{"mcpServers":{"x":{}}}`, []string{"a.json", `"x"`, "neither a command nor a url"}},
+		"empty":      {"a.json", " \n", []string{"a.json", "empty"}},
+		"empty YAML": {"a.yaml", "# nothing\n", []string{"a.yaml", "empty"}},
+		"malformed JSON": {
+			"a.json", "{\n \"tools\": [\n  {\"name\": }\n ]\n}",
+			[]string{"a.json:3", "byte 26"},
+		},
+		"cut off":          {"a.json", `{"tools":[{"name":"x"`, []string{"a.json:1", "malformed JSON"}},
+		"more behind it":   {"a.json", "{\"tools\":[]}\n{}", []string{"a.json:2"}},
+		"a number":         {"a.json", "17", []string{"a.json", "neither tools nor servers"}},
+		"other JSON":       {"a.json", `{"name":"x"}`, []string{"neither tools nor servers", "tools/list"}},
+		"a server's error": {"a.json", `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no such method"}}`, []string{"no such method"}},
+		"malformed YAML":   {"a.yaml", "tools:\n  - name: x\n bad", []string{"a.yaml", "line"}},
+		"UTF-16":           {"a.yaml", "\xff\xfet\x00o\x00", []string{"UTF-8"}},
+		"no server name":   {".json", `[]`, []string{"name"}},
+		"unknown key at the top": {"a.yaml", "catalogue: 1\ntool: []\n", []string{
+			"a.yaml:2", `no key "tool"`,
+			"tools",
+		}},
+		"unknown key of a tool": {
+			"a.yaml", "tools:\n  - name: x\n    sumary: y\n",
+			[]string{"a.yaml:3", `no key "sumary"`, "summary"},
+		},
+		"unknown key, in JSON": {
+			"a.json", "{\"catalogue\":1,\n\"tools\":[{\"name\":\"x\",\n\"inputschema\":{}}]}",
+			[]string{"a.json:3", `no key "inputschema"`, "inputSchema"},
+		},
+		"unknown key of a server": {"a.yaml", "servers:\n  - name: x\n    tols: []\n", []string{"a.yaml:3", "tools"}},
+		"unknown annotation": {
+			"a.yaml", "tools: [{name: x, annotations: {readOnly: true}}]",
+			[]string{"a.yaml:1", "readOnlyHint"},
+		},
+		"unknown part of examples": {
+			"a.yaml", "tools: [{name: x, examples: [{output: y}]}]",
+			[]string{`no key "output"`},
+		},
+		"unknown provenance": {
+			"a.yaml", "tools: [{name: x, utterances: [{text: y, from: me}]}]",
+			[]string{`"me"`, "learned"},
+		},
+		"key twice": {
+			"a.yaml", "tools:\n  - name: x\n    title: a\n    title: b\n",
+			[]string{"title", "line"},
+		},
+		"tool without a name":   {"a.yaml", "tools:\n  - title: x\n", []string{"a.yaml:2", "no name"}},
+		"server without a name": {"a.yaml", "servers:\n  - tools: []\n", []string{"a.yaml:2", "no usable name"}},
+		"server with a slash":   {"a.yaml", "server: a/b\ntools: [{name: x}]", []string{"a/b"}},
+		"tool of another server": {
+			"a.yaml", "servers:\n  - name: a\n    tools: [{server: b, name: x}]\n",
+			[]string{"a.yaml:3", `"b"`},
+		},
+		"text for a list":    {"a.yaml", "tools: [{name: x, keywords: y}]", []string{"list"}},
+		"list for text":      {"a.yaml", "tools: [{name: [x]}]", []string{"text"}},
+		"text for a boolean": {"a.yaml", "tools: [{name: x, enabled: never}]", []string{"true or false"}},
+		"borrowing of a tool": {
+			"a.yaml", "tools:\n  - name: x\n    borrow: seldom\n",
+			[]string{"a.yaml:3", "true or false"},
+		},
+		"borrowing of a server": {
+			"a.yaml", "servers:\n  - name: x\n    borrow: [1]\n",
+			[]string{"a.yaml:3", "true or false"},
+		},
+		"borrowing, in JSON": {
+			"a.json", "{\"catalogue\": 1,\n\"borrow\": 0, \"tools\": []}",
+			[]string{"a.json:2", "true or false"},
+		},
+		"borrowing in an overlay": {
+			"a.yaml", "overlay:\n  a/*:\n    borrow: no idea\n",
+			[]string{"a.yaml:3", "true or false"},
+		},
+		"mapping expected":    {"a.yaml", "tools: [x]", []string{"mapping"}},
+		"just text":           {"a.yaml", "hello", []string{"mapping"}},
+		"newer format":        {"a.yaml", "catalogue: 2\ntools: []", []string{"version", "catalogue: 1"}},
+		"nothing in it":       {"a.yaml", "title: x", []string{"neither tools nor servers"}},
+		"a number JSON lacks": {"a.yaml", "tools: [{name: x, inputSchema: {default: .inf}}]", []string{".inf"}},
+		"binary value": {
+			"a.yaml", "tools: [{name: x, inputSchema: {default: !!binary aGk=}}]",
+			[]string{"!!binary"},
+		},
+		"merge key": {
+			"a.yaml", "tools: [{name: x, inputSchema: {p: &a {}, q: {<<: *a}}}]",
+			[]string{"a.yaml:1", "plain keys"},
+		},
+		"aliases of aliases": {"a.yaml", bomb(), []string{"too many values"}},
+		"nested very deep": {"a.yaml", "tools: [{name: x, inputSchema: " + strings.Repeat("[", 500) +
+			strings.Repeat("]", 500) + "}]", []string{"nested too deeply"}},
+		"overlay of no tool": {"a.yaml", "overlay:\n  x: {}\n", []string{"a.yaml:2", "server/name"}},
+		"overlay, long summary": {
+			"a.yaml", "overlay:\n  a/x:\n    summary: " + strings.Repeat("y", 81),
+			[]string{"a.yaml:2", "81 characters"},
+		},
+		"overlay, unknown key": {
+			"a.yaml", "overlay:\n  a/x: {description: y}\n",
+			[]string{"a.yaml:2", `no key "description"`},
+		},
+		"server unreachable": {"a.json", `{"mcpServers":{"x":{}}}`, []string{
+			"a.json", `"x"`,
+			"neither a command nor a url",
+		}},
 		"server with both":         {"a.json", `{"mcpServers":{"x":{"command":"a","url":"b"}}}`, []string{"both"}},
 		"server, wrong transport":  {"a.json", `{"mcpServers":{"x":{"type":"pigeon","url":"b"}}}`, []string{"pigeon"}},
 		"server, stdio, no way":    {"a.json", `{"mcpServers":{"x":{"type":"stdio","url":"b"}}}`, []string{"stdio"}},
@@ -203,13 +283,15 @@ func bomb() string {
 	var b strings.Builder
 	b.WriteString("catalogue: 1\na0: &a0 [x]\n")
 	for i := range 9 {
-		b.WriteString(strings.ReplaceAll(strings.ReplaceAll("aN: &aN [*aP, *aP, *aP, *aP, *aP, *aP, *aP, *aP, *aP]\n", "N", string(rune('1'+i))), "P", string(rune('0'+i))))
+		b.WriteString(strings.ReplaceAll(strings.ReplaceAll("aN: &aN [*aP, *aP, *aP, *aP, *aP, *aP, *aP, *aP, *aP]\n",
+			"N", string(rune('1'+i))), "P", string(rune('0'+i))))
 	}
 	return b.String()
 }
 
 func TestReadFileErrors(t *testing.T) {
-	if _, err := ReadFile(filepath.Join(t.TempDir(), "none.json")); tool.CodeOf(err) != tool.Invalid || !errors.Is(err, os.ErrNotExist) {
+	if _, err := ReadFile(filepath.Join(t.TempDir(), "none.json")); tool.CodeOf(err) != tool.Invalid ||
+		!errors.Is(err, os.ErrNotExist) {
 		t.Errorf("error %v", err)
 	}
 	if _, err := ReadFile(t.TempDir()); tool.CodeOf(err) != tool.Invalid {
@@ -239,7 +321,10 @@ func TestDumpWithBadTools(t *testing.T) {
 	}
 	c := openCatalog(t, t.TempDir(), newTextIndex())
 	r := mustSync(t, c, content.Sources...)[0]
-	want := []tool.ID{"srv/a.b", "srv/also_good", "srv/good", "srv/huge", "srv/tricky", "srv/wrong types", tool.ID("srv/" + strings.Repeat("x", 200)), "srv/имя"}
+	want := []tool.ID{
+		"srv/a.b", "srv/also_good", "srv/good", "srv/huge", "srv/tricky", "srv/wrong types",
+		tool.ID("srv/" + strings.Repeat("x", 200)), "srv/имя",
+	}
 	if d := diff(want, ids(c.Set())); d != "" {
 		t.Errorf("served (-want +got)\n%s", d)
 	}
@@ -248,22 +333,26 @@ func TestDumpWithBadTools(t *testing.T) {
 		told.WriteString(f.String() + "\n")
 	}
 	for _, w := range []string{
-		"line 3 of", "has no name", "srv/huge: description: has 52", "srv/wrong types: description", "srv/wrong types: title",
-		"srv/wrong types: annotations", "srv/wrong types: inputSchema: is not a JSON object", "srv/wrong types: outputSchema", "srv/good: name: the name is offered twice",
+		"line 3 of", "has no name", "srv/huge: description: has 52", "srv/wrong types: description",
+		"srv/wrong types: title",
+		"srv/wrong types: annotations", "srv/wrong types: inputSchema: is not a JSON object",
+		"srv/wrong types: outputSchema", "srv/good: name: the name is offered twice",
 		"srv/a.b: name: clients do not accept", "srv/имя: name", "srv/tricky: description: holds control",
 	} {
 		if !strings.Contains(told.String(), w) {
 			t.Errorf("nothing says %q in\n%s", w, told.String())
 		}
 	}
-	if got, _ := c.Set().Get("srv/huge"); got == nil || len(got.Description) > tool.MaxDescription || got.Summary != "All work and no play" {
+	if got, _ := c.Set().Get("srv/huge"); got == nil || len(got.Description) > tool.MaxDescription ||
+		got.Summary != "All work and no play" {
 		t.Error("the long description is not cut")
 	}
 	if got, _ := c.Set().Get("srv/good"); got == nil || got.Description != "Fine." {
 		t.Errorf("of two tools with one name, served %+v, want the first", got)
 	}
 	for _, one := range c.Set().All() {
-		if name := c.Set().Exposed(one.ID()); len(name) > 64 || strings.ContainsFunc(name, func(r rune) bool { return r > 'z' || r == '.' || r == ' ' }) {
+		if name := c.Set().Exposed(one.ID()); len(name) > 64 || strings.ContainsFunc(name,
+			func(r rune) bool { return r > 'z' || r == '.' || r == ' ' }) {
 			t.Errorf("%s is exposed as %q", one.ID(), name)
 		}
 	}
@@ -274,7 +363,10 @@ func TestOverlay(t *testing.T) {
 	dir := t.TempDir()
 	x := newTextIndex()
 	c := openCatalog(t, dir, x)
-	src := &fake{name: "a", tools: []*tool.Tool{{Name: "x", Description: "Does x.", Synonyms: []string{"ex"}, InputSchema: []byte(`{}`)}, aTool("", "y", "Y.")}}
+	src := &fake{name: "a", tools: []*tool.Tool{{
+		Name: "x", Description: "Does x.", Synonyms: []string{"ex"},
+		InputSchema: []byte(`{}`),
+	}, aTool("", "y", "Y.")}}
 	content, err := Parse("team.yaml", []byte(`
 overlay:
   a/x:
@@ -299,12 +391,15 @@ overlay:
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Changed) != 1 || r.Changed[0] != "a/x" || r.Unchanged != 1 || len(r.Findings) != 1 || r.Findings[0].Tool != "a/later" {
+	if len(r.Changed) != 1 || r.Changed[0] != "a/x" || r.Unchanged != 1 || len(r.Findings) != 1 ||
+		r.Findings[0].Tool != "a/later" {
 		t.Errorf("report %+v", r)
 	}
 	want := &tool.Tool{
-		Server: "a", Name: "x", Description: "Does x.", Summary: "Do x at once", Category: "letters", Synonyms: []string{"ex", "the letter"},
-		Utterances: []tool.Utterance{{Text: "cross it out"}}, Related: []tool.ID{"a/y"}, Always: true, Deprecated: "use y", Disabled: true, InputSchema: []byte(`{}`),
+		Server: "a", Name: "x", Description: "Does x.", Summary: "Do x at once", Category: "letters",
+		Synonyms:   []string{"ex", "the letter"},
+		Utterances: []tool.Utterance{{Text: "cross it out"}}, Related: []tool.ID{"a/y"}, Always: true,
+		Deprecated: "use y", Disabled: true, InputSchema: []byte(`{}`),
 	}
 	check := func(at string, c *Catalog) {
 		t.Helper()
@@ -326,7 +421,8 @@ overlay:
 	}
 	check("opened again", openCatalog(t, dir, newTextIndex()))
 	gen := c.st.Load().generation
-	if r, err := c.ApplyOverlay(ctx, content.Overlay); err != nil || len(r.Changed) != 0 || c.st.Load().generation != gen {
+	if r, err := c.ApplyOverlay(ctx, content.Overlay); err != nil || len(r.Changed) != 0 ||
+		c.st.Load().generation != gen {
 		t.Errorf("applied again: %+v, %v, generation %d after %d", r, err, c.st.Load().generation, gen)
 	}
 	if _, err := c.Remove(ctx, "team"); err != nil {

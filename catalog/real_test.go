@@ -72,13 +72,15 @@ func TestRealDumps(t *testing.T) {
 			if !ok {
 				t.Fatalf("%s of %s is missing", want.Name, f)
 			}
-			if !bytes.Equal(got.InputSchema, want.InputSchema) || !bytes.Equal(got.OutputSchema, want.OutputSchema) || !bytes.Equal(got.Meta, want.Meta) {
+			if !bytes.Equal(got.InputSchema, want.InputSchema) || !bytes.Equal(got.OutputSchema, want.OutputSchema) ||
+				!bytes.Equal(got.Meta, want.Meta) {
 				t.Errorf("%s: a schema changed its bytes", got.ID())
 			}
 			if got.Title != want.Title || diff(want.Annotations, got.Annotations) != "" {
 				t.Errorf("%s: read otherwise than encoding/json reads it", got.ID())
 			}
-			if err := tool.CheckSummary(got.ID(), got.Summary); err != nil || want.Description != "" && got.Summary == "" {
+			if err := tool.CheckSummary(got.ID(), got.Summary); err != nil || want.Description != "" &&
+				got.Summary == "" {
 				t.Errorf("%s: summary %q, %v", got.ID(), got.Summary, err)
 			}
 		}

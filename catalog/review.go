@@ -13,7 +13,8 @@ import (
 	"tooldex/tool"
 )
 
-// Review lists the tools that somebody should look at, those that are held before those that are served with a warning, by ID.
+// Review lists the tools that somebody should look at, those that are held before those that are served with a warning,
+// by ID.
 func (c *Catalog) Review() []tool.Review {
 	st := c.st.Load()
 	var out []tool.Review
@@ -59,19 +60,28 @@ func suspicions(d *decision) []tool.Suspicion {
 // form names a form of a tool.
 func form(h tool.Hash) string { return hex.EncodeToString(h[:8]) }
 
-// Accept accepts tools in the form that they have now, durably and for all processes, whether they are held or not; they are served
-// without a warning until they change. Of approvals that name a form, each must be of the form that there is: else nothing is approved,
-// and the error wraps tool.ErrConflict. The error is NotFound for a tool that is not known.
+// Accept accepts tools in the form that they have now, durably and for all processes, whether they are held or not;
+// they are served without a warning until they change. Of approvals that name a form, each must be of the form that
+// there is: else nothing is approved, and the error wraps tool.ErrConflict. The error is NotFound for a tool that is
+// not known.
 func (c *Catalog) Accept(ctx context.Context, approvals []tool.Approval) error {
 	return c.change(ctx, func(st *state) (*state, *store.Batch, error) {
 		batch := &store.Batch{Trust: map[tool.ID][]byte{}}
 		for _, a := range approvals {
 			rec, ok := st.records[a.ID]
 			if !ok {
-				return nil, nil, &tool.Error{Code: tool.NotFound, Op: "approve", Msg: fmt.Sprintf("there is no tool %s", a.ID), Hint: "tooldex servers review lists what waits for approval"}
+				return nil, nil, &tool.Error{
+					Code: tool.NotFound, Op: "approve",
+					Msg:  fmt.Sprintf("there is no tool %s", a.ID),
+					Hint: "tooldex servers review lists what waits for approval",
+				}
 			}
 			if a.Form != "" && a.Form != form(rec.Hash) {
-				return nil, nil, &tool.Error{Code: tool.Invalid, Op: "approve", Msg: fmt.Sprintf("%s is not any more what was looked at", a.ID), Hint: "look at it again", Err: tool.ErrConflict}
+				return nil, nil, &tool.Error{
+					Code: tool.Invalid, Op: "approve",
+					Msg: fmt.Sprintf("%s is not any more what was looked at", a.ID), Hint: "look at it again",
+					Err: tool.ErrConflict,
+				}
 			}
 			d := decision{By: byApproval, Hash: rec.Hash, At: c.o.now().UTC()}
 			if before := st.decisions[a.ID]; before != nil {

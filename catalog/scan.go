@@ -10,8 +10,8 @@ import (
 	"tooldex/tool"
 )
 
-// The functions of this file take JSON apart without copying it, so that schemas keep their bytes. They expect JSON that
-// was found valid as a whole, and are then several times faster than decoding it.
+// The functions of this file take JSON apart without copying it, so that schemas keep their bytes. They expect JSON
+// that was found valid as a whole, and are then several times faster than decoding it.
 
 // span is a value of a file: its bytes, and where they begin.
 type span struct {
@@ -160,11 +160,14 @@ func (d *document) bad(line int, err error, hint, format string, args ...any) er
 	if line > 0 {
 		at = fmt.Sprintf("%s:%d", d.path, line)
 	}
-	return &tool.Error{Code: tool.Invalid, Op: "read file", Msg: at + ": " + fmt.Sprintf(format, args...), Hint: hint, Err: err}
+	return &tool.Error{
+		Code: tool.Invalid, Op: "read file", Msg: at + ": " + fmt.Sprintf(format, args...), Hint: hint,
+		Err: err,
+	}
 }
 
-// valid makes sure that the file is JSON. Comments and trailing commas, which some clients write into theirs, are blanked
-// out where they are all that is wrong.
+// valid makes sure that the file is JSON. Comments and trailing commas, which some clients write into theirs, are
+// blanked out where they are all that is wrong.
 func (d *document) valid() error {
 	if json.Valid(d.data) {
 		return nil
@@ -178,7 +181,8 @@ func (d *document) valid() error {
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
 		off := int(syntax.Offset)
-		return d.bad(d.lineAt(off-1), err, "a JSON checker shows what is missing or too much there", "malformed JSON at byte %d", off)
+		return d.bad(d.lineAt(off-1), err, "a JSON checker shows what is missing or too much there",
+			"malformed JSON at byte %d", off)
 	}
 	return d.bad(0, err, "", "malformed JSON")
 }
@@ -229,6 +233,6 @@ func commentEnd(b []byte, i int) int {
 	return i + 2 + n + behind
 }
 
-// PlainJSON returns JSON as editors let people write it without its comments and trailing commas. Blanks stand in their place, so
-// that every offset stays the same.
+// PlainJSON returns JSON as editors let people write it without its comments and trailing commas. Blanks stand in their
+// place, so that every offset stays the same.
 func PlainJSON(b []byte) []byte { return relax(b) }

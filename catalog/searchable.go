@@ -17,12 +17,12 @@ import (
 // Model says how tools are made searchable. With the zero Model only words find them.
 type Model struct {
 	Embedder embed.Embedder
-	// Base lends to tools what archetypes like them are asked, as matched by Encoder, which must be the model that Base was
-	// compiled with. With a nil Base nothing is lent.
+	// Base lends to tools what archetypes like them are asked, as matched by Encoder, which must be the model that Base
+	// was compiled with. With a nil Base nothing is lent.
 	Base    *knowledge.Base
 	Encoder knowledge.Encoder
-	// NoBorrow leaves every tool to its own words and its own vector, as Tool.NoBorrow does one. Base then tells only what
-	// the tools resemble.
+	// NoBorrow leaves every tool to its own words and its own vector, as Tool.NoBorrow does one. Base then tells only
+	// what the tools resemble.
 	NoBorrow bool
 }
 
@@ -92,7 +92,9 @@ func (x *searchable) view() store.View {
 // chunk is how many tools are embedded or lent to between two reports of progress.
 const chunk = 256
 
-func (x *searchable) prepare(ctx context.Context, entries []entry, have *material, progress func(done, total int)) (*material, error) {
+func (x *searchable) prepare(ctx context.Context, entries []entry, have *material,
+	progress func(done, total int),
+) (*material, error) {
 	made := newMaterial()
 	var raw []entry
 	for _, e := range entries {
@@ -153,8 +155,9 @@ func (x *searchable) analyse(ctx context.Context, lender *knowledge.Lender, part
 // saidShare is how much of what is lent to a tool gives way to what was generated for it.
 const saidShare = .8
 
-// hear adds the mean vector of the requests that were generated for a tool to what is lent to it. Requests that its author declared are
-// as a rule few and examples; generated ones are made where the archetypes have nothing to lend, and take their place.
+// hear adds the mean vector of the requests that were generated for a tool to what is lent to it. Requests that its
+// author declared are as a rule few and examples; generated ones are made where the archetypes have nothing to lend,
+// and take their place.
 func (x *searchable) hear(t *tool.Tool, loan *knowledge.Loan) {
 	if x.m.Encoder.Query == nil {
 		return
@@ -217,14 +220,19 @@ func (x *searchable) embed(ctx context.Context, entries []entry, have, made *mat
 }
 
 // embedInto puts the vectors of docs into a map. All are of the one model, of its width and finite, or none are taken.
-func embedInto(ctx context.Context, by embed.Embedder, model embed.Model, docs []embed.Document, hashes []store.TextHash, into map[store.TextHash]store.Vector) error {
+func embedInto(ctx context.Context, by embed.Embedder, model embed.Model, docs []embed.Document,
+	hashes []store.TextHash, into map[store.TextHash]store.Vector,
+) error {
 	vectors, err := by.Documents(ctx, docs)
 	if err != nil {
 		return fmt.Errorf("embed tools: %w", err)
 	}
 	now := by.Model()
 	if now.Fingerprint != model.Fingerprint && model.Fingerprint != "" {
-		return fmt.Errorf("embed tools: %w", &tool.Error{Code: tool.Unavailable, Op: "embed", Msg: "the embedding model " + model.Name + " was replaced meanwhile", Hint: "it is asked again by itself"})
+		return fmt.Errorf("embed tools: %w", &tool.Error{
+			Code: tool.Unavailable, Op: "embed",
+			Msg: "the embedding model " + model.Name + " was replaced meanwhile", Hint: "it is asked again by itself",
+		})
 	}
 	for i, v := range vectors {
 		if err := usable(v, now); err != nil {
@@ -240,7 +248,8 @@ func embedInto(ctx context.Context, by embed.Embedder, model embed.Model, docs [
 // usable refuses a vector that would spoil every search, whoever made it.
 func usable(v []float32, model embed.Model) error {
 	bad := func(what string) error {
-		return &tool.Error{Code: tool.Unavailable, Op: "embed", Msg: "the embedding model " + model.Name + " gave a vector " + what, Hint: "see whether it is an embedding model"}
+		return &tool.Error{Code: tool.Unavailable, Op: "embed", Msg: "the embedding model " + model.Name +
+			" gave a vector " + what, Hint: "see whether it is an embedding model"}
 	}
 	if len(v) != model.Dims || len(v) == 0 {
 		return bad(fmt.Sprintf("of %d components where %d are expected", len(v), model.Dims))
@@ -299,7 +308,8 @@ func (x *searchable) snapshot(set *tool.Set, entries []entry, have *material) (*
 	return snap, nil
 }
 
-// doc is one tool as the index sees it. What is missing or cannot be read is made of the tool alone: words still find it.
+// doc is one tool as the index sees it. What is missing or cannot be read is made of the tool alone: words still find
+// it.
 func (x *searchable) doc(e entry, have *material) index.Doc {
 	p, err := decodePrepared(have.lent[e.hash])
 	if err != nil {

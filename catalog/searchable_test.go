@@ -118,9 +118,15 @@ func TestOnlyWhatChangedIsEmbedded(t *testing.T) {
 		{"again", func() {}, nil},
 		{"a description", func() { src.tools[1].Description = "Mail a letter to a person." }, []string{"send_email"}},
 		{"a category", func() { src.tools[1].Category = "mail" }, nil},
-		{"a new tool", func() { src.tools = append(src.tools, aTool("s", "list_files", "List files.")) }, []string{"list_files"}},
+		{
+			"a new tool", func() { src.tools = append(src.tools, aTool("s", "list_files", "List files.")) },
+			[]string{"list_files"},
+		},
 		{"a tool goes", func() { src.tools = src.tools[:3] }, nil},
-		{"the old description", func() { src.tools[1].Description = "Send an email to a person." }, []string{"send_email"}},
+		{
+			"the old description", func() { src.tools[1].Description = "Send an email to a person." },
+			[]string{"send_email"},
+		},
 	} {
 		step.change()
 		mustSync(t, c, src)
@@ -311,7 +317,10 @@ func TestFailingEmbedder(t *testing.T) {
 	if n := c.Set().Len(); n != 3 {
 		t.Fatalf("%d tools", n)
 	}
-	for term, want := range map[string]string{"email": "send_email", "bug": "create_issue", "forecast": "get_forecast"} {
+	for term, want := range map[string]string{
+		"email": "send_email", "bug": "create_issue",
+		"forecast": "get_forecast",
+	} {
 		if got := found(x.Current(), term); got != want {
 			t.Errorf("%s finds %q", term, got)
 		}
@@ -335,7 +344,8 @@ func TestEmbedderFailsHalfway(t *testing.T) {
 	m, counts := countingModel(t)
 	var tools []*tool.Tool
 	for i := range chunk + 10 {
-		tools = append(tools, aTool("s", "n"+strings.Repeat("x", i%7)+string(rune('a'+i%26))+string(rune('a'+i/26)), "Tool."))
+		tools = append(tools, aTool("s", "n"+strings.Repeat("x", i%7)+string(rune('a'+i%26))+string(rune('a'+i/26)),
+			"Tool."))
 	}
 	counts.fail, counts.after = errors.New("gone"), 1
 	c, x := openSearchable(t, t.TempDir(), m)
@@ -419,7 +429,10 @@ func TestBuiltinModel(t *testing.T) {
 	}
 	got, q := make([]float32, m.Encoder.Dims), make([]float32, m.Encoder.Dims)
 	m.Encoder.Document("create_issue s", "Create an issue.", "title", got)
-	want, err := m.Embedder.Documents(t.Context(), []embed.Document{{Name: "create_issue s", Description: "Create an issue.", Parameters: "title"}})
+	want, err := m.Embedder.Documents(t.Context(), []embed.Document{{
+		Name:        "create_issue s",
+		Description: "Create an issue.", Parameters: "title",
+	}})
 	if err != nil || !slices.Equal(got, want[0]) {
 		t.Errorf("the encoder makes other documents, %v", err)
 	}

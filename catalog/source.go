@@ -7,8 +7,8 @@ import (
 	"tooldex/tool"
 )
 
-// Source offers tools. A source that also has a method Digest() [32]byte, which changes whenever its tools do, is not asked
-// for them as long as the digest is the one that was stored with them.
+// Source offers tools. A source that also has a method Digest() [32]byte, which changes whenever its tools do, is not
+// asked for them as long as the digest is the one that was stored with them.
 type Source interface {
 	// Name names the source, and the server of tools that name none themselves. It stays the same from run to run.
 	Name() string
@@ -26,8 +26,8 @@ type reader interface {
 // located is a source that lies in a file.
 type located interface{ location() string }
 
-// cleaning is part of each digest: raise it whenever reading or cleaning gives other tools than before for the same input,
-// so that stored tools are read anew.
+// cleaning is part of each digest: raise it whenever reading or cleaning gives other tools than before for the same
+// input, so that stored tools are read anew.
 const cleaning = "2"
 
 // fileSource is one server of a file. Its tools are read when they are asked for, since mostly nothing has changed.

@@ -25,7 +25,8 @@ type state struct {
 	made       *material
 }
 
-// newState takes over a snapshot, whose vectors are of a model. After damage no digest is believed, so that the next sync reads every source.
+// newState takes over a snapshot, whose vectors are of a model. After damage no digest is believed, so that the next
+// sync reads every source.
 func newState(snap *store.Snapshot, model string, trust Trust, log *slog.Logger) *state {
 	st := &state{
 		generation: snap.Generation, records: make(map[tool.ID]store.Record, len(snap.Records)), sources: snap.Sources,
@@ -56,7 +57,8 @@ func newState(snap *store.Snapshot, model string, trust Trust, log *slog.Logger)
 // next returns a copy of st with batch applied.
 func (st *state) next(b *store.Batch, overlays []*Overlay) *state {
 	out := &state{
-		generation: st.generation, records: maps.Clone(st.records), sources: maps.Clone(st.sources), servers: st.servers,
+		generation: st.generation, records: maps.Clone(st.records), sources: maps.Clone(st.sources),
+		servers:  st.servers,
 		overlays: overlays, made: newMaterial(), trust: st.trust, decisions: st.decided(b.Trust),
 	}
 	out.made.add(st.made)
@@ -64,7 +66,9 @@ func (st *state) next(b *store.Batch, overlays []*Overlay) *state {
 		delete(out.records, id)
 	}
 	if len(b.RemoveServers) > 0 {
-		out.servers = slices.DeleteFunc(slices.Clone(st.servers), func(s tool.Server) bool { return slices.Contains(b.RemoveServers, s.Name) })
+		out.servers = slices.DeleteFunc(slices.Clone(st.servers), func(s tool.Server) bool {
+			return slices.Contains(b.RemoveServers, s.Name)
+		})
 	}
 	for _, r := range b.Records {
 		out.records[r.Tool.ID()] = r
@@ -94,7 +98,8 @@ func (st *state) join() {
 		if w := st.warning(r); w != "" {
 			warned := *e.tool
 			warned.Warning = w
-			warned.InputSchema, warned.OutputSchema = tool.StripHidden(warned.InputSchema), tool.StripHidden(warned.OutputSchema)
+			warned.InputSchema, warned.OutputSchema = tool.StripHidden(warned.InputSchema),
+				tool.StripHidden(warned.OutputSchema)
 			e.tool = &warned
 		}
 		st.entries = append(st.entries, e)

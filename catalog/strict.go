@@ -8,8 +8,8 @@ import (
 // fields says how to read each key that a mapping may have.
 type fields map[string]func(n node) error
 
-// read reads a mapping and refuses keys that are not known: a misspelled key would otherwise do nothing, unnoticed. What
-// names the mapping in the error.
+// read reads a mapping and refuses keys that are not known: a misspelled key would otherwise do nothing, unnoticed.
+// What names the mapping in the error.
 func (f fields) read(n node, what string) error {
 	members, err := n.members()
 	if err != nil {
@@ -19,7 +19,8 @@ func (f fields) read(n node, what string) error {
 		read, ok := f[m.key]
 		if !ok {
 			known := slices.Sorted(maps.Keys(f))
-			return n.d.bad(m.line, nil, "the nearest known key is "+Nearest(m.key, known), "%s has no key %q", what, m.key)
+			return n.d.bad(m.line, nil, "the nearest known key is "+Nearest(m.key, known), "%s has no key %q", what,
+				m.key)
 		}
 		if err := read(m.value); err != nil {
 			return err
@@ -28,8 +29,8 @@ func (f fields) read(n node, what string) error {
 	return nil
 }
 
-// Nearest returns the one of known that takes the fewest edits to get from s, case ignored, the first of several; "" if none is
-// known.
+// Nearest returns the one of known that takes the fewest edits to get from s, case ignored, the first of several; "" if
+// none is known.
 func Nearest(s string, known []string) string {
 	best, least := "", -1
 	for _, k := range known {

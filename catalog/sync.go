@@ -16,14 +16,15 @@ import (
 
 // Report tells what a sync did. The IDs are sorted.
 type Report struct {
-	Source    string         `json:"source"`
-	Added     []tool.ID      `json:"added,omitempty"`
-	Changed   []tool.ID      `json:"changed,omitempty"`
-	Removed   []tool.ID      `json:"removed,omitempty"`
-	Unchanged int            `json:"unchanged"`
-	Stale     bool           `json:"stale,omitempty"` // the source failed or was empty: what was stored of it is kept
-	Held      []tool.ID      `json:"held,omitempty"`  // of those that were added or changed: what nobody can use until it is approved
-	Findings  []tool.Finding `json:"findings,omitempty"`
+	Source    string    `json:"source"`
+	Added     []tool.ID `json:"added,omitempty"`
+	Changed   []tool.ID `json:"changed,omitempty"`
+	Removed   []tool.ID `json:"removed,omitempty"`
+	Unchanged int       `json:"unchanged"`
+	Stale     bool      `json:"stale,omitempty"` // the source failed or was empty: what was stored of it is kept
+	// of those that were added or changed: what nobody can use until it is approved
+	Held     []tool.ID      `json:"held,omitempty"`
+	Findings []tool.Finding `json:"findings,omitempty"`
 }
 
 // offer is what a source answered.
@@ -49,22 +50,29 @@ func (c *Catalog) Sync(ctx context.Context, src Source) (Report, error) {
 }
 
 // SyncAll makes the stored tools of each source those that it offers, all in one durable step, and returns a report for
-// each. A source that fails does not stop the others: its error is among those that are joined, with the code it had, or
-// Unavailable. The error of the step itself is Timeout, if ctx ended or the store stayed locked, or Internal; then nothing
-// was changed, and there are no reports.
+// each. A source that fails does not stop the others: its error is among those that are joined, with the code it had,
+// or Unavailable. The error of the step itself is Timeout, if ctx ended or the store stayed locked, or Internal; then
+// nothing was changed, and there are no reports.
 func (c *Catalog) SyncAll(ctx context.Context, sources []Source) ([]Report, error) {
 	offers := make([]*offer, len(sources))
 	names := map[string]bool{}
 	for i, src := range sources {
 		if name := src.Name(); names[name] {
-			offers[i] = &offer{name: name, err: &tool.Error{Code: tool.Invalid, Op: "sync", Msg: fmt.Sprintf("two sources are named %q", name), Hint: "rename one: a file's name is its server's name"}}
+			offers[i] = &offer{name: name, err: &tool.Error{
+				Code: tool.Invalid, Op: "sync",
+				Msg:  fmt.Sprintf("two sources are named %q", name),
+				Hint: "rename one: a file's name is its server's name",
+			}}
 			continue
 		}
 		names[src.Name()] = true
 		offers[i] = c.ask(ctx, src)
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, &tool.Error{Code: tool.Timeout, Op: "sync", Msg: "stopped before all sources were read", Hint: "try again", Err: err}
+		return nil, &tool.Error{
+			Code: tool.Timeout, Op: "sync", Msg: "stopped before all sources were read",
+			Hint: "try again", Err: err,
+		}
 	}
 	var reports []Report
 	err := c.change(ctx, func(st *state) (*state, *store.Batch, error) {
@@ -101,7 +109,8 @@ func (c *Catalog) ask(ctx context.Context, src Source) *offer {
 	if d, ok := src.(digester); ok {
 		digest = d.Digest()
 		stored, known := c.st.Load().sources[src.Name()]
-		if known && !stored.Stale && stored.Digest == digest && digest != [32]byte{} && stored.Rules == c.st.Load().rules(src.Name()) {
+		if known && !stored.Stale && stored.Digest == digest && digest != [32]byte{} &&
+			stored.Rules == c.st.Load().rules(src.Name()) {
 			return &offer{name: src.Name(), digest: digest, same: true}
 		}
 	}
@@ -147,7 +156,10 @@ func (c *Catalog) read(ctx context.Context, src Source, digest [32]byte) *offer 
 			o.found = append(o.found, f)
 			o.kept[id] = true
 		case seen[id]:
-			o.found = append(o.found, tool.Finding{Tool: id, Field: "name", Problem: "the name is offered twice", Repair: "the first tool is kept"})
+			o.found = append(o.found, tool.Finding{
+				Tool: id, Field: "name", Problem: "the name is offered twice",
+				Repair: "the first tool is kept",
+			})
 		default:
 			seen[id] = true
 			o.tools, o.raw[id] = append(o.tools, t), &raw
@@ -159,7 +171,10 @@ func (c *Catalog) read(ctx context.Context, src Source, digest [32]byte) *offer 
 
 // sourceError names the source, and keeps the code of a cause that has one.
 func sourceError(name string, err error) error {
-	e := &tool.Error{Code: tool.Unavailable, Op: "sync", Msg: "source " + name + " could not be read", Hint: "what is stored of it stays in use", Err: err}
+	e := &tool.Error{
+		Code: tool.Unavailable, Op: "sync", Msg: "source " + name + " could not be read",
+		Hint: "what is stored of it stays in use", Err: err,
+	}
 	var cause *tool.Error
 	if errors.As(err, &cause) {
 		e.Code = cause.Code
@@ -192,7 +207,10 @@ func (d *differ) diff(o *offer) Report {
 	if o.err != nil || len(o.tools) == 0 {
 		r.Unchanged, r.Stale = len(mine), len(mine) > 0
 		if o.err == nil && r.Stale {
-			r.Findings = append(r.Findings, tool.Finding{Problem: o.name + " answered without a usable tool", Repair: fmt.Sprintf("its %d stored tools are kept", len(mine))})
+			r.Findings = append(r.Findings, tool.Finding{
+				Problem: o.name + " answered without a usable tool",
+				Repair:  fmt.Sprintf("its %d stored tools are kept", len(mine)),
+			})
 		}
 		if r.Stale && !stored.Stale {
 			stored.Name, stored.Stale = o.name, true
@@ -230,14 +248,18 @@ func (d *differ) diff(o *offer) Report {
 	slices.Sort(r.Added)
 	slices.Sort(r.Changed)
 	note := encodeFindings(r.Findings)
-	if !known || stored.Stale || stored.Digest != o.digest || !bytes.Equal(stored.Note, note) || stored.Rules != rules || len(r.Added)+len(r.Changed)+len(r.Removed) > 0 {
-		d.batch.Sources = append(d.batch.Sources, store.SourceState{Name: o.name, Digest: o.digest, Synced: d.now, Note: note, Path: o.path, Rules: rules})
+	if !known || stored.Stale || stored.Digest != o.digest || !bytes.Equal(stored.Note, note) ||
+		stored.Rules != rules || len(r.Added)+len(r.Changed)+len(r.Removed) > 0 {
+		d.batch.Sources = append(d.batch.Sources, store.SourceState{
+			Name: o.name, Digest: o.digest, Synced: d.now,
+			Note: note, Path: o.path, Rules: rules,
+		})
 	}
 	return r
 }
 
-// compare decides about one tool, and returns it as it is stored from now on; false for one that is left out. Before says that the source
-// was read before, anew that its tools were not looked at by the rules of now.
+// compare decides about one tool, and returns it as it is stored from now on; false for one that is left out. Before
+// says that the source was read before, anew that its tools were not looked at by the rules of now.
 func (d *differ) compare(o *offer, t *tool.Tool, r *Report, before, anew bool) (store.Record, bool) {
 	id := t.ID()
 	rec, known := d.st.records[id]
@@ -246,7 +268,10 @@ func (d *differ) compare(o *offer, t *tool.Tool, r *Report, before, anew bool) (
 		known, owner = true, first
 	}
 	if known && owner != o.name {
-		r.Findings = append(r.Findings, tool.Finding{Tool: id, Problem: "is already offered by the source " + owner, Repair: "left out", Refused: true})
+		r.Findings = append(r.Findings, tool.Finding{
+			Tool: id, Problem: "is already offered by the source " + owner,
+			Repair: "left out", Refused: true,
+		})
 		return rec, false
 	}
 	d.owner[id] = o.name
@@ -283,8 +308,8 @@ func (d *differ) owned(source string) []tool.ID {
 	return out
 }
 
-// Remove forgets a source with all of its tools, a server, and an overlay of that name, in one durable step, and reports what went.
-// The error is NotFound if there is none of them.
+// Remove forgets a source with all of its tools, a server, and an overlay of that name, in one durable step, and
+// reports what went. The error is NotFound if there is none of them.
 func (c *Catalog) Remove(ctx context.Context, name string) (Report, error) {
 	var report Report
 	err := c.change(ctx, func(st *state) (*state, *store.Batch, error) {
@@ -302,7 +327,11 @@ func (c *Catalog) Remove(ctx context.Context, name string) (Report, error) {
 			batch.RemoveServers = []string{name}
 		}
 		if batch.Empty() {
-			return nil, nil, &tool.Error{Code: tool.NotFound, Op: "remove", Msg: fmt.Sprintf("there is no source or overlay named %q", name), Hint: "list shows the servers that are known"}
+			return nil, nil, &tool.Error{
+				Code: tool.NotFound, Op: "remove",
+				Msg:  fmt.Sprintf("there is no source or overlay named %q", name),
+				Hint: "list shows the servers that are known",
+			}
 		}
 		return st.next(batch, overlays), batch, nil
 	})
@@ -318,8 +347,8 @@ func (c *Catalog) ApplyOverlay(ctx context.Context, o *Overlay) (Report, error) 
 	return c.changeOverlay(ctx, o.Name, func(*Overlay) *Overlay { return o })
 }
 
-// changeOverlay puts what change makes of the overlay of this name, nil if there is none, in its place. Change may be called
-// again, with what another process has stored meanwhile.
+// changeOverlay puts what change makes of the overlay of this name, nil if there is none, in its place. Change may be
+// called again, with what another process has stored meanwhile.
 func (c *Catalog) changeOverlay(ctx context.Context, name string, change func(have *Overlay) *Overlay) (Report, error) {
 	if err := checkSourceName(name); err != nil {
 		return Report{}, err
@@ -331,7 +360,10 @@ func (c *Catalog) changeOverlay(ctx context.Context, name string, change func(ha
 		o := change(have)
 		encoded, err := o.encode()
 		if err != nil {
-			return nil, nil, &tool.Error{Code: tool.Invalid, Op: "apply overlay", Msg: "overlay " + name + " cannot be stored", Err: err}
+			return nil, nil, &tool.Error{
+				Code: tool.Invalid, Op: "apply overlay",
+				Msg: "overlay " + name + " cannot be stored", Err: err,
+			}
 		}
 		overlays := slices.DeleteFunc(slices.Clone(st.overlays), func(have *Overlay) bool { return have.Name == name })
 		overlays = append(overlays, o)
@@ -380,7 +412,10 @@ func overlayFindings(st *state, o *Overlay) []tool.Finding {
 			spoken[one] = true
 		}
 		if len(whole) == 0 {
-			out = append(out, tool.Finding{Tool: id, Problem: "no source offers this tool", Repair: "kept for when one does"})
+			out = append(out, tool.Finding{
+				Tool: id, Problem: "no source offers this tool",
+				Repair: "kept for when one does",
+			})
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(spoken)) {

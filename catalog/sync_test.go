@@ -16,7 +16,10 @@ func TestSync(t *testing.T) {
 	dir := t.TempDir()
 	x := newTextIndex()
 	c := openCatalog(t, dir, x)
-	src := &fake{name: "files", tools: []*tool.Tool{aTool("", "read", "Reads."), aTool("", "write", "Writes."), aTool("", "list", "Lists.")}}
+	src := &fake{name: "files", tools: []*tool.Tool{
+		aTool("", "read", "Reads."), aTool("", "write", "Writes."),
+		aTool("", "list", "Lists."),
+	}}
 	steps := []struct {
 		name     string
 		do       func()
@@ -108,9 +111,12 @@ func TestSourceThatFailsOrIsEmptyRemovesNothing(t *testing.T) {
 	}{
 		"error with a code":    {err: fails, code: tool.Timeout},
 		"error without a code": {err: errors.New("broken pipe"), code: tool.Unavailable},
-		"error and tools":      {tools: []*tool.Tool{aTool("", "other", "")}, err: errors.New("died"), code: tool.Unavailable},
-		"no tools":             {},
-		"no usable tools":      {tools: []*tool.Tool{nil, {Name: ""}}},
+		"error and tools": {
+			tools: []*tool.Tool{aTool("", "other", "")}, err: errors.New("died"),
+			code: tool.Unavailable,
+		},
+		"no tools":        {},
+		"no usable tools": {tools: []*tool.Tool{nil, {Name: ""}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx := context.Background()
@@ -122,7 +128,8 @@ func TestSourceThatFailsOrIsEmptyRemovesNothing(t *testing.T) {
 			src.tools, src.err = c.tools, c.err
 
 			reports, err := cat.SyncAll(ctx, []Source{src, good})
-			if c.err != nil && (tool.CodeOf(err) != c.code || !errors.Is(err, c.err) || !strings.Contains(err.Error(), "files")) || c.err == nil && err != nil {
+			if c.err != nil && (tool.CodeOf(err) != c.code || !errors.Is(err, c.err) ||
+				!strings.Contains(err.Error(), "files")) || c.err == nil && err != nil {
 				t.Errorf("error %v, want code %v and the source named", err, c.code)
 			}
 			if len(reports) != 2 || !reports[0].Stale || len(reports[0].Removed) != 0 || len(reports[1].Added) != 1 {
@@ -153,7 +160,8 @@ func TestRefusedToolStaysAsItWas(t *testing.T) {
 	bad.Summary = strings.Repeat("x", tool.MaxSummary+1)
 	src.tools[0] = bad
 	r := mustSync(t, c, src)[0]
-	if r.Unchanged != 2 || len(r.Removed)+len(r.Changed) != 0 || len(r.Findings) != 1 || !r.Findings[0].Refused || !strings.Contains(r.Findings[0].Problem, "81 characters") {
+	if r.Unchanged != 2 || len(r.Removed)+len(r.Changed) != 0 || len(r.Findings) != 1 || !r.Findings[0].Refused ||
+		!strings.Contains(r.Findings[0].Problem, "81 characters") {
 		t.Errorf("report %+v, want the tool refused by its summary and kept as it was", r)
 	}
 	if got, _ := c.Set().Get("s/a"); got == nil || got.Description != "A." {
@@ -163,7 +171,10 @@ func TestRefusedToolStaysAsItWas(t *testing.T) {
 
 func TestSyncConflicts(t *testing.T) {
 	c := openCatalog(t, t.TempDir(), newTextIndex())
-	one := &fake{name: "one", tools: []*tool.Tool{aTool("shared", "x", "First."), aTool("", "x", "Own."), aTool("", "x", "Twice.")}}
+	one := &fake{name: "one", tools: []*tool.Tool{
+		aTool("shared", "x", "First."), aTool("", "x", "Own."),
+		aTool("", "x", "Twice."),
+	}}
 	two := &fake{name: "two", tools: []*tool.Tool{aTool("shared", "x", "Second."), aTool("", "y", "Y.")}}
 	reports := mustSync(t, c, one, two)
 	if d := diff([]tool.ID{"one/x", "shared/x", "two/y"}, ids(c.Set())); d != "" {
@@ -181,7 +192,8 @@ func TestSyncConflicts(t *testing.T) {
 		t.Errorf("findings %v, want the tool of another source refused", f)
 	}
 	_, err := c.SyncAll(context.Background(), []Source{two, &fake{name: "two"}, &fake{name: "a/b"}})
-	if tool.CodeOf(err) != tool.Invalid || !strings.Contains(err.Error(), `two sources are named "two"`) || !strings.Contains(err.Error(), "a/b") {
+	if tool.CodeOf(err) != tool.Invalid || !strings.Contains(err.Error(), `two sources are named "two"`) ||
+		!strings.Contains(err.Error(), "a/b") {
 		t.Errorf("error %v, want both names refused", err)
 	}
 	if c.Set().Len() != 3 {
@@ -191,7 +203,8 @@ func TestSyncConflicts(t *testing.T) {
 
 func TestRemove(t *testing.T) {
 	c := openCatalog(t, t.TempDir(), newTextIndex())
-	mustSync(t, c, &fake{name: "a", tools: []*tool.Tool{aTool("", "x", "X.")}}, &fake{name: "b", tools: []*tool.Tool{aTool("", "x", "X.")}})
+	mustSync(t, c, &fake{name: "a", tools: []*tool.Tool{aTool("", "x", "X.")}},
+		&fake{name: "b", tools: []*tool.Tool{aTool("", "x", "X.")}})
 	r, err := c.Remove(context.Background(), "a")
 	if d := diff(Report{Source: "a", Removed: []tool.ID{"a/x"}}, r); err != nil || d != "" {
 		t.Errorf("%v (-want +got)\n%s", err, d)
@@ -243,7 +256,10 @@ func TestSyncFromManyGoroutines(t *testing.T) {
 		for n := range 6 {
 			wg.Go(func() {
 				name := fmt.Sprintf("s%d-%d", p, n)
-				if _, err := c.Sync(context.Background(), &fake{name: name, tools: []*tool.Tool{aTool("", "x", name)}}); err != nil {
+				if _, err := c.Sync(context.Background(), &fake{
+					name:  name,
+					tools: []*tool.Tool{aTool("", "x", name)},
+				}); err != nil {
 					t.Error(err)
 				}
 				if _, ok := c.Set().Get(tool.MakeID(name, "x")); !ok {

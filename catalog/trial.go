@@ -11,8 +11,9 @@ import (
 	"tooldex/tool"
 )
 
-// Trial is what a proposal would change, made in memory and stored nowhere. In Before and After alike, the tools that Others asks for
-// have been lent nothing of what is asked for them; After has of the proposal all but what Own asks for.
+// Trial is what a proposal would change, made in memory and stored nowhere. In Before and After alike, the tools that
+// Others asks for have been lent nothing of what is asked for them; After has of the proposal all but what Own asks
+// for.
 type Trial struct {
 	Before, After *index.Snapshot
 	Own           []Question // requests of the proposal, for the tools that it speaks of
@@ -31,14 +32,18 @@ const (
 	mostQuestions = 400 // of other tools
 )
 
-// Try makes what Enrich would make of proposals, to be measured, and returns with it what Enrich would say. The trial is nil where
-// nothing of them passes. Which requests are held out depends on their texts alone. The error is Invalid for a catalogue without knowledge.
+// Try makes what Enrich would make of proposals, to be measured, and returns with it what Enrich would say. The trial
+// is nil where nothing of them passes. Which requests are held out depends on their texts alone. The error is Invalid
+// for a catalogue without knowledge.
 func (c *Catalog) Try(ctx context.Context, proposals []tool.Proposal) (*Trial, []tool.Finding, error) {
 	c.mu.Lock()
 	x, ok := c.o.indexer.(*searchable)
 	c.mu.Unlock()
 	if !ok || x.m.Base == nil || x.m.Encoder.Query == nil {
-		return nil, nil, &tool.Error{Code: tool.Invalid, Op: "try proposals", Msg: "nothing is known of kinds of tools, to measure by"}
+		return nil, nil, &tool.Error{
+			Code: tool.Invalid, Op: "try proposals",
+			Msg: "nothing is known of kinds of tools, to measure by",
+		}
 	}
 	st := c.st.Load()
 	good, findings := newProposalCheck(st, proposals, nil).all(proposals)
@@ -78,7 +83,9 @@ func split(p tool.Proposal) (rest []string, held []Question) {
 	if len(p.Utterances) < 2 {
 		return p.Utterances, nil
 	}
-	byHash := slices.SortedFunc(slices.Values(p.Utterances), func(a, b string) int { return cmp.Or(cmp.Compare(hashOf(a), hashOf(b)), cmp.Compare(a, b)) })
+	byHash := slices.SortedFunc(slices.Values(p.Utterances), func(a, b string) int {
+		return cmp.Or(cmp.Compare(hashOf(a), hashOf(b)), cmp.Compare(a, b))
+	})
 	n := (len(byHash) + ownHeldOut - 1) / ownHeldOut
 	for _, u := range byHash[:n] {
 		held = append(held, Question{u, p.Tool})
@@ -94,7 +101,8 @@ func hashOf(s string) uint32 {
 
 func isHeldOut(utterance string) bool { return hashOf(utterance)%heldOut == 0 }
 
-// questions asks for tools that are of a known kind and not spoken of, for each kind the tool that is most like it. It returns these tools.
+// questions asks for tools that are of a known kind and not spoken of, for each kind the tool that is most like it. It
+// returns these tools.
 func (x *searchable) questions(st *state, spoken map[tool.ID]bool, into *Trial) ([]entry, error) {
 	type typical struct {
 		e    entry
@@ -103,7 +111,8 @@ func (x *searchable) questions(st *state, spoken map[tool.ID]bool, into *Trial) 
 	kinds := map[int]typical{}
 	for _, e := range st.entries {
 		p, err := decodePrepared(st.made.lent[e.hash])
-		if err != nil || e.tool.Disabled || spoken[e.tool.ID()] || len(p.landmarks) == 0 || p.landmarks[0].Like < unfamiliar {
+		if err != nil || e.tool.Disabled || spoken[e.tool.ID()] || len(p.landmarks) == 0 ||
+			p.landmarks[0].Like < unfamiliar {
 			continue
 		}
 		near := p.landmarks[0]

@@ -9,9 +9,9 @@ import (
 	"tooldex/tool"
 )
 
-// The rule by which two servers' tools are one, as checked on catalogues of real servers: forks, versions and second accounts of
-// one server pass, namesakes of other services do not. It looks at nothing but the two tools, so that what else is in the
-// catalogue cannot change it.
+// The rule by which two servers' tools are one, as checked on catalogues of real servers: forks, versions and second
+// accounts of one server pass, namesakes of other services do not. It looks at nothing but the two tools, so that what
+// else is in the catalogue cannot change it.
 const (
 	leastParams = .5 // of the names of both tools' parameters, those that both have
 	leastWords  = .75
@@ -78,12 +78,13 @@ type pair [2]string
 
 func pairOf(a, b string) pair { return pair{min(a, b), max(a, b)} }
 
-// leastKin is the share of the smaller server's tools that two servers must have in common for any of them to be one tool: other
-// than a copy of the whole, a text that a framework or a habit put into unrelated servers stays alone in its own.
+// leastKin is the share of the smaller server's tools that two servers must have in common for any of them to be one
+// tool: other than a copy of the whole, a text that a framework or a habit put into unrelated servers stays alone in
+// its own.
 const leastKin = .4
 
-// maxCompared bounds the tools of one name that each other of that name is compared with: a name that so many different tools
-// have says nothing.
+// maxCompared bounds the tools of one name that each other of that name is compared with: a name that so many different
+// tools have says nothing.
 const maxCompared = 64
 
 // kinships tells which servers have so many tools in common that one may be a copy of the other.
@@ -121,7 +122,8 @@ func kinships(tools []*tool.Tool, twins []*twin) map[pair]bool {
 func (t *twin) head(heads map[string][]*twin, kin map[pair]bool) *twin {
 	for _, k := range t.names {
 		for _, head := range heads[k][:min(len(heads[k]), maxCompared)] {
-			if kin[pairOf(head.tool.Server, t.tool.Server)] && !slices.Contains(head.members, t.tool.Server) && head.same(t) {
+			if kin[pairOf(head.tool.Server, t.tool.Server)] && !slices.Contains(head.members, t.tool.Server) &&
+				head.same(t) {
 				return head
 			}
 		}
@@ -145,8 +147,8 @@ func sharedNames(tools []*tool.Tool) map[string]bool {
 	return shared
 }
 
-// twinNames returns a tool's name as it is compared: without case and separators, and once more without the server's name that
-// some servers put in front.
+// twinNames returns a tool's name as it is compared: without case and separators, and once more without the server's
+// name that some servers put in front.
 func twinNames(t *tool.Tool) []string {
 	full := letters(t.Name)
 	if bare, ok := strings.CutPrefix(full, letters(t.Server)); ok && bare != full && len(bare) >= leastStem {
@@ -155,7 +157,8 @@ func twinNames(t *tool.Tool) []string {
 	return []string{full}
 }
 
-// letters returns s in lower case without blanks and the separators of names. What else there is tells names apart: "c" and "c++".
+// letters returns s in lower case without blanks and the separators of names. What else there is tells names apart: "c"
+// and "c++".
 func letters(s string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune("_-./: ,;!\n\t\r", r) {
@@ -189,7 +192,10 @@ func (a *twin) same(b *twin) bool {
 
 // namesItself reports whether a's text names its service, and b has nothing to do with that.
 func (a *twin) namesItself(b *twin) bool {
-	return slices.ContainsFunc(a.service, func(w string) bool { return a.text[w] && !b.text[w] && !slices.Contains(b.service, w) })
+	return slices.ContainsFunc(a.service, func(w string) bool {
+		return a.text[w] && !b.text[w] &&
+			!slices.Contains(b.service, w)
+	})
 }
 
 func inCommon(a, b map[string]bool) (n int) {

@@ -60,7 +60,10 @@ func TestTwins(t *testing.T) {
 		},
 		"three": {
 			"a family is as large as it is",
-			[]*tool.Tool{told("a/read_file", read, "path"), told("b/readFile", read, "path"), told("c/READ-FILE", read, "path")},
+			[]*tool.Tool{
+				told("a/read_file", read, "path"), told("b/readFile", read, "path"),
+				told("c/READ-FILE", read, "path"),
+			},
 			[][]tool.ID{{"a/read_file", "b/readFile", "c/READ-FILE"}},
 		},
 		"with the server's name before it": {
@@ -72,20 +75,30 @@ func TestTwins(t *testing.T) {
 			"what a later version adds does not make another tool",
 			[]*tool.Tool{
 				told("old/merge_request", "Merge a request into its target branch", "owner", "repo", "number", "title"),
-				told("new/merge_request", "Merge a request into its target branch once all checks have passed.", "owner", "repo", "number", "method"),
+				told("new/merge_request", "Merge a request into its target branch once all checks have passed.",
+					"owner", "repo", "number", "method"),
 			},
 			[][]tool.ID{{"new/merge_request", "old/merge_request"}},
 		},
 		"nothing to enter": {
 			"without parameters only the whole text can tell",
-			[]*tool.Tool{told("a/now", "Get the current local time", []string{}...), told("b/now", "Get the current local time.", []string{}...)},
+			[]*tool.Tool{
+				told("a/now", "Get the current local time", []string{}...),
+				told("b/now", "Get the current local time.", []string{}...),
+			},
 			[][]tool.ID{{"a/now", "b/now"}},
 		},
 		"nothing to enter, other words": {
-			"as above", []*tool.Tool{told("a/now", "Get the current local time"), told("b/now", "Get the current local time and date")}, nil,
+			"as above", []*tool.Tool{
+				told("a/now", "Get the current local time"),
+				told("b/now", "Get the current local time and date"),
+			}, nil,
 		},
 		"of one server": {
-			"a server does not offer one tool twice", []*tool.Tool{told("a/read_file", read, "path"), told("a/readFile", read, "path")}, nil,
+			"a server does not offer one tool twice", []*tool.Tool{
+				told("a/read_file", read, "path"),
+				told("a/readFile", read, "path"),
+			}, nil,
 		},
 		"namesakes": {
 			"the name alone says nothing", []*tool.Tool{
@@ -95,32 +108,44 @@ func TestTwins(t *testing.T) {
 		},
 		"one text names its service": {
 			"the same words said of two services", []*tool.Tool{
-				told("mysql/execute", "Execute an SQL query on the MySQL server and return its rows", "query", "params", "limit"),
-				told("oracle/execute", "Execute an SQL query on the Oracle server and return its rows", "query", "params", "limit"),
+				told("mysql/execute", "Execute an SQL query on the MySQL server and return its rows", "query", "params",
+					"limit"),
+				told("oracle/execute", "Execute an SQL query on the Oracle server and return its rows", "query",
+					"params", "limit"),
 			}, nil,
 		},
 		"only one names its service": {
 			"the other may be any", []*tool.Tool{
-				told("sqlite/read_query", "Execute a SELECT query on the SQLite database file", "query", "timeout", "limit", "page"),
+				told("sqlite/read_query", "Execute a SELECT query on the SQLite database file", "query", "timeout",
+					"limit", "page"),
 				told("snow/read_query", "Execute a SELECT query on the database", "query", "timeout", "limit", "page"),
 			}, nil,
 		},
 		"other parameters": {
 			"what has to be entered tells tools apart", []*tool.Tool{
 				told("hub/create_issue", "Create a new issue in a project", "owner", "repo", "title", "body"),
-				told("lab/create_issue", "Create a new issue in a project", "project_id", "title", "weight", "confidential"),
+				told("lab/create_issue", "Create a new issue in a project", "project_id", "title", "weight",
+					"confidential"),
 			}, nil,
 		},
 		"hardly a word": {
-			"too little to tell by", []*tool.Tool{told("a/search", "Search", "query"), told("b/search", "Search", "query")}, nil,
+			"too little to tell by", []*tool.Tool{
+				told("a/search", "Search", "query"),
+				told("b/search", "Search", "query"),
+			}, nil,
 		},
 		"no word": {
-			"too little to tell by", []*tool.Tool{told("a/search", "", "query", "limit", "offset"), told("b/search", "", "query", "limit", "offset")}, nil,
+			"too little to tell by", []*tool.Tool{
+				told("a/search", "", "query", "limit", "offset"),
+				told("b/search", "", "query", "limit", "offset"),
+			}, nil,
 		},
 		"a habit of a framework": {
 			"of servers that share nothing else one tool is not a copy", []*tool.Tool{
-				told("cars/get_version", "Returns the version of the service in format X.Y.Z", "verbose"), told("cars/paint", "Paint the car", "colour"), told("cars/wash", "Wash the car", "how"),
-				told("maps/get_version", "Returns the version of the service in format X.Y.Z", "verbose"), told("maps/route", "Find a route", "to"), told("maps/zoom", "Zoom in", "by"),
+				told("cars/get_version", "Returns the version of the service in format X.Y.Z", "verbose"),
+				told("cars/paint", "Paint the car", "colour"), told("cars/wash", "Wash the car", "how"),
+				told("maps/get_version", "Returns the version of the service in format X.Y.Z", "verbose"),
+				told("maps/route", "Find a route", "to"), told("maps/zoom", "Zoom in", "by"),
 			}, nil,
 		},
 		"one character": {
@@ -141,7 +166,8 @@ func TestTwins(t *testing.T) {
 	}
 }
 
-// TestTwinsOfMany puts one server there a thousand times: each of its tools is one family, found in a time that grows with them.
+// TestTwinsOfMany puts one server there a thousand times: each of its tools is one family, found in a time that grows
+// with them.
 func TestTwinsOfMany(t *testing.T) {
 	var tools []*tool.Tool
 	for i := range 1000 {
@@ -157,8 +183,8 @@ func TestTwinsOfMany(t *testing.T) {
 	}
 }
 
-// TestRealTwins holds the rule against real servers: what two versions of one server have in common is found, and no tool of
-// another service is taken for a copy.
+// TestRealTwins holds the rule against real servers: what two versions of one server have in common is found, and no
+// tool of another service is taken for a copy.
 func TestRealTwins(t *testing.T) {
 	var tools []*tool.Tool
 	for _, s := range readAll(t, realFiles(t)) {

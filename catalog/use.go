@@ -11,16 +11,16 @@ import (
 	"tooldex/tool"
 )
 
-// Use makes the tools searchable by another model, while the one in use goes on answering, and then puts the other in its place. It
-// blocks, as long as embedding takes, and keeps neither readers nor changes waiting for more than the last step. Progress may be nil; it
-// is called on the caller's goroutine.
+// Use makes the tools searchable by another model, while the one in use goes on answering, and then puts the other in
+// its place. It blocks, as long as embedding takes, and keeps neither readers nor changes waiting for more than the
+// last step. Progress may be nil; it is called on the caller's goroutine.
 //
-// From then on, what comes new or changes is found by words until Use is called again: a model that may be slow or gone keeps no change
-// waiting. So call it now and then; when nothing is missing, or there are no tools, it does nothing.
+// From then on, what comes new or changes is found by words until Use is called again: a model that may be slow or gone
+// keeps no change waiting. So call it now and then; when nothing is missing, or there are no tools, it does nothing.
 //
-// What is embedded is stored as it comes, so that a call that was stopped or that failed goes on where it ended when it is made again,
-// also by another process. The error is Timeout when ctx ends first, that of the model, or one of
-// the store; then the model in use stays.
+// What is embedded is stored as it comes, so that a call that was stopped or that failed goes on where it ended when it
+// is made again, also by another process. The error is Timeout when ctx ends first, that of the model, or one of the
+// store; then the model in use stays.
 func (c *Catalog) Use(ctx context.Context, m Model, progress func(done, total int)) error {
 	if m.Embedder == nil {
 		return &tool.Error{Code: tool.Invalid, Op: "use model", Msg: "there is no embedding model to use"}
@@ -59,7 +59,10 @@ func ended(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err
 	}
-	return &tool.Error{Code: tool.Timeout, Op: "use model", Msg: "stopped before all tools were embedded", Hint: "what is embedded is kept; it goes on from there", Err: err}
+	return &tool.Error{
+		Code: tool.Timeout, Op: "use model", Msg: "stopped before all tools were embedded",
+		Hint: "what is embedded is kept; it goes on from there", Err: err,
+	}
 }
 
 // uses reports whether next's model is in use, and every tool has its vector.
@@ -88,7 +91,9 @@ const (
 )
 
 // embedAhead stores a vector for each tool that has none of the model of view. It returns how many lacked one.
-func (c *Catalog) embedAhead(ctx context.Context, by embed.Embedder, view store.View, progress func(done, total int)) (int, error) {
+func (c *Catalog) embedAhead(ctx context.Context, by embed.Embedder, view store.View,
+	progress func(done, total int),
+) (int, error) {
 	snap, err := c.o.Store.Load(ctx, store.View{Model: view.Model})
 	if err != nil {
 		return 0, err

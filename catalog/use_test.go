@@ -67,7 +67,10 @@ func (h *hashed) Documents(ctx context.Context, docs []embed.Document) ([][]floa
 func usedCatalog(t *testing.T, dir string, n int) (*Catalog, *index.Index) {
 	t.Helper()
 	x := &index.Index{}
-	c, err := Open(t.Context(), Options{Store: openStore(t, dir), Model: Model{Embedder: &hashed{name: "old"}}, Index: x})
+	c, err := Open(t.Context(), Options{
+		Store: openStore(t, dir), Model: Model{Embedder: &hashed{name: "old"}},
+		Index: x,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +118,8 @@ func TestUse(t *testing.T) {
 		t.Errorf("a new tool: %v, %d asked for", err, next.asked)
 	}
 	back := &hashed{name: "old"}
-	if err := c.Use(t.Context(), Model{Embedder: back}, nil); err != nil || back.asked != 1 || x.Current().Model() != "old" {
+	if err := c.Use(t.Context(), Model{Embedder: back}, nil); err != nil || back.asked != 1 ||
+		x.Current().Model() != "old" {
 		t.Errorf("back to the old one, which lacks the new tool: %v, %d asked for", err, back.asked)
 	}
 }
@@ -161,7 +165,10 @@ func TestUseGoesOn(t *testing.T) {
 			if _, err := c.Refresh(t.Context()); err != nil || x.Current().Model() != "old" {
 				t.Errorf("after a refresh it is of %q: %v", x.Current().Model(), err)
 			}
-			again, err := Open(t.Context(), Options{Store: openStore(t, dir), Model: Model{Embedder: &hashed{name: "old"}}, Index: &index.Index{}})
+			again, err := Open(t.Context(), Options{
+				Store: openStore(t, dir),
+				Model: Model{Embedder: &hashed{name: "old"}}, Index: &index.Index{},
+			})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -9,8 +9,8 @@ import (
 	"tooldex/tool"
 )
 
-// Used tells what of the stored material the tools of this moment need: vectors of this Catalog's model and of the models given, and
-// analyses by the knowledge it has, lent from or not. It is what store.Compact takes.
+// Used tells what of the stored material the tools of this moment need: vectors of this Catalog's model and of the
+// models given, and analyses by the knowledge it has, lent from or not. It is what store.Compact takes.
 func (c *Catalog) Used(models ...store.Model) store.Used {
 	st := c.st.Load()
 	v := c.o.indexer.view()
@@ -25,7 +25,8 @@ func (c *Catalog) Used(models ...store.Model) store.Used {
 	return u
 }
 
-// needs returns the texts whose vectors the tools need, and the hashes under which their analyses are, those that are held included.
+// needs returns the texts whose vectors the tools need, and the hashes under which their analyses are, those that are
+// held included.
 func (st *state) needs() (texts map[store.TextHash]bool, lent map[tool.Hash]bool) {
 	texts, lent = make(map[store.TextHash]bool, len(st.records)), make(map[tool.Hash]bool, len(st.records))
 	for _, entries := range [][]entry{st.entries, st.held} {
@@ -42,11 +43,12 @@ func (st *state) needs() (texts map[store.TextHash]bool, lent map[tool.Hash]bool
 	return texts, lent
 }
 
-// spare is how much is kept of what no tool needs, beside as much as tools need: tools that come back are searchable at once.
+// spare is how much is kept of what no tool needs, beside as much as tools need: tools that come back are searchable at
+// once.
 const spare = 256
 
-// outgrown takes what no tool needs out of what was made, once that is more than tools need, and returns it. A server whose descriptions hold
-// the time of day would otherwise fill the memory and the file.
+// outgrown takes what no tool needs out of what was made, once that is more than tools need, and returns it. A server
+// whose descriptions hold the time of day would otherwise fill the memory and the file.
 func (st *state) outgrown() (texts []store.TextHash, lent []tool.Hash) {
 	if most := 2*len(st.records) + spare; len(st.made.vectors) <= most && len(st.made.lent) <= most {
 		return nil, nil

@@ -33,7 +33,10 @@ func TestUsed(t *testing.T) {
 	s, m, c := searched(t)
 	for _, name := range []string{"kept", "gone"} {
 		src := &fileSource{name: name, parse: func() ([]*tool.Tool, []tool.Finding, error) {
-			return []*tool.Tool{{Name: "read", Description: "Read a file of " + name}, {Name: "write", Description: "Write a file of " + name}}, nil, nil
+			return []*tool.Tool{
+				{Name: "read", Description: "Read a file of " + name},
+				{Name: "write", Description: "Write a file of " + name},
+			}, nil, nil
 		}}
 		if _, err := c.Sync(ctx, src); err != nil {
 			t.Fatal(err)
@@ -62,8 +65,8 @@ func TestUsed(t *testing.T) {
 	}
 }
 
-// TestOutgrown has a server change what it says of its tools again and again: neither the memory nor the file keeps all of it, and a process that
-// opens the file makes nothing again.
+// TestOutgrown has a server change what it says of its tools again and again: neither the memory nor the file keeps all
+// of it, and a process that opens the file makes nothing again.
 func TestOutgrown(t *testing.T) {
 	ctx := context.Background()
 	s, m, c := searched(t)
@@ -72,7 +75,10 @@ func TestOutgrown(t *testing.T) {
 	for round := range rounds {
 		clock.tools = nil
 		for n := range tools {
-			clock.tools = append(clock.tools, &tool.Tool{Name: fmt.Sprint("read_", n), Description: fmt.Sprintf("Read clock %d, which shows minute %d", n, round)})
+			clock.tools = append(clock.tools, &tool.Tool{
+				Name:        fmt.Sprint("read_", n),
+				Description: fmt.Sprintf("Read clock %d, which shows minute %d", n, round),
+			})
 		}
 		if _, err := c.Sync(ctx, clock); err != nil {
 			t.Fatal(err)
@@ -83,7 +89,10 @@ func TestOutgrown(t *testing.T) {
 			t.Fatal(err)
 		}
 		st := c.st.Load()
-		for what, n := range map[string]int{"stored vectors": len(snap.Vectors), "stored analyses": len(snap.Lent), "vectors": len(st.made.vectors), "analyses": len(st.made.lent)} {
+		for what, n := range map[string]int{
+			"stored vectors": len(snap.Vectors), "stored analyses": len(snap.Lent),
+			"vectors": len(st.made.vectors), "analyses": len(st.made.lent),
+		} {
 			if n > most || n < tools {
 				t.Fatalf("round %d: %d %s, at most %d", round, n, what, most)
 			}

@@ -37,18 +37,24 @@ func TestRules(t *testing.T) {
 		rules Rules
 		want  []string
 	}{
-		"nothing":                        {Rules{}, nil},
-		"off":                            {Rules{Mode: Off}, nil},
-		"annotated":                      {Rules{Mode: Annotated}, []string{"destroys"}},
-		"destructive":                    {Rules{Mode: Destructive}, []string{"silent", "empty", "writes", "destroys"}},
-		"writes":                         {Rules{Mode: Writes}, []string{"silent", "empty", "adds", "writes", "destroys"}},
-		"by name":                        {Rules{Tools: []string{"ad*"}}, []string{"adds"}},
-		"by id":                          {Rules{Tools: []string{"other/*"}}, []string{"delete_all/now"}},
-		"by the end of an id":            {Rules{Tools: []string{"*/now"}}, []string{"delete_all/now"}},
-		"a read-only one by its name":    {Rules{Mode: Off, Tools: []string{"s/reads"}}, []string{"reads"}},
-		"but for some":                   {Rules{Mode: Writes, Except: []string{"s/*"}}, nil},
-		"a name counts more than excuse": {Rules{Mode: Writes, Tools: []string{"adds"}, Except: []string{"s/*"}}, []string{"adds"}},
-		"a pattern is not a beginning":   {Rules{Tools: []string{"read", "s/r", ""}}, nil},
+		"nothing":     {Rules{}, nil},
+		"off":         {Rules{Mode: Off}, nil},
+		"annotated":   {Rules{Mode: Annotated}, []string{"destroys"}},
+		"destructive": {Rules{Mode: Destructive}, []string{"silent", "empty", "writes", "destroys"}},
+		"writes": {Rules{Mode: Writes}, []string{
+			"silent", "empty", "adds", "writes",
+			"destroys",
+		}},
+		"by name":                     {Rules{Tools: []string{"ad*"}}, []string{"adds"}},
+		"by id":                       {Rules{Tools: []string{"other/*"}}, []string{"delete_all/now"}},
+		"by the end of an id":         {Rules{Tools: []string{"*/now"}}, []string{"delete_all/now"}},
+		"a read-only one by its name": {Rules{Mode: Off, Tools: []string{"s/reads"}}, []string{"reads"}},
+		"but for some":                {Rules{Mode: Writes, Except: []string{"s/*"}}, nil},
+		"a name counts more than excuse": {
+			Rules{Mode: Writes, Tools: []string{"adds"}, Except: []string{"s/*"}},
+			[]string{"adds"},
+		},
+		"a pattern is not a beginning": {Rules{Tools: []string{"read", "s/r", ""}}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
@@ -127,23 +133,53 @@ func TestAnswers(t *testing.T) {
 		how       string
 		why       tool.Unconfirmed
 	}{
-		"yes":                        {client: &tool.Client{Capabilities: json.RawMessage(canAsk), Ask: answer(`{"action":"accept","content":{}}`, nil)}, how: "by the user"},
-		"yes, in a form":             {client: &tool.Client{Capabilities: json.RawMessage(`{"elicitation":{"form":{},"url":{}}}`), Ask: answer(`{"action":"accept"}`, nil)}, how: "by the user"},
-		"no":                         {client: &tool.Client{Capabilities: json.RawMessage(canAsk), Ask: answer(`{"action":"decline"}`, nil)}, why: tool.Declined},
-		"closed":                     {client: &tool.Client{Capabilities: json.RawMessage(canAsk), Ask: answer(`{"action":"cancel"}`, nil)}, why: tool.Dismissed},
-		"another word for yes":       {client: &tool.Client{Capabilities: json.RawMessage(canAsk), Ask: answer(`{"action":"Accept"}`, nil)}, why: tool.Unanswered},
-		"nothing":                    {client: &tool.Client{Capabilities: json.RawMessage(canAsk), Ask: answer(`{}`, nil)}, why: tool.Unanswered},
-		"no object":                  {client: &tool.Client{Capabilities: json.RawMessage(canAsk), Ask: answer(`"accept"`, nil)}, why: tool.Unanswered},
-		"an error":                   {client: &tool.Client{Capabilities: json.RawMessage(canAsk), Ask: answer("", errors.New("broken"))}, why: tool.Unanswered},
-		"it shows no forms":          {client: &tool.Client{Capabilities: json.RawMessage(`{"elicitation":{"url":{}}}`), Ask: answer(`{"action":"accept"}`, nil)}, why: tool.Unasked},
-		"it says nothing of forms":   {client: &tool.Client{Capabilities: json.RawMessage(`{"sampling":{}}`), Ask: answer(`{"action":"accept"}`, nil)}, why: tool.Unasked},
+		"yes": {client: &tool.Client{
+			Capabilities: json.RawMessage(canAsk),
+			Ask:          answer(`{"action":"accept","content":{}}`, nil),
+		}, how: "by the user"},
+		"yes, in a form": {client: &tool.Client{Capabilities: json.RawMessage(`{"elicitation":{"form":{},"url":{}}}`), Ask: answer(`{"action":"accept"}`, nil)}, how: "by the user"},
+		"no": {client: &tool.Client{
+			Capabilities: json.RawMessage(canAsk),
+			Ask:          answer(`{"action":"decline"}`, nil),
+		}, why: tool.Declined},
+		"closed": {client: &tool.Client{
+			Capabilities: json.RawMessage(canAsk),
+			Ask:          answer(`{"action":"cancel"}`, nil),
+		}, why: tool.Dismissed},
+		"another word for yes": {client: &tool.Client{
+			Capabilities: json.RawMessage(canAsk),
+			Ask:          answer(`{"action":"Accept"}`, nil),
+		}, why: tool.Unanswered},
+		"nothing": {client: &tool.Client{
+			Capabilities: json.RawMessage(canAsk),
+			Ask:          answer(`{}`, nil),
+		}, why: tool.Unanswered},
+		"no object": {client: &tool.Client{
+			Capabilities: json.RawMessage(canAsk),
+			Ask:          answer(`"accept"`, nil),
+		}, why: tool.Unanswered},
+		"an error": {client: &tool.Client{
+			Capabilities: json.RawMessage(canAsk),
+			Ask:          answer("", errors.New("broken")),
+		}, why: tool.Unanswered},
+		"it shows no forms": {client: &tool.Client{
+			Capabilities: json.RawMessage(`{"elicitation":{"url":{}}}`),
+			Ask:          answer(`{"action":"accept"}`, nil),
+		}, why: tool.Unasked},
+		"it says nothing of forms": {client: &tool.Client{
+			Capabilities: json.RawMessage(`{"sampling":{}}`),
+			Ask:          answer(`{"action":"accept"}`, nil),
+		}, why: tool.Unasked},
 		"it cannot be asked":         {client: &tool.Client{Capabilities: json.RawMessage(canAsk)}, why: tool.Unasked},
 		"nobody is there":            {why: tool.Unasked},
 		"nobody, but it was decided": {confirmed: true, how: "by the request"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			next, how := &counting{}, ""
-			_, err := guarded(next).Call(context.Background(), tool.Call{ID: "s/t", Client: c.client, Confirmed: c.confirmed, OnConfirm: func(s string) { how = s }})
+			_, err := guarded(next).Call(context.Background(), tool.Call{
+				ID: "s/t", Client: c.client,
+				Confirmed: c.confirmed, OnConfirm: func(s string) { how = s },
+			})
 			var why tool.Unconfirmed
 			if errors.As(err, &why); why != c.why || how != c.how {
 				t.Errorf("%v, confirmed %q; want %q, %q", err, how, c.why, c.how)
@@ -151,7 +187,8 @@ func TestAnswers(t *testing.T) {
 			if ran := len(next.calls) == 1; ran != (c.why == "") {
 				t.Errorf("it was called: %v", ran)
 			}
-			if c.why != "" && (tool.CodeOf(err) != tool.Denied || !strings.Contains(err.Error(), "nothing was called")) {
+			if c.why != "" && (tool.CodeOf(err) != tool.Denied || !strings.Contains(err.Error(),
+				"nothing was called")) {
 				t.Errorf("error %v", err)
 			}
 		})
@@ -161,7 +198,9 @@ func TestAnswers(t *testing.T) {
 func TestQuestionWaitsNotForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		next := &counting{}
-		silent := &tool.Client{Capabilities: json.RawMessage(canAsk), Ask: func(ctx context.Context, _ string, _ json.RawMessage) (json.RawMessage, error) {
+		silent := &tool.Client{Capabilities: json.RawMessage(canAsk), Ask: func(ctx context.Context, _ string,
+			_ json.RawMessage,
+		) (json.RawMessage, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}}
@@ -178,18 +217,23 @@ func TestQuestionWaitsNotForEver(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := guarded(next).Call(ctx, tool.Call{ID: "s/t", Client: silent}); !errors.Is(err, context.DeadlineExceeded) || len(next.calls) > 0 {
+		if _, err := guarded(next).Call(ctx, tool.Call{ID: "s/t", Client: silent}); !errors.Is(err,
+			context.DeadlineExceeded) || len(next.calls) > 0 {
 			t.Errorf("a caller that goes: %v", err)
 		}
 	})
 }
 
-// TestServerAsksTheSameWay wants what the server asks in its turn to go the way of the question, so that the call stays one.
+// TestServerAsksTheSameWay wants what the server asks in its turn to go the way of the question, so that the call stays
+// one.
 func TestServerAsksTheSameWay(t *testing.T) {
 	next := &counting{}
-	client := &tool.Client{Rounds: true, Capabilities: json.RawMessage(canAsk), Ask: func(context.Context, string, json.RawMessage) (json.RawMessage, error) {
-		return json.RawMessage(`{"action":"accept"}`), nil
-	}}
+	client := &tool.Client{
+		Rounds: true, Capabilities: json.RawMessage(canAsk),
+		Ask: func(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+			return json.RawMessage(`{"action":"accept"}`), nil
+		},
+	}
 	if _, err := guarded(next).Call(context.Background(), tool.Call{ID: "s/t", Client: client}); err != nil {
 		t.Fatal(err)
 	}
@@ -213,14 +257,23 @@ func TestQuestion(t *testing.T) {
 		args string
 		want []string
 	}{
-		"plain":        {"github/delete_repo", `{"owner":"acme","repo":"site","force":true,"n":12345678901234567890}`, []string{"tool: delete_repo", "server: github", `owner: "acme"`, "force: true", "n: 12345678901234567890"}},
+		"plain": {
+			"github/delete_repo", `{"owner":"acme","repo":"site","force":true,"n":12345678901234567890}`,
+			[]string{"tool: delete_repo", "server: github", `owner: "acme"`, "force: true", "n: 12345678901234567890"},
+		},
 		"no arguments": {"s/t", ``, []string{"no arguments"}},
 		"empty":        {"s/t", ` {} `, []string{"no arguments"}},
 		"nested":       {"s/t", `{"a": {"b": [1, 2]}}`, []string{`a: {"b":[1,2]}`}},
 		"no object":    {"s/t", `[1,2`, []string{"[1,2"}},
-		"long":         {"s/t", `{"text":"` + long + `"}`, []string{"THE END", "(5009 characters)", "bytes in all, SHA-256"}},
-		"many":         {"s/t", string(manyJSON), []string{"key000: 0", "and 70 more arguments, which are not shown", "SHA-256"}},
-		"escapes":      {"s/t", `{"x":"\u001b[31mred\u001b[0m"}`, []string{`\u001b[31mred`}},
+		"long": {"s/t", `{"text":"` + long + `"}`, []string{
+			"THE END", "(5009 characters)",
+			"bytes in all, SHA-256",
+		}},
+		"many": {"s/t", string(manyJSON), []string{
+			"key000: 0", "and 70 more arguments, which are not shown",
+			"SHA-256",
+		}},
+		"escapes": {"s/t", `{"x":"\u001b[31mred\u001b[0m"}`, []string{`\u001b[31mred`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := Question(c.id, json.RawMessage(c.args))
@@ -235,7 +288,8 @@ func TestQuestion(t *testing.T) {
 		})
 	}
 	const golden = "Make this call? It may change or destroy something.\n\n    tool: delete_repo\n    server: github\n\nArguments:\n\n    owner: \"acme\"\n    tags: [\"a\",\"b\"]"
-	if d := cmp.Diff(golden, Question("github/delete_repo", json.RawMessage(`{"owner":"acme","tags":["a","b"]}`))); d != "" {
+	if d := cmp.Diff(golden, Question("github/delete_repo",
+		json.RawMessage(`{"owner":"acme","tags":["a","b"]}`))); d != "" {
 		t.Error(d)
 	}
 }
@@ -249,7 +303,8 @@ func FuzzQuestion(f *testing.F) {
 	f.Fuzz(func(t *testing.T, server, name, args string) {
 		q := Question(tool.MakeID(server, name), json.RawMessage(args))
 		for i, l := range strings.Split(q, "\n") {
-			ours := l == "" || strings.HasPrefix(l, "    ") || i == 0 && l == "Make this call? It may change or destroy something." ||
+			ours := l == "" || strings.HasPrefix(l, "    ") || i == 0 &&
+				l == "Make this call? It may change or destroy something." ||
 				l == "Arguments:" || l == "It has no arguments." || strings.Contains(l, " bytes in all, SHA-256 ")
 			if !ours {
 				t.Fatalf("line %d is not ours, and stands as ours do: %q", i, l)
@@ -265,14 +320,19 @@ func FuzzQuestion(f *testing.F) {
 
 func TestSearchesMark(t *testing.T) {
 	yes := true
-	reads, writes := &tool.Tool{Server: "s", Name: "reads", Annotations: hints(&yes, nil)}, &tool.Tool{Server: "s", Name: "writes"}
-	shared := &tool.Result{Tools: []tool.Hit{{Tool: reads}, {Tool: writes}}, Groups: []tool.Group{{Tools: []tool.Hit{{Tool: writes}, {}}}}}
+	reads, writes := &tool.Tool{Server: "s", Name: "reads", Annotations: hints(&yes, nil)},
+		&tool.Tool{Server: "s", Name: "writes"}
+	shared := &tool.Result{
+		Tools:  []tool.Hit{{Tool: reads}, {Tool: writes}},
+		Groups: []tool.Group{{Tools: []tool.Hit{{Tool: writes}, {}}}},
+	}
 	g := New(Options{Rules: func() Rules { return Rules{Mode: Writes} }})
 	res, err := g.Searcher(found{shared}).Search(context.Background(), tool.Query{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if res.Tools[0].Confirm || !res.Tools[1].Confirm || !res.Groups[0].Tools[0].Confirm || res.Groups[0].Tools[1].Confirm {
+	if res.Tools[0].Confirm || !res.Tools[1].Confirm || !res.Groups[0].Tools[0].Confirm ||
+		res.Groups[0].Tools[1].Confirm {
 		t.Errorf("%+v", res)
 	}
 	if shared.Tools[1].Confirm || shared.Groups[0].Tools[0].Confirm {

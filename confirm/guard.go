@@ -18,8 +18,8 @@ type Catalog interface {
 
 // Options configures a Guard. The zero value works, and asks nothing.
 type Options struct {
-	// Rules gives those that hold now. It is called for each call and search, and must be quick, and safe for concurrent use. Nil
-	// means that no tool needs confirmation.
+	// Rules gives those that hold now. It is called for each call and search, and must be quick, and safe for
+	// concurrent use. Nil means that no tool needs confirmation.
 	Rules   func() Rules
 	Catalog Catalog // tells what a called tool is; nil: only its name is known
 }
@@ -77,8 +77,8 @@ func marked(rules Rules, hits []tool.Hit) []tool.Hit {
 	return out
 }
 
-// Caller returns a Caller that has next call what was confirmed, or needs not to be. The error of another call is of code
-// Denied, and has the tool.Unconfirmed that tells why in its chain.
+// Caller returns a Caller that has next call what was confirmed, or needs not to be. The error of another call is of
+// code Denied, and has the tool.Unconfirmed that tells why in its chain.
 func (g *Guard) Caller(next tool.Caller) tool.Caller {
 	if g == nil {
 		return next
@@ -108,8 +108,8 @@ func (c caller) Call(ctx context.Context, call tool.Call) (*tool.CallResult, err
 		call.OnConfirm(how)
 	}
 	if call.Client != nil && call.Client.Rounds && call.Client.Ask != nil {
-		// What the server asks in its turn goes the way of the question, too: a result that asks would end this call, and the
-		// next one have to be confirmed anew.
+		// What the server asks in its turn goes the way of the question, too: a result that asks would end this call,
+		// and the next one have to be confirmed anew.
 		client := *call.Client
 		client.Rounds = false
 		call.Client = &client
@@ -137,7 +137,10 @@ func (g *Guard) ask(ctx context.Context, call tool.Call, within time.Duration) e
 	if call.Client == nil || call.Client.Ask == nil || !hasForms(call.Client.Capabilities) {
 		return refusal(call.ID, tool.Unasked, nil)
 	}
-	params, err := json.Marshal(map[string]any{"mode": "form", "message": Question(call.ID, call.Arguments), "requestedSchema": json.RawMessage(schema)})
+	params, err := json.Marshal(map[string]any{
+		"mode": "form", "message": Question(call.ID, call.Arguments),
+		"requestedSchema": json.RawMessage(schema),
+	})
 	if err != nil {
 		return fmt.Errorf("ask for confirmation: %w", err)
 	}
@@ -167,7 +170,8 @@ func (g *Guard) ask(ctx context.Context, call tool.Call, within time.Duration) e
 	return refusal(call.ID, tool.Unanswered, fmt.Errorf("the action %.40q", answer.Action))
 }
 
-// hasForms reports whether a client can show a person a form. Until there were other kinds, saying so took an empty object.
+// hasForms reports whether a client can show a person a form. Until there were other kinds, saying so took an empty
+// object.
 func hasForms(capabilities json.RawMessage) bool {
 	var c struct {
 		Elicitation map[string]json.RawMessage `json:"elicitation"`

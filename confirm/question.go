@@ -22,11 +22,13 @@ const (
 	maxLines = 30
 )
 
-// Question is what a person is asked before a call is made, as plain text of printable characters. Clients show it as text or as
-// Markdown; all that others wrote is on lines of its own, indented as code is, so that neither takes it for more than that.
+// Question is what a person is asked before a call is made, as plain text of printable characters. Clients show it as
+// text or as Markdown; all that others wrote is on lines of its own, indented as code is, so that neither takes it for
+// more than that.
 func Question(id tool.ID, args json.RawMessage) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Make this call? It may change or destroy something.\n\n    tool: %s\n    server: %s\n\n", plain(id.Name()), plain(id.Server()))
+	fmt.Fprintf(&b, "Make this call? It may change or destroy something.\n\n    tool: %s\n    server: %s\n\n",
+		plain(id.Name()), plain(id.Server()))
 	lines := arguments(args)
 	if len(lines) == 0 {
 		b.WriteString("It has no arguments.")

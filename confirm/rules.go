@@ -14,10 +14,11 @@ type Mode string
 
 // The modes, each with the tools of the one before, too.
 const (
-	Off         Mode = "off"         // none; the default
-	Annotated   Mode = "annotated"   // those that are said to be destructive
-	Destructive Mode = "destructive" // those that are not said to be otherwise: MCP takes a tool for destructive that does not say
-	Writes      Mode = "writes"      // all that are not said to be read-only
+	Off       Mode = "off"       // none; the default
+	Annotated Mode = "annotated" // those that are said to be destructive
+	// those that are not said to be otherwise: MCP takes a tool for destructive that does not say
+	Destructive Mode = "destructive"
+	Writes      Mode = "writes" // all that are not said to be read-only
 )
 
 // Modes lists them all.
@@ -28,14 +29,15 @@ func (m Mode) Check() error {
 	if m == "" || slices.Contains(Modes(), m) {
 		return nil
 	}
-	return &tool.Error{Code: tool.Invalid, Op: "confirm", Msg: fmt.Sprintf("there is no way to confirm called %q", string(m)), Hint: "use off, annotated, destructive or writes"}
+	return &tool.Error{Code: tool.Invalid, Op: "confirm", Msg: fmt.Sprintf("there is no way to confirm called %q",
+		string(m)), Hint: "use off, annotated, destructive or writes"}
 }
 
 // Rules say which tools need confirmation. The zero Rules say that none does.
 type Rules struct {
 	Mode Mode // "" means Off
-	// Tools need it whatever Mode says, and those of Except never do, unless they are among Tools. Both hold patterns of ids, as
-	// "github/delete_*", or of names on any server, as "delete_*": a star stands for any characters.
+	// Tools need it whatever Mode says, and those of Except never do, unless they are among Tools. Both hold patterns
+	// of ids, as "github/delete_*", or of names on any server, as "delete_*": a star stands for any characters.
 	Tools, Except []string
 	// Within is how long a person has for an answer; zero means DefaultTime.
 	Within time.Duration

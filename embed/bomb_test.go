@@ -25,7 +25,8 @@ func TestAnswersThatUnpack(t *testing.T) {
 		}
 		return b.Bytes()
 	}
-	start, piece := packed([]byte(`{"model":"`)), packed(bytes.Repeat([]byte("x"), 1<<20)) // a kilobyte that stands for a mebibyte
+	// a kilobyte that stands for a mebibyte
+	start, piece := packed([]byte(`{"model":"`)), packed(bytes.Repeat([]byte("x"), 1<<20))
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Content-Encoding", "gzip")

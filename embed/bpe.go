@@ -40,7 +40,8 @@ func parseBPE(raw json.RawMessage) (tokenModel, error) {
 		return nil, unreadable("tokenizer: BPE has no merges")
 	}
 	m := &bpe{
-		vocab: f.Vocab, merges: make(map[[2]int32]merge, len(f.Merges)), unk: -1, fuse: f.Fuse, bytes: f.Bytes, whole: f.Whole,
+		vocab: f.Vocab, merges: make(map[[2]int32]merge, len(f.Merges)), unk: -1, fuse: f.Fuse, bytes: f.Bytes,
+		whole:  f.Whole,
 		prefix: valueOf(f.Prefix), suffix: valueOf(f.Suffix),
 	}
 	if f.Unk != nil {
@@ -74,7 +75,8 @@ func (m *bpe) learn(rank int, raw json.RawMessage) error {
 	b, okB := m.vocab[pair[1]]
 	into, ok := m.vocab[pair[0]+strings.TrimPrefix(pair[1], m.prefix)]
 	if !okA || !okB || !ok {
-		return unreadable("tokenizer: merge %d of BPE, of %.40q and %.40q, is of tokens that are not there", rank, pair[0], pair[1])
+		return unreadable("tokenizer: merge %d of BPE, of %.40q and %.40q, is of tokens that are not there", rank,
+			pair[0], pair[1])
 	}
 	m.merges[[2]int32{a, b}] = merge{rank, into}
 	return nil
@@ -128,7 +130,8 @@ func (m *bpe) characters(dst []int32, piece string) []int32 {
 	return dst
 }
 
-// join merges pairs in place, the one learned first before others and the leftmost of those, and returns how many tokens are left.
+// join merges pairs in place, the one learned first before others and the leftmost of those, and returns how many
+// tokens are left.
 func (m *bpe) join(ids []int32) int {
 	n := len(ids)
 	for n > 1 {

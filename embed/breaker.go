@@ -10,17 +10,19 @@ import (
 
 // BreakerOptions configure a [Breaker]. The zero value opens after three failures for five seconds.
 type BreakerOptions struct {
-	Failures int           // in a row, after which the model is left alone; 0 means 3
-	Pause    time.Duration // for which it is left alone at first; doubled as long as it fails, up to ten times; 0 means 5 seconds
+	Failures int // in a row, after which the model is left alone; 0 means 3
+	// for which it is left alone at first; doubled as long as it fails, up to ten times; 0 means 5 seconds
+	Pause time.Duration
 	// Patience bounds one call of Queries: a model that takes longer has failed it. 0 means 5 seconds.
 	Patience time.Duration
-	// Changed is told when the model is given up, with the error, and when it answers again, with nil. It must not call the Breaker.
+	// Changed is told when the model is given up, with the error, and when it answers again, with nil. It must not call
+	// the Breaker.
 	Changed func(err error)
 }
 
-// Breaker is an [Embedder] that leaves another alone for a while after it has failed several times in a row, so that nobody waits for
-// what is known not to answer. A call in that time fails at once, with the last error. Then one call is let through: if it succeeds, all
-// are. It is safe for concurrent use.
+// Breaker is an [Embedder] that leaves another alone for a while after it has failed several times in a row, so that
+// nobody waits for what is known not to answer. A call in that time fails at once, with the last error. Then one call
+// is let through: if it succeeds, all are. It is safe for concurrent use.
 //
 // Only errors of the model count: a caller that gives up, a changed model and no work at all say nothing of it.
 type Breaker struct {
@@ -71,7 +73,9 @@ func (b *Breaker) Documents(ctx context.Context, docs []Document) ([][]float32, 
 	return b.call(ctx, len(docs), func(ctx context.Context) ([][]float32, error) { return b.of.Documents(ctx, docs) })
 }
 
-func (b *Breaker) call(ctx context.Context, n int, ask func(context.Context) ([][]float32, error)) ([][]float32, error) {
+func (b *Breaker) call(ctx context.Context, n int, ask func(context.Context) ([][]float32, error)) ([][]float32,
+	error,
+) {
 	if n == 0 {
 		return [][]float32{}, nil
 	}
@@ -93,7 +97,8 @@ func (b *Breaker) admit() (trial bool, err error) {
 	}
 	if b.trying || time.Now().Before(b.until) {
 		return false, &Error{
-			Kind: ErrUnavailable, Msg: fmt.Sprintf("model %s is left alone after %d failures in a row", b.of.Model().Name, b.failed),
+			Kind: ErrUnavailable, Msg: fmt.Sprintf("model %s is left alone after %d failures in a row",
+				b.of.Model().Name, b.failed),
 			Hint: "it is asked again by itself", Err: b.last,
 		}
 	}

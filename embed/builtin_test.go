@@ -49,7 +49,10 @@ type golden struct {
 func TestGoldenVectors(t *testing.T) {
 	s := builtinTable(t)
 	path := filepath.Join("testdata", "golden.json")
-	texts := []string{"open a ticket", "send an email to the whole team", "Wie wird das Wetter morgen?", "создай задачу", "创建一个仓库", "listPullRequests", "k8s pods", "zyxglorp", "3"}
+	texts := []string{
+		"open a ticket", "send an email to the whole team", "Wie wird das Wetter morgen?",
+		"создай задачу", "创建一个仓库", "listPullRequests", "k8s pods", "zyxglorp", "3",
+	}
 	docs := []Document{
 		{"create_issue github", "Creates a new issue in a repository.", "title body labels"},
 		{"send_message gmail", "Sends an email message to one or more recipients.", "to subject body"},
@@ -87,7 +90,8 @@ func TestGoldenVectors(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got.Fingerprint != want.Fingerprint {
-		t.Fatalf("the table is %s and the golden file was made with %s: run the test with -update", got.Fingerprint, want.Fingerprint)
+		t.Fatalf("the table is %s and the golden file was made with %s: run the test with -update", got.Fingerprint,
+			want.Fingerprint)
 	}
 	for _, text := range texts {
 		for i, x := range got.Queries[text] {
@@ -160,7 +164,10 @@ func TestBuiltinUnderstands(t *testing.T) {
 
 func TestNoWordIsUnknown(t *testing.T) {
 	s := builtinTable(t)
-	for _, text := range []string{"q", "xqzzt", "Ünïçödé", "ѣ", "ჩამოტვირთვა", "ดาวน์โหลด", "ダウンロード", "𠮷野", "हटाओ", "ⅷ", "７", "ﷺ"} {
+	for _, text := range []string{
+		"q", "xqzzt", "Ünïçödé", "ѣ", "ჩამოტვირთვა", "ดาวน์โหลด", "ダウンロード", "𠮷野", "हटाओ", "ⅷ",
+		"７", "ﷺ",
+	} {
 		v := make([]float32, Dims)
 		s.Query(text, v)
 		if n := norm2(v); math.Abs(n-1) > 1e-5 {
@@ -172,7 +179,10 @@ func TestNoWordIsUnknown(t *testing.T) {
 func TestQueryAllocatesNothing(t *testing.T) {
 	s := builtinTable(t)
 	v := make([]float32, Dims)
-	for _, text := range []string{twelveWords, "создайте заявку о сломанной странице", "创建一个仓库", "createPullRequest2", strings.Repeat("ﷺ Å x1 ", 100)} {
+	for _, text := range []string{
+		twelveWords, "создайте заявку о сломанной странице", "创建一个仓库", "createPullRequest2",
+		strings.Repeat("ﷺ Å x1 ", 100),
+	} {
 		if n := testing.AllocsPerRun(20, func() { s.Query(text, v) }); n != 0 {
 			t.Errorf("%v allocations for %.30q", n, text)
 		}

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Cache is an [Embedder] that remembers the vectors of recent queries of another. It is safe for concurrent use. Documents are
-// passed on, since nobody asks for the same one twice. When the model changes, everything is forgotten.
+// Cache is an [Embedder] that remembers the vectors of recent queries of another. It is safe for concurrent use.
+// Documents are passed on, since nobody asks for the same one twice. When the model changes, everything is forgotten.
 type Cache struct {
 	of   Embedder
 	most int

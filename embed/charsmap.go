@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// charsMap is the table of replacements of a SentencePiece model: a trie in two arrays, laid out as the library darts-clone does, and the
-// strings that it points into.
+// charsMap is the table of replacements of a SentencePiece model: a trie in two arrays, laid out as the library
+// darts-clone does, and the strings that it points into.
 type charsMap struct {
 	units []uint32
 	texts []byte
@@ -102,8 +102,8 @@ func (m *charsMap) text(at uint32) (string, bool) {
 	return string(rest), true
 }
 
-// cluster is the length of the first character with the marks that belong to it. Of what else can make a cluster, nothing is short
-// enough to be replaced as one, but a line break of two characters.
+// cluster is the length of the first character with the marks that belong to it. Of what else can make a cluster,
+// nothing is short enough to be replaced as one, but a line break of two characters.
 func cluster(s string) int {
 	if strings.HasPrefix(s, "\r\n") {
 		return 2

@@ -2,8 +2,8 @@ package embed
 
 import "context"
 
-// Model identifies what made a vector. Two vectors are comparable exactly if their models' fingerprints are equal, so keep
-// the fingerprint beside stored vectors and embed anew when it differs.
+// Model identifies what made a vector. Two vectors are comparable exactly if their models' fingerprints are equal, so
+// keep the fingerprint beside stored vectors and embed anew when it differs.
 type Model struct {
 	Name        string // for people: "tooldex-static", "nomic-embed-text"
 	Dims        int    // length of every vector
@@ -20,10 +20,11 @@ type Document struct {
 
 // Embedder turns queries and documents into vectors that can be compared by their dot product.
 //
-// Results are in the order of the input, and the caller owns them. Both methods are safe for concurrent use and give either
-// a vector for each input or an error, never fewer. An empty input gives an empty result without any work.
+// Results are in the order of the input, and the caller owns them. Both methods are safe for concurrent use and give
+// either a vector for each input or an error, never fewer. An empty input gives an empty result without any work.
 type Embedder interface {
-	// Model says whose vectors these are. For a remote model it can change after a call, when the model was replaced there.
+	// Model says whose vectors these are. For a remote model it can change after a call, when the model was replaced
+	// there.
 	Model() Model
 	// Queries embeds requests, in any language.
 	Queries(ctx context.Context, texts []string) ([][]float32, error)

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Table is what a static table is made of, before [Encode] packs it. Rows of buckets come last in all slices and have no
-// token.
+// Table is what a static table is made of, before [Encode] packs it. Rows of buckets come last in all slices and have
+// no token.
 type Table struct {
 	Tokens  []string   // words as the tokenizer normalises them, and pieces with a leading # that continue a word
 	Buckets int        // how many rows follow those of Tokens, for characters that no token spells; at least 1

@@ -6,8 +6,10 @@ import "errors"
 var (
 	ErrUnavailable  = errors.New("embedding model unavailable")   // the server cannot be reached or failed; may pass
 	ErrModelMissing = errors.New("embedding model not installed") // the server does not have the model
-	ErrModelChanged = errors.New("embedding model changed")       // noticed by this call; Model already tells the new one
-	ErrVectors      = errors.New("unusable embedding")            // too few, zero, not finite, or of another width than before
+	// noticed by this call; Model already tells the new one
+	ErrModelChanged = errors.New("embedding model changed")
+	// too few, zero, not finite, or of another width than before
+	ErrVectors = errors.New("unusable embedding")
 )
 
 // Error is an error of a remote model. errors.Is finds both its Kind and its cause.

@@ -13,11 +13,12 @@ import (
 	"unicode/utf8"
 )
 
-// Model2Vec is an [Embedder] over a static table as Model2Vec distils them: the vector of a text is the mean of the rows of its tokens.
-// It holds the table in memory in the width that its file has. It is immutable and safe for concurrent use. Make one with
-// [OpenModel2Vec].
+// Model2Vec is an [Embedder] over a static table as Model2Vec distils them: the vector of a text is the mean of the
+// rows of its tokens. It holds the table in memory in the width that its file has. It is immutable and safe for
+// concurrent use. Make one with [OpenModel2Vec].
 //
-// Vectors have unit length, whether or not the model's own configuration asks for that: only their directions can be compared.
+// Vectors have unit length, whether or not the model's own configuration asks for that: only their directions can be
+// compared.
 type Model2Vec struct {
 	tok     *tokenizer
 	rows    tensor
@@ -30,9 +31,10 @@ type Model2Vec struct {
 // most tokens of a text that count, as the library that makes such models has it.
 const model2vecTokens = 512
 
-// OpenModel2Vec reads a model from its folder: model.safetensors and tokenizer.json, as Model2Vec saves them, or the same two in the
-// folder 0_StaticEmbedding, as Sentence Transformers does. Rows may be float32, float16, bfloat16, float64 or int8; weights of
-// tokens and a mapping of tokens to rows are heeded. An error in a file's content wraps [ErrModelFile].
+// OpenModel2Vec reads a model from its folder: model.safetensors and tokenizer.json, as Model2Vec saves them, or the
+// same two in the folder 0_StaticEmbedding, as Sentence Transformers does. Rows may be float32, float16, bfloat16,
+// float64 or int8; weights of tokens and a mapping of tokens to rows are heeded. An error in a file's content wraps
+// [ErrModelFile].
 func OpenModel2Vec(dir string) (*Model2Vec, error) {
 	from := dir
 	if _, err := os.Stat(filepath.Join(dir, "model.safetensors")); errors.Is(err, fs.ErrNotExist) {
@@ -75,7 +77,8 @@ func newModel2Vec(name string, table, tokens []byte) (*Model2Vec, error) {
 	if !ok {
 		rows, ok = tensors["embedding.weight"]
 	}
-	if !ok || len(rows.shape) != 2 || rows.shape[0] == 0 || rows.shape[1] == 0 || rows.kind == "I64" || rows.kind == "I32" || rows.kind == "U8" {
+	if !ok || len(rows.shape) != 2 || rows.shape[0] == 0 || rows.shape[1] == 0 || rows.kind == "I64" ||
+		rows.kind == "I32" || rows.kind == "U8" {
 		return nil, unreadable("there is no matrix named embeddings, of floats or int8")
 	}
 	m.rows = rows
@@ -124,8 +127,8 @@ func (m *Model2Vec) relate(tensors map[string]tensor) error {
 // Model tells the name of the folder, and a digest of both files.
 func (m *Model2Vec) Model() Model { return m.model }
 
-// Queries implements [Embedder]. The errors are that of a context that has ended, and one of kind [ErrVectors] for a table whose rows are
-// not numbers.
+// Queries implements [Embedder]. The errors are that of a context that has ended, and one of kind [ErrVectors] for a
+// table whose rows are not numbers.
 func (m *Model2Vec) Queries(ctx context.Context, texts []string) ([][]float32, error) {
 	return m.all(ctx, len(texts), func(i int) string { return texts[i] })
 }
@@ -150,13 +153,17 @@ func (m *Model2Vec) all(ctx context.Context, n int, text func(int) string) ([][]
 		}
 		out[i] = make([]float32, len(sum))
 		if !unit(out[i], sum) {
-			return nil, &Error{Kind: ErrVectors, Msg: "model " + m.model.Name + " has rows that are not finite numbers", Hint: "fetch its files again"}
+			return nil, &Error{
+				Kind: ErrVectors, Msg: "model " + m.model.Name + " has rows that are not finite numbers",
+				Hint: "fetch its files again",
+			}
 		}
 	}
 	return out, nil
 }
 
-// read appends the tokens of a text that count. What a vocabulary of words does not know has no meaning and is left out.
+// read appends the tokens of a text that count. What a vocabulary of words does not know has no meaning and is left
+// out.
 func (m *Model2Vec) read(dst []int32, text string) []int32 {
 	if len(text) > m.letters && utf8.RuneCountInString(text) > m.letters {
 		n := 0

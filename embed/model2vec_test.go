@@ -86,14 +86,26 @@ func TestModel2Vec(t *testing.T) {
 		{"bfloat16", map[string]array{"embeddings": {"BF16", []int{5, 2}, brain}}, plain},
 		{"float64", map[string]array{"embeddings": {"F64", []int{5, 2}, wide}}, plain},
 		{"int8", map[string]array{"embeddings": {"I8", []int{5, 2}, bytes8}}, plain},
-		{"as Sentence Transformers names it", map[string]array{"embedding.weight": {"F32", []int{5, 2}, smallRows}}, plain},
-		{"weights", map[string]array{"embeddings": {"F32", []int{5, 2}, smallRows}, "weights": {"F32", []int{5}, weights}}, weighed},
+		{
+			"as Sentence Transformers names it",
+			map[string]array{"embedding.weight": {"F32", []int{5, 2}, smallRows}},
+			plain,
+		},
+		{"weights", map[string]array{
+			"embeddings": {"F32", []int{5, 2}, smallRows},
+			"weights":    {"F32", []int{5}, weights},
+		}, weighed},
 		{"weights and a mapping, by which tokens share rows", map[string]array{
-			"embeddings": {"I8", []int{3, 2}, []int8{3, 4, 0, 1, 1, 0}}, "weights": {"F64", []int{5}, []float64{1, 1, 2, 4, 1}},
+			"embeddings": {"I8", []int{3, 2}, []int8{3, 4, 0, 1, 1, 0}}, "weights": {
+				"F64",
+				[]int{5},
+				[]float64{1, 1, 2, 4, 1},
+			},
 			"mapping": {"I64", []int{5}, []int64{0, 0, 1, 2, 0}},
 		}, weighed},
 		{"a mapping of 32 bits", map[string]array{
-			"embeddings": {"F32", []int{3, 2}, []float32{3, 4, 0, 1, 1, 0}}, "mapping": {"I32", []int{5}, []int32{0, 0, 1, 2, 0}},
+			"embeddings": {"F32", []int{3, 2}, []float32{3, 4, 0, 1, 1, 0}},
+			"mapping":    {"I32", []int{5}, []int32{0, 0, 1, 2, 0}},
 		}, plain},
 	}
 	for _, tt := range tests {
@@ -123,7 +135,8 @@ func TestModel2Vec(t *testing.T) {
 			docs, err := m.Documents(t.Context(), []Document{{Name: "open_ticket"}, {}})
 			// "open ticket": (3,4) + (1,0) = (4,4), and by weight (3,4) + (4,0) = (7,4).
 			across := map[bool]float64{false: 4. / 4, true: 7. / 4}[tt.want[0] == weighed[0]]
-			if err != nil || math.Abs(norm2(docs[0])-1) > 1e-6 || math.Abs(float64(docs[0][0]/docs[0][1])-across) > 1e-6 {
+			if err != nil || math.Abs(norm2(docs[0])-1) > 1e-6 ||
+				math.Abs(float64(docs[0][0]/docs[0][1])-across) > 1e-6 {
 				t.Errorf("document %v, %v; want open and ticket, at a ratio of %v in unit length", docs, err, across)
 			}
 		})
@@ -138,7 +151,10 @@ func TestModel2VecFingerprint(t *testing.T) {
 	}
 	other := bytes.Clone(table)
 	other[len(other)-1] ^= 1
-	for name, files := range map[string][2][]byte{"a row": {other, []byte(smallTokenizer)}, "the tokenizer": {table, []byte(smallTokenizer + " ")}} {
+	for name, files := range map[string][2][]byte{
+		"a row":         {other, []byte(smallTokenizer)},
+		"the tokenizer": {table, []byte(smallTokenizer + " ")},
+	} {
 		m, err := newModel2Vec("m", files[0], files[1])
 		if err != nil || m.Model().Fingerprint == first.Model().Fingerprint {
 			t.Errorf("%s changed, and the fingerprint did not: %v", name, err)
@@ -168,9 +184,18 @@ func TestModel2VecRefused(t *testing.T) {
 		{"a header that is no JSON", []byte("\x02\x00\x00\x00\x00\x00\x00\x00{{"), "not JSON"},
 		{"cut off", whole[:len(whole)-1], "its bytes are"},
 		{"no table", safetensors(t, map[string]array{"other": {"F32", []int{1}, []float32{1}}}), "embeddings"},
-		{"a table of one dimension", safetensors(t, map[string]array{"embeddings": {"F32", []int{10}, smallRows}}), "embeddings"},
-		{"a shape that does not fit", safetensors(t, map[string]array{"embeddings": {"F32", []int{5, 3}, smallRows}}), "shape"},
-		{"too few rows", safetensors(t, map[string]array{"embeddings": {"F32", []int{4, 2}, smallRows[:8]}}), "4 rows for 5 tokens"},
+		{
+			"a table of one dimension", safetensors(t, map[string]array{"embeddings": {"F32", []int{10}, smallRows}}),
+			"embeddings",
+		},
+		{
+			"a shape that does not fit", safetensors(t, map[string]array{"embeddings": {"F32", []int{5, 3}, smallRows}}),
+			"shape",
+		},
+		{
+			"too few rows", safetensors(t, map[string]array{"embeddings": {"F32", []int{4, 2}, smallRows[:8]}}),
+			"4 rows for 5 tokens",
+		},
 		{"too few weights", with("weights", array{"F32", []int{2}, []float32{1, 1}}), "2 weights"},
 		{"too short a mapping", with("mapping", array{"I64", []int{1}, []int64{0}}), "mapping"},
 		{"a mapping beyond the rows", with("mapping", array{"I64", []int{5}, []int64{0, 0, 0, 0, 5}}), "row 5"},
@@ -188,7 +213,11 @@ func TestModel2VecRefused(t *testing.T) {
 		t.Errorf("an empty folder: %v", err)
 	}
 	nan := float32(math.NaN())
-	m, err := newModel2Vec("m", with("embeddings", array{"F32", []int{5, 2}, []float32{nan, 0, nan, 0, 0, 1, 1, 0, 0, 0}}), []byte(smallTokenizer))
+	m, err := newModel2Vec("m", with("embeddings", array{
+		"F32",
+		[]int{5, 2},
+		[]float32{nan, 0, nan, 0, 0, 1, 1, 0, 0, 0},
+	}), []byte(smallTokenizer))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +232,10 @@ func TestModel2VecRefused(t *testing.T) {
 }
 
 func TestHalfFloat(t *testing.T) {
-	for bits, want := range map[uint16]float32{0x3c00: 1, 0xc000: -2, 0x7bff: 65504, 0x0400: 6.103515625e-05, 0x0001: 5.9604644775390625e-08, 0x8001: -5.9604644775390625e-08, 0x3555: 0.333251953125} {
+	for bits, want := range map[uint16]float32{
+		0x3c00: 1, 0xc000: -2, 0x7bff: 65504, 0x0400: 6.103515625e-05,
+		0x0001: 5.9604644775390625e-08, 0x8001: -5.9604644775390625e-08, 0x3555: 0.333251953125,
+	} {
 		if got := halfFloat(bits); got != want {
 			t.Errorf("%#04x is %v, want %v", bits, got, want)
 		}
@@ -213,8 +245,8 @@ func TestHalfFloat(t *testing.T) {
 	}
 }
 
-// TestModel2VecOfTheTeacher turns a table that was distilled by Model2Vec into the files that Model2Vec would save, and holds what is read
-// of them against the table's own arithmetic.
+// TestModel2VecOfTheTeacher turns a table that was distilled by Model2Vec into the files that Model2Vec would save, and
+// holds what is read of them against the table's own arithmetic.
 func TestModel2VecOfTheTeacher(t *testing.T) {
 	table, tokens := teacher(t)
 	m, err := newModel2Vec("potion-base-2M", table, tokens)
@@ -224,7 +256,10 @@ func TestModel2VecOfTheTeacher(t *testing.T) {
 	if model := m.Model(); model.Dims != 64 || len(m.tok.tokens) != 29528 {
 		t.Fatalf("%+v with %d tokens", model, len(m.tok.tokens))
 	}
-	texts := []string{"open a merge proposal", "create a pull request", "weather forecast for tomorrow", "will it rain", "unaffable Café 日本"}
+	texts := []string{
+		"open a merge proposal", "create a pull request", "weather forecast for tomorrow", "will it rain",
+		"unaffable Café 日本",
+	}
 	got, err := m.Queries(t.Context(), texts)
 	if err != nil {
 		t.Fatal(err)
@@ -277,7 +312,10 @@ func teacher(t testing.TB) (table, tokens []byte) {
 		at += 2 + n
 	}
 	file := map[string]any{
-		"normalizer":    map[string]any{"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true, "lowercase": true},
+		"normalizer": map[string]any{
+			"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true,
+			"lowercase": true,
+		},
 		"pre_tokenizer": map[string]any{"type": "BertPreTokenizer"},
 		"model":         map[string]any{"type": "WordPiece", "unk_token": "[UNK]", "vocab": vocab},
 	}
@@ -290,7 +328,10 @@ func teacher(t testing.TB) (table, tokens []byte) {
 
 // FuzzSafetensors reads any bytes as tensors; those that there are must be as long as their shapes say.
 func FuzzSafetensors(f *testing.F) {
-	f.Add(safetensors(f, map[string]array{"embeddings": {"F32", []int{5, 2}, smallRows}, "mapping": {"I64", []int{2}, []int64{1, 0}}}))
+	f.Add(safetensors(f, map[string]array{
+		"embeddings": {"F32", []int{5, 2}, smallRows},
+		"mapping":    {"I64", []int{2}, []int64{1, 0}},
+	}))
 	f.Add(safetensors(f, map[string]array{"embeddings": {"I8", []int{0, 2}, []int8{}}}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		tensors, err := parseTensors(b)

@@ -131,7 +131,8 @@ func nmt(s string) string {
 		switch {
 		case r >= 1 && r <= 8, r == 0xb, r >= 0xe && r <= 0x1f, r == 0x7f, r == 0x8f, r == 0x9f:
 			return -1
-		case r == '\t', r == '\n', r == '\f', r == '\r', r == 0x1680, r >= 0x200b && r <= 0x200f, r == 0x2028, r == 0x2029,
+		case r == '\t', r == '\n', r == '\f', r == '\r', r == 0x1680, r >= 0x200b && r <= 0x200f, r == 0x2028,
+			r == 0x2029,
 			r == 0x2581, r == 0xfeff, r == 0xfffd:
 			return ' '
 		}
@@ -240,7 +241,8 @@ func isHan(r rune) bool {
 		return false
 	case r <= 0x4dbf, r >= 0x4e00 && r <= 0x9fff, r >= 0xf900 && r <= 0xfaff:
 		return true
-	case r >= 0x20000 && r <= 0x2a6df, r >= 0x2a700 && r <= 0x2b73f, r >= 0x2b740 && r <= 0x2b81f, r >= 0x2b920 && r <= 0x2ceaf, r >= 0x2f800 && r <= 0x2fa1f:
+	case r >= 0x20000 && r <= 0x2a6df, r >= 0x2a700 && r <= 0x2b73f, r >= 0x2b740 && r <= 0x2b81f,
+		r >= 0x2b920 && r <= 0x2ceaf, r >= 0x2f800 && r <= 0x2fa1f:
 		return true
 	}
 	return false

@@ -22,7 +22,8 @@ type OllamaOptions struct {
 	Batch   int           // most texts in one request; 0 means 32
 	Timeout time.Duration // of one request, the loading of the model included; 0 means 2 minutes
 	Recheck time.Duration // how long queries rely on the model being what it was; 0 means a minute
-	// KeepAlive is how long the server shall keep the model in memory after a call; 0 leaves that to the server, and less than 0 is for ever.
+	// KeepAlive is how long the server shall keep the model in memory after a call; 0 leaves that to the server, and
+	// less than 0 is for ever.
 	KeepAlive time.Duration
 	Prefixes  *Prefixes    // nil means those that the model's name tells
 	Client    *http.Client // nil means one of its own; its Timeout is left as it is
@@ -30,10 +31,10 @@ type OllamaOptions struct {
 
 // Ollama is an [Embedder] that asks an Ollama server. It is safe for concurrent use. Make one with [NewOllama].
 //
-// The server may replace a model under its name at any time. Documents looks before and after each call, and Queries once in
-// a while, whether the digest is still the same. A call that notices a change fails with [ErrModelChanged] and gives no vectors, for
-// they could not be compared with earlier ones; Model tells the new fingerprint from then on and the next call goes through.
-// Every error is an [*Error], or the context's.
+// The server may replace a model under its name at any time. Documents looks before and after each call, and Queries
+// once in a while, whether the digest is still the same. A call that notices a change fails with [ErrModelChanged] and
+// gives no vectors, for they could not be compared with earlier ones; Model tells the new fingerprint from then on and
+// the next call goes through. Every error is an [*Error], or the context's.
 type Ollama struct {
 	o        OllamaOptions
 	prefixes Prefixes
@@ -73,7 +74,10 @@ func NewOllama(o OllamaOptions) (*Ollama, error) {
 		client = *o.Client
 	}
 	client.Transport = limited{client.Transport}
-	return &Ollama{o: o, prefixes: o.Prefixes.or(o.Model), client: api.NewClient(base, &client), model: Model{Name: o.Model}}, nil
+	return &Ollama{
+		o: o, prefixes: o.Prefixes.or(o.Model), client: api.NewClient(base, &client),
+		model: Model{Name: o.Model},
+	}, nil
 }
 
 // Model tells what the last call found. Before the first one Dims is 0 and Fingerprint empty; see [Ollama.Probe].
@@ -83,8 +87,8 @@ func (m *Ollama) Model() Model {
 	return m.model
 }
 
-// Probe asks the server for the model's digest and for one vector, and tells what it found. It reports a changed model by
-// what it returns, not by an error.
+// Probe asks the server for the model's digest and for one vector, and tells what it found. It reports a changed model
+// by what it returns, not by an error.
 func (m *Ollama) Probe(ctx context.Context) (Model, error) {
 	err := m.check(ctx, 0)
 	if err != nil && !errors.Is(err, ErrModelChanged) {
@@ -116,7 +120,9 @@ func (m *Ollama) Documents(ctx context.Context, docs []Document) ([][]float32, e
 }
 
 // all embeds n texts in batches.
-func (m *Ollama) all(ctx context.Context, n int, age time.Duration, text func(int) (prefix, text string)) ([][]float32, error) {
+func (m *Ollama) all(ctx context.Context, n int, age time.Duration, text func(int) (prefix, text string)) ([][]float32,
+	error,
+) {
 	if n == 0 {
 		return [][]float32{}, nil
 	}
@@ -244,7 +250,10 @@ func (m *Ollama) unusable(format string, args ...any) error {
 }
 
 func (m *Ollama) missing(cause error) error {
-	return &Error{Kind: ErrModelMissing, Msg: fmt.Sprintf("no model %s on %s", m.o.Model, m.o.URL), Hint: "ollama pull " + m.o.Model, Err: cause}
+	return &Error{
+		Kind: ErrModelMissing, Msg: fmt.Sprintf("no model %s on %s", m.o.Model, m.o.URL),
+		Hint: "ollama pull " + m.o.Model, Err: cause,
+	}
 }
 
 // failed says what a failed request means. The caller's own context comes first: then nothing is wrong with the server.
@@ -264,5 +273,8 @@ func (m *Ollama) failed(ctx context.Context, err error) error {
 	case errors.As(err, &unreached):
 		hint = "start it with: ollama serve"
 	}
-	return &Error{Kind: ErrUnavailable, Msg: fmt.Sprintf("Ollama on %s does not serve %s", m.o.URL, m.o.Model), Hint: hint, Err: err}
+	return &Error{
+		Kind: ErrUnavailable, Msg: fmt.Sprintf("Ollama on %s does not serve %s", m.o.URL, m.o.Model),
+		Hint: hint, Err: err,
+	}
 }

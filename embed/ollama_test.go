@@ -99,7 +99,10 @@ func (s *server) embed(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, `{"error":"model %q not found, try pulling it first"}`, ask.Model)
 		return
 	}
-	json.NewEncoder(w).Encode(map[string]any{"model": ask.Model, "embeddings": vectors, "total_duration": 14143917, "prompt_eval_count": 8})
+	json.NewEncoder(w).Encode(map[string]any{
+		"model": ask.Model, "embeddings": vectors, "total_duration": 14143917,
+		"prompt_eval_count": 8,
+	})
 }
 
 func (s *server) change(f func()) {
@@ -144,7 +147,10 @@ func TestOllamaEmbeds(t *testing.T) {
 			t.Errorf("vector %d: %d components, length %v, want 8 and %v", i, len(v), norm2(v), length)
 		}
 	}
-	wantInputs := [][]string{{"search_query: open a ticket", "search_query: b"}, {"search_query: close it", "search_query: c"}}
+	wantInputs := [][]string{
+		{"search_query: open a ticket", "search_query: b"},
+		{"search_query: close it", "search_query: c"},
+	}
 	if diff := cmp.Diff(wantInputs, s.inputs); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}
@@ -160,11 +166,17 @@ func norm2(v []float32) float64 {
 
 func TestOllamaDocuments(t *testing.T) {
 	s, m := startOllama(t, OllamaOptions{})
-	got, err := m.Documents(t.Context(), []Document{{Name: "create_issue github", Description: "Opens an issue.", Parameters: "title body"}, {Description: "Alone."}})
+	got, err := m.Documents(t.Context(), []Document{{
+		Name: "create_issue github", Description: "Opens an issue.",
+		Parameters: "title body",
+	}, {Description: "Alone."}})
 	if err != nil || len(got) != 2 {
 		t.Fatalf("%d vectors, error %v", len(got), err)
 	}
-	want := [][]string{{"search_document: create issue github\nOpens an issue.\nParameters: title body", "search_document: Alone."}}
+	want := [][]string{{
+		"search_document: create issue github\nOpens an issue.\nParameters: title body",
+		"search_document: Alone.",
+	}}
 	if diff := cmp.Diff(want, s.inputs); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}
@@ -193,15 +205,36 @@ func TestOllamaFails(t *testing.T) {
 		hint  string
 	}{
 		{"model not in the list", func(s *server) { s.models = nil }, ErrModelMissing, "ollama pull nomic-embed-text"},
-		{"only another tag of it", func(s *server) { s.models = map[string]string{"nomic-embed-text:v1.5": "x"} }, ErrModelMissing, "ollama pull nomic-embed-text"},
-		{"model gone between list and use", func(s *server) { s.status = http.StatusNotFound }, ErrModelMissing, "ollama pull nomic-embed-text"},
-		{"server error", func(s *server) { s.status = http.StatusInternalServerError }, ErrUnavailable, "see the server's log"},
+		{
+			"only another tag of it", func(s *server) { s.models = map[string]string{"nomic-embed-text:v1.5": "x"} },
+			ErrModelMissing, "ollama pull nomic-embed-text",
+		},
+		{
+			"model gone between list and use", func(s *server) { s.status = http.StatusNotFound }, ErrModelMissing,
+			"ollama pull nomic-embed-text",
+		},
+		{
+			"server error", func(s *server) { s.status = http.StatusInternalServerError }, ErrUnavailable,
+			"see the server's log",
+		},
 		{"too few vectors", spoil(func(v [][]float64) [][]float64 { return v[1:] }), ErrVectors, "ollama show"},
-		{"too many vectors", spoil(func(v [][]float64) [][]float64 { return append(v, v...) }), ErrVectors, "ollama show"},
+		{
+			"too many vectors", spoil(func(v [][]float64) [][]float64 { return append(v, v...) }), ErrVectors,
+			"ollama show",
+		},
 		{"zero vector", spoil(func(v [][]float64) [][]float64 { clear(v[1]); return v }), ErrVectors, "ollama show"},
-		{"uneven widths", spoil(func(v [][]float64) [][]float64 { v[1] = v[1][1:]; return v }), ErrVectors, "ollama show"},
-		{"no components", spoil(func(v [][]float64) [][]float64 { v[0], v[1] = nil, nil; return v }), ErrVectors, "ollama show"},
-		{"not a number", spoil(func(v [][]float64) [][]float64 { v[0][0] = 1e300; return v }), ErrUnavailable, "whether an Ollama server"},
+		{
+			"uneven widths", spoil(func(v [][]float64) [][]float64 { v[1] = v[1][1:]; return v }), ErrVectors,
+			"ollama show",
+		},
+		{
+			"no components", spoil(func(v [][]float64) [][]float64 { v[0], v[1] = nil, nil; return v }), ErrVectors,
+			"ollama show",
+		},
+		{
+			"not a number", spoil(func(v [][]float64) [][]float64 { v[0][0] = 1e300; return v }), ErrUnavailable,
+			"whether an Ollama server",
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -314,7 +347,8 @@ func TestOllamaTimeout(t *testing.T) {
 	s, m := startOllama(t, OllamaOptions{Timeout: 50 * time.Millisecond})
 	s.hold, s.arrived = make(chan struct{}), make(chan struct{}, 1)
 	defer close(s.hold)
-	if _, err := m.Queries(t.Context(), []string{"a"}); !errors.Is(err, ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := m.Queries(t.Context(), []string{"a"}); !errors.Is(err, ErrUnavailable) ||
+		!errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -327,7 +361,8 @@ func TestOllamaUnreachable(t *testing.T) {
 	}
 	web.Close()
 	var e *Error
-	if _, err := m.Documents(t.Context(), []Document{{Name: "a"}}); !errors.Is(err, ErrUnavailable) || !errors.As(err, &e) || e.Hint != "start it with: ollama serve" {
+	if _, err := m.Documents(t.Context(), []Document{{Name: "a"}}); !errors.Is(err, ErrUnavailable) ||
+		!errors.As(err, &e) || e.Hint != "start it with: ollama serve" {
 		t.Errorf("error %v", err)
 	}
 }
@@ -367,7 +402,11 @@ func TestOllamaSettings(t *testing.T) {
 	}{
 		{"as the server has it", OllamaOptions{}, " true"},
 		{"kept in memory for half an hour", OllamaOptions{KeepAlive: 30 * time.Minute}, `"30m0s" true`},
-		{"kept for ever, with other prefixes", OllamaOptions{KeepAlive: -1, Prefixes: &Prefixes{"ask ", "tell "}}, "-1 true"},
+		{
+			"kept for ever, with other prefixes",
+			OllamaOptions{KeepAlive: -1, Prefixes: &Prefixes{"ask ", "tell "}},
+			"-1 true",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s, m := startOllama(t, tt.o)

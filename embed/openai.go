@@ -19,27 +19,29 @@ import (
 	"unicode/utf8"
 )
 
-// OpenAIOptions configure an [OpenAI]. Model is required; the zero value of the rest asks OpenAI's own service without a key.
+// OpenAIOptions configure an [OpenAI]. Model is required; the zero value of the rest asks OpenAI's own service without
+// a key.
 type OpenAIOptions struct {
-	URL     string // of the API, to which /embeddings is added; "" means https://api.openai.com/v1
-	Key     string // sent as a bearer token; never logged or told in an error
-	Model   string
-	Dims    int           // asked of models that can shorten their vectors; 0 means as many as the model has
-	Batch   int           // most texts in one request; 0 means 128
-	Bytes   int           // of one text, the rest of which is cut; 0 means 24,000, which is within 8,192 tokens of English
+	URL   string // of the API, to which /embeddings is added; "" means https://api.openai.com/v1
+	Key   string // sent as a bearer token; never logged or told in an error
+	Model string
+	Dims  int // asked of models that can shorten their vectors; 0 means as many as the model has
+	Batch int // most texts in one request; 0 means 128
+	// of one text, the rest of which is cut; 0 means 24,000, which is within 8,192 tokens of English
+	Bytes   int
 	Timeout time.Duration // of one request; 0 means a minute
-	// Patience bounds how long a call waits, in all, for a service that is busy or has asked to be left alone for a while; 0 means a
-	// minute. Queries wait for two seconds at most: somebody is waiting for them.
+	// Patience bounds how long a call waits, in all, for a service that is busy or has asked to be left alone for a
+	// while; 0 means a minute. Queries wait for two seconds at most: somebody is waiting for them.
 	Patience time.Duration
 	Prefixes *Prefixes    // nil means those that the model's name tells
 	Client   *http.Client // nil means one of its own; its Timeout is left as it is
 }
 
-// OpenAI is an [Embedder] that asks a service with the embeddings API of OpenAI, which many others offer too. It is safe for
-// concurrent use. Make one with [NewOpenAI].
+// OpenAI is an [Embedder] that asks a service with the embeddings API of OpenAI, which many others offer too. It is
+// safe for concurrent use. Make one with [NewOpenAI].
 //
-// The API does not tell when the model behind a name is replaced: the fingerprint is made of the service's address, the model's name
-// and what else is asked for. Every error is an [*Error], or the context's.
+// The API does not tell when the model behind a name is replaced: the fingerprint is made of the service's address, the
+// model's name and what else is asked for. Every error is an [*Error], or the context's.
 type OpenAI struct {
 	o           OpenAIOptions
 	prefixes    Prefixes
@@ -57,10 +59,16 @@ func NewOpenAI(o OpenAIOptions) (*OpenAI, error) {
 	o.URL = strings.TrimRight(cmp.Or(o.URL, "https://api.openai.com/v1"), "/")
 	base, err := url.Parse(o.URL)
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" || base.User != nil {
-		return nil, &Error{Kind: ErrUnavailable, Msg: "the address of the embeddings API is not one", Hint: "give it like https://api.openai.com/v1, without a name or key in it"}
+		return nil, &Error{
+			Kind: ErrUnavailable, Msg: "the address of the embeddings API is not one",
+			Hint: "give it like https://api.openai.com/v1, without a name or key in it",
+		}
 	}
 	if o.Model == "" {
-		return nil, &Error{Kind: ErrModelMissing, Msg: "no embedding model is named", Hint: "name one, such as text-embedding-3-small"}
+		return nil, &Error{
+			Kind: ErrModelMissing, Msg: "no embedding model is named",
+			Hint: "name one, such as text-embedding-3-small",
+		}
 	}
 	if o.Batch <= 0 {
 		o.Batch = 128
@@ -79,7 +87,8 @@ func NewOpenAI(o OpenAIOptions) (*OpenAI, error) {
 		m.client = *o.Client
 	}
 	m.client.Transport = limited{m.client.Transport}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %d %q %q %d", o.URL, o.Model, o.Dims, m.prefixes.Query, m.prefixes.Document, o.Bytes))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %d %q %q %d", o.URL, o.Model, o.Dims, m.prefixes.Query,
+		m.prefixes.Document, o.Bytes))
 	m.fingerprint = hex.EncodeToString(sum[:16])
 	m.dims.Store(int64(o.Dims))
 	return m, nil
@@ -98,12 +107,19 @@ func (m *OpenAI) Probe(ctx context.Context) (Model, error) {
 
 // Queries implements [Embedder].
 func (m *OpenAI) Queries(ctx context.Context, texts []string) ([][]float32, error) {
-	return m.all(ctx, len(texts), min(m.o.Patience, queryPatience), func(i int) (string, string) { return m.prefixes.Query, m.cut(texts[i]) })
+	return m.all(ctx, len(texts), min(m.o.Patience, queryPatience), func(i int) (string,
+		string,
+	) {
+		return m.prefixes.Query, m.cut(texts[i])
+	})
 }
 
 // Documents implements [Embedder].
 func (m *OpenAI) Documents(ctx context.Context, docs []Document) ([][]float32, error) {
-	return m.all(ctx, len(docs), m.o.Patience, func(i int) (string, string) { return m.prefixes.Document, m.cut(docs[i].text()) })
+	return m.all(ctx, len(docs), m.o.Patience, func(i int) (string, string) {
+		return m.prefixes.Document,
+			m.cut(docs[i].text())
+	})
 }
 
 // cut takes off what is more than the model would read.
@@ -118,7 +134,9 @@ func (m *OpenAI) cut(s string) string {
 	return s[:n]
 }
 
-func (m *OpenAI) all(ctx context.Context, n int, patience time.Duration, text func(int) (prefix, text string)) ([][]float32, error) {
+func (m *OpenAI) all(ctx context.Context, n int, patience time.Duration, text func(int) (prefix,
+	text string),
+) ([][]float32, error) {
 	out, err := batches(ctx, n, m.o.Batch, text, func(ctx context.Context, texts []string) ([][]float32, error) {
 		return m.ask(ctx, texts, patience)
 	})
@@ -156,7 +174,8 @@ func (m *OpenAI) ask(ctx context.Context, texts []string, patience time.Duration
 	}
 }
 
-// once sends one request. With an error comes how long the service asks to wait, or less than zero if asking again is no use.
+// once sends one request. With an error comes how long the service asks to wait, or less than zero if asking again is
+// no use.
 func (m *OpenAI) once(ctx context.Context, texts []string) (vectors [][]float32, after time.Duration, err error) {
 	within, cancel := context.WithTimeout(ctx, m.o.Timeout)
 	defer cancel()
@@ -186,7 +205,10 @@ func (m *OpenAI) once(ctx context.Context, texts []string) (vectors [][]float32,
 	case ctx.Err() != nil: // the caller's own context comes first: then nothing is wrong with the service
 		return nil, -1, fmt.Errorf("ask model %s: %w", m.o.Model, context.Cause(ctx))
 	case err != nil:
-		return nil, -1, &Error{Kind: ErrUnavailable, Msg: m.o.URL + " does not answer", Hint: "see whether the address is right and the service runs", Err: m.redact(err)}
+		return nil, -1, &Error{
+			Kind: ErrUnavailable, Msg: m.o.URL + " does not answer",
+			Hint: "see whether the address is right and the service runs", Err: m.redact(err),
+		}
 	case answer.StatusCode != http.StatusOK:
 		return nil, retryAfter(answer, body), m.refused(answer.StatusCode, body)
 	}
@@ -219,7 +241,8 @@ func (m *OpenAI) read(body []byte, n int) ([][]float32, error) {
 		}
 		dims := m.width(len(d.Vector))
 		if len(d.Vector) != dims || dims == 0 {
-			return nil, m.unusable(fmt.Sprintf("gave a vector of %d components where %d are expected", len(d.Vector), dims))
+			return nil, m.unusable(fmt.Sprintf("gave a vector of %d components where %d are expected", len(d.Vector),
+				dims))
 		}
 		if length, ok := scaleToUnit(d.Vector); !ok {
 			return nil, m.unusable(fmt.Sprintf("gave a vector of length %v for text %d of %d", length, at+1, n))
@@ -236,13 +259,19 @@ func (m *OpenAI) width(n int) int {
 }
 
 func (m *OpenAI) unusable(what string) error {
-	return &Error{Kind: ErrVectors, Msg: fmt.Sprintf("model %s at %s %s", m.o.Model, m.o.URL, what), Hint: "see whether it is an embedding model, and has so many dimensions"}
+	return &Error{
+		Kind: ErrVectors, Msg: fmt.Sprintf("model %s at %s %s", m.o.Model, m.o.URL, what),
+		Hint: "see whether it is an embedding model, and has so many dimensions",
+	}
 }
 
 // refused says what an answer means that is not one.
 func (m *OpenAI) refused(status int, body []byte) error {
 	said := m.said(status, body)
-	e := &Error{Kind: ErrUnavailable, Msg: fmt.Sprintf("%s does not serve %s", m.o.URL, m.o.Model), Hint: "see the service's own log or status page", Err: said}
+	e := &Error{
+		Kind: ErrUnavailable, Msg: fmt.Sprintf("%s does not serve %s", m.o.URL, m.o.Model),
+		Hint: "see the service's own log or status page", Err: said,
+	}
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		e.Hint = "see whether OPENAI_API_KEY is a key of this service, and may use the model"
@@ -295,11 +324,12 @@ func (m *OpenAI) redact(err error) error {
 	return errors.New(strings.ReplaceAll(err.Error(), m.o.Key, "[key]"))
 }
 
-// retryAfter reads how long to wait before asking again: the service's own word, else no time at all; less than zero if asking again is
-// no use.
+// retryAfter reads how long to wait before asking again: the service's own word, else no time at all; less than zero if
+// asking again is no use.
 func retryAfter(answer *http.Response, body []byte) time.Duration {
 	switch s := answer.StatusCode; {
-	case s == http.StatusTooManyRequests && bytes.Contains(body, []byte("insufficient_quota")): // waiting does not fill an account
+	// waiting does not fill an account
+	case s == http.StatusTooManyRequests && bytes.Contains(body, []byte("insufficient_quota")):
 		return -1
 	case s != http.StatusTooManyRequests && s < 500, s == http.StatusNotImplemented:
 		return -1

@@ -19,8 +19,8 @@ import (
 
 const secret = "sk-a-key-that-nobody-may-see"
 
-// openAIServer speaks POST /v1/embeddings as it is published: a bearer token, a list of inputs, numbered vectors in any order, and
-// errors as objects.
+// openAIServer speaks POST /v1/embeddings as it is published: a bearer token, a list of inputs, numbered vectors in any
+// order, and errors as objects.
 type openAIServer struct {
 	mu     sync.Mutex
 	asked  []map[string]any
@@ -32,7 +32,10 @@ type openAIServer struct {
 func openAIError(w http.ResponseWriter, status int, kind, code, msg string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]any{"message": msg, "type": kind, "param": nil, "code": code}})
+	_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]any{
+		"message": msg, "type": kind, "param": nil,
+		"code": code,
+	}})
 }
 
 func (s *openAIServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -47,7 +50,8 @@ func (s *openAIServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var whole map[string]any
 	body, err := io.ReadAll(r.Body)
 	if err != nil || json.Unmarshal(body, &ask) != nil || json.Unmarshal(body, &whole) != nil {
-		openAIError(w, http.StatusBadRequest, "invalid_request_error", "", "We could not parse the JSON body of your request.")
+		openAIError(w, http.StatusBadRequest, "invalid_request_error", "",
+			"We could not parse the JSON body of your request.")
 		return
 	}
 	s.asked = append(s.asked, whole)
@@ -56,7 +60,8 @@ func (s *openAIServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		openAIError(w, http.StatusNotFound, "invalid_request_error", "unknown_url", "Unknown request URL")
 		return
 	case r.Header.Get("Authorization") != "Bearer "+secret:
-		openAIError(w, http.StatusUnauthorized, "invalid_request_error", "invalid_api_key", "Incorrect API key provided: "+strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
+		openAIError(w, http.StatusUnauthorized, "invalid_request_error", "invalid_api_key",
+			"Incorrect API key provided: "+strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
 		return
 	case len(s.refuse) > 0:
 		refuse := s.refuse[0]
@@ -64,7 +69,8 @@ func (s *openAIServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w)
 		return
 	case ask.Model != "text-embedding-3-small":
-		openAIError(w, http.StatusNotFound, "invalid_request_error", "model_not_found", "The model `"+ask.Model+"` does not exist or you do not have access to it.")
+		openAIError(w, http.StatusNotFound, "invalid_request_error", "model_not_found",
+			"The model `"+ask.Model+"` does not exist or you do not have access to it.")
 		return
 	}
 	dims := ask.Dims
@@ -88,7 +94,10 @@ func (s *openAIServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		data[i] = map[string]any{"object": "embedding", "index": at, "embedding": vectors[at%len(vectors)]}
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(map[string]any{"object": "list", "data": data, "model": ask.Model, "usage": map[string]int{"prompt_tokens": 8, "total_tokens": 8}})
+	_ = json.NewEncoder(w).Encode(map[string]any{
+		"object": "list", "data": data, "model": ask.Model,
+		"usage": map[string]int{"prompt_tokens": 8, "total_tokens": 8},
+	})
 }
 
 func startOpenAI(t *testing.T, o OpenAIOptions) (*openAIServer, *OpenAI) {
@@ -135,7 +144,8 @@ func TestOpenAIEmbeds(t *testing.T) {
 	if diff := cmp.Diff(want, s.asked); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}
-	if _, err := m.Documents(t.Context(), []Document{{Name: "a_b"}}); err != nil || s.asked[2]["input"].([]any)[0] != "d: a b" {
+	if _, err := m.Documents(t.Context(), []Document{{Name: "a_b"}}); err != nil ||
+		s.asked[2]["input"].([]any)[0] != "d: a b" {
 		t.Errorf("document: %v, %v", s.asked[2], err)
 	}
 }
@@ -185,16 +195,54 @@ func TestOpenAIFails(t *testing.T) {
 	}{
 		{"wrong key", OpenAIOptions{Key: "sk-another-secret"}, nil, ErrUnavailable, "OPENAI_API_KEY", "[key]"},
 		{"no such model", OpenAIOptions{Model: "gpt"}, nil, ErrModelMissing, "list of models", "does not exist"},
-		{"account empty", OpenAIOptions{}, answer(429, "insufficient_quota", "You exceeded your current quota"), ErrUnavailable, "limits", "quota"},
-		{"dimensions refused", OpenAIOptions{}, answer(400, "", "This model does not support dimensions"), ErrUnavailable, "dimensions", "does not support"},
+		{
+			"account empty",
+			OpenAIOptions{},
+			answer(429, "insufficient_quota", "You exceeded your current quota"),
+			ErrUnavailable, "limits", "quota",
+		},
+		{
+			"dimensions refused",
+			OpenAIOptions{},
+			answer(400, "", "This model does not support dimensions"),
+			ErrUnavailable, "dimensions", "does not support",
+		},
 		{"not an answer", OpenAIOptions{}, body("<html>"), ErrVectors, "embedding model", ""},
-		{"null vectors", OpenAIOptions{}, body(`{"data":[{"index":0,"embedding":null},{"index":1,"embedding":null}]}`), ErrVectors, "", "0 components"},
-		{"too large for a float", OpenAIOptions{}, body(`{"data":[{"index":0,"embedding":[1e999]},{"index":1,"embedding":[1]}]}`), ErrVectors, "", ""},
+		{
+			"null vectors",
+			OpenAIOptions{},
+			body(`{"data":[{"index":0,"embedding":null},{"index":1,"embedding":null}]}`),
+			ErrVectors, "", "0 components",
+		},
+		{
+			"too large for a float",
+			OpenAIOptions{},
+			body(`{"data":[{"index":0,"embedding":[1e999]},{"index":1,"embedding":[1]}]}`), ErrVectors, "", "",
+		},
 		{"one number twice", OpenAIOptions{}, body(`{"data":[{"index":0,"embedding":[1]},{"index":0,"embedding":[1]}]}`), ErrVectors, "", "numbered"},
-		{"a number out of range", OpenAIOptions{}, body(`{"data":[{"index":0,"embedding":[1]},{"index":9,"embedding":[1]}]}`), ErrVectors, "", "numbered"},
-		{"too few vectors", OpenAIOptions{}, spoil(func(v [][]float64) [][]float64 { return v[1:] }), ErrVectors, "", "1 vectors for 2"},
-		{"zero vector", OpenAIOptions{}, spoil(func(v [][]float64) [][]float64 { clear(v[1]); return v }), ErrVectors, "", "length 0"},
-		{"uneven widths", OpenAIOptions{}, spoil(func(v [][]float64) [][]float64 { v[1] = v[1][1:]; return v }), ErrVectors, "", "5 components where 6"},
+		{
+			"a number out of range",
+			OpenAIOptions{},
+			body(`{"data":[{"index":0,"embedding":[1]},{"index":9,"embedding":[1]}]}`), ErrVectors, "", "numbered",
+		},
+		{
+			"too few vectors",
+			OpenAIOptions{},
+			spoil(func(v [][]float64) [][]float64 { return v[1:] }), ErrVectors, "",
+			"1 vectors for 2",
+		},
+		{
+			"zero vector",
+			OpenAIOptions{},
+			spoil(func(v [][]float64) [][]float64 { clear(v[1]); return v }), ErrVectors,
+			"", "length 0",
+		},
+		{
+			"uneven widths",
+			OpenAIOptions{},
+			spoil(func(v [][]float64) [][]float64 { v[1] = v[1][1:]; return v }),
+			ErrVectors, "", "5 components where 6",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -204,7 +252,8 @@ func TestOpenAIFails(t *testing.T) {
 			}
 			_, err := m.Documents(t.Context(), []Document{{Name: "a"}, {Name: "b"}})
 			var e *Error
-			if !errors.Is(err, tt.kind) || !errors.As(err, &e) || !strings.Contains(e.Hint, tt.hint) || !strings.Contains(err.Error(), tt.said) {
+			if !errors.Is(err, tt.kind) || !errors.As(err, &e) || !strings.Contains(e.Hint, tt.hint) ||
+				!strings.Contains(err.Error(), tt.said) {
 				t.Errorf("error %v", err)
 			}
 			for _, hidden := range []string{secret, "another-secret"} {
@@ -243,10 +292,30 @@ func TestOpenAIWaits(t *testing.T) {
 		took   time.Duration
 		fails  bool
 	}{
-		{"as many seconds as it asks for", []func(http.ResponseWriter){busy("Retry-After", "7")}, false, 7 * time.Second, false},
-		{"as many milliseconds", []func(http.ResponseWriter){busy("Retry-After-Ms", "1250")}, false, 1250 * time.Millisecond, false},
-		{"until a date", []func(http.ResponseWriter){busy("Retry-After", "Sat, 01 Jan 2000 00:00:09 GMT")}, false, 9 * time.Second, false},
-		{"longer each time where it does not say", []func(http.ResponseWriter){down, down, down}, false, 3500 * time.Millisecond, false},
+		{
+			"as many seconds as it asks for",
+			[]func(http.ResponseWriter){busy("Retry-After", "7")},
+			false,
+			7 * time.Second, false,
+		},
+		{
+			"as many milliseconds",
+			[]func(http.ResponseWriter){busy("Retry-After-Ms", "1250")},
+			false,
+			1250 * time.Millisecond, false,
+		},
+		{
+			"until a date",
+			[]func(http.ResponseWriter){busy("Retry-After", "Sat, 01 Jan 2000 00:00:09 GMT")},
+			false,
+			9 * time.Second, false,
+		},
+		{
+			"longer each time where it does not say",
+			[]func(http.ResponseWriter){down, down, down},
+			false,
+			3500 * time.Millisecond, false,
+		},
 		{"never longer than it has patience", []func(http.ResponseWriter){busy("Retry-After", "3600")}, false, 0, true},
 		{"hardly at all for a query", []func(http.ResponseWriter){busy("Retry-After", "7")}, true, 0, true},
 		{"a moment for a query", []func(http.ResponseWriter){busy("Retry-After", "1")}, true, time.Second, false},
@@ -255,7 +324,10 @@ func TestOpenAIWaits(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &openAIServer{refuse: tt.refuse}
-				m, err := NewOpenAI(OpenAIOptions{URL: "http://localhost/v1", Key: secret, Model: "text-embedding-3-small", Client: &http.Client{Transport: handled{s}}})
+				m, err := NewOpenAI(OpenAIOptions{
+					URL: "http://localhost/v1", Key: secret,
+					Model: "text-embedding-3-small", Client: &http.Client{Transport: handled{s}},
+				})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -278,8 +350,13 @@ func TestOpenAIWaits(t *testing.T) {
 
 func TestOpenAIGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &openAIServer{refuse: []func(http.ResponseWriter){func(w http.ResponseWriter) { w.WriteHeader(http.StatusServiceUnavailable) }}}
-		m, err := NewOpenAI(OpenAIOptions{URL: "http://localhost/v1", Model: "m", Key: secret, Client: &http.Client{Transport: handled{s}}})
+		s := &openAIServer{refuse: []func(http.ResponseWriter){func(w http.ResponseWriter) {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}}}
+		m, err := NewOpenAI(OpenAIOptions{
+			URL: "http://localhost/v1", Model: "m", Key: secret,
+			Client: &http.Client{Transport: handled{s}},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -299,14 +376,25 @@ func TestOpenAIGivesUp(t *testing.T) {
 }
 
 func TestOpenAIOptions(t *testing.T) {
-	for _, o := range []OpenAIOptions{{}, {Model: "m", URL: "ftp://x"}, {Model: "m", URL: "://"}, {Model: "m", URL: "https://me:" + secret + "@x/v1"}} {
+	for _, o := range []OpenAIOptions{
+		{},
+		{Model: "m", URL: "ftp://x"},
+		{Model: "m", URL: "://"},
+		{Model: "m", URL: "https://me:" + secret + "@x/v1"},
+	} {
 		var e *Error
 		if _, err := NewOpenAI(o); !errors.As(err, &e) || e.Hint == "" || strings.Contains(e.Error(), secret) {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
 	seen := map[string]bool{}
-	for _, o := range []OpenAIOptions{{}, {Dims: 3}, {URL: "http://a/v1"}, {Model: "other"}, {Prefixes: &Prefixes{"a", "b"}}} {
+	for _, o := range []OpenAIOptions{
+		{},
+		{Dims: 3},
+		{URL: "http://a/v1"},
+		{Model: "other"},
+		{Prefixes: &Prefixes{"a", "b"}},
+	} {
 		o.Model = o.Model + "m"
 		m, err := NewOpenAI(o)
 		if err != nil || seen[m.Model().Fingerprint] {

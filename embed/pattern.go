@@ -7,12 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// pattern is a regular expression of a tokenizer. Those are written for an engine that knows more than Go's: of that, what tokenizers in use
-// need is followed, and the rest refused.
+// pattern is a regular expression of a tokenizer. Those are written for an engine that knows more than Go's: of that,
+// what tokenizers in use need is followed, and the rest refused.
 type pattern struct {
 	re *regexp.Regexp
-	// tail is the number of the group that stands for \s+(?!\S): white space, but for its last character where something
-	// follows; 0 if there is none.
+	// tail is the number of the group that stands for \s+(?!\S): white space, but for its last character where
+	// something follows; 0 if there is none.
 	tail int
 }
 
@@ -26,8 +26,10 @@ const (
 // compilePattern translates a regular expression.
 func compilePattern(expr string) (*pattern, error) {
 	before, after, tail := strings.Cut(expr, lookahead)
-	// The group is an alternative of its own in all patterns in use. Elsewhere what follows could need it shorter still.
-	if tail && (before != "" && !strings.HasSuffix(before, "|") || after != "" && !strings.HasPrefix(after, "|")) || strings.Contains(before+after, "(?!") {
+	// The group is an alternative of its own in all patterns in use. Elsewhere what follows could need it shorter
+	// still.
+	if tail && (before != "" && !strings.HasSuffix(before, "|") || after != "" && !strings.HasPrefix(after, "|")) ||
+		strings.Contains(before+after, "(?!") {
 		return nil, unreadable("tokenizer: the pattern %.200q looks ahead in a way that is not known here", expr)
 	}
 	translated, err := translate(before)
@@ -46,8 +48,8 @@ func compilePattern(expr string) (*pattern, error) {
 	return &pattern{re: re, tail: max(0, re.SubexpIndex("tail"))}, nil
 }
 
-// translate writes classes by Unicode, and quantifiers that give nothing back as common ones: where tokenizers use them, nothing could be
-// given back.
+// translate writes classes by Unicode, and quantifiers that give nothing back as common ones: where tokenizers use
+// them, nothing could be given back.
 func translate(expr string) (string, error) {
 	var out strings.Builder
 	inClass, quantified := false, false
@@ -60,7 +62,8 @@ func translate(expr string) (string, error) {
 				return "", err
 			}
 			out.WriteString(s)
-			if end := strings.IndexByte(expr[i:], '}'); (expr[i] == 'p' || expr[i] == 'P' || expr[i] == 'x') && end > 1 && expr[i+1] == '{' {
+			if end := strings.IndexByte(expr[i:], '}'); (expr[i] == 'p' || expr[i] == 'P' || expr[i] == 'x') &&
+				end > 1 && expr[i+1] == '{' {
 				out.WriteString(expr[i+1 : i+end+1]) // the braces of a class are no quantifier
 				i += end
 			}

@@ -2,11 +2,12 @@ package embed
 
 import "strings"
 
-// Prefixes are what a model was trained to read before a query and before a document. The nil pointer stands for what the model's
-// name tells, which [PrefixesOf] does.
+// Prefixes are what a model was trained to read before a query and before a document. The nil pointer stands for what
+// the model's name tells, which [PrefixesOf] does.
 type Prefixes struct{ Query, Document string }
 
-// PrefixesOf returns the prefixes that a model asks for, by the family that its name belongs to, and none for a model of no known family.
+// PrefixesOf returns the prefixes that a model asks for, by the family that its name belongs to, and none for a model
+// of no known family.
 func PrefixesOf(model string) Prefixes {
 	name := strings.ToLower(model)
 	for _, i := range instructions() {

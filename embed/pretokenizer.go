@@ -126,8 +126,8 @@ func wordsAndSigns(s string) (out [][2]int) {
 	return out
 }
 
-// splitter splits at what find finds, or inverted at what lies between, which is then removed, a part of its own, or joined to what
-// stands before or behind.
+// splitter splits at what find finds, or inverted at what lies between, which is then removed, a part of its own, or
+// joined to what stands before or behind.
 func splitter(find finder, behavior string, invert bool) (pretokenizer, error) {
 	var join func(segments []segment) []segment
 	switch behavior {
@@ -306,7 +306,8 @@ func byteLevel(s string) string {
 }
 
 func isPunctuation(r rune) bool {
-	return unicode.IsPunct(r) || r < 0x80 && (r > ' ' && r < '0' || r > '9' && r < 'A' || r > 'Z' && r < 'a' || r > 'z' && r < 0x7f)
+	return unicode.IsPunct(r) || r < 0x80 && (r > ' ' && r < '0' || r > '9' && r < 'A' || r > 'Z' && r < 'a' ||
+		r > 'z' && r < 0x7f)
 }
 
 // isWord is \w of a regular expression that knows Unicode.
@@ -314,5 +315,6 @@ func isWord(r rune) bool {
 	if r < 0x80 {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_'
 	}
-	return unicode.In(r, unicode.L, unicode.M, unicode.Nd, unicode.Nl, unicode.Pc, unicode.Other_Alphabetic) || r == 0x200c || r == 0x200d
+	return unicode.In(r, unicode.L, unicode.M, unicode.Nd, unicode.Nl, unicode.Pc, unicode.Other_Alphabetic) ||
+		r == 0x200c || r == 0x200d
 }

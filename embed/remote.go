@@ -8,9 +8,11 @@ import (
 	"strings"
 )
 
-// batches embeds n texts, so many at a time. Text without a word is the zero vector and is not sent, since servers disagree about it:
-// its place stays nil.
-func batches(ctx context.Context, n, size int, text func(i int) (prefix, text string), ask func(context.Context, []string) ([][]float32, error)) ([][]float32, error) {
+// batches embeds n texts, so many at a time. Text without a word is the zero vector and is not sent, since servers
+// disagree about it: its place stays nil.
+func batches(ctx context.Context, n, size int, text func(i int) (prefix, text string),
+	ask func(context.Context, []string) ([][]float32, error),
+) ([][]float32, error) {
 	out := make([][]float32, n)
 	var batch []string
 	var places []int
@@ -50,7 +52,8 @@ func zeroes(vectors [][]float32, dims int) [][]float32 {
 	return vectors
 }
 
-// scaleToUnit brings v to unit length. It returns the length that v had, and false where that is zero or no finite number.
+// scaleToUnit brings v to unit length. It returns the length that v had, and false where that is zero or no finite
+// number.
 func scaleToUnit(v []float32) (length float64, ok bool) {
 	sum := 0.0
 	for _, x := range v {

@@ -23,11 +23,12 @@ type tensor struct {
 	size  int // bytes of one element
 }
 
-// maxHeader bounds the header of a safetensors file; the format itself allows 100 MB, and no model of one table needs a hundredth.
+// maxHeader bounds the header of a safetensors file; the format itself allows 100 MB, and no model of one table needs a
+// hundredth.
 const maxHeader = 1 << 20
 
-// parseTensors reads a safetensors file: a length, a header in JSON, and the bytes of all tensors. The tensors refer to b.
-// Tensors of a kind that is not known here are left out, since nothing says that they are needed.
+// parseTensors reads a safetensors file: a length, a header in JSON, and the bytes of all tensors. The tensors refer to
+// b. Tensors of a kind that is not known here are left out, since nothing says that they are needed.
 func parseTensors(b []byte) (map[string]tensor, error) {
 	if len(b) < 8 {
 		return nil, unreadable("%d bytes are too few for safetensors", len(b))

@@ -7,7 +7,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxRun bounds the bytes of one run; what is longer is read as several. It is 64 so that boundaries inside a run fit a word.
+// maxRun bounds the bytes of one run; what is longer is read as several. It is 64 so that boundaries inside a run fit a
+// word.
 const maxRun = 64
 
 // scanner cuts text into runs: maximal stretches of letters and digits, normalised. It allocates nothing.
@@ -152,8 +153,8 @@ func (s *scanner) wide(last shape) (bool, shape) {
 	return true, sh
 }
 
-// whole reports whether r is kept as it stands: decomposing it would take a syllable or a voiced kana apart, or is known to change
-// nothing, which spares looking it up.
+// whole reports whether r is kept as it stands: decomposing it would take a syllable or a voiced kana apart, or is
+// known to change nothing, which spares looking it up.
 func whole(r rune) bool {
 	switch {
 	case r < 0x0400:
@@ -197,8 +198,8 @@ func fold(r rune) rune {
 	return unicode.ToLower(r)
 }
 
-// append writes a folded rune at the end of the run, spelling out the letters that stand for two, and merging marks of voice with
-// the kana before them, as they are when typed full width.
+// append writes a folded rune at the end of the run, spelling out the letters that stand for two, and merging marks of
+// voice with the kana before them, as they are when typed full width.
 func (s *scanner) append(r rune) {
 	b := s.buf[:s.n]
 	switch r {
@@ -245,9 +246,11 @@ func classify(r rune) class {
 		r >= 0x064b && r <= 0x065f, r == 0x0670, // Arabic vowels
 		r == 0x0640, r == 0x093c, r == 0x200c, r == 0x200d, r == 0xfe0f, r == 0x00ad:
 		return drop
-	case r >= 0x0e00 && r <= 0x0eff, r >= 0x1000 && r <= 0x109f, r >= 0x1780 && r <= 0x17ff, // Thai, Lao, Burmese, Khmer
+	// Thai, Lao, Burmese, Khmer
+	case r >= 0x0e00 && r <= 0x0eff, r >= 0x1000 && r <= 0x109f, r >= 0x1780 && r <= 0x17ff,
 		r >= 0x3041 && r <= 0x30ff && r != 0x30fb, r == 0x3005,
-		r >= 0x3400 && r <= 0x9fff, r >= 0xac00 && r <= 0xd7a3, r >= 0xf900 && r <= 0xfaff, r >= 0x20000 && r <= 0x3ffff:
+		r >= 0x3400 && r <= 0x9fff, r >= 0xac00 && r <= 0xd7a3, r >= 0xf900 && r <= 0xfaff,
+		r >= 0x20000 && r <= 0x3ffff:
 		return compact
 	case unicode.IsLetter(r), unicode.IsMark(r):
 		return letter

@@ -50,7 +50,10 @@ func TestWords(t *testing.T) {
 }
 
 func FuzzWords(f *testing.F) {
-	for _, s := range []string{"createPullRequest2 HTTPServer", "创建仓库 ﷺ ﾃﾞ", "a\xff\xc3", strings.Repeat("x", 200), "ÅÅ\u0301\u0301"} {
+	for _, s := range []string{
+		"createPullRequest2 HTTPServer", "创建仓库 ﷺ ﾃﾞ", "a\xff\xc3", strings.Repeat("x", 200),
+		"ÅÅ\u0301\u0301",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

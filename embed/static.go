@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// How many rows of a text are read. Trained and measured so; names rarely have more than a dozen, and what a description says
-// after a hundred words is usually how to call the tool, not what it is for.
+// How many rows of a text are read. Trained and measured so; names rarely have more than a dozen, and what a
+// description says after a hundred words is usually how to call the tool, not what it is for.
 const (
 	queryTokens       = 128
 	nameTokens        = 24
@@ -25,18 +25,18 @@ var table []byte
 
 var builtin = sync.OnceValues(func() (*Static, error) { return Open(table) })
 
-// Builtin returns the table that is compiled into the binary. It is shared by all callers; the first call takes about a tenth of
-// a millisecond, and none reads the rows before they are needed.
+// Builtin returns the table that is compiled into the binary. It is shared by all callers; the first call takes about a
+// tenth of a millisecond, and none reads the rows before they are needed.
 func Builtin() (*Static, error) { return builtin() }
 
-// sums is a bag of rows added up, two components to a word. All of it is integer arithmetic, so that every machine gets the same
-// sums.
+// sums is a bag of rows added up, two components to a word. All of it is integer arithmetic, so that every machine gets
+// the same sums.
 type sums [Dims / 2]uint64
 
 const low = 0x000000ff_000000ff
 
-// addAll adds up rows times their weights. The bytes of a row are 128 too great. It goes through all rows for each few components,
-// because four sums fit the registers and all of them do not.
+// addAll adds up rows times their weights. The bytes of a row are 128 too great. It goes through all rows for each few
+// components, because four sums fit the registers and all of them do not.
 func (a *sums) addAll(rows []byte, g *bag, weights *[maxTokens]uint64) {
 	for i := 0; i < Dims; i += 8 {
 		var c0, c1, c2, c3 uint64
@@ -70,8 +70,8 @@ func (a *sums) pour(out *[Dims]float64, total uint64, scale float64) {
 	}
 }
 
-// length is the Euclidean norm. The conversions keep the compiler from fusing a product with a sum, which would give other bits on
-// machines that can.
+// length is the Euclidean norm. The conversions keep the compiler from fusing a product with a sum, which would give
+// other bits on machines that can.
 func length(v *[Dims]float64) float64 {
 	var a, b, c, d float64
 	for i := 0; i < Dims; i += 4 {
@@ -83,8 +83,8 @@ func length(v *[Dims]float64) float64 {
 	return math.Sqrt((a + b) + (c + d))
 }
 
-// gather sums the first limit rows of text, weighed as in a document (side 0) or a query (side 1), and adds them to out at
-// the given scale.
+// gather sums the first limit rows of text, weighed as in a document (side 0) or a query (side 1), and adds them to out
+// at the given scale.
 func (s *Static) gather(out *[Dims]float64, text string, limit, side int, scale float64) {
 	var g bag
 	s.read(&g, text, limit)
@@ -102,7 +102,8 @@ func (s *Static) gather(out *[Dims]float64, text string, limit, side int, scale 
 	a.pour(out, total, scale)
 }
 
-// Query writes the vector of a request into the first Dims places of into, which must have so many. It allocates nothing.
+// Query writes the vector of a request into the first Dims places of into, which must have so many. It allocates
+// nothing.
 func (s *Static) Query(text string, into []float32) {
 	into = into[:Dims]
 	var out [Dims]float64
@@ -112,7 +113,8 @@ func (s *Static) Query(text string, into []float32) {
 	}
 }
 
-// Document writes the vector of a tool into the first Dims places of into, which must have so many. It allocates nothing.
+// Document writes the vector of a tool into the first Dims places of into, which must have so many. It allocates
+// nothing.
 func (s *Static) Document(d Document, into []float32) {
 	into = into[:Dims]
 	var out [Dims]float64

@@ -23,8 +23,8 @@ const Dims = 256
 //	padding  to a multiple of 64
 //	rows     256 bytes each, every component plus 128
 //
-// A row stands for its bytes times its weight; since every bag of rows is brought to unit length, the unit of the weights
-// does not matter and none is kept.
+// A row stands for its bytes times its weight; since every bag of rows is brought to unit length, the unit of the
+// weights does not matter and none is kept.
 const (
 	tableMagic  = "TDXTAB01"
 	headerSize  = 64
@@ -39,8 +39,8 @@ const (
 	digestBytes = 16
 )
 
-// Static is a table of rows for words and pieces. It is immutable and safe for concurrent use. Make one with [Builtin] or
-// [Open]; the zero Static is not usable.
+// Static is a table of rows for words and pieces. It is immutable and safe for concurrent use. Make one with [Builtin]
+// or [Open]; the zero Static is not usable.
 type Static struct {
 	slots, offsets, weights, texts, rows []byte
 
@@ -59,9 +59,9 @@ func corrupt(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrTable, fmt.Sprintf(format, args...))
 }
 
-// Open reads a table that lies in data, which must not change afterwards. It looks at the header and at the vocabulary, not at
-// the rows, so it is quick and keeps no copy. Whatever the bytes, it either gives a table that is safe to use or an error
-// that wraps [ErrTable]; whether the rows are the ones that were written is for [Static.Verify] to say.
+// Open reads a table that lies in data, which must not change afterwards. It looks at the header and at the vocabulary,
+// not at the rows, so it is quick and keeps no copy. Whatever the bytes, it either gives a table that is safe to use or
+// an error that wraps [ErrTable]; whether the rows are the ones that were written is for [Static.Verify] to say.
 func Open(data []byte) (*Static, error) {
 	if len(data) < headerSize || string(data[:8]) != tableMagic {
 		return nil, corrupt("it does not begin with %s", tableMagic)
@@ -137,8 +137,8 @@ func (s *Static) check() error {
 	return nil
 }
 
-// Verify reads the whole table and compares it with the digest in its header, which [Model].Fingerprint shows. It takes some
-// ten milliseconds.
+// Verify reads the whole table and compares it with the digest in its header, which [Model].Fingerprint shows. It takes
+// some ten milliseconds.
 func (s *Static) Verify() error {
 	if got := digest(s.whole); !bytes.Equal(got, s.whole[36:36+digestBytes]) {
 		return corrupt("its digest is %x, not %x", got, s.whole[36:36+digestBytes])

@@ -84,7 +84,8 @@ func TestTokensStopAtTheLimit(t *testing.T) {
 	b, _ := small(t, sampleTokens...)
 	s := open(t, b)
 	for _, limit := range []int{0, 1, 7, 1000} {
-		if got, want := len(s.AppendTokens(nil, strings.Repeat("create ", 300), limit)), min(limit, maxTokens); got != want {
+		if got, want := len(s.AppendTokens(nil, strings.Repeat("create ", 300), limit)),
+			min(limit, maxTokens); got != want {
 			t.Errorf("%d tokens at limit %d, want %d", got, limit, want)
 		}
 	}
@@ -146,8 +147,8 @@ func cosine(a []float32, b []float64) float64 {
 	return c
 }
 
-// TestSameBits holds the sums of exact bits that every machine must give: integer sums, and floating-point arithmetic without
-// fused products.
+// TestSameBits holds the sums of exact bits that every machine must give: integer sums, and floating-point arithmetic
+// without fused products.
 func TestSameBits(t *testing.T) {
 	b, _ := small(t, sampleTokens...)
 	s := open(t, b)
@@ -160,7 +161,10 @@ func TestSameBits(t *testing.T) {
 		}
 	}
 	v := make([]float32, Dims)
-	for _, text := range []string{"create issue", "repository x 2", "创建仓库 GitHub pull requests", strings.Repeat("issue s3 ", 80)} {
+	for _, text := range []string{
+		"create issue", "repository x 2", "创建仓库 GitHub pull requests",
+		strings.Repeat("issue s3 ", 80),
+	} {
 		s.Query(text, v)
 		note(v)
 		s.Document(Document{text, "create page " + text, "page s3"}, v)
@@ -292,7 +296,10 @@ func FuzzOpen(f *testing.F) {
 func FuzzQuery(f *testing.F) {
 	b, _ := small(f, sampleTokens...)
 	s := open(f, b)
-	for _, text := range []string{"create issue", "createIssue20HTTP", "创建仓库 x", strings.Repeat("ab12", 60), "\xff\x00é"} {
+	for _, text := range []string{
+		"create issue", "createIssue20HTTP", "创建仓库 x", strings.Repeat("ab12", 60),
+		"\xff\x00é",
+	} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// tokenizer turns text into token numbers as a tokenizer.json of the Hugging Face tokenizers library says, without the special
-// tokens of its template. It is immutable and safe for concurrent use.
+// tokenizer turns text into token numbers as a tokenizer.json of the Hugging Face tokenizers library says, without the
+// special tokens of its template. It is immutable and safe for concurrent use.
 type tokenizer struct {
 	before, after addedTokens // matched in the text as it is, and in the normalised text
 	normalize     []normalizer
@@ -26,7 +26,8 @@ type tokenModel interface {
 	spell(dst []int32, piece string) []int32
 	// vocabulary tells each token's number.
 	vocabulary() map[string]int32
-	// unknown is the number of the token for what the model cannot spell, where it is one that carries no meaning, else -1.
+	// unknown is the number of the token for what the model cannot spell, where it is one that carries no meaning, else
+	// -1.
 	unknown() int32
 }
 

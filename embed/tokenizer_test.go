@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// reference is a tokenizer.json, with texts as the Rust library that the format comes from (its package on npm, 0.23.2) spells
-// them.
+// reference is a tokenizer.json, with texts as the Rust library that the format comes from (its package on npm, 0.23.2)
+// spells them.
 type reference struct {
 	Tokenizer json.RawMessage `json:"tokenizer"`
 	Cases     []struct {
@@ -78,16 +78,27 @@ func TestTokenizersRefused(t *testing.T) {
 		{"unknown pre-tokenizer", `{` + level + `,"pre_tokenizer":{"type":"UnicodeScripts"}}`, "UnicodeScripts"},
 		{"unknown behaviour", `{` + level + `,"pre_tokenizer":{"type":"Punctuation","behavior":"Magic"}}`, "Magic"},
 		{"a look behind", `{` + level + `,"pre_tokenizer":{"type":"Split","pattern":{"Regex":"(?<=a)b"},"behavior":"Isolated"}}`, "(?<=a)b"},
-		{"a look ahead of another kind", `{` + level + `,"pre_tokenizer":{"type":"Split","pattern":{"Regex":"a(?!b)"},"behavior":"Isolated"}}`, "looks ahead"},
-		{"an anchor", `{` + level + `,"pre_tokenizer":{"type":"Split","pattern":{"Regex":"^a"},"behavior":"Isolated"}}`, "place"},
+		{"a look ahead of another kind", `{` + level +
+			`,"pre_tokenizer":{"type":"Split","pattern":{"Regex":"a(?!b)"},"behavior":"Isolated"}}`, "looks ahead"},
+		{
+			"an anchor", `{` + level + `,"pre_tokenizer":{"type":"Split","pattern":{"Regex":"^a"},"behavior":"Isolated"}}`,
+			"place",
+		},
 		{"the word for unknown missing", `{"model":{"type":"WordPiece","unk_token":"[UNK]","vocab":{"a":0}}}`, "[UNK]"},
-		{"the number for unknown out of range", `{"model":{"type":"Unigram","unk_id":7,"vocab":[["a",-1]]}}`, "token 7"},
+		{
+			"the number for unknown out of range", `{"model":{"type":"Unigram","unk_id":7,"vocab":[["a",-1]]}}`,
+			"token 7",
+		},
 		{"a Unigram token with too much", `{"model":{"type":"Unigram","vocab":[["a",1,2]]}}`, "Unigram"},
 		{"a Unigram token without a score", `{"model":{"type":"Unigram","vocab":[["a"]]}}`, "score"},
 		{"a merge of nothing", `{"model":{"type":"BPE","vocab":{"a":0},"merges":["a b"]}}`, "merge 0"},
 		{"a negative number", `{"model":{"type":"WordLevel","unk_token":"u","vocab":{"u":0,"a":-2}}}`, "-2"},
-		{"a number beyond all", `{"model":{"type":"WordLevel","unk_token":"u","vocab":{"u":0,"a":2000000000}}}`, "2000000000"},
-		{"a torn table of characters", `{` + level + `,"normalizer":{"type":"Precompiled","precompiled_charsmap":"AAAA"}}`, "table of characters"},
+		{
+			"a number beyond all", `{"model":{"type":"WordLevel","unk_token":"u","vocab":{"u":0,"a":2000000000}}}`,
+			"2000000000",
+		},
+		{"a torn table of characters", `{` + level +
+			`,"normalizer":{"type":"Precompiled","precompiled_charsmap":"AAAA"}}`, "table of characters"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -99,8 +110,8 @@ func TestTokenizersRefused(t *testing.T) {
 	}
 }
 
-// FuzzTokenizer reads any bytes as a tokenizer and, if they are one, any text with it: every token that comes of it must be one that
-// the tokenizer has.
+// FuzzTokenizer reads any bytes as a tokenizer and, if they are one, any text with it: every token that comes of it
+// must be one that the tokenizer has.
 func FuzzTokenizer(f *testing.F) {
 	for _, file := range []string{ // small ones, since the engine is slow to shrink what it finds in large ones
 		smallTokenizer,

@@ -32,8 +32,8 @@ func (s *Static) read(g *bag, text string, limit int) {
 	g.n = min(g.n, limit)
 }
 
-// run appends the rows of one run: the whole of it if it is a known word, else the parts of a camel-case name, else letters
-// apart from digits, else pieces.
+// run appends the rows of one run: the whole of it if it is a known word, else the parts of a camel-case name, else
+// letters apart from digits, else pieces.
 func (s *Static) run(g *bag, sc *scanner) {
 	b := sc.buf[:sc.n]
 	if sc.dense {
@@ -97,8 +97,8 @@ func (s *Static) word(g *bag, b []byte) bool {
 	return ok
 }
 
-// pieces spells b by the longest pieces from the left. After the first, pieces that continue a word are preferred to words of the same
-// length; where words are not spaced, every piece is a word.
+// pieces spells b by the longest pieces from the left. After the first, pieces that continue a word are preferred to
+// words of the same length; where words are not spaced, every piece is a word.
 func (s *Static) pieces(g *bag, b []byte, dense bool) {
 	for first := true; len(b) > 0; first = false {
 		n, row := s.piece(b, first || dense)
@@ -142,8 +142,8 @@ func (s *Static) longest(b []byte, lead byte) (n int, row uint32) {
 	return n, row
 }
 
-// AppendTokens appends to dst the rows that spell text, limit of them at most, and returns the extended slice. Queries are
-// read with limit 128, and the fields of a document with 24, 96 and 64; more than 256 are never read.
+// AppendTokens appends to dst the rows that spell text, limit of them at most, and returns the extended slice. Queries
+// are read with limit 128, and the fields of a document with 24, 96 and 64; more than 256 are never read.
 func (s *Static) AppendTokens(dst []int32, text string, limit int) []int32 {
 	var g bag
 	s.read(&g, text, min(limit, maxTokens))
@@ -153,8 +153,8 @@ func (s *Static) AppendTokens(dst []int32, text string, limit int) []int32 {
 	return dst
 }
 
-// Words yields the words of a text as a vocabulary should list them: normalised, with the parts of names apart, and the runs of
-// scripts that do not space words whole, marked by dense. The bytes are valid until the next word is asked for.
+// Words yields the words of a text as a vocabulary should list them: normalised, with the parts of names apart, and the
+// runs of scripts that do not space words whole, marked by dense. The bytes are valid until the next word is asked for.
 func Words(text string) iter.Seq2[[]byte, bool] {
 	return func(yield func([]byte, bool) bool) {
 		sc := scanner{text: text}
@@ -183,7 +183,8 @@ func Words(text string) iter.Seq2[[]byte, bool] {
 	}
 }
 
-// AppendSpelling appends the rows of the pieces that would spell a word of the table if it were none, for training them.
+// AppendSpelling appends the rows of the pieces that would spell a word of the table if it were none, for training
+// them.
 func (s *Static) AppendSpelling(dst []int32, word string) []int32 {
 	var g bag
 	sc := scanner{text: word}

@@ -32,7 +32,8 @@ func (t *scoredToken) UnmarshalJSON(b []byte) error {
 		return fmt.Errorf("%.80q is not a token and its score", b)
 	}
 	text := bytes.TrimSpace(b[1:comma])
-	if n := len(text); n >= 2 && text[0] == '"' && text[n-1] == '"' && !bytes.ContainsAny(text[1:n-1], `"\`) && utf8.Valid(text) {
+	if n := len(text); n >= 2 && text[0] == '"' && text[n-1] == '"' && !bytes.ContainsAny(text[1:n-1], `"\`) &&
+		utf8.Valid(text) {
 		t.text = string(text[1 : n-1])
 	} else if err := json.Unmarshal(text, &t.text); err != nil {
 		return err
@@ -54,7 +55,10 @@ func parseUnigram(raw json.RawMessage) (tokenModel, error) {
 	if err := unmarshal(raw, &f, "Unigram"); err != nil {
 		return nil, err
 	}
-	m := &unigram{vocab: make(map[string]int32, len(f.Vocab)), scores: make([]float64, len(f.Vocab)), unk: -1, bytes: f.Bytes}
+	m := &unigram{
+		vocab: make(map[string]int32, len(f.Vocab)), scores: make([]float64, len(f.Vocab)), unk: -1,
+		bytes: f.Bytes,
+	}
 	least := math.Inf(1)
 	for i, t := range f.Vocab {
 		m.vocab[t.text], m.scores[i] = int32(i), t.score
@@ -63,7 +67,8 @@ func parseUnigram(raw json.RawMessage) (tokenModel, error) {
 	}
 	if f.Unk != nil {
 		if m.unk = *f.Unk; m.unk < 0 || int(m.unk) >= len(f.Vocab) {
-			return nil, unreadable("tokenizer: Unigram's token %d for what is unknown is not one of %d", m.unk, len(f.Vocab))
+			return nil, unreadable("tokenizer: Unigram's token %d for what is unknown is not one of %d", m.unk,
+				len(f.Vocab))
 		}
 	}
 	if len(f.Vocab) == 0 {

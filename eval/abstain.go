@@ -17,9 +17,10 @@ type Abstention struct {
 
 // Refusal is how requests that no tool serves fared.
 type Refusal struct {
-	Queries   int      `json:"queries"`
-	Confident *float64 `json:"confident"` // share of those answered with confidence, wrongly; nil if the answers did not say
-	AUROC     *float64 `json:"auroc"`     // nil without answerable requests to tell them from
+	Queries int `json:"queries"`
+	// share of those answered with confidence, wrongly; nil if the answers did not say
+	Confident *float64 `json:"confident"`
+	AUROC     *float64 `json:"auroc"` // nil without answerable requests to tell them from
 	// Refused is the share with a first score below the highest threshold that keeps 95 % of the answerable ones.
 	Refused *float64 `json:"refusedAt95"`
 }

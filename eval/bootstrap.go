@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// resamples is how often the requests are drawn anew: the ends of a 95 % interval are then the 250th values from below and
-// above, and move by less than a hundredth of its width from seed to seed.
+// resamples is how often the requests are drawn anew: the ends of a 95 % interval are then the 250th values from below
+// and above, and move by less than a hundredth of its width from seed to seed.
 const resamples = 10_000
 
-// bootstrap returns, for each metric, the means of the draws. One draw serves all metrics. Of n requests most fare alike,
-// so it counts how often each pattern of changes is drawn and adds up the patterns.
+// bootstrap returns, for each metric, the means of the draws. One draw serves all metrics. Of n requests most fare
+// alike, so it counts how often each pattern of changes is drawn and adds up the patterns.
 func bootstrap(deltas [][]float64, n int) [][]float64 {
 	of, patterns := patternsOf(deltas, n)
 	means := make([][]float64, len(deltas))

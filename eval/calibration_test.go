@@ -32,8 +32,10 @@ func answered(t *testing.T, answers ...Ranked) *Report {
 
 func TestCalibration(t *testing.T) {
 	r := answered(t,
-		Ranked{Name: "right", Score: .9}, Ranked{Name: "right", Score: 1}, Ranked{Name: "wrong", Score: .95}, Ranked{Name: "right", Score: .95},
-		Ranked{Name: "wrong", Score: .32}, Ranked{Name: "right", Score: .38}, Ranked{Name: "none", Score: .3}, Ranked{Name: "none", Score: 0},
+		Ranked{Name: "right", Score: .9}, Ranked{Name: "right", Score: 1}, Ranked{Name: "wrong", Score: .95},
+		Ranked{Name: "right", Score: .95},
+		Ranked{Name: "wrong", Score: .32}, Ranked{Name: "right", Score: .38}, Ranked{Name: "none", Score: .3},
+		Ranked{Name: "none", Score: 0},
 	)
 	// Last bin: mean score .95, three of four right; fourth: mean 1/3, one of three; first: 0 and none.
 	// Error: (4 * .2 + 3 * 0 + 1 * 0) / 8 = .1.

@@ -19,7 +19,8 @@ import (
 
 const kindNoMatch = "no_match"
 
-// rawCase is a labelled request as it is written. Relevant is nil where it was left out, which is not the same as empty.
+// rawCase is a labelled request as it is written. Relevant is nil where it was left out, which is not the same as
+// empty.
 type rawCase struct {
 	ID       caseID             `json:"id" yaml:"id"`
 	Query    string             `json:"query" yaml:"query"`
@@ -136,7 +137,8 @@ func (r *caseReader) add(raw *rawCase, line int) error {
 		c.ID = fmt.Sprintf("q%d", len(r.cases)+1)
 	}
 	if first, ok := r.lines[c.ID]; ok {
-		return badLine(r.file, line, fmt.Sprintf("id %q was given on line %d", c.ID, first), "give every request its own", nil)
+		return badLine(r.file, line, fmt.Sprintf("id %q was given on line %d", c.ID, first),
+			"give every request its own", nil)
 	}
 	r.lines[c.ID] = line
 	r.cases = append(r.cases, *c)
@@ -190,7 +192,10 @@ func derive(c *Case, given bool) error {
 	}
 	switch {
 	case c.NoMatch() && !given && c.Kind != kindNoMatch:
-		return &tool.Error{Msg: "request has no relevant tools", Hint: `write "relevant": [] for one that no tool serves`}
+		return &tool.Error{
+			Msg:  "request has no relevant tools",
+			Hint: `write "relevant": [] for one that no tool serves`,
+		}
 	case c.NoMatch() && len(c.AllOf) > 0:
 		return errors.New("relevant is empty, but all_of names tools")
 	case !c.NoMatch() && (c.Kind == kindNoMatch || c.NearMiss):

@@ -23,8 +23,8 @@ const (
 // numColors is how many lines a plot tells apart.
 const numColors = 7
 
-// color stands for a colour of the page, which depends on what the reader prefers: 0 is that of text, 1 to numColors are
-// those of lines. inColors puts the page's colours in.
+// color stands for a colour of the page, which depends on what the reader prefers: 0 is that of text, 1 to numColors
+// are those of lines. inColors puts the page's colours in.
 func color(n int) drawing.Color { return drawing.Color{R: 1, G: 2, B: uint8(n), A: 255} }
 
 const gridColor = numColors + 1
@@ -55,8 +55,8 @@ func (a *axis) ticks(after string) []chart.Tick {
 	return out
 }
 
-// gap keeps labels off the axis on their right: they are laid out by the widths of another font than the page's. A browser
-// draws no spaces at the end of a text.
+// gap keeps labels off the axis on their right: they are laid out by the widths of another font than the page's. A
+// browser draws no spaces at the end of a text.
 const gap = "   "
 
 // line is a series of points that are joined.
@@ -78,16 +78,19 @@ func (l *line) series() chart.ContinuousSeries {
 	return chart.ContinuousSeries{XValues: l.x, YValues: l.y, Style: style, YAxis: chart.YAxisSecondary}
 }
 
-// plot draws lines. The name of y is left to the page: turned on its side it would have to fit between labels. Labels are
-// numbers and our own words, since the library does not escape them.
+// plot draws lines. The name of y is left to the page: turned on its side it would have to fit between labels. Labels
+// are numbers and our own words, since the library does not escape them.
 func plot(title string, x, y axis, lines []line) (string, error) {
 	label := chart.Style{FontSize: fontSize, FontColor: color(0), StrokeColor: color(0), StrokeWidth: 2}
 	grid := chart.Style{StrokeColor: color(gridColor), StrokeWidth: 1}
 	c := chart.Chart{
 		Width: plotWidth, Height: plotHeight, DPI: plotDPI,
-		Background: chart.Style{FillColor: unpainted(), StrokeColor: unpainted(), Padding: chart.Box{Top: 24, Left: 16, Right: 28, Bottom: 16}},
-		Canvas:     chart.Style{FillColor: unpainted(), StrokeColor: unpainted()},
-		XAxis:      chart.XAxis{Name: x.name, NameStyle: label, Style: label, Ticks: x.ticks(""), GridMajorStyle: grid},
+		Background: chart.Style{
+			FillColor: unpainted(), StrokeColor: unpainted(),
+			Padding: chart.Box{Top: 24, Left: 16, Right: 28, Bottom: 16},
+		},
+		Canvas: chart.Style{FillColor: unpainted(), StrokeColor: unpainted()},
+		XAxis:  chart.XAxis{Name: x.name, NameStyle: label, Style: label, Ticks: x.ticks(""), GridMajorStyle: grid},
 		// The library's secondary axis is the one on the left. It takes its range from the marks of the other.
 		YAxis:          chart.YAxis{Style: chart.Hidden(), Ticks: y.ticks(gap)},
 		YAxisSecondary: chart.YAxis{Style: label, Ticks: y.ticks(gap), GridMajorStyle: grid},

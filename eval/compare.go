@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// Comparison sets two reports side by side, request by request. Changes are from A to B: positive means that B is better.
+// Comparison sets two reports side by side, request by request. Changes are from A to B: positive means that B is
+// better.
 type Comparison struct {
 	A        string       `json:"a"` // how the text calls the first; Compare gives its mode, the caller may do better
 	B        string       `json:"b"`
@@ -15,8 +16,10 @@ type Comparison struct {
 	Unpaired int          `json:"unpaired,omitempty"` // in one only, and left out
 	All      []Difference `json:"all"`                // by metric, in the order of Metrics
 	Kinds    []KindChange `json:"kinds,omitempty"`    // by name
-	Changes  []Change     `json:"changes,omitempty"`  // requests whose first relevant tool moved; worst loss first, best win last
-	Same     []string     `json:"same,omitempty"`     // the other requests, whose first relevant tool stands where it stood; by ID
+	// requests whose first relevant tool moved; worst loss first, best win last
+	Changes []Change `json:"changes,omitempty"`
+	// the other requests, whose first relevant tool stands where it stood; by ID
+	Same []string `json:"same,omitempty"`
 	// Most is how many wins, losses and unmoved requests WriteText lists; 0 means ten. JSON has them all.
 	Most int `json:"-"`
 }
@@ -63,13 +66,15 @@ func (c *Change) gain() float64 {
 	return inverse(c.B) - inverse(c.A)
 }
 
-// Compare pairs the requests of two reports by ID. The intervals are those of a paired bootstrap: as many requests as there
-// are, are drawn anew with replacement 10,000 times, and the middle 95 % of the mean changes are kept (Efron and Tibshirani,
-// An Introduction to the Bootstrap, 1993, ch. 13). The draw has a fixed seed: the same reports give the same comparison.
-// Reports of different depth, without every request in Cases, or without a request in common, are Invalid.
+// Compare pairs the requests of two reports by ID. The intervals are those of a paired bootstrap: as many requests as
+// there are, are drawn anew with replacement 10,000 times, and the middle 95 % of the mean changes are kept (Efron and
+// Tibshirani, An Introduction to the Bootstrap, 1993, ch. 13). The draw has a fixed seed: the same reports give the
+// same comparison. Reports of different depth, without every request in Cases, or without a request in common, are
+// Invalid.
 func Compare(a, b *Report) (*Comparison, error) {
 	if a.Depth != b.Depth {
-		return nil, invalid(fmt.Sprintf("one report ranks %d tools, the other %d", a.Depth, b.Depth), "measure both to the same depth")
+		return nil, invalid(fmt.Sprintf("one report ranks %d tools, the other %d", a.Depth, b.Depth),
+			"measure both to the same depth")
 	}
 	for _, r := range []*Report{a, b} {
 		if len(r.Cases) == 0 && r.All.Queries > 0 {
@@ -99,7 +104,10 @@ func Compare(a, b *Report) (*Comparison, error) {
 		c.Kinds = append(c.Kinds, KindChange{kind, len(of), differences(of)})
 	}
 	slices.SortFunc(c.Kinds, func(x, y KindChange) int { return strings.Compare(x.Kind, y.Kind) })
-	slices.SortFunc(c.Changes, func(x, y Change) int { return cmp.Or(cmp.Compare(x.gain(), y.gain()), cmp.Compare(x.ID, y.ID)) })
+	slices.SortFunc(c.Changes, func(x, y Change) int {
+		return cmp.Or(cmp.Compare(x.gain(), y.gain()),
+			cmp.Compare(x.ID, y.ID))
+	})
 	return c, nil
 }
 

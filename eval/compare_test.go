@@ -69,7 +69,14 @@ func TestCompare(t *testing.T) {
 		t.Errorf("even: %+v, hit@1 %+v", c.Kinds[0], even)
 	}
 	// Changes in reciprocal rank: r007 1 to 1/2, r003 1/4 to 0, r006 1/6 to 1/4, r001 and r004 +1/2, r002 1/3 to 1.
-	want := []Change{{"r007", "odd", 1, 2}, {"r003", "odd", 4, 0}, {"r006", "even", 6, 4}, {"r001", "odd", 2, 1}, {"r004", "even", 0, 2}, {"r002", "even", 3, 1}}
+	want := []Change{
+		{"r007", "odd", 1, 2},
+		{"r003", "odd", 4, 0},
+		{"r006", "even", 6, 4},
+		{"r001", "odd", 2, 1},
+		{"r004", "even", 0, 2},
+		{"r002", "even", 3, 1},
+	}
 	if diff := cmp.Diff(want, c.Changes); diff != "" {
 		t.Errorf("changes (-want +got):\n%s", diff)
 	}
@@ -161,11 +168,13 @@ func TestCompareUnpaired(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	b.Cases = b.Cases[1:]
-	if _, err := Compare(a, b); tool.CodeOf(err) != tool.Invalid || !strings.Contains(err.Error(), "no request in common") {
+	if _, err := Compare(a, b); tool.CodeOf(err) != tool.Invalid || !strings.Contains(err.Error(),
+		"no request in common") {
 		t.Errorf("error %v", err)
 	}
 	b.Depth = 10
-	if _, err := Compare(a, b); tool.CodeOf(err) != tool.Invalid || !strings.Contains(err.Error(), "50 tools, the other 10") {
+	if _, err := Compare(a, b); tool.CodeOf(err) != tool.Invalid || !strings.Contains(err.Error(),
+		"50 tools, the other 10") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -38,8 +38,8 @@ type Case struct {
 	Lang     string
 	Split    string
 	NearMiss bool // no tool serves, although the catalogue knows the request's words
-	// Unreviewed says that nobody has looked at the labels yet: the file has "reviewed": false. The request counts all the
-	// same, and Report.Unreviewed tells how many did.
+	// Unreviewed says that nobody has looked at the labels yet: the file has "reviewed": false. The request counts all
+	// the same, and Report.Unreviewed tells how many did.
 	Unreviewed bool
 }
 
@@ -73,13 +73,14 @@ var caseFiles = [...]string{"queries.jsonl", "queries.yaml", "queries.yml"}
 // Load reads the set in folder dir: tools.jsonl, and queries.jsonl, queries.yaml or queries.yml.
 //
 // A tool's name in the set becomes a [tool.Tool] as follows, and Label leads back. Its server is the set's `server`, or
-// "set" where there is none, with "/" as "_". Its name is the set's `name`; of one that begins with the server's name and
-// "__" it is what follows, however the two spell what is neither letter nor digit. `parameters` are kept byte for byte.
-// Of two tools with the same server and name the second is dropped if it is the same in everything, and is kept as
-// name#2 if not; Label gives the set's own name for both, and Notes says so.
+// "set" where there is none, with "/" as "_". Its name is the set's `name`; of one that begins with the server's name
+// and "__" it is what follows, however the two spell what is neither letter nor digit. `parameters` are kept byte for
+// byte. Of two tools with the same server and name the second is dropped if it is the same in everything, and is kept
+// as name#2 if not; Label gives the set's own name for both, and Notes says so.
 //
 // Errors are NotFound for a file that is not there, and otherwise Invalid with file and line: JSON that cannot be read,
-// a tool without a name, a request without text or labels, that names an unknown tool or an ID twice, a line over 16 MiB.
+// a tool without a name, a request without text or labels, that names an unknown tool or an ID twice, a line over 16
+// MiB.
 func Load(dir string) (*Dataset, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -137,7 +138,10 @@ func load(fsys fs.FS, prefix string) (*Dataset, error) {
 	}
 	resolve := func(name string) (string, error) {
 		if !d.known[name] {
-			return "", &tool.Error{Code: tool.Invalid, Msg: fmt.Sprintf("no tool of the set is named %q", name), Hint: "names must be those of " + toolsFile + ", letter for letter"}
+			return "", &tool.Error{
+				Code: tool.Invalid, Msg: fmt.Sprintf("no tool of the set is named %q", name),
+				Hint: "names must be those of " + toolsFile + ", letter for letter",
+			}
 		}
 		return name, nil
 	}
@@ -189,5 +193,8 @@ func missing(file string, err error) error {
 }
 
 func badLine(file string, line int, msg, hint string, err error) error {
-	return &tool.Error{Code: tool.Invalid, Op: "load set", Msg: fmt.Sprintf("%s:%d: %s", file, line, msg), Hint: hint, Err: err}
+	return &tool.Error{
+		Code: tool.Invalid, Op: "load set", Msg: fmt.Sprintf("%s:%d: %s", file, line, msg), Hint: hint,
+		Err: err,
+	}
 }

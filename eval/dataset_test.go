@@ -28,7 +28,10 @@ func TestLoadNames(t *testing.T) {
 		id         tool.ID
 	}{
 		{"prefixed", `{"name":"gitlab__create_issue","server":"gitlab"}`, "gitlab/create_issue"},
-		{"other spelling of the server", `{"name":"Demo_Project__Get","server":"👋 Demo Project"}`, "👋 Demo Project/Get"},
+		{
+			"other spelling of the server", `{"name":"Demo_Project__Get","server":"👋 Demo Project"}`,
+			"👋 Demo Project/Get",
+		},
 		{"two underscores within the server", `{"name":"a__b__get","server":"a__b"}`, "a__b/get"},
 		{"server respelt around two underscores", `{"name":"a__b__get","server":"A B"}`, "A B/get"},
 		{"no prefix", `{"name":"acr_list","server":"azure"}`, "azure/acr_list"},
@@ -165,33 +168,113 @@ func TestLoadErrors(t *testing.T) {
 		code tool.Code
 	}{
 		{"no tools file", fstest.MapFS{"queries.jsonl": {}}, "tools.jsonl does not exist", tool.NotFound},
-		{"no queries file", fstest.MapFS{"tools.jsonl": {Data: []byte(oneTool)}}, "queries.jsonl does not exist", tool.NotFound},
-		{"two queries files", fstest.MapFS{"tools.jsonl": {Data: []byte(oneTool)}, "queries.jsonl": {}, "queries.yml": {}}, "set has both queries.jsonl and queries.yml", tool.Invalid},
+		{
+			"no queries file",
+			fstest.MapFS{"tools.jsonl": {Data: []byte(oneTool)}},
+			"queries.jsonl does not exist",
+			tool.NotFound,
+		},
+		{"two queries files", fstest.MapFS{
+			"tools.jsonl": {Data: []byte(oneTool)}, "queries.jsonl": {},
+			"queries.yml": {},
+		}, "set has both queries.jsonl and queries.yml", tool.Invalid},
 		{"empty tools", set("\n\n", ""), "tools.jsonl:1: set has no tools", tool.Invalid},
 		{"empty queries", set(oneTool, ""), "queries.jsonl:1: set has no requests", tool.Invalid},
 		{"malformed tool", set(oneTool+`{"name":`, ""), "tools.jsonl:2: tool cannot be read", tool.Invalid},
 		{"tool is a list", set(`[]`, ""), "tools.jsonl:1: tool cannot be read", tool.Invalid},
 		{"tool without name", set(`{"description":"x"}`, ""), "tools.jsonl:1: tool has no name", tool.Invalid},
-		{"line too long", set(`{"name":"`+strings.Repeat("x", maxLine)+`"}`, ""), "tools.jsonl:1: line is longer than 16 MiB", tool.Invalid},
-		{"malformed query", query(`{"id":"1","query":"q","relevant":["a"]`), "queries.jsonl:2: request cannot be read", tool.Invalid},
-		{"id is a list", query(`{"id":[],"query":"q","relevant":["a"]}`), "queries.jsonl:2: request cannot be read: id is neither a string nor a number", tool.Invalid},
-		{"no query", query(`{"id":"1","query":" ","relevant":["a"]}`), "queries.jsonl:2: request has no query", tool.Invalid},
-		{"no relevant", query(`{"id":"1","query":"q","relevent":["a"]}`), "queries.jsonl:2: request has no relevant tools", tool.Invalid},
-		{"unknown tool", query(`{"id":"1","query":"q","relevant":["A"]}`), `queries.jsonl:2: no tool of the set is named "A"`, tool.Invalid},
-		{"unknown tool in a group", query(`{"id":"1","query":"q","relevant":["a"],"all_of":[["z"]]}`), `no tool of the set is named "z"`, tool.Invalid},
-		{"unknown tool with a grade", query(`{"id":"1","query":"q","relevant":["a"],"grades":{"z":1}}`), `no tool of the set is named "z"`, tool.Invalid},
-		{"negative grade", query(`{"id":"1","query":"q","relevant":["a"],"grades":{"a":-1}}`), `grade of "a" is -1`, tool.Invalid},
-		{"unknown mode", query(`{"id":"1","query":"q","relevant":["a"],"mode":"some"}`), `mode "some" is neither any nor all`, tool.Invalid},
-		{"empty group", query(`{"id":"1","query":"q","relevant":["a"],"all_of":[[]]}`), "all_of has an empty group", tool.Invalid},
-		{"groups without relevant", query(`{"id":"1","query":"q","relevant":[],"all_of":[["a"]]}`), "relevant is empty, but all_of names tools", tool.Invalid},
-		{"contradiction", query(`{"id":"1","query":"q","relevant":["a"],"kind":"no_match"}`), "marked as one that no tool serves", tool.Invalid},
-		{"id twice", query(`{"id":"1","query":"q","relevant":["a"]}` + "\n" + `{"id":1,"query":"r","relevant":["a"]}`), `queries.jsonl:3: id "1" was given on line 2`, tool.Invalid},
-		{"given id equals a made one", query(`{"id":"q2","query":"q","relevant":["a"]}` + "\n" + `{"query":"r","relevant":["a"]}`), `queries.jsonl:3: id "q2" was given on line 2`, tool.Invalid},
-		{"yaml", fstest.MapFS{"tools.jsonl": {Data: []byte(oneTool)}, "queries.yaml": {Data: []byte("- query: q\n  relevant: [a]\n- query: r\n  relevant: [z]\n")}}, `queries.yaml:3: no tool of the set is named "z"`, tool.Invalid},
-		{"yaml of another kind", fstest.MapFS{"tools.jsonl": {Data: []byte(oneTool)}, "queries.yaml": {Data: []byte("just text")}}, `queries.yaml:1: file is not a list of requests`, tool.Invalid},
-		{"yaml with a wrong type", fstest.MapFS{"tools.jsonl": {Data: []byte(oneTool)}, "queries.yaml": {Data: []byte("- query: q\n  relevant: {a: 1}\n")}}, `queries.yaml:1: request cannot be read`, tool.Invalid},
-		{"not yaml", fstest.MapFS{"tools.jsonl": {Data: []byte(oneTool)}, "queries.yaml": {Data: []byte("a: [")}}, `queries.yaml:1: file is not YAML`, tool.Invalid},
-		{"grade is not a number", fstest.MapFS{"tools.jsonl": {Data: []byte(oneTool)}, "queries.yaml": {Data: []byte("- {query: q, grades: {a: .nan}}")}}, `grade of "a" is NaN`, tool.Invalid},
+		{
+			"line too long", set(`{"name":"`+strings.Repeat("x", maxLine)+`"}`, ""),
+			"tools.jsonl:1: line is longer than 16 MiB", tool.Invalid,
+		},
+		{
+			"malformed query", query(`{"id":"1","query":"q","relevant":["a"]`), "queries.jsonl:2: request cannot be read",
+			tool.Invalid,
+		},
+		{
+			"id is a list", query(`{"id":[],"query":"q","relevant":["a"]}`),
+			"queries.jsonl:2: request cannot be read: id is neither a string nor a number", tool.Invalid,
+		},
+		{
+			"no query", query(`{"id":"1","query":" ","relevant":["a"]}`), "queries.jsonl:2: request has no query",
+			tool.Invalid,
+		},
+		{
+			"no relevant", query(`{"id":"1","query":"q","relevent":["a"]}`),
+			"queries.jsonl:2: request has no relevant tools", tool.Invalid,
+		},
+		{
+			"unknown tool", query(`{"id":"1","query":"q","relevant":["A"]}`),
+			`queries.jsonl:2: no tool of the set is named "A"`, tool.Invalid,
+		},
+		{
+			"unknown tool in a group", query(`{"id":"1","query":"q","relevant":["a"],"all_of":[["z"]]}`),
+			`no tool of the set is named "z"`, tool.Invalid,
+		},
+		{
+			"unknown tool with a grade", query(`{"id":"1","query":"q","relevant":["a"],"grades":{"z":1}}`),
+			`no tool of the set is named "z"`, tool.Invalid,
+		},
+		{
+			"negative grade", query(`{"id":"1","query":"q","relevant":["a"],"grades":{"a":-1}}`), `grade of "a" is -1`,
+			tool.Invalid,
+		},
+		{
+			"unknown mode", query(`{"id":"1","query":"q","relevant":["a"],"mode":"some"}`),
+			`mode "some" is neither any nor all`, tool.Invalid,
+		},
+		{
+			"empty group", query(`{"id":"1","query":"q","relevant":["a"],"all_of":[[]]}`), "all_of has an empty group",
+			tool.Invalid,
+		},
+		{
+			"groups without relevant", query(`{"id":"1","query":"q","relevant":[],"all_of":[["a"]]}`),
+			"relevant is empty, but all_of names tools", tool.Invalid,
+		},
+		{
+			"contradiction", query(`{"id":"1","query":"q","relevant":["a"],"kind":"no_match"}`),
+			"marked as one that no tool serves", tool.Invalid,
+		},
+		{
+			"id twice", query(`{"id":"1","query":"q","relevant":["a"]}` + "\n" + `{"id":1,"query":"r","relevant":["a"]}`),
+			`queries.jsonl:3: id "1" was given on line 2`, tool.Invalid,
+		},
+		{"given id equals a made one", query(`{"id":"q2","query":"q","relevant":["a"]}` + "\n" +
+			`{"query":"r","relevant":["a"]}`), `queries.jsonl:3: id "q2" was given on line 2`, tool.Invalid},
+		{
+			"yaml",
+			fstest.MapFS{
+				"tools.jsonl":  {Data: []byte(oneTool)},
+				"queries.yaml": {Data: []byte("- query: q\n  relevant: [a]\n- query: r\n  relevant: [z]\n")},
+			},
+			`queries.yaml:3: no tool of the set is named "z"`, tool.Invalid,
+		},
+		{
+			"yaml of another kind",
+			fstest.MapFS{
+				"tools.jsonl":  {Data: []byte(oneTool)},
+				"queries.yaml": {Data: []byte("just text")},
+			},
+			`queries.yaml:1: file is not a list of requests`,
+			tool.Invalid,
+		},
+		{
+			"yaml with a wrong type",
+			fstest.MapFS{
+				"tools.jsonl":  {Data: []byte(oneTool)},
+				"queries.yaml": {Data: []byte("- query: q\n  relevant: {a: 1}\n")},
+			},
+			`queries.yaml:1: request cannot be read`, tool.Invalid,
+		},
+		{
+			"not yaml",
+			fstest.MapFS{"tools.jsonl": {Data: []byte(oneTool)}, "queries.yaml": {Data: []byte("a: [")}},
+			`queries.yaml:1: file is not YAML`, tool.Invalid,
+		},
+		{"grade is not a number", fstest.MapFS{
+			"tools.jsonl":  {Data: []byte(oneTool)},
+			"queries.yaml": {Data: []byte("- {query: q, grades: {a: .nan}}")},
+		}, `grade of "a" is NaN`, tool.Invalid},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -215,14 +298,17 @@ func TestLoadErrors(t *testing.T) {
 func TestLoadSaysWhichFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "nowhere")
 	_, err := Load(dir)
-	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), filepath.ToSlash(dir)+"/tools.jsonl does not exist") {
+	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(),
+		filepath.ToSlash(dir)+"/tools.jsonl does not exist") {
 		t.Errorf("error = %v", err)
 	}
 }
 
 func TestLoadCases(t *testing.T) {
 	known := tool.NewSet([]*tool.Tool{
-		{Server: "github", Name: "create_issue"}, {Server: "gitlab", Name: "create_issue"}, {Server: "gitlab", Name: "merge"},
+		{Server: "github", Name: "create_issue"},
+		{Server: "gitlab", Name: "create_issue"},
+		{Server: "gitlab", Name: "merge"},
 	}, "")
 	file := filepath.Join(t.TempDir(), "ours.yaml")
 	write := func(s string) {
@@ -236,7 +322,10 @@ func TestLoadCases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Case{{ID: "q1", Query: "open one", Relevant: []string{"github/create_issue", "gitlab/create_issue", "gitlab/merge"}}}
+	want := []Case{{ID: "q1", Query: "open one", Relevant: []string{
+		"github/create_issue", "gitlab/create_issue",
+		"gitlab/merge",
+	}}}
 	if diff := cmp.Diff(want, d.Cases); diff != "" {
 		t.Errorf("cases (-want +got):\n%s", diff)
 	}
@@ -307,9 +396,12 @@ func TestLoadRealSets(t *testing.T) {
 func TestWriteToolsRoundTrip(t *testing.T) {
 	tools := []*tool.Tool{
 		{
-			Server: "my desk", Name: "send__letter", Title: "Letter", Summary: "Sends it.", Description: "Sends <it> & more", Category: "post",
-			Keywords: []string{"mail"}, Synonyms: []string{"epistle"}, Examples: []tool.Example{{Description: "to my aunt", Invocation: []byte(`{"to":"her"}`)}},
-			Utterances: []tool.Utterance{{Text: "write home", From: tool.Declared}}, InputSchema: []byte(`{"type":"object"}`),
+			Server: "my desk", Name: "send__letter", Title: "Letter", Summary: "Sends it.",
+			Description: "Sends <it> & more", Category: "post",
+			Keywords: []string{"mail"}, Synonyms: []string{"epistle"},
+			Examples:    []tool.Example{{Description: "to my aunt", Invocation: []byte(`{"to":"her"}`)}},
+			Utterances:  []tool.Utterance{{Text: "write home", From: tool.Declared}},
+			InputSchema: []byte(`{"type":"object"}`),
 		},
 		{Server: "set", Name: "x/y", NoBorrow: true},
 		{Server: "a", Name: "hidden", Disabled: true},
@@ -343,7 +435,8 @@ func TestUnreviewed(t *testing.T) {
 		t.Fatal(err)
 	}
 	var text bytes.Buffer
-	if err := r.WriteText(&text); err != nil || r.Unreviewed != 1 || !strings.Contains(text.String(), "nobody has reviewed: 1\n") {
+	if err := r.WriteText(&text); err != nil || r.Unreviewed != 1 || !strings.Contains(text.String(),
+		"nobody has reviewed: 1\n") {
 		t.Errorf("%d unreviewed, %v:\n%s", r.Unreviewed, err, text.String())
 	}
 }

@@ -1,10 +1,10 @@
 // Package eval measures how well a Searcher ranks the right tools.
 //
-// A [Dataset] is a catalogue of tools with labelled requests for them. [Load] reads one from a folder, [LoadFS] from any
-// file system, and [LoadCases] reads the requests alone, for a catalogue that is already known. [Run] puts every request
-// to a [tool.Searcher] and gives a [Report]; [Score] does the same for answers that other software wrote into a run file
-// ([ReadRun], [WriteRun]). A Report is checked against [Gate]s, and two of them are set side by side by [Compare]. It is written
-// as text, JSON ([ReadReport] reads it back), JUnit XML, and a page with plots.
+// A [Dataset] is a catalogue of tools with labelled requests for them. [Load] reads one from a folder, [LoadFS] from
+// any file system, and [LoadCases] reads the requests alone, for a catalogue that is already known. [Run] puts every
+// request to a [tool.Searcher] and gives a [Report]; [Score] does the same for answers that other software wrote into a
+// run file ([ReadRun], [WriteRun]). A Report is checked against [Gate]s, and two of them are set side by side by
+// [Compare]. It is written as text, JSON ([ReadReport] reads it back), JUnit XML, and a page with plots.
 //
 //	set, err := eval.Load("testdata/set")
 //	report, err := eval.Run(ctx, engine, set, eval.Options{Mode: tool.Keyword})
@@ -13,8 +13,8 @@
 // # What is measured
 //
 // A request that no tool serves (an empty list of relevant tools) counts towards abstention only. For every other, with
-// R its relevant tools, each tool at the first place where it is ranked and a repeat holding its place for nothing, and the
-// same tool on other servers ([tool.Hit] names them) at the place of the one that stands for it:
+// R its relevant tools, each tool at the first place where it is ranked and a repeat holding its place for nothing, and
+// the same tool on other servers ([tool.Hit] names them) at the place of the one that stands for it:
 //
 //   - recall@k: the share of R among the first k. Where one relevant tool is enough (mode "any") it is hit@k.
 //   - hit@k: 1 if one of R is among the first k.

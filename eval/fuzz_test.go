@@ -21,7 +21,8 @@ func checkError(t *testing.T, err error, file string) {
 
 // Whatever tools a file holds, each has an ID of its own that leads back to a name of the file.
 func FuzzLoadTools(f *testing.F) {
-	f.Add(`{"name":"a__b","server":"a"}` + "\n" + `{"name":"b","server":"a"}` + "\n" + `{"name":"b#2","server":"a","parameters":{}}`)
+	f.Add(`{"name":"a__b","server":"a"}` + "\n" + `{"name":"b","server":"a"}` + "\n" +
+		`{"name":"b#2","server":"a","parameters":{}}`)
 	f.Add(`{"name":"天気","server":"/","parameters":{"type":"object"},"annotations":null}`)
 	f.Add("\xef\xbb\xbf{}")
 	f.Add(`{"name":"x","server":"__"}` + "\n" + `{"name":"__x","server":"_"}`)
@@ -34,12 +35,14 @@ func FuzzLoadTools(f *testing.F) {
 		ids := map[tool.ID]bool{}
 		for _, tl := range d.Tools {
 			id := tl.ID()
-			if _, err := tool.ParseID(string(id)); err != nil || ids[id] || id.Server() != tl.Server || id.Name() != tl.Name {
+			if _, err := tool.ParseID(string(id)); err != nil || ids[id] || id.Server() != tl.Server ||
+				id.Name() != tl.Name {
 				t.Fatalf("ID %q of %+v: %v, seen %v", id, tl, err, ids[id])
 			}
 			ids[id] = true
 			name := d.Label(id)
-			kept := strings.HasSuffix(name, tl.Name) || strings.HasSuffix(name, tl.Name[:max(strings.LastIndexByte(tl.Name, '#'), 0)])
+			kept := strings.HasSuffix(name, tl.Name) || strings.HasSuffix(name,
+				tl.Name[:max(strings.LastIndexByte(tl.Name, '#'), 0)])
 			if !d.known[name] || !kept {
 				t.Fatalf("label %q of %q", name, id)
 			}

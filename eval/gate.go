@@ -21,8 +21,8 @@ type Gate struct {
 	Drop bool
 }
 
-// ParseGate reads "recall@5=.9" or, for one kind of requests, "paraphrase:hit@5=.8". Case does not matter in the metric,
-// ">=" may stand for "=". What is none of Metrics nor "auroc", or no number from 0 to 1, is Invalid.
+// ParseGate reads "recall@5=.9" or, for one kind of requests, "paraphrase:hit@5=.8". Case does not matter in the
+// metric, ">=" may stand for "=". What is none of Metrics nor "auroc", or no number from 0 to 1, is Invalid.
 func ParseGate(s string) (Gate, error) {
 	left, right, ok := strings.Cut(s, "=")
 	if !ok {
@@ -83,10 +83,11 @@ func (g Gate) Figure() string {
 // Verdict is what came of one gate.
 type Verdict struct {
 	Figure string   `json:"figure"`
-	Need   string   `json:"need"`          // "at least 0.9", "at most 0.01 below"
-	Got    *float64 `json:"got"`           // nil if it was not measured; a gate on nothing is never met
-	Was    *float64 `json:"was,omitempty"` // of the other report, for a gate on a drop; nil if it was not measured there
-	Met    bool     `json:"met"`
+	Need   string   `json:"need"` // "at least 0.9", "at most 0.01 below"
+	Got    *float64 `json:"got"`  // nil if it was not measured; a gate on nothing is never met
+	// of the other report, for a gate on a drop; nil if it was not measured there
+	Was *float64 `json:"was,omitempty"`
+	Met bool     `json:"met"`
 }
 
 // String tells in one line what was wanted and what was there.
@@ -105,8 +106,8 @@ func (v Verdict) String() string {
 // rounding is how far a mean may lie beyond its gate for want of bits: nine tenths added up are not always .9.
 const rounding = 1e-9
 
-// Check tells what came of each gate, in their order. Base is the report that drops are measured from; it is only read for
-// those, and without it none of them is met.
+// Check tells what came of each gate, in their order. Base is the report that drops are measured from; it is only read
+// for those, and without it none of them is met.
 func (r *Report) Check(gates []Gate, base *Report) []Verdict {
 	out := make([]Verdict, 0, len(gates))
 	for _, g := range gates {
@@ -132,7 +133,10 @@ func (r *Report) figure(g Gate) *float64 {
 	}
 	s := &r.All
 	if g.Kind != "" {
-		i, ok := slices.BinarySearchFunc(r.Kinds, g.Kind, func(s Summary, kind string) int { return cmp.Compare(s.Kind, kind) })
+		i, ok := slices.BinarySearchFunc(r.Kinds, g.Kind, func(s Summary, kind string) int {
+			return cmp.Compare(s.Kind,
+				kind)
+		})
 		if !ok {
 			return nil
 		}
@@ -149,7 +153,10 @@ func (r *Report) auroc(kind string) *float64 {
 	if r.NoMatch == nil {
 		return nil
 	}
-	refusal := map[string]*Refusal{"": r.NoMatch.All, kindNoMatch: r.NoMatch.All, "near_miss": r.NoMatch.NearMiss, "foreign": r.NoMatch.Foreign}[kind]
+	refusal := map[string]*Refusal{
+		"": r.NoMatch.All, kindNoMatch: r.NoMatch.All, "near_miss": r.NoMatch.NearMiss,
+		"foreign": r.NoMatch.Foreign,
+	}[kind]
 	if refusal == nil {
 		return nil
 	}

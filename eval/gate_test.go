@@ -41,7 +41,8 @@ func TestParseGate(t *testing.T) {
 		"recall@5<=0.1": `"recall@5<" is no metric`,
 	} {
 		_, err := ParseGate(in)
-		if tool.CodeOf(err) != tool.Invalid || err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "recall@20") {
+		if tool.CodeOf(err) != tool.Invalid || err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), "recall@20") {
 			t.Errorf("ParseGate(%q): error %v, want %q and the metrics", in, err, want)
 		}
 	}
@@ -88,7 +89,11 @@ func TestCheck(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("failures (-want +got):\n%s", diff)
 	}
-	for _, v := range (&Report{}).Check([]Gate{{Metric: metricAUROC}, {Metric: metricMRR}, {Metric: metricMRR, Drop: true}}, &Report{}) {
+	for _, v := range (&Report{}).Check([]Gate{
+		{Metric: metricAUROC},
+		{Metric: metricMRR},
+		{Metric: metricMRR, Drop: true},
+	}, &Report{}) {
 		if v.Met {
 			t.Errorf("a report of nothing meets a gate: %v", v)
 		}

@@ -57,10 +57,10 @@ const (
 	mostLetters = 240
 )
 
-// WriteHTML writes r as one page that needs nothing else: no script, no font, no other file. It has the gates, the figures,
-// plots of recall at every depth, of scores against how often they were right, of time and of tokens, and the requests that
-// were missed; and the comparison, if c is not nil. It adapts to dark and light and to narrow screens, and stays below 300 KB
-// unless there are hundreds of kinds.
+// WriteHTML writes r as one page that needs nothing else: no script, no font, no other file. It has the gates, the
+// figures, plots of recall at every depth, of scores against how often they were right, of time and of tokens, and the
+// requests that were missed; and the comparison, if c is not nil. It adapts to dark and light and to narrow screens,
+// and stays below 300 KB unless there are hundreds of kinds.
 func (r *Report) WriteHTML(w io.Writer, verdicts []Verdict, c *Comparison) error {
 	m := &markup{}
 	m.head(r)
@@ -87,7 +87,8 @@ func (m *markup) head(r *Report) {
 	m.put("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
 	m.put("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n")
 	m.put("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n")
-	m.put("<title>%s: how well tools are found</title>\n<style>\n%s</style>\n</head>\n<body>\n<h1>%s</h1>\n<p>", name, reportStyle, name)
+	m.put("<title>%s: how well tools are found</title>\n<style>\n%s</style>\n</head>\n<body>\n<h1>%s</h1>\n<p>", name,
+		reportStyle, name)
 	m.put("%d tools, %d requests", r.Tools, len(r.Cases))
 	if r.Split != "" {
 		m.put(" of split %s", text(r.Split))
@@ -147,7 +148,10 @@ func (m *markup) refusals(n *Abstention) {
 	}
 	rows := [][]string{{"requests", "number", "confident, wrongly", "auroc", "refused at 95 % kept"}}
 	for _, of := range n.parts() {
-		rows = append(rows, []string{of.name, strconv.Itoa(of.r.Queries), figure(of.r.Confident), figure(of.r.AUROC), figure(of.r.Refused)})
+		rows = append(rows, []string{
+			of.name, strconv.Itoa(of.r.Queries), figure(of.r.Confident), figure(of.r.AUROC),
+			figure(of.r.Refused),
+		})
 	}
 	m.put("<h2>Requests that no tool serves</h2>\n")
 	m.table(rows)
@@ -189,7 +193,8 @@ func (m *markup) comparison(c *Comparison) {
 			change = `<span class="bad">` + change + "</span>"
 		}
 		rows = append(rows, []string{
-			text(string(d.Metric)), figure(&d.A), figure(&d.B), change, fmt.Sprintf("%+.3f", d.Low), fmt.Sprintf("%+.3f", d.High),
+			text(string(d.Metric)), figure(&d.A), figure(&d.B), change, fmt.Sprintf("%+.3f", d.Low),
+			fmt.Sprintf("%+.3f", d.High),
 			strconv.Itoa(d.Wins), strconv.Itoa(d.Losses), strconv.Itoa(d.Ties),
 		})
 	}
@@ -226,7 +231,10 @@ func (m *markup) missed(cases []Outcome) {
 		if len(o.Ranked) > 0 {
 			found = o.Ranked[0].Name
 		}
-		rows = append(rows, []string{text(cutText(o.ID)), text(cutText(o.Query)), text(cutText(o.Kind)), o.missed(), text(cutText(found))})
+		rows = append(rows, []string{
+			text(cutText(o.ID)), text(cutText(o.Query)), text(cutText(o.Kind)), o.missed(),
+			text(cutText(found)),
+		})
 	}
 	m.table(rows, 1, 2, 3, 4)
 }

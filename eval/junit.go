@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// The elements of a JUnit report that programs which read them agree on. No time is given: it would differ from run to run.
+// The elements of a JUnit report that programs which read them agree on. No time is given: it would differ from run to
+// run.
 type (
 	junitSuites struct {
 		XMLName xml.Name `xml:"testsuites"`
@@ -39,10 +40,10 @@ type (
 // junitDepth is how many of the first tools must hold a right one for a request to pass.
 const junitDepth = 5
 
-// WriteJUnit writes r as JUnit XML, for dashboards. Gates are the tests that fail. Every request is a test as well, in a
-// suite of its kind: one without a right tool among the first five, or answered with confidence though no tool serves it, is
-// skipped, with a message that says where the right tool stands. So a build fails by its gates alone, and what was missed is
-// seen all the same.
+// WriteJUnit writes r as JUnit XML, for dashboards. Gates are the tests that fail. Every request is a test as well, in
+// a suite of its kind: one without a right tool among the first five, or answered with confidence though no tool serves
+// it, is skipped, with a message that says where the right tool stands. So a build fails by its gates alone, and what
+// was missed is seen all the same.
 func (r *Report) WriteJUnit(w io.Writer, verdicts []Verdict) error {
 	all := junitSuites{Name: strings.TrimSuffix(prefix(r.Set), ": ")}
 	if all.Name == "" {

@@ -7,7 +7,8 @@ import (
 	"io"
 )
 
-// maxLine bounds one line of a JSON lines file, so that a file that is something else ends in an error, not in all memory.
+// maxLine bounds one line of a JSON lines file, so that a file that is something else ends in an error, not in all
+// memory.
 const maxLine = 16 << 20
 
 // eachLine calls fn with every line of r that is not blank, counted from 1. The bytes are good until fn returns.

@@ -64,8 +64,8 @@ var defined = [...]definition{
 	{metricComplete, 10, (*places).complete},
 }
 
-// measure scores one ranking, which was asked for to the given depth, and tells where the relevant tools stand. It gives nil
-// for a case that no tool serves.
+// measure scores one ranking, which was asked for to the given depth, and tells where the relevant tools stand. It
+// gives nil for a case that no tool serves.
 func measure(c *Case, ranked []Ranked, depth int) (s Scores, at []int) {
 	if c.NoMatch() {
 		return nil, nil

@@ -57,9 +57,12 @@ func TestMeasure(t *testing.T) {
 			first: 3,
 		},
 		{
-			// Needs {a or b} and {c}: b at 1 and c at 11 is one place too late for complete@10. recall counts a, b and c.
-			// ndcg: only b within ten: 1 / 2.13093 = .4693
-			name: "needs, one too late", c: Case{Relevant: []string{"a", "b", "c"}, AllOf: [][]string{{"a", "b"}, {"c"}}},
+			// Needs {a or b} and {c}: b at 1 and c at 11 is one place too late for complete@10. recall counts a, b and
+			// c. ndcg: only b within ten: 1 / 2.13093 = .4693
+			name: "needs, one too late", c: Case{
+				Relevant: []string{"a", "b", "c"},
+				AllOf:    [][]string{{"a", "b"}, {"c"}},
+			},
 			ranked: "b x1 x2 x3 x4 x5 x6 x7 x8 x9 c", depth: 50,
 			want: Scores{
 				"recall@1": 1. / 3, "recall@3": 1. / 3, "recall@5": 1. / 3, "recall@10": 1. / 3, "recall@20": 2. / 3,
@@ -81,8 +84,12 @@ func TestMeasure(t *testing.T) {
 			first: 2,
 		},
 		{
-			// Gains 1, 0, 3 at places 1, 2, 3: 1 + 3/log2 4 = 2.5. Best order 3, 1: 3 + .63093 = 3.63093. 2.5/3.63093 = .6885
-			name: "graded", c: Case{Relevant: []string{"best", "fair"}, Grades: map[string]float64{"best": 3, "fair": 1, "poor": 0}},
+			// Gains 1, 0, 3 at places 1, 2, 3: 1 + 3/log2 4 = 2.5. Best order 3, 1: 3 + .63093 = 3.63093. 2.5/3.63093 =
+			// .6885
+			name: "graded", c: Case{Relevant: []string{"best", "fair"}, Grades: map[string]float64{
+				"best": 3, "fair": 1,
+				"poor": 0,
+			}},
 			ranked: "fair poor best", depth: 50,
 			want: Scores{
 				"recall@1": .5, "recall@3": 1, "recall@5": 1, "recall@10": 1, "recall@20": 1,
@@ -94,7 +101,10 @@ func TestMeasure(t *testing.T) {
 		{
 			// A graded tool that is not relevant (half) gains; a relevant one without grade (whole) gains 1.
 			// .5 at 1, 1 at 2: .5 + .63093 = 1.13093; best 1 + .5*.63093 = 1.31546; = .8597
-			name: "grades and labels differ", c: Case{Relevant: []string{"whole"}, Grades: map[string]float64{"half": .5}},
+			name: "grades and labels differ", c: Case{
+				Relevant: []string{"whole"},
+				Grades:   map[string]float64{"half": .5},
+			},
 			ranked: "half whole", depth: 50,
 			want: Scores{
 				"recall@1": 0, "recall@3": 1, "recall@5": 1, "recall@10": 1, "recall@20": 1,
@@ -127,7 +137,8 @@ func TestMeasure(t *testing.T) {
 			want: Scores{"recall@1": 0, "recall@3": 0, "hit@1": 0, "hit@3": 0, "mrr": 0},
 		},
 		{
-			name: "grades of nothing", c: Case{Relevant: []string{"a"}, Grades: map[string]float64{"a": 0}}, ranked: "a", depth: 1,
+			name: "grades of nothing", c: Case{Relevant: []string{"a"}, Grades: map[string]float64{"a": 0}},
+			ranked: "a", depth: 1,
 			want: Scores{"recall@1": 1, "hit@1": 1, "mrr": 1}, first: 1,
 		},
 		{name: "no tool serves", c: Case{}, ranked: "a b", depth: 50},
@@ -250,7 +261,10 @@ func TestTwinsShareAPlace(t *testing.T) {
 		relevant []string
 		want     Scores
 	}{
-		{"the one that is behind", []string{"b"}, Scores{"recall@1": 0, "recall@3": 1, "mrr": .5, "ndcg@10": 1 / math.Log2(3)}},
+		{"the one that is behind", []string{"b"}, Scores{
+			"recall@1": 0, "recall@3": 1, "mrr": .5,
+			"ndcg@10": 1 / math.Log2(3),
+		}},
 		// Gains of 2 / log2 3 where the best order of places has 1 + 1 / log2 3.
 		{"both", []string{"a", "b"}, Scores{"recall@3": 1, "mrr": .5, "ndcg@10": 2 / (math.Log2(3) + 1)}},
 		{"one that stands before on its own", []string{"x"}, Scores{"recall@1": 1, "mrr": 1, "ndcg@10": 1}},

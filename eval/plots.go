@@ -27,7 +27,10 @@ func (r *Report) recallPlot() (picture, error) {
 	kinds := slices.Clone(r.Kinds)
 	slices.SortStableFunc(kinds, func(a, b Summary) int { return cmp.Compare(b.Queries, a.Queries) })
 	shown := append([]Summary{r.All}, kinds[:min(len(kinds), numColors)]...)
-	pic := picture{Title: "Recall at k", Y: "share of right tools found", Text: "Share of the right tools among the first k, mean over requests."}
+	pic := picture{
+		Title: "Recall at k", Y: "share of right tools found",
+		Text: "Share of the right tools among the first k, mean over requests.",
+	}
 	if len(kinds) > numColors {
 		pic.Text += fmt.Sprintf(" Of %d kinds those with most requests.", len(kinds))
 	}
@@ -43,13 +46,16 @@ func (r *Report) recallPlot() (picture, error) {
 			l.x = append(l.x, float64(k+1))
 		}
 		lines = append(lines, l)
-		pic.Legend = append(pic.Legend, legend{Color: i, Name: cutText(cmp.Or(s.Kind, "all")) + " (" + strconv.Itoa(s.Queries) + ")"})
+		pic.Legend = append(pic.Legend, legend{Color: i, Name: cutText(cmp.Or(s.Kind, "all")) + " (" +
+			strconv.Itoa(s.Queries) + ")"})
 	}
 	if len(lines) == 0 {
 		return picture{}, nil
 	}
 	slices.Reverse(lines) // all on top
-	x := axis{name: "k, tools looked at", marks: []float64{1}, label: func(v float64) string { return strconv.Itoa(int(v)) }}
+	x := axis{name: "k, tools looked at", marks: []float64{1}, label: func(v float64) string {
+		return strconv.Itoa(int(v))
+	}}
 	step := max(1, depth/10)
 	for k := step; k < depth; k += step {
 		if k > 1 {
@@ -80,7 +86,8 @@ func (r *Report) reliabilityPlot() (picture, error) {
 	}
 	ideal := line{x: []float64{0, 1}, y: []float64{0, 1}, dashed: true}
 	var err error
-	pic.SVG, err = plot(pic.Title, axis{name: "mean score", marks: shares().marks, label: share}, shares(), []line{ideal, points})
+	pic.SVG, err = plot(pic.Title, axis{name: "mean score", marks: shares().marks, label: share}, shares(),
+		[]line{ideal, points})
 	return pic, err
 }
 
@@ -99,7 +106,8 @@ func (r *Report) latencyPlot() (picture, error) {
 			millis(r.Latency.P50), millis(r.Latency.P95), millis(r.Latency.P99), r.Latency.Answer, r.Latency.Workers),
 	}
 	var err error
-	pic.SVG, err = plot(pic.Title, upTo("milliseconds", float64(r.Latency.P99)/float64(time.Millisecond)), shares(), []line{shareBelow(ms, 99)})
+	pic.SVG, err = plot(pic.Title, upTo("milliseconds", float64(r.Latency.P99)/float64(time.Millisecond)), shares(),
+		[]line{shareBelow(ms, 99)})
 	return pic, err
 }
 

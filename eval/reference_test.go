@@ -76,7 +76,8 @@ func TestMetricsAgainstOtherSoftware(t *testing.T) {
 		}
 	}
 	if len(r.Cases) < 50 || repeats < 10 || ties < 50 || graded < 10 || second < 20 {
-		t.Errorf("%d cases, %d repeats, %d ties, %d graded, %d for scikit-learn: too few to tell", len(r.Cases), repeats, ties, graded, second)
+		t.Errorf("%d cases, %d repeats, %d ties, %d graded, %d for scikit-learn: too few to tell", len(r.Cases),
+			repeats, ties, graded, second)
 	}
 }
 

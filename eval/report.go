@@ -8,7 +8,8 @@ import (
 	"tooldex/tool"
 )
 
-// Report tells how well the right tools were ranked. Set Cases to nil before encoding it where only the summary is wanted.
+// Report tells how well the right tools were ranked. Set Cases to nil before encoding it where only the summary is
+// wanted.
 type Report struct {
 	Set         string       `json:"set"`
 	Tools       int          `json:"tools"`
@@ -90,7 +91,8 @@ func newReport(d *Dataset, o Options, cases []*Case, answers []Answer) *Report {
 	r := &Report{Set: d.Name, Tools: len(d.Tools), Split: o.Split, Depth: o.Limit, Cases: make([]Outcome, len(cases))}
 	for i, c := range cases {
 		out := Outcome{
-			ID: c.ID, Query: c.Query, Kind: c.Kind, NoMatch: c.NoMatch(), Confident: answers[i].Confident, Ranked: answers[i].Ranked,
+			ID: c.ID, Query: c.Query, Kind: c.Kind, NoMatch: c.NoMatch(), Confident: answers[i].Confident,
+			Ranked:   answers[i].Ranked,
 			nearMiss: c.NearMiss, top: topScore(answers[i].Ranked),
 		}
 		out.Scores, out.Places = measure(c, out.Ranked, o.Limit)

@@ -12,12 +12,12 @@ import (
 	"tooldex/tool"
 )
 
-// ReadReport reads a report as encoding/json writes it, alone or under "report" beside a comparison. File is what errors
-// call it. What is no such report is Invalid: one with a figure that is no number from 0 to 1, with a request twice, or
-// without a single figure.
+// ReadReport reads a report as encoding/json writes it, alone or under "report" beside a comparison. File is what
+// errors call it. What is no such report is Invalid: one with a figure that is no number from 0 to 1, with a request
+// twice, or without a single figure.
 //
-// What was found for each request is not in a report, so Answers gives empty rankings; the plots of WriteHTML that need more
-// than figures are left out.
+// What was found for each request is not in a report, so Answers gives empty rankings; the plots of WriteHTML that need
+// more than figures are left out.
 func ReadReport(r io.Reader, file string) (*Report, error) {
 	b, err := io.ReadAll(io.LimitReader(r, maxReport+1))
 	if err != nil {

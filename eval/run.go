@@ -16,16 +16,17 @@ import (
 // DefaultDepth is how many tools are asked for where Options.Limit is zero.
 const DefaultDepth = 50
 
-// Options say which requests are put, and how. The zero value puts all of them, one after another, to the hybrid search.
+// Options say which requests are put, and how. The zero value puts all of them, one after another, to the hybrid
+// search.
 type Options struct {
 	Mode   tool.Mode
 	Split  string   // only requests of this split; "" means all
 	Kinds  []string // only requests of these kinds; empty means all
 	Sample int      // only so many requests, always the same ones; a smaller sample is part of a larger; 0 means all
 	Limit  int      // how deep to rank, at most tool.MaxLimit; 0 means DefaultDepth
-	// Answer is how many tools an agent would ask for: time and tokens are taken of such an answer, which is a search of
-	// its own before the deep one. 0 means tool.DefaultLimit. -1 asks only once, for rankings alone: time is then that
-	// of the deep search, and tokens are not measured.
+	// Answer is how many tools an agent would ask for: time and tokens are taken of such an answer, which is a search
+	// of its own before the deep one. 0 means tool.DefaultLimit. -1 asks only once, for rankings alone: time is then
+	// that of the deep search, and tokens are not measured.
 	Answer  int
 	Detail  tool.Detail // of that answer; "" means signature
 	Workers int         // searches at a time; 0 means one, which is what latency should be measured with
@@ -82,7 +83,10 @@ func sample(cases []*Case, n int) []*Case {
 		return cases
 	}
 	byHash := slices.Clone(cases)
-	slices.SortFunc(byHash, func(a, b *Case) int { return cmp.Or(cmp.Compare(hash(a.ID), hash(b.ID)), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(byHash, func(a, b *Case) int {
+		return cmp.Or(cmp.Compare(hash(a.ID), hash(b.ID)),
+			cmp.Compare(a.ID, b.ID))
+	})
 	keep := make(map[*Case]bool, n)
 	for _, c := range byHash[:n] {
 		keep[c] = true
@@ -115,7 +119,10 @@ func Run(ctx context.Context, s tool.Searcher, d *Dataset, o Options) (*Report, 
 	if err != nil {
 		return nil, err
 	}
-	a := &asker{searcher: s, set: d, options: o, cases: cases, answers: make([]Answer, len(cases)), costs: make([]cost, len(cases))}
+	a := &asker{
+		searcher: s, set: d, options: o, cases: cases, answers: make([]Answer, len(cases)),
+		costs: make([]cost, len(cases)),
+	}
 	if err := a.all(ctx); err != nil {
 		return nil, err
 	}

@@ -60,7 +60,10 @@ func (w *words) Search(ctx context.Context, q tool.Query) (*tool.Result, error) 
 			res.Tools = append(res.Tools, tool.Hit{ID: t.ID(), Score: float64(shared) / float64(len(wanted))})
 		}
 	}
-	slices.SortFunc(res.Tools, func(a, b tool.Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(res.Tools, func(a, b tool.Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score),
+			cmp.Compare(a.ID, b.ID))
+	})
 	limit := cmp.Or(q.Limit, tool.DefaultLimit)
 	res.Tools = res.Tools[:min(limit, len(res.Tools))]
 	res.Confident = len(res.Tools) > 0 && res.Tools[0].Score > .5
@@ -144,8 +147,18 @@ func TestRunAsksAsAnAgentWould(t *testing.T) {
 		o    Options
 		want []tool.Query // of the first request
 	}{
-		{"defaults", Options{}, []tool.Query{{Mode: tool.Hybrid, Limit: 5, Detail: tool.DetailSignature}, {Mode: tool.Hybrid, Limit: 50, Detail: tool.DetailName}}},
-		{"all given", Options{Mode: tool.Semantic, Limit: 7, Answer: 2, Detail: tool.DetailSchema}, []tool.Query{{Mode: tool.Semantic, Limit: 2, Detail: tool.DetailSchema}, {Mode: tool.Semantic, Limit: 7, Detail: tool.DetailName}}},
+		{"defaults", Options{}, []tool.Query{
+			{Mode: tool.Hybrid, Limit: 5, Detail: tool.DetailSignature},
+			{Mode: tool.Hybrid, Limit: 50, Detail: tool.DetailName},
+		}},
+		{
+			"all given",
+			Options{Mode: tool.Semantic, Limit: 7, Answer: 2, Detail: tool.DetailSchema},
+			[]tool.Query{
+				{Mode: tool.Semantic, Limit: 2, Detail: tool.DetailSchema},
+				{Mode: tool.Semantic, Limit: 7, Detail: tool.DetailName},
+			},
+		},
 		{"rankings alone", Options{Answer: -1}, []tool.Query{{Mode: tool.Hybrid, Limit: 50, Detail: tool.DetailName}}},
 	}
 	for _, tt := range tests {
@@ -188,7 +201,10 @@ func TestRunPicks(t *testing.T) {
 	before := map[string]bool{}
 	for n := 1; n <= len(all); n++ {
 		now := strings.Fields(ids(Options{Sample: n}))
-		if len(now) != n || !slices.IsSortedFunc(now, func(a, b string) int { return cmp.Compare(slices.Index(all, a), slices.Index(all, b)) }) {
+		if len(now) != n || !slices.IsSortedFunc(now, func(a, b string) int {
+			return cmp.Compare(slices.Index(all, a),
+				slices.Index(all, b))
+		}) {
 			t.Fatalf("sample of %d is %v", n, now)
 		}
 		for id := range before {
@@ -215,7 +231,8 @@ func TestRunRefuses(t *testing.T) {
 		"none of these": {Split: "dev", Kinds: []string{"exact"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if r, err := Run(t.Context(), &words{tools: d.Tools}, d, o); tool.CodeOf(err) != tool.Invalid || err == nil || r != nil {
+			if r, err := Run(t.Context(), &words{tools: d.Tools}, d, o); tool.CodeOf(err) != tool.Invalid ||
+				err == nil || r != nil {
 				t.Errorf("report %v, error %v", r, err)
 			}
 		})
@@ -227,7 +244,8 @@ func TestRunReturnsTheFirstError(t *testing.T) {
 	for _, workers := range []int{1, 4} {
 		w := &words{tools: d.Tools, fail: d.Cases[2].Query}
 		_, err := Run(t.Context(), w, d, Options{Workers: workers})
-		if tool.CodeOf(err) != tool.Unavailable || !strings.Contains(err.Error(), "evaluate request "+d.Cases[2].ID+": ") {
+		if tool.CodeOf(err) != tool.Unavailable || !strings.Contains(err.Error(),
+			"evaluate request "+d.Cases[2].ID+": ") {
 			t.Errorf("%d workers: error %v", workers, err)
 		}
 	}
@@ -316,7 +334,8 @@ func TestPercentile(t *testing.T) {
 
 func TestTokens(t *testing.T) {
 	r := &Report{}
-	r.costs([]cost{{tokens: 40}, {tokens: 10}, {tokens: 100}, {tokens: 20, degraded: true}}, Options{Answer: 5, Detail: tool.DetailName})
+	r.costs([]cost{{tokens: 40}, {tokens: 10}, {tokens: 100}, {tokens: 20, degraded: true}},
+		Options{Answer: 5, Detail: tool.DetailName})
 	// 10 20 40 100: between 20 and 40 lies 30; 170 / 4 = 42.5
 	want := &Tokens{Median: 30, Mean: 42.5, Answer: 5, Detail: tool.DetailName}
 	if diff := gocmp.Diff(want, r.Tokens); diff != "" || r.Degraded != 1 {

@@ -31,7 +31,10 @@ func WriteRun(w io.Writer, answers []Answer) error {
 		}
 		for _, r := range a.Ranked {
 			if math.IsNaN(r.Score) || math.IsInf(r.Score, 0) {
-				return &tool.Error{Code: tool.Invalid, Op: "write run", Msg: fmt.Sprintf("score of %q for request %q is %v", r.Name, a.ID, r.Score)}
+				return &tool.Error{
+					Code: tool.Invalid, Op: "write run",
+					Msg: fmt.Sprintf("score of %q for request %q is %v", r.Name, a.ID, r.Score),
+				}
 			}
 		}
 		if err := enc.Encode(a); err != nil {
@@ -45,8 +48,8 @@ func WriteRun(w io.Writer, answers []Answer) error {
 }
 
 // ReadRun reads answers as WriteRun writes them, or any other software: scores and confident may be left out, and the
-// order of the tools is their ranking whatever the scores say. File is what errors call it. Errors are Invalid with file
-// and line: JSON that cannot be read, a request without an ID or with two answers.
+// order of the tools is their ranking whatever the scores say. File is what errors call it. Errors are Invalid with
+// file and line: JSON that cannot be read, a request without an ID or with two answers.
 func ReadRun(r io.Reader, file string) ([]Answer, error) {
 	var answers []Answer
 	lines := map[string]int{}
@@ -76,9 +79,9 @@ func ReadRun(r io.Reader, file string) ([]Answer, error) {
 	return answers, nil
 }
 
-// Score measures answers that were given elsewhere, by the same metrics as Run. Of Options it heeds Split, Kinds, Sample
-// and Limit. A request without an answer counts as one for which nothing was found, and in Report.Missing. An answer to
-// a request that is not in the set is Invalid.
+// Score measures answers that were given elsewhere, by the same metrics as Run. Of Options it heeds Split, Kinds,
+// Sample and Limit. A request without an answer counts as one for which nothing was found, and in Report.Missing. An
+// answer to a request that is not in the set is Invalid.
 func Score(d *Dataset, answers []Answer, o Options) (*Report, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -95,7 +98,8 @@ func Score(d *Dataset, answers []Answer, o Options) (*Report, error) {
 	byID := make(map[string]Answer, len(answers))
 	for _, a := range answers {
 		if !inSet[a.ID] {
-			return nil, invalid(fmt.Sprintf("run answers request %q, which is not in the set", a.ID), "is it a run over another set?")
+			return nil, invalid(fmt.Sprintf("run answers request %q, which is not in the set", a.ID),
+				"is it a run over another set?")
 		}
 		byID[a.ID] = a
 	}

@@ -160,7 +160,8 @@ func TestWriteRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	first, second, _ := strings.Cut(b.String(), "\n")
-	if first != `{"id":"a","ranked":[]}` || !strings.HasPrefix(second, `{"id":"<b>","ranked":[{"name":"","score":0},`) || strings.Count(second, "name") != DefaultDepth {
+	if first != `{"id":"a","ranked":[]}` || !strings.HasPrefix(second,
+		`{"id":"<b>","ranked":[{"name":"","score":0},`) || strings.Count(second, "name") != DefaultDepth {
 		t.Errorf("run file:\n%s", b.String())
 	}
 	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
@@ -198,7 +199,8 @@ func TestReadRun(t *testing.T) {
 		`{"id":"1"}` + "\n" + `{"id":1}`: `run.jsonl:2: request "1" was answered on line 1`,
 		`{"id":"1","ranked":["a"]}`:      "run.jsonl:1: answer cannot be read",
 	} {
-		if _, err := ReadRun(strings.NewReader(in), "run.jsonl"); tool.CodeOf(err) != tool.Invalid || !strings.Contains(err.Error(), want) {
+		if _, err := ReadRun(strings.NewReader(in), "run.jsonl"); tool.CodeOf(err) != tool.Invalid ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want %q", in, err, want)
 		}
 	}
@@ -206,19 +208,24 @@ func TestReadRun(t *testing.T) {
 
 func TestScore(t *testing.T) {
 	d := sixTools(t)
-	r, err := Score(d, []Answer{{ID: "e1", Ranked: []Ranked{{Name: "nobody", Score: 2}, {Name: "files__read_file", Score: 1}}}}, Options{Kinds: []string{"exact"}})
+	r, err := Score(d, []Answer{{ID: "e1", Ranked: []Ranked{
+		{Name: "nobody", Score: 2},
+		{Name: "files__read_file", Score: 1},
+	}}}, Options{Kinds: []string{"exact"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	// e2 has no answer; e1's stands at 2: rr (1/2 + 0) / 2.
-	if r.Missing != 1 || r.Strangers != 1 || r.All.Scores[metricMRR] != .25 || r.Latency != nil || r.All.Confident != nil {
+	if r.Missing != 1 || r.Strangers != 1 || r.All.Scores[metricMRR] != .25 || r.Latency != nil ||
+		r.All.Confident != nil {
 		t.Errorf("report %+v", r)
 	}
 	// An answer outside the kinds asked for is left aside, one outside the set is another set's.
 	if _, err := Score(d, []Answer{{ID: "p1"}}, Options{Kinds: []string{"exact"}}); err != nil {
 		t.Error(err)
 	}
-	if _, err := Score(d, []Answer{{ID: "zz"}}, Options{}); tool.CodeOf(err) != tool.Invalid || !strings.Contains(err.Error(), `"zz"`) {
+	if _, err := Score(d, []Answer{{ID: "zz"}}, Options{}); tool.CodeOf(err) != tool.Invalid ||
+		!strings.Contains(err.Error(), `"zz"`) {
 		t.Errorf("error %v", err)
 	}
 	if _, err := Score(d, nil, Options{Split: "moon"}); tool.CodeOf(err) != tool.Invalid {

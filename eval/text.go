@@ -100,7 +100,10 @@ func (r *Report) refusalTable(b *strings.Builder) {
 		{"(some tool fits)", strconv.Itoa(n.Answerable), figure(n.Confident), "-", "-"},
 	}
 	for _, of := range n.parts() {
-		rows = append(rows, []string{of.name, strconv.Itoa(of.r.Queries), figure(of.r.Confident), figure(of.r.AUROC), figure(of.r.Refused)})
+		rows = append(rows, []string{
+			of.name, strconv.Itoa(of.r.Queries), figure(of.r.Confident), figure(of.r.AUROC),
+			figure(of.r.Refused),
+		})
 	}
 	b.WriteByte('\n')
 	table(b, rows)
@@ -123,10 +126,12 @@ func (r *Report) costLines(b *strings.Builder) {
 		b.WriteByte('\n')
 	}
 	if l := r.Latency; l != nil {
-		fmt.Fprintf(b, "time    p50 %s, p95 %s, p99 %s for %d tools, %d at a time\n", millis(l.P50), millis(l.P95), millis(l.P99), l.Answer, l.Workers)
+		fmt.Fprintf(b, "time    p50 %s, p95 %s, p99 %s for %d tools, %d at a time\n", millis(l.P50), millis(l.P95),
+			millis(l.P99), l.Answer, l.Workers)
 	}
 	if t := r.Tokens; t != nil {
-		fmt.Fprintf(b, "tokens  median %.0f, mean %.0f an answer of %d tools at %s\n", t.Median, t.Mean, t.Answer, t.Detail)
+		fmt.Fprintf(b, "tokens  median %.0f, mean %.0f an answer of %d tools at %s\n", t.Median, t.Mean, t.Answer,
+			t.Detail)
 	}
 }
 
@@ -144,8 +149,8 @@ func figure(v *float64) string {
 // mostChanges is how many wins, losses and unmoved requests the text of a comparison lists where nothing else is said.
 const mostChanges = 10
 
-// WriteText writes c as aligned tables for people: all metrics, recall@5 and nDCG by kind, the greatest losses and wins,
-// and what did not move. A star marks a change whose interval leaves out zero.
+// WriteText writes c as aligned tables for people: all metrics, recall@5 and nDCG by kind, the greatest losses and
+// wins, and what did not move. A star marks a change whose interval leaves out zero.
 func (c *Comparison) WriteText(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s against %s: %d requests", c.B, c.A, c.Queries)
@@ -181,7 +186,8 @@ func (d *Difference) row(name string) []string {
 		star = "*"
 	}
 	return []string{
-		name, figure(&d.A), figure(&d.B), fmt.Sprintf("%+.3f", d.Change), fmt.Sprintf("%+.3f to %+.3f", d.Low, d.High), star,
+		name, figure(&d.A), figure(&d.B), fmt.Sprintf("%+.3f", d.Change), fmt.Sprintf("%+.3f to %+.3f", d.Low, d.High),
+		star,
 		strconv.Itoa(d.Wins), strconv.Itoa(d.Losses), strconv.Itoa(d.Ties),
 	}
 }
@@ -190,7 +196,8 @@ func (c *Comparison) changeTables(b *strings.Builder) {
 	most := cmp.Or(c.Most, mostChanges)
 	split, _ := slices.BinarySearchFunc(c.Changes, 0, func(ch Change, _ int) int { return cmp.Compare(ch.gain(), 0) })
 	losses, wins := c.Changes[:split], slices.Clone(c.Changes[split:])
-	slices.SortStableFunc(wins, func(x, y Change) int { return cmp.Compare(y.gain(), x.gain()) }) // equal ones stay by ID
+	// equal ones stay by ID
+	slices.SortStableFunc(wins, func(x, y Change) int { return cmp.Compare(y.gain(), x.gain()) })
 	for _, part := range []struct {
 		name string
 		list []Change
@@ -206,7 +213,8 @@ func (c *Comparison) changeTables(b *strings.Builder) {
 		table(b, rows)
 	}
 	if n := len(c.Same); n > 0 {
-		fmt.Fprintf(b, "\nties, %d with the first right tool at the same place: %s", n, strings.Join(c.Same[:min(most, n)], " "))
+		fmt.Fprintf(b, "\nties, %d with the first right tool at the same place: %s", n,
+			strings.Join(c.Same[:min(most, n)], " "))
 		if n > most {
 			fmt.Fprintf(b, " and %d more", n-most)
 		}

@@ -34,8 +34,8 @@ type rawTool struct {
 	NoBorrow    bool              `json:"noBorrow,omitempty"`
 }
 
-// WriteTools writes tools as the tools.jsonl of a set, with all that a search reads of them, and calls each as ToolLabel
-// does. Load gives them back with the same IDs. Disabled tools are left out, since nothing finds them.
+// WriteTools writes tools as the tools.jsonl of a set, with all that a search reads of them, and calls each as
+// ToolLabel does. Load gives them back with the same IDs. Disabled tools are left out, since nothing finds them.
 func WriteTools(w io.Writer, tools []*tool.Tool) error {
 	b := bufio.NewWriter(w)
 	enc := json.NewEncoder(b)
@@ -45,8 +45,10 @@ func WriteTools(w io.Writer, tools []*tool.Tool) error {
 			continue
 		}
 		raw := rawTool{
-			Name: ToolLabel(t.ID()), Server: t.Server, Title: t.Title, Category: t.Category, Summary: t.Summary, Description: t.Description,
-			Parameters: t.InputSchema, Annotations: t.Annotations, Keywords: t.Keywords, Synonyms: t.Synonyms, Examples: t.Examples, Utterances: t.Utterances, NoBorrow: t.NoBorrow,
+			Name: ToolLabel(t.ID()), Server: t.Server, Title: t.Title, Category: t.Category, Summary: t.Summary,
+			Description: t.Description,
+			Parameters:  t.InputSchema, Annotations: t.Annotations, Keywords: t.Keywords, Synonyms: t.Synonyms,
+			Examples: t.Examples, Utterances: t.Utterances, NoBorrow: t.NoBorrow,
 		}
 		if err := enc.Encode(raw); err != nil {
 			return fmt.Errorf("write %s: %w", t.ID(), err)
@@ -120,7 +122,8 @@ func (raw *rawTool) tool() *tool.Tool {
 		Server: strings.ReplaceAll(raw.Server, "/", "_"), // an ID ends its server at the first slash
 		Name:   bareName(raw.Server, raw.Name), Title: raw.Title, Category: raw.Category,
 		Summary: raw.Summary, Description: raw.Description, Annotations: raw.Annotations,
-		Keywords: raw.Keywords, Synonyms: raw.Synonyms, Examples: raw.Examples, Utterances: raw.Utterances, NoBorrow: raw.NoBorrow,
+		Keywords: raw.Keywords, Synonyms: raw.Synonyms, Examples: raw.Examples, Utterances: raw.Utterances,
+		NoBorrow: raw.NoBorrow,
 	}
 	if t.Server == "" {
 		t.Server = noServer

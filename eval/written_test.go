@@ -25,8 +25,15 @@ func steady(t *testing.T) (*Report, []Verdict) {
 	for i := range 200 {
 		r.times = append(r.times, time.Duration(100+i)*time.Microsecond)
 	}
-	r.Latency = &Latency{P50: 199 * time.Microsecond, P95: 289 * time.Microsecond, P99: 297 * time.Microsecond, Workers: 1, Answer: 5}
-	return r, r.Check([]Gate{{Metric: recallAt(5), Bound: .5}, {Metric: recallAt(1), Bound: .9}, {Metric: metricMRR, Drop: true}}, nil)
+	r.Latency = &Latency{
+		P50: 199 * time.Microsecond, P95: 289 * time.Microsecond, P99: 297 * time.Microsecond,
+		Workers: 1, Answer: 5,
+	}
+	return r, r.Check([]Gate{
+		{Metric: recallAt(5), Bound: .5},
+		{Metric: recallAt(1), Bound: .9},
+		{Metric: metricMRR, Drop: true},
+	}, nil)
 }
 
 func TestJUnitGolden(t *testing.T) {
@@ -48,7 +55,11 @@ func TestJUnitCounts(t *testing.T) {
 		name     string
 		verdicts []Verdict
 		failures int
-	}{{"no gates", nil, 0}, {"a gate met, two not", []Verdict{{Figure: "mrr", Met: true}, {Figure: "a"}, {Figure: "b"}}, 2}} {
+	}{{"no gates", nil, 0}, {
+		"a gate met, two not",
+		[]Verdict{{Figure: "mrr", Met: true}, {Figure: "a"}, {Figure: "b"}},
+		2,
+	}} {
 		var b bytes.Buffer
 		if err := r.WriteJUnit(&b, tt.verdicts); err != nil {
 			t.Fatal(err)
@@ -94,7 +105,10 @@ func TestHTMLOfManyRequests(t *testing.T) {
 	d := &Dataset{Name: evil}
 	var answers []Answer
 	for i := range 600 {
-		c := Case{ID: fmt.Sprint(evil, i), Query: strings.Repeat(evil, 30), Kind: evil + strings.Repeat("x", i%30), Relevant: []string{"a"}}
+		c := Case{
+			ID: fmt.Sprint(evil, i), Query: strings.Repeat(evil, 30), Kind: evil + strings.Repeat("x", i%30),
+			Relevant: []string{"a"},
+		}
 		d.Cases = append(d.Cases, c)
 		answers = append(answers, Answer{ID: c.ID, Ranked: []Ranked{{Name: evil, Score: float64(i%100) / 100}}})
 	}
@@ -173,7 +187,8 @@ func TestReadReport(t *testing.T) {
 	want, got := *r, *back
 	want.times, want.tokens, got.times, got.tokens = nil, nil, nil, nil
 	ignore := gocmp.FilterPath(func(p gocmp.Path) bool {
-		return p.String() == "Cases.Ranked" || p.String() == "Cases.nearMiss" || p.String() == "Cases.top" || p.String() == "Cases.relevant" || strings.HasSuffix(p.String(), "curve")
+		return p.String() == "Cases.Ranked" || p.String() == "Cases.nearMiss" || p.String() == "Cases.top" ||
+			p.String() == "Cases.relevant" || strings.HasSuffix(p.String(), "curve")
 	}, gocmp.Ignore())
 	if diff := gocmp.Diff(want, got, inside, ignore); diff != "" {
 		t.Errorf("read back (-want +got):\n%s", diff)
@@ -182,12 +197,16 @@ func TestReadReport(t *testing.T) {
 	if err != nil || len(c.Changes) > 0 || len(c.Same) != 6 {
 		t.Errorf("%+v, %v", c, err)
 	}
-	for _, v := range back.Check([]Gate{{Metric: metricAUROC, Drop: true}, {Kind: "multi", Metric: recallAt(1), Drop: true}}, r) {
+	for _, v := range back.Check([]Gate{{Metric: metricAUROC, Drop: true}, {
+		Kind: "multi", Metric: recallAt(1),
+		Drop: true,
+	}}, r) {
 		if !v.Met {
 			t.Error(v)
 		}
 	}
-	wrapped := fmt.Sprintf(`{"report": %s, "compare": null}`, `{"depth": 5, "all": {"queries": 1, "scores": {"mrr": 1}}}`)
+	wrapped := fmt.Sprintf(`{"report": %s, "compare": null}`,
+		`{"depth": 5, "all": {"queries": 1, "scores": {"mrr": 1}}}`)
 	if got, err := ReadReport(strings.NewReader(wrapped), "x"); err != nil || got.All.Scores[metricMRR] != 1 {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -206,7 +225,8 @@ func TestReadReportRefuses(t *testing.T) {
 		`{"depth": 5, "all": {"scores": {"mrr": 1}}, "cases": [{"id": "a", "noMatch": true}, {"id": "a", "noMatch": true}]}`: `request "a" twice`,
 	} {
 		_, err := ReadReport(strings.NewReader(in), "x.json")
-		if tool.CodeOf(err) != tool.Invalid || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "x.json") {
+		if tool.CodeOf(err) != tool.Invalid || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), "x.json") {
 			t.Errorf("%q: error %v, want %q", in, err, want)
 		}
 	}
@@ -214,7 +234,8 @@ func TestReadReportRefuses(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	summary := &Report{Depth: 50, All: Summary{Queries: 3, Scores: Scores{metricMRR: 1}}}
-	if _, err := Compare(summary, summary); tool.CodeOf(err) != tool.Invalid || !strings.Contains(err.Error(), "--cases") {
+	if _, err := Compare(summary, summary); tool.CodeOf(err) != tool.Invalid ||
+		!strings.Contains(err.Error(), "--cases") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -27,7 +27,8 @@ func badScript(method string, params json.RawMessage, arg string) []string {
 	case method == "tools/list" && arg == "nested":
 		return scriptResult(`{"tools":[{"name":"x","inputSchema":` + deep(900) + `}]}`)
 	case arg == "deep":
-		return scriptResult(`{"content":[],"structuredContent":` + strings.Repeat("[", hundredThousand) + strings.Repeat("]", hundredThousand) + `}`)
+		return scriptResult(`{"content":[],"structuredContent":` + strings.Repeat("[", hundredThousand) +
+			strings.Repeat("]", hundredThousand) + `}`)
 	case arg == "many":
 		return scriptResult(`{"content":[],"structuredContent":{"a":[` + strings.Repeat("0,", maxAnswerValues) + `0]}}`)
 	case arg == "endless":
@@ -39,7 +40,11 @@ func badScript(method string, params json.RawMessage, arg string) []string {
 			}
 		}
 	case arg == "invalid":
-		return []string{`{"jsonrpc":"1.0","id":{id},"result":{}}`, `{"jsonrpc":"2.0","id":{id},"result":{},"error":{"code":1,"message":"both"}}`, `{"jsonrpc":"2.0","id":{id}}`}
+		return []string{
+			`{"jsonrpc":"1.0","id":{id},"result":{}}`,
+			`{"jsonrpc":"2.0","id":{id},"result":{},"error":{"code":1,"message":"both"}}`,
+			`{"jsonrpc":"2.0","id":{id}}`,
+		}
 	}
 	return scriptResult(`{"content":[{"type":"text","text":` + string(encodeString(string(params))) + `}]}`)
 }
@@ -59,22 +64,32 @@ func encodeString(s string) []byte {
 	return b
 }
 
-// TestBadServers has one server do something wrong while another is used: the error names the one, and the other answers.
+// TestBadServers has one server do something wrong while another is used: the error names the one, and the other
+// answers.
 func TestBadServers(t *testing.T) {
 	tests := []struct {
 		mode, want string
 		code       tool.Code
 	}{
 		{"bad:huge", `server "bad" answered the call of "x" with too much`, tool.Invalid},
-		{"bad:invalid", `server "bad" answered the call of "x" with something that is no valid message`, tool.Unavailable},
-		{"bad:deep", `server "bad" answered the call of "x" with too much: the JSON is nested more than 1000 deep`, tool.Invalid},
+		{
+			"bad:invalid", `server "bad" answered the call of "x" with something that is no valid message`,
+			tool.Unavailable,
+		},
+		{
+			"bad:deep", `server "bad" answered the call of "x" with too much: the JSON is nested more than 1000 deep`,
+			tool.Invalid,
+		},
 		{"bad:endless", `server "bad" ended during the call of "x"`, tool.Unavailable},
 		{"hang", `server "bad" did not answer in time while it was started`, tool.Timeout},
 		{"exit", `server "bad" could not be reached, or ended while it was started`, tool.Unavailable},
 	}
 	for _, tt := range tests {
 		t.Run(tt.mode, func(t *testing.T) {
-			g := startGateway(t, Options{StartTimeout: 3 * time.Second, MaxResult: 1 << 20, skip: map[string]int{"bad:endless": 8 << 20}[tt.mode]}, self(t, "bad", tt.mode), self(t, "good", "sdk"))
+			g := startGateway(t, Options{
+				StartTimeout: 3 * time.Second, MaxResult: 1 << 20,
+				skip: map[string]int{"bad:endless": 8 << 20}[tt.mode],
+			}, self(t, "bad", tt.mode), self(t, "good", "sdk"))
 			call(t, g, "good/echo", "{}") // is running
 			done := make(chan *tool.Error, 1)
 			go func() {
@@ -113,14 +128,15 @@ func TestHugeAnswerIsNotKept(t *testing.T) {
 	}
 }
 
-// A server that takes other arguments than it lists gets those that the client sent: whether they fit is for whoever reads
-// the listing to say.
+// A server that takes other arguments than it lists gets those that the client sent: whether they fit is for whoever
+// reads the listing to say.
 func TestSchemaThatIsNotKept(t *testing.T) {
 	g := startGateway(t, Options{}, self(t, "s", "bad:schema"))
 	if got := string(list(t, g, "s")[0].InputSchema); got != `{"type":"object","required":["old"]}` {
 		t.Errorf("the schema is %s", got)
 	}
-	if got := call(t, g, "s/x", `{"new":9007199254740993}`); !strings.Contains(got, `"arguments":{"new":9007199254740993}`) {
+	if got := call(t, g, "s/x", `{"new":9007199254740993}`); !strings.Contains(got,
+		`"arguments":{"new":9007199254740993}`) {
 		t.Errorf("the server gets %s", got)
 	}
 }

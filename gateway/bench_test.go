@@ -37,7 +37,8 @@ func BenchmarkDirectCallOverStdio(b *testing.B) {
 	}
 	cmd := exec.Command(exe)
 	cmd.Env = append(os.Environ(), serverVariable+"=sdk")
-	cs, err := mcp.NewClient(&mcp.Implementation{Name: "bench", Version: "1"}, nil).Connect(b.Context(), &mcp.CommandTransport{Command: cmd}, nil)
+	cs, err := mcp.NewClient(&mcp.Implementation{Name: "bench", Version: "1"}, nil).Connect(b.Context(),
+		&mcp.CommandTransport{Command: cmd}, nil)
 	if err != nil {
 		b.Fatal(err)
 	}

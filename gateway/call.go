@@ -20,7 +20,8 @@ func checkCall(c tool.Call) error {
 	}{{"arguments", c.Arguments}, {"_meta", c.Meta}} {
 		if len(bytes.TrimSpace(part.raw)) > 0 && (!json.Valid(part.raw) || !isObject(part.raw)) {
 			return &tool.Error{
-				Code: tool.Invalid, Op: "call", Msg: fmt.Sprintf("the %s of the call of %q are no JSON object", part.name, c.ID),
+				Code: tool.Invalid, Op: "call", Msg: fmt.Sprintf("the %s of the call of %q are no JSON object",
+					part.name, c.ID),
 				Hint: `give them as an object, such as {"name": "value"}`,
 			}
 		}
@@ -32,11 +33,17 @@ func isObject(raw []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(raw), []
 
 // call runs one tool. retry reports that the server has not accepted the request, so that it may be sent again on a new
 // session.
-func (s *session) call(ctx context.Context, who *caller, c tool.Call, timeout time.Duration) (res *tool.CallResult, retry bool, err error) {
+func (s *session) call(ctx context.Context, who *caller, c tool.Call, timeout time.Duration) (res *tool.CallResult,
+	retry bool, err error,
+) {
 	x := &exchange{
-		what: fmt.Sprintf("the call of %q", c.ID.Name()), who: who, progress: c.Progress, meta: c.Meta, input: c.Input, hidden: true,
+		what: fmt.Sprintf("the call of %q", c.ID.Name()), who: who, progress: c.Progress, meta: c.Meta, input: c.Input,
+		hidden: true,
 		send: func(ctx context.Context, cs *mcp.ClientSession, meta mcp.Meta, in inputs) (any, error) {
-			params := &mcp.CallToolParams{Name: c.ID.Name(), Meta: meta, InputResponses: in.Responses, RequestState: in.State}
+			params := &mcp.CallToolParams{
+				Name: c.ID.Name(), Meta: meta, InputResponses: in.Responses,
+				RequestState: in.State,
+			}
 			if len(bytes.TrimSpace(c.Arguments)) > 0 {
 				params.Arguments = c.Arguments // a json.RawMessage: numbers and strings keep their spelling
 			}
@@ -61,7 +68,8 @@ func (s *session) call(ctx context.Context, who *caller, c tool.Call, timeout ti
 // ownMeta are the members of a request's _meta that belong to one hop: the client's would be wrong upstream.
 func ownMeta(key string) bool {
 	switch key {
-	case "progressToken", mcp.MetaKeyLogLevel, mcp.MetaKeyProtocolVersion, mcp.MetaKeyClientInfo, mcp.MetaKeyClientCapabilities, mcp.MetaKeyServerInfo, mcp.MetaKeySubscriptionID:
+	case "progressToken", mcp.MetaKeyLogLevel, mcp.MetaKeyProtocolVersion, mcp.MetaKeyClientInfo,
+		mcp.MetaKeyClientCapabilities, mcp.MetaKeyServerInfo, mcp.MetaKeySubscriptionID:
 		return true
 	}
 	return false

@@ -15,8 +15,8 @@ import (
 	"tooldex/tool"
 )
 
-// callers knows on whose behalf a server works now, and so who is meant when it asks something: over a pipe, its question
-// does not say. Where calls of several clients run at once nobody is asked, since the wrong one could answer.
+// callers knows on whose behalf a server works now, and so who is meant when it asks something: over a pipe, its
+// question does not say. Where calls of several clients run at once nobody is asked, since the wrong one could answer.
 type callers struct {
 	mu      sync.Mutex
 	running []*caller    // oldest first
@@ -59,8 +59,8 @@ func (cs *callers) end(c *caller) {
 
 func sameClient(a, b *tool.Client) bool { return a == b || a.Session != "" && a.Session == b.Session }
 
-// sole returns the one client that a server's question or message can be meant for, and its running calls. It returns nil
-// if there is none, or no telling which.
+// sole returns the one client that a server's question or message can be meant for, and its running calls. It returns
+// nil if there is none, or no telling which.
 func (cs *callers) sole() (client *tool.Client, running []*caller) {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -88,7 +88,10 @@ func (cs *callers) ask(ctx context.Context, method string, params json.RawMessag
 		if method == "roots/list" {
 			return json.RawMessage(`{"roots":[]}`), nil
 		}
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: fmt.Sprintf("there is no client, or more than one, to put %s to", method)}
+		return nil, &jsonrpc.Error{
+			Code:    jsonrpc.CodeInvalidRequest,
+			Message: fmt.Sprintf("there is no client, or more than one, to put %s to", method),
+		}
 	}
 	for _, c := range running {
 		c.clock.pause()
@@ -173,7 +176,8 @@ func clientCapabilities(c *tool.Client) *mcp.ClientCapabilities {
 
 // lacks reports whether a client can be asked something that a server was not told of.
 func lacks(told, has *mcp.ClientCapabilities) bool {
-	return has.Sampling != nil && told.Sampling == nil || has.Elicitation != nil && told.Elicitation == nil || has.RootsV2 != nil && told.RootsV2 == nil
+	return has.Sampling != nil && told.Sampling == nil || has.Elicitation != nil && told.Elicitation == nil ||
+		has.RootsV2 != nil && told.RootsV2 == nil
 }
 
 // clock ends a request after a time without an answer. It stands still while somebody is asked, and starts anew after.

@@ -17,7 +17,8 @@ import (
 // A URL that some clients give for the older HTTP transport, without saying so, is reached by it.
 func TestOlderTransportIsFound(t *testing.T) {
 	old := listen(t, mcp.NewSSEHandler(func(*http.Request) *mcp.Server { return sdkServer(false) }, nil))
-	g := startGateway(t, Options{}, tool.Server{Name: "old", URL: old.URL}, tool.Server{Name: "strict", URL: old.URL, Transport: tool.HTTP})
+	g := startGateway(t, Options{}, tool.Server{Name: "old", URL: old.URL},
+		tool.Server{Name: "strict", URL: old.URL, Transport: tool.HTTP})
 	for range 2 {
 		if got := call(t, g, "old/echo", `{"a":1}`); got != `{"a":1}` {
 			t.Errorf("answers %s", got)
@@ -36,7 +37,8 @@ func TestArgumentsInHeaders(t *testing.T) {
 	}, func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: r.Extra.Header.Get("Mcp-Param-Region")}}}, nil
 	})
-	web := listen(t, mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{Stateless: true}))
+	web := listen(t, mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s },
+		&mcp.StreamableHTTPOptions{Stateless: true}))
 	g := startGateway(t, Options{}, tool.Server{Name: "s", URL: web.URL})
 	if got := call(t, g, "s/where", `{"region":"eu"}`); got != "eu" {
 		t.Errorf("the header is %q", got)

@@ -33,9 +33,9 @@ func (g *Gateway) Stop(server string) error {
 	return nil
 }
 
-// Log returns what a server printed last to stderr, and what happened to it, oldest first: a few hundred lines, through all
-// of its runs since the gateway was given it. Secrets are taken out as in Options.Logger. The slice is the caller's. The
-// error is NotFound for an unknown server.
+// Log returns what a server printed last to stderr, and what happened to it, oldest first: a few hundred lines, through
+// all of its runs since the gateway was given it. Secrets are taken out as in Options.Logger. The slice is the
+// caller's. The error is NotFound for an unknown server.
 func (g *Gateway) Log(server string) ([]tool.LogLine, error) {
 	u, err := g.named(server)
 	if err != nil {
@@ -48,7 +48,8 @@ func (g *Gateway) named(server string) (*Upstream, error) {
 	u, ok := g.Upstream(server)
 	if !ok {
 		return nil, &tool.Error{
-			Code: tool.NotFound, Op: "find server", Msg: fmt.Sprintf("there is no server %q to start or stop", clip(server, 80)),
+			Code: tool.NotFound, Op: "find server", Msg: fmt.Sprintf("there is no server %q to start or stop",
+				clip(server, 80)),
 			Hint: "servers whose tools came from a file do not run; a disabled one is not kept",
 		}
 	}

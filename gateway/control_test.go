@@ -40,7 +40,8 @@ func TestStartAndStop(t *testing.T) {
 	if err := g.Stop("s"); err != nil {
 		t.Fatal(err)
 	}
-	if log := logText(t, g, "s"); strings.Count(log, "gateway: started, speaks protocol 20") != 2 || strings.Count(log, "gateway: stopped by hand") != 2 {
+	if log := logText(t, g, "s"); strings.Count(log, "gateway: started, speaks protocol 20") != 2 ||
+		strings.Count(log, "gateway: stopped by hand") != 2 {
 		t.Errorf("the log is\n%s", log)
 	}
 }
@@ -50,7 +51,10 @@ func TestStopEndsCalls(t *testing.T) {
 	g := startGateway(t, Options{}, self(t, "s", "sdk"))
 	running, ended := make(chan struct{}), make(chan error)
 	go func() {
-		_, err := g.Call(t.Context(), tool.Call{ID: "s/wait", Arguments: json.RawMessage(`{}`), Progress: func(tool.Progress) { close(running) }})
+		_, err := g.Call(t.Context(), tool.Call{
+			ID: "s/wait", Arguments: json.RawMessage(`{}`),
+			Progress: func(tool.Progress) { close(running) },
+		})
 		ended <- err
 	}()
 	<-running
@@ -73,7 +77,8 @@ func TestStartAfterFailure(t *testing.T) {
 			t.Fatalf("start %d: %v", n, err)
 		}
 		log := logText(t, g, "s")
-		if strings.Count(log, "server: no licence found") < n || strings.Count(log, "gateway: could not be started: ") != n {
+		if strings.Count(log, "server: no licence found") < n || strings.Count(log,
+			"gateway: could not be started: ") != n {
 			t.Errorf("after start %d the log is\n%s", n, log)
 		}
 	}
@@ -95,7 +100,8 @@ func TestRecordIsBounded(t *testing.T) {
 		r.add(tool.FromServer, fmt.Sprintf("%d %s", n, strings.Repeat("x", 2*recordLine)))
 	}
 	lines := r.all()
-	if len(lines) != recordLines || !strings.HasPrefix(lines[0].Text, "10 ") || len(lines[0].Text) > recordLine+len("…") {
+	if len(lines) != recordLines || !strings.HasPrefix(lines[0].Text, "10 ") ||
+		len(lines[0].Text) > recordLine+len("…") {
 		t.Errorf("%d lines, the first is %.80q of %d bytes", len(lines), lines[0].Text, len(lines[0].Text))
 	}
 	lines[0].Text = "changed"

@@ -12,7 +12,8 @@ import (
 func inherited() []string {
 	if runtime.GOOS == "windows" {
 		return []string{
-			"PATH", "PATHEXT", "COMSPEC", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "TEMP", "TMP", "APPDATA", "LOCALAPPDATA",
+			"PATH", "PATHEXT", "COMSPEC", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "TEMP", "TMP", "APPDATA",
+			"LOCALAPPDATA",
 			"PROGRAMFILES", "PROGRAMDATA", "HOMEDRIVE", "HOMEPATH", "USERPROFILE", "USERNAME", "PROCESSOR_ARCHITECTURE",
 		}
 	}

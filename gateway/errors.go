@@ -15,8 +15,8 @@ import (
 	"tooldex/tool"
 )
 
-// startError says why a server could not be started. c is what is known of the handshake's last request, or nil if there
-// was none.
+// startError says why a server could not be started. c is what is known of the handshake's last request, or nil if
+// there was none.
 func (s *session) startError(err error, c *capture) error {
 	var own *tool.Error
 	if errors.As(err, &own) {
@@ -50,7 +50,8 @@ func (s *session) startError(err error, c *capture) error {
 		e.Hint = "see what it prints to stderr in the log"
 		e.Err = s.scrub.error(fmt.Errorf("%w: %w", errHandshake, err))
 		switch c.status {
-		case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotAcceptable, http.StatusUnsupportedMediaType:
+		case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotAcceptable,
+			http.StatusUnsupportedMediaType:
 			e.Err = fmt.Errorf("%w: %w", errNotStreamable, e.Err)
 		}
 		if last := s.epitaph(); last != "" {
@@ -62,11 +63,15 @@ func (s *session) startError(err error, c *capture) error {
 
 // astray says that a server sent us to a private address.
 func (s *session) astray(why *tool.Error, op string) error {
-	return &tool.Error{Code: tool.Denied, Op: op, Msg: fmt.Sprintf("server %q leads elsewhere: %s", s.server, why.Msg), Hint: why.Hint}
+	return &tool.Error{
+		Code: tool.Denied, Op: op, Msg: fmt.Sprintf("server %q leads elsewhere: %s", s.server, why.Msg),
+		Hint: why.Hint,
+	}
 }
 
 func (s *session) loginHint() string {
-	return fmt.Sprintf("log in with: tooldex servers login %s; or give its configuration an Authorization header", s.server)
+	return fmt.Sprintf("log in with: tooldex servers login %s; or give its configuration an Authorization header",
+		s.server)
 }
 
 // epitaphWait is how long an error waits for the process behind a broken connection to be reaped, to say how it ended.
@@ -94,36 +99,44 @@ func (s *session) lastWords() string {
 
 // requestError turns what went wrong with a request into an error for the caller. what names the request: `the call of
 // "x"`. ctx is the caller's, runCtx the one with the time limit.
-func (s *session) requestError(ctx, runCtx context.Context, what string, timeout time.Duration, c capture, err error) error {
+func (s *session) requestError(ctx, runCtx context.Context, what string, timeout time.Duration, c capture,
+	err error,
+) error {
 	var rpc *jsonrpc.Error
 	switch {
 	case ctx.Err() != nil:
 		return ended(ctx.Err(), fmt.Sprintf("%s on server %q", what, s.server))
 	case errors.Is(context.Cause(runCtx), errStopped):
-		return &tool.Error{Code: tool.Unavailable, Op: "call", Msg: fmt.Sprintf("server %q was stopped during %s", s.server, what), Err: errStopped}
+		return &tool.Error{Code: tool.Unavailable, Op: "call", Msg: fmt.Sprintf("server %q was stopped during %s",
+			s.server, what), Err: errStopped}
 	case errors.Is(context.Cause(runCtx), errLate):
 		return &tool.Error{
-			Code: tool.Timeout, Op: "call", Msg: fmt.Sprintf("server %q did not answer %s within %v", s.server, what, timeout),
+			Code: tool.Timeout, Op: "call", Msg: fmt.Sprintf("server %q did not answer %s within %v", s.server, what,
+				timeout),
 			Hint: "try again, ask for less at once, or raise the server's timeout", Err: context.DeadlineExceeded,
 		}
 	case c.astray != nil:
 		return s.astray(c.astray, "call")
 	case c.status == http.StatusUnauthorized || c.status == http.StatusForbidden:
 		return &tool.Error{
-			Code: tool.Denied, Op: "call", Msg: fmt.Sprintf("server %q refused %s with HTTP status %d", s.server, what, c.status),
+			Code: tool.Denied, Op: "call", Msg: fmt.Sprintf("server %q refused %s with HTTP status %d", s.server, what,
+				c.status),
 			Hint: s.loginHint(), Err: s.scrub.error(err),
 		}
 	case errors.As(err, &rpc) && rpc.Code != codeRejected:
 		return s.rpcError(rpc, what)
 	case c.status >= http.StatusBadRequest:
 		return &tool.Error{
-			Code: tool.Unavailable, Op: "call", Msg: fmt.Sprintf("server %q answered %s with HTTP status %d", s.server, what, c.status),
+			Code: tool.Unavailable, Op: "call", Msg: fmt.Sprintf("server %q answered %s with HTTP status %d", s.server,
+				what, c.status),
 			Hint: "try again later", Err: s.scrub.error(err),
 		}
 	}
 	e := &tool.Error{
-		Code: tool.Unavailable, Op: "call", Msg: fmt.Sprintf("the connection to server %q broke during %s", s.server, what),
-		Hint: "try again: the server is started or connected anew; whether the call took effect is unknown", Err: s.scrub.error(err),
+		Code: tool.Unavailable, Op: "call", Msg: fmt.Sprintf("the connection to server %q broke during %s", s.server,
+			what),
+		Hint: "try again: the server is started or connected anew; whether the call took effect is unknown",
+		Err:  s.scrub.error(err),
 	}
 	if s.proc != nil {
 		e.Msg = fmt.Sprintf("server %q ended during %s", s.server, what)
@@ -135,16 +148,19 @@ func (s *session) requestError(ctx, runCtx context.Context, what string, timeout
 	return e
 }
 
-// rpcError turns a JSON-RPC error of the server into one of ours. The original stays in the chain, with its code and data.
+// rpcError turns a JSON-RPC error of the server into one of ours. The original stays in the chain, with its code and
+// data.
 func (s *session) rpcError(rpc *jsonrpc.Error, what string) error {
 	text := s.scrub.text(clip(rpc.Message, 1000))
-	e := &tool.Error{Code: tool.Unavailable, Op: "call", Msg: fmt.Sprintf("server %q refused %s: %s", s.server, what, text), Err: s.scrub.error(rpc)}
+	e := &tool.Error{Code: tool.Unavailable, Op: "call", Msg: fmt.Sprintf("server %q refused %s: %s", s.server, what,
+		text), Err: s.scrub.error(rpc)}
 	switch rpc.Code {
 	case jsonrpc.CodeMethodNotFound:
 		e.Code = tool.NotFound
 	case jsonrpc.CodeInvalidParams, jsonrpc.CodeInvalidRequest:
 		e.Code = tool.Invalid
-		if lower := strings.ToLower(text); strings.Contains(lower, "unknown tool") || strings.Contains(lower, "not found") {
+		if lower := strings.ToLower(text); strings.Contains(lower, "unknown tool") ||
+			strings.Contains(lower, "not found") {
 			e.Code = tool.NotFound
 			e.Hint = "the server no longer offers it; search again"
 		}
@@ -170,15 +186,16 @@ func ended(err error, what string) error {
 
 // endError says that a session that ran has ended, for the status.
 func (s *session) endError(reason error) error {
-	e := &tool.Error{Code: tool.Unavailable, Op: "run server", Msg: fmt.Sprintf("the connection to server %q ended", s.server), Err: s.scrub.error(reason)}
+	e := &tool.Error{Code: tool.Unavailable, Op: "run server", Msg: fmt.Sprintf("the connection to server %q ended",
+		s.server), Err: s.scrub.error(reason)}
 	if s.proc != nil {
 		e.Msg = fmt.Sprintf("server %q ended: %s", s.server, s.proc.epitaph())
 	}
 	return e
 }
 
-// rpcErrorOf makes a JSON-RPC error of one of ours, for a server that asked something. What a client itself said is passed
-// on as it is.
+// rpcErrorOf makes a JSON-RPC error of one of ours, for a server that asked something. What a client itself said is
+// passed on as it is.
 func rpcErrorOf(err error) error {
 	var rpc *jsonrpc.Error
 	if errors.As(err, &rpc) {

@@ -36,7 +36,9 @@ const maxRounds = 16
 
 // exchange sends a request and returns the bytes of its result. retry reports that the server has not accepted it, so
 // that it may be sent again on a new session.
-func (s *session) exchange(ctx context.Context, x *exchange, timeout time.Duration) (raw json.RawMessage, retry bool, err error) {
+func (s *session) exchange(ctx context.Context, x *exchange, timeout time.Duration) (raw json.RawMessage, retry bool,
+	err error,
+) {
 	meta := requestMeta(x.meta)
 	client := x.who.client
 	s.describe(client, meta)
@@ -49,7 +51,8 @@ func (s *session) exchange(ctx context.Context, x *exchange, timeout time.Durati
 	var in inputs
 	if len(x.input) > 0 {
 		if err := json.Unmarshal(x.input, &in); err != nil {
-			return nil, false, &tool.Error{Code: tool.Invalid, Op: "call", Msg: "the answers with which " + x.what + " is repeated cannot be read", Err: err}
+			return nil, false, &tool.Error{Code: tool.Invalid, Op: "call", Msg: "the answers with which " + x.what +
+				" is repeated cannot be read", Err: err}
 		}
 	}
 	for round := 0; ; round++ {
@@ -68,14 +71,18 @@ func (s *session) exchange(ctx context.Context, x *exchange, timeout time.Durati
 		}
 		if in, err = s.answers(ctx, client, asks); err != nil {
 			return nil, false, &tool.Error{
-				Code: tool.Unavailable, Op: "call", Msg: fmt.Sprintf("server %q asked something during %s, and the client did not answer", s.server, x.what), Err: err,
+				Code: tool.Unavailable, Op: "call",
+				Msg: fmt.Sprintf("server %q asked something during %s, and the client did not answer", s.server,
+					x.what), Err: err,
 			}
 		}
 	}
 }
 
 // round sends the request once.
-func (s *session) round(ctx context.Context, x *exchange, meta mcp.Meta, in inputs, timeout time.Duration) (raw json.RawMessage, retry bool, err error) {
+func (s *session) round(ctx context.Context, x *exchange, meta mcp.Meta, in inputs,
+	timeout time.Duration,
+) (raw json.RawMessage, retry bool, err error) {
 	runCtx, stop := s.limit(ctx, x.who.clock, timeout)
 	defer stop()
 	sendCtx, sent := withCapture(runCtx)
@@ -95,7 +102,8 @@ func (s *session) round(ctx context.Context, x *exchange, meta mcp.Meta, in inpu
 }
 
 func (s *session) answered(x *exchange, what string) error {
-	return &tool.Error{Code: tool.Unavailable, Op: "call", Msg: fmt.Sprintf("server %q answered %s with %s", s.server, x.what, what)}
+	return &tool.Error{Code: tool.Unavailable, Op: "call", Msg: fmt.Sprintf("server %q answered %s with %s", s.server,
+		x.what, what)}
 }
 
 // inputRequired is a result by which a server asks instead of answering.
@@ -161,8 +169,8 @@ func (s *session) describe(c *tool.Client, meta mcp.Meta) {
 	}
 }
 
-// follow asks a server of the older protocols for the log messages that the client wants to see. A server that refuses is
-// not asked again.
+// follow asks a server of the older protocols for the log messages that the client wants to see. A server that refuses
+// is not asked again.
 func (s *session) follow(ctx context.Context, c *tool.Client) {
 	if c == nil || c.LogLevel == "" || s.modern() {
 		return

@@ -112,8 +112,8 @@ func (e *expander) text(field, s string) string {
 }
 
 // expandText replaces ${NAME} by a variable's value and ${NAME:-default} by the default where the variable is unset or
-// empty. What other clients write is understood as [variable] says. A $ without a brace, and a brace that is never closed,
-// stand for themselves. Values are not expanded again.
+// empty. What other clients write is understood as [variable] says. A $ without a brace, and a brace that is never
+// closed, stand for themselves. Values are not expanded again.
 func expandText(s string, lookup func(string) (string, bool)) (string, error) {
 	var b strings.Builder
 	for {
@@ -144,8 +144,8 @@ func expandText(s string, lookup func(string) (string, bool)) (string, error) {
 	}
 }
 
-// variable is the name of the variable that stands for what other clients write in its place: ${env:NAME}; ${input:some-key},
-// which the editor would ask for and which is SOME_KEY here; ${userHome} and ${workspaceFolder}.
+// variable is the name of the variable that stands for what other clients write in its place: ${env:NAME};
+// ${input:some-key}, which the editor would ask for and which is SOME_KEY here; ${userHome} and ${workspaceFolder}.
 func variable(name string) string {
 	if input, ok := strings.CutPrefix(name, "input:"); ok {
 		return strings.ToUpper(strings.NewReplacer("-", "_", ".", "_", " ", "_").Replace(input))

@@ -22,8 +22,8 @@ import (
 	"tooldex/tool"
 )
 
-// Features tells what every server offers beside its tools, by name, from what was stored when it was last asked. It waits
-// for no server. The items are shared and must not be changed.
+// Features tells what every server offers beside its tools, by name, from what was stored when it was last asked. It
+// waits for no server. The items are shared and must not be changed.
 func (g *Gateway) Features() []tool.Features {
 	g.mu.RLock()
 	list := slices.Collect(maps.Values(g.upstreams))
@@ -49,8 +49,9 @@ func (u *Upstream) known() *tool.Features {
 // featureWait bounds how long a listing of a server's tools waits for what else it offers.
 const featureWait = 10 * time.Second
 
-// readFeatures asks a running server for what it offers beside tools, and stores it. What cannot be read stays as it was. Two that want
-// to know at once ask one after the other, so that a change is told once, and what is older never comes last.
+// readFeatures asks a running server for what it offers beside tools, and stores it. What cannot be read stays as it
+// was. Two that want to know at once ask one after the other, so that a change is told once, and what is older never
+// comes last.
 func (u *Upstream) readFeatures(ctx context.Context, s *session) {
 	u.reading.Lock()
 	defer u.reading.Unlock()
@@ -70,7 +71,8 @@ func (u *Upstream) readFeatures(ctx context.Context, s *session) {
 			var items []json.RawMessage
 			_, err := s.pagesOf(ctx, kind, wait, func(page []json.RawMessage) { items = append(items, page...) })
 			if err != nil {
-				u.logger.Warn("what a server offers beside tools could not be read; what is stored is served", "method", kind.method, "error", err)
+				u.logger.Warn("what a server offers beside tools could not be read; what is stored is served", "method",
+					kind.method, "error", err)
 				items = old
 			}
 			*into = items
@@ -96,26 +98,33 @@ func (u *Upstream) readFeatures(ctx context.Context, s *session) {
 }
 
 func resourceList() listed {
-	return listed{"resources/list", "resources", func(ctx context.Context, cs *mcp.ClientSession, cursor string) (any, error) {
+	return listed{"resources/list", "resources", func(ctx context.Context, cs *mcp.ClientSession, cursor string) (any,
+		error,
+	) {
 		return cs.ListResources(ctx, &mcp.ListResourcesParams{Cursor: cursor})
 	}}
 }
 
 func templateList() listed {
-	return listed{"resources/templates/list", "resourceTemplates", func(ctx context.Context, cs *mcp.ClientSession, cursor string) (any, error) {
+	return listed{"resources/templates/list", "resourceTemplates", func(ctx context.Context, cs *mcp.ClientSession,
+		cursor string,
+	) (any, error) {
 		return cs.ListResourceTemplates(ctx, &mcp.ListResourceTemplatesParams{Cursor: cursor})
 	}}
 }
 
 func promptList() listed {
-	return listed{"prompts/list", "prompts", func(ctx context.Context, cs *mcp.ClientSession, cursor string) (any, error) {
+	return listed{"prompts/list", "prompts", func(ctx context.Context, cs *mcp.ClientSession, cursor string) (any,
+		error,
+	) {
 		return cs.ListPrompts(ctx, &mcp.ListPromptsParams{Cursor: cursor})
 	}}
 }
 
 func equalFeatures(a, b *tool.Features) bool {
 	same := func(a, b json.RawMessage) bool { return string(a) == string(b) }
-	return slices.EqualFunc(a.Resources, b.Resources, same) && slices.EqualFunc(a.Templates, b.Templates, same) && slices.EqualFunc(a.Prompts, b.Prompts, same)
+	return slices.EqualFunc(a.Resources, b.Resources, same) && slices.EqualFunc(a.Templates, b.Templates, same) &&
+		slices.EqualFunc(a.Prompts, b.Prompts, same)
 }
 
 // refresh reads the features of a server that says that they changed.
@@ -141,7 +150,8 @@ func (u *Upstream) settle(s *session) {
 		err := s.cs.Subscribe(ctx, &mcp.SubscribeParams{URI: uri})
 		stop()
 		if err != nil {
-			u.logger.Warn("upstream does not take a subscription again", "uri", clip(uri, 200), "error", s.scrub.error(err))
+			u.logger.Warn("upstream does not take a subscription again", "uri", clip(uri, 200), "error",
+				s.scrub.error(err))
 		}
 	}
 }

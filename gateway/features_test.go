@@ -24,7 +24,11 @@ import (
 func featureServer() *mcp.Server {
 	subscribed := func(context.Context, *mcp.SubscribeRequest) error { return nil }
 	s := mcp.NewServer(&mcp.Implementation{Name: "features", Version: "1"}, &mcp.ServerOptions{
-		PageSize: 1, SubscribeHandler: subscribed, UnsubscribeHandler: func(context.Context, *mcp.UnsubscribeRequest) error { return nil },
+		PageSize: 1, SubscribeHandler: subscribed, UnsubscribeHandler: func(context.Context,
+			*mcp.UnsubscribeRequest,
+		) error {
+			return nil
+		},
 		CompletionHandler: func(_ context.Context, r *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
 			return &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: []string{r.Params.Argument.Value + "slo"}}}, nil
 		},
@@ -37,12 +41,19 @@ func featureServer() *mcp.Server {
 		}, nil
 	}
 	for _, name := range []string{"one", "two"} {
-		s.AddResource(&mcp.Resource{URI: "test://" + name, Name: name, Meta: mcp.Meta{"n": json.RawMessage(`9007199254740993`)}}, read)
+		s.AddResource(&mcp.Resource{
+			URI: "test://" + name, Name: name,
+			Meta: mcp.Meta{"n": json.RawMessage(`9007199254740993`)},
+		}, read)
 	}
 	s.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: "test://item/{id}", Name: "item"}, read)
-	s.AddPrompt(&mcp.Prompt{Name: "greet", Arguments: []*mcp.PromptArgument{{Name: "city"}}}, func(_ context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-		return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: "Hello " + r.Params.Arguments["city"]}}}}, nil
-	})
+	s.AddPrompt(&mcp.Prompt{Name: "greet", Arguments: []*mcp.PromptArgument{{Name: "city"}}},
+		func(_ context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+			return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{
+				Role:    "user",
+				Content: &mcp.TextContent{Text: "Hello " + r.Params.Arguments["city"]},
+			}}}, nil
+		})
 	add := func(name string, h mcp.ToolHandler) {
 		s.AddTool(&mcp.Tool{Name: name, InputSchema: json.RawMessage(object)}, h)
 	}
@@ -54,17 +65,26 @@ func featureServer() *mcp.Server {
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(b)}}}, err
 	}
 	add("elicit", func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return text(r.Session.Elicit(ctx, &mcp.ElicitParams{Message: "Your name?", RequestedSchema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}}}`)}))
+		return text(r.Session.Elicit(ctx, &mcp.ElicitParams{
+			Message:         "Your name?",
+			RequestedSchema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}}}`),
+		}))
 	})
 	add("sample", func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return text(r.Session.CreateMessage(ctx, &mcp.CreateMessageParams{MaxTokens: 5, Messages: []*mcp.SamplingMessage{{Role: "user", Content: &mcp.TextContent{Text: "say hi"}}}}))
+		return text(r.Session.CreateMessage(ctx, &mcp.CreateMessageParams{
+			MaxTokens: 5,
+			Messages:  []*mcp.SamplingMessage{{Role: "user", Content: &mcp.TextContent{Text: "say hi"}}},
+		}))
 	})
 	add("roots", func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return text(r.Session.ListRoots(ctx, nil))
 	})
 	add("capabilities", func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		c := r.ClientCapabilities()
-		return text(map[string]any{"elicitation": c.Elicitation != nil, "sampling": c.Sampling != nil, "roots": c.RootsV2 != nil, "revision": r.ProtocolVersion()}, nil)
+		return text(map[string]any{
+			"elicitation": c.Elicitation != nil, "sampling": c.Sampling != nil,
+			"roots": c.RootsV2 != nil, "revision": r.ProtocolVersion(),
+		}, nil)
 	})
 	add("pid", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return text(os.Getpid(), nil)
@@ -123,13 +143,15 @@ func TestQuestionsReachTheClient(t *testing.T) {
 	for _, server := range []string{"pipe", "web"} {
 		for name, want := range map[string]string{"elicit": "Ada", "sample": `"hi"`, "roots": "file:///home"} {
 			t.Run(server+" "+name, func(t *testing.T) {
-				if got := callAs(t, g, answering("a", allAnswers), tool.MakeID(server, name)); !strings.Contains(got, want) {
+				if got := callAs(t, g, answering("a", allAnswers), tool.MakeID(server, name)); !strings.Contains(got,
+					want) {
 					t.Errorf("answers %s", got)
 				}
 			})
 		}
 		t.Run(server+" refuses", func(t *testing.T) {
-			if got := callAs(t, g, answering("a", nil), tool.MakeID(server, "elicit")); !strings.Contains(got, "not elicitation/create") {
+			if got := callAs(t, g, answering("a", nil), tool.MakeID(server, "elicit")); !strings.Contains(got,
+				"not elicitation/create") {
 				t.Errorf("answers %s", got)
 			}
 		})
@@ -140,13 +162,19 @@ func TestQuestionsReachTheClient(t *testing.T) {
 func TestModeOfOlderForms(t *testing.T) {
 	var cs callers
 	var got string
-	who := cs.begin(&tool.Client{Ask: func(_ context.Context, _ string, params json.RawMessage) (json.RawMessage, error) {
+	who := cs.begin(&tool.Client{Ask: func(_ context.Context, _ string, params json.RawMessage) (json.RawMessage,
+		error,
+	) {
 		got = string(params)
 		return json.RawMessage(`{}`), nil
 	}}, false)
 	defer cs.end(who)
-	req := &mcp.ElicitRequest{Params: &mcp.ElicitParams{Message: "?", RequestedSchema: json.RawMessage(`{"type":"object"}`)}}
-	if _, err := cs.answering(nil)(t.Context(), "elicitation/create", req); err != nil || !strings.Contains(got, `"mode":"form"`) {
+	req := &mcp.ElicitRequest{Params: &mcp.ElicitParams{
+		Message:         "?",
+		RequestedSchema: json.RawMessage(`{"type":"object"}`),
+	}}
+	if _, err := cs.answering(nil)(t.Context(), "elicitation/create", req); err != nil ||
+		!strings.Contains(got, `"mode":"form"`) {
 		t.Errorf("the client is asked %s, %v", got, err)
 	}
 }
@@ -158,7 +186,10 @@ func TestNobodyElseIsAsked(t *testing.T) {
 	running := make(chan struct{})
 	var other sync.WaitGroup
 	other.Go(func() {
-		_, _ = g.Call(ctx, tool.Call{ID: "s/wait", Arguments: json.RawMessage(`{}`), Client: answering("other", allAnswers), Progress: func(tool.Progress) { close(running) }})
+		_, _ = g.Call(ctx, tool.Call{
+			ID: "s/wait", Arguments: json.RawMessage(`{}`),
+			Client: answering("other", allAnswers), Progress: func(tool.Progress) { close(running) },
+		})
 	})
 	<-running
 	if got := callAs(t, g, answering("a", allAnswers), "s/elicit"); !strings.Contains(got, "more than one") {
@@ -197,7 +228,8 @@ func TestServersKnowTheirClient(t *testing.T) {
 	if got := callAs(t, g, newer, "s/capabilities"); got != `{"elicitation":true,"revision":"2026-07-28","roots":false,"sampling":false}` {
 		t.Errorf("the server knows of the newer client %s", got)
 	}
-	if got := callAs(t, g, &tool.Client{Session: "c", Rounds: true}, "s/capabilities"); !strings.Contains(got, `"elicitation":false`) {
+	if got := callAs(t, g, &tool.Client{Session: "c", Rounds: true}, "s/capabilities"); !strings.Contains(got,
+		`"elicitation":false`) {
 		t.Errorf("the server knows of another %s", got)
 	}
 }
@@ -211,14 +243,19 @@ func TestRounds(t *testing.T) {
 		if err != nil || !strings.Contains(string(res.Raw), `"requestState" : "s1"`) {
 			t.Fatalf("%v, %v", res, err)
 		}
-		res, err = g.Call(t.Context(), tool.Call{ID: "s/x", Client: c, Input: json.RawMessage(`{"inputResponses":{"q":{"action":"accept","content":{"n":1}}},"requestState":"s1"}`)})
-		if err != nil || !strings.Contains(string(res.Raw), `"state":"s1"`) || !strings.Contains(string(res.Raw), `"n":1`) {
+		res, err = g.Call(t.Context(), tool.Call{
+			ID: "s/x", Client: c,
+			Input: json.RawMessage(`{"inputResponses":{"q":{"action":"accept","content":{"n":1}}},"requestState":"s1"}`),
+		})
+		if err != nil || !strings.Contains(string(res.Raw), `"state":"s1"`) ||
+			!strings.Contains(string(res.Raw), `"n":1`) {
 			t.Errorf("%v, %v", res, err)
 		}
 	})
 	t.Run("of a client that is asked", func(t *testing.T) {
 		res, err := g.Call(t.Context(), tool.Call{ID: "s/x", Client: answering("a", allAnswers)})
-		if err != nil || !strings.Contains(string(res.Raw), `"name":"Ada"`) || !strings.Contains(string(res.Raw), `"state":"s1"`) {
+		if err != nil || !strings.Contains(string(res.Raw), `"name":"Ada"`) ||
+			!strings.Contains(string(res.Raw), `"state":"s1"`) {
 			t.Errorf("%v, %v", res, err)
 		}
 	})
@@ -280,7 +317,8 @@ func texts(raws []json.RawMessage, key string) []string {
 func TestFeatures(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "features")
 	changed := make(chan string, 10)
-	g := startGateway(t, Options{Dir: dir, OnFeatures: func(s string) { changed <- s }}, self(t, "s", "features"), self(t, "none", "sdk"))
+	g := startGateway(t, Options{Dir: dir, OnFeatures: func(s string) { changed <- s }}, self(t, "s", "features"),
+		self(t, "none", "sdk"))
 	if f := g.Features(); len(f) != 2 || f[0].Server != "none" || f[1].Resources != nil {
 		t.Fatalf("before anything was asked: %+v", f)
 	}
@@ -292,7 +330,11 @@ func TestFeatures(t *testing.T) {
 	check := func(g *Gateway) {
 		t.Helper()
 		f := g.Features()[1]
-		if diff := cmp.Diff([][]string{{"test://one", "test://two"}, {"test://item/{id}"}, {"greet"}}, [][]string{texts(f.Resources, "uri"), texts(f.Templates, "uriTemplate"), texts(f.Prompts, "name")}); diff != "" {
+		if diff := cmp.Diff([][]string{{"test://one", "test://two"}, {"test://item/{id}"}, {"greet"}},
+			[][]string{
+				texts(f.Resources, "uri"), texts(f.Templates, "uriTemplate"),
+				texts(f.Prompts, "name"),
+			}); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 		if !strings.Contains(string(f.Resources[0]), "9007199254740993") {
@@ -314,14 +356,16 @@ func TestFeatures(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "s.json"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if f := startGateway(t, Options{Dir: dir}, self(t, "s", "features")).Features(); len(f) != 1 || f[0].Resources != nil {
+	if f := startGateway(t, Options{Dir: dir}, self(t, "s", "features")).Features(); len(f) != 1 ||
+		f[0].Resources != nil {
 		t.Errorf("of a damaged file: %+v", f)
 	}
 }
 
 func TestForward(t *testing.T) {
 	updated := make(chan string, 10)
-	g := startGateway(t, Options{OnResourceUpdated: func(server, uri string) { updated <- server + " " + uri }}, self(t, "s", "features"))
+	g := startGateway(t, Options{OnResourceUpdated: func(server, uri string) { updated <- server + " " + uri }},
+		self(t, "s", "features"))
 	tests := []struct {
 		name, method, params, want string
 		code                       tool.Code
@@ -329,7 +373,10 @@ func TestForward(t *testing.T) {
 		{"resource", "resources/read", `{"uri":"test://one"}`, `"text of test://one"`, 0},
 		{"exact", "resources/read", `{"uri":"test://two"}`, `9007199254740993`, 0},
 		{"of a template", "resources/read", `{"uri":"test://item/7"}`, `"text of test://item/7"`, 0},
-		{"unknown resource", "resources/read", `{"uri":"test://none"}`, `server \"s\" refused the reading of \"test://none\"`, tool.NotFound},
+		{
+			"unknown resource", "resources/read", `{"uri":"test://none"}`,
+			`server \"s\" refused the reading of \"test://none\"`, tool.NotFound,
+		},
 		{"prompt", "prompts/get", `{"name":"greet","arguments":{"city":"Oslo"}}`, `Hello Oslo`, 0},
 		{"completion", "completion/complete", `{"ref":{"type":"ref/prompt","name":"greet"},"argument":{"name":"city","value":"O"}}`, `"Oslo"`, 0},
 		{"unknown method", "tools/list", `{}`, "no request that is passed on", tool.Invalid},
@@ -337,19 +384,32 @@ func TestForward(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			raw, err := g.Forward(t.Context(), tool.Request{Server: "s", Method: tt.method, Params: json.RawMessage(tt.params)})
-			if got := fmt.Sprintf("%s %q", raw, fmt.Sprint(err)); tt.want != "" && !strings.Contains(got, tt.want) || err != nil && tool.CodeOf(err) != tt.code || err == nil && tt.code != 0 {
+			raw, err := g.Forward(t.Context(), tool.Request{
+				Server: "s", Method: tt.method,
+				Params: json.RawMessage(tt.params),
+			})
+			if got := fmt.Sprintf("%s %q", raw, fmt.Sprint(err)); tt.want != "" && !strings.Contains(got, tt.want) ||
+				err != nil && tool.CodeOf(err) != tt.code || err == nil && tt.code != 0 {
 				t.Errorf("%s, %v", raw, err)
 			}
 		})
 	}
-	if _, err := g.Forward(t.Context(), tool.Request{Server: "nowhere", Method: "resources/read"}); tool.CodeOf(err) != tool.NotFound {
+	if _, err := g.Forward(t.Context(), tool.Request{
+		Server: "nowhere",
+		Method: "resources/read",
+	}); tool.CodeOf(err) != tool.NotFound {
 		t.Errorf("of no server: %v", err)
 	}
-	for _, c := range []*tool.Client{answering("a", nil), {Session: "b", Rounds: true, Capabilities: json.RawMessage(`{"roots":{}}`)}} {
+	for _, c := range []*tool.Client{answering("a", nil), {
+		Session: "b", Rounds: true,
+		Capabilities: json.RawMessage(`{"roots":{}}`),
+	}} {
 		g.Set(nil)
 		g.Set([]tool.Server{self(t, "s", "features")})
-		subscribe := tool.Request{Server: "s", Method: "resources/subscribe", Params: json.RawMessage(`{"uri":"test://one"}`), Client: c}
+		subscribe := tool.Request{
+			Server: "s", Method: "resources/subscribe",
+			Params: json.RawMessage(`{"uri":"test://one"}`), Client: c,
+		}
 		if raw, err := g.Forward(t.Context(), subscribe); err != nil || string(raw) != "{}" {
 			t.Fatalf("subscribe: %s, %v", raw, err)
 		}
@@ -365,7 +425,10 @@ func TestSubscriptionAfterRestart(t *testing.T) {
 	updated := make(chan string, 10)
 	g := startGateway(t, Options{OnResourceUpdated: func(_, uri string) { updated <- uri }}, self(t, "s", "features"))
 	c := answering("a", nil)
-	if _, err := g.Forward(t.Context(), tool.Request{Server: "s", Method: "resources/subscribe", Params: json.RawMessage(`{"uri":"test://one"}`), Client: c}); err != nil {
+	if _, err := g.Forward(t.Context(), tool.Request{
+		Server: "s", Method: "resources/subscribe",
+		Params: json.RawMessage(`{"uri":"test://one"}`), Client: c,
+	}); err != nil {
 		t.Fatal(err)
 	}
 	killServer(t, callAs(t, g, c, "s/pid"))
@@ -376,7 +439,10 @@ func TestSubscriptionAfterRestart(t *testing.T) {
 		callAs(t, g, c, "s/update")
 		return len(updated) > 0
 	})
-	if _, err := g.Forward(t.Context(), tool.Request{Server: "s", Method: "resources/unsubscribe", Params: json.RawMessage(`{"uri":"test://one"}`), Client: c}); err != nil {
+	if _, err := g.Forward(t.Context(), tool.Request{
+		Server: "s", Method: "resources/unsubscribe",
+		Params: json.RawMessage(`{"uri":"test://one"}`), Client: c,
+	}); err != nil {
 		t.Error(err)
 	}
 }
@@ -417,5 +483,6 @@ func roundsScript(method string, params json.RawMessage, _ string) []string {
 	if p.InputResponses == nil || p.Name == "endless" {
 		return scriptResult(`{"resultType":"input_required", "requestState" : "s1","inputRequests":{"q":{"method":"elicitation/create","params":{"mode":"form","message":"?","requestedSchema":{"type":"object"}}}}}`)
 	}
-	return scriptResult(`{"resultType":"complete","content":[],"state":"` + p.RequestState + `","answers":` + string(p.InputResponses) + `}`)
+	return scriptResult(`{"resultType":"complete","content":[],"state":"` + p.RequestState + `","answers":` +
+		string(p.InputResponses) + `}`)
 }

@@ -13,8 +13,8 @@ import (
 )
 
 // Forward sends a request for a server's resources, prompts or completions, starting the server if need be, and returns
-// the bytes of its result as Call does. The request notifications/roots/list_changed, without a server, is told to every
-// running server that has worked for its client; its result is nil. Errors are those of Call.
+// the bytes of its result as Call does. The request notifications/roots/list_changed, without a server, is told to
+// every running server that has worked for its client; its result is nil. Errors are those of Call.
 func (g *Gateway) Forward(ctx context.Context, r tool.Request) (json.RawMessage, error) {
 	if r.Method == "notifications/roots/list_changed" {
 		g.rootsChanged(r.Client)
@@ -22,7 +22,8 @@ func (g *Gateway) Forward(ctx context.Context, r tool.Request) (json.RawMessage,
 	}
 	u, ok := g.Upstream(r.Server)
 	if !ok {
-		return nil, &tool.Error{Code: tool.NotFound, Op: "forward", Msg: fmt.Sprintf("there is no server %q", clip(r.Server, 80)), Hint: "list again; it may have been removed or disabled"}
+		return nil, &tool.Error{Code: tool.NotFound, Op: "forward", Msg: fmt.Sprintf("there is no server %q",
+			clip(r.Server, 80)), Hint: "list again; it may have been removed or disabled"}
 	}
 	return u.forward(ctx, r)
 }
@@ -41,7 +42,9 @@ func (u *Upstream) forward(ctx context.Context, r tool.Request) (json.RawMessage
 	}
 	defer release()
 	var raw json.RawMessage
-	err = u.withSession(ctx, use{r.Client, r.Progress != nil, true}, func(s *session, who *caller) (retry bool, err error) {
+	err = u.withSession(ctx, use{r.Client, r.Progress != nil, true}, func(s *session, who *caller) (retry bool,
+		err error,
+	) {
 		x.who = who
 		raw, retry, err = s.exchange(ctx, x, u.timeout())
 		return retry, err
@@ -53,8 +56,8 @@ func (u *Upstream) forward(ctx context.Context, r tool.Request) (json.RawMessage
 }
 
 // watch keeps account of the resources that are subscribed to, so that a server that was restarted is told again. It
-// reports whether the server has to be asked: not at the end of a subscription that others share, or for which the server
-// would have to be started.
+// reports whether the server has to be asked: not at the end of a subscription that others share, or for which the
+// server would have to be started.
 func (u *Upstream) watch(method, uri string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -86,14 +89,18 @@ func requestOf(r tool.Request) (x *exchange, uri string, err error) {
 		err = json.Unmarshal(r.Params, into)
 	}
 	if err != nil {
-		return nil, "", &tool.Error{Code: tool.Invalid, Op: "forward", Msg: "the parameters of " + r.Method + " cannot be read", Err: err}
+		return nil, "", &tool.Error{Code: tool.Invalid, Op: "forward", Msg: "the parameters of " + r.Method +
+			" cannot be read", Err: err}
 	}
 	x.meta = common.Meta
 	switch r.Method {
 	case "resources/read":
 		x.what = fmt.Sprintf("the reading of %q", clip(read.URI, 200))
 		x.send = func(ctx context.Context, cs *mcp.ClientSession, meta mcp.Meta, in inputs) (any, error) {
-			return cs.ReadResource(ctx, &mcp.ReadResourceParams{Meta: meta, URI: read.URI, InputResponses: in.Responses, RequestState: in.State})
+			return cs.ReadResource(ctx, &mcp.ReadResourceParams{
+				Meta: meta, URI: read.URI, InputResponses: in.Responses,
+				RequestState: in.State,
+			})
 		}
 	case "resources/subscribe":
 		x.what = fmt.Sprintf("the subscription to %q", clip(common.URI, 200))
@@ -108,15 +115,24 @@ func requestOf(r tool.Request) (x *exchange, uri string, err error) {
 	case "prompts/get":
 		x.what = fmt.Sprintf("the request for the prompt %q", clip(prompt.Name, 100))
 		x.send = func(ctx context.Context, cs *mcp.ClientSession, meta mcp.Meta, in inputs) (any, error) {
-			return cs.GetPrompt(ctx, &mcp.GetPromptParams{Meta: meta, Name: prompt.Name, Arguments: prompt.Arguments, InputResponses: in.Responses, RequestState: in.State})
+			return cs.GetPrompt(ctx, &mcp.GetPromptParams{
+				Meta: meta, Name: prompt.Name, Arguments: prompt.Arguments,
+				InputResponses: in.Responses, RequestState: in.State,
+			})
 		}
 	case "completion/complete":
 		x.what = "the completion of an argument"
 		x.send = func(ctx context.Context, cs *mcp.ClientSession, meta mcp.Meta, _ inputs) (any, error) {
-			return cs.Complete(ctx, &mcp.CompleteParams{Meta: meta, Argument: complete.Argument, Context: complete.Context, Ref: complete.Ref})
+			return cs.Complete(ctx, &mcp.CompleteParams{
+				Meta: meta, Argument: complete.Argument,
+				Context: complete.Context, Ref: complete.Ref,
+			})
 		}
 	default:
-		return nil, "", &tool.Error{Code: tool.Invalid, Op: "forward", Msg: fmt.Sprintf("%q is no request that is passed on", clip(r.Method, 60))}
+		return nil, "", &tool.Error{
+			Code: tool.Invalid, Op: "forward",
+			Msg: fmt.Sprintf("%q is no request that is passed on", clip(r.Method, 60)),
+		}
 	}
 	return x, common.URI, nil
 }

@@ -26,7 +26,8 @@ type Options struct {
 	Name, Version string
 
 	StartTimeout time.Duration // of starting a server and shaking hands; zero means 60 s, which lets npx download one
-	CallTimeout  time.Duration // of a call or a page of a listing, unless the server's configuration has its own; zero means 2 min
+	// of a call or a page of a listing, unless the server's configuration has its own; zero means 2 min
+	CallTimeout  time.Duration
 	StopGrace    time.Duration // between closing a process's input, terminating and killing it; zero means 2 s
 	CloseGrace   time.Duration // the same when the Gateway is closed; zero means StopGrace
 	QueueTime    time.Duration // for which a call waits for its turn on a server; zero means 30 s
@@ -40,22 +41,23 @@ type Options struct {
 
 	Idle time.Duration // without use after which a server is stopped; zero means 10 min, less means never
 
-	// Dir is the folder in which it is kept, from run to run, what servers offer beside their tools. Empty means nowhere.
+	// Dir is the folder in which it is kept, from run to run, what servers offer beside their tools. Empty means
+	// nowhere.
 	Dir string
 	// Known tells how many tools of a server are stored, for the status of one that was not asked yet. Nil means none.
 	Known func(server string) int
 
-	// AllowPrivate are addresses (10.1.2.3), networks (10.0.0.0/8) and names in private networks to which servers may send us by redirects and by
-	// what they say of their authorization servers; "*" is all. What is not one of these is logged, and allows nothing. Where a configuration
-	// points needs no leave.
+	// AllowPrivate are addresses (10.1.2.3), networks (10.0.0.0/8) and names in private networks to which servers may
+	// send us by redirects and by what they say of their authorization servers; "*" is all. What is not one of these is
+	// logged, and allows nothing. Where a configuration points needs no leave.
 	AllowPrivate []string
 
 	// LookupEnv finds the variables of configurations and the environment that child processes inherit. Nil means
 	// os.LookupEnv.
 	LookupEnv func(name string) (string, bool)
 	// OnListChanged is called with a server's name after it announced a change of its tools, and after it was started
-	// anew. Announcements that come together are one call. Calls for one server never overlap, those for several may. It
-	// may call the gateway, but not Close, which waits for it.
+	// anew. Announcements that come together are one call. Calls for one server never overlap, those for several may.
+	// It may call the gateway, but not Close, which waits for it.
 	OnListChanged func(server string)
 	// OnFeatures is called with a server's name after something changed that it offers beside its tools, and
 	// OnResourceUpdated after a resource did that a client has subscribed to. They must not block.
@@ -109,10 +111,11 @@ func New(o Options) *Gateway {
 	return &Gateway{opts: o.withDefaults(), upstreams: map[string]*Upstream{}}
 }
 
-// Set makes servers the ones that are served. Those that are configured as before are left alone, whatever state they are
-// in. Those that are new are started when they are first needed. Those that are gone, disabled or changed are stopped,
-// and their running calls fail as Unavailable; Set returns when they have ended. Of two servers with one name the later
-// counts. A server whose configuration cannot work is kept, and says so in each call and in its status once called.
+// Set makes servers the ones that are served. Those that are configured as before are left alone, whatever state they
+// are in. Those that are new are started when they are first needed. Those that are gone, disabled or changed are
+// stopped, and their running calls fail as Unavailable; Set returns when they have ended. Of two servers with one name
+// the later counts. A server whose configuration cannot work is kept, and says so in each call and in its status once
+// called.
 func (g *Gateway) Set(servers []tool.Server) {
 	g.setting.Lock()
 	defer g.setting.Unlock()
@@ -173,9 +176,9 @@ func (g *Gateway) Upstream(name string) (*Upstream, bool) {
 // Call runs a tool on its server, which it starts if need be. When ctx ends, the server is told to cancel, and Call
 // returns a Timeout error that wraps ctx.Err().
 //
-// Arguments and _meta go upstream as they are, but for white space between tokens, the client's progress token, which is
-// replaced, and the members of _meta that describe the client's own connection. The result holds the server's bytes, but
-// for _meta["io.modelcontextprotocol/serverInfo"].
+// Arguments and _meta go upstream as they are, but for white space between tokens, the client's progress token, which
+// is replaced, and the members of _meta that describe the client's own connection. The result holds the server's bytes,
+// but for _meta["io.modelcontextprotocol/serverInfo"].
 //
 // Progress has been called for the last time when Call returns, so it must not block for long. Should it be slower than
 // the server by more than 256 notifications, the newest replaces the one before.
@@ -224,8 +227,8 @@ func (g *Gateway) Status() []tool.Status {
 	return out
 }
 
-// Close stops all servers, ends their processes, and returns when nothing of them runs any more. Calls under way fail as
-// Unavailable. It always returns nil, and may be called again.
+// Close stops all servers, ends their processes, and returns when nothing of them runs any more. Calls under way fail
+// as Unavailable. It always returns nil, and may be called again.
 func (g *Gateway) Close() error {
 	g.setting.Lock()
 	defer g.setting.Unlock()

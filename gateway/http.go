@@ -17,9 +17,10 @@ import (
 	"tooldex/tool"
 )
 
-// httpTap is the http.RoundTripper of one session. It adds the configured headers, tells the tap of every request and of
-// every message in a response, and bounds the size of responses. It has to sit here and not around the SDK's connection:
-// the SDK tells its own HTTP connection about the session by an unexported method, which a wrapper would hide.
+// httpTap is the http.RoundTripper of one session. It adds the configured headers, tells the tap of every request and
+// of every message in a response, and bounds the size of responses. It has to sit here and not around the SDK's
+// connection: the SDK tells its own HTTP connection about the session by an unexported method, which a wrapper would
+// hide.
 type httpTap struct {
 	base    http.RoundTripper
 	alive   context.Context // ends when the server is alive up, and all requests with it
@@ -100,8 +101,8 @@ func (h *httpTap) authorized(req *http.Request) (*http.Response, error) {
 	return h.send(again)
 }
 
-// send makes the request end with the session. The SDK gives its farewells contexts of their own, and would wait seconds
-// for a server that does not answer.
+// send makes the request end with the session. The SDK gives its farewells contexts of their own, and would wait
+// seconds for a server that does not answer.
 func (h *httpTap) send(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(req.Context())
 	unlink := context.AfterFunc(h.alive, cancel)
@@ -128,8 +129,8 @@ func (b *releasingBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// prepare adds the configured headers. They may hold credentials, so a redirect, or an endpoint event that names another
-// host, does not carry them away.
+// prepare adds the configured headers. They may hold credentials, so a redirect, or an endpoint event that names
+// another host, does not carry them away.
 func (h *httpTap) prepare(req *http.Request) *http.Request {
 	req = req.Clone(req.Context())
 	if !sameOrigin(req.URL, h.origin) {
@@ -173,8 +174,9 @@ func (h *httpTap) outgoing(req *http.Request, c *capture) error {
 // maxRefusal is how much is read of the body of a response that refuses a request.
 const maxRefusal = 64 << 10
 
-// refused notes why a request was not accepted. Servers disagree on how they say that they do not know a session: 404 is
-// the rule, some send it with a JSON-RPC error that makes the SDK keep the session, some send 400 and say so in words.
+// refused notes why a request was not accepted. Servers disagree on how they say that they do not know a session: 404
+// is the rule, some send it with a JSON-RPC error that makes the SDK keep the session, some send 400 and say so in
+// words.
 func (h *httpTap) refused(req *http.Request, resp *http.Response, c *capture) error {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
 	_ = resp.Body.Close()
@@ -182,7 +184,8 @@ func (h *httpTap) refused(req *http.Request, resp *http.Response, c *capture) er
 		return fmt.Errorf("read response: %w", err)
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(body))
-	known := req.Header.Get(sessionHeader) != "" || strings.Contains(strings.ToLower(req.URL.RawQuery), "session") // the latter over SSE
+	// the latter over SSE
+	known := req.Header.Get(sessionHeader) != "" || strings.Contains(strings.ToLower(req.URL.RawQuery), "session")
 	gone := resp.StatusCode == http.StatusNotFound ||
 		resp.StatusCode == http.StatusBadRequest && bytes.Contains(bytes.ToLower(body), []byte("session"))
 	h.tap.mark(c, func(c *capture) {

@@ -29,7 +29,9 @@ var httpKinds = []struct {
 	handler   func() http.Handler
 }{
 	{"streamable", tool.HTTP, func() http.Handler { return streamable(&mcp.StreamableHTTPOptions{}) }},
-	{"streamable, JSON", tool.HTTP, func() http.Handler { return streamable(&mcp.StreamableHTTPOptions{JSONResponse: true}) }},
+	{"streamable, JSON", tool.HTTP, func() http.Handler {
+		return streamable(&mcp.StreamableHTTPOptions{JSONResponse: true})
+	}},
 	{"stateless", tool.HTTP, func() http.Handler {
 		return streamable(&mcp.StreamableHTTPOptions{Stateless: true, PropagateRequestCancellation: true})
 	}},
@@ -62,7 +64,10 @@ func TestOverHTTP(t *testing.T) {
 	for _, kind := range httpKinds {
 		t.Run(kind.name, func(t *testing.T) {
 			srv := listen(t, kind.handler())
-			g := startGateway(t, Options{MaxResult: 1 << 20}, tool.Server{Name: "h", URL: srv.URL, Transport: kind.transport})
+			g := startGateway(t, Options{MaxResult: 1 << 20}, tool.Server{
+				Name: "h", URL: srv.URL,
+				Transport: kind.transport,
+			})
 			names := listNames(t, g, "h")
 			if len(names) != 11 {
 				t.Fatalf("names: %v", names)
@@ -78,7 +83,8 @@ func TestOverHTTP(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !strings.Contains(string(res.Raw), `{"z":9007199254740993,"a":1.0,"m":-0,"e":1e2,`) || strings.Contains(string(res.Raw), "serverInfo") {
+			if !strings.Contains(string(res.Raw), `{"z":9007199254740993,"a":1.0,"m":-0,"e":1e2,`) ||
+				strings.Contains(string(res.Raw), "serverInfo") {
 				t.Errorf("result is %s", res.Raw)
 			}
 			if got := call(t, g, "h/echo", `{"n":9007199254740993, "x":"<&>"}`); got != `{"n":9007199254740993,"x":"<&>"}` {
@@ -121,7 +127,10 @@ func TestProgressAndCancelOverHTTP(t *testing.T) {
 			srv := listen(t, kind.handler())
 			g := startGateway(t, Options{}, tool.Server{Name: "h", URL: srv.URL, Transport: kind.transport})
 			var got []float64
-			_, err := g.Call(t.Context(), tool.Call{ID: "h/count", Arguments: json.RawMessage(`{"n":50}`), Progress: func(p tool.Progress) { got = append(got, p.Progress) }})
+			_, err := g.Call(t.Context(), tool.Call{
+				ID: "h/count", Arguments: json.RawMessage(`{"n":50}`),
+				Progress: func(p tool.Progress) { got = append(got, p.Progress) },
+			})
 			if err != nil || len(got) != 50 || !slices.IsSorted(got) {
 				t.Errorf("progress %v, error %v", got, err)
 			}
@@ -129,7 +138,8 @@ func TestProgressAndCancelOverHTTP(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			_, err = g.Call(ctx, tool.Call{
-				ID: "h/wait", Arguments: json.RawMessage(fmt.Sprintf(`{"file":%q}`, file)), Progress: func(tool.Progress) { cancel() },
+				ID: "h/wait", Arguments: json.RawMessage(fmt.Sprintf(`{"file":%q}`, file)),
+				Progress: func(tool.Progress) { cancel() },
 			})
 			if !errors.Is(err, context.Canceled) {
 				t.Errorf("error is %v", err)
@@ -148,7 +158,8 @@ func TestListChangedOverHTTP(t *testing.T) {
 			changes := make(chan []string, 10)
 			var g *Gateway
 			srv := listen(t, kind.handler())
-			g = startGateway(t, Options{OnListChanged: func(s string) { changes <- listNames(t, g, s) }}, tool.Server{Name: "h", URL: srv.URL, Transport: kind.transport})
+			g = startGateway(t, Options{OnListChanged: func(s string) { changes <- listNames(t, g, s) }},
+				tool.Server{Name: "h", URL: srv.URL, Transport: kind.transport})
 			listNames(t, g, "h")
 			call(t, g, "h/grow", "")
 			if got := <-changes; !slices.Contains(got, "grown") {
@@ -197,10 +208,16 @@ func TestForgottenSession(t *testing.T) {
 		code   tool.Code
 	}{
 		{"plain 404", 404, "session not found", 1, 0},
-		{"404 with an error of no request", 404, `{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Session not found"}}`, 1, 0},
+		{
+			"404 with an error of no request", 404,
+			`{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Session not found"}}`, 1, 0,
+		},
 		{"404 with an error of a request", 404, `{"jsonrpc":"2.0","id":"server-error","error":{"code":-32600,"message":"Session not found"}}`, 1, 0},
 		{"400 in words", 400, `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Bad Request: No valid session ID provided"}}`, 1, 0},
-		{"another 400", 400, `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Bad Request"}}`, 0, tool.Unavailable},
+		{
+			"another 400", 400, `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Bad Request"}}`, 0,
+			tool.Unavailable,
+		},
 		{"forbidden", 403, "no", 0, tool.Denied},
 		{"overloaded", 503, "later", 0, tool.Unavailable},
 	}
@@ -303,7 +320,8 @@ func TestHeadersAndSecrets(t *testing.T) {
 			http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect)
 			return
 		}
-		if r.Header.Get("Authorization") != "Bearer very-secret" || r.Header.Get("X-Tenant") != "acme" || r.URL.Query().Get("key") != "other-secret" {
+		if r.Header.Get("Authorization") != "Bearer very-secret" || r.Header.Get("X-Tenant") != "acme" ||
+			r.URL.Query().Get("key") != "other-secret" {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
@@ -311,8 +329,14 @@ func TestHeadersAndSecrets(t *testing.T) {
 	}))
 	env := map[string]string{"TOKEN": "very-secret", "KEY": "other-secret"}
 	log := &logBuffer{}
-	o := Options{Logger: log.logger(), LookupEnv: func(n string) (string, bool) { v, ok := env[n]; return v, ok }, AllowPrivate: []string{"127.0.0.1"}}
-	cfg := tool.Server{Name: "h", URL: srv.URL + "/?key=${KEY}", Headers: map[string]string{"Authorization": "Bearer ${TOKEN}", "X-Tenant": "acme"}}
+	o := Options{
+		Logger: log.logger(), LookupEnv: func(n string) (string, bool) { v, ok := env[n]; return v, ok },
+		AllowPrivate: []string{"127.0.0.1"},
+	}
+	cfg := tool.Server{
+		Name: "h", URL: srv.URL + "/?key=${KEY}",
+		Headers: map[string]string{"Authorization": "Bearer ${TOKEN}", "X-Tenant": "acme"},
+	}
 	g := startGateway(t, o, cfg)
 	call(t, g, "h/echo", "{}")
 	redirect.Store(true)
@@ -412,7 +436,8 @@ func TestHungHTTPServer(t *testing.T) {
 	defer close(release)
 	for _, transport := range []tool.Transport{tool.HTTP, tool.SSE} {
 		t.Run(string(transport), func(t *testing.T) {
-			g := startGateway(t, Options{StartTimeout: 200 * time.Millisecond}, tool.Server{Name: "h", URL: srv.URL, Transport: transport})
+			g := startGateway(t, Options{StartTimeout: 200 * time.Millisecond},
+				tool.Server{Name: "h", URL: srv.URL, Transport: transport})
 			e := callError(t, g, t.Context(), "h/echo", tool.Timeout)
 			if !strings.Contains(e.Msg, `server "h" did not answer in time`) {
 				t.Errorf("error is %v", e)

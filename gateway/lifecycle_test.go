@@ -105,7 +105,10 @@ func TestLimitsOfOneServer(t *testing.T) {
 	for _, server := range []string{"narrow", "wide"} {
 		running := make(chan struct{})
 		calls.Go(func() {
-			_, _ = g.Call(ctx, tool.Call{ID: tool.MakeID(server, "wait"), Arguments: json.RawMessage(`{}`), Progress: func(tool.Progress) { close(running) }})
+			_, _ = g.Call(ctx, tool.Call{
+				ID: tool.MakeID(server, "wait"), Arguments: json.RawMessage(`{}`),
+				Progress: func(tool.Progress) { close(running) },
+			})
 		})
 		<-running
 	}
@@ -127,7 +130,8 @@ func TestStatusOfStoredTools(t *testing.T) {
 	if !strings.Contains(e.Msg, `server "four" does not run, its last start failed: server "four" could not be reached, or ended`) {
 		t.Errorf("error is %v", e)
 	}
-	if got := g.Status()[0]; got.State != tool.Failed || got.Tools != 4 || !strings.Contains(got.Error, "no licence found") {
+	if got := g.Status()[0]; got.State != tool.Failed || got.Tools != 4 || !strings.Contains(got.Error,
+		"no licence found") {
 		t.Errorf("status %+v", got)
 	}
 }

@@ -22,7 +22,8 @@ func newSlots(server string, running, queue int, wait time.Duration) *slots {
 	return &slots{turns.New(running, queue, wait), server, running, queue, wait}
 }
 
-// acquire waits for a slot. It returns Unavailable at once if too many wait already, or after a while if none becomes free.
+// acquire waits for a slot. It returns Unavailable at once if too many wait already, or after a while if none becomes
+// free.
 func (s *slots) acquire(ctx context.Context) (release func(), err error) {
 	release, err = s.Enter(ctx)
 	switch {
@@ -38,6 +39,7 @@ func (s *slots) acquire(ctx context.Context) (release func(), err error) {
 
 func (s *slots) busy(why string) error {
 	return &tool.Error{
-		Code: tool.Unavailable, Op: "call", Msg: fmt.Sprintf("server %q is busy: %s", s.server, why), Hint: "try again when some of them are done",
+		Code: tool.Unavailable, Op: "call", Msg: fmt.Sprintf("server %q is busy: %s", s.server, why),
+		Hint: "try again when some of them are done",
 	}
 }

@@ -28,7 +28,8 @@ func TestListingsAreBounded(t *testing.T) {
 			g := startGateway(t, Options{}, self(t, "bad", mode))
 			u, _ := g.Upstream("bad")
 			tools, err := u.Tools(t.Context())
-			if want == "" && (err != nil || len(tools) == 0) || want != "" && (tool.CodeOf(err) != tool.Invalid || !strings.Contains(err.Error(), want)) {
+			if want == "" && (err != nil || len(tools) == 0) || want != "" &&
+				(tool.CodeOf(err) != tool.Invalid || !strings.Contains(err.Error(), want)) {
 				t.Errorf("%d tools, %v, want an error with %q", len(tools), err, want)
 			}
 		})
@@ -77,7 +78,8 @@ func TestAnswerThatUnpacks(t *testing.T) {
 			inner := handWritten(map[string]string{"fine": `"content":[]`}, false)
 			srv := listen(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				body, _ := io.ReadAll(r.Body)
-				if !bytes.Contains(body, []byte(`"bomb"`)) || !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+				if !bytes.Contains(body, []byte(`"bomb"`)) || !strings.Contains(r.Header.Get("Accept-Encoding"),
+					"gzip") {
 					r.Body = io.NopCloser(bytes.NewReader(body))
 					inner.ServeHTTP(w, r)
 					return
@@ -93,7 +95,8 @@ func TestAnswerThatUnpacks(t *testing.T) {
 					_, err = w.Write(piece) // a kilobyte, of which each is a mebibyte
 				}
 			}))
-			g := startGateway(t, Options{MaxResult: 1 << 20, skip: 8 << 20}, tool.Server{Name: "h", URL: srv.URL, Timeout: time.Minute})
+			g := startGateway(t, Options{MaxResult: 1 << 20, skip: 8 << 20},
+				tool.Server{Name: "h", URL: srv.URL, Timeout: time.Minute})
 			if _, err := g.Call(t.Context(), tool.Call{ID: "h/bomb"}); err == nil || tool.CodeOf(err) == tool.Timeout {
 				t.Errorf("the call gives %v", err)
 			}
@@ -115,7 +118,8 @@ func gzipped(b []byte) []byte {
 // TestAnswerOfManyValues has a server send an answer that is not too long, and would be large once decoded.
 func TestAnswerOfManyValues(t *testing.T) {
 	g := startGateway(t, Options{}, self(t, "bad", "bad:many"))
-	if e := callError(t, g, t.Context(), "bad/x", tool.Invalid); !strings.Contains(e.Msg, "the JSON holds more than 2000000 values") {
+	if e := callError(t, g, t.Context(), "bad/x", tool.Invalid); !strings.Contains(e.Msg,
+		"the JSON holds more than 2000000 values") {
 		t.Errorf("error is %v", e)
 	}
 }
@@ -130,7 +134,8 @@ func TestTurnsOfAServer(t *testing.T) {
 		}
 		begin := time.Now()
 		_, err = s.acquire(t.Context())
-		if tool.CodeOf(err) != tool.Unavailable || time.Since(begin) != 30*time.Second || !strings.Contains(err.Error(), "none of its 1 calls ended within 30s") {
+		if tool.CodeOf(err) != tool.Unavailable || time.Since(begin) != 30*time.Second ||
+			!strings.Contains(err.Error(), "none of its 1 calls ended within 30s") {
 			t.Errorf("after %v: %v", time.Since(begin), err)
 		}
 		time.AfterFunc(20*time.Second, release)
@@ -145,13 +150,15 @@ func TestTurnsOfAServer(t *testing.T) {
 	})
 }
 
-// TestLeavingClientsStopNothing has clients leave before their calls are sent: the server goes on, with what others do on it.
+// TestLeavingClientsStopNothing has clients leave before their calls are sent: the server goes on, with what others do
+// on it.
 func TestLeavingClientsStopNothing(t *testing.T) {
 	for _, kind := range []string{"stdio", "http"} {
 		t.Run(kind, func(t *testing.T) {
 			server, tell := self(t, "s", "sdk"), "s/pid"
 			if kind == "http" {
-				server, tell = tool.Server{Name: "s", URL: listen(t, streamable(&mcp.StreamableHTTPOptions{})).URL}, "s/echo"
+				server, tell = tool.Server{Name: "s", URL: listen(t, streamable(&mcp.StreamableHTTPOptions{})).URL},
+					"s/echo"
 			}
 			g := startGateway(t, Options{}, server)
 			u, _ := g.Upstream("s")
@@ -162,7 +169,10 @@ func TestLeavingClientsStopNothing(t *testing.T) {
 			gone, leave := context.WithCancel(t.Context())
 			leave()
 			for range 50 {
-				if _, err := g.Call(gone, tool.Call{ID: "s/echo", Arguments: json.RawMessage("{}")}); tool.CodeOf(err) != tool.Timeout {
+				if _, err := g.Call(gone, tool.Call{
+					ID:        "s/echo",
+					Arguments: json.RawMessage("{}"),
+				}); tool.CodeOf(err) != tool.Timeout {
 					t.Fatalf("a call of a client that has left gives %v", err)
 				}
 			}

@@ -28,15 +28,15 @@ type oversize struct {
 	ids  idScanner // has read all of it
 }
 
-// maxSkipped bounds how much is read of a message that is too long, to tell whom it was for and to go on after it. What is longer
-// has no end: a pipe that somebody filled by mistake, or a small answer that unpacks to a very large one.
+// maxSkipped bounds how much is read of a message that is too long, to tell whom it was for and to go on after it. What
+// is longer has no end: a pipe that somebody filled by mistake, or a small answer that unpacks to a very large one.
 const maxSkipped = 256 << 20
 
 var errEndless = errors.New("a message has no end")
 
 // next returns the next line without its line break. The last line needs none; io.EOF comes after it. If the line was
-// longer than the limit, it returns an oversize in its place, and errEndless if there was no end to it. The line's memory belongs
-// to the caller.
+// longer than the limit, it returns an oversize in its place, and errEndless if there was no end to it. The line's
+// memory belongs to the caller.
 func (l *lineReader) next() ([]byte, *oversize, error) {
 	var line []byte
 	var over *oversize

@@ -14,8 +14,8 @@ import (
 	"tooldex/tool"
 )
 
-// maxPages and maxListing, in bytes, bound a listing whose cursors never end, and maxTools what one server may offer: each tool is
-// kept, and searched, by every process.
+// maxPages and maxListing, in bytes, bound a listing whose cursors never end, and maxTools what one server may offer:
+// each tool is kept, and searched, by every process.
 const (
 	maxPages   = 1000
 	maxListing = 64 << 20
@@ -30,7 +30,9 @@ type listed struct {
 }
 
 // list fetches all tools.
-func (s *session) list(ctx context.Context, timeout time.Duration, logger *slog.Logger) (tools []*tool.Tool, retry bool, err error) {
+func (s *session) list(ctx context.Context, timeout time.Duration, logger *slog.Logger) (tools []*tool.Tool, retry bool,
+	err error,
+) {
 	names := map[string]bool{}
 	twice := 0
 	kind := listed{"tools/list", "tools", func(ctx context.Context, cs *mcp.ClientSession, cursor string) (any, error) {
@@ -53,7 +55,8 @@ func (s *session) list(ctx context.Context, timeout time.Duration, logger *slog.
 	}
 	if len(tools) > maxTools {
 		return nil, false, &tool.Error{
-			Code: tool.Invalid, Op: "list", Msg: fmt.Sprintf("server %q offers %d tools, more than the %d allowed", s.server, len(tools), maxTools),
+			Code: tool.Invalid, Op: "list", Msg: fmt.Sprintf("server %q offers %d tools, more than the %d allowed",
+				s.server, len(tools), maxTools),
 			Hint: "have it offer fewer, or import those that are wanted from a file",
 		}
 	}
@@ -61,7 +64,9 @@ func (s *session) list(ctx context.Context, timeout time.Duration, logger *slog.
 }
 
 // pagesOf fetches all pages of a listing. A cursor that comes a second time ends it: the pages go round.
-func (s *session) pagesOf(ctx context.Context, kind listed, timeout time.Duration, take func([]json.RawMessage)) (retry bool, err error) {
+func (s *session) pagesOf(ctx context.Context, kind listed, timeout time.Duration,
+	take func([]json.RawMessage),
+) (retry bool, err error) {
 	cursors := map[string]bool{"": true}
 	total := 0
 	for cursor := ""; ; {
@@ -71,19 +76,25 @@ func (s *session) pagesOf(ctx context.Context, kind listed, timeout time.Duratio
 		}
 		items, next, err := decodePage(raw, kind.member)
 		if err != nil {
-			return false, &tool.Error{Code: tool.Unavailable, Op: "list", Msg: fmt.Sprintf("server %q answered %s with something else", s.server, kind.method), Err: err}
+			return false, &tool.Error{
+				Code: tool.Unavailable, Op: "list",
+				Msg: fmt.Sprintf("server %q answered %s with something else", s.server, kind.method), Err: err,
+			}
 		}
 		take(items)
 		if next == "" {
 			return false, nil
 		}
 		if cursors[next] {
-			s.tap.logger.Warn("upstream repeats a cursor; the listing ends there", "method", kind.method, "pages", len(cursors))
+			s.tap.logger.Warn("upstream repeats a cursor; the listing ends there", "method", kind.method, "pages",
+				len(cursors))
 			return false, nil
 		}
 		if total += len(raw); len(cursors) >= maxPages || total > maxListing {
 			return false, &tool.Error{
-				Code: tool.Unavailable, Op: "list", Msg: fmt.Sprintf("server %q answers %s with more than %d pages or %d MiB", s.server, kind.method, maxPages, maxListing>>20),
+				Code: tool.Unavailable, Op: "list",
+				Msg: fmt.Sprintf("server %q answers %s with more than %d pages or %d MiB", s.server, kind.method,
+					maxPages, maxListing>>20),
 				Hint: "this is a fault of the server: its cursors do not end",
 			}
 		}
@@ -92,7 +103,9 @@ func (s *session) pagesOf(ctx context.Context, kind listed, timeout time.Duratio
 }
 
 // page returns the bytes of one page of a listing.
-func (s *session) page(ctx context.Context, kind listed, cursor string, timeout time.Duration) (raw []byte, retry bool, err error) {
+func (s *session) page(ctx context.Context, kind listed, cursor string, timeout time.Duration) (raw []byte, retry bool,
+	err error,
+) {
 	runCtx, stop := s.limit(ctx, &clock{}, timeout)
 	defer stop()
 	sendCtx, sent := withCapture(runCtx)
@@ -136,8 +149,8 @@ func (s *session) keptPage(key string) []byte {
 	return s.pages[key]
 }
 
-// refused reports whether the server cannot have begun to work on a request that failed with err, so that it may be sent
-// again on a new session.
+// refused reports whether the server cannot have begun to work on a request that failed with err, so that it may be
+// sent again on a new session.
 func (c capture) refused(err error) bool {
 	return c.gone || !c.sent && c.status == 0 && !isRPC(err)
 }
@@ -174,8 +187,8 @@ func decodePage(raw []byte, member string) (items []json.RawMessage, next string
 	return items, next, nil
 }
 
-// decodeTools reads tools. Those whose name cannot be read are left out; other members of the wrong type are left out of
-// their tool. Neither keeps the other tools from being served.
+// decodeTools reads tools. Those whose name cannot be read are left out; other members of the wrong type are left out
+// of their tool. Neither keeps the other tools from being served.
 func decodeTools(server string, items []json.RawMessage, logger *slog.Logger) []*tool.Tool {
 	var tools []*tool.Tool
 	for i, item := range items {

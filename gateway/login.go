@@ -31,14 +31,15 @@ type LoginOptions struct {
 }
 
 // Login has a person let this program use a server that asks for authorization, by OAuth 2.1 with PKCE, and stores the
-// tokens below Options.Dir in a file of mode 0600. From then on they are sent with each request to that server, unless its
-// configuration has an Authorization header, and renewed when they expire. It waits until the person has agreed or ctx
-// ends. Errors are *tool.Error: NotFound for an unknown server; Invalid for one that is not reached over HTTP or does not ask
-// for a login; Denied if it was refused; Timeout; Unavailable if the servers do not play along.
+// tokens below Options.Dir in a file of mode 0600. From then on they are sent with each request to that server, unless
+// its configuration has an Authorization header, and renewed when they expire. It waits until the person has agreed or
+// ctx ends. Errors are *tool.Error: NotFound for an unknown server; Invalid for one that is not reached over HTTP or
+// does not ask for a login; Denied if it was refused; Timeout; Unavailable if the servers do not play along.
 func (g *Gateway) Login(ctx context.Context, server string, o LoginOptions) error {
 	u, ok := g.Upstream(server)
 	if !ok {
-		return &tool.Error{Code: tool.NotFound, Op: "login", Msg: fmt.Sprintf("there is no server %q", clip(server, 80)), Hint: "tooldex servers list shows them"}
+		return &tool.Error{Code: tool.NotFound, Op: "login", Msg: fmt.Sprintf("there is no server %q",
+			clip(server, 80)), Hint: "tooldex servers list shows them"}
 	}
 	invalid := func(msg string) error {
 		return &tool.Error{Code: tool.Invalid, Op: "login", Msg: fmt.Sprintf("server %q %s", server, msg)}
@@ -61,7 +62,10 @@ func (g *Gateway) Login(ctx context.Context, server string, o LoginOptions) erro
 	client := loginClient(at, g.opts.outbound)
 	req, resp, err := probe(ctx, client, x)
 	if err != nil {
-		return &tool.Error{Code: tool.Unavailable, Op: "login", Msg: fmt.Sprintf("server %q cannot be reached", server), Err: x.scrub.error(err)}
+		return &tool.Error{
+			Code: tool.Unavailable, Op: "login", Msg: fmt.Sprintf("server %q cannot be reached", server),
+			Err: x.scrub.error(err),
+		}
 	}
 	if resp.StatusCode != http.StatusUnauthorized {
 		_ = resp.Body.Close()
@@ -70,7 +74,10 @@ func (g *Gateway) Login(ctx context.Context, server string, o LoginOptions) erro
 	callback, err := listenForCode()
 	if err != nil {
 		_ = resp.Body.Close()
-		return &tool.Error{Code: tool.Unavailable, Op: "login", Msg: "no local port can be opened for the answer", Err: err}
+		return &tool.Error{
+			Code: tool.Unavailable, Op: "login", Msg: "no local port can be opened for the answer",
+			Err: err,
+		}
 	}
 	defer callback.close()
 	handler, err := auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
@@ -79,14 +86,17 @@ func (g *Gateway) Login(ctx context.Context, server string, o LoginOptions) erro
 			ClientName: g.opts.Name, RedirectURIs: []string{callback.url}, TokenEndpointAuthMethod: "none",
 			GrantTypes: []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"},
 		}},
-		AuthorizationCodeFetcher: func(ctx context.Context, a *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
+		AuthorizationCodeFetcher: func(ctx context.Context, a *auth.AuthorizationArgs) (*auth.AuthorizationResult,
+			error,
+		) {
 			o.Visit(a.URL)
 			return callback.wait(ctx)
 		},
 		NewTokenSource: func(ctx context.Context, c *oauth2.Config, t *oauth2.Token) (oauth2.TokenSource, error) {
 			x.scrub.learn(t.AccessToken, t.RefreshToken, c.ClientSecret)
 			err := saveGrant(file, &grant{
-				URL: x.url, ClientID: c.ClientID, ClientSecret: c.ClientSecret, TokenURL: c.Endpoint.TokenURL, AuthStyle: c.Endpoint.AuthStyle, Token: t,
+				URL: x.url, ClientID: c.ClientID, ClientSecret: c.ClientSecret, TokenURL: c.Endpoint.TokenURL,
+				AuthStyle: c.Endpoint.AuthStyle, Token: t,
 			})
 			return oauth2.StaticTokenSource(t), err
 		},
@@ -108,7 +118,10 @@ func (g *Gateway) Logout(server string) (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, &tool.Error{Code: tool.Internal, Op: "logout", Msg: "the stored login cannot be removed", Err: err}
+		return false, &tool.Error{
+			Code: tool.Internal, Op: "logout", Msg: "the stored login cannot be removed",
+			Err: err,
+		}
 	}
 	return true, nil
 }
@@ -122,7 +135,10 @@ func Forget(dir, server string) error {
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
-		return &tool.Error{Code: tool.Internal, Op: "forget server", Msg: fmt.Sprintf("what is kept of server %q cannot be removed", server), Err: err}
+		return &tool.Error{
+			Code: tool.Internal, Op: "forget server",
+			Msg: fmt.Sprintf("what is kept of server %q cannot be removed", server), Err: err,
+		}
 	}
 	return nil
 }
@@ -133,13 +149,16 @@ func loginError(ctx context.Context, server string, scrub *scrubber, err error) 
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
-		return &tool.Error{Code: tool.Timeout, Op: "login", Msg: fmt.Sprintf("nobody agreed to the login to server %q", server), Err: ctx.Err()}
+		return &tool.Error{Code: tool.Timeout, Op: "login", Msg: fmt.Sprintf("nobody agreed to the login to server %q",
+			server), Err: ctx.Err()}
 	case errors.As(err, &refused):
-		return &tool.Error{Code: tool.Denied, Op: "login", Msg: fmt.Sprintf("the login to server %q was refused: %s", server, clip(string(refused), 200))}
+		return &tool.Error{Code: tool.Denied, Op: "login", Msg: fmt.Sprintf("the login to server %q was refused: %s",
+			server, clip(string(refused), 200))}
 	}
 	return &tool.Error{
 		Code: tool.Unavailable, Op: "login", Msg: fmt.Sprintf("the login to server %q did not work", server),
-		Hint: "if its authorization server lets no program register itself, register one and give its ID", Err: scrub.error(err),
+		Hint: "if its authorization server lets no program register itself, register one and give its ID",
+		Err:  scrub.error(err),
 	}
 }
 
@@ -156,7 +175,8 @@ func registered(o LoginOptions) *oauthex.ClientCredentials {
 
 // probe sends what a client would send first, to be told where to log in.
 func probe(ctx context.Context, client *http.Client, x *expanded) (*http.Request, *http.Response, error) {
-	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"` + legacyVersion + `","capabilities":{},"clientInfo":{"name":"tooldex","version":"0"}}}`
+	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"` + legacyVersion +
+		`","capabilities":{},"clientInfo":{"name":"tooldex","version":"0"}}}`
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, x.url, strings.NewReader(hello))
 	if err != nil {
 		return nil, nil, err

@@ -2,8 +2,8 @@ package gateway
 
 import "sync"
 
-// maxMail is how many undelivered notifications a call may have. Beyond it the newest replaces the one before, so that a
-// slow client still sees them in order and the last one.
+// maxMail is how many undelivered notifications a call may have. Beyond it the newest replaces the one before, so that
+// a slow client still sees them in order and the last one.
 const maxMail = 256
 
 // mailbox delivers what a server says during a call to the call's client: in order, on one goroutine, and without the

@@ -84,7 +84,8 @@ func serve(mode string) {
 	}
 }
 
-// serveParent is a gateway that has started a server which does not heed the end of its input, and prints its process ID.
+// serveParent is a gateway that has started a server which does not heed the end of its input, and prints its process
+// ID.
 func serveParent() {
 	exe, err := os.Executable()
 	if err != nil {
@@ -153,12 +154,17 @@ func sdkServer(noisy bool) *mcp.Server {
 	add("wait", waitTool)
 	add("count", countTool)
 	add("grow", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		add("grown", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return text("grown"), nil })
+		add("grown", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return text("grown"),
+				nil
+		})
 		return text("ok"), nil
 	})
 	s.AddTool(&mcp.Tool{
-		Name: "exact", InputSchema: json.RawMessage(`{"type":"object","maximum":9007199254740993,"a":1.0}`), Meta: mcp.Meta{"k": json.RawMessage(exact)},
-		OutputSchema: json.RawMessage(`{"type":"object","const":` + exact + `}`), Icons: []mcp.Icon{{Source: "data:,x"}},
+		Name: "exact", InputSchema: json.RawMessage(`{"type":"object","maximum":9007199254740993,"a":1.0}`),
+		Meta:         mcp.Meta{"k": json.RawMessage(exact)},
+		OutputSchema: json.RawMessage(`{"type":"object","const":` + exact + `}`),
+		Icons:        []mcp.Icon{{Source: "data:,x"}},
 	}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return &mcp.CallToolResult{Content: []mcp.Content{}, StructuredContent: json.RawMessage(exact)}, nil
 	})
@@ -208,8 +214,8 @@ func progress(ctx context.Context, req *mcp.CallToolRequest, n float64, message 
 	})
 }
 
-// A script answers requests with lines written by hand, as no SDK would. Each function returns the lines to print for one
-// request; {id} stands for its ID.
+// A script answers requests with lines written by hand, as no SDK would. Each function returns the lines to print for
+// one request; {id} stands for its ID.
 type script func(method string, params json.RawMessage, arg string) []string
 
 const scriptHello = `{"jsonrpc":"2.0","id":{id},"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"script","version":"1"}}}`
@@ -266,7 +272,8 @@ var scripted = map[string]script{
 		if method == "tools/list" {
 			return scriptResult(spaced)
 		}
-		return scriptResult(`{ "content" : [ ] , "structuredContent":` + exact + ` , "unknown":[ 1.50 ], "sent":` + string(params) + ` }`)
+		return scriptResult(`{ "content" : [ ] , "structuredContent":` + exact + ` , "unknown":[ 1.50 ], "sent":` +
+			string(params) + ` }`)
 	}),
 	// An older server that ends on a first message it does not know.
 	"exit-on-unknown": func(method string, _ json.RawMessage, arg string) []string {
@@ -313,7 +320,8 @@ var scripted = map[string]script{
 		case "huge":
 			return scriptResult(`{"content":[{"type":"text","text":"` + strings.Repeat("x", 3<<20) + `"}]}`)
 		case "huge-id-last":
-			return []string{`{"result":{"id":99,"content":"` + strings.Repeat("x", 3<<20) + `"},"jsonrpc":"2.0","id":{id}}`}
+			return []string{`{"result":{"id":99,"content":"` + strings.Repeat("x", 3<<20) +
+				`"},"jsonrpc":"2.0","id":{id}}`}
 		case "nan":
 			return scriptResult(`{"content":[],"structuredContent":{"mean":NaN}}`)
 		case "deep":

@@ -42,7 +42,10 @@ func npmReachable(t *testing.T) {
 const serverVersion = "@2026.8.31"
 
 func npx(name string, args ...string) tool.Server {
-	s := tool.Server{Name: name, Command: "npx", Args: append([]string{"-y", "@modelcontextprotocol/server-" + name + serverVersion}, args...), Env: map[string]string{}}
+	s := tool.Server{Name: name, Command: "npx", Args: append([]string{
+		"-y",
+		"@modelcontextprotocol/server-" + name + serverVersion,
+	}, args...), Env: map[string]string{}}
 	for _, v := range []string{"HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "npm_config_registry"} {
 		if os.Getenv(v) != "" {
 			s.Env[v] = "${" + v + "}"
@@ -64,7 +67,10 @@ func TestRealServers(t *testing.T) {
 	memory.Env["MEMORY_FILE_PATH"] = filepath.Join(dir, "memory.json")
 	g := startGateway(t, Options{StartTimeout: 2 * time.Minute}, npx("everything"), npx("filesystem", dir), memory)
 
-	for server, want := range map[string]string{"everything": "echo", "filesystem": "list_directory", "memory": "read_graph"} {
+	for server, want := range map[string]string{
+		"everything": "echo", "filesystem": "list_directory",
+		"memory": "read_graph",
+	} {
 		if names := listNames(t, g, server); !slices.Contains(names, want) {
 			t.Errorf("%s lists %v, without %s", server, names, want)
 		}

@@ -8,8 +8,8 @@ import (
 	"tooldex/internal/outbound"
 )
 
-// guards keep a server from sending us to private addresses. They outlive its sessions, since they remember what its name stood for at
-// first.
+// guards keep a server from sending us to private addresses. They outlive its sessions, since they remember what its
+// name stood for at first.
 type guards struct {
 	o outbound.Options // but for Home
 

@@ -15,8 +15,8 @@ import (
 	"tooldex/tool"
 )
 
-// TestSentToPrivateAddresses has servers send us to another one on this machine, in each way there is. It is not asked; where it is allowed, which
-// is how it would be without the guard, it is: so it is the guard that holds.
+// TestSentToPrivateAddresses has servers send us to another one on this machine, in each way there is. It is not asked;
+// where it is allowed, which is how it would be without the guard, it is: so it is the guard that holds.
 func TestSentToPrivateAddresses(t *testing.T) {
 	for name, attack := range map[string]func(other string) (http.Handler, tool.Transport, func(*testing.T, *Gateway)){
 		"a redirect": func(other string) (http.Handler, tool.Transport, func(*testing.T, *Gateway)) {
@@ -28,7 +28,9 @@ func TestSentToPrivateAddresses(t *testing.T) {
 		"a redirect of GET": func(other string) (http.Handler, tool.Transport, func(*testing.T, *Gateway)) {
 			return http.RedirectHandler(other, http.StatusSeeOther), tool.SSE, startIt
 		},
-		"a stream that names another address": func(other string) (http.Handler, tool.Transport, func(*testing.T, *Gateway)) {
+		"a stream that names another address": func(other string) (http.Handler, tool.Transport,
+			func(*testing.T, *Gateway),
+		) {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Content-Type", "text/event-stream")
 				fmt.Fprintf(w, "event: endpoint\ndata: %s/steal\n\n", other)
@@ -49,7 +51,9 @@ func TestSentToPrivateAddresses(t *testing.T) {
 					fmt.Fprintf(w, `{"resource":"http://%s/mcp","authorization_servers":["%s"]}`, r.Host, other)
 					return
 				}
-				w.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer resource_metadata="http://%s/.well-known/oauth-protected-resource/mcp"`, r.Host))
+				w.Header().Set("WWW-Authenticate",
+					fmt.Sprintf(`Bearer resource_metadata="http://%s/.well-known/oauth-protected-resource/mcp"`,
+						r.Host))
 				w.WriteHeader(http.StatusUnauthorized)
 			}), tool.HTTP, logIn
 		},
@@ -68,7 +72,8 @@ func TestSentToPrivateAddresses(t *testing.T) {
 					t.Fatal(err)
 				}
 				o := Options{AllowPrivate: allow, Dir: t.TempDir()}
-				o.outbound.Private = func(_ netip.Addr, port string) bool { return port != home.Port() } // the server itself is as if it were public
+				// the server itself is as if it were public
+				o.outbound.Private = func(_ netip.Addr, port string) bool { return port != home.Port() }
 				g := New(o)
 				t.Cleanup(func() { _ = g.Close() })
 				g.Set([]tool.Server{{Name: "h", URL: srv.URL + "/mcp", Transport: kind}})
@@ -107,23 +112,27 @@ func TestPrivateAddressesAreTold(t *testing.T) {
 		}
 		inner.ServeHTTP(w, r)
 	}))
-	g := startGateway(t, Options{}, tool.Server{Name: "h", URL: srv.URL}) // at a private address, where the configuration points
+	// at a private address, where the configuration points
+	g := startGateway(t, Options{}, tool.Server{Name: "h", URL: srv.URL})
 	call(t, g, "h/echo", "{}")
 	lead.Store(true)
 	e := callError(t, g, t.Context(), "h/echo", tool.Denied)
-	if !strings.Contains(e.Msg, `server "h" leads elsewhere: 127.0.0.1 is the private address 127.0.0.1`) || !strings.Contains(e.Hint, "TOOLDEX_ALLOW_PRIVATE") {
+	if !strings.Contains(e.Msg, `server "h" leads elsewhere: 127.0.0.1 is the private address 127.0.0.1`) ||
+		!strings.Contains(e.Hint, "TOOLDEX_ALLOW_PRIVATE") {
 		t.Errorf("%v", e)
 	}
 }
 
-// TestNothingOfTheClientGoesUpstream calls a server with the context of a request that bears a token, and looks at all that the server is sent.
+// TestNothingOfTheClientGoesUpstream calls a server with the context of a request that bears a token, and looks at all
+// that the server is sent.
 func TestNothingOfTheClientGoesUpstream(t *testing.T) {
 	var seen atomic.Int32
 	inner := streamable(&mcp.StreamableHTTPOptions{})
 	srv := listen(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		seen.Add(1)
 		for name, values := range r.Header {
-			if all := strings.Join(values, " "); strings.Contains(all, "ana") || name == "Cookie" || name == "Authorization" {
+			if all := strings.Join(values, " "); strings.Contains(all, "ana") || name == "Cookie" ||
+				name == "Authorization" {
 				t.Errorf("the server has %s: %q", name, all)
 			}
 		}

@@ -100,8 +100,8 @@ func (p *process) readStderr(r *os.File, logger *slog.Logger, rec *record, scrub
 	}
 }
 
-// stop ends the process as the protocol asks: close its input, wait, ask it to terminate, wait, kill it. It returns when
-// the process is gone. Grace is asked before each wait: who waits may have less time by then.
+// stop ends the process as the protocol asks: close its input, wait, ask it to terminate, wait, kill it. It returns
+// when the process is gone. Grace is asked before each wait: who waits may have less time by then.
 func (p *process) stop(grace func() time.Duration) {
 	_ = p.stdin.Close()
 	for _, next := range []func(*os.Process){terminate, kill} {

@@ -16,8 +16,8 @@ type member struct {
 	valueStart int
 }
 
-// members lists the members of a JSON object, without looking into their values: obj must be valid JSON. It returns nil if obj is no
-// object.
+// members lists the members of a JSON object, without looking into their values: obj must be valid JSON. It returns nil
+// if obj is no object.
 func members(obj []byte) []member {
 	i := skipSpace(obj, 0)
 	if i >= len(obj) || obj[i] != '{' {
@@ -30,7 +30,8 @@ func members(obj []byte) []member {
 			return nil
 		}
 		m := member{key: string(obj[i+1 : end-1]), from: from}
-		if (bytes.IndexByte(obj[i:end], '\\') >= 0 || !utf8.Valid(obj[i:end])) && json.Unmarshal(obj[i:end], &m.key) != nil {
+		if (bytes.IndexByte(obj[i:end], '\\') >= 0 || !utf8.Valid(obj[i:end])) &&
+			json.Unmarshal(obj[i:end], &m.key) != nil {
 			return nil
 		}
 		m.valueStart = skipSpace(obj, skipSpace(obj, end)+1) // after the colon

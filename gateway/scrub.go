@@ -8,8 +8,8 @@ import (
 )
 
 // A scrubber takes secret values out of texts that are logged or shown: error messages that quote a URL, lines that a
-// server prints to stderr. Fill it with hide, then call ready; after that it is safe for concurrent use, and learns more by
-// learn. The zero scrubber changes nothing.
+// server prints to stderr. Fill it with hide, then call ready; after that it is safe for concurrent use, and learns
+// more by learn. The zero scrubber changes nothing.
 type scrubber struct {
 	mu       sync.Mutex
 	values   map[string]string

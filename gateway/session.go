@@ -79,9 +79,9 @@ type opened struct {
 }
 
 // open starts a server and shakes hands. It speaks the generation of the protocol that the client on whose behalf it is
-// started does, since the two differ in how a server asks its client something. It tries twice where the first try fails
-// for a reason that the generation may have caused: some servers exit on a first message that they do not know. ctx ends
-// the attempt, not the session.
+// started does, since the two differ in how a server asks its client something. It tries twice where the first try
+// fails for a reason that the generation may have caused: some servers exit on a first message that they do not know.
+// ctx ends the attempt, not the session.
 func (d *dialer) open(ctx context.Context, known opened) (*session, opened, error) {
 	x, err := expand(d.cfg, d.opts.LookupEnv)
 	if err != nil {
@@ -102,7 +102,8 @@ func (d *dialer) open(ctx context.Context, known opened) (*session, opened, erro
 			return s, known, nil
 		}
 	}
-	if err == nil || known.older || known.newer || ctx.Err() != nil || tool.CodeOf(err) != tool.Unavailable || !errors.Is(err, errHandshake) {
+	if err == nil || known.older || known.newer || ctx.Err() != nil || tool.CodeOf(err) != tool.Unavailable ||
+		!errors.Is(err, errHandshake) {
 		return s, known, err
 	}
 	d.logger.Debug("upstream refused the handshake; trying another protocol", "error", err)
@@ -113,8 +114,8 @@ func (d *dialer) open(ctx context.Context, known opened) (*session, opened, erro
 	return s, known, err
 }
 
-// prefersOlder reports whether a server should be spoken to by the protocols in which it asks its client by requests. One
-// that is started before it is known who calls it is: a client of the newer protocol can be served that way, too.
+// prefersOlder reports whether a server should be spoken to by the protocols in which it asks its client by requests.
+// One that is started before it is known who calls it is: a client of the newer protocol can be served that way, too.
 func (d *dialer) prefersOlder() bool {
 	if d.client == nil {
 		return d.cfg.Eager
@@ -122,8 +123,8 @@ func (d *dialer) prefersOlder() bool {
 	return d.client.Ask != nil && !d.client.Rounds
 }
 
-// errHandshake marks failures that came after the server was reached, and errNotStreamable those by which a server of the
-// older HTTP transport may have refused the newer.
+// errHandshake marks failures that came after the server was reached, and errNotStreamable those by which a server of
+// the older HTTP transport may have refused the newer.
 var (
 	errHandshake     = errors.New("handshake")
 	errNotStreamable = errors.New("not streamable HTTP")
@@ -132,7 +133,8 @@ var (
 func (d *dialer) connect(ctx context.Context, x *expanded, older bool) (*session, error) {
 	s := &session{
 		server: d.cfg.Name, tap: newTap(d.logger, x.scrub), scrub: x.scrub,
-		changed: d.changed, others: d.others, done: make(chan struct{}), pages: map[string][]byte{}, told: d.told(), older: older,
+		changed: d.changed, others: d.others, done: make(chan struct{}), pages: map[string][]byte{}, told: d.told(),
+		older: older,
 	}
 	s.grace.Store(int64(d.opts.StopGrace))
 	s.tap.tell = d.callers.tell
@@ -174,20 +176,21 @@ func (d *dialer) connect(ctx context.Context, x *expanded, older bool) (*session
 	return s, nil
 }
 
-// told is what the server is to know that it may ask. One that is started before anybody calls it may ask everything, and
-// is refused what its client cannot do.
+// told is what the server is to know that it may ask. One that is started before anybody calls it may ask everything,
+// and is refused what its client cannot do.
 func (d *dialer) told() *mcp.ClientCapabilities {
 	if d.client == nil && d.cfg.Eager {
 		return &mcp.ClientCapabilities{
-			Sampling: &mcp.SamplingCapabilities{}, Elicitation: &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{}},
-			RootsV2: &mcp.RootCapabilities{ListChanged: true},
+			Sampling:    &mcp.SamplingCapabilities{},
+			Elicitation: &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{}},
+			RootsV2:     &mcp.RootCapabilities{ListChanged: true},
 		}
 	}
 	return clientCapabilities(d.client)
 }
 
-// newClient makes the SDK's client for one session. It announces what the client on whose behalf the server is started can
-// be asked: servers offer and do other things for a client that they cannot ask.
+// newClient makes the SDK's client for one session. It announces what the client on whose behalf the server is started
+// can be asked: servers offer and do other things for a client that they cannot ask.
 func (d *dialer) newClient(s *session) *mcp.Client {
 	client := mcp.NewClient(&mcp.Implementation{Name: d.opts.Name, Version: d.opts.Version}, &mcp.ClientOptions{
 		Capabilities:   s.told,
@@ -228,15 +231,22 @@ func (d *dialer) transport(s *session, x *expanded) (mcp.Transport, error) {
 	u, err := url.Parse(x.url)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, &tool.Error{
-			Code: tool.Invalid, Op: "start server", Msg: fmt.Sprintf("server %q: its url is no http or https address", d.cfg.Name),
+			Code: tool.Invalid, Op: "start server", Msg: fmt.Sprintf("server %q: its url is no http or https address",
+				d.cfg.Name),
 			Hint: "give it as https://host/path",
 		}
 	}
 	s.base = d.guards.of(u).Transport()
 	s.base.MaxIdleConnsPerHost = d.opts.Concurrency
-	tap := &httpTap{base: s.base, alive: s.kept, tap: s.tap, origin: u, headers: x.headers, limit: d.opts.MaxResult, skip: d.opts.skip}
+	tap := &httpTap{
+		base: s.base, alive: s.kept, tap: s.tap, origin: u, headers: x.headers, limit: d.opts.MaxResult,
+		skip: d.opts.skip,
+	}
 	if file := tokenFile(d.opts.Dir, d.cfg.Name); file != "" && !hasHeader(x.headers, "Authorization") {
-		tap.tokens = &tokens{file: file, url: x.url, client: loginClient(u, d.opts.outbound), scrub: x.scrub, logger: d.logger}
+		tap.tokens = &tokens{
+			file: file, url: x.url, client: loginClient(u, d.opts.outbound), scrub: x.scrub,
+			logger: d.logger,
+		}
 	}
 	client := &http.Client{Transport: tap}
 	if kind(d.cfg) == tool.SSE {
@@ -285,7 +295,8 @@ func (s *session) close() {
 	<-s.done
 }
 
-// abandon breaks the connection. The SDK would wait for a request that is stuck in the pipe, or a farewell without answer.
+// abandon breaks the connection. The SDK would wait for a request that is stuck in the pipe, or a farewell without
+// answer.
 func (s *session) abandon() {
 	s.giveUp()
 	if s.conn != nil {

@@ -178,8 +178,8 @@ func decodeMessage(data []byte) (jsonrpc.Message, error) {
 	return jsonrpc.DecodeMessage(data)
 }
 
-// plainResponse reads a response that holds a result. It keeps data in place of a copy, and is many times faster than the SDK's decoder:
-// the next answer of the server waits behind a large one. It returns nil for other messages.
+// plainResponse reads a response that holds a result. It keeps data in place of a copy, and is many times faster than
+// the SDK's decoder: the next answer of the server waits behind a large one. It returns nil for other messages.
 func plainResponse(data []byte) *jsonrpc.Response {
 	var version, id, result json.RawMessage
 	for _, m := range members(data) {
@@ -213,7 +213,8 @@ func (c *stdioConn) stray(line []byte) {
 		return
 	}
 	if c.strays++; c.strays <= maxStrays {
-		c.logger.Warn("upstream printed a line to stdout that is no message; dropped", "line", c.scrub.text(clip(string(line), 200)))
+		c.logger.Warn("upstream printed a line to stdout that is no message; dropped", "line",
+			c.scrub.text(clip(string(line), 200)))
 	}
 }
 
@@ -240,7 +241,8 @@ func (c *stdioConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 		}
 		return err
 	case <-ctx.Done():
-		c.tap.mark(captureOf(ctx), func(c *capture) { c.sent = true }) // part of it may be in the pipe, the rest follows
+		// part of it may be in the pipe, the rest follows
+		c.tap.mark(captureOf(ctx), func(c *capture) { c.sent = true })
 		return ctx.Err()
 	}
 }
@@ -269,7 +271,10 @@ func (c *stdioConn) watchProbe(msg jsonrpc.Message) {
 		defer t.Stop()
 		select {
 		case <-t.C:
-			c.hand(received{msg: &jsonrpc.Response{ID: req.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "no answer to server/discover"}}})
+			c.hand(received{msg: &jsonrpc.Response{ID: req.ID, Error: &jsonrpc.Error{
+				Code:    jsonrpc.CodeMethodNotFound,
+				Message: "no answer to server/discover",
+			}}})
 		case <-c.closed:
 		}
 	})

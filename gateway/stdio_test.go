@@ -30,12 +30,15 @@ func TestBytesOverStdio(t *testing.T) {
 		t.Errorf("tools (-want +got):\n%s", diff)
 	}
 	res, err := g.Call(t.Context(), tool.Call{
-		ID: "s/dir/any name", Arguments: json.RawMessage(exact), Meta: json.RawMessage(`{"trace":9007199254740993,"progressToken":"mine","io.modelcontextprotocol/clientInfo":{}}`),
+		ID: "s/dir/any name", Arguments: json.RawMessage(exact),
+		Meta: json.RawMessage(`{"trace":9007199254740993,"progressToken":"mine","io.modelcontextprotocol/clientInfo":{}}`),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantRaw := `{ "content" : [ ] , "structuredContent":` + exact + ` , "unknown":[ 1.50 ], "sent":{"_meta":{"trace":9007199254740993},"name":"dir/any name","arguments":` + exact + `} }`
+	wantRaw := `{ "content" : [ ] , "structuredContent":` + exact +
+		` , "unknown":[ 1.50 ], "sent":{"_meta":{"trace":9007199254740993},"name":"dir/any name","arguments":` + exact +
+		`} }`
 	if diff := cmp.Diff(wantRaw, string(res.Raw)); diff != "" {
 		t.Errorf("result (-want +got):\n%s", diff)
 	}
@@ -44,7 +47,8 @@ func TestBytesOverStdio(t *testing.T) {
 func TestListedFieldsOverStdio(t *testing.T) {
 	g := startGateway(t, Options{}, self(t, "s", "sdk"))
 	names := listNames(t, g, "s")
-	want := []string{"count", "die", "echo", "env", "exact", "fail", "grow", "meta", "pid", "refuse", "wait"} // four pages
+	// four pages
+	want := []string{"count", "die", "echo", "env", "exact", "fail", "grow", "meta", "pid", "refuse", "wait"}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
@@ -64,7 +68,10 @@ func TestStrayStdoutIsDroppedAndLogged(t *testing.T) {
 	if got := call(t, g, "s/echo", `{"a":1}`); got != `{"a":1}` {
 		t.Errorf("echo is %s", got)
 	}
-	for _, want := range []string{"Server starting up...", "a log line that is JSON", "broken", "echo was called", "server=s"} {
+	for _, want := range []string{
+		"Server starting up...", "a log line that is JSON", "broken", "echo was called",
+		"server=s",
+	} {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("log does not hold %q:\n%s", want, log)
 		}
@@ -73,7 +80,10 @@ func TestStrayStdoutIsDroppedAndLogged(t *testing.T) {
 
 func TestMetaIsForwardedBothWays(t *testing.T) {
 	g := startGateway(t, Options{}, self(t, "s", "sdk"))
-	res, err := g.Call(t.Context(), tool.Call{ID: "s/meta", Meta: json.RawMessage(`{"traceparent":"00-x","n":12345678901234567,"io.modelcontextprotocol/protocolVersion":"1999-01-01"}`)})
+	res, err := g.Call(t.Context(), tool.Call{
+		ID:   "s/meta",
+		Meta: json.RawMessage(`{"traceparent":"00-x","n":12345678901234567,"io.modelcontextprotocol/protocolVersion":"1999-01-01"}`),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +91,8 @@ func TestMetaIsForwardedBothWays(t *testing.T) {
 	if err := json.Unmarshal([]byte(textOf(t, res)), &sent); err != nil {
 		t.Fatal(err)
 	}
-	if sent["traceparent"] != "00-x" || sent["io.modelcontextprotocol/protocolVersion"] == "1999-01-01" || sent["progressToken"] != nil {
+	if sent["traceparent"] != "00-x" || sent["io.modelcontextprotocol/protocolVersion"] == "1999-01-01" ||
+		sent["progressToken"] != nil {
 		t.Errorf("upstream saw _meta %v", sent)
 	}
 	var got struct {
@@ -90,7 +101,8 @@ func TestMetaIsForwardedBothWays(t *testing.T) {
 	if err := json.Unmarshal(res.Raw, &got); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(map[string]json.RawMessage{"test/trace": json.RawMessage("9007199254740993")}, got.Meta); diff != "" {
+	if diff := cmp.Diff(map[string]json.RawMessage{"test/trace": json.RawMessage("9007199254740993")},
+		got.Meta); diff != "" {
 		t.Errorf("_meta of the result (-want +got):\n%s", diff)
 	}
 }
@@ -224,15 +236,41 @@ func TestStartFailures(t *testing.T) {
 		code   tool.Code
 		want   []string
 	}{
-		{"hangs", self(t, "x", "hang"), tool.Timeout, []string{`server "x" did not answer in time`, "waiting for a database"}},
+		{"hangs", self(t, "x", "hang"), tool.Timeout, []string{
+			`server "x" did not answer in time`,
+			"waiting for a database",
+		}},
 		{"exits", self(t, "x", "exit"), tool.Unavailable, []string{`server "x"`, "exit status 7", "no licence found"}},
-		{"no such command", tool.Server{Name: "x", Command: "no-such-command-here"}, tool.Unavailable, []string{`server "x": its command cannot be run`}},
-		{"no such directory", tool.Server{Name: "x", Command: "/bin/sh", Dir: "/no/such/dir"}, tool.Unavailable, []string{`server "x": its command cannot be run`}},
-		{"missing variable", missing, tool.Invalid, []string{`server "missing": env.API_KEY: variable NOT_SET_ANYWHERE is not set`}},
+		{
+			"no such command",
+			tool.Server{Name: "x", Command: "no-such-command-here"},
+			tool.Unavailable,
+			[]string{`server "x": its command cannot be run`},
+		},
+		{
+			"no such directory",
+			tool.Server{Name: "x", Command: "/bin/sh", Dir: "/no/such/dir"},
+			tool.Unavailable,
+			[]string{`server "x": its command cannot be run`},
+		},
+		{
+			"missing variable", missing, tool.Invalid,
+			[]string{`server "missing": env.API_KEY: variable NOT_SET_ANYWHERE is not set`},
+		},
 		{"no address", tool.Server{Name: "x", URL: "ftp://h/"}, tool.Invalid, []string{`server "x": its url`}},
 		{"nothing configured", tool.Server{Name: "x"}, tool.Invalid, []string{`server "x": its url`}},
-		{"nobody listens", tool.Server{Name: "x", URL: "http://127.0.0.1:1/mcp"}, tool.Unavailable, []string{`server "x" could not be reached`}},
-		{"nobody listens, SSE", tool.Server{Name: "x", URL: "http://127.0.0.1:1/sse", Transport: tool.SSE}, tool.Unavailable, []string{`server "x" could not be reached`}},
+		{
+			"nobody listens",
+			tool.Server{Name: "x", URL: "http://127.0.0.1:1/mcp"},
+			tool.Unavailable,
+			[]string{`server "x" could not be reached`},
+		},
+		{
+			"nobody listens, SSE",
+			tool.Server{Name: "x", URL: "http://127.0.0.1:1/sse", Transport: tool.SSE},
+			tool.Unavailable,
+			[]string{`server "x" could not be reached`},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -275,7 +313,8 @@ func TestOlderHandshake(t *testing.T) {
 
 func TestListings(t *testing.T) {
 	log := &logBuffer{}
-	g := startGateway(t, Options{Logger: log.logger()}, self(t, "round", "round"), self(t, "endless", "endless"), self(t, "odd", "odd"), self(t, "answers", "answers"))
+	g := startGateway(t, Options{Logger: log.logger()}, self(t, "round", "round"), self(t, "endless", "endless"),
+		self(t, "odd", "odd"), self(t, "answers", "answers"))
 	t.Run("cursors that go round", func(t *testing.T) {
 		want := []*tool.Tool{
 			{Server: "round", Name: "t", InputSchema: json.RawMessage(object)},
@@ -293,7 +332,8 @@ func TestListings(t *testing.T) {
 	t.Run("cursors that never end", func(t *testing.T) {
 		u, _ := g.Upstream("endless")
 		_, err := u.Tools(t.Context())
-		if tool.CodeOf(err) != tool.Unavailable || !strings.Contains(err.Error(), `server "endless" answers tools/list with more than 1000 pages`) {
+		if tool.CodeOf(err) != tool.Unavailable || !strings.Contains(err.Error(),
+			`server "endless" answers tools/list with more than 1000 pages`) {
 			t.Errorf("error is %v", err)
 		}
 	})
@@ -328,7 +368,8 @@ func TestCancelReachesTheServer(t *testing.T) {
 		ID: "s/wait", Arguments: json.RawMessage(fmt.Sprintf(`{"file":%q}`, file)),
 		Progress: func(tool.Progress) { cancel() },
 	})
-	if tool.CodeOf(err) != tool.Timeout || !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "was cancelled") {
+	if tool.CodeOf(err) != tool.Timeout || !errors.Is(err, context.Canceled) ||
+		!strings.Contains(err.Error(), "was cancelled") {
 		t.Errorf("error is %v", err)
 	}
 	waitFor(t, "the server to notice", func() bool { return fileHolds(file, "cancelled") })
@@ -345,7 +386,8 @@ func TestCallTimeout(t *testing.T) {
 	g := startGateway(t, Options{}, s)
 	g.Set([]tool.Server{s}) // nothing changes
 	_, err := g.Call(t.Context(), tool.Call{ID: "s/wait", Arguments: json.RawMessage(`{}`)})
-	if tool.CodeOf(err) != tool.Timeout || !strings.Contains(err.Error(), `server "s" did not answer the call of "wait" within 50ms`) {
+	if tool.CodeOf(err) != tool.Timeout || !strings.Contains(err.Error(),
+		`server "s" did not answer the call of "wait" within 50ms`) {
 		t.Errorf("error is %v", err)
 	}
 }
@@ -353,7 +395,10 @@ func TestCallTimeout(t *testing.T) {
 func TestProgressInOrder(t *testing.T) {
 	g := startGateway(t, Options{}, self(t, "s", "sdk"))
 	var got []tool.Progress // needs no lock: Progress runs on one goroutine, and is done when Call returns
-	res, err := g.Call(t.Context(), tool.Call{ID: "s/count", Arguments: json.RawMessage(`{"n":100}`), Progress: func(p tool.Progress) { got = append(got, p) }})
+	res, err := g.Call(t.Context(), tool.Call{
+		ID: "s/count", Arguments: json.RawMessage(`{"n":100}`),
+		Progress: func(p tool.Progress) { got = append(got, p) },
+	})
 	if err != nil || textOf(t, res) != "counted" {
 		t.Fatalf("result %v, error %v", res, err)
 	}
@@ -437,7 +482,10 @@ func TestQueueIsBounded(t *testing.T) {
 	running := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		_, _ = g.Call(ctx, tool.Call{ID: "s/wait", Arguments: json.RawMessage(`{}`), Progress: func(tool.Progress) { close(running) }})
+		_, _ = g.Call(ctx, tool.Call{
+			ID: "s/wait", Arguments: json.RawMessage(`{}`),
+			Progress: func(tool.Progress) { close(running) },
+		})
 	})
 	<-running
 	wg.Go(func() { callErrorQuiet(t, g, ctx, "s/echo", tool.Timeout) })
@@ -460,14 +508,20 @@ func callErrorQuiet(t *testing.T, g *Gateway, ctx context.Context, id tool.ID, w
 }
 
 func TestEnvironmentOfChildren(t *testing.T) {
-	env := map[string]string{"PATH": "/usr/bin:/bin", "HOME": "/home/me", "AWS_SECRET_ACCESS_KEY": "hidden", "TOKEN_SOURCE": "s3cr3t-value"}
+	env := map[string]string{
+		"PATH": "/usr/bin:/bin", "HOME": "/home/me", "AWS_SECRET_ACCESS_KEY": "hidden",
+		"TOKEN_SOURCE": "s3cr3t-value",
+	}
 	lookup := func(name string) (string, bool) { v, ok := env[name]; return v, ok }
 	s := self(t, "s", "sdk")
 	s.Env["API_TOKEN"], s.Env["REGION"] = "${TOKEN_SOURCE}", "${REGION:-eu}"
 	g := startGateway(t, Options{LookupEnv: lookup}, s)
 	got := strings.Split(call(t, g, "s/env", ""), "\n")
 	slices.Sort(got)
-	want := []string{"API_TOKEN=s3cr3t-value", serverVariable + "=sdk", "HOME=/home/me", "PATH=/usr/bin:/bin", "REGION=eu"}
+	want := []string{
+		"API_TOKEN=s3cr3t-value", serverVariable + "=sdk", "HOME=/home/me", "PATH=/usr/bin:/bin",
+		"REGION=eu",
+	}
 	slices.Sort(want)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("environment (-want +got):\n%s", diff)

@@ -14,10 +14,10 @@ import (
 	"tooldex/tool"
 )
 
-// The SDK decodes every result into Go values and encodes it again, which rounds integers above 2^53 and reorders members.
-// A tap therefore sits between the SDK and the wire, sees each message before the SDK does, and keeps the bytes of those
-// results that somebody waits for. It also takes the notifications that need no SDK out of the stream, so that a server
-// that floods them cannot fill the SDK's queue, which has no bound.
+// The SDK decodes every result into Go values and encodes it again, which rounds integers above 2^53 and reorders
+// members. A tap therefore sits between the SDK and the wire, sees each message before the SDK does, and keeps the
+// bytes of those results that somebody waits for. It also takes the notifications that need no SDK out of the stream,
+// so that a server that floods them cannot fill the SDK's queue, which has no bound.
 type tap struct {
 	logger *slog.Logger
 	scrub  *scrubber
@@ -34,7 +34,10 @@ type tap struct {
 }
 
 func newTap(logger *slog.Logger, scrub *scrubber) *tap {
-	return &tap{logger: logger, scrub: scrub, waiting: map[jsonrpc.ID]*capture{}, progress: map[int64]func(tool.Progress){}, queued: map[string]bool{}, tell: func(string, json.RawMessage) {}}
+	return &tap{
+		logger: logger, scrub: scrub, waiting: map[jsonrpc.ID]*capture{},
+		progress: map[int64]func(tool.Progress){}, queued: map[string]bool{}, tell: func(string, json.RawMessage) {},
+	}
 }
 
 // A capture follows one request to the wire and back. Its fields are guarded by the tap's mutex.
@@ -76,7 +79,8 @@ func (t *tap) outgoing(ctx context.Context, msg jsonrpc.Message) {
 	t.waiting[req.ID] = c
 }
 
-// incoming is called with each message before the SDK sees it, and returns what the SDK should see: the same, another, or nil.
+// incoming is called with each message before the SDK sees it, and returns what the SDK should see: the same, another,
+// or nil.
 func (t *tap) incoming(msg jsonrpc.Message) jsonrpc.Message {
 	switch msg := msg.(type) {
 	case *jsonrpc.Response:
@@ -165,8 +169,8 @@ func (t *tap) passUpdate(uri string) { t.pass(updatePrefix + uri) }
 const codeBroken = -32098
 
 // broken returns the response that stands in for an answer which is no valid message, such as one with a NaN in it or
-// nested too deeply, so that its call fails at once instead of waiting. It returns nil if nobody waits for data. Why says what is
-// wrong with it.
+// nested too deeply, so that its call fails at once instead of waiting. It returns nil if nobody waits for data. Why
+// says what is wrong with it.
 func (t *tap) broken(data []byte, why error) *jsonrpc.Response {
 	if !bytes.Contains(data, []byte(`"jsonrpc"`)) {
 		return nil
@@ -185,7 +189,10 @@ func (t *tap) broken(data []byte, why error) *jsonrpc.Response {
 	if tooMuch := (*tool.Error)(nil); errors.As(why, &tooMuch) {
 		return &jsonrpc.Response{ID: id, Error: &jsonrpc.Error{Code: codeTooLarge, Message: tooMuch.Msg}}
 	}
-	return &jsonrpc.Response{ID: id, Error: &jsonrpc.Error{Code: codeBroken, Message: "the answer is no valid JSON-RPC message"}}
+	return &jsonrpc.Response{ID: id, Error: &jsonrpc.Error{
+		Code:    codeBroken,
+		Message: "the answer is no valid JSON-RPC message",
+	}}
 }
 
 // mark changes a capture under the lock.
@@ -208,7 +215,8 @@ func (t *tap) finish(c *capture) capture {
 	return *c
 }
 
-// watchProgress gives out a progress token whose notifications go to f by way of m, until the returned function is called.
+// watchProgress gives out a progress token whose notifications go to f by way of m, until the returned function is
+// called.
 func (t *tap) watchProgress(m *mailbox, f func(tool.Progress)) (token int64, stop func()) {
 	token = t.lastToken.Add(1)
 	t.mu.Lock()

@@ -16,8 +16,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// grant is what a login brought: tokens, and what it takes to renew them. It is stored in a file that only this user can
-// read, and never logged.
+// grant is what a login brought: tokens, and what it takes to renew them. It is stored in a file that only this user
+// can read, and never logged.
 type grant struct {
 	URL          string           `json:"url"` // of the server that it is for; another one never sees it
 	ClientID     string           `json:"clientId"`
@@ -29,7 +29,10 @@ type grant struct {
 
 // config is how the authorization server is asked.
 func (g *grant) config() *oauth2.Config {
-	return &oauth2.Config{ClientID: g.ClientID, ClientSecret: g.ClientSecret, Endpoint: oauth2.Endpoint{TokenURL: g.TokenURL, AuthStyle: g.AuthStyle}}
+	return &oauth2.Config{
+		ClientID: g.ClientID, ClientSecret: g.ClientSecret,
+		Endpoint: oauth2.Endpoint{TokenURL: g.TokenURL, AuthStyle: g.AuthStyle},
+	}
 }
 
 // tokens gives out a server's access token. Several processes may share its file: each reads it again before it renews,
@@ -56,8 +59,8 @@ func tokenFile(dir, server string) string {
 	return filepath.Join(dir, "tokens", fileName(server))
 }
 
-// access returns an access token, or "" if there was no login. One that is refused is not given out again: it is renewed,
-// if that can be.
+// access returns an access token, or "" if there was no login. One that is refused is not given out again: it is
+// renewed, if that can be.
 func (t *tokens) access(ctx context.Context, refused string) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

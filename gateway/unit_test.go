@@ -27,7 +27,10 @@ import (
 )
 
 func TestExpandText(t *testing.T) {
-	env := map[string]string{"A": "1", "EMPTY": "", "NEST": "${A}", "_x9": "y", "API_KEY": "k", "HOME": "/home/me", "PWD": "/work"}
+	env := map[string]string{
+		"A": "1", "EMPTY": "", "NEST": "${A}", "_x9": "y", "API_KEY": "k", "HOME": "/home/me",
+		"PWD": "/work",
+	}
 	lookup := func(n string) (string, bool) { v, ok := env[n]; return v, ok }
 	tests := []struct{ name, in, want, err string }{
 		{"nothing", "plain $A $ {A}", "plain $A $ {A}", ""},
@@ -53,7 +56,8 @@ func TestExpandText(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := expandText(tt.in, lookup)
-			if got != tt.want || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
+			if got != tt.want || (err == nil) != (tt.err == "") || err != nil &&
+				!strings.Contains(err.Error(), tt.err) {
 				t.Errorf("%q gives %q, %v", tt.in, got, err)
 			}
 		})
@@ -93,7 +97,10 @@ func TestBackoff(t *testing.T) {
 	for n := range 6 {
 		got = append(got, backoff(n+1, time.Second, 10*time.Second, none))
 	}
-	want := []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 10 * time.Second, 10 * time.Second}
+	want := []time.Duration{
+		time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 10 * time.Second,
+		10 * time.Second,
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -190,13 +197,17 @@ func TestIDScanner(t *testing.T) {
 
 // FuzzIDScanner compares the scanner with a real decoder on whatever is valid JSON.
 func FuzzIDScanner(f *testing.F) {
-	for _, s := range []string{`{"id":1}`, `{"a":{"id":2},"id":"x"}`, `{"a":[],"b":"\\\"","id":3,"c":4}`, `{"id":[1],"x":2}`} {
+	for _, s := range []string{
+		`{"id":1}`, `{"a":{"id":2},"id":"x"}`, `{"a":[],"b":"\\\"","id":3,"c":4}`,
+		`{"id":[1],"x":2}`,
+	} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		id, ok := scanID(data)
 		var plain map[string]json.RawMessage
-		if json.Unmarshal(data, &plain) != nil || bytes.Count(data, []byte(`"id"`)) != 1 || bytes.Contains(data, []byte(`\u`)) {
+		if json.Unmarshal(data, &plain) != nil || bytes.Count(data, []byte(`"id"`)) != 1 ||
+			bytes.Contains(data, []byte(`\u`)) {
 			return // broken, ambiguous, or the key is spelled in a way that no server uses
 		}
 		var want any
@@ -216,7 +227,8 @@ func FuzzStdout(f *testing.F) {
 	f.Add([]byte(`[{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1}},{"jsonrpc":"2.0","id":1,"result":1}]`))
 	f.Add([]byte("{\"jsonrpc\":\"2.0\"}\n\x00\xff\n[]\n{}\n" + strings.Repeat("[", 3000)))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c := &stdioConn{in: newLineReader(bytes.NewReader(data), 512, 0), tap: newTap(slog.New(slog.DiscardHandler), nil), logger: slog.New(slog.DiscardHandler)}
+		c := &stdioConn{in: newLineReader(bytes.NewReader(data), 512, 0), tap: newTap(slog.New(slog.DiscardHandler),
+			nil), logger: slog.New(slog.DiscardHandler)}
 		for n := 0; ; n++ {
 			msg, err := c.nextMessage()
 			if err != nil {
@@ -284,7 +296,10 @@ func TestStripServerInfo(t *testing.T) {
 
 // FuzzMembers holds that members are found where a decoder finds them, and that what is no JSON does no harm.
 func FuzzMembers(f *testing.F) {
-	for _, s := range []string{`{"a":1, "b" : {"a":"\\"}, "c\u0041\\":[ "]" ] , "d":true}`, ` {"a":-1.5e3 ,"a":"x\"y" }`, `{}`, `{"`, `{"a"`, `{"a":`, `{"a":"\`} {
+	for _, s := range []string{
+		`{"a":1, "b" : {"a":"\\"}, "c\u0041\\":[ "]" ] , "d":true}`,
+		` {"a":-1.5e3 ,"a":"x\"y" }`, `{}`, `{"`, `{"a"`, `{"a":`, `{"a":"\`,
+	} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, obj []byte) {
@@ -354,19 +369,27 @@ func TestEventFilter(t *testing.T) {
 		return fmt.Sprintf(`data: {"jsonrpc":"2.0","id":4,"error":{"code":-32099,"message":"the answer has %d bytes, more than the 200 allowed"}}`, n) + "\n\n"
 	}
 	tests := []struct{ name, in, want string }{
-		{"passes bytes", ": c\nevent: message\nid: 3\ndata:  " + ok + "\n\n", ": c\nevent: message\nid: 3\ndata:  " + ok + "\n\n"},
+		{
+			"passes bytes", ": c\nevent: message\nid: 3\ndata:  " + ok + "\n\n",
+			": c\nevent: message\nid: 3\ndata:  " + ok + "\n\n",
+		},
 		{"line ends", "data: " + ok + "\r\n\r\n", "data: " + ok + "\n\n"},
 		{"keeps a log to itself", "data: " + log + "\n\ndata: " + ok + "\n\n", "data: " + ok + "\n\n"},
 		{"but not its ID", "id: 7\ndata: " + log + "\n\n", "id: 7\n\n"},
 		{"other events", "event: endpoint\ndata: /x\n\n", "event: endpoint\ndata: /x\n\n"},
 		{"several data lines", "data: {\"jsonrpc\":\"2.0\",\ndata: \"method\":\"notifications/message\"}\n\n", ""},
-		{"too long", "id: 1\ndata: " + huge + "\n\ndata: " + ok + "\n\n", "id: 1\n" + tooLong(len(huge)+7) + "data: " + ok + "\n\n"},
-		{"too long in lines", "data: {\"id\":4,\n" + strings.Repeat("data: "+strings.Repeat("x", 90)+"\n", 3) + "\n", tooLong(15 + 3*97 - 97 + 96)},
+		{"too long", "id: 1\ndata: " + huge + "\n\ndata: " + ok + "\n\n", "id: 1\n" + tooLong(len(huge)+7) + "data: " +
+			ok + "\n\n"},
+		{
+			"too long in lines", "data: {\"id\":4,\n" + strings.Repeat("data: "+strings.Repeat("x", 90)+"\n", 3) + "\n",
+			tooLong(15 + 3*97 - 97 + 96),
+		},
 		{"cut off", "data: " + ok, "data: " + ok + "\n\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f := newEventFilter(io.NopCloser(strings.NewReader(tt.in)), 200, 0, newTap(slog.New(slog.DiscardHandler), nil))
+			f := newEventFilter(io.NopCloser(strings.NewReader(tt.in)), 200, 0,
+				newTap(slog.New(slog.DiscardHandler), nil))
 			got, err := io.ReadAll(iotest.OneByteReader(f))
 			if err != nil {
 				t.Fatal(err)
@@ -383,7 +406,8 @@ func FuzzEventFilter(f *testing.F) {
 	f.Add([]byte(":\n\ndata\n\ndata: \xff\r\n\r\n\n"))
 	f.Add([]byte("data: " + strings.Repeat("0", 300))) // too long, and for nobody
 	f.Fuzz(func(t *testing.T, data []byte) {
-		filter := newEventFilter(io.NopCloser(bytes.NewReader(data)), 256, 0, newTap(slog.New(slog.DiscardHandler), nil))
+		filter := newEventFilter(io.NopCloser(bytes.NewReader(data)), 256, 0,
+			newTap(slog.New(slog.DiscardHandler), nil))
 		out, err := io.ReadAll(filter)
 		if err != nil {
 			t.Fatal(err)
@@ -403,7 +427,8 @@ func FuzzDecodePage(f *testing.F) {
 			return
 		}
 		for _, tl := range decodeTools("s", items, slog.New(slog.DiscardHandler)) {
-			if tl.Name == "" || len(tl.InputSchema) > 0 && (!json.Valid(tl.InputSchema) || !bytes.Contains(raw, tl.InputSchema)) {
+			if tl.Name == "" || len(tl.InputSchema) > 0 && (!json.Valid(tl.InputSchema) ||
+				!bytes.Contains(raw, tl.InputSchema)) {
 				t.Errorf("%q gives %+v", raw, tl)
 			}
 		}
@@ -442,7 +467,8 @@ func TestWriteToServerThatDoesNotRead(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	id, _ := jsonrpc.MakeID("x")
-	big := &jsonrpc.Request{ID: id, Method: "tools/call", Params: json.RawMessage(`"` + strings.Repeat("x", 1<<20) + `"`)}
+	big := &jsonrpc.Request{ID: id, Method: "tools/call", Params: json.RawMessage(`"` + strings.Repeat("x", 1<<20) +
+		`"`)}
 	for range 3 { // the first is stuck in the pipe, the others behind it
 		if err := c.Write(ctx, big); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("error is %v", err)
@@ -505,7 +531,10 @@ func TestCloseEndsCallsAndProcesses(t *testing.T) {
 	running := make(chan struct{})
 	errs := make(chan error, 2)
 	go func() {
-		_, err := g.Call(t.Context(), tool.Call{ID: "s/wait", Arguments: json.RawMessage(`{}`), Progress: func(tool.Progress) { close(running) }})
+		_, err := g.Call(t.Context(), tool.Call{
+			ID: "s/wait", Arguments: json.RawMessage(`{}`),
+			Progress: func(tool.Progress) { close(running) },
+		})
 		errs <- err
 	}()
 	<-running

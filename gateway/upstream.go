@@ -60,7 +60,8 @@ type start struct {
 func newUpstream(cfg tool.Server, opts Options, running *sync.WaitGroup) *Upstream {
 	u := &Upstream{
 		cfg: cfg, opts: opts, logger: opts.Logger.With("server", cfg.Name), running: running,
-		slots:   newSlots(cfg.Name, cmp.Or(cfg.Concurrency, opts.Concurrency), max(cmp.Or(cfg.Queue, opts.Queue), 0), opts.QueueTime),
+		slots: newSlots(cfg.Name, cmp.Or(cfg.Concurrency, opts.Concurrency), max(cmp.Or(cfg.Queue, opts.Queue), 0),
+			opts.QueueTime),
 		changed: make(chan struct{}, 1), others: make(chan struct{}, 1), watched: map[string]int{},
 	}
 	u.guards.o = opts.outbound
@@ -75,10 +76,10 @@ func newUpstream(cfg tool.Server, opts Options, running *sync.WaitGroup) *Upstre
 // Name returns the server's name.
 func (u *Upstream) Name() string { return u.cfg.Name }
 
-// Tools asks the server for all of its tools, starting it if need be. Their schemas, _meta and icons hold the server's own
-// bytes. A name that comes twice counts once; tools without a name are left out. The slice and tools are the caller's.
-// What else the server offers is read along with them. Errors are those of [Gateway.Call]; a listing that fails halfway
-// returns none of it.
+// Tools asks the server for all of its tools, starting it if need be. Their schemas, _meta and icons hold the server's
+// own bytes. A name that comes twice counts once; tools without a name are left out. The slice and tools are the
+// caller's. What else the server offers is read along with them. Errors are those of [Gateway.Call]; a listing that
+// fails halfway returns none of it.
 func (u *Upstream) Tools(ctx context.Context) ([]*tool.Tool, error) {
 	var tools []*tool.Tool
 	err := u.withSession(ctx, use{}, func(s *session, _ *caller) (retry bool, err error) {
@@ -104,7 +105,9 @@ func (u *Upstream) call(ctx context.Context, c tool.Call) (*tool.CallResult, err
 	}
 	defer release()
 	var res *tool.CallResult
-	err = u.withSession(ctx, use{c.Client, c.Progress != nil, true}, func(s *session, who *caller) (retry bool, err error) {
+	err = u.withSession(ctx, use{c.Client, c.Progress != nil, true}, func(s *session, who *caller) (retry bool,
+		err error,
+	) {
 		res, retry, err = s.call(ctx, who, c, u.timeout())
 		return retry, err
 	})
@@ -214,12 +217,18 @@ func message(err error) string {
 }
 
 func (u *Upstream) gone() error {
-	return &tool.Error{Code: tool.Unavailable, Op: "call", Msg: fmt.Sprintf("server %q was stopped", u.cfg.Name), Err: errStopped}
+	return &tool.Error{
+		Code: tool.Unavailable, Op: "call", Msg: fmt.Sprintf("server %q was stopped", u.cfg.Name),
+		Err: errStopped,
+	}
 }
 
 // run starts the server, and stays with its session until that ends.
 func (u *Upstream) run(a *start, client *tool.Client) {
-	d := dialer{guards: &u.guards, cfg: u.cfg, opts: u.opts, logger: u.logger, record: &u.record, changed: u.changed, others: u.others, callers: &u.callers, client: client, updated: u.resourceUpdated}
+	d := dialer{
+		guards: &u.guards, cfg: u.cfg, opts: u.opts, logger: u.logger, record: &u.record, changed: u.changed,
+		others: u.others, callers: &u.callers, client: client, updated: u.resourceUpdated,
+	}
 	u.mu.Lock()
 	known := u.speaks
 	u.mu.Unlock()
@@ -310,8 +319,8 @@ func (u *Upstream) stop(grace time.Duration) {
 	}
 }
 
-// A change of a server's tools is left to settle before it is announced, since servers send one notification per tool: for
-// settling at first, and for twice as long each time while the changes go on.
+// A change of a server's tools is left to settle before it is announced, since servers send one notification per tool:
+// for settling at first, and for twice as long each time while the changes go on.
 const (
 	settling     = 50 * time.Millisecond
 	settlingMost = 5 * time.Second

@@ -76,12 +76,18 @@ func (f *fixture) Search(ctx context.Context, q tool.Query) (*tool.Result, error
 		if !q.Filter.Match(t) || !strings.Contains(t.Name, q.Text) {
 			continue
 		}
-		h := tool.Hit{ID: t.ID(), Name: t.Name, Server: t.Server, Exposed: f.set.Exposed(t.ID()), Summary: t.Summary, Category: t.Category, Score: .5}
+		h := tool.Hit{
+			ID: t.ID(), Name: t.Name, Server: t.Server, Exposed: f.set.Exposed(t.ID()), Summary: t.Summary,
+			Category: t.Category, Score: .5,
+		}
 		if q.Detail == tool.DetailSchema {
 			h.Schema = t.InputSchema
 		}
 		if q.Explain {
-			h.Explain = &tool.Explain{Terms: map[string]float64{q.Text: 1}, Borrowed: []tool.Loan{{Archetype: "a", Weight: 1}}}
+			h.Explain = &tool.Explain{
+				Terms:    map[string]float64{q.Text: 1},
+				Borrowed: []tool.Loan{{Archetype: "a", Weight: 1}},
+			}
 		}
 		res.Tools = append(res.Tools, h)
 	}
@@ -96,10 +102,12 @@ func testTools() []*tool.Tool {
 	yes := true
 	return []*tool.Tool{
 		{
-			Server: "files", Name: "read_file", Title: "Read", Summary: "Read <one> file", Description: "Reads a file & more.", Category: "files",
+			Server: "files", Name: "read_file", Title: "Read", Summary: "Read <one> file",
+			Description: "Reads a file & more.", Category: "files",
 			InputSchema: json.RawMessage("{ \"type\":\"object\",\n\"properties\":{\"z\":{\"type\":\"string\",\"pattern\":\"<&>\u2028\"},\"a\":{\"type\":\"integer\",\"maximum\":9007199254740993,\"default\":1.50}},\"required\":[\"z\"]}"),
 			Annotations: &tool.Annotations{ReadOnlyHint: &yes}, Related: []tool.ID{"files/write_file"},
-			Examples: []tool.Example{{Description: "one", Invocation: json.RawMessage(`{"z":"x"}`)}}, Utterances: []tool.Utterance{{Text: "open it"}},
+			Examples:   []tool.Example{{Description: "one", Invocation: json.RawMessage(`{"z":"x"}`)}},
+			Utterances: []tool.Utterance{{Text: "open it"}},
 		},
 		{Server: "files", Name: "write_file", Category: "files", InputSchema: json.RawMessage(`{"type":"object"}`)},
 		{Server: "files", Name: "old", Disabled: true, Deprecated: "use write_file"},
@@ -116,7 +124,10 @@ func newFixture(t *testing.T, change func(*Options)) *fixture {
 		return &tool.CallResult{Raw: json.RawMessage("{ \"content\":[],\n\"structuredContent\":{\"n\":9007199254740993,\"t\":\"<&>\"}}")}, nil
 	}
 	choice := &chooser{}
-	o := Options{Searcher: f, Caller: f, Catalog: f, Metrics: f, Selector: choice, Preferences: choice, Version: "1.2.3", Logger: slog.New(slog.NewTextHandler(f.log, nil))}
+	o := Options{
+		Searcher: f, Caller: f, Catalog: f, Metrics: f, Selector: choice, Preferences: choice,
+		Version: "1.2.3", Logger: slog.New(slog.NewTextHandler(f.log, nil)),
+	}
 	if change != nil {
 		change(&o)
 	}
@@ -158,7 +169,10 @@ func (f *fixture) do(method, target, body string, headers ...string) *httptest.R
 func TestGoldenAnswers(t *testing.T) {
 	f := newFixture(t, func(o *Options) { o.Upstreams = nil })
 	f.o.Upstreams = f
-	f.states = []tool.Status{{Server: "files", State: tool.Running, Transport: tool.Stdio}, {Server: "new", State: tool.Failed, Error: "exit status 1"}}
+	f.states = []tool.Status{
+		{Server: "files", State: tool.Running, Transport: tool.Stdio},
+		{Server: "new", State: tool.Failed, Error: "exit status 1"},
+	}
 	var b strings.Builder
 	for _, c := range [][3]string{
 		{"GET", "/search?q=read"},
@@ -185,7 +199,8 @@ func TestGoldenAnswers(t *testing.T) {
 		{"GET", "/readyz"},
 	} {
 		w := f.do(c[0], c[1], c[2])
-		if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "application/json" || w.Header().Get("X-Request-Id") != "test" {
+		if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "application/json" ||
+			w.Header().Get("X-Request-Id") != "test" {
 			t.Errorf("%s %s: %d %v", c[0], c[1], w.Code, w.Header())
 		}
 		fmt.Fprintf(&b, "%s %s %s\n%s\n\n", c[0], c[1], c[2], strings.TrimSpace(w.Body.String()))
@@ -220,12 +235,15 @@ func TestSearchPassesOn(t *testing.T) {
 		method, target, body string
 		want                 tool.Query
 	}{
-		"get":       {"GET", "/search?q=caf%C3%A9", "", tool.Query{Text: "café"}},
-		"get all":   {"GET", "/search?q=a&q=b&limit=7&detail=schema&mode=keyword&explain=1&server=s&server=t&category=c&read_only=true", "", everything},
-		"get not":   {"GET", "/search?q=a&explain=false&read_only=0", "", tool.Query{Text: "a"}},
-		"post":      {"POST", "/search", `{"query":"a"}`, tool.Query{Text: "a"}},
-		"post list": {"POST", "/search", `{"query":["a"],"server":"s"}`, tool.Query{Text: "a", Filter: tool.Filter{Servers: []string{"s"}}}},
-		"post all":  {"POST", "/search", `{"query":["a","b"],"limit":7,"detail":"schema","mode":"keyword","explain":true,"server":["s","t"],"category":"c","read_only":true}`, everything},
+		"get":     {"GET", "/search?q=caf%C3%A9", "", tool.Query{Text: "café"}},
+		"get all": {"GET", "/search?q=a&q=b&limit=7&detail=schema&mode=keyword&explain=1&server=s&server=t&category=c&read_only=true", "", everything},
+		"get not": {"GET", "/search?q=a&explain=false&read_only=0", "", tool.Query{Text: "a"}},
+		"post":    {"POST", "/search", `{"query":"a"}`, tool.Query{Text: "a"}},
+		"post list": {"POST", "/search", `{"query":["a"],"server":"s"}`, tool.Query{
+			Text:   "a",
+			Filter: tool.Filter{Servers: []string{"s"}},
+		}},
+		"post all": {"POST", "/search", `{"query":["a","b"],"limit":7,"detail":"schema","mode":"keyword","explain":true,"server":["s","t"],"category":"c","read_only":true}`, everything},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, nil)
@@ -245,7 +263,8 @@ func TestCallPassesOn(t *testing.T) {
 		`{}`:                              {ID: "files/write_file", Arguments: json.RawMessage(`{}`)},
 		`{"arguments":null,"_meta":null}`: {ID: "files/write_file", Arguments: json.RawMessage(`{}`)},
 		`{"arguments":{"n":9007199254740993, "t":"<"},"_meta":{"a":1}}`: {
-			ID: "files/write_file", Arguments: json.RawMessage(`{"n":9007199254740993, "t":"<"}`), Meta: json.RawMessage(`{"a":1}`),
+			ID: "files/write_file", Arguments: json.RawMessage(`{"n":9007199254740993, "t":"<"}`),
+			Meta: json.RawMessage(`{"a":1}`),
 		},
 		`{"confirm":true}`: {ID: "files/write_file", Arguments: json.RawMessage(`{}`), Confirmed: true},
 	} {
@@ -269,43 +288,83 @@ func TestProblems(t *testing.T) {
 		status               int
 		code, detail         string
 	}{
-		"no such page":          {"GET", "/nope", "", 404, "not_found", "there is no such page"},
-		"root":                  {"GET", "/", "", 404, "not_found", "there is no such page"},
-		"wrong method":          {"DELETE", "/search", "", 405, "method_not_allowed", "does not take this method"},
-		"wrong method on tool":  {"POST", "/api/tools/files/read_file", "{}", 405, "method_not_allowed", "does not take this method"},
-		"no query":              {"GET", "/search", "", 400, "invalid", "query is empty"},
-		"empty query":           {"GET", "/search?q=", "", 400, "invalid", "query is empty"},
-		"empty among several":   {"POST", "/search", `{"query":["a",""]}`, 400, "invalid", "query is empty"},
-		"too many needs":        {"POST", "/search", `{"query":[` + strings.TrimSuffix(strings.Repeat(`"a",`, 40), ",") + `]}`, 200, "", ""},
-		"unknown parameter":     {"GET", "/search?q=a&lmit=3", "", 400, "invalid", "lmit is not a known parameter"},
-		"limit of words":        {"GET", "/search?q=a&limit=three", "", 400, "invalid", "limit is not a whole number"},
-		"limit twice":           {"GET", "/search?q=a&limit=3&limit=4", "", 400, "invalid", "limit is given more than once"},
-		"limit too large":       {"GET", "/search?q=a&limit=101", "", 400, "invalid", "limit is not from 1 to 100"},
-		"negative limit":        {"POST", "/search", `{"query":"a","limit":-1}`, 400, "invalid", "limit is not from 1 to 100"},
-		"unknown detail":        {"GET", "/search?q=a&detail=all", "", 400, "invalid", "detail is none of"},
-		"unknown mode":          {"POST", "/search", `{"query":"a","mode":"x"}`, 400, "invalid", "mode is none of"},
-		"flag of words":         {"GET", "/search?q=a&explain=maybe", "", 400, "invalid", "explain is neither true nor false"},
-		"bad escape":            {"GET", "/search?q=%zz", "", 400, "invalid", "the query cannot be read"},
-		"no JSON":               {"POST", "/search", `query=a`, 400, "invalid", "is not JSON: invalid character 'q'"},
-		"cut JSON":              {"POST", "/search", `{"query":`, 400, "invalid", "ends before its JSON does"},
-		"two bodies":            {"POST", "/search", `{"query":"a"}{}`, 400, "invalid", "more than one JSON value"},
-		"unknown field":         {"POST", "/search", `{"query":"a","lmit":3}`, 400, "invalid", "lmit is not a known field"},
-		"wrong type":            {"POST", "/search", `{"query":"a","limit":"three"}`, 400, "invalid", "limit does not take a value of type string"},
-		"a list":                {"POST", "/search", `[1]`, 400, "invalid", "the body does not take a value of type array"},
-		"too large":             {"POST", "/search", `{"query":"` + strings.Repeat("a", 300) + `"}`, 413, "too_large", "larger than allowed"},
-		"page limit":            {"GET", "/api/tools?limit=1001", "", 400, "invalid", "limit is not from 1 to 1000"},
-		"no parameters taken":   {"GET", "/api/tools/categories?x=1", "", 400, "invalid", "x is not a known parameter"},
-		"no parameters of tool": {"GET", "/api/tools/files/read_file?x=1", "", 400, "invalid", "x is not a known parameter"},
-		"no parameters there":   {"GET", "/api/servers?x=1", "", 400, "invalid", "x is not a known parameter"},
-		"unknown tool":          {"GET", "/api/tools/files/red_file", "", 404, "not_found", `no tool is named "files/red_file"`},
+		"no such page": {"GET", "/nope", "", 404, "not_found", "there is no such page"},
+		"root":         {"GET", "/", "", 404, "not_found", "there is no such page"},
+		"wrong method": {"DELETE", "/search", "", 405, "method_not_allowed", "does not take this method"},
+		"wrong method on tool": {
+			"POST", "/api/tools/files/read_file", "{}", 405, "method_not_allowed",
+			"does not take this method",
+		},
+		"no query":            {"GET", "/search", "", 400, "invalid", "query is empty"},
+		"empty query":         {"GET", "/search?q=", "", 400, "invalid", "query is empty"},
+		"empty among several": {"POST", "/search", `{"query":["a",""]}`, 400, "invalid", "query is empty"},
+		"too many needs": {"POST", "/search", `{"query":[` + strings.TrimSuffix(strings.Repeat(`"a",`, 40),
+			",") + `]}`, 200, "", ""},
+		"unknown parameter": {"GET", "/search?q=a&lmit=3", "", 400, "invalid", "lmit is not a known parameter"},
+		"limit of words":    {"GET", "/search?q=a&limit=three", "", 400, "invalid", "limit is not a whole number"},
+		"limit twice": {
+			"GET", "/search?q=a&limit=3&limit=4", "", 400, "invalid",
+			"limit is given more than once",
+		},
+		"limit too large": {"GET", "/search?q=a&limit=101", "", 400, "invalid", "limit is not from 1 to 100"},
+		"negative limit": {
+			"POST", "/search", `{"query":"a","limit":-1}`, 400, "invalid",
+			"limit is not from 1 to 100",
+		},
+		"unknown detail": {"GET", "/search?q=a&detail=all", "", 400, "invalid", "detail is none of"},
+		"unknown mode":   {"POST", "/search", `{"query":"a","mode":"x"}`, 400, "invalid", "mode is none of"},
+		"flag of words": {
+			"GET", "/search?q=a&explain=maybe", "", 400, "invalid",
+			"explain is neither true nor false",
+		},
+		"bad escape": {"GET", "/search?q=%zz", "", 400, "invalid", "the query cannot be read"},
+		"no JSON":    {"POST", "/search", `query=a`, 400, "invalid", "is not JSON: invalid character 'q'"},
+		"cut JSON":   {"POST", "/search", `{"query":`, 400, "invalid", "ends before its JSON does"},
+		"two bodies": {"POST", "/search", `{"query":"a"}{}`, 400, "invalid", "more than one JSON value"},
+		"unknown field": {
+			"POST", "/search", `{"query":"a","lmit":3}`, 400, "invalid",
+			"lmit is not a known field",
+		},
+		"wrong type": {
+			"POST", "/search", `{"query":"a","limit":"three"}`, 400, "invalid",
+			"limit does not take a value of type string",
+		},
+		"a list": {
+			"POST", "/search", `[1]`, 400, "invalid",
+			"the body does not take a value of type array",
+		},
+		"too large": {
+			"POST", "/search", `{"query":"` + strings.Repeat("a", 300) + `"}`, 413, "too_large",
+			"larger than allowed",
+		},
+		"page limit":          {"GET", "/api/tools?limit=1001", "", 400, "invalid", "limit is not from 1 to 1000"},
+		"no parameters taken": {"GET", "/api/tools/categories?x=1", "", 400, "invalid", "x is not a known parameter"},
+		"no parameters of tool": {
+			"GET", "/api/tools/files/read_file?x=1", "", 400, "invalid",
+			"x is not a known parameter",
+		},
+		"no parameters there": {"GET", "/api/servers?x=1", "", 400, "invalid", "x is not a known parameter"},
+		"unknown tool": {
+			"GET", "/api/tools/files/red_file", "", 404, "not_found",
+			`no tool is named "files/red_file"`,
+		},
 		"ambiguous tool":        {"GET", "/api/tools/write_file", "", 400, "invalid", "is ambiguous"},
 		"no tool":               {"GET", "/api/tools/", "", 404, "not_found", "no tool is named"},
 		"call of unknown tool":  {"POST", "/api/tools/files/nope/call", `{}`, 404, "not_found", "no tool is named"},
 		"call of disabled tool": {"POST", "/api/tools/files/old/call", `{}`, 403, "denied", "files/old is disabled"},
-		"call with a list":      {"POST", "/api/tools/files/read_file/call", `{"arguments":[]}`, 400, "invalid", "arguments is not an object"},
-		"call with a word":      {"POST", "/api/tools/files/read_file/call", `{"_meta":"x"}`, 400, "invalid", "_meta is not an object"},
-		"call without a body":   {"POST", "/api/tools/files/read_file/call", "", 415, "unsupported_media_type", "not marked as JSON"},
-		"no mcp here":           {"POST", "/mcp", "{}", 404, "not_found", "there is no such page"},
+		"call with a list": {
+			"POST", "/api/tools/files/read_file/call", `{"arguments":[]}`, 400, "invalid",
+			"arguments is not an object",
+		},
+		"call with a word": {
+			"POST", "/api/tools/files/read_file/call", `{"_meta":"x"}`, 400, "invalid",
+			"_meta is not an object",
+		},
+		"call without a body": {
+			"POST", "/api/tools/files/read_file/call", "", 415, "unsupported_media_type",
+			"not marked as JSON",
+		},
+		"no mcp here": {"POST", "/mcp", "{}", 404, "not_found", "there is no such page"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := f.do(c.method, c.target, c.body)
@@ -338,7 +397,8 @@ func problem(t *testing.T, w *httptest.ResponseRecorder) Problem {
 	if err := dec.Decode(&p); err != nil {
 		t.Fatal(err)
 	}
-	if p.Type != "about:blank" || p.Title != http.StatusText(w.Code) || p.Status != w.Code || p.RequestID != "test" || w.Header().Get("Content-Type") != "application/problem+json" {
+	if p.Type != "about:blank" || p.Title != http.StatusText(w.Code) || p.Status != w.Code || p.RequestID != "test" ||
+		w.Header().Get("Content-Type") != "application/problem+json" {
 		t.Errorf("not a whole problem: %+v, %v", p, w.Header())
 	}
 	return p

@@ -10,11 +10,11 @@ import (
 
 // Auditor keeps account of calls and changes. Its methods are safe for concurrent use.
 type Auditor interface {
-	// Refused is told of a call that the Server refuses by itself: of a name that is no tool for who asks, in which case c has no
-	// ID, or of a tool that is disabled.
+	// Refused is told of a call that the Server refuses by itself: of a name that is no tool for who asks, in which
+	// case c has no ID, or of a tool that is disabled.
 	Refused(ctx context.Context, name string, c tool.Call, err error)
-	// Changed is told of an operation that changes what is kept, the path that it was asked for at, and why it was not done; nil if
-	// it was.
+	// Changed is told of an operation that changes what is kept, the path that it was asked for at, and why it was not
+	// done; nil if it was.
 	Changed(ctx context.Context, who tool.Asker, action, subject string, err error)
 }
 

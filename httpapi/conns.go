@@ -9,7 +9,8 @@ import (
 	"sync"
 )
 
-// doorman bounds the connections of a server. In the place of the one that has been without a request for longest a new one is let in.
+// doorman bounds the connections of a server. In the place of the one that has been without a request for longest a new
+// one is let in.
 type doorman struct {
 	most int
 
@@ -64,7 +65,8 @@ func (d *doorman) note(c net.Conn, state http.ConnState) (leaves net.Conn) {
 	return nil
 }
 
-// end closes connections that nothing has come on yet. Browsers open such in advance, and a shutdown would wait for them.
+// end closes connections that nothing has come on yet. Browsers open such in advance, and a shutdown would wait for
+// them.
 func (d *doorman) end() {
 	d.mu.Lock()
 	d.ended = true

@@ -32,7 +32,10 @@ func (l *stringList) UnmarshalJSON(b []byte) error {
 }
 
 func invalid(field, what string) error {
-	return &tool.Error{Code: tool.Invalid, Op: "read request", Msg: field + " " + what, Hint: "/openapi.json describes what is taken"}
+	return &tool.Error{
+		Code: tool.Invalid, Op: "read request", Msg: field + " " + what,
+		Hint: "/openapi.json describes what is taken",
+	}
 }
 
 // errNotJSON refuses a body.

@@ -26,7 +26,9 @@ func (r realChoice) Select(ctx context.Context, q tool.SelectionQuery) (*tool.Se
 	return r.selector.Select(ctx, q)
 }
 
-func (r realChoice) SetPreferences(ctx context.Context, profile string, base uint64, p tool.Preferences) (tool.Preferences, uint64, error) {
+func (r realChoice) SetPreferences(ctx context.Context, profile string, base uint64,
+	p tool.Preferences,
+) (tool.Preferences, uint64, error) {
 	p, err := selection.Check(p, tool.NewSet(testTools(), ""))
 	if err != nil {
 		return p, 0, err
@@ -54,7 +56,10 @@ func newStranger(t *testing.T, f *fixture) *stranger {
 	s := &stranger{d: readDocument(t, f), good: map[string]int{}, bad: map[string]int{}}
 	for path, methods := range s.d.Paths {
 		for method, op := range methods {
-			one := operationOf{method: strings.ToUpper(method), path: path, body: op.RequestBody.Content["application/json"].Schema}
+			one := operationOf{
+				method: strings.ToUpper(method), path: path,
+				body: op.RequestBody.Content["application/json"].Schema,
+			}
 			for _, p := range op.Parameters {
 				if p.In == "query" {
 					one.params = append(one.params, p.Name)
@@ -69,17 +74,22 @@ func newStranger(t *testing.T, f *fixture) *stranger {
 
 func (s *stranger) word() string {
 	list := []string{
-		"", "read", "files/read_file", "files%2Fold", "odd/a/b c", "auto", "manual", "all", "always", "never", "mcp", "anthropic", "gemini", "openai", "name", "schema", "keyword",
-		"files", "-1", "1", "99999999999999999999", "true", "*", "\x00", "ß\u2028", strings.Repeat("long ", 200), "1h", `"0"`, s.raw,
+		"", "read", "files/read_file", "files%2Fold", "odd/a/b c", "auto", "manual", "all", "always", "never", "mcp",
+		"anthropic", "gemini", "openai", "name", "schema", "keyword",
+		"files", "-1", "1", "99999999999999999999", "true", "*", "\x00", "ß\u2028", strings.Repeat("long ", 200), "1h",
+		`"0"`, s.raw,
 	}
 	return list[s.IntN(len(list))]
 }
 
 // likely are values that fields take.
 var likely = map[string][]any{
-	"mode": {"auto", "manual", "all"}, "format": {"mcp", "anthropic", "openai", "openai-responses", "gemini"}, "message": {"read", "write"}, "query": {"read"},
-	"maxTools": {0, 1, 100}, "tokenThreshold": {0, 50, 5000}, "profile": {""}, "explicitTools": {[]string{"files/read_file"}},
-	"alwaysInclude": {[]string{"files/read_file"}}, "neverInclude": {[]string{"files/old", "gone/tool"}}, "deferLoading": {false}, "toolReferences": {false},
+	"mode": {"auto", "manual", "all"}, "format": {"mcp", "anthropic", "openai", "openai-responses", "gemini"},
+	"message": {"read", "write"}, "query": {"read"},
+	"maxTools": {0, 1, 100}, "tokenThreshold": {0, 50, 5000}, "profile": {""},
+	"explicitTools": {[]string{"files/read_file"}},
+	"alwaysInclude": {[]string{"files/read_file"}}, "neverInclude": {[]string{"files/old", "gone/tool"}},
+	"deferLoading": {false}, "toolReferences": {false},
 }
 
 // value makes JSON for a schema, now and then of another type.
@@ -93,7 +103,12 @@ func (s *stranger) value(schema json.RawMessage, depth int) any {
 		AnyOf                []json.RawMessage
 	}
 	if json.Unmarshal(schema, &v) != nil || s.IntN(15) == 0 || depth > 5 {
-		return []any{nil, true, -1, 1.5, 1e300, s.word(), []any{}, []any{s.word(), 1}, map[string]any{s.word(): s.word()}}[s.IntN(9)]
+		return []any{
+			nil, true, -1, 1.5, 1e300, s.word(),
+			[]any{},
+			[]any{s.word(), 1},
+			map[string]any{s.word(): s.word()},
+		}[s.IntN(9)]
 	}
 	kind, _ := v.Type.(string)
 	if list, ok := v.Type.([]any); ok && len(list) > 0 {
@@ -140,7 +155,8 @@ func (s *stranger) value(schema json.RawMessage, depth int) any {
 func (s *stranger) ask(t *testing.T, f *fixture, seed uint64, raw string) {
 	s.Rand, s.raw = rand.New(rand.NewPCG(seed, 7)), raw
 	op := s.ops[s.IntN(len(s.ops))]
-	target := strings.NewReplacer("{id}", url.PathEscape(s.word()), "{server}", url.PathEscape(s.word())).Replace(op.path)
+	target := strings.NewReplacer("{id}", url.PathEscape(s.word()), "{server}",
+		url.PathEscape(s.word())).Replace(op.path)
 	query := url.Values{}
 	for _, name := range op.params {
 		if s.IntN(2) == 0 {
@@ -163,13 +179,15 @@ func (s *stranger) ask(t *testing.T, f *fixture, seed uint64, raw string) {
 			body = raw
 		}
 	}
-	w := f.do(op.method, target, body, "If-Match", header(s.word()), "If-None-Match", header(s.word()), "X-Session-Id", header(s.word()))
+	w := f.do(op.method, target, body, "If-Match", header(s.word()), "If-None-Match", header(s.word()), "X-Session-Id",
+		header(s.word()))
 	if w.Code < 400 {
 		s.good[op.method+op.path]++
 	} else {
 		s.bad[op.method+op.path]++
 	}
-	if w.Code == http.StatusInternalServerError || w.Code >= 400 && w.Header().Get("Content-Type") != "application/problem+json" {
+	if w.Code == http.StatusInternalServerError || w.Code >= 400 &&
+		w.Header().Get("Content-Type") != "application/problem+json" {
 		t.Errorf("seed %d: %s %s %s gives %d %s\n%s", seed, op.method, target, body, w.Code, w.Body, f.log)
 	}
 }
@@ -201,7 +219,9 @@ func TestStrangers(t *testing.T) {
 	}
 	for _, op := range s.ops { // or else nothing was asked that is worth asking
 		name := op.method + op.path
-		if strings.Contains(name, "overlays") || strings.Contains(name, "quarantine") || strings.Contains(name, "insights") || strings.Contains(name, "/servers/") || strings.Contains(name, "feedback") {
+		if strings.Contains(name, "overlays") || strings.Contains(name, "quarantine") ||
+			strings.Contains(name, "insights") || strings.Contains(name, "/servers/") ||
+			strings.Contains(name, "feedback") {
 			continue // those of this fixture know few things, or none
 		}
 		if s.good[name] == 0 || s.bad[name] == 0 && op.body != nil {

@@ -27,8 +27,8 @@ func (s *Server) harden(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// limitRate refuses what one address asks beyond Options.Rate. It comes before the token is looked at, so that it bounds
-// guesses too.
+// limitRate refuses what one address asks beyond Options.Rate. It comes before the token is looked at, so that it
+// bounds guesses too.
 func (s *Server) limitRate() echo.MiddlewareFunc {
 	store := middleware.NewRateLimiterMemoryStoreWithConfig(middleware.RateLimiterMemoryStoreConfig{
 		Rate: rate.Limit(s.o.Rate), Burst: int(2*s.o.Rate) + 1,
@@ -59,12 +59,13 @@ func network(ip string) string {
 	return p.String()
 }
 
-// checkHost refuses names that are not ours. A page in a browser can have its own name resolve to a loopback address and
-// so reach this server; it cannot do that with an address in numbers.
+// checkHost refuses names that are not ours. A page in a browser can have its own name resolve to a loopback address
+// and so reach this server; it cannot do that with an address in numbers.
 func (s *Server) checkHost(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if host := hostname(c.Request().Host); !s.ownHost(host) {
-			return &tool.Error{Code: tool.Denied, Op: "check host", Msg: "this server does not answer to the name " + short(host), Hint: "add the name to the allowed hosts"}
+			return &tool.Error{Code: tool.Denied, Op: "check host", Msg: "this server does not answer to the name " +
+				short(host), Hint: "add the name to the allowed hosts"}
 		}
 		return next(c)
 	}
@@ -96,27 +97,34 @@ func (s *Server) checkOrigin(next echo.HandlerFunc) echo.HandlerFunc {
 		if origin == "" || slices.Contains(s.o.Origins, "*") || slices.Contains(s.o.Origins, origin) {
 			return next(c)
 		}
-		if u, err := url.Parse(origin); err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && strings.EqualFold(u.Host, c.Request().Host) {
+		if u, err := url.Parse(origin); err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" &&
+			strings.EqualFold(u.Host, c.Request().Host) {
 			return next(c)
 		}
-		return &tool.Error{Code: tool.Denied, Op: "check origin", Msg: "pages of " + short(origin) + " may not use this server", Hint: "add the origin to the allowed ones"}
+		return &tool.Error{Code: tool.Denied, Op: "check origin", Msg: "pages of " + short(origin) +
+			" may not use this server", Hint: "add the origin to the allowed ones"}
 	}
 }
 
 // markHeader is a header, of any value, that a page of another origin cannot send without asking first.
 const markHeader = "X-Tooldex"
 
-// checkForgery refuses requests that change something and that a page of another site had a browser send, or could have: what a
-// form posts carries neither a token, nor JSON, nor a header of ours, and any other method needs our leave, which browsers do not
-// get. MCP's handler looks after itself.
+// checkForgery refuses requests that change something and that a page of another site had a browser send, or could
+// have: what a form posts carries neither a token, nor JSON, nor a header of ours, and any other method needs our
+// leave, which browsers do not get. MCP's handler looks after itself.
 func (s *Server) checkForgery(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
-		if r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodOptions || streams(c) || s.guarded() {
+		if r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodOptions || streams(c) ||
+			s.guarded() {
 			return next(c)
 		}
-		if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" && !slices.Contains(s.o.Origins, r.Header.Get(echo.HeaderOrigin)) {
-			return &tool.Error{Code: tool.Denied, Op: "check origin", Msg: "pages of another site may change nothing here"}
+		if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" &&
+			!slices.Contains(s.o.Origins, r.Header.Get(echo.HeaderOrigin)) {
+			return &tool.Error{
+				Code: tool.Denied, Op: "check origin",
+				Msg: "pages of another site may change nothing here",
+			}
 		}
 		if r.Method != http.MethodPost || r.Header.Get(markHeader) != "" || isJSON(r) {
 			return next(c)
@@ -124,6 +132,9 @@ func (s *Server) checkForgery(next echo.HandlerFunc) echo.HandlerFunc {
 		if r.ContentLength != 0 {
 			return errNotJSON
 		}
-		return &tool.Error{Code: tool.Denied, Op: "check origin", Msg: "the request could be that of any page", Hint: "send the header " + markHeader + ": 1"}
+		return &tool.Error{
+			Code: tool.Denied, Op: "check origin", Msg: "the request could be that of any page",
+			Hint: "send the header " + markHeader + ": 1",
+		}
 	}
 }

@@ -22,13 +22,17 @@ import (
 // TestEveryCode holds the status of each code, and that only the log learns the cause of an internal error, once.
 func TestEveryCode(t *testing.T) {
 	want := map[tool.Code]int{
-		tool.Internal: 500, tool.Invalid: 400, tool.NotFound: 404, tool.Denied: 403, tool.Unavailable: 503, tool.Timeout: 504,
+		tool.Internal: 500, tool.Invalid: 400, tool.NotFound: 404, tool.Denied: 403, tool.Unavailable: 503,
+		tool.Timeout: 504,
 	}
 	for _, code := range tool.Codes() {
 		t.Run(code.String(), func(t *testing.T) {
 			f := newFixture(t, nil)
 			f.answer = func(context.Context, tool.Call) (*tool.CallResult, error) {
-				return nil, fmt.Errorf("call: %w", &tool.Error{Code: code, Op: "op", Msg: "the message", Hint: "the hint", Err: errors.New("secret cause")})
+				return nil, fmt.Errorf("call: %w", &tool.Error{
+					Code: code, Op: "op", Msg: "the message",
+					Hint: "the hint", Err: errors.New("secret cause"),
+				})
 			}
 			w := f.do("POST", "/api/tools/files/read_file/call", "{}")
 			p := problem(t, w)
@@ -112,7 +116,8 @@ func TestToken(t *testing.T) {
 				t.Fatalf("status %d, want %d", w.Code, c.want)
 			}
 			if c.want == http.StatusUnauthorized {
-				if p := problem(t, w); p.Code != "unauthorized" || !strings.HasPrefix(w.Header().Get("WWW-Authenticate"), `Bearer realm="tooldex"`) {
+				if p := problem(t, w); p.Code != "unauthorized" ||
+					!strings.HasPrefix(w.Header().Get("WWW-Authenticate"), `Bearer realm="tooldex"`) {
 					t.Errorf("%+v %v", p, w.Header())
 				}
 			}
@@ -170,7 +175,8 @@ func TestHostAndOrigin(t *testing.T) {
 		})
 	}
 	all := newFixture(t, func(o *Options) { o.Hosts, o.Origins = []string{"*"}, []string{"*"} })
-	if w := all.do("GET", "/healthz", "", "Host", "any.example", "Origin", "https://any.example"); w.Code != http.StatusOK {
+	if w := all.do("GET", "/healthz", "", "Host", "any.example", "Origin",
+		"https://any.example"); w.Code != http.StatusOK {
 		t.Errorf("allowing all gives %d", w.Code)
 	}
 }
@@ -182,20 +188,25 @@ func TestFormsAreRefused(t *testing.T) {
 			t.Errorf("%q: %+v", kind, p)
 		}
 	}
-	if w := newFixture(t, nil).do("POST", "/search", `{"query":"a"}`, "Content-Type", "application/json; charset=utf-8"); w.Code != http.StatusOK {
+	if w := newFixture(t, nil).do("POST", "/search", `{"query":"a"}`, "Content-Type",
+		"application/json; charset=utf-8"); w.Code != http.StatusOK {
 		t.Errorf("a charset gives %d", w.Code)
 	}
 }
 
 func TestRequestIDs(t *testing.T) {
 	f := newFixture(t, nil)
-	for given, keep := range map[string]bool{"abc-1.2_3": true, "": false, "with space": false, "new\nline": false, strings.Repeat("a", 65): false} {
+	for given, keep := range map[string]bool{
+		"abc-1.2_3": true, "": false, "with space": false, "new\nline": false,
+		strings.Repeat("a", 65): false,
+	} {
 		got := f.do("GET", "/nope", "", "X-Request-Id", given).Header().Get("X-Request-Id")
 		if got == "" || (got == given) != keep {
 			t.Errorf("%q gives %q", given, got)
 		}
 	}
-	if a, b := f.do("GET", "/healthz", "", "X-Request-Id", "").Header(), f.do("GET", "/healthz", "", "X-Request-Id", "").Header(); a.Get("X-Request-Id") == b.Get("X-Request-Id") {
+	if a, b := f.do("GET", "/healthz", "", "X-Request-Id", "").Header(), f.do("GET", "/healthz", "", "X-Request-Id",
+		"").Header(); a.Get("X-Request-Id") == b.Get("X-Request-Id") {
 		t.Error("two requests have one id")
 	}
 }
@@ -205,7 +216,10 @@ func TestRequestsAreLogged(t *testing.T) {
 	f.do("GET", "/search?q=private", "")
 	f.do("GET", "/nope", "")
 	log := f.log.String()
-	for _, want := range []string{"msg=request request=test method=GET path=/search status=200", "path=/nope status=404"} {
+	for _, want := range []string{
+		"msg=request request=test method=GET path=/search status=200",
+		"path=/nope status=404",
+	} {
 		if !strings.Contains(log, want) {
 			t.Errorf("log lacks %q:\n%s", want, log)
 		}
@@ -229,7 +243,8 @@ func TestGzip(t *testing.T) {
 		t.Errorf("it does not come out the same: %v", err)
 	}
 	for _, target := range []string{"/healthz", "/nope"} {
-		if w := f.do("GET", target, "", "Accept-Encoding", "gzip"); w.Header().Get("Content-Encoding") != "" || !json.Valid(w.Body.Bytes()) {
+		if w := f.do("GET", target, "", "Accept-Encoding", "gzip"); w.Header().Get("Content-Encoding") != "" ||
+			!json.Valid(w.Body.Bytes()) {
 			t.Errorf("%s: a short answer is compressed: %v", target, w.Header())
 		}
 	}
@@ -348,7 +363,8 @@ func TestShutdownGivesUpInTheEnd(t *testing.T) {
 func TestOverTheWire(t *testing.T) {
 	f := newFixture(t, nil)
 	url, stop, served := f.serve(t)
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/search", strings.NewReader(`{"query":"read"}`))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/search",
+		strings.NewReader(`{"query":"read"}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,8 +9,8 @@ import (
 	"tooldex/web"
 )
 
-// TestGuards makes an attack on each guard: with it the attack is refused, without it the attack succeeds. So it is the guard that holds, and
-// not something beside it that may go one day.
+// TestGuards makes an attack on each guard: with it the attack is refused, without it the attack succeeds. So it is the
+// guard that holds, and not something beside it that may go one day.
 func TestGuards(t *testing.T) {
 	const stop = "/api/servers/a%20b/stop"
 	for name, c := range map[string]struct {
@@ -27,7 +27,10 @@ func TestGuards(t *testing.T) {
 		"token":   {func(o *Options) { o.Token = "t" }, 1, "GET", "/api/tools", "", nil, 401, nil},
 		"forgery": {nil, 1, "POST", stop, "", []string{markHeader, "", "Sec-Fetch-Site", "cross-site"}, 403, nil},
 		"rate":    {func(o *Options) { o.Rate = 1 }, 4, "GET", "/api/tools", "", nil, 429, nil},
-		"bounds":  {func(o *Options) { o.MaxBody = 100 }, 1, "POST", "/search", `{"query":"read` + strings.Repeat(" ", 200) + `"}`, nil, 413, nil},
+		"bounds": {
+			func(o *Options) { o.MaxBody = 100 }, 1, "POST", "/search",
+			`{"query":"read` + strings.Repeat(" ", 200) + `"}`, nil, 413, nil,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, without := range []string{"", name} {
@@ -62,17 +65,25 @@ func TestGuards(t *testing.T) {
 // TestGuardsOfAll holds that each path has them all, those of MCP and the panel too.
 func TestGuardsOfAll(t *testing.T) {
 	f := newFixture(t, func(o *Options) {
-		o.Token, o.Panel, o.Prometheus, o.MCP = "t", web.Handler(), http.NotFoundHandler(), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
+		o.Token, o.Panel, o.Prometheus, o.MCP = "t", web.Handler(), http.NotFoundHandler(),
+			http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
 		o.Resource = &Resource{URL: "https://tools.example.com", Issuers: []string{"https://login.example.com"}}
 	})
-	paths := map[string]bool{"/": true, "/panel/app.js": true, metadataPath: true, "/mcp": false, "/mcp/files": false, "/metrics": false, "/nowhere": false}
+	paths := map[string]bool{
+		"/": true, "/panel/app.js": true, metadataPath: true, "/mcp": false, "/mcp/files": false,
+		"/metrics": false, "/nowhere": false,
+	}
 	for _, r := range f.routes() {
 		paths[strings.NewReplacer("{id}", "files/read_file", "{server}", "a").Replace(r.path)] = isOpen(r.path)
 	}
 	for path, public := range paths {
-		for name, headers := range map[string][]string{"host": {"Host", "rebound.example.com"}, "origin": {"Origin", "https://evil.example.com"}, "null origin": {"Origin", "null"}} {
+		for name, headers := range map[string][]string{
+			"host":   {"Host", "rebound.example.com"},
+			"origin": {"Origin", "https://evil.example.com"}, "null origin": {"Origin", "null"},
+		} {
 			for _, method := range []string{"GET", "POST", "PUT", "DELETE", "OPTIONS"} {
-				if w := f.do(method, path, "", append(headers, "Authorization", "Bearer t")...); w.Code != http.StatusForbidden {
+				if w := f.do(method, path, "", append(headers, "Authorization",
+					"Bearer t")...); w.Code != http.StatusForbidden {
 					t.Errorf("%s %s with another's %s: %d", method, path, name, w.Code)
 				}
 			}
@@ -84,19 +95,23 @@ func TestGuardsOfAll(t *testing.T) {
 	}
 }
 
-// TestTraversal asks for files in ways in which they have been had elsewhere. What the panel has not is not there, and IDs are names, not
-// paths.
+// TestTraversal asks for files in ways in which they have been had elsewhere. What the panel has not is not there, and
+// IDs are names, not paths.
 func TestTraversal(t *testing.T) {
 	f := newFixture(t, func(o *Options) { o.Panel = web.Handler() })
 	for _, path := range []string{
-		"/panel/../../../../../../etc/passwd", "/panel/%2e%2e/%2e%2e/%2e%2e/%2e%2e/etc/passwd", "/panel/..%2f..%2f..%2f..%2fetc/passwd", "/panel/..%5c..%5cwindows/win.ini",
-		"/panel/....//....//etc/passwd", "/panel/%252e%252e/handler.go", "/panel/../handler.go", "/panel/%00", "/panel//etc/passwd", "/panel/./../../go.mod", "/panel/",
+		"/panel/../../../../../../etc/passwd", "/panel/%2e%2e/%2e%2e/%2e%2e/%2e%2e/etc/passwd",
+		"/panel/..%2f..%2f..%2f..%2fetc/passwd", "/panel/..%5c..%5cwindows/win.ini",
+		"/panel/....//....//etc/passwd", "/panel/%252e%252e/handler.go", "/panel/../handler.go", "/panel/%00",
+		"/panel//etc/passwd", "/panel/./../../go.mod", "/panel/",
 		"/../etc/passwd", "/%2e%2e/etc/passwd", "//etc/passwd", "/panel/C:/windows/win.ini",
-		"/api/tools/../../etc/passwd", "/api/tools/..%2f..%2fetc%2fpasswd", "/api/overlays/..%2f..%2fetc%2fpasswd", "/api/insights/../../../etc/passwd",
+		"/api/tools/../../etc/passwd", "/api/tools/..%2f..%2fetc%2fpasswd", "/api/overlays/..%2f..%2fetc%2fpasswd",
+		"/api/insights/../../../etc/passwd",
 		"/api/servers/..%2f..%2fetc%2fpasswd/log", "/mcp/..%2f..%2fetc", metadataPath + "/../../etc/passwd",
 	} {
 		w := f.do("GET", path, "")
-		if w.Code < 300 || w.Code >= 500 || strings.Contains(w.Body.String(), "root:") || strings.Contains(w.Body.String(), "module tooldex") {
+		if w.Code < 300 || w.Code >= 500 || strings.Contains(w.Body.String(), "root:") ||
+			strings.Contains(w.Body.String(), "module tooldex") {
 			t.Errorf("%s: %d %.200s", path, w.Code, w.Body)
 		}
 		if to := w.Header().Get("Location"); strings.HasPrefix(to, "//") || strings.Contains(to, "://") {
@@ -111,15 +126,20 @@ func TestInjection(t *testing.T) {
 	plain := strings.NewReplacer("%0d", "\r", "%0a", "\n", "%20", " ").Replace(evil)
 	f := newFixture(t, func(o *Options) {
 		o.Access = answering{}
-		o.MCP = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Error(w, r.URL.Path, http.StatusNotFound) })
+		o.MCP = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			http.Error(w, r.URL.Path,
+				http.StatusNotFound)
+		})
 		o.Resource = &Resource{URL: "https://tools.example.com", Issuers: []string{"https://login.example.com"}}
 	})
 	for _, path := range []string{
-		"/api/tools/" + evil, "/api/tools/" + evil + "/call", "/search?q=" + evil + "&category=" + evil, "/api/servers/" + evil + "/log", "/mcp/" + evil, metadataPath + "/" + evil,
+		"/api/tools/" + evil, "/api/tools/" + evil + "/call", "/search?q=" + evil + "&category=" + evil,
+		"/api/servers/" + evil + "/log", "/mcp/" + evil, metadataPath + "/" + evil,
 		"/api/tools?cursor=" + evil, "/api/tools?limit=" + evil, "/" + evil,
 	} {
 		for _, token := range []string{"", "Bearer t", "Bearer " + plain} {
-			w := f.do("GET", path, "", "Authorization", token, "X-Request-Id", plain, "X-Session-Id", plain, "User-Agent", plain)
+			w := f.do("GET", path, "", "Authorization", token, "X-Request-Id", plain, "X-Session-Id", plain,
+				"User-Agent", plain)
 			for name, values := range w.Header() {
 				if strings.ContainsAny(strings.Join(values, ""), "\r\n") || name == "Set-Cookie" {
 					t.Errorf("%s: header %s is %q", path, name, values)
@@ -128,7 +148,8 @@ func TestInjection(t *testing.T) {
 		}
 	}
 	for line := range strings.Lines(f.log.String()) {
-		if !strings.HasPrefix(line, "time=") || strings.Contains(line, "msg=evil") && !strings.Contains(line, `\n`) && !strings.Contains(line, "%0a") {
+		if !strings.HasPrefix(line, "time=") || strings.Contains(line, "msg=evil") && !strings.Contains(line, `\n`) &&
+			!strings.Contains(line, "%0a") {
 			t.Errorf("a line of the log is %q", line)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"tooldex/tool"
 )
 
-// Learner is told what clients search for and what they call then, and what they say of answers. None of its methods may
-// block, and all must be safe for concurrent use.
+// Learner is told what clients search for and what they call then, and what they say of answers. None of its methods
+// may block, and all must be safe for concurrent use.
 type Learner interface {
 	// Searched is told what an asker was shown.
 	Searched(who tool.Asker, res *tool.Result)
@@ -22,8 +22,8 @@ type Learner interface {
 // sessionHeader is where a client that serves several conversations says which one a request belongs to.
 const sessionHeader = "X-Session-Id"
 
-// ownSession makes the name of a conversation that of a conversation of whoever bears the token: with another one, the same name is
-// that of another. "" stays so.
+// ownSession makes the name of a conversation that of a conversation of whoever bears the token: with another one, the
+// same name is that of another. "" stays so.
 func ownSession(c echo.Context, name string) string {
 	if who := tool.PrincipalOf(c.Request().Context()); who.Key != "" && name != "" {
 		return who.Key + " " + name
@@ -31,8 +31,8 @@ func ownSession(c echo.Context, name string) string {
 	return name
 }
 
-// asker says who a request is from: the program by the first word of its User-Agent, the session by its header, or else by the
-// address.
+// asker says who a request is from: the program by the first word of its User-Agent, the session by its header, or else
+// by the address.
 func asker(c echo.Context) tool.Asker {
 	agent := c.Request().UserAgent()
 	client, _, _ := strings.Cut(agent, "/")

@@ -50,7 +50,10 @@ func TestLearnerIsTold(t *testing.T) {
 			t.Errorf("%s %s %s: status %d, want %d\n%s", c.method, c.path, c.body, w.Code, c.status, w.Body)
 		}
 	}
-	want := []string{"searched file", "called files/read_file", "told open it files/read_file", "told open it odd/call wrong"}
+	want := []string{
+		"searched file", "called files/read_file", "told open it files/read_file",
+		"told open it odd/call wrong",
+	}
 	if diff := gocmp.Diff(want, d.lines); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
@@ -66,7 +69,8 @@ func TestLearnerIsTold(t *testing.T) {
 }
 
 func TestFeedbackWithoutLearner(t *testing.T) {
-	if w := newFixture(t, nil).do(http.MethodPost, "/api/feedback", `{"query":"x","tool":"odd/call"}`); w.Code != http.StatusForbidden {
+	if w := newFixture(t, nil).do(http.MethodPost, "/api/feedback",
+		`{"query":"x","tool":"odd/call"}`); w.Code != http.StatusForbidden {
 		t.Errorf("status %d: %s", w.Code, w.Body)
 	}
 }

@@ -17,9 +17,9 @@ import (
 	"tooldex/tool"
 )
 
-// Limits bounds what a Server takes on at once, and how long it waits for its clients. What is beyond the first group is refused at
-// once or after a moment, with status 503 and Retry-After, so that those who are being answered are answered in time. The zero value of
-// each field means its default.
+// Limits bounds what a Server takes on at once, and how long it waits for its clients. What is beyond the first group
+// is refused at once or after a moment, with status 503 and Retry-After, so that those who are being answered are
+// answered in time. The zero value of each field means its default.
 type Limits struct {
 	Requests int           // that are worked on at once, beside those below; zero means 256
 	Waiting  int           // further ones that wait for their turn; zero means 1,024, less than zero none
@@ -27,8 +27,9 @@ type Limits struct {
 	Calls    int           // calls of tools, starts of servers and messages over MCP at once; zero means 1,024
 	Streams  int           // of MCP, that clients keep open to be told what happens; zero means 4,096
 	Bodies   int64         // bytes of all bodies that are held at once; zero means 256 MiB
-	// Conns is how many connections there may be; zero means 16,384, or three quarters of the files that this process may open if that
-	// is less. In the place of one that has no request the newest is let in; if there is none, it is closed.
+	// Conns is how many connections there may be; zero means 16,384, or three quarters of the files that this process
+	// may open if that is less. In the place of one that has no request the newest is let in; if there is none, it is
+	// closed.
 	Conns int
 
 	HeaderTime time.Duration // for the headers of a request; zero means 10 seconds
@@ -62,16 +63,21 @@ type gates struct {
 }
 
 func newGates(l Limits) *gates {
-	return &gates{requests: turns.New(l.Requests, l.Waiting, l.Wait), calls: turns.New(l.Calls, 0, 0), streams: turns.New(l.Streams, 0, 0)}
+	return &gates{
+		requests: turns.New(l.Requests, l.Waiting, l.Wait), calls: turns.New(l.Calls, 0, 0),
+		streams: turns.New(l.Streams, 0, 0),
+	}
 }
 
-// of returns the gate of a request, nil if it may always pass: whoever watches over the process has to hear that it lives.
+// of returns the gate of a request, nil if it may always pass: whoever watches over the process has to hear that it
+// lives.
 func (g *gates) of(c echo.Context) *turns.Gate {
 	r := c.Request()
 	switch path := r.URL.Path; {
 	case isOpen(path):
 		return nil
-	case streams(c) && (r.Method == http.MethodGet || r.Header.Get("Mcp-Method") == "subscriptions/listen"): // the library refuses one that lies
+	// the library refuses one that lies
+	case streams(c) && (r.Method == http.MethodGet || r.Header.Get("Mcp-Method") == "subscriptions/listen"):
 		return g.streams
 	case streams(c), strings.HasSuffix(path, callSuffix), strings.HasSuffix(path, startSuffix):
 		return g.calls
@@ -80,8 +86,14 @@ func (g *gates) of(c echo.Context) *turns.Gate {
 }
 
 var (
-	errBusy     = &tool.Error{Code: tool.Unavailable, Op: "admit request", Msg: "too much is asked of this server at once", Hint: "try again in a second"}
-	errStopping = &tool.Error{Code: tool.Unavailable, Op: "serve", Msg: "the server is stopping", Hint: "try again in a moment; whether what was asked took effect is unknown"}
+	errBusy = &tool.Error{
+		Code: tool.Unavailable, Op: "admit request",
+		Msg: "too much is asked of this server at once", Hint: "try again in a second",
+	}
+	errStopping = &tool.Error{
+		Code: tool.Unavailable, Op: "serve", Msg: "the server is stopping",
+		Hint: "try again in a moment; whether what was asked took effect is unknown",
+	}
 )
 
 // admit has a request wait for its turn once all of it is there: a client that sends slowly takes no place from others.
@@ -108,7 +120,8 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// hold reads a body to its end, and has the request read it from memory. It returns how many bytes that are, also with an error.
+// hold reads a body to its end, and has the request read it from memory. It returns how many bytes that are, also with
+// an error.
 func (g *gates) hold(r *http.Request, most int64) (held int64, err error) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return 0, nil

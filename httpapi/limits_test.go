@@ -83,13 +83,14 @@ func answers(t *testing.T, l *pipes, text string) (status int, retry string, too
 // wantAnswer fails unless a request is answered so, and at once.
 func wantAnswer(t *testing.T, l *pipes, what, text string, want int) {
 	t.Helper()
-	if status, retry, took := answers(t, l, text); status != want || took > 10*time.Millisecond || want == http.StatusServiceUnavailable && retry == "" {
+	if status, retry, took := answers(t, l, text); status != want || took > 10*time.Millisecond ||
+		want == http.StatusServiceUnavailable && retry == "" {
 		t.Errorf("%s: status %d after %v, Retry-After %q, want %d at once", what, status, took, retry, want)
 	}
 }
 
-// TestOverload fills each gate and asks once more: what is beyond it is refused with the time to try again, and what goes through
-// another one is answered.
+// TestOverload fills each gate and asks once more: what is beyond it is refused with the time to try again, and what
+// goes through another one is answered.
 func TestOverload(t *testing.T) {
 	hang := func(ctx context.Context) error {
 		<-ctx.Done()
@@ -160,7 +161,8 @@ func TestTurns(t *testing.T) {
 		second := send(conns[1], question)
 		synctest.Wait()
 		wantAnswer(t, l, "a third", question, http.StatusServiceUnavailable)
-		if res := <-second; res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") == "" || time.Since(begin) != 2*time.Second {
+		if res := <-second; res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") == "" ||
+			time.Since(begin) != 2*time.Second {
 			t.Errorf("the one that waits has %d after %v", res.StatusCode, time.Since(begin))
 		}
 		third := send(conns[2], question) // one second before the first is done
@@ -176,8 +178,8 @@ func TestTurns(t *testing.T) {
 	})
 }
 
-// TestSlowClients has more clients send headers and bodies a byte a second than there are places for requests. They are sent away in the
-// end, and others are answered at once meanwhile.
+// TestSlowClients has more clients send headers and bodies a byte a second than there are places for requests. They are
+// sent away in the end, and others are answered at once meanwhile.
 func TestSlowClients(t *testing.T) {
 	body := post("/search", `{"query":"`+strings.Repeat("a", 500)+`"}`)
 	split := strings.Index(body, "\r\n\r\n") + 4
@@ -186,14 +188,22 @@ func TestSlowClients(t *testing.T) {
 		most              time.Duration
 		status            int // of what it hears in the end
 	}{
-		{"headers", "", "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + strings.Repeat("a", 500), headerTime, http.StatusBadRequest},
+		{
+			"headers", "", "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + strings.Repeat("a", 500), headerTime,
+			http.StatusBadRequest,
+		},
 		{"bodies", body[:split], body[split:], bodyTime, http.StatusRequestTimeout},
-		{"messages over MCP", strings.Replace(body[:split], "/search", "/mcp", 1), body[split:], bodyTime, http.StatusRequestTimeout},
+		{
+			"messages over MCP", strings.Replace(body[:split], "/search", "/mcp", 1), body[split:], bodyTime,
+			http.StatusRequestTimeout,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			change := func(o *Options) {
 				o.Limits = Limits{Requests: 4, Calls: 4, Waiting: -1}
-				o.MCP = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+				o.MCP = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+					w.WriteHeader(http.StatusNoContent)
+				})
 			}
 			bubble(t, change, func(t *testing.T, f *fixture, l *pipes) {
 				const slow = 20
@@ -242,8 +252,8 @@ func TestSlowClients(t *testing.T) {
 	}
 }
 
-// TestReadersThatStop asks for what is large, or without end, and stops reading. Each keeps its place for as long as it is given, and
-// no longer; one that reads slowly gets all.
+// TestReadersThatStop asks for what is large, or without end, and stops reading. Each keeps its place for as long as it
+// is given, and no longer; one that reads slowly gets all.
 func TestReadersThatStop(t *testing.T) {
 	const size = 4 << 20
 	change := func(o *Options) {
@@ -266,7 +276,8 @@ func TestReadersThatStop(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			bubble(t, change, func(t *testing.T, f *fixture, l *pipes) {
 				f.answer = func(context.Context, tool.Call) (*tool.CallResult, error) {
-					return &tool.CallResult{Raw: json.RawMessage(`{"content":"` + strings.Repeat("x", size) + `"}`)}, nil
+					return &tool.CallResult{Raw: json.RawMessage(`{"content":"` + strings.Repeat("x", size) + `"}`)},
+						nil
 				}
 				c := l.connect(t)
 				if _, err := io.WriteString(c, tt.request); err != nil {
@@ -372,7 +383,10 @@ func TestBombs(t *testing.T) {
 		"in arguments":          `{"arguments":` + strings.Repeat(`{"a":`, 300) + "1" + strings.Repeat("}", 300) + `}`,
 		"half a million values": `{"query":[` + strings.TrimSuffix(strings.Repeat("1,", 500_000), ",") + `]}`,
 	} {
-		for _, path := range []string{"/search", "/api/tools/select", "/api/tools/files/read_file/call", "/api/feedback"} {
+		for _, path := range []string{
+			"/search", "/api/tools/select", "/api/tools/files/read_file/call",
+			"/api/feedback",
+		} {
 			w := f.do("POST", path, body, "Content-Type", "application/json")
 			if p := problem(t, w); w.Code != http.StatusBadRequest || p.Code != "invalid" {
 				t.Errorf("%s to %s: %d %+v", name, path, w.Code, p)

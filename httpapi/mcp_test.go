@@ -40,10 +40,15 @@ func TestMCPThroughTheWholeStack(t *testing.T) {
 	for _, revision := range []string{"2025-11-25", "2026-07-28"} {
 		progress := make(chan string, 8)
 		client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
-			ToolListChangedHandler:      func(context.Context, *mcp.ToolListChangedRequest) {}, // opens a stream
-			ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { progress <- r.Params.Message },
+			ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) {}, // opens a stream
+			ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+				progress <- r.Params.Message
+			},
 		})
-		transport := &mcp.StreamableClientTransport{Endpoint: url + mcpPath, HTTPClient: &http.Client{Transport: bearer{http.DefaultTransport}}}
+		transport := &mcp.StreamableClientTransport{
+			Endpoint:   url + mcpPath,
+			HTTPClient: &http.Client{Transport: bearer{http.DefaultTransport}},
+		}
 		session, err := client.Connect(t.Context(), transport, &mcp.ClientSessionOptions{ProtocolVersion: revision})
 		if err != nil {
 			t.Fatal(err)
@@ -53,7 +58,8 @@ func TestMCPThroughTheWholeStack(t *testing.T) {
 			t.Errorf("negotiated %s, want %s", got, revision)
 		}
 		res, err := session.CallTool(t.Context(), &mcp.CallToolParams{
-			Name: "invoke_tool", Arguments: json.RawMessage(`{"name":"files/write_file","arguments":{}}`), Meta: mcp.Meta{"progressToken": 1},
+			Name: "invoke_tool", Arguments: json.RawMessage(`{"name":"files/write_file","arguments":{}}`),
+			Meta: mcp.Meta{"progressToken": 1},
 		})
 		if err != nil || res.IsError || res.Content[0].(*mcp.TextContent).Text != "done" {
 			t.Fatalf("%s: %+v %v", revision, res, err)

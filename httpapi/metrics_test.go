@@ -19,7 +19,8 @@ func (f *fixture) Report(_ context.Context, window string) (*tool.Metrics, error
 	if window == "1h" || window == "24h" || window == "7d" || window == "all" {
 		empty := []tool.Tally{}
 		return &tool.Metrics{
-			Window: window, TotalRequests: 2, ToolsByCategory: empty, MostUsedTools: []tool.Tally{{Name: "files/read_file", Count: 1}}, Fruitless: empty,
+			Window: window, TotalRequests: 2, ToolsByCategory: empty,
+			MostUsedTools: []tool.Tally{{Name: "files/read_file", Count: 1}}, Fruitless: empty,
 			Servers: []tool.ServerUse{}, Series: []tool.MetricPoint{{Requests: 2}},
 		}, nil
 	}
@@ -31,11 +32,18 @@ func (f *fixture) Selected([]tool.ID, int, int, bool) {}
 
 func TestMetrics(t *testing.T) {
 	f := newFixture(t, func(o *Options) {
-		o.Prometheus = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up 1\n") })
+		o.Prometheus = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_,
+				_ = io.WriteString(w, "up 1\n")
+		})
 	})
-	for query, want := range map[string]string{"": "24h", "?window=1h": "1h", "?window=7d": "7d", "?window=all": "all", "?window=": "24h"} {
+	for query, want := range map[string]string{
+		"": "24h", "?window=1h": "1h", "?window=7d": "7d", "?window=all": "all",
+		"?window=": "24h",
+	} {
 		var got tool.Metrics
-		if err := json.Unmarshal(f.do("GET", "/api/metrics"+query, "").Body.Bytes(), &got); err != nil || got.Window != want || got.TotalRequests != 2 {
+		if err := json.Unmarshal(f.do("GET", "/api/metrics"+query, "").Body.Bytes(), &got); err != nil ||
+			got.Window != want || got.TotalRequests != 2 {
 			t.Errorf("%q: %+v %v", query, got, err)
 		}
 	}
@@ -53,20 +61,27 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("%s where nothing is counted: %+v", target, p)
 		}
 	}
-	if guarded := newFixture(t, func(o *Options) { o.Token, o.Prometheus = "t", o.MCP }); !strings.Contains(guarded.do("GET", "/metrics", "").Body.String(), "unauthorized") {
+	if guarded := newFixture(t, func(o *Options) {
+		o.Token, o.Prometheus = "t",
+			o.MCP
+	}); !strings.Contains(guarded.do("GET", "/metrics", "").Body.String(), "unauthorized") {
 		t.Error("Prometheus is answered without a token")
 	}
 }
 
-// TestTrace holds what is told of requests: all of them, those that are refused or panic too, and that what is done for one has
-// the context that was given.
+// TestTrace holds what is told of requests: all of them, those that are refused or panic too, and that what is done for
+// one has the context that was given.
 func TestTrace(t *testing.T) {
 	type mark struct{}
 	var told []string
 	f := newFixture(t, func(o *Options) {
 		o.Token = "t"
 		o.Trace = func(r *http.Request) (context.Context, func(string, int)) {
-			return context.WithValue(r.Context(), mark{}, true), func(route string, status int) { told = append(told, fmt.Sprint(route, " ", status)) }
+			return context.WithValue(r.Context(), mark{}, true), func(route string,
+				status int,
+			) {
+				told = append(told, fmt.Sprint(route, " ", status))
+			}
 		}
 	})
 	f.found = func(ctx context.Context, q tool.Query) (*tool.Result, error) {

@@ -17,13 +17,14 @@ import (
 )
 
 // use puts what every request goes through in order: it gets an id, is logged, survives a panic, is checked, and is
-// bounded in size and time. The checks come before the routes, so that a stranger does not learn which there are. Echo puts
-// the chain together anew for each request, so what a check keeps is made here.
+// bounded in size and time. The checks come before the routes, so that a stranger does not learn which there are. Echo
+// puts the chain together anew for each request, so what a check keeps is made here.
 func (s *Server) use() {
 	s.echo.Pre(
 		requestID, s.trace,
 		middleware.RequestLoggerWithConfig(middleware.RequestLoggerConfig{
-			HandleError: true, LogLatency: true, LogMethod: true, LogURIPath: true, LogStatus: true, LogRemoteIP: true, LogRequestID: true,
+			HandleError: true, LogLatency: true, LogMethod: true, LogURIPath: true, LogStatus: true, LogRemoteIP: true,
+			LogRequestID:  true,
 			LogValuesFunc: s.logRequest,
 		}),
 		middleware.RecoverWithConfig(middleware.RecoverConfig{
@@ -34,7 +35,13 @@ func (s *Server) use() {
 		}),
 	)
 	for _, g := range []guard{
-		{"headers", s.harden}, {"rate", s.limitRate()}, {"host", s.checkHost}, {"origin", s.checkOrigin}, {"token", s.checkToken}, {"forgery", s.checkForgery}, {"bounds", s.bound},
+		{"headers", s.harden},
+		{"rate", s.limitRate()},
+		{"host", s.checkHost},
+		{"origin", s.checkOrigin},
+		{"token", s.checkToken},
+		{"forgery", s.checkForgery},
+		{"bounds", s.bound},
 	} {
 		if g.name != s.o.without {
 			s.echo.Pre(g.check)
@@ -43,7 +50,8 @@ func (s *Server) use() {
 	s.echo.Pre(s.admit, middleware.GzipWithConfig(middleware.GzipConfig{Skipper: streams, MinLength: 1024}), answerAs)
 }
 
-// guard is a check that requests go through. Its name lets a test leave it out, to see the attack succeed that it is there for.
+// guard is a check that requests go through. Its name lets a test leave it out, to see the attack succeed that it is
+// there for.
 type guard struct {
 	name  string
 	check echo.MiddlewareFunc
@@ -91,7 +99,8 @@ func (s *Server) logRequest(c echo.Context, v middleware.RequestLoggerValues) er
 	}
 	// The query is left out: it holds what people search for.
 	attrs := []slog.Attr{
-		slog.String("request", v.RequestID), slog.String("method", v.Method), slog.String("path", v.URIPath), slog.Int("status", v.Status),
+		slog.String("request", v.RequestID), slog.String("method", v.Method), slog.String("path", v.URIPath),
+		slog.Int("status", v.Status),
 		slog.Duration("took", v.Latency), slog.String("from", v.RemoteIP),
 	}
 	if who := tool.PrincipalOf(c.Request().Context()); who.Name != "" {
@@ -101,7 +110,8 @@ func (s *Server) logRequest(c echo.Context, v middleware.RequestLoggerValues) er
 	return nil
 }
 
-// bound limits the size and the time of a request. A call of a tool, and a start, takes as long as its upstream is given.
+// bound limits the size and the time of a request. A call of a tool, and a start, takes as long as its upstream is
+// given.
 func (s *Server) bound(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r, w, l := c.Request(), c.Response().Writer, s.o.Limits
@@ -110,7 +120,8 @@ func (s *Server) bound(next echo.HandlerFunc) echo.HandlerFunc {
 			if streams(c) {
 				most = maxMessage
 			}
-			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(l.BodyTime)) // the server lifts it when the body is read; a recorder in a test has none
+			// the server lifts it when the body is read; a recorder in a test has none
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(l.BodyTime))
 			r.Body = http.MaxBytesReader(w, r.Body, most)
 		}
 		endless := streams(c) || strings.HasSuffix(r.URL.Path, callSuffix) || strings.HasSuffix(r.URL.Path, startSuffix)
@@ -125,7 +136,8 @@ func (s *Server) bound(next echo.HandlerFunc) echo.HandlerFunc {
 			ctx, cancel := context.WithTimeout(r.Context(), s.o.Timeout)
 			defer cancel()
 			c.SetRequest(r.WithContext(ctx))
-			defer c.SetRequest(r) // so that what comes after sees whether the client went, not that the time was called off
+			// so that what comes after sees whether the client went, not that the time was called off
+			defer c.SetRequest(r)
 		}
 		return next(c)
 	}

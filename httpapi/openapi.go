@@ -102,8 +102,11 @@ func (d *document) operation(r route, problem *jsonschema.Schema) (operation, er
 		return operation{}, err
 	}
 	op := operation{ID: r.id, Summary: r.summary, Responses: map[string]content{
-		"200":     {Description: "It is done.", Content: map[string]mediaType{"application/json": {good}}},
-		"default": {Description: "It is not, and why.", Content: map[string]mediaType{"application/problem+json": {problem}}},
+		"200": {Description: "It is done.", Content: map[string]mediaType{"application/json": {good}}},
+		"default": {
+			Description: "It is not, and why.",
+			Content:     map[string]mediaType{"application/problem+json": {problem}},
+		},
 	}}
 	for _, o := range outcomes() {
 		if o.of == nil || o.of(r) {
@@ -122,7 +125,10 @@ func (d *document) operation(r route, problem *jsonschema.Schema) (operation, er
 		})
 	}
 	if strings.Contains(r.path, "{server}") {
-		op.Parameters = append(op.Parameters, parameter{Name: "server", In: "path", Required: true, Schema: &jsonschema.Schema{Type: "string"}, Description: "its name"})
+		op.Parameters = append(op.Parameters, parameter{
+			Name: "server", In: "path", Required: true,
+			Schema: &jsonschema.Schema{Type: "string"}, Description: "its name",
+		})
 	}
 	for _, p := range r.params {
 		op.Parameters = append(op.Parameters, p.describe())

@@ -47,7 +47,8 @@ func (d apiDocument) check(t *testing.T, schema json.RawMessage, value []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole := fmt.Sprintf(`{"allOf":[%s],"$defs":%s}`, strings.ReplaceAll(string(schema), "#/components/schemas/", "#/$defs/"), components)
+	whole := fmt.Sprintf(`{"allOf":[%s],"$defs":%s}`, strings.ReplaceAll(string(schema), "#/components/schemas/",
+		"#/$defs/"), components)
 	var s jsonschema.Schema
 	if err := json.Unmarshal([]byte(whole), &s); err != nil {
 		t.Fatal(err)
@@ -101,10 +102,15 @@ func TestAnswersFitTheDescription(t *testing.T) {
 	f.o.Upstreams = f
 	d := readDocument(t, f)
 	bodies := map[string]string{
-		"searchJSON": `{"query":["read"],"detail":"schema","explain":true}`, "searchToolsJSON": `{"query":"nothing like it"}`, "callTool": `{"arguments":{}}`,
-		"selectTools": `{"message":"read","explicitTools":["files/read_file"]}`, "putPreferences": `{"mode":"auto","categories":{"files":"always"}}`,
+		"searchJSON":      `{"query":["read"],"detail":"schema","explain":true}`,
+		"searchToolsJSON": `{"query":"nothing like it"}`, "callTool": `{"arguments":{}}`,
+		"selectTools":    `{"message":"read","explicitTools":["files/read_file"]}`,
+		"putPreferences": `{"mode":"auto","categories":{"files":"always"}}`,
 	}
-	queries := map[string]string{"search": "?q=read&detail=schema&explain=true", "searchTools": "?q=zzz", "listTools": "?include_disabled=true&limit=2"}
+	queries := map[string]string{
+		"search": "?q=read&detail=schema&explain=true", "searchTools": "?q=zzz",
+		"listTools": "?include_disabled=true&limit=2",
+	}
 	for path, methods := range d.Paths {
 		for method, op := range methods {
 			t.Run(op.OperationID, func(t *testing.T) {
@@ -153,7 +159,9 @@ func TestParametersAreTaken(t *testing.T) {
 					}
 					value = s.Enum[0]
 				}
-				w := f.do(strings.ToUpper(method), path+"?"+p.Name+"="+value+map[bool]string{true: "&q=a"}[strings.Contains(path, "search") && p.Name != "q"], map[bool]string{true: "{}"}[method == "put"])
+				w := f.do(strings.ToUpper(method),
+					path+"?"+p.Name+"="+value+map[bool]string{true: "&q=a"}[strings.Contains(path, "search") &&
+						p.Name != "q"], map[bool]string{true: "{}"}[method == "put"])
 				if w.Code != http.StatusOK {
 					t.Errorf("%s %s: parameter %s is not taken: %d %s", method, path, p.Name, w.Code, w.Body)
 				}

@@ -35,7 +35,8 @@ func (k *keeper) Start(ctx context.Context, server string) error {
 func (k *keeper) Stop(server string) error { return k.do("stop", server) }
 
 func (k *keeper) Log(server string) ([]tool.LogLine, error) {
-	return []tool.LogLine{{Time: time.Unix(1e9, 0).UTC(), From: tool.FromServer, Text: "ready <now>"}}, k.do("log", server)
+	return []tool.LogLine{{Time: time.Unix(1e9, 0).UTC(), From: tool.FromServer, Text: "ready <now>"}},
+		k.do("log", server)
 }
 
 func TestOperate(t *testing.T) {
@@ -55,7 +56,8 @@ func TestOperate(t *testing.T) {
 				t.Errorf("%s %s: %+v, want %d", c[0], target, p, want)
 			}
 		}
-		if p := problem(t, newFixture(t, nil).do(c[0], c[1], "")); p.Status != http.StatusNotFound || p.Detail != "no servers are kept here" {
+		if p := problem(t, newFixture(t, nil).do(c[0], c[1], "")); p.Status != http.StatusNotFound ||
+			p.Detail != "no servers are kept here" {
 			t.Errorf("%s without an operator: %+v", c[1], p)
 		}
 	}
@@ -72,7 +74,10 @@ func TestPanelNeedsNoToken(t *testing.T) {
 	var asked []string
 	f := newFixture(t, func(o *Options) {
 		o.Token = "s3cret"
-		o.Panel = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked = append(asked, r.Method+" "+r.URL.Path) })
+		o.Panel = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			asked = append(asked,
+				r.Method+" "+r.URL.Path)
+		})
 	})
 	for _, c := range []struct {
 		method, target string
@@ -104,7 +109,10 @@ func TestPanelNeedsNoToken(t *testing.T) {
 func TestTrials(t *testing.T) {
 	d := &diary{}
 	f := newFixture(t, func(o *Options) { o.Learner = d })
-	for target, body := range map[string]string{"GET /search?q=read&trial=true": "", "POST /search": `{"query":"read","trial":true}`} {
+	for target, body := range map[string]string{
+		"GET /search?q=read&trial=true": "",
+		"POST /search":                  `{"query":"read","trial":true}`,
+	} {
 		method, path, _ := strings.Cut(target, " ")
 		f.queries = nil
 		if w := f.do(method, path, body); w.Code != http.StatusOK || len(f.queries) != 1 || !f.queries[0].Trial {

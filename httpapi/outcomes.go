@@ -8,8 +8,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// outcome is a status other than 200 by which operations are answered, as the description has it. What makes an error one of them is
-// problemOf's business.
+// outcome is a status other than 200 by which operations are answered, as the description has it. What makes an error
+// one of them is problemOf's business.
 type outcome struct {
 	status  int
 	codes   []string // of the Problem; none for an answer that is no error
@@ -24,26 +24,75 @@ func outcomes() []outcome {
 	sends := func(r route) bool { return r.method != http.MethodGet } // also where no body is wanted
 	retryAfter := map[string]string{"Retry-After": "after how many seconds to try again"}
 	return []outcome{
-		{http.StatusNotModified, nil, "It is what the ETag in If-None-Match stands for.", nil, func(r route) bool { return r.method == http.MethodGet }},
+		{
+			http.StatusNotModified, nil, "It is what the ETag in If-None-Match stands for.", nil,
+			func(r route) bool { return r.method == http.MethodGet },
+		},
 		{http.StatusBadRequest, []string{"invalid"}, "The request is wrong, and what is wrong with it.", nil, guarded},
-		{http.StatusUnauthorized, []string{"unauthorized"}, "A token is needed, or the one that came is not good.", map[string]string{"WWW-Authenticate": "what kind of token, and where to get one"}, guarded},
-		{http.StatusForbidden, []string{"denied"}, "It may not be done: with this token, by this page, under this host's name, or with a tool that is held or disabled.", nil, nil},
-		{http.StatusNotFound, []string{"not_found"}, "There is no such thing, or the asker may not know of it.", nil, func(r route) bool { return slices.Contains(namesSomething[:], r.id) }},
+		{
+			http.StatusUnauthorized,
+			[]string{"unauthorized"},
+			"A token is needed, or the one that came is not good.",
+			map[string]string{"WWW-Authenticate": "what kind of token, and where to get one"},
+			guarded,
+		},
+		{
+			http.StatusForbidden,
+			[]string{"denied"},
+			"It may not be done: with this token, by this page, under this host's name, or with a tool that is held or disabled.", nil, nil,
+		},
+		{
+			http.StatusNotFound,
+			[]string{"not_found"},
+			"There is no such thing, or the asker may not know of it.", nil,
+			func(r route) bool { return slices.Contains(namesSomething[:], r.id) },
+		},
 		{http.StatusRequestTimeout, []string{"timeout"}, "The body did not come in time.", nil, sends},
-		{http.StatusConflict, []string{"confirmation_required"}, `A person has to confirm the call: "confirm": true says that one has.`, nil, func(r route) bool { return r.id == "callTool" }},
-		{http.StatusPreconditionFailed, []string{"precondition_failed"}, "It was changed meanwhile.", nil, func(r route) bool { return r.id == "putPreferences" || r.id == "approve" }},
+		{
+			http.StatusConflict,
+			[]string{"confirmation_required"},
+			`A person has to confirm the call: "confirm": true says that one has.`, nil,
+			func(r route) bool { return r.id == "callTool" },
+		},
+		{
+			http.StatusPreconditionFailed,
+			[]string{"precondition_failed"},
+			"It was changed meanwhile.", nil,
+			func(r route) bool { return r.id == "putPreferences" || r.id == "approve" },
+		},
 		{http.StatusRequestEntityTooLarge, []string{"too_large"}, "The body is larger than allowed.", nil, sends},
-		{http.StatusUnsupportedMediaType, []string{"unsupported_media_type"}, "The body is not marked as JSON.", nil, sends},
-		{http.StatusTooManyRequests, []string{"rate_limited"}, "Too many requests come from this address.", retryAfter, nil},
-		{http.StatusInternalServerError, []string{"internal"}, "A fault of this program, which its log tells of.", nil, nil},
-		{http.StatusServiceUnavailable, []string{"unavailable"}, "Not now: too much is asked at once, the server is stopping, or an upstream server does not run.", retryAfter, nil},
+		{
+			http.StatusUnsupportedMediaType,
+			[]string{"unsupported_media_type"},
+			"The body is not marked as JSON.", nil,
+			sends,
+		},
+		{
+			http.StatusTooManyRequests,
+			[]string{"rate_limited"},
+			"Too many requests come from this address.", retryAfter,
+			nil,
+		},
+		{
+			http.StatusInternalServerError,
+			[]string{"internal"},
+			"A fault of this program, which its log tells of.", nil,
+			nil,
+		},
+		{
+			http.StatusServiceUnavailable,
+			[]string{"unavailable"},
+			"Not now: too much is asked at once, the server is stopping, or an upstream server does not run.",
+			retryAfter, nil,
+		},
 		{http.StatusGatewayTimeout, []string{"timeout"}, "It took too long.", nil, guarded},
 	}
 }
 
 // namesSomething are the operations whose path or body names a thing that need not be there.
 var namesSomething = [...]string{
-	"selectTools", "getPreferences", "putPreferences", "getTool", "callTool", "feedback", "startServer", "stopServer", "serverLog", "approve",
+	"selectTools", "getPreferences", "putPreferences", "getTool", "callTool", "feedback", "startServer", "stopServer",
+	"serverLog", "approve",
 	"getOverlay", "putOverlay", "insight", "metrics",
 }
 

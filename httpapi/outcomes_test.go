@@ -19,22 +19,27 @@ import (
 	"tooldex/tool"
 )
 
-// described holds an answer that a test of this package got to the description of its operation: its status, the headers that come with
-// it, and the code of a problem. What is no operation is not described.
+// described holds an answer that a test of this package got to the description of its operation: its status, the
+// headers that come with it, and the code of a problem. What is no operation is not described.
 func (f *fixture) described(req *http.Request, w *httptest.ResponseRecorder) {
 	f.t.Helper()
 	c := f.echo.NewContext(req, httptest.NewRecorder())
 	f.echo.Router().Find(req.Method, echo.GetPath(req), c)
 	for _, r := range f.routes() {
-		if r.method != req.Method || r.pattern() != c.Path() || r.id == "callTool" && !strings.HasSuffix(req.URL.EscapedPath(), callSuffix) {
+		if r.method != req.Method || r.pattern() != c.Path() || r.id == "callTool" &&
+			!strings.HasSuffix(req.URL.EscapedPath(), callSuffix) {
 			continue
 		}
 		if w.Code == http.StatusOK {
 			return
 		}
-		at := slices.IndexFunc(outcomes(), func(o outcome) bool { return o.status == w.Code && (o.of == nil || o.of(r)) })
+		at := slices.IndexFunc(outcomes(), func(o outcome) bool {
+			return o.status == w.Code &&
+				(o.of == nil || o.of(r))
+		})
 		if at < 0 {
-			f.t.Errorf("%s answers %s with %d, of which its description says nothing: %s", r.id, req.URL, w.Code, w.Body)
+			f.t.Errorf("%s answers %s with %d, of which its description says nothing: %s", r.id, req.URL, w.Code,
+				w.Body)
 			return
 		}
 		known := outcomes()[at]
@@ -46,7 +51,8 @@ func (f *fixture) described(req *http.Request, w *httptest.ResponseRecorder) {
 		if len(known.codes) > 0 {
 			var p Problem
 			if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || !slices.Contains(known.codes, p.Code) {
-				f.t.Errorf("%s answers with %d and code %q, want one of %v (%v)", r.id, w.Code, p.Code, known.codes, err)
+				f.t.Errorf("%s answers with %d and code %q, want one of %v (%v)", r.id, w.Code, p.Code, known.codes,
+					err)
 			}
 		}
 		return
@@ -56,8 +62,10 @@ func (f *fixture) described(req *http.Request, w *httptest.ResponseRecorder) {
 // TestOutcomesAreThoseOfErrors holds the table against problemOf, both ways.
 func TestOutcomesAreThoseOfErrors(t *testing.T) {
 	errs := []error{
-		errors.New("a fault"), context.DeadlineExceeded, &http.MaxBytesError{}, tool.ErrConflict, errNotJSON, bodyError(os.ErrDeadlineExceeded),
-		echo.NewHTTPError(http.StatusTooManyRequests, "x"), &tool.Error{Code: tool.Denied, Err: tool.ErrToken}, &tool.Error{Code: tool.Denied, Err: tool.Unasked}, errBusy, errStopping,
+		errors.New("a fault"), context.DeadlineExceeded, &http.MaxBytesError{}, tool.ErrConflict, errNotJSON,
+		bodyError(os.ErrDeadlineExceeded),
+		echo.NewHTTPError(http.StatusTooManyRequests, "x"), &tool.Error{Code: tool.Denied, Err: tool.ErrToken},
+		&tool.Error{Code: tool.Denied, Err: tool.Unasked}, errBusy, errStopping,
 	}
 	for _, c := range tool.Codes() {
 		errs = append(errs, &tool.Error{Code: c})
@@ -78,8 +86,8 @@ func TestOutcomesAreThoseOfErrors(t *testing.T) {
 	}
 }
 
-// TestOutcomesAreDescribed reads the description as a client does: the call tells of the confirmation that it may want, busy answers of
-// when to come back, and each reference of where it leads.
+// TestOutcomesAreDescribed reads the description as a client does: the call tells of the confirmation that it may want,
+// busy answers of when to come back, and each reference of where it leads.
 func TestOutcomesAreDescribed(t *testing.T) {
 	f := newFixture(t, nil)
 	var d document
@@ -89,7 +97,8 @@ func TestOutcomesAreDescribed(t *testing.T) {
 	for path, methods := range d.Paths {
 		for method, op := range methods {
 			for status, answer := range op.Responses {
-				if at, ok := strings.CutPrefix(answer.Ref, "#/components/responses/"); answer.Ref != "" && (!ok || at != status || d.Components.Responses[at].Description == "") {
+				if at, ok := strings.CutPrefix(answer.Ref, "#/components/responses/"); answer.Ref != "" &&
+					(!ok || at != status || d.Components.Responses[at].Description == "") {
 					t.Errorf("%s %s: %s leads to %q, where nothing is", method, path, status, answer.Ref)
 				}
 			}

@@ -14,13 +14,13 @@ import (
 type Overlays interface {
 	// Said returns what was said of a tool, the zero value if nothing was.
 	Said(id tool.ID) (*ToolOverlay, error)
-	// Say puts o in the place of what was said of a tool before. When it returns nil, this is safely kept, and searches heed
-	// it. The error is Invalid for what the tool cannot take.
+	// Say puts o in the place of what was said of a tool before. When it returns nil, this is safely kept, and searches
+	// heed it. The error is Invalid for what the tool cannot take.
 	Say(ctx context.Context, id tool.ID, o *ToolOverlay) error
 }
 
-// ToolOverlay is what people say of a tool. Lists add to what its source declares, the rest takes its place; what is left
-// out changes nothing.
+// ToolOverlay is what people say of a tool. Lists add to what its source declares, the rest takes its place; what is
+// left out changes nothing.
 type ToolOverlay struct {
 	Summary    *string        `json:"summary,omitempty" jsonschema:"one line of at most 80 characters"`
 	Category   *string        `json:"category,omitempty"`

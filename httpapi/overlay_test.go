@@ -57,7 +57,10 @@ func TestOverlaysAndInsights(t *testing.T) {
 			`{"borrows":true,"sayings":[{"kind":"utterance","from":"borrowed","text":"open <it>","lender":"files/read"}],` +
 				`"lenders":[{"archetype":"files/read","title":"Read a file","like":0.5,"weight":1}],"related":["files/write_file"],"uses":2}`, "ToolInsight",
 		},
-		{"GET", "/api/insights/odd/a/b%20c", "", `{"borrows":false,"sayings":[],"lenders":[],"related":[],"uses":0}`, "ToolInsight"},
+		{
+			"GET", "/api/insights/odd/a/b%20c", "", `{"borrows":false,"sayings":[],"lenders":[],"related":[],"uses":0}`,
+			"ToolInsight",
+		},
 	} {
 		w := f.do(c.method, c.target, c.body)
 		if got := strings.TrimSpace(w.Body.String()); w.Code != http.StatusOK || got != c.want {
@@ -78,10 +81,16 @@ func TestOverlayProblems(t *testing.T) {
 		status               int
 		detail               string
 	}{
-		"unknown tool":      {f, "PUT", "/api/overlays/files/none", `{}`, 404, "no tool is named"},
-		"unknown to see":    {f, "GET", "/api/insights/files/none", "", 404, "no tool is named"},
-		"unknown field":     {f, "PUT", "/api/overlays/files/old", `{"summry":"x"}`, 400, "summry is not a known field"},
-		"long summary":      {f, "PUT", "/api/overlays/files/old", `{"summary":"` + strings.Repeat("x", 81) + `"}`, 400, "at most 80"},
+		"unknown tool":   {f, "PUT", "/api/overlays/files/none", `{}`, 404, "no tool is named"},
+		"unknown to see": {f, "GET", "/api/insights/files/none", "", 404, "no tool is named"},
+		"unknown field": {
+			f, "PUT", "/api/overlays/files/old", `{"summry":"x"}`, 400,
+			"summry is not a known field",
+		},
+		"long summary": {
+			f, "PUT", "/api/overlays/files/old", `{"summary":"` + strings.Repeat("x", 81) + `"}`, 400,
+			"at most 80",
+		},
 		"not marked":        {f, "PUT", "/api/overlays/files/old", "", 415, "not marked as JSON"},
 		"query":             {f, "GET", "/api/overlays/files/old?x=1", "", 400, "x is not a known parameter"},
 		"query of insight":  {f, "GET", "/api/insights/files/old?x=1", "", 400, "x is not a known parameter"},

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// patient is the ResponseWriter of a client that is waited for only as long as it goes on reading. A stream may rest for hours, but
-// what is written to it has to be taken: otherwise one client that stops reading would keep an answer in memory, and whoever writes it,
-// for ever.
+// patient is the ResponseWriter of a client that is waited for only as long as it goes on reading. A stream may rest
+// for hours, but what is written to it has to be taken: otherwise one client that stops reading would keep an answer in
+// memory, and whoever writes it, for ever.
 type patient struct {
 	http.ResponseWriter
 	control *http.ResponseController

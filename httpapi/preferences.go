@@ -13,13 +13,14 @@ import (
 
 // Preferences keeps what profiles prefer. It is safe for concurrent use.
 type Preferences interface {
-	// Preferences returns what a profile prefers, and its version, which is zero if nothing was ever said. An error of code NotFound
-	// is for a profile that there is not.
+	// Preferences returns what a profile prefers, and its version, which is zero if nothing was ever said. An error of
+	// code NotFound is for a profile that there is not.
 	Preferences(ctx context.Context, profile string) (tool.Preferences, uint64, error)
-	// SetPreferences checks preferences and replaces those of the version base. They are durable once it returns what is kept of them, and
-	// their version. The error wraps tool.ErrConflict if there is another version, and is of code Invalid for preferences that are
-	// wrong.
-	SetPreferences(ctx context.Context, profile string, base uint64, p tool.Preferences) (tool.Preferences, uint64, error)
+	// SetPreferences checks preferences and replaces those of the version base. They are durable once it returns what
+	// is kept of them, and their version. The error wraps tool.ErrConflict if there is another version, and is of code
+	// Invalid for preferences that are wrong.
+	SetPreferences(ctx context.Context, profile string, base uint64, p tool.Preferences) (tool.Preferences, uint64,
+		error)
 }
 
 const preferencesPath = "/api/tools/preferences"
@@ -78,7 +79,9 @@ func (s *Server) preferring(c echo.Context) (string, error) {
 }
 
 // replace stores preferences; without a condition in the place of whatever is there.
-func (s *Server) replace(ctx context.Context, profile string, base uint64, conditional bool, p tool.Preferences) (kept tool.Preferences, version uint64, err error) {
+func (s *Server) replace(ctx context.Context, profile string, base uint64, conditional bool,
+	p tool.Preferences,
+) (kept tool.Preferences, version uint64, err error) {
 	const tries = 10
 	for range tries {
 		if !conditional {
@@ -96,7 +99,8 @@ func (s *Server) replace(ctx context.Context, profile string, base uint64, condi
 
 func tagOf(version uint64) string { return strconv.Quote(strconv.FormatUint(version, 10)) }
 
-// condition reads an If-Match header with one of our tags. None, and *, are no condition; a tag that is not ours matches nothing.
+// condition reads an If-Match header with one of our tags. None, and *, are no condition; a tag that is not ours
+// matches nothing.
 func condition(header string) (base uint64, conditional bool, err error) {
 	header = strings.TrimSpace(header)
 	if header == "" || header == "*" {

@@ -55,11 +55,14 @@ func problemOf(err error, requestID string) Problem {
 	)
 	switch {
 	case errors.As(err, &known) && errors.As(err, &why):
-		return newProblem(http.StatusConflict, "confirmation_required", known.Msg, `when a person has said yes, repeat the call with "confirm": true beside its arguments`, requestID)
+		return newProblem(http.StatusConflict, "confirmation_required", known.Msg,
+			`when a person has said yes, repeat the call with "confirm": true beside its arguments`, requestID)
 	case errors.As(err, &tooLarge):
-		return newProblem(http.StatusRequestEntityTooLarge, "too_large", "the request body is larger than allowed", "send less at a time", requestID)
+		return newProblem(http.StatusRequestEntityTooLarge, "too_large", "the request body is larger than allowed",
+			"send less at a time", requestID)
 	case errors.Is(err, tool.ErrConflict):
-		return newProblem(http.StatusPreconditionFailed, "precondition_failed", tool.ErrConflict.Error(), "read it again, and repeat the change with its ETag", requestID)
+		return newProblem(http.StatusPreconditionFailed, "precondition_failed", tool.ErrConflict.Error(),
+			"read it again, and repeat the change with its ETag", requestID)
 	case errors.As(err, &known) && errors.Is(err, tool.ErrToken):
 		return newProblem(http.StatusUnauthorized, "unauthorized", known.Msg, known.Hint, requestID)
 	case errors.As(err, &known) && known.Code != tool.Internal:
@@ -69,7 +72,8 @@ func problemOf(err error, requestID string) Problem {
 	case known == nil && errors.Is(err, context.DeadlineExceeded):
 		return newProblem(http.StatusGatewayTimeout, tool.Timeout.String(), "the request took too long", "", requestID)
 	}
-	return newProblem(http.StatusInternalServerError, tool.Internal.String(), "internal error", "look for the request id in the log", requestID)
+	return newProblem(http.StatusInternalServerError, tool.Internal.String(), "internal error",
+		"look for the request id in the log", requestID)
 }
 
 // frameworkProblem gives the errors of routing, and of checks of ours that no tool.Code stands for.
@@ -77,9 +81,11 @@ func frameworkProblem(e *echo.HTTPError, requestID string) Problem {
 	detail, _ := e.Message.(string)
 	switch e.Code {
 	case http.StatusNotFound:
-		return newProblem(e.Code, tool.NotFound.String(), "there is no such page", "/openapi.json lists all there are", requestID)
+		return newProblem(e.Code, tool.NotFound.String(), "there is no such page", "/openapi.json lists all there are",
+			requestID)
 	case http.StatusMethodNotAllowed:
-		return newProblem(e.Code, "method_not_allowed", "the page does not take this method", "the Allow header lists those it takes", requestID)
+		return newProblem(e.Code, "method_not_allowed", "the page does not take this method",
+			"the Allow header lists those it takes", requestID)
 	case http.StatusTooManyRequests:
 		return newProblem(e.Code, "rate_limited", detail, "wait a second, and ask less often", requestID)
 	case http.StatusRequestTimeout:
@@ -88,17 +94,21 @@ func frameworkProblem(e *echo.HTTPError, requestID string) Problem {
 		return newProblem(e.Code, "unsupported_media_type", detail, "send Content-Type: application/json", requestID)
 	}
 	if e.Code >= http.StatusInternalServerError {
-		return newProblem(http.StatusInternalServerError, tool.Internal.String(), "internal error", "look for the request id in the log", requestID)
+		return newProblem(http.StatusInternalServerError, tool.Internal.String(), "internal error",
+			"look for the request id in the log", requestID)
 	}
 	return newProblem(e.Code, tool.Invalid.String(), detail, "", requestID)
 }
 
 func newProblem(status int, code, detail, hint, requestID string) Problem {
-	return Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: detail, Code: code, Hint: hint, RequestID: requestID}
+	return Problem{
+		Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: detail, Code: code,
+		Hint: hint, RequestID: requestID,
+	}
 }
 
-// handleError writes an error as a problem, and logs it once if it is a fault of this program. Echo gives it every error
-// twice: for the request log, which wants to know the status, and in the end.
+// handleError writes an error as a problem, and logs it once if it is a fault of this program. Echo gives it every
+// error twice: for the request log, which wants to know the status, and in the end.
 func (s *Server) handleError(err error, c echo.Context) {
 	const handled = "handled"
 	if c.Get(handled) != nil {
@@ -111,7 +121,8 @@ func (s *Server) handleError(err error, c echo.Context) {
 	id := c.Response().Header().Get(echo.HeaderXRequestID)
 	p := problemOf(err, id)
 	if p.Code == tool.Internal.String() && c.Request().Context().Err() == nil {
-		s.o.Logger.Error("internal error", "request", id, "method", c.Request().Method, "path", c.Request().URL.Path, "err", err)
+		s.o.Logger.Error("internal error", "request", id, "method", c.Request().Method, "path", c.Request().URL.Path,
+			"err", err)
 	}
 	if c.Response().Committed {
 		return

@@ -8,13 +8,14 @@ import (
 	"tooldex/tool"
 )
 
-// Quarantine knows the tools that somebody should look at before they are used. Its methods are safe for concurrent use.
-// *catalog.Catalog is one.
+// Quarantine knows the tools that somebody should look at before they are used. Its methods are safe for concurrent
+// use. *catalog.Catalog is one.
 type Quarantine interface {
 	// Review lists them, those that are held first.
 	Review() []tool.Review
-	// Accept approves tools in the forms that were looked at. When it returns nil, this is safely kept. The error wraps tool.ErrConflict
-	// for a form that is not the one there is, and is NotFound for a tool that is not there; nothing is approved then.
+	// Accept approves tools in the forms that were looked at. When it returns nil, this is safely kept. The error wraps
+	// tool.ErrConflict for a form that is not the one there is, and is NotFound for a tool that is not there; nothing
+	// is approved then.
 	Accept(ctx context.Context, approvals []tool.Approval) error
 }
 

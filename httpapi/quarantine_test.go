@@ -18,7 +18,13 @@ func (w *ward) Review() []tool.Review {
 	if len(w.approved) > 0 {
 		return nil
 	}
-	return []tool.Review{{ID: "a/b", Held: true, Why: "it changed", Form: "f1", Suspicions: []tool.Suspicion{{Rule: "conceal", Excerpt: "<b>"}}, Changes: []tool.Change{{Field: "title", Now: "x"}}}}
+	return []tool.Review{{
+		ID: "a/b", Held: true, Why: "it changed", Form: "f1",
+		Suspicions: []tool.Suspicion{{Rule: "conceal", Excerpt: "<b>"}}, Changes: []tool.Change{{
+			Field: "title",
+			Now:   "x",
+		}},
+	}}
 }
 
 func (w *ward) Accept(_ context.Context, approvals []tool.Approval) error {
@@ -38,7 +44,8 @@ func TestQuarantine(t *testing.T) {
 	w := &ward{}
 	f := newFixture(t, func(o *Options) { o.Quarantine = w })
 	const shown = `{"tools":[{"id":"a/b","held":true,"why":"it changed","form":"f1","suspicions":[{"rule":"conceal","severity":"","field":"","excerpt":"<b>","why":"","remedy":""}],"changes":[{"field":"title","now":"x"}]}]}`
-	if got := f.do("GET", "/api/quarantine", ""); got.Code != http.StatusOK || strings.TrimSpace(got.Body.String()) != shown {
+	if got := f.do("GET", "/api/quarantine", ""); got.Code != http.StatusOK ||
+		strings.TrimSpace(got.Body.String()) != shown {
 		t.Errorf("%d %s", got.Code, got.Body)
 	}
 	for body, want := range map[string]int{
@@ -55,7 +62,9 @@ func TestQuarantine(t *testing.T) {
 	if w.approved != nil {
 		t.Errorf("approved %v", w.approved)
 	}
-	if got := f.do("POST", "/api/quarantine/approve", `{"tools":[{"id":"a/b","form":"f1"}]}`); got.Code != http.StatusOK || strings.TrimSpace(got.Body.String()) != `{"tools":[]}` {
+	if got := f.do("POST", "/api/quarantine/approve",
+		`{"tools":[{"id":"a/b","form":"f1"}]}`); got.Code != http.StatusOK ||
+		strings.TrimSpace(got.Body.String()) != `{"tools":[]}` {
 		t.Errorf("%d %s", got.Code, got.Body)
 	}
 	if diff := gocmp.Diff([]tool.Approval{{ID: "a/b", Form: "f1"}}, w.approved); diff != "" {
@@ -63,20 +72,24 @@ func TestQuarantine(t *testing.T) {
 	}
 }
 
-// TestNobodyApprovesByAccident holds approvals to the guards of changes: a token that only reads, another origin, another host.
+// TestNobodyApprovesByAccident holds approvals to the guards of changes: a token that only reads, another origin,
+// another host.
 func TestNobodyApprovesByAccident(t *testing.T) {
 	const path, body = "/api/quarantine/approve", `{"tools":[{"id":"a/b","form":"f1"}]}`
 	w := &ward{}
-	if p := problem(t, newFixture(t, func(o *Options) { o.Quarantine, o.ReadOnly = w, true }).do("POST", path, body)); p.Status != http.StatusForbidden {
+	if p := problem(t, newFixture(t, func(o *Options) { o.Quarantine, o.ReadOnly = w, true }).do("POST", path,
+		body)); p.Status != http.StatusForbidden {
 		t.Errorf("with a token that only reads: %+v", p)
 	}
-	if p := problem(t, newFixture(t, func(o *Options) { o.Quarantine, o.Token = w, "t" }).do("POST", path, body)); p.Status != http.StatusUnauthorized {
+	if p := problem(t, newFixture(t, func(o *Options) { o.Quarantine, o.Token = w, "t" }).do("POST", path,
+		body)); p.Status != http.StatusUnauthorized {
 		t.Errorf("without the token: %+v", p)
 	}
 	if p := problem(t, newFixture(t, nil).do("POST", path, body)); p.Status != http.StatusForbidden {
 		t.Errorf("where nobody keeps a quarantine: %+v", p)
 	}
-	if got := newFixture(t, nil).do("GET", "/api/quarantine", ""); strings.TrimSpace(got.Body.String()) != `{"tools":[]}` {
+	if got := newFixture(t, nil).do("GET", "/api/quarantine",
+		""); strings.TrimSpace(got.Body.String()) != `{"tools":[]}` {
 		t.Errorf("where nobody keeps a quarantine: %s", got.Body)
 	}
 	if w.approved != nil {
@@ -98,9 +111,13 @@ func TestHeldToolsAreForbidden(t *testing.T) {
 		return ""
 	})
 	f.o.Catalog = fixedSet{set}
-	for method, target := range map[string]string{"GET": "/api/tools/" + string(held), "POST": "/api/tools/" + string(held) + "/call"} {
+	for method, target := range map[string]string{
+		"GET":  "/api/tools/" + string(held),
+		"POST": "/api/tools/" + string(held) + "/call",
+	} {
 		body := map[string]string{"POST": "{}"}[method]
-		if p := problem(t, f.do(method, target, body)); p.Status != http.StatusForbidden || !strings.Contains(p.Detail, "it changed") {
+		if p := problem(t, f.do(method, target, body)); p.Status != http.StatusForbidden ||
+			!strings.Contains(p.Detail, "it changed") {
 			t.Errorf("%s %s: %+v", method, target, p)
 		}
 	}
@@ -108,7 +125,8 @@ func TestHeldToolsAreForbidden(t *testing.T) {
 	if strings.Contains(list, string(held)) || !strings.Contains(list, `"warning":"it looks suspicious"`) {
 		t.Errorf("the list is %s", list)
 	}
-	if page := f.do("GET", "/api/tools/"+string(warned.ID()), "").Body.String(); !strings.Contains(page, `"warning":"it looks suspicious"`) {
+	if page := f.do("GET", "/api/tools/"+string(warned.ID()), "").Body.String(); !strings.Contains(page,
+		`"warning":"it looks suspicious"`) {
 		t.Errorf("the page is %s", page)
 	}
 }

@@ -20,7 +20,8 @@ type Resource struct {
 // metadataPath is where the description of a resource begins; what follows is the path of the resource.
 const metadataPath = "/.well-known/oauth-protected-resource"
 
-// resourcePath is what lies here that is a resource of its own: MCP, and MCP of a profile, whether there is such a profile or not.
+// resourcePath is what lies here that is a resource of its own: MCP, and MCP of a profile, whether there is such a
+// profile or not.
 var resourcePath = regexp.MustCompile(`^(|/mcp|/mcp/[A-Za-z0-9][A-Za-z0-9._-]{0,63})$`)
 
 // useMetadata mounts the descriptions of the resources.

@@ -29,7 +29,10 @@ func (a answering) Identify(_ context.Context, token, _ string) (Bearer, error) 
 }
 
 func TestChallenge(t *testing.T) {
-	expired := &tool.Error{Code: tool.Denied, Msg: `the "token" has` + "\r\nSet-Cookie: a=b" + ` expired\`, Err: tool.ErrToken}
+	expired := &tool.Error{
+		Code: tool.Denied, Msg: `the "token" has` + "\r\nSet-Cookie: a=b" + ` expired\`,
+		Err: tool.ErrToken,
+	}
 	lacking := &tool.Error{Code: tool.Denied, Msg: "the token lacks the scope tools"}
 	const at = `resource_metadata="https://tools.example.com/.well-known/oauth-protected-resource/base`
 	for name, c := range map[string]struct {
@@ -40,12 +43,21 @@ func TestChallenge(t *testing.T) {
 		status   int
 		want     string
 	}{
-		"none":                 {nil, "", "/search?q=a", false, 401, `Bearer realm="tooldex"`},
-		"expired":              {expired, "t", "/search?q=a", false, 401, `Bearer realm="tooldex", error="invalid_token", error_description="the token hasSet-Cookie: a=b expired"`},
-		"none, by OAuth":       {nil, "", "/mcp", true, 401, `Bearer realm="tooldex", ` + at + `/mcp", scope="tools more"`},
-		"of a profile":         {nil, "", "/mcp/files", true, 401, `Bearer realm="tooldex", ` + at + `/mcp/files", scope="tools more"`},
-		"of no name":           {nil, "", "/mcp/a%22b", true, 401, `Bearer realm="tooldex", ` + at + `", scope="tools more"`},
-		"too little":           {lacking, "t", "/mcp", true, 403, `Bearer realm="tooldex", error="insufficient_scope", error_description="the token lacks the scope tools", ` + at + `/mcp", scope="tools more"`},
+		"none": {nil, "", "/search?q=a", false, 401, `Bearer realm="tooldex"`},
+		"expired": {
+			expired, "t", "/search?q=a", false, 401,
+			`Bearer realm="tooldex", error="invalid_token", error_description="the token hasSet-Cookie: a=b expired"`,
+		},
+		"none, by OAuth": {nil, "", "/mcp", true, 401, `Bearer realm="tooldex", ` + at +
+			`/mcp", scope="tools more"`},
+		"of a profile": {nil, "", "/mcp/files", true, 401, `Bearer realm="tooldex", ` + at +
+			`/mcp/files", scope="tools more"`},
+		"of no name": {nil, "", "/mcp/a%22b", true, 401, `Bearer realm="tooldex", ` + at +
+			`", scope="tools more"`},
+		"too little": {
+			lacking, "t", "/mcp", true, 403,
+			`Bearer realm="tooldex", error="insufficient_scope", error_description="the token lacks the scope tools", ` + at + `/mcp", scope="tools more"`,
+		},
 		"nobody can tell":      {&tool.Error{Code: tool.Unavailable, Msg: "ask later"}, "t", "/mcp", true, 503, ""},
 		"something went wrong": {&tool.Error{Code: tool.Internal, Msg: "oh"}, "t", "/mcp", true, 500, ""},
 	} {
@@ -54,7 +66,10 @@ func TestChallenge(t *testing.T) {
 				o.Access = answering{err: c.err}
 				o.MCP = http.NotFoundHandler()
 				if c.resource {
-					o.Resource = &Resource{URL: "https://tools.example.com/base/", Issuers: []string{"https://login.example.com"}, Scopes: []string{"tools", "more"}}
+					o.Resource = &Resource{
+						URL:     "https://tools.example.com/base/",
+						Issuers: []string{"https://login.example.com"}, Scopes: []string{"tools", "more"},
+					}
 				}
 			})
 			var headers []string
@@ -85,7 +100,10 @@ func TestTwoTokens(t *testing.T) {
 func TestResourceMetadata(t *testing.T) {
 	f := newFixture(t, func(o *Options) {
 		o.Token, o.MCP = "t", http.NotFoundHandler()
-		o.Resource = &Resource{URL: "https://tools.example.com", Issuers: []string{"https://login.example.com"}, Scopes: []string{"tools"}}
+		o.Resource = &Resource{
+			URL: "https://tools.example.com", Issuers: []string{"https://login.example.com"},
+			Scopes: []string{"tools"},
+		}
 	})
 	for path, want := range map[string]string{
 		"":             "https://tools.example.com",
@@ -106,7 +124,8 @@ func TestResourceMetadata(t *testing.T) {
 		switch {
 		case want == "" && w.Code != http.StatusNotFound:
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
-		case want != "" && (err != nil || w.Code != http.StatusOK || m.Resource != want || len(m.Servers) != 1 || len(m.Scopes) != 1):
+		case want != "" && (err != nil || w.Code != http.StatusOK || m.Resource != want || len(m.Servers) != 1 ||
+			len(m.Scopes) != 1):
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
 		}
 	}

@@ -63,27 +63,91 @@ func (s *Server) routes() []route {
 	return []route{
 		{http.MethodGet, "/search", "search", "Find tools by what they do", searchParams, nil, result, s.getSearch},
 		{http.MethodPost, "/search", "searchJSON", "Find tools by what they do", nil, request, result, s.postSearch},
-		{http.MethodGet, "/api/tools/search", "searchTools", "Find tools by what they do", searchParams, nil, result, s.getSearch},
-		{http.MethodPost, "/api/tools/search", "searchToolsJSON", "Find tools by what they do", nil, request, result, s.postSearch},
-		{http.MethodGet, "/api/tools", "listTools", "List tools, page by page", listParams, nil, reflect.TypeFor[ToolList](), s.listTools},
-		{http.MethodGet, "/api/tools/categories", "listCategories", "Count tools by category and server", nil, nil, reflect.TypeFor[CategoryList](), s.categories},
-		{http.MethodPost, "/api/tools/select", "selectTools", "Choose the tools that an agent is given for a message", nil, reflect.TypeFor[SelectRequest](), reflect.TypeFor[tool.Selection](), s.selectTools},
-		{http.MethodGet, preferencesPath, "getPreferences", "What a profile prefers; the ETag is its version", profileParams, nil, reflect.TypeFor[tool.Preferences](), s.getPreferences},
-		{http.MethodPut, preferencesPath, "putPreferences", "Say what a profile prefers, in the place of what was said", putPreferencesParams, reflect.TypeFor[tool.Preferences](), reflect.TypeFor[tool.Preferences](), s.putPreferences},
-		{http.MethodGet, "/api/tools/{id}", "getTool", "Everything about one tool", nil, nil, reflect.TypeFor[ToolPage](), s.getTool},
-		{http.MethodPost, "/api/tools/{id}" + callSuffix, "callTool", "Call a tool; the answer is its MCP result", nil, reflect.TypeFor[CallRequest](), nil, s.callTool},
-		{http.MethodPost, "/api/feedback", "feedback", "Say that a tool was right for a request, or wrong", nil, reflect.TypeFor[FeedbackRequest](), reflect.TypeFor[Health](), s.feedback},
-		{http.MethodGet, "/api/servers", "listServers", "How the upstream servers are", nil, nil, reflect.TypeFor[ServerList](), s.servers},
-		{http.MethodPost, "/api/servers/{server}" + startSuffix, "startServer", "Start a server and wait until it runs", nil, nil, reflect.TypeFor[Health](), s.startServer},
-		{http.MethodPost, "/api/servers/{server}/stop", "stopServer", "Stop a server until it is needed again", nil, nil, reflect.TypeFor[Health](), s.stopServer},
-		{http.MethodGet, "/api/servers/{server}/log", "serverLog", "What a server printed last, and what happened to it", nil, nil, reflect.TypeFor[ServerLog](), s.serverLog},
-		{http.MethodGet, quarantinePath, "quarantine", "Tools that are held, or suspicious, and why", nil, nil, reflect.TypeFor[ReviewList](), s.quarantine},
-		{http.MethodPost, quarantinePath + "/approve", "approve", "Approve tools in the form that was shown", nil, reflect.TypeFor[ApproveRequest](), reflect.TypeFor[ReviewList](), s.approve},
-		{http.MethodGet, overlaysPath + "{id}", "getOverlay", "What people said of a tool", nil, nil, reflect.TypeFor[ToolOverlay](), s.getOverlay},
-		{http.MethodPut, overlaysPath + "{id}", "putOverlay", "Say something of a tool, in the place of what was said", nil, reflect.TypeFor[ToolOverlay](), reflect.TypeFor[ToolOverlay](), s.putOverlay},
-		{http.MethodGet, insightsPath + "{id}", "insight", "What finds a tool, and what is near it", nil, nil, reflect.TypeFor[ToolInsight](), s.insight},
-		{http.MethodGet, "/api/metrics", "metrics", "What was done in a window of time", metricsParams, nil, reflect.TypeFor[tool.Metrics](), s.metrics},
-		{http.MethodGet, "/healthz", "health", "Whether the process runs", nil, nil, reflect.TypeFor[Health](), s.health},
+		{
+			http.MethodGet, "/api/tools/search", "searchTools", "Find tools by what they do", searchParams, nil, result,
+			s.getSearch,
+		},
+		{
+			http.MethodPost, "/api/tools/search", "searchToolsJSON", "Find tools by what they do", nil, request, result,
+			s.postSearch,
+		},
+		{
+			http.MethodGet, "/api/tools", "listTools", "List tools, page by page", listParams, nil,
+			reflect.TypeFor[ToolList](), s.listTools,
+		},
+		{
+			http.MethodGet, "/api/tools/categories", "listCategories", "Count tools by category and server", nil, nil,
+			reflect.TypeFor[CategoryList](), s.categories,
+		},
+		{
+			http.MethodPost, "/api/tools/select", "selectTools", "Choose the tools that an agent is given for a message",
+			nil, reflect.TypeFor[SelectRequest](), reflect.TypeFor[tool.Selection](), s.selectTools,
+		},
+		{
+			http.MethodGet, preferencesPath, "getPreferences", "What a profile prefers; the ETag is its version",
+			profileParams, nil, reflect.TypeFor[tool.Preferences](), s.getPreferences,
+		},
+		{
+			http.MethodPut, preferencesPath, "putPreferences", "Say what a profile prefers, in the place of what was said",
+			putPreferencesParams, reflect.TypeFor[tool.Preferences](), reflect.TypeFor[tool.Preferences](),
+			s.putPreferences,
+		},
+		{
+			http.MethodGet, "/api/tools/{id}", "getTool", "Everything about one tool", nil, nil,
+			reflect.TypeFor[ToolPage](), s.getTool,
+		},
+		{
+			http.MethodPost, "/api/tools/{id}" + callSuffix, "callTool", "Call a tool; the answer is its MCP result", nil,
+			reflect.TypeFor[CallRequest](), nil, s.callTool,
+		},
+		{
+			http.MethodPost, "/api/feedback", "feedback", "Say that a tool was right for a request, or wrong", nil,
+			reflect.TypeFor[FeedbackRequest](), reflect.TypeFor[Health](), s.feedback,
+		},
+		{
+			http.MethodGet, "/api/servers", "listServers", "How the upstream servers are", nil, nil,
+			reflect.TypeFor[ServerList](), s.servers,
+		},
+		{
+			http.MethodPost, "/api/servers/{server}" + startSuffix, "startServer", "Start a server and wait until it runs",
+			nil, nil, reflect.TypeFor[Health](), s.startServer,
+		},
+		{
+			http.MethodPost, "/api/servers/{server}/stop", "stopServer", "Stop a server until it is needed again", nil,
+			nil, reflect.TypeFor[Health](), s.stopServer,
+		},
+		{
+			http.MethodGet, "/api/servers/{server}/log", "serverLog",
+			"What a server printed last, and what happened to it", nil, nil, reflect.TypeFor[ServerLog](), s.serverLog,
+		},
+		{
+			http.MethodGet, quarantinePath, "quarantine", "Tools that are held, or suspicious, and why", nil, nil,
+			reflect.TypeFor[ReviewList](), s.quarantine,
+		},
+		{
+			http.MethodPost, quarantinePath + "/approve", "approve", "Approve tools in the form that was shown", nil,
+			reflect.TypeFor[ApproveRequest](), reflect.TypeFor[ReviewList](), s.approve,
+		},
+		{
+			http.MethodGet, overlaysPath + "{id}", "getOverlay", "What people said of a tool", nil, nil,
+			reflect.TypeFor[ToolOverlay](), s.getOverlay,
+		},
+		{
+			http.MethodPut, overlaysPath + "{id}", "putOverlay", "Say something of a tool, in the place of what was said",
+			nil, reflect.TypeFor[ToolOverlay](), reflect.TypeFor[ToolOverlay](), s.putOverlay,
+		},
+		{
+			http.MethodGet, insightsPath + "{id}", "insight", "What finds a tool, and what is near it", nil, nil,
+			reflect.TypeFor[ToolInsight](), s.insight,
+		},
+		{
+			http.MethodGet, "/api/metrics", "metrics", "What was done in a window of time", metricsParams, nil,
+			reflect.TypeFor[tool.Metrics](), s.metrics,
+		},
+		{
+			http.MethodGet, "/healthz", "health", "Whether the process runs", nil, nil, reflect.TypeFor[Health](),
+			s.health,
+		},
 		{http.MethodGet, "/readyz", "ready", "Whether it can answer", nil, nil, reflect.TypeFor[Readiness](), s.ready},
 		{http.MethodGet, "/openapi.json", "describe", "This description", nil, nil, nil, s.openapi},
 	}

@@ -38,7 +38,10 @@ func (r SearchRequest) query() (tool.Query, error) {
 		return q, invalid("query", fmt.Sprintf("holds more than %d needs", maxNeeds))
 	case r.Limit < 0 || r.Limit > tool.MaxLimit:
 		return q, invalid("limit", fmt.Sprintf("is not from 1 to %d", tool.MaxLimit))
-	case !slices.Contains([]tool.Detail{"", tool.DetailName, tool.DetailSummary, tool.DetailSignature, tool.DetailSchema}, r.Detail):
+	case !slices.Contains([]tool.Detail{
+		"", tool.DetailName, tool.DetailSummary, tool.DetailSignature,
+		tool.DetailSchema,
+	}, r.Detail):
 		return q, invalid("detail", "is none of name, summary, signature, schema")
 	case !slices.Contains([]tool.Mode{"", tool.Hybrid, tool.Keyword, tool.Semantic}, r.Mode):
 		return q, invalid("mode", "is none of hybrid, keyword, semantic")
@@ -55,7 +58,10 @@ func (r SearchRequest) query() (tool.Query, error) {
 var searchParams = []param{
 	{name: "q", list: true, required: true, text: "one need in plain words; given several times, several needs"},
 	{name: "limit", kind: "integer", text: "how many tools at most, 1 to 100; 5 if left out"},
-	{name: "detail", text: "how much of each tool; summary if left out", values: []any{"name", "summary", "signature", "schema"}},
+	{name: "detail", text: "how much of each tool; summary if left out", values: []any{
+		"name", "summary", "signature",
+		"schema",
+	}},
 	{name: "mode", text: "hybrid if left out", values: []any{"hybrid", "keyword", "semantic"}},
 	{name: "server", list: true, text: "only tools of these servers"},
 	{name: "category", list: true, text: "only tools of these categories"},
@@ -67,8 +73,10 @@ var searchParams = []param{
 func searchQuery(c echo.Context) (SearchRequest, error) {
 	v := readQuery(c)
 	r := SearchRequest{
-		Query: v.list("q"), Limit: v.number("limit"), Detail: tool.Detail(v.text("detail")), Mode: tool.Mode(v.text("mode")),
-		Server: v.list("server"), Category: v.list("category"), ReadOnly: v.flag("read_only"), Explain: v.flag("explain"), Trial: v.flag("trial"),
+		Query: v.list("q"), Limit: v.number("limit"), Detail: tool.Detail(v.text("detail")),
+		Mode:   tool.Mode(v.text("mode")),
+		Server: v.list("server"), Category: v.list("category"), ReadOnly: v.flag("read_only"),
+		Explain: v.flag("explain"), Trial: v.flag("trial"),
 	}
 	return r, v.done()
 }

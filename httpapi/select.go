@@ -11,8 +11,8 @@ import (
 
 // Selector chooses tools for messages. It is safe for concurrent use.
 type Selector interface {
-	// Select answers a query. An error of code NotFound is for a profile that there is not, Invalid for a query that is wrong; the
-	// others are those of a search.
+	// Select answers a query. An error of code NotFound is for a profile that there is not, Invalid for a query that is
+	// wrong; the others are those of a search.
 	Select(ctx context.Context, q tool.SelectionQuery) (*tool.Selection, error)
 	// Called is told of a call that the tool answered without an error. It does not block.
 	Called(profile, session string, id tool.ID)
@@ -48,7 +48,8 @@ func (s *Server) selectTools(c echo.Context) error {
 		return err
 	}
 	res, err := s.o.Selector.Select(c.Request().Context(), tool.SelectionQuery{
-		Profile: profile, Message: r.Message, History: r.History, Session: ownSession(c, cmp.Or(r.Session, c.Request().Header.Get(sessionHeader))), Task: r.Task,
+		Profile: profile, Message: r.Message, History: r.History, Session: ownSession(c,
+			cmp.Or(r.Session, c.Request().Header.Get(sessionHeader))), Task: r.Task,
 		Mode: r.Mode, Explicit: r.ExplicitTools, MaxTools: r.MaxTools, TokenThreshold: r.TokenThreshold,
 		Format: r.Format, Defer: r.DeferLoading, References: r.ToolReferences,
 	})

@@ -31,7 +31,10 @@ func (c *chooser) Select(_ context.Context, q tool.SelectionQuery) (*tool.Select
 	if q.Profile == "nobody" {
 		return nil, &tool.Error{Code: tool.NotFound, Msg: "there is no profile nobody"}
 	}
-	res := &tool.Selection{Format: q.Format, Mode: q.Mode, Tools: []json.RawMessage{}, Selected: []tool.Selected{}, AllTools: 9, AllTokens: 99, Tokens: 9, Saved: 90}
+	res := &tool.Selection{
+		Format: q.Format, Mode: q.Mode, Tools: []json.RawMessage{}, Selected: []tool.Selected{},
+		AllTools: 9, AllTokens: 99, Tokens: 9, Saved: 90,
+	}
 	for _, name := range q.Explicit {
 		res.Tools = append(res.Tools, json.RawMessage(`{"name":"<`+name+`>","n":1.50}`))
 		res.Selected = append(res.Selected, tool.Selected{ID: tool.ID(name), Name: name, Source: tool.FromExplicit})
@@ -54,7 +57,9 @@ func (c *chooser) Preferences(_ context.Context, profile string) (tool.Preferenc
 	return c.kept[profile], c.versions[profile], nil
 }
 
-func (c *chooser) SetPreferences(_ context.Context, profile string, base uint64, p tool.Preferences) (tool.Preferences, uint64, error) {
+func (c *chooser) SetPreferences(_ context.Context, profile string, base uint64, p tool.Preferences) (tool.Preferences,
+	uint64, error,
+) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if p.Mode == "some" {
@@ -88,21 +93,28 @@ func TestSelect(t *testing.T) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	want := tool.SelectionQuery{
-		Profile: "p", Message: "read", History: []tool.Turn{{Role: "user", Content: "a file"}}, Session: "s", Task: "t", Mode: tool.SelectAuto,
-		Explicit: []string{"a/b"}, MaxTools: 3, TokenThreshold: 400, Format: tool.FormatAnthropic, Defer: true, References: true,
+		Profile: "p", Message: "read", History: []tool.Turn{{Role: "user", Content: "a file"}}, Session: "s", Task: "t",
+		Mode:     tool.SelectAuto,
+		Explicit: []string{"a/b"}, MaxTools: 3, TokenThreshold: 400, Format: tool.FormatAnthropic, Defer: true,
+		References: true,
 	}
 	if diff := gocmp.Diff(want, c.queries[0]); diff != "" {
 		t.Errorf("asked (-want +got)\n%s", diff)
 	}
-	if w := f.do("POST", "/api/tools/select", `{"message":"x"}`, "X-Session-Id", "of the header"); w.Code != http.StatusOK || c.queries[1].Session != "of the header" {
+	if w := f.do("POST", "/api/tools/select", `{"message":"x"}`, "X-Session-Id",
+		"of the header"); w.Code != http.StatusOK || c.queries[1].Session != "of the header" {
 		t.Errorf("%d, session %q", w.Code, c.queries[1].Session)
 	}
-	for body, status := range map[string]int{`{"message":1}`: 400, `{"no":1}`: 400, `{`: 400, `{"profile":"nobody"}`: 404} {
+	for body, status := range map[string]int{
+		`{"message":1}`: 400, `{"no":1}`: 400, `{`: 400,
+		`{"profile":"nobody"}`: 404,
+	} {
 		if w := f.do("POST", "/api/tools/select", body); w.Code != status {
 			t.Errorf("%s: %d %s, want %d", body, w.Code, w.Body, status)
 		}
 	}
-	if w := newFixture(t, func(o *Options) { o.Selector, o.Preferences = nil, nil }).do("POST", "/api/tools/select", `{}`); w.Code != http.StatusNotFound {
+	if w := newFixture(t, func(o *Options) { o.Selector, o.Preferences = nil, nil }).do("POST", "/api/tools/select",
+		`{}`); w.Code != http.StatusNotFound {
 		t.Errorf("without a selector: %d", w.Code)
 	}
 }
@@ -125,12 +137,16 @@ func TestCallsAreTold(t *testing.T) {
 func TestServerOfOneProfile(t *testing.T) {
 	c := &chooser{}
 	f := newFixture(t, func(o *Options) { choosing(c)(o); o.Profile = "p" })
-	for target, status := range map[string]int{preferencesPath: 200, preferencesPath + "?profile=p": 200, preferencesPath + "?profile=q": 404} {
+	for target, status := range map[string]int{
+		preferencesPath: 200, preferencesPath + "?profile=p": 200,
+		preferencesPath + "?profile=q": 404,
+	} {
 		if w := f.do("GET", target, ""); w.Code != status {
 			t.Errorf("%s: %d, want %d", target, w.Code, status)
 		}
 	}
-	if w := f.do("POST", "/api/tools/select", `{"message":"x","profile":"q"}`); w.Code != http.StatusNotFound || len(c.queries) > 0 {
+	if w := f.do("POST", "/api/tools/select", `{"message":"x","profile":"q"}`); w.Code != http.StatusNotFound ||
+		len(c.queries) > 0 {
 		t.Errorf("%d, %v", w.Code, c.queries)
 	}
 	f.do("PUT", preferencesPath, `{"maxTools":3}`)
@@ -150,7 +166,8 @@ func TestPreferences(t *testing.T) {
 		t.Helper()
 		w := f.do(method, target, body, headers...)
 		if w.Code != status || tag != "" && w.Header().Get("ETag") != tag {
-			t.Errorf("%s: %d with tag %s, want %d with %s: %s", name, w.Code, w.Header().Get("ETag"), status, tag, w.Body)
+			t.Errorf("%s: %d with tag %s, want %d with %s: %s", name, w.Code, w.Header().Get("ETag"), status, tag,
+				w.Body)
 		}
 		return w.Body.String()
 	}
@@ -181,18 +198,23 @@ func TestPreferences(t *testing.T) {
 // TestTags asks for each answer again with its tag, and for one with another's.
 func TestTags(t *testing.T) {
 	f := newFixture(t, nil)
-	for _, target := range []string{"/search?q=read", "/api/tools", "/api/tools/files/read_file", "/api/tools/categories", "/api/servers", "/openapi.json", preferencesPath} {
+	for _, target := range []string{
+		"/search?q=read", "/api/tools", "/api/tools/files/read_file",
+		"/api/tools/categories", "/api/servers", "/openapi.json", preferencesPath,
+	} {
 		first := f.do("GET", target, "")
 		tag := first.Header().Get("ETag")
 		if first.Code != http.StatusOK || tag == "" || first.Header().Get("Cache-Control") != "private, no-cache" {
 			t.Errorf("%s: %d with tag %q, %q", target, first.Code, tag, first.Header().Get("Cache-Control"))
 		}
 		for _, list := range []string{tag, `"other", ` + tag, strings.TrimPrefix(tag, "W/"), "*"} {
-			if w := f.do("GET", target, "", "If-None-Match", list); w.Code != http.StatusNotModified || w.Body.Len() > 0 || w.Header().Get("ETag") != tag {
+			if w := f.do("GET", target, "", "If-None-Match", list); w.Code != http.StatusNotModified ||
+				w.Body.Len() > 0 || w.Header().Get("ETag") != tag {
 				t.Errorf("%s: %s gives %d with %d bytes", target, list, w.Code, w.Body.Len())
 			}
 		}
-		if w := f.do("GET", target, "", "If-None-Match", `W/"other"`); w.Code != http.StatusOK || w.Body.String() != first.Body.String() {
+		if w := f.do("GET", target, "", "If-None-Match", `W/"other"`); w.Code != http.StatusOK ||
+			w.Body.String() != first.Body.String() {
 			t.Errorf("%s: another tag gives %d", target, w.Code)
 		}
 	}

@@ -37,10 +37,12 @@ type Options struct {
 	Selector Selector
 	// Preferences keeps what profiles prefer; nil: they can prefer nothing.
 	Preferences Preferences
-	Profile     string  // whose Server this is: it selects for no other, and tells of no other's preferences; "" is that of all
-	Learner     Learner // is told of searches, calls and feedback; nil: nobody is
-	Auditor     Auditor // is told of calls that never come to Caller, and of changes; nil: nobody is
-	// Confirms tells of which tools calls have to be confirmed by a person, so that clients know; the Caller sees to it. Nil: of none.
+	// whose Server this is: it selects for no other, and tells of no other's preferences; "" is that of all
+	Profile string
+	Learner Learner // is told of searches, calls and feedback; nil: nobody is
+	Auditor Auditor // is told of calls that never come to Caller, and of changes; nil: nobody is
+	// Confirms tells of which tools calls have to be confirmed by a person, so that clients know; the Caller sees to
+	// it. Nil: of none.
 	Confirms func(*tool.Tool) bool
 	Metrics  Metrics // counts, and answers /api/metrics; nil: nothing is counted
 	// Prometheus is served at /metrics; nil leaves the route out.
@@ -51,23 +53,26 @@ type Options struct {
 	Operator   Operator   // starts and stops servers; nil: nobody does
 	// Panel is served at / and below /panel/, without a token; nil leaves the routes out.
 	Panel http.Handler
-	// Trace is told of every request as it begins. It gives the context of what is done for it, and what is called in the end
-	// with the pattern of the path, "" if it has none, and the status of the answer. Nil means nobody is told.
+	// Trace is told of every request as it begins. It gives the context of what is done for it, and what is called in
+	// the end with the pattern of the path, "" if it has none, and the status of the answer. Nil means nobody is told.
 	Trace func(*http.Request) (ctx context.Context, end func(route string, status int))
 	// Ready tells why the service cannot answer yet; nil, or an answer of nil, means that it can.
 	Ready func(context.Context) error
 	// Ailing tells what does not work, though requests are answered; nil: nothing is told.
 	Ailing func() []string
-	// MCP is served at /mcp and /mcp/{profile}; nil leaves the route out. It is called after the checks of Host, Origin and token.
+	// MCP is served at /mcp and /mcp/{profile}; nil leaves the route out. It is called after the checks of Host, Origin
+	// and token.
 	MCP http.Handler
-	// ReadOnly refuses operations that change what is kept here. Which calls are made is the business of Caller and MCP.
+	// ReadOnly refuses operations that change what is kept here. Which calls are made is the business of Caller and
+	// MCP.
 	ReadOnly bool
 	// OnShutdown is called once when Serve begins to shut down, before it waits for open requests: the place to end
 	// streams that would stay open. Nil means nothing.
 	OnShutdown func()
 
 	Token string // that every request but those for health must bear; "" and no Access mean that none is needed
-	// Access tells of tokens in the place of Token, where there are several, or they come and go. Nil means that Token is all.
+	// Access tells of tokens in the place of Token, where there are several, or they come and go. Nil means that Token
+	// is all.
 	Access Identifier
 	// Resource is what authorization servers know the service as; nil: tokens are none of theirs.
 	Resource *Resource
@@ -147,16 +152,17 @@ const (
 // Handler returns the whole API as a handler.
 func (s *Server) Handler() http.Handler { return s.echo }
 
-// Serve answers requests that come to l until ctx ends, then refuses new ones, calls OnShutdown and waits for open ones,
-// for Options.Grace at most. Those that are still open then are ended, and answered that the server is stopping. It closes l.
-// It returns nil if all ended in time, otherwise an error of code Timeout, or what made it stop.
+// Serve answers requests that come to l until ctx ends, then refuses new ones, calls OnShutdown and waits for open
+// ones, for Options.Grace at most. Those that are still open then are ended, and answered that the server is stopping.
+// It closes l. It returns nil if all ended in time, otherwise an error of code Timeout, or what made it stop.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	base, cut := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cut(nil)
 	door := newDoorman(s.o.Limits.Conns)
 	srv := &http.Server{
-		Handler: s.echo, ReadHeaderTimeout: s.o.Limits.HeaderTime, IdleTimeout: s.o.Limits.IdleTime, MaxHeaderBytes: 64 << 10,
-		ErrorLog: slog.NewLogLogger(s.o.Logger.Handler(), slog.LevelWarn), ConnState: door.see,
+		Handler: s.echo, ReadHeaderTimeout: s.o.Limits.HeaderTime, IdleTimeout: s.o.Limits.IdleTime,
+		MaxHeaderBytes: 64 << 10,
+		ErrorLog:       slog.NewLogLogger(s.o.Logger.Handler(), slog.LevelWarn), ConnState: door.see,
 		BaseContext: func(net.Listener) context.Context { return base },
 	}
 	if s.o.OnShutdown != nil {
@@ -173,7 +179,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	err := shutdown(base, srv, s.o.Grace)
 	if errors.Is(err, context.DeadlineExceeded) {
 		cut(errStopping)
-		err = &tool.Error{Code: tool.Timeout, Op: "shut down", Msg: "open requests did not end within " + s.o.Grace.String()}
+		err = &tool.Error{Code: tool.Timeout, Op: "shut down", Msg: "open requests did not end within " +
+			s.o.Grace.String()}
 		if shutdown(context.WithoutCancel(base), srv, farewell) != nil {
 			_ = srv.Close() // what is wrong is told already
 		}

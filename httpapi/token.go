@@ -19,16 +19,17 @@ import (
 type Identifier interface {
 	// Guarded reports whether requests need a token now.
 	Guarded() bool
-	// Identify tells who bears a token, which may be "", in a request to a path. Its errors are *tool.Error: with [tool.ErrToken] in
-	// their chain for a token that is not good, Denied for one that is not good for this, Unavailable if it cannot be told.
+	// Identify tells who bears a token, which may be "", in a request to a path. Its errors are *tool.Error: with
+	// [tool.ErrToken] in their chain for a token that is not good, Denied for one that is not good for this,
+	// Unavailable if it cannot be told.
 	Identify(ctx context.Context, token, path string) (Bearer, error)
 }
 
 // Bearer is who bears a token, and who answers them.
 type Bearer struct {
 	Principal tool.Principal
-	// Server answers the requests: it may know of fewer tools, or be read only. Its own checks are not made, and its Serve need not be
-	// called. Nil means the Server that was asked.
+	// Server answers the requests: it may know of fewer tools, or be read only. Its own checks are not made, and its
+	// Serve need not be called. Nil means the Server that was asked.
 	Server *Server
 	// Expires and Alive end the streams that the token opened; zero and nil never do.
 	Expires time.Time
@@ -41,11 +42,15 @@ type single [sha256.Size]byte
 // Guarded implements Identifier.
 func (single) Guarded() bool { return true }
 
-// Identify implements Identifier. It compares digests, so that neither the token nor its length shows in the time it takes.
+// Identify implements Identifier. It compares digests, so that neither the token nor its length shows in the time it
+// takes.
 func (s single) Identify(_ context.Context, token, _ string) (Bearer, error) {
 	got := sha256.Sum256([]byte(token))
 	if subtle.ConstantTimeCompare(got[:], s[:]) != 1 {
-		return Bearer{}, &tool.Error{Code: tool.Denied, Op: "check token", Msg: "the request bears no token, or another than ours", Hint: tokenHint, Err: tool.ErrToken}
+		return Bearer{}, &tool.Error{
+			Code: tool.Denied, Op: "check token",
+			Msg: "the request bears no token, or another than ours", Hint: tokenHint, Err: tool.ErrToken,
+		}
 	}
 	return Bearer{Principal: tool.Principal{Name: "the token for everything", Key: "whole"}}, nil
 }
@@ -99,7 +104,10 @@ func (s *Server) checkToken(next echo.HandlerFunc) echo.HandlerFunc {
 func bearerToken(r *http.Request) (string, error) {
 	values := r.Header.Values(echo.HeaderAuthorization)
 	if len(values) > 1 {
-		return "", &tool.Error{Code: tool.Invalid, Op: "check token", Msg: "the request bears two tokens", Hint: "send one Authorization header"}
+		return "", &tool.Error{
+			Code: tool.Invalid, Op: "check token", Msg: "the request bears two tokens",
+			Hint: "send one Authorization header",
+		}
 	}
 	if len(values) == 0 {
 		return "", nil
@@ -185,7 +193,8 @@ func answerAs(next echo.HandlerFunc) echo.HandlerFunc {
 // elsewhere is the business of the Caller.
 var harmless = [...]string{"searchJSON", "searchToolsJSON", "selectTools", "callTool"}
 
-// mayRun wraps the handler of a route for Options.ReadOnly. What changes something is told to the auditor, done or refused.
+// mayRun wraps the handler of a route for Options.ReadOnly. What changes something is told to the auditor, done or
+// refused.
 func (s *Server) mayRun(r route) echo.HandlerFunc {
 	if r.method == http.MethodGet || slices.Contains(harmless[:], r.id) {
 		return r.handle
@@ -194,6 +203,9 @@ func (s *Server) mayRun(r route) echo.HandlerFunc {
 		return s.accounted(r.id, r.handle)
 	}
 	return s.accounted(r.id, func(echo.Context) error {
-		return &tool.Error{Code: tool.Denied, Op: r.id, Msg: "nothing may be changed with this token", Hint: "ask for one that is not read only"}
+		return &tool.Error{
+			Code: tool.Denied, Op: r.id, Msg: "nothing may be changed with this token",
+			Hint: "ask for one that is not read only",
+		}
 	})
 }

@@ -23,7 +23,10 @@ func (book) Guarded() bool { return true }
 func (b book) Identify(_ context.Context, token, _ string) (Bearer, error) {
 	srv, ok := b[token]
 	if !ok {
-		return Bearer{}, &tool.Error{Code: tool.Denied, Op: "check token", Msg: "the token is none of ours", Err: tool.ErrToken}
+		return Bearer{}, &tool.Error{
+			Code: tool.Denied, Op: "check token", Msg: "the token is none of ours",
+			Err: tool.ErrToken,
+		}
 	}
 	return Bearer{Principal: tool.Principal{Name: token, Key: token}, Server: srv}, nil
 }
@@ -88,7 +91,8 @@ func TestTokensOfLess(t *testing.T) {
 func TestReadOnlyHoldsForAllRoutes(t *testing.T) {
 	s := newFixture(t, func(o *Options) { o.ReadOnly = true }).Server
 	for _, r := range s.routes() {
-		reads := r.method == http.MethodGet || strings.HasPrefix(r.id, "search") || r.id == "callTool" || r.id == "selectTools"
+		reads := r.method == http.MethodGet || strings.HasPrefix(r.id, "search") || r.id == "callTool" ||
+			r.id == "selectTools"
 		ran := false
 		r.handle = func(echo.Context) error { ran = true; return nil }
 		err := s.mayRun(r)(nil)
@@ -109,16 +113,29 @@ func TestForgery(t *testing.T) {
 		body    string
 		want    int
 	}{
-		"marked":                 {f, []string{"X-Tooldex", "1"}, "", 200},
-		"JSON":                   {f, []string{"X-Tooldex", ""}, `{}`, 200},
-		"a form without fields":  {f, []string{"X-Tooldex", ""}, "", 403},
-		"a form":                 {f, []string{"X-Tooldex", "", "Content-Type", "application/x-www-form-urlencoded"}, "a=b", 415},
-		"the panel":              {f, []string{"Sec-Fetch-Site", "same-origin", "Origin", "http://127.0.0.1:8733"}, "", 200},
-		"by hand":                {f, []string{"Sec-Fetch-Site", "none"}, "", 200},
-		"another site":           {f, []string{"Sec-Fetch-Site", "cross-site"}, "", 403},
-		"a site beside":          {f, []string{"Sec-Fetch-Site", "same-site"}, "", 403},
-		"another site's JSON":    {f, []string{"Sec-Fetch-Site", "cross-site"}, `{}`, 403},
-		"an allowed site":        {f, []string{"Sec-Fetch-Site", "cross-site", "Origin", "https://panel.example.com"}, "", 200},
+		"marked":                {f, []string{"X-Tooldex", "1"}, "", 200},
+		"JSON":                  {f, []string{"X-Tooldex", ""}, `{}`, 200},
+		"a form without fields": {f, []string{"X-Tooldex", ""}, "", 403},
+		"a form": {
+			f,
+			[]string{"X-Tooldex", "", "Content-Type", "application/x-www-form-urlencoded"},
+			"a=b", 415,
+		},
+		"the panel": {
+			f,
+			[]string{"Sec-Fetch-Site", "same-origin", "Origin", "http://127.0.0.1:8733"},
+			"",
+			200,
+		},
+		"by hand":             {f, []string{"Sec-Fetch-Site", "none"}, "", 200},
+		"another site":        {f, []string{"Sec-Fetch-Site", "cross-site"}, "", 403},
+		"a site beside":       {f, []string{"Sec-Fetch-Site", "same-site"}, "", 403},
+		"another site's JSON": {f, []string{"Sec-Fetch-Site", "cross-site"}, `{}`, 403},
+		"an allowed site": {
+			f,
+			[]string{"Sec-Fetch-Site", "cross-site", "Origin", "https://panel.example.com"},
+			"", 200,
+		},
 		"with a token":           {guarded, []string{"X-Tooldex", "", "Authorization", "Bearer t"}, "", 200},
 		"marked without a token": {guarded, nil, "", 401},
 	} {
@@ -126,7 +143,8 @@ func TestForgery(t *testing.T) {
 			t.Errorf("%s: %d %s, want %d", name, w.Code, w.Body, c.want)
 		}
 	}
-	if w := f.do("GET", "/search?q=read", "", "Sec-Fetch-Site", "cross-site", "X-Tooldex", ""); w.Code != http.StatusOK {
+	if w := f.do("GET", "/search?q=read", "", "Sec-Fetch-Site", "cross-site", "X-Tooldex",
+		""); w.Code != http.StatusOK {
 		t.Errorf("a link from another site gives %d", w.Code)
 	}
 }
@@ -135,7 +153,8 @@ func TestHardening(t *testing.T) {
 	f := newFixture(t, nil)
 	for _, target := range []string{"/healthz", "/nope"} {
 		h := f.do("GET", target, "").Header()
-		if h.Get("X-Content-Type-Options") != "nosniff" || h.Get("X-Frame-Options") != "DENY" || h.Get("Referrer-Policy") != "no-referrer" || h.Get("Cross-Origin-Resource-Policy") != "same-origin" {
+		if h.Get("X-Content-Type-Options") != "nosniff" || h.Get("X-Frame-Options") != "DENY" ||
+			h.Get("Referrer-Policy") != "no-referrer" || h.Get("Cross-Origin-Resource-Policy") != "same-origin" {
 			t.Errorf("%s: %v", target, h)
 		}
 	}

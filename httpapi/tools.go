@@ -75,7 +75,8 @@ const (
 )
 
 var listParams = []param{
-	{name: "limit", kind: "integer", text: fmt.Sprintf("how many tools at most, 1 to %d; %d if left out", maxPage, defaultPage)},
+	{name: "limit", kind: "integer", text: fmt.Sprintf("how many tools at most, 1 to %d; %d if left out", maxPage,
+		defaultPage)},
 	{name: "cursor", text: "nextCursor of the page before"},
 	{name: "server", list: true, text: "only tools of these servers"},
 	{name: "category", list: true, text: "only tools of these categories; other are those without one"},
@@ -95,7 +96,10 @@ func (s *Server) set() *tool.Set {
 func (s *Server) listTools(c echo.Context) error {
 	v := readQuery(c)
 	limit, cursor := v.number("limit"), tool.ID(v.text("cursor"))
-	filter := tool.Filter{Servers: v.list("server"), Categories: v.list("category"), ReadOnly: v.flag("read_only"), Disabled: v.flag("include_disabled")}
+	filter := tool.Filter{
+		Servers: v.list("server"), Categories: v.list("category"), ReadOnly: v.flag("read_only"),
+		Disabled: v.flag("include_disabled"),
+	}
 	if err := v.done(); err != nil {
 		return err
 	}
@@ -126,7 +130,8 @@ func (s *Server) listTools(c echo.Context) error {
 func (s *Server) itemOf(set *tool.Set, t *tool.Tool) ToolItem {
 	return ToolItem{
 		ID: t.ID(), Name: t.Name, Server: t.Server, Exposed: set.Exposed(t.ID()), Title: t.Title, Summary: t.Summary,
-		Category: t.Category, Tokens: t.Tokens(), ReadOnly: t.ReadOnly(), Disabled: t.Disabled, Deprecated: t.Deprecated, Warning: t.Warning, Confirm: s.needsConfirmation(t),
+		Category: t.Category, Tokens: t.Tokens(), ReadOnly: t.ReadOnly(), Disabled: t.Disabled,
+		Deprecated: t.Deprecated, Warning: t.Warning, Confirm: s.needsConfirmation(t),
 	}
 }
 
@@ -159,7 +164,10 @@ func (s *Server) getTool(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	page := ToolPage{ID: t.ID(), Exposed: set.Exposed(t.ID()), Signature: t.Signature(), Tokens: t.Tokens(), Confirm: s.needsConfirmation(t), Warning: t.Warning, Parameters: t.Parameters(), Tool: *t}
+	page := ToolPage{
+		ID: t.ID(), Exposed: set.Exposed(t.ID()), Signature: t.Signature(), Tokens: t.Tokens(),
+		Confirm: s.needsConfirmation(t), Warning: t.Warning, Parameters: t.Parameters(), Tool: *t,
+	}
 	if page.Parameters == nil {
 		page.Parameters = []tool.Parameter{}
 	}
@@ -186,7 +194,8 @@ func (s *Server) callTool(c echo.Context) error {
 		return err
 	}
 	if unknown != nil {
-		s.refused(c, strings.TrimSuffix(strings.TrimPrefix(c.Request().URL.Path, toolsPath), callSuffix), tool.Call{Arguments: r.Arguments}, unknown)
+		s.refused(c, strings.TrimSuffix(strings.TrimPrefix(c.Request().URL.Path, toolsPath), callSuffix),
+			tool.Call{Arguments: r.Arguments}, unknown)
 		return unknown
 	}
 	for name, raw := range map[string]json.RawMessage{"arguments": r.Arguments, "_meta": r.Meta} {
@@ -205,7 +214,10 @@ func (s *Server) callTool(c echo.Context) error {
 	if string(r.Meta) == "null" {
 		r.Meta = nil
 	}
-	res, err := s.o.Caller.Call(c.Request().Context(), tool.Call{ID: t.ID(), Arguments: r.Arguments, Meta: r.Meta, Who: s.caller(c), Confirmed: r.Confirm})
+	res, err := s.o.Caller.Call(c.Request().Context(), tool.Call{
+		ID: t.ID(), Arguments: r.Arguments, Meta: r.Meta,
+		Who: s.caller(c), Confirmed: r.Confirm,
+	})
 	if err != nil {
 		return err
 	}

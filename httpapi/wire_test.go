@@ -53,8 +53,8 @@ func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	}
 }
 
-// TestNothingKeepsRunning serves requests that end well, badly, late and not at all. A goroutine that outlives them fails the
-// test: a bubble of synctest must end with its last one.
+// TestNothingKeepsRunning serves requests that end well, badly, late and not at all. A goroutine that outlives them
+// fails the test: a bubble of synctest must end with its last one.
 func TestNothingKeepsRunning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t, func(o *Options) { o.Rate = 1000 })
@@ -93,7 +93,10 @@ func TestNothingKeepsRunning(t *testing.T) {
 			_, _ = io.Copy(io.Discard, res.Body)
 			return res.StatusCode
 		}
-		for target, want := range map[string]int{"/search?q=a": 200, "/search?q=panic": 500, "/search?q=late": 504, "/nope": 404, "/openapi.json": 200} {
+		for target, want := range map[string]int{
+			"/search?q=a": 200, "/search?q=panic": 500, "/search?q=late": 504,
+			"/nope": 404, "/openapi.json": 200,
+		} {
 			if got := send(t.Context(), "GET", target, nil); got != want {
 				t.Errorf("%s gives %d, want %d", target, got, want)
 			}
@@ -147,8 +150,8 @@ func TestReaderThatDoesNotRead(t *testing.T) {
 	})
 }
 
-// TestLongAnswers has one connection carry a request, a call that takes an hour, and a stream that is silent for one: the
-// deadlines of what came before must not end them.
+// TestLongAnswers has one connection carry a request, a call that takes an hour, and a stream that is silent for one:
+// the deadlines of what came before must not end them.
 func TestLongAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t, func(o *Options) {
@@ -170,7 +173,9 @@ func TestLongAnswers(t *testing.T) {
 		served := make(chan error, 1)
 		go func() { served <- f.Serve(ctx, l) }()
 		dials := 0
-		transport := &http.Transport{MaxConnsPerHost: 1, DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+		transport := &http.Transport{MaxConnsPerHost: 1, DialContext: func(ctx context.Context, network,
+			addr string,
+		) (net.Conn, error) {
 			dials++
 			return l.dial(ctx, network, addr)
 		}}
@@ -214,11 +219,14 @@ func TestSilentClients(t *testing.T) {
 		most  time.Duration
 		hears string
 	}{
-		"nothing":         {"", headerTime, ""},
-		"half a header":   {"GET /healthz HTTP/1.1\r\nHost: loc", headerTime, ""},
-		"half a body":     {"POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{", bodyTime + idleTime, " 408 "},
-		"one request":     {"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", idleTime, " 200 "},
-		"an endless name": {"GET /healthz HTTP/1.1\r\nHost: localhost\r\n" + strings.Repeat("A", 80<<10), headerTime, " 431 "},
+		"nothing":       {"", headerTime, ""},
+		"half a header": {"GET /healthz HTTP/1.1\r\nHost: loc", headerTime, ""},
+		"half a body":   {"POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{", bodyTime + idleTime, " 408 "},
+		"one request":   {"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", idleTime, " 200 "},
+		"an endless name": {
+			"GET /healthz HTTP/1.1\r\nHost: localhost\r\n" + strings.Repeat("A", 80<<10), headerTime,
+			" 431 ",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

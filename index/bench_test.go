@@ -59,7 +59,10 @@ func BenchmarkChromem(b *testing.B) {
 				b.Fatal(err)
 			}
 			for i := range n {
-				if err := c.AddDocument(context.Background(), chromem.Document{ID: strconv.Itoa(i), Embedding: s.row(i)}); err != nil {
+				if err := c.AddDocument(context.Background(), chromem.Document{
+					ID:        strconv.Itoa(i),
+					Embedding: s.row(i),
+				}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -13,12 +13,12 @@ import (
 	"tooldex/tool"
 )
 
-// fillCollection puts the snapshot's rows into a chromem collection. The rows have unit length, so chromem keeps them as
-// they are: both it and Cosines read the same memory. It happens at the first use, since a search does not need it.
+// fillCollection puts the snapshot's rows into a chromem collection. The rows have unit length, so chromem keeps them
+// as they are: both it and Cosines read the same memory. It happens at the first use, since a search does not need it.
 //
-// Five habits of chromem v0.7.0 are kept away from callers: it embeds by a remote service unless told otherwise, it fails when
-// more results are asked for than it holds, it leaves ties at the cut to chance, it finds everything near a zero vector, and it
-// calls a part of the answer the whole when the context ends.
+// Five habits of chromem v0.7.0 are kept away from callers: it embeds by a remote service unless told otherwise, it
+// fails when more results are asked for than it holds, it leaves ties at the cut to chance, it finds everything near a
+// zero vector, and it calls a part of the answer the whole when the context ends.
 func (s *Snapshot) fillCollection() (*chromem.Collection, error) {
 	refuse := func(context.Context, string) ([]float32, error) {
 		return nil, errors.New("chromem was asked to embed a text")
@@ -39,7 +39,8 @@ func (s *Snapshot) fillCollection() (*chromem.Collection, error) {
 	return c, nil
 }
 
-// tieRoom is how many more results than wanted are asked of chromem at first, so that ties at the cut can be broken by ID.
+// tieRoom is how many more results than wanted are asked of chromem at first, so that ties at the cut can be broken by
+// ID.
 const tieRoom = 8
 
 // nearest asks for more until all that tie with the last wanted are among what was found.
@@ -47,10 +48,16 @@ func (s *Snapshot) nearest(ctx context.Context, c *chromem.Collection, v []float
 	for k := min(n+1+tieRoom, c.Count()); ; k = min(4*k, c.Count()) {
 		found, err := c.QueryEmbedding(ctx, v, k, nil, nil)
 		if ctx.Err() != nil { // chromem then returns what it has seen so far, without an error
-			return nil, &tool.Error{Code: tool.Timeout, Op: "nearest tools", Msg: "stopped before all tools were compared", Err: ctx.Err()}
+			return nil, &tool.Error{
+				Code: tool.Timeout, Op: "nearest tools",
+				Msg: "stopped before all tools were compared", Err: ctx.Err(),
+			}
 		}
 		if err != nil {
-			return nil, &tool.Error{Code: tool.Internal, Op: "nearest tools", Msg: "the vector index did not answer", Err: err}
+			return nil, &tool.Error{
+				Code: tool.Internal, Op: "nearest tools", Msg: "the vector index did not answer",
+				Err: err,
+			}
 		}
 		out, err := neighbours(found, but)
 		if err != nil {
@@ -68,13 +75,19 @@ func neighbours(found []chromem.Result, but int) ([]Neighbour, error) {
 	for _, r := range found {
 		i, err := strconv.Atoi(r.ID)
 		if err != nil {
-			return nil, &tool.Error{Code: tool.Internal, Op: "nearest tools", Msg: "the vector index holds an unknown document", Err: err}
+			return nil, &tool.Error{
+				Code: tool.Internal, Op: "nearest tools",
+				Msg: "the vector index holds an unknown document", Err: err,
+			}
 		}
 		if i != but {
 			out = append(out, Neighbour{i, r.Similarity})
 		}
 	}
-	slices.SortFunc(out, func(a, b Neighbour) int { return cmp.Or(cmp.Compare(b.Cosine, a.Cosine), cmp.Compare(a.Doc, b.Doc)) })
+	slices.SortFunc(out, func(a, b Neighbour) int {
+		return cmp.Or(cmp.Compare(b.Cosine, a.Cosine),
+			cmp.Compare(a.Doc, b.Doc))
+	})
 	return out, nil
 }
 

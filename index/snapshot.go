@@ -42,7 +42,8 @@ type Doc struct {
 	Class uint8
 	// Landmarks are points outside the catalogue, such as archetypes, that the tool resembles.
 	Landmarks []Landmark
-	// Twin is a number that documents share which are one tool, offered by several servers; 0 for a tool that has no twin.
+	// Twin is a number that documents share which are one tool, offered by several servers; 0 for a tool that has no
+	// twin.
 	Twin int32
 }
 
@@ -90,7 +91,8 @@ type Snapshot struct {
 	near    map[int32][]resembling // by landmark
 	marks   [][]Landmark           // by document
 	classes []uint8                // by document
-	// families are the documents that are one tool; family is the place of a document's own, plus one, and nil without families.
+	// families are the documents that are one tool; family is the place of a document's own, plus one, and nil without
+	// families.
 	families [][]int32
 	family   []int32
 	cluster  func() (*chromem.Collection, error)
@@ -108,11 +110,12 @@ type posting struct {
 	own    float32 // the same without what was lent
 }
 
-// Build makes a Snapshot of set, whose i-th tool by ID is described by docs[i]. Terms and vectors are copied, landmarks are kept. It returns
-// an Invalid error if the numbers differ or a vector has another width than the first.
+// Build makes a Snapshot of set, whose i-th tool by ID is described by docs[i]. Terms and vectors are copied, landmarks
+// are kept. It returns an Invalid error if the numbers differ or a vector has another width than the first.
 func Build(set *tool.Set, docs []Doc, o Options) (*Snapshot, error) {
 	if set.Len() != len(docs) {
-		return nil, &tool.Error{Code: tool.Invalid, Op: "build index", Msg: fmt.Sprintf("%d tools but %d documents", set.Len(), len(docs))}
+		return nil, &tool.Error{Code: tool.Invalid, Op: "build index", Msg: fmt.Sprintf("%d tools but %d documents",
+			set.Len(), len(docs))}
 	}
 	o = o.withDefaults()
 	s := &Snapshot{set: set, model: o.Model, terms: make(map[string]int32, 4*len(docs)+256)}
@@ -136,7 +139,8 @@ func (s *Snapshot) countTerms(docs []Doc, o Options) {
 		}
 	}
 	var (
-		found  = make([]posting, 0, most) // of all documents, one after the other; until the lists are laid out, doc is the term
+		// of all documents, one after the other; until the lists are laid out, doc is the term
+		found  = make([]posting, 0, most)
 		starts = make([]int, len(docs)+1)
 		place  []int32 // of each term in found, for the current document, plus one
 	)
@@ -246,7 +250,11 @@ func (s *Snapshot) placeVectors(docs []Doc) error {
 				s.rows = make([]float32, len(docs)*s.dims)
 			}
 			if len(v) != s.dims {
-				return &tool.Error{Code: tool.Invalid, Op: "build index", Msg: fmt.Sprintf("vector of %s has %d dimensions, others %d", s.set.All()[i].ID(), len(v), s.dims), Hint: "re-embed the catalogue with one model"}
+				return &tool.Error{
+					Code: tool.Invalid, Op: "build index",
+					Msg:  fmt.Sprintf("vector of %s has %d dimensions, others %d", s.set.All()[i].ID(), len(v), s.dims),
+					Hint: "re-embed the catalogue with one model",
+				}
 			}
 			copy(s.row(i), v)
 		}
@@ -293,7 +301,8 @@ func (s *Snapshot) IDF(term string) (float32, bool) {
 	return s.idf[id], true
 }
 
-// IDFAmong returns how rare a term is among n documents, those that are true in these, and false if none of them has it.
+// IDFAmong returns how rare a term is among n documents, those that are true in these, and false if none of them has
+// it.
 func (s *Snapshot) IDFAmong(term string, these []bool, n int) (float32, bool) {
 	id, ok := s.terms[term]
 	if !ok {
@@ -341,7 +350,11 @@ func (s *Snapshot) Impact(term string, doc int) float32 {
 		return 0
 	}
 	list := s.lists[id]
-	if k, found := slices.BinarySearchFunc(list, int32(doc), func(p posting, d int32) int { return int(p.doc - d) }); found {
+	if k, found := slices.BinarySearchFunc(list, int32(doc), func(p posting,
+		d int32,
+	) int {
+		return int(p.doc - d)
+	}); found {
 		return list[k].impact
 	}
 	return 0
@@ -366,8 +379,8 @@ type Neighbour struct {
 }
 
 // Neighbours returns the n documents most like document i by vector, best first and ties by ID, without i itself. It is
-// answered by chromem over the vectors that Cosines scans. A document without a vector has no neighbours and is nobody's.
-// When ctx ends first, the error is a Timeout.
+// answered by chromem over the vectors that Cosines scans. A document without a vector has no neighbours and is
+// nobody's. When ctx ends first, the error is a Timeout.
 func (s *Snapshot) Neighbours(ctx context.Context, i, n int) ([]Neighbour, error) {
 	if s.dims == 0 || n <= 0 || i < 0 || i >= s.Len() || isZero(s.row(i)) {
 		return nil, nil

@@ -12,7 +12,10 @@ func TestSwapWhileSearching(t *testing.T) {
 	for n := 1; n <= 20; n++ {
 		docs := make([]Doc, n)
 		for i := range docs {
-			docs[i] = Doc{Fields: [NumFields][]Term{Text: words("common")}, Vector: []float32{0, 1}, Landmarks: []Landmark{{Point: 1, Like: .5}}}
+			docs[i] = Doc{
+				Fields: [NumFields][]Term{Text: words("common")}, Vector: []float32{0, 1},
+				Landmarks: []Landmark{{Point: 1, Like: .5}},
+			}
 		}
 		states = append(states, build(t, docs, Options{}))
 	}

@@ -30,12 +30,12 @@ func (s *Snapshot) placeTwins(docs []Doc) {
 	}
 }
 
-// Families returns the groups of documents that are one tool, offered by several servers: each has at least two, in order,
-// and no document is in two. The slices are shared and must not be changed.
+// Families returns the groups of documents that are one tool, offered by several servers: each has at least two, in
+// order, and no document is in two. The slices are shared and must not be changed.
 func (s *Snapshot) Families() [][]int32 { return s.families }
 
-// Twins returns the documents that are the same tool as document i, itself among them, in order; nil if there is no other. The
-// slice is shared and must not be changed.
+// Twins returns the documents that are the same tool as document i, itself among them, in order; nil if there is no
+// other. The slice is shared and must not be changed.
 func (s *Snapshot) Twins(i int) []int32 {
 	if s.family == nil || s.family[i] == 0 {
 		return nil

@@ -67,7 +67,10 @@ func scan(vectors [][]float32, i, n int) []Neighbour {
 			out = append(out, Neighbour{j, float32(cosine(vectors[i], v))})
 		}
 	}
-	slices.SortFunc(out, func(a, b Neighbour) int { return cmp.Or(cmp.Compare(b.Cosine, a.Cosine), cmp.Compare(a.Doc, b.Doc)) })
+	slices.SortFunc(out, func(a, b Neighbour) int {
+		return cmp.Or(cmp.Compare(b.Cosine, a.Cosine),
+			cmp.Compare(a.Doc, b.Doc))
+	})
 	return out[:min(n, len(out))]
 }
 

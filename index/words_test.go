@@ -21,13 +21,15 @@ var byHand = Options{
 }
 
 func TestWordsByHand(t *testing.T) {
-	// Lengths of the texts: 2, 4, 0; mean 2. A word of document 0's text weighs 1/(2/2) = 1, of document 1's 1/(4/2) = .5.
+	// Lengths of the texts: 2, 4, 0; mean 2. A word of document 0's text weighs 1/(2/2) = 1, of document 1's 1/(4/2) =
+	// .5.
 	s := build(t, []Doc{
 		{Fields: [NumFields][]Term{Name: words("issue"), Text: words("issue", "open")}},
 		{Fields: [NumFields][]Term{Name: words("pull"), Text: {{"open", 3}, {"request", 1}}}},
 		{Fields: [NumFields][]Term{Name: words("issue"), Params: words("ignored")}},
 	}, byHand)
-	// idf of a word in d of 3 documents is ln(1 + (3-d+.5)/(d+.5)): 2 gives ln(1 + 1.5/2.5) = ln 1.6, 1 gives ln(1 + 2.5/1.5) = ln(8/3).
+	// idf of a word in d of 3 documents is ln(1 + (3-d+.5)/(d+.5)): 2 gives ln(1 + 1.5/2.5) = ln 1.6, 1 gives ln(1 +
+	// 2.5/1.5) = ln(8/3).
 	in1, in2 := math.Log(8./3), math.Log(1.6)
 	for _, c := range []struct {
 		term string
@@ -93,14 +95,38 @@ func TestWordsWeights(t *testing.T) {
 	for name, c := range map[string]struct {
 		more, less [NumFields][]Term
 	}{
-		"a name says more than a text":    {[NumFields][]Term{Name: words("w"), Text: words("x")}, [NumFields][]Term{Name: words("x"), Text: words("w")}},
-		"a text says more than a param":   {[NumFields][]Term{Text: words("w"), Params: words("x")}, [NumFields][]Term{Text: words("x"), Params: words("w")}},
-		"a short text more than a long":   {[NumFields][]Term{Text: words("w")}, [NumFields][]Term{Text: words("w", "a", "b", "c", "d")}},
-		"twice is more than once":         {[NumFields][]Term{Text: {{"w", 2}, {"a", 1}}}, [NumFields][]Term{Text: {{"w", 1}, {"a", 2}}}},
-		"once, given twice, is twice":     {[NumFields][]Term{Text: words("w", "w", "a")}, [NumFields][]Term{Text: words("w", "a", "a")}},
-		"lent by more is lent by weight":  {[NumFields][]Term{Lent: {{"w", 1.5}, {"a", .5}}}, [NumFields][]Term{Lent: {{"w", .5}, {"a", 1.5}}}},
-		"in two fields is more than one":  {[NumFields][]Term{Name: words("w"), Text: words("w")}, [NumFields][]Term{Name: words("w"), Text: words("a")}},
-		"its own word more than lent one": {[NumFields][]Term{Text: words("w"), Lent: words("a")}, [NumFields][]Term{Text: words("a"), Lent: words("w")}},
+		"a name says more than a text": {
+			[NumFields][]Term{Name: words("w"), Text: words("x")},
+			[NumFields][]Term{Name: words("x"), Text: words("w")},
+		},
+		"a text says more than a param": {
+			[NumFields][]Term{Text: words("w"), Params: words("x")},
+			[NumFields][]Term{Text: words("x"), Params: words("w")},
+		},
+		"a short text more than a long": {
+			[NumFields][]Term{Text: words("w")},
+			[NumFields][]Term{Text: words("w", "a", "b", "c", "d")},
+		},
+		"twice is more than once": {
+			[NumFields][]Term{Text: {{"w", 2}, {"a", 1}}},
+			[NumFields][]Term{Text: {{"w", 1}, {"a", 2}}},
+		},
+		"once, given twice, is twice": {
+			[NumFields][]Term{Text: words("w", "w", "a")},
+			[NumFields][]Term{Text: words("w", "a", "a")},
+		},
+		"lent by more is lent by weight": {
+			[NumFields][]Term{Lent: {{"w", 1.5}, {"a", .5}}},
+			[NumFields][]Term{Lent: {{"w", .5}, {"a", 1.5}}},
+		},
+		"in two fields is more than one": {
+			[NumFields][]Term{Name: words("w"), Text: words("w")},
+			[NumFields][]Term{Name: words("w"), Text: words("a")},
+		},
+		"its own word more than lent one": {
+			[NumFields][]Term{Text: words("w"), Lent: words("a")},
+			[NumFields][]Term{Text: words("a"), Lent: words("w")},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := build(t, []Doc{{Fields: c.less}, {Fields: c.more}, {}}, Options{})
@@ -247,7 +273,10 @@ func TestOwnWords(t *testing.T) {
 		return d
 	}
 	set := tool.NewSet([]*tool.Tool{{Server: "s", Name: "a"}, {Server: "s", Name: "b"}, {Server: "s", Name: "c"}}, "")
-	s, err := Build(set, []Doc{lent([]Term{{"send", 1}}, nil), lent(nil, []Term{{"send", 1}}), lent([]Term{{"read", 1}}, nil)}, Options{})
+	s, err := Build(set, []Doc{
+		lent([]Term{{"send", 1}}, nil), lent(nil, []Term{{"send", 1}}),
+		lent([]Term{{"read", 1}}, nil),
+	}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +291,11 @@ func TestOwnWords(t *testing.T) {
 }
 
 func TestAmong(t *testing.T) {
-	s := build(t, []Doc{{Fields: [NumFields][]Term{Name: words("a", "b")}}, {Fields: [NumFields][]Term{Name: words("a")}}, {Fields: [NumFields][]Term{Name: words("c")}}}, Options{})
+	s := build(t, []Doc{
+		{Fields: [NumFields][]Term{Name: words("a", "b")}},
+		{Fields: [NumFields][]Term{Name: words("a")}},
+		{Fields: [NumFields][]Term{Name: words("c")}},
+	}, Options{})
 	for name, c := range map[string]struct {
 		term  string
 		these []bool

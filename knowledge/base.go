@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// Base is the compiled knowledge, read where it lies. It is immutable and safe for concurrent use; opening it costs next to
-// nothing, and each part is read when it is first needed.
+// Base is the compiled knowledge, read where it lies. It is immutable and safe for concurrent use; opening it costs
+// next to nothing, and each part is read when it is first needed.
 type Base struct {
 	hash, model []byte
 	count       int
@@ -39,7 +39,8 @@ func (b *Base) stem(w string) string {
 
 var errForeign = errors.New("knowledge: not a compiled base, or one of another version")
 
-// Open reads a compiled base. The bytes are kept, not copied, and must not change. Bytes that are no base give an error.
+// Open reads a compiled base. The bytes are kept, not copied, and must not change. Bytes that are no base give an
+// error.
 func Open(b []byte) (*Base, error) {
 	if !bytes.HasPrefix(b, []byte(magic)) {
 		return nil, errForeign
@@ -56,7 +57,10 @@ func Open(b []byte) (*Base, error) {
 		}
 		sections[i], b = b[4:4+n], b[4+n:]
 	}
-	base := &Base{hash: sections[secHash], model: sections[secModel], vectors: sections[secVectors], effects: sections[secEffects], kindOf: sections[secKindOf]}
+	base := &Base{
+		hash: sections[secHash], model: sections[secModel], vectors: sections[secVectors],
+		effects: sections[secEffects], kindOf: sections[secKindOf],
+	}
 	for _, t := range []struct {
 		into *strtab
 		from int
@@ -84,7 +88,8 @@ func Open(b []byte) (*Base, error) {
 		return nil, errShort
 	}
 	base.count = int(binary.LittleEndian.Uint32(sections[secCount]))
-	if len(base.effects) != base.count || len(base.kindOf) != 2*base.count || base.texts.n != (base.count+perBlock-1)/perBlock || base.names.n != (base.count+namesBlock-1)/namesBlock {
+	if len(base.effects) != base.count || len(base.kindOf) != 2*base.count ||
+		base.texts.n != (base.count+perBlock-1)/perBlock || base.names.n != (base.count+namesBlock-1)/namesBlock {
 		return nil, errShort
 	}
 	return base, nil

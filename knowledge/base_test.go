@@ -142,7 +142,10 @@ func useAll(t testing.TB, b *Base, enc Encoder) {
 	for _, i := range []int{-1, 0, 1, perBlock - 1, perBlock, b.Len() - 1, b.Len()} {
 		_, _ = b.Head(i) // an error is an answer
 	}
-	texts := []string{"open a ticket for the work item", "put it back to the former version", "Datei löschen bitte", "удалить файл", "删除文件", "파일 삭제", "create_issue close", "Grundbuchauszugsdatei"}
+	texts := []string{
+		"open a ticket for the work item", "put it back to the former version", "Datei löschen bitte",
+		"удалить файл", "删除文件", "파일 삭제", "create_issue close", "Grundbuchauszugsdatei",
+	}
 	for _, text := range texts {
 		_ = b.Translate(text)
 		_ = b.Expand(text, 5, func(string) bool { return true })
@@ -183,8 +186,8 @@ func TestOpenRefuses(t *testing.T) {
 	})
 }
 
-// TestOpenDamaged turns the bytes of a base one at a time, all at its front and every third of the rest: what opens must not
-// panic later.
+// TestOpenDamaged turns the bytes of a base one at a time, all at its front and every third of the rest: what opens
+// must not panic later.
 func TestOpenDamaged(t *testing.T) {
 	enc := fakeEncoder(16)
 	good := smallBytes(t, enc)

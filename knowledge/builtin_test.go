@@ -165,7 +165,10 @@ func BenchmarkTranslate(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for name, text := range map[string]string{"english": "file a bug report about the login page", "german": "erstelle ein neues Ticket für den Fehler", "chinese": "创建一个新的代码仓库"} {
+	for name, text := range map[string]string{
+		"english": "file a bug report about the login page",
+		"german":  "erstelle ein neues Ticket für den Fehler", "chinese": "创建一个新的代码仓库",
+	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

@@ -73,11 +73,14 @@ func Compile(src *Source, enc Encoder) ([]byte, error) {
 		return nil, fmt.Errorf("%d kinds of servers are more than the compiled form can number", len(kinds))
 	}
 	sections[secKinds] = encodeStrtab(kinds)
-	if sections[secNames], err = compileTexts(src.Archetypes, namesBlock, func(a *Archetype) string { return a.Name }); err != nil {
+	if sections[secNames], err = compileTexts(src.Archetypes, namesBlock, func(a *Archetype) string {
+		return a.Name
+	}); err != nil {
 		return nil, err
 	}
 	sections[secTexts], err = compileTexts(src.Archetypes, perBlock, func(a *Archetype) string {
-		return strings.Join([]string{a.Title, strings.Join(a.Synonyms, listSep), strings.Join(a.Utterances, listSep)}, fieldSep)
+		return strings.Join([]string{a.Title, strings.Join(a.Synonyms, listSep), strings.Join(a.Utterances, listSep)},
+			fieldSep)
 	})
 	if err != nil {
 		return nil, err
@@ -178,8 +181,8 @@ const (
 	levels     = 8   // of a component, at -3.5, -2.5 ... 3.5 steps
 )
 
-// appendPacked writes v by groups: the scale, then 3 bits a component, lowest bits first. The scale is the group's largest
-// component.
+// appendPacked writes v by groups: the scale, then 3 bits a component, lowest bits first. The scale is the group's
+// largest component.
 func appendPacked(out []byte, v []float32) []byte {
 	for g := 0; g < len(v); g += groupSize {
 		part := v[g:min(g+groupSize, len(v))]

@@ -159,14 +159,15 @@ func (b *Base) speaksFor(lang string, w latinWord) float64 {
 		return weighFunction
 	}
 	english, stem := b.lookUp(lang, w.text)
-	if english != nil && (stem == len(w.text) || stem >= leastStem) || compounds[lang] && b.compound(lang, w.text) != nil {
+	if english != nil && (stem == len(w.text) || stem >= leastStem) || compounds[lang] &&
+		b.compound(lang, w.text) != nil {
 		return weighKnown
 	}
 	return 0
 }
 
-// misspeltIn tells how much words speak for a language by being misspelt forms of it. It is evidence between languages alone:
-// rare English words are a letter off a form of some language, too.
+// misspeltIn tells how much words speak for a language by being misspelt forms of it. It is evidence between languages
+// alone: rare English words are a letter off a form of some language, too.
 func (b *Base) misspeltIn(lang string, words []latinWord) (evidence float64) {
 	for _, w := range words {
 		if b.speaksFor(lang, w) == 0 && !w.name && w.english == 0 && b.misspelt(lang, w.text) != nil {
@@ -178,6 +179,7 @@ func (b *Base) misspeltIn(lang string, words []latinWord) (evidence float64) {
 
 // sharedWords are function words of a language that are as common in English, and tell nothing.
 var sharedWords = map[string]map[string]bool{
-	"de": setOf("in an am was so war die"), "es": setOf("a no me he"), "fr": setOf("a on me"), "it": setOf("in i a no me so per"),
+	"de": setOf("in an am was so war die"), "es": setOf("a no me he"), "fr": setOf("a on me"),
+	"it": setOf("in i a no me so per"),
 	"pt": setOf("a no as do me"), "nl": setOf("in is me we was"), "pl": setOf("i a to do"), "vi": setOf("a"),
 }

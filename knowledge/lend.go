@@ -16,9 +16,10 @@ import (
 
 // Loan is what archetypes lend to one tool.
 type Loan struct {
-	From   []Lent    // nearest first; those beyond the lenders have weight 0 and only tell what the tool resembles
-	Terms  []Term    // words of their requests and synonyms, weighted
-	Vector []float32 // mean of their requests' vectors, shorter than one for a tool of no known kind; nil if nothing was lent
+	From  []Lent // nearest first; those beyond the lenders have weight 0 and only tell what the tool resembles
+	Terms []Term // words of their requests and synonyms, weighted
+	// mean of their requests' vectors, shorter than one for a tool of no known kind; nil if nothing was lent
+	Vector []float32
 }
 
 // Lent says how like an archetype is to a tool.
@@ -45,7 +46,8 @@ const (
 // Lender matches tools to archetypes. It keeps what it has read of them, so one Lender should serve one import and then
 // be dropped. It is safe for concurrent use.
 type Lender struct {
-	// Without holds back the requests of which it is true, which are then not lent; nil holds back none. It is set before the first Lend.
+	// Without holds back the requests of which it is true, which are then not lent; nil holds back none. It is set
+	// before the first Lend.
 	Without func(utterance string) bool
 
 	base    *Base
@@ -74,8 +76,8 @@ func (b *Base) Lender(enc Encoder) *Lender {
 	return &Lender{base: b, enc: enc, said: make([]onceSaid, b.Len()), blocks: make([]onceBlock, b.texts.n)}
 }
 
-// Lend returns a loan for each tool, in their order; texts are what Text says of them. It uses all processors and ends early,
-// with ctx's error, when ctx ends.
+// Lend returns a loan for each tool, in their order; texts are what Text says of them. It uses all processors and ends
+// early, with ctx's error, when ctx ends.
 func (l *Lender) Lend(ctx context.Context, texts []Texts) ([]Loan, error) {
 	out := make([]Loan, len(texts))
 	var (
@@ -125,7 +127,10 @@ func (l *Lender) worker() *worker {
 			l.base.vector(i, l.vectors[i*l.enc.Dims:(i+1)*l.enc.Dims])
 		}
 	})
-	return &worker{Lender: l, words: make([]uint16, n), query: make([]float32, l.enc.Dims), order: make([]int32, n), sums: map[string]float32{}}
+	return &worker{
+		Lender: l, words: make([]uint16, n), query: make([]float32, l.enc.Dims), order: make([]int32, n),
+		sums: map[string]float32{},
+	}
 }
 
 func (w *worker) lend(t *Texts) (Loan, error) {
@@ -186,7 +191,10 @@ func (w *worker) nearest(t *Texts) []Lent {
 			out = append(out, Lent{Archetype: int(i), Like: like})
 		}
 	}
-	slices.SortFunc(out, func(a, b Lent) int { return cmp.Or(cmp.Compare(b.Like, a.Like), cmp.Compare(a.Archetype, b.Archetype)) })
+	slices.SortFunc(out, func(a, b Lent) int {
+		return cmp.Or(cmp.Compare(b.Like, a.Like),
+			cmp.Compare(a.Archetype, b.Archetype))
+	})
 	return out[:min(resembled, len(out))]
 }
 
@@ -207,9 +215,9 @@ const (
 	block               = 16
 )
 
-// topIndices returns the indices of at least the n highest positive scores, as far as they are, in no particular order, in
-// the space of buf. Scores that share a bucket of the histogram with the n-th come too. What the n-th highest of blocks reach is
-// never above the n-th highest score, so that most blocks are looked at for their highest score alone.
+// topIndices returns the indices of at least the n highest positive scores, as far as they are, in no particular order,
+// in the space of buf. Scores that share a bucket of the histogram with the n-th come too. What the n-th highest of
+// blocks reach is never above the n-th highest score, so that most blocks are looked at for their highest score alone.
 func topIndices(scores []uint16, n int, buf []int32) []int32 {
 	var count [buckets]int32
 	top := 0
@@ -236,8 +244,8 @@ func topIndices(scores []uint16, n int, buf []int32) []int32 {
 	return slices.DeleteFunc(out, func(i int32) bool { return int(scores[i]>>bucketBits) < least })
 }
 
-// highest returns the highest score of the block that scores begins with. It compares pairs, since a processor can do several
-// of them at once, but must wait where each comparison needs the one before.
+// highest returns the highest score of the block that scores begins with. It compares pairs, since a processor can do
+// several of them at once, but must wait where each comparison needs the one before.
 func highest(scores []uint16) uint16 {
 	if len(scores) < block {
 		return slices.Max(scores)
@@ -250,7 +258,8 @@ func highest(scores []uint16) uint16 {
 	return max(max(a, b), max(c, d))
 }
 
-// lowestOf returns the bucket that the n-th highest score is in, and 0 if there are fewer. None is in a bucket above top.
+// lowestOf returns the bucket that the n-th highest score is in, and 0 if there are fewer. None is in a bucket above
+// top.
 func lowestOf(count *[buckets]int32, top, n int) int {
 	least, sum := top, 0
 	for ; least > 0; least-- {
@@ -300,7 +309,10 @@ func heaviest(m map[string]float32, n int) []Term {
 	for t, w := range m {
 		out = append(out, Term{t, w})
 	}
-	slices.SortFunc(out, func(a, b Term) int { return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.Text, b.Text)) })
+	slices.SortFunc(out, func(a, b Term) int {
+		return cmp.Or(cmp.Compare(b.Weight, a.Weight),
+			cmp.Compare(a.Text, b.Text))
+	})
 	return out[:min(n, len(out))]
 }
 

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// compileLexicon maps the language and stem of a form to English words. Each keeps the ending that the stem was cut from,
-// so that a word that is a form itself is not taken for an inflection of its neighbours.
+// compileLexicon maps the language and stem of a form to English words. Each keeps the ending that the stem was cut
+// from, so that a word that is a form itself is not taken for an inflection of its neighbours.
 func compileLexicon(entries []map[string][]string) ([]byte, error) {
 	m := map[string][]string{}
 	for _, e := range entries {
@@ -34,8 +34,8 @@ func compileLexicon(entries []map[string][]string) ([]byte, error) {
 	return packPairs(flat)
 }
 
-// englishFor reads a value of the lexicon: the English words of the forms with exactly this ending, or of all forms if none
-// has it.
+// englishFor reads a value of the lexicon: the English words of the forms with exactly this ending, or of all forms if
+// none has it.
 func englishFor(value []byte, ending string) (out []string, exact bool) {
 	var all []string
 	for _, v := range splitList(string(value)) {
@@ -79,8 +79,8 @@ func lexStem(lang, form string) string {
 const longestEnding = 4
 
 // Translate returns the English words for what the lexicon knows of a request in another language, or "" for one in
-// English. Words in Latin script within a request of another script stay out of it: they are names. A word that is a letter
-// off a longer one that the lexicon has is read as that.
+// English. Words in Latin script within a request of another script stay out of it: they are names. A word that is a
+// letter off a longer one that the lexicon has is read as that.
 func (b *Base) Translate(text string) string {
 	written := fold(text)
 	langs := languagesOf(strings.ToLower(written))
@@ -147,9 +147,9 @@ func (b *Base) phrase(lang string, words []string) (english []string, taken int)
 	return nil, 0
 }
 
-// word finds a word as it is, else as a misspelt form if it may be one, else as an inflection or a compound. A form that is one
-// letter off comes before one that only begins alike: of the letters that are cut off as endings, some are those that tell
-// words apart.
+// word finds a word as it is, else as a misspelt form if it may be one, else as an inflection or a compound. A form
+// that is one letter off comes before one that only begins alike: of the letters that are cut off as endings, some are
+// those that tell words apart.
 func (b *Base) word(lang, word string, mayBeMisspelt bool) []string {
 	found, known := b.lookUp(lang, word)
 	if known == len(word) {
@@ -169,8 +169,8 @@ func (b *Base) word(lang, word string, mayBeMisspelt bool) []string {
 // compounds are the languages that write compound nouns as one word.
 var compounds = map[string]bool{"de": true, "nl": true}
 
-// leastPart is the fewest letters of a part of a compound, and longestCompound the most bytes of one: looking for the parts
-// takes time by the square of its length.
+// leastPart is the fewest letters of a part of a compound, and longestCompound the most bytes of one: looking for the
+// parts takes time by the square of its length.
 const (
 	leastPart       = 4
 	longestCompound = 64
@@ -280,11 +280,12 @@ func (b *Base) translateDense(lang, text string) (english []string) {
 }
 
 func alone(runes []rune, i int) bool {
-	return (i == 0 || classOf(runes[i-1]) != classIdeograph) && (i+1 == len(runes) || classOf(runes[i+1]) != classIdeograph)
+	return (i == 0 || classOf(runes[i-1]) != classIdeograph) && (i+1 == len(runes) ||
+		classOf(runes[i+1]) != classIdeograph)
 }
 
-// NotUnderstood returns the words of a request that neither the catalogue, as known reports, nor the archetypes have ever
-// seen: likely names, or subjects nobody offers tools for.
+// NotUnderstood returns the words of a request that neither the catalogue, as known reports, nor the archetypes have
+// ever seen: likely names, or subjects nobody offers tools for.
 func (b *Base) NotUnderstood(text string, known func(stem string) bool) []string {
 	var out []string
 	Words(text, func(w string) {

@@ -20,16 +20,19 @@ func builtinBase(t testing.TB) *Base {
 	return b
 }
 
-// translations are requests as people type them. Each wanted entry must be among the English words that come out, in one
-// of its alternatives; what else comes out only adds words. A row with short set is one that the lexicon does not manage
-// yet, and why.
+// translations are requests as people type them. Each wanted entry must be among the English words that come out, in
+// one of its alternatives; what else comes out only adds words. A row with short set is one that the lexicon does not
+// manage yet, and why.
 var translations = []struct {
 	lang, text string
 	want       []string
 	short      string
 }{
 	{lang: "de", text: "Datei löschen", want: []string{"file", "delete|remove"}},
-	{lang: "de", text: "Erstelle ein neues Ticket für den Fehler", want: []string{"create", "ticket|issue", "bug|error"}},
+	{lang: "de", text: "Erstelle ein neues Ticket für den Fehler", want: []string{
+		"create", "ticket|issue",
+		"bug|error",
+	}},
 	{lang: "de", text: "Zeige mir alle offenen Rechnungen", want: []string{"show", "open", "invoice"}},
 	{lang: "de", text: "Sende eine Nachricht an das Team", want: []string{"send", "message", "team"}},
 	{lang: "de", text: "Wie wird das Wetter morgen?", want: []string{"weather", "tomorrow"}},
@@ -41,10 +44,16 @@ var translations = []struct {
 	{lang: "nl", text: "bestand verwijderen", want: []string{"file", "delete|remove"}},
 	{lang: "nl", text: "stuur een bericht naar het team", want: []string{"send", "message", "team"}},
 	{lang: "nl", text: "klantgegevens zoeken", want: []string{"customer", "data", "search"}},
-	{lang: "nl", text: "maak een nieuwe afspraak in de agenda", want: []string{"create", "appointment", "calendar|agenda"}},
+	{lang: "nl", text: "maak een nieuwe afspraak in de agenda", want: []string{
+		"create", "appointment",
+		"calendar|agenda",
+	}},
 	{lang: "nl", text: "alle facturen van deze maand", want: []string{"invoice", "month"}},
 	{lang: "fr", text: "supprimer le fichier", want: []string{"delete|remove", "file"}},
-	{lang: "fr", text: "envoyer un message à l'équipe", want: []string{"send", "message", "team"}, short: "envoyer has the stem of Envoy and un that of UN, so both count as English"},
+	{
+		lang: "fr", text: "envoyer un message à l'équipe", want: []string{"send", "message", "team"},
+		short: "envoyer has the stem of Envoy and un that of UN, so both count as English",
+	},
 	{lang: "fr", text: "créer une nouvelle tâche", want: []string{"create", "task"}},
 	{lang: "fr", text: "quel temps fera-t-il demain ?", want: []string{"weather", "tomorrow"}},
 	{lang: "fr", text: "lister les utilisateurs du projet", want: []string{"list", "user", "project"}},
@@ -66,7 +75,10 @@ var translations = []struct {
 	{lang: "pl", text: "utwórz nowe zadanie", want: []string{"create", "task"}},
 	{lang: "pl", text: "pokaż wszystkie faktury", want: []string{"show", "invoice"}},
 	{lang: "tr", text: "dosyayı sil", want: []string{"file", "delete|remove"}},
-	{lang: "tr", text: "ekibe mesaj gönder", want: []string{"team", "message", "send"}, short: "ekibe softens the p of ekip"},
+	{
+		lang: "tr", text: "ekibe mesaj gönder", want: []string{"team", "message", "send"},
+		short: "ekibe softens the p of ekip",
+	},
 	{lang: "tr", text: "yeni görev oluştur", want: []string{"task", "create"}},
 	{lang: "tr", text: "yarın hava nasıl olacak", want: []string{"weather", "tomorrow"}},
 	{lang: "vi", text: "xóa tệp", want: []string{"delete|remove", "file"}},
@@ -97,7 +109,10 @@ var translations = []struct {
 	{lang: "ja", text: "明日の天気を教えて", want: []string{"tomorrow", "weather"}},
 	{lang: "ja", text: "請求書を検索", want: []string{"invoice", "search"}},
 	{lang: "ko", text: "파일 삭제", want: []string{"file", "delete|remove"}},
-	{lang: "ko", text: "팀에 메시지를 보내 주세요", want: []string{"team", "message", "send"}, short: "endings are not cut off words of one syllable"},
+	{
+		lang: "ko", text: "팀에 메시지를 보내 주세요", want: []string{"team", "message", "send"},
+		short: "endings are not cut off words of one syllable",
+	},
 	{lang: "ko", text: "새 작업을 만들어", want: []string{"task", "create"}},
 	{lang: "ko", text: "내일 날씨 알려줘", want: []string{"tomorrow", "weather"}},
 	{lang: "ar", text: "احذف الملف", want: []string{"delete|remove", "file"}},
@@ -164,7 +179,8 @@ func TestTranslateSpelling(t *testing.T) {
 	}
 }
 
-// TestCompoundIsBounded reads a word that is longer than any: taking it apart would take as long as a thousand searches.
+// TestCompoundIsBounded reads a word that is longer than any: taking it apart would take as long as a thousand
+// searches.
 func TestCompoundIsBounded(t *testing.T) {
 	b := builtinBase(t)
 	if b.compound("de", "kundendaten") == nil {
@@ -175,8 +191,8 @@ func TestCompoundIsBounded(t *testing.T) {
 	}
 }
 
-// TestTranslateNames keeps what is written in Latin letters amid another script out of the English words: it is searched as
-// it stands.
+// TestTranslateNames keeps what is written in Latin letters amid another script out of the English words: it is
+// searched as it stands.
 func TestTranslateNames(t *testing.T) {
 	b := builtinBase(t)
 	for _, text := range []string{"открой Slack", "打开 Slack", "Slack を開く", "Slack 열어", "افتح Slack"} {
@@ -195,7 +211,8 @@ func TestTranslateNothing(t *testing.T) {
 	}
 }
 
-// TestEnglishStaysEnglish reads requests that look foreign in part: names, loan words, words that other languages share.
+// TestEnglishStaysEnglish reads requests that look foreign in part: names, loan words, words that other languages
+// share.
 func TestEnglishStaysEnglish(t *testing.T) {
 	b := builtinBase(t)
 	f, err := os.Open("testdata/english.txt")

@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// leastMisspelt is the fewest letters of a word that is taken for a misspelt one: of five letters, every tenth word is a letter
-// away from one of another meaning, in Arabic every fourth.
+// leastMisspelt is the fewest letters of a word that is taken for a misspelt one: of five letters, every tenth word is
+// a letter away from one of another meaning, in Arabic every fourth.
 const leastMisspelt = 6
 
-// misspelt returns the English of the forms of a language that a word misses by one letter: one too many, one too few, another
-// one, or two that changed places. The first letter counts as right, since it mostly is, and only forms of one word are
-// looked at. Of several forms those win that the word follows longest.
+// misspelt returns the English of the forms of a language that a word misses by one letter: one too many, one too few,
+// another one, or two that changed places. The first letter counts as right, since it mostly is, and only forms of one
+// word are looked at. Of several forms those win that the word follows longest.
 func (b *Base) misspelt(lang, word string) (english []string) {
 	if utf8.RuneCountInString(word) < leastMisspelt {
 		return nil
@@ -22,7 +22,9 @@ func (b *Base) misspelt(lang, word string) (english []string) {
 	_, first := utf8.DecodeRuneInString(word)
 	prefix := lang + fieldSep + word[:first]
 	longest := 0
-	for i := sort.Search(lexicon.keys.n, func(i int) bool { return string(lexicon.keys.at(i)) >= prefix }); i < lexicon.keys.n; i++ {
+	for i := sort.Search(lexicon.keys.n, func(i int) bool {
+		return string(lexicon.keys.at(i)) >= prefix
+	}); i < lexicon.keys.n; i++ {
 		key := lexicon.keys.at(i)
 		if len(key) < len(prefix) || string(key[:len(prefix)]) != prefix {
 			break
@@ -52,13 +54,15 @@ func (b *Base) misspelt(lang, word string) (english []string) {
 	return english
 }
 
-// oneOff reports whether one letter more, less or changed, or two neighbours changed about, make word of form, and how many
-// bytes both begin with. If form is not the whole of one, it reports whether word may be one letter off a form that begins so.
+// oneOff reports whether one letter more, less or changed, or two neighbours changed about, make word of form, and how
+// many bytes both begin with. If form is not the whole of one, it reports whether word may be one letter off a form
+// that begins so.
 func oneOff(word string, form []byte, whole bool) (same int, ok bool) {
 	for same < len(word) && same < len(form) && word[same] == form[same] {
 		same++
 	}
-	for same > 0 && (same < len(word) && !utf8.RuneStart(word[same]) || same < len(form) && !utf8.RuneStart(form[same])) {
+	for same > 0 && (same < len(word) && !utf8.RuneStart(word[same]) || same < len(form) &&
+		!utf8.RuneStart(form[same])) {
 		same--
 	}
 	w, f := word[same:], form[same:]
@@ -80,8 +84,8 @@ func fits(w string, f []byte, whole bool) bool {
 	return len(w) >= len(f) && (!whole || len(w) == len(f)) && w[:len(f)] == string(f)
 }
 
-// mayBeMisspelt reports whether it is worth to look for what a word of lang, the i-th of a request in one of langs, misspells:
-// not where it is a name, or where another of the languages has it as it is.
+// mayBeMisspelt reports whether it is worth to look for what a word of lang, the i-th of a request in one of langs,
+// misspells: not where it is a name, or where another of the languages has it as it is.
 func (b *Base) mayBeMisspelt(lang string, langs []string, i int, written, word string) bool {
 	if r, _ := utf8.DecodeRuneInString(written); i > 0 && unicode.IsUpper(r) && lang != "de" {
 		return false

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// misspellings are requests with slips of the hand: letters left out, doubled, changed and swapped, and endings that no form
-// has. Each wanted entry must be among the English words that come out, in one of its alternatives.
+// misspellings are requests with slips of the hand: letters left out, doubled, changed and swapped, and endings that no
+// form has. Each wanted entry must be among the English words that come out, in one of its alternatives.
 var misspellings = []struct {
 	lang, text string
 	want       []string
@@ -186,7 +186,10 @@ func TestMisspeltSkipsNothing(t *testing.T) {
 	b := builtinBase(t)
 	lexicon := b.lexicon()
 	for lang, words := range map[string][]string{
-		"de": {"rechnugn", "nachircht", "benutezr", "zusamenfassung", "kalendr", "straaße", "straßee", "adresze", "schließfn"}, "ru": {"сообщние", "здаача", "заадча", "репозитори"},
+		"de": {
+			"rechnugn", "nachircht", "benutezr", "zusamenfassung", "kalendr", "straaße", "straßee", "adresze",
+			"schließfn",
+		}, "ru": {"сообщние", "здаача", "заадча", "репозитори"},
 		"vi": {"thumuc1", "nguoid"}, "ko": {"데이터베이슨", "스프레드시"}, "hi": {"दस्तवेज"}, "tr": {"kullanci", "dosyala"},
 	} {
 		for _, word := range words {
@@ -218,8 +221,8 @@ func TestMisspeltSkipsNothing(t *testing.T) {
 	}
 }
 
-// TestEnglishOfArchetypes reads the requests of every eighth archetype: nothing is added to one of known words, and hardly
-// anything to the rest.
+// TestEnglishOfArchetypes reads the requests of every eighth archetype: nothing is added to one of known words, and
+// hardly anything to the rest.
 func TestEnglishOfArchetypes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("computes for long, and alone")
@@ -263,7 +266,10 @@ func TestEnglishOfArchetypes(t *testing.T) {
 // BenchmarkMisspelt looks for words among the forms with their first letter.
 func BenchmarkMisspelt(b *testing.B) {
 	base := builtinBase(b)
-	for lang, word := range map[string]string{"de": "rechnugn", "es": "caracteristicaz", "ru": "сообщние", "ar": "المستنندات"} {
+	for lang, word := range map[string]string{
+		"de": "rechnugn", "es": "caracteristicaz", "ru": "сообщние",
+		"ar": "المستنندات",
+	} {
 		b.Run(lang, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

@@ -14,8 +14,8 @@ type Near struct {
 	Cosine    float32
 }
 
-// Scratch holds what Nearest reuses from call to call. The zero Scratch is ready; it must not be used by two goroutines at
-// once.
+// Scratch holds what Nearest reuses from call to call. The zero Scratch is ready; it must not be used by two goroutines
+// at once.
 type Scratch struct {
 	words  []uint16
 	order  []int32
@@ -27,8 +27,8 @@ const (
 	nearWords      = .35 // share of words in nearness; the rest is cosine
 )
 
-// Nearest returns the n archetypes nearest to a request, given by its stems and its vector of the model that the base was
-// compiled with: what the request asks for, whether or not any tool at hand does it. Best first, ties by archetype.
+// Nearest returns the n archetypes nearest to a request, given by its stems and its vector of the model that the base
+// was compiled with: what the request asks for, whether or not any tool at hand does it. Best first, ties by archetype.
 func (b *Base) Nearest(stems []string, v []float32, n int, s *Scratch) []Near {
 	if len(s.words) != b.count {
 		s.words, s.order = make([]uint16, b.count), make([]int32, b.count)

@@ -26,9 +26,12 @@ func TestShapes(t *testing.T) {
 		"handle":                     {text: "message @anna", want: "message @anna"},
 		"several":                    {text: "copy a.txt to /tmp/x", want: "copy file txt to file directory path"},
 		"runs of space, if any":      {text: "read  a.txt\nnow", want: "read file txt now"},
-		"library with a file's name": {text: "use Node.js docs", want: "use Node.js docs", short: "Node.js, Next.js and others look like files"},
-		"other scripts":              {text: "прочитай package.json", want: "прочитай file json"},
-		"empty":                      {},
+		"library with a file's name": {
+			text: "use Node.js docs", want: "use Node.js docs",
+			short: "Node.js, Next.js and others look like files",
+		},
+		"other scripts": {text: "прочитай package.json", want: "прочитай file json"},
+		"empty":         {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := Shapes(c.text); got != c.want {

@@ -14,11 +14,15 @@ func TestReadSource(t *testing.T) {
 	for _, a := range src.Archetypes {
 		names = append(names, a.Server+"/"+a.Name)
 	}
-	want := []string{"mail/list_messages", "mail/send_message", "tracker/close_issue", "tracker/create_issue", "tracker/list_issues", "weather/get_forecast"}
+	want := []string{
+		"mail/list_messages", "mail/send_message", "tracker/close_issue", "tracker/create_issue",
+		"tracker/list_issues", "weather/get_forecast",
+	}
 	if d := cmp.Diff(want, names); d != "" {
 		t.Errorf("archetypes (-want +got):\n%s", d)
 	}
-	if a := src.Archetypes[3]; a.Title != "Create issue" || len(a.Params) != 2 || len(a.Utterances) != 3 || a.Category != "issues" {
+	if a := src.Archetypes[3]; a.Title != "Create issue" || len(a.Params) != 2 || len(a.Utterances) != 3 ||
+		a.Category != "issues" {
 		t.Errorf("an archetype is not read whole: %+v", a)
 	}
 	if len(src.Thesaurus) != 4 || src.Thesaurus[0].Terms[1].Text != "ticket" || src.Thesaurus[0].Terms[1].Weight != .9 {
@@ -54,16 +58,37 @@ func TestReadSourceErrors(t *testing.T) {
 		file, content string
 		want          []string // parts of the error
 	}{
-		"archetype is not JSON":        {"archetypes/all/small.jsonl", good + "\n\n{", []string{"archetypes/all/small.jsonl line 3"}},
-		"archetype of another form":    {"archetypes/x/y.jsonl", `{"server":1}`, []string{"archetypes/x/y.jsonl line 1"}},
-		"two values on a line":         {"archetypes/x/y.jsonl", good + good, []string{"archetypes/x/y.jsonl line 1"}},
-		"thesaurus is not JSON":        {"thesaurus.jsonl", "nonsense", []string{"thesaurus.jsonl line 1"}},
-		"weight is text":               {"thesaurus.jsonl", `{"terms":[{"t":"a","w":"1"}]}`, []string{"thesaurus.jsonl line 1"}},
-		"lexicon without English":      {"lexicon.jsonl", "\n" + `{"de":["a"]}`, []string{"lexicon.jsonl line 2", `"en"`}},
-		"lexicon with one form":        {"lexicon.jsonl", `{"en":"a","de":"b"}`, []string{"lexicon.jsonl line 1", "language de"}},
-		"English is a list":            {"lexicon.jsonl", `{"en":["a"]}`, []string{"lexicon.jsonl line 1"}},
-		"a line longer than any":       {"lexicon.jsonl", good[:1] + strings.Repeat(" ", 2<<20) + "}", []string{"lexicon.jsonl line 1"}},
-		"a later line longer than any": {"thesaurus.jsonl", "{}\n{}\n" + strings.Repeat("x", 2<<20), []string{"thesaurus.jsonl line 3"}},
+		"archetype is not JSON": {
+			"archetypes/all/small.jsonl", good + "\n\n{",
+			[]string{"archetypes/all/small.jsonl line 3"},
+		},
+		"archetype of another form": {
+			"archetypes/x/y.jsonl", `{"server":1}`,
+			[]string{"archetypes/x/y.jsonl line 1"},
+		},
+		"two values on a line":  {"archetypes/x/y.jsonl", good + good, []string{"archetypes/x/y.jsonl line 1"}},
+		"thesaurus is not JSON": {"thesaurus.jsonl", "nonsense", []string{"thesaurus.jsonl line 1"}},
+		"weight is text": {
+			"thesaurus.jsonl", `{"terms":[{"t":"a","w":"1"}]}`,
+			[]string{"thesaurus.jsonl line 1"},
+		},
+		"lexicon without English": {
+			"lexicon.jsonl", "\n" + `{"de":["a"]}`,
+			[]string{"lexicon.jsonl line 2", `"en"`},
+		},
+		"lexicon with one form": {
+			"lexicon.jsonl", `{"en":"a","de":"b"}`,
+			[]string{"lexicon.jsonl line 1", "language de"},
+		},
+		"English is a list": {"lexicon.jsonl", `{"en":["a"]}`, []string{"lexicon.jsonl line 1"}},
+		"a line longer than any": {
+			"lexicon.jsonl", good[:1] + strings.Repeat(" ", 2<<20) + "}",
+			[]string{"lexicon.jsonl line 1"},
+		},
+		"a later line longer than any": {
+			"thesaurus.jsonl", "{}\n{}\n" + strings.Repeat("x", 2<<20),
+			[]string{"thesaurus.jsonl line 3"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := smallFiles()
@@ -96,7 +121,8 @@ func FuzzReadSource(f *testing.F) {
 	enc := fakeEncoder(33)
 	f.Fuzz(func(t *testing.T, archetypes, thesaurus, lexicon string) {
 		src, err := ReadSource(fstest.MapFS{
-			"archetypes/a/b.jsonl": {Data: []byte(archetypes)}, "thesaurus.jsonl": {Data: []byte(thesaurus)}, "lexicon.jsonl": {Data: []byte(lexicon)},
+			"archetypes/a/b.jsonl": {Data: []byte(archetypes)}, "thesaurus.jsonl": {Data: []byte(thesaurus)},
+			"lexicon.jsonl": {Data: []byte(lexicon)},
 		})
 		if err != nil {
 			return

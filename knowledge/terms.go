@@ -19,9 +19,9 @@ type Analyzer struct {
 // maxRemembered bounds the stems an Analyzer remembers, against texts that never repeat a word.
 const maxRemembered = 1 << 15
 
-// Terms returns the index terms of text: words in lower case without marks, English ones stemmed and stop words dropped;
-// identifiers split at case changes, underscores and punctuation; Han and kana as single characters and pairs. Any script
-// gives terms. Order and repetition are those of the text.
+// Terms returns the index terms of text: words in lower case without marks, English ones stemmed and stop words
+// dropped; identifiers split at case changes, underscores and punctuation; Han and kana as single characters and pairs.
+// Any script gives terms. Order and repetition are those of the text.
 func Terms(text string) []string {
 	var a Analyzer
 	return a.Terms(nil, text)
@@ -95,8 +95,8 @@ func isLowerASCII(s string) bool {
 	return true
 }
 
-// Words calls yield with each word of text in lower case, without marks: before stemming, with stop words. A word in camel
-// case is given in parts and, where it is short enough to be a product's name (GitHub, PostgreSQL), also whole.
+// Words calls yield with each word of text in lower case, without marks: before stemming, with stop words. A word in
+// camel case is given in parts and, where it is short enough to be a product's name (GitHub, PostgreSQL), also whole.
 func Words(text string, yield func(string)) {
 	text = fold(text)
 	start, prev := -1, classBreak
@@ -164,9 +164,12 @@ func fold(text string) string {
 // keepsMarks reports whether a mark spells a vowel, as in Devanagari and other Indic scripts, Thai and kana.
 func keepsMarks(r rune) bool { return r >= 0x0900 && r < 0x1000 || r >= 0x3000 && r < 0x3100 }
 
-// letterForms are letters that are written in more than one way: Arabic alef and ta marbuta, Turkish dotless i, German ß is
-// left to the lexicon.
-var letterForms = map[rune]rune{'أ': 'ا', 'إ': 'ا', 'آ': 'ا', 'ٱ': 'ا', 'ة': 'ه', 'ى': 'ي', 'ı': 'i', 'ё': 'е', 'Ё': 'Е', 'ł': 'l', 'Ł': 'L', 'đ': 'd', 'Đ': 'D', 'ø': 'o', 'Ø': 'O'}
+// letterForms are letters that are written in more than one way: Arabic alef and ta marbuta, Turkish dotless i, German
+// ß is left to the lexicon.
+var letterForms = map[rune]rune{
+	'أ': 'ا', 'إ': 'ا', 'آ': 'ا', 'ٱ': 'ا', 'ة': 'ه', 'ى': 'ي', 'ı': 'i', 'ё': 'е',
+	'Ё': 'Е', 'ł': 'l', 'Ł': 'L', 'đ': 'd', 'Đ': 'D', 'ø': 'o', 'Ø': 'O',
+}
 
 type class int
 

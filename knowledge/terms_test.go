@@ -145,7 +145,10 @@ func TestAnalyzerForgets(t *testing.T) {
 }
 
 func FuzzWords(f *testing.F) {
-	for _, s := range []string{"", "createIssue", "读取文件", "データ ﾃﾞｰﾀ", "İ ǅ ẞ ﬀ", "a\xff\xfeb", "कार्य", "e\u0301\u0301", "ไฟล์", "\u1fb7\u0345", "Ⅷ⑳½", "한글", "\u037a"} {
+	for _, s := range []string{
+		"", "createIssue", "读取文件", "データ ﾃﾞｰﾀ", "İ ǅ ẞ ﬀ", "a\xff\xfeb", "कार्य", "e\u0301\u0301",
+		"ไฟล์", "\u1fb7\u0345", "Ⅷ⑳½", "한글", "\u037a",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -163,7 +166,8 @@ func FuzzWords(f *testing.F) {
 				t.Errorf("%q has the word %q, which has a space", text, w)
 			}
 		})
-		// Modifier letters may be marks that stand alone, of which folding leaves nothing: U+037A is a space with an iota below.
+		// Modifier letters may be marks that stand alone, of which folding leaves nothing: U+037A is a space with an
+		// iota below.
 		says := func(r rune) bool {
 			return r != utf8.RuneError && !unicode.Is(unicode.Lm, r) && (unicode.IsLetter(r) || unicode.IsDigit(r))
 		}

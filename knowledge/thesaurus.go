@@ -16,7 +16,8 @@ type Expansion struct {
 const (
 	leastRelated  = .6 // terms of a group below this weight are too loose to expand from or to
 	longestPhrase = 4  // words
-	// An effect ("put it back to the former version") is recognised by this share of its content words, and at least two.
+	// An effect ("put it back to the former version") is recognised by this share of its content words, and at least
+	// two.
 	effectShare  = .75
 	effectPrefix = "\x01" // keys: a stem of an effect's phrase
 	phrasePrefix = "\x02" // keys: the number of an effect's phrase
@@ -125,8 +126,8 @@ func eachExpansion(b []byte, yield func(stem string, weight float32)) {
 	}
 }
 
-// Expand returns stems that could stand for words and phrases of the request, best first, at most limit; none of them is a
-// stem of the request itself. Only words for which rare reports true are expanded: a word that the catalogue uses
+// Expand returns stems that could stand for words and phrases of the request, best first, at most limit; none of them
+// is a stem of the request itself. Only words for which rare reports true are expanded: a word that the catalogue uses
 // often speaks for itself.
 func (b *Base) Expand(text string, limit int, rare func(stem string) bool) []Expansion {
 	var words, stems []string
@@ -156,7 +157,10 @@ func (b *Base) Expand(text string, limit int, rare func(stem string) bool) []Exp
 	for s, w := range found {
 		out = append(out, Expansion{s, w})
 	}
-	slices.SortFunc(out, func(x, y Expansion) int { return cmp.Or(cmp.Compare(y.Weight, x.Weight), cmp.Compare(x.Stem, y.Stem)) })
+	slices.SortFunc(out, func(x, y Expansion) int {
+		return cmp.Or(cmp.Compare(y.Weight, x.Weight),
+			cmp.Compare(x.Stem, y.Stem))
+	})
 	return out[:min(limit, len(out))]
 }
 

@@ -17,23 +17,42 @@ func TestExpand(t *testing.T) {
 		rare func(string) bool
 		want []Expansion
 	}{
-		// ticket stands for issue by .9*1, for work item by .9*.8 shared by two stems; card is below the least weight. From issue it
-		// would go on to problem, but that is a second hop.
-		"one hop":                       {"open a ticket", all, []Expansion{{"issu", .9}, {"item", .36}, {"work", .36}}},
-		"of two groups":                 {"an issue", all, []Expansion{{"ticket", .9}, {"problem", .7}, {"item", .4}, {"work", .4}}},
+		// ticket stands for issue by .9*1, for work item by .9*.8 shared by two stems; card is below the least weight.
+		// From issue it would go on to problem, but that is a second hop.
+		"one hop": {"open a ticket", all, []Expansion{
+			{"issu", .9},
+			{"item", .36},
+			{"work", .36},
+		}},
+		"of two groups": {"an issue", all, []Expansion{
+			{"ticket", .9},
+			{"problem", .7},
+			{"item", .4},
+			{"work", .4},
+		}},
 		"inflected words are not found": {"two tickets", all, nil},
 		"a phrase":                      {"this work item", all, []Expansion{{"issu", .8}, {"ticket", .72}}},
-		"its own words are left out":    {"issue or ticket", all, []Expansion{{"problem", .7}, {"item", .4}, {"work", .4}}},
-		"own words in another form":     {"ticket issues", all, []Expansion{{"item", .36}, {"work", .36}}},
-		"a frequent word":               {"open a ticket", func(s string) bool { return s != "ticket" }, nil},
-		"a phrase of frequent words":    {"this work item", func(string) bool { return false }, []Expansion{{"issu", .8}, {"ticket", .72}}},
-		"a loose term expands nothing":  {"a card", all, nil},
-		"an effect":                     {"put the document back to its former version", all, []Expansion{{"back", 0}, {"roll", .9}}[1:]},
-		"most of an effect":             {"can I have the former version back", all, []Expansion{{"roll", .9}}},
-		"a part of an effect":           {"which version", all, nil},
-		"nothing known":                 {"zyxglorp", all, nil},
-		"stop words":                    {"what is it", all, nil},
-		"no text":                       {"", all, nil},
+		"its own words are left out": {"issue or ticket", all, []Expansion{
+			{"problem", .7},
+			{"item", .4},
+			{"work", .4},
+		}},
+		"own words in another form": {"ticket issues", all, []Expansion{{"item", .36}, {"work", .36}}},
+		"a frequent word":           {"open a ticket", func(s string) bool { return s != "ticket" }, nil},
+		"a phrase of frequent words": {
+			"this work item", func(string) bool { return false },
+			[]Expansion{{"issu", .8}, {"ticket", .72}},
+		},
+		"a loose term expands nothing": {"a card", all, nil},
+		"an effect": {
+			"put the document back to its former version", all,
+			[]Expansion{{"back", 0}, {"roll", .9}}[1:],
+		},
+		"most of an effect":   {"can I have the former version back", all, []Expansion{{"roll", .9}}},
+		"a part of an effect": {"which version", all, nil},
+		"nothing known":       {"zyxglorp", all, nil},
+		"stop words":          {"what is it", all, nil},
+		"no text":             {"", all, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := b.Expand(c.text, 20, c.rare)
@@ -65,7 +84,10 @@ func TestExpandBuiltin(t *testing.T) {
 	for _, c := range translations {
 		checkExpansions(t, b, c.text)
 	}
-	for _, text := range []string{"create an issue about the login bug", "send a message to the team channel", "roll back the last deploy", "show me what changed"} {
+	for _, text := range []string{
+		"create an issue about the login bug", "send a message to the team channel",
+		"roll back the last deploy", "show me what changed",
+	} {
 		checkExpansions(t, b, text)
 	}
 }
@@ -85,7 +107,10 @@ func checkExpansions(t *testing.T, b *Base, text string) {
 
 func TestIsVerb(t *testing.T) {
 	b := builtinBase(t)
-	for stem, want := range map[string]bool{"creat": true, "list": true, "send": true, "delet": true, "get": true, "updat": true, "search": true, "restart": true, "umbrella": false, "kubernet": false, "": false} {
+	for stem, want := range map[string]bool{
+		"creat": true, "list": true, "send": true, "delet": true, "get": true,
+		"updat": true, "search": true, "restart": true, "umbrella": false, "kubernet": false, "": false,
+	} {
 		if got := b.IsVerb(stem); got != want {
 			t.Errorf("IsVerb(%q) is %v", stem, got)
 		}

@@ -2,8 +2,8 @@ package knowledge
 
 import "sync"
 
-// Effect is what an operation does to what it is about. Operations of different effects answer different requests, however
-// alike their words are. The zero Effect is unknown.
+// Effect is what an operation does to what it is about. Operations of different effects answer different requests,
+// however alike their words are. The zero Effect is unknown.
 type Effect uint8
 
 const (
@@ -25,7 +25,10 @@ const (
 // effectOf maps stems to effects.
 var effectOf = sync.OnceValue(func() map[string]Effect {
 	m := map[string]Effect{}
-	for e, verbs := range []string{reads: verbsReading, creates: verbsCreating, changes: verbsChanging, deletes: verbsDeleting} {
+	for e, verbs := range []string{
+		reads: verbsReading, creates: verbsCreating, changes: verbsChanging,
+		deletes: verbsDeleting,
+	} {
 		for _, stem := range Terms(verbs) {
 			m[stem] = Effect(e)
 		}

@@ -14,7 +14,10 @@ func bigBook() (*book, *tool.Set) {
 	zipf := rand.NewZipf(r, 1.1, 4, 8000)
 	b := newBook()
 	for i := range 16_000 {
-		u := &use{tool: set.All()[i%1165].ID(), client: "c", kind: Called, request: r.Uint64(), count: 1, last: 1e12, sessions: []uint32{uint32(i % 50)}, reading: &reading{model: hash32("m"), scale: .01}}
+		u := &use{
+			tool: set.All()[i%1165].ID(), client: "c", kind: Called, request: r.Uint64(), count: 1, last: 1e12,
+			sessions: []uint32{uint32(i % 50)}, reading: &reading{model: hash32("m"), scale: .01},
+		}
 		for range 8 {
 			u.reading.words = append(u.reading.words, hash32(fmt.Sprint(zipf.Uint64())))
 		}

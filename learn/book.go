@@ -84,8 +84,9 @@ func (b *book) read(key string, v []byte) {
 	}
 }
 
-// surplus returns the keys of what is to be dropped: evidence that has lost its weight, that of tools which are long gone, and
-// what is above the bounds. Clients share the places of a tool, and tools those of all, so that no one crowds out the others.
+// surplus returns the keys of what is to be dropped: evidence that has lost its weight, that of tools which are long
+// gone, and what is above the bounds. Clients share the places of a tool, and tools those of all, so that no one crowds
+// out the others.
 func (b *book) surplus(now time.Time, halfLife time.Duration, known func(tool.ID) bool) []string {
 	type place struct {
 		profile string
@@ -165,7 +166,10 @@ func (b *book) last(keys []string, n int) []string {
 			turns = append(turns, turn{i, k})
 		}
 	}
-	slices.SortFunc(turns, func(x, y turn) int { return cmp.Or(cmp.Compare(x.round, y.round), cmp.Compare(x.key, y.key)) })
+	slices.SortFunc(turns, func(x, y turn) int {
+		return cmp.Or(cmp.Compare(x.round, y.round),
+			cmp.Compare(x.key, y.key))
+	})
 	var out []string
 	for _, t := range turns[n:] {
 		out = append(out, t.key)

@@ -13,13 +13,20 @@ var opts = gocmp.AllowUnexported(use{}, reading{}, found{}, missed{}, approval{}
 
 func someUse() *use {
 	return &use{
-		profile: "p", tool: "s/t", client: "c", kind: Wrong, request: 7, count: 3, first: 100, last: 200, sessions: []uint32{1, 2}, text: "rain",
-		reading: &reading{words: []uint32{5, 6}, model: 9, scale: .01, vector: []int8{1, -127, 0}, found: []found{{3, 1.5}, {4, .25}}},
+		profile: "p", tool: "s/t", client: "c", kind: Wrong, request: 7, count: 3, first: 100, last: 200,
+		sessions: []uint32{1, 2}, text: "rain",
+		reading: &reading{
+			words: []uint32{5, 6}, model: 9, scale: .01, vector: []int8{1, -127, 0},
+			found: []found{{3, 1.5}, {4, .25}},
+		},
 	}
 }
 
 func someMissed() *missed {
-	return &missed{profile: "p", request: 9, nothing: 1, ignored: 2, last: 50, text: "x", unknown: []string{"a"}, shown: ids("s/a"), called: ids("s/b", "s/c")}
+	return &missed{
+		profile: "p", request: 9, nothing: 1, ignored: 2, last: 50, text: "x", unknown: []string{"a"},
+		shown: ids("s/a"), called: ids("s/b", "s/c"),
+	}
 }
 
 func TestCodec(t *testing.T) {

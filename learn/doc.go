@@ -1,9 +1,9 @@
 // Package learn gathers what the use of tools shows about the requests they serve, and lifts tools in searches by it.
 //
-// A [Learner] is told what was searched for and what was then called ([Learner.Searched], [Learner.Called]), and what clients
-// say of an answer ([Learner.Told]). Each is evidence: that for this request this tool was right, or wrong. Evidence is kept with
-// its time, count, client and [Kind], bounded in number, loses its weight with age, and is kept apart by profile. A request is
-// kept as a vector and as hashes of its words; its text only where [Options] say so.
+// A [Learner] is told what was searched for and what was then called ([Learner.Searched], [Learner.Called]), and what
+// clients say of an answer ([Learner.Told]). Each is evidence: that for this request this tool was right, or wrong.
+// Evidence is kept with its time, count, client and [Kind], bounded in number, loses its weight with age, and is kept
+// apart by profile. A request is kept as a vector and as hashes of its words; its text only where [Options] say so.
 //
 //	l := learn.New(learn.Options{Disk: disk, Reader: engine})
 //	if err := l.Load(ctx); err != nil { ... }
@@ -12,20 +12,20 @@
 //
 // # What is learned
 //
-// From enough evidence for a tool (several requests, in more than one session, or an operator's approval) follows a lift:
-// how much likelier the words of a request are in what the tool was called for than in what others were called for, and how
-// much nearer its vector comes to them. A client that calls one tool for everything teaches nothing, since its words are those
-// of everything. A tool without evidence is not lifted, and none is lifted further than the evidence itself, put to the test,
-// bears out.
+// From enough evidence for a tool (several requests, in more than one session, or an operator's approval) follows a
+// lift: how much likelier the words of a request are in what the tool was called for than in what others were called
+// for, and how much nearer its vector comes to them. A client that calls one tool for everything teaches nothing, since
+// its words are those of everything. A tool without evidence is not lifted, and none is lifted further than the
+// evidence itself, put to the test, bears out.
 //
 // # What may be relied on
 //
-// The same evidence gives the same lifts, to the bit, in whatever order it came and through however many processes. Neither a
-// search nor a call waits for the disk: evidence is written in batches, and a process that is killed loses at most what came
-// since the last. What [Learner.Forget] has removed is in no later export.
+// The same evidence gives the same lifts, to the bit, in whatever order it came and through however many processes.
+// Neither a search nor a call waits for the disk: evidence is written in batches, and a process that is killed loses at
+// most what came since the last. What [Learner.Forget] has removed is in no later export.
 //
 // # Caveats
 //
-// Hashes of words keep a request from being read by eye, not from being guessed by one who hashes a dictionary. Forgotten
-// bytes may stay in free pages of the file until they are used again.
+// Hashes of words keep a request from being read by eye, not from being guessed by one who hashes a dictionary.
+// Forgotten bytes may stay in free pages of the file until they are used again.
 package learn

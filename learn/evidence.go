@@ -174,7 +174,10 @@ func (u *use) merge(v *use) {
 func (r *reading) compare(s *reading) int {
 	return cmp.Or(
 		cmp.Compare(r.model, s.model), slices.Compare(r.vector, s.vector), slices.Compare(r.words, s.words),
-		slices.CompareFunc(r.found, s.found, func(a, b found) int { return cmp.Or(cmp.Compare(a.tool, b.tool), cmp.Compare(a.score, b.score)) }),
+		slices.CompareFunc(r.found, s.found, func(a, b found) int {
+			return cmp.Or(cmp.Compare(a.tool, b.tool),
+				cmp.Compare(a.score, b.score))
+		}),
 	)
 }
 

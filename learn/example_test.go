@@ -18,10 +18,16 @@ func (plain) Read(_ context.Context, text string, _ int) (*tool.Reading, error) 
 
 // A client searches in its own words and calls what it needs. From then on the tool comes first for words like these.
 func Example() {
-	set := tool.NewSet([]*tool.Tool{{Server: "code", Name: "create_merge_request"}, {Server: "code", Name: "list_commits"}}, "")
+	set := tool.NewSet([]*tool.Tool{
+		{Server: "code", Name: "create_merge_request"},
+		{Server: "code", Name: "list_commits"},
+	}, "")
 	l := learn.New(learn.Options{Disk: &ledger{entries: map[string][]byte{}}, Reader: plain{}})
 	ctx := context.Background()
-	for day, request := range []string{"ship my branch", "ship the branch please", "please ship it", "ship this fix", "branch ready ship", "ship ship"} {
+	for day, request := range []string{
+		"ship my branch", "ship the branch please", "please ship it", "ship this fix",
+		"branch ready ship", "ship ship",
+	} {
 		who := tool.Asker{Client: "editor", Session: fmt.Sprint("day ", day)}
 		if err := l.Record(ctx, who, request, "code/create_merge_request", learn.Called); err != nil {
 			fmt.Println(err)
@@ -54,7 +60,9 @@ func (d *ledger) Learned(context.Context, uint64) (map[string][]byte, uint64, er
 	return d.entries, d.version, nil
 }
 
-func (d *ledger) ChangeLearned(_ context.Context, _ []string, change func(map[string][]byte) map[string][]byte) (before, after uint64, err error) {
+func (d *ledger) ChangeLearned(_ context.Context, _ []string, change func(map[string][]byte) map[string][]byte) (before,
+	after uint64, err error,
+) {
 	for k, v := range change(d.entries) {
 		d.entries[k] = v
 	}

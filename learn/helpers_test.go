@@ -35,7 +35,9 @@ func (d *memory) Learned(_ context.Context, known uint64) (map[string][]byte, ui
 	return maps.Clone(d.entries), d.version, nil
 }
 
-func (d *memory) ChangeLearned(_ context.Context, keys []string, change func(map[string][]byte) map[string][]byte) (before, after uint64, err error) {
+func (d *memory) ChangeLearned(_ context.Context, keys []string,
+	change func(map[string][]byte) map[string][]byte,
+) (before, after uint64, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.err != nil {
@@ -59,8 +61,8 @@ func (d *memory) ChangeLearned(_ context.Context, keys []string, change func(map
 	return d.version - 1, d.version, nil
 }
 
-// words reads requests by their words: each has a place in the vector. It finds the tools of a set in a fixed order, whatever is
-// asked.
+// words reads requests by their words: each has a place in the vector. It finds the tools of a set in a fixed order,
+// whatever is asked.
 type words struct{ set *tool.Set }
 
 const testDims = 32

@@ -24,7 +24,8 @@ func TestLearns(t *testing.T) {
 	teach(t, l, 30, "c", 6, 7, 8, 9)
 	settle(t, l)
 	for topic, want := range []int{6, 7, 8, 9} {
-		if got := best(t, l, set, strings.TrimSuffix(topics()[topic], strings.Fields(topics()[topic])[2])); got != want {
+		if got := best(t, l, set, strings.TrimSuffix(topics()[topic],
+			strings.Fields(topics()[topic])[2])); got != want {
 			t.Errorf("topic %d: tool %d comes first, want %d", topic, got, want)
 		}
 	}
@@ -95,8 +96,8 @@ func TestApprovalMakesLittleCount(t *testing.T) {
 	}
 }
 
-// TestPoison has a client call one tool for everything, as often as all others together: it gains nothing, and the others lose
-// nothing.
+// TestPoison has a client call one tool for everything, as often as all others together: it gains nothing, and the
+// others lose nothing.
 func TestPoison(t *testing.T) {
 	set := tools(10)
 	l := newLearner(t, newMemory(), set, nil)
@@ -123,7 +124,8 @@ func TestRefusals(t *testing.T) {
 	settle(t, l)
 	before := lifts(t, l, set, "", "rain sun")[6]
 	for i := range 30 {
-		err := l.Record(context.Background(), tool.Asker{Client: "c", Session: fmt.Sprint(i)}, request(0, i), "s/t06", Wrong)
+		err := l.Record(context.Background(), tool.Asker{Client: "c", Session: fmt.Sprint(i)}, request(0, i), "s/t06",
+			Wrong)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +136,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestOrderDoesNotMatter has the same evidence arrive in other orders, through one process or three: the models are the same.
+// TestOrderDoesNotMatter has the same evidence arrive in other orders, through one process or three: the models are the
+// same.
 func TestOrderDoesNotMatter(t *testing.T) {
 	type piece struct {
 		who    tool.Asker
@@ -143,13 +146,20 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	}
 	var all []piece
 	for i := range 200 {
-		all = append(all, piece{tool.Asker{Client: fmt.Sprint("c", i%3), Session: fmt.Sprint(i % 7)}, request(i%4, i/8), 6 + i%4})
+		all = append(all, piece{
+			tool.Asker{Client: fmt.Sprint("c", i%3), Session: fmt.Sprint(i % 7)},
+			request(i%4, i/8),
+			6 + i%4,
+		})
 	}
 	set := tools(10)
 	var want string
 	for seed := range uint64(4) {
 		disk := newMemory()
-		learners := []*Learner{newLearner(t, disk, set, nil), newLearner(t, disk, set, nil), newLearner(t, disk, set, nil)}
+		learners := []*Learner{
+			newLearner(t, disk, set, nil), newLearner(t, disk, set, nil),
+			newLearner(t, disk, set, nil),
+		}
 		random := rand.New(rand.NewPCG(seed, 0))
 		random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		for i, p := range all {
@@ -256,7 +266,10 @@ func TestBounds(t *testing.T) {
 	r := &reading{words: []uint32{1}}
 	now := newClock().t.UnixMilli()
 	for i := range n {
-		u := &use{tool: tool.ID(fmt.Sprintf("s/t%02d", i%60)), client: "c", kind: Called, request: uint64(i), count: 1, first: now, last: now + int64(i%1000)*1000, reading: r}
+		u := &use{
+			tool: tool.ID(fmt.Sprintf("s/t%02d", i%60)), client: "c", kind: Called, request: uint64(i), count: 1,
+			first: now, last: now + int64(i%1000)*1000, reading: r,
+		}
 		k := u.key()
 		l.book.addUse(k, u)
 		l.pending.addUse(k, u)
@@ -292,7 +305,10 @@ func TestCrowding(t *testing.T) {
 	b := newBook()
 	add := func(client string, n int) {
 		for i := range n {
-			u := &use{tool: "s/t", client: client, kind: Called, request: uint64(i), count: 1, last: 1e6, reading: &reading{}}
+			u := &use{
+				tool: "s/t", client: client, kind: Called, request: uint64(i), count: 1, last: 1e6,
+				reading: &reading{},
+			}
 			b.addUse(u.key(), u)
 		}
 	}

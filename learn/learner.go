@@ -18,9 +18,10 @@ import (
 type Disk interface {
 	// Learned returns all entries and the number of their last change. If that is still known, the entries are nil.
 	Learned(ctx context.Context, known uint64) (entries map[string][]byte, version uint64, err error)
-	// ChangeLearned calls change with those entries of keys that there are and makes the changes that it returns, nil for an
-	// entry that goes, in one transaction. It returns the numbers of the change before and of this one.
-	ChangeLearned(ctx context.Context, keys []string, change func(now map[string][]byte) map[string][]byte) (before, after uint64, err error)
+	// ChangeLearned calls change with those entries of keys that there are and makes the changes that it returns, nil
+	// for an entry that goes, in one transaction. It returns the numbers of the change before and of this one.
+	ChangeLearned(ctx context.Context, keys []string, change func(now map[string][]byte) map[string][]byte) (before,
+		after uint64, err error)
 }
 
 // Reader reads requests as a search does. *search.Engine is one.
@@ -37,7 +38,8 @@ type Options struct {
 	Disk    Disk
 	Reader  Reader
 	Catalog Catalog // nil: evidence for tools that are gone is kept until it is old
-	// Model is the fingerprint of the embedding model that searches use. Vectors of others are not compared with theirs.
+	// Model is the fingerprint of the embedding model that searches use. Vectors of others are not compared with
+	// theirs.
 	Model    string
 	KeepText bool          // keep the texts of requests; otherwise only vectors and hashes of words are kept
 	HalfLife time.Duration // in which evidence loses half of its weight; zero means 60 days
@@ -95,7 +97,8 @@ type room struct {
 // New returns a Learner that knows nothing yet.
 func New(o Options) *Learner {
 	l := &Learner{
-		o: o.withDefaults(), jobs: make(chan job, maxJobs), stop: make(chan struct{}), book: newBook(), pending: newBook(),
+		o: o.withDefaults(), jobs: make(chan job, maxJobs), stop: make(chan struct{}), book: newBook(),
+		pending: newBook(),
 	}
 	l.rooms.New = func() any { return new(room) }
 	l.visits.sessions = map[sessionKey]*visit{}
@@ -113,8 +116,11 @@ func (l *Learner) Load(ctx context.Context) error {
 	return nil
 }
 
-// Lift adds to the scores of the tools of set what the evidence of a profile says of a request, as search.Learned has it.
-func (l *Learner) Lift(set *tool.Set, profile string, terms []string, vector []float32, allowed []bool, scores []float32) {
+// Lift adds to the scores of the tools of set what the evidence of a profile says of a request, as search.Learned has
+// it.
+func (l *Learner) Lift(set *tool.Set, profile string, terms []string, vector []float32, allowed []bool,
+	scores []float32,
+) {
 	m := (*l.models.Load())[profile]
 	if m == nil {
 		return
@@ -208,14 +214,15 @@ func (l *Learner) Flush(ctx context.Context) error {
 		return nil
 	}
 	var dropped []string
-	before, after, err := l.o.Disk.ChangeLearned(ctx, append(written.keys(), keyForgotten), func(now map[string][]byte) map[string][]byte {
-		dropped = written.forget(readForgotten(now[keyForgotten]))
-		put := written.over(now)
-		for _, k := range extra {
-			put[k] = nil
-		}
-		return put
-	})
+	before, after, err := l.o.Disk.ChangeLearned(ctx, append(written.keys(), keyForgotten),
+		func(now map[string][]byte) map[string][]byte {
+			dropped = written.forget(readForgotten(now[keyForgotten]))
+			put := written.over(now)
+			for _, k := range extra {
+				put[k] = nil
+			}
+			return put
+		})
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err != nil {
@@ -245,7 +252,8 @@ func (l *Learner) known() func(tool.ID) bool {
 }
 
 func (b *book) keys() []string {
-	return slices.Concat(slices.Collect(maps.Keys(b.uses)), slices.Collect(maps.Keys(b.missed)), slices.Collect(maps.Keys(b.approved)))
+	return slices.Concat(slices.Collect(maps.Keys(b.uses)), slices.Collect(maps.Keys(b.missed)),
+		slices.Collect(maps.Keys(b.approved)))
 }
 
 // over returns the entries that are stored once b is added to what is there now.

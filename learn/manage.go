@@ -14,9 +14,9 @@ import (
 	"tooldex/tool"
 )
 
-// Approve makes the evidence for a tool count, however little it is: all of it or, where request names one as reports do, that of
-// one request. It is on the disk when the error is nil. The error is NotFound where there is no such evidence, or that of the
-// Disk.
+// Approve makes the evidence for a tool count, however little it is: all of it or, where request names one as reports
+// do, that of one request. It is on the disk when the error is nil. The error is NotFound where there is no such
+// evidence, or that of the Disk.
 func (l *Learner) Approve(ctx context.Context, profile string, id tool.ID, request string) error {
 	a := &approval{profile: profile, tool: id, at: l.o.Now().UnixMilli()}
 	l.mu.Lock()
@@ -32,7 +32,11 @@ func (l *Learner) Approve(ctx context.Context, profile string, id tool.ID, reque
 	}
 	if !found {
 		l.mu.Unlock()
-		return &tool.Error{Code: tool.NotFound, Op: "approve", Msg: strings.TrimSpace(fmt.Sprintf("nothing was learned about %s %s", id, request)), Hint: "tooldex learn list shows what was"}
+		return &tool.Error{
+			Code: tool.NotFound, Op: "approve",
+			Msg:  strings.TrimSpace(fmt.Sprintf("nothing was learned about %s %s", id, request)),
+			Hint: "tooldex learn list shows what was",
+		}
 	}
 	l.book.approved[a.key()], l.pending.approved[a.key()] = a, a
 	l.dirty = true
@@ -44,8 +48,8 @@ func (l *Learner) Approve(ctx context.Context, profile string, id tool.ID, reque
 	return nil
 }
 
-// Forget removes what scope matches, here and for all processes, also what they have not written yet, and returns how many
-// entries were stored. It is done on the disk when the error, which is that of the Disk, is nil.
+// Forget removes what scope matches, here and for all processes, also what they have not written yet, and returns how
+// many entries were stored. It is done on the disk when the error, which is that of the Disk, is nil.
 func (l *Learner) Forget(ctx context.Context, scope Scope) (int, error) {
 	l.disk.Lock()
 	defer l.disk.Unlock()
@@ -101,18 +105,23 @@ func (l *Learner) Export(w io.Writer) error {
 	uses := slices.Collect(maps.Values(l.book.uses))
 	l.mu.Unlock()
 	slices.SortFunc(uses, func(x, y *use) int {
-		return cmp.Or(cmp.Compare(x.profile, y.profile), cmp.Compare(x.tool, y.tool), cmp.Compare(x.request, y.request), cmp.Compare(x.kind, y.kind), cmp.Compare(x.client, y.client))
+		return cmp.Or(cmp.Compare(x.profile, y.profile), cmp.Compare(x.tool, y.tool), cmp.Compare(x.request, y.request),
+			cmp.Compare(x.kind, y.kind), cmp.Compare(x.client, y.client))
 	})
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	var errs error
 	for _, u := range uses {
-		errs = errors.Join(errs, enc.Encode(exported{u.profile, u.tool, requestName(u.request), u.text, u.kind.String(), u.client, u.count, u.first, u.last}))
+		errs = errors.Join(errs, enc.Encode(exported{
+			u.profile, u.tool, requestName(u.request), u.text, u.kind.String(),
+			u.client, u.count, u.first, u.last,
+		}))
 	}
 	return errs
 }
 
-// ApprovedTexts returns the approved requests of each tool whose texts are kept, in order, those of all profiles together.
+// ApprovedTexts returns the approved requests of each tool whose texts are kept, in order, those of all profiles
+// together.
 func (l *Learner) ApprovedTexts() map[tool.ID][]string {
 	out := map[tool.ID][]string{}
 	for _, t := range l.Report().Tools {

@@ -11,7 +11,8 @@ import (
 
 // The constants of the method, as measured by the replays of the quality run.
 const (
-	unseen     = 20  // requests unlike any other that are taken to have been made too, so that a few are not all there is
+	// requests unlike any other that are taken to have been made too, so that a few are not all there is
+	unseen     = 20
 	prior      = 1   // requests that a tool's word rates are smoothed by
 	priorShown = 200 // requests that the rates of what it was passed over for are smoothed by
 	shrink     = 8   // requests at which a tool's lift has half of its height
@@ -257,8 +258,8 @@ func (c *counts) refuse(u weighed) {
 	}
 }
 
-// placeWords fills in what words add: the logarithm of how much likelier a word is in the requests that a tool served than in
-// those of all and those it was passed over for.
+// placeWords fills in what words add: the logarithm of how much likelier a word is in the requests that a tool served
+// than in those of all and those it was passed over for.
 func (m *model) placeWords(c *counts) {
 	m.absent = make([]float32, len(m.tools))
 	for i, n := range c.n {

@@ -68,12 +68,15 @@ func (l *Learner) Report() *Report {
 	r := &Report{Tools: b.toolReports(*l.models.Load()), Missed: []MissedRequest{}}
 	for _, m := range b.missed {
 		r.Missed = append(r.Missed, MissedRequest{
-			Profile: m.profile, Request: requestName(m.request), Text: m.text, Nothing: int(m.nothing), Ignored: int(m.ignored),
-			Shown: m.shown, Called: m.called, Unknown: m.unknown, Proposal: m.proposal(), Last: time.UnixMilli(m.last).UTC(),
+			Profile: m.profile, Request: requestName(m.request), Text: m.text, Nothing: int(m.nothing),
+			Ignored: int(m.ignored),
+			Shown:   m.shown, Called: m.called, Unknown: m.unknown, Proposal: m.proposal(),
+			Last: time.UnixMilli(m.last).UTC(),
 		})
 	}
 	slices.SortFunc(r.Missed, func(x, y MissedRequest) int {
-		return cmp.Or(cmp.Compare(y.Nothing+y.Ignored, x.Nothing+x.Ignored), cmp.Compare(x.Profile, y.Profile), cmp.Compare(x.Request, y.Request))
+		return cmp.Or(cmp.Compare(y.Nothing+y.Ignored, x.Nothing+x.Ignored), cmp.Compare(x.Profile, y.Profile),
+			cmp.Compare(x.Request, y.Request))
 	})
 	return r
 }

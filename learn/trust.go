@@ -14,9 +14,9 @@ const nearlyBest = .05
 // shares are those of a lift that are tried.
 func shares() []float32 { return []float32{0, .25, .5, .75, 1} }
 
-// trust returns the share of the lifts that would have served the requests of the evidence best, had each not been known: where a
-// search finds by itself what is called, the evidence has nothing to add and its chances are only noise. The rank that a called
-// tool has among those that were found and those that are lifted tells.
+// trust returns the share of the lifts that would have served the requests of the evidence best, had each not been
+// known: where a search finds by itself what is called, the evidence has nothing to add and its chances are only noise.
+// The rank that a called tool has among those that were found and those that are lifted tells.
 func (t *training) trust() float32 {
 	parts := make([]*training, folds)
 	for i := range parts {
@@ -69,7 +69,10 @@ type exam struct {
 }
 
 func newExam(m *model) *exam {
-	e := &exam{m: m, docs: make([]int32, len(m.tools)), hashes: make(map[uint32]int, len(m.tools)), room: make([]float32, len(m.tools))}
+	e := &exam{
+		m: m, docs: make([]int32, len(m.tools)), hashes: make(map[uint32]int, len(m.tools)),
+		room: make([]float32, len(m.tools)),
+	}
 	for i, id := range m.tools {
 		e.docs[i] = int32(i)
 		e.hashes[hash32(string(id))] = i
@@ -88,8 +91,8 @@ func (e *exam) put(u weighed, gains []float64) {
 			e.vector = append(e.vector, r.scale*float32(x))
 		}
 	}
-	// Documents are the model's tools, then those that were found and have no evidence. What was not found lies below the last that
-	// was, by as much as one place in those that were found on average makes.
+	// Documents are the model's tools, then those that were found and have no evidence. What was not found lies below
+	// the last that was, by as much as one place in those that were found on average makes.
 	last := len(r.found) - 1
 	least := r.found[last].score - (r.found[0].score-r.found[last].score)/float32(max(1, last))
 	right, own := hash32(string(u.use.tool)), -1

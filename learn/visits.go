@@ -75,8 +75,8 @@ func idsOf(hits []tool.Hit) []tool.ID {
 	return out
 }
 
-// Called notes that a session called a tool, and that the tool ran. Without a search before it, it says nothing. It does not
-// block.
+// Called notes that a session called a tool, and that the tool ran. Without a search before it, it says nothing. It
+// does not block.
 func (l *Learner) Called(who tool.Asker, id tool.ID) {
 	key := sessionKey{who.Profile, who.Client, who.Session}
 	l.visits.mu.Lock()
@@ -99,10 +99,14 @@ func (l *Learner) Called(who tool.Asker, id tool.ID) {
 	}
 }
 
-// Told notes what a client says of a tool. It does not block. The error is Invalid for feedback without a request or a tool.
+// Told notes what a client says of a tool. It does not block. The error is Invalid for feedback without a request or a
+// tool.
 func (l *Learner) Told(who tool.Asker, f tool.Feedback) error {
 	if f.Request == "" || f.Tool == "" {
-		return &tool.Error{Code: tool.Invalid, Op: "feedback", Msg: "feedback needs a request and a tool", Hint: "tell what was searched for, and the ID of the tool"}
+		return &tool.Error{
+			Code: tool.Invalid, Op: "feedback", Msg: "feedback needs a request and a tool",
+			Hint: "tell what was searched for, and the ID of the tool",
+		}
 	}
 	kind := Chosen
 	if f.Wrong {
@@ -118,7 +122,10 @@ func (l *Learner) leave(key sessionKey, v *visit) {
 		return
 	}
 	for _, n := range v.needs {
-		l.enqueue(job{who: tool.Asker{Profile: key.profile, Client: key.client, Session: key.session}, text: n.text, shown: n.tools, nothing: !n.fits})
+		l.enqueue(job{
+			who: tool.Asker{Profile: key.profile, Client: key.client, Session: key.session}, text: n.text,
+			shown: n.tools, nothing: !n.fits,
+		})
 	}
 }
 

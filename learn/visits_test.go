@@ -79,7 +79,10 @@ func TestVisits(t *testing.T) {
 			l.Called(tool.Asker{}, id(1))
 		}, nil, nil},
 		"several needs": {func(l *Learner) {
-			r := &tool.Result{Groups: []tool.Group{{Query: "rain", Tools: answer("", true, 1).Tools}, {Query: "cake", Tools: answer("", true, 2).Tools}}}
+			r := &tool.Result{Groups: []tool.Group{
+				{Query: "rain", Tools: answer("", true, 1).Tools},
+				{Query: "cake", Tools: answer("", true, 2).Tools},
+			}}
 			l.Searched(me, r)
 			l.Called(me, id(2))
 			l.Called(me, id(3))

@@ -34,7 +34,8 @@ func (l *Learner) enqueue(j job) {
 	}
 }
 
-// Start begins to note what it is told, to write it now and then, and to follow what other processes write. Close ends it.
+// Start begins to note what it is told, to write it now and then, and to follow what other processes write. Close ends
+// it.
 func (l *Learner) Start() {
 	l.begun.Store(true)
 	l.tasks.Go(l.work)
@@ -63,7 +64,8 @@ func (l *Learner) work() {
 		l.try(errors.Join(l.Flush(ctx), l.refresh(ctx)))
 		began := time.Now()
 		l.rebuild()
-		timer.Reset(max(l.o.Flush, restFactor*time.Since(began))) // much evidence takes long to digest: that must not be all it does
+		// much evidence takes long to digest: that must not be all it does
+		timer.Reset(max(l.o.Flush, restFactor*time.Since(began)))
 	}
 }
 
@@ -84,8 +86,8 @@ func (l *Learner) try(err error) {
 	l.failing = err != nil
 }
 
-// Close notes what it was told until now, writes it and ends. It returns the error of the last write, and is idempotent. A
-// Learner that was never started has nothing to close.
+// Close notes what it was told until now, writes it and ends. It returns the error of the last write, and is
+// idempotent. A Learner that was never started has nothing to close.
 func (l *Learner) Close() error {
 	var err error
 	l.stopped.Do(func() {
@@ -128,12 +130,16 @@ func (l *Learner) note(ctx context.Context, j job) {
 	}
 }
 
-// Record notes evidence at once, for records of use that are put in afterwards. Whoever records thousands calls Flush now and then: of
-// what waits to be written, no more than some thousands are kept. The errors are those of the Reader, and
-// Invalid for a request or a tool that is empty or too long.
+// Record notes evidence at once, for records of use that are put in afterwards. Whoever records thousands calls Flush
+// now and then: of what waits to be written, no more than some thousands are kept. The errors are those of the Reader,
+// and Invalid for a request or a tool that is empty or too long.
 func (l *Learner) Record(ctx context.Context, who tool.Asker, request string, id tool.ID, kind Kind) error {
-	if request == "" || id == "" || max(len(id), len(who.Client), len(who.Profile)) > maxString || len(request) > maxText {
-		return &tool.Error{Code: tool.Invalid, Op: "record use", Msg: "evidence needs a request of at most 4000 bytes, and a tool"}
+	if request == "" || id == "" || max(len(id), len(who.Client), len(who.Profile)) > maxString ||
+		len(request) > maxText {
+		return &tool.Error{
+			Code: tool.Invalid, Op: "record use",
+			Msg: "evidence needs a request of at most 4000 bytes, and a tool",
+		}
 	}
 	if l.o.Catalog != nil {
 		if _, ok := l.o.Catalog.Set().Get(id); !ok {
@@ -146,7 +152,8 @@ func (l *Learner) Record(ctx context.Context, who tool.Asker, request string, id
 	}
 	now := l.o.Now().UnixMilli()
 	u := &use{
-		profile: who.Profile, tool: id, client: who.Client, kind: kind, request: requestOf(request), count: 1, first: now, last: now,
+		profile: who.Profile, tool: id, client: who.Client, kind: kind, request: requestOf(request), count: 1,
+		first: now, last: now,
 		sessions: []uint32{hash32(who.Client + "\x00" + who.Session)}, reading: newReading(r),
 	}
 	if l.o.KeepText {
@@ -174,7 +181,10 @@ func (l *Learner) noteMissed(ctx context.Context, j job) {
 	if j.text == "" || len(j.text) > maxText {
 		return
 	}
-	m := &missed{profile: j.who.Profile, request: requestOf(j.text), last: l.o.Now().UnixMilli(), shown: j.shown[:min(len(j.shown), maxShown)]}
+	m := &missed{
+		profile: j.who.Profile, request: requestOf(j.text), last: l.o.Now().UnixMilli(),
+		shown: j.shown[:min(len(j.shown), maxShown)],
+	}
 	switch {
 	case j.tool != "":
 		m.called = []tool.ID{j.tool}

@@ -39,21 +39,33 @@ func TestSearchPassesOn(t *testing.T) {
 		args string
 		want tool.Query
 	}{
-		"defaults":        {`{"query":"x"}`, tool.Query{Text: "x", Detail: tool.DetailSignature}},
-		"several needs":   {`{"query":["a","b"]}`, tool.Query{Texts: []string{"a", "b"}, Detail: tool.DetailSignature}},
-		"list of one":     {`{"query":["a"]}`, tool.Query{Text: "a", Detail: tool.DetailSignature}},
-		"list in text":    {`{"query":"[\"a\",\"b\"]"}`, tool.Query{Texts: []string{"a", "b"}, Detail: tool.DetailSignature}},
+		"defaults":      {`{"query":"x"}`, tool.Query{Text: "x", Detail: tool.DetailSignature}},
+		"several needs": {`{"query":["a","b"]}`, tool.Query{Texts: []string{"a", "b"}, Detail: tool.DetailSignature}},
+		"list of one":   {`{"query":["a"]}`, tool.Query{Text: "a", Detail: tool.DetailSignature}},
+		"list in text": {`{"query":"[\"a\",\"b\"]"}`, tool.Query{
+			Texts:  []string{"a", "b"},
+			Detail: tool.DetailSignature,
+		}},
 		"bracket in text": {`{"query":"[WIP] issues"}`, tool.Query{Text: "[WIP] issues", Detail: tool.DetailSignature}},
 		"everything": {
 			`{"query":"x","limit":7,"detail":"schema","server":["s"],"category":["c","d"],"read_only":true,"explain":true}`,
-			tool.Query{Text: "x", Limit: 7, Detail: tool.DetailSchema, Explain: true, Filter: tool.Filter{Servers: []string{"s"}, Categories: []string{"c", "d"}, ReadOnly: true}},
+			tool.Query{
+				Text: "x", Limit: 7, Detail: tool.DetailSchema, Explain: true,
+				Filter: tool.Filter{Servers: []string{"s"}, Categories: []string{"c", "d"}, ReadOnly: true},
+			},
 		},
 		"other spellings": {
 			`{"q":"x","limit":"7","servers":"s","categories":"c","readOnly":"true"}`,
-			tool.Query{Text: "x", Limit: 7, Detail: tool.DetailSignature, Filter: tool.Filter{Servers: []string{"s"}, Categories: []string{"c"}, ReadOnly: true}},
+			tool.Query{Text: "x", Limit: 7, Detail: tool.DetailSignature, Filter: tool.Filter{
+				Servers:    []string{"s"},
+				Categories: []string{"c"}, ReadOnly: true,
+			}},
 		},
-		"limit out of bounds": {`{"query":"x","limit":5000}`, tool.Query{Text: "x", Limit: tool.MaxLimit, Detail: tool.DetailSignature}},
-		"negative limit":      {`{"query":"x","limit":-1}`, tool.Query{Text: "x", Detail: tool.DetailSignature}},
+		"limit out of bounds": {`{"query":"x","limit":5000}`, tool.Query{
+			Text: "x", Limit: tool.MaxLimit,
+			Detail: tool.DetailSignature,
+		}},
+		"negative limit": {`{"query":"x","limit":-1}`, tool.Query{Text: "x", Detail: tool.DetailSignature}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, smallServer(t), Options{})
@@ -112,15 +124,25 @@ func TestSearchSaysThatNothingFits(t *testing.T) {
 	f.found = func(q tool.Query) (*tool.Result, error) {
 		return &tool.Result{
 			Query: q.Text, Tokens: 40, Degraded: "the model is not loaded",
-			Tools: []tool.Hit{{ID: "files/file_info", Name: "file_info", Exposed: "file_info", Server: "files", Summary: "Tell size", Score: .04, Confirm: true}},
+			Tools: []tool.Hit{{
+				ID: "files/file_info", Name: "file_info", Exposed: "file_info", Server: "files",
+				Summary: "Tell size", Score: .04, Confirm: true,
+			}},
 			Advice: &tool.Advice{
-				Message: "No tool here seems to draw; a server of astrology would.", NotUnderstood: []string{"horoscope"},
-				Kinds: []string{"astrology"}, Categories: []string{"files"},
-				Unseen: []tool.Unseen{{Why: tool.WhyDisabled, Tools: 1, Text: "1 disabled tool might."}, {Why: tool.WhyStopped, Text: "The server x does\nnot run."}},
+				Message:       "No tool here seems to draw; a server of astrology would.",
+				NotUnderstood: []string{"horoscope"},
+				Kinds:         []string{"astrology"}, Categories: []string{"files"},
+				Unseen: []tool.Unseen{
+					{Why: tool.WhyDisabled, Tools: 1, Text: "1 disabled tool might."},
+					{Why: tool.WhyStopped, Text: "The server x does\nnot run."},
+				},
 			},
 		}, nil
 	}
-	res, err := f.connect(t, "", nil).CallTool(t.Context(), &mcp.CallToolParams{Name: searchName, Arguments: json.RawMessage(`{"query":"draw me a horoscope"}`)})
+	res, err := f.connect(t, "", nil).CallTool(t.Context(), &mcp.CallToolParams{
+		Name:      searchName,
+		Arguments: json.RawMessage(`{"query":"draw me a horoscope"}`),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,19 +185,25 @@ func TestTwinsAreNamed(t *testing.T) {
 
 func TestLongSignatureIsCut(t *testing.T) {
 	var b strings.Builder
-	writeHit(&b, &tool.Hit{Name: "t", Exposed: "s__t", Server: "s", Signature: "t(" + strings.Repeat("параметр: string, ", 100) + ")"}, tool.DetailSignature)
-	if got := b.String(); len(got) > maxSignature+60 || !strings.HasPrefix(got, "- s__t(параметр") || !strings.Contains(got, "…: ") || strings.ContainsRune(got, '\uFFFD') {
+	writeHit(&b, &tool.Hit{Name: "t", Exposed: "s__t", Server: "s", Signature: "t(" +
+		strings.Repeat("параметр: string, ", 100) + ")"}, tool.DetailSignature)
+	if got := b.String(); len(got) > maxSignature+60 || !strings.HasPrefix(got, "- s__t(параметр") ||
+		!strings.Contains(got, "…: ") || strings.ContainsRune(got, '\uFFFD') {
 		t.Errorf("got %q", got)
 	}
 }
 
 func TestDescriptions(t *testing.T) {
 	tools := append(smallServer(t), &tool.Tool{
-		Server: "notes", Name: "add_block", Category: "notes", Description: "Adds a block.\n\nSecond paragraph.", Deprecated: "use add_blocks", Disabled: true,
+		Server: "notes", Name: "add_block", Category: "notes", Description: "Adds a block.\n\nSecond paragraph.",
+		Deprecated: "use add_blocks", Disabled: true,
 		InputSchema: json.RawMessage(`{"type":"object","properties":{"block":{"$ref":"#/$defs/block"},"kind":{"enum":["a","b","c","d","e","f","g","h"]},"x":true},"required":["block"],"$defs":{"block":{"type":"object"}}}`),
 		OutputSchema: json.RawMessage(`{"type":"object",
 			"properties":{"id":{"type":"string"}}}`),
-		Examples:   []tool.Example{{Description: "A heading", Invocation: json.RawMessage(`{ "block": {"h": 1} }`), Output: "ok\nline"}, {Description: "Nothing"}},
+		Examples: []tool.Example{{
+			Description: "A heading", Invocation: json.RawMessage(`{ "block": {"h": 1} }`),
+			Output: "ok\nline",
+		}, {Description: "Nothing"}},
 		Related:    []tool.ID{"files/write_file", "gone/tool"},
 		Utterances: []tool.Utterance{{Text: "write this down"}, {Text: "put a note", From: tool.Borrowed}},
 	}, &tool.Tool{Server: "notes", Name: "bare", Summary: "Only a summary", InputSchema: json.RawMessage(`{"type":`)})
@@ -196,7 +224,10 @@ func TestDescriptions(t *testing.T) {
 }
 
 func TestHugeDescriptionIsCut(t *testing.T) {
-	huge := &tool.Tool{Server: "s", Name: "huge", Description: strings.Repeat("word ", 1<<20), InputSchema: objectSchema}
+	huge := &tool.Tool{
+		Server: "s", Name: "huge", Description: strings.Repeat("word ", 1<<20),
+		InputSchema: objectSchema,
+	}
 	f := newFixture(t, []*tool.Tool{huge}, Options{})
 	got, _ := ask(t, f.connect(t, "", nil), describeName, `{"name":"huge"}`)
 	if len(got) > maxDescription+200 {
@@ -211,7 +242,8 @@ func TestListPages(t *testing.T) {
 	session := f.connect(t, "", nil)
 	var b strings.Builder
 	for _, args := range []string{
-		``, `{"limit":5}`, `{"limit":5,"cursor":"files/file_info"}`, `{"limit":5,"cursor":"files/search_files"}`, `{"cursor":"files/zzz"}`,
+		``, `{"limit":5}`, `{"limit":5,"cursor":"files/file_info"}`, `{"limit":5,"cursor":"files/search_files"}`,
+		`{"cursor":"files/zzz"}`,
 		`{"category":"shell"}`, `{"category":"other"}`, `{"include_disabled":true,"limit":4}`, `{"server":"none"}`,
 	} {
 		got, _ := ask(t, session, listName, args)
@@ -245,8 +277,8 @@ func TestSmallServerBudgets(t *testing.T) {
 	}
 }
 
-// TestSearchBudget holds the median answer over real tools to 500 tokens. The five tools of an answer are taken from one
-// server, as alike ones mostly are.
+// TestSearchBudget holds the median answer over real tools to 500 tokens. The five tools of an answer are taken from
+// one server, as alike ones mostly are.
 func TestSearchBudget(t *testing.T) {
 	set := tool.NewSet(realCatalogue(t), "")
 	var costs []int
@@ -264,7 +296,8 @@ func TestSearchBudget(t *testing.T) {
 		costs = append(costs, tool.CountTokens(searchText(res, tool.DetailSignature)))
 	}
 	slices.Sort(costs)
-	t.Logf("%d answers: median %d tokens, 90th percentile %d, most %d", len(costs), costs[len(costs)/2], costs[len(costs)*9/10], costs[len(costs)-1])
+	t.Logf("%d answers: median %d tokens, 90th percentile %d, most %d", len(costs), costs[len(costs)/2],
+		costs[len(costs)*9/10], costs[len(costs)-1])
 	if median := costs[len(costs)/2]; median > 500 {
 		t.Errorf("the median answer costs %d tokens, want at most 500", median)
 	}

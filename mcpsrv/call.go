@@ -36,7 +36,9 @@ func (s *Server) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Re
 	return s.fail(err), nil
 }
 
-func (s *Server) dispatch(ctx context.Context, req *mcp.CallToolRequest, name string, args json.RawMessage) (*rawResult, error) {
+func (s *Server) dispatch(ctx context.Context, req *mcp.CallToolRequest, name string, args json.RawMessage) (*rawResult,
+	error,
+) {
 	if m, ok := s.metaTool(name); ok {
 		if m.Name != invokeName {
 			return s.callMeta(ctx, req, m, args)
@@ -53,7 +55,9 @@ func (s *Server) dispatch(ctx context.Context, req *mcp.CallToolRequest, name st
 }
 
 // forward checks a call and hands it to the upstream.
-func (s *Server) forward(ctx context.Context, req *mcp.CallToolRequest, name string, args json.RawMessage) (*rawResult, error) {
+func (s *Server) forward(ctx context.Context, req *mcp.CallToolRequest, name string, args json.RawMessage) (*rawResult,
+	error,
+) {
 	set := s.set()
 	t, err := s.resolve(set, name)
 	if err != nil {
@@ -61,7 +65,10 @@ func (s *Server) forward(ctx context.Context, req *mcp.CallToolRequest, name str
 		return nil, err
 	}
 	if t.Disabled {
-		err := &tool.Error{Code: tool.Denied, Op: "call", Msg: string(t.ID()) + " is disabled", Hint: searchName + " finds others that do the like"}
+		err := &tool.Error{
+			Code: tool.Denied, Op: "call", Msg: string(t.ID()) + " is disabled",
+			Hint: searchName + " finds others that do the like",
+		}
 		s.refused(ctx, req, name, t.ID(), args, err)
 		return nil, err
 	}
@@ -81,7 +88,8 @@ func (s *Server) forward(ctx context.Context, req *mcp.CallToolRequest, name str
 		return nil, err
 	}
 	if kind(res.Raw) != "object" || !json.Valid(res.Raw) {
-		return nil, &tool.Error{Code: tool.Unavailable, Op: "call", Msg: "the answer of " + string(t.ID()) + " is not a tool result"}
+		return nil, &tool.Error{Code: tool.Unavailable, Op: "call", Msg: "the answer of " + string(t.ID()) +
+			" is not a tool result"}
 	}
 	s.checkOutput(t, res)
 	s.called(req, t.ID(), res)
@@ -89,14 +97,16 @@ func (s *Server) forward(ctx context.Context, req *mcp.CallToolRequest, name str
 }
 
 // refused tells the auditor of a call that does not come to the Caller.
-func (s *Server) refused(ctx context.Context, req *mcp.CallToolRequest, name string, id tool.ID, args json.RawMessage, err error) {
+func (s *Server) refused(ctx context.Context, req *mcp.CallToolRequest, name string, id tool.ID, args json.RawMessage,
+	err error,
+) {
 	if s.o.Auditor != nil {
 		s.o.Auditor.Refused(ctx, name, tool.Call{ID: id, Arguments: args, Who: s.asker(req)}, err)
 	}
 }
 
-// forClient reports whether an error is for the client, which knows what to do about it, and not for the model: the upstream
-// misses something of the client, or refuses an answer with which the client repeated the call.
+// forClient reports whether an error is for the client, which knows what to do about it, and not for the model: the
+// upstream misses something of the client, or refuses an answer with which the client repeated the call.
 func forClient(req *mcp.CallToolRequest, err error) bool {
 	var rpc *jsonrpc.Error
 	if !errors.As(err, &rpc) {
@@ -110,12 +120,16 @@ func forClient(req *mcp.CallToolRequest, err error) bool {
 }
 
 // callUpstream runs a tool on behalf of the client that asked for it.
-func (s *Server) callUpstream(ctx context.Context, req *mcp.CallToolRequest, id tool.ID, args json.RawMessage) (*tool.CallResult, error) {
+func (s *Server) callUpstream(ctx context.Context, req *mcp.CallToolRequest, id tool.ID,
+	args json.RawMessage,
+) (*tool.CallResult, error) {
 	who := s.asker(req)
-	raw, err := s.relay(ctx, s.caller(ctx, req, req.Session, req.Params.Meta), sameCall(id, args), inputOf(req.Params.InputResponses, req.Params.RequestState),
+	raw, err := s.relay(ctx, s.caller(ctx, req, req.Session, req.Params.Meta), sameCall(id, args),
+		inputOf(req.Params.InputResponses, req.Params.RequestState),
 		func(ctx context.Context, c *tool.Client, input json.RawMessage) (json.RawMessage, error) {
 			res, err := s.o.Caller.Call(ctx, tool.Call{
-				ID: id, Arguments: args, Meta: forwardedMeta(req.Params.Meta), Progress: s.progress(ctx, req), Client: c, Who: who, Input: input,
+				ID: id, Arguments: args, Meta: forwardedMeta(req.Params.Meta), Progress: s.progress(ctx, req),
+				Client: c, Who: who, Input: input,
 			})
 			if err != nil {
 				return nil, err
@@ -128,7 +142,8 @@ func (s *Server) callUpstream(ctx context.Context, req *mcp.CallToolRequest, id 
 	return &tool.CallResult{Raw: raw, IsError: isError(raw)}, nil
 }
 
-// sameCall tells a call from those of other tools and with other arguments: what was answered for one is not good for another.
+// sameCall tells a call from those of other tools and with other arguments: what was answered for one is not good for
+// another.
 func sameCall(id tool.ID, args json.RawMessage) string {
 	dec := json.NewDecoder(bytes.NewReader(args))
 	dec.UseNumber()

@@ -20,21 +20,22 @@ import (
 func TestInvokeForgives(t *testing.T) {
 	want := `{"path":"a","head":9007199254740993}`
 	for name, args := range map[string]string{
-		"as told":                     `{"name":"read_file","arguments":` + want + `}`,
-		"by id":                       `{"name":"files/read_file","arguments":` + want + `}`,
-		"in a client's decoration":    `{"name":"mcp__files__read_file","arguments":` + want + `}`,
-		"toolName and args":           `{"toolName":"read_file","args":` + want + `}`,
-		"tool and parameters":         `{"tool":"read_file","parameters":` + want + `}`,
-		"tool_name and params":        `{"tool_name":"read_file","params":` + want + `}`,
-		"arguments in a string":       `{"name":"read_file","arguments":` + string(encode(want)) + `}`,
-		"all in a string":             string(encode(`{"name":"read_file","arguments":` + want + `}`)),
-		"one level too high":          `{"name":"read_file","path":"a","head":9007199254740993}`,
-		"too high beside empty ones":  `{"name":"read_file","arguments":{},"path":"a","head":9007199254740993}`,
-		"too high beside null":        `{"name":"read_file","arguments":null,"path":"a","head":9007199254740993}`,
-		"one level too deep":          `{"name":"read_file","arguments":{"arguments":` + want + `}}`,
-		"too deep with the name":      `{"name":"read_file","arguments":{"name":"read_file","args":` + want + `}}`,
-		"all inside arguments":        `{"arguments":{"name":"read_file","arguments":` + want + `}}`,
-		"itself inside":               `{"name":"invoke_tool","arguments":{"name":"read_file","arguments":` + want + `}}`,
+		"as told":                    `{"name":"read_file","arguments":` + want + `}`,
+		"by id":                      `{"name":"files/read_file","arguments":` + want + `}`,
+		"in a client's decoration":   `{"name":"mcp__files__read_file","arguments":` + want + `}`,
+		"toolName and args":          `{"toolName":"read_file","args":` + want + `}`,
+		"tool and parameters":        `{"tool":"read_file","parameters":` + want + `}`,
+		"tool_name and params":       `{"tool_name":"read_file","params":` + want + `}`,
+		"arguments in a string":      `{"name":"read_file","arguments":` + string(encode(want)) + `}`,
+		"all in a string":            string(encode(`{"name":"read_file","arguments":` + want + `}`)),
+		"one level too high":         `{"name":"read_file","path":"a","head":9007199254740993}`,
+		"too high beside empty ones": `{"name":"read_file","arguments":{},"path":"a","head":9007199254740993}`,
+		"too high beside null":       `{"name":"read_file","arguments":null,"path":"a","head":9007199254740993}`,
+		"one level too deep":         `{"name":"read_file","arguments":{"arguments":` + want + `}}`,
+		"too deep with the name":     `{"name":"read_file","arguments":{"name":"read_file","args":` + want + `}}`,
+		"all inside arguments":       `{"arguments":{"name":"read_file","arguments":` + want + `}}`,
+		"itself inside": `{"name":"invoke_tool","arguments":{"name":"read_file","arguments":` + want +
+			`}}`,
 		"itself decorated inside":     `{"name":"mcp__tooldex__invoke_tool","arguments":{"toolName":"read_file","args":` + want + `}}`,
 		"itself twice":                `{"name":"invoke_tool","arguments":{"name":"invoke_tool","arguments":{"name":"read_file","arguments":` + want + `}}}`,
 		"digits in a string":          `{"name":"read_file","arguments":{"path":"a","head":"9007199254740993"}}`,
@@ -63,21 +64,39 @@ func TestInvokeRefuses(t *testing.T) {
 	off[1].Disabled = true
 	itself := `{"name":"invoke_tool","arguments":`
 	for name, c := range map[string]struct{ args, want string }{
-		"no name":            {`{"arguments":{}}`, "name of invoke_tool is missing"},
-		"name of no text":    {`{"name":7,"arguments":{}}`, "name of invoke_tool is missing or not a string"},
-		"empty name":         {`{"name":" ","arguments":{}}`, "name of invoke_tool is empty"},
-		"a list":             {`{"name":"read_file","arguments":[1]}`, "arguments of invoke_tool is not an object"},
-		"a word":             {`{"name":"read_file","arguments":"package.json"}`, "arguments of invoke_tool is not an object"},
+		"no name":         {`{"arguments":{}}`, "name of invoke_tool is missing"},
+		"name of no text": {`{"name":7,"arguments":{}}`, "name of invoke_tool is missing or not a string"},
+		"empty name":      {`{"name":" ","arguments":{}}`, "name of invoke_tool is empty"},
+		"a list":          {`{"name":"read_file","arguments":[1]}`, "arguments of invoke_tool is not an object"},
+		"a word": {
+			`{"name":"read_file","arguments":"package.json"}`,
+			"arguments of invoke_tool is not an object",
+		},
 		"itself without end": {strings.Repeat(itself, 9) + `{}` + strings.Repeat("}", 9), "is invoke_tool itself"},
 		"unknown tool":       {`{"name":"read_fil"}`, "nearest: read_file"},
-		"disabled tool":      {`{"name":"read_many_files","arguments":{"paths":["a"]}}`, "denied: files/read_many_files is disabled"},
-		"missing parameter":  {`{"name":"read_file"}`, "path missing, but required"},
-		"two of them":        {`{"name":"move_file","arguments":{}}`, "destination missing, but required"},
-		"misspelled":         {`{"name":"read_file","arguments":{"file":"a"}}`, "file not known; path missing, but required"},
-		"wrong type":         {`{"name":"read_file","arguments":{"path":{"a":1}}}`, `path: map[a:1] has type "object", want "string"`},
-		"deep inside":        {`{"name":"edit_file","arguments":{"path":"a","edits":[{"oldText":"x"}]}}`, "edits[]: newText missing, but required"},
-		"not in the enum":    {`{"name":"list_directory","arguments":{"path":"a","sortBy":"age"}}`, "sortBy: enum: age does not equal any of: [name size]"},
-		"too small":          {`{"name":"read_file","arguments":{"path":"a","head":0}}`, "head: minimum: 0"},
+		"disabled tool": {
+			`{"name":"read_many_files","arguments":{"paths":["a"]}}`,
+			"denied: files/read_many_files is disabled",
+		},
+		"missing parameter": {`{"name":"read_file"}`, "path missing, but required"},
+		"two of them":       {`{"name":"move_file","arguments":{}}`, "destination missing, but required"},
+		"misspelled": {
+			`{"name":"read_file","arguments":{"file":"a"}}`,
+			"file not known; path missing, but required",
+		},
+		"wrong type": {
+			`{"name":"read_file","arguments":{"path":{"a":1}}}`,
+			`path: map[a:1] has type "object", want "string"`,
+		},
+		"deep inside": {
+			`{"name":"edit_file","arguments":{"path":"a","edits":[{"oldText":"x"}]}}`,
+			"edits[]: newText missing, but required",
+		},
+		"not in the enum": {
+			`{"name":"list_directory","arguments":{"path":"a","sortBy":"age"}}`,
+			"sortBy: enum: age does not equal any of: [name size]",
+		},
+		"too small": {`{"name":"read_file","arguments":{"path":"a","head":0}}`, "head: minimum: 0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, off, Options{})
@@ -102,7 +121,8 @@ func TestInvokeServesOwnTools(t *testing.T) {
 }
 
 func TestDirectCall(t *testing.T) {
-	tools := append(smallServer(t), &tool.Tool{Server: "mail.box", Name: "send", InputSchema: objectSchema}, &tool.Tool{Server: "other", Name: "read_file", InputSchema: objectSchema})
+	tools := append(smallServer(t), &tool.Tool{Server: "mail.box", Name: "send", InputSchema: objectSchema},
+		&tool.Tool{Server: "other", Name: "read_file", InputSchema: objectSchema})
 	for name, want := range map[string]tool.ID{
 		"files__write_file":   "files/write_file",
 		"files/write_file":    "files/write_file",
@@ -143,7 +163,8 @@ func TestDirectCall(t *testing.T) {
 func TestUpstreamNamedAsOneOfOurs(t *testing.T) {
 	f := newFixture(t, []*tool.Tool{{Server: "s", Name: searchName, InputSchema: objectSchema}}, Options{})
 	session := f.connect(t, "", nil)
-	if got, failed := ask(t, session, searchName, `{"query":"search"}`); failed || !strings.HasPrefix(got, "- s__search_tools()") {
+	if got, failed := ask(t, session, searchName, `{"query":"search"}`); failed ||
+		!strings.HasPrefix(got, "- s__search_tools()") {
 		t.Errorf("search_tools is not ours, or finds the other under a name that is taken: %q", got)
 	}
 	f.none(t)
@@ -157,7 +178,10 @@ func TestEveryCodeIsAToolError(t *testing.T) {
 		t.Run(code.String(), func(t *testing.T) {
 			f := newFixture(t, smallServer(t), Options{})
 			f.answer = func(context.Context, tool.Call) (*tool.CallResult, error) {
-				return nil, fmt.Errorf("call: %w", &tool.Error{Code: code, Op: "op", Msg: "the message", Hint: "the hint", Err: errors.New("secret cause")})
+				return nil, fmt.Errorf("call: %w", &tool.Error{
+					Code: code, Op: "op", Msg: "the message",
+					Hint: "the hint", Err: errors.New("secret cause"),
+				})
 			}
 			got, failed := ask(t, f.connect(t, "", nil), "file_info", `{"path":"a"}`)
 			want := code.String() + ": the message\nthe hint"
@@ -206,20 +230,28 @@ func TestUpstreamBytesPass(t *testing.T) {
 			`{"content":[{"type":"text","text":"resultType"}]}`,
 			`{"resultType":"complete","content":[{"type":"text","text":"resultType"}],"_meta":{OURS}}`,
 		},
-		"a meta that is no object": {`{"_meta":7,"content":[]}`, `{"_meta":7,"content":[]}`, `{"resultType":"complete","_meta":{OURS},"content":[]}`},
+		"a meta that is no object": {
+			`{"_meta":7,"content":[]}`, `{"_meta":7,"content":[]}`,
+			`{"resultType":"complete","_meta":{OURS},"content":[]}`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, smallServer(t), Options{})
 			f.answer = func(context.Context, tool.Call) (*tool.CallResult, error) {
 				return &tool.CallResult{Raw: json.RawMessage(c.raw)}, nil
 			}
-			for _, call := range []string{`"name":"file_info","arguments":{"path":"a"}`, `"name":"invoke_tool","arguments":{"name":"file_info","arguments":{"path":"a"}}`} {
+			for _, call := range []string{
+				`"name":"file_info","arguments":{"path":"a"}`,
+				`"name":"invoke_tool","arguments":{"name":"file_info","arguments":{"path":"a"}}`,
+			} {
 				got := f.exchange(t, "2025-11-25", `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{`+call+`}}`)
 				if diff := gocmp.Diff(`{"jsonrpc":"2.0","id":2,"result":`+c.sessions+`}`, got[len(got)-1]); diff != "" {
 					t.Errorf("with sessions (-want +got):\n%s", diff)
 				}
-				got = f.exchange(t, "2026-07-28", `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{`+call+statelessMeta+`}}`)
-				want := strings.ReplaceAll(c.stateless, "OURS", `"io.modelcontextprotocol/serverInfo":{"name":"tooldex","title":"tooldex","version":"1.2.3"}`)
+				got = f.exchange(t, "2026-07-28",
+					`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{`+call+statelessMeta+`}}`)
+				want := strings.ReplaceAll(c.stateless, "OURS",
+					`"io.modelcontextprotocol/serverInfo":{"name":"tooldex","title":"tooldex","version":"1.2.3"}`)
 				if diff := gocmp.Diff(`{"jsonrpc":"2.0","id":2,"result":`+want+`}`, got[len(got)-1]); diff != "" {
 					t.Errorf("stateless (-want +got):\n%s", diff)
 				}
@@ -246,7 +278,10 @@ func TestAnswerThatIsNoResult(t *testing.T) {
 func TestMetaIsForwarded(t *testing.T) {
 	for _, revision := range []string{"2025-11-25", "2026-07-28"} {
 		f := newFixture(t, smallServer(t), Options{})
-		p := &mcp.CallToolParams{Name: "file_info", Arguments: map[string]any{"path": "a"}, Meta: mcp.Meta{"traceparent": "00-1", "progressToken": "p"}}
+		p := &mcp.CallToolParams{
+			Name: "file_info", Arguments: map[string]any{"path": "a"},
+			Meta: mcp.Meta{"traceparent": "00-1", "progressToken": "p"},
+		}
 		if _, err := f.connect(t, revision, nil).CallTool(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
@@ -275,7 +310,11 @@ func steps(_ context.Context, c tool.Call) (*tool.CallResult, error) {
 
 func collectProgress() (*mcp.ClientOptions, chan *mcp.ProgressNotificationParams) {
 	got := make(chan *mcp.ProgressNotificationParams, 8)
-	return &mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { got <- r.Params }}, got
+	return &mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context,
+		r *mcp.ProgressNotificationClientRequest,
+	) {
+		got <- r.Params
+	}}, got
 }
 
 func checkProgress(t *testing.T, session *mcp.ClientSession, got chan *mcp.ProgressNotificationParams) {
@@ -287,7 +326,8 @@ func checkProgress(t *testing.T, session *mcp.ClientSession, got chan *mcp.Progr
 	for i := range 3 {
 		select {
 		case n := <-got:
-			if n.ProgressToken != "token" || n.Progress != float64(i+1) || n.Total != 3 || n.Message != fmt.Sprint("step ", i+1) {
+			if n.ProgressToken != "token" || n.Progress != float64(i+1) || n.Total != 3 ||
+				n.Message != fmt.Sprint("step ", i+1) {
 				t.Errorf("step %d is %+v", i+1, n)
 			}
 		case <-t.Context().Done():
@@ -324,7 +364,10 @@ func checkCancel(t *testing.T, session *mcp.ClientSession, h *hang) {
 	ctx, cancel := context.WithCancel(t.Context())
 	failed := make(chan error, 1)
 	go func() {
-		_, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "file_info", Arguments: json.RawMessage(`{"path":"a"}`)})
+		_, err := session.CallTool(ctx, &mcp.CallToolParams{
+			Name:      "file_info",
+			Arguments: json.RawMessage(`{"path":"a"}`),
+		})
 		failed <- err
 	}()
 	<-h.began
@@ -364,7 +407,8 @@ func TestRunEndsCallsInFlight(t *testing.T) {
 			defer cancel()
 			ran := make(chan error, 1)
 			go func() { ran <- f.Run(ctx, &mcp.IOTransport{Reader: inR, Writer: nopCloser{io.Discard}}) }()
-			for _, line := range append(opening("2025-11-25"), `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"file_info","arguments":{"path":"a"}}}`) {
+			for _, line := range append(opening("2025-11-25"),
+				`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"file_info","arguments":{"path":"a"}}}`) {
 				if _, err := io.WriteString(inW, line+"\n"); err != nil {
 					t.Fatal(err)
 				}

@@ -10,29 +10,38 @@ import (
 	"tooldex/tool"
 )
 
-// TestAnswersAreForTheirCall wants what a person answered for one call not to be taken for another: neither with other arguments,
-// nor of another tool, nor by somebody else.
+// TestAnswersAreForTheirCall wants what a person answered for one call not to be taken for another: neither with other
+// arguments, nor of another tool, nor by somebody else.
 func TestAnswersAreForTheirCall(t *testing.T) {
 	client := &tool.Client{Rounds: true, Capabilities: json.RawMessage(`{"elicitation":{}}`)}
 	s := New(Options{Searcher: &fixture{}, Caller: &fixture{}, Catalog: &fixture{}})
 	defer func() { _ = s.Close() }()
-	ana, ben := tool.WithPrincipal(t.Context(), tool.Principal{Key: "ana"}), tool.WithPrincipal(t.Context(), tool.Principal{Key: "ben"})
+	ana, ben := tool.WithPrincipal(t.Context(), tool.Principal{Key: "ana"}),
+		tool.WithPrincipal(t.Context(), tool.Principal{Key: "ben"})
 	asked := sameCall("files/erase", json.RawMessage(`{"path":"/tmp/x","n":10000000000000000000001}`))
-	first, err := s.relay(ana, client, asked, nil, func(ctx context.Context, c *tool.Client, _ json.RawMessage) (json.RawMessage, error) {
+	first, err := s.relay(ana, client, asked, nil, func(ctx context.Context, c *tool.Client,
+		_ json.RawMessage,
+	) (json.RawMessage, error) {
 		return c.Ask(ctx, elicitMethod, json.RawMessage(`{"message":"?"}`))
 	})
 	var q struct{ RequestState string }
 	if err != nil || json.Unmarshal(first, &q) != nil || q.RequestState == "" {
 		t.Fatalf("%s, %v", first, err)
 	}
-	yes := encode(map[string]any{"requestState": q.RequestState, "inputResponses": map[string]any{answerKey: map[string]any{"action": "accept"}}})
+	yes := encode(map[string]any{
+		"requestState":   q.RequestState,
+		"inputResponses": map[string]any{answerKey: map[string]any{"action": "accept"}},
+	})
 	for name, c := range map[string]struct {
 		ctx context.Context
 		of  string
 	}{
-		"other arguments":   {ana, sameCall("files/erase", json.RawMessage(`{"path":"/","n":10000000000000000000001}`))},
-		"another number":    {ana, sameCall("files/erase", json.RawMessage(`{"path":"/tmp/x","n":10000000000000000000000}`))},
-		"another tool":      {ana, sameCall("files/write", json.RawMessage(`{"path":"/tmp/x","n":10000000000000000000001}`))},
+		"other arguments": {ana, sameCall("files/erase",
+			json.RawMessage(`{"path":"/","n":10000000000000000000001}`))},
+		"another number": {ana, sameCall("files/erase",
+			json.RawMessage(`{"path":"/tmp/x","n":10000000000000000000000}`))},
+		"another tool": {ana, sameCall("files/write",
+			json.RawMessage(`{"path":"/tmp/x","n":10000000000000000000001}`))},
 		"nothing of a call": {ana, ""},
 		"somebody else":     {ben, asked},
 	} {
@@ -57,20 +66,32 @@ func (l *refusals) Refused(_ context.Context, name string, c tool.Call, err erro
 func TestRefusedCallsAreTold(t *testing.T) {
 	var l refusals
 	f := newFixture(t, []*tool.Tool{
-		{Server: "s", Name: "off", Disabled: true}, {Server: "s", Name: "strict", InputSchema: json.RawMessage(`{"type":"object","required":["a"]}`)},
+		{Server: "s", Name: "off", Disabled: true}, {
+			Server: "s", Name: "strict",
+			InputSchema: json.RawMessage(`{"type":"object","required":["a"]}`),
+		},
 	}, Options{Auditor: &l})
 	session := f.connect(t, "", nil)
 	for _, name := range []string{"absent", "off", "strict"} {
-		for _, p := range []*mcp.CallToolParams{{Name: name}, {Name: invokeName, Arguments: map[string]any{"name": name}}} {
+		for _, p := range []*mcp.CallToolParams{{Name: name}, {
+			Name:      invokeName,
+			Arguments: map[string]any{"name": name},
+		}} {
 			if res, err := session.CallTool(t.Context(), p); err != nil || !res.IsError {
 				t.Errorf("%s is called: %v, %v", name, res, err)
 			}
 		}
 	}
-	if res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "strict", Arguments: map[string]any{"a": 1}}); err != nil || res.IsError || len(f.calls) != 1 {
+	if res, err := session.CallTool(t.Context(), &mcp.CallToolParams{
+		Name:      "strict",
+		Arguments: map[string]any{"a": 1},
+	}); err != nil || res.IsError || len(f.calls) != 1 {
 		t.Errorf("a call that fits: %v, %v", res, err)
 	}
-	want := []tool.ID{" absent not_found", " absent not_found", "s/off off denied", "s/off off denied", "s/strict strict invalid", "s/strict strict invalid"}
+	want := []tool.ID{
+		" absent not_found", " absent not_found", "s/off off denied", "s/off off denied",
+		"s/strict strict invalid", "s/strict strict invalid",
+	}
 	if len(l) != len(want) {
 		t.Fatalf("%d are told, want %d", len(l), len(want))
 	}

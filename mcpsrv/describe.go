@@ -17,7 +17,8 @@ type describeArgs struct {
 	Utterances bool       `json:"utterances"`
 }
 
-// The bounds of one answer. They are far above what real tools need; they keep a five-megabyte description out of a model.
+// The bounds of one answer. They are far above what real tools need; they keep a five-megabyte description out of a
+// model.
 const (
 	maxDescribed   = 20
 	maxDescription = 20_000 // bytes
@@ -29,7 +30,8 @@ func (s *Server) describe(ctx context.Context, _ *mcp.CallToolRequest, raw json.
 		return nil, err
 	}
 	if len(a.Name) == 0 || len(a.Name) > maxDescribed {
-		return nil, &tool.Error{Code: tool.Invalid, Op: "describe", Msg: fmt.Sprintf("name holds %d names", len(a.Name)), Hint: fmt.Sprintf("give 1 to %d", maxDescribed)}
+		return nil, &tool.Error{Code: tool.Invalid, Op: "describe", Msg: fmt.Sprintf("name holds %d names",
+			len(a.Name)), Hint: fmt.Sprintf("give 1 to %d", maxDescribed)}
 	}
 	set := s.set()
 	var b strings.Builder
@@ -192,8 +194,8 @@ func nested(shape json.RawMessage) bool {
 // mostNear is how many tools are named that no author named.
 const mostNear = 3
 
-// relatedNames names the tools that t's author named, or else those nearest to it. That the nearest cannot be told is no
-// reason to tell nothing of t.
+// relatedNames names the tools that t's author named, or else those nearest to it. That the nearest cannot be told is
+// no reason to tell nothing of t.
 func (s *Server) relatedNames(ctx context.Context, set *tool.Set, t *tool.Tool) []string {
 	related := t.Related
 	if len(related) == 0 && s.o.Related != nil {

@@ -12,8 +12,8 @@ import (
 	"tooldex/tool"
 )
 
-// enableFound makes what a search found visible to the client that searched, in dynamic mode. What is only nearest, where
-// probably nothing fits, is not.
+// enableFound makes what a search found visible to the client that searched, in dynamic mode. What is only nearest,
+// where probably nothing fits, is not.
 func (s *Server) enableFound(ctx context.Context, req *mcp.CallToolRequest, res *tool.Result) {
 	set := s.set()
 	if s.modeOf(req, set) != Dynamic {
@@ -52,7 +52,10 @@ func (s *Server) load(ctx context.Context, req *mcp.CallToolRequest, raw json.Ra
 	}
 	set := s.set()
 	if s.modeOf(req, set) != Dynamic {
-		return nil, &tool.Error{Code: tool.Invalid, Op: "load", Msg: "your list of tools stays as it is", Hint: searchName + " finds tools, and " + invokeName + " calls them"}
+		return nil, &tool.Error{
+			Code: tool.Invalid, Op: "load", Msg: "your list of tools stays as it is",
+			Hint: searchName + " finds tools, and " + invokeName + " calls them",
+		}
 	}
 	var ids []tool.ID
 	for _, t := range set.All() {
@@ -77,7 +80,8 @@ func noneToLoad(set *tool.Set, name string) error {
 	for _, c := range set.Servers() {
 		names = append(names, oneLine(c.Name))
 		if c.Name == name {
-			return &tool.Error{Code: tool.Invalid, Op: "load", Msg: "all tools of " + name + " are in your list already", Hint: "call them"}
+			return &tool.Error{Code: tool.Invalid, Op: "load", Msg: "all tools of " + name +
+				" are in your list already", Hint: "call them"}
 		}
 	}
 	return &tool.Error{

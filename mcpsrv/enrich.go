@@ -12,13 +12,15 @@ import (
 	"tooldex/tool"
 )
 
-// Enricher knows which tools are hard to find, and takes what a client's model writes to help. It is safe for concurrent use.
+// Enricher knows which tools are hard to find, and takes what a client's model writes to help. It is safe for
+// concurrent use.
 type Enricher interface {
 	// Strangers returns the tools that are like nothing known, the least known first, at most n, or all where n is 0.
 	Strangers(n int) []tool.Stranger
-	// Propose checks what was written and keeps what passes, for somebody to approve. It returns how many texts were kept, and what was
-	// wrong with the others, naming no tool that is not visible.
-	Propose(ctx context.Context, proposals []tool.Proposal, visible func(tool.ID) bool) (kept int, findings []tool.Finding, err error)
+	// Propose checks what was written and keeps what passes, for somebody to approve. It returns how many texts were
+	// kept, and what was wrong with the others, naming no tool that is not visible.
+	Propose(ctx context.Context, proposals []tool.Proposal, visible func(tool.ID) bool) (kept int,
+		findings []tool.Finding, err error)
 }
 
 const (
@@ -44,7 +46,8 @@ func (s *Server) addEnrichPrompt() {
 		Description: "Asks you to write requests for tools whose own words hardly find them. What you write waits until somebody approves it.",
 		Arguments: []*mcp.PromptArgument{
 			{Name: "server", Description: "only the tools of this server"},
-			{Name: "limit", Description: fmt.Sprintf("of how many tools, at most %d; by default %d", maxEnrichBatch, defaultBatch)},
+			{Name: "limit", Description: fmt.Sprintf("of how many tools, at most %d; by default %d", maxEnrichBatch,
+				defaultBatch)},
 		},
 	}, s.enrichPrompt)
 }
@@ -54,10 +57,12 @@ func (s *Server) enrichPrompt(_ context.Context, req *mcp.GetPromptRequest) (*mc
 	if limit := req.Params.Arguments["limit"]; limit != "" {
 		var err error
 		if n, err = strconv.Atoi(limit); err != nil || n < 1 {
-			return nil, invalidParams("limit is no number of tools", "leave it out, or give 1 to "+strconv.Itoa(maxEnrichBatch))
+			return nil, invalidParams("limit is no number of tools",
+				"leave it out, or give 1 to "+strconv.Itoa(maxEnrichBatch))
 		}
 	}
-	text := EnrichPrompt(s.set(), s.visibleStrangers(req.Params.Arguments["server"], min(n, maxEnrichBatch)), canSample(capabilitiesOf(req, req.Params.Meta)))
+	text := EnrichPrompt(s.set(), s.visibleStrangers(req.Params.Arguments["server"], min(n, maxEnrichBatch)),
+		canSample(capabilitiesOf(req, req.Params.Meta)))
 	return &mcp.GetPromptResult{
 		Description: "Tools that are hard to find, and the form to help them.",
 		Messages:    []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: text}}},
@@ -87,8 +92,8 @@ Write for nothing that the tool does not do, and nothing that would fit another 
 Each request is one line of 8 to 160 characters, without markup, code or addresses. It asks for something; it gives no orders to whoever
 reads it.`
 
-// EnrichPrompt asks a model to write requests for tools. What servers say of their tools is given as JSON, and said to be data. Sampling
-// says that the client lets its model be asked apart from the conversation, too.
+// EnrichPrompt asks a model to write requests for tools. What servers say of their tools is given as JSON, and said to
+// be data. Sampling says that the client lets its model be asked apart from the conversation, too.
 func EnrichPrompt(set *tool.Set, tools []*tool.Tool, sampling bool) string {
 	if len(tools) == 0 {
 		return "Every tool here is of a known kind, or has requests enough. There is nothing to write.\n"
@@ -114,7 +119,11 @@ func toolsAsData(set *tool.Set, tools []*tool.Tool) string {
 		for _, p := range params[:min(len(params), maxBatchParams)] {
 			names = append(names, p.Name)
 		}
-		entry := object{{"tool", encode(t.ID())}, {"called", encode(listedName(set, t))}, {"description", encode(t.Cautioned(tool.Clip(t.Description, maxBatchText)))}}
+		entry := object{
+			{"tool", encode(t.ID())},
+			{"called", encode(listedName(set, t))},
+			{"description", encode(t.Cautioned(tool.Clip(t.Description, maxBatchText)))},
+		}
 		if len(names) > 0 {
 			entry = append(entry, member{"parameters", encode(names)})
 		}
@@ -131,10 +140,14 @@ func proposeTool() metaTool {
 	return metaTool{
 		wireTool: wireTool{
 			Name: proposeName, Title: "Propose requests for tools",
-			Annotations: &tool.Annotations{ReadOnlyHint: &no, DestructiveHint: &no, IdempotentHint: &yes, OpenWorldHint: &no},
+			Annotations: &tool.Annotations{
+				ReadOnlyHint: &no, DestructiveHint: &no, IdempotentHint: &yes,
+				OpenWorldHint: &no,
+			},
 			Description: "Hands in requests that should find tools, as the prompt " + enrichPromptName + " asks for.",
 			InputSchema: json.RawMessage(`{"type":"object","properties":{"tools":{"type":"array","minItems":1,"maxItems":` + strconv.Itoa(maxEnrichBatch) + `,"items":{"type":"object",` +
-				`"properties":{"tool":{"type":"string"},"utterances":` + stringsSchema + `,"synonyms":` + stringsSchema + `},"required":["tool","utterances"]}}},"required":["tools"]}`),
+				`"properties":{"tool":{"type":"string"},"utterances":` + stringsSchema + `,"synonyms":` +
+				stringsSchema + `},"required":["tool","utterances"]}}},"required":["tools"]}`),
 		},
 		only:   unlisted,
 		handle: (*Server).propose,
@@ -185,7 +198,10 @@ func (s *Server) handIn(ctx context.Context, sum *handedIn, written []proposed, 
 			sum.wrong = append(sum.wrong, fmt.Sprintf("%q: there is no such tool", tool.Clip(p.Tool, 100)))
 			continue
 		}
-		proposals = append(proposals, tool.Proposal{Tool: t.ID(), Utterances: p.Utterances, Synonyms: p.Synonyms, By: by})
+		proposals = append(proposals, tool.Proposal{
+			Tool: t.ID(), Utterances: p.Utterances, Synonyms: p.Synonyms,
+			By: by,
+		})
 	}
 	if len(proposals) == 0 {
 		return nil

@@ -18,7 +18,10 @@ func (c clock) Set() *tool.Set { return c.set }
 
 func (c clock) Search(_ context.Context, q tool.Query) (*tool.Result, error) {
 	t := c.set.All()[0]
-	hit := tool.Hit{ID: t.ID(), Name: t.Name, Server: t.Server, Exposed: c.set.Exposed(t.ID()), Summary: t.Summary, Signature: t.Signature(), Score: .97}
+	hit := tool.Hit{
+		ID: t.ID(), Name: t.Name, Server: t.Server, Exposed: c.set.Exposed(t.ID()), Summary: t.Summary,
+		Signature: t.Signature(), Score: .97,
+	}
 	return &tool.Result{Query: q.Text, Tools: []tool.Hit{hit}, Confident: true}, nil
 }
 
@@ -45,7 +48,10 @@ func Example() {
 	defer func() { _ = session.Close() }()
 	for _, call := range []mcp.CallToolParams{
 		{Name: "search_tools", Arguments: map[string]any{"query": "what time is it"}},
-		{Name: "invoke_tool", Arguments: map[string]any{"name": "current_time", "arguments": map[string]any{"zone": "UTC"}}},
+		{Name: "invoke_tool", Arguments: map[string]any{
+			"name":      "current_time",
+			"arguments": map[string]any{"zone": "UTC"},
+		}},
 	} {
 		res, err := session.CallTool(ctx, &call)
 		if err != nil {

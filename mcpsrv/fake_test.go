@@ -59,7 +59,8 @@ func (f *fixture) Call(ctx context.Context, c tool.Call) (*tool.CallResult, erro
 	if f.answer != nil {
 		return f.answer(ctx, c)
 	}
-	return &tool.CallResult{Raw: object{{"content", textContent(string(c.ID) + " " + string(c.Arguments))}}.bytes()}, nil
+	return &tool.CallResult{Raw: object{{"content", textContent(string(c.ID) + " " + string(c.Arguments))}}.bytes()},
+		nil
 }
 
 // last returns the call that reached the upstream, which must be the only one since it was last asked.
@@ -127,7 +128,10 @@ func (f *fixture) match(text string, q tool.Query) []tool.Hit {
 		if n == 0 {
 			continue
 		}
-		h := tool.Hit{ID: t.ID(), Name: t.Name, Server: t.Server, Exposed: set.Exposed(t.ID()), Summary: t.Summary, Category: t.Category, Warning: t.Warning, Score: float64(n) / float64(len(words)), Tool: t}
+		h := tool.Hit{
+			ID: t.ID(), Name: t.Name, Server: t.Server, Exposed: set.Exposed(t.ID()), Summary: t.Summary,
+			Category: t.Category, Warning: t.Warning, Score: float64(n) / float64(len(words)), Tool: t,
+		}
 		switch q.Detail {
 		case tool.DetailSchema:
 			h.Schema = t.InputSchema
@@ -136,7 +140,10 @@ func (f *fixture) match(text string, q tool.Query) []tool.Hit {
 			h.Signature = t.Signature()
 		}
 		if q.Explain {
-			h.Explain = &tool.Explain{Keyword: float64(n), Semantic: .5, Fused: h.Score, Weight: .4, Borrowed: []tool.Loan{{Archetype: "files", Weight: .8}}}
+			h.Explain = &tool.Explain{
+				Keyword: float64(n), Semantic: .5, Fused: h.Score, Weight: .4,
+				Borrowed: []tool.Loan{{Archetype: "files", Weight: .8}},
+			}
 		}
 		hits = append(hits, h)
 	}
@@ -175,7 +182,8 @@ func (f *fixture) connect(t testing.TB, revision string, o *mcp.ClientOptions) *
 	theirs, ours := mcp.NewInMemoryTransports()
 	ran := make(chan error, 1)
 	go func() { ran <- f.Run(context.Background(), ours) }()
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, o).Connect(t.Context(), theirs, &mcp.ClientSessionOptions{ProtocolVersion: revision})
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, o).Connect(t.Context(), theirs,
+		&mcp.ClientSessionOptions{ProtocolVersion: revision})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,9 @@ func announceFeatures(c *mcp.ServerCapabilities) {
 }
 
 // passOn answers the requests that are passed on to upstreams. ok is false for all others.
-func (s *Server) passOn(ctx context.Context, next mcp.MethodHandler, method string, req mcp.Request) (res mcp.Result, err error, ok bool) {
+func (s *Server) passOn(ctx context.Context, next mcp.MethodHandler, method string, req mcp.Request) (res mcp.Result,
+	err error, ok bool,
+) {
 	if s.o.Upstreams == nil {
 		return nil, nil, false
 	}
@@ -59,7 +61,8 @@ func (s *Server) passOn(ctx context.Context, next mcp.MethodHandler, method stri
 
 // FeaturesChanged tells connected clients to list resources and prompts again. It does not block.
 func (s *Server) FeaturesChanged() {
-	// The SDK announces a change only when one of its own features changes. These are gone before anybody can list them.
+	// The SDK announces a change only when one of its own features changes. These are gone before anybody can list
+	// them.
 	s.mcp.AddPrompt(&mcp.Prompt{Name: changedName}, nil)
 	s.mcp.RemovePrompts(changedName)
 	s.mcp.AddResource(&mcp.Resource{URI: uriPrefix + changedName, Name: changedName}, nil)
@@ -71,7 +74,10 @@ const changedName = "tooldex-changed"
 // rootsChanged tells the upstreams that a client has called that its roots changed.
 func (s *Server) rootsChanged(ctx context.Context, r *mcp.RootsListChangedRequest) {
 	c := s.caller(ctx, r, r.Session, nil)
-	if _, err := s.o.Upstreams.Forward(ctx, tool.Request{Method: "notifications/roots/list_changed", Client: c}); err != nil {
+	if _, err := s.o.Upstreams.Forward(ctx, tool.Request{
+		Method: "notifications/roots/list_changed",
+		Client: c,
+	}); err != nil {
 		s.o.Logger.Debug("change of roots not delivered", "err", err)
 	}
 }
@@ -87,8 +93,8 @@ func (s *Server) features() features {
 	return features{all, len(all) == 1}
 }
 
-// uriPrefix precedes the server's name in the URIs of resources: tooldex://files/file:///notes.txt is what the server files
-// calls file:///notes.txt.
+// uriPrefix precedes the server's name in the URIs of resources: tooldex://files/file:///notes.txt is what the server
+// files calls file:///notes.txt.
 const uriPrefix = "tooldex://"
 
 // uri is how clients see a URI, or a template, of a server.
@@ -117,19 +123,25 @@ func (f features) own(uri string) (server, own string, err error) {
 		}
 	}
 	for _, one := range f.all {
-		if slices.ContainsFunc(one.Templates, func(t json.RawMessage) bool { return fitsTemplate(textOf(t, "uriTemplate"), uri) }) {
+		if slices.ContainsFunc(one.Templates, func(t json.RawMessage) bool {
+			return fitsTemplate(textOf(t,
+				"uriTemplate"), uri)
+		}) {
 			return one.Server, uri, nil
 		}
 	}
-	return "", "", &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "Resource not found", Data: encode(map[string]string{"uri": uri})}
+	return "", "", &jsonrpc.Error{
+		Code: jsonrpc.CodeInvalidParams, Message: "Resource not found",
+		Data: encode(map[string]string{"uri": uri}),
+	}
 }
 
 func (f features) has(server string) bool {
 	return slices.ContainsFunc(f.all, func(one tool.Features) bool { return one.Server == server })
 }
 
-// fitsTemplate reports whether a URI may be one of a template's: whether the texts between its expressions occur in it, in
-// order. What an expression stands for is the server's to check.
+// fitsTemplate reports whether a URI may be one of a template's: whether the texts between its expressions occur in it,
+// in order. What an expression stands for is the server's to check.
 func fitsTemplate(template, uri string) bool {
 	text, rest, found := strings.Cut(template, "{")
 	if !found {
@@ -174,14 +186,17 @@ type entry struct {
 	raw json.RawMessage
 }
 
-// page answers a listing. A cursor is the key of the last entry of the page before, so that it stays good when the listing
-// changes elsewhere.
+// page answers a listing. A cursor is the key of the last entry of the page before, so that it stays good when the
+// listing changes elsewhere.
 func page(r asker, kind string, entries []entry, cursor string) (*rawResult, error) {
 	from := 0
 	if cursor != "" {
 		at := slices.IndexFunc(entries, func(e entry) bool { return e.key == cursor })
 		if at < 0 {
-			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "unknown cursor; list again from the start"}
+			return nil, &jsonrpc.Error{
+				Code:    jsonrpc.CodeInvalidParams,
+				Message: "unknown cursor; list again from the start",
+			}
 		}
 		from = at + 1
 	}
@@ -200,20 +215,27 @@ func page(r asker, kind string, entries []entry, cursor string) (*rawResult, err
 	return &rawResult{raw: o.bytes()}, nil
 }
 
-// passRequest passes a request on and returns the bytes of its result. What goes wrong is a protocol error: there is no result
-// that a model would read.
-func (s *Server) passRequest(ctx context.Context, r asker, conn *mcp.ServerSession, meta mcp.Meta, server, method string, params object, input json.RawMessage) (json.RawMessage, error) {
+// passRequest passes a request on and returns the bytes of its result. What goes wrong is a protocol error: there is no
+// result that a model would read.
+func (s *Server) passRequest(ctx context.Context, r asker, conn *mcp.ServerSession, meta mcp.Meta, server,
+	method string, params object, input json.RawMessage,
+) (json.RawMessage, error) {
 	if kept := forwardedMeta(meta); kept != nil {
 		params = append(params, member{keyMeta, kept})
 	}
 	ctx, cancel := s.whileServing(ctx)
 	defer cancel()
-	raw, err := s.relay(ctx, s.caller(ctx, r, conn, meta), "", input, func(ctx context.Context, c *tool.Client, input json.RawMessage) (json.RawMessage, error) {
+	raw, err := s.relay(ctx, s.caller(ctx, r, conn, meta), "", input, func(ctx context.Context, c *tool.Client,
+		input json.RawMessage,
+	) (json.RawMessage, error) {
 		params := slices.Clone(params)
 		if answers, err := parseObject(input); err == nil {
 			params = append(params, answers...)
 		}
-		return s.o.Upstreams.Forward(ctx, tool.Request{Server: server, Method: method, Params: params.bytes(), Client: c})
+		return s.o.Upstreams.Forward(ctx, tool.Request{
+			Server: server, Method: method, Params: params.bytes(),
+			Client: c,
+		})
 	})
 	if err != nil {
 		return nil, s.requestError(ctx, err)

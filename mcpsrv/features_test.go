@@ -31,21 +31,36 @@ type upstream struct {
 func newUpstream() *upstream {
 	u := &upstream{subscribed: make(chan string, 10), unsubscribed: make(chan string, 10)}
 	u.Server = mcp.NewServer(&mcp.Implementation{Name: "up", Version: "1"}, &mcp.ServerOptions{
-		SubscribeHandler:   func(_ context.Context, r *mcp.SubscribeRequest) error { u.subscribed <- r.Params.URI; return nil },
-		UnsubscribeHandler: func(_ context.Context, r *mcp.UnsubscribeRequest) error { u.unsubscribed <- r.Params.URI; return nil },
+		SubscribeHandler: func(_ context.Context, r *mcp.SubscribeRequest) error {
+			u.subscribed <- r.Params.URI
+			return nil
+		},
+		UnsubscribeHandler: func(_ context.Context, r *mcp.UnsubscribeRequest) error {
+			u.unsubscribed <- r.Params.URI
+			return nil
+		},
 		CompletionHandler: func(_ context.Context, r *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
-			return &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: []string{r.Params.Ref.Name + r.Params.Ref.URI + "=" + r.Params.Argument.Value}}}, nil
+			return &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: []string{r.Params.Ref.Name +
+				r.Params.Ref.URI + "=" + r.Params.Argument.Value}}}, nil
 		},
 		Capabilities: &mcp.ServerCapabilities{Logging: &mcp.LoggingCapabilities{}},
 	})
 	read := func(_ context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: r.Params.URI, Text: "text", Meta: mcp.Meta{"n": json.RawMessage("9007199254740993")}}}}, nil
+		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{
+			URI: r.Params.URI, Text: "text",
+			Meta: mcp.Meta{"n": json.RawMessage("9007199254740993")},
+		}}}, nil
 	}
 	u.AddResource(&mcp.Resource{URI: "test://note", Name: "note", MIMEType: "text/plain"}, read)
 	u.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: "test://item/{id}/text", Name: "item"}, read)
 	for _, name := range []string{"greet", promptName} {
-		u.AddPrompt(&mcp.Prompt{Name: name}, func(_ context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-			return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: "upstream's " + r.Params.Name}}}}, nil
+		u.AddPrompt(&mcp.Prompt{Name: name}, func(_ context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult,
+			error,
+		) {
+			return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{
+				Role:    "user",
+				Content: &mcp.TextContent{Text: "upstream's " + r.Params.Name},
+			}}}, nil
 		})
 	}
 	add := func(name string, h mcp.ToolHandler) { u.AddTool(&mcp.Tool{Name: name, InputSchema: objectSchema}, h) }
@@ -56,19 +71,28 @@ func newUpstream() *upstream {
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(encode(v))}}}, nil
 	}
 	add("elicit", func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return say(r.Session.Elicit(ctx, &mcp.ElicitParams{Message: "name?", RequestedSchema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}}}`)}))
+		return say(r.Session.Elicit(ctx, &mcp.ElicitParams{
+			Message:         "name?",
+			RequestedSchema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}}}`),
+		}))
 	})
 	add("twice", func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		first, err := r.Session.ListRoots(ctx, nil)
 		if err != nil {
 			return nil, err
 		}
-		second, err := r.Session.CreateMessage(ctx, &mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{{Role: "user", Content: &mcp.TextContent{Text: first.Roots[0].URI}}}})
+		second, err := r.Session.CreateMessage(ctx, &mcp.CreateMessageParams{
+			MaxTokens: 1,
+			Messages:  []*mcp.SamplingMessage{{Role: "user", Content: &mcp.TextContent{Text: first.Roots[0].URI}}},
+		})
 		return say(second, err)
 	})
 	add("log", func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		for _, level := range []mcp.LoggingLevel{"debug", "info", "error"} {
-			if err := r.Session.Log(ctx, &mcp.LoggingMessageParams{Level: level, Data: "a " + string(level)}); err != nil {
+			if err := r.Session.Log(ctx, &mcp.LoggingMessageParams{
+				Level: level,
+				Data:  "a " + string(level),
+			}); err != nil {
 				return nil, err
 			}
 		}
@@ -78,15 +102,21 @@ func newUpstream() *upstream {
 		return say("ok", u.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: "test://note"}))
 	})
 	add("link", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return nil, mcp.URLElicitationRequiredError([]*mcp.ElicitParams{{Mode: "url", URL: "https://example.com", ElicitationID: "e", Message: "log in"}})
+		return nil, mcp.URLElicitationRequiredError([]*mcp.ElicitParams{{
+			Mode: "url", URL: "https://example.com",
+			ElicitationID: "e", Message: "log in",
+		}})
 	})
 	add("media", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return &mcp.CallToolResult{
 			Content: []mcp.Content{
-				&mcp.ImageContent{Data: []byte("image"), MIMEType: "image/png"}, &mcp.AudioContent{Data: []byte("audio"), MIMEType: "audio/wav"},
-				&mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "test://note", Text: "text"}}, &mcp.ResourceLink{URI: "test://note", Name: "note"},
+				&mcp.ImageContent{Data: []byte("image"), MIMEType: "image/png"},
+				&mcp.AudioContent{Data: []byte("audio"), MIMEType: "audio/wav"},
+				&mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "test://note", Text: "text"}},
+				&mcp.ResourceLink{URI: "test://note", Name: "note"},
 			},
-			StructuredContent: json.RawMessage(`{"big":9007199254740993}`), Meta: mcp.Meta{"trace": json.RawMessage("9007199254740993")},
+			StructuredContent: json.RawMessage(`{"big":9007199254740993}`),
+			Meta:              mcp.Meta{"trace": json.RawMessage("9007199254740993")},
 		}, nil
 	})
 	return u
@@ -103,7 +133,8 @@ func newBehind(t *testing.T, servers map[string]*upstream) *behind {
 	b := &behind{fixture: &fixture{queries: make(chan tool.Query, 16)}}
 	var configured []tool.Server
 	for name, u := range servers {
-		web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return u.Server }, nil))
+		web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return u.Server },
+			nil))
 		t.Cleanup(func() { web.CloseClientConnections(); web.Close() })
 		configured = append(configured, tool.Server{Name: name, URL: web.URL})
 	}
@@ -137,13 +168,19 @@ var revisions = []string{"2025-06-18", "2025-11-25", statelessRevision}
 func able(told func(string)) *mcp.ClientOptions {
 	return &mcp.ClientOptions{
 		ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
-			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"name": "Ada, asked for " + r.Params.Message}}, nil
+			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"name": "Ada, asked for " +
+				r.Params.Message}}, nil
 		},
 		CreateMessageHandler: func(_ context.Context, r *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
-			return &mcp.CreateMessageResult{Role: "assistant", Model: "m", Content: &mcp.TextContent{Text: "after " + r.Params.Messages[0].Content.(*mcp.TextContent).Text}}, nil
+			return &mcp.CreateMessageResult{Role: "assistant", Model: "m", Content: &mcp.TextContent{Text: "after " +
+				r.Params.Messages[0].Content.(*mcp.TextContent).Text}}, nil
 		},
-		LoggingMessageHandler:      func(_ context.Context, r *mcp.LoggingMessageRequest) { told(fmt.Sprint(r.Params.Data)) },
-		ResourceUpdatedHandler:     func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) { told("updated " + r.Params.URI) },
+		LoggingMessageHandler: func(_ context.Context, r *mcp.LoggingMessageRequest) {
+			told(fmt.Sprint(r.Params.Data))
+		},
+		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) {
+			told("updated " + r.Params.URI)
+		},
 		PromptListChangedHandler:   func(context.Context, *mcp.PromptListChangedRequest) { told("prompts") },
 		ResourceListChangedHandler: func(context.Context, *mcp.ResourceListChangedRequest) { told("resources") },
 	}
@@ -155,11 +192,13 @@ func TestResources(t *testing.T) {
 		t.Run(revision, func(t *testing.T) {
 			c := b.connect(t, revision, nil)
 			list, err := c.ListResources(t.Context(), nil)
-			if err != nil || len(list.Resources) != 2 || list.Resources[0].URI != "tooldex://a%20b/test://note" || list.Resources[0].MIMEType != "text/plain" {
+			if err != nil || len(list.Resources) != 2 || list.Resources[0].URI != "tooldex://a%20b/test://note" ||
+				list.Resources[0].MIMEType != "text/plain" {
 				t.Fatalf("resources %+v, %v", list, err)
 			}
 			templates, err := c.ListResourceTemplates(t.Context(), nil)
-			if err != nil || len(templates.ResourceTemplates) != 2 || templates.ResourceTemplates[1].URITemplate != "tooldex://other/test://item/{id}/text" {
+			if err != nil || len(templates.ResourceTemplates) != 2 ||
+				templates.ResourceTemplates[1].URITemplate != "tooldex://other/test://item/{id}/text" {
 				t.Fatalf("templates %+v, %v", templates, err)
 			}
 			for uri, want := range map[string]string{
@@ -220,7 +259,8 @@ func TestPromptsAndCompletions(t *testing.T) {
 		t.Run(revision, func(t *testing.T) {
 			c := b.connect(t, revision, nil)
 			for name, want := range map[string]string{
-				"a__greet": "upstream's greet", "b/greet": "upstream's greet", "b__available_tools": "upstream's available_tools", promptName: "You have these tools",
+				"a__greet": "upstream's greet", "b/greet": "upstream's greet",
+				"b__available_tools": "upstream's available_tools", promptName: "You have these tools",
 			} {
 				got, err := c.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: name})
 				if err != nil || !strings.Contains(got.Messages[0].Content.(*mcp.TextContent).Text, want) {
@@ -235,7 +275,10 @@ func TestPromptsAndCompletions(t *testing.T) {
 				"test://item/{id}/text=x": {Type: "ref/resource", URI: "tooldex://b/test://item/{id}/text"},
 				"":                        {Type: "ref/prompt", Name: promptName},
 			} {
-				got, err := c.Complete(t.Context(), &mcp.CompleteParams{Ref: ref, Argument: mcp.CompleteParamsArgument{Name: "n", Value: "x"}})
+				got, err := c.Complete(t.Context(), &mcp.CompleteParams{
+					Ref:      ref,
+					Argument: mcp.CompleteParamsArgument{Name: "n", Value: "x"},
+				})
 				if err != nil || strings.Join(got.Completion.Values, " ") != want {
 					t.Errorf("%+v gives %+v, %v", ref, got, err)
 				}
@@ -298,15 +341,16 @@ func TestFeaturesChanged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if slices.ContainsFunc(prompts.Prompts, func(p *mcp.Prompt) bool { return p.Name == "new" }) && seen["resources"] {
+		if slices.ContainsFunc(prompts.Prompts, func(p *mcp.Prompt) bool { return p.Name == "new" }) &&
+			seen["resources"] {
 			return
 		}
 		seen[<-heard] = true // or the test ends by its time limit
 	}
 }
 
-// Servers of the older protocols ask clients of both generations, over a pipe and over HTTP, where what is not sent with a
-// call's own context is lost.
+// Servers of the older protocols ask clients of both generations, over a pipe and over HTTP, where what is not sent
+// with a call's own context is lost.
 func TestServersAskClients(t *testing.T) {
 	for _, revision := range revisions {
 		for _, way := range []string{"pipe", "HTTP"} {
@@ -381,7 +425,8 @@ func TestErrorForTheClient(t *testing.T) {
 	c := b.connect(t, "2025-11-25", nil)
 	_, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "link"})
 	var rpc *jsonrpc.Error
-	if !errors.As(err, &rpc) || rpc.Code != mcp.CodeURLElicitationRequired || !strings.Contains(string(rpc.Data), "https://example.com") {
+	if !errors.As(err, &rpc) || rpc.Code != mcp.CodeURLElicitationRequired ||
+		!strings.Contains(string(rpc.Data), "https://example.com") {
 		t.Errorf("error is %v", err)
 	}
 }
@@ -392,7 +437,8 @@ func TestMediaSurvive(t *testing.T) {
 		answers := b.exchange(t, revision, callLine(revision, "media"))
 		got := answers[len(answers)-1]
 		for _, want := range []string{
-			`"type":"image"`, `"type":"audio"`, `"type":"resource"`, `"type":"resource_link"`, `"structuredContent":{"big":9007199254740993}`, `"trace":9007199254740993`,
+			`"type":"image"`, `"type":"audio"`, `"type":"resource"`, `"type":"resource_link"`,
+			`"structuredContent":{"big":9007199254740993}`, `"trace":9007199254740993`,
 		} {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: %s is missing in %s", revision, want, got)
@@ -406,7 +452,8 @@ func callLine(revision, name string) string {
 	if revision >= statelessRevision {
 		meta = fmt.Sprintf(`,"_meta":{"io.modelcontextprotocol/protocolVersion":%q,"io.modelcontextprotocol/clientCapabilities":{}}`, revision)
 	}
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":%q,"arguments":{}%s}}`, name, meta)
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":%q,"arguments":{}%s}}`, name,
+		meta)
 }
 
 func TestHeldCalls(t *testing.T) {
@@ -425,15 +472,21 @@ func TestHeldCalls(t *testing.T) {
 		if err != nil || json.Unmarshal(first, &asked) != nil || asked.InputRequests[answerKey].Method != elicitMethod {
 			t.Fatalf("%s, %v", first, err)
 		}
-		input := encode(map[string]any{"requestState": asked.RequestState, "inputResponses": map[string]any{answerKey: map[string]any{"action": "accept"}}})
-		if got, err := s.relay(t.Context(), client, "", input, nil); err != nil || string(got) != `{"action":"accept"}` {
+		input := encode(map[string]any{
+			"requestState":   asked.RequestState,
+			"inputResponses": map[string]any{answerKey: map[string]any{"action": "accept"}},
+		})
+		if got, err := s.relay(t.Context(), client, "", input, nil); err != nil ||
+			string(got) != `{"action":"accept"}` {
 			t.Errorf("with the answer it is %s, %v", got, err)
 		}
 		if _, err := s.relay(t.Context(), client, "", input, nil); tool.CodeOf(err) != tool.NotFound {
 			t.Errorf("a second answer gives %v", err)
 		}
 		ended := make(chan error, 1)
-		if _, err := s.relay(t.Context(), client, "", nil, func(ctx context.Context, c *tool.Client, in json.RawMessage) (json.RawMessage, error) {
+		if _, err := s.relay(t.Context(), client, "", nil, func(ctx context.Context, c *tool.Client,
+			in json.RawMessage,
+		) (json.RawMessage, error) {
 			raw, err := question(ctx, c, in)
 			ended <- err
 			return raw, err

@@ -13,8 +13,8 @@ import (
 	"tooldex/tool"
 )
 
-// graph is a schema as far as it decides how long checking takes: which parts look at the same value again, and which at
-// a value inside it. The library follows both without a bound, and a stack that overflows cannot be recovered from.
+// graph is a schema as far as it decides how long checking takes: which parts look at the same value again, and which
+// at a value inside it. The library follows both without a bound, and a stack that overflows cannot be recovered from.
 type graph struct {
 	nodes []node
 	at    map[string]int // by JSON pointer

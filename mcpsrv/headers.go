@@ -9,10 +9,10 @@ import (
 	"tooldex/tool"
 )
 
-// checkHeaders has the SDK check, over HTTP, the headers in which clients of the stateless protocol repeat arguments whose
-// schema says x-mcp-header. The SDK does so for the tools that it knows, so it is told of these, where they are listed: who
-// was not shown the schema cannot know of the header. They are never listed or called by the SDK, since intercept answers
-// before it.
+// checkHeaders has the SDK check, over HTTP, the headers in which clients of the stateless protocol repeat arguments
+// whose schema says x-mcp-header. The SDK does so for the tools that it knows, so it is told of these, where they are
+// listed: who was not shown the schema cannot know of the header. They are never listed or called by the SDK, since
+// intercept answers before it.
 func (s *Server) checkHeaders(set *tool.Set) {
 	wanted := map[string]json.RawMessage{}
 	if s.ways.Load().chosen(set) == Full {

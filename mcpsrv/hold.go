@@ -11,8 +11,8 @@ import (
 	"tooldex/tool"
 )
 
-// A client of the stateless protocol cannot be sent a request: it is asked by a result, and repeats its request with the
-// answer. An upstream of the older protocols asks in the middle of a call. Such a call is held: its client gets the
+// A client of the stateless protocol cannot be sent a request: it is asked by a result, and repeats its request with
+// the answer. An upstream of the older protocols asks in the middle of a call. Such a call is held: its client gets the
 // question as the result, and is led back to the call by the requestState that comes with it.
 
 // The bounds of calls that are held.
@@ -53,8 +53,11 @@ type outcome struct {
 const answerKey = "answer"
 
 // relay runs a request that goes upstream on behalf of a client, as often as that comes back with answers. Input holds
-// the members inputResponses and requestState, or is nil. Of tells the request from others: an answer is good for the one that asked.
-func (s *Server) relay(ctx context.Context, client *tool.Client, of string, input json.RawMessage, run func(context.Context, *tool.Client, json.RawMessage) (json.RawMessage, error)) (json.RawMessage, error) {
+// the members inputResponses and requestState, or is nil. Of tells the request from others: an answer is good for the
+// one that asked.
+func (s *Server) relay(ctx context.Context, client *tool.Client, of string, input json.RawMessage,
+	run func(context.Context, *tool.Client, json.RawMessage) (json.RawMessage, error),
+) (json.RawMessage, error) {
 	if !client.Rounds || !canAnswer(client.Capabilities) {
 		return run(ctx, client, input)
 	}
@@ -65,14 +68,20 @@ func (s *Server) relay(ctx context.Context, client *tool.Client, of string, inpu
 	if len(input) > 0 && json.Unmarshal(input, &back) == nil && strings.HasPrefix(back.State, holdPrefix) {
 		h := s.holds.take(back.State, tool.PrincipalOf(ctx).Key, of)
 		if h == nil {
-			return nil, &tool.Error{Code: tool.NotFound, Op: "call", Msg: "the call that asked is not waiting any more", Hint: "call again from the start"}
+			return nil, &tool.Error{
+				Code: tool.NotFound, Op: "call", Msg: "the call that asked is not waiting any more",
+				Hint: "call again from the start",
+			}
 		}
 		h.open.answer <- back.Responses[answerKey]
 		return s.wait(ctx, h)
 	}
 	runCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(s.closing, cancel)
-	h := &hold{owner: tool.PrincipalOf(ctx).Key, of: of, asked: make(chan question), done: make(chan outcome, 1), cancel: func() { stop(); cancel() }}
+	h := &hold{
+		owner: tool.PrincipalOf(ctx).Key, of: of, asked: make(chan question), done: make(chan outcome, 1),
+		cancel: func() { stop(); cancel() },
+	}
 	asking := *client
 	asking.Ask = h.ask
 	s.sessions.begin(func() {
@@ -126,10 +135,17 @@ func (s *Server) wait(ctx context.Context, h *hold) (json.RawMessage, error) {
 		state, ok := s.holds.put(h)
 		if !ok {
 			h.cancel()
-			return nil, &tool.Error{Code: tool.Unavailable, Op: "call", Msg: "too many calls wait for answers of their clients", Hint: "try again later"}
+			return nil, &tool.Error{
+				Code: tool.Unavailable, Op: "call",
+				Msg: "too many calls wait for answers of their clients", Hint: "try again later",
+			}
 		}
 		asks := object{{answerKey, object{{"method", encode(q.method)}, {"params", q.params}}.bytes()}}
-		return object{{keyResultType, encode("input_required")}, {"inputRequests", asks.bytes()}, {"requestState", encode(state)}}.bytes(), nil
+		return object{
+			{keyResultType, encode("input_required")},
+			{"inputRequests", asks.bytes()},
+			{"requestState", encode(state)},
+		}.bytes(), nil
 	case <-ctx.Done():
 		h.cancel()
 		return nil, ctx.Err()

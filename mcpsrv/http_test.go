@@ -32,7 +32,8 @@ func (f *fixture) listen(t *testing.T) *httptest.Server {
 func dial(t *testing.T, url, revision string, o *mcp.ClientOptions) *mcp.ClientSession {
 	t.Helper()
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, o).
-		Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: url}, &mcp.ClientSessionOptions{ProtocolVersion: revision})
+		Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: url},
+			&mcp.ClientSessionOptions{ProtocolVersion: revision})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,13 +60,15 @@ func TestHTTPServesBothGenerations(t *testing.T) {
 			if err != nil || len(res.Tools) != 5 {
 				t.Fatalf("list: %v, %v", res, err)
 			}
-			if got, failed := ask(t, session, searchName, `{"query":"npm install"}`); failed || !strings.HasPrefix(got, "- execute_command(command: string") {
+			if got, failed := ask(t, session, searchName, `{"query":"npm install"}`); failed ||
+				!strings.HasPrefix(got, "- execute_command(command: string") {
 				t.Errorf("search: %v %q", failed, got)
 			}
 			if q := <-f.queries; q.Session != session.ID() {
 				t.Errorf("searched in session %q, want %q", q.Session, session.ID())
 			}
-			if got, failed := ask(t, session, describeName, `{"name":"read_file"}`); failed || !strings.Contains(got, "path: string, required") {
+			if got, failed := ask(t, session, describeName, `{"name":"read_file"}`); failed ||
+				!strings.Contains(got, "path: string, required") {
 				t.Errorf("describe: %v %q", failed, got)
 			}
 			for name, args := range map[string]string{invokeName: `{"name":"read_file","arguments":{"path":"a","head":9007199254740993}}`, "read_file": `{"path":"a","head":9007199254740993}`} {
@@ -174,7 +177,8 @@ func TestHTTPKeepsBytes(t *testing.T) {
 				session = header.Get("Mcp-Session-Id")
 				post(t, srv.URL, revision, session, lines[1])
 			}
-			got, _ := post(t, srv.URL, revision, session, `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"file_info","arguments":{"path":"a"}`+meta+`}}`)
+			got, _ := post(t, srv.URL, revision, session,
+				`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"file_info","arguments":{"path":"a"}`+meta+`}}`)
 			if !strings.Contains(got, `"content":[],"structuredContent":{"z":9007199254740993,"a":1.0}`) {
 				t.Errorf("got %s", got)
 			}
@@ -217,7 +221,8 @@ func (f *fixture) sessions() int {
 	return n
 }
 
-// TestCloseEndsStreams holds that a hanging stream and a call in flight do not outlive Close, which a listener waits for.
+// TestCloseEndsStreams holds that a hanging stream and a call in flight do not outlive Close, which a listener waits
+// for.
 func TestCloseEndsStreams(t *testing.T) {
 	f := newFixture(t, smallServer(t), Options{})
 	h := newHang()
@@ -239,7 +244,8 @@ func TestCloseEndsStreams(t *testing.T) {
 	}
 	defer func() { _ = stream.Body.Close() }()
 	go func() { // answered or not, it must not hang
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, srv.URL, strings.NewReader(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"file_info","arguments":{"path":"a"}}}`))
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, srv.URL,
+			strings.NewReader(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"file_info","arguments":{"path":"a"}}}`))
 		if err != nil {
 			return
 		}
@@ -274,7 +280,8 @@ func TestHostIsChecked(t *testing.T) {
 	}{"by default": {false, http.StatusForbidden}, "not where the caller does": {true, http.StatusOK}} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, nil, Options{AnyHost: c.any})
-			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.listen(t).URL, strings.NewReader(opening("2025-11-25")[0]))
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.listen(t).URL,
+				strings.NewReader(opening("2025-11-25")[0]))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -300,7 +307,11 @@ func TestCatalogChangedIsAnnounced(t *testing.T) {
 			t.Run(revision+" "+transport, func(t *testing.T) {
 				f := newFixture(t, smallServer(t), Options{})
 				changed := make(chan struct{}, 1000)
-				o := &mcp.ClientOptions{ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { changed <- struct{}{} }}
+				o := &mcp.ClientOptions{ToolListChangedHandler: func(context.Context,
+					*mcp.ToolListChangedRequest,
+				) {
+					changed <- struct{}{}
+				}}
 				var session *mcp.ClientSession
 				if transport == "http" {
 					session = dial(t, f.listen(t).URL, revision, o)
@@ -311,7 +322,10 @@ func TestCatalogChangedIsAnnounced(t *testing.T) {
 				ticker := time.NewTicker(50 * time.Millisecond)
 				defer ticker.Stop()
 				for told := false; !told; {
-					tools = append(tools, &tool.Tool{Server: "files", Name: fmt.Sprint("new_", len(tools)), InputSchema: objectSchema})
+					tools = append(tools, &tool.Tool{
+						Server: "files", Name: fmt.Sprint("new_", len(tools)),
+						InputSchema: objectSchema,
+					})
 					f.set.Store(tool.NewSet(tools, ""))
 					f.CatalogChanged()
 					select {
@@ -324,7 +338,8 @@ func TestCatalogChangedIsAnnounced(t *testing.T) {
 					t.Error("the new tool cannot be called")
 				}
 				res, err := session.ListTools(t.Context(), &mcp.ListToolsParams{})
-				if err != nil || len(res.Tools) != 5 || !strings.Contains(res.Tools[0].Description, fmt.Sprintf("Now %d tools", len(tools))) {
+				if err != nil || len(res.Tools) != 5 || !strings.Contains(res.Tools[0].Description,
+					fmt.Sprintf("Now %d tools", len(tools))) {
 					t.Errorf("the listing is not the new one: %v %v", res, err)
 				}
 			})
@@ -336,7 +351,11 @@ func TestOneChangeIsAnnouncedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t, smallServer(t), Options{})
 		told := 0
-		f.connect(t, "2025-11-25", &mcp.ClientOptions{ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { told++ }})
+		f.connect(t, "2025-11-25", &mcp.ClientOptions{ToolListChangedHandler: func(context.Context,
+			*mcp.ToolListChangedRequest,
+		) {
+			told++
+		}})
 		tools := smallServer(t)
 		for _, c := range []struct {
 			name   string

@@ -58,10 +58,13 @@ func (f *flights) wait(ctx context.Context) (open int) {
 	return f.open
 }
 
-var errStopping = &tool.Error{Code: tool.Unavailable, Op: "serve", Msg: "the server is stopping", Hint: "whether a call took effect is unknown"}
+var errStopping = &tool.Error{
+	Code: tool.Unavailable, Op: "serve", Msg: "the server is stopping",
+	Hint: "whether a call took effect is unknown",
+}
 
-// admit lets a request in, unless too many are worked on already or the server is stopping. What only says that somebody is there, or
-// stays open to listen, is no work.
+// admit lets a request in, unless too many are worked on already or the server is stopping. What only says that
+// somebody is there, or stays open to listen, is no work.
 func (s *Server) admit(method string) (leave func(), err error) {
 	switch {
 	case method == "initialize", method == "ping", method == listenMethod, strings.HasPrefix(method, "notifications/"):
@@ -70,7 +73,8 @@ func (s *Server) admit(method string) (leave func(), err error) {
 		return nil, errStopping
 	case !s.work.begin(s.o.MaxRequests):
 		return nil, &tool.Error{
-			Code: tool.Unavailable, Op: "admit request", Msg: fmt.Sprintf("%d requests are being worked on already", s.o.MaxRequests), Hint: "wait for answers before you ask on",
+			Code: tool.Unavailable, Op: "admit request", Msg: fmt.Sprintf("%d requests are being worked on already",
+				s.o.MaxRequests), Hint: "wait for answers before you ask on",
 		}
 	}
 	return s.work.end, nil
@@ -82,13 +86,16 @@ const listenMethod = "subscriptions/listen"
 // cutGrace is how long requests that were cut off have to say so.
 const cutGrace = 300 * time.Millisecond
 
-// Shutdown refuses new requests and sessions, waits until those in flight are answered or ctx ends, cuts off the rest, whose clients are
-// told so, and closes the server. It returns an error of code Timeout if it had to cut off any.
+// Shutdown refuses new requests and sessions, waits until those in flight are answered or ctx ends, cuts off the rest,
+// whose clients are told so, and closes the server. It returns an error of code Timeout if it had to cut off any.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.stopping.Store(true)
 	var err error
 	if open := s.answers.wait(ctx); open > 0 {
-		err = &tool.Error{Code: tool.Timeout, Op: "shut down", Msg: fmt.Sprintf("%d requests over MCP were not answered in time", open)}
+		err = &tool.Error{
+			Code: tool.Timeout, Op: "shut down",
+			Msg: fmt.Sprintf("%d requests over MCP were not answered in time", open),
+		}
 		s.cut(errStopping)
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), cutGrace)
 		s.answers.wait(late)

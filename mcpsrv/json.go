@@ -155,5 +155,8 @@ func fold(s string) string {
 
 // oneLine collapses white space and control characters, so that text from a server cannot break a line of an answer.
 func oneLine(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029 }), " ")
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
+		return r <= ' ' || r == 0x7f || r == 0x85 ||
+			r == 0x2028 || r == 0x2029
+	}), " ")
 }

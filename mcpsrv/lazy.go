@@ -14,8 +14,8 @@ import (
 )
 
 // A client of a server in lazy mode gets full schemas if it says "lazy": false in the parameters of tools/list. The SDK
-// drops parameters that it does not know, so that one is moved into _meta before the SDK reads it; clients that can write
-// only there may do so themselves.
+// drops parameters that it does not know, so that one is moved into _meta before the SDK reads it; clients that can
+// write only there may do so themselves.
 const (
 	listMethod = "tools/list"
 	lazyParam  = "lazy"
@@ -79,8 +79,9 @@ func (c notingConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return m, err
 }
 
-// readMessage reads the message of a request over HTTP, and refuses one that holds more than any honest one: then it has answered, and
-// reports false. In lazy mode it has moveLazy see the message. What is no message stays for the SDK to refuse.
+// readMessage reads the message of a request over HTTP, and refuses one that holds more than any honest one: then it
+// has answered, and reports false. In lazy mode it has moveLazy see the message. What is no message stays for the SDK
+// to refuse.
 func (s *Server) readMessage(w http.ResponseWriter, r *http.Request) bool {
 	if r.Method != http.MethodPost || r.Body == nil {
 		return true

@@ -75,7 +75,8 @@ func TestLazyIsHeard(t *testing.T) {
 				line := `{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{` + params + `}}`
 				f := newFixture(t, smallServer(t), Options{Mode: c.mode})
 				lines := f.exchange(t, revision, line)
-				if got := lines[len(lines)-1]; strings.Contains(got, whole) != c.want || strings.Contains(got, `"error"`) {
+				if got := lines[len(lines)-1]; strings.Contains(got, whole) != c.want ||
+					strings.Contains(got, `"error"`) {
 					t.Errorf("in memory: full schemas %v, want %v:\n%s", !c.want, c.want, got)
 				}
 				url, session := f.listen(t).URL, ""
@@ -83,7 +84,8 @@ func TestLazyIsHeard(t *testing.T) {
 					_, header := post(t, url, revision, "", opening(revision)[0])
 					session = header.Get("Mcp-Session-Id")
 				}
-				if got, _ := post(t, url, revision, session, line); strings.Contains(got, whole) != c.want || !strings.Contains(got, "read_file") && c.mode == Lazy {
+				if got, _ := post(t, url, revision, session, line); strings.Contains(got, whole) != c.want ||
+					!strings.Contains(got, "read_file") && c.mode == Lazy {
 					t.Errorf("over HTTP: full schemas %v, want %v:\n%s", !c.want, c.want, got)
 				}
 			})
@@ -94,7 +96,8 @@ func TestLazyIsHeard(t *testing.T) {
 // TestLazyOverHTTPRefuses holds that a body which lazy mode reads first is refused as without it.
 func TestLazyOverHTTPRefuses(t *testing.T) {
 	for name, body := range map[string]string{
-		"too large":  `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` + strings.Repeat("x", mcp.DefaultMaxRequestBodyBytes) + `"}}`,
+		"too large": `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` +
+			strings.Repeat("x", mcp.DefaultMaxRequestBodyBytes) + `"}}`,
 		"not JSON":   `tools/list`,
 		"empty":      ``,
 		"no session": `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"lazy":false}}`,
@@ -137,7 +140,8 @@ func TestStubIsListedInFullAfterAMistake(t *testing.T) {
 		return ""
 	}
 	stub := `{"description":"Write a text file, replacing what it held","inputSchema":{"type":"object"},"name":"write_file"}`
-	if got := in(session, "write_file"); len(got) > 2*len(stub) || !strings.Contains(got, `"inputSchema":{"type":"object"}`) || strings.Contains(got, "annotations") {
+	if got := in(session, "write_file"); len(got) > 2*len(stub) || !strings.Contains(got,
+		`"inputSchema":{"type":"object"}`) || strings.Contains(got, "annotations") {
 		t.Errorf("the stub is %s", got)
 	}
 	if _, failed := ask(t, session, "write_file", `{"path":"a","content":"b"}`); failed {
@@ -150,7 +154,8 @@ func TestStubIsListedInFullAfterAMistake(t *testing.T) {
 	if !failed || !strings.Contains(got, `input schema: {"type":"object","properties":{"path"`) {
 		t.Errorf("error %v, without the schema: %s", failed, got)
 	}
-	if got := in(session, "write_file"); !strings.Contains(got, "The whole new content") || !strings.Contains(got, "destructiveHint") {
+	if got := in(session, "write_file"); !strings.Contains(got, "The whole new content") ||
+		!strings.Contains(got, "destructiveHint") {
 		t.Errorf("after the mistake it is listed as %s", got)
 	}
 	if got := in(other, "write_file"); strings.Contains(got, "properties") {
@@ -188,7 +193,8 @@ func TestDescribeMethods(t *testing.T) {
 					}
 				}
 				session := f.connectClient(t, client, revision, transport)
-				one, err := mcp.CallCustomMethod[*describeParams, *toolAnswer](t.Context(), session, describeMethod, &describeParams{Name: "mcp__tooldex__file_info"})
+				one, err := mcp.CallCustomMethod[*describeParams, *toolAnswer](t.Context(), session, describeMethod,
+					&describeParams{Name: "mcp__tooldex__file_info"})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -200,19 +206,23 @@ func TestDescribeMethods(t *testing.T) {
 					t.Errorf("one (-want +got):\n%s", diff)
 				}
 				for _, p := range []*describeParams{{}, {Name: "nothing"}} {
-					if _, err := mcp.CallCustomMethod[*describeParams, *toolAnswer](t.Context(), session, describeMethod, p); err == nil || !strings.Contains(err.Error(), "name") {
+					if _, err := mcp.CallCustomMethod[*describeParams, *toolAnswer](t.Context(), session,
+						describeMethod, p); err == nil || !strings.Contains(err.Error(), "name") {
 						t.Errorf("%q gives %v", p.Name, err)
 					}
 				}
-				two, err := mcp.CallCustomMethod[*describeBatchParams, *toolAnswer](t.Context(), session, describeBatchMethod, &describeBatchParams{Names: []string{"file_info", "fil_info", "read_file"}})
-				if err != nil || len(two.Tools) != 2 || string(two.Tools[0]) != string(one.Tool) || len(two.Errors) != 1 {
+				two, err := mcp.CallCustomMethod[*describeBatchParams, *toolAnswer](t.Context(), session,
+					describeBatchMethod, &describeBatchParams{Names: []string{"file_info", "fil_info", "read_file"}})
+				if err != nil || len(two.Tools) != 2 || string(two.Tools[0]) != string(one.Tool) ||
+					len(two.Errors) != 1 {
 					t.Fatalf("several: %v %v", two, err)
 				}
 				if e := two.Errors[0]; e.Name != "fil_info" || !strings.Contains(e.Hint, "nearest: file_info") {
 					t.Errorf("what is unknown is told as %+v", e)
 				}
 				for _, names := range [][]string{nil, make([]string, maxBatch+1)} {
-					if _, err := mcp.CallCustomMethod[*describeBatchParams, *toolAnswer](t.Context(), session, describeBatchMethod, &describeBatchParams{Names: names}); err == nil {
+					if _, err := mcp.CallCustomMethod[*describeBatchParams, *toolAnswer](t.Context(), session,
+						describeBatchMethod, &describeBatchParams{Names: names}); err == nil {
 						t.Errorf("%d names are answered", len(names))
 					}
 				}
@@ -239,7 +249,10 @@ func (f *fixture) connectClient(t *testing.T, client *mcp.Client, revision, tran
 }
 
 func TestPrompt(t *testing.T) {
-	tools := append(smallServer(t), &tool.Tool{Server: "mail", Name: "send", Summary: "Send\na letter", Deprecated: "x"}, &tool.Tool{Server: "mail", Name: "off", Disabled: true})
+	tools := append(smallServer(t), &tool.Tool{
+		Server: "mail", Name: "send", Summary: "Send\na letter",
+		Deprecated: "x",
+	}, &tool.Tool{Server: "mail", Name: "off", Disabled: true})
 	set := tool.NewSet(tools, "")
 	golden(t, "prompt.txt", Prompt(set, tool.Filter{}))
 	if got := Prompt(tool.NewSet(nil, ""), tool.Filter{}); !strings.HasSuffix(got, "No further tools are known.\n") {
@@ -253,7 +266,10 @@ func TestPrompt(t *testing.T) {
 			t.Fatalf("prompts: %v %v", list, err)
 		}
 		for server, want := range map[string]tool.Filter{"": {}, "mail": {Servers: []string{"mail"}}} {
-			p, err := session.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: promptName, Arguments: map[string]string{"server": server}})
+			p, err := session.GetPrompt(t.Context(), &mcp.GetPromptParams{
+				Name:      promptName,
+				Arguments: map[string]string{"server": server},
+			})
 			if err != nil {
 				t.Fatal(err)
 			}

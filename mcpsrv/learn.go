@@ -10,8 +10,8 @@ import (
 	"tooldex/tool"
 )
 
-// Learner is told what clients search for and what they call then, and what they say of answers. None of its methods may
-// block, and all must be safe for concurrent use.
+// Learner is told what clients search for and what they call then, and what they say of answers. None of its methods
+// may block, and all must be safe for concurrent use.
 type Learner interface {
 	// Searched is told what an asker was shown.
 	Searched(who tool.Asker, res *tool.Result)
@@ -49,8 +49,8 @@ func (s *Server) called(req *mcp.CallToolRequest, id tool.ID, res *tool.CallResu
 	}
 }
 
-// keyFeedback is where, in the _meta of a call of any tool, a client says what it thinks of tools: an object or a list of
-// objects with the query, the tool (by default the one that is called) and whether it was wrong.
+// keyFeedback is where, in the _meta of a call of any tool, a client says what it thinks of tools: an object or a list
+// of objects with the query, the tool (by default the one that is called) and whether it was wrong.
 const keyFeedback = "tooldex/feedback"
 
 type feedback struct {
@@ -83,7 +83,10 @@ func (s *Server) heed(req *mcp.CallToolRequest, name string, args json.RawMessag
 			err = resolveErr
 			continue
 		}
-		if toldErr := s.o.Learner.Told(s.asker(req), tool.Feedback{Request: f.Query, Tool: t.ID(), Wrong: f.Wrong}); toldErr != nil {
+		if toldErr := s.o.Learner.Told(s.asker(req), tool.Feedback{
+			Request: f.Query, Tool: t.ID(),
+			Wrong: f.Wrong,
+		}); toldErr != nil {
 			err = toldErr
 		}
 	}

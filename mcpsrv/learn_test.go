@@ -62,7 +62,10 @@ func TestLearnerIsTold(t *testing.T) {
 			ask(t, session, set.Exposed(ok.ID()), fitting(ok))
 			ask(t, session, set.Exposed(fails.ID()), fitting(fails))
 			ask(t, session, searchName, `{"query":["one","two"]}`)
-			want := []string{"searched read a file", "called " + string(ok.ID()), "called " + string(ok.ID()), "searched "}
+			want := []string{
+				"searched read a file", "called " + string(ok.ID()), "called " + string(ok.ID()),
+				"searched ",
+			}
 			if diff := cmp.Diff(want, d.lines); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
@@ -103,7 +106,10 @@ func TestFeedbackInMeta(t *testing.T) {
 		want []string
 	}{
 		"the tool that is called": {map[string]any{"query": "q1"}, []string{"told q1 " + string(one.ID())}},
-		"another tool":            {map[string]any{"query": "q2", "tool": string(two.ID()), "wrong": true}, []string{"told q2 " + string(two.ID()) + " wrong"}},
+		"another tool": {
+			map[string]any{"query": "q2", "tool": string(two.ID()), "wrong": true},
+			[]string{"told q2 " + string(two.ID()) + " wrong"},
+		},
 		"a list": {
 			[]any{map[string]any{"query": "q3"}, map[string]any{"query": "q4", "tool": f.Set().Exposed(two.ID())}},
 			[]string{"told q3 " + string(one.ID()), "told q4 " + string(two.ID())},
@@ -116,7 +122,10 @@ func TestFeedbackInMeta(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, direct := range []bool{true, false} {
 				d.lines = nil
-				p := &mcp.CallToolParams{Name: f.Set().Exposed(one.ID()), Arguments: json.RawMessage(fitting(one)), Meta: mcp.Meta{keyFeedback: c.said, "other": 1}}
+				p := &mcp.CallToolParams{
+					Name: f.Set().Exposed(one.ID()), Arguments: json.RawMessage(fitting(one)),
+					Meta: mcp.Meta{keyFeedback: c.said, "other": 1},
+				}
 				if !direct {
 					p.Arguments = json.RawMessage(`{"name":"` + p.Name + `","arguments":` + fitting(one) + `}`)
 					p.Name = invokeName

@@ -63,7 +63,8 @@ func TestSessionsAreBounded(t *testing.T) {
 			go f.status(h, ids[i], "")
 		}
 		synctest.Wait()
-		if w := begin(); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" || f.sessions() != 3 {
+		if w := begin(); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" ||
+			f.sessions() != 3 {
 			t.Errorf("where all sessions are in use, another has %d, and there are %d", w.Code, f.sessions())
 		}
 		_ = f.Close()
@@ -82,11 +83,15 @@ func TestRequestsAreBounded(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		_, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "file_info", Arguments: json.RawMessage(`{"path":"a"}`)})
+		_, err := session.CallTool(ctx, &mcp.CallToolParams{
+			Name:      "file_info",
+			Arguments: json.RawMessage(`{"path":"a"}`),
+		})
 		done <- err
 	}()
 	<-h.began
-	if got, failed := ask(t, session, categoriesName, ""); !failed || !strings.HasPrefix(got, "unavailable: 1 requests") {
+	if got, failed := ask(t, session, categoriesName, ""); !failed || !strings.HasPrefix(got,
+		"unavailable: 1 requests") {
 		t.Errorf("a call is answered %q", got)
 	}
 	if _, err := session.ListTools(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "1 requests") {
@@ -110,9 +115,11 @@ func TestBombsOverHTTP(t *testing.T) {
 	f := newFixture(t, smallServer(t), Options{})
 	h := f.Handler()
 	for name, params := range map[string]string{
-		"deep":   `{"name":"read_file","arguments":{"path":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `}}`,
-		"nested": `{"name":"read_file","arguments":` + strings.Repeat(`{"a":`, 300) + "1" + strings.Repeat("}", 300) + `}`,
-		"many":   `{"name":"read_file","arguments":{"path":[` + strings.Repeat("0,", 300_000) + `0]}}`,
+		"deep": `{"name":"read_file","arguments":{"path":` + strings.Repeat("[", 100_000) +
+			strings.Repeat("]", 100_000) + `}}`,
+		"nested": `{"name":"read_file","arguments":` + strings.Repeat(`{"a":`, 300) + "1" + strings.Repeat("}", 300) +
+			`}`,
+		"many": `{"name":"read_file","arguments":{"path":[` + strings.Repeat("0,", 300_000) + `0]}}`,
 	} {
 		w := f.status(h, "", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":`+params+`}`)
 		if w.Code != http.StatusBadRequest || !strings.HasPrefix(w.Body.String(), "the JSON ") {
@@ -121,8 +128,8 @@ func TestBombsOverHTTP(t *testing.T) {
 	}
 }
 
-// TestShutdown ends a server over each transport while one call is about to be done and another will not be: the first is answered, and
-// the client of the other is told.
+// TestShutdown ends a server over each transport while one call is about to be done and another will not be: the first
+// is answered, and the client of the other is told.
 func TestShutdown(t *testing.T) {
 	for _, transport := range []string{"in memory", "http"} {
 		for _, revision := range generations {
@@ -133,7 +140,8 @@ func TestShutdown(t *testing.T) {
 					began <- struct{}{}
 					if strings.Contains(string(c.Arguments), "soon") {
 						<-release
-						return &tool.CallResult{Raw: json.RawMessage(`{"content":[{"type":"text","text":"done"}]}`)}, nil
+						return &tool.CallResult{Raw: json.RawMessage(`{"content":[{"type":"text","text":"done"}]}`)},
+							nil
 					}
 					<-ctx.Done()
 					return nil, ctx.Err()
@@ -147,7 +155,10 @@ func TestShutdown(t *testing.T) {
 				call := func(args string) <-chan string {
 					got := make(chan string, 1)
 					go func() {
-						res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "file_info", Arguments: json.RawMessage(args)})
+						res, err := session.CallTool(t.Context(), &mcp.CallToolParams{
+							Name:      "file_info",
+							Arguments: json.RawMessage(args),
+						})
 						if err != nil {
 							got <- "error: " + err.Error()
 							return
@@ -164,7 +175,8 @@ func TestShutdown(t *testing.T) {
 				for !f.stopping.Load() { // it has to have begun, and nothing else says so
 					runtime.Gosched()
 				}
-				if got, failed := ask(t, session, categoriesName, ""); !failed || !strings.Contains(got, "the server is stopping") {
+				if got, failed := ask(t, session, categoriesName, ""); !failed ||
+					!strings.Contains(got, "the server is stopping") {
 					t.Errorf("a new call is answered %q", got)
 				}
 				close(release)

@@ -11,8 +11,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// lingering knows which requests of a connection are not answered yet. When the connection's input ends it waits for their answers: the
-// SDK ends a session at once, so that requests which come through a pipe, as from a shell, would go unanswered.
+// lingering knows which requests of a connection are not answered yet. When the connection's input ends it waits for
+// their answers: the SDK ends a session at once, so that requests which come through a pipe, as from a shell, would go
+// unanswered.
 type lingering struct {
 	mcp.Transport
 	linger  time.Duration
@@ -25,11 +26,14 @@ func (l lingering) Connect(ctx context.Context) (mcp.Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &lingeringConn{Connection: c, linger: l.linger, answers: l.answers, places: make(chan struct{}, maxUnanswered), closed: make(chan struct{}), open: map[any]chan struct{}{}}, nil
+	return &lingeringConn{
+		Connection: c, linger: l.linger, answers: l.answers,
+		places: make(chan struct{}, maxUnanswered), closed: make(chan struct{}), open: map[any]chan struct{}{},
+	}, nil
 }
 
-// maxUnanswered is how many requests of one connection may be without an answer before no more are read: a client that asks and does
-// not take the answers would otherwise have them all kept.
+// maxUnanswered is how many requests of one connection may be without an answer before no more are read: a client that
+// asks and does not take the answers would otherwise have them all kept.
 const maxUnanswered = 4096
 
 type lingeringConn struct {
@@ -45,8 +49,8 @@ type lingeringConn struct {
 	open map[any]chan struct{} // requests that were read and not answered, by ID; nil once closed
 }
 
-// Read passes messages on. What follows an initialize is held back until that is answered, since the SDK works on several
-// messages at a time and refuses what comes too early.
+// Read passes messages on. What follows an initialize is held back until that is answered, since the SDK works on
+// several messages at a time and refuses what comes too early.
 func (c *lingeringConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	if c.last != nil {
 		c.wait(ctx, c.last)

@@ -60,7 +60,10 @@ func TestLinger(t *testing.T) {
 					start := time.Now()
 					var answers flights
 					req := request(t, "a", method)
-					conn, err := lingering{&script{messages: []jsonrpc.Message{req}}, linger, &answers}.Connect(t.Context())
+					conn, err := lingering{
+						&script{messages: []jsonrpc.Message{req}}, linger,
+						&answers,
+					}.Connect(t.Context())
 					if err != nil {
 						t.Fatal(err)
 					}

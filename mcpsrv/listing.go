@@ -58,7 +58,8 @@ type wireTool struct {
 	Meta         json.RawMessage   `json:"_meta,omitempty"`
 }
 
-// listing returns what tools/list holds for set in a mode. It depends on nothing but these and the options, to the byte.
+// listing returns what tools/list holds for set in a mode. It depends on nothing but these and the options, to the
+// byte.
 func (s *Server) listing(set *tool.Set, mode Mode) *listing {
 	s.listings.mu.Lock()
 	defer s.listings.mu.Unlock()
@@ -144,7 +145,10 @@ func (l *listing) with(set *tool.Set, ids []tool.ID) *listing {
 	if len(ids) == 0 {
 		return l
 	}
-	out := &listing{version: l.version, names: slices.Clone(l.names), tools: slices.Clone(l.tools), at: maps.Clone(l.at)}
+	out := &listing{
+		version: l.version, names: slices.Clone(l.names), tools: slices.Clone(l.tools),
+		at: maps.Clone(l.at),
+	}
 	for _, id := range ids {
 		t, ok := set.Get(id)
 		if !ok || t.Disabled {
@@ -170,7 +174,8 @@ func wireOf(set *tool.Set, t *tool.Tool) wireTool {
 
 // stubOf is a tool as it is listed in lazy mode.
 func stubOf(set *tool.Set, t *tool.Tool) wireTool {
-	return wireTool{Name: listedName(set, t), Description: t.Cautioned(oneLine(cmp.Or(t.Summary, tool.DeriveSummary(t.Description)))), InputSchema: objectSchema}
+	return wireTool{Name: listedName(set, t), Description: t.Cautioned(oneLine(cmp.Or(t.Summary,
+		tool.DeriveSummary(t.Description)))), InputSchema: objectSchema}
 }
 
 // listedName is the name under which clients call t.
@@ -193,7 +198,10 @@ func (s *Server) listTools(req *mcp.ListToolsRequest) (mcp.Result, error) {
 	if req.Params != nil && req.Params.Cursor != "" {
 		at := slices.Index(l.names, req.Params.Cursor)
 		if at < 0 {
-			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "unknown cursor; list again from the start"}
+			return nil, &jsonrpc.Error{
+				Code:    jsonrpc.CodeInvalidParams,
+				Message: "unknown cursor; list again from the start",
+			}
 		}
 		from = at + 1
 	}

@@ -49,7 +49,8 @@ func manyTools(n int) []*tool.Tool {
 	for i := range tools {
 		tools[i] = &tool.Tool{
 			Server: fmt.Sprintf("server-with-a-long-name-%03d", i/10), Name: fmt.Sprintf("operation_%d", i),
-			Category: fmt.Sprintf("Category number %d", i%50), Description: "Does operation.", InputSchema: objectSchema,
+			Category: fmt.Sprintf("Category number %d", i%50), Description: "Does operation.",
+			InputSchema: objectSchema,
 		}
 	}
 	return tools
@@ -110,7 +111,8 @@ func TestSummaryOfASmallCatalogue(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	f := newFixture(t, smallServer(t), Options{Summary: "Only the best."})
-	if l := string(f.listing(f.Set(), Search).tools[0]); !strings.Contains(l, "Only the best.") || strings.Contains(l, "Now 12") {
+	if l := string(f.listing(f.Set(), Search).tools[0]); !strings.Contains(l, "Only the best.") ||
+		strings.Contains(l, "Now 12") {
 		t.Errorf("an operator's summary is not used: %s", l)
 	}
 }
@@ -118,7 +120,11 @@ func TestSummaryOfASmallCatalogue(t *testing.T) {
 func TestListingHolds(t *testing.T) {
 	yes := true
 	tools := []*tool.Tool{
-		{Server: "a", Name: "pinned", Title: "Pinned", Description: "Always here.", Always: true, InputSchema: json.RawMessage(`{"type":"object","properties":{"x":{"type":"string","pattern":"<&>"}}}`), Annotations: &tool.Annotations{ReadOnlyHint: &yes}},
+		{
+			Server: "a", Name: "pinned", Title: "Pinned", Description: "Always here.", Always: true,
+			InputSchema: json.RawMessage(`{"type":"object","properties":{"x":{"type":"string","pattern":"<&>"}}}`),
+			Annotations: &tool.Annotations{ReadOnlyHint: &yes},
+		},
 		{Server: "a", Name: "off", Always: true, Disabled: true, InputSchema: objectSchema},
 		{Server: "a", Name: "odd", InputSchema: json.RawMessage(`{"anyOf":[{"type":"object"}]}`)},
 		{Server: "a", Name: "broken", InputSchema: json.RawMessage(`{"type":`), Meta: json.RawMessage(`{`)},
@@ -150,7 +156,10 @@ func TestListingHolds(t *testing.T) {
 				t.Errorf("tools listed (-want +got):\n%s", diff)
 			}
 			raw := rawListing(t, f)
-			for _, bytes := range []string{`{"type":"object","properties":{"x":{"type":"string","pattern":"<&>"}}}`, `"title":"Pinned"`, `"annotations":{"readOnlyHint":true}`} {
+			for _, bytes := range []string{
+				`{"type":"object","properties":{"x":{"type":"string","pattern":"<&>"}}}`,
+				`"title":"Pinned"`, `"annotations":{"readOnlyHint":true}`,
+			} {
 				if !strings.Contains(raw, bytes) {
 					t.Errorf("listing lacks %s:\n%s", bytes, raw)
 				}
@@ -191,7 +200,8 @@ func TestFullListingIsPaged(t *testing.T) {
 	if len(seen) != 2500 {
 		t.Errorf("%d tools listed, want 2500", len(seen))
 	}
-	if _, err := session.ListTools(t.Context(), &mcp.ListToolsParams{Cursor: "no such"}); err == nil || !strings.Contains(err.Error(), "cursor") {
+	if _, err := session.ListTools(t.Context(), &mcp.ListToolsParams{Cursor: "no such"}); err == nil ||
+		!strings.Contains(err.Error(), "cursor") {
 		t.Errorf("an unknown cursor gives %v", err)
 	}
 }

@@ -80,8 +80,11 @@ func metaTools() []metaTool {
 					`"read_only":{"type":"boolean","description":"only tools that change nothing"},` +
 					`"explain":{"type":"boolean","description":"say why each was found"}},"required":["query"]}`),
 			},
-			aliases: map[string]string{"queries": "query", "q": "query", "text": "query", "servers": "server", "categories": "category", "readonly": "read_only"},
-			handle:  (*Server).search,
+			aliases: map[string]string{
+				"queries": "query", "q": "query", "text": "query", "servers": "server",
+				"categories": "category", "readonly": "read_only",
+			},
+			handle: (*Server).search,
 		},
 		{
 			wireTool: wireTool{
@@ -90,19 +93,26 @@ func metaTools() []metaTool {
 				InputSchema: json.RawMessage(`{"type":"object","properties":{"name":` + stringsSchema + `,` +
 					`"utterances":{"type":"boolean","description":"also the requests that find it"}},"required":["name"]}`),
 			},
-			aliases: map[string]string{"names": "name", "tool": "name", "tools": "name", "toolname": "name", "toolnames": "name"},
-			handle:  (*Server).describe,
+			aliases: map[string]string{
+				"names": "name", "tool": "name", "tools": "name", "toolname": "name",
+				"toolnames": "name",
+			},
+			handle: (*Server).describe,
 		},
 		{
 			wireTool: wireTool{
 				Name: listName, Title: "List tools", Annotations: reads,
 				Description: "Names and summaries, page by page. " + searchName + " is the quicker way to a tool.",
-				InputSchema: json.RawMessage(`{"type":"object","properties":{"category":` + stringsSchema + `,"server":` + stringsSchema + `,` +
+				InputSchema: json.RawMessage(`{"type":"object","properties":{"category":` + stringsSchema +
+					`,"server":` + stringsSchema + `,` +
 					`"include_disabled":{"type":"boolean"},"limit":{"type":"integer","default":50},` +
 					`"cursor":{"type":"string","description":"from the page before"}}}`),
 			},
-			aliases: map[string]string{"servers": "server", "categories": "category", "includedisabled": "include_disabled", "nextcursor": "cursor"},
-			handle:  (*Server).list,
+			aliases: map[string]string{
+				"servers": "server", "categories": "category",
+				"includedisabled": "include_disabled", "nextcursor": "cursor",
+			},
+			handle: (*Server).list,
 		},
 		{
 			wireTool: wireTool{
@@ -170,7 +180,9 @@ func (s *Server) resolve(set *tool.Set, name string) (*tool.Tool, error) {
 }
 
 // callMeta runs one of the server's own tools other than invoke_tool.
-func (s *Server) callMeta(ctx context.Context, req *mcp.CallToolRequest, m metaTool, args json.RawMessage) (*rawResult, error) {
+func (s *Server) callMeta(ctx context.Context, req *mcp.CallToolRequest, m metaTool, args json.RawMessage) (*rawResult,
+	error,
+) {
 	args, err := asObject(args)
 	if err == nil {
 		args = m.canonical(args)

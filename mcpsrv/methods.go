@@ -12,8 +12,8 @@ import (
 	"tooldex/tool"
 )
 
-// The methods, beside the protocol's own, by which a client gets single tools as tools/list has them in full. They are for
-// programs; a model calls get_tool_description.
+// The methods, beside the protocol's own, by which a client gets single tools as tools/list has them in full. They are
+// for programs; a model calls get_tool_description.
 const (
 	describeMethod      = "tools/describe"
 	describeBatchMethod = "tools/describe_batch"
@@ -53,8 +53,8 @@ func (s *Server) describeOne(_ context.Context, _ *mcp.ServerSession, p *describ
 	return &rawResult{raw: object{{"tool", encode(wireOf(set, t))}}.bytes()}, nil
 }
 
-// describeBatch answers {"tools": […], "errors": [{"name", "message", "hint"}]}: a name that names nothing does not keep
-// the others from being answered.
+// describeBatch answers {"tools": […], "errors": [{"name", "message", "hint"}]}: a name that names nothing does not
+// keep the others from being answered.
 func (s *Server) describeBatch(_ context.Context, _ *mcp.ServerSession, p *describeBatchParams) (*rawResult, error) {
 	if p == nil || len(p.Names) == 0 || len(p.Names) > maxBatch {
 		return nil, invalidParams("names is missing or too long", fmt.Sprintf("give 1 to %d names", maxBatch))

@@ -13,9 +13,10 @@ import (
 	"tooldex/tool"
 )
 
-// misfit is told of every call whose arguments could not be made to fit. It adds to the error what the next try needs: the
-// schema, if the error does not have it, and an example that fits when the tool was called wrongly twice in a row. In lazy
-// mode the tool is listed in full from then on. An error that is no Invalid one, or is about no tool, stays as it is.
+// misfit is told of every call whose arguments could not be made to fit. It adds to the error what the next try needs:
+// the schema, if the error does not have it, and an example that fits when the tool was called wrongly twice in a row.
+// In lazy mode the tool is listed in full from then on. An error that is no Invalid one, or is about no tool, stays as
+// it is.
 func (s *Server) misfit(ctx context.Context, req *mcp.CallToolRequest, name string, err error) error {
 	var e *tool.Error
 	set := s.set()
@@ -40,8 +41,8 @@ func (s *Server) misfit(ctx context.Context, req *mcp.CallToolRequest, name stri
 	return &more
 }
 
-// example is a call of t that fits its schema: one that its author gave, or else one made up from the schema. It reports
-// false if none was found.
+// example is a call of t that fits its schema: one that its author gave, or else one made up from the schema. It
+// reports false if none was found.
 func (s *Server) example(set *tool.Set, t *tool.Tool) (json.RawMessage, bool) {
 	k := s.checkers.of(listedName(set, t), t.InputSchema)
 	wrap := func(args json.RawMessage) json.RawMessage {
@@ -84,8 +85,8 @@ const (
 	maxSampleItems = 3
 )
 
-// sample makes up a value of that name that probably fits a schema, with what is required and nothing else. Whoever uses it
-// checks it.
+// sample makes up a value of that name that probably fits a schema, with what is required and nothing else. Whoever
+// uses it checks it.
 func sample(schema json.RawMessage, name string, depth int) json.RawMessage {
 	var s sampled
 	if depth > maxSampleDepth || json.Unmarshal(schema, &s) != nil {

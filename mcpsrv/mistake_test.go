@@ -18,16 +18,30 @@ func TestTwoMistakesInARow(t *testing.T) {
 		right = `{"path":"a","content":"b"}`
 	)
 	for name, calls := range map[string][][3]string{
-		"once":                       {{"write_file", wrong, ""}},
-		"twice":                      {{"write_file", wrong, ""}, {"write_file", wrong, "+"}, {"write_file", wrong, "+"}},
-		"by two names":               {{"write_file", wrong, ""}, {"files:write_file", wrong, "+"}},
-		"through invoke_tool":        {{"write_file", wrong, ""}, {invokeName, `{"name":"write_file","arguments":` + wrong + `}`, "+"}},
-		"right in between":           {{"write_file", wrong, ""}, {"write_file", right, ""}, {"write_file", wrong, ""}},
-		"another in between":         {{"write_file", wrong, ""}, {"edit_file", wrong, ""}, {"write_file", wrong, ""}},
-		"a search in between":        {{"write_file", wrong, ""}, {searchName, `{"query":"write"}`, ""}, {"write_file", wrong, "+"}},
-		"no object, then none again": {{"write_file", `[1]`, ""}, {invokeName, `{"name":"write_file","arguments":"b"}`, "+"}},
-		"no such tool":               {{"nothing", wrong, ""}, {"nothing", wrong, ""}},
-		"a meta-tool":                {{searchName, `{}`, ""}, {searchName, `{}`, ""}},
+		"once": {{"write_file", wrong, ""}},
+		"twice": {
+			{"write_file", wrong, ""},
+			{"write_file", wrong, "+"},
+			{"write_file", wrong, "+"},
+		},
+		"by two names": {{"write_file", wrong, ""}, {"files:write_file", wrong, "+"}},
+		"through invoke_tool": {{"write_file", wrong, ""}, {
+			invokeName,
+			`{"name":"write_file","arguments":` + wrong + `}`, "+",
+		}},
+		"right in between":   {{"write_file", wrong, ""}, {"write_file", right, ""}, {"write_file", wrong, ""}},
+		"another in between": {{"write_file", wrong, ""}, {"edit_file", wrong, ""}, {"write_file", wrong, ""}},
+		"a search in between": {
+			{"write_file", wrong, ""},
+			{searchName, `{"query":"write"}`, ""},
+			{"write_file", wrong, "+"},
+		},
+		"no object, then none again": {{"write_file", `[1]`, ""}, {
+			invokeName, `{"name":"write_file","arguments":"b"}`,
+			"+",
+		}},
+		"no such tool": {{"nothing", wrong, ""}, {"nothing", wrong, ""}},
+		"a meta-tool":  {{searchName, `{}`, ""}, {searchName, `{}`, ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, smallServer(t), Options{})
@@ -38,7 +52,8 @@ func TestTwoMistakesInARow(t *testing.T) {
 				}
 			}
 			for i, c := range calls {
-				p.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"` + c[0] + `","arguments":` + c[1] + `}}`)
+				p.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"` + c[0] + `","arguments":` +
+					c[1] + `}}`)
 				got := p.receive()
 				if has := strings.Contains(got, "An example that fits"); has != (c[2] == "+") {
 					t.Errorf("call %d: an example %v: %s", i+1, has, got)
@@ -72,7 +87,10 @@ func TestWhatCannotBeRepairedComesWithTheSchema(t *testing.T) {
 }
 
 func TestExample(t *testing.T) {
-	given := []tool.Example{{Description: "wrong", Invocation: json.RawMessage(`{"a":7}`)}, {Description: "right", Invocation: json.RawMessage(`{ "a": "x" }`)}}
+	given := []tool.Example{
+		{Description: "wrong", Invocation: json.RawMessage(`{"a":7}`)},
+		{Description: "right", Invocation: json.RawMessage(`{ "a": "x" }`)},
+	}
 	for name, c := range map[string]struct {
 		schema   string
 		examples []tool.Example
@@ -87,12 +105,15 @@ func TestExample(t *testing.T) {
 		"long text":              {`{"type":"object","properties":{"a":{"type":"string","minLength":6}},"required":["a"]}`, nil, `{"a":"<a>xxx"}`},
 		"lists":                  {`{"type":"object","properties":{"a":{"type":"array","items":{"type":"object","properties":{"k":{"type":"string"}},"required":["k"]},"minItems":2}},"required":["a"]}`, nil, `{"a":[{"k":"<k>"},{"k":"<k>"}]}`},
 		"alternatives":           {`{"type":"object","properties":{"a":{"anyOf":[{"type":"integer"},{"type":"string"}]}},"required":["a"]}`, nil, `{"a":1}`},
-		"several types":          {`{"type":"object","properties":{"a":{"type":["string","null"]}},"required":["a"]}`, nil, `{"a":"<a>"}`},
-		"nothing required":       {`{"type":"object","properties":{"a":{"type":"string"}}}`, nil, ""},
-		"a pattern":              {`{"type":"object","properties":{"a":{"type":"string","pattern":"^[0-9]+$"}},"required":["a"]}`, nil, ""},
-		"too many items":         {`{"type":"object","properties":{"a":{"type":"array","minItems":1000000}},"required":["a"]}`, nil, ""},
-		"without end":            {`{"type":"object","properties":{"a":{"type":"object","properties":{"a":{"$ref":"#"}},"required":["a"]}},"required":["a"]}`, nil, ""},
-		"no schema":              {`{"type":`, nil, ""},
+		"several types": {
+			`{"type":"object","properties":{"a":{"type":["string","null"]}},"required":["a"]}`,
+			nil, `{"a":"<a>"}`,
+		},
+		"nothing required": {`{"type":"object","properties":{"a":{"type":"string"}}}`, nil, ""},
+		"a pattern":        {`{"type":"object","properties":{"a":{"type":"string","pattern":"^[0-9]+$"}},"required":["a"]}`, nil, ""},
+		"too many items":   {`{"type":"object","properties":{"a":{"type":"array","minItems":1000000}},"required":["a"]}`, nil, ""},
+		"without end":      {`{"type":"object","properties":{"a":{"type":"object","properties":{"a":{"$ref":"#"}},"required":["a"]}},"required":["a"]}`, nil, ""},
+		"no schema":        {`{"type":`, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			one := &tool.Tool{Server: "s", Name: "t", InputSchema: json.RawMessage(c.schema), Examples: c.examples}
@@ -160,21 +181,27 @@ func TestOutputIsCheckedForTheLogOnly(t *testing.T) {
 		"none, but error":  {promised, `{"content":[],"isError":true}`, ""},
 		"nothing promised": {"", `{"content":[],"structuredContent":{"n":"x"}}`, ""},
 		"no schema":        {`{"type":`, `{"content":[],"structuredContent":{}}`, "output schema cannot be checked"},
-		"too large":        {promised, `{"content":[],"structuredContent":{"n":"` + strings.Repeat("x", maxOutput) + `"}}`, ""},
+		"too large": {promised, `{"content":[],"structuredContent":{"n":"` + strings.Repeat("x", maxOutput) +
+			`"}}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := newFixture(t, []*tool.Tool{{Server: "s", Name: "t", InputSchema: objectSchema, OutputSchema: json.RawMessage(c.schema)}}, Options{})
+			f := newFixture(t, []*tool.Tool{{
+				Server: "s", Name: "t", InputSchema: objectSchema,
+				OutputSchema: json.RawMessage(c.schema),
+			}}, Options{})
 			f.answer = func(context.Context, tool.Call) (*tool.CallResult, error) {
 				return &tool.CallResult{Raw: json.RawMessage(c.raw)}, nil
 			}
 			for range 3 {
-				got := f.exchange(t, "2025-11-25", `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"t"}}`)
+				got := f.exchange(t, "2025-11-25",
+					`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"t"}}`)
 				if got[len(got)-1] != `{"jsonrpc":"2.0","id":2,"result":`+c.raw+`}` {
 					t.Errorf("the result is changed: %s", got[len(got)-1][:min(200, len(got[len(got)-1]))])
 				}
 			}
 			warned := strings.Count(f.log.String(), "level=WARN")
-			if c.want == "" && warned != 0 || c.want != "" && (warned != 1 || !strings.Contains(f.log.String(), c.want)) {
+			if c.want == "" && warned != 0 || c.want != "" && (warned != 1 ||
+				!strings.Contains(f.log.String(), c.want)) {
 				t.Errorf("%d warnings, want one with %q:\n%s", warned, c.want, f.log.String())
 			}
 		})

@@ -18,7 +18,8 @@ const (
 	Dynamic Mode = "dynamic" // and what the searches of this session found; where there are no sessions, as Search
 	Lazy    Mode = "lazy"    // and every enabled tool as a stub: its name, one line and no parameters
 	Full    Mode = "full"    // every enabled tool, and none of the server's own; for small catalogues
-	Auto    Mode = "auto"    // Full for a small catalogue, else Dynamic for clients that follow changes of the list, else Search
+	// Full for a small catalogue, else Dynamic for clients that follow changes of the list, else Search
+	Auto Mode = "auto"
 )
 
 // eager is how Lazy lists for a client that wants no stubs.
@@ -56,8 +57,8 @@ func (s *Server) modeOf(r asker, set *tool.Set) Mode {
 	return mode
 }
 
-// chosen is the part of Auto's choice that is the same for all clients. A catalogue that is still empty is served as Search:
-// a client that does not follow changes would otherwise never learn of what comes.
+// chosen is the part of Auto's choice that is the same for all clients. A catalogue that is still empty is served as
+// Search: a client that does not follow changes would otherwise never learn of what comes.
 func (now *ways) chosen(set *tool.Set) Mode {
 	if now.mode != Auto {
 		return now.mode
@@ -79,11 +80,12 @@ func (now *ways) chosen(set *tool.Set) Mode {
 
 func stateless(r asker) bool { return r.ProtocolVersion() >= statelessRevision }
 
-// followsKey is the experimental capability by which a client declares that it lists again when told that the list changed.
+// followsKey is the experimental capability by which a client declares that it lists again when told that the list
+// changed.
 const followsKey = "tooldex/listChanged"
 
-// follows reports whether a client is known, or says, to list again when it is told that the list changed. The protocol has
-// no capability for that.
+// follows reports whether a client is known, or says, to list again when it is told that the list changed. The protocol
+// has no capability for that.
 func (s *Server) follows(r asker) bool {
 	if stateless(r) {
 		return false
@@ -100,7 +102,8 @@ func knownFollower(name, version string) bool {
 	switch name {
 	case "claude-code":
 		return atLeast(version, 2, 1)
-	case "cursor-vscode", "Visual Studio Code", "Visual-Studio-Code", "Cline", "Kilo-Code", "opencode", "Windsurf", "windsurf-client":
+	case "cursor-vscode", "Visual Studio Code", "Visual-Studio-Code", "Cline", "Kilo-Code", "opencode", "Windsurf",
+		"windsurf-client":
 		return true
 	}
 	return false
@@ -132,7 +135,8 @@ func (s *Server) logChoice(r asker, mode Mode) {
 	}
 	s.mu.Unlock()
 	if !known {
-		s.o.Logger.Info("mode chosen", "mode", mode, "client", name, "revision", r.ProtocolVersion(), "threshold", s.ways.Load().threshold)
+		s.o.Logger.Info("mode chosen", "mode", mode, "client", name, "revision", r.ProtocolVersion(), "threshold",
+			s.ways.Load().threshold)
 	}
 }
 

@@ -13,12 +13,15 @@ import (
 )
 
 // connectAs opens a session of a client that names itself.
-func (f *fixture) connectAs(t *testing.T, revision, name, version string, capabilities *mcp.ClientCapabilities) *mcp.ClientSession {
+func (f *fixture) connectAs(t *testing.T, revision, name, version string,
+	capabilities *mcp.ClientCapabilities,
+) *mcp.ClientSession {
 	t.Helper()
 	theirs, ours := mcp.NewInMemoryTransports()
 	ran := make(chan error, 1)
 	go func() { ran <- f.Run(t.Context(), ours) }()
-	session, err := mcp.NewClient(&mcp.Implementation{Name: name, Version: version}, &mcp.ClientOptions{Capabilities: capabilities}).
+	session, err := mcp.NewClient(&mcp.Implementation{Name: name, Version: version},
+		&mcp.ClientOptions{Capabilities: capabilities}).
 		Connect(t.Context(), theirs, &mcp.ClientSessionOptions{ProtocolVersion: revision})
 	if err != nil {
 		t.Fatal(err)
@@ -62,13 +65,22 @@ func TestAutoChooses(t *testing.T) {
 		capabilities            *mcp.ClientCapabilities
 		want                    Mode
 	}{
-		"small":                          {small, smallServer(t), "2025-11-25", "claude-code", "2.1.0", nil, Full},
-		"one token too large":            {small - 1, smallServer(t), "2025-11-25", "claude-code", "2.1.0", nil, Dynamic},
-		"small, stateless":               {small, smallServer(t), "2026-07-28", "anyone", "1", nil, Full},
-		"large, unknown client":          {-1, smallServer(t), "2025-11-25", "anyone", "1", nil, Search},
-		"large, known client":            {-1, smallServer(t), "2025-06-18", "Visual Studio Code", "1.110.0", nil, Dynamic},
-		"large, the oldest revision":     {-1, smallServer(t), "2024-11-05", "cursor-vscode", "1.0.0", nil, Dynamic},
-		"large, stateless":               {-1, smallServer(t), "2026-07-28", "Visual Studio Code", "1.110.0", nil, Search},
+		"small": {small, smallServer(t), "2025-11-25", "claude-code", "2.1.0", nil, Full},
+		"one token too large": {
+			small - 1, smallServer(t), "2025-11-25", "claude-code", "2.1.0", nil,
+			Dynamic,
+		},
+		"small, stateless":      {small, smallServer(t), "2026-07-28", "anyone", "1", nil, Full},
+		"large, unknown client": {-1, smallServer(t), "2025-11-25", "anyone", "1", nil, Search},
+		"large, known client": {
+			-1, smallServer(t), "2025-06-18", "Visual Studio Code", "1.110.0", nil,
+			Dynamic,
+		},
+		"large, the oldest revision": {-1, smallServer(t), "2024-11-05", "cursor-vscode", "1.0.0", nil, Dynamic},
+		"large, stateless": {
+			-1, smallServer(t), "2026-07-28", "Visual Studio Code", "1.110.0", nil,
+			Search,
+		},
 		"large, a version that does not": {-1, smallServer(t), "2025-11-25", "claude-code", "2.0.99", nil, Search},
 		"large, a later version":         {-1, smallServer(t), "2025-11-25", "claude-code", "v3.0", nil, Dynamic},
 		"large, no version":              {-1, smallServer(t), "2025-11-25", "claude-code", "unknown", nil, Search},
@@ -76,9 +88,14 @@ func TestAutoChooses(t *testing.T) {
 		"large, declared by options":     {-1, smallServer(t), "2025-11-25", "ours", "1", nil, Dynamic},
 		"large, declared, stateless":     {-1, smallServer(t), "2026-07-28", "ours", "1", declared, Search},
 		"empty":                          {small, nil, "2025-11-25", "anyone", "1", nil, Search},
-		"all disabled":                   {small, []*tool.Tool{{Server: "a", Name: "b", Disabled: true}}, "2025-11-25", "anyone", "1", nil, Search},
-		"default threshold":              {0, manyTools(50), "2025-11-25", "anyone", "1", nil, Full},
-		"default threshold, too large":   {0, manyTools(1000), "2025-11-25", "anyone", "1", nil, Search},
+		"all disabled": {
+			small,
+			[]*tool.Tool{{Server: "a", Name: "b", Disabled: true}},
+			"2025-11-25",
+			"anyone", "1", nil, Search,
+		},
+		"default threshold":            {0, manyTools(50), "2025-11-25", "anyone", "1", nil, Full},
+		"default threshold, too large": {0, manyTools(1000), "2025-11-25", "anyone", "1", nil, Search},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, c.tools, Options{Mode: Auto, Threshold: c.threshold, Followers: []string{"ours"}})
@@ -88,7 +105,8 @@ func TestAutoChooses(t *testing.T) {
 					t.Errorf("served as %s, want %s", got, c.want)
 				}
 			}
-			if told := "mode=" + string(c.want) + " client="; strings.Count(f.log.String(), "mode chosen") != 1 || !strings.Contains(f.log.String(), told) {
+			if told := "mode=" + string(c.want) + " client="; strings.Count(f.log.String(), "mode chosen") != 1 ||
+				!strings.Contains(f.log.String(), told) {
 				t.Errorf("the log does not tell of %q once:\n%s", told, f.log.String())
 			}
 		})
@@ -141,13 +159,17 @@ func TestInstructionsFitTheMode(t *testing.T) {
 	}
 }
 
-// TestEveryRevisionIsServed opens a session, or makes the request that takes its place, in every revision and both ways.
+// TestEveryRevisionIsServed opens a session, or makes the request that takes its place, in every revision and both
+// ways.
 func TestEveryRevisionIsServed(t *testing.T) {
 	for _, revision := range mcp.SupportedProtocolVersions() {
 		for _, mode := range Modes() {
 			t.Run(revision+" "+string(mode), func(t *testing.T) {
 				f := newFixture(t, smallServer(t), Options{Mode: mode})
-				for _, session := range []*mcp.ClientSession{f.connect(t, revision, nil), dial(t, f.listen(t).URL, revision, nil)} {
+				for _, session := range []*mcp.ClientSession{
+					f.connect(t, revision, nil),
+					dial(t, f.listen(t).URL, revision, nil),
+				} {
 					if got := session.InitializeResult().ProtocolVersion; got != revision {
 						t.Errorf("negotiated %s", got)
 					}
@@ -200,7 +222,8 @@ func TestCollisionsAreTheSameOnEveryRun(t *testing.T) {
 	}
 }
 
-// TestListenAnnouncesChanges plays subscriptions/listen, by which a client without a session hears of changes, line by line.
+// TestListenAnnouncesChanges plays subscriptions/listen, by which a client without a session hears of changes, line by
+// line.
 func TestListenAnnouncesChanges(t *testing.T) {
 	f := newFixture(t, smallServer(t), Options{})
 	p := f.pipe(t)

@@ -30,7 +30,8 @@ func (s *Server) checkOutput(t *tool.Tool, res *tool.CallResult) {
 	}
 	if err != nil && k.told.CompareAndSwap(false, true) {
 		field, reason := mismatch(err)
-		s.o.Logger.Warn("a result does not fit the output schema of its tool, and is passed on as it is", "tool", t.ID(), "field", field, "reason", reason)
+		s.o.Logger.Warn("a result does not fit the output schema of its tool, and is passed on as it is", "tool",
+			t.ID(), "field", field, "reason", reason)
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 	"tooldex/tool"
 )
 
-// owners tell which principal began which session over HTTP, by the session's ID. Sessions that nobody in particular began are not
-// among them. The zero value is ready.
+// owners tell which principal began which session over HTTP, by the session's ID. Sessions that nobody in particular
+// began are not among them. The zero value is ready.
 type owners struct {
 	mu   sync.Mutex
 	all  map[string]string // by ID: the principal's Key
@@ -53,8 +53,8 @@ func (o *owners) of(id string) string {
 
 const nobodysID = "-" // which no session has
 
-// disown makes a request that goes on with somebody else's session one with a session that is not there, so that it is answered like
-// any such, in whatever it differs.
+// disown makes a request that goes on with somebody else's session one with a session that is not there, so that it is
+// answered like any such, in whatever it differs.
 func (s *Server) disown(r *http.Request) {
 	if id := r.Header.Get(sessionHeader); id != "" && s.owners.of(id) != tool.PrincipalOf(r.Context()).Key {
 		r.Header.Set(sessionHeader, nobodysID)

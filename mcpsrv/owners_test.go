@@ -60,8 +60,8 @@ const (
 	listMessage  = `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`
 )
 
-// TestSessionsOfOthers has principals try each other's sessions, in all ways in which a session can be used. What they hear is what they
-// would hear of one that is not there.
+// TestSessionsOfOthers has principals try each other's sessions, in all ways in which a session can be used. What they
+// hear is what they would hear of one that is not there.
 func TestSessionsOfOthers(t *testing.T) {
 	s := newFixture(t, smallServer(t), Options{}).Server
 	web := httptest.NewServer(as(s.Handler()))
@@ -90,16 +90,19 @@ func TestSessionsOfOthers(t *testing.T) {
 					continue
 				}
 				status, body, _ := asking(t, web.URL, c.method, other, session, c.body, c.headers...)
-				absent, nothing, _ := asking(t, web.URL, c.method, other, "ABSENTABSENTABSENTABSENTAB", c.body, c.headers...)
+				absent, nothing, _ := asking(t, web.URL, c.method, other, "ABSENTABSENTABSENTABSENTAB", c.body,
+					c.headers...)
 				if status != absent || body != nothing || status < 400 {
-					t.Errorf("%s of %q in the session of %q: %d %q, in one that is not there: %d %q", name, other, owner, status, body, absent, nothing)
+					t.Errorf("%s of %q in the session of %q: %d %q, in one that is not there: %d %q", name, other,
+						owner, status, body, absent, nothing)
 				}
 				if name == "call" && status != http.StatusNotFound {
 					t.Errorf("a call in another's session is answered %d", status)
 				}
 			}
 		}
-		if status, body, _ := asking(t, web.URL, "POST", owner, session, listMessage); status != http.StatusOK || !strings.Contains(body, `"tools"`) {
+		if status, body, _ := asking(t, web.URL, "POST", owner, session, listMessage); status != http.StatusOK ||
+			!strings.Contains(body, `"tools"`) {
 			t.Errorf("after all of it the owner %q hears %d %s", owner, status, body)
 		}
 	}
@@ -148,13 +151,15 @@ func TestOwnersAreForgotten(t *testing.T) {
 	}
 }
 
-// TestHeldCallsOfOthers has others answer for the client whose call waits. They hear what they would hear of a call that is not there, and it
-// goes on waiting.
+// TestHeldCallsOfOthers has others answer for the client whose call waits. They hear what they would hear of a call
+// that is not there, and it goes on waiting.
 func TestHeldCallsOfOthers(t *testing.T) {
 	client := &tool.Client{Rounds: true, Capabilities: json.RawMessage(`{"elicitation":{}}`)}
 	ana := tool.WithPrincipal(t.Context(), tool.Principal{Key: "ana"})
 	s := newFixture(t, nil, Options{}).Server
-	first, err := s.relay(ana, client, "", nil, func(ctx context.Context, c *tool.Client, _ json.RawMessage) (json.RawMessage, error) {
+	first, err := s.relay(ana, client, "", nil, func(ctx context.Context, c *tool.Client,
+		_ json.RawMessage,
+	) (json.RawMessage, error) {
 		return c.Ask(ctx, elicitMethod, json.RawMessage(`{"message":"?"}`))
 	})
 	var asked struct{ RequestState string }
@@ -162,10 +167,16 @@ func TestHeldCallsOfOthers(t *testing.T) {
 		t.Fatalf("%s, %v", first, err)
 	}
 	answer := func(ctx context.Context, state string) (string, error) {
-		raw, err := s.relay(ctx, client, "", encode(map[string]any{"requestState": state, "inputResponses": map[string]any{answerKey: map[string]any{"action": "accept"}}}), nil)
+		raw, err := s.relay(ctx, client, "", encode(map[string]any{
+			"requestState":   state,
+			"inputResponses": map[string]any{answerKey: map[string]any{"action": "accept"}},
+		}), nil)
 		return string(raw), err
 	}
-	for who, ctx := range map[string]context.Context{"eve": tool.WithPrincipal(t.Context(), tool.Principal{Key: "eve"}), "nobody": t.Context()} {
+	for who, ctx := range map[string]context.Context{
+		"eve":    tool.WithPrincipal(t.Context(), tool.Principal{Key: "eve"}),
+		"nobody": t.Context(),
+	} {
 		_, err := answer(ctx, asked.RequestState)
 		_, absent := answer(ctx, holdPrefix+"ABSENT")
 		if tool.CodeOf(err) != tool.NotFound || err.Error() != absent.Error() {

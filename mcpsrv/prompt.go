@@ -13,8 +13,9 @@ import (
 // promptName is the prompt that holds the list of tools in prose.
 const promptName = "available_tools"
 
-// Prompt writes the tools of a catalogue in prose, for a system prompt: the server's own in full, those of the catalogue
-// that pass filter in one line each, and how to get the rest of them. The same set and filter give the same text.
+// Prompt writes the tools of a catalogue in prose, for a system prompt: the server's own in full, those of the
+// catalogue that pass filter in one line each, and how to get the rest of them. The same set and filter give the same
+// text.
 func Prompt(set *tool.Set, filter tool.Filter) string {
 	var b strings.Builder
 	b.WriteString("You have these tools:\n\n")
@@ -23,7 +24,10 @@ func Prompt(set *tool.Set, filter tool.Filter) string {
 			continue
 		}
 		w := m.listed(Search, "")
-		own := &tool.Tool{Server: "tooldex", Name: w.Name, Description: w.Description, InputSchema: w.InputSchema, Annotations: w.Annotations}
+		own := &tool.Tool{
+			Server: "tooldex", Name: w.Name, Description: w.Description, InputSchema: w.InputSchema,
+			Annotations: w.Annotations,
+		}
 		describeTool(&b, set, own, w.Name)
 		b.WriteByte('\n')
 	}

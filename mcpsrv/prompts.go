@@ -19,8 +19,8 @@ type upstreamPrompt struct {
 	raw                   object
 }
 
-// upstreamPrompts lists the prompts of all servers. They get their names as tools do; one that this server has itself is
-// given with its server's.
+// upstreamPrompts lists the prompts of all servers. They get their names as tools do; one that this server has itself
+// is given with its server's.
 func (s *Server) upstreamPrompts() []upstreamPrompt {
 	var ids []*tool.Tool
 	raws := map[tool.ID]object{}
@@ -51,9 +51,14 @@ func (s *Server) upstreamPrompts() []upstreamPrompt {
 }
 
 // listPrompts lists this server's own prompts and those of all servers behind.
-func (s *Server) listPrompts(ctx context.Context, next mcp.MethodHandler, r *mcp.ListPromptsRequest) (mcp.Result, error) {
+func (s *Server) listPrompts(ctx context.Context, next mcp.MethodHandler, r *mcp.ListPromptsRequest) (mcp.Result,
+	error,
+) {
 	var entries []entry
-	own, err := next(ctx, "prompts/list", &mcp.ListPromptsRequest{Session: r.Session, Params: &mcp.ListPromptsParams{}, Extra: r.Extra})
+	own, err := next(ctx, "prompts/list", &mcp.ListPromptsRequest{
+		Session: r.Session, Params: &mcp.ListPromptsParams{},
+		Extra: r.Extra,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +99,8 @@ func (s *Server) getPrompt(ctx context.Context, next mcp.MethodHandler, r *mcp.G
 	if r.Params.Arguments != nil {
 		params = append(params, member{"arguments", encode(r.Params.Arguments)})
 	}
-	raw, err := s.passRequest(ctx, r, r.Session, r.Params.Meta, p.server, "prompts/get", params, inputOf(r.Params.InputResponses, r.Params.RequestState))
+	raw, err := s.passRequest(ctx, r, r.Session, r.Params.Meta, p.server, "prompts/get", params,
+		inputOf(r.Params.InputResponses, r.Params.RequestState))
 	if err != nil {
 		return nil, err
 	}
@@ -140,11 +146,17 @@ func (s *Server) complete(ctx context.Context, r *mcp.CompleteRequest) (mcp.Resu
 // ownTemplate finds the server of a template that a client names without its prefix.
 func (s *Server) ownTemplate(template string) (server, own string, err error) {
 	for _, f := range s.features().all {
-		if slices.ContainsFunc(f.Templates, func(t json.RawMessage) bool { return textOf(t, "uriTemplate") == template }) {
+		if slices.ContainsFunc(f.Templates, func(t json.RawMessage) bool {
+			return textOf(t,
+				"uriTemplate") == template
+		}) {
 			return f.Server, template, nil
 		}
 	}
-	return "", "", &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "Resource not found", Data: encode(map[string]string{"uri": template})}
+	return "", "", &jsonrpc.Error{
+		Code: jsonrpc.CodeInvalidParams, Message: "Resource not found",
+		Data: encode(map[string]string{"uri": template}),
+	}
 }
 
 func nothingToComplete() *rawResult {

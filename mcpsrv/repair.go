@@ -17,9 +17,10 @@ var (
 // maxNesting is how many times a model may have named invoke_tool inside itself and still be understood.
 const maxNesting = 4
 
-// unwrapInvocation reads the arguments of invoke_tool: whose call is meant, and with what. It understands other spellings,
-// arguments in a string, arguments beside the name in place of below it, and invoke_tool named inside itself. The name
-// that it returns is never invoke_tool's. It may return one together with an error: that of the tool that was meant.
+// unwrapInvocation reads the arguments of invoke_tool: whose call is meant, and with what. It understands other
+// spellings, arguments in a string, arguments beside the name in place of below it, and invoke_tool named inside
+// itself. The name that it returns is never invoke_tool's. It may return one together with an error: that of the tool
+// that was meant.
 func (s *Server) unwrapInvocation(m metaTool, raw json.RawMessage) (string, json.RawMessage, error) {
 	for range maxNesting {
 		name, args, err := readInvocation(raw)
@@ -132,7 +133,10 @@ func asObject(raw json.RawMessage) (json.RawMessage, error) {
 			}
 		}
 	}
-	return nil, &tool.Error{Code: tool.Invalid, Op: "call", Msg: "arguments is not an object but " + kind(raw), Hint: "give an object, {} if there are none"}
+	return nil, &tool.Error{
+		Code: tool.Invalid, Op: "call", Msg: "arguments is not an object but " + kind(raw),
+		Hint: "give an object, {} if there are none",
+	}
 }
 
 // candidates gives what a model may have meant by arguments that do not fit a schema, the smallest change first.
@@ -191,8 +195,9 @@ func propertyTypes(schema json.RawMessage) map[string]property {
 	return out
 }
 
-// coerce changes the values that are plainly of another type than the schema's: JSON in a string, a number or truth value
-// where text is wanted, one value where a list is, and null for what may be left out. Digits stay as they were written.
+// coerce changes the values that are plainly of another type than the schema's: JSON in a string, a number or truth
+// value where text is wanted, one value where a list is, and null for what may be left out. Digits stay as they were
+// written.
 func coerce(o object, types map[string]property) (object, bool) {
 	out := make(object, 0, len(o))
 	changed := false

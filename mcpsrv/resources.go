@@ -16,7 +16,8 @@ func (s *Server) listResources(r *mcp.ListResourcesRequest) (mcp.Result, error) 
 	if r.Params != nil {
 		cursor = r.Params.Cursor
 	}
-	return page(r, "resources", s.uriEntries("uri", func(f tool.Features) []json.RawMessage { return f.Resources }), cursor)
+	return page(r, "resources", s.uriEntries("uri", func(f tool.Features) []json.RawMessage { return f.Resources }),
+		cursor)
 }
 
 func (s *Server) listTemplates(r *mcp.ListResourceTemplatesRequest) (mcp.Result, error) {
@@ -24,7 +25,9 @@ func (s *Server) listTemplates(r *mcp.ListResourceTemplatesRequest) (mcp.Result,
 	if r.Params != nil {
 		cursor = r.Params.Cursor
 	}
-	return page(r, "resourceTemplates", s.uriEntries("uriTemplate", func(f tool.Features) []json.RawMessage { return f.Templates }), cursor)
+	return page(r, "resourceTemplates", s.uriEntries("uriTemplate", func(f tool.Features) []json.RawMessage {
+		return f.Templates
+	}), cursor)
 }
 
 // uriEntries lists what servers offer under URIs. All but the URI stays as the server wrote it.
@@ -53,7 +56,8 @@ func (s *Server) readResource(ctx context.Context, r *mcp.ReadResourceRequest) (
 	if err != nil {
 		return nil, err
 	}
-	raw, err := s.passRequest(ctx, r, r.Session, r.Params.Meta, server, "resources/read", object{{"uri", encode(own)}}, inputOf(r.Params.InputResponses, r.Params.RequestState))
+	raw, err := s.passRequest(ctx, r, r.Session, r.Params.Meta, server, "resources/read", object{{"uri", encode(own)}},
+		inputOf(r.Params.InputResponses, r.Params.RequestState))
 	if err != nil {
 		return nil, err
 	}
@@ -83,8 +87,8 @@ func renameContents(raw json.RawMessage, rename func(string) string) json.RawMes
 	return o.with("contents", slices.Concat(json.RawMessage("["), joinRaw(items), json.RawMessage("]"))).bytes()
 }
 
-// subscriptions tells which connections want to hear of which resource of an upstream, by the URIs under which they asked.
-// The zero value is ready.
+// subscriptions tells which connections want to hear of which resource of an upstream, by the URIs under which they
+// asked. The zero value is ready.
 type subscriptions struct {
 	mu  sync.Mutex
 	all map[resourceKey]map[*mcp.ServerSession]string
@@ -166,7 +170,8 @@ func (s *Server) subscribe(ctx context.Context, r *mcp.SubscribeRequest) error {
 			}
 		})
 	}
-	_, err = s.passRequest(ctx, r, r.Session, r.Params.Meta, server, "resources/subscribe", object{{"uri", encode(own)}}, nil)
+	_, err = s.passRequest(ctx, r, r.Session, r.Params.Meta, server, "resources/subscribe",
+		object{{"uri", encode(own)}}, nil)
 	if err != nil {
 		s.subscriptions.remove(key, r.Session)
 	}
@@ -187,16 +192,20 @@ func (s *Server) endSubscription(ctx context.Context, key resourceKey, conn *mcp
 	if !s.subscriptions.remove(key, conn) {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), announceTimeout) // it may be what ended that ends this
+	// it may be what ended that ends this
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), announceTimeout)
 	defer cancel()
-	_, err := s.o.Upstreams.Forward(ctx, tool.Request{Server: key.server, Method: "resources/unsubscribe", Params: object{{"uri", encode(key.uri)}}.bytes()})
+	_, err := s.o.Upstreams.Forward(ctx, tool.Request{
+		Server: key.server, Method: "resources/unsubscribe",
+		Params: object{{"uri", encode(key.uri)}}.bytes(),
+	})
 	if err != nil {
 		s.o.Logger.Debug("subscription not ended", "server", key.server, "err", err)
 	}
 }
 
-// ResourceUpdated tells those clients that have subscribed to a resource of a server that it changed. It may be called from
-// any goroutine, and returns when they have been told.
+// ResourceUpdated tells those clients that have subscribed to a resource of a server that it changed. It may be called
+// from any goroutine, and returns when they have been told.
 func (s *Server) ResourceUpdated(server, uri string) {
 	for _, known := range s.subscriptions.uris(resourceKey{server, uri}) {
 		if err := s.mcp.ResourceUpdated(s.closing, &mcp.ResourceUpdatedNotificationParams{URI: known}); err != nil {

@@ -12,8 +12,8 @@ import (
 	"tooldex/tool"
 )
 
-// rawResult is a result that is written as the bytes it holds. The SDK puts its own serverInfo into the embedded Meta, for
-// stateless requests only; that is what tells the generations apart when the result is written.
+// rawResult is a result that is written as the bytes it holds. The SDK puts its own serverInfo into the embedded Meta,
+// for stateless requests only; that is what tells the generations apart when the result is written.
 type rawResult struct {
 	mcp.ResultBase
 	raw json.RawMessage // an object
@@ -28,7 +28,8 @@ const (
 // MarshalJSON writes the bytes with what the client's generation of the protocol asks for.
 func (r *rawResult) MarshalJSON() ([]byte, error) {
 	info, stateless := r.Meta[mcp.MetaKeyServerInfo]
-	if !stateless && !bytes.Contains(r.raw, []byte(keyResultType)) && !bytes.Contains(r.raw, []byte(mcp.MetaKeyServerInfo)) {
+	if !stateless && !bytes.Contains(r.raw, []byte(keyResultType)) && !bytes.Contains(r.raw,
+		[]byte(mcp.MetaKeyServerInfo)) {
 		return r.raw, nil
 	}
 	o, err := parseObject(r.raw)

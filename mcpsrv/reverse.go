@@ -27,8 +27,8 @@ type rawParams struct {
 // MarshalJSON returns the bytes.
 func (p *rawParams) MarshalJSON() ([]byte, error) { return p.raw, nil }
 
-// caller tells an upstream who made a request. ctx is that of the request: over HTTP what is sent with it goes the way of
-// the answer, and what is sent without it may never arrive.
+// caller tells an upstream who made a request. ctx is that of the request: over HTTP what is sent with it goes the way
+// of the answer, and what is sent without it may never arrive.
 func (s *Server) caller(ctx context.Context, r asker, conn *mcp.ServerSession, meta mcp.Meta) *tool.Client {
 	c := &tool.Client{
 		Session: sessionName(conn), Capabilities: capabilitiesOf(r, meta),
@@ -56,7 +56,8 @@ func sessionName(conn *mcp.ServerSession) string {
 	return fmt.Sprintf("%p", conn)
 }
 
-// capabilitiesOf writes what a client says of itself the way it does: the SDK's own encoding claims roots for every client.
+// capabilitiesOf writes what a client says of itself the way it does: the SDK's own encoding claims roots for every
+// client.
 func capabilitiesOf(r asker, meta mcp.Meta) json.RawMessage {
 	if said, ok := meta[mcp.MetaKeyClientCapabilities]; ok {
 		return encode(said)
@@ -81,9 +82,11 @@ func capabilitiesOf(r asker, meta mcp.Meta) json.RawMessage {
 	return o.bytes()
 }
 
-// ask puts a question of an upstream to the client in whose call it came. A client that has not said that it can answer is
-// not asked.
-func (s *Server) ask(call, asking context.Context, conn *mcp.ServerSession, method string, params json.RawMessage) (json.RawMessage, error) {
+// ask puts a question of an upstream to the client in whose call it came. A client that has not said that it can answer
+// is not asked.
+func (s *Server) ask(call, asking context.Context, conn *mcp.ServerSession, method string,
+	params json.RawMessage,
+) (json.RawMessage, error) {
 	if err := s.mayAsk(conn, method); err != nil {
 		return nil, err
 	}
@@ -106,7 +109,10 @@ func (s *Server) mayAsk(conn *mcp.ServerSession, method string) error {
 	if p := conn.InitializeParams(); p != nil && p.Capabilities != nil {
 		caps = p.Capabilities
 	}
-	can := map[string]bool{sampleMethod: caps.Sampling != nil, elicitMethod: caps.Elicitation != nil, rootsMethod: caps.RootsV2 != nil}
+	can := map[string]bool{
+		sampleMethod: caps.Sampling != nil, elicitMethod: caps.Elicitation != nil,
+		rootsMethod: caps.RootsV2 != nil,
+	}
 	if !can[method] {
 		return &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "the client does not support " + method}
 	}
@@ -130,13 +136,16 @@ func (s *Server) tell(ctx context.Context, conn *mcp.ServerSession, method strin
 	if ctx.Err() != nil {
 		ctx = context.WithoutCancel(ctx)
 	}
-	if err := conn.Log(ctx, &mcp.LoggingMessageParams{Level: p.Level, Logger: p.Logger, Data: p.Data, Meta: p.Meta}); err != nil {
+	if err := conn.Log(ctx, &mcp.LoggingMessageParams{
+		Level: p.Level, Logger: p.Logger, Data: p.Data,
+		Meta: p.Meta,
+	}); err != nil {
 		s.o.Logger.Debug("log message not delivered", "err", err)
 	}
 }
 
-// setLevel notes from which level on a client wants to see log messages. Upstreams serve all clients at once, so they are
-// asked for the most verbose level of all; the SDK keeps from each client what it did not ask for.
+// setLevel notes from which level on a client wants to see log messages. Upstreams serve all clients at once, so they
+// are asked for the most verbose level of all; the SDK keeps from each client what it did not ask for.
 func (s *Server) setLevel(level mcp.LoggingLevel) {
 	for {
 		old := s.logLevel.Load()
@@ -148,7 +157,10 @@ func (s *Server) setLevel(level mcp.LoggingLevel) {
 
 // verbosity orders levels, the most verbose last. What is no level comes first.
 func verbosity(l mcp.LoggingLevel) int {
-	for i, known := range []mcp.LoggingLevel{"emergency", "alert", "critical", "error", "warning", "notice", "info", "debug"} {
+	for i, known := range []mcp.LoggingLevel{
+		"emergency", "alert", "critical", "error", "warning", "notice", "info",
+		"debug",
+	} {
 		if l == known {
 			return i + 1
 		}

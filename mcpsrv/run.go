@@ -13,17 +13,18 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// runKey finds, in the context of a request, the context of the Run that it came through. The SDK passes on the values of
-// a connection's context but not its end, so a call would go on, and Close wait for it, after Run was told to stop.
+// runKey finds, in the context of a request, the context of the Run that it came through. The SDK passes on the values
+// of a connection's context but not its end, so a call would go on, and Close wait for it, after Run was told to stop.
 type runKey struct{}
 
-// Run serves one client over a persistent transport, as RunStdio does. Calls in flight are cancelled when ctx ends. When the client
-// ends its side, answers that are still being worked on are sent, for Options.Linger at most.
+// Run serves one client over a persistent transport, as RunStdio does. Calls in flight are cancelled when ctx ends.
+// When the client ends its side, answers that are still being worked on are sent, for Options.Linger at most.
 func (s *Server) Run(ctx context.Context, t mcp.Transport) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.closing, cancel)()
-	session, err := s.mcp.Connect(context.WithValue(ctx, runKey{}, ctx), s.noting(lingering{t, s.o.Linger, &s.answers}), nil)
+	session, err := s.mcp.Connect(context.WithValue(ctx, runKey{}, ctx), s.noting(lingering{t, s.o.Linger, &s.answers}),
+		nil)
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
@@ -38,7 +39,10 @@ func (s *Server) Run(ctx context.Context, t mcp.Transport) error {
 // gone reports whether a connection ended because the other side went, which shows in reading or, with an answer on its
 // way, in writing.
 func gone(err error) bool {
-	for _, end := range []error{io.EOF, io.ErrClosedPipe, os.ErrClosed, net.ErrClosed, syscall.EPIPE, mcp.ErrConnectionClosed} {
+	for _, end := range []error{
+		io.EOF, io.ErrClosedPipe, os.ErrClosed, net.ErrClosed, syscall.EPIPE,
+		mcp.ErrConnectionClosed,
+	} {
 		if errors.Is(err, end) {
 			return true
 		}
@@ -58,8 +62,8 @@ func (s *Server) Sessions() int {
 // statelessRevision is the first protocol revision without sessions.
 const statelessRevision = "2026-07-28"
 
-// Handler serves streamable HTTP in both generations of the protocol at one address. It checks no credentials, but a session is
-// there only for the principal that began it, as [tool.PrincipalOf] tells.
+// Handler serves streamable HTTP in both generations of the protocol at one address. It checks no credentials, but a
+// session is there only for the principal that began it, as [tool.PrincipalOf] tells.
 func (s *Server) Handler() http.Handler {
 	pick := func(*http.Request) *mcp.Server { return s.mcp }
 	logger := s.o.Logger

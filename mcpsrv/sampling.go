@@ -33,7 +33,10 @@ func writeTool() metaTool {
 	return metaTool{
 		wireTool: wireTool{
 			Name: writeName, Title: "Have requests written for tools",
-			Annotations: &tool.Annotations{ReadOnlyHint: &no, DestructiveHint: &no, IdempotentHint: &no, OpenWorldHint: &yes},
+			Annotations: &tool.Annotations{
+				ReadOnlyHint: &no, DestructiveHint: &no, IdempotentHint: &no,
+				OpenWorldHint: &yes,
+			},
 			Description: "Has the client's model write requests that should find tools, apart from this conversation.",
 			InputSchema: json.RawMessage(`{"type":"object","properties":{"server":{"type":"string"},"limit":{"type":"integer","minimum":1,"maximum":` +
 				strconv.Itoa(maxEnrichBatch) + `,"default":` + strconv.Itoa(defaultBatch) + `}}}`),
@@ -53,8 +56,8 @@ func canSample(capabilities json.RawMessage) bool {
 	return ok
 }
 
-// write asks the client's model about tools that are hard to find, some at a time, and hands in what comes back: of a client that is
-// gone half way, what it wrote is kept.
+// write asks the client's model about tools that are hard to find, some at a time, and hands in what comes back: of a
+// client that is gone half way, what it wrote is kept.
 func (s *Server) write(ctx context.Context, req *mcp.CallToolRequest, raw json.RawMessage) (*rawResult, error) {
 	if s.o.Enricher == nil {
 		return nil, notTaken()
@@ -70,23 +73,27 @@ func (s *Server) write(ctx context.Context, req *mcp.CallToolRequest, raw json.R
 	if !canSample(client.Capabilities) {
 		return nil, &tool.Error{
 			Code: tool.Invalid, Op: "write", Msg: "this client does not let servers ask its model",
-			Hint: "write them yourself: the prompt " + enrichPromptName + " has the tools, and " + proposeName + " takes what you write",
+			Hint: "write them yourself: the prompt " + enrichPromptName + " has the tools, and " + proposeName +
+				" takes what you write",
 		}
 	}
 	if a.Limit <= 0 {
 		a.Limit = defaultBatch
 	}
 	by := clientIdentity(req)
-	out, err := s.relay(ctx, client, "", inputOf(req.Params.InputResponses, req.Params.RequestState), func(ctx context.Context, c *tool.Client, _ json.RawMessage) (json.RawMessage, error) {
-		return s.sampled(ctx, c, by, a.Server, min(a.Limit, maxEnrichBatch), s.progress(ctx, req))
-	})
+	out, err := s.relay(ctx, client, "", inputOf(req.Params.InputResponses, req.Params.RequestState),
+		func(ctx context.Context, c *tool.Client, _ json.RawMessage) (json.RawMessage, error) {
+			return s.sampled(ctx, c, by, a.Server, min(a.Limit, maxEnrichBatch), s.progress(ctx, req))
+		})
 	if err != nil {
 		return nil, err
 	}
 	return &rawResult{raw: out}, nil
 }
 
-func (s *Server) sampled(ctx context.Context, c *tool.Client, by, server string, n int, progress func(tool.Progress)) (json.RawMessage, error) {
+func (s *Server) sampled(ctx context.Context, c *tool.Client, by, server string, n int,
+	progress func(tool.Progress),
+) (json.RawMessage, error) {
 	tools := s.visibleStrangers(server, n)
 	if len(tools) == 0 {
 		return object{{"content", textContent("Every tool here is of a known kind, or has requests enough. There is nothing to write.")}}.bytes(), nil
@@ -107,16 +114,24 @@ func (s *Server) sampled(ctx context.Context, c *tool.Client, by, server string,
 		}
 		sum.asked += len(part)
 		if progress != nil && !c.Rounds {
-			progress(tool.Progress{Progress: float64(sum.asked), Total: float64(len(tools)), Message: "requests written"})
+			progress(tool.Progress{
+				Progress: float64(sum.asked), Total: float64(len(tools)),
+				Message: "requests written",
+			})
 		}
 	}
 	return object{{"content", textContent(sum.text())}}.bytes(), nil
 }
 
 // sample asks the client's model about some tools. What it writes of others is left out.
-func (s *Server) sample(ctx context.Context, c *tool.Client, tools []*tool.Tool) (written []proposed, model string, err error) {
+func (s *Server) sample(ctx context.Context, c *tool.Client, tools []*tool.Tool) (written []proposed, model string,
+	err error,
+) {
 	params := object{
-		{"messages", encode([]any{map[string]any{"role": "user", "content": map[string]string{"type": "text", "text": toolsAsData(s.set(), tools)}}})},
+		{"messages", encode([]any{map[string]any{"role": "user", "content": map[string]string{
+			"type": "text",
+			"text": toolsAsData(s.set(), tools),
+		}}})},
 		{"systemPrompt", encode(samplePrompt)},
 		{"maxTokens", encode(tokensPerSample * len(tools))},
 	}
@@ -125,7 +140,11 @@ func (s *Server) sample(ctx context.Context, c *tool.Client, tools []*tool.Tool)
 		if ctx.Err() != nil {
 			return nil, "", ctx.Err()
 		}
-		return nil, "", &tool.Error{Code: tool.Unavailable, Op: "sample", Msg: "the client's model was not asked, or did not answer", Hint: "allow it in the client, or write them yourself by the prompt " + enrichPromptName, Err: err}
+		return nil, "", &tool.Error{
+			Code: tool.Unavailable, Op: "sample",
+			Msg:  "the client's model was not asked, or did not answer",
+			Hint: "allow it in the client, or write them yourself by the prompt " + enrichPromptName, Err: err,
+		}
 	}
 	text, model := sampledText(raw)
 	var got struct {
@@ -136,7 +155,11 @@ func (s *Server) sample(ctx context.Context, c *tool.Client, tools []*tool.Tool)
 		text = text[from : to+1] // models like to put a fence around it
 	}
 	if err := json.Unmarshal([]byte(text), &got); err != nil || len(got.Tools) == 0 {
-		return nil, "", &tool.Error{Code: tool.Unavailable, Op: "sample", Msg: "the client's model does not keep to the form", Hint: "try again, or write them yourself by the prompt " + enrichPromptName, Err: err}
+		return nil, "", &tool.Error{
+			Code: tool.Unavailable, Op: "sample",
+			Msg:  "the client's model does not keep to the form",
+			Hint: "try again, or write them yourself by the prompt " + enrichPromptName, Err: err,
+		}
 	}
 	for _, p := range got.Tools {
 		t, err := s.resolve(s.set(), p.Tool)

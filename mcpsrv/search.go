@@ -28,8 +28,9 @@ func (s *Server) search(ctx context.Context, req *mcp.CallToolRequest, raw json.
 		return nil, err
 	}
 	q := tool.Query{
-		Limit: min(max(a.Limit, 0), tool.MaxLimit), Detail: a.Detail, Explain: a.Explain, Session: req.Session.ID(), Profile: s.o.Profile,
-		Filter: tool.Filter{Servers: a.Server, Categories: a.Category, ReadOnly: a.ReadOnly},
+		Limit: min(max(a.Limit, 0), tool.MaxLimit), Detail: a.Detail, Explain: a.Explain, Session: req.Session.ID(),
+		Profile: s.o.Profile,
+		Filter:  tool.Filter{Servers: a.Server, Categories: a.Category, ReadOnly: a.ReadOnly},
 	}
 	if q.Detail == "" {
 		q.Detail = tool.DetailSignature
@@ -45,7 +46,10 @@ func (s *Server) search(ctx context.Context, req *mcp.CallToolRequest, raw json.
 	}
 	s.enableFound(ctx, req, res)
 	s.searched(req, res)
-	out := object{{"content", textContent(searchText(res, q.Detail))}, {keyMeta, object{{"tooldex/search", searchFacts(res)}}.bytes()}}
+	out := object{{"content", textContent(searchText(res, q.Detail))}, {
+		keyMeta,
+		object{{"tooldex/search", searchFacts(res)}}.bytes(),
+	}}
 	return &rawResult{raw: out.bytes()}, nil
 }
 
@@ -160,7 +164,8 @@ func writeHit(b *strings.Builder, h *tool.Hit, detail tool.Detail) {
 		b.WriteString("  output: " + compact(encode(h.Output)) + "\n")
 	}
 	if e := h.Explain; e != nil {
-		fmt.Fprintf(b, "  why: words %.2f, meaning %.2f (weight %.2f), together %.2f", e.Keyword, e.Semantic, e.Weight, e.Fused)
+		fmt.Fprintf(b, "  why: words %.2f, meaning %.2f (weight %.2f), together %.2f", e.Keyword, e.Semantic, e.Weight,
+			e.Fused)
 		for i, l := range e.Borrowed {
 			b.WriteString([]string{", like ", ", "}[min(i, 1)] + oneLine(l.Archetype) + " " + score(l.Weight))
 		}

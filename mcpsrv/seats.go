@@ -11,8 +11,8 @@ import (
 // sessionHeader names the session of a request over HTTP.
 const sessionHeader = "Mcp-Session-Id"
 
-// seats bounds the sessions over HTTP, which cost memory until they end: many clients never end theirs. In the place of the one that was
-// used longest ago a new one begins. The zero value is ready.
+// seats bounds the sessions over HTTP, which cost memory until they end: many clients never end theirs. In the place of
+// the one that was used longest ago a new one begins. The zero value is ready.
 type seats struct {
 	mu  sync.Mutex
 	all map[string]*seat // by the session's ID; some of sessions that have ended
@@ -50,7 +50,8 @@ func (l *seats) leave(id string) {
 	}
 }
 
-// oldest returns which of these sessions has no open request and was used longest ago, nil if all are in use. It forgets all others.
+// oldest returns which of these sessions has no open request and was used longest ago, nil if all are in use. It
+// forgets all others.
 func (l *seats) oldest(sessions []*mcp.ServerSession) *mcp.ServerSession {
 	l.mu.Lock()
 	defer l.mu.Unlock()

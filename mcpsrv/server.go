@@ -30,9 +30,11 @@ type Options struct {
 	Related   Related // names tools near one that declares none; nil names none
 	Learner   Learner // is told of searches and calls; nil: nobody is
 	Auditor   Auditor // is told of calls that never come to Caller; nil: nobody is
-	// Confirms tells of which tools calls have to be confirmed by a person, so that models know; the Caller sees to it. Nil: of none.
+	// Confirms tells of which tools calls have to be confirmed by a person, so that models know; the Caller sees to it.
+	// Nil: of none.
 	Confirms func(*tool.Tool) bool
-	// Enricher takes requests that clients' models write for tools that are hard to find; nil: there is no prompt that asks for them.
+	// Enricher takes requests that clients' models write for tools that are hard to find; nil: there is no prompt that
+	// asks for them.
 	Enricher Enricher
 	Profile  string // whose tools these are, for what is learned from use; "" is the common one
 	Version  string // of this program, told to clients; "" means "dev"
@@ -43,8 +45,8 @@ type Options struct {
 	// Followers names further clients, as they name themselves in initialize, that list again when told that the list
 	// changed. Auto serves them in Dynamic.
 	Followers []string
-	// Always names tools that every client is shown, as [tool.Set.Resolve] takes them, beside those with Always set. The
-	// log tells once of a name that names none.
+	// Always names tools that every client is shown, as [tool.Set.Resolve] takes them, beside those with Always set.
+	// The log tells once of a name that names none.
 	Always []string
 	// MaxEnabled bounds how many tools one session has enabled in Dynamic; zero or less means 40.
 	MaxEnabled int
@@ -54,13 +56,14 @@ type Options struct {
 	Summary string
 	// SessionTimeout ends an HTTP session after this time without a request; zero means half an hour.
 	SessionTimeout time.Duration
-	// MaxSessions bounds the HTTP sessions. Beyond it a new one begins in the place of the one that was used longest ago; if all
-	// are in use, it is refused. Zero or less means DefaultSessions.
+	// MaxSessions bounds the HTTP sessions. Beyond it a new one begins in the place of the one that was used longest
+	// ago; if all are in use, it is refused. Zero or less means DefaultSessions.
 	MaxSessions int
 	// MaxRequests bounds the requests of all clients that are worked on at once. Beyond it a call is answered that the
 	// server is busy. Zero or less means 1,024.
 	MaxRequests int
-	// Linger is how long a Run whose input has ended waits for answers that are still being worked on; zero means not at all.
+	// Linger is how long a Run whose input has ended waits for answers that are still being worked on; zero means not
+	// at all.
 	Linger time.Duration
 	// AnyHost leaves out the check that a request arriving on a loopback address names a loopback host, for a caller
 	// that checks hosts itself.
@@ -93,8 +96,8 @@ func (o Options) withDefaults() Options {
 
 // Auditor keeps account of calls.
 type Auditor interface {
-	// Refused is told of a call that the Server refuses by itself: of a name that is no tool for who asks, in which case c has no
-	// ID, of a tool that is disabled, or with arguments that do not fit.
+	// Refused is told of a call that the Server refuses by itself: of a name that is no tool for who asks, in which
+	// case c has no ID, of a tool that is disabled, or with arguments that do not fit.
 	Refused(ctx context.Context, name string, c tool.Call, err error)
 }
 
@@ -139,7 +142,10 @@ type Server struct {
 
 // New returns a ready Server. It starts nothing; it asks the catalogue for its set, to know later what has changed.
 func New(o Options) *Server {
-	s := &Server{o: o.withDefaults(), run: rand.Text(), choices: map[string]bool{}, headed: map[string]json.RawMessage{}}
+	s := &Server{
+		o: o.withDefaults(), run: rand.Text(), choices: map[string]bool{},
+		headed: map[string]json.RawMessage{},
+	}
 	s.ways.Store(waysOf(s.o))
 	s.closing, s.close = context.WithCancel(context.Background())
 	s.cutting, s.cut = context.WithCancelCause(s.closing)
@@ -174,8 +180,8 @@ func New(o Options) *Server {
 	return s
 }
 
-// fingerprint tells apart what clients would be listed, but for what each has of its own. Those in lazy mode may have asked
-// for all of it.
+// fingerprint tells apart what clients would be listed, but for what each has of its own. Those in lazy mode may have
+// asked for all of it.
 func (s *Server) fingerprint(set *tool.Set) string {
 	mode := s.ways.Load().chosen(set)
 	if mode == Lazy {
@@ -229,8 +235,8 @@ func (s *Server) set() *tool.Set {
 	return tool.NewSet(nil, "")
 }
 
-// CatalogChanged tells connected clients to list again, if what tools/list answers them has changed since they were last
-// told. Call it after every change of the catalogue. It does not block.
+// CatalogChanged tells connected clients to list again, if what tools/list answers them has changed since they were
+// last told. Call it after every change of the catalogue. It does not block.
 func (s *Server) CatalogChanged() {
 	set := s.set()
 	s.checkHeaders(set)
@@ -243,13 +249,13 @@ func (s *Server) CatalogChanged() {
 		s.tellOfOwn(set)
 		return
 	}
-	// The SDK announces a change only when one of its own features changes. This one is never listed or called: intercept
-	// answers before the SDK looks at it.
+	// The SDK announces a change only when one of its own features changes. This one is never listed or called:
+	// intercept answers before the SDK looks at it.
 	s.mcp.AddTool(&mcp.Tool{Name: "catalogue", InputSchema: objectSchema}, nil)
 }
 
-// Close ends calls in flight and all sessions, and refuses new ones. It returns when they have ended, is idempotent, and
-// always returns nil.
+// Close ends calls in flight and all sessions, and refuses new ones. It returns when they have ended, is idempotent,
+// and always returns nil.
 func (s *Server) Close() error {
 	s.stopping.Store(true)
 	s.close()

@@ -20,8 +20,8 @@ const (
 	announceTimeout = 10 * time.Second
 )
 
-// session is what the server remembers of one client's session. There is one only for sessions that gave a reason, and none
-// for stateless requests. It goes when the session ends.
+// session is what the server remembers of one client's session. There is one only for sessions that gave a reason, and
+// none for stateless requests. It goes when the session ends.
 type session struct {
 	mu      sync.Mutex
 	enabled visible     // what searches made visible, in dynamic mode
@@ -124,8 +124,8 @@ func (s *Server) enable(ctx context.Context, conn *mcp.ServerSession, ids []tool
 	}
 }
 
-// expire empties what a session has enabled, if nothing of it was of use for a while, and otherwise looks again when that
-// may be so.
+// expire empties what a session has enabled, if nothing of it was of use for a while, and otherwise looks again when
+// that may be so.
 func (s *Server) expire(conn *mcp.ServerSession, one *session) {
 	one.mu.Lock()
 	if left := enabledIdle - time.Since(one.used); left > 0 {
@@ -235,7 +235,8 @@ func (s *Server) tellOfOwn(set *tool.Set) {
 // tellChanged tells one client that its list has changed. With the context of a request, the news goes the way of its
 // answer, which every client reads.
 func (s *Server) tellChanged(ctx context.Context, conn *mcp.ServerSession) {
-	_, err := s.send(ctx, "notifications/tools/list_changed", &mcp.ServerRequest[*mcp.ToolListChangedParams]{Session: conn, Params: &mcp.ToolListChangedParams{}})
+	_, err := s.send(ctx, "notifications/tools/list_changed",
+		&mcp.ServerRequest[*mcp.ToolListChangedParams]{Session: conn, Params: &mcp.ToolListChangedParams{}})
 	if err != nil && ctx.Err() == nil {
 		s.o.Logger.Debug("change of the list not delivered", "err", err)
 	}

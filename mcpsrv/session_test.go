@@ -40,7 +40,11 @@ func listed(t *testing.T, session *mcp.ClientSession) []string {
 // follower connects a client that counts how often it is told that its list changed.
 func (f *fixture) follower(t *testing.T, told *int) *mcp.ClientSession {
 	t.Helper()
-	return f.connect(t, "2025-11-25", &mcp.ClientOptions{ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { *told++ }})
+	return f.connect(t, "2025-11-25", &mcp.ClientOptions{ToolListChangedHandler: func(context.Context,
+		*mcp.ToolListChangedRequest,
+	) {
+		*told++
+	}})
 }
 
 // remembered is how many sessions the server remembers something of.
@@ -117,9 +121,15 @@ func TestWhatIsOnlyNearestIsNotEnabled(t *testing.T) {
 		found *tool.Result
 		want  []string
 	}{
-		"one need":      {&tool.Result{Tools: []tool.Hit{hit("read_file")}}, []string{}},
-		"gone by now":   {&tool.Result{Confident: true, Tools: []tool.Hit{hit("other")}}, []string{}},
-		"several needs": {&tool.Result{Tools: []tool.Hit{hit("read_file"), hit("move_file")}, Groups: []tool.Group{{Tools: []tool.Hit{hit("read_file")}}, {Tools: []tool.Hit{hit("move_file")}, Confident: true}}}, []string{"move_file"}},
+		"one need":    {&tool.Result{Tools: []tool.Hit{hit("read_file")}}, []string{}},
+		"gone by now": {&tool.Result{Confident: true, Tools: []tool.Hit{hit("other")}}, []string{}},
+		"several needs": {&tool.Result{
+			Tools: []tool.Hit{hit("read_file"), hit("move_file")},
+			Groups: []tool.Group{{Tools: []tool.Hit{hit("read_file")}}, {
+				Tools:     []tool.Hit{hit("move_file")},
+				Confident: true,
+			}},
+		}, []string{"move_file"}},
 	} {
 		f := newFixture(t, smallServer(t), Options{Mode: Dynamic})
 		f.found = func(tool.Query) (*tool.Result, error) { return c.found, nil }
@@ -132,9 +142,13 @@ func TestWhatIsOnlyNearestIsNotEnabled(t *testing.T) {
 }
 
 func TestLoadServerTools(t *testing.T) {
-	tools := append(manyTools(50), &tool.Tool{Server: "big", Name: "pinned", Always: true, InputSchema: objectSchema}, &tool.Tool{Server: "pins", Name: "pin", Always: true, InputSchema: objectSchema})
+	tools := append(manyTools(50), &tool.Tool{Server: "big", Name: "pinned", Always: true, InputSchema: objectSchema},
+		&tool.Tool{Server: "pins", Name: "pin", Always: true, InputSchema: objectSchema})
 	for i := range 60 {
-		tools = append(tools, &tool.Tool{Server: "big", Name: fmt.Sprintf("op_%02d", i), InputSchema: objectSchema, Disabled: i == 0})
+		tools = append(tools, &tool.Tool{
+			Server: "big", Name: fmt.Sprintf("op_%02d", i), InputSchema: objectSchema,
+			Disabled: i == 0,
+		})
 	}
 	for name, c := range map[string]struct {
 		mode   Mode
@@ -142,13 +156,19 @@ func TestLoadServerTools(t *testing.T) {
 		want   string // of the answer
 		listed int
 	}{
-		"all":              {Dynamic, `{"server":"server-with-a-long-name-001"}`, "The 10 tools of server-with-a-long-name-001 are in your list now.", 12},
+		"all": {
+			Dynamic, `{"server":"server-with-a-long-name-001"}`,
+			"The 10 tools of server-with-a-long-name-001 are in your list now.", 12,
+		},
 		"another spelling": {Dynamic, `{"name":"server-with-a-long-name-001"}`, "The 10 tools", 12},
-		"more than fit":    {Dynamic, `{"server":"big"}`, "40 of the 59 tools of big are in your list now, the most that fit. search_tools finds the others.", 42},
-		"unknown":          {Dynamic, `{"server":"nobody"}`, "not_found: no server is named \"nobody\"", 2},
-		"listed already":   {Dynamic, `{"server":"pins"}`, "invalid: all tools of pins are in your list already", 2},
-		"no server":        {Dynamic, `{}`, "invalid: arguments of load_server_tools do not fit: server missing, but required", 2},
-		"in another mode":  {Search, `{"server":"big"}`, "invalid: your list of tools stays as it is", 2},
+		"more than fit": {
+			Dynamic, `{"server":"big"}`,
+			"40 of the 59 tools of big are in your list now, the most that fit. search_tools finds the others.", 42,
+		},
+		"unknown":         {Dynamic, `{"server":"nobody"}`, "not_found: no server is named \"nobody\"", 2},
+		"listed already":  {Dynamic, `{"server":"pins"}`, "invalid: all tools of pins are in your list already", 2},
+		"no server":       {Dynamic, `{}`, "invalid: arguments of load_server_tools do not fit: server missing, but required", 2},
+		"in another mode": {Search, `{"server":"big"}`, "invalid: your list of tools stays as it is", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, tools, Options{Mode: c.mode})
@@ -174,7 +194,11 @@ func TestSessionsAreApart(t *testing.T) {
 			var told [2]chan struct{}
 			for i := range sessions {
 				told[i] = make(chan struct{}, 10)
-				o := &mcp.ClientOptions{ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { told[i] <- struct{}{} }}
+				o := &mcp.ClientOptions{ToolListChangedHandler: func(context.Context,
+					*mcp.ToolListChangedRequest,
+				) {
+					told[i] <- struct{}{}
+				}}
 				if transport == "http" {
 					sessions[i] = dial(t, url, "2025-11-25", o)
 				} else {
@@ -183,7 +207,10 @@ func TestSessionsAreApart(t *testing.T) {
 			}
 			for i, want := range []string{"execute_command", "move_file"} {
 				before := listed(t, sessions[1-i])
-				if _, failed := ask(t, sessions[i], searchName, `{"query":"`+[]string{"npm install", "rename"}[i]+`","limit":1}`); failed {
+				if _, failed := ask(t, sessions[i], searchName, `{"query":"`+[]string{
+					"npm install",
+					"rename",
+				}[i]+`","limit":1}`); failed {
 					t.Fatal("refused")
 				}
 				select {
@@ -224,10 +251,12 @@ func TestStatelessRequestsLeaveNothing(t *testing.T) {
 				ask(t, session, searchName, `{"query":"npm install"}`)
 				ask(t, session, "write_file", `{"path":7}`)
 				ask(t, session, "write_file", `{"path":7}`)
-				if got, failed := ask(t, session, "write_file", `{"path":7}`); !failed || strings.Contains(got, "example") {
+				if got, failed := ask(t, session, "write_file", `{"path":7}`); !failed ||
+					strings.Contains(got, "example") {
 					t.Errorf("the third mistake is answered as if the others were remembered: %s", got)
 				}
-				if got, failed := ask(t, session, loadName, `{"server":"files"}`); !failed || !strings.Contains(got, "your list of tools stays as it is") {
+				if got, failed := ask(t, session, loadName, `{"server":"files"}`); !failed ||
+					!strings.Contains(got, "your list of tools stays as it is") {
 					t.Errorf("loading gives %v %q", failed, got)
 				}
 				if n := f.remembered(); n != 0 {
@@ -271,7 +300,8 @@ func TestChangeOfAnEnabledToolIsAnnounced(t *testing.T) {
 			time.Sleep(time.Second)
 			synctest.Wait()
 			if told != c.told || other != 0 {
-				t.Errorf("after a change of %s: told %d times, the other %d; want %d and 0", c.name, told, other, c.told)
+				t.Errorf("after a change of %s: told %d times, the other %d; want %d and 0", c.name, told, other,
+					c.told)
 			}
 		}
 		f.set.Store(tool.NewSet(tools[:10], "")) // without it
@@ -306,8 +336,8 @@ func TestChangesAreAnnouncedByMode(t *testing.T) {
 	}
 }
 
-// TestIdleSessionsCostNothingInTheEnd opens many sessions over HTTP that all search, and leaves them alone: what they had
-// enabled goes after five minutes, and after the time of a session nothing is left of them.
+// TestIdleSessionsCostNothingInTheEnd opens many sessions over HTTP that all search, and leaves them alone: what they
+// had enabled goes after five minutes, and after the time of a session nothing is left of them.
 func TestIdleSessionsCostNothingInTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t, smallServer(t), Options{Mode: Dynamic, SessionTimeout: 10 * time.Minute})
@@ -380,7 +410,10 @@ func TestSessionIsForgottenAtItsEnd(t *testing.T) {
 func TestAlwaysAvailable(t *testing.T) {
 	for _, mode := range []Mode{Search, Dynamic, Lazy} {
 		t.Run(string(mode), func(t *testing.T) {
-			f := newFixture(t, smallServer(t), Options{Mode: mode, Always: []string{"files:read_file", "mcp__tooldex__move_file", "nothing", "nothing"}})
+			f := newFixture(t, smallServer(t), Options{Mode: mode, Always: []string{
+				"files:read_file",
+				"mcp__tooldex__move_file", "nothing", "nothing",
+			}})
 			session := f.connect(t, "2025-11-25", nil)
 			whole := map[string]bool{}
 			for one, err := range session.Tools(t.Context(), nil) {

@@ -16,16 +16,19 @@ import (
 	"tooldex/tool"
 )
 
-// RunStdio serves one client over standard input and output, and returns when it goes away (nil), when ctx ends or Close
-// is called (nil), or when the connection breaks. Nothing else may write to standard output meanwhile. A line that is no
-// message is answered with a protocol error, and the session goes on.
+// RunStdio serves one client over standard input and output, and returns when it goes away (nil), when ctx ends or
+// Close is called (nil), or when the connection breaks. Nothing else may write to standard output meanwhile. A line
+// that is no message is answered with a protocol error, and the session goes on.
 func (s *Server) RunStdio(ctx context.Context) error { return s.Run(ctx, Lines(os.Stdin, os.Stdout)) }
 
-// Lines is the transport of RunStdio, for other streams or for a caller that wraps it. It closes in, but not out. Unlike
-// the SDK's it survives lines that are no messages: it answers them with a protocol error and reads on.
+// Lines is the transport of RunStdio, for other streams or for a caller that wraps it. It closes in, but not out.
+// Unlike the SDK's it survives lines that are no messages: it answers them with a protocol error and reads on.
 func Lines(in io.ReadCloser, out io.Writer) mcp.Transport {
 	w := &lineWriter{w: out}
-	return &mcp.IOTransport{Reader: &lineReader{Closer: in, r: bufio.NewReader(in), answer: w, most: maxLine}, Writer: w}
+	return &mcp.IOTransport{
+		Reader: &lineReader{Closer: in, r: bufio.NewReader(in), answer: w, most: maxLine},
+		Writer: w,
+	}
 }
 
 // maxLine bounds one message, in bytes.
@@ -112,7 +115,8 @@ func (l *lineReader) check(line []byte) *jsonrpc.Error {
 	if line[0] != '[' {
 		m, err := jsonrpc.DecodeMessage(line)
 		if err != nil {
-			return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the line is not a JSON-RPC message: " + err.Error()}
+			return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the line is not a JSON-RPC message: " +
+				err.Error()}
 		}
 		l.note(m)
 		return nil
@@ -123,7 +127,10 @@ func (l *lineReader) check(line []byte) *jsonrpc.Error {
 	}
 	for _, one := range batch {
 		if _, err := jsonrpc.DecodeMessage(one); err != nil {
-			return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the batch holds what is not a JSON-RPC message: " + err.Error()}
+			return &jsonrpc.Error{
+				Code:    jsonrpc.CodeInvalidRequest,
+				Message: "the batch holds what is not a JSON-RPC message: " + err.Error(),
+			}
 		}
 	}
 	return nil
@@ -148,7 +155,8 @@ func (l *lineReader) refuse(line []byte, fault *jsonrpc.Error) error {
 	var asked struct {
 		ID json.RawMessage `json:"id"`
 	}
-	if len(line) > l.most || json.Unmarshal(line, &asked) != nil || kind(asked.ID) != "string" && kind(asked.ID) != "number" {
+	if len(line) > l.most || json.Unmarshal(line, &asked) != nil || kind(asked.ID) != "string" &&
+		kind(asked.ID) != "number" {
 		asked.ID = json.RawMessage("null")
 	}
 	answer := object{{"jsonrpc", json.RawMessage(`"2.0"`)}, {"id", asked.ID}, {"error", encode(fault)}}

@@ -45,23 +45,53 @@ func TestBadLinesDoNotEndTheSession(t *testing.T) {
 		return `{"jsonrpc":"2.0","id":` + id + `,"error":{"code":` + code + `,"message":"` + text
 	}
 	for name, c := range map[string]struct{ revision, line, want string }{
-		"words":                 {"2025-11-25", "hello", refused("null", "-32700", "the line is not JSON")},
-		"cut off":               {"2025-11-25", `{"jsonrpc":"2.0","id":5,"met`, refused("null", "-32700", "the line is not JSON")},
-		"two on a line":         {"2025-11-25", ping + ping, refused("null", "-32700", "the line is not JSON")},
-		"no version":            {"2025-11-25", `{"id":6,"method":"ping"}`, refused("6", "-32600", "the line is not a JSON-RPC message")},
-		"text for an id":        {"2025-11-25", `{"id":"six","method":"ping"}`, refused(`"six"`, "-32600", "the line is not")},
-		"object for an id":      {"2025-11-25", `{"jsonrpc":"2.0","id":{},"method":"ping"}`, refused("null", "-32600", "the line is not")},
-		"number":                {"2025-11-25", "7", refused("null", "-32600", "the line is not")},
-		"deep":                  {"2025-11-25", `{"jsonrpc":"2.0","id":5,"method":"ping","params":` + strings.Repeat("[", 2000) + strings.Repeat("]", 2000) + "}", refused("5", "-32600", "the JSON is nested")},
-		"very deep":             {"2025-11-25", `{"jsonrpc":"2.0","id":5,"method":"ping","params":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + "}", refused("null", "-32700", "the line is not")},
-		"too much in one":       {"2025-11-25", `{"jsonrpc":"2.0","id":5,"method":"ping","params":{"a":[` + strings.Repeat("0,", 300_000) + "0]}}", refused("5", "-32600", "the JSON holds more")},
-		"batch where none are":  {"2025-11-25", "[" + strings.Replace(ping, "99", "98", 1) + "]", refused("null", "-32600", "a batch is empty, or")},
-		"empty batch":           {"2025-03-26", "[]", refused("null", "-32600", "a batch is empty, or")},
-		"bad one in a batch":    {"2025-03-26", `[{"id":1}]`, refused("null", "-32600", "the batch holds")},
-		"batch":                 {"2025-03-26", "[" + strings.Replace(ping, "99", "98", 1) + "]", `[{"jsonrpc":"2.0","id":98,"result":{}}]`},
-		"nothing":               {"2025-11-25", "  ", pong},
-		"carriage return":       {"2025-11-25", strings.Replace(ping, "99", "98", 1) + "\r", `{"jsonrpc":"2.0","id":98,"result":{}}`},
-		"parameters of no sort": {"2025-11-25", `{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":7}}`, refused("8", "-32602", "")},
+		"words": {"2025-11-25", "hello", refused("null", "-32700", "the line is not JSON")},
+		"cut off": {
+			"2025-11-25", `{"jsonrpc":"2.0","id":5,"met`,
+			refused("null", "-32700", "the line is not JSON"),
+		},
+		"two on a line": {"2025-11-25", ping + ping, refused("null", "-32700", "the line is not JSON")},
+		"no version": {
+			"2025-11-25", `{"id":6,"method":"ping"}`,
+			refused("6", "-32600", "the line is not a JSON-RPC message"),
+		},
+		"text for an id": {
+			"2025-11-25", `{"id":"six","method":"ping"}`,
+			refused(`"six"`, "-32600", "the line is not"),
+		},
+		"object for an id": {
+			"2025-11-25", `{"jsonrpc":"2.0","id":{},"method":"ping"}`,
+			refused("null", "-32600", "the line is not"),
+		},
+		"number": {"2025-11-25", "7", refused("null", "-32600", "the line is not")},
+		"deep": {"2025-11-25", `{"jsonrpc":"2.0","id":5,"method":"ping","params":` +
+			strings.Repeat("[", 2000) + strings.Repeat("]", 2000) + "}", refused("5", "-32600", "the JSON is nested")},
+		"very deep": {
+			"2025-11-25", `{"jsonrpc":"2.0","id":5,"method":"ping","params":` +
+				strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + "}",
+			refused("null", "-32700", "the line is not"),
+		},
+		"too much in one": {"2025-11-25", `{"jsonrpc":"2.0","id":5,"method":"ping","params":{"a":[` +
+			strings.Repeat("0,", 300_000) + "0]}}", refused("5", "-32600", "the JSON holds more")},
+		"batch where none are": {
+			"2025-11-25", "[" + strings.Replace(ping, "99", "98", 1) + "]",
+			refused("null", "-32600", "a batch is empty, or"),
+		},
+		"empty batch":        {"2025-03-26", "[]", refused("null", "-32600", "a batch is empty, or")},
+		"bad one in a batch": {"2025-03-26", `[{"id":1}]`, refused("null", "-32600", "the batch holds")},
+		"batch": {
+			"2025-03-26", "[" + strings.Replace(ping, "99", "98", 1) + "]",
+			`[{"jsonrpc":"2.0","id":98,"result":{}}]`,
+		},
+		"nothing": {"2025-11-25", "  ", pong},
+		"carriage return": {
+			"2025-11-25", strings.Replace(ping, "99", "98", 1) + "\r",
+			`{"jsonrpc":"2.0","id":98,"result":{}}`,
+		},
+		"parameters of no sort": {
+			"2025-11-25", `{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":7}}`,
+			refused("8", "-32602", ""),
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, nil, Options{})

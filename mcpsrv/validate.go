@@ -19,8 +19,8 @@ import (
 // maxCheckers bounds how many compiled schemas are kept. Above it all are dropped: they are cheap to make again.
 const maxCheckers = 4096
 
-// checkers compiles schemas on first use and keeps them. The zero value of all but the first two is ready, and it is safe for
-// concurrent use.
+// checkers compiles schemas on first use and keeps them. The zero value of all but the first two is ready, and it is
+// safe for concurrent use.
 type checkers struct {
 	log      *slog.Logger
 	unusable string // what is logged of a schema that cannot be used
@@ -152,7 +152,10 @@ func (c *checkers) fit(name string, schema, args json.RawMessage) (json.RawMessa
 	if field != "" {
 		msg += field + ": "
 	}
-	return nil, &tool.Error{Code: tool.Invalid, Op: "call", Msg: msg + reason, Hint: schemaLabel + schemaHint(schema, field), Err: err}
+	return nil, &tool.Error{
+		Code: tool.Invalid, Op: "call", Msg: msg + reason,
+		Hint: schemaLabel + schemaHint(schema, field), Err: err,
+	}
 }
 
 // lacking lists the required parameters that args does not have. The library stops at the first fault, and a misspelled
@@ -209,8 +212,8 @@ const isMissing = " missing, but required"
 // maxReason bounds the library's words, which repeat the value and may hold whole schemas.
 const maxReason = 300
 
-// mismatch turns the library's error, a chain of places in the schema and a reason, into the field of the arguments that
-// is wrong and why.
+// mismatch turns the library's error, a chain of places in the schema and a reason, into the field of the arguments
+// that is wrong and why.
 func mismatch(err error) (field, reason string) {
 	text := err.Error()
 	if len(text) > 64<<10 {

@@ -20,7 +20,8 @@ func nest(n int) string {
 	for i := range n {
 		defs = append(defs, fmt.Sprintf(`"d%d":{"allOf":[{"$ref":"#/$defs/d%d"},{"$ref":"#/$defs/d%d"}]}`, i, i+1, i+1))
 	}
-	return `{"type":"object","allOf":[{"$ref":"#/$defs/d0"}],"$defs":{` + strings.Join(defs, ",") + fmt.Sprintf(`,"d%d":{}}}`, n)
+	return `{"type":"object","allOf":[{"$ref":"#/$defs/d0"}],"$defs":{` + strings.Join(defs, ",") +
+		fmt.Sprintf(`,"d%d":{}}}`, n)
 }
 
 func TestFit(t *testing.T) {
@@ -28,33 +29,75 @@ func TestFit(t *testing.T) {
 		schema, args string
 		want         string // arguments forwarded, or "! " and what the error names
 	}{
-		"draft-07":              {`{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","properties":{"a":{"type":"string"}}}`, `{"a":{}}`, `! a: map[] has type "object", want "string"`},
-		"draft-07 unhashed":     {`{"$schema":"http://json-schema.org/draft-07/schema","type":"object","required":["a"]}`, `{}`, "! a missing"},
-		"draft 2019-09":         {`{"$schema":"https://json-schema.org/draft/2019-09/schema","type":"object","required":["a"]}`, `{}`, "! a missing"},
-		"relative $id":          {`{"$id":"tool.json","type":"object","required":["a"]}`, `{}`, "! a missing"},
-		"definitions":           {`{"type":"object","properties":{"a":{"$ref":"#/definitions/s"}},"definitions":{"s":{"type":"string"}}}`, `{"a":1}`, `! a: 1 has type "integer"`},
-		"escaped pointer":       {`{"type":"object","properties":{"a":{"$ref":"#/$defs/x~1y%20z"}},"$defs":{"x/y z":{"type":"string"}}}`, `{"a":1}`, `! a: 1 has type`},
-		"list of types":         {`{"type":["object","null"],"properties":{"a":{"type":["string","null"]}}}`, `{"a":null}`, `{"a":null}`},
-		"no type":               {`{"properties":{"a":{"type":"string"}}}`, `{"a":[1]}`, "! a:"},
-		"false property":        {`{"type":"object","properties":{"a":false}}`, `{"a":1}`, "! a:"},
-		"tree":                  {`{"type":"object","properties":{"kids":{"type":"array","items":{"$ref":"#"}},"n":{"type":"integer"}}}`, `{"kids":[{"kids":[{"n":{}}]}]}`, `! kids[].kids[].n: map[] has type "object", want "integer"`},
-		"one of":                {`{"type":"object","oneOf":[{"required":["a"]},{"required":["b"]}]}`, `{}`, "! fits none of the alternatives"},
-		"lookahead":             {`{"type":"object","properties":{"a":{"type":"string","pattern":"^(?!x)"},"b":{"type":"integer"}}}`, `{"a":"x","b":{}}`, "! b:"},
-		"named pattern":         {`{"type":"object","properties":{"pattern":{"type":"string"}},"required":["pattern"]}`, `{"pattern":"(?!"}`, `{"pattern":"(?!"}`},
-		"lookahead in names":    {`{"type":"object","patternProperties":{"^(?!x)":{}},"additionalProperties":false}`, `{"a":1}`, `{"a":1}`},
-		"big integer":           {`{"type":"object","properties":{"n":{"type":"integer"}}}`, `{"n":9007199254740993}`, `{"n":9007199254740993}`},
-		"big integer repaired":  {`{"type":"object","properties":{"n":{"type":"integer"},"s":{"type":"string"}}}`, `{"n":"9007199254740993","s":9007199254740995}`, `{"n":9007199254740993,"s":"9007199254740995"}`},
-		"one for a list":        {`{"type":"object","properties":{"a":{"type":"array","items":{"type":"string"}}}}`, `{"a":"x"}`, `{"a":["x"]}`},
-		"list in a string":      {`{"type":"object","properties":{"a":{"type":"array"}}}`, `{"a":" [1,2] "}`, `{"a":[1,2]}`},
-		"object in a string":    {`{"type":"object","properties":{"a":{"type":"object"}}}`, `{"a":"{\"b\":1.50}"}`, `{"a":{"b":1.50}}`},
-		"words for a number":    {`{"type":"object","properties":{"a":{"type":"number"}}}`, `{"a":"three"}`, "! a: three has type"},
-		"text stays text":       {`{"type":"object","properties":{"a":{"type":"string"}}}`, `{"a":"{\"b\":1}"}`, `{"a":"{\"b\":1}"}`},
-		"own arguments":         {`{"type":"object","properties":{"arguments":{"type":"object"}},"required":["arguments"]}`, `{"arguments":{"a":1}}`, `{"arguments":{"a":1}}`},
-		"spaces stay":           {`{"type":"object"}`, "{ \"b\" : 1,\n\"a\" : 2 }", "{ \"b\" : 1,\n\"a\" : 2 }"},
-		"unknown keyword":       {`{"type":"object","x-mcp-header":"q","properties":{"a":{"type":"string","format":"nonsense"}}}`, `{"a":"b"}`, `{"a":"b"}`},
-		"multiple of nothing":   {`{"type":"object","properties":{"a":{"multipleOf":0}}}`, `{"a":3}`, "! a: multipleOf"},
-		"dependent schemas":     {`{"type":"object","dependentSchemas":{"a":{"required":["b"]}}}`, `{"a":1}`, "! b missing"},
-		"null property":         {`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`, `{"a":null}`, "! a:"},
+		"draft-07":          {`{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","properties":{"a":{"type":"string"}}}`, `{"a":{}}`, `! a: map[] has type "object", want "string"`},
+		"draft-07 unhashed": {`{"$schema":"http://json-schema.org/draft-07/schema","type":"object","required":["a"]}`, `{}`, "! a missing"},
+		"draft 2019-09":     {`{"$schema":"https://json-schema.org/draft/2019-09/schema","type":"object","required":["a"]}`, `{}`, "! a missing"},
+		"relative $id":      {`{"$id":"tool.json","type":"object","required":["a"]}`, `{}`, "! a missing"},
+		"definitions":       {`{"type":"object","properties":{"a":{"$ref":"#/definitions/s"}},"definitions":{"s":{"type":"string"}}}`, `{"a":1}`, `! a: 1 has type "integer"`},
+		"escaped pointer":   {`{"type":"object","properties":{"a":{"$ref":"#/$defs/x~1y%20z"}},"$defs":{"x/y z":{"type":"string"}}}`, `{"a":1}`, `! a: 1 has type`},
+		"list of types": {
+			`{"type":["object","null"],"properties":{"a":{"type":["string","null"]}}}`,
+			`{"a":null}`, `{"a":null}`,
+		},
+		"no type":        {`{"properties":{"a":{"type":"string"}}}`, `{"a":[1]}`, "! a:"},
+		"false property": {`{"type":"object","properties":{"a":false}}`, `{"a":1}`, "! a:"},
+		"tree":           {`{"type":"object","properties":{"kids":{"type":"array","items":{"$ref":"#"}},"n":{"type":"integer"}}}`, `{"kids":[{"kids":[{"n":{}}]}]}`, `! kids[].kids[].n: map[] has type "object", want "integer"`},
+		"one of": {
+			`{"type":"object","oneOf":[{"required":["a"]},{"required":["b"]}]}`, `{}`,
+			"! fits none of the alternatives",
+		},
+		"lookahead": {`{"type":"object","properties":{"a":{"type":"string","pattern":"^(?!x)"},"b":{"type":"integer"}}}`, `{"a":"x","b":{}}`, "! b:"},
+		"named pattern": {
+			`{"type":"object","properties":{"pattern":{"type":"string"}},"required":["pattern"]}`,
+			`{"pattern":"(?!"}`, `{"pattern":"(?!"}`,
+		},
+		"lookahead in names": {
+			`{"type":"object","patternProperties":{"^(?!x)":{}},"additionalProperties":false}`,
+			`{"a":1}`, `{"a":1}`,
+		},
+		"big integer": {
+			`{"type":"object","properties":{"n":{"type":"integer"}}}`, `{"n":9007199254740993}`,
+			`{"n":9007199254740993}`,
+		},
+		"big integer repaired": {
+			`{"type":"object","properties":{"n":{"type":"integer"},"s":{"type":"string"}}}`,
+			`{"n":"9007199254740993","s":9007199254740995}`, `{"n":9007199254740993,"s":"9007199254740995"}`,
+		},
+		"one for a list": {
+			`{"type":"object","properties":{"a":{"type":"array","items":{"type":"string"}}}}`,
+			`{"a":"x"}`, `{"a":["x"]}`,
+		},
+		"list in a string": {
+			`{"type":"object","properties":{"a":{"type":"array"}}}`, `{"a":" [1,2] "}`,
+			`{"a":[1,2]}`,
+		},
+		"object in a string": {
+			`{"type":"object","properties":{"a":{"type":"object"}}}`, `{"a":"{\"b\":1.50}"}`,
+			`{"a":{"b":1.50}}`,
+		},
+		"words for a number": {
+			`{"type":"object","properties":{"a":{"type":"number"}}}`, `{"a":"three"}`,
+			"! a: three has type",
+		},
+		"text stays text": {
+			`{"type":"object","properties":{"a":{"type":"string"}}}`, `{"a":"{\"b\":1}"}`,
+			`{"a":"{\"b\":1}"}`,
+		},
+		"own arguments":   {`{"type":"object","properties":{"arguments":{"type":"object"}},"required":["arguments"]}`, `{"arguments":{"a":1}}`, `{"arguments":{"a":1}}`},
+		"spaces stay":     {`{"type":"object"}`, "{ \"b\" : 1,\n\"a\" : 2 }", "{ \"b\" : 1,\n\"a\" : 2 }"},
+		"unknown keyword": {`{"type":"object","x-mcp-header":"q","properties":{"a":{"type":"string","format":"nonsense"}}}`, `{"a":"b"}`, `{"a":"b"}`},
+		"multiple of nothing": {
+			`{"type":"object","properties":{"a":{"multipleOf":0}}}`, `{"a":3}`,
+			"! a: multipleOf",
+		},
+		"dependent schemas": {
+			`{"type":"object","dependentSchemas":{"a":{"required":["b"]}}}`, `{"a":1}`,
+			"! b missing",
+		},
+		"null property": {
+			`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`,
+			`{"a":null}`, "! a:",
+		},
 		"deep but in bounds":    {nest(8), `{}`, `{}`},
 		"dependencies of names": {`{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","dependencies":{"a":["b"]}}`, `{"a":1}`, "! "},
 	} {
@@ -71,7 +114,8 @@ func TestFit(t *testing.T) {
 				}
 				return
 			}
-			if tool.CodeOf(err) != tool.Invalid || !strings.Contains(err.Error(), "arguments of s__t do not fit: "+want) {
+			if tool.CodeOf(err) != tool.Invalid || !strings.Contains(err.Error(),
+				"arguments of s__t do not fit: "+want) {
 				t.Errorf("got %s, %v, want an error with %q", got, err, want)
 			}
 		})
@@ -103,8 +147,9 @@ func TestUncheckable(t *testing.T) {
 		"type of a number":       `{"type":"object","properties":{"a":{"type":7}}}`,
 		"properties of a list":   `{"type":"object","properties":["a"]}`,
 		"larger than any":        `{"type":"object","description":"` + strings.Repeat("x", maxSchema) + `"}`,
-		"many parts":             `{"type":"object","allOf":[` + strings.TrimSuffix(strings.Repeat("{},", maxNodes), ",") + `]}`,
-		"deeper than any":        deep,
+		"many parts": `{"type":"object","allOf":[` + strings.TrimSuffix(strings.Repeat("{},", maxNodes),
+			",") + `]}`,
+		"deeper than any": deep,
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, f := newCheckers(t)
@@ -149,14 +194,16 @@ func TestErrorOfALargeSchemaCarriesThePart(t *testing.T) {
 		t.Fatal("not refused")
 	}
 	got := errorText(err, "")
-	if len(got) > maxSchemaHint || !strings.Contains(got, `list[].n: x has type`) || !strings.Contains(got, `{"properties":{"list":{"type":"array"`) || !strings.Contains(got, describeName) {
+	if len(got) > maxSchemaHint || !strings.Contains(got, `list[].n: x has type`) ||
+		!strings.Contains(got, `{"properties":{"list":{"type":"array"`) || !strings.Contains(got, describeName) {
 		t.Errorf("got %.500s", got)
 	}
 }
 
 func TestMismatchIsShort(t *testing.T) {
 	c, _ := newCheckers(t)
-	_, err := c.fit("s__t", json.RawMessage(`{"type":"object","properties":{"a":{"enum":["x"]}}}`), json.RawMessage(`{"a":"`+strings.Repeat("y", 1<<20)+`"}`))
+	_, err := c.fit("s__t", json.RawMessage(`{"type":"object","properties":{"a":{"enum":["x"]}}}`),
+		json.RawMessage(`{"a":"`+strings.Repeat("y", 1<<20)+`"}`))
 	if err == nil || len(errorText(err, "")) > 1000 {
 		t.Errorf("an error of %d bytes", len(errorText(err, "")))
 	}
@@ -177,7 +224,8 @@ func TestRealSchemasCanBeChecked(t *testing.T) {
 
 func FuzzFit(f *testing.F) {
 	f.Add(`{"type":"object","properties":{"a":{"$ref":"#"}}}`, `{"a":{"a":"1"}}`)
-	f.Add(`{"type":"object","properties":{"a":{"type":["array","null"]}},"required":["a"]}`, `{"arguments":"{\"a\":1}"}`)
+	f.Add(`{"type":"object","properties":{"a":{"type":["array","null"]}},"required":["a"]}`,
+		`{"arguments":"{\"a\":1}"}`)
 	f.Add(nest(5), `{"x":[{}]}`)
 	f.Add(`{"type":"object","patternProperties":{"(?!":{}},"dependencies":{"a":["b"],"c":{}}}`, `{"a":null}`)
 	f.Fuzz(func(t *testing.T, schema, args string) {

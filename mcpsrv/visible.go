@@ -6,16 +6,16 @@ import (
 	"tooldex/tool"
 )
 
-// visible is a bounded set of tools that keeps the order in which they came, so that a listing of it only grows at its end
-// and what clients have cached of it stays good. When it is full, those that were longest of no use go. It is not safe for
-// concurrent use; the zero value is empty.
+// visible is a bounded set of tools that keeps the order in which they came, so that a listing of it only grows at its
+// end and what clients have cached of it stays good. When it is full, those that were longest of no use go. It is not
+// safe for concurrent use; the zero value is empty.
 type visible struct {
 	order  []tool.ID // as they came
 	recent []tool.ID // the same, the one used last at the end
 }
 
-// add puts tools in, the first of ids being the most useful, and counts as a use of those that are in. It reports whether
-// the set is another than before. Of more than most, the first are taken.
+// add puts tools in, the first of ids being the most useful, and counts as a use of those that are in. It reports
+// whether the set is another than before. Of more than most, the first are taken.
 func (v *visible) add(ids []tool.ID, most int) bool {
 	ids = ids[:min(len(ids), most)]
 	changed := false

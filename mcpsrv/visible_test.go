@@ -50,8 +50,8 @@ func TestVisible(t *testing.T) {
 	}
 }
 
-// TestVisibleOnlyAppends holds, for random uses, that what stays keeps its order, that what comes is behind it, that there
-// is never too much, and that the last used is never the one to go.
+// TestVisibleOnlyAppends holds, for random uses, that what stays keeps its order, that what comes is behind it, that
+// there is never too much, and that the last used is never the one to go.
 func TestVisibleOnlyAppends(t *testing.T) {
 	const most = 7
 	random := rand.New(rand.NewPCG(1, 2))
@@ -67,11 +67,15 @@ func TestVisibleOnlyAppends(t *testing.T) {
 		}
 		last := v.recent[max(0, len(v.recent)-1):]
 		changed := v.add([]tool.ID{one}, most)
-		stayed := slices.DeleteFunc(slices.Clone(before), func(id tool.ID) bool { return !slices.Contains(v.order, id) })
+		stayed := slices.DeleteFunc(slices.Clone(before), func(id tool.ID) bool {
+			return !slices.Contains(v.order,
+				id)
+		})
 		if !slices.Equal(stayed, v.order[:len(stayed)]) {
 			t.Fatalf("%v became %v", before, v.order)
 		}
-		if len(v.order) > most || len(v.recent) != len(v.order) || !slices.Contains(v.order, one) || len(before)-len(stayed) > 1 {
+		if len(v.order) > most || len(v.recent) != len(v.order) || !slices.Contains(v.order, one) ||
+			len(before)-len(stayed) > 1 {
 			t.Fatalf("%v became %v after %s", before, v.order, one)
 		}
 		if changed == slices.Contains(before, one) {

@@ -17,8 +17,8 @@ func waysOf(o Options) *ways {
 	return w
 }
 
-// Reconfigure has clients served by Mode, Threshold, Followers, Always and Summary of o from now on, and tells them to list again where
-// that changes what they are listed. Nothing else of o counts. Sessions go on.
+// Reconfigure has clients served by Mode, Threshold, Followers, Always and Summary of o from now on, and tells them to
+// list again where that changes what they are listed. Nothing else of o counts. Sessions go on.
 func (s *Server) Reconfigure(o Options) {
 	s.ways.Store(waysOf(o.withDefaults()))
 	s.listings.mu.Lock()

@@ -8,7 +8,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// TestReconfigure serves a client that stays connected in other ways, and wants it to be told once of each that it can see.
+// TestReconfigure serves a client that stays connected in other ways, and wants it to be told once of each that it can
+// see.
 func TestReconfigure(t *testing.T) {
 	for _, revision := range generations {
 		t.Run(revision, func(t *testing.T) {
@@ -37,7 +38,8 @@ func TestReconfigure(t *testing.T) {
 			o.Always, o.Summary = []string{"read_file", "nothing_like_it"}, "Files, and no more."
 			f.Reconfigure(o)
 			list, err := session().ListTools(t.Context(), nil)
-			if err != nil || !slices.Contains(names(), "read_file") || !strings.Contains(list.Tools[0].Description, o.Summary) {
+			if err != nil || !slices.Contains(names(), "read_file") || !strings.Contains(list.Tools[0].Description,
+				o.Summary) {
 				t.Errorf("what is always available is not listed, or the summary is another: %v, %v", names(), err)
 			}
 			if !strings.Contains(f.log.String(), "nothing_like_it") {

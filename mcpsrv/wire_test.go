@@ -85,8 +85,8 @@ func (f *fixture) exchange(t *testing.T, revision string, lines ...string) []str
 	return got
 }
 
-// TestWire plays the requests of each transcript, lines that begin with ">", and compares what comes back, notifications
-// with it, to the byte. A transcript is named after a revision, and its folder after a mode.
+// TestWire plays the requests of each transcript, lines that begin with ">", and compares what comes back,
+// notifications with it, to the byte. A transcript is named after a revision, and its folder after a mode.
 func TestWire(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "wire", "*", "*.txt"))
 	if err != nil || len(files) == 0 {

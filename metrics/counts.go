@@ -9,8 +9,8 @@ import (
 	"tooldex/tool"
 )
 
-// counts is what was done in a piece of time. Its JSON is what is stored; a field that an older version does not know it
-// leaves out when it adds to an entry, so none may be needed to read the others.
+// counts is what was done in a piece of time. Its JSON is what is stored; a field that an older version does not know
+// it leaves out when it adds to an entry, so none may be needed to read the others.
 type counts struct {
 	Searches   int64              `json:"searches,omitempty"`
 	Selections int64              `json:"selections,omitempty"`

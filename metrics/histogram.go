@@ -9,8 +9,8 @@ import (
 // bounded is how many buckets of a histogram have an upper bound.
 const bounded = 17
 
-// bounds returns the upper bounds of the buckets of a histogram. One more bucket takes what is longer. They are part of what
-// is stored, so they may be added to at the end only.
+// bounds returns the upper bounds of the buckets of a histogram. One more bucket takes what is longer. They are part of
+// what is stored, so they may be added to at the end only.
 func bounds() [bounded]time.Duration {
 	const us, ms = time.Microsecond, time.Millisecond
 	return [bounded]time.Duration{
@@ -61,7 +61,8 @@ func (h *histogram) total() int64 {
 	return n
 }
 
-// quantile returns the upper bound of the bucket that the q-th part of all lies in; twice the last bound for those beyond it.
+// quantile returns the upper bound of the bucket that the q-th part of all lies in; twice the last bound for those
+// beyond it.
 func (h *histogram) quantile(q float64) time.Duration {
 	all, edges := h.total(), bounds()
 	var seen int64
@@ -87,6 +88,7 @@ func (h *histogram) latency() tool.Latency {
 	}
 	return tool.Latency{
 		Mean: float64(h.Sum) / float64(n) / float64(time.Millisecond),
-		P50:  float64(h.quantile(.5)) / float64(time.Millisecond), P99: float64(h.quantile(.99)) / float64(time.Millisecond),
+		P50:  float64(h.quantile(.5)) / float64(time.Millisecond),
+		P99:  float64(h.quantile(.99)) / float64(time.Millisecond),
 	}
 }

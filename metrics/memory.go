@@ -24,7 +24,9 @@ func (d *memory) Counts(_ context.Context, known uint64) (map[string][]byte, uin
 }
 
 // ChangeCounts implements Disk.
-func (d *memory) ChangeCounts(_ context.Context, _ []string, change func(map[string][]byte) map[string][]byte) (before, after uint64, err error) {
+func (d *memory) ChangeCounts(_ context.Context, _ []string, change func(map[string][]byte) map[string][]byte) (before,
+	after uint64, err error,
+) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	put := change(d.entries)

@@ -16,9 +16,10 @@ import (
 type Disk interface {
 	// Counts returns all entries and the number of their last change. If that is still known, the entries are nil.
 	Counts(ctx context.Context, known uint64) (entries map[string][]byte, version uint64, err error)
-	// ChangeCounts calls change with those entries of keys that there are and makes the changes that it returns, nil for an
-	// entry that goes, in one transaction. It returns the numbers of the change before and of this one.
-	ChangeCounts(ctx context.Context, keys []string, change func(now map[string][]byte) map[string][]byte) (before, after uint64, err error)
+	// ChangeCounts calls change with those entries of keys that there are and makes the changes that it returns, nil
+	// for an entry that goes, in one transaction. It returns the numbers of the change before and of this one.
+	ChangeCounts(ctx context.Context, keys []string, change func(now map[string][]byte) map[string][]byte) (before,
+		after uint64, err error)
 }
 
 // Catalog tells which tools there are now.
@@ -26,8 +27,9 @@ type Catalog interface{ Set() *tool.Set }
 
 // Options configure a Meter. The zero value counts until the process ends.
 type Options struct {
-	Disk     Disk          // nil: what is counted ends with the Meter
-	Catalog  Catalog       // tells Prometheus how many tools there are, and the categories of selected ones; nil: nobody does
+	Disk Disk // nil: what is counted ends with the Meter
+	// tells Prometheus how many tools there are, and the categories of selected ones; nil: nobody does
+	Catalog  Catalog
 	Sessions func() int    // how many sessions are open, for Prometheus; nil: nobody knows
 	Flush    time.Duration // between two writes; zero means 5 seconds
 	Logger   *slog.Logger  // nil means no log
@@ -164,8 +166,8 @@ func (m *Meter) load(ctx context.Context) error {
 	return nil
 }
 
-// Flush writes what was counted since the last time. The errors are those of the Disk; what could not be written is tried
-// again with the next.
+// Flush writes what was counted since the last time. The errors are those of the Disk; what could not be written is
+// tried again with the next.
 func (m *Meter) Flush(ctx context.Context) error {
 	m.disk.Lock()
 	defer m.disk.Unlock()
@@ -218,8 +220,11 @@ func spread(minutes map[int64]*counts) map[slot]*counts {
 	return out
 }
 
-// write adds to what is stored, and takes away what is too old. It returns the entries as they are now, nil for those gone.
-func (m *Meter) write(ctx context.Context, more map[slot]*counts) (sums map[slot]*counts, before, after uint64, err error) {
+// write adds to what is stored, and takes away what is too old. It returns the entries as they are now, nil for those
+// gone.
+func (m *Meter) write(ctx context.Context, more map[slot]*counts) (sums map[slot]*counts, before, after uint64,
+	err error,
+) {
 	now := minuteOf(time.Now())
 	m.mu.Lock()
 	sums = map[slot]*counts{}

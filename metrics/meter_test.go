@@ -73,10 +73,19 @@ func TestReport(t *testing.T) {
 		}
 		m := New(Options{Catalog: w})
 		w.takes = 2 * time.Millisecond
-		search(t, m, w, &tool.Result{Query: "look", Confident: true, Tokens: 10, Tools: []tool.Hit{{Category: "files"}, {Category: ""}}})
+		search(t, m, w, &tool.Result{
+			Query: "look", Confident: true, Tokens: 10,
+			Tools: []tool.Hit{{Category: "files"}, {Category: ""}},
+		})
 		w.takes = 90 * time.Millisecond
-		search(t, m, w, &tool.Result{Query: " book \n a flight", Tokens: plain + 1, Tools: []tool.Hit{}, Degraded: "words only"})
-		search(t, m, w, &tool.Result{Query: "two", Confident: true, Groups: []tool.Group{{Query: "one", Confident: true}, {Query: "book a flight"}}})
+		search(t, m, w, &tool.Result{
+			Query: " book \n a flight", Tokens: plain + 1, Tools: []tool.Hit{},
+			Degraded: "words only",
+		})
+		search(t, m, w, &tool.Result{Query: "two", Confident: true, Groups: []tool.Group{{
+			Query:     "one",
+			Confident: true,
+		}, {Query: "book a flight"}}})
 		m.Selected([]tool.ID{"files/read", "git/commit", "gone/gone"}, 30, 70, true)
 		m.Selected(nil, 0, -5, false)
 		w.takes = 20 * time.Millisecond
@@ -91,7 +100,8 @@ func TestReport(t *testing.T) {
 		want := &tool.Metrics{
 			Window: "1h", Since: time.Date(1999, 12, 31, 23, 1, 0, 0, time.UTC),
 			TotalRequests: 5, Searches: 3, Selections: 2, AverageToolsUsed: 1, TokensUsed: int64(40 + plain + 1),
-			TokenSavings: int64(plain - 10 + 0 + plain + 70), CacheHits: 1, CacheHitRate: .5, Degraded: 1, FoundNothing: 1,
+			TokenSavings: int64(plain - 10 + 0 + plain + 70), CacheHits: 1, CacheHitRate: .5, Degraded: 1,
+			FoundNothing:    1,
 			SearchLatency:   tool.Latency{Mean: (2 + 90 + 90) / 3., P50: 100, P99: 100},
 			Calls:           3,
 			Errors:          1,
@@ -103,7 +113,8 @@ func TestReport(t *testing.T) {
 			},
 			Fruitless: []tool.Tally{{Name: "book a flight", Count: 2}},
 			Series: []tool.MetricPoint{{
-				Time: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC), Requests: 5, Calls: 3, Errors: 1, FoundNothing: 1, TokenSavings: int64(2*plain + 60),
+				Time: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC), Requests: 5, Calls: 3, Errors: 1, FoundNothing: 1,
+				TokenSavings: int64(2*plain + 60),
 			}},
 		}
 		if d := cmp.Diff(want, got); d != "" {
@@ -130,7 +141,10 @@ func TestCalls(t *testing.T) {
 		"the server is down": {context.Background(), nil, &tool.Error{Code: tool.Unavailable}, 1, 1},
 		"too slow":           {context.Background(), nil, &tool.Error{Code: tool.Timeout}, 1, 1},
 		"the client went":    {cancelled, nil, context.Canceled, 1, 0},
-		"no such tool":       {context.Background(), nil, fmt.Errorf("call: %w", &tool.Error{Code: tool.NotFound}), 0, 0},
+		"no such tool": {
+			context.Background(), nil, fmt.Errorf("call: %w", &tool.Error{Code: tool.NotFound}), 0,
+			0,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, m := newWorld(), New(Options{})
@@ -161,7 +175,8 @@ func TestNoSearchToCount(t *testing.T) {
 	}
 }
 
-// TestWindows counts one search and sees when it leaves each window, and that what no window reaches is taken off the disk.
+// TestWindows counts one search and sees when it leaves each window, and that what no window reaches is taken off the
+// disk.
 func TestWindows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk := &memory{}
@@ -184,8 +199,10 @@ func TestWindows(t *testing.T) {
 			<-time.After(time.Until(time.Date(2000, 1, 1, 0, 30, 30, 0, time.UTC).Add(c.after)))
 			for window, want := range map[string]int64{"1h": c.hour, "24h": c.day, "7d": c.week, "all": 1} {
 				r := report(t, m, window)
-				if r.Searches != want || window != "all" && int64(len(r.Series)) != want || int64(len(r.Fruitless)) != want {
-					t.Errorf("after %v within %s: %d searches, %d steps, %v; want %d", c.after, window, r.Searches, len(r.Series), r.Fruitless, want)
+				if r.Searches != want || window != "all" && int64(len(r.Series)) != want ||
+					int64(len(r.Fruitless)) != want {
+					t.Errorf("after %v within %s: %d searches, %d steps, %v; want %d", c.after, window, r.Searches,
+						len(r.Series), r.Fruitless, want)
 				}
 			}
 		}
@@ -245,7 +262,9 @@ type awkward struct {
 	when func()
 }
 
-func (d *awkward) ChangeCounts(ctx context.Context, keys []string, change func(map[string][]byte) map[string][]byte) (before, after uint64, err error) {
+func (d *awkward) ChangeCounts(ctx context.Context, keys []string,
+	change func(map[string][]byte) map[string][]byte,
+) (before, after uint64, err error) {
 	d.when()
 	defer d.when()
 	if d.err != nil {
@@ -335,7 +354,8 @@ func TestQuantiles(t *testing.T) {
 		h.observe(3 * time.Millisecond)
 	}
 	h.observe(time.Hour)
-	if a, b, c := h.quantile(.5), h.quantile(.99), h.quantile(1); a != 5*time.Millisecond || b != 5*time.Millisecond || c != time.Minute {
+	if a, b, c := h.quantile(.5), h.quantile(.99), h.quantile(1); a != 5*time.Millisecond || b != 5*time.Millisecond ||
+		c != time.Minute {
 		t.Errorf("%v %v %v", a, b, c)
 	}
 }

@@ -15,10 +15,12 @@ func (p *page) process() {
 	p.gauge("go_memstats_heap_inuse_bytes", "Heap in use by this process.", float64(mem.HeapInuse))
 	p.gauge("go_memstats_sys_bytes", "Memory that this process has from the system.", float64(mem.Sys))
 	if pages, ok := resident(); ok {
-		p.gauge("process_resident_memory_bytes", "Memory of this process that is in the machine's.", float64(pages*os.Getpagesize()))
+		p.gauge("process_resident_memory_bytes", "Memory of this process that is in the machine's.",
+			float64(pages*os.Getpagesize()))
 	}
 	if files, err := os.ReadDir("/proc/self/fd"); err == nil {
-		p.gauge("process_open_fds", "Files and connections that this process has open.", float64(len(files)-1)) // without the one that lists them
+		// without the one that lists them
+		p.gauge("process_open_fds", "Files and connections that this process has open.", float64(len(files)-1))
 	}
 	if threads, err := os.ReadDir("/proc/self/task"); err == nil {
 		p.gauge("go_threads", "Threads of this process.", float64(len(threads)))

@@ -26,7 +26,8 @@ func TestProcess(t *testing.T) {
 	}
 	defer func() { _ = f.Close() }()
 	if after := told(t); runtime.GOOS == "linux" && after["process_open_fds"] <= before["process_open_fds"] {
-		t.Errorf("%g files are open after one more was opened, %g before", after["process_open_fds"], before["process_open_fds"])
+		t.Errorf("%g files are open after one more was opened, %g before", after["process_open_fds"],
+			before["process_open_fds"])
 	}
 }
 

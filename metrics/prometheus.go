@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// ServeHTTP answers in the text format of Prometheus with all that was ever counted, by every process that shares the disk: it
-// is enough to ask one of them. Gauges are those of this process.
+// ServeHTTP answers in the text format of Prometheus with all that was ever counted, by every process that shares the
+// disk: it is enough to ask one of them. Gauges are those of this process.
 func (m *Meter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := m.ready(r.Context()); err != nil {
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
@@ -60,7 +60,8 @@ func (p *page) gauge(name, help string, v float64) {
 
 // label writes a label; its value is escaped as the format has it.
 func label(name, value string) string {
-	return name + `="` + strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`).Replace(strings.ToValidUTF8(value, "\uFFFD")) + `"`
+	return name + `="` + strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`).Replace(strings.ToValidUTF8(value,
+		"\uFFFD")) + `"`
 }
 
 // histogram writes the samples of one, to which labels belong.
@@ -74,7 +75,8 @@ func (p *page) histogram(name, labels string, h *histogram) {
 		if i < len(h.Counts) {
 			seen += h.Counts[i]
 		}
-		p.sample(name+"_bucket", labels+comma+label("le", strconv.FormatFloat(edge.Seconds(), 'g', -1, 64)), float64(seen))
+		p.sample(name+"_bucket", labels+comma+label("le", strconv.FormatFloat(edge.Seconds(), 'g', -1, 64)),
+			float64(seen))
 	}
 	p.sample(name+"_bucket", labels+comma+label("le", "+Inf"), float64(h.total()))
 	p.sample(name+"_sum", labels, time.Duration(h.Sum).Seconds())
@@ -84,7 +86,8 @@ func (p *page) histogram(name, labels string, h *histogram) {
 func (p *page) searches(c *counts) {
 	const took = "tooldex_search_duration_seconds"
 	p.counter("tooldex_searches_total", "Searches that were answered.", c.Searches)
-	p.counter("tooldex_searches_degraded_total", "Searches by words only, since the embedder did not answer.", c.Degraded)
+	p.counter("tooldex_searches_degraded_total", "Searches by words only, since the embedder did not answer.",
+		c.Degraded)
 	p.counter("tooldex_searches_found_nothing_total", "Searches to which no tool was said to fit.", c.Nothing)
 	p.family(took, "histogram", "How long searches took.")
 	p.histogram(took, "", &c.Search)

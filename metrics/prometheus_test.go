@@ -88,15 +88,19 @@ func TestPrometheus(t *testing.T) {
 			}
 		}
 		want := map[string]float64{
-			"tooldex_searches_total": 2, "tooldex_searches_degraded_total": 1, "tooldex_searches_found_nothing_total": 1,
-			"tooldex_search_duration_seconds": 2, "tooldex_search_duration_seconds sum": .004, "tooldex_search_duration_seconds to 2.5 ms": 2,
-			"tooldex_selections_total": 1, "tooldex_selection_cache_hits_total": 1, "tooldex_tools_returned_total": 3,
+			"tooldex_searches_total": 2, "tooldex_searches_degraded_total": 1,
+			"tooldex_searches_found_nothing_total": 1,
+			"tooldex_search_duration_seconds":      2, "tooldex_search_duration_seconds sum": .004,
+			"tooldex_search_duration_seconds to 2.5 ms": 2,
+			"tooldex_selections_total":                  1, "tooldex_selection_cache_hits_total": 1, "tooldex_tools_returned_total": 3,
 			"tooldex_tokens_used_total": 1_000_015, "tooldex_tokens_saved_total": float64(listed - 10 + 90),
 			"tooldex_calls_total files": 1, "tooldex_call_errors_total files": 1,
-			"tooldex_call_duration_seconds files": 1, "tooldex_call_duration_seconds files sum": 40, "tooldex_call_duration_seconds files to 2.5 ms": 0,
-			"tooldex_calls_total " + odd: 1, "tooldex_call_errors_total " + odd: 1,
-			"tooldex_call_duration_seconds " + odd: 1, "tooldex_call_duration_seconds " + odd + " sum": 40, "tooldex_call_duration_seconds " + odd + " to 2.5 ms": 0,
-			"tooldex_catalogue_tools": 3, "tooldex_catalogue_servers": 2, "tooldex_sessions": 7,
+			"tooldex_call_duration_seconds files": 1, "tooldex_call_duration_seconds files sum": 40,
+			"tooldex_call_duration_seconds files to 2.5 ms": 0,
+			"tooldex_calls_total " + odd:                    1, "tooldex_call_errors_total " + odd: 1,
+			"tooldex_call_duration_seconds " + odd: 1, "tooldex_call_duration_seconds " + odd + " sum": 40,
+			"tooldex_call_duration_seconds " + odd + " to 2.5 ms": 0,
+			"tooldex_catalogue_tools":                             3, "tooldex_catalogue_servers": 2, "tooldex_sessions": 7,
 		}
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("(-want +got)\n%s", d)

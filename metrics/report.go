@@ -35,7 +35,10 @@ func windowOf(name string) (window, error) {
 	case "all":
 		return window{forever, byHour, 7 * 24}, nil
 	}
-	return window{}, &tool.Error{Code: tool.Invalid, Op: "metrics", Msg: fmt.Sprintf("there is no window %.20q", name), Hint: "use 1h, 24h, 7d or all"}
+	return window{}, &tool.Error{
+		Code: tool.Invalid, Op: "metrics", Msg: fmt.Sprintf("there is no window %.20q", name),
+		Hint: "use 1h, 24h, 7d or all",
+	}
 }
 
 // holds reports whether a slot of kind lies in the window that ends now.
@@ -50,8 +53,8 @@ func (w window) holds(kind byte, s slot, minute int64) bool {
 	return kind == forever || s.at > end-w.slots
 }
 
-// Report tells what was done within a window that ends now: 1h, 24h, 7d or all. Hours and minutes count as a whole, the one
-// that runs included. Another window is Invalid; the other errors are those of the Disk.
+// Report tells what was done within a window that ends now: 1h, 24h, 7d or all. Hours and minutes count as a whole, the
+// one that runs included. Another window is Invalid; the other errors are those of the Disk.
 func (m *Meter) Report(ctx context.Context, name string) (*tool.Metrics, error) {
 	w, err := windowOf(name)
 	if err != nil {
@@ -129,7 +132,8 @@ func (m *Meter) fruitlessSince(since time.Time) []tool.Tally {
 func reportOf(c *counts) *tool.Metrics {
 	calls, failed := c.calls()
 	out := &tool.Metrics{
-		TotalRequests: c.requests(), Searches: c.Searches, Selections: c.Selections, TokensUsed: c.Used, TokenSavings: c.Saved,
+		TotalRequests: c.requests(), Searches: c.Searches, Selections: c.Selections, TokensUsed: c.Used,
+		TokenSavings:     c.Saved,
 		AverageToolsUsed: ratio(c.Tools, c.requests()), CacheHits: c.Hits, CacheHitRate: ratio(c.Hits, c.Selections),
 		Degraded: c.Degraded, FoundNothing: c.Nothing, SearchLatency: c.Search.latency(), Calls: calls, Errors: failed,
 		ToolsByCategory: tallies(c.Categories), MostUsedTools: tallies(c.Called), Servers: []tool.ServerUse{},
@@ -138,7 +142,8 @@ func reportOf(c *counts) *tool.Metrics {
 	for _, name := range slices.Sorted(maps.Keys(c.Servers)) {
 		s := c.Servers[name]
 		out.Servers = append(out.Servers, tool.ServerUse{
-			Server: name, Calls: s.Calls, Errors: s.Errors, ErrorRate: ratio(s.Errors, s.Calls), Latency: s.Took.latency(),
+			Server: name, Calls: s.Calls, Errors: s.Errors, ErrorRate: ratio(s.Errors, s.Calls),
+			Latency: s.Took.latency(),
 		})
 	}
 	slices.SortStableFunc(out.Servers, func(a, b tool.ServerUse) int {
@@ -160,7 +165,8 @@ func series(steps map[slot]*counts) []tool.MetricPoint {
 	for s, c := range steps {
 		calls, failed := c.calls()
 		out = append(out, tool.MetricPoint{
-			Time: s.begin(), Requests: c.requests(), Calls: calls, Errors: failed, FoundNothing: c.Nothing, TokenSavings: c.Saved,
+			Time: s.begin(), Requests: c.requests(), Calls: calls, Errors: failed, FoundNothing: c.Nothing,
+			TokenSavings: c.Saved,
 		})
 	}
 	slices.SortFunc(out, func(a, b tool.MetricPoint) int { return a.Time.Compare(b.Time) })

@@ -11,8 +11,8 @@ import (
 	"tooldex/tool"
 )
 
-// Searcher returns a Searcher that has next answer, and counts it, unless it is a trial. Set tells what listing all tools in place of an answer
-// would cost: those that its clients may see.
+// Searcher returns a Searcher that has next answer, and counts it, unless it is a trial. Set tells what listing all
+// tools in place of an answer would cost: those that its clients may see.
 func (m *Meter) Searcher(next tool.Searcher, set Catalog) tool.Searcher {
 	return &searcher{m: m, next: next, catalog: set}
 }
@@ -99,8 +99,9 @@ func (m *Meter) foundNothing(text string) {
 	m.fruitless = append(m.fruitless, fruitless{time.Now(), strings.ToValidUTF8(text, "")})
 }
 
-// Selected counts an answered selection: what was handed out, what that cost in tokens, what all tools would have cost more,
-// and whether the cache answered. A Searcher that made the selection should not be one of this Meter, or it is counted twice.
+// Selected counts an answered selection: what was handed out, what that cost in tokens, what all tools would have cost
+// more, and whether the cache answered. A Searcher that made the selection should not be one of this Meter, or it is
+// counted twice.
 func (m *Meter) Selected(tools []tool.ID, tokens, saved int, cached bool) {
 	var set *tool.Set
 	if m.o.Catalog != nil {
@@ -126,8 +127,8 @@ func (m *Meter) Selected(tools []tool.ID, tokens, saved int, cached bool) {
 	})
 }
 
-// Caller returns a Caller that has next call, and counts it. A call of a tool that is not there is not counted, and one that
-// its caller cancels is no error.
+// Caller returns a Caller that has next call, and counts it. A call of a tool that is not there is not counted, and one
+// that its caller cancels is no error.
 func (m *Meter) Caller(next tool.Caller) tool.Caller { return caller{m, next} }
 
 type caller struct {

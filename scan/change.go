@@ -13,8 +13,8 @@ import (
 // Change is one field that is not the same in two forms of a tool.
 type Change = tool.Change
 
-// Difference returns what of a tool a model can read that is not the same in two forms of it, by field. The texts are whole, and may hold
-// invisible characters.
+// Difference returns what of a tool a model can read that is not the same in two forms of it, by field. The texts are
+// whole, and may hold invisible characters.
 func Difference(was, now *tool.Tool) []Change {
 	before, after := fieldsOf(was), fieldsOf(now)
 	all := maps.Clone(before)
@@ -49,14 +49,20 @@ func fieldsOf(t *tool.Tool) map[string]string {
 			}
 		}
 	}
-	for root, raw := range map[string]json.RawMessage{"inputSchema": t.InputSchema, "outputSchema": t.OutputSchema, "_meta": t.Meta} {
+	for root, raw := range map[string]json.RawMessage{
+		"inputSchema": t.InputSchema, "outputSchema": t.OutputSchema,
+		"_meta": t.Meta,
+	} {
 		flatten(root, raw, put)
 	}
 	return out
 }
 
 func hints(a *tool.Annotations) map[string]*bool {
-	return map[string]*bool{"readOnlyHint": a.ReadOnlyHint, "destructiveHint": a.DestructiveHint, "idempotentHint": a.IdempotentHint, "openWorldHint": a.OpenWorldHint}
+	return map[string]*bool{
+		"readOnlyHint": a.ReadOnlyHint, "destructiveHint": a.DestructiveHint,
+		"idempotentHint": a.IdempotentHint, "openWorldHint": a.OpenWorldHint,
+	}
 }
 
 // flatten puts each leaf of a JSON value under its path.
@@ -120,8 +126,9 @@ const (
 	Demands = "demands"
 )
 
-// Worse returns why a changed tool is suspicious: what is found in its new form and was not in the old one, and effects that it owned up
-// to only now. Nil means that the change looks like what honest servers do. Before and after are what [Scanner.Tool] found.
+// Worse returns why a changed tool is suspicious: what is found in its new form and was not in the old one, and effects
+// that it owned up to only now. Nil means that the change looks like what honest servers do. Before and after are what
+// [Scanner.Tool] found.
 func Worse(was, now *tool.Tool, before, after []Finding) []Finding {
 	known := map[string]bool{}
 	for _, f := range before {
@@ -136,12 +143,14 @@ func Worse(was, now *tool.Tool, before, after []Finding) []Finding {
 	if what := grown(was.Annotations, now.Annotations); what != "" {
 		out = append(out, Finding{
 			Rule: Grown, Severity: High, Field: "annotations", Excerpt: what,
-			Why: "it does more than it did when it was accepted", Remedy: "see what the new version does; approve the tool when that is wanted",
+			Why:    "it does more than it did when it was accepted",
+			Remedy: "see what the new version does; approve the tool when that is wanted",
 		})
 	}
 	for _, name := range demanded(was.InputSchema, now.InputSchema) {
 		for _, f := range after {
-			if f.Field == "inputSchema.properties."+name || strings.HasPrefix(f.Field, "inputSchema.properties."+name+".") {
+			if f.Field == "inputSchema.properties."+name || strings.HasPrefix(f.Field,
+				"inputSchema.properties."+name+".") {
 				out = append(out, Finding{
 					Rule: Demands, Severity: High, Field: "inputSchema.required", Excerpt: name,
 					Why: "it demands what it was fine without, and that is suspicious", Remedy: leave,
@@ -153,8 +162,9 @@ func Worse(was, now *tool.Tool, before, after []Finding) []Finding {
 	return out
 }
 
-// grown says how the effects of a tool grew, "" if they did not. What was never said counts as what the protocol takes for it: not
-// read-only. That of destruction counts only where something was said, since half of all servers say nothing.
+// grown says how the effects of a tool grew, "" if they did not. What was never said counts as what the protocol takes
+// for it: not read-only. That of destruction counts only where something was said, since half of all servers say
+// nothing.
 func grown(was, now *tool.Annotations) string {
 	said := func(a *tool.Annotations, hint func(*tool.Annotations) *bool) (value, known bool) {
 		if a == nil || hint(a) == nil {

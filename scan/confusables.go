@@ -7,8 +7,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// lookalikes pairs letters of other scripts with the Latin ones that they cannot be told from in most typefaces, after what
-// Unicode's Technical Standard 39 calls a skeleton: two names that have the same one look the same.
+// lookalikes pairs letters of other scripts with the Latin ones that they cannot be told from in most typefaces, after
+// what Unicode's Technical Standard 39 calls a skeleton: two names that have the same one look the same.
 var lookalikes = func() map[rune]rune {
 	out := map[rune]rune{}
 	for _, p := range [][2]string{
@@ -28,8 +28,8 @@ var lookalikes = func() map[rune]rune {
 	return out
 }()
 
-// skeleton returns what a name looks like: in lower case, without accents, with letters of other scripts as the Latin ones they look
-// like, and with what typefaces make alike (1 and l, 0 and o, rn and m) made the same.
+// skeleton returns what a name looks like: in lower case, without accents, with letters of other scripts as the Latin
+// ones they look like, and with what typefaces make alike (1 and l, 0 and o, rn and m) made the same.
 func skeleton(name string) string {
 	plain := true
 	for i := range len(name) {
@@ -66,8 +66,8 @@ func appearance(name string) string {
 	return alike.Replace(skeleton(name))
 }
 
-// mixes reports whether a word has letters of another script among Latin ones, and all of them look like Latin ones: a word that a
-// person reads as Latin, and a search or a filter does not.
+// mixes reports whether a word has letters of another script among Latin ones, and all of them look like Latin ones: a
+// word that a person reads as Latin, and a search or a filter does not.
 func mixes(word string) bool {
 	latin, foreign := false, false
 	for _, r := range word {

@@ -15,8 +15,8 @@ import (
 // maxDecoded is how often what was decoded is decoded again.
 const maxDecoded = 3
 
-// encoded finds instructions that are written so that a person passes over them and a model does not: base64, hexadecimal, percent
-// signs, escapes, entities, ROT13, backwards, letter by letter, with digits for letters.
+// encoded finds instructions that are written so that a person passes over them and a model does not: base64,
+// hexadecimal, percent signs, escapes, entities, ROT13, backwards, letter by letter, with digits for letters.
 func (w *work) encoded(x text) {
 	if w.depth >= maxDecoded || x.place == key {
 		return
@@ -44,7 +44,8 @@ func (w *work) encoded(x text) {
 // least is how long what is decoded must be to be worth it.
 const least = 16
 
-// decodings returns what runs of letters in a text may stand for. Their lengths together are not more than a few times the text's.
+// decodings returns what runs of letters in a text may stand for. Their lengths together are not more than a few times
+// the text's.
 func decodings(s string) []string {
 	var out []string
 	add := func(b []byte, err error) {
@@ -60,7 +61,8 @@ func decodings(s string) []string {
 		if run := strings.TrimRight(s[i:end], "="); len(run) >= least {
 			if len(run)%2 == 0 && isHex(run) {
 				add(hex.DecodeString(run))
-			} else if len(run) > least+2 && run[0] == '0' && (run[1] == 'x' || run[1] == 'X') && isHex(run[2:]) && len(run)%2 == 0 {
+			} else if len(run) > least+2 && run[0] == '0' && (run[1] == 'x' || run[1] == 'X') && isHex(run[2:]) &&
+				len(run)%2 == 0 {
 				add(hex.DecodeString(run[2:]))
 			} else if strings.ContainsAny(run, "-_") {
 				add(base64.RawURLEncoding.DecodeString(run))
@@ -90,8 +92,8 @@ func decodings(s string) []string {
 	return out
 }
 
-// spelledOut returns a text with words that are spelled letter by letter put together, as i.g.n.o.r.e or i g n o r e; "" if there are
-// hardly any.
+// spelledOut returns a text with words that are spelled letter by letter put together, as i.g.n.o.r.e or i g n o r e;
+// "" if there are hardly any.
 func spelledOut(s string) string {
 	alone := 0
 	for i := 1; i+1 < len(s); i++ {
@@ -106,7 +108,8 @@ func spelledOut(s string) string {
 	together := 0
 	for i := 0; i < len(s); {
 		end := i
-		for sep := at(s, i+1); end+2 < len(s) && letter(s[end]) && s[end+1] == sep && strings.IndexByte(" .-*_", sep) >= 0 && letter(s[end+2]) && !letter(at(s, end+3)); {
+		for sep := at(s, i+1); end+2 < len(s) && letter(s[end]) && s[end+1] == sep &&
+			strings.IndexByte(" .-*_", sep) >= 0 && letter(s[end+2]) && !letter(at(s, end+3)); {
 			end += 2
 		}
 		if n := (end-i)/2 + 1; end > i && n >= 3 && (i == 0 || !letter(s[i-1])) {
@@ -126,7 +129,8 @@ func spelledOut(s string) string {
 	return strings.ToValidUTF8(b.String(), "")
 }
 
-// withoutDigits returns a text with digits inside words read as the letters that they look like, as in 1gn0r3; "" if there are hardly any.
+// withoutDigits returns a text with digits inside words read as the letters that they look like, as in 1gn0r3; "" if
+// there are hardly any.
 func withoutDigits(s string) string {
 	if strings.Count(s, "0")+strings.Count(s, "1")+strings.Count(s, "3")+strings.Count(s, "4") < 3 {
 		return ""
@@ -170,7 +174,8 @@ func withoutDigits(s string) string {
 func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 func encodes(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '+' || c == '/' || c == '-' || c == '_' || c == '='
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '+' || c == '/' || c == '-' ||
+		c == '_' || c == '='
 }
 
 func isHex(s string) bool {

@@ -9,7 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// classes is a set of meanings that a word can have for the patterns: those of the vocabulary, and each word that a pattern quotes.
+// classes is a set of meanings that a word can have for the patterns: those of the vocabulary, and each word that a
+// pattern quotes.
 type classes [8]uint64
 
 // meets reports whether two sets have a meaning in common.
@@ -108,11 +109,16 @@ type asked struct {
 
 func (g *grammar) ask() asked {
 	a := asked{
-		ai: g.set("ai"), model: g.set("model"), logs: g.set("logs"), private: g.set("private"), rotated: g.set("rotated"), denial: g.set("denial"), sans: g.set("sans"),
+		ai: g.set("ai"), model: g.set("model"), logs: g.set("logs"), private: g.set("private"),
+		rotated: g.set("rotated"), denial: g.set("denial"), sans: g.set("sans"),
 		orderly:  g.set("ignores|tells|telling|covertly|sends|private|secrets|safety|consent|person|nothing|role"),
-		ordering: g.set("must|before|after|instead|not|only"), spoken: g.set("ai|person"), open: g.set("secrets|keyish"), asking: g.set("must|request"),
+		ordering: g.set("must|before|after|instead|not|only"), spoken: g.set("ai|person"),
+		open: g.set("secrets|keyish"), asking: g.set("must|request"),
 	}
-	for _, names := range []string{"model", "person", "must|not", "sends|passes|calls", "ignores", "tells|covertly", "private|secrets", "prior", "orders"} {
+	for _, names := range []string{
+		"model", "person", "must|not", "sends|passes|calls", "ignores", "tells|covertly",
+		"private|secrets", "prior", "orders",
+	} {
 		a.veiled = append(a.veiled, g.set(names))
 	}
 	a.aSecret, a.aRulebook = &entry{classes: g.set("keyish")}, &entry{classes: g.set("rulebook")}
@@ -307,7 +313,8 @@ func (g *grammar) find(word string) *entry {
 // maxRun is how many characters words have at most that no spaces set apart.
 const maxRun = 8
 
-// unspaced returns the longest known word at the beginning of a text whose words no spaces set apart, and how many bytes it has.
+// unspaced returns the longest known word at the beginning of a text whose words no spaces set apart, and how many
+// bytes it has.
 func (g *grammar) unspaced(text string) (best *entry, end int) {
 	n := 0
 	for i, r := range text {

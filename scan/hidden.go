@@ -21,7 +21,8 @@ func invisible(r rune) bool {
 	switch {
 	case r < 0xad:
 		return false
-	case r == 0xad, r == 0x34f, r == 0x61c, r == 0x115f, r == 0x1160, r == 0x17b4, r == 0x17b5, r == 0x180e, r == 0x3164, r == 0xfeff, r == 0xffa0, r == 0x2800,
+	case r == 0xad, r == 0x34f, r == 0x61c, r == 0x115f, r == 0x1160, r == 0x17b4, r == 0x17b5, r == 0x180e,
+		r == 0x3164, r == 0xfeff, r == 0xffa0, r == 0x2800,
 		r >= 0x200b && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2060 && r <= 0x206f, r >= 0x180b && r <= 0x180d,
 		r >= 0xfe00 && r <= 0xfe0f, r >= 0xfff9 && r <= 0xfffb, r >= 0xe0000 && r <= 0xe0fff:
 		return true
@@ -29,7 +30,8 @@ func invisible(r rune) bool {
 	return false
 }
 
-// conceals reports whether text has a character that needs a closer look: most have none, and are told apart by their bytes.
+// conceals reports whether text has a character that needs a closer look: most have none, and are told apart by their
+// bytes.
 func conceals(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; c >= utf8.RuneSelf || c < ' ' && c != '\n' && c != '\t' && c != '\r' || c == 0x7f {
@@ -39,8 +41,8 @@ func conceals(text string) bool {
 	return false
 }
 
-// look finds what a text hides. Joiners and marks of direction are well where the scripts around them need them, a selector behind an
-// emoji, and tags in the flag of a region.
+// look finds what a text hides. Joiners and marks of direction are well where the scripts around them need them, a
+// selector behind an emoji, and tags in the flag of a region.
 func look(text string) trace {
 	t := trace{at: -1}
 	rtl := strings.ContainsFunc(text, func(r rune) bool {
@@ -112,7 +114,8 @@ func note(t *trace, before trace, i int) {
 
 func latin(r rune) bool { return r < 0x80 && r > ' ' || unicode.Is(unicode.Latin, r) }
 
-// unhide returns text as a model that passes over what is invisible reads it, with what tags and selectors spell put into words.
+// unhide returns text as a model that passes over what is invisible reads it, with what tags and selectors spell put
+// into words.
 func unhide(text string) string {
 	var b, spelt strings.Builder
 	for _, r := range text {

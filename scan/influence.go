@@ -5,10 +5,16 @@ func overriding() []pattern {
 	return []pattern{
 		{rule: "override", steps: "~8 void guidance sooner", unless: "quoting", off: "guidance"},
 		{rule: "override", steps: "~8 scorn guidance", off: "guidance"},
-		{rule: "override", steps: "~6 void guidance reader|person|authority|your", unless: "quoting", off: "guidance", worth: 80},
+		{
+			rule: "override", steps: "~6 void guidance reader|person|authority|your", unless: "quoting", off: "guidance",
+			worth: 80,
+		},
 		{rule: "override", steps: "~6 neg guidance 'apply'|'bind'|'hold'|'count'|'valid'|'binding'", off: "guidance"},
 		{rule: "override", steps: "config 4 void", off: "guidance"},
-		{rule: "override", steps: "'change'|'adopt'|'adjust'|'replace'|'set' 1 your 2 self|guidance", off: "self|guidance"},
+		{
+			rule: "override", steps: "'change'|'adopt'|'adjust'|'replace'|'set' 1 your 2 self|guidance",
+			off: "self|guidance",
+		},
 		{rule: "override", at: told(), steps: "'stop'|'cease'|'quit' 2 comply 3 guidance|guards"},
 		{rule: "override", at: told(), steps: "your 3 self|guidance|'mission'|'duty'", worth: 40},
 		{rule: "override", at: told(), steps: "your 1 'new'|'real'|'actual'|'true' 1 self|guidance|'task'|'job'|'purpose'|'mission'"},
@@ -39,7 +45,10 @@ func overriding() []pattern {
 		{rule: "obey", at: told(), steps: "urge 3 actor", worth: 30},
 		{rule: "obey", at: told(), steps: "'we' 0 'need'|'require'|'want'|'ask'|'expect'", worth: 50},
 		{rule: "obey", at: told(), steps: "'trust'|'believe' 0 'only'", worth: 60},
-		{rule: "obey", at: told(), steps: "'instead' 0 'of' 3 'given'|'requested'|'configured'|'wanted'|'named'", worth: 60},
+		{
+			rule: "obey", at: told(), steps: "'instead' 0 'of' 3 'given'|'requested'|'configured'|'wanted'|'named'",
+			worth: 60,
+		},
 		{rule: "obey", at: told(), steps: "guidance 8 'executed'|'followed'|'obeyed'|'carried'", off: "guidance"},
 		{rule: "obey", at: told(), steps: "'as' 0 'instructed'|'told'|'ordered'|'commanded'", worth: 60},
 		{rule: "obey", at: told(), steps: "'same' 1 'weight'|'authority'|'standing'|'rank' 0 'as'"},
@@ -56,7 +65,8 @@ func overriding() []pattern {
 	}
 }
 
-// acting lists what acts without asking, runs something besides, takes away guards, or turns what the user does to another's benefit.
+// acting lists what acts without asking, runs something besides, takes away guards, or turns what the user does to
+// another's benefit.
 func acting() []pattern {
 	return []pattern{
 		{rule: "consent", steps: "~8 waive assent person", unless: "option|until", worth: 70},
@@ -67,7 +77,10 @@ func acting() []pattern {
 		{rule: "consent", steps: "~8 waive assent proceed", bar: "option", worth: 70},
 		{rule: "consent", steps: "~8 waive assent reader|authority", bar: "option", worth: 70},
 		{rule: "consent", steps: "person 3 'already' 2 agreed", unless: "until"},
-		{rule: "consent", steps: "'approval'|'permission'|'consent'|'confirmation' 3 'already' 2 agreed", unless: "until"},
+		{
+			rule: "consent", steps: "'approval'|'permission'|'consent'|'confirmation' 3 'already' 2 agreed",
+			unless: "until",
+		},
 		{rule: "consent", at: told(), steps: "'blanket'|'full'|'standing'|'explicit' 0 'consent'|'approval'|'permission' 4 all|every"},
 		{rule: "consent", at: told(), steps: "person 1 'has'|'have' 1 agreed", unless: "until", worth: 60},
 		{rule: "consent", at: told(), steps: "neg 2 'ask' 3 person 3 assent", bar: "nil", worth: 80},
@@ -77,9 +90,15 @@ func acting() []pattern {
 		{rule: "consent", at: told(), steps: "'no' 1 assent 3 'required'|'needed'|'necessary'", worth: 60},
 
 		{rule: "command", steps: "~8 shell calls|'execute'|'pipe' urge|early|address", off: "runs|shell"},
-		{rule: "command", at: []place{described, value}, steps: "'download'|'fetch'|'get'|'install'|'pull' 8 address 8 'run'|'execute'|'install'|'launch'|'source'"},
+		{
+			rule: "command", at: []place{described, value},
+			steps: "'download'|'fetch'|'get'|'install'|'pull' 8 address 8 'run'|'execute'|'install'|'launch'|'source'",
+		},
 		{rule: "command", at: told(), steps: "calls|'execute'|'run' 6 shell|private", off: "runs|shell", worth: 80},
-		{rule: "command", at: told(), steps: "~6 comply|'execute'|'executed'|'run' 'shell'|'terminal'|'root'|'eval'", off: "runs|shell"},
+		{
+			rule: "command", at: told(), steps: "~6 comply|'execute'|'executed'|'run' 'shell'|'terminal'|'root'|'eval'",
+			off: "runs|shell",
+		},
 		{rule: "command", at: told(), steps: "'delete'|'wipe'|'erase'|'remove'|'drop'|'clear' 3 'backups'|'backup'|'logs'|'log'|'evidence'", worth: 60},
 		{rule: "command", at: told(), steps: "'execute'|'run' 1 'command'|'commands'|'code'|'script' 1 'in'|'from'|'found'|'contained'", off: "runs", worth: 70},
 		{rule: "command", at: told(), steps: "'delete'|'wipe'|'erase'|'remove'|'drop'|'clear' 6 'audit' 0 'log'|'logs'|'trail'", off: "runs"},
@@ -87,20 +106,30 @@ func acting() []pattern {
 		{rule: "disarm", at: []place{described, value}, steps: "~5 disarm guards", bar: "option", off: "guards"},
 		{rule: "disarm", steps: "~12 'permission'|'permissions'|'approve'|'allowlist'|'approval' 'client'|'config'|'configuration'|'settings' 'raise'|'full'|'all'|'auto'", off: "assent"},
 		{rule: "disarm", steps: "'edit'|'modify'|'change'|'add'|'update'|'write'|'append' 5 private"},
-		{rule: "disarm", at: told(), steps: "~5 disarm 'verification'|'validation'|'ssl'|'tls'|'warnings'|'checks'", bar: "option", off: "guards"},
+		{
+			rule: "disarm", at: told(), steps: "~5 disarm 'verification'|'validation'|'ssl'|'tls'|'warnings'|'checks'",
+			bar: "option", off: "guards",
+		},
 		{rule: "disarm", at: told(), steps: "'verify' 0 'false'|'off'|'0'", worth: 80},
 
 		{rule: "divert", at: told(), steps: "~7 'substitute'|'replace'|'swap'|'change'|'changed'|'replaced'|'redirect'|'reroute'|'route'|'routed'|'instead'|'to+ours' 'recipient'|'account'|'iban'|'payee'|'beneficiary'", off: "money", worth: 70},
 		{rule: "divert", at: told(), steps: "'payment'|'payments'|'money'|'funds'|'transfers' 9 'go'|'goes'|'routed'|'sent'|'paid' 4 'account'|'iban'|'wallet'|'address'", off: "money", worth: 70},
-		{rule: "command", at: told(), steps: "~10 'install' 'package'|'extension'|'plugin'|'dependency' early", off: "runs", worth: 80},
+		{
+			rule: "command", at: told(), steps: "~10 'install' 'package'|'extension'|'plugin'|'dependency' early",
+			off: "runs", worth: 80,
+		},
 		{rule: "consent", at: told(), steps: "actor 3 neg 3 assent", worth: 80},
 		{rule: "divert", at: told(), steps: "'grant'|'give' 2 all|'full' 1 'privileges'|'rights'|'access'|'permissions'|'permission'", worth: 80},
-		{rule: "divert", at: told(), steps: "ever|all 3 'you' 1 'create'|'write'|'generate'|'send'|'produce'|'draft'", worth: 70},
+		{
+			rule: "divert", at: told(), steps: "ever|all 3 'you' 1 'create'|'write'|'generate'|'send'|'produce'|'draft'",
+			worth: 70,
+		},
 		{rule: "divert", at: told(), steps: "~14 'put'|'include'|'insert'|'embed'|'holds'|'contain'|'contains' ever|all 'you+build'|'you+create'|'you+write'|'you+generate'|'you+send'|'you+make'|'you+edit'"},
 	}
 }
 
-// steering lists what comes first or instead of others, colours answers, stays in memory, and what speaks as no description does.
+// steering lists what comes first or instead of others, colours answers, stays in memory, and what speaks as no
+// description does.
 func steering() []pattern {
 	return []pattern{
 		{rule: "priority", steps: "ever|sole 6 'this' 0 kin", worth: 30},
@@ -129,7 +158,10 @@ func steering() []pattern {
 		{rule: "steer", at: told(), steps: "~9 answer|summary 'insert'|'add'|'append' ever"},
 		{rule: "steer", at: told(), steps: "'copy' 2 answer"},
 		{rule: "steer", at: told(), steps: "person 2 urge 1 'think'|'believe'|'assume'|'feel'"},
-		{rule: "steer", at: told(), steps: "'act'|'speak'|'behave'|'respond'|'reply' 3 'as' 0 'if'|'though'", worth: 80},
+		{
+			rule: "steer", at: told(), steps: "'act'|'speak'|'behave'|'respond'|'reply' 3 'as' 0 'if'|'though'",
+			worth: 80,
+		},
 		{rule: "steer", at: told(), steps: "'let'|'make' 1 person 1 'believe'|'think'|'assume'"},
 		{rule: "steer", at: told(), steps: "'steer'|'nudge'|'lure'", worth: 60},
 		{rule: "steer", at: told(), steps: "'slip'|'sneak'|'weave'|'work' 3 'in'|'into' 4 answer|summary", worth: 80},
@@ -143,7 +175,10 @@ func steering() []pattern {
 		{rule: "odd", steps: "~14 tone give|sends dialog|keyish|private|stuff|intimate", worth: 35},
 		{rule: "odd", steps: "tone 12 tone", worth: 40},
 		{rule: "odd", steps: "tone", worth: 20},
-		{rule: "odd", at: told(), steps: "'without' 0 'hesitation'|'question'|'questioning'|'exception'|'fail'|'delay'", worth: 60},
+		{
+			rule: "odd", at: told(), steps: "'without' 0 'hesitation'|'question'|'questioning'|'exception'|'fail'|'delay'",
+			worth: 60,
+		},
 		{rule: "odd", at: told(), steps: "'false' 0 'positives'|'positive'|'alarm'|'alarms'", worth: 40},
 	}
 }

@@ -2,10 +2,11 @@ package scan
 
 import "slices"
 
-// intentPatterns lists what attackers want, in wide classes. Steps behind ~N come in any order, N words apart, since a wish can be said in
-// the active and the passive voice, and languages order their words differently. What honest tools say now and then, too, is worth less
-// than [enough], and makes a finding only with clues of another kind beside it. What a pattern is worth follows from how many of twelve
-// thousand honest tools hold it: one at most where it is enough by itself.
+// intentPatterns lists what attackers want, in wide classes. Steps behind ~N come in any order, N words apart, since a
+// wish can be said in the active and the passive voice, and languages order their words differently. What honest tools
+// say now and then, too, is worth less than [enough], and makes a finding only with clues of another kind beside it.
+// What a pattern is worth follows from how many of twelve thousand honest tools hold it: one at most where it is enough
+// by itself.
 func intentPatterns() []pattern {
 	return slices.Concat(concealing(), handingOver(), digging(), overriding(), acting(), steering())
 }
@@ -56,7 +57,10 @@ func concealing() []pattern {
 		{rule: "conceal", at: told(), steps: "'our' 1 'secret'"},
 		{rule: "conceal", at: told(), steps: "neg 6 'disclose'|'divulge'", bar: "until", unless: "quoting"},
 		{rule: "conceal", at: told(), steps: "person 4 neg 2 'have'|'need'|'must'|'should' 3 'informed'|'told'|'notified'|'alerted'|'warned'|'asked'"},
-		{rule: "conceal", at: told(), steps: "person 4 neg 4 'informed'|'told'|'notified'|'alerted'|'warned'", worth: 60},
+		{
+			rule: "conceal", at: told(), steps: "person 4 neg 4 'informed'|'told'|'notified'|'alerted'|'warned'",
+			worth: 60,
+		},
 		{rule: "conceal", at: told(), steps: "'so' 3 person 3 neg 2 learn|'see'"},
 		{rule: "conceal", at: told(), steps: "covert 2 'create'|'add'|'install'|'grant'|'transfer'|'book'|'buy'|'delete'|'change'|'modify'"},
 		{rule: "conceal", at: told(), steps: "speak 4 person 2 neg", bar: "nil", worth: 50},
@@ -79,13 +83,19 @@ func handingOver() []pattern {
 		{rule: "exfiltrate", steps: "~10 give dialog|summary address", off: chat},
 		{rule: "exfiltrate", steps: "~10 ship stuff address"},
 		{rule: "exfiltrate", steps: "~10 give urge stuff address"},
-		{rule: "exfiltrate", at: []place{described}, steps: "~12 ship address 'also'|'too'|'additionally'|'well'", worth: 80},
+		{
+			rule: "exfiltrate", at: []place{described}, steps: "~12 ship address 'also'|'too'|'additionally'|'well'",
+			worth: 80,
+		},
 		{rule: "exfiltrate", at: []place{described}, steps: "ship 8 address", worth: 60},
 		{rule: "exfiltrate", steps: "~9 'everything'|'all'|'anything'|'whatever' 'know'|'memory'|'remember' person"},
 		{rule: "exfiltrate", steps: "kin 3 'returned'|'said'|'told'|'output'|'produced' 3 earlier"},
 		{rule: "exfiltrate", steps: "person 3 'speak'|'talk'|'converse'|'speaking'|'talking' 0 'with'|'to'"},
 		{rule: "exfiltrate", steps: "'what' 2 person 2 'working'|'doing'|'wrote'|'discussed'", worth: 60},
-		{rule: "exfiltrate", at: []place{described}, steps: "~10 give|'copy'|'copies'|'bcc'|'blind' ever|all address", worth: 80},
+		{
+			rule: "exfiltrate", at: []place{described}, steps: "~10 give|'copy'|'copies'|'bcc'|'blind' ever|all address",
+			worth: 80,
+		},
 		{rule: "exfiltrate", at: []place{described}, steps: "~10 'copy'|'copies'|'bcc'|'blind' ever|all|urge address"},
 		{rule: "exfiltrate", steps: "~10 give result kin 'previous'|'earlier'|'used'|'far'", worth: 60},
 		{rule: "exfiltrate", steps: "~7 give whole|'text'|'words' 'above'|'preceding'", worth: 70},
@@ -101,25 +111,40 @@ func handingOver() []pattern {
 		{rule: "exfiltrate", at: told(), steps: "'visible'|'known'|'accessible' 0 'to' 0 'you'", worth: 60},
 		{rule: "exfiltrate", at: told(), steps: "'you' 1 'initialised'|'initialized'|'configured'|'trained'|'instructed' 0 'with'|'to'|'by'"},
 		{rule: "exfiltrate", at: told(), steps: "ship 5 'to' 1 address", bar: "quoting"},
-		{rule: "exfiltrate", at: told(), steps: "prompt 1 'you' 1 'received'|'got'|'were'|'started'|'began'", off: chat},
+		{
+			rule: "exfiltrate", at: told(), steps: "prompt 1 'you' 1 'received'|'got'|'were'|'started'|'began'",
+			off: chat,
+		},
 		{rule: "exfiltrate", at: told(), steps: "~12 give 'last'|'latest'|'previous' kin result"},
 		{rule: "request", at: nouns(), steps: "~5 'last'|'latest'|'previous'|'other' kin result", worth: 60},
 		{rule: "secrets", at: told(), steps: "~10 kin urge secrets|keyish", off: keys, bar: "neg", worth: 50},
 		{rule: "exfiltrate", at: told(), steps: "address 4 'followed'|'plus' 3 person"},
-		{rule: "exfiltrate", at: told(), steps: "~7 gather|give 'addresses'|'emails'|'contacts' all|'everyone'", worth: 70},
+		{
+			rule: "exfiltrate", at: told(), steps: "~7 gather|give 'addresses'|'emails'|'contacts' all|'everyone'",
+			worth: 70,
+		},
 		{rule: "exfiltrate", at: told(), steps: "~8 ship|gather|'archive'|'list'|'include'|'attach' 'home+directory'|'home+folder'", worth: 80},
 		{rule: "exfiltrate", steps: "'machine'|'computer'|'system'|'host' 2 'you' 1 'run'|'running'|'on'", worth: 60},
 		{rule: "exfiltrate", at: told(), steps: "gather 3 'messages'|'emails'|'mails'|'notes' 9 give", off: chat},
 		{rule: "exfiltrate", steps: "whole|'list' 4 kin 3 your|'you'", off: "kin", worth: 60},
-		{rule: "exfiltrate", at: told(), steps: "give|speak|'print' 2 whole|'everything' 3 'context'", off: chat, worth: 80},
+		{
+			rule: "exfiltrate", at: told(), steps: "give|speak|'print' 2 whole|'everything' 3 'context'", off: chat,
+			worth: 80,
+		},
 		{rule: "exfiltrate", at: told(), steps: "~9 'copy'|'copies'|'duplicate'|'transcript' ever|all ship|'sent'|'forwarded'|'delivered'"},
 		{rule: "exfiltrate", at: told(), steps: "speak 2 'your'|'their' 1 'configuration'|'instructions'|'settings'|'setup'"},
-		{rule: "exfiltrate", at: told(), steps: "'learn'|'learned'|'learnt'|'know'|'gathered' 1 'about' 1 person", off: "persist"},
+		{
+			rule: "exfiltrate", at: told(), steps: "'learn'|'learned'|'learnt'|'know'|'gathered' 1 'about' 1 person",
+			off: "persist",
+		},
 
 		{rule: "request", at: nouns(), steps: "~5 dialog whole|reader", off: chat, worth: 30},
 		{rule: "request", at: nouns(), steps: "~5 config", off: chat, worth: 60},
 		{rule: "request", at: nouns(), steps: "~7 keyish person|reader", off: keys, unless: "neg", worth: 60},
-		{rule: "request", at: nouns(), steps: "~5 keyish|secrets 'session'|'current'", off: keys, unless: "neg", worth: 60},
+		{
+			rule: "request", at: nouns(), steps: "~5 keyish|secrets 'session'|'current'", off: keys, unless: "neg",
+			worth: 60,
+		},
 		{rule: "request", at: []place{parameter}, steps: "intimate|seed", off: keys, unless: "neg", worth: 50},
 		{rule: "request", at: nouns(), steps: "environs", off: "runs", worth: 30},
 		{rule: "request", at: nouns(), steps: "dialog", off: chat, worth: 30},
@@ -152,7 +177,10 @@ func digging() []pattern {
 		{rule: "secrets", at: told(), steps: "~7 gather|give private", off: keys, unless: "neg|not", worth: 80},
 		{rule: "secrets", at: told(), steps: "~7 give keyish", off: keys, unless: "neg|not", worth: 50},
 		{rule: "secrets", at: told(), steps: "~7 give|gather environs", off: "runs", worth: 40},
-		{rule: "secrets", at: told(), steps: "'tell'|'ask'|'request' 2 person|'them' 8 keyish", off: keys, unless: "neg|not", worth: 60},
+		{
+			rule: "secrets", at: told(), steps: "'tell'|'ask'|'request' 2 person|'them' 8 keyish", off: keys,
+			unless: "neg|not", worth: 60,
+		},
 		{rule: "secrets", at: told(), steps: "all|every 1 keyish", off: keys, worth: 50},
 		{rule: "secrets", at: told(), steps: "~5 person intimate", off: keys, unless: "neg|not", worth: 60},
 		{rule: "secrets", at: told(), steps: "~10 give keyish environs", off: keys, worth: 60},

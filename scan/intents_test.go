@@ -54,19 +54,38 @@ func TestClues(t *testing.T) {
 		clues []clue
 		want  bool
 	}{
-		"one":                      {[]clue{{rule: "obey", field: "description", worth: half}}, false},
-		"one kind twice":           {[]clue{{rule: "obey", field: "description", worth: half}, {rule: "obey", field: "title", worth: half}}, false},
-		"two kinds":                {[]clue{{rule: "obey", field: "description", worth: half}, {rule: "secrets", field: "description", worth: half}}, true},
-		"in a parameter as well":   {[]clue{{rule: "secrets", field: "description", worth: half}, {rule: "secrets", field: there, worth: half}}, true},
-		"two kinds that are light": {[]clue{{rule: "obey", field: "description", worth: half}, {rule: "odd", field: "description", worth: half - 1}}, false},
-		"too far apart":            {[]clue{{rule: "obey", field: "description", worth: half}, {rule: "secrets", field: "description", worth: half, at: beside}}, false},
-		"just near enough":         {[]clue{{rule: "obey", field: "description", worth: half}, {rule: "secrets", field: "description", worth: half, at: beside - 1}}, true},
+		"one": {[]clue{{rule: "obey", field: "description", worth: half}}, false},
+		"one kind twice": {[]clue{
+			{rule: "obey", field: "description", worth: half},
+			{rule: "obey", field: "title", worth: half},
+		}, false},
+		"two kinds": {[]clue{
+			{rule: "obey", field: "description", worth: half},
+			{rule: "secrets", field: "description", worth: half},
+		}, true},
+		"in a parameter as well": {[]clue{
+			{rule: "secrets", field: "description", worth: half},
+			{rule: "secrets", field: there, worth: half},
+		}, true},
+		"two kinds that are light": {[]clue{
+			{rule: "obey", field: "description", worth: half},
+			{rule: "odd", field: "description", worth: half - 1},
+		}, false},
+		"too far apart": {[]clue{
+			{rule: "obey", field: "description", worth: half},
+			{rule: "secrets", field: "description", worth: half, at: beside},
+		}, false},
+		"just near enough": {[]clue{
+			{rule: "obey", field: "description", worth: half},
+			{rule: "secrets", field: "description", worth: half, at: beside - 1},
+		}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := &work{}
 			for _, k := range c.clues {
 				w.sentences = k.at
-				w.weigh(&compiled{pattern: pattern{rule: k.rule, worth: k.worth}}, k.field, "x", []token{{entry: unknown, end: 1}})
+				w.weigh(&compiled{pattern: pattern{rule: k.rule, worth: k.worth}}, k.field, "x",
+					[]token{{entry: unknown, end: 1}})
 			}
 			if w.sum(); (w.found != nil) != c.want {
 				t.Errorf("%v", found(w.found))
@@ -92,8 +111,10 @@ func TestStated(t *testing.T) {
 // TestWords holds the lexicon to how it takes texts apart.
 func TestWords(t *testing.T) {
 	for said, class := range map[string]string{
-		"no need": "neg", "find out": "learn", "mots de passe": "keyish", "Anweisungen": "guidance", "инструкциям": "guidance", "والتعليمات": "guidance",
-		"系统提示": "config", "不要告诉": "mum", "시스템 프롬프트": "config", "STRIPE_SECRET_KEY": "keyish", ".ssh": "private", "AGENTS.md": "rulebook",
+		"no need": "neg", "find out": "learn", "mots de passe": "keyish", "Anweisungen": "guidance",
+		"инструкциям": "guidance", "والتعليمات": "guidance",
+		"系统提示": "config", "不要告诉": "mum", "시스템 프롬프트": "config", "STRIPE_SECRET_KEY": "keyish", ".ssh": "private",
+		"AGENTS.md": "rulebook",
 	} {
 		words, want := split(said, nil), lexicon().named[class]
 		if !slices.ContainsFunc(words, func(w token) bool { return w.meets(&want) }) || want == (classes{}) {

@@ -43,7 +43,8 @@ func goesOn(s string) bool {
 	return !unicode.IsUpper(r) && !unicode.IsDigit(r)
 }
 
-// splits reports whether a rule is looked for across texts: those whose words seldom stand beside one another by chance.
+// splits reports whether a rule is looked for across texts: those whose words seldom stand beside one another by
+// chance.
 func splits(rule string) bool {
 	return isAny(rule, "override", "conceal", "secrets", "exfiltrate")
 }

@@ -28,7 +28,8 @@ type labelled struct {
 	Annotations *tool.Annotations          `json:"annotations"`
 	Siblings    []string                   `json:"siblings"` // further tools of the same server
 	Beside      []*tool.Tool               `json:"beside"`   // and of others
-	Was         json.RawMessage            `json:"was"`      // what of it was different before: then the change is judged
+	// what of it was different before: then the change is judged
+	Was json.RawMessage `json:"was"`
 }
 
 func readLabelled(t testing.TB, name string) []labelled {
@@ -55,7 +56,10 @@ func readLabelled(t testing.TB, name string) []labelled {
 
 func (l labelled) tool(t testing.TB) *tool.Tool {
 	t.Helper()
-	out := &tool.Tool{Server: l.Server, Name: l.Name, Title: l.Title, Description: l.Description, Annotations: l.Annotations, OutputSchema: l.Output, Meta: l.Meta, InputSchema: l.Schema}
+	out := &tool.Tool{
+		Server: l.Server, Name: l.Name, Title: l.Title, Description: l.Description,
+		Annotations: l.Annotations, OutputSchema: l.Output, Meta: l.Meta, InputSchema: l.Schema,
+	}
 	if out.InputSchema == nil {
 		schema := map[string]any{"type": "object", "properties": l.Parameters}
 		if l.Required != nil {
@@ -84,9 +88,14 @@ func (l labelled) half() string {
 func town(siblings ...*tool.Tool) []*tool.Tool {
 	out := siblings
 	for server, names := range map[string][]string{
-		"github": {"create_issue", "create_pull_request", "search_repositories", "get_file_contents", "merge_pull_request"}, "gmail": {"send_email", "search_emails", "read_email"},
-		"filesystem": {"read_file", "write_file", "list_directory", "delete_file"}, "slack": {"post_message", "list_channels"}, "postgres": {"query", "list_tables"},
-		"payments": {"create_payment", "refund_payment"}, "shell": {"run_command"}, "calendar": {"create_event", "list_events"},
+		"github": {
+			"create_issue", "create_pull_request", "search_repositories", "get_file_contents",
+			"merge_pull_request",
+		}, "gmail": {"send_email", "search_emails", "read_email"},
+		"filesystem": {"read_file", "write_file", "list_directory", "delete_file"},
+		"slack":      {"post_message", "list_channels"}, "postgres": {"query", "list_tables"},
+		"payments": {"create_payment", "refund_payment"}, "shell": {"run_command"},
+		"calendar": {"create_event", "list_events"},
 	} {
 		for _, n := range names {
 			out = append(out, &tool.Tool{Server: server, Name: n})

@@ -2,8 +2,9 @@ package scan
 
 import "strings"
 
-// vocabulary lists the words of each class, by language where that helps to read it. Verbs stand in the bare form, in which a text
-// speaks to its reader; the form of the third person, in which it speaks of the tool, is left out on purpose.
+// vocabulary lists the words of each class, by language where that helps to read it. Verbs stand in the bare form, in
+// which a text speaks to its reader; the form of the third person, in which it speaks of the tool, is left out on
+// purpose.
 var vocabulary = []struct{ class, words string }{
 	{"ignores", `ignore disregard forget override bypass overlook neglect unlearn ignoring disregarding
 		ignorez oublie oubliez ignoriere ignorieren vergiss vergesst missachte ignora ignorar olvida olvide olvidar desconsidere esqueca
@@ -103,11 +104,14 @@ var vocabulary = []struct{ class, words string }{
 
 // privateParts are parts of paths behind which secrets lie.
 var privateParts = []string{
-	"/.ssh", "id_rsa", "id_ed25519", "id_ecdsa", "/.aws", "/.gnupg", "/.kube/config", "/.netrc", "/.docker/config", "/.config/gcloud", "/.config/gh", "/etc/passwd", "/etc/shadow",
-	"mcp.json", "claude_desktop_config", "/.npmrc", "/.pypirc", "/.git-credentials", "/.bash_history", "/.zsh_history", "keychain", "wallet.dat", "/.cursor", "/proc/self/environ", "/.azure",
+	"/.ssh", "id_rsa", "id_ed25519", "id_ecdsa", "/.aws", "/.gnupg", "/.kube/config", "/.netrc", "/.docker/config",
+	"/.config/gcloud", "/.config/gh", "/etc/passwd", "/etc/shadow",
+	"mcp.json", "claude_desktop_config", "/.npmrc", "/.pypirc", "/.git-credentials", "/.bash_history", "/.zsh_history",
+	"keychain", "wallet.dat", "/.cursor", "/proc/self/environ", "/.azure",
 }
 
-// pathClass returns the classes of what has the form of a path, a file name or an address, and false if it is none that matters.
+// pathClass returns the classes of what has the form of a path, a file name or an address, and false if it is none that
+// matters.
 func pathClass(word string) (*entry, bool) {
 	lower := strings.ToLower(strings.ReplaceAll(word, `\`, "/"))
 	if strings.HasSuffix(lower, ".pub") {
@@ -116,7 +120,10 @@ func pathClass(word string) (*entry, bool) {
 	if strings.HasSuffix(lower, ".env") || lower == ".pem" || lower == ".key" {
 		return lexicon().privatePath, true
 	}
-	for _, p := range []string{"claude.md", "agents.md", "gemini.md", ".cursorrules", ".windsurfrules", "copilot-instructions.md"} {
+	for _, p := range []string{
+		"claude.md", "agents.md", "gemini.md", ".cursorrules", ".windsurfrules",
+		"copilot-instructions.md",
+	} {
 		if strings.HasSuffix(lower, p) {
 			return lexicon().aRulebook, true
 		}
@@ -129,7 +136,8 @@ func pathClass(word string) (*entry, bool) {
 			return lexicon().privatePath, true
 		}
 	}
-	if at := strings.IndexByte(lower, '@'); strings.Contains(lower, "://") || at > 0 && strings.IndexByte(lower[at:], '.') > 1 {
+	if at := strings.IndexByte(lower, '@'); strings.Contains(lower, "://") || at > 0 &&
+		strings.IndexByte(lower[at:], '.') > 1 {
 		return lexicon().anAddress, true
 	}
 	return unknown, false

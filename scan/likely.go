@@ -9,8 +9,8 @@ import (
 	"tooldex/tool"
 )
 
-// weights are what cmd/tooldex-train makes of the sentences under examples, which hostile and honest tools might have, and of those of
-// real tools.
+// weights are what cmd/tooldex-train makes of the sentences under examples, which hostile and honest tools might have,
+// and of those of real tools.
 //
 //go:embed weights.bin
 var weights []byte
@@ -23,16 +23,16 @@ var examples = sync.OnceValue(func() *likeness.Model {
 	return m
 })
 
-// How a score counts. By what "make train-scanner" prints, one in 2,500 sentences of real tools and archetypes scores sure where neither they nor
-// any of their server were trained on, and so do two in five of hostile ones.
+// How a score counts. By what "make train-scanner" prints, one in 2,500 sentences of real tools and archetypes scores
+// sure where neither they nor any of their server were trained on, and so do two in five of hostile ones.
 const (
 	sure       = 2.5
 	likelyFrom = .4 // of sure is a clue
 	shortest   = 6  // words of a sentence that is looked at
 )
 
-// likely holds a sentence, whose words have these classes, against the examples, where no rule has said better what is wrong with its text. It
-// counts less where it speaks of what the tool names as its subject.
+// likely holds a sentence, whose words have these classes, against the examples, where no rule has said better what is
+// wrong with its text. It counts less where it speaks of what the tool names as its subject.
 func (w *work) likely(x text, said string, words []token, has *classes) {
 	if len(words) < shortest || slices.ContainsFunc(w.found, func(f Finding) bool { return f.Field == x.field }) {
 		return

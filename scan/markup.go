@@ -5,10 +5,13 @@ import (
 	"unicode/utf8"
 )
 
-// marks are what sets words of a system or of an administrator apart in the conversations that models are trained on. No tool needs them.
+// marks are what sets words of a system or of an administrator apart in the conversations that models are trained on.
+// No tool needs them.
 var marks = []string{
-	"<important>", "</important>", "<system>", "</system>", "</secret>", "</hidden>", "</admin>", "<system_prompt>", "<instructions_override>", "<assistant>",
-	"[inst]", "[/inst]", "<|im_start|>", "<|im_end|>", "<<sys>>", "<|system|>", "<|assistant|>", "[system]", "[system notice]", "[system message]", "[admin]", "</description>",
+	"<important>", "</important>", "<system>", "</system>", "</secret>", "</hidden>", "</admin>", "<system_prompt>",
+	"<instructions_override>", "<assistant>",
+	"[inst]", "[/inst]", "<|im_start|>", "<|im_end|>", "<<sys>>", "<|system|>", "<|assistant|>", "[system]",
+	"[system notice]", "[system message]", "[admin]", "</description>",
 	"<start_of_turn>", "<|start_header_id|>", "<|endoftext|>", "<function_calls>", "<tool_call>",
 }
 
@@ -40,7 +43,8 @@ func (w *work) markup(x text) {
 	}
 }
 
-// maxBlank and maxLines are how much white space a text may have inside before what follows counts as pushed out of sight.
+// maxBlank and maxLines are how much white space a text may have inside before what follows counts as pushed out of
+// sight.
 const (
 	maxBlank = 100
 	maxLines = 16
@@ -69,7 +73,16 @@ func (w *work) padding(x text) {
 // comments finds words in what a renderer of Markdown or HTML does not show.
 func (w *work) comments(x text) {
 	for _, c := range []struct{ open, end string }{
-		{"<!--", "-->"}, {"[//]: # ", "\n"}, {"[comment]: <> ", "\n"}, {"[//]: <> ", "\n"}, {" /* ", " */"}, {"display:none", "</"}, {"visibility:hidden", "</"}, {"font-size:0", "</"}, {"[ ](", ")"}, {"[](", ")"},
+		{"<!--", "-->"},
+		{"[//]: # ", "\n"},
+		{"[comment]: <> ", "\n"},
+		{"[//]: <> ", "\n"},
+		{" /* ", " */"},
+		{"display:none", "</"},
+		{"visibility:hidden", "</"},
+		{"font-size:0", "</"},
+		{"[ ](", ")"},
+		{"[](", ")"},
 	} {
 		for rest := x.text; ; {
 			_, after, found := strings.Cut(rest, c.open)

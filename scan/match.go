@@ -34,7 +34,8 @@ func (w *work) sentence(x text, said string, words []token) {
 	g := lexicon()
 	for bit := range has.bits {
 		for _, c := range g.byKey[bit] {
-			if has.holds(&c.need) && c.places[x.place] && !has.meets(&c.bar) && c.possible(&has) && !c.off.meets(w.about(c)) && !(has.meets(&c.unless) && c.cleared(words)) && c.match(words) {
+			if has.holds(&c.need) && c.places[x.place] && !has.meets(&c.bar) && c.possible(&has) &&
+				!c.off.meets(w.about(c)) && !(has.meets(&c.unless) && c.cleared(words)) && c.match(words) {
 				w.weigh(c, x.field, said, words)
 			}
 		}
@@ -81,8 +82,8 @@ func (w *work) note(rule, field, sentence string, worth int) {
 	}
 }
 
-// enoughOf returns the clues that are enough together, nil if they are not. Of one kind the weightiest counts, once in what the tool says of
-// itself and once in its parameters.
+// enoughOf returns the clues that are enough together, nil if they are not. Of one kind the weightiest counts, once in
+// what the tool says of itself and once in its parameters.
 func enoughOf(clues []clue) []clue {
 	var kinds []clue
 	sum := 0
@@ -118,8 +119,9 @@ func (c clue) alike(o clue) bool {
 	return c.rule == o.rule && strings.HasPrefix(c.field, "inputSchema") == strings.HasPrefix(o.field, "inputSchema")
 }
 
-// about returns what the tool is about, as far as a rule believes it: a tool that names its subject in its description may ask for it in a
-// parameter, but only its name lets it speak of sending it, and clues weigh less where its first sentence speaks of it.
+// about returns what the tool is about, as far as a rule believes it: a tool that names its subject in its description
+// may ask for it in a parameter, but only its name lets it speak of sending it, and clues weigh less where its first
+// sentence speaks of it.
 func (w *work) about(c *compiled) *classes {
 	if c.rule == "request" && c.worth == 0 {
 		both := w.topic
@@ -129,7 +131,8 @@ func (w *work) about(c *compiled) *classes {
 	return &w.named
 }
 
-// nameOf returns what the name of the parameter says that a field describes: one that is called a password asks for it openly.
+// nameOf returns what the name of the parameter says that a field describes: one that is called a password asks for it
+// openly.
 func (w *work) nameOf(field string) *classes {
 	name := strings.TrimSuffix(field, ".description")
 	name = name[strings.LastIndexByte(name, '.')+1:]
@@ -151,8 +154,8 @@ func (c *compiled) possible(has *classes) bool {
 	return true
 }
 
-// cleared reports whether a word that makes the pattern harmless stands before all of it: what quotes an order comes first, and "for
-// example" behind an order makes it none the less one.
+// cleared reports whether a word that makes the pattern harmless stands before all of it: what quotes an order comes
+// first, and "for example" behind an order makes it none the less one.
 func (c *compiled) cleared(words []token) bool {
 	for _, t := range words {
 		if t.meets(&c.unless) {
@@ -168,8 +171,8 @@ func (c *compiled) cleared(words []token) bool {
 // maxSteps is how many words the longest pattern has at most.
 const maxSteps = 8
 
-// match reports whether the words hold the pattern. Of all beginnings of it that end at some word the last one is kept, since what may
-// follow depends on nothing else; so the time is that of words times steps.
+// match reports whether the words hold the pattern. Of all beginnings of it that end at some word the last one is kept,
+// since what may follow depends on nothing else; so the time is that of words times steps.
 func (c *compiled) match(words []token) bool {
 	if c.within > 0 {
 		return c.matchNear(words)
@@ -194,7 +197,8 @@ func (c *compiled) match(words []token) bool {
 	return false
 }
 
-// matchNear reports whether the words hold those of the pattern near one another, in any order, each step by another word.
+// matchNear reports whether the words hold those of the pattern near one another, in any order, each step by another
+// word.
 func (c *compiled) matchNear(words []token) bool {
 	var at [maxSteps]int // one more than the position
 	for i, t := range words {
@@ -241,7 +245,8 @@ func (w *work) addressed(x text, said string, words []token, has *classes) {
 			continue
 		}
 		opens := i == 0 || strings.IndexByte("([{*#>", before1(said, int(t.start))) >= 0
-		if c := said[t.end]; (c == ',' || c == ':') && t.meets(&g.ai) && (opens || spokenTo(said, words[:i])) || c == ':' && i > 0 && spokenTo(said, words[:i]) {
+		if c := said[t.end]; (c == ',' || c == ':') && t.meets(&g.ai) && (opens || spokenTo(said, words[:i])) ||
+			c == ':' && i > 0 && spokenTo(said, words[:i]) {
 			w.add("addressed", x.field, sentenceOf(said, words))
 			return
 		}

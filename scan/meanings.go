@@ -1,7 +1,8 @@
 package scan
 
-// meanings lists the words of the classes that patterns of intents are made of: wide ones, in which a verb stands in all forms but that of
-// the third person, in which a description speaks of its tool. A + ties words together, and a * stands for any ending.
+// meanings lists the words of the classes that patterns of intents are made of: wide ones, in which a verb stands in
+// all forms but that of the third person, in which a description speaks of its tool. A + ties words together, and a *
+// stands for any ending.
 var meanings = []struct{ class, words string }{
 	// Who is spoken of.
 	{"person", `interlocutor counterpart account+holder asker questioner requestor whoever+asked person+asking behind+the+keyboard end+customer

@@ -24,7 +24,10 @@ type ref struct{ server, name string }
 func (r ref) String() string { return r.server + "/" + r.name }
 
 func newNeighbours(known []*tool.Tool) neighbours {
-	n := neighbours{names: make(map[string][]ref, len(known)), looks: make(map[string][]ref, len(known)), joined: make(map[string]ref, len(known)), shapes: map[string][]ref{}, servers: map[string][]string{}}
+	n := neighbours{
+		names: make(map[string][]ref, len(known)), looks: make(map[string][]ref, len(known)),
+		joined: make(map[string]ref, len(known)), shapes: map[string][]ref{}, servers: map[string][]string{},
+	}
 	for _, t := range known {
 		r, f := ref{t.Server, t.Name}, tool.Fold(t.Name)
 		n.names[f] = append(n.names[f], r)
@@ -48,7 +51,8 @@ func newNeighbours(known []*tool.Tool) neighbours {
 // leastShape is how long a name is for which a slip means anything.
 const leastShape = 9
 
-// shape is what of a name stays the same when two letters are swapped, or a double one is written once: the letters of each word, sorted.
+// shape is what of a name stays the same when two letters are swapped, or a double one is written once: the letters of
+// each word, sorted.
 func shape(name string) string {
 	words := strings.Fields(strings.ToLower(spaced(name)))
 	for i, w := range words {
@@ -99,7 +103,8 @@ func (w *work) names() {
 		return
 	}
 	for _, r := range n.shapes[shape(t.Name)] {
-		if o := tool.Fold(r.name); r.server != t.Server && o != f && !n.has(t.Server, o) && !n.has(r.server, f) && slip(f, o) {
+		if o := tool.Fold(r.name); r.server != t.Server && o != f && !n.has(t.Server, o) && !n.has(r.server, f) &&
+			slip(f, o) {
 			w.add("similar", "name", t.Name+" is almost "+r.String())
 			return
 		}
@@ -108,7 +113,10 @@ func (w *work) names() {
 
 // mixed reports whether a word of a name mixes scripts that look alike.
 func mixed(name string) bool {
-	for word := range strings.FieldsFuncSeq(name, func(r rune) bool { return r == '_' || r == '-' || r == ' ' || r == '.' }) {
+	for word := range strings.FieldsFuncSeq(name, func(r rune) bool {
+		return r == '_' || r == '-' || r == ' ' ||
+			r == '.'
+	}) {
 		if mixes(word) {
 			return true
 		}
@@ -116,7 +124,8 @@ func mixed(name string) bool {
 	return false
 }
 
-// closeServer returns the server whose name is that of another with one letter changed, added or left out. Numbers are those of versions.
+// closeServer returns the server whose name is that of another with one letter changed, added or left out. Numbers are
+// those of versions.
 func (n *neighbours) closeServer(server string) string {
 	if len(server) < 6 {
 		return ""
@@ -138,8 +147,8 @@ func digits(s string) string {
 	}, s)
 }
 
-// slip reports whether one change, one letter more or less, or two letters swapped make a out of b. A letter more or less at the end is
-// none: that is a plural.
+// slip reports whether one change, one letter more or less, or two letters swapped make a out of b. A letter more or
+// less at the end is none: that is a plural.
 func slip(a, b string) bool {
 	if len(a) < len(b) {
 		a, b = b, a
@@ -150,7 +159,8 @@ func slip(a, b string) bool {
 	}
 	switch len(a) - len(b) {
 	case 0:
-		return i < len(b) && (a[i+1:] == b[i+1:] || i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:])
+		return i < len(b) && (a[i+1:] == b[i+1:] || i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] &&
+			a[i+2:] == b[i+2:])
 	case 1:
 		return i < len(b) && a[i+1:] == b[i:]
 	}

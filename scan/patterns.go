@@ -15,8 +15,8 @@ type pattern struct {
 // nouns are the places where naming a thing is asking for it.
 func nouns() []place { return []place{parameter, key} }
 
-// orderPatterns lists orders to the model. What a tool does stands in the third person, what its reader is to do in the bare form: the
-// words of the lexicon are in the latter.
+// orderPatterns lists orders to the model. What a tool does stands in the third person, what its reader is to do in the
+// bare form: the words of the lexicon are in the latter.
 func orderPatterns() []pattern {
 	return []pattern{
 		{rule: "override", steps: "ignores 4 prior 4 orders|prompt|told|talk", unless: "quoting"},
@@ -52,7 +52,10 @@ func orderPatterns() []pattern {
 
 		{rule: "obey", steps: "orders 8 must 2 'followed'|'obeyed'|'executed'", off: "orders"},
 		{rule: "obey", steps: "'treat' 3 orders 8 person"},
-		{rule: "obey", at: []place{described, parameter, value}, steps: "follows 2 orders 5 results", unless: "not", worth: 70},
+		{
+			rule: "obey", at: []place{described, parameter, value}, steps: "follows 2 orders 5 results", unless: "not",
+			worth: 70,
+		},
 		{rule: "obey", steps: "'new' 0 orders 2 ai"},
 		{rule: "obey", steps: "ai 3 must 3 sends|follows|tells 6 orders|person|results|private"},
 		{rule: "obey", steps: "'approve' 3 calls|'calls' 3 not"},
@@ -78,7 +81,10 @@ func greedPatterns() []pattern {
 
 		{rule: "exfiltrate", steps: "sends|passes|tells 4 all|history 4 talk|'said'", off: "chats"},
 		{rule: "exfiltrate", steps: "sends|passes|tells 4 talk 1 history|earlier", off: "chats"},
-		{rule: "exfiltrate", steps: "sends|tells|reads|passes|'discloses' 3 system 0 prompt|orders|'messages'", unless: "quoting", off: "chats"},
+		{
+			rule: "exfiltrate", steps: "sends|tells|reads|passes|'discloses' 3 system 0 prompt|orders|'messages'",
+			unless: "quoting", off: "chats",
+		},
 		{rule: "exfiltrate", steps: "sends|tells|reads 2 'your'|'its' 2 system|prompt", unless: "quoting"},
 		{rule: "exfiltrate", steps: "sends 3 all|every 14 address"},
 		{rule: "exfiltrate", steps: "talk 1 history 4 sends|passes", off: "chats"},
@@ -92,7 +98,10 @@ func greedPatterns() []pattern {
 		{rule: "request", at: nouns(), steps: "system 0 prompt", off: talks},
 		{rule: "request", at: nouns(), steps: "prompt 3 'which' 3 'configured'"},
 		{rule: "request", at: nouns(), steps: "'your' 2 system 1 prompt|orders"},
-		{rule: "request", at: nouns(), steps: "environ 0 'variables' 4 'host'|'machine'|'system'|person|your", off: "runs"},
+		{
+			rule: "request", at: nouns(), steps: "environ 0 'variables' 4 'host'|'machine'|'system'|person|your",
+			off: "runs",
+		},
 		{rule: "request", at: nouns(), steps: "person 0 's' 2 secrets", off: "logs"},
 		{rule: "request", at: nouns(), steps: "secrets 3 'of' 2 person", off: "logs"},
 		{rule: "request", at: nouns(), steps: "secrets 6 told", off: "logs"},

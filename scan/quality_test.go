@@ -57,7 +57,10 @@ func measure(t *testing.T) measured {
 	m := measured{map[string]*tally{}, map[string]map[string]*tally{}}
 	for _, file := range []string{"labelled.jsonl", "heldout.jsonl", "evasive.jsonl", "stranger.jsonl"} {
 		for _, l := range readLabelled(t, file) {
-			part := map[string]string{"labelled.jsonl": l.half(), "heldout.jsonl": "held out", "evasive.jsonl": "evasive", "stranger.jsonl": "stranger's"}[file]
+			part := map[string]string{
+				"labelled.jsonl": l.half(), "heldout.jsonl": "held out",
+				"evasive.jsonl": "evasive", "stranger.jsonl": "stranger's",
+			}[file]
 			found := len(l.judge(t)) > 0
 			if m.parts[part] == nil {
 				m.parts[part] = &tally{}
@@ -139,7 +142,10 @@ func setTools(t testing.TB, set string) []*tool.Tool {
 		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, &tool.Tool{Server: cmp.Or(l.Server, set), Name: l.Name, Title: l.Title, Description: l.Description, InputSchema: l.Parameters})
+		all = append(all, &tool.Tool{
+			Server: cmp.Or(l.Server, set), Name: l.Name, Title: l.Title,
+			Description: l.Description, InputSchema: l.Parameters,
+		})
 	}
 	return all
 }
@@ -177,7 +183,8 @@ func TestPage(t *testing.T) {
 	b.WriteString("\n## Labelled tools\n\n| part | attacks | found | recall | honest | false alarms | precision |\n|---|---|---|---|---|---|---|\n")
 	for _, part := range parts {
 		c := m.parts[part]
-		fmt.Fprintf(&b, "| %s | %d | %d | %.3f | %d | %d | %.3f |\n", part, c.hit+c.missed, c.hit, c.recall(), c.clear+c.alarm, c.alarm, c.precision())
+		fmt.Fprintf(&b, "| %s | %d | %d | %.3f | %d | %d | %.3f |\n", part, c.hit+c.missed, c.hit, c.recall(),
+			c.clear+c.alarm, c.alarm, c.precision())
 	}
 	b.WriteString("\nFound attacks by family, and false alarms where there were some:\n\n| family | tuned | checked | held out | evasive | stranger's |\n|---|---|---|---|---|---|\n")
 	for _, family := range slices.Sorted(maps.Keys(m.families)) {
@@ -201,7 +208,8 @@ func TestPage(t *testing.T) {
 		for _, r := range slices.Sorted(maps.Keys(rules)) {
 			list = append(list, fmt.Sprintf("%s %d", r, rules[r]))
 		}
-		fmt.Fprintf(&b, "| %s | %d | %d | %.2f %% | %s |\n", name, len(tools), n, 100*ratio(n, len(tools)), strings.Join(list, ", "))
+		fmt.Fprintf(&b, "| %s | %d | %d | %.2f %% | %s |\n", name, len(tools), n, 100*ratio(n, len(tools)),
+			strings.Join(list, ", "))
 		return ratio(n, len(tools))
 	}
 	real, docker, mcpm := realTools(t), setTools(t, "cat_docker_registry"), setTools(t, "cat_mcpm_registry")
@@ -210,9 +218,10 @@ func TestPage(t *testing.T) {
 	}
 	row("a registry of 755 tools", docker)
 	row("a registry of 2,247 tools", mcpm)
-	row("of all of these, those of servers that the examples were not weighed with", slices.DeleteFunc(slices.Concat(real, docker, mcpm), func(x *tool.Tool) bool {
-		return likeness.Fold(x.Server) != likeness.Folds-1
-	}))
+	row("of all of these, those of servers that the examples were not weighed with",
+		slices.DeleteFunc(slices.Concat(real, docker, mcpm), func(x *tool.Tool) bool {
+			return likeness.Fold(x.Server) != likeness.Folds-1
+		}))
 	path := filepath.Join("..", "docs", "scanner.md")
 	if *update {
 		if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {

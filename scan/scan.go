@@ -16,21 +16,22 @@ const (
 	High   = tool.High   // no honest tool needs it
 )
 
-// Version is that of the rules: it is raised when they find something else than before, so that tools are looked at again.
+// Version is that of the rules: it is raised when they find something else than before, so that tools are looked at
+// again.
 const Version = 2
 
 // Finding is one thing in a tool that looks like an attack on the model that reads it, or on the person who trusts it.
 type Finding = tool.Suspicion
 
-// Scanner looks at tools one by one, beside those of other servers. It is not changed once it is made, and safe for concurrent use.
-// The zero Scanner knows no other tools.
+// Scanner looks at tools one by one, beside those of other servers. It is not changed once it is made, and safe for
+// concurrent use. The zero Scanner knows no other tools.
 type Scanner struct {
 	near  neighbours
 	words sync.Pool // of *[]token, since most of the work would be to make them
 }
 
-// New makes a Scanner that knows the tools of a catalogue, against which a tool is held that has another server's name or speaks of
-// another server's tools.
+// New makes a Scanner that knows the tools of a catalogue, against which a tool is held that has another server's name
+// or speaks of another server's tools.
 func New(known []*tool.Tool) *Scanner {
 	return &Scanner{near: newNeighbours(known)}
 }
@@ -41,9 +42,9 @@ const maxText = 256 << 10
 // maxFindings bounds how many findings of one tool are told.
 const maxFindings = 24
 
-// Tool returns what is found in a tool, one finding of each rule and field, in the order of its fields; nil for a tool that is clean. It
-// takes a tool as its server sent it: cleaning removes what some rules look for. What comes from its own catalogue, as the category
-// or borrowed utterances, is not read.
+// Tool returns what is found in a tool, one finding of each rule and field, in the order of its fields; nil for a tool
+// that is clean. It takes a tool as its server sent it: cleaning removes what some rules look for. What comes from its
+// own catalogue, as the category or borrowed utterances, is not read.
 func (s *Scanner) Tool(t *tool.Tool) []Finding {
 	w := &work{s: s, t: t}
 	if buf, ok := s.words.Get().(*[]token); ok {
@@ -87,7 +88,11 @@ func (w *work) gather() {
 		}
 		w.texts = append(w.texts, x)
 	}
-	for _, x := range []text{{described, "title", t.Title}, {described, "summary", t.Summary}, {described, "description", t.Description}} {
+	for _, x := range []text{
+		{described, "title", t.Title},
+		{described, "summary", t.Summary},
+		{described, "description", t.Description},
+	} {
 		if x.text != "" {
 			add(x)
 		}
@@ -135,9 +140,15 @@ func (w *work) text(x text) {
 
 // add notes a finding, once for each rule and field.
 func (w *work) add(rule, field, excerpt string) {
-	if len(w.found) >= maxFindings || slices.ContainsFunc(w.found, func(f Finding) bool { return f.Rule == rule && f.Field == field }) {
+	if len(w.found) >= maxFindings || slices.ContainsFunc(w.found, func(f Finding) bool {
+		return f.Rule == rule &&
+			f.Field == field
+	}) {
 		return
 	}
 	r := ruleOf(rule)
-	w.found = append(w.found, Finding{Rule: r.ID, Severity: r.Severity, Field: field, Excerpt: excerptOf(excerpt), Why: r.Why, Remedy: r.Remedy})
+	w.found = append(w.found, Finding{
+		Rule: r.ID, Severity: r.Severity, Field: field, Excerpt: excerptOf(excerpt),
+		Why: r.Why, Remedy: r.Remedy,
+	})
 }

@@ -7,7 +7,8 @@ import (
 	"tooldex/tool"
 )
 
-// shadows finds a text that tells how a tool of another server is to be used. It takes the words that phrases has found.
+// shadows finds a text that tells how a tool of another server is to be used. It takes the words that phrases has
+// found.
 func (w *work) shadows(x text) {
 	if len(w.s.near.names) == 0 || x.place == key || x.place == output {
 		return

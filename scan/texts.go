@@ -49,7 +49,8 @@ func walk(root string, raw json.RawMessage, under place, out func(text)) {
 // skipped reports whether there is nothing for a reader under a key of a schema.
 func skipped(key string) bool {
 	switch key {
-	case "type", "format", "$schema", "$id", "$ref", "pattern", "required", "$anchor", "$dynamicRef", "contentEncoding", "contentMediaType":
+	case "type", "format", "$schema", "$id", "$ref", "pattern", "required", "$anchor", "$dynamicRef", "contentEncoding",
+		"contentMediaType":
 		return true
 	}
 	return false

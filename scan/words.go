@@ -108,7 +108,8 @@ func inWord(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r)
 }
 
-// denied reports whether one of the words before a "without" makes it a condition, as in "never call it without asking".
+// denied reports whether one of the words before a "without" makes it a condition, as in "never call it without
+// asking".
 func denied(before []token) bool {
 	for n := len(before) - 1; n >= max(0, len(before)-7) && !before[n].last; n-- {
 		if before[n].meets(&lexicon().denial) {
@@ -118,7 +119,8 @@ func denied(before []token) bool {
 	return false
 }
 
-// wordAt returns the word that begins at i with r. It has no entry where words stand together, and none of them is known.
+// wordAt returns the word that begins at i with r. It has no entry where words stand together, and none of them is
+// known.
 func wordAt(text string, i int, r rune) token {
 	if together(r) {
 		e, n := lexicon().unspaced(text[i:])
@@ -150,7 +152,8 @@ func wordEnd(text string, i int) int {
 // maxPath bounds how far a path is followed, so that reading a text takes a time in proportion to its length.
 const maxPath = 200
 
-// path returns the end and the classes of the path or address that begins at i, and false if there is none that matters.
+// path returns the end and the classes of the path or address that begins at i, and false if there is none that
+// matters.
 func path(text string, i int) (end int, e *entry, is bool) {
 	if k := kinds[text[i]]; k == 0 || k == inPath || i > 0 && kinds[text[i-1]] == wordByte {
 		return i, unknown, false
@@ -174,16 +177,19 @@ func path(text string, i int) (end int, e *entry, is bool) {
 	return i + len(word), e, is
 }
 
-// endsSentence reports whether the character at i ends one: a full stop before a space, an empty line, the next point of a list.
+// endsSentence reports whether the character at i ends one: a full stop before a space, an empty line, the next point
+// of a list.
 func endsSentence(text string, i, n int, r rune) bool {
 	switch r {
 	case '.', '!', '?', ';':
-		return i+n >= len(text) || text[i+n] == ' ' || text[i+n] == '\n' || text[i+n] == '<' || text[i+n] == '"' || text[i+n] == '\t'
+		return i+n >= len(text) || text[i+n] == ' ' || text[i+n] == '\n' || text[i+n] == '<' || text[i+n] == '"' ||
+			text[i+n] == '\t'
 	case '。', '！', '？', '؟', '।', '；':
 		return true
 	case '\n':
 		rest := strings.TrimLeft(text[i+1:], " \t")
-		return rest == "" || rest[0] == '\n' || rest[0] == '-' || rest[0] == '*' || rest[0] == '#' || rest[0] >= '0' && rest[0] <= '9'
+		return rest == "" || rest[0] == '\n' || rest[0] == '-' || rest[0] == '*' || rest[0] == '#' || rest[0] >= '0' &&
+			rest[0] <= '9'
 	}
 	return false
 }
@@ -221,8 +227,8 @@ func lookUp(word string) *entry {
 // secretNames are the ends of what variables are called that hold secrets. They are not written to.
 var secretNames = [][]byte{[]byte("_api_key"), []byte("_secret_key"), []byte("_password"), []byte("_secret")}
 
-// foldWord brings a word to the form in which the lexicon has it: lower case, without accents, letters that look like Latin ones in a
-// word that has Latin ones made so.
+// foldWord brings a word to the form in which the lexicon has it: lower case, without accents, letters that look like
+// Latin ones in a word that has Latin ones made so.
 func foldWord(word string) string {
 	word = strings.ToLower(word)
 	if mixes(word) {

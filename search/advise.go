@@ -13,8 +13,8 @@ const (
 	maxUnplaced   = 8
 )
 
-// advise says what to try where no tool fits: the kinds of servers that would serve, the words nobody here knows, and the
-// categories that come nearest.
+// advise says what to try where no tool fits: the kinds of servers that would serve, the words nobody here knows, and
+// the categories that come nearest.
 func (e *Engine) advise(ask ask, full string, r *scored, j judged, s *scratch) *tool.Advice {
 	a := &tool.Advice{Message: "No tool here seems to do this."}
 	for _, n := range j.near {

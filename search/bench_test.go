@@ -14,8 +14,9 @@ import (
 	"tooldex/tool"
 )
 
-// syntheticSnapshot makes n tools of the words of real requests, fixed by a seed. It indexes them as the catalogue does,
-// but for lending, which would take minutes at a hundred thousand: words and landmarks are lent at random instead.
+// syntheticSnapshot makes n tools of the words of real requests, fixed by a seed. It indexes them as the catalogue
+// does, but for lending, which would take minutes at a hundred thousand: words and landmarks are lent at random
+// instead.
 func syntheticSnapshot(b *testing.B, n int) *index.Snapshot {
 	b.Helper()
 	m, r := builtin(b), rand.New(rand.NewPCG(1, 1))
@@ -39,20 +40,31 @@ func syntheticSnapshot(b *testing.B, n int) *index.Snapshot {
 	tools := make([]*tool.Tool, n)
 	for i := range tools {
 		words := strings.Fields(pick())
-		tools[i] = &tool.Tool{Server: fmt.Sprintf("server%05d", i/30), Name: fmt.Sprintf("%s_%d", strings.Join(words[:min(2, len(words))], "_"), i), Description: pick() + ". " + pick(), InputSchema: json.RawMessage(`{"type":"object"}`)}
+		tools[i] = &tool.Tool{
+			Server: fmt.Sprintf("server%05d", i/30), Name: fmt.Sprintf("%s_%d",
+				strings.Join(words[:min(2, len(words))], "_"), i), Description: pick() + ". " + pick(),
+			InputSchema: json.RawMessage(`{"type":"object"}`),
+		}
 	}
 	set := tool.NewSet(tools, "")
 	docs := make([]index.Doc, set.Len())
 	for i, t := range set.All() {
 		x := knowledge.Text(t)
-		docs[i].Fields[index.Name], docs[i].Fields[index.Text], docs[i].Fields[index.Lent] = terms(x.Name), terms(x.Description), terms(pick()+" "+pick()+" "+pick())
-		vs, err := m.Embedder.Documents(b.Context(), []embed.Document{{Name: x.Name, Description: x.Description, Parameters: x.Params}})
+		docs[i].Fields[index.Name], docs[i].Fields[index.Text], docs[i].Fields[index.Lent] = terms(x.Name),
+			terms(x.Description), terms(pick()+" "+pick()+" "+pick())
+		vs, err := m.Embedder.Documents(b.Context(), []embed.Document{{
+			Name: x.Name, Description: x.Description,
+			Parameters: x.Params,
+		}})
 		if err != nil {
 			b.Fatal(err)
 		}
 		docs[i].Vector = vs[0]
 		for k := range 16 {
-			docs[i].Landmarks = append(docs[i].Landmarks, index.Landmark{Point: int32(r.IntN(m.Base.Len())), Like: .9 - float32(k)/40})
+			docs[i].Landmarks = append(docs[i].Landmarks, index.Landmark{
+				Point: int32(r.IntN(m.Base.Len())),
+				Like:  .9 - float32(k)/40,
+			})
 		}
 	}
 	snap, err := index.Build(set, docs, index.Options{})
@@ -63,14 +75,20 @@ func syntheticSnapshot(b *testing.B, n int) *index.Snapshot {
 }
 
 func BenchmarkSearch(b *testing.B) {
-	requests := []string{"file a bug about the broken login", "what is on my agenda today", "give the customer her money back", "list open issues and send an email to the team", "Datei löschen"}
+	requests := []string{
+		"file a bug about the broken login", "what is on my agenda today",
+		"give the customer her money back", "list open issues and send an email to the team", "Datei löschen",
+	}
 	for _, n := range []int{1_000, 10_000, 100_000} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
 			e := New(options(b, syntheticSnapshot(b, n)))
 			b.ReportAllocs()
 			i := 0
 			for b.Loop() {
-				if r := mustSearch(b, e, tool.Query{Text: requests[i%len(requests)], Detail: tool.DetailSignature}); len(r.Tools) != tool.DefaultLimit {
+				if r := mustSearch(b, e, tool.Query{
+					Text:   requests[i%len(requests)],
+					Detail: tool.DetailSignature,
+				}); len(r.Tools) != tool.DefaultLimit {
 					b.Fatal(len(r.Tools))
 				}
 				i++

@@ -54,8 +54,8 @@ func demoCatalogue(t testing.TB) []*tool.Tool {
 	return slices.Clone(tools)
 }
 
-// TestDemoNames asks for every tool of the demo catalogue by its name, in every decoration that clients have, alone and within
-// a request. The tool is first; where others of that name are meant as well, it is among those that come first.
+// TestDemoNames asks for every tool of the demo catalogue by its name, in every decoration that clients have, alone and
+// within a request. The tool is first; where others of that name are meant as well, it is among those that come first.
 func TestDemoNames(t *testing.T) {
 	asksOften(t)
 	e := engineOf(t, demoCatalogue(t))
@@ -84,14 +84,26 @@ func TestDemoNames(t *testing.T) {
 		"words":                func(h *tool.Tool) string { return strings.Join(words(h.Name), " ") },
 		"camel case":           func(h *tool.Tool) string { return camel(h.Name) },
 		"with a question mark": func(h *tool.Tool) string { return h.Name + "?" },
-		"in a request, id":     func(h *tool.Tool) string { return "please run " + string(h.ID()) + " for the report of June" },
+		"in a request, id": func(h *tool.Tool) string {
+			return "please run " + string(h.ID()) +
+				" for the report of June"
+		},
 		"in a request, mcp__": func(h *tool.Tool) string {
 			return "call mcp__" + h.Server + "__" + h.Name + ", it is what the report of June needs"
 		},
-		"in a request, x:name":  func(h *tool.Tool) string { return "the report of June (" + h.Server + ":" + h.Name + ") is late" },
-		"in a request, quoted":  func(h *tool.Tool) string { return "for the report of June use `" + h.Name + "`." },
-		"in a request, called":  func(h *tool.Tool) string { return "use " + h.Server + "." + h.Name + "(x=1) for the report of June" },
-		"in a request, exposed": func(h *tool.Tool) string { return "is " + set.Exposed(h.ID()) + " of use for the report of June?" },
+		"in a request, x:name": func(h *tool.Tool) string {
+			return "the report of June (" + h.Server + ":" + h.Name +
+				") is late"
+		},
+		"in a request, quoted": func(h *tool.Tool) string { return "for the report of June use `" + h.Name + "`." },
+		"in a request, called": func(h *tool.Tool) string {
+			return "use " + h.Server + "." + h.Name +
+				"(x=1) for the report of June"
+		},
+		"in a request, exposed": func(h *tool.Tool) string {
+			return "is " + set.Exposed(h.ID()) +
+				" of use for the report of June?"
+		},
 	}
 	for name, decorate := range decorations {
 		t.Run(name, func(t *testing.T) {
@@ -112,7 +124,8 @@ func TestDemoNames(t *testing.T) {
 					t.Errorf("%q finds %v, by name %v", text, hitIDs(r.Tools[:min(3, len(r.Tools))]), hitIDs(exact))
 				}
 				for _, x := range exact {
-					if x.ID != h.ID() && !strings.EqualFold(strings.Join(words(x.Name), ""), strings.Join(words(h.Name), "")) {
+					if x.ID != h.ID() && !strings.EqualFold(strings.Join(words(x.Name), ""),
+						strings.Join(words(h.Name), "")) {
 						t.Errorf("%q counts as the name of %s", text, x.ID)
 					}
 				}
@@ -171,7 +184,10 @@ func TestWordsAreNoNames(t *testing.T) {
 }
 
 func FuzzNamed(f *testing.F) {
-	for _, s := range []string{"create_issue", "use forge:create_issue(x) now", "`a`", "mcp__a__b", "é_è.ü/", "\xff_\xfe", "aB cD"} {
+	for _, s := range []string{
+		"create_issue", "use forge:create_issue(x) now", "`a`", "mcp__a__b", "é_è.ü/",
+		"\xff_\xfe", "aB cD",
+	} {
 		f.Add(s)
 	}
 	set := tool.NewSet([]*tool.Tool{{Server: "forge", Name: "create_issue"}, {Server: "é", Name: "aB"}}, "")
@@ -183,13 +199,22 @@ func FuzzNamed(f *testing.F) {
 	})
 }
 
-// TestServersAndCategoriesSteer names a server or a category beside what is wanted: its tool comes first, and the others stay. Two
-// of the tools are one, so that only one of them is shown.
+// TestServersAndCategoriesSteer names a server or a category beside what is wanted: its tool comes first, and the
+// others stay. Two of the tools are one, so that only one of them is shown.
 func TestServersAndCategoriesSteer(t *testing.T) {
 	tools := append(catalogue(t),
-		&tool.Tool{Server: "gitlab", Name: "create_issue", Description: "Create a new issue in a project", Category: "development"},
-		&tool.Tool{Server: "jira", Name: "create_issue", Description: "File an issue, an epic or a story on a board", Category: "planning"},
-		&tool.Tool{Server: "redmine", Name: "create_issue", Description: "Create a new issue in a project", Category: "support"},
+		&tool.Tool{
+			Server: "gitlab", Name: "create_issue", Description: "Create a new issue in a project",
+			Category: "development",
+		},
+		&tool.Tool{
+			Server: "jira", Name: "create_issue", Description: "File an issue, an epic or a story on a board",
+			Category: "planning",
+		},
+		&tool.Tool{
+			Server: "redmine", Name: "create_issue", Description: "Create a new issue in a project",
+			Category: "support",
+		},
 	)
 	e := engineOf(t, tools)
 	for text, want := range map[string]tool.ID{
@@ -210,7 +235,10 @@ func TestServersAndCategoriesSteer(t *testing.T) {
 			if got[0] != want {
 				t.Errorf("found %v", got)
 			}
-			for _, other := range []tool.ID{"gitlab/create_issue", "jira/create_issue", "redmine/create_issue", "forge/create_issue"} {
+			for _, other := range []tool.ID{
+				"gitlab/create_issue", "jira/create_issue", "redmine/create_issue",
+				"forge/create_issue",
+			} {
 				if !slices.Contains(got, other) {
 					t.Errorf("%s is left out: %v", other, got)
 				}

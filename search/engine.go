@@ -21,12 +21,12 @@ type Lookup interface{ Current() *index.Snapshot }
 type Options struct {
 	Lookup   Lookup
 	Embedder embed.Embedder // makes query vectors; nil searches by words alone
-	// Fallback makes them while the index holds vectors of its model and none of Embedder's yet. With a Fallback, an index whose vectors
-	// are of neither is searched by words alone.
+	// Fallback makes them while the index holds vectors of its model and none of Embedder's yet. With a Fallback, an
+	// index whose vectors are of neither is searched by words alone.
 	Fallback embed.Embedder
 	Base     *knowledge.Base
-	// Map encodes requests for the archetypes of Base, with the model that Base was compiled with; its zero value leaves the
-	// archetypes out of the decision whether a tool fits.
+	// Map encodes requests for the archetypes of Base, with the model that Base was compiled with; its zero value
+	// leaves the archetypes out of the decision whether a tool fits.
 	Map knowledge.Encoder
 	// Usage and Servers decide which of several servers' copies of one tool is shown first. Both may be nil.
 	Usage   Usage
@@ -35,12 +35,12 @@ type Options struct {
 	Learned Learned
 }
 
-// Usage tells how much a tool is used, in any unit that the tools of one catalogue share. It must be quick: it is asked for each
-// of the copies of a tool that is found. It is safe for concurrent use.
+// Usage tells how much a tool is used, in any unit that the tools of one catalogue share. It must be quick: it is asked
+// for each of the copies of a tool that is found. It is safe for concurrent use.
 type Usage interface{ Uses(id tool.ID) float64 }
 
-// Servers tells how the servers are, in any order. It is asked at most once a search, and must be quick. It is safe for concurrent
-// use.
+// Servers tells how the servers are, in any order. It is asked at most once a search, and must be quick. It is safe for
+// concurrent use.
 type Servers interface{ Status() []tool.Status }
 
 // Engine answers queries; it is a tool.Searcher.
@@ -56,14 +56,15 @@ func New(o Options) *Engine {
 	return e
 }
 
-// maxQuery bounds the bytes of a request that are read: more than any request needs, less than any text pasted by mistake.
+// maxQuery bounds the bytes of a request that are read: more than any request needs, less than any text pasted by
+// mistake.
 const maxQuery = 4000
 
 // maxNeeds bounds the needs of one query.
 const maxNeeds = 20
 
-// Search ranks the tools for q. It returns an Invalid error for a query without text, with too many needs or of an unknown
-// mode, Unavailable while no index is loaded, and Timeout when ctx ends first.
+// Search ranks the tools for q. It returns an Invalid error for a query without text, with too many needs or of an
+// unknown mode, Unavailable while no index is loaded, and Timeout when ctx ends first.
 func (e *Engine) Search(ctx context.Context, q tool.Query) (*tool.Result, error) {
 	res, err := e.answer(ctx, q)
 	if err == nil {
@@ -79,7 +80,10 @@ func (e *Engine) answer(ctx context.Context, q tool.Query) (*tool.Result, error)
 	}
 	snap := e.o.Lookup.Current()
 	if snap == nil {
-		return nil, &tool.Error{Code: tool.Unavailable, Op: "search", Msg: "the catalogue is still being read", Hint: "try again in a moment"}
+		return nil, &tool.Error{
+			Code: tool.Unavailable, Op: "search", Msg: "the catalogue is still being read",
+			Hint: "try again in a moment",
+		}
 	}
 	s := e.scratch.Get().(*scratch)
 	defer e.scratch.Put(s)
@@ -121,7 +125,10 @@ func (e *Engine) answer(ctx context.Context, q tool.Query) (*tool.Result, error)
 	if err != nil {
 		return nil, err
 	}
-	r := &tool.Result{Query: a.text, Tools: hits(snap, places, q.Detail), Confident: whole.confident, Advice: whole.advice, Degraded: whole.degraded}
+	r := &tool.Result{
+		Query: a.text, Tools: hits(snap, places, q.Detail), Confident: whole.confident,
+		Advice: whole.advice, Degraded: whole.degraded,
+	}
 	r.Tokens = cost(r.Tools)
 	return r, nil
 }
@@ -193,7 +200,9 @@ func invalid(msg, hint string) error {
 }
 
 // embedQuery returns the vector of text, or nil and why there is none.
-func (e *Engine) embedQuery(ctx context.Context, snap *index.Snapshot, text string) (vector []float32, degraded string, err error) {
+func (e *Engine) embedQuery(ctx context.Context, snap *index.Snapshot, text string) (vector []float32, degraded string,
+	err error,
+) {
 	if e.o.Embedder == nil {
 		return nil, "no embedding model: searched by words only", nil
 	}

@@ -32,9 +32,15 @@ func Example() {
 	}
 	var current index.Index
 	current.Swap(snap)
-	engine := search.New(search.Options{Lookup: &current, Embedder: model.Embedder, Base: model.Base, Map: model.Encoder})
+	engine := search.New(search.Options{
+		Lookup: &current, Embedder: model.Embedder, Base: model.Base,
+		Map: model.Encoder,
+	})
 
-	for _, text := range []string{"report a bug", "will it rain tomorrow", "get rid of old.log", "draw me a horoscope"} {
+	for _, text := range []string{
+		"report a bug", "will it rain tomorrow", "get rid of old.log",
+		"draw me a horoscope",
+	} {
 		r, err := engine.Search(ctx, tool.Query{Text: text, Limit: 1})
 		if err != nil {
 			fmt.Println(err)

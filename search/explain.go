@@ -9,8 +9,10 @@ import (
 // explain tells how the score of document i came about. It must be called before the scratch is used again.
 func (e *Engine) explain(snap *index.Snapshot, r *scored, i int, s *scratch) *tool.Explain {
 	x := &tool.Explain{
-		Keyword: float64(s.words[i]), Semantic: float64(s.cosines[i]), Fused: float64(s.fused[i]), Weight: semanticWeight,
-		Exact: s.fused[i] >= exactBonus, Contrary: r.asked.Contradicts(knowledge.Effect(snap.Class(i))), Terms: map[string]float64{},
+		Keyword: float64(s.words[i]), Semantic: float64(s.cosines[i]), Fused: float64(s.fused[i]),
+		Weight: semanticWeight,
+		Exact:  s.fused[i] >= exactBonus, Contrary: r.asked.Contradicts(knowledge.Effect(snap.Class(i))),
+		Terms: map[string]float64{},
 	}
 	for _, t := range r.terms {
 		if v := snap.Impact(t, i); v > 0 {

@@ -2,7 +2,8 @@ package search
 
 import "tooldex/tool"
 
-// markFailed says of each hit whether its server could not be started last: a call may fail, and another tool may serve.
+// markFailed says of each hit whether its server could not be started last: a call may fail, and another tool may
+// serve.
 func (e *Engine) markFailed(res *tool.Result) {
 	if e.o.Servers == nil {
 		return

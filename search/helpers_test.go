@@ -139,7 +139,10 @@ func archetypeTools(t testing.TB, n int) []*tool.Tool {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, &tool.Tool{Server: strings.ReplaceAll(h.Server, "/", "-"), Name: h.Name, Description: h.Title + ". " + h.Utterances[0], InputSchema: json.RawMessage(`{"type":"object"}`)})
+		out = append(out, &tool.Tool{
+			Server: strings.ReplaceAll(h.Server, "/", "-"), Name: h.Name,
+			Description: h.Title + ". " + h.Utterances[0], InputSchema: json.RawMessage(`{"type":"object"}`),
+		})
 	}
 	return out
 }

@@ -28,7 +28,10 @@ func hits(snap *index.Snapshot, places []place, detail tool.Detail) []tool.Hit {
 func hit(snap *index.Snapshot, i int, detail tool.Detail) tool.Hit {
 	t := snap.Set().All()[i]
 	id := t.ID()
-	h := tool.Hit{ID: id, Name: t.Name, Server: t.Server, Exposed: snap.Set().Exposed(id), Category: t.Category, Tool: t}
+	h := tool.Hit{
+		ID: id, Name: t.Name, Server: t.Server, Exposed: snap.Set().Exposed(id), Category: t.Category,
+		Tool: t,
+	}
 	if detail == tool.DetailName {
 		return h
 	}

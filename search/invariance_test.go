@@ -15,8 +15,8 @@ import (
 	"tooldex/tool"
 )
 
-// TestSameBytesAnywhere makes the index and asks with one processor and with more, of tools in other orders: the answers are the same to
-// the byte.
+// TestSameBytesAnywhere makes the index and asks with one processor and with more, of tools in other orders: the
+// answers are the same to the byte.
 func TestSameBytesAnywhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("computes for long, and alone")
@@ -45,7 +45,8 @@ func TestSameBytesAnywhere(t *testing.T) {
 	}
 }
 
-// TestLimitIsAPrefixOfDemo asks every request of the demo, and in every other mode half of them, for few tools and for many.
+// TestLimitIsAPrefixOfDemo asks every request of the demo, and in every other mode half of them, for few tools and for
+// many.
 func TestLimitIsAPrefixOfDemo(t *testing.T) {
 	asksOften(t)
 	e := engineOf(t, together(t))
@@ -62,7 +63,8 @@ func TestLimitIsAPrefixOfDemo(t *testing.T) {
 					return a.ID == b.ID && a.Score == b.Score && slices.Equal(a.Also, b.Also)
 				})
 				if !same || got.Confident != long.Confident || !cmp.Equal(got.Advice, long.Advice) {
-					t.Errorf("%s %q, limit %d: %v, of 20: %v; advice %+v, %+v", mode, text, q.Limit, hitIDs(got.Tools), hitIDs(want), got.Advice, long.Advice)
+					t.Errorf("%s %q, limit %d: %v, of 20: %v; advice %+v, %+v", mode, text, q.Limit, hitIDs(got.Tools),
+						hitIDs(want), got.Advice, long.Advice)
 				}
 			}
 		}
@@ -95,7 +97,8 @@ func TestWritingDoesNotMatter(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			same, all := 0, 0
 			for _, text := range demoQueries(t) {
-				a, b := hitIDs(mustSearch(t, e, tool.Query{Text: text}).Tools), hitIDs(mustSearch(t, e, tool.Query{Text: c.write(text)}).Tools)
+				a, b := hitIDs(mustSearch(t, e, tool.Query{Text: text}).Tools),
+					hitIDs(mustSearch(t, e, tool.Query{Text: c.write(text)}).Tools)
 				all++
 				if slices.Equal(a, b) {
 					same++
@@ -127,8 +130,10 @@ func TestRenamedServer(t *testing.T) {
 			after := engineOf(t, tools)
 			var agreed, all float64
 			for _, text := range demoQueries(t) {
-				a, b := mustSearch(t, before, tool.Query{Text: text}).Tools, mustSearch(t, after, tool.Query{Text: text}).Tools
-				if slices.ContainsFunc(a, func(h tool.Hit) bool { return h.Server == renamed }) || slices.ContainsFunc(b, func(h tool.Hit) bool { return h.Server == "quux" }) {
+				a, b := mustSearch(t, before, tool.Query{Text: text}).Tools,
+					mustSearch(t, after, tool.Query{Text: text}).Tools
+				if slices.ContainsFunc(a, func(h tool.Hit) bool { return h.Server == renamed }) ||
+					slices.ContainsFunc(b, func(h tool.Hit) bool { return h.Server == "quux" }) {
 					continue
 				}
 				all++
@@ -142,14 +147,17 @@ func TestRenamedServer(t *testing.T) {
 	}
 }
 
-// TestUnrelatedToolsChangeNothing adds to a thousand tools one that has nothing to do with any request, twice another, and compares
-// the first ten and the first five of the demo's requests.
+// TestUnrelatedToolsChangeNothing adds to a thousand tools one that has nothing to do with any request, twice another,
+// and compares the first ten and the first five of the demo's requests.
 func TestUnrelatedToolsChangeNothing(t *testing.T) {
 	asksOften(t)
 	tools := archetypeTools(t, 1000)
 	first := func(e *Engine) (out [][]tool.ID) {
 		for _, text := range demoQueries(t) {
-			out = append(out, hitIDs(mustSearch(t, e, tool.Query{Text: text, Limit: 10, Detail: tool.DetailName}).Tools))
+			out = append(out, hitIDs(mustSearch(t, e, tool.Query{
+				Text: text, Limit: 10,
+				Detail: tool.DetailName,
+			}).Tools))
 		}
 		return out
 	}
@@ -160,13 +168,15 @@ func TestUnrelatedToolsChangeNothing(t *testing.T) {
 	} {
 		t.Run(description, func(t *testing.T) {
 			more := append(slices.Clone(tools), &tool.Tool{
-				Server: fmt.Sprintf("craft%d", i), Name: strings.ToLower(strings.Join(strings.Fields(description)[:2], "_")), Description: description,
+				Server: fmt.Sprintf("craft%d", i), Name: strings.ToLower(strings.Join(strings.Fields(description)[:2],
+					"_")), Description: description,
 				InputSchema: json.RawMessage(`{"type":"object"}`),
 			})
 			var agreed, sets float64
 			for k, got := range first(engineOf(t, more)) {
 				agreed += overlap(want[k], got)
-				a, b := slices.Sorted(slices.Values(want[k][:min(5, len(want[k]))])), slices.Sorted(slices.Values(got[:min(5, len(got))]))
+				a, b := slices.Sorted(slices.Values(want[k][:min(5, len(want[k]))])),
+					slices.Sorted(slices.Values(got[:min(5, len(got))]))
 				if slices.Equal(a, b) {
 					sets++
 				}
@@ -199,8 +209,8 @@ func overlap(a, b []tool.ID) float64 {
 	return sum / float64(n)
 }
 
-// asksOften leaves a test out of the short run, which is that under the race detector: it asks some thousand times, one after the
-// other, and takes minutes there.
+// asksOften leaves a test out of the short run, which is that under the race detector: it asks some thousand times, one
+// after the other, and takes minutes there.
 func asksOften(t *testing.T) {
 	t.Helper()
 	if testing.Short() {

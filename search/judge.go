@@ -7,8 +7,8 @@ import (
 	"tooldex/knowledge"
 )
 
-// leastProbability is the probability below which no tool is said to fit: 95 % of the requests that the decision was fitted to,
-// and that a tool serves, lie above it.
+// leastProbability is the probability below which no tool is said to fit: 95 % of the requests that the decision was
+// fitted to, and that a tool serves, lie above it.
 const leastProbability = .35
 
 // judged says how likely it is that some tool serves the request.
@@ -25,8 +25,8 @@ const (
 )
 
 // judge weighs what tells a request that a tool here serves from one that none does. The archetypes are the map of what
-// exists: where those nearest to the request resemble no tool of the catalogue, what is asked for is known and not here; and
-// how near they come is what a tool that serves has to compare with.
+// exists: where those nearest to the request resemble no tool of the catalogue, what is asked for is known and not
+// here; and how near they come is what a tool that serves has to compare with.
 func (e *Engine) judge(snap *index.Snapshot, text string, r *scored, order []int32, s *scratch) judged {
 	j := judged{}
 	if len(order) == 0 {
@@ -44,7 +44,10 @@ func (e *Engine) judge(snap *index.Snapshot, text string, r *scored, order []int
 	if !comparable || e.o.Map.Query == nil {
 		v = e.mapVector(text, s)
 	}
-	f := evidence{cosine: float64(s.cosines[order[0]]), covered: covered(snap, r.terms, order[0], s), size: math.Log(max(r.among, fewTools))}
+	f := evidence{
+		cosine: float64(s.cosines[order[0]]), covered: covered(snap, r.terms, order[0], s),
+		size: math.Log(max(r.among, fewTools)),
+	}
 	if r.among > 0 {
 		f.mean = r.mean * r.among / (r.among + fewTools)
 	}
@@ -77,8 +80,8 @@ type evidence struct {
 // fewTools is the number of tools below which a catalogue's size, and the mean over it, say less and less.
 const fewTools = 32
 
-// covered returns the share of words that one document has, each counting by how rare it is. A word that none has counts as
-// rarer than all.
+// covered returns the share of words that one document has, each counting by how rare it is. A word that none has
+// counts as rarer than all.
 func covered(snap *index.Snapshot, terms []string, doc int32, s *scratch) float64 {
 	var has, all float64
 	for _, t := range terms {
@@ -109,9 +112,11 @@ func (e *Engine) mapVector(text string, s *scratch) []float32 {
 	return s.vector
 }
 
-// here returns how like the likest tools are to the archetypes nearest to the request, and how near those come to it. v is its
-// vector in the archetypes' model.
-func (e *Engine) here(snap *index.Snapshot, v []float32, r *scored, s *scratch) (here, known float64, near []knowledge.Near) {
+// here returns how like the likest tools are to the archetypes nearest to the request, and how near those come to it. v
+// is its vector in the archetypes' model.
+func (e *Engine) here(snap *index.Snapshot, v []float32, r *scored, s *scratch) (here, known float64,
+	near []knowledge.Near,
+) {
 	if e.o.Base == nil || v == nil {
 		return 0, 0, nil
 	}
@@ -131,17 +136,19 @@ func (e *Engine) here(snap *index.Snapshot, v []float32, r *scored, s *scratch) 
 	return here, known, near
 }
 
-// The weights of the decision, fitted by logistic regression to requests put to the catalogues they were written for and
-// to others, each catalogue and both answers counting alike.
+// The weights of the decision, fitted by logistic regression to requests put to the catalogues they were written for
+// and to others, each catalogue and both answers counting alike.
 func (f *evidence) probability() float64 {
-	return sigmoid(1.451 + 5.695*f.cosine + 11.786*f.mean + 3.205*f.here - 5.988*f.known + 1.124*f.covered - .466*f.size + learnedWeight*f.learned)
+	return sigmoid(1.451 + 5.695*f.cosine + 11.786*f.mean + 3.205*f.here - 5.988*f.known +
+		1.124*f.covered - .466*f.size + learnedWeight*f.learned)
 }
 
-// learnedWeight is not fitted: a tool that use has lifted by as much as all of a request's words can is seven times as likely to serve.
+// learnedWeight is not fitted: a tool that use has lifted by as much as all of a request's words can is seven times as
+// likely to serve.
 const learnedWeight = 2
 
-// withoutCosine is fitted for models whose cosines mean something else, and for none. It tells less, and its constant is
-// raised so that as many of the requests that are served lie above leastProbability.
+// withoutCosine is fitted for models whose cosines mean something else, and for none. It tells less, and its constant
+// is raised so that as many of the requests that are served lie above leastProbability.
 func (f *evidence) withoutCosine() float64 {
 	return sigmoid(4.17 + 7.19*f.here - 5.034*f.known + 1.848*f.covered - .69*f.size + learnedWeight*f.learned)
 }

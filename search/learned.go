@@ -9,9 +9,10 @@ import (
 
 // Learned knows which tools use has shown to serve which requests.
 type Learned interface {
-	// Lift adds to the scores of the tools of set, which are in the order of set.All, what the evidence of a profile says of a
-	// request with these terms and this vector, which is nil where only words are known; tools that are not allowed count for nothing. It is safe for concurrent use, gives
-	// the same for the same evidence, and keeps nothing.
+	// Lift adds to the scores of the tools of set, which are in the order of set.All, what the evidence of a profile
+	// says of a request with these terms and this vector, which is nil where only words are known; tools that are not
+	// allowed count for nothing. It is safe for concurrent use, gives the same for the same evidence, and keeps
+	// nothing.
 	Lift(set *tool.Set, profile string, terms []string, vector []float32, allowed []bool, scores []float32)
 }
 
@@ -32,8 +33,8 @@ func (e *Engine) lift(a ask, r *scored, s *scratch) {
 	}
 }
 
-// Read returns how a request is read, and the n best enabled tools for it as they would be without what was learned. The
-// errors are those of Search.
+// Read returns how a request is read, and the n best enabled tools for it as they would be without what was learned.
+// The errors are those of Search.
 func (e *Engine) Read(ctx context.Context, text string, n int) (*tool.Reading, error) {
 	q := tool.Query{Text: text}
 	needs, err := checkQuery(&q)
@@ -42,7 +43,10 @@ func (e *Engine) Read(ctx context.Context, text string, n int) (*tool.Reading, e
 	}
 	snap := e.o.Lookup.Current()
 	if snap == nil {
-		return nil, &tool.Error{Code: tool.Unavailable, Op: "read request", Msg: "the catalogue is still being read", Hint: "try again in a moment"}
+		return nil, &tool.Error{
+			Code: tool.Unavailable, Op: "read request", Msg: "the catalogue is still being read",
+			Hint: "try again in a moment",
+		}
 	}
 	s := e.scratch.Get().(*scratch)
 	defer e.scratch.Put(s)

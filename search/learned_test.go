@@ -15,7 +15,9 @@ type favourite struct {
 	by      float32
 }
 
-func (f favourite) Lift(set *tool.Set, profile string, terms []string, vector []float32, allowed []bool, scores []float32) {
+func (f favourite) Lift(set *tool.Set, profile string, terms []string, vector []float32, allowed []bool,
+	scores []float32,
+) {
 	for i, t := range set.All() {
 		if t.ID() == f.id && profile == f.profile && allowed[i] && len(terms) > 0 {
 			scores[i] += f.by
@@ -59,7 +61,10 @@ func TestLearned(t *testing.T) {
 	if h := lifted.Tools[0]; h.ID != mail.id || h.Explain.Learned != 5 {
 		t.Errorf("%s is first, lifted by %v", h.ID, h.Explain.Learned)
 	}
-	if unsure := ask(favourite{mail.id, "team", 2}, tool.Query{Text: "the usual for the boss", Profile: "team"}); !unsure.Confident || unsure.Tools[0].ID != mail.id {
+	if unsure := ask(favourite{mail.id, "team", 2}, tool.Query{
+		Text:    "the usual for the boss",
+		Profile: "team",
+	}); !unsure.Confident || unsure.Tools[0].ID != mail.id {
 		t.Errorf("what use has shown is doubted: %+v", unsure.Tools[0])
 	}
 	if unsure := ask(nil, tool.Query{Text: "the usual for the boss"}); unsure.Confident {
@@ -77,7 +82,8 @@ func TestRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Terms) == 0 || len(r.Vector) == 0 || r.Model == "" || len(r.Found) != 3 || len(r.Unknown) != 1 || r.Unknown[0] != "xyzzy" {
+	if len(r.Terms) == 0 || len(r.Vector) == 0 || r.Model == "" || len(r.Found) != 3 || len(r.Unknown) != 1 ||
+		r.Unknown[0] != "xyzzy" {
 		t.Errorf("read %+v", r)
 	}
 	if _, err := e.Read(t.Context(), " ", 3); tool.CodeOf(err) != tool.Invalid {

@@ -33,7 +33,8 @@ func TestLenders(t *testing.T) {
 				t.Fatalf("%d lenders, %v", len(got), err)
 			}
 			for i, l := range got {
-				if l.Like <= 0 || l.Like > 1 || l.Weight <= 0 || l.Weight > 1 || l.Title == "" || len(l.Utterances) == 0 || !strings.Contains(l.Archetype, "/") {
+				if l.Like <= 0 || l.Like > 1 || l.Weight <= 0 || l.Weight > 1 || l.Title == "" ||
+					len(l.Utterances) == 0 || !strings.Contains(l.Archetype, "/") {
 					t.Errorf("%+v", l)
 				}
 				if i > 0 && (l.Like > got[i-1].Like || l.Weight > got[i-1].Weight) {
@@ -94,7 +95,10 @@ func TestLendersWithout(t *testing.T) {
 // tinyBase compiles a base of one archetype.
 func tinyBase(t *testing.T) []byte {
 	t.Helper()
-	src := &knowledge.Source{Archetypes: []knowledge.Archetype{{Server: "Mail", Name: "send", Title: "Send", Description: "Sends.", Utterances: []string{"drop a line"}}}}
+	src := &knowledge.Source{Archetypes: []knowledge.Archetype{{
+		Server: "Mail", Name: "send", Title: "Send",
+		Description: "Sends.", Utterances: []string{"drop a line"},
+	}}}
 	b, err := knowledge.Compile(src, builtin(t).Encoder)
 	if err != nil {
 		t.Fatal(err)

@@ -9,8 +9,8 @@ import (
 	"tooldex/tool"
 )
 
-// named appends to dst the tools that a request names. It may be the name as a whole, in any decoration, or have it among its
-// words, in a form in which only names are written: create_issue, createIssue, hub:create_issue, `search`.
+// named appends to dst the tools that a request names. It may be the name as a whole, in any decoration, or have it
+// among its words, in a form in which only names are written: create_issue, createIssue, hub:create_issue, `search`.
 func named(set *tool.Set, text string, dst []int) []int {
 	whole := strings.TrimFunc(text, notOfName)
 	if found := spelled(set, whole); len(found) > 0 {
@@ -35,8 +35,8 @@ func named(set *tool.Set, text string, dst []int) []int {
 
 func notOfName(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && r != '_' }
 
-// namedBy returns the tools that one word of a request names. A word that could also be an ordinary one names none: "follow-up"
-// and "YouTube" are words, though there may be tools named follow_up and youtube.
+// namedBy returns the tools that one word of a request names. A word that could also be an ordinary one names none:
+// "follow-up" and "YouTube" are words, though there may be tools named follow_up and youtube.
 func namedBy(set *tool.Set, word string) []int {
 	if call := strings.IndexByte(word, '('); call > 0 {
 		word = word[:call]
@@ -52,7 +52,10 @@ func namedBy(set *tool.Set, word string) []int {
 			return strings.EqualFold(t.Name, bare) || strings.EqualFold(set.Exposed(t.ID()), bare)
 		})
 	case humped(bare):
-		return only(set, set.Spelled(bare), func(t *tool.Tool) bool { return strings.EqualFold(separate(t.Name), separate(bare)) })
+		return only(set, set.Spelled(bare), func(t *tool.Tool) bool {
+			return strings.EqualFold(separate(t.Name),
+				separate(bare))
+		})
 	}
 	return nil
 }

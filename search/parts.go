@@ -14,12 +14,17 @@ const joints = `(?:and then|after that|afterwards|and also|then|and|plus|also)`
 
 // fillers may stand before the verb of a part and say nothing.
 var fillers = map[string]bool{
-	"please": true, "can": true, "could": true, "would": true, "you": true, "i": true, "we": true, "want": true, "need": true, "to": true, "then": true, "and": true,
-	"also": true, "first": true, "finally": true, "next": true, "lastly": true, "let's": true, "lets": true, "help": true, "me": true, "now": true, "so": true, "just": true, "like": true, "should": true, "id": true,
+	"please": true, "can": true, "could": true, "would": true, "you": true, "i": true, "we": true, "want": true,
+	"need": true, "to": true, "then": true, "and": true,
+	"also": true, "first": true, "finally": true, "next": true, "lastly": true, "let's": true, "lets": true,
+	"help": true, "me": true, "now": true, "so": true, "just": true, "like": true, "should": true, "id": true,
 }
 
 // toMe are verbs that, said of the asker ("tell me"), only ask for an answer.
-var toMe = map[string]bool{"tell": true, "show": true, "give": true, "let": true, "send": true, "inform": true, "remind": true}
+var toMe = map[string]bool{
+	"tell": true, "show": true, "give": true, "let": true, "send": true, "inform": true,
+	"remind": true,
+}
 
 // maxParts bounds the parts of one request that are scored alone, leastTerms is how many words of meaning a part needs.
 const (

@@ -39,16 +39,41 @@ func TestParts(t *testing.T) {
 		{text: "."},
 		{text: "and then"},
 		{text: "create an issue and send an email to the team", want: "create an issue/send an email to the team"},
-		{text: "Read the file, summarize its content and post it to the channel", want: "Read the file/summarize its content/post it to the channel"},
-		{text: "Search for flights to Rome. Then book a hotel room. Finally add the trip to my calendar.", want: "Search for flights to Rome/book a hotel room/Finally add the trip to my calendar."},
-		{text: "list open issues; close the stale ones; notify the assignees", want: "list open issues/close the stale ones/notify the assignees"},
+		{
+			text: "Read the file, summarize its content and post it to the channel",
+			want: "Read the file/summarize its content/post it to the channel",
+		},
+		{
+			text: "Search for flights to Rome. Then book a hotel room. Finally add the trip to my calendar.",
+			want: "Search for flights to Rome/book a hotel room/Finally add the trip to my calendar.",
+		},
+		{
+			text: "list open issues; close the stale ones; notify the assignees",
+			want: "list open issues/close the stale ones/notify the assignees",
+		},
 		{text: "get the invoice and then refund the customer", want: "get the invoice/refund the customer"},
-		{text: "first create a branch\nnext commit the files\nthen open a pull request", want: "first create a branch/next commit the files/open a pull request"},
-		{text: "I need to restart the server, and also check the logs", want: "I need to restart the server/check the logs"},
-		{text: "For the shop in Oslo: list unpaid orders and email the customers", want: "For the shop in Oslo list unpaid orders/email the customers"},
+		{
+			text: "first create a branch\nnext commit the files\nthen open a pull request",
+			want: "first create a branch/next commit the files/open a pull request",
+		},
+		{
+			text: "I need to restart the server, and also check the logs",
+			want: "I need to restart the server/check the logs",
+		},
+		{
+			text: "For the shop in Oslo: list unpaid orders and email the customers",
+			want: "For the shop in Oslo list unpaid orders/email the customers",
+		},
 		{text: "create a note, a short one, and send it to Bob", want: "create a note, a short one/send it to Bob"},
-		{text: "turn on the lights and set the temperature to 21 degrees", want: "turn on the lights/set the temperature to 21 degrees", short: "verbs of two words are not verbs by their first"},
-		{text: "Could you fetch the page, translate the text and save it to disk?", want: "Could you fetch the page/translate the text/save it to disk?"},
+		{
+			text:  "turn on the lights and set the temperature to 21 degrees",
+			want:  "turn on the lights/set the temperature to 21 degrees",
+			short: "verbs of two words are not verbs by their first",
+		},
+		{
+			text: "Could you fetch the page, translate the text and save it to disk?",
+			want: "Could you fetch the page/translate the text/save it to disk?",
+		},
 	} {
 		t.Run(c.text, func(t *testing.T) {
 			var want []string
@@ -106,7 +131,8 @@ func TestSearchOfParts(t *testing.T) {
 				checkGroups(t, r)
 				for i, id := range want {
 					if r.Groups[i].Tools[0].ID != id || !slices.Contains(hitIDs(r.Tools[:len(want)]), id) {
-						t.Errorf("limit %d, part %q finds %v; all: %v", limit, r.Groups[i].Query, hitIDs(r.Groups[i].Tools), hitIDs(r.Tools))
+						t.Errorf("limit %d, part %q finds %v; all: %v", limit, r.Groups[i].Query,
+							hitIDs(r.Groups[i].Tools), hitIDs(r.Tools))
 					}
 				}
 				if !r.Confident {

@@ -18,7 +18,8 @@ const (
 )
 
 const (
-	contrary      = .94 // by which a tool's score is multiplied that does another thing than the request begins by asking for
+	// by which a tool's score is multiplied that does another thing than the request begins by asking for
+	contrary      = .94
 	maxExpansions = 12
 	maxQueryTerms = 64
 	exactBonus    = 10 // lifts a tool whose name the request spells above all that can be fused
@@ -48,7 +49,8 @@ type scratch struct {
 
 func (s *scratch) size(n int) {
 	if cap(s.words) < n {
-		s.words, s.own, s.cosines, s.fused = make([]float32, n), make([]float32, n), make([]float32, n), make([]float32, n)
+		s.words, s.own, s.cosines, s.fused = make([]float32, n), make([]float32, n), make([]float32, n),
+			make([]float32, n)
 		s.allowed, s.listed, s.unseen = make([]bool, n), make([]bool, n), make([]bool, n)
 	}
 	s.words, s.own, s.cosines, s.fused = s.words[:n], s.own[:n], s.cosines[:n], s.fused[:n]
@@ -94,8 +96,8 @@ type place struct {
 
 func (r *ranking) first(n int) []place { return r.places[:min(n, len(r.places))] }
 
-// leastDepth is how many places are ranked where fewer are asked for: what is put among the first ten must not depend on
-// how many are shown.
+// leastDepth is how many places are ranked where fewer are asked for: what is put among the first ten must not depend
+// on how many are shown.
 const leastDepth = clauseTo
 
 // rank orders the allowed tools for one request, or for one part of a request whose ranking was kept.
@@ -177,7 +179,9 @@ type scored struct {
 }
 
 // score fills s.words, s.cosines and s.fused with the scores of text.
-func (e *Engine) score(ctx context.Context, snap *index.Snapshot, mode tool.Mode, text string, s *scratch) (*scored, error) {
+func (e *Engine) score(ctx context.Context, snap *index.Snapshot, mode tool.Mode, text string, s *scratch) (*scored,
+	error,
+) {
 	r := &scored{}
 	clear(s.words)
 	clear(s.own)
@@ -203,8 +207,8 @@ func (e *Engine) score(ctx context.Context, snap *index.Snapshot, mode tool.Mode
 	return r, nil
 }
 
-// belowMean is by how many standard deviations the cosine of a tool that has nothing to do with a request lies below the mean. The
-// lowest cosine itself would depend on one tool, and with it every score.
+// belowMean is by how many standard deviations the cosine of a tool that has nothing to do with a request lies below
+// the mean. The lowest cosine itself would depend on one tool, and with it every score.
 const belowMean = 2.5
 
 // fuseAll fills s.fused, as the scores of the allowed tools have it.
@@ -217,7 +221,8 @@ func (r *scored) fuseAll(snap *index.Snapshot, s *scratch) {
 			r.mostWords = max(r.mostWords, s.words[i])
 			r.mostOwn = max(r.mostOwn, s.own[i])
 			r.mostCosine = max(r.mostCosine, s.cosines[i])
-			r.among, sum, squares = r.among+1, sum+float64(s.cosines[i]), squares+float64(s.cosines[i])*float64(s.cosines[i])
+			r.among, sum, squares = r.among+1, sum+float64(s.cosines[i]),
+				squares+float64(s.cosines[i])*float64(s.cosines[i])
 		}
 	}
 	if r.among > 0 {
@@ -251,12 +256,13 @@ func (e *Engine) scoreWords(snap *index.Snapshot, text string, s *scratch, r *sc
 	}
 }
 
-// commonIDF is the rarity below which a word of the request speaks for itself and is not expanded: about one tool in three
-// has it.
+// commonIDF is the rarity below which a word of the request speaks for itself and is not expanded: about one tool in
+// three has it.
 const commonIDF = 1
 
-// A request of so many different words that the catalogue knows is a short one, or a long one. A short one hints at what a
-// tool does, in words that may only have been lent to it; a long one tells it in many, among them the tool's own.
+// A request of so many different words that the catalogue knows is a short one, or a long one. A short one hints at
+// what a tool does, in words that may only have been lent to it; a long one tells it in many, among them the tool's
+// own.
 const (
 	shortRequest = 7
 	longRequest  = 15

@@ -25,9 +25,17 @@ func TestFuse(t *testing.T) {
 		want               float32
 	}{
 		// The best by both: 4/4 + w*(.9-.1)/(.9-.1) = 1 + w.
-		"best by both": {scored{mostWords: 4, mostCosine: .9, least: .1, vector: []float32{1}}, 4, 0, .9, 1 + semanticWeight},
+		"best by both": {
+			scored{mostWords: 4, mostCosine: .9, least: .1, vector: []float32{1}},
+			4, 0, .9,
+			1 + semanticWeight,
+		},
 		// Half of the words, and half of the way from the least to the most alike: 2/4 + w*(.5-.1)/(.9-.1) = .5 + .5w.
-		"half by both": {scored{mostWords: 4, mostCosine: .9, least: .1, vector: []float32{1}}, 2, 0, .5, .5 + .5*semanticWeight},
+		"half by both": {
+			scored{mostWords: 4, mostCosine: .9, least: .1, vector: []float32{1}},
+			2, 0, .5,
+			.5 + .5*semanticWeight,
+		},
 		// The least alike, without a word: 0/4 + w*(.1-.1)/.8 = 0.
 		"worst by both": {scored{mostWords: 4, mostCosine: .9, least: .1, vector: []float32{1}}, 0, 0, .1, 0},
 		// Negative cosines count from the least as well: w*(-.2 - -.4)/(.4 - -.4) = .25w.
@@ -38,7 +46,8 @@ func TestFuse(t *testing.T) {
 		"meaning only": {scored{mostCosine: 1, vector: []float32{1}}, 0, 0, .5, .5 * semanticWeight},
 		// Seven different words are few: what is lent counts as much as before, 2/4.
 		"short request": {scored{mostWords: 4, mostOwn: 2, known: 7}, 2, 0, 0, .5},
-		// Eleven are half-way to fifteen: 2/4 + .5*(1/2 - 2/4) with the own words at half, .5; without own words 2/4 + .5*(0 - 2/4).
+		// Eleven are half-way to fifteen: 2/4 + .5*(1/2 - 2/4) with the own words at half, .5; without own words 2/4 +
+		// .5*(0 - 2/4).
 		"longer request, own words": {scored{mostWords: 4, mostOwn: 2, known: 11}, 2, 1, 0, .5},
 		"longer request, only lent": {scored{mostWords: 4, mostOwn: 2, known: 11}, 2, 0, 0, .25},
 		// From fifteen on only a tool's own words count: 1/2.
@@ -62,11 +71,16 @@ func TestTop(t *testing.T) {
 		n       int
 		want    []int32
 	}{
-		"best first":               {[]float32{1, 5, 3, 2, 4}, all, 3, []int32{1, 4, 2}},
-		"ties by document":         {[]float32{2, 1, 2, 1, 2}, all, 5, []int32{0, 2, 4, 1, 3}},
-		"ties at the cut":          {[]float32{1, 1, 1, 1, 2}, all, 3, []int32{4, 0, 1}},
-		"nothing without a score":  {[]float32{0, -1, 0, 3, 0}, all, 5, []int32{3}},
-		"what is hidden has none":  {[]float32{5, 4, 3, 2, 1}, []bool{false, true, false, true, true}, 2, []int32{1, 3}},
+		"best first":              {[]float32{1, 5, 3, 2, 4}, all, 3, []int32{1, 4, 2}},
+		"ties by document":        {[]float32{2, 1, 2, 1, 2}, all, 5, []int32{0, 2, 4, 1, 3}},
+		"ties at the cut":         {[]float32{1, 1, 1, 1, 2}, all, 3, []int32{4, 0, 1}},
+		"nothing without a score": {[]float32{0, -1, 0, 3, 0}, all, 5, []int32{3}},
+		"what is hidden has none": {
+			[]float32{5, 4, 3, 2, 1},
+			[]bool{false, true, false, true, true},
+			2,
+			[]int32{1, 3},
+		},
 		"more wanted than allowed": {[]float32{5, 4, 3, 2, 1}, []bool{false, false, false, false, true}, 3, []int32{4}},
 		"none allowed":             {[]float32{5, 4, 3, 2, 1}, make([]bool, 5), 3, []int32{}},
 	} {
@@ -180,9 +194,15 @@ func variants(t testing.TB) []tool.Query {
 		out = append(out, tool.Query{Text: q.text, Limit: 20, Detail: tool.DetailSchema, Explain: true})
 	}
 	return append(out,
-		tool.Query{Text: "read the file and send it by email, then post a message to the channel", Limit: 10, Explain: true},
+		tool.Query{
+			Text: "read the file and send it by email, then post a message to the channel", Limit: 10,
+			Explain: true,
+		},
 		tool.Query{Texts: []string{"send an email", "check the weather", "draw me a horoscope"}, Limit: 10},
-		tool.Query{Text: "issue", Mode: tool.Keyword, Explain: true}, tool.Query{Text: "issue", Mode: tool.Semantic, Explain: true},
+		tool.Query{Text: "issue", Mode: tool.Keyword, Explain: true}, tool.Query{
+			Text: "issue", Mode: tool.Semantic,
+			Explain: true,
+		},
 		tool.Query{Text: "list", Filter: tool.Filter{ReadOnly: true, Disabled: true}, Detail: tool.DetailSignature},
 	)
 }
@@ -208,7 +228,8 @@ func TestSameBytes(t *testing.T) {
 		for _, q := range variants(t) {
 			want := encoded(t, first, q)
 			if got := encoded(t, e, q); got != want {
-				t.Errorf("round %d, %q%q: another answer for another insert order\n%s", round, q.Text, q.Texts, cmp.Diff(want, got))
+				t.Errorf("round %d, %q%q: another answer for another insert order\n%s", round, q.Text, q.Texts,
+					cmp.Diff(want, got))
 			}
 		}
 	}
@@ -251,11 +272,13 @@ func TestLimitIsAPrefix(t *testing.T) {
 			q.Limit = limit
 			got := mustSearch(t, e, q)
 			n := max(limit, len(q.Texts)) // each of the needs that are listed has at least one
-			if want := long.Tools[:min(n, len(long.Tools))]; !slices.EqualFunc(want, got.Tools, func(a, b tool.Hit) bool { return a.ID == b.ID && a.Score == b.Score }) {
+			if want := long.Tools[:min(n, len(long.Tools))]; !slices.EqualFunc(want, got.Tools,
+				func(a, b tool.Hit) bool { return a.ID == b.ID && a.Score == b.Score }) {
 				t.Errorf("%q%q, limit %d: %v, of 20: %v", q.Text, q.Texts, limit, hitIDs(got.Tools), hitIDs(want))
 			}
 			if got.Confident != long.Confident {
-				t.Errorf("%q%q: confident at limit %d is %v, at 20 %v", q.Text, q.Texts, limit, got.Confident, long.Confident)
+				t.Errorf("%q%q: confident at limit %d is %v, at 20 %v", q.Text, q.Texts, limit, got.Confident,
+					long.Confident)
 			}
 		}
 	}
@@ -286,7 +309,8 @@ func TestExplainAddsUp(t *testing.T) {
 		}
 		var most, sum, mostCosine float64 = 0, 0, -1
 		for _, h := range r.Tools {
-			most, mostCosine, sum = max(most, h.Explain.Keyword), max(mostCosine, h.Explain.Semantic), sum+h.Explain.Semantic
+			most, mostCosine, sum = max(most, h.Explain.Keyword), max(mostCosine, h.Explain.Semantic),
+				sum+h.Explain.Semantic
 		}
 		mean, squares := sum/float64(len(r.Tools)), 0.0
 		for _, h := range r.Tools {

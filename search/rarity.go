@@ -5,8 +5,8 @@ import (
 	"tooldex/tool"
 )
 
-// permit notes which tools a caller with limited permissions may know of. From then on, words are as rare as they are among those:
-// how rare a word is among all would tell such a caller what the others are about.
+// permit notes which tools a caller with limited permissions may know of. From then on, words are as rare as they are
+// among those: how rare a word is among all would tell such a caller what the others are about.
 func (s *scratch) permit(set *tool.Set, may func(*tool.Tool) bool) {
 	if cap(s.permitted) < set.Len() {
 		s.permitted = make([]bool, set.Len())
@@ -28,8 +28,8 @@ func (s *scratch) rarity(snap *index.Snapshot, term string) (idf float32, ok boo
 	return snap.IDFAmong(term, s.permitted, s.among)
 }
 
-// share is by what the weight of a word is multiplied since it is of another rarity to the caller than among all tools; 0 for a word
-// that none has.
+// share is by what the weight of a word is multiplied since it is of another rarity to the caller than among all tools;
+// 0 for a word that none has.
 func (s *scratch) share(snap *index.Snapshot, term string) float32 {
 	if !s.limited {
 		return 1

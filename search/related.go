@@ -9,8 +9,8 @@ import (
 // leastRelated is the cosine below which two tools have nothing to do with each other.
 const leastRelated = .45
 
-// Related returns the enabled tools that are nearest to a tool in meaning, at most n, nearest first. A tool that is not in the
-// index, or has no vector, has none. The error is Timeout when ctx ends first.
+// Related returns the enabled tools that are nearest to a tool in meaning, at most n, nearest first. A tool that is not
+// in the index, or has no vector, has none. The error is Timeout when ctx ends first.
 func (e *Engine) Related(ctx context.Context, id tool.ID, n int) ([]tool.ID, error) {
 	snap := e.o.Lookup.Current()
 	if snap == nil {

@@ -47,7 +47,8 @@ func TestQueryTexts(t *testing.T) {
 	for name, text := range map[string]string{
 		"spaces around and within": "  create \n\t issue  ",
 		"not UTF-8 in it":          "create\xffissue",
-		"longer than is read":      "create issue" + strings.Repeat(" ", maxQuery) + strings.Repeat("weather forecast ", 1000),
+		"longer than is read": "create issue" + strings.Repeat(" ", maxQuery) +
+			strings.Repeat("weather forecast ", 1000),
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := mustSearch(t, e, tool.Query{Text: text})
@@ -66,8 +67,14 @@ func TestQueryTexts(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	e := engineOf(t, archetypeTools(t, 150))
-	for limit, want := range map[int]int{0: tool.DefaultLimit, 1: 1, 7: 7, tool.MaxLimit: tool.MaxLimit, 5000: tool.MaxLimit} {
-		if got := len(mustSearch(t, e, tool.Query{Text: "list the items of a project", Limit: limit}).Tools); got != want {
+	for limit, want := range map[int]int{
+		0: tool.DefaultLimit, 1: 1, 7: 7, tool.MaxLimit: tool.MaxLimit,
+		5000: tool.MaxLimit,
+	} {
+		if got := len(mustSearch(t, e, tool.Query{
+			Text:  "list the items of a project",
+			Limit: limit,
+		}).Tools); got != want {
 			t.Errorf("limit %d gives %d tools, want %d", limit, got, want)
 		}
 	}
@@ -90,10 +97,12 @@ func TestDetails(t *testing.T) {
 	} {
 		r := mustSearch(t, e, tool.Query{Text: "create issue", Detail: c.detail})
 		h := r.Tools[0]
-		if h.Name != "create_issue" || h.Server != "forge" || h.Exposed != "forge__create_issue" || h.Category != "development" || h.Tool == nil {
+		if h.Name != "create_issue" || h.Server != "forge" || h.Exposed != "forge__create_issue" ||
+			h.Category != "development" || h.Tool == nil {
 			t.Errorf("%q: hit %+v", c.detail, h)
 		}
-		if (h.Summary != "") != c.summary || (h.Signature != "") != c.signature || (h.Schema != nil) != c.schema || (h.Output != nil) != c.schema {
+		if (h.Summary != "") != c.summary || (h.Signature != "") != c.signature || (h.Schema != nil) != c.schema ||
+			(h.Output != nil) != c.schema {
 			t.Errorf("%q: hit %+v", c.detail, h)
 		}
 		if r.Tokens < last {
@@ -107,10 +116,14 @@ func TestDetails(t *testing.T) {
 
 // TestNamesComeFirst writes the name of a tool in the ways in which clients do.
 func TestNamesComeFirst(t *testing.T) {
-	e := engineOf(t, append(catalogue(t), &tool.Tool{Server: "other", Name: "send_email_about_issue", Description: "Create issue create issue issue create."}))
+	e := engineOf(t, append(catalogue(t), &tool.Tool{
+		Server: "other", Name: "send_email_about_issue",
+		Description: "Create issue create issue issue create.",
+	}))
 	for _, text := range []string{
 		"create issue", "create_issue", "createIssue", "Create Issue", "CREATE-ISSUE", "create.issue",
-		"forge/create_issue", "forge__create_issue", "mcp__forge__create_issue", "mcp_forge_create_issue", "forge:create_issue", "forge.create_issue", "  create_issue ",
+		"forge/create_issue", "forge__create_issue", "mcp__forge__create_issue", "mcp_forge_create_issue",
+		"forge:create_issue", "forge.create_issue", "  create_issue ",
 	} {
 		t.Run(text, func(t *testing.T) {
 			for _, mode := range []tool.Mode{tool.Hybrid, tool.Keyword, tool.Semantic} {
@@ -133,9 +146,13 @@ func TestNamesComeFirst(t *testing.T) {
 
 // TestSharedName asks for a name that two servers have: both come first, in the order of their IDs.
 func TestSharedName(t *testing.T) {
-	e := engineOf(t, append(catalogue(t), &tool.Tool{Server: "tracker", Name: "createIssue", Description: "Put a ticket on the board."}))
+	e := engineOf(t, append(catalogue(t), &tool.Tool{
+		Server: "tracker", Name: "createIssue",
+		Description: "Put a ticket on the board.",
+	}))
 	r := mustSearch(t, e, tool.Query{Text: "create issue"})
-	if got := hitIDs(r.Tools[:2]); !slices.Contains(got, "forge/create_issue") || !slices.Contains(got, "tracker/createIssue") {
+	if got := hitIDs(r.Tools[:2]); !slices.Contains(got, "forge/create_issue") ||
+		!slices.Contains(got, "tracker/createIssue") {
 		t.Errorf("first two: %v", got)
 	}
 	if got := hitIDs(mustSearch(t, e, tool.Query{Text: "tracker create issue"}).Tools); got[0] != "tracker/createIssue" {
@@ -147,12 +164,18 @@ func TestFilters(t *testing.T) {
 	tools := catalogue(t)
 	e := engineOf(t, tools)
 	for name, f := range map[string]tool.Filter{
-		"a server":               {Servers: []string{"forge"}},
-		"two servers":            {Servers: []string{"mail", "ops"}},
-		"a category":             {Categories: []string{"OFFICE"}},
-		"read-only":              {ReadOnly: true},
-		"a permission":           {Allow: func(x *tool.Tool) bool { return strings.HasPrefix(x.Name, "list") || strings.HasPrefix(x.Name, "get") }},
-		"all of them":            {Servers: []string{"forge", "files", "chat", "db", "ops"}, ReadOnly: true, Allow: func(x *tool.Tool) bool { return x.Name != "get_logs" }},
+		"a server":    {Servers: []string{"forge"}},
+		"two servers": {Servers: []string{"mail", "ops"}},
+		"a category":  {Categories: []string{"OFFICE"}},
+		"read-only":   {ReadOnly: true},
+		"a permission": {Allow: func(x *tool.Tool) bool {
+			return strings.HasPrefix(x.Name, "list") ||
+				strings.HasPrefix(x.Name, "get")
+		}},
+		"all of them": {
+			Servers: []string{"forge", "files", "chat", "db", "ops"}, ReadOnly: true,
+			Allow: func(x *tool.Tool) bool { return x.Name != "get_logs" },
+		},
 		"disabled ones, too":     {Disabled: true},
 		"everything but the top": {Allow: func(x *tool.Tool) bool { return x.Name != "create_issue" }},
 	} {
@@ -163,7 +186,10 @@ func TestFilters(t *testing.T) {
 					passing++
 				}
 			}
-			for _, text := range []string{"create an issue for the developers", "delete the file and list the tables", "forge/create_issue"} {
+			for _, text := range []string{
+				"create an issue for the developers", "delete the file and list the tables",
+				"forge/create_issue",
+			} {
 				for _, q := range []tool.Query{{Text: text}, {Texts: []string{text, "send an email"}}} {
 					q.Filter, q.Limit = f, 5
 					r := mustSearch(t, e, q)
@@ -190,7 +216,9 @@ func TestFilters(t *testing.T) {
 // TestHiddenStaysHidden asks for what may not be seen in every way: nothing of the answer may tell that it is there.
 func TestHiddenStaysHidden(t *testing.T) {
 	e := engineOf(t, catalogue(t))
-	without := engineOf(t, slices.DeleteFunc(catalogue(t), func(x *tool.Tool) bool { return x.Name == "drop_database" }))
+	without := engineOf(t, slices.DeleteFunc(catalogue(t), func(x *tool.Tool) bool {
+		return x.Name == "drop_database"
+	}))
 	for _, q := range []tool.Query{
 		{Text: "drop_database"},
 		{Text: "admin/drop_database"},
@@ -272,8 +300,13 @@ func TestDegraded(t *testing.T) {
 	snap := snapshotOf(t, catalogue(t))
 	full := options(t, snap)
 	for name, change := range map[string]func(o *Options){
-		"no embedder":             func(o *Options) { o.Embedder = nil },
-		"embedder fails":          func(o *Options) { o.Embedder = failing{full.Embedder, errors.New("connection refused")} },
+		"no embedder": func(o *Options) { o.Embedder = nil },
+		"embedder fails": func(o *Options) {
+			o.Embedder = failing{
+				full.Embedder,
+				errors.New("connection refused"),
+			}
+		},
 		"embedder says timeout":   func(o *Options) { o.Embedder = failing{full.Embedder, context.DeadlineExceeded} },
 		"vectors of other widths": func(o *Options) { o.Embedder = narrow{full.Embedder} },
 	} {
@@ -282,7 +315,11 @@ func TestDegraded(t *testing.T) {
 			change(&o)
 			e := New(o)
 			for _, mode := range []tool.Mode{tool.Hybrid, tool.Semantic} {
-				for _, q := range []tool.Query{{Text: "refund the payment"}, {Texts: []string{"refund the payment", "archive the mail"}}, {Text: "refund the payment and archive the mail"}} {
+				for _, q := range []tool.Query{
+					{Text: "refund the payment"},
+					{Texts: []string{"refund the payment", "archive the mail"}},
+					{Text: "refund the payment and archive the mail"},
+				} {
 					q.Mode = mode
 					r := mustSearch(t, e, q)
 					if r.Degraded == "" || strings.Contains(r.Degraded, "refused") {
@@ -299,7 +336,8 @@ func TestDegraded(t *testing.T) {
 		})
 	}
 	t.Run("no knowledge", func(t *testing.T) {
-		r := mustSearch(t, New(Options{Lookup: fixed{snap}, Embedder: full.Embedder}), tool.Query{Text: "refund the payment"})
+		r := mustSearch(t, New(Options{Lookup: fixed{snap}, Embedder: full.Embedder}),
+			tool.Query{Text: "refund the payment"})
 		if r.Degraded != "" || r.Tools[0].ID != "shop/refund_payment" {
 			t.Errorf("%q, %v", r.Degraded, hitIDs(r.Tools))
 		}
@@ -338,7 +376,11 @@ func TestEndedContext(t *testing.T) {
 	expired, cancel2 := context.WithDeadline(t.Context(), past)
 	defer cancel2()
 	for name, ctx := range map[string]context.Context{"cancelled": cancelled, "expired": expired} {
-		for _, q := range []tool.Query{{Text: "create issue"}, {Texts: []string{"a b", "c d"}}, {Text: "create issue", Mode: tool.Keyword}} {
+		for _, q := range []tool.Query{
+			{Text: "create issue"},
+			{Texts: []string{"a b", "c d"}},
+			{Text: "create issue", Mode: tool.Keyword},
+		} {
 			if r, err := e.Search(ctx, q); tool.CodeOf(err) != tool.Timeout || !errors.Is(err, ctx.Err()) {
 				t.Errorf("%s: %v, %v", name, r, err)
 			}
@@ -356,7 +398,10 @@ func TestEndedContext(t *testing.T) {
 
 func TestTexts(t *testing.T) {
 	e := engineOf(t, catalogue(t))
-	r := mustSearch(t, e, tool.Query{Text: "ignored", Texts: []string{"send an email", "  ", "check the weather", "draw me a horoscope"}, Limit: 6})
+	r := mustSearch(t, e, tool.Query{Text: "ignored", Texts: []string{
+		"send an email", "  ", "check the weather",
+		"draw me a horoscope",
+	}, Limit: 6})
 	var got []string
 	for _, g := range r.Groups {
 		got = append(got, fmt.Sprintf("%s %v %v", g.Query, g.Confident, g.Advice == nil))

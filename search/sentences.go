@@ -9,8 +9,9 @@ import (
 var sentenceEnd = regexp.MustCompile(`[.!?;]+\s+|\n+`)
 
 const (
-	maxSentences  = 6
-	sentenceShare = .4 // of the best sentence's score in that of the whole request, as measured on sets of long requests
+	maxSentences = 6
+	// of the best sentence's score in that of the whole request, as measured on sets of long requests
+	sentenceShare = .4
 )
 
 // sentences returns the sentences of a request that say enough to be scored alone; nil if there are not several.
@@ -27,8 +28,8 @@ func (s *scratch) sentences(text string) []string {
 	return out
 }
 
-// scoreSentences fills s.best with each tool's score for the sentence that it serves best: what one of them asks for is drowned by
-// the words of the others. It is left empty for a request of one sentence, and for a part of a request.
+// scoreSentences fills s.best with each tool's score for the sentence that it serves best: what one of them asks for is
+// drowned by the words of the others. It is left empty for a request of one sentence, and for a part of a request.
 func (e *Engine) scoreSentences(ctx context.Context, a ask, s *scratch) error {
 	s.best = s.best[:0]
 	if a.whole != nil || e.o.Base == nil {

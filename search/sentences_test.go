@@ -13,9 +13,12 @@ func TestSentences(t *testing.T) {
 		"":                               nil,
 		"refund the customer's payment":  nil,
 		"version 1.2 of node.js is slow": nil,
-		"The parcel never came. Refund the customer's payment": {"The parcel never came", "Refund the customer's payment"},
-		"Is it raining in Oslo?\n\nDim the kitchen lights!":    {"Is it raining in Oslo", "Dim the kitchen lights!"},
-		"Hi! Thanks. Refund the customer's payment.":           nil, // greetings say nothing
+		"The parcel never came. Refund the customer's payment": {
+			"The parcel never came",
+			"Refund the customer's payment",
+		},
+		"Is it raining in Oslo?\n\nDim the kitchen lights!": {"Is it raining in Oslo", "Dim the kitchen lights!"},
+		"Hi! Thanks. Refund the customer's payment.":        nil, // greetings say nothing
 	} {
 		if got := new(scratch).sentences(text); !slices.Equal(got, want) {
 			t.Errorf("%q has %q, want %q", text, got, want)

@@ -33,14 +33,16 @@ func (r *ranking) serves(parts []*ranking) bool {
 	})
 }
 
-// group answers a request for several things, or several requests at once, from what was ranked for each. The groups share the
-// limit: the best tool of each comes first, so that every need is served as far as the limit goes. The best ones of parts stand by how
-// well they serve the whole request, since a part is a guess, and may be no more than a remark.
+// group answers a request for several things, or several requests at once, from what was ranked for each. The groups
+// share the limit: the best tool of each comes first, so that every need is served as far as the limit goes. The best
+// ones of parts stand by how well they serve the whole request, since a part is a guess, and may be no more than a
+// remark.
 func group(a ask, texts []string, each []*ranking, s *scratch) *tool.Result {
 	r := &tool.Result{Query: strings.Join(texts, "; "), Confident: true}
 	limit, depth := max(a.q.Limit, len(texts)), a.q.Limit
 	if w := a.whole; w != nil {
-		r.Query, r.Confident, r.Advice, limit, depth = w.text, w.confident, w.advice, a.q.Limit, min(a.q.Limit, firstOfEach)
+		r.Query, r.Confident, r.Advice, limit, depth = w.text, w.confident, w.advice, a.q.Limit,
+			min(a.q.Limit, firstOfEach)
 	}
 	lists := make([][]place, len(each))
 	for k, one := range each {
@@ -54,7 +56,8 @@ func group(a ask, texts []string, each []*ranking, s *scratch) *tool.Result {
 	all := round(nil, lists, 0)
 	if a.whole != nil {
 		slices.SortStableFunc(all, func(x, y place) int { return cmp.Compare(s.whole[y.best], s.whole[x.best]) })
-		all = plus(all, a.whole.first(depth)...) // behind the best of each part, in case that it was for one thing after all
+		// behind the best of each part, in case that it was for one thing after all
+		all = plus(all, a.whole.first(depth)...)
 	}
 	for at := 1; at < depth && len(all) < limit; at++ {
 		all = round(all, lists, at)
@@ -102,9 +105,9 @@ const (
 	clauseTo   = 10
 )
 
-// withClauses returns the tools of a.whole, and where more are asked for than anybody reads closely, puts among the last of the
-// first ten the best tool of each clause that is not among them: the request may be for several things in a form
-// that parts does not recognise.
+// withClauses returns the tools of a.whole, and where more are asked for than anybody reads closely, puts among the
+// last of the first ten the best tool of each clause that is not among them: the request may be for several things in a
+// form that parts does not recognise.
 func (e *Engine) withClauses(ctx context.Context, a ask, clauses []string, s *scratch) ([]place, error) {
 	places := a.whole.places
 	if len(places) <= clauseFrom {

@@ -8,8 +8,8 @@ import (
 	"tooldex/tool"
 )
 
-// onePerFamily returns which tools are ranked: the allowed ones, and of those that are one tool on several servers only the
-// one that scores best. The family takes its place.
+// onePerFamily returns which tools are ranked: the allowed ones, and of those that are one tool on several servers only
+// the one that scores best. The family takes its place.
 func (s *scratch) onePerFamily(snap *index.Snapshot) []bool {
 	families := snap.Families()
 	if len(families) == 0 {
@@ -34,8 +34,8 @@ func (s *scratch) onePerFamily(snap *index.Snapshot) []bool {
 	return s.listed
 }
 
-// place makes the place of document i, with the best of its family at the front and the rest of it behind. Steer are the words
-// of the request.
+// place makes the place of document i, with the best of its family at the front and the rest of it behind. Steer are
+// the words of the request.
 func (e *Engine) place(snap *index.Snapshot, i int32, steer []string, s *scratch) place {
 	p := place{doc: i, best: i, key: i}
 	family := snap.Twins(int(i))
@@ -76,7 +76,8 @@ type standing struct {
 // compare puts the better first.
 func (a standing) compare(b standing) int {
 	return cmp.Or(
-		before(a.exact, b.exact), cmp.Compare(b.steered, a.steered), before(a.always, b.always), cmp.Compare(b.uses, a.uses),
+		before(a.exact, b.exact), cmp.Compare(b.steered, a.steered), before(a.always, b.always),
+		cmp.Compare(b.uses, a.uses),
 		before(b.fails, a.fails), cmp.Compare(b.score, a.score),
 	)
 }
@@ -93,15 +94,18 @@ func before(a, b bool) int {
 }
 
 func (e *Engine) standing(t *tool.Tool, fused float32, steered int, s *scratch) standing {
-	out := standing{exact: fused >= exactBonus, steered: steered, always: t.Always, fails: e.failing(s)[t.Server], score: fused}
+	out := standing{
+		exact: fused >= exactBonus, steered: steered, always: t.Always, fails: e.failing(s)[t.Server],
+		score: fused,
+	}
 	if e.o.Usage != nil {
 		out.uses = e.o.Usage.Uses(t.ID())
 	}
 	return out
 }
 
-// steered counts the words of a server's name that a request has, but for those of the tool's own name. What the request has of
-// each server is looked up once.
+// steered counts the words of a server's name that a request has, but for those of the tool's own name. What the
+// request has of each server is looked up once.
 func (s *scratch) steered(server string, steer, own []string) (n int) {
 	words, ok := s.steering[server]
 	if !ok {

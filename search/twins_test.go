@@ -61,7 +61,8 @@ func TestTwinsShareAPlace(t *testing.T) {
 				t.Errorf("%q: %s has two places: %v", q.text, name, hitIDs(r.Tools))
 			}
 			bare[name] = true
-			if n := len(h.Also); strings.HasPrefix(h.Server, "forge") && n != 2 || !strings.HasPrefix(h.Server, "forge") && n != 0 {
+			if n := len(h.Also); strings.HasPrefix(h.Server, "forge") && n != 2 ||
+				!strings.HasPrefix(h.Server, "forge") && n != 0 {
 				t.Errorf("%q: %s is also %v", q.text, h.ID, h.Also)
 			}
 			if len(h.Also) != len(h.Twins) || slices.Contains(h.Also, h.Exposed) {
@@ -88,33 +89,43 @@ func TestTheBestTwinIsShown(t *testing.T) {
 		want   string
 		also   []string
 	}{
-		"by score, which the name of a server sways": {text: "open an issue", want: "forge-work", also: []string{"forge", "forge-home"}},
+		"by score, which the name of a server sways": {
+			text: "open an issue", want: "forge-work",
+			also: []string{"forge", "forge-home"},
+		},
 		"a named server": {
 			text: "open an issue at work", want: "forge-work", also: []string{"forge", "forge-home"},
 		},
 		"its ID": {text: "forge-home/create_issue", want: "forge-home", also: []string{"forge", "forge-work"}},
 		"its exposed name in a request": {
-			text: "for the crash use forge-home__create_issue", uses: uses{"forge/create_issue": 9}, want: "forge-home", also: []string{"forge", "forge-work"},
+			text: "for the crash use forge-home__create_issue", uses: uses{"forge/create_issue": 9}, want: "forge-home",
+			also: []string{"forge", "forge-work"},
 		},
 		"most used": {
-			text: "open an issue", uses: uses{"forge-home/create_issue": 3, "forge-work/create_issue": 5}, want: "forge-work", also: []string{"forge-home", "forge"},
+			text: "open an issue", uses: uses{"forge-home/create_issue": 3, "forge-work/create_issue": 5},
+			want: "forge-work", also: []string{"forge-home", "forge"},
 		},
 		"always included": {
-			text: "open an issue", uses: uses{"forge/create_issue": 99}, want: "forge-home", also: []string{"forge", "forge-work"},
+			text: "open an issue", uses: uses{"forge/create_issue": 99}, want: "forge-home",
+			also:  []string{"forge", "forge-work"},
 			tools: func(l []*tool.Tool) []*tool.Tool { return change(l, "forge-home/create_issue", always) },
 		},
 		"a server that runs": {
-			text: "open an issue", states: states{failed("forge-work"), failed("forge"), running("forge-home")}, want: "forge-home", also: []string{"forge-work", "forge"},
+			text: "open an issue", states: states{failed("forge-work"), failed("forge"), running("forge-home")},
+			want: "forge-home", also: []string{"forge-work", "forge"},
 		},
 		"used though it fails": {
-			text: "open an issue", states: states{failed("forge-work")}, uses: uses{"forge-work/create_issue": 1}, want: "forge-work", also: []string{"forge", "forge-home"},
+			text: "open an issue", states: states{failed("forge-work")}, uses: uses{"forge-work/create_issue": 1},
+			want: "forge-work", also: []string{"forge", "forge-home"},
 		},
 		"named over all": {
-			text: "open an issue at home", uses: uses{"forge/create_issue": 9}, states: states{failed("forge-home")}, want: "forge-home", also: []string{"forge-work", "forge"},
+			text: "open an issue at home", uses: uses{"forge/create_issue": 9}, states: states{failed("forge-home")},
+			want: "forge-home", also: []string{"forge-work", "forge"},
 			tools: func(l []*tool.Tool) []*tool.Tool { return change(l, "forge-work/create_issue", always) },
 		},
 		"one is denied": {
-			text: "open an issue", filter: tool.Filter{Allow: func(x *tool.Tool) bool { return x.Server != "forge" }}, want: "forge-work", also: []string{"forge-home"},
+			text: "open an issue", filter: tool.Filter{Allow: func(x *tool.Tool) bool { return x.Server != "forge" }},
+			want: "forge-work", also: []string{"forge-home"},
 		},
 		"one is filtered": {
 			text: "open an issue", filter: tool.Filter{Servers: []string{"forge-work", "mail"}}, want: "forge-work",
@@ -173,7 +184,8 @@ func TestManyTwins(t *testing.T) {
 	var tools []*tool.Tool
 	for i := range 40 {
 		tools = append(tools, &tool.Tool{
-			Server: fmt.Sprintf("disk%02d", i), Name: "read_file", Description: "Read the complete text of a file on this disk.",
+			Server: fmt.Sprintf("disk%02d", i), Name: "read_file",
+			Description: "Read the complete text of a file on this disk.",
 			InputSchema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}}}`),
 		})
 	}
@@ -202,7 +214,8 @@ func TestTwinsDoNotChangeOthers(t *testing.T) {
 			}
 			return out
 		}
-		a, b := name(mustSearch(t, before, tool.Query{Text: q.text}).Tools), name(mustSearch(t, after, tool.Query{Text: q.text}).Tools)
+		a, b := name(mustSearch(t, before, tool.Query{Text: q.text}).Tools),
+			name(mustSearch(t, after, tool.Query{Text: q.text}).Tools)
 		all++
 		if a[0] == b[0] {
 			agreed++

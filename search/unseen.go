@@ -14,8 +14,8 @@ const (
 	maxUnseenServers = 3  // that are named
 )
 
-// unseen tells what the caller's own choices left out of a search that found nothing, and that might serve. What a permission
-// hides is not looked at.
+// unseen tells what the caller's own choices left out of a search that found nothing, and that might serve. What a
+// permission hides is not looked at.
 func (e *Engine) unseen(a ask, full string, r *scored, s *scratch) []tool.Unseen {
 	var out []tool.Unseen
 	if f := &a.q.Filter; leftOut(a.snap.Set(), f, s) {
@@ -41,8 +41,8 @@ func leftOut(set *tool.Set, f *tool.Filter, s *scratch) (any bool) {
 	return any
 }
 
-// mightServe judges the tools of s.unseen as if only they were there, and returns those that would be found with confidence. The
-// fused scores of the search are lost by that.
+// mightServe judges the tools of s.unseen as if only they were there, and returns those that would be found with
+// confidence. The fused scores of the search are lost by that.
 func (e *Engine) mightServe(a ask, full string, r *scored, s *scratch) []*tool.Tool {
 	them := *r
 	s.allowed, s.unseen = s.unseen, s.allowed
@@ -94,19 +94,21 @@ func unseenFor(why tool.Why, f *tool.Filter, tools []*tool.Tool) (tool.Unseen, b
 	}
 	switch why {
 	case tool.WhyServers:
-		u.Text = n + " of other servers (" + strings.Join(u.Servers, ", ") + ") might serve; search without the server filter."
+		u.Text = n + " of other servers (" + strings.Join(u.Servers, ", ") +
+			") might serve; search without the server filter."
 	case tool.WhyCategories:
 		u.Text = n + " of other categories might serve; search without the category filter."
 	case tool.WhyReadOnly:
 		u.Text = n + " not annotated as read-only might serve; search without the read-only filter."
 	default:
-		u.Text = strings.Replace(n, "tool", "disabled tool", 1) + " might serve; an overlay with enabled: true brings back what is disabled."
+		u.Text = strings.Replace(n, "tool", "disabled tool", 1) +
+			" might serve; an overlay with enabled: true brings back what is disabled."
 	}
 	return u, true
 }
 
-// stopped tells of servers of which no tool is known because they do not run. Whether a caller whose permissions are limited may
-// know of such a server cannot be told by its tools, so it is told of none.
+// stopped tells of servers of which no tool is known because they do not run. Whether a caller whose permissions are
+// limited may know of such a server cannot be told by its tools, so it is told of none.
 func (e *Engine) stopped(a ask, terms []string, s *scratch) (tool.Unseen, bool) {
 	u := tool.Unseen{Why: tool.WhyStopped}
 	f := &a.q.Filter
@@ -127,9 +129,15 @@ func (e *Engine) stopped(a ask, terms []string, s *scratch) (tool.Unseen, bool) 
 		return u, false
 	}
 	steered := func(server string) bool {
-		return slices.ContainsFunc(s.analyzer.Terms(nil, server), func(w string) bool { return slices.Contains(terms, w) })
+		return slices.ContainsFunc(s.analyzer.Terms(nil, server), func(w string) bool {
+			return slices.Contains(terms,
+				w)
+		})
 	}
-	slices.SortFunc(u.Servers, func(x, y string) int { return cmp.Or(before(steered(x), steered(y)), cmp.Compare(x, y)) })
+	slices.SortFunc(u.Servers, func(x, y string) int {
+		return cmp.Or(before(steered(x), steered(y)),
+			cmp.Compare(x, y))
+	})
 	u.Servers = u.Servers[:min(len(u.Servers), maxUnseenServers)]
 	if len(u.Servers) == 1 {
 		u.Text = "The server " + u.Servers[0] + " does not run, and what it offers is not known."

@@ -15,12 +15,25 @@ import (
 func TestUnseen(t *testing.T) {
 	yes := true
 	tools := append(catalogue(t), &tool.Tool{
-		Server: "stars", Name: "draw_horoscope", Description: "Draw a horoscope for a person's day of birth.", Category: "astrology",
+		Server: "stars", Name: "draw_horoscope", Description: "Draw a horoscope for a person's day of birth.",
+		Category:    "astrology",
 		Annotations: &tool.Annotations{ReadOnlyHint: &yes},
-	}, &tool.Tool{Server: "stars", Name: "cast_spell", Description: "Cast a magic spell on somebody's cauldron.", Category: "magic"},
-		&tool.Tool{Server: "stars", Name: "bake_bread", Description: "Bake a loaf of bread in the oven.", Disabled: true})
-	const horoscope, spell, bread = "draw a horoscope for my day of birth", "cast a magic spell on the cauldron", "bake a loaf of bread in the oven"
-	down := states{{Server: "crystal-ball", State: tool.Failed}, {Server: "forge", State: tool.Failed}, {Server: "mail", State: tool.Running}, {Server: "attic", State: tool.Configured}}
+	}, &tool.Tool{
+		Server: "stars", Name: "cast_spell", Description: "Cast a magic spell on somebody's cauldron.",
+		Category: "magic",
+	},
+		&tool.Tool{
+			Server: "stars", Name: "bake_bread", Description: "Bake a loaf of bread in the oven.",
+			Disabled: true,
+		})
+	const horoscope, spell, bread = "draw a horoscope for my day of birth", "cast a magic spell on the cauldron",
+		"bake a loaf of bread in the oven"
+	down := states{
+		{Server: "crystal-ball", State: tool.Failed},
+		{Server: "forge", State: tool.Failed},
+		{Server: "mail", State: tool.Running},
+		{Server: "attic", State: tool.Configured},
+	}
 	o := options(t, snapshotOf(t, tools))
 	o.Servers = down
 	e := New(o)
@@ -35,23 +48,89 @@ func TestUnseen(t *testing.T) {
 		servers []string // of the first
 	}{
 		"another server": {
-			horoscope, tool.Filter{Servers: []string{"forge", "mail"}}, []tool.Why{tool.WhyServers}, "1 tool of other servers (stars) might serve", []string{"stars"},
+			horoscope,
+			tool.Filter{Servers: []string{"forge", "mail"}},
+			[]tool.Why{tool.WhyServers},
+			"1 tool of other servers (stars) might serve",
+			[]string{"stars"},
 		},
-		"another category": {horoscope, tool.Filter{Categories: []string{"office"}}, []tool.Why{tool.WhyCategories, tool.WhyStopped}, "without the category filter", []string{"stars"}},
+		"another category": {
+			horoscope,
+			tool.Filter{Categories: []string{"office"}},
+			[]tool.Why{tool.WhyCategories, tool.WhyStopped},
+			"without the category filter",
+			[]string{"stars"},
+		},
 		"one that changes something": {
-			spell, tool.Filter{ReadOnly: true}, []tool.Why{tool.WhyReadOnly, tool.WhyStopped}, "1 tool not annotated as read-only might serve", []string{"stars"},
+			spell,
+			tool.Filter{ReadOnly: true},
+			[]tool.Why{tool.WhyReadOnly, tool.WhyStopped},
+			"1 tool not annotated as read-only might serve",
+			[]string{"stars"},
 		},
-		"a disabled one":              {bread, tool.Filter{}, []tool.Why{tool.WhyDisabled, tool.WhyStopped}, "1 disabled tool might serve", nil},
-		"a disabled one, by name":     {"bake_bread", tool.Filter{Servers: []string{"stars"}}, []tool.Why{tool.WhyDisabled}, "1 disabled tool", nil},
-		"nothing passes the filter":   {horoscope, tool.Filter{Servers: []string{"nowhere"}}, []tool.Why{tool.WhyServers}, "stars", []string{"stars"}},
-		"nothing anywhere":            {"weld two steel girders under water", tool.Filter{Servers: []string{"forge"}}, nil, "", nil},
-		"a server that does not run":  {"gaze into the crystal ball for the lottery numbers", tool.Filter{}, []tool.Why{tool.WhyStopped}, "crystal-ball, attic do not run", []string{"crystal-ball", "attic"}},
-		"it is one of those asked":    {"weld two steel girders under water", tool.Filter{Servers: []string{"attic"}}, []tool.Why{tool.WhyStopped}, "attic does not run", []string{"attic"}},
-		"it is not among those asked": {"weld two steel girders under water", tool.Filter{Servers: []string{"forge"}}, nil, "", nil},
-		"all are denied":              {horoscope, tool.Filter{Servers: []string{"forge"}, Allow: nothing}, nil, "", nil},
-		"that server is denied":       {horoscope, tool.Filter{Servers: []string{"forge"}, Allow: noStars}, nil, "", nil},
-		"disabled and denied":         {bread, tool.Filter{Allow: noStars}, nil, "", nil},
-		"all are permitted":           {horoscope, tool.Filter{Servers: []string{"forge"}, Allow: all}, []tool.Why{tool.WhyServers}, "stars", []string{"stars"}},
+		"a disabled one": {
+			bread,
+			tool.Filter{},
+			[]tool.Why{tool.WhyDisabled, tool.WhyStopped},
+			"1 disabled tool might serve", nil,
+		},
+		"a disabled one, by name": {
+			"bake_bread",
+			tool.Filter{Servers: []string{"stars"}},
+			[]tool.Why{tool.WhyDisabled},
+			"1 disabled tool", nil,
+		},
+		"nothing passes the filter": {
+			horoscope,
+			tool.Filter{Servers: []string{"nowhere"}},
+			[]tool.Why{tool.WhyServers},
+			"stars",
+			[]string{"stars"},
+		},
+		"nothing anywhere": {
+			"weld two steel girders under water",
+			tool.Filter{Servers: []string{"forge"}},
+			nil, "", nil,
+		},
+		"a server that does not run": {
+			"gaze into the crystal ball for the lottery numbers",
+			tool.Filter{},
+			[]tool.Why{tool.WhyStopped},
+			"crystal-ball, attic do not run",
+			[]string{"crystal-ball", "attic"},
+		},
+		"it is one of those asked": {
+			"weld two steel girders under water",
+			tool.Filter{Servers: []string{"attic"}},
+			[]tool.Why{tool.WhyStopped},
+			"attic does not run",
+			[]string{"attic"},
+		},
+		"it is not among those asked": {
+			"weld two steel girders under water",
+			tool.Filter{Servers: []string{"forge"}},
+			nil, "", nil,
+		},
+		"all are denied": {
+			horoscope,
+			tool.Filter{Servers: []string{"forge"}, Allow: nothing},
+			nil, "",
+			nil,
+		},
+		"that server is denied": {
+			horoscope,
+			tool.Filter{Servers: []string{"forge"}, Allow: noStars},
+			nil, "",
+			nil,
+		},
+		"disabled and denied": {bread, tool.Filter{Allow: noStars}, nil, "", nil},
+		"all are permitted": {
+			horoscope,
+			tool.Filter{Servers: []string{"forge"}, Allow: all},
+			[]tool.Why{tool.WhyServers},
+			"stars",
+			[]string{"stars"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := mustSearch(t, e, tool.Query{Text: c.text, Filter: c.filter})
@@ -68,16 +147,21 @@ func TestUnseen(t *testing.T) {
 			if !slices.Equal(got, c.want) {
 				t.Fatalf("left out for %v, want %v", got, c.want)
 			}
-			if len(got) > 0 && (!strings.Contains(r.Advice.Unseen[0].Text, c.says) || !slices.Equal(r.Advice.Unseen[0].Servers, c.servers)) {
+			if len(got) > 0 && (!strings.Contains(r.Advice.Unseen[0].Text, c.says) ||
+				!slices.Equal(r.Advice.Unseen[0].Servers, c.servers)) {
 				t.Errorf("%+v, want one that says %q of %v", r.Advice.Unseen[0], c.says, c.servers)
 			}
-			if text := encoded(t, e, tool.Query{Text: c.text, Filter: c.filter}); c.filter.Allow != nil && !c.filter.Allow(tools[len(tools)-1]) && strings.Contains(text, "stars") {
+			if text := encoded(t, e, tool.Query{Text: c.text, Filter: c.filter}); c.filter.Allow != nil &&
+				!c.filter.Allow(tools[len(tools)-1]) && strings.Contains(text, "stars") {
 				t.Errorf("what is denied is hinted at: %s", text)
 			}
 		})
 	}
 	t.Run("a tool fits", func(t *testing.T) {
-		if r := mustSearch(t, e, tool.Query{Text: "send an email to Anna", Filter: tool.Filter{Servers: []string{"mail"}}}); r.Advice != nil {
+		if r := mustSearch(t, e, tool.Query{
+			Text:   "send an email to Anna",
+			Filter: tool.Filter{Servers: []string{"mail"}},
+		}); r.Advice != nil {
 			t.Errorf("advice %+v", r.Advice)
 		}
 	})
@@ -85,24 +169,29 @@ func TestUnseen(t *testing.T) {
 
 // TestDeniedIsNotUnderstood asks in words that only a denied tool has: to the caller they are as unknown as any.
 func TestDeniedIsNotUnderstood(t *testing.T) {
-	secret := &tool.Tool{Server: "vault", Name: "unseal_zyxglorp", Description: "Unseal the zyxglorp of a quuxite chamber."}
+	secret := &tool.Tool{
+		Server: "vault", Name: "unseal_zyxglorp",
+		Description: "Unseal the zyxglorp of a quuxite chamber.",
+	}
 	with, without := engineOf(t, append(catalogue(t), secret)), engineOf(t, catalogue(t))
 	denied := tool.Filter{Allow: func(x *tool.Tool) bool { return x.Server != "vault" }}
 	const text = "book a flight to Lisbon with the zyxglorp of the quuxite"
-	if got := mustSearch(t, with, tool.Query{Text: "unseal the zyxglorp"}); !got.Confident || got.Tools[0].ID != secret.ID() {
+	if got := mustSearch(t, with, tool.Query{Text: "unseal the zyxglorp"}); !got.Confident ||
+		got.Tools[0].ID != secret.ID() {
 		t.Fatalf("who may see it finds %v", hitIDs(got.Tools))
 	}
 	a, b := mustSearch(t, with, tool.Query{Text: text, Filter: denied}), mustSearch(t, without, tool.Query{Text: text})
 	if a.Confident || b.Confident {
 		t.Fatal("confident")
 	}
-	if !slices.Equal(a.Advice.NotUnderstood, b.Advice.NotUnderstood) || !slices.Contains(a.Advice.NotUnderstood, "zyxglorp") {
+	if !slices.Equal(a.Advice.NotUnderstood, b.Advice.NotUnderstood) || !slices.Contains(a.Advice.NotUnderstood,
+		"zyxglorp") {
 		t.Errorf("not understood: %q, without the tool %q", a.Advice.NotUnderstood, b.Advice.NotUnderstood)
 	}
 }
 
-// TestDeniedSaysNothing changes what the denied tools are about, and nothing else: the answer to who may not know of them stays, scores
-// and explanations included, but for the last digits.
+// TestDeniedSaysNothing changes what the denied tools are about, and nothing else: the answer to who may not know of
+// them stays, scores and explanations included, but for the last digits.
 func TestDeniedSaysNothing(t *testing.T) {
 	asksOften(t)
 	with := func(words ...string) *Engine {
@@ -110,7 +199,10 @@ func TestDeniedSaysNothing(t *testing.T) {
 		for i := range 30 {
 			tools = append(tools, &tool.Tool{
 				Server: "vault", Name: fmt.Sprintf("%s_%02d", words[i%len(words)], i), NoBorrow: true,
-				Description: strings.Join([]string{words[i%len(words)], words[(i+1)%len(words)], words[(i+2)%len(words)]}, " "),
+				Description: strings.Join([]string{
+					words[i%len(words)], words[(i+1)%len(words)],
+					words[(i+2)%len(words)],
+				}, " "),
 			})
 		}
 		return engineOf(t, tools)
@@ -120,7 +212,8 @@ func TestDeniedSaysNothing(t *testing.T) {
 	open := 0
 	for _, q := range variants(t) {
 		q.Filter.Allow = denied.Allow
-		if d := cmp.Diff(mustSearch(t, one, q), mustSearch(t, other, q), cmpopts.EquateApprox(0, 1e-5), cmpopts.IgnoreFields(tool.Hit{}, "Tool")); d != "" {
+		if d := cmp.Diff(mustSearch(t, one, q), mustSearch(t, other, q), cmpopts.EquateApprox(0, 1e-5),
+			cmpopts.IgnoreFields(tool.Hit{}, "Tool")); d != "" {
 			t.Errorf("%q%q tells what is denied:\n%s", q.Text, q.Texts, d)
 		}
 		q.Filter.Allow = nil

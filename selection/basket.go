@@ -131,7 +131,10 @@ func (b *basket) order(had []tool.ID) {
 		place[id] = i - len(had)
 	}
 	rank := func(s tool.Selected) int {
-		return slices.Index([]tool.Origin{tool.FromCore, tool.FromExplicit, tool.FromSearch, tool.FromCache, tool.FromSession, tool.FromPreference}, s.Source)
+		return slices.Index([]tool.Origin{
+			tool.FromCore, tool.FromExplicit, tool.FromSearch, tool.FromCache,
+			tool.FromSession, tool.FromPreference,
+		}, s.Source)
 	}
 	slices.SortStableFunc(b.picked, func(x, y tool.Selected) int {
 		return cmp.Or(cmp.Compare(place[x.ID], place[y.ID]), cmp.Compare(rank(x), rank(y)))

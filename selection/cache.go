@@ -18,8 +18,8 @@ type found struct {
 	degraded  string
 }
 
-// cache remembers what messages needed, and knows them again by their text or by their meaning. What is least recently used goes. It
-// is safe for concurrent use.
+// cache remembers what messages needed, and knows them again by their text or by their meaning. What is least recently
+// used goes. It is safe for concurrent use.
 type cache struct {
 	most  int           // entries; none are kept if it is not positive
 	least float32       // the cosine from which on two messages mean the same
@@ -45,8 +45,8 @@ func newCache(most int, least float64, age time.Duration) *cache {
 	return &cache{most: most, least: float32(least), age: age, recent: list.New(), byText: map[string]*list.Element{}}
 }
 
-// get returns what a message that means the same needed of these tools, nil if there was none. Other tools than before empty the
-// cache.
+// get returns what a message that means the same needed of these tools, nil if there was none. Other tools than before
+// empty the cache.
 func (c *cache) get(set *tool.Set, text, key string, v []float32) *found {
 	c.mu.Lock()
 	defer c.mu.Unlock()

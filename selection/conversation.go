@@ -15,8 +15,8 @@ const (
 	maxRemembered    = 60 // tools of each
 )
 
-// conversations remember which tools each conversation has, and forget one that is not used for a while: when the next is looked
-// at, since nothing has to happen before. They are safe for concurrent use.
+// conversations remember which tools each conversation has, and forget one that is not used for a while: when the next
+// is looked at, since nothing has to happen before. They are safe for concurrent use.
 type conversations struct {
 	idle time.Duration
 
@@ -37,11 +37,14 @@ type conversation struct {
 }
 
 func newConversations(idle time.Duration) *conversations {
-	return &conversations{idle: idle, recent: list.New(), byKey: map[conversationKey]*list.Element{}, used: map[tool.ID]time.Time{}}
+	return &conversations{
+		idle: idle, recent: list.New(), byKey: map[conversationKey]*list.Element{},
+		used: map[tool.ID]time.Time{},
+	}
 }
 
-// get returns the tools that a conversation has, in the order in which they came, and those that were called lately with how long ago.
-// The slice belongs to the caller.
+// get returns the tools that a conversation has, in the order in which they came, and those that were called lately
+// with how long ago. The slice belongs to the caller.
 func (c *conversations) get(key conversationKey) []tool.ID {
 	c.mu.Lock()
 	defer c.mu.Unlock()

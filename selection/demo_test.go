@@ -81,10 +81,16 @@ func TestScenarios(t *testing.T) {
 		{"List all files", whole, .95, []tool.ID{"filesystem/list_directory"}},
 		{"Run npm install", whole, .95, []tool.ID{"shell/execute_command"}},
 		{"Search for TODOs", whole, .90, []tool.ID{"codebase/find_todos"}},
-		{"Full refactoring", whole, .60, []tool.ID{"codebase/rename_symbol", "codebase/extract_function", "codebase/move_symbol"}},
+		{"Full refactoring", whole, .60, []tool.ID{
+			"codebase/rename_symbol", "codebase/extract_function",
+			"codebase/move_symbol",
+		}},
 		{
 			"Open the login page, fill in the form, submit it and take a screenshot", part, .85,
-			[]tool.ID{"browser/browser_navigate", "browser/browser_fill_form", "browser/browser_click", "browser/browser_take_screenshot"},
+			[]tool.ID{
+				"browser/browser_navigate", "browser/browser_fill_form", "browser/browser_click",
+				"browser/browser_take_screenshot",
+			},
 		},
 	} {
 		res := choose(t, c.from, tool.SelectionQuery{Message: c.message})
@@ -99,8 +105,8 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-// TestLiftsDoNoHarm holds over the labelled requests of the demo that as many of the tools that they need are selected with lifts as
-// without, also after other tools were called; and that the cache takes none away.
+// TestLiftsDoNoHarm holds over the labelled requests of the demo that as many of the tools that they need are selected
+// with lifts as without, also after other tools were called; and that the cache takes none away.
 func TestLiftsDoNoHarm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("computes for long, and alone")
@@ -131,9 +137,11 @@ func TestLiftsDoNoHarm(t *testing.T) {
 	}
 	plain := recall(func(o *selection.Options) { o.NoLifts, o.CacheSize = true, -1 })
 	lifted := recall(func(o *selection.Options) { o.CacheSize = -1 })
-	busy := recall(func(*selection.Options) {}, "browser/browser_click", "github/create_issue", "email/send_email", "postgres/query")
+	busy := recall(func(*selection.Options) {}, "browser/browser_click", "github/create_issue", "email/send_email",
+		"postgres/query")
 	if lifted < plain || busy < plain-.005 || plain < .8 {
-		t.Errorf("recall %.4f plain, %.4f with lifts, %.4f with lifts, other tools in use and a cache", plain, lifted, busy)
+		t.Errorf("recall %.4f plain, %.4f with lifts, %.4f with lifts, other tools in use and a cache", plain, lifted,
+			busy)
 	}
 }
 

@@ -34,7 +34,10 @@ func (needle) Search(_ context.Context, q tool.Query) (*tool.Result, error) {
 
 func ExampleSelector() {
 	s := selection.NewSelector(selection.Options{Searcher: needle{}, Catalog: shop{}})
-	res, err := s.Select(context.Background(), tool.SelectionQuery{Message: "write to the customer", Explicit: []string{"refund"}, Format: tool.FormatOpenAI})
+	res, err := s.Select(context.Background(), tool.SelectionQuery{
+		Message:  "write to the customer",
+		Explicit: []string{"refund"}, Format: tool.FormatOpenAI,
+	})
 	if err != nil {
 		panic(err)
 	}

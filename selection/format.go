@@ -13,7 +13,10 @@ import (
 
 // Formats lists the formats that tools can be written in.
 func Formats() []tool.Format {
-	return []tool.Format{tool.FormatMCP, tool.FormatAnthropic, tool.FormatOpenAI, tool.FormatResponses, tool.FormatGemini}
+	return []tool.Format{
+		tool.FormatMCP, tool.FormatAnthropic, tool.FormatOpenAI, tool.FormatResponses,
+		tool.FormatGemini,
+	}
 }
 
 // Written is a tool in the form of one provider.
@@ -23,8 +26,8 @@ type Written struct {
 	Renamed map[string]string // parameters whose names the provider refuses, by their new names; nil if there are none
 }
 
-// Write writes a tool, which clients know as exposed, in a provider's form, and checks it against the provider's rules. The error
-// is of code Invalid and tells which rule the tool cannot be made to keep.
+// Write writes a tool, which clients know as exposed, in a provider's form, and checks it against the provider's rules.
+// The error is of code Invalid and tells which rule the tool cannot be made to keep.
 func Write(t *tool.Tool, exposed string, f tool.Format) (Written, error) {
 	out := Written{Name: exposed}
 	description := t.Cautioned(cmp.Or(t.Description, t.Summary, t.Title, t.Name))
@@ -37,7 +40,11 @@ func Write(t *tool.Tool, exposed string, f tool.Format) (Written, error) {
 		body = object{{"name", exposed}, {"description", description}, {"input_schema", schema}}
 	case tool.FormatOpenAI, tool.FormatResponses:
 		schema, _ := listed(mended(flatRoot(root))).(object)
-		function := object{{"name", exposed}, {"description", shortened(description, maxOpenAIDescription)}, {"parameters", schema}}
+		function := object{
+			{"name", exposed},
+			{"description", shortened(description, maxOpenAIDescription)},
+			{"parameters", schema},
+		}
 		if f == tool.FormatOpenAI {
 			body = object{{"type", "function"}, {"function", function}}
 		} else { // there strict is the default, which few schemas keep

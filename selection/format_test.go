@@ -57,12 +57,18 @@ func TestSchemas(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for f, want := range map[tool.Format]string{tool.FormatAnthropic: c.anthropic, tool.FormatOpenAI: c.openai, tool.FormatGemini: c.gemini} {
+			for f, want := range map[tool.Format]string{
+				tool.FormatAnthropic: c.anthropic, tool.FormatOpenAI: c.openai,
+				tool.FormatGemini: c.gemini,
+			} {
 				w, err := Write(&tool.Tool{Server: "s", Name: "n", InputSchema: json.RawMessage(c.schema)}, "n", f)
 				if err != nil {
 					t.Error(err)
 				}
-				_, got, _ := strings.Cut(string(w.JSON), map[tool.Format]string{tool.FormatAnthropic: `"input_schema":`, tool.FormatOpenAI: `"parameters":`, tool.FormatGemini: `"parameters":`}[f])
+				_, got, _ := strings.Cut(string(w.JSON), map[tool.Format]string{
+					tool.FormatAnthropic: `"input_schema":`,
+					tool.FormatOpenAI:    `"parameters":`, tool.FormatGemini: `"parameters":`,
+				}[f])
 				got = strings.TrimSuffix(got, map[bool]string{true: "}}", false: "}"}[f == tool.FormatOpenAI])
 				if got != want && (want != "" || f == tool.FormatGemini) {
 					t.Errorf("%s\n got  %s\n want %s", f, got, want)
@@ -91,7 +97,8 @@ func TestManyReferences(t *testing.T) {
 		}
 	}
 	deep := strings.Repeat(`{"items":`, 200_000) + "1" + strings.Repeat("}", 200_000)
-	if w, err := Write(&tool.Tool{Server: "s", Name: "n", InputSchema: json.RawMessage(deep)}, "n", tool.FormatGemini); err != nil || len(w.JSON) > 100 {
+	if w, err := Write(&tool.Tool{Server: "s", Name: "n", InputSchema: json.RawMessage(deep)}, "n",
+		tool.FormatGemini); err != nil || len(w.JSON) > 100 {
 		t.Errorf("%d bytes, %v", len(w.JSON), err)
 	}
 }
@@ -107,7 +114,8 @@ func TestNames(t *testing.T) {
 	if string(w.JSON) != want || w.Renamed["_top_2"] != "$top" || len(w.Renamed) != 3 {
 		t.Errorf("%s\n%s\n%v", w.JSON, want, w.Renamed)
 	}
-	if w, err := Write(&tool.Tool{Server: "s", Name: "n"}, "3d-view", tool.FormatGemini); err != nil || w.Name != "_3d-view" || string(w.JSON) != `{"name":"_3d-view","description":"n"}` {
+	if w, err := Write(&tool.Tool{Server: "s", Name: "n"}, "3d-view", tool.FormatGemini); err != nil ||
+		w.Name != "_3d-view" || string(w.JSON) != `{"name":"_3d-view","description":"n"}` {
 		t.Errorf("%s %s %v", w.Name, w.JSON, err)
 	}
 	long := &tool.Tool{Server: "s", Name: "n", Description: strings.Repeat("many words ", 200)}
@@ -121,18 +129,19 @@ func TestNames(t *testing.T) {
 func TestRules(t *testing.T) {
 	for raw, f := range map[string]tool.Format{
 		`[]`: tool.FormatMCP,
-		`{"name":"a b","inputSchema":{"type":"object"}}`:                                                                      tool.FormatMCP,
-		`{"name":"a","inputSchema":{"type":"string"}}`:                                                                        tool.FormatMCP,
-		`{"name":"a","input_schema":{"type":"object","oneOf":[]}}`:                                                            tool.FormatAnthropic,
-		`{"name":"a","input_schema":{"type":"object","properties":{"$x":{}}}}`:                                                tool.FormatAnthropic,
-		`{"name":"a","input_schema":{"type":"object","properties":{"x":{"type":"any"}}}}`:                                     tool.FormatAnthropic,
-		`{"name":"a","input_schema":{"type":"object","properties":{"x":{"items":[]}}}}`:                                       tool.FormatAnthropic,
-		`{"name":"a","input_schema":{"type":"object","properties":{"x":{"$ref":"#/$defs/y"}}}}`:                               tool.FormatAnthropic,
-		`{"name":"a","input_schema":{"type":"object","properties":{"x":{"exclusiveMinimum":true}}}}`:                          tool.FormatAnthropic,
-		`{"name":"a","parameters":{"type":"object"}}`:                                                                         tool.FormatOpenAI,
-		`{"type":"function","function":{"name":"a","parameters":{"type":"object","enum":[1]}}}`:                               tool.FormatOpenAI,
-		`{"type":"function","function":{"name":"a","parameters":{"type":"object","properties":{"x":{"type":"array"}}}}}`:      tool.FormatOpenAI,
-		`{"type":"function","function":{"name":"a","description":"` + strings.Repeat("x", 1025) + `","parameters":{}}}`:       tool.FormatOpenAI,
+		`{"name":"a b","inputSchema":{"type":"object"}}`:                                                                 tool.FormatMCP,
+		`{"name":"a","inputSchema":{"type":"string"}}`:                                                                   tool.FormatMCP,
+		`{"name":"a","input_schema":{"type":"object","oneOf":[]}}`:                                                       tool.FormatAnthropic,
+		`{"name":"a","input_schema":{"type":"object","properties":{"$x":{}}}}`:                                           tool.FormatAnthropic,
+		`{"name":"a","input_schema":{"type":"object","properties":{"x":{"type":"any"}}}}`:                                tool.FormatAnthropic,
+		`{"name":"a","input_schema":{"type":"object","properties":{"x":{"items":[]}}}}`:                                  tool.FormatAnthropic,
+		`{"name":"a","input_schema":{"type":"object","properties":{"x":{"$ref":"#/$defs/y"}}}}`:                          tool.FormatAnthropic,
+		`{"name":"a","input_schema":{"type":"object","properties":{"x":{"exclusiveMinimum":true}}}}`:                     tool.FormatAnthropic,
+		`{"name":"a","parameters":{"type":"object"}}`:                                                                    tool.FormatOpenAI,
+		`{"type":"function","function":{"name":"a","parameters":{"type":"object","enum":[1]}}}`:                          tool.FormatOpenAI,
+		`{"type":"function","function":{"name":"a","parameters":{"type":"object","properties":{"x":{"type":"array"}}}}}`: tool.FormatOpenAI,
+		`{"type":"function","function":{"name":"a","description":"` + strings.Repeat("x", 1025) +
+			`","parameters":{}}}`: tool.FormatOpenAI,
 		`{"type":"function","name":"a","parameters":{"type":"object"}}`:                                                       tool.FormatResponses,
 		`{"name":"3","description":"x"}`:                                                                                      tool.FormatGemini,
 		`{"name":"a","description":""}`:                                                                                       tool.FormatGemini,
@@ -155,8 +164,10 @@ func TestRules(t *testing.T) {
 // FuzzWrite writes tools with any schema: none breaks a rule, but where a name does, and nothing panics.
 func FuzzWrite(f *testing.F) {
 	for _, seed := range []string{
-		`{}`, `{"type":"object","properties":{"a":{"$ref":"#"}}}`, `{"allOf":[{"$ref":"#/allOf/0"}]}`, `{"properties":{"a":{"anyOf":[{"anyOf":[{"type":["null","array"]}]}]}}}`,
-		`{"properties":{"":{"items":[{}],"const":[1],"enum":[{}]}},"required":["","",3]}`, `{"$defs":{"a/b":{"type":"string"}},"properties":{"x":{"$ref":"#/$defs/a~1b"}}}`,
+		`{}`, `{"type":"object","properties":{"a":{"$ref":"#"}}}`, `{"allOf":[{"$ref":"#/allOf/0"}]}`,
+		`{"properties":{"a":{"anyOf":[{"anyOf":[{"type":["null","array"]}]}]}}}`,
+		`{"properties":{"":{"items":[{}],"const":[1],"enum":[{}]}},"required":["","",3]}`,
+		`{"$defs":{"a/b":{"type":"string"}},"properties":{"x":{"$ref":"#/$defs/a~1b"}}}`,
 	} {
 		f.Add(seed)
 	}

@@ -10,7 +10,8 @@ import (
 
 // geminiKept are the keywords that stay as they are, beside those that are converted.
 var geminiKept = []string{
-	"title", "description", "nullable", "default", "example", "minItems", "maxItems", "minProperties", "maxProperties", "minLength", "maxLength",
+	"title", "description", "nullable", "default", "example", "minItems", "maxItems", "minProperties", "maxProperties",
+	"minLength", "maxLength",
 	"minimum", "maximum",
 }
 
@@ -286,7 +287,10 @@ func withValues(out, o object, kind string) object {
 		switch {
 		case v == nil:
 			out = out.with("nullable", true)
-		case v == "" || slices.ContainsFunc(kept, func(have any) bool { return string(write(nil, have)) == string(write(nil, v)) }):
+		case v == "" || slices.ContainsFunc(kept, func(have any) bool {
+			return string(write(nil,
+				have)) == string(write(nil, v))
+		}):
 		default:
 			kept = append(kept, v)
 		}

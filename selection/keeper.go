@@ -23,12 +23,13 @@ type Stored struct {
 type Disk interface {
 	// Preferences returns all, by profile, and the number of the last change; nil if that is the known one.
 	Preferences(ctx context.Context, known uint64) (map[string]Stored, uint64, error)
-	// SetPreferences replaces what has the version base, zero for what is not there. It is durable once it returns. The error
-	// wraps tool.ErrConflict when what is there has another version.
+	// SetPreferences replaces what has the version base, zero for what is not there. It is durable once it returns. The
+	// error wraps tool.ErrConflict when what is there has another version.
 	SetPreferences(ctx context.Context, profile string, base uint64, value []byte) (uint64, error)
 }
 
-// Keeper holds the preferences of all profiles, as they were when it last looked at its disk. It is safe for concurrent use.
+// Keeper holds the preferences of all profiles, as they were when it last looked at its disk. It is safe for concurrent
+// use.
 type Keeper struct {
 	disk Disk
 	log  *slog.Logger
@@ -50,8 +51,8 @@ func NewKeeper(ctx context.Context, disk Disk, log *slog.Logger) (*Keeper, error
 	return k, err
 }
 
-// Refresh takes over what other processes have stored, and reports whether there was anything. What cannot be read is left as it
-// was, with a word in the log.
+// Refresh takes over what other processes have stored, and reports whether there was anything. What cannot be read is
+// left as it was, with a word in the log.
 func (k *Keeper) Refresh(ctx context.Context) (bool, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -79,7 +80,8 @@ func (k *Keeper) Refresh(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// Preferred returns what a profile prefers; it is never nil. It does not block, and gives the same pointer until that changes.
+// Preferred returns what a profile prefers; it is never nil. It does not block, and gives the same pointer until that
+// changes.
 func (k *Keeper) Preferred(profile string) *Preferred {
 	if p := (*k.all.Load())[profile]; p != nil {
 		return p
@@ -87,8 +89,9 @@ func (k *Keeper) Preferred(profile string) *Preferred {
 	return &k.none
 }
 
-// Set stores what a profile prefers, which Check has passed, if what is stored has the version base; zero stands for none. It
-// returns the new version. The error wraps tool.ErrConflict if another has changed it, and this Keeper then knows the change.
+// Set stores what a profile prefers, which Check has passed, if what is stored has the version base; zero stands for
+// none. It returns the new version. The error wraps tool.ErrConflict if another has changed it, and this Keeper then
+// knows the change.
 func (k *Keeper) Set(ctx context.Context, profile string, base uint64, p tool.Preferences) (uint64, error) {
 	value, err := json.Marshal(p)
 	if err != nil {

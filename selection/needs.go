@@ -10,8 +10,8 @@ import (
 	"tooldex/tool"
 )
 
-// How far below the best tool for a message one may score and still be selected with it, how many are selected whatever they score,
-// of each need where there are several, and of how many the search is asked for.
+// How far below the best tool for a message one may score and still be selected with it, how many are selected whatever
+// they score, of each need where there are several, and of how many the search is asked for.
 const (
 	enough      = .6
 	fewest      = 5
@@ -22,7 +22,8 @@ const (
 // The turns of the history that count, from the last one on, by how much.
 var turnWeights = [...]float64{.5, .25}
 
-// maxLift bounds by what part of its score a tool may be lifted. A tool that scores better than another by more stays before it.
+// maxLift bounds by what part of its score a tool may be lifted. A tool that scores better than another by more stays
+// before it.
 const maxLift = .15
 
 // need is a tool that the message or the history needs.
@@ -34,7 +35,9 @@ type need struct {
 }
 
 // needs returns the tools for the message and the last turns, the most needed first.
-func (s *Selector) needs(ctx context.Context, set *tool.Set, q tool.SelectionQuery, used map[tool.ID]bool) ([]need, *found, bool, error) {
+func (s *Selector) needs(ctx context.Context, set *tool.Set, q tool.SelectionQuery, used map[tool.ID]bool) ([]need,
+	*found, bool, error,
+) {
 	first, cached, err := s.find(ctx, set, q.Message)
 	if err != nil {
 		return nil, nil, false, err
@@ -96,7 +99,10 @@ func (s *Selector) find(ctx context.Context, set *tool.Set, text string) (*found
 	if f := s.cache.get(set, text, key, v); f != nil {
 		return f, true, nil
 	}
-	res, err := s.o.Searcher.Search(ctx, tool.Query{Text: text, Limit: searchDepth, Detail: tool.DetailName, Profile: s.o.Profile})
+	res, err := s.o.Searcher.Search(ctx, tool.Query{
+		Text: text, Limit: searchDepth, Detail: tool.DetailName,
+		Profile: s.o.Profile,
+	})
 	if err != nil {
 		return nil, false, err
 	}
@@ -130,8 +136,8 @@ func unit(v []float32) []float32 {
 	return out
 }
 
-// cut keeps of what was found the first few, and those that score nearly as well as the best, lifted. What is found for several needs
-// stays in its order, so that each is served.
+// cut keeps of what was found the first few, and those that score nearly as well as the best, lifted. What is found for
+// several needs stays in its order, so that each is served.
 func (s *Selector) cut(set *tool.Set, f *found, used map[tool.ID]bool, weight float64, origin tool.Origin) []need {
 	category := ""
 	if !s.o.NoLifts {
@@ -172,8 +178,8 @@ func (s *Selector) cut(set *tool.Set, f *found, used map[tool.ID]bool, weight fl
 	return out
 }
 
-// lift says by what part of its score a tool is lifted: because it is of the category that the message is about, and because it was
-// called lately.
+// lift says by what part of its score a tool is lifted: because it is of the category that the message is about, and
+// because it was called lately.
 func lift(t *tool.Tool, category string, used bool) float64 {
 	by := 0.
 	if category != "" && categoryOf(t) == category {
@@ -185,7 +191,8 @@ func lift(t *tool.Tool, category string, used bool) float64 {
 	return by
 }
 
-// prevailing infers of which category a message is: that which has most of the score of the best tools, and more than half of it.
+// prevailing infers of which category a message is: that which has most of the score of the best tools, and more than
+// half of it.
 func prevailing(hits []tool.Hit) string {
 	const among = 5
 	share := map[string]float64{}

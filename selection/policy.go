@@ -9,15 +9,16 @@ import (
 	"tooldex/tool"
 )
 
-// Policy says which tools may be seen and called. The zero Policy lets all through. It must not be changed once it is used.
+// Policy says which tools may be seen and called. The zero Policy lets all through. It must not be changed once it is
+// used.
 type Policy struct {
 	Servers []string // those whose tools may be; empty means all
-	// Reach tells, in place of Servers, which servers these are at this moment; nil leaves it to Servers. It must be quick, and safe for
-	// concurrent use.
+	// Reach tells, in place of Servers, which servers these are at this moment; nil leaves it to Servers. It must be
+	// quick, and safe for concurrent use.
 	Reach    func() []string
 	ReadOnly bool // only tools that are annotated as changing nothing
-	// Preferred tells what the profile prefers at this moment: what it hides does not exist. Nil means that it hides nothing. It
-	// must be quick, and safe for concurrent use.
+	// Preferred tells what the profile prefers at this moment: what it hides does not exist. Nil means that it hides
+	// nothing. It must be quick, and safe for concurrent use.
 	Preferred func() *Preferred
 	// Tools tells what a called tool is. It is needed where Preferred is there, or ReadOnly.
 	Tools Source
@@ -93,7 +94,10 @@ func (s searcher) Search(ctx context.Context, q tool.Query) (*tool.Result, error
 	asked, now := q.Filter.Allow, s.policy.preferred()
 	servers := s.policy.servers()
 	if s.policy.narrows(servers) || now.hidesSome() {
-		q.Filter.Allow = func(t *tool.Tool) bool { return s.policy.allows(t, servers, now) && (asked == nil || asked(t)) }
+		q.Filter.Allow = func(t *tool.Tool) bool {
+			return s.policy.allows(t, servers, now) &&
+				(asked == nil || asked(t))
+		}
 	}
 	return s.next.Search(ctx, q)
 }
@@ -114,7 +118,10 @@ type caller struct {
 // Call implements tool.Caller.
 func (c caller) Call(ctx context.Context, call tool.Call) (*tool.CallResult, error) {
 	if !c.policy.allowsID(call.ID) {
-		return nil, &tool.Error{Code: tool.NotFound, Op: "call", Msg: "there is no tool " + string(call.ID), Hint: "search_tools finds tools by what they do"}
+		return nil, &tool.Error{
+			Code: tool.NotFound, Op: "call", Msg: "there is no tool " + string(call.ID),
+			Hint: "search_tools finds tools by what they do",
+		}
 	}
 	return c.next.Call(ctx, call)
 }
@@ -145,7 +152,8 @@ type subset struct {
 	preferred      *Preferred
 }
 
-// Set implements Source. As long as next gives the same Set, of the same servers, and the same is preferred, it gives the same, too.
+// Set implements Source. As long as next gives the same Set, of the same servers, and the same is preferred, it gives
+// the same, too.
 func (c *catalog) Set() *tool.Set {
 	whole := c.next.Set()
 	if whole == nil {
@@ -198,7 +206,10 @@ func (u upstreams) Features() []tool.Features {
 // Forward implements Upstreams.
 func (u upstreams) Forward(ctx context.Context, r tool.Request) (json.RawMessage, error) {
 	if r.Server != "" && !u.policy.AllowsServer(r.Server) {
-		return nil, &tool.Error{Code: tool.NotFound, Op: "forward", Msg: "there is no server " + r.Server, Hint: "list what there is"}
+		return nil, &tool.Error{
+			Code: tool.NotFound, Op: "forward", Msg: "there is no server " + r.Server,
+			Hint: "list what there is",
+		}
 	}
 	return u.next.Forward(ctx, r)
 }

@@ -60,8 +60,8 @@ func newWorld(servers, tools int) *world {
 	return &world{set: tool.NewSet(all, "")}
 }
 
-// TestWhatIsDeniedIsNeitherFoundNorCalled holds for random policies, and that all that is allowed is both. Each of the rounds puts some forty
-// questions: to search, to list, and to call and ask each tool.
+// TestWhatIsDeniedIsNeitherFoundNorCalled holds for random policies, and that all that is allowed is both. Each of the
+// rounds puts some forty questions: to search, to list, and to call and ask each tool.
 func TestWhatIsDeniedIsNeitherFoundNorCalled(t *testing.T) {
 	rounds := 2_700
 	if testing.Short() {
@@ -128,7 +128,10 @@ func TestQueryIsNarrowed(t *testing.T) {
 	w := newWorld(3, 5)
 	p := Policy{Servers: []string{"server1"}}
 	asked := 0
-	q := tool.Query{Limit: 2, Filter: tool.Filter{Allow: func(one *tool.Tool) bool { asked++; return one.Name != "tool0" }}}
+	q := tool.Query{Limit: 2, Filter: tool.Filter{Allow: func(one *tool.Tool) bool {
+		asked++
+		return one.Name != "tool0"
+	}}}
 	res, err := p.Searcher(w).Search(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
@@ -174,8 +177,10 @@ func TestReach(t *testing.T) {
 	}{{nil, 6}, {[]string{"server1"}, 2}, {[]string{"server1", "server2"}, 4}, {[]string{"/"}, 0}, {nil, 6}} {
 		servers = step.servers
 		found, err := searcher.Search(t.Context(), tool.Query{})
-		if err != nil || len(found.Tools) != step.tools || catalog.Set().Len() != step.tools || len(upstreams.Features()) != step.tools/2 {
-			t.Errorf("%v: found %v, listed %d, offered %d; %v", step.servers, found, catalog.Set().Len(), len(upstreams.Features()), err)
+		if err != nil || len(found.Tools) != step.tools || catalog.Set().Len() != step.tools ||
+			len(upstreams.Features()) != step.tools/2 {
+			t.Errorf("%v: found %v, listed %d, offered %d; %v", step.servers, found, catalog.Set().Len(),
+				len(upstreams.Features()), err)
 		}
 		if first, again := catalog.Set(), catalog.Set(); first != again {
 			t.Errorf("%v: the set is made anew each time", step.servers)
@@ -184,7 +189,8 @@ func TestReach(t *testing.T) {
 		if may := len(step.servers) == 0; (err == nil) != may {
 			t.Errorf("%v: a call gives %v", step.servers, err)
 		}
-		if _, err := upstreams.Forward(t.Context(), tool.Request{Server: "server0"}); (err == nil) != (len(step.servers) == 0) {
+		if _, err := upstreams.Forward(t.Context(),
+			tool.Request{Server: "server0"}); (err == nil) != (len(step.servers) == 0) {
 			t.Errorf("%v: a request gives %v", step.servers, err)
 		}
 	}
@@ -193,7 +199,8 @@ func TestReach(t *testing.T) {
 func TestZeroPolicyAddsNothing(t *testing.T) {
 	w := newWorld(2, 2)
 	var p Policy
-	if p.Searcher(w) != tool.Searcher(w) || p.Caller(w) != tool.Caller(w) || p.Catalog(w) != Source(w) || p.Upstreams(w) != Upstreams(w) {
+	if p.Searcher(w) != tool.Searcher(w) || p.Caller(w) != tool.Caller(w) || p.Catalog(w) != Source(w) ||
+		p.Upstreams(w) != Upstreams(w) {
 		t.Error("the zero policy wraps what it lets through")
 	}
 }
@@ -201,7 +208,8 @@ func TestZeroPolicyAddsNothing(t *testing.T) {
 func TestRequestsToAllPass(t *testing.T) {
 	w := newWorld(2, 2)
 	p := Policy{Servers: []string{"server0"}}
-	if _, err := p.Upstreams(w).Forward(t.Context(), tool.Request{Method: "notifications/roots/list_changed"}); err != nil || len(w.asked) != 1 {
+	if _, err := p.Upstreams(w).Forward(t.Context(),
+		tool.Request{Method: "notifications/roots/list_changed"}); err != nil || len(w.asked) != 1 {
 		t.Errorf("asked %q, %v", w.asked, err)
 	}
 }

@@ -61,8 +61,9 @@ const (
 	maxLimitToken = 10_000_000
 )
 
-// Check returns preferences in the form in which they are kept: tools by their IDs, without repetitions. A tool that set does not
-// have is taken by its ID alone, since its server may come back. The error is of code Invalid and names what is wrong.
+// Check returns preferences in the form in which they are kept: tools by their IDs, without repetitions. A tool that
+// set does not have is taken by its ID alone, since its server may come back. The error is of code Invalid and names
+// what is wrong.
 func Check(p tool.Preferences, set *tool.Set) (tool.Preferences, error) {
 	switch p.Mode {
 	case "", tool.SelectAuto, tool.SelectManual, tool.SelectAll:
@@ -83,10 +84,12 @@ func Check(p tool.Preferences, set *tool.Set) (tool.Preferences, error) {
 		switch p.Categories[name] {
 		case tool.CategoryAlways, tool.CategoryOnDemand, tool.CategoryNever:
 		default:
-			return p, invalid("categories", fmt.Sprintf("has something else than always, on-demand or never for %.80q", name))
+			return p, invalid("categories", fmt.Sprintf("has something else than always, on-demand or never for %.80q",
+				name))
 		}
 		if name == "" || len(name) > 200 || seen[strings.ToLower(name)] {
-			return p, invalid("categories", fmt.Sprintf("holds a name that is empty, too long or given twice: %.80q", name))
+			return p, invalid("categories", fmt.Sprintf("holds a name that is empty, too long or given twice: %.80q",
+				name))
 		}
 		seen[strings.ToLower(name)] = true
 	}
@@ -116,7 +119,10 @@ func ids(field string, names []string, set *tool.Set) ([]string, error) {
 		if t, err := set.Resolve(name); err == nil {
 			id = t.ID()
 		} else if _, bad := tool.ParseID(name); bad != nil || len(name) > 500 {
-			return nil, &tool.Error{Code: tool.Invalid, Op: "check preferences", Msg: field + ": " + reason(err), Hint: "a tool that is not there now is named as server/name"}
+			return nil, &tool.Error{
+				Code: tool.Invalid, Op: "check preferences", Msg: field + ": " + reason(err),
+				Hint: "a tool that is not there now is named as server/name",
+			}
 		}
 		if !slices.Contains(out, string(id)) {
 			out = append(out, string(id))

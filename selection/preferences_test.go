@@ -23,20 +23,50 @@ func TestCheck(t *testing.T) {
 	}{
 		"nothing": {},
 		"names become IDs, each once": {
-			p:    tool.Preferences{Mode: tool.SelectManual, AlwaysInclude: []string{"a__tool1", "a/tool1", "gone/tool"}, NeverInclude: []string{"mcp__b__tool2"}},
-			want: tool.Preferences{Mode: tool.SelectManual, AlwaysInclude: []string{"a/tool1", "gone/tool"}, NeverInclude: []string{"b/tool2"}},
+			p: tool.Preferences{
+				Mode: tool.SelectManual, AlwaysInclude: []string{"a__tool1", "a/tool1", "gone/tool"},
+				NeverInclude: []string{"mcp__b__tool2"},
+			},
+			want: tool.Preferences{
+				Mode: tool.SelectManual, AlwaysInclude: []string{"a/tool1", "gone/tool"},
+				NeverInclude: []string{"b/tool2"},
+			},
 		},
-		"mode":               {p: tool.Preferences{Mode: "some"}, fails: "mode"},
-		"tools":              {p: tool.Preferences{MaxTools: -1}, fails: "maxTools"},
-		"tokens":             {p: tool.Preferences{TokenThreshold: maxLimitToken + 1}, fails: "tokenThreshold"},
-		"an unknown tool":    {p: tool.Preferences{NeverInclude: []string{"nothing"}}, fails: `neverInclude: no tool is named "nothing"`},
-		"an ambiguous one":   {p: tool.Preferences{AlwaysInclude: []string{"tool1"}}, fails: "alwaysInclude: tool name"},
-		"always and never":   {p: tool.Preferences{AlwaysInclude: []string{"a/tool1"}, NeverInclude: []string{"a__tool1"}}, fails: "both have a/tool1"},
-		"use of a category":  {p: tool.Preferences{Categories: map[string]tool.CategoryUse{"a": "maybe"}}, fails: "categories"},
-		"category twice":     {p: tool.Preferences{Categories: map[string]tool.CategoryUse{"a": "never", "A": "always"}}, fails: "given twice"},
-		"no category":        {p: tool.Preferences{Categories: map[string]tool.CategoryUse{"": "never"}}, fails: "empty"},
-		"very many tools":    {p: tool.Preferences{NeverInclude: make([]string, maxPreferred+1)}, fails: "names more than"},
-		"a very long ID":     {p: tool.Preferences{NeverInclude: []string{"a/" + strings.Repeat("x", 500)}}, fails: "neverInclude"},
+		"mode":   {p: tool.Preferences{Mode: "some"}, fails: "mode"},
+		"tools":  {p: tool.Preferences{MaxTools: -1}, fails: "maxTools"},
+		"tokens": {p: tool.Preferences{TokenThreshold: maxLimitToken + 1}, fails: "tokenThreshold"},
+		"an unknown tool": {
+			p:     tool.Preferences{NeverInclude: []string{"nothing"}},
+			fails: `neverInclude: no tool is named "nothing"`,
+		},
+		"an ambiguous one": {
+			p:     tool.Preferences{AlwaysInclude: []string{"tool1"}},
+			fails: "alwaysInclude: tool name",
+		},
+		"always and never": {p: tool.Preferences{
+			AlwaysInclude: []string{"a/tool1"},
+			NeverInclude:  []string{"a__tool1"},
+		}, fails: "both have a/tool1"},
+		"use of a category": {
+			p:     tool.Preferences{Categories: map[string]tool.CategoryUse{"a": "maybe"}},
+			fails: "categories",
+		},
+		"category twice": {p: tool.Preferences{Categories: map[string]tool.CategoryUse{
+			"a": "never",
+			"A": "always",
+		}}, fails: "given twice"},
+		"no category": {
+			p:     tool.Preferences{Categories: map[string]tool.CategoryUse{"": "never"}},
+			fails: "empty",
+		},
+		"very many tools": {
+			p:     tool.Preferences{NeverInclude: make([]string, maxPreferred+1)},
+			fails: "names more than",
+		},
+		"a very long ID": {
+			p:     tool.Preferences{NeverInclude: []string{"a/" + strings.Repeat("x", 500)}},
+			fails: "neverInclude",
+		},
 		"a plausible number": {p: tool.Preferences{MaxTools: 7}, want: tool.Preferences{MaxTools: 7}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -54,7 +84,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotPreferredDoesNotExist holds for random preferences: what is hidden is neither found, listed, selected nor called.
+// TestWhatIsNotPreferredDoesNotExist holds for random preferences: what is hidden is neither found, listed, selected
+// nor called.
 func TestWhatIsNotPreferredDoesNotExist(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for range 100 {
@@ -72,7 +103,8 @@ func TestWhatIsNotPreferredDoesNotExist(t *testing.T) {
 		p.Categories[fmt.Sprint("C", random.IntN(6))] = tool.CategoryNever
 		p.Categories["c1"] = tool.CategoryAlways
 		for _, one := range w.set.All() {
-			hidden[one.ID()] = slices.Contains(p.NeverInclude, string(one.ID())) || p.Categories[strings.ToUpper(one.Category)] == tool.CategoryNever
+			hidden[one.ID()] = slices.Contains(p.NeverInclude, string(one.ID())) ||
+				p.Categories[strings.ToUpper(one.Category)] == tool.CategoryNever
 		}
 		now := newPreferred(p, 1)
 		policy := Policy{Tools: w, Preferred: func() *Preferred { return now }}
@@ -167,7 +199,8 @@ func TestKeeper(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := one.Preferred("p"); got == nil || got.Version != 0 || got != one.Preferred("q") || got.Hides(&tool.Tool{Server: "a", Name: "b"}) {
+	if got := one.Preferred("p"); got == nil || got.Version != 0 || got != one.Preferred("q") ||
+		got.Hides(&tool.Tool{Server: "a", Name: "b"}) {
 		t.Errorf("before the first: %+v", got)
 	}
 	if v, err := one.Set(ctx, "p", 0, tool.Preferences{NeverInclude: []string{"a/b"}}); v != 1 || err != nil {
@@ -186,7 +219,8 @@ func TestKeeper(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := one.Preferred("p")
-	if changed, err := one.Refresh(ctx); !changed || err != nil || one.Preferred("q").MaxTools != 3 || one.Preferred("p") != before {
+	if changed, err := one.Refresh(ctx); !changed || err != nil || one.Preferred("q").MaxTools != 3 ||
+		one.Preferred("p") != before {
 		t.Errorf("changed %v, %v, %+v", changed, err, one.Preferred("q"))
 	}
 	if changed, err := one.Refresh(ctx); changed || err != nil {

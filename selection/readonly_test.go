@@ -24,7 +24,10 @@ func TestReadOnly(t *testing.T) {
 	if set := p.Catalog(w).Set(); set.Len() != 1 || set.All()[0].ID() != "a/look" {
 		t.Errorf("there are %d tools", set.Len())
 	}
-	for id, code := range map[tool.ID]tool.Code{"a/look": 0, "a/write": tool.NotFound, "a/unsaid": tool.NotFound, "b/look": tool.NotFound, "a/gone": tool.NotFound} {
+	for id, code := range map[tool.ID]tool.Code{
+		"a/look": 0, "a/write": tool.NotFound, "a/unsaid": tool.NotFound,
+		"b/look": tool.NotFound, "a/gone": tool.NotFound,
+	} {
 		_, err := p.Caller(w).Call(context.Background(), tool.Call{ID: id})
 		if (err == nil) != (code == 0) || err != nil && tool.CodeOf(err) != code {
 			t.Errorf("a call of %s: %v", id, err)

@@ -130,7 +130,10 @@ func independent(f tool.Format, t *tool.Tool, w selection.Written) error {
 	if err := json.Unmarshal(w.JSON, &v); err != nil {
 		return err
 	}
-	field := map[tool.Format]string{tool.FormatMCP: "inputSchema", tool.FormatAnthropic: "input_schema", tool.FormatResponses: "parameters", tool.FormatGemini: "parameters"}[f]
+	field := map[tool.Format]string{
+		tool.FormatMCP: "inputSchema", tool.FormatAnthropic: "input_schema",
+		tool.FormatResponses: "parameters", tool.FormatGemini: "parameters",
+	}[f]
 	if f == tool.FormatOpenAI {
 		v, _ = v["function"].(map[string]any)
 		field = "parameters"
@@ -167,7 +170,8 @@ func independent(f tool.Format, t *tool.Tool, w selection.Written) error {
 func geminiFields(schema map[string]any) error {
 	for key, v := range schema {
 		switch key {
-		case "title", "description", "nullable", "default", "example", "minItems", "maxItems", "minProperties", "maxProperties",
+		case "title", "description", "nullable", "default", "example", "minItems", "maxItems", "minProperties",
+			"maxProperties",
 			"minLength", "maxLength", "minimum", "maximum", "type", "format", "enum", "required", "pattern":
 			if _, list := v.([]any); list && key == "type" {
 				return fmt.Errorf("the type is %v", v)

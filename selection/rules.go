@@ -16,8 +16,8 @@ var (
 	geminiName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.:-]{0,63}$`)
 )
 
-// Verify reports whether a tool in a provider's form keeps the rules that the provider publishes: those of names, of lengths, and of
-// the part of JSON Schema that it takes. The error is of code Invalid and names the rule.
+// Verify reports whether a tool in a provider's form keeps the rules that the provider publishes: those of names, of
+// lengths, and of the part of JSON Schema that it takes. The error is of code Invalid and names the rule.
 func Verify(f tool.Format, raw json.RawMessage) error {
 	v, err := parse(raw)
 	o, ok := v.(object)

@@ -8,7 +8,10 @@ import (
 
 // The keywords of JSON Schema that hold one schema, several by name, and several in a list.
 var (
-	oneSchema   = []string{"items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames", "unevaluatedProperties", "unevaluatedItems", "additionalItems"}
+	oneSchema = []string{
+		"items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames",
+		"unevaluatedProperties", "unevaluatedItems", "additionalItems",
+	}
 	namedSchema = []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
 	manySchemas = []string{"anyOf", "oneOf", "allOf", "prefixItems"}
 )
@@ -16,8 +19,8 @@ var (
 // jsonTypes are the values of type.
 var jsonTypes = []string{"string", "number", "integer", "boolean", "array", "object", "null"}
 
-// rootSchema reads an input schema as an object whose type is object, as every provider wants it. What cannot be read takes any
-// arguments.
+// rootSchema reads an input schema as an object whose type is object, as every provider wants it. What cannot be read
+// takes any arguments.
 func rootSchema(raw json.RawMessage) object {
 	v, err := parse(raw)
 	root, ok := v.(object)
@@ -30,8 +33,8 @@ func rootSchema(raw json.RawMessage) object {
 	return root
 }
 
-// flatRoot merges what stands in alternatives at the root of a schema into its properties, since no provider takes them there: a
-// property is required if all alternatives require it.
+// flatRoot merges what stands in alternatives at the root of a schema into its properties, since no provider takes them
+// there: a property is required if all alternatives require it.
 func flatRoot(root object) object {
 	properties, _ := root.get("properties").(object)
 	required := texts(root.get("required"))
@@ -63,7 +66,8 @@ func flatRoot(root object) object {
 	if properties == nil {
 		properties = object{}
 	}
-	root = root.without("allOf", "anyOf", "oneOf", "not", "enum", "const", "if", "then", "else", "$schema", "$id", "id").with("properties", properties)
+	root = root.without("allOf", "anyOf", "oneOf", "not", "enum", "const", "if", "then", "else", "$schema", "$id",
+		"id").with("properties", properties)
 	return withRequired(root, properties, required)
 }
 
@@ -81,8 +85,8 @@ func withRequired(o, properties object, required []string) object {
 	return o.with("required", listOf(kept))
 }
 
-// mended makes a schema one of the 2020-12 draft that stands by itself: older spellings are brought up to date, references to
-// elsewhere than its definitions are replaced by what they refer to.
+// mended makes a schema one of the 2020-12 draft that stands by itself: older spellings are brought up to date,
+// references to elsewhere than its definitions are replaced by what they refer to.
 func mended(root object) object {
 	m := &mender{root: root, left: maxSchemas}
 	out, _ := m.schema(root, nil).(object) // an object gives an object

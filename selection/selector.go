@@ -27,7 +27,8 @@ type Embedder interface {
 	Queries(ctx context.Context, texts []string) ([][]float32, error)
 }
 
-// Options configure a Selector. Searcher and Catalog are required, and are those of the profile; the zero value of the rest works.
+// Options configure a Selector. Searcher and Catalog are required, and are those of the profile; the zero value of the
+// rest works.
 type Options struct {
 	Searcher  tool.Searcher
 	Catalog   Source
@@ -75,7 +76,8 @@ func NewSelector(o Options) *Selector {
 	return &Selector{o: o, cache: newCache(o.CacheSize, o.Likeness, cacheAge), talks: newConversations(o.Idle)}
 }
 
-// Called notes that a tool was called in a conversation, or outside of any if session is "": it is likely to be needed again.
+// Called notes that a tool was called in a conversation, or outside of any if session is "": it is likely to be needed
+// again.
 func (s *Selector) Called(session string, id tool.ID) {
 	s.talks.called(conversationKey{session: session}, id)
 }
@@ -86,9 +88,10 @@ func (s *Selector) End(session string) { s.talks.end(session) }
 // CacheRate returns how many messages were looked up, and how many of them meant the same as one before.
 func (s *Selector) CacheRate() (lookups, hits int) { return s.cache.rate() }
 
-// Select chooses tools: the core ones and those asked for by name; what the message needs, and the last turns of the history with
-// less weight; what earlier turns of the conversation needed; and what the preferences say; as many as the limits allow, each once.
-// The tools of a conversation keep their order, and new ones come after them, so that what a model has read stays a prefix.
+// Select chooses tools: the core ones and those asked for by name; what the message needs, and the last turns of the
+// history with less weight; what earlier turns of the conversation needed; and what the preferences say; as many as the
+// limits allow, each once. The tools of a conversation keep their order, and new ones come after them, so that what a
+// model has read stays a prefix.
 //
 // The errors are those of a search, and Invalid for a query that cannot be answered.
 func (s *Selector) Select(ctx context.Context, q tool.SelectionQuery) (*tool.Selection, error) {
@@ -102,8 +105,14 @@ func (s *Selector) Select(ctx context.Context, q tool.SelectionQuery) (*tool.Sel
 	if set == nil {
 		set = tool.NewSet(nil, "")
 	}
-	b := &basket{set: set, sheet: s.sheetOf(set), confirms: s.o.Confirms, most: q.MaxTools, tokens: q.TokenThreshold, at: map[tool.ID]int{}}
-	b.out = &tool.Selection{Format: q.Format, Mode: q.Mode, Confident: true, AllTools: b.sheet.tools, AllTokens: b.sheet.tokens}
+	b := &basket{
+		set: set, sheet: s.sheetOf(set), confirms: s.o.Confirms, most: q.MaxTools, tokens: q.TokenThreshold,
+		at: map[tool.ID]int{},
+	}
+	b.out = &tool.Selection{
+		Format: q.Format, Mode: q.Mode, Confident: true, AllTools: b.sheet.tools,
+		AllTokens: b.sheet.tokens,
+	}
 	if err := s.fill(ctx, b, q, now); err != nil {
 		return nil, err
 	}

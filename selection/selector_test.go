@@ -43,13 +43,15 @@ func (o *office) Search(_ context.Context, q tool.Query) (*tool.Result, error) {
 	return res, nil
 }
 
-// newOffice has ten tools a/0 to a/9 of 25 tokens or so, of which a/9 is always included and a/8 disabled, and ten of b.
+// newOffice has ten tools a/0 to a/9 of 25 tokens or so, of which a/9 is always included and a/8 disabled, and ten of
+// b.
 func newOffice() *office {
 	var tools []*tool.Tool
 	for _, server := range []string{"a", "b"} {
 		for i := range 10 {
 			tools = append(tools, &tool.Tool{
-				Server: server, Name: fmt.Sprint("tool", i), Category: server + fmt.Sprint(i%2), Always: server == "a" && i == 9, Disabled: server == "a" && i == 8,
+				Server: server, Name: fmt.Sprint("tool", i), Category: server + fmt.Sprint(i%2),
+				Always: server == "a" && i == 9, Disabled: server == "a" && i == 8,
 				InputSchema: json.RawMessage(`{"type":"object"}`),
 			})
 		}
@@ -59,7 +61,12 @@ func newOffice() *office {
 		"several": hitsOf("a/tool", 0, 7, .9, .05),
 		"weak":    {{ID: "b/tool5", Score: .2}, {ID: "b/tool6", Score: .1}},
 		"b":       {{ID: "b/tool1", Score: .9}, {ID: "b/tool2", Score: .85}},
-		"two":     {{ID: "a/tool1", Score: .9}, {ID: "b/tool1", Score: .3}, {ID: "a/tool2", Score: .8}, {ID: "b/tool2", Score: .2}},
+		"two": {
+			{ID: "a/tool1", Score: .9},
+			{ID: "b/tool1", Score: .3},
+			{ID: "a/tool2", Score: .8},
+			{ID: "b/tool2", Score: .2},
+		},
 	}, groups: map[string][]tool.Group{"two": {
 		{Tools: []tool.Hit{{ID: "a/tool1"}, {ID: "a/tool2"}}}, {Tools: []tool.Hit{{ID: "b/tool1"}, {ID: "b/tool2"}}},
 	}}}
@@ -98,32 +105,101 @@ func TestSelect(t *testing.T) {
 		q      tool.SelectionQuery
 		want   string
 	}{
-		"core and what is needed":       {q: tool.SelectionQuery{Message: "one"}, want: "a9 core, a1 search, a2 search, a3 search"},
-		"a message of spaces around":    {q: tool.SelectionQuery{Message: " one\n"}, want: "a9 core, a1 search, a2 search, a3 search"},
-		"the best five and those near":  {q: tool.SelectionQuery{Message: "several"}, want: "a9 core, a0 search, a1 search, a2 search, a3 search, a4 search, a5 search, a6 search, a7 search"},
-		"several needs, each served":    {q: tool.SelectionQuery{Message: "two"}, want: "a9 core, a1 search, b1 search, a2 search, b2 search"},
-		"nothing is found":              {q: tool.SelectionQuery{Message: "nothing"}, want: "a9 core"},
-		"asked for by name":             {q: tool.SelectionQuery{Message: "one", Explicit: []string{"b/tool7"}}, want: "a9 core, b7 explicit, a1 search, a2 search, a3 search"},
-		"history with less weight":      {q: tool.SelectionQuery{Message: "one", History: []tool.Turn{{Content: "b"}}}, want: "a9 core, a1 search, a2 search, a3 search"},
-		"history where little is said":  {q: tool.SelectionQuery{Message: "weak", History: []tool.Turn{{Role: "user", Content: "b"}}}, want: "a9 core, b1 search, b2 search, b5 search, b6 search"},
-		"what others said":              {q: tool.SelectionQuery{Message: "weak", History: []tool.Turn{{Role: "assistant", Content: "b"}}}, want: "a9 core, b5 search, b6 search"},
-		"history too long ago":          {q: tool.SelectionQuery{Message: "weak", History: []tool.Turn{{Content: "b"}, {Content: "x"}, {Content: "y"}}}, want: "a9 core, b5 search, b6 search"},
-		"most tools":                    {q: tool.SelectionQuery{Message: "several", MaxTools: 3}, want: "a9 core, a0 search, a1 search"},
-		"most tokens":                   {q: tool.SelectionQuery{Message: "several", TokenThreshold: 60}, want: "a9 core, a0 search, a1 search"},
-		"most tools by preference":      {prefer: tool.Preferences{MaxTools: 2}, q: tool.SelectionQuery{Message: "several"}, want: "a9 core, a0 search"},
-		"the query before preferences":  {prefer: tool.Preferences{MaxTools: 2}, q: tool.SelectionQuery{Message: "several", MaxTools: 3}, want: "a9 core, a0 search, a1 search"},
-		"always included, room or not":  {prefer: tool.Preferences{AlwaysInclude: []string{"b/tool3"}, MaxTools: 2}, q: tool.SelectionQuery{Message: "several"}, want: "a9 core, b3 preference"},
-		"never included":                {prefer: tool.Preferences{NeverInclude: []string{"a/tool1", "a/tool9"}}, q: tool.SelectionQuery{Message: "one"}, want: "a2 search, a3 search"},
-		"never, though asked for":       {prefer: tool.Preferences{NeverInclude: []string{"a/tool1"}}, q: tool.SelectionQuery{Message: "weak", Explicit: []string{"a/tool1"}}, want: "a9 core, b5 search, b6 search"},
+		"core and what is needed": {
+			q:    tool.SelectionQuery{Message: "one"},
+			want: "a9 core, a1 search, a2 search, a3 search",
+		},
+		"a message of spaces around": {
+			q:    tool.SelectionQuery{Message: " one\n"},
+			want: "a9 core, a1 search, a2 search, a3 search",
+		},
+		"the best five and those near": {
+			q:    tool.SelectionQuery{Message: "several"},
+			want: "a9 core, a0 search, a1 search, a2 search, a3 search, a4 search, a5 search, a6 search, a7 search",
+		},
+		"several needs, each served": {
+			q:    tool.SelectionQuery{Message: "two"},
+			want: "a9 core, a1 search, b1 search, a2 search, b2 search",
+		},
+		"nothing is found": {q: tool.SelectionQuery{Message: "nothing"}, want: "a9 core"},
+		"asked for by name": {
+			q:    tool.SelectionQuery{Message: "one", Explicit: []string{"b/tool7"}},
+			want: "a9 core, b7 explicit, a1 search, a2 search, a3 search",
+		},
+		"history with less weight": {
+			q:    tool.SelectionQuery{Message: "one", History: []tool.Turn{{Content: "b"}}},
+			want: "a9 core, a1 search, a2 search, a3 search",
+		},
+		"history where little is said": {
+			q: tool.SelectionQuery{
+				Message: "weak",
+				History: []tool.Turn{{Role: "user", Content: "b"}},
+			},
+			want: "a9 core, b1 search, b2 search, b5 search, b6 search",
+		},
+		"what others said": {q: tool.SelectionQuery{
+			Message: "weak",
+			History: []tool.Turn{{Role: "assistant", Content: "b"}},
+		}, want: "a9 core, b5 search, b6 search"},
+		"history too long ago": {
+			q: tool.SelectionQuery{
+				Message: "weak",
+				History: []tool.Turn{{Content: "b"}, {Content: "x"}, {Content: "y"}},
+			},
+			want: "a9 core, b5 search, b6 search",
+		},
+		"most tools": {
+			q:    tool.SelectionQuery{Message: "several", MaxTools: 3},
+			want: "a9 core, a0 search, a1 search",
+		},
+		"most tokens": {
+			q:    tool.SelectionQuery{Message: "several", TokenThreshold: 60},
+			want: "a9 core, a0 search, a1 search",
+		},
+		"most tools by preference": {
+			prefer: tool.Preferences{MaxTools: 2},
+			q:      tool.SelectionQuery{Message: "several"}, want: "a9 core, a0 search",
+		},
+		"the query before preferences": {
+			prefer: tool.Preferences{MaxTools: 2},
+			q:      tool.SelectionQuery{Message: "several", MaxTools: 3}, want: "a9 core, a0 search, a1 search",
+		},
+		"always included, room or not": {
+			prefer: tool.Preferences{AlwaysInclude: []string{"b/tool3"}, MaxTools: 2},
+			q:      tool.SelectionQuery{Message: "several"}, want: "a9 core, b3 preference",
+		},
+		"never included": {
+			prefer: tool.Preferences{NeverInclude: []string{"a/tool1", "a/tool9"}},
+			q:      tool.SelectionQuery{Message: "one"}, want: "a2 search, a3 search",
+		},
+		"never, though asked for": {
+			prefer: tool.Preferences{NeverInclude: []string{"a/tool1"}},
+			q:      tool.SelectionQuery{Message: "weak", Explicit: []string{"a/tool1"}},
+			want:   "a9 core, b5 search, b6 search",
+		},
 		"never of a category":           {prefer: tool.Preferences{Categories: map[string]tool.CategoryUse{"A1": tool.CategoryNever}}, q: tool.SelectionQuery{Message: "one"}, want: "a2 search"},
 		"always of a category, if room": {prefer: tool.Preferences{Categories: map[string]tool.CategoryUse{"B0": tool.CategoryAlways}, MaxTools: 6}, q: tool.SelectionQuery{Message: "one"}, want: "a9 core, a1 search, a2 search, a3 search, b0 preference, b2 preference"},
-		"manual":                        {q: tool.SelectionQuery{Mode: tool.SelectManual, Message: "one", Explicit: []string{"b/tool7", "a/tool8"}}, want: "b7 explicit"},
-		"manual by preference":          {prefer: tool.Preferences{Mode: tool.SelectManual, AlwaysInclude: []string{"b/tool3"}}, q: tool.SelectionQuery{Message: "one"}, want: "b3 preference"},
-		"all but disabled ones":         {prefer: tool.Preferences{MaxTools: 2}, q: tool.SelectionQuery{Mode: tool.SelectAll}, want: "a0 all, a1 all, a2 all, a3 all, a4 all, a5 all, a6 all, a7 all, a9 all, b0 all, b1 all, b2 all, b3 all, b4 all, b5 all, b6 all, b7 all, b8 all, b9 all"},
-		"all, up to some":               {q: tool.SelectionQuery{Mode: tool.SelectAll, MaxTools: 2}, want: "a0 all, a1 all"},
+		"manual": {q: tool.SelectionQuery{
+			Mode: tool.SelectManual, Message: "one",
+			Explicit: []string{"b/tool7", "a/tool8"},
+		}, want: "b7 explicit"},
+		"manual by preference": {prefer: tool.Preferences{
+			Mode:          tool.SelectManual,
+			AlwaysInclude: []string{"b/tool3"},
+		}, q: tool.SelectionQuery{Message: "one"}, want: "b3 preference"},
+		"all but disabled ones": {
+			prefer: tool.Preferences{MaxTools: 2},
+			q:      tool.SelectionQuery{Mode: tool.SelectAll},
+			want:   "a0 all, a1 all, a2 all, a3 all, a4 all, a5 all, a6 all, a7 all, a9 all, b0 all, b1 all, b2 all, b3 all, b4 all, b5 all, b6 all, b7 all, b8 all, b9 all",
+		},
+		"all, up to some": {
+			q:    tool.SelectionQuery{Mode: tool.SelectAll, MaxTools: 2},
+			want: "a0 all, a1 all",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			res, err := selectorOf(newOffice(), c.prefer, func(o *Options) { o.NoLifts = true }).Select(t.Context(), c.q)
+			res, err := selectorOf(newOffice(), c.prefer, func(o *Options) { o.NoLifts = true }).Select(t.Context(),
+				c.q)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -163,18 +239,26 @@ func TestSelectMistakes(t *testing.T) {
 	if _, err := s.Select(t.Context(), tool.SelectionQuery{Message: "broken"}); tool.CodeOf(err) != tool.Unavailable {
 		t.Errorf("an error of the search becomes %v", err)
 	}
-	res, err := s.Select(t.Context(), tool.SelectionQuery{Message: "several", MaxTools: 8, Explicit: []string{"no such", "a/tool8"}})
+	res, err := s.Select(t.Context(), tool.SelectionQuery{
+		Message: "several", MaxTools: 8,
+		Explicit: []string{"no such", "a/tool8"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []tool.LeftOut{{Name: "no such", Why: `no tool is named "no such"`}, {Name: "a/tool8", Why: "it is disabled"}, {Name: "a/tool7", Why: "there are 8 tools already"}}
+	want := []tool.LeftOut{
+		{Name: "no such", Why: `no tool is named "no such"`},
+		{Name: "a/tool8", Why: "it is disabled"},
+		{Name: "a/tool7", Why: "there are 8 tools already"},
+	}
 	if diff := gocmp.Diff(want, res.LeftOut); diff != "" {
 		t.Errorf("left out (-want +got)\n%s", diff)
 	}
 }
 
 func TestDeferredTools(t *testing.T) {
-	res, err := selectorOf(newOffice(), tool.Preferences{}).Select(t.Context(), tool.SelectionQuery{Message: "one", MaxTools: 2, Format: tool.FormatAnthropic, Defer: true, References: true})
+	res, err := selectorOf(newOffice(), tool.Preferences{}).Select(t.Context(),
+		tool.SelectionQuery{Message: "one", MaxTools: 2, Format: tool.FormatAnthropic, Defer: true, References: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +297,8 @@ func TestSelectionsMark(t *testing.T) {
 	}
 }
 
-// TestConversation follows a conversation through its turns, beside a task of it and another conversation, until it ends.
+// TestConversation follows a conversation through its turns, beside a task of it and another conversation, until it
+// ends.
 func TestConversation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := selectorOf(newOffice(), tool.Preferences{})
@@ -252,7 +337,8 @@ func TestConversationsAreBounded(t *testing.T) {
 	for i := range maxConversations + 10 {
 		c.put(conversationKey{session: fmt.Sprint(i)}, []tool.ID{"a/b"}, func(tool.ID) bool { return true })
 	}
-	if len(c.byKey) != maxConversations || c.recent.Len() != maxConversations || c.get(conversationKey{session: "0"}) != nil || c.get(conversationKey{session: "10"}) == nil {
+	if len(c.byKey) != maxConversations || c.recent.Len() != maxConversations ||
+		c.get(conversationKey{session: "0"}) != nil || c.get(conversationKey{session: "10"}) == nil {
 		t.Errorf("%d are kept", len(c.byKey))
 	}
 	var many []tool.ID
@@ -265,7 +351,8 @@ func TestConversationsAreBounded(t *testing.T) {
 	}
 }
 
-// TestLiftsAreBounded holds for random scores that no lift puts a tool before another that scores better by more than a lift is.
+// TestLiftsAreBounded holds for random scores that no lift puts a tool before another that scores better by more than a
+// lift is.
 func TestLiftsAreBounded(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	o := newOffice()
@@ -287,12 +374,17 @@ func TestLiftsAreBounded(t *testing.T) {
 			}
 		}
 	}
-	near := &found{hits: []tool.Hit{{ID: "a/tool1", Score: .80, Category: "a1"}, {ID: "b/tool2", Score: .78, Category: "b0"}}}
-	if got := selectorOf(o, tool.Preferences{}).cut(o.set, near, map[tool.ID]bool{"b/tool2": true}, 1, tool.FromSearch); got[0].tool.ID() != "a/tool1" {
+	near := &found{hits: []tool.Hit{
+		{ID: "a/tool1", Score: .80, Category: "a1"},
+		{ID: "b/tool2", Score: .78, Category: "b0"},
+	}}
+	if got := selectorOf(o, tool.Preferences{}).cut(o.set, near, map[tool.ID]bool{"b/tool2": true}, 1,
+		tool.FromSearch); got[0].tool.ID() != "a/tool1" {
 		t.Errorf("the category of the best is lifted as much as a call lifts: %s is first", got[0].tool.ID())
 	}
 	near.hits[0].Category, near.hits[1].Category = "x", "y"
-	if got := selectorOf(o, tool.Preferences{}).cut(o.set, near, map[tool.ID]bool{"b/tool2": true}, 1, tool.FromSearch); got[0].tool.ID() != "b/tool2" {
+	if got := selectorOf(o, tool.Preferences{}).cut(o.set, near, map[tool.ID]bool{"b/tool2": true}, 1,
+		tool.FromSearch); got[0].tool.ID() != "b/tool2" {
 		t.Errorf("a tool in use is not lifted: %s is first", got[0].tool.ID())
 	}
 }

@@ -8,8 +8,9 @@ import (
 	"tooldex/tool"
 )
 
-// Vocabulary knows the words by which the names of tools differ. Vectors place "delete the branch" near to "create the branch", and
-// "storage accounts" near to "storage containers": two messages mean the same only if they agree in those words, too.
+// Vocabulary knows the words by which the names of tools differ. Vectors place "delete the branch" near to "create the
+// branch", and "storage accounts" near to "storage containers": two messages mean the same only if they agree in those
+// words, too.
 type Vocabulary struct{ words map[string]bool }
 
 // NewVocabulary returns the vocabulary of a set of tools.
@@ -23,9 +24,12 @@ func NewVocabulary(set *tool.Set) *Vocabulary {
 	return v
 }
 
-// asking are words that ask to be told something, in whatever way: names of tools have now one of them and now another. The last few
-// hold names and sentences together.
-var asking = []string{"get", "list", "show", "display", "view", "fetch", "retrieve", "tell", "give", "all", "the", "and", "for", "with"}
+// asking are words that ask to be told something, in whatever way: names of tools have now one of them and now another.
+// The last few hold names and sentences together.
+var asking = []string{
+	"get", "list", "show", "display", "view", "fetch", "retrieve", "tell", "give", "all", "the",
+	"and", "for", "with",
+}
 
 // Key returns the words of a text that names of tools have: texts of equal keys may mean the same.
 func (v *Vocabulary) Key(text string) string {

@@ -8,7 +8,10 @@ import (
 
 func TestVocabulary(t *testing.T) {
 	v := NewVocabulary(tool.NewSet([]*tool.Tool{
-		{Server: "git", Name: "create_branch"}, {Server: "git", Name: "deleteBranches"}, {Server: "git", Name: "list-issues"}, {Server: "git", Name: "go_to_line2"},
+		{Server: "git", Name: "create_branch"},
+		{Server: "git", Name: "deleteBranches"},
+		{Server: "git", Name: "list-issues"},
+		{Server: "git", Name: "go_to_line2"},
 	}, ""))
 	for text, want := range map[string]string{
 		"create a branch":                "branch create",

@@ -41,9 +41,9 @@ type Manifest struct {
 	SHA256     string    `json:"sha256"` // of the same
 }
 
-// Backup writes the state of one moment to a file, which it replaces in one step; other processes may go on writing before and after
-// that moment. It verifies everything first: the error is Internal where the store is damaged, and otherwise as those of
-// [Store.Load], or Invalid for a file that cannot be written. Version is that of the program.
+// Backup writes the state of one moment to a file, which it replaces in one step; other processes may go on writing
+// before and after that moment. It verifies everything first: the error is Internal where the store is damaged, and
+// otherwise as those of [Store.Load], or Invalid for a file that cannot be written. Version is that of the program.
 func (s *Store) Backup(ctx context.Context, file, version string) (*Manifest, error) {
 	m := &Manifest{Format: backupFormat, Version: version, Made: time.Now().UTC().Truncate(time.Second), Layout: layout}
 	var copied string
@@ -80,7 +80,10 @@ func unwritable(file string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &tool.Error{Code: tool.Invalid, Op: "back up", Msg: file + " cannot be written", Hint: "see that the folder is there and may be written to, and that the disk is not full", Err: err}
+	return &tool.Error{
+		Code: tool.Invalid, Op: "back up", Msg: file + " cannot be written",
+		Hint: "see that the folder is there and may be written to, and that the disk is not full", Err: err,
+	}
 }
 
 func size(tx *bolt.Tx, bucket string) int {
@@ -119,10 +122,10 @@ func (m *Manifest) pack(from, to string) error {
 	})
 }
 
-// Restore puts what is in a backup in the place of the store in dir, in one step, after it has verified all of it. The file that was
-// there stays, under the name tooldex.db.before-restore-<time>, which is returned; "" if there was none. Other processes notice and
-// go on with what was restored. The error is Invalid for a file that is no backup, is damaged, or is of a newer version, and
-// otherwise as at [Open]; the store is then as it was.
+// Restore puts what is in a backup in the place of the store in dir, in one step, after it has verified all of it. The
+// file that was there stays, under the name tooldex.db.before-restore-<time>, which is returned; "" if there was none.
+// Other processes notice and go on with what was restored. The error is Invalid for a file that is no backup, is
+// damaged, or is of a newer version, and otherwise as at [Open]; the store is then as it was.
 func Restore(ctx context.Context, dir, file string, o Options) (*Manifest, string, error) {
 	s := newStore(dir, o)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -156,8 +159,8 @@ func Restore(ctx context.Context, dir, file string, o Options) (*Manifest, strin
 	return m, kept, nil
 }
 
-// VerifyBackup reads all of a backup and checks it as Restore does. It needs as much room in the folder for temporary files as the
-// backup has bytes.
+// VerifyBackup reads all of a backup and checks it as Restore does. It needs as much room in the folder for temporary
+// files as the backup has bytes.
 func VerifyBackup(ctx context.Context, file string) (*Manifest, error) {
 	dir, err := os.MkdirTemp("", "tooldex-verify-")
 	if err != nil {
@@ -170,7 +173,10 @@ func VerifyBackup(ctx context.Context, file string) (*Manifest, error) {
 // unpacked takes the store's file out of a backup, to lie beside that of s, brings it to this layout and verifies it.
 func (s *Store) unpacked(ctx context.Context, file string) (_ *Manifest, _ string, err error) {
 	bad := func(what string, err error) error {
-		return &tool.Error{Code: tool.Invalid, Op: "read backup", Msg: file + " " + what, Hint: "give a file that tooldex index backup wrote", Err: err}
+		return &tool.Error{
+			Code: tool.Invalid, Op: "read backup", Msg: file + " " + what,
+			Hint: "give a file that tooldex index backup wrote", Err: err,
+		}
 	}
 	z, err := zip.OpenReader(file)
 	if err != nil {
@@ -182,7 +188,10 @@ func (s *Store) unpacked(ctx context.Context, file string) (_ *Manifest, _ strin
 		return nil, "", bad("has no manifest that can be read", err)
 	}
 	if m.Format > backupFormat || m.Layout > layout {
-		return nil, "", &tool.Error{Code: tool.Invalid, Op: "read backup", Msg: fmt.Sprintf("%s was made by tooldex %s, which is newer", file, m.Version), Hint: "upgrade tooldex"}
+		return nil, "", &tool.Error{
+			Code: tool.Invalid, Op: "read backup",
+			Msg: fmt.Sprintf("%s was made by tooldex %s, which is newer", file, m.Version), Hint: "upgrade tooldex",
+		}
 	}
 	beside := durable.Beside(s.path)
 	defer func() {

@@ -70,8 +70,8 @@ func (b *Batch) Empty() bool {
 
 // Write makes the changes of b and returns the file's new generation. When the error is nil, they are on the disk. An
 // empty batch writes nothing and returns the generation as it is. The error is Unavailable, wrapping ErrChanged, as
-// described at Batch.Base; Invalid for a record without a tool or with a name that cannot be a key; Timeout and Internal
-// as at [Open].
+// described at Batch.Base; Invalid for a record without a tool or with a name that cannot be a key; Timeout and
+// Internal as at [Open].
 func (s *Store) Write(ctx context.Context, b *Batch) (gen uint64, err error) {
 	if err := b.check(); err != nil {
 		return 0, err
@@ -84,7 +84,11 @@ func (s *Store) Write(ctx context.Context, b *Batch) (gen uint64, err error) {
 			return err
 		}
 		if have := generation(tx); b.Base != 0 && have != b.Base {
-			return &tool.Error{Code: tool.Unavailable, Op: "write store", Msg: fmt.Sprintf("generation %d of %s is gone, it is at %d", b.Base, s.path, have), Hint: "load it again and repeat", Err: ErrChanged}
+			return &tool.Error{
+				Code: tool.Unavailable, Op: "write store",
+				Msg:  fmt.Sprintf("generation %d of %s is gone, it is at %d", b.Base, s.path, have),
+				Hint: "load it again and repeat", Err: ErrChanged,
+			}
 		}
 		if err := s.apply(tx, b); err != nil {
 			return err
@@ -104,7 +108,8 @@ const maxKey = 4096
 // check refuses what could not be read back.
 func (b *Batch) check() error {
 	bad := func(what, name string) error {
-		return &tool.Error{Code: tool.Invalid, Op: "write store", Msg: fmt.Sprintf("%s %.80q cannot be stored", what, name), Hint: fmt.Sprintf("it needs a name of 1 to %d bytes", maxKey)}
+		return &tool.Error{Code: tool.Invalid, Op: "write store", Msg: fmt.Sprintf("%s %.80q cannot be stored", what,
+			name), Hint: fmt.Sprintf("it needs a name of 1 to %d bytes", maxKey)}
 	}
 	for _, r := range b.Records {
 		if r.Tool == nil || r.Tool.Server == "" || r.Tool.Name == "" || len(r.Tool.ID()) > maxKey {
@@ -128,7 +133,11 @@ func (b *Batch) check() error {
 	}
 	for h, v := range b.Vectors {
 		if len(v.Data) != b.Model.Dims {
-			return &tool.Error{Code: tool.Invalid, Op: "write store", Msg: fmt.Sprintf("vector %x has %d dimensions, model %s has %d", h, len(v.Data), b.Model.Name, b.Model.Dims)}
+			return &tool.Error{
+				Code: tool.Invalid, Op: "write store",
+				Msg: fmt.Sprintf("vector %x has %d dimensions, model %s has %d", h, len(v.Data), b.Model.Name,
+					b.Model.Dims),
+			}
 		}
 	}
 	return nil
@@ -172,7 +181,10 @@ func (s *Store) apply(tx *bolt.Tx, b *Batch) error {
 		for _, h := range b.DropVectors {
 			w.delete(string(h[:]))
 		}
-		for _, h := range slices.SortedFunc(maps.Keys(b.Vectors), func(x, y TextHash) int { return bytes.Compare(x[:], y[:]) }) {
+		for _, h := range slices.SortedFunc(maps.Keys(b.Vectors), func(x, y TextHash) int {
+			return bytes.Compare(x[:],
+				y[:])
+		}) {
 			w.put(h[:], encodeVector(b.Vectors[h]))
 		}
 	}
@@ -181,7 +193,10 @@ func (s *Store) apply(tx *bolt.Tx, b *Batch) error {
 		for _, h := range b.DropLent {
 			w.delete(string(h[:]))
 		}
-		for _, h := range slices.SortedFunc(maps.Keys(b.Lent), func(x, y tool.Hash) int { return bytes.Compare(x[:], y[:]) }) {
+		for _, h := range slices.SortedFunc(maps.Keys(b.Lent), func(x, y tool.Hash) int {
+			return bytes.Compare(x[:],
+				y[:])
+		}) {
 			w.put(h[:], b.Lent[h])
 		}
 	}

@@ -13,7 +13,8 @@ import (
 	"tooldex/tool"
 )
 
-// realBatch holds the tools of the real servers, each with a vector and some lent bytes. It skips where they are absent.
+// realBatch holds the tools of the real servers, each with a vector and some lent bytes. It skips where they are
+// absent.
 func realBatch(t testing.TB) *Batch {
 	t.Helper()
 	dir := os.Getenv("TOOLDEX_DATA")
@@ -56,8 +57,10 @@ func TestRealCatalogue(t *testing.T) {
 	s := open(t, t.TempDir())
 	write(t, s, b)
 	snap := load(t, s, View{Model: b.Model, Knowledge: b.Knowledge})
-	if len(snap.Records) != len(b.Records) || len(snap.Vectors) != len(b.Vectors) || len(snap.Lent) != len(b.Lent) || len(snap.Damaged) != 0 {
-		t.Fatalf("%d records, %d vectors, %d lent, damaged %v; want %d of each", len(snap.Records), len(snap.Vectors), len(snap.Lent), snap.Damaged, len(b.Records))
+	if len(snap.Records) != len(b.Records) || len(snap.Vectors) != len(b.Vectors) || len(snap.Lent) != len(b.Lent) ||
+		len(snap.Damaged) != 0 {
+		t.Fatalf("%d records, %d vectors, %d lent, damaged %v; want %d of each", len(snap.Records), len(snap.Vectors),
+			len(snap.Lent), snap.Damaged, len(b.Records))
 	}
 	for _, r := range snap.Records {
 		if r.Tool.Hash() != r.Hash {
@@ -72,7 +75,10 @@ func BenchmarkLoadReal(b *testing.B) {
 	write(b, s, batch)
 	b.ReportAllocs()
 	for b.Loop() {
-		if snap := load(b, s, View{Model: batch.Model, Knowledge: batch.Knowledge}); len(snap.Records) != len(batch.Records) {
+		if snap := load(b, s, View{
+			Model:     batch.Model,
+			Knowledge: batch.Knowledge,
+		}); len(snap.Records) != len(batch.Records) {
 			b.Fatal("records are missing")
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// Check reads the whole file, verifies every checksum and decodes every value, of all models and versions, and has bbolt
-// verify its pages. The error joins all that was found; nil means that the file is consistent.
+// Check reads the whole file, verifies every checksum and decodes every value, of all models and versions, and has
+// bbolt verify its pages. The error joins all that was found; nil means that the file is consistent.
 func (s *Store) Check(ctx context.Context) error {
 	return s.read(ctx, s.check)
 }

@@ -28,10 +28,10 @@ type Compaction struct {
 	Lent    int   `json:"lent"`    // analyses of tools that were dropped
 }
 
-// Compact puts a smaller file in the place of the store's, in one step: without what is free in it, and without vectors and lent bytes
-// that are not used. Other processes wait for it as they do for a write, notice nothing else, and make again what they miss. A
-// damaged file is left as it is, with the error of [Store.Check]. The error wraps [ErrChanged] if the generation is not that of
-// used any more; the others are those of [Store.Write].
+// Compact puts a smaller file in the place of the store's, in one step: without what is free in it, and without vectors
+// and lent bytes that are not used. Other processes wait for it as they do for a write, notice nothing else, and make
+// again what they miss. A damaged file is left as it is, with the error of [Store.Check]. The error wraps [ErrChanged]
+// if the generation is not that of used any more; the others are those of [Store.Write].
 func (s *Store) Compact(ctx context.Context, used Used) (*Compaction, error) {
 	out := &Compaction{}
 	err := s.section(ctx, false, func(db *bolt.DB) error {
@@ -44,7 +44,11 @@ func (s *Store) Compact(ctx context.Context, used Used) (*Compaction, error) {
 				return err
 			}
 			if have := generation(tx); have != used.Generation {
-				return &tool.Error{Code: tool.Unavailable, Op: "compact", Msg: fmt.Sprintf("the store was changed meanwhile, from generation %d to %d", used.Generation, have), Hint: "try again", Err: ErrChanged}
+				return &tool.Error{
+					Code: tool.Unavailable, Op: "compact",
+					Msg: fmt.Sprintf("the store was changed meanwhile, from generation %d to %d", used.Generation,
+						have), Hint: "try again", Err: ErrChanged,
+				}
 			}
 			if err := s.check(tx); err != nil {
 				return err
@@ -73,7 +77,8 @@ func length(path string) int64 {
 	return info.Size()
 }
 
-// keeper returns what tells whether an entry of a bucket of vectors or lent bytes is copied, and counts those that are not.
+// keeper returns what tells whether an entry of a bucket of vectors or lent bytes is copied, and counts those that are
+// not.
 func (u *Used) keeper(out *Compaction) func(bucket string, inner, key []byte) bool {
 	models, versions := map[string]bool{}, map[string]bool{}
 	for _, m := range u.Models {
@@ -84,10 +89,12 @@ func (u *Used) keeper(out *Compaction) func(bucket string, inner, key []byte) bo
 	}
 	return func(bucket string, inner, key []byte) bool {
 		switch {
-		case bucket == bucketVectors && !(models[string(inner)] && len(key) == len(TextHash{}) && u.Texts[TextHash(key)]):
+		case bucket == bucketVectors && !(models[string(inner)] && len(key) == len(TextHash{}) &&
+			u.Texts[TextHash(key)]):
 			out.Vectors++
 			return false
-		case bucket == bucketLent && !(versions[string(inner)] && len(key) == len(tool.Hash{}) && u.Lent[tool.Hash(key)]):
+		case bucket == bucketLent && !(versions[string(inner)] && len(key) == len(tool.Hash{}) &&
+			u.Lent[tool.Hash(key)]):
 			out.Lent++
 			return false
 		}
@@ -95,8 +102,8 @@ func (u *Used) keeper(out *Compaction) func(bucket string, inner, key []byte) bo
 	}
 }
 
-// copyAll copies all buckets of a file to an empty one, but for what keep refuses of the buckets in buckets. With a nil keep it copies
-// everything.
+// copyAll copies all buckets of a file to an empty one, but for what keep refuses of the buckets in buckets. With a nil
+// keep it copies everything.
 func copyAll(from, to *bolt.Tx, keep func(bucket string, inner, key []byte) bool) error {
 	const full = 1.0 // of pages: what follows comes in order
 	return from.ForEach(func(name []byte, b *bolt.Bucket) error {

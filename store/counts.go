@@ -8,6 +8,8 @@ func (s *Store) Counts(ctx context.Context, known uint64) (entries map[string][]
 }
 
 // ChangeCounts changes what was counted, as ChangeLearned changes what was learned.
-func (s *Store) ChangeCounts(ctx context.Context, keys []string, change func(now map[string][]byte) map[string][]byte) (before, after uint64, err error) {
+func (s *Store) ChangeCounts(ctx context.Context, keys []string,
+	change func(now map[string][]byte) map[string][]byte,
+) (before, after uint64, err error) {
 	return s.changeNotes(ctx, countNotes, keys, change)
 }

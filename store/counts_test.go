@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestCountsAreApart holds that what was counted and what was learned do not meet: neither their entries nor their versions,
-// though the keys are the same. Both outlive a recovery.
+// TestCountsAreApart holds that what was counted and what was learned do not meet: neither their entries nor their
+// versions, though the keys are the same. Both outlive a recovery.
 func TestCountsAreApart(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()
 	s := open(t, dir)

@@ -10,21 +10,22 @@
 //
 // # What may be relied on
 //
-// A [Batch] is written as a whole or not at all, and it is on the disk when [Store.Write] returns nil: neither the death
-// of the process nor a write torn in the middle takes back what was acknowledged. JSON is kept byte for byte. Each value
-// carries a checksum of its key and content, and each bucket the sum of those, so that a value that is damaged, lost, or as it was
-// long ago is noticed and named, and does not keep the others from being read.
+// A [Batch] is written as a whole or not at all, and it is on the disk when [Store.Write] returns nil: neither the
+// death of the process nor a write torn in the middle takes back what was acknowledged. JSON is kept byte for byte.
+// Each value carries a checksum of its key and content, and each bucket the sum of those, so that a value that is
+// damaged, lost, or as it was long ago is noticed and named, and does not keep the others from being read.
 //
 // Each write raises the file's generation. A process that keeps what it has loaded in memory asks [Store.Generation],
 // which costs one stat while nothing changes, and gives the generation it started from as [Batch.Base], so that a
 // decision taken on old data is refused ([ErrChanged]) instead of undoing another process's work.
 //
-// [Store.Backup] writes the state of one moment to a file, and [Restore] puts it back. [Recover] saves what can be read of a damaged
-// file, and [Store.Compact] drops what is not used. Each puts a new file in the place of the old one in one step, and each keeps the
-// numbers by which other processes notice.
+// [Store.Backup] writes the state of one moment to a file, and [Restore] puts it back. [Recover] saves what can be read
+// of a damaged file, and [Store.Compact] drops what is not used. Each puts a new file in the place of the old one in
+// one step, and each keeps the numbers by which other processes notice.
 //
 // # Caveats
 //
-// The file never shrinks by itself, but by [Store.Compact]. Locks are advisory: a network file system without working locks is no place for it.
-// A file that cannot be read is never replaced silently: [Recover] does it, on request, and keeps the old one.
+// The file never shrinks by itself, but by [Store.Compact]. Locks are advisory: a network file system without working
+// locks is no place for it. A file that cannot be read is never replaced silently: [Recover] does it, on request, and
+// keeps the old one.
 package store

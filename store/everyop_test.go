@@ -51,8 +51,10 @@ func changes() map[string]change {
 		"make": {func(*testing.T, string) {}, with(func(context.Context, *Store) error { return nil }), 8, nil},
 		"batch": {some, with(func(ctx context.Context, s *Store) error {
 			_, err := s.Write(ctx, &Batch{
-				Records: records(3, 40), Remove: []tool.ID{record(0).Tool.ID()}, RemoveServers: []string{"far"}, Overlays: map[string][]byte{"mine": []byte("x")},
-				Model: fixtureModel, Vectors: map[TextHash]Vector{{1}: Quantize(make([]float32, 4))}, Knowledge: "7", Lent: map[tool.Hash][]byte{{1}: []byte("x")},
+				Records: records(3, 40), Remove: []tool.ID{record(0).Tool.ID()}, RemoveServers: []string{"far"},
+				Overlays: map[string][]byte{"mine": []byte("x")},
+				Model:    fixtureModel, Vectors: map[TextHash]Vector{{1}: Quantize(make([]float32, 4))}, Knowledge: "7",
+				Lent:        map[tool.Hash][]byte{{1}: []byte("x")},
 				DropVectors: []TextHash{HashText("text")}, DropLent: []tool.Hash{{9}},
 			})
 			return err
@@ -69,8 +71,14 @@ func changes() map[string]change {
 			_, _, err := s.ChangeCounts(ctx, []string{"m/1"}, put("m/2", "more"))
 			return err
 		}), 8, nil},
-		"migrate 1": {func(t *testing.T, dir string) { lay(t, dir, image(t, withLayout(t, 1))) }, with(func(context.Context, *Store) error { return nil }), 8, nil},
-		"migrate 2": {func(t *testing.T, dir string) { lay(t, dir, image(t, withLayout(t, 2))) }, with(func(context.Context, *Store) error { return nil }), 8, nil},
+		"migrate 1": {
+			func(t *testing.T, dir string) { lay(t, dir, image(t, withLayout(t, 1))) },
+			with(func(context.Context, *Store) error { return nil }), 8, nil,
+		},
+		"migrate 2": {
+			func(t *testing.T, dir string) { lay(t, dir, image(t, withLayout(t, 2))) },
+			with(func(context.Context, *Store) error { return nil }), 8, nil,
+		},
 		"recover": {func(t *testing.T, dir string) { some(t, dir); spoil(t, dir) }, func(dir string) error {
 			_, err := Recover(context.Background(), dir, Options{})
 			return err
@@ -130,7 +138,8 @@ func changes() map[string]change {
 				return err
 			}
 			_, err = s.Compact(ctx, Used{
-				Generation: gen, Models: []Model{fixtureModel}, Texts: map[TextHash]bool{HashText("text"): true}, Knowledge: []string{"7"}, Lent: map[tool.Hash]bool{{9}: true},
+				Generation: gen, Models: []Model{fixtureModel}, Texts: map[TextHash]bool{HashText("text"): true},
+				Knowledge: []string{"7"}, Lent: map[tool.Hash]bool{{9}: true},
 			})
 			return err
 		}), 12, nil},
@@ -150,8 +159,8 @@ func lay(t *testing.T, dir string, b []byte) {
 	}
 }
 
-// TestEveryOperationOfEveryChange spoils each file operation of each durable change of another process: there is the old state or the
-// new one, the new one where the change was acknowledged, and the file is sound.
+// TestEveryOperationOfEveryChange spoils each file operation of each durable change of another process: there is the
+// old state or the new one, the new one where the change was acknowledged, and the file is sound.
 func TestEveryOperationOfEveryChange(t *testing.T) {
 	if err := faultfs.Supported(); err != nil {
 		t.Skip(err)
@@ -180,7 +189,8 @@ func TestEveryOperationOfEveryChange(t *testing.T) {
 			for n, op := range all.Ops {
 				for _, fault := range []faultfs.Fault{faultfs.Fail, faultfs.Short, faultfs.Tear} {
 					what, _, _ := strings.Cut(op, " ")
-					if fault == faultfs.Short && what != "write" || fault == faultfs.Tear && !slices.Contains([]string{"write", "truncate", "rename", "link", "remove"}, what) {
+					if fault == faultfs.Short && what != "write" || fault == faultfs.Tear &&
+						!slices.Contains([]string{"write", "truncate", "rename", "link", "remove"}, what) {
 						continue // a death before one of the others leaves what a death before the next of these does
 					}
 					p := faultfs.Plan{Dir: copied(t, ready), N: n + 1, Fault: fault, Errno: syscall.ENOSPC}
@@ -194,14 +204,17 @@ func TestEveryOperationOfEveryChange(t *testing.T) {
 					switch {
 					case reflect.DeepEqual(now, next) && err == nil:
 					case acknowledged:
-						t.Fatalf("%s: it was acknowledged, and is not there: %v (-want +got)\n%s", at, err, diff(next, now))
+						t.Fatalf("%s: it was acknowledged, and is not there: %v (-want +got)\n%s", at, err,
+							diff(next, now))
 					case !reflect.DeepEqual(now, old):
-						t.Fatalf("%s: there is neither the old state nor the new one: %v (-old +got)\n%s", at, err, diff(old, now))
+						t.Fatalf("%s: there is neither the old state nor the new one: %v (-old +got)\n%s", at, err,
+							diff(old, now))
 					}
 					if c.beside != nil {
 						c.beside(t, p.Dir, acknowledged)
 					}
-					if strays, _ := filepath.Glob(filepath.Join(p.Dir, ".*")); len(strays) > 2 || len(strays) > 0 && !out.Killed && !strings.HasPrefix(op, "remove") {
+					if strays, _ := filepath.Glob(filepath.Join(p.Dir, ".*")); len(strays) > 2 || len(strays) > 0 &&
+						!out.Killed && !strings.HasPrefix(op, "remove") {
 						t.Errorf("%s: left %v", at, strays)
 					}
 					if err := os.RemoveAll(p.Dir); err != nil {
@@ -225,7 +238,8 @@ func (c change) run(t *testing.T, name string, p faultfs.Plan) *faultfs.Outcome 
 	return out
 }
 
-// stateOf reads all there is, and whether it is sound; with nothing that only a running process needs. What is damaged stays.
+// stateOf reads all there is, and whether it is sound; with nothing that only a running process needs. What is damaged
+// stays.
 func stateOf(t *testing.T, dir string) (everything, error) {
 	t.Helper()
 	if _, err := os.Stat(filepath.Join(dir, FileName)); errors.Is(err, os.ErrNotExist) {

@@ -16,8 +16,8 @@ import (
 
 var errInjected = errors.New("injected fault")
 
-// TestNthStepFails fails step 0, 1, 2 ... of a write until it succeeds: every fault must surface, and the file must show
-// the old state or the new one and nothing else.
+// TestNthStepFails fails step 0, 1, 2 ... of a write until it succeeds: every fault must surface, and the file must
+// show the old state or the new one and nothing else.
 func TestNthStepFails(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
@@ -25,9 +25,12 @@ func TestNthStepFails(t *testing.T) {
 	before := load(t, s, View{})
 	m := Model{Name: "m", Dims: 1}
 	change := &Batch{
-		Records: records(2, 5), Remove: []tool.ID{record(0).Tool.ID()}, Model: m, Vectors: map[TextHash]Vector{{1}: Quantize([]float32{1})},
-		Knowledge: "k", Lent: map[tool.Hash][]byte{{1}: []byte("x")}, Servers: []tool.Server{{Name: "new"}}, RemoveServers: []string{"old"},
-		Sources: []SourceState{{Name: "s"}}, RemoveSources: []string{"t"}, Overlays: map[string][]byte{"o": nil}, RemoveOverlays: []string{"p"},
+		Records: records(2, 5), Remove: []tool.ID{record(0).Tool.ID()}, Model: m,
+		Vectors:   map[TextHash]Vector{{1}: Quantize([]float32{1})},
+		Knowledge: "k", Lent: map[tool.Hash][]byte{{1}: []byte("x")}, Servers: []tool.Server{{Name: "new"}},
+		RemoveServers: []string{"old"},
+		Sources:       []SourceState{{Name: "s"}}, RemoveSources: []string{"t"}, Overlays: map[string][]byte{"o": nil},
+		RemoveOverlays: []string{"p"},
 	}
 	for n := 0; ; n++ {
 		left := n
@@ -61,8 +64,8 @@ func TestNthStepFails(t *testing.T) {
 	}
 }
 
-// TestTornWrite plays back a write page by page, as a power cut would leave it: bbolt writes its pages in order, syncs, and
-// then writes one of the two pages that say which is the current state.
+// TestTornWrite plays back a write page by page, as a power cut would leave it: bbolt writes its pages in order, syncs,
+// and then writes one of the two pages that say which is the current state.
 func TestTornWrite(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
@@ -86,7 +89,8 @@ func TestTornWrite(t *testing.T) {
 		}
 	}
 	if len(data) < 5 || len(meta) != 1 {
-		t.Fatalf("the write changed %d data pages and %d meta pages; this test expects more, and one", len(data), len(meta))
+		t.Fatalf("the write changed %d data pages and %d meta pages; this test expects more, and one", len(data),
+			len(meta))
 	}
 	torn := bytes.Clone(grown)
 	for i, off := range data {
@@ -109,7 +113,8 @@ func mustBe(t *testing.T, at string, file []byte, want *Snapshot) {
 	t.Helper()
 	s := open(t, withImage(t, file))
 	got := load(t, s, View{})
-	got.Damaged = slices.DeleteFunc(got.Damaged, func(d Damage) bool { return d.Kind == "page" }) // until the next write, below
+	// until the next write, below
+	got.Damaged = slices.DeleteFunc(got.Damaged, func(d Damage) bool { return d.Kind == "page" })
 	if d := diff(want, got); d != "" {
 		t.Fatalf("torn after %s (-want +got)\n%s", at, d)
 	}
@@ -120,7 +125,8 @@ func TestDamagedFile(t *testing.T) {
 	dir := t.TempDir()
 	m := Model{Name: "m", Dims: 64}
 	s := open(t, dir)
-	write(t, s, &Batch{Records: records(0, 200), Model: m, Vectors: map[TextHash]Vector{{1}: Quantize(make([]float32, 64))}})
+	write(t, s, &Batch{Records: records(0, 200), Model: m, Vectors: map[TextHash]Vector{{1}: Quantize(make([]float32,
+		64))}})
 	good := image(t, dir)
 	page := os.Getpagesize()
 	for name, spoil := range map[string]func([]byte) []byte{
@@ -152,7 +158,8 @@ func TestDamagedFile(t *testing.T) {
 				if err == nil {
 					continue // this operation did not touch what is damaged
 				}
-				if seen++; !errors.As(err, &e) || !strings.Contains(e.Msg, path) || !strings.Contains(e.Hint, "rebuild") {
+				if seen++; !errors.As(err, &e) || !strings.Contains(e.Msg, path) ||
+					!strings.Contains(e.Hint, "rebuild") {
 					t.Errorf("error %v, want one that names %s and the remedy", err, path)
 				}
 			}
@@ -200,7 +207,8 @@ func TestOneDamagedValueLeavesTheOthers(t *testing.T) {
 	}
 	snap := load(t, s, View{})
 	if len(snap.Records) != 9 || len(snap.Damaged) != 2 || len(snap.Servers) != 0 {
-		t.Fatalf("%d records, %d servers, damaged %v; want 9, 0 and two named", len(snap.Records), len(snap.Servers), snap.Damaged)
+		t.Fatalf("%d records, %d servers, damaged %v; want 9, 0 and two named", len(snap.Records), len(snap.Servers),
+			snap.Damaged)
 	}
 	if got := snap.Damaged[0].String(); !strings.Contains(got, `tool "files/read_0004"`) {
 		t.Errorf("damage %s does not name the tool", got)
@@ -275,8 +283,8 @@ func TestRecoverWithoutAFile(t *testing.T) {
 	}
 }
 
-// TestAnyFlippedBit flips bits all over the file: whatever it hits, nothing panics, and what is read is all that was written, or
-// it is said that something is damaged. What can be made again may be missing.
+// TestAnyFlippedBit flips bits all over the file: whatever it hits, nothing panics, and what is read is all that was
+// written, or it is said that something is damaged. What can be made again may be missing.
 func TestAnyFlippedBit(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)

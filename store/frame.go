@@ -39,8 +39,8 @@ func unseal(key, value []byte) ([]byte, error) {
 	return payload, nil
 }
 
-// writer builds a list of fields: tag, length, bytes. A field that is absent costs nothing, and a reader passes over tags
-// that it does not know.
+// writer builds a list of fields: tag, length, bytes. A field that is absent costs nothing, and a reader passes over
+// tags that it does not know.
 type writer struct{ b []byte }
 
 func (w *writer) field(tag byte, v []byte) {

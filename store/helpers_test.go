@@ -60,7 +60,10 @@ func record(n int) Record {
 		Server: "files", Name: fmt.Sprintf("read_%04d", n), Title: "Read", Summary: "Read a file",
 		Description: fmt.Sprintf("Read file number %d.\n\nWith <tags> & \"quotes\".", n), Category: "disk",
 		Keywords: []string{"file", ""}, Synonyms: []string{"cat"},
-		Examples:   []tool.Example{{Description: "one", Invocation: json.RawMessage(`{ "path":  "/a<b>" }`), Output: "text"}, {}},
+		Examples: []tool.Example{{
+			Description: "one", Invocation: json.RawMessage(`{ "path":  "/a<b>" }`),
+			Output: "text",
+		}, {}},
 		Utterances: []tool.Utterance{{Text: "show me the file", From: tool.Learned}, {Text: "open it"}},
 		// Blanks, escapes and numbers that json.Marshal would not give back as they are.
 		InputSchema:  json.RawMessage("{ \"type\" : \"object\",\n\t\"a<b>&\": 1.0e2, \"big\": 123456789012345678901234567890 }"),

@@ -15,8 +15,8 @@ import (
 	"tooldex/tool"
 )
 
-// layout is the version of what the buckets hold. A change that an older program would misread raises it, and comes with
-// a migration and a fixture of the older layout under testdata.
+// layout is the version of what the buckets hold. A change that an older program would misread raises it, and comes
+// with a migration and a fixture of the older layout under testdata.
 //
 //	1  values without checksums; no sources, lent or overlays
 //	2  each value ends in a checksum of its key and content
@@ -64,7 +64,8 @@ func (s *Store) prepare(ctx context.Context) error {
 	return s.update(ctx, s.migrate)
 }
 
-// create makes the file, if there is none. Until it is whole it has another name, so that an empty file is a damaged one.
+// create makes the file, if there is none. Until it is whole it has another name, so that an empty file is a damaged
+// one.
 func (s *Store) create() error {
 	beside, err := s.build(s.migrate)
 	if err != nil {
@@ -99,7 +100,8 @@ func (s *Store) migrate(tx *bolt.Tx) error {
 		}
 	}
 	b := tx.Bucket([]byte(bucketMeta))
-	if err := errors.Join(b.Put([]byte(keyLayout), []byte{layout}), b.Put([]byte(keyLayoutNot), []byte{layout ^ 0xff})); err != nil {
+	if err := errors.Join(b.Put([]byte(keyLayout), []byte{layout}), b.Put([]byte(keyLayoutNot),
+		[]byte{layout ^ 0xff})); err != nil {
 		return err
 	}
 	_, err = raise(tx)
@@ -112,7 +114,8 @@ func (s *Store) layoutOf(tx *bolt.Tx) (int, error) {
 	if b == nil {
 		if k, _ := tx.Cursor().First(); k != nil {
 			return 0, &tool.Error{
-				Code: tool.Internal, Op: "open store", Msg: fmt.Sprintf("%s is of another program: it has a bucket %q", s.path, k),
+				Code: tool.Internal, Op: "open store", Msg: fmt.Sprintf("%s is of another program: it has a bucket %q",
+					s.path, k),
 				Hint: `choose another directory with --data-dir, or have "tooldex index rebuild" move it aside`,
 			}
 		}
@@ -124,7 +127,8 @@ func (s *Store) layoutOf(tx *bolt.Tx) (int, error) {
 		return 0, s.damaged(fmt.Errorf("layout is %x", v))
 	case v[0] > layout:
 		return 0, &tool.Error{
-			Code: tool.Invalid, Op: "open store", Msg: fmt.Sprintf("%s has layout %d, this version knows up to %d", s.path, v[0], layout),
+			Code: tool.Invalid, Op: "open store", Msg: fmt.Sprintf("%s has layout %d, this version knows up to %d",
+				s.path, v[0], layout),
 			Hint: "upgrade tooldex, or choose another directory with --data-dir",
 		}
 	}
@@ -139,8 +143,8 @@ func raise(tx *bolt.Tx) (uint64, error) {
 
 func generation(tx *bolt.Tx) uint64 { return counter(tx, keyGeneration) }
 
-// counter returns a number of the bucket of numbers, zero before it was first set. One that is damaged is returned as it is: what
-// is loaded tells of it.
+// counter returns a number of the bucket of numbers, zero before it was first set. One that is damaged is returned as
+// it is: what is loaded tells of it.
 func counter(tx *bolt.Tx, key string) uint64 {
 	if v := tx.Bucket([]byte(bucketMeta)).Get([]byte(key)); len(v) >= 8 {
 		return binary.BigEndian.Uint64(v)
@@ -150,7 +154,10 @@ func counter(tx *bolt.Tx, key string) uint64 {
 
 // counters lists the numbers, each with the bucket whose changes it counts; "" for all that have none of their own.
 func counters() map[string]string {
-	return map[string]string{keyGeneration: "", keyPreferences: bucketPreferences, string(learnedNotes): string(learnedNotes), string(countNotes): string(countNotes)}
+	return map[string]string{
+		keyGeneration: "", keyPreferences: bucketPreferences,
+		string(learnedNotes): string(learnedNotes), string(countNotes): string(countNotes),
+	}
 }
 
 // readCounters notes in snap the numbers that are damaged, or not there although they must be.

@@ -19,8 +19,8 @@ import (
 	"tooldex/tool"
 )
 
-// fixture is the path of a file as it was written by the last version that had a layout. None is ever written anew: -update makes that
-// of the current layout where it is missing.
+// fixture is the path of a file as it was written by the last version that had a layout. None is ever written anew:
+// -update makes that of the current layout where it is missing.
 func fixture(n int) string { return fmt.Sprintf("testdata/layout%d.db.gz", n) }
 
 // fixtureModel made the vectors of the fixtures.
@@ -32,8 +32,14 @@ func writeFixture(t *testing.T, s *Store) {
 	ctx := context.Background()
 	at := time.Date(2026, 11, 20, 9, 30, 0, 0, time.UTC)
 	write(t, s, &Batch{
-		Records: records(0, 5), Servers: []tool.Server{{Name: "files", Command: "npx", Args: []string{"-y", "a b"}, Env: map[string]string{"K": "${K}"}}, {Name: "far", URL: "https://a.example/mcp", Disabled: true}},
-		Sources:  []SourceState{{Name: "files", Digest: [32]byte{1, 2}, Synced: at, Note: []byte("note")}, {Name: "old", Stale: true}},
+		Records: records(0, 5), Servers: []tool.Server{{
+			Name: "files", Command: "npx", Args: []string{"-y", "a b"},
+			Env: map[string]string{"K": "${K}"},
+		}, {Name: "far", URL: "https://a.example/mcp", Disabled: true}},
+		Sources: []SourceState{
+			{Name: "files", Digest: [32]byte{1, 2}, Synced: at, Note: []byte("note")},
+			{Name: "old", Stale: true},
+		},
 		Overlays: map[string][]byte{"mine": []byte(`{"tools":{}}`)},
 		Model:    fixtureModel, Vectors: map[TextHash]Vector{HashText("text"): Quantize([]float32{1, 0, -1, 0.5})},
 		Knowledge: "7", Lent: map[tool.Hash][]byte{{9}: []byte("analysis")},
@@ -41,8 +47,12 @@ func writeFixture(t *testing.T, s *Store) {
 	})
 	_, err := s.SetPreferences(ctx, "", 0, []byte(`{"hide":["a"]}`))
 	_, err2 := s.SetPreferences(ctx, "work", 0, []byte(`{}`))
-	_, _, err3 := s.ChangeLearned(ctx, nil, func(map[string][]byte) map[string][]byte { return map[string][]byte{"use/1": []byte("learned")} })
-	_, _, err4 := s.ChangeCounts(ctx, nil, func(map[string][]byte) map[string][]byte { return map[string][]byte{"m/1": []byte("counted")} })
+	_, _, err3 := s.ChangeLearned(ctx, nil, func(map[string][]byte) map[string][]byte {
+		return map[string][]byte{"use/1": []byte("learned")}
+	})
+	_, _, err4 := s.ChangeCounts(ctx, nil, func(map[string][]byte) map[string][]byte {
+		return map[string][]byte{"m/1": []byte("counted")}
+	})
 	if err := errors.Join(err, err2, err3, err4); err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +120,8 @@ func packedFixture(t *testing.T) []byte {
 func TestEveryLayoutOpens(t *testing.T) {
 	want := everything{
 		Snapshot: &Snapshot{
-			Records: records(0, 5), Vectors: map[TextHash]Vector{HashText("text"): Quantize([]float32{1, 0, -1, 0.5})}, Servers: []tool.Server{{Name: "files", Command: "npx"}},
+			Records: records(0, 5), Vectors: map[TextHash]Vector{HashText("text"): Quantize([]float32{1, 0, -1, 0.5})},
+			Servers: []tool.Server{{Name: "files", Command: "npx"}},
 		},
 	}
 	for n := 1; n <= layout; n++ {

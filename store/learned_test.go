@@ -13,7 +13,9 @@ import (
 
 func putLearned(t testing.TB, s *Store, entries map[string][]byte) (before, after uint64) {
 	t.Helper()
-	before, after, err := s.ChangeLearned(context.Background(), nil, func(map[string][]byte) map[string][]byte { return entries })
+	before, after, err := s.ChangeLearned(context.Background(), nil, func(map[string][]byte) map[string][]byte {
+		return entries
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +38,8 @@ func TestLearned(t *testing.T) {
 	if entries, version, err := s.Learned(ctx, 0); entries != nil || version != 0 || err != nil {
 		t.Errorf("a file that nothing was learned in: %v, %d, %v", entries, version, err)
 	}
-	if before, after := putLearned(t, s, map[string][]byte{"a": []byte("1"), "b": {}, "c": []byte("3")}); before != 0 || after != 1 {
+	if before, after := putLearned(t, s, map[string][]byte{"a": []byte("1"), "b": {}, "c": []byte("3")}); before != 0 ||
+		after != 1 {
 		t.Errorf("the first change is from %d to %d", before, after)
 	}
 	var saw map[string][]byte
@@ -59,7 +62,9 @@ func TestLearned(t *testing.T) {
 	if now, err := s.Generation(ctx); err != nil || now != gen {
 		t.Errorf("generation %d after learning, %d before (%v)", now, gen, err)
 	}
-	if _, _, err := s.ChangeLearned(ctx, nil, func(map[string][]byte) map[string][]byte { return map[string][]byte{"": nil} }); err == nil {
+	if _, _, err := s.ChangeLearned(ctx, nil, func(map[string][]byte) map[string][]byte {
+		return map[string][]byte{"": nil}
+	}); err == nil {
 		t.Error("an entry without a name was taken")
 	}
 }
@@ -73,9 +78,10 @@ func TestLearnedByMany(t *testing.T) {
 		s := open(t, dir)
 		all.Go(func() {
 			for range 10 {
-				_, _, err := s.ChangeLearned(context.Background(), []string{"sum"}, func(now map[string][]byte) map[string][]byte {
-					return map[string][]byte{"sum": append(now["sum"], '.')}
-				})
+				_, _, err := s.ChangeLearned(context.Background(), []string{"sum"},
+					func(now map[string][]byte) map[string][]byte {
+						return map[string][]byte{"sum": append(now["sum"], '.')}
+					})
 				if err != nil {
 					t.Error(err)
 				}

@@ -34,7 +34,9 @@ type Snapshot struct {
 
 // Damage names one value that cannot be read, a bucket that has lost some, a number, or a page.
 type Damage struct {
-	Kind string // "tool", "server", "source", "overlay", "trust", "preferences", "learned", "counts", "vector", "lent", "bucket", "number" or "page"
+	// "tool", "server", "source", "overlay", "trust", "preferences", "learned", "counts", "vector", "lent", "bucket",
+	// "number" or "page"
+	Kind string
 	Key  string
 	Err  error
 }
@@ -42,8 +44,8 @@ type Damage struct {
 // String says what is damaged and how.
 func (d Damage) String() string { return fmt.Sprintf("%s %q: %v", d.Kind, d.Key, d.Err) }
 
-// Load reads the file under the shared lock. Values that are damaged are left out and named in Damaged; the error is for
-// a file that cannot be read at all, with the codes described at [Open].
+// Load reads the file under the shared lock. Values that are damaged are left out and named in Damaged; the error is
+// for a file that cannot be read at all, with the codes described at [Open].
 func (s *Store) Load(ctx context.Context, v View) (*Snapshot, error) {
 	snap := newSnapshot()
 	err := s.read(ctx, func(tx *bolt.Tx) error {
@@ -58,13 +60,14 @@ func (s *Store) Load(ctx context.Context, v View) (*Snapshot, error) {
 			snap.each(tx, name, name, func([]byte, []byte) error { return nil })
 		}
 		snap.readVectors(tx, v.Model)
-		snap.eachOf(tx.Bucket([]byte(bucketLent)).Bucket(knowledgeKey(v.Knowledge)), "lent", func(k, payload []byte) error {
-			if len(k) != len(tool.Hash{}) {
-				return errTruncated
-			}
-			snap.Lent[tool.Hash(k)] = bytes.Clone(payload)
-			return nil
-		})
+		snap.eachOf(tx.Bucket([]byte(bucketLent)).Bucket(knowledgeKey(v.Knowledge)), "lent",
+			func(k, payload []byte) error {
+				if len(k) != len(tool.Hash{}) {
+					return errTruncated
+				}
+				snap.Lent[tool.Hash(k)] = bytes.Clone(payload)
+				return nil
+			})
 		return nil
 	})
 	if err != nil {
@@ -95,7 +98,10 @@ func (s *Store) read(ctx context.Context, fn func(*bolt.Tx) error) error {
 func (s *Store) current(tx *bolt.Tx) error {
 	n, err := s.layoutOf(tx)
 	if err == nil && n < layout && !tx.Writable() {
-		err = &tool.Error{Code: tool.Unavailable, Op: "store", Msg: s.path + " was replaced by one of an older layout", Hint: "start again"}
+		err = &tool.Error{
+			Code: tool.Unavailable, Op: "store", Msg: s.path + " was replaced by one of an older layout",
+			Hint: "start again",
+		}
 	}
 	if err == nil && n < layout {
 		err = s.migrate(tx)
@@ -163,8 +169,8 @@ func (snap *Snapshot) each(tx *bolt.Tx, bucket, kind string, fn func(key, payloa
 	snap.eachOf(tx.Bucket([]byte(bucket)), kind, fn).agrees(tx, bucket, snap)
 }
 
-// eachOf calls fn with every value of a bucket whose checksum holds, and notes those where it does not or fn fails. It returns the
-// sum of all.
+// eachOf calls fn with every value of a bucket whose checksum holds, and notes those where it does not or fn fails. It
+// returns the sum of all.
 func (snap *Snapshot) eachOf(b *bolt.Bucket, kind string, fn func(key, payload []byte) error) (all sum) {
 	if b == nil { // nothing of this kind, model or version yet
 		return all

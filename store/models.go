@@ -17,8 +17,8 @@ type ModelCount struct {
 	Used    int // those of the texts that were asked for
 }
 
-// Models counts the vectors of every model that there are any of, by the model's name, and how many are of one of these texts. It
-// reads no vector, and does not notice a damaged one. The errors are those of Load.
+// Models counts the vectors of every model that there are any of, by the model's name, and how many are of one of these
+// texts. It reads no vector, and does not notice a damaged one. The errors are those of Load.
 func (s *Store) Models(ctx context.Context, texts map[TextHash]bool) ([]ModelCount, error) {
 	var out []ModelCount
 	err := s.read(ctx, func(tx *bolt.Tx) error {

@@ -12,9 +12,9 @@ import (
 	"tooldex/tool"
 )
 
-// notes names a bucket of opaque, sealed entries. It is made when it is first written to, so a file without it has the same
-// layout, and older versions pass over it. The number of its last change lies under the same name in the meta bucket; such a
-// change does not raise the generation, since what was loaded of tools is still good.
+// notes names a bucket of opaque, sealed entries. It is made when it is first written to, so a file without it has the
+// same layout, and older versions pass over it. The number of its last change lies under the same name in the meta
+// bucket; such a change does not raise the generation, since what was loaded of tools is still good.
 type notes string
 
 // The buckets of notes.
@@ -24,7 +24,9 @@ const (
 )
 
 // readNotes returns all entries and the number of the last change, or no entries if that is the known one.
-func (s *Store) readNotes(ctx context.Context, n notes, known uint64) (entries map[string][]byte, version uint64, err error) {
+func (s *Store) readNotes(ctx context.Context, n notes, known uint64) (entries map[string][]byte, version uint64,
+	err error,
+) {
 	err = s.read(ctx, func(tx *bolt.Tx) error {
 		if version = counter(tx, string(n)); version == known {
 			return nil
@@ -39,7 +41,9 @@ func (s *Store) readNotes(ctx context.Context, n notes, known uint64) (entries m
 }
 
 // changeNotes puts what change makes of the entries of keys that there are, and returns the numbers of the changes.
-func (s *Store) changeNotes(ctx context.Context, n notes, keys []string, change func(now map[string][]byte) map[string][]byte) (before, after uint64, err error) {
+func (s *Store) changeNotes(ctx context.Context, n notes, keys []string,
+	change func(now map[string][]byte) map[string][]byte,
+) (before, after uint64, err error) {
 	err = s.update(ctx, func(tx *bolt.Tx) error {
 		if err := s.current(tx); err != nil {
 			return err
@@ -87,7 +91,10 @@ func (s *Store) putNotes(tx *bolt.Tx, n notes, entries map[string][]byte, versio
 	for _, k := range slices.Sorted(maps.Keys(entries)) {
 		switch {
 		case k == "" || len(k) > maxKey:
-			return &tool.Error{Code: tool.Invalid, Op: "write store", Msg: fmt.Sprintf("an entry named %.80q cannot be stored", k)}
+			return &tool.Error{
+				Code: tool.Invalid, Op: "write store",
+				Msg: fmt.Sprintf("an entry named %.80q cannot be stored", k),
+			}
 		case entries[k] == nil:
 			w.delete(k)
 		default:

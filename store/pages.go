@@ -10,8 +10,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// The two first pages of a bbolt file tell in turn which state is the last. bbolt takes the older one, without a word, where the newer
-// one is damaged: what was written last is gone then, so that it must be told.
+// The two first pages of a bbolt file tell in turn which state is the last. bbolt takes the older one, without a word,
+// where the newer one is damaged: what was written last is gone then, so that it must be told.
 const (
 	pageHeader = 16                   // bytes before what a page holds
 	metaLen    = 64                   // bytes of what the two pages hold, with the checksum at the end

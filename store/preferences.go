@@ -11,10 +11,12 @@ import (
 	"tooldex/tool"
 )
 
-// bucketPreferences holds what each profile prefers, sealed. Like that of what was learned, it is made when it is first written to.
+// bucketPreferences holds what each profile prefers, sealed. Like that of what was learned, it is made when it is first
+// written to.
 const bucketPreferences = "preferences"
 
-// keyPreferences is where the number of the last change of that bucket lies. Such a change does not raise the generation.
+// keyPreferences is where the number of the last change of that bucket lies. Such a change does not raise the
+// generation.
 const keyPreferences = "preferences"
 
 // profileKey begins each key of the bucket, since the profile of all tools has no name and a key cannot be empty.
@@ -26,9 +28,9 @@ type Preference struct {
 	Value   []byte // opaque; belongs to the caller
 }
 
-// Preferences returns what all profiles prefer, by their name, and the number of the last change, which is zero before the first.
-// If that is the known one, the map is nil and nothing was read; while the file rests, such a call costs one stat. Entries that
-// are damaged are left out. The errors are those of [Store.Load].
+// Preferences returns what all profiles prefer, by their name, and the number of the last change, which is zero before
+// the first. If that is the known one, the map is nil and nothing was read; while the file rests, such a call costs one
+// stat. Entries that are damaged are left out. The errors are those of [Store.Load].
 func (s *Store) Preferences(ctx context.Context, known uint64) (all map[string]Preference, version uint64, err error) {
 	if _, version, err = s.look(ctx); err != nil || version == known {
 		return nil, version, err
@@ -44,13 +46,18 @@ func (s *Store) Preferences(ctx context.Context, known uint64) (all map[string]P
 	return all, version, nil
 }
 
-// SetPreferences stores what a profile prefers, if what is stored has the version base; zero stands for none stored. It returns the
-// new version, and is on the disk then. The error wraps [ErrChanged], with code Unavailable, when another has changed it since; the
-// others are those of [Store.Write].
-func (s *Store) SetPreferences(ctx context.Context, profile string, base uint64, value []byte) (version uint64, err error) {
+// SetPreferences stores what a profile prefers, if what is stored has the version base; zero stands for none stored. It
+// returns the new version, and is on the disk then. The error wraps [ErrChanged], with code Unavailable, when another
+// has changed it since; the others are those of [Store.Write].
+func (s *Store) SetPreferences(ctx context.Context, profile string, base uint64, value []byte) (version uint64,
+	err error,
+) {
 	key := profileKey + profile
 	if len(key) > maxKey {
-		return 0, &tool.Error{Code: tool.Invalid, Op: "write store", Msg: fmt.Sprintf("a profile named %.80q cannot be stored", profile)}
+		return 0, &tool.Error{
+			Code: tool.Invalid, Op: "write store",
+			Msg: fmt.Sprintf("a profile named %.80q cannot be stored", profile),
+		}
 	}
 	err = s.update(ctx, func(tx *bolt.Tx) error {
 		if err := s.current(tx); err != nil {

@@ -40,7 +40,8 @@ func TestPreferences(t *testing.T) {
 	first := setPreferences(t, s, "", 0, "all")
 	second := setPreferences(t, s, "work", 0, "")
 	third := setPreferences(t, s, "", first, "all again")
-	if _, err := s.SetPreferences(ctx, "", first, []byte("late")); !errors.Is(err, ErrChanged) || tool.CodeOf(err) != tool.Unavailable {
+	if _, err := s.SetPreferences(ctx, "", first, []byte("late")); !errors.Is(err, ErrChanged) ||
+		tool.CodeOf(err) != tool.Unavailable {
 		t.Errorf("a change of what was changed meanwhile gives %v", err)
 	}
 	want := map[string]Preference{"": {third, []byte("all again")}, "work": {second, []byte{}}}
@@ -112,7 +113,8 @@ func TestPreferencesFail(t *testing.T) {
 	}
 }
 
-// TestDamagedPreferences damages one profile's: the others are read, Check names it, and Recover saves all that it finds.
+// TestDamagedPreferences damages one profile's: the others are read, Check names it, and Recover saves all that it
+// finds.
 func TestDamagedPreferences(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()
 	s, err := Open(dir, Options{})

@@ -88,7 +88,8 @@ func TestKilledWhileWriting(t *testing.T) {
 			}
 			acknowledged++
 			if kill == nil {
-				kill = time.AfterFunc(time.Duration(rand.IntN(20_000))*time.Microsecond, func() { _ = cmd.Process.Kill() })
+				kill = time.AfterFunc(time.Duration(rand.IntN(20_000))*time.Microsecond,
+					func() { _ = cmd.Process.Kill() })
 			}
 		}
 		err = cmd.Wait()
@@ -134,7 +135,8 @@ func countUp(dir string, who int) error {
 		n, _ := strconv.Atoi(string(snap.Overlays["number"])) // absent at first
 		own := who*counts + done
 		_, err = s.Write(ctx, &Batch{
-			Base: snap.Generation, Overlays: map[string][]byte{"number": []byte(strconv.Itoa(n + 1))}, Records: records(own, own+1),
+			Base: snap.Generation, Overlays: map[string][]byte{"number": []byte(strconv.Itoa(n + 1))},
+			Records: records(own, own+1),
 		})
 		switch {
 		case err == nil:

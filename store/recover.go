@@ -23,11 +23,12 @@ type Recovery struct {
 	Err     error    // why the old file could not be read to its end; nil if it could
 }
 
-// Recover puts a new file in the place of the one in dir, in one step: with the tools, servers, source states, overlays,
-// preferences, what was learned and what was counted that can still be read of it. Where its tree is damaged, tools, servers, source
-// states and preferences are looked for page by page, and some may come back that had been removed. The old file stays, under the name
-// tooldex.db.damaged-<time>. Vectors are not taken along: they can be made again. It is for a file that [Open] or [Store.Check] calls
-// damaged. Other processes notice and go on with the new file. The errors are those of [Open]; the old file is then as it was.
+// Recover puts a new file in the place of the one in dir, in one step: with the tools, servers, source states,
+// overlays, preferences, what was learned and what was counted that can still be read of it. Where its tree is damaged,
+// tools, servers, source states and preferences are looked for page by page, and some may come back that had been
+// removed. The old file stays, under the name tooldex.db.damaged-<time>. Vectors are not taken along: they can be made
+// again. It is for a file that [Open] or [Store.Check] calls damaged. Other processes notice and go on with the new
+// file. The errors are those of [Open]; the old file is then as it was.
 func Recover(ctx context.Context, dir string, o Options) (*Recovery, error) {
 	s := newStore(dir, o)
 	before, err := os.Stat(s.path)
@@ -41,13 +42,19 @@ func Recover(ctx context.Context, dir string, o Options) (*Recovery, error) {
 	out := &Recovery{}
 	err = s.exclusive(ctx, func(db *bolt.DB) error {
 		if now, err := os.Stat(s.path); err != nil || !os.SameFile(before, now) {
-			return &tool.Error{Code: tool.Unavailable, Op: "recover", Msg: s.path + " was replaced meanwhile", Hint: "look whether it is still damaged", Err: err}
+			return &tool.Error{
+				Code: tool.Unavailable, Op: "recover", Msg: s.path + " was replaced meanwhile",
+				Hint: "look whether it is still damaged", Err: err,
+			}
 		}
 		saved := s.salvage(ctx, db)
 		if unopened(saved.err) {
 			return saved.err
 		}
-		if saved.err != nil || slices.ContainsFunc(saved.Damaged, func(d Damage) bool { return d.Kind == "bucket" || d.Kind == "page" }) {
+		if saved.err != nil || slices.ContainsFunc(saved.Damaged, func(d Damage) bool {
+			return d.Kind == "bucket" ||
+				d.Kind == "page"
+		}) {
 			if err := saved.scan(s.path); err != nil {
 				return s.explain(err)
 			}
@@ -76,7 +83,8 @@ type salvaged struct {
 	err         error
 }
 
-// salvage reads what it can of a file that may fail anywhere. Without a db it opens the file for reading, which asks less of it.
+// salvage reads what it can of a file that may fail anywhere. Without a db it opens the file for reading, which asks
+// less of it.
 func (s *Store) salvage(ctx context.Context, db *bolt.DB) *salvaged {
 	into := &salvaged{Snapshot: newSnapshot(), notes: map[notes]map[string][]byte{}}
 	if db == nil {

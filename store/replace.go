@@ -20,7 +20,10 @@ import (
 // build makes a file beside the store's, has fill write to it, brings it to the disk and returns its path.
 func (s *Store) build(fill func(*bolt.Tx) error) (_ string, err error) {
 	path := durable.Beside(s.path)
-	db, err := bolt.Open(path, 0o600, &bolt.Options{NoSync: true, NoGrowSync: true, FreelistType: bolt.FreelistMapType, NoStatistics: true})
+	db, err := bolt.Open(path, 0o600, &bolt.Options{
+		NoSync: true, NoGrowSync: true, FreelistType: bolt.FreelistMapType,
+		NoStatistics: true,
+	})
 	if err != nil {
 		return "", errors.Join(err, remove(path))
 	}
@@ -51,8 +54,8 @@ func remove(path string) error {
 	return nil
 }
 
-// numbers count the changes of a file. Processes tell by them whether what they know is old, so that a file that takes the place of
-// another goes on where that one was.
+// numbers count the changes of a file. Processes tell by them whether what they know is old, so that a file that takes
+// the place of another goes on where that one was.
 type numbers map[string]uint64
 
 func readNumbers(tx *bolt.Tx) numbers {
@@ -63,8 +66,8 @@ func readNumbers(tx *bolt.Tx) numbers {
 	return n
 }
 
-// beyond writes numbers that are greater than those of the file that is replaced, and than those of tx. Where old is nil, because the
-// file could not be read, the time is greater than any number it can have had.
+// beyond writes numbers that are greater than those of the file that is replaced, and than those of tx. Where old is
+// nil, because the file could not be read, the time is greater than any number it can have had.
 func (n numbers) beyond(tx *bolt.Tx) error {
 	for key, own := range readNumbers(tx) {
 		next := max(own, n[key]) + 1
@@ -78,8 +81,8 @@ func (n numbers) beyond(tx *bolt.Tx) error {
 	return nil
 }
 
-// keep gives the store's file a second name, under which it stays when another takes its place, and returns that name. A name that it
-// has already been given, before a death in the middle, is given again.
+// keep gives the store's file a second name, under which it stays when another takes its place, and returns that name.
+// A name that it has already been given, before a death in the middle, is given again.
 func (s *Store) keep(why string) (string, error) {
 	info, err := os.Stat(s.path)
 	if err != nil {
@@ -119,9 +122,9 @@ func duplicate(from, to string) error {
 	})
 }
 
-// exclusive runs fn under the exclusive lock of the store's file, if there is one and it can be locked. Where it cannot, because it is
-// damaged, fn runs without, with a nil db. Timeout means that someone is at work in it, and fn has not run; nor has it if the file could
-// not be opened.
+// exclusive runs fn under the exclusive lock of the store's file, if there is one and it can be locked. Where it
+// cannot, because it is damaged, fn runs without, with a nil db. Timeout means that someone is at work in it, and fn
+// has not run; nor has it if the file could not be opened.
 func (s *Store) exclusive(ctx context.Context, fn func(db *bolt.DB) error) error {
 	if _, err := os.Stat(s.path); errors.Is(err, os.ErrNotExist) {
 		return fn(nil)
@@ -137,8 +140,8 @@ func (s *Store) exclusive(ctx context.Context, fn func(db *bolt.DB) error) error
 	return fn(nil)
 }
 
-// unopened reports whether a file could not be opened for a reason that may pass, such as too many open files: that says nothing about
-// what is in it.
+// unopened reports whether a file could not be opened for a reason that may pass, such as too many open files: that
+// says nothing about what is in it.
 func unopened(err error) bool {
 	var p *fs.PathError
 	return errors.As(err, &p) && p.Op == "open" && !errors.Is(err, fs.ErrPermission)

@@ -21,17 +21,19 @@ const (
 	mostPageSize = 64 << 10
 )
 
-// scan reads a file page by page, without its tree, and takes what values it finds that are not known yet: for a file whose tree cannot be
-// walked. Each value proves by its checksum what it is. Some may have been removed or replaced before; of several, the newest counts
-// where that can be told. The error is of a file that cannot be opened, whose values must not be taken for lost.
+// scan reads a file page by page, without its tree, and takes what values it finds that are not known yet: for a file
+// whose tree cannot be walked. Each value proves by its checksum what it is. Some may have been removed or replaced
+// before; of several, the newest counts where that can be told. The error is of a file that cannot be opened, whose
+// values must not be taken for lost.
 func (into *salvaged) scan(path string) error {
 	b, err := into.bytes(path)
 	if err != nil {
 		return err
 	}
 	f := &found{
-		tools: map[tool.ID]Record{}, servers: map[string]tool.Server{}, sources: map[string]SourceState{}, preferences: map[string]Preference{},
-		trust: map[tool.ID]dated{},
+		tools: map[tool.ID]Record{}, servers: map[string]tool.Server{}, sources: map[string]SourceState{},
+		preferences: map[string]Preference{},
+		trust:       map[tool.ID]dated{},
 	}
 	size := os.Getpagesize()
 	for _, n := range []int{size, 4096, 16 << 10, mostPageSize} { // that of the system that made the file
@@ -92,7 +94,10 @@ func (into *salvaged) bytes(path string) ([]byte, error) {
 	b := make([]byte, info.Size())
 	for at := 0; at < len(b); at += mostPageSize {
 		if _, err := f.ReadAt(b[at:min(at+mostPageSize, len(b))], int64(at)); err != nil {
-			into.Damaged = append(into.Damaged, Damage{Kind: "page", Key: strconv.Itoa(at / os.Getpagesize()), Err: err})
+			into.Damaged = append(into.Damaged, Damage{
+				Kind: "page", Key: strconv.Itoa(at / os.Getpagesize()),
+				Err: err,
+			})
 		}
 	}
 	return b, nil
@@ -147,7 +152,10 @@ func (f *found) value(key, value []byte) {
 		return
 	}
 	if name, ok := strings.CutPrefix(string(key), profileKey); ok && len(payload) >= 8 {
-		if p := (Preference{binary.BigEndian.Uint64(payload), bytes.Clone(payload[8:])}); f.preferences[name].Version < p.Version {
+		if p := (Preference{
+			binary.BigEndian.Uint64(payload),
+			bytes.Clone(payload[8:]),
+		}); f.preferences[name].Version < p.Version {
 			f.preferences[name] = p
 		}
 		return

@@ -59,8 +59,8 @@ func (s *Store) update(ctx context.Context, fn func(*bolt.Tx) error) error {
 	return err
 }
 
-// section opens the file, which it makes where there is none, waits for its lock, runs fn and closes the file. A damaged file makes bbolt panic, and a
-// truncated one makes the mapped memory fault: both become errors here.
+// section opens the file, which it makes where there is none, waits for its lock, runs fn and closes the file. A
+// damaged file makes bbolt panic, and a truncated one makes the mapped memory fault: both become errors here.
 func (s *Store) section(ctx context.Context, readOnly bool, fn func(*bolt.DB) error) (err error) {
 	select {
 	case <-s.turn:
@@ -170,14 +170,21 @@ func (s *Store) explain(err error) error {
 	switch {
 	case errors.As(err, &own):
 		return err
-	case errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrVersionMismatch), errors.Is(err, berrors.ErrChecksum):
+	case errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrVersionMismatch),
+		errors.Is(err, berrors.ErrChecksum):
 		return s.damaged(err)
 	case errors.Is(err, fs.ErrPermission):
-		return &tool.Error{Code: tool.Internal, Op: "store", Msg: "no permission to use " + s.path, Hint: "make it writable, or choose another directory with --data-dir", Err: err}
+		return &tool.Error{
+			Code: tool.Internal, Op: "store", Msg: "no permission to use " + s.path,
+			Hint: "make it writable, or choose another directory with --data-dir", Err: err,
+		}
 	case s.tiny():
 		return s.damaged(err)
 	default:
-		return &tool.Error{Code: tool.Internal, Op: "store", Msg: "cannot use " + s.path, Hint: "see that the disk is neither full nor failing", Err: err}
+		return &tool.Error{
+			Code: tool.Internal, Op: "store", Msg: "cannot use " + s.path,
+			Hint: "see that the disk is neither full nor failing", Err: err,
+		}
 	}
 }
 

@@ -48,7 +48,10 @@ type Store struct {
 func Open(dir string, o Options) (*Store, error) {
 	s := newStore(dir, o)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, &tool.Error{Code: tool.Internal, Op: "open store", Msg: "cannot make the data directory " + dir, Hint: "choose another with --data-dir", Err: err}
+		return nil, &tool.Error{
+			Code: tool.Internal, Op: "open store", Msg: "cannot make the data directory " + dir,
+			Hint: "choose another with --data-dir", Err: err,
+		}
 	}
 	if err := s.prepare(context.Background()); err != nil {
 		return nil, err

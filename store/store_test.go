@@ -25,17 +25,29 @@ func TestWriteThenLoad(t *testing.T) {
 	gen := write(t, first, &Batch{
 		Records: records(0, 3), Model: m, Vectors: map[TextHash]Vector{h: v},
 		Knowledge: "k1", Lent: map[tool.Hash][]byte{record(0).Hash: []byte("lent"), record(1).Hash: nil},
-		Servers:  []tool.Server{{Name: "files", Command: "npx", Env: map[string]string{"TOKEN": "${TOKEN}"}, Timeout: time.Second}},
-		Sources:  []SourceState{{Name: "files", Digest: [32]byte{1}, Synced: record(0).First, Stale: true, Note: []byte("n")}},
+		Servers: []tool.Server{{
+			Name: "files", Command: "npx", Env: map[string]string{"TOKEN": "${TOKEN}"},
+			Timeout: time.Second,
+		}},
+		Sources: []SourceState{{
+			Name: "files", Digest: [32]byte{1}, Synced: record(0).First, Stale: true,
+			Note: []byte("n"),
+		}},
 		Overlays: map[string][]byte{"mine": []byte("{}")},
 	})
 
 	got := load(t, open(t, dir), View{Model: m, Knowledge: "k1"})
 	want := &Snapshot{
 		Generation: gen, Records: records(0, 3), Vectors: map[TextHash]Vector{h: v},
-		Lent:     map[tool.Hash][]byte{record(0).Hash: []byte("lent"), record(1).Hash: {}},
-		Servers:  []tool.Server{{Name: "files", Command: "npx", Env: map[string]string{"TOKEN": "${TOKEN}"}, Timeout: time.Second}},
-		Sources:  map[string]SourceState{"files": {Name: "files", Digest: [32]byte{1}, Synced: record(0).First, Stale: true, Note: []byte("n")}},
+		Lent: map[tool.Hash][]byte{record(0).Hash: []byte("lent"), record(1).Hash: {}},
+		Servers: []tool.Server{{
+			Name: "files", Command: "npx", Env: map[string]string{"TOKEN": "${TOKEN}"},
+			Timeout: time.Second,
+		}},
+		Sources: map[string]SourceState{"files": {
+			Name: "files", Digest: [32]byte{1}, Synced: record(0).First,
+			Stale: true, Note: []byte("n"),
+		}},
 		Overlays: map[string][]byte{"mine": []byte("{}")},
 	}
 	if d := diff(want, got); d != "" {
@@ -55,7 +67,10 @@ func TestRemoveAndReplace(t *testing.T) {
 	s := open(t, t.TempDir())
 	write(t, s, &Batch{
 		Records: records(0, 4), Servers: []tool.Server{{Name: "a"}, {Name: "b"}},
-		Sources: []SourceState{{Name: "a"}, {Name: "b"}}, Overlays: map[string][]byte{"x": []byte("1"), "y": []byte("2")},
+		Sources: []SourceState{{Name: "a"}, {Name: "b"}}, Overlays: map[string][]byte{
+			"x": []byte("1"),
+			"y": []byte("2"),
+		},
 	})
 	changed := record(1)
 	changed.Tool.Description = "changed"

@@ -7,8 +7,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// sum tells all the values of a bucket together: a page that is lost, or that shows what was there before, leaves every value
-// with a checksum that holds, and yet something is missing.
+// sum tells all the values of a bucket together: a page that is lost, or that shows what was there before, leaves every
+// value with a checksum that holds, and yet something is missing.
 type sum struct {
 	values uint64
 	of     uint64 // the sum of their checksums
@@ -16,7 +16,10 @@ type sum struct {
 
 // summed lists the buckets that have a sum: those that cannot be made again.
 func summed() []string {
-	return []string{bucketTools, bucketServers, bucketSources, bucketOverlays, bucketTrust, bucketPreferences, string(learnedNotes), string(countNotes)}
+	return []string{
+		bucketTools, bucketServers, bucketSources, bucketOverlays, bucketTrust, bucketPreferences,
+		string(learnedNotes), string(countNotes),
+	}
 }
 
 // keySum is where a bucket's sum lies in the bucket of numbers.
@@ -72,9 +75,15 @@ func (s sum) agrees(tx *bolt.Tx, bucket string, snap *Snapshot) {
 	switch {
 	case s == want:
 	case s.values != want.values:
-		snap.Damaged = append(snap.Damaged, Damage{Kind: "bucket", Key: bucket, Err: fmt.Errorf("holds %d values where %d were written", s.values, want.values)})
+		snap.Damaged = append(snap.Damaged, Damage{
+			Kind: "bucket", Key: bucket,
+			Err: fmt.Errorf("holds %d values where %d were written", s.values, want.values),
+		})
 	default:
-		snap.Damaged = append(snap.Damaged, Damage{Kind: "bucket", Key: bucket, Err: fmt.Errorf("its %d values are not those that were written last", s.values)})
+		snap.Damaged = append(snap.Damaged, Damage{
+			Kind: "bucket", Key: bucket,
+			Err: fmt.Errorf("its %d values are not those that were written last", s.values),
+		})
 	}
 }
 

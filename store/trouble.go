@@ -48,8 +48,8 @@ func (t *trouble) loaded(values []Damage) {
 	t.values = values
 }
 
-// Trouble says in words what is wrong with the file or its disk, as far as this Store has seen: it cannot be read, or cannot be
-// written to, or holds damaged values. It is empty while all is well, and again once the same has succeeded.
+// Trouble says in words what is wrong with the file or its disk, as far as this Store has seen: it cannot be read, or
+// cannot be written to, or holds damaged values. It is empty while all is well, and again once the same has succeeded.
 func (s *Store) Trouble() []string {
 	s.trouble.mu.Lock()
 	defer s.trouble.mu.Unlock()

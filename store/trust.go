@@ -10,9 +10,9 @@ import (
 	"tooldex/tool"
 )
 
-// bucketTrust holds what was decided of tools whose servers are not trusted, by the tool's ID. It is made when it is first written to, so
-// a file without it has the same layout, and older versions pass over it. A decision is written in the transaction of the record that it
-// is about: no process sees the one without the other.
+// bucketTrust holds what was decided of tools whose servers are not trusted, by the tool's ID. It is made when it is
+// first written to, so a file without it has the same layout, and older versions pass over it. A decision is written in
+// the transaction of the record that it is about: no process sees the one without the other.
 const bucketTrust = "trust"
 
 // putTrust makes the changes of decisions: nil takes one away.

@@ -38,7 +38,8 @@ func TestDecisionsAreKept(t *testing.T) {
 	}
 }
 
-// TestDecisionsSurviveRecovery holds a damaged file to bringing back what was approved: a tool that was held must not be let in by it.
+// TestDecisionsSurviveRecovery holds a damaged file to bringing back what was approved: a tool that was held must not
+// be let in by it.
 func TestDecisionsSurviveRecovery(t *testing.T) {
 	dir := t.TempDir()
 	s, err := Open(dir, Options{})
@@ -57,7 +58,8 @@ func TestDecisionsSurviveRecovery(t *testing.T) {
 	}
 }
 
-// TestDecisionsAreFoundWithoutTheTree does so where the tree of the file is gone; of two decisions about a tool the later one counts.
+// TestDecisionsAreFoundWithoutTheTree does so where the tree of the file is gone; of two decisions about a tool the
+// later one counts.
 func TestDecisionsAreFoundWithoutTheTree(t *testing.T) {
 	dir := t.TempDir()
 	s, err := Open(dir, Options{})

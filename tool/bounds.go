@@ -5,15 +5,16 @@ import (
 	"fmt"
 )
 
-// The bounds of JSON that comes from outside. Both are far above what honest messages have. What they keep out is small on the wire
-// and large once it is decoded: a byte or two a value becomes forty.
+// The bounds of JSON that comes from outside. Both are far above what honest messages have. What they keep out is small
+// on the wire and large once it is decoded: a byte or two a value becomes forty.
 const (
 	MaxDepth  = 200     // lists and objects within each other
 	MaxValues = 250_000 // values of a request: members of lists and objects, and keys
 )
 
-// CheckJSON returns an Invalid error for JSON that is nested deeper than depth or has more than values members and elements. It reads
-// the text once and keeps nothing of it. Text that is not JSON gets an error or none: whoever decodes it will say what is wrong.
+// CheckJSON returns an Invalid error for JSON that is nested deeper than depth or has more than values members and
+// elements. It reads the text once and keeps nothing of it. Text that is not JSON gets an error or none: whoever
+// decodes it will say what is wrong.
 func CheckJSON(b []byte, depth, values int) error {
 	level, count := 0, 0
 	for i := 0; i < len(b); i++ {
@@ -23,7 +24,8 @@ func CheckJSON(b []byte, depth, values int) error {
 		case '{', '[':
 			count++
 			if level++; level > depth {
-				return &Error{Code: Invalid, Op: "read json", Msg: fmt.Sprintf("the JSON is nested more than %d deep", depth)}
+				return &Error{Code: Invalid, Op: "read json", Msg: fmt.Sprintf("the JSON is nested more than %d deep",
+					depth)}
 			}
 		case '}', ']':
 			level--
@@ -31,14 +33,15 @@ func CheckJSON(b []byte, depth, values int) error {
 			count++
 		}
 		if count > values {
-			return &Error{Code: Invalid, Op: "read json", Msg: fmt.Sprintf("the JSON holds more than %d values", values), Hint: "send less at a time"}
+			return &Error{Code: Invalid, Op: "read json", Msg: fmt.Sprintf("the JSON holds more than %d values",
+				values), Hint: "send less at a time"}
 		}
 	}
 	return nil
 }
 
-// StringLen returns how many bytes the JSON string has that b begins with, both quotation marks included. It is all of b if the string
-// does not end. The first byte is not looked at.
+// StringLen returns how many bytes the JSON string has that b begins with, both quotation marks included. It is all of
+// b if the string does not end. The first byte is not looked at.
 func StringLen(b []byte) int {
 	for i := 1; ; i++ {
 		n := bytes.IndexByte(b[i:], '"')

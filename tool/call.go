@@ -10,8 +10,8 @@ type Call struct {
 	ID        ID
 	Arguments json.RawMessage // an object; nil means {}
 	Meta      json.RawMessage // the client's _meta, an object, forwarded without its progress token; may be nil
-	// Input is an object with the members inputResponses and requestState of a call that is repeated with answers to what
-	// its server asked; nil if it is not.
+	// Input is an object with the members inputResponses and requestState of a call that is repeated with answers to
+	// what its server asked; nil if it is not.
 	Input json.RawMessage
 	// Client is who calls. Nil means somebody who can be asked nothing.
 	Client *Client
@@ -19,7 +19,8 @@ type Call struct {
 	Who Asker
 	// Confirmed says that a person in charge has said yes to just this call already. A model's word is not one's.
 	Confirmed bool
-	// OnConfirm is told, before the call is passed on, how one that needs confirmation was confirmed. Nil means nobody wants to know.
+	// OnConfirm is told, before the call is passed on, how one that needs confirmation was confirmed. Nil means nobody
+	// wants to know.
 	OnConfirm func(how string)
 	// Progress receives the upstream's progress notifications, in order, on one goroutine, while the call runs.
 	// Nil means the client did not ask.

@@ -39,15 +39,15 @@ func (f Finding) String() string {
 	return s
 }
 
-// Clean makes t fit to be served, and tells what it changed. It changes t itself, and replaces slices rather than writing
-// to them. The error is Invalid for a tool that cannot be served at all: one without a name, with a name that hides
-// characters, or with a declared summary that is too long; t is then half done and of no use.
+// Clean makes t fit to be served, and tells what it changed. It changes t itself, and replaces slices rather than
+// writing to them. The error is Invalid for a tool that cannot be served at all: one without a name, with a name that
+// hides characters, or with a declared summary that is too long; t is then half done and of no use.
 //
-// Texts lose control characters (but for line breaks and tabs) and characters that are invisible or change the direction
-// of what follows, with which a description can show a person one thing and a model another. A schema that is not a JSON
-// object is replaced by {"type":"object"}; one that is, is kept byte for byte, whatever it says: references that run in a
-// circle are legal, and nothing here follows them. A missing summary is derived. A name that clients do not accept is
-// kept, since the server knows the tool by it; [ExposedNames] repairs what clients see.
+// Texts lose control characters (but for line breaks and tabs) and characters that are invisible or change the
+// direction of what follows, with which a description can show a person one thing and a model another. A schema that is
+// not a JSON object is replaced by {"type":"object"}; one that is, is kept byte for byte, whatever it says: references
+// that run in a circle are legal, and nothing here follows them. A missing summary is derived. A name that clients do
+// not accept is kept, since the server knows the tool by it; [ExposedNames] repairs what clients see.
 func Clean(t *Tool) ([]Finding, error) {
 	c := &cleaner{t: t}
 	if err := c.name(); err != nil {
@@ -80,7 +80,8 @@ func (c *cleaner) note(field, problem, repair string) {
 func (c *cleaner) name() error {
 	name := c.t.Name
 	bad := func(msg string) error {
-		return &Error{Code: Invalid, Op: "check tool", Msg: "tool " + quote(name) + " of " + quote(c.t.Server) + " " + msg, Hint: "rename it at its server"}
+		return &Error{Code: Invalid, Op: "check tool", Msg: "tool " + quote(name) + " of " + quote(c.t.Server) + " " +
+			msg, Hint: "rename it at its server"}
 	}
 	switch {
 	case name == "":
@@ -122,7 +123,10 @@ func (c *cleaner) lists() {
 			c.note("examples", "an invocation is not a JSON object", "left out")
 			e.Invocation = nil
 		}
-		t.Examples[i] = Example{Description: c.line("examples", e.Description), Invocation: e.Invocation, Output: c.text("examples", e.Output, MaxText)}
+		t.Examples[i] = Example{
+			Description: c.line("examples", e.Description), Invocation: e.Invocation,
+			Output: c.text("examples", e.Output, MaxText),
+		}
 	}
 	var utterances []Utterance
 	for _, u := range bounded(c, "utterances", t.Utterances) {
@@ -215,14 +219,17 @@ func plain(s string) bool {
 }
 
 // hidden reports whether r shows nothing and can change or carry meaning unseen: direction overrides, embeddings and
-// isolates, zero-width spaces, soft hyphens, fillers, and the tag characters. The joiners and the marks of scripts that need them are not hidden.
+// isolates, zero-width spaces, soft hyphens, fillers, and the tag characters. The joiners and the marks of scripts that
+// need them are not hidden.
 func hidden(r rune) bool {
 	switch {
 	case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069: // embeddings, overrides, isolates
 		return true
 	case r == 0x200b, r >= 0x2060 && r <= 0x2064, r == 0xfeff, r == 0x180e, r == 0xad, r == 0x34f: // no width
 		return true
-	case r == 0x115f || r == 0x1160 || r == 0x3164 || r == 0xffa0, r >= 0x206a && r <= 0x206f, r >= 0xfff9 && r <= 0xfffb: // fillers, and what nobody uses any more
+	// fillers, and what nobody uses any more
+	case r == 0x115f || r == 0x1160 || r == 0x3164 || r == 0xffa0, r >= 0x206a && r <= 0x206f,
+		r >= 0xfff9 && r <= 0xfffb:
 		return true
 	case r == 0x2028 || r == 0x2029: // separators that some clients show as line breaks
 		return true

@@ -15,17 +15,20 @@ func TestCleanTexts(t *testing.T) {
 		in, want string
 		finding  string // part of it; "" means none
 	}{
-		"plain":                {"Reads a file.\n\n\tIndented.", "Reads a file.\n\n\tIndented.", ""},
-		"other scripts":        {"Читает 文件 يقرأ ملف", "Читает 文件 يقرأ ملف", ""},
-		"joiner of a script":   {"می\u200cخواهم 👩\u200d💻", "می\u200cخواهم 👩\u200d💻", ""},
-		"windows line ends":    {"one\r\ntwo\rthree", "one\ntwo\nthree", ""},
-		"control characters":   {"a\x00b\x1b[31mc\x7f\u0085", "ab[31mc", "removed 4"},
-		"direction override":   {"safe \u202etxt.exe\u202c", "safe txt.exe", "removed 2"},
-		"isolates":             {"\u2066a\u2069", "a", "removed 2"},
-		"tags smuggle text":    {"hi\U000e0041\U000e0042", "hi", "removed 2"},
-		"zero width":           {"a\u200bb\ufeffc", "abc", "removed 2"},
-		"not UTF-8":            {"a\xffb", "a\uFFFDb", "not UTF-8"},
-		"longer than the most": {strings.Repeat("é", MaxDescription), strings.Repeat("é", MaxDescription/2), "has 131072 bytes"},
+		"plain":              {"Reads a file.\n\n\tIndented.", "Reads a file.\n\n\tIndented.", ""},
+		"other scripts":      {"Читает 文件 يقرأ ملف", "Читает 文件 يقرأ ملف", ""},
+		"joiner of a script": {"می\u200cخواهم 👩\u200d💻", "می\u200cخواهم 👩\u200d💻", ""},
+		"windows line ends":  {"one\r\ntwo\rthree", "one\ntwo\nthree", ""},
+		"control characters": {"a\x00b\x1b[31mc\x7f\u0085", "ab[31mc", "removed 4"},
+		"direction override": {"safe \u202etxt.exe\u202c", "safe txt.exe", "removed 2"},
+		"isolates":           {"\u2066a\u2069", "a", "removed 2"},
+		"tags smuggle text":  {"hi\U000e0041\U000e0042", "hi", "removed 2"},
+		"zero width":         {"a\u200bb\ufeffc", "abc", "removed 2"},
+		"not UTF-8":          {"a\xffb", "a\uFFFDb", "not UTF-8"},
+		"longer than the most": {
+			strings.Repeat("é", MaxDescription), strings.Repeat("é", MaxDescription/2),
+			"has 131072 bytes",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			one := &Tool{Server: "s", Name: "n", Description: c.in, InputSchema: json.RawMessage(`{}`)}
@@ -36,7 +39,8 @@ func TestCleanTexts(t *testing.T) {
 			if one.Description != c.want {
 				t.Errorf("got %.80q, want %.80q", one.Description, c.want)
 			}
-			if (c.finding == "") != (len(found) == 0) || c.finding != "" && !strings.Contains(found[0].String(), c.finding) {
+			if (c.finding == "") != (len(found) == 0) || c.finding != "" &&
+				!strings.Contains(found[0].String(), c.finding) {
 				t.Errorf("findings %v, want %q", found, c.finding)
 			}
 			if again, err := Clean(one); err != nil || len(again) != 0 {
@@ -52,23 +56,35 @@ func TestCleanSchemas(t *testing.T) {
 	for name, c := range map[string]struct {
 		in, want, finding string
 	}{
-		"kept byte for byte":      {" { \"type\" : \"object\",\n\"a<>&\":1.0E2 } ", " { \"type\" : \"object\",\n\"a<>&\":1.0E2 } ", ""},
-		"missing":                 {"", object, "is missing"},
-		"null":                    {"null", object, "is missing"},
-		"a list":                  {"[1]", object, "not a JSON object"},
-		"true":                    {"true", object, "not a JSON object"},
-		"text":                    {`"{}"`, object, "not a JSON object"},
-		"malformed":               {`{"type":`, object, "not a JSON object"},
-		"two values":              {`{} {}`, object, "not a JSON object"},
-		"refers to itself":        {`{"$ref":"#"}`, `{"$ref":"#"}`, ""},
-		"references in a circle":  {`{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}}}`, `{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}}}`, ""},
-		"too large":               {big, object, "bytes"},
-		"not UTF-8":               {"{\"a\":\"\xff\"}", "{\"a\":\"\uFFFD\"}", "not UTF-8"},
-		"hides text":              {"{\"description\":\"\u202e\"}", "{\"description\":\"\u202e\"}", "kept byte for byte"},
-		"hides text, escaped":     {`{"description":"\u202E"}`, `{"description":"\u202E"}`, "kept byte for byte"},
-		"escapes that are fine":   {`{"description":"\u00e9 \\u202"}`, `{"description":"\u00e9 \\u202"}`, ""},
-		"escape is cut off":       {`{"description":"\u20"}`, object, "not a JSON object"},
-		"nested as deep as it is": {strings.Repeat(`{"items":`, 5000) + "{}" + strings.Repeat("}", 5000), strings.Repeat(`{"items":`, 5000) + "{}" + strings.Repeat("}", 5000), ""},
+		"kept byte for byte": {
+			" { \"type\" : \"object\",\n\"a<>&\":1.0E2 } ",
+			" { \"type\" : \"object\",\n\"a<>&\":1.0E2 } ", "",
+		},
+		"missing":          {"", object, "is missing"},
+		"null":             {"null", object, "is missing"},
+		"a list":           {"[1]", object, "not a JSON object"},
+		"true":             {"true", object, "not a JSON object"},
+		"text":             {`"{}"`, object, "not a JSON object"},
+		"malformed":        {`{"type":`, object, "not a JSON object"},
+		"two values":       {`{} {}`, object, "not a JSON object"},
+		"refers to itself": {`{"$ref":"#"}`, `{"$ref":"#"}`, ""},
+		"references in a circle": {
+			`{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}}}`,
+			`{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}}}`, "",
+		},
+		"too large": {big, object, "bytes"},
+		"not UTF-8": {"{\"a\":\"\xff\"}", "{\"a\":\"\uFFFD\"}", "not UTF-8"},
+		"hides text": {
+			"{\"description\":\"\u202e\"}", "{\"description\":\"\u202e\"}",
+			"kept byte for byte",
+		},
+		"hides text, escaped":   {`{"description":"\u202E"}`, `{"description":"\u202E"}`, "kept byte for byte"},
+		"escapes that are fine": {`{"description":"\u00e9 \\u202"}`, `{"description":"\u00e9 \\u202"}`, ""},
+		"escape is cut off":     {`{"description":"\u20"}`, object, "not a JSON object"},
+		"nested as deep as it is": {
+			strings.Repeat(`{"items":`, 5000) + "{}" + strings.Repeat("}", 5000),
+			strings.Repeat(`{"items":`, 5000) + "{}" + strings.Repeat("}", 5000), "",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			one := &Tool{Server: "s", Name: "n", Description: "d", InputSchema: json.RawMessage(c.in)}
@@ -79,7 +95,8 @@ func TestCleanSchemas(t *testing.T) {
 			if string(one.InputSchema) != c.want {
 				t.Errorf("got %.80q, want %.80q", one.InputSchema, c.want)
 			}
-			if (c.finding == "") != (len(found) == 0) || c.finding != "" && !strings.Contains(found[0].String(), c.finding) {
+			if (c.finding == "") != (len(found) == 0) || c.finding != "" &&
+				!strings.Contains(found[0].String(), c.finding) {
 				t.Errorf("findings %v, want %q", found, c.finding)
 			}
 			// Whatever a schema says, nothing that reads it hangs.
@@ -97,9 +114,14 @@ func TestCleanSchemas(t *testing.T) {
 func TestCleanRest(t *testing.T) {
 	one := &Tool{
 		Server: "s", Name: "n", Title: "  A\n title ", Description: "First sentence. Second.",
-		Keywords: []string{"a\x00", " ", "b"}, Synonyms: []string{}, Examples: []Example{{Description: "x", Invocation: json.RawMessage(`[1]`)}, {Invocation: json.RawMessage(`{"a": 1}`)}},
-		Utterances: []Utterance{{Text: "\u200b"}, {Text: "find it"}}, Related: []ID{}, InputSchema: json.RawMessage(`{}`),
-		OutputSchema: json.RawMessage(`"no"`), Meta: json.RawMessage(`{`), Icons: json.RawMessage(`"` + strings.Repeat("x", maxExtra) + `"`),
+		Keywords: []string{"a\x00", " ", "b"}, Synonyms: []string{}, Examples: []Example{{
+			Description: "x",
+			Invocation:  json.RawMessage(`[1]`),
+		}, {Invocation: json.RawMessage(`{"a": 1}`)}},
+		Utterances: []Utterance{{Text: "\u200b"}, {Text: "find it"}}, Related: []ID{},
+		InputSchema:  json.RawMessage(`{}`),
+		OutputSchema: json.RawMessage(`"no"`), Meta: json.RawMessage(`{`), Icons: json.RawMessage(`"` +
+			strings.Repeat("x", maxExtra) + `"`),
 		Annotations: &Annotations{Title: "T\u202e"},
 	}
 	keywords := one.Keywords
@@ -108,8 +130,10 @@ func TestCleanRest(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &Tool{
-		Server: "s", Name: "n", Title: "A title", Summary: "First sentence", Description: "First sentence. Second.", Keywords: []string{"a", "b"},
-		Examples: []Example{{Description: "x"}, {Invocation: json.RawMessage(`{"a": 1}`)}}, Utterances: []Utterance{{Text: "find it"}},
+		Server: "s", Name: "n", Title: "A title", Summary: "First sentence", Description: "First sentence. Second.",
+		Keywords:    []string{"a", "b"},
+		Examples:    []Example{{Description: "x"}, {Invocation: json.RawMessage(`{"a": 1}`)}},
+		Utterances:  []Utterance{{Text: "find it"}},
 		InputSchema: json.RawMessage(`{}`), Annotations: &Annotations{Title: "T"},
 	}
 	if d := cmp.Diff(want, one); d != "" {
@@ -122,7 +146,10 @@ func TestCleanRest(t *testing.T) {
 	for _, f := range found {
 		fields[f.Field] = true
 	}
-	for _, f := range []string{"keywords", "examples", "utterances", "outputSchema", "_meta", "icons", "annotations.title"} {
+	for _, f := range []string{
+		"keywords", "examples", "utterances", "outputSchema", "_meta", "icons",
+		"annotations.title",
+	} {
 		if !fields[f] {
 			t.Errorf("nothing is told about %s: %v", f, found)
 		}
@@ -188,8 +215,12 @@ func FuzzClean(f *testing.F) {
 	f.Add("x", strings.Repeat("é", 100), `{"description":"\u202`, "[]")
 	f.Fuzz(func(t *testing.T, name, description, schema, example string) {
 		one := &Tool{
-			Server: "s", Name: name, Description: description, Keywords: []string{description}, InputSchema: json.RawMessage(schema),
-			OutputSchema: json.RawMessage(example), Examples: []Example{{Description: description, Invocation: json.RawMessage(example)}},
+			Server: "s", Name: name, Description: description, Keywords: []string{description},
+			InputSchema:  json.RawMessage(schema),
+			OutputSchema: json.RawMessage(example), Examples: []Example{{
+				Description: description,
+				Invocation:  json.RawMessage(example),
+			}},
 		}
 		if _, err := Clean(one); err != nil {
 			return
@@ -197,7 +228,8 @@ func FuzzClean(f *testing.F) {
 		if !json.Valid(one.InputSchema) || one.OutputSchema != nil && !json.Valid(one.OutputSchema) {
 			t.Error("a schema that is no JSON was let through")
 		}
-		if !utf8.ValidString(one.Description) || strings.ContainsFunc(one.Description, hidden) || CheckSummary(one.ID(), one.Summary) != nil {
+		if !utf8.ValidString(one.Description) || strings.ContainsFunc(one.Description, hidden) ||
+			CheckSummary(one.ID(), one.Summary) != nil {
 			t.Errorf("description %q, summary %q", one.Description, one.Summary)
 		}
 		hash := one.Hash()

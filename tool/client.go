@@ -14,20 +14,23 @@ type Client struct {
 	Capabilities json.RawMessage
 	// LogLevel is from which level on the client wants to see what servers log; "" means not at all.
 	LogLevel string
-	// Rounds says that the client takes a result which asks for input (resultType "input_required"), and repeats the call
-	// with the answers in Call.Input.
+	// Rounds says that the client takes a result which asks for input (resultType "input_required"), and repeats the
+	// call with the answers in Call.Input.
 	Rounds bool
-	// Ask puts a request of the server, such as elicitation/create, to the client and waits for its result. Nil means that
-	// it cannot be asked. A refusal is a *Error or, if the client itself refuses, has its JSON-RPC error in the chain.
+	// Ask puts a request of the server, such as elicitation/create, to the client and waits for its result. Nil means
+	// that it cannot be asked. A refusal is a *Error or, if the client itself refuses, has its JSON-RPC error in the
+	// chain.
 	Ask func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
 	// Tell passes a notification of the server on, such as notifications/message. Nil means that there is no interest.
 	Tell func(method string, params json.RawMessage)
 }
 
-// Request asks a server for something other than a tool: to read a resource, to fill in a prompt, to complete an argument.
+// Request asks a server for something other than a tool: to read a resource, to fill in a prompt, to complete an
+// argument.
 type Request struct {
 	Server string
-	Method string          // resources/read, resources/subscribe, resources/unsubscribe, prompts/get or completion/complete
+	// resources/read, resources/subscribe, resources/unsubscribe, prompts/get or completion/complete
+	Method string
 	Params json.RawMessage // an object, in the server's own names
 	// Client and Progress are as in a Call.
 	Client   *Client

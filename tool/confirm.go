@@ -1,6 +1,7 @@
 package tool
 
-// Unconfirmed is in the chain of errors, of code Denied, that refuse a call because no person has confirmed it. It says why not.
+// Unconfirmed is in the chain of errors, of code Denied, that refuse a call because no person has confirmed it. It says
+// why not.
 type Unconfirmed string
 
 // Why a call was not confirmed.

@@ -6,18 +6,20 @@ type Stranger struct {
 	Like float64 `json:"like"` // how like the nearest known kind is, 0 to 1
 }
 
-// Proposal is what somebody, most likely a language model, wrote to help a tool being found. It is a claim about the tool and nothing
-// more: what is wrong with it is told, and it counts only once it was checked.
+// Proposal is what somebody, most likely a language model, wrote to help a tool being found. It is a claim about the
+// tool and nothing more: what is wrong with it is told, and it counts only once it was checked.
 type Proposal struct {
 	Tool       ID       `json:"tool" yaml:"tool"`
 	Utterances []string `json:"utterances" yaml:"utterances"`                 // requests that should find the tool
 	Synonyms   []string `json:"synonyms,omitempty" yaml:"synonyms,omitempty"` // other words for what it works on
-	// By is who wrote it, as far as that is known: a name that a client or a model gives itself. "" means a person, or nobody knows.
+	// By is who wrote it, as far as that is known: a name that a client or a model gives itself. "" means a person, or
+	// nobody knows.
 	By string `json:"by,omitempty" yaml:"by,omitempty"`
 }
 
 // Enrichment is a proposal that was checked and is kept.
 type Enrichment struct {
 	Proposal `yaml:",inline"`
-	Pending  bool `json:"pending,omitempty" yaml:"pending,omitempty"` // it waits for somebody to approve it, and finds nothing until then
+	// it waits for somebody to approve it, and finds nothing until then
+	Pending bool `json:"pending,omitempty" yaml:"pending,omitempty"`
 }

@@ -90,7 +90,8 @@ func quote(s string) string {
 // ErrConflict is wrapped by errors of changes that were decided on what another has changed meanwhile.
 var ErrConflict = errors.New("it was changed meanwhile")
 
-// YAMLMistake says in one line what is wrong with a YAML text: what the decoder's error says first, without its list of all lines.
+// YAMLMistake says in one line what is wrong with a YAML text: what the decoder's error says first, without its list of
+// all lines.
 func YAMLMistake(err error) string {
 	line, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "yaml: unmarshal errors:\n  "), "\n")
 	return strings.TrimPrefix(line, "yaml: ")

@@ -15,10 +15,10 @@ const (
 // maxExposed is the longest name that every client and model provider accepts.
 const maxExposed = 64
 
-// ExposedNames gives each of tools, which are sorted by ID, a unique name that matches ^[A-Za-z0-9_-]{1,64}$. Where there
-// is only one server and the template is the default, a tool keeps its own name. A name that is too long, or that two tools
-// would share, ends in six hexadecimal digits of its ID's SHA-256, so that names stay the same from run to run whatever
-// else is in the catalogue changes order.
+// ExposedNames gives each of tools, which are sorted by ID, a unique name that matches ^[A-Za-z0-9_-]{1,64}$. Where
+// there is only one server and the template is the default, a tool keeps its own name. A name that is too long, or that
+// two tools would share, ends in six hexadecimal digits of its ID's SHA-256, so that names stay the same from run to
+// run whatever else is in the catalogue changes order.
 func ExposedNames(tools []*Tool, template string) []string {
 	if template == "" {
 		template = DefaultTemplate

@@ -12,7 +12,10 @@ func MakeID(server, name string) ID { return ID(server + "/" + name) }
 func ParseID(s string) (ID, error) {
 	server, name, ok := strings.Cut(s, "/")
 	if !ok || server == "" || name == "" {
-		return "", &Error{Code: Invalid, Op: "parse id", Msg: "tool id " + quote(s) + " is not of the form server/name", Hint: "give it as server/name, for example github/create_issue"}
+		return "", &Error{
+			Code: Invalid, Op: "parse id", Msg: "tool id " + quote(s) + " is not of the form server/name",
+			Hint: "give it as server/name, for example github/create_issue",
+		}
 	}
 	return ID(s), nil
 }

@@ -12,20 +12,24 @@ type Metrics struct {
 	Selections       int64   `json:"selections"`
 	AverageToolsUsed float64 `json:"averageToolsUsed"` // tools handed out with each of them
 	TokensUsed       int64   `json:"tokensUsed"`       // what the answers cost to read
-	TokenSavings     int64   `json:"tokenSavings"`     // what listing all tools in place of each answer would have cost more
-	CacheHits        int64   `json:"cacheHits"`        // selections that the cache answered
-	CacheHitRate     float64 `json:"cacheHitRate"`     // their share of all selections, 0 to 1
-	Degraded         int64   `json:"degraded"`         // searches by words only
-	FoundNothing     int64   `json:"foundNothing"`     // searches to which no tool was said to fit
-	SearchLatency    Latency `json:"searchLatency"`
+	// what listing all tools in place of each answer would have cost more
+	TokenSavings  int64   `json:"tokenSavings"`
+	CacheHits     int64   `json:"cacheHits"`    // selections that the cache answered
+	CacheHitRate  float64 `json:"cacheHitRate"` // their share of all selections, 0 to 1
+	Degraded      int64   `json:"degraded"`     // searches by words only
+	FoundNothing  int64   `json:"foundNothing"` // searches to which no tool was said to fit
+	SearchLatency Latency `json:"searchLatency"`
 
-	Calls           int64         `json:"calls"`
-	Errors          int64         `json:"errors"`          // calls that failed, or whose tool said that it did
-	ToolsByCategory []Tally       `json:"toolsByCategory"` // handed out; the most first
-	MostUsedTools   []Tally       `json:"mostUsedTools"`   // called, by ID; the most first
-	Servers         []ServerUse   `json:"servers"`         // that were called; those with most errors first, then the slowest
-	Fruitless       []Tally       `json:"fruitless"`       // the texts of FoundNothing that are known here; the most frequent first
-	Series          []MetricPoint `json:"series"`          // the window in equal steps, oldest first; steps without any use are left out
+	Calls           int64   `json:"calls"`
+	Errors          int64   `json:"errors"`          // calls that failed, or whose tool said that it did
+	ToolsByCategory []Tally `json:"toolsByCategory"` // handed out; the most first
+	MostUsedTools   []Tally `json:"mostUsedTools"`   // called, by ID; the most first
+	// that were called; those with most errors first, then the slowest
+	Servers []ServerUse `json:"servers"`
+	// the texts of FoundNothing that are known here; the most frequent first
+	Fruitless []Tally `json:"fruitless"`
+	// the window in equal steps, oldest first; steps without any use are left out
+	Series []MetricPoint `json:"series"`
 }
 
 // Tally counts what has a name.

@@ -48,11 +48,11 @@ type Query struct {
 	Profile string // whose evidence of use counts; "" is the common one
 }
 
-// Filter restricts a search. The zero Filter lets every enabled tool through. It is applied inside the scan: a limit
-// of five gives five tools that pass.
+// Filter restricts a search. The zero Filter lets every enabled tool through. It is applied inside the scan: a limit of
+// five gives five tools that pass.
 //
-// All but Allow are the caller's own choices, and an answer may say that they leave out what would have served. What a caller
-// may not know of belongs into Allow alone: no answer hints at it.
+// All but Allow are the caller's own choices, and an answer may say that they leave out what would have served. What a
+// caller may not know of belongs into Allow alone: no answer hints at it.
 type Filter struct {
 	Servers    []string // any of these; empty means all
 	Categories []string // any of these, case ignored, "other" for tools without one; empty means all
@@ -69,7 +69,10 @@ func (f *Filter) Match(t *Tool) bool {
 	if len(f.Servers) > 0 && !slices.Contains(f.Servers, t.Server) {
 		return false
 	}
-	if len(f.Categories) > 0 && !slices.ContainsFunc(f.Categories, func(c string) bool { return strings.EqualFold(c, cmp.Or(t.Category, "other")) }) {
+	if len(f.Categories) > 0 && !slices.ContainsFunc(f.Categories, func(c string) bool {
+		return strings.EqualFold(c,
+			cmp.Or(t.Category, "other"))
+	}) {
 		return false
 	}
 	return f.Allow == nil || f.Allow(t)
@@ -126,17 +129,20 @@ const (
 
 // Hit is one tool of a Result. Signature and the schemas are present at the details of those names.
 type Hit struct {
-	ID        ID       `json:"id"`
-	Name      string   `json:"name"`
-	Server    string   `json:"server"`
-	Exposed   string   `json:"exposed"` // the name under which clients may call it directly
-	Summary   string   `json:"summary,omitempty"`
-	Category  string   `json:"category,omitempty"`
-	Warning   string   `json:"warning,omitempty"` // the Warning of the tool; "" at DetailName, where nothing is said of it
-	Also      []string `json:"also,omitempty"`    // exposed names of the same tool on other servers, which take no place of their own; the best few
-	Failed    bool     `json:"failed,omitempty"`  // its server could not be started last, or ended since
-	Confirm   bool     `json:"confirm,omitempty"` // a call of it needs to be confirmed by a person
-	Score     float64  `json:"score"`             // 0 to 1: the calibrated probability that the tool serves, the same from query to query
+	ID       ID     `json:"id"`
+	Name     string `json:"name"`
+	Server   string `json:"server"`
+	Exposed  string `json:"exposed"` // the name under which clients may call it directly
+	Summary  string `json:"summary,omitempty"`
+	Category string `json:"category,omitempty"`
+	// the Warning of the tool; "" at DetailName, where nothing is said of it
+	Warning string `json:"warning,omitempty"`
+	// exposed names of the same tool on other servers, which take no place of their own; the best few
+	Also    []string `json:"also,omitempty"`
+	Failed  bool     `json:"failed,omitempty"`  // its server could not be started last, or ended since
+	Confirm bool     `json:"confirm,omitempty"` // a call of it needs to be confirmed by a person
+	// 0 to 1: the calibrated probability that the tool serves, the same from query to query
+	Score     float64  `json:"score"`
 	Signature string   `json:"signature,omitempty"`
 	Schema    any      `json:"inputSchema,omitempty"`
 	Output    any      `json:"outputSchema,omitempty"`
@@ -147,14 +153,15 @@ type Hit struct {
 
 // Explain tells how a score came about.
 type Explain struct {
-	Keyword  float64            `json:"keyword"`            // BM25F
-	Semantic float64            `json:"semantic"`           // cosine
-	Fused    float64            `json:"fused"`              // before calibration
-	Learned  float64            `json:"learned,omitempty"`  // what use added to Fused
-	Weight   float64            `json:"weight"`             // of the semantic part
-	Exact    bool               `json:"exact,omitempty"`    // the request is the tool's name
-	Contrary bool               `json:"contrary,omitempty"` // the tool does another thing than is asked for: it deletes, say, and does not read
-	Terms    map[string]float64 `json:"terms,omitempty"`    // what each word of the request added
+	Keyword  float64 `json:"keyword"`           // BM25F
+	Semantic float64 `json:"semantic"`          // cosine
+	Fused    float64 `json:"fused"`             // before calibration
+	Learned  float64 `json:"learned,omitempty"` // what use added to Fused
+	Weight   float64 `json:"weight"`            // of the semantic part
+	Exact    bool    `json:"exact,omitempty"`   // the request is the tool's name
+	// the tool does another thing than is asked for: it deletes, say, and does not read
+	Contrary bool               `json:"contrary,omitempty"`
+	Terms    map[string]float64 `json:"terms,omitempty"` // what each word of the request added
 	Borrowed []Loan             `json:"borrowed,omitempty"`
 }
 

@@ -28,11 +28,14 @@ func (s *Set) Resolve(name string) (*Tool, error) {
 	for _, i := range matches[:min(len(matches), maxChoices)] {
 		choices = append(choices, s.exposed[i])
 	}
-	return nil, &Error{Code: Invalid, Op: "resolve", Msg: "tool name " + quote(name) + " is ambiguous", Hint: "use one of: " + strings.Join(choices, ", ")}
+	return nil, &Error{
+		Code: Invalid, Op: "resolve", Msg: "tool name " + quote(name) + " is ambiguous",
+		Hint: "use one of: " + strings.Join(choices, ", "),
+	}
 }
 
-// Spelled returns the positions in All of the tools that name spells in one of the forms that Resolve takes: exactly one
-// for an ID or an exposed name, all that have it for a tool's own name, none for anything else.
+// Spelled returns the positions in All of the tools that name spells in one of the forms that Resolve takes: exactly
+// one for an ID or an exposed name, all that have it for a tool's own name, none for anything else.
 func (s *Set) Spelled(name string) []int {
 	if i, ok := s.byID[ID(name)]; ok {
 		return []int{i}
@@ -57,7 +60,10 @@ func (s *Set) Spelled(name string) []int {
 }
 
 func (s *Set) notFound(name string) error {
-	e := &Error{Code: NotFound, Op: "resolve", Msg: "no tool is named " + quote(name), Hint: "search_tools finds tools by what they do"}
+	e := &Error{
+		Code: NotFound, Op: "resolve", Msg: "no tool is named " + quote(name),
+		Hint: "search_tools finds tools by what they do",
+	}
 	if near := s.Nearest(name, 3); len(near) > 0 {
 		e.Hint = "nearest: " + strings.Join(near, ", ") + "; search_tools finds tools by what they do"
 	}

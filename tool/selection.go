@@ -20,8 +20,8 @@ type Turn struct {
 	Content string `json:"content"`
 }
 
-// SelectionQuery asks which tools an agent should be given for a message. The zero value of all but Message works, and Message may be
-// empty where Mode does without.
+// SelectionQuery asks which tools an agent should be given for a message. The zero value of all but Message works, and
+// Message may be empty where Mode does without.
 type SelectionQuery struct {
 	Profile        string // whose tools and preferences; "" for all tools
 	Message        string

@@ -13,26 +13,31 @@ const (
 )
 
 // Server configures one upstream MCP server, in the terms of an mcpServers file. ${VAR} and ${VAR:-default} in Command,
-// Args, Env, URL and Headers are left unexpanded here, so that no secret is stored; they are filled in when it is started.
+// Args, Env, URL and Headers are left unexpanded here, so that no secret is stored; they are filled in when it is
+// started.
 type Server struct {
 	Name      string            `json:"name"`
 	Transport Transport         `json:"type,omitempty"` // "" means stdio with a Command, else http
 	Command   string            `json:"command,omitempty"`
 	Args      []string          `json:"args,omitempty"`
 	Env       map[string]string `json:"env,omitempty"`
-	EnvFile   string            `json:"envFile,omitempty"` // of lines KEY=VALUE, read when it is started; Env comes before it
-	Dir       string            `json:"cwd,omitempty"`
-	URL       string            `json:"url,omitempty"`
-	Headers   map[string]string `json:"headers,omitempty"`
-	Disabled  bool              `json:"disabled,omitempty"`
-	Timeout   time.Duration     `json:"timeout,omitempty"` // of one call; zero means the gateway's default
+	// of lines KEY=VALUE, read when it is started; Env comes before it
+	EnvFile  string            `json:"envFile,omitempty"`
+	Dir      string            `json:"cwd,omitempty"`
+	URL      string            `json:"url,omitempty"`
+	Headers  map[string]string `json:"headers,omitempty"`
+	Disabled bool              `json:"disabled,omitempty"`
+	Timeout  time.Duration     `json:"timeout,omitempty"` // of one call; zero means the gateway's default
 
 	Trust bool `json:"trust,omitempty"` // its tools are taken as they are: nobody looks whether they became suspicious
 
-	Eager       bool          `json:"eager,omitempty"`       // it is started before it is needed, and stays
-	Idle        time.Duration `json:"idle,omitempty"`        // without use after which it is stopped; zero means the gateway's default, less means never
-	Concurrency int           `json:"concurrency,omitempty"` // calls that it runs at once; zero means the gateway's default
-	Queue       int           `json:"queue,omitempty"`       // further calls that wait; zero means the gateway's default, less means none
+	Eager bool `json:"eager,omitempty"` // it is started before it is needed, and stays
+	// without use after which it is stopped; zero means the gateway's default, less means never
+	Idle time.Duration `json:"idle,omitempty"`
+	// calls that it runs at once; zero means the gateway's default
+	Concurrency int `json:"concurrency,omitempty"`
+	// further calls that wait; zero means the gateway's default, less means none
+	Queue int `json:"queue,omitempty"`
 }
 
 // State says how far an upstream has come.

@@ -49,7 +49,8 @@ func NewSet(tools []*Tool, template string) *Set {
 func newSet(tools []*Tool, exposed []string) *Set {
 	s := &Set{
 		tools: tools, exposed: exposed, signatures: make([]atomic.Pointer[string], len(tools)),
-		byID: make(map[ID]int, len(tools)), byName: make(map[string]int, len(tools)), plain: make(map[string][]int, len(tools)), full: make(map[string][]int, len(tools)),
+		byID: make(map[ID]int, len(tools)), byName: make(map[string]int, len(tools)),
+		plain: make(map[string][]int, len(tools)), full: make(map[string][]int, len(tools)),
 	}
 	h := sha256.New()
 	for i, t := range s.tools {

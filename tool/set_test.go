@@ -9,7 +9,8 @@ import (
 func TestSubset(t *testing.T) {
 	whole := NewSet([]*Tool{{Server: "a", Name: "x"}, {Server: "a", Name: "y"}, {Server: "b", Name: "x"}}, "")
 	part := whole.Subset(func(t *Tool) bool { return t.Server == "a" })
-	if got := []string{part.Exposed("a/x"), part.Exposed("a/y"), part.Exposed("b/x")}; !slices.Equal(got, []string{"a__x", "a__y", ""}) {
+	if got := []string{part.Exposed("a/x"), part.Exposed("a/y"), part.Exposed("b/x")}; !slices.Equal(got,
+		[]string{"a__x", "a__y", ""}) {
 		t.Errorf("exposed as %q", got)
 	}
 	if one, err := part.Resolve("x"); err != nil || one.ID() != "a/x" {

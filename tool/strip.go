@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// StripHidden returns JSON whose strings have no invisible or direction-changing characters, as texts of tools have none. Names of
-// members stay as they are, since calls go by them. JSON that holds none, or is not valid, is returned as it is.
+// StripHidden returns JSON whose strings have no invisible or direction-changing characters, as texts of tools have
+// none. Names of members stay as they are, since calls go by them. JSON that holds none, or is not valid, is returned
+// as it is.
 func StripHidden(raw json.RawMessage) json.RawMessage {
 	if !json.Valid(raw) || !hides(raw) {
 		return raw
@@ -56,7 +57,8 @@ func visible(s string) string {
 	}, s)
 }
 
-// selects reports whether r chooses how the character before it looks. One does; more of them in a row can only hide something.
+// selects reports whether r chooses how the character before it looks. One does; more of them in a row can only hide
+// something.
 func selects(r rune) bool { return r >= 0xfe00 && r <= 0xfe0f || r >= 0xe0100 && r <= 0xe01ef }
 
 // selectsTwice reports whether two of them follow one another.

@@ -17,7 +17,8 @@ func CheckSummary(id ID, summary string) error {
 	}
 	return &Error{
 		Code: Invalid, Op: "check summary",
-		Msg:  "summary of " + string(id) + " has " + strconv.Itoa(n) + " characters, at most " + strconv.Itoa(MaxSummary) + " are allowed",
+		Msg: "summary of " + string(id) + " has " + strconv.Itoa(n) + " characters, at most " +
+			strconv.Itoa(MaxSummary) + " are allowed",
 		Hint: "shorten it, or leave it out to have one derived from the description",
 	}
 }
@@ -50,7 +51,8 @@ func firstParagraph(s string) string {
 	return s
 }
 
-// sentenceEnd returns the offset after the first full stop that ends a sentence, or 0. Abbreviations such as "e.g." end none.
+// sentenceEnd returns the offset after the first full stop that ends a sentence, or 0. Abbreviations such as "e.g." end
+// none.
 func sentenceEnd(s string) int {
 	for i := 0; i+1 < len(s); i++ {
 		if s[i] != '.' && s[i] != '!' && s[i] != '?' || s[i+1] != ' ' {

@@ -9,10 +9,11 @@ import (
 // definitions this is within 1.3 % of the o200k vocabulary's count.
 func CountTokens(s string) int { return (utf8.RuneCountInString(s) + 3) / 4 }
 
-// Tokens estimates the cost of the tool in a plain MCP tools/list: name, title, description with its caution, schemas and annotations. White
-// space between the tokens of a schema does not count, since it is not sent.
+// Tokens estimates the cost of the tool in a plain MCP tools/list: name, title, description with its caution, schemas
+// and annotations. White space between the tokens of a schema does not count, since it is not sent.
 func (t *Tool) Tokens() int {
-	n := len(`{"name":"","description":"","inputSchema":}`) + utf8.RuneCountInString(t.Name) + utf8.RuneCountInString(t.Cautioned(t.Description))
+	n := len(`{"name":"","description":"","inputSchema":}`) + utf8.RuneCountInString(t.Name) +
+		utf8.RuneCountInString(t.Cautioned(t.Description))
 	n += compactLen(t.InputSchema)
 	if t.Title != "" {
 		n += len(`,"title":""`) + utf8.RuneCountInString(t.Title)

@@ -12,10 +12,11 @@ import (
 // Schemas and other JSON that came from a server are kept byte for byte. Note that json.Marshal compacts a RawMessage:
 // whoever stores a Tool keeps those fields apart.
 type Tool struct {
-	Server      string          `json:"server"`
-	Name        string          `json:"name"`
-	Title       string          `json:"title,omitempty"`
-	Summary     string          `json:"summary,omitempty"` // at most MaxSummary characters; derived from the description if none was declared
+	Server string `json:"server"`
+	Name   string `json:"name"`
+	Title  string `json:"title,omitempty"`
+	// at most MaxSummary characters; derived from the description if none was declared
+	Summary     string          `json:"summary,omitempty"`
 	Description string          `json:"description,omitempty"`
 	Category    string          `json:"category,omitempty"`
 	Keywords    []string        `json:"keywords,omitempty"`
@@ -33,8 +34,10 @@ type Tool struct {
 	Disabled   bool            `json:"disabled,omitempty"`
 	Deprecated string          `json:"deprecated,omitempty"` // what to use instead; "" means not deprecated
 	Always     bool            `json:"alwaysInclude,omitempty"`
-	NoBorrow   bool            `json:"noBorrow,omitempty"` // it is found by its own words alone: archetypes lend it none
-	// Warning says in our own words that the tool looks suspicious; "" if it does not, or is approved. It is no part of the content.
+	// it is found by its own words alone: archetypes lend it none
+	NoBorrow bool `json:"noBorrow,omitempty"`
+	// Warning says in our own words that the tool looks suspicious; "" if it does not, or is approved. It is no part of
+	// the content.
 	Warning string `json:"-"`
 }
 
@@ -56,7 +59,8 @@ const (
 	Generated Provenance = "generated" // by a language model
 )
 
-// Utterance is a request, in a person's or an agent's words, that should find the tool. The zero Provenance means Declared.
+// Utterance is a request, in a person's or an agent's words, that should find the tool. The zero Provenance means
+// Declared.
 type Utterance struct {
 	Text string     `json:"text"`
 	From Provenance `json:"from,omitempty"`
@@ -79,8 +83,8 @@ func (t *Tool) ReadOnly() bool {
 	return t.Annotations != nil && t.Annotations.ReadOnlyHint != nil && *t.Annotations.ReadOnlyHint
 }
 
-// Caution is the line that stands with what a suspicious tool says of itself, wherever that is handed to a client. It is "" for the
-// Warning of a tool that is not suspicious.
+// Caution is the line that stands with what a suspicious tool says of itself, wherever that is handed to a client. It
+// is "" for the Warning of a tool that is not suspicious.
 func Caution(warning string) string {
 	if warning == "" {
 		return ""
@@ -88,8 +92,8 @@ func Caution(warning string) string {
 	return "Warning: " + warning + "."
 }
 
-// Cautioned puts the Caution, where there is one, on a line of its own before text, which is the tool's description or a part of it: so
-// a model reads it first, and a client that shortens descriptions keeps it.
+// Cautioned puts the Caution, where there is one, on a line of its own before text, which is the tool's description or
+// a part of it: so a model reads it first, and a client that shortens descriptions keeps it.
 func (t *Tool) Cautioned(text string) string {
 	switch caution := Caution(t.Warning); {
 	case caution == "":
@@ -122,7 +126,8 @@ func (t *Tool) Hash() Hash {
 		R []ID
 		D bool
 		P bool
-		N bool `json:",omitempty"` // so that the hashes of tools stored before there was such a switch stay what they were
+		// so that the hashes of tools stored before there was such a switch stay what they were
+		N bool `json:",omitempty"`
 	}{t.Examples, t.Utterances, t.Annotations, t.Related, t.Disabled, t.Always, t.NoBorrow})
 	if err != nil { // an example's invocation that is not JSON: its bytes still count
 		for _, e := range t.Examples {

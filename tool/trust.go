@@ -11,14 +11,16 @@ const (
 	High   Severity = "high"   // no honest tool needs it
 )
 
-// Suspicion is one thing in a tool that looks like an attack on the model that reads it, or on the person who trusts it.
+// Suspicion is one thing in a tool that looks like an attack on the model that reads it, or on the person who trusts
+// it.
 type Suspicion struct {
 	Rule     string   `json:"rule"` // its ID, one word
 	Severity Severity `json:"severity"`
-	Field    string   `json:"field"`   // as in JSON: "description", "inputSchema.properties.note.description"
-	Excerpt  string   `json:"excerpt"` // of the field, on one line, with what is invisible written out; some 160 characters at most
-	Why      string   `json:"why"`
-	Remedy   string   `json:"remedy"`
+	Field    string   `json:"field"` // as in JSON: "description", "inputSchema.properties.note.description"
+	// of the field, on one line, with what is invisible written out; some 160 characters at most
+	Excerpt string `json:"excerpt"`
+	Why     string `json:"why"`
+	Remedy  string `json:"remedy"`
 }
 
 // Change is one field that is not the same in two forms of a tool.
@@ -61,8 +63,8 @@ type heldTool struct {
 	why     string
 }
 
-// Withhold returns the set without the tools for which why gives a reason, the others under the names that they have in s. What is held
-// is as if it were not there, but that Resolve says so to whoever names it.
+// Withhold returns the set without the tools for which why gives a reason, the others under the names that they have in
+// s. What is held is as if it were not there, but that Resolve says so to whoever names it.
 func (s *Set) Withhold(why func(*Tool) string) *Set {
 	var held []heldTool
 	is := map[*Tool]bool{}
@@ -85,7 +87,8 @@ func (s *Set) refused(name string) error {
 	key := Fold(name)
 	for _, h := range s.held {
 		plain := Fold(h.tool.Name)
-		if name == h.exposed || name == string(h.tool.ID()) || key == plain || key == Fold(h.tool.Server)+plain || key == "mcp"+Fold(h.tool.Server)+plain {
+		if name == h.exposed || name == string(h.tool.ID()) || key == plain || key == Fold(h.tool.Server)+plain ||
+			key == "mcp"+Fold(h.tool.Server)+plain {
 			return WithheldError(h.tool.ID(), h.why)
 		}
 	}
@@ -102,8 +105,8 @@ func (s *Set) Withheld(id ID) string {
 	return ""
 }
 
-// WithheldError is what a call of a tool that is held is answered with. Why is of our own words: nothing that the tool says reaches
-// the model by it.
+// WithheldError is what a call of a tool that is held is answered with. Why is of our own words: nothing that the tool
+// says reaches the model by it.
 func WithheldError(id ID, why string) error {
 	return &Error{
 		Code: Denied, Op: "resolve", Msg: "tool " + quote(string(id)) + " is held: " + why,

@@ -7,14 +7,19 @@ import (
 )
 
 func TestWithhold(t *testing.T) {
-	whole := NewSet([]*Tool{{Server: "a", Name: "send_mail"}, {Server: "a", Name: "list"}, {Server: "b", Name: "send_mail"}}, "")
+	whole := NewSet([]*Tool{
+		{Server: "a", Name: "send_mail"},
+		{Server: "a", Name: "list"},
+		{Server: "b", Name: "send_mail"},
+	}, "")
 	s := whole.Withhold(func(x *Tool) string {
 		if x.ID() == "a/send_mail" {
 			return "it changed"
 		}
 		return ""
 	})
-	if s.Len() != 2 || s.Version() == whole.Version() || s.Exposed("a/send_mail") != "" || s.Exposed("b/send_mail") != "b__send_mail" {
+	if s.Len() != 2 || s.Version() == whole.Version() || s.Exposed("a/send_mail") != "" ||
+		s.Exposed("b/send_mail") != "b__send_mail" {
 		t.Errorf("%d tools, %q", s.Len(), s.Exposed("b/send_mail"))
 	}
 	if _, ok := s.Get("a/send_mail"); ok {
@@ -44,7 +49,8 @@ func TestWithhold(t *testing.T) {
 
 // TestHeldToolsOfOthersAreUnknown holds a narrower view to saying nothing of held tools that it may not see.
 func TestHeldToolsOfOthersAreUnknown(t *testing.T) {
-	s := NewSet([]*Tool{{Server: "a", Name: "x"}, {Server: "b", Name: "y"}}, "").Withhold(func(*Tool) string { return "why" })
+	s := NewSet([]*Tool{{Server: "a", Name: "x"}, {Server: "b", Name: "y"}},
+		"").Withhold(func(*Tool) string { return "why" })
 	mine := s.Subset(func(x *Tool) bool { return x.Server == "b" })
 	for name, want := range map[string]Code{"a/x": NotFound, "b/y": Denied, "c/z": NotFound} {
 		_, err := mine.Resolve(name)

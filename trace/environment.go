@@ -20,11 +20,11 @@ type settings struct {
 	parent   bool    // the client's decision counts where there is one
 }
 
-// FromEnvironment returns the Tracer that the standard variables ask for, or nil if they ask for none: OTEL_SDK_DISABLED,
-// OTEL_TRACES_EXPORTER (otlp or none), OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS and their forms for traces,
-// OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES, OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG. Version is that of the
-// program. The logger, which may be nil, is told when spans cannot be sent. The error, of code Invalid, names the variable that
-// cannot be read. Close ends the Tracer.
+// FromEnvironment returns the Tracer that the standard variables ask for, or nil if they ask for none:
+// OTEL_SDK_DISABLED, OTEL_TRACES_EXPORTER (otlp or none), OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS and
+// their forms for traces, OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES, OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG.
+// Version is that of the program. The logger, which may be nil, is told when spans cannot be sent. The error, of code
+// Invalid, names the variable that cannot be read. Close ends the Tracer.
 func FromEnvironment(getenv func(string) string, version string, log *slog.Logger) (*Tracer, error) {
 	s, on, err := read(getenv, version)
 	if err != nil || !on {
@@ -52,7 +52,8 @@ func read(getenv func(string) string, version string) (s settings, on bool, err 
 		return s, false, nil
 	}
 	if u, err := url.Parse(s.endpoint); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return s, false, bad("OTEL_EXPORTER_OTLP_ENDPOINT", s.endpoint, "use the address for HTTP, as http://localhost:4318")
+		return s, false, bad("OTEL_EXPORTER_OTLP_ENDPOINT", s.endpoint,
+			"use the address for HTTP, as http://localhost:4318")
 	}
 	headers := cmp.Or(getenv("OTEL_EXPORTER_OTLP_TRACES_HEADERS"), getenv("OTEL_EXPORTER_OTLP_HEADERS"))
 	if s.headers, err = pairs("OTEL_EXPORTER_OTLP_HEADERS", headers); err != nil {
@@ -88,8 +89,8 @@ func (s *settings) sample(name, arg string) error {
 	return nil
 }
 
-// pairs reads key=value, separated by commas and escaped as in a URL. What is wrong with it is told without the values, which
-// may be secrets.
+// pairs reads key=value, separated by commas and escaped as in a URL. What is wrong with it is told without the values,
+// which may be secrets.
 func pairs(variable, text string) (map[string]string, error) {
 	out := map[string]string{}
 	for part := range strings.SplitSeq(text, ",") {
@@ -107,5 +108,8 @@ func pairs(variable, text string) (map[string]string, error) {
 }
 
 func bad(variable, value, hint string) error {
-	return &tool.Error{Code: tool.Invalid, Op: "read environment", Msg: fmt.Sprintf("%s is %.80q", variable, value), Hint: hint}
+	return &tool.Error{
+		Code: tool.Invalid, Op: "read environment", Msg: fmt.Sprintf("%s is %.80q", variable, value),
+		Hint: hint,
+	}
 }

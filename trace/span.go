@@ -60,7 +60,10 @@ func (t *Tracer) start(ctx context.Context, kind int, name string) (context.Cont
 	} else if at.remote && !t.o.parent {
 		at.sampled = t.sampled(at.trace)
 	}
-	s := &span{tracer: t, trace: at.trace, parent: at.span, remote: at.remote, kind: kind, name: name, begin: time.Now()}
+	s := &span{
+		tracer: t, trace: at.trace, parent: at.span, remote: at.remote, kind: kind, name: name,
+		begin: time.Now(),
+	}
 	_, _ = rand.Read(s.id[:])
 	ctx = context.WithValue(ctx, under{}, place{trace: at.trace, span: s.id, sampled: at.sampled})
 	if !at.sampled {
@@ -97,12 +100,14 @@ func (s *span) finish(err error) {
 // parseParent reads a traceparent header, as W3C has it.
 func parseParent(header string) (place, bool) {
 	parts := strings.Split(header, "-")
-	if len(parts) < 4 || len(parts[0]) != 2 || len(parts[1]) != 32 || len(parts[2]) != 16 || len(parts[3]) != 2 || parts[0] == "ff" || parts[0] == "00" && len(parts) != 4 {
+	if len(parts) < 4 || len(parts[0]) != 2 || len(parts[1]) != 32 || len(parts[2]) != 16 || len(parts[3]) != 2 ||
+		parts[0] == "ff" || parts[0] == "00" && len(parts) != 4 {
 		return place{}, false
 	}
 	var p place
 	var version, flags [1]byte
-	ok := unhex(version[:], parts[0]) && unhex(p.trace[:], parts[1]) && unhex(p.span[:], parts[2]) && unhex(flags[:], parts[3])
+	ok := unhex(version[:], parts[0]) && unhex(p.trace[:], parts[1]) && unhex(p.span[:], parts[2]) &&
+		unhex(flags[:], parts[3])
 	p.sampled, p.remote = flags[0]&1 == 1, true
 	return p, ok && p.trace != [16]byte{} && p.span != [8]byte{}
 }

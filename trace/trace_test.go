@@ -123,7 +123,8 @@ func (w world) Call(context.Context, tool.Call) (*tool.CallResult, error) {
 func TestSpans(t *testing.T) {
 	c := newCollector(t)
 	tr := start(t, map[string]string{
-		"OTEL_EXPORTER_OTLP_ENDPOINT": c.URL + "/", "OTEL_EXPORTER_OTLP_HEADERS": "x-key=a%20b", "OTEL_SERVICE_NAME": "desk",
+		"OTEL_EXPORTER_OTLP_ENDPOINT": c.URL + "/", "OTEL_EXPORTER_OTLP_HEADERS": "x-key=a%20b",
+		"OTEL_SERVICE_NAME":        "desk",
 		"OTEL_RESOURCE_ATTRIBUTES": "team=tools,service.name=other",
 	}, nil)
 	const trace, parent = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
@@ -133,7 +134,10 @@ func TestSpans(t *testing.T) {
 	if _, err := tr.Searcher(world{}).Search(ctx, tool.Query{Text: "a secret wish"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tr.Caller(world{}).Call(ctx, tool.Call{ID: "files/read", Arguments: json.RawMessage(`{"p":"secret"}`)}); err != nil {
+	if _, err := tr.Caller(world{}).Call(ctx, tool.Call{
+		ID:        "files/read",
+		Arguments: json.RawMessage(`{"p":"secret"}`),
+	}); err != nil {
 		t.Fatal(err)
 	}
 	end("/search", 503)
@@ -142,17 +146,21 @@ func TestSpans(t *testing.T) {
 		t.Errorf("the error became %v", err)
 	}
 	tr.Close()
-	if c.path != "/v1/traces" || c.headers.Get("X-Key") != "a b" || c.headers.Get("Content-Type") != "application/json" {
+	if c.path != "/v1/traces" || c.headers.Get("X-Key") != "a b" ||
+		c.headers.Get("Content-Type") != "application/json" {
 		t.Errorf("%s %v", c.path, c.headers)
 	}
-	if d := cmp.Diff(map[string]string{"service.name": "desk", "service.version": "1.2.3", "team": "tools"}, c.resource); d != "" {
+	if d := cmp.Diff(map[string]string{"service.name": "desk", "service.version": "1.2.3", "team": "tools"},
+		c.resource); d != "" {
 		t.Errorf("resource (-want +got)\n%s", d)
 	}
 	request, call := c.named(t, "POST /search"), c.named(t, "tools/call read")
-	if request.TraceID != trace || request.ParentSpanID != parent || request.Kind != serverKind || request.Status.Code != 2 {
+	if request.TraceID != trace || request.ParentSpanID != parent || request.Kind != serverKind ||
+		request.Status.Code != 2 {
 		t.Errorf("request %+v", request)
 	}
-	if call.TraceID != trace || call.ParentSpanID != request.SpanID || call.Kind != clientKind || call.Status.Message != "tool_error" {
+	if call.TraceID != trace || call.ParentSpanID != request.SpanID || call.Kind != clientKind ||
+		call.Status.Message != "tool_error" {
 		t.Errorf("call %+v", call)
 	}
 	found, alone := c.spans[0], c.spans[len(c.spans)-1]
@@ -161,7 +169,8 @@ func TestSpans(t *testing.T) {
 		{"tooldex.confident", map[string]any{"boolValue": true}},
 		{"tooldex.degraded", map[string]any{"boolValue": false}},
 	}
-	if found.Name != "search" || found.ParentSpanID != request.SpanID || found.StartTimeUnixNano > found.EndTimeUnixNano {
+	if found.Name != "search" || found.ParentSpanID != request.SpanID ||
+		found.StartTimeUnixNano > found.EndTimeUnixNano {
 		t.Errorf("search %+v", found)
 	}
 	if d := cmp.Diff(want, found.Attributes); d != "" {
@@ -177,7 +186,8 @@ func TestSpans(t *testing.T) {
 
 // TestSampling tells which traces are told of.
 func TestSampling(t *testing.T) {
-	const yes, no = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00"
+	const yes, no = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+		"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00"
 	for name, c := range map[string]struct {
 		sampler, arg, parent string
 		want                 int
@@ -195,7 +205,10 @@ func TestSampling(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			col := newCollector(t)
-			tr := start(t, map[string]string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": col.URL + "/x", "OTEL_TRACES_SAMPLER": c.sampler, "OTEL_TRACES_SAMPLER_ARG": c.arg}, nil)
+			tr := start(t, map[string]string{
+				"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": col.URL + "/x",
+				"OTEL_TRACES_SAMPLER":                c.sampler, "OTEL_TRACES_SAMPLER_ARG": c.arg,
+			}, nil)
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 			r.Header.Set("Traceparent", c.parent)
 			ctx, end := tr.Request(r)
@@ -216,16 +229,44 @@ func TestEnvironment(t *testing.T) {
 		on    bool
 		fails string
 	}{
-		"nothing":         {nil, false, ""},
-		"an endpoint":     {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": at}, true, ""},
-		"disabled":        {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": at, "OTEL_SDK_DISABLED": "TRUE"}, false, ""},
-		"no exporter":     {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": at, "OTEL_TRACES_EXPORTER": "none"}, false, ""},
-		"other exporter":  {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": at, "OTEL_TRACES_EXPORTER": "zipkin"}, false, "zipkin"},
-		"no address":      {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "localhost:4317"}, false, "OTEL_EXPORTER_OTLP_ENDPOINT"},
-		"bad headers":     {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": at, "OTEL_EXPORTER_OTLP_HEADERS": "s3cret"}, false, "OTEL_EXPORTER_OTLP_HEADERS"},
-		"bad escape":      {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": at, "OTEL_RESOURCE_ATTRIBUTES": "a=%zz"}, false, "OTEL_RESOURCE_ATTRIBUTES"},
-		"unknown sampler": {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": at, "OTEL_TRACES_SAMPLER": "some"}, false, "OTEL_TRACES_SAMPLER"},
-		"bad ratio":       {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": at, "OTEL_TRACES_SAMPLER": "traceidratio", "OTEL_TRACES_SAMPLER_ARG": "NaN"}, false, "OTEL_TRACES_SAMPLER_ARG"},
+		"nothing":     {nil, false, ""},
+		"an endpoint": {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": at}, true, ""},
+		"disabled": {
+			map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": at, "OTEL_SDK_DISABLED": "TRUE"},
+			false,
+			"",
+		},
+		"no exporter": {
+			map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": at, "OTEL_TRACES_EXPORTER": "none"},
+			false,
+			"",
+		},
+		"other exporter": {
+			map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": at, "OTEL_TRACES_EXPORTER": "zipkin"},
+			false, "zipkin",
+		},
+		"no address": {
+			map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "localhost:4317"},
+			false,
+			"OTEL_EXPORTER_OTLP_ENDPOINT",
+		},
+		"bad headers": {map[string]string{
+			"OTEL_EXPORTER_OTLP_ENDPOINT": at,
+			"OTEL_EXPORTER_OTLP_HEADERS":  "s3cret",
+		}, false, "OTEL_EXPORTER_OTLP_HEADERS"},
+		"bad escape": {
+			map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": at, "OTEL_RESOURCE_ATTRIBUTES": "a=%zz"},
+			false, "OTEL_RESOURCE_ATTRIBUTES",
+		},
+		"unknown sampler": {
+			map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": at, "OTEL_TRACES_SAMPLER": "some"},
+			false,
+			"OTEL_TRACES_SAMPLER",
+		},
+		"bad ratio": {map[string]string{
+			"OTEL_EXPORTER_OTLP_ENDPOINT": at, "OTEL_TRACES_SAMPLER": "traceidratio",
+			"OTEL_TRACES_SAMPLER_ARG": "NaN",
+		}, false, "OTEL_TRACES_SAMPLER_ARG"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tr, err := FromEnvironment(func(key string) string { return c.env[key] }, "", nil)
@@ -233,7 +274,8 @@ func TestEnvironment(t *testing.T) {
 				t.Fatalf("%v %v", tr, err)
 			}
 			tr.Close()
-			if err != nil && (tool.CodeOf(err) != tool.Invalid || !strings.Contains(err.Error(), c.fails) || strings.Contains(err.Error(), "s3cret")) {
+			if err != nil && (tool.CodeOf(err) != tool.Invalid || !strings.Contains(err.Error(), c.fails) ||
+				strings.Contains(err.Error(), "s3cret")) {
 				t.Errorf("%v", err)
 			}
 		})
@@ -274,7 +316,11 @@ func TestNoTracer(t *testing.T) {
 
 // FuzzParent holds that what is read is what was written.
 func FuzzParent(f *testing.F) {
-	for _, s := range []string{"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "00-0-0-0", "cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-more"} {
+	for _, s := range []string{
+		"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+		"ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "00-0-0-0",
+		"cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-more",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, header string) {
@@ -282,7 +328,8 @@ func FuzzParent(f *testing.F) {
 		if !ok {
 			return
 		}
-		if rest, found := strings.CutPrefix(header[2:], "-"+hex.EncodeToString(p.trace[:])+"-"+hex.EncodeToString(p.span[:])+"-"); !found || len(rest) < 2 {
+		if rest, found := strings.CutPrefix(header[2:],
+			"-"+hex.EncodeToString(p.trace[:])+"-"+hex.EncodeToString(p.span[:])+"-"); !found || len(rest) < 2 {
 			t.Errorf("%q is read as %+v", header, p)
 		}
 	})

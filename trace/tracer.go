@@ -41,7 +41,10 @@ func newTracer(o settings, log *slog.Logger) *Tracer {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	t := &Tracer{o: o, log: log, client: &http.Client{Timeout: sendWithin}, spans: make(chan *span, maxWaiting), stop: make(chan struct{})}
+	t := &Tracer{
+		o: o, log: log, client: &http.Client{Timeout: sendWithin}, spans: make(chan *span, maxWaiting),
+		stop: make(chan struct{}),
+	}
 	t.tasks.Go(t.work)
 	return t
 }
@@ -109,7 +112,8 @@ func (t *Tracer) send(ctx context.Context, batch []*span) {
 	}
 	err := t.post(ctx, batch)
 	if err != nil && !t.failing {
-		t.log.Warn("spans could not be sent and are dropped, until the collector takes some", "endpoint", t.o.endpoint, "err", err)
+		t.log.Warn("spans could not be sent and are dropped, until the collector takes some", "endpoint", t.o.endpoint,
+			"err", err)
 	}
 	t.failing = err != nil
 }
@@ -162,9 +166,11 @@ func (t *Tracer) encode(batch []*span) object {
 
 func (s *span) encode() object {
 	o := object{
-		"traceId": hex.EncodeToString(s.trace[:]), "spanId": hex.EncodeToString(s.id[:]), "name": s.name, "kind": s.kind,
-		"startTimeUnixNano": strconv.FormatInt(s.begin.UnixNano(), 10), "endTimeUnixNano": strconv.FormatInt(s.end.UnixNano(), 10),
-		"attributes": encodeAttributes(s.attributes), "flags": 1,
+		"traceId": hex.EncodeToString(s.trace[:]), "spanId": hex.EncodeToString(s.id[:]), "name": s.name,
+		"kind":              s.kind,
+		"startTimeUnixNano": strconv.FormatInt(s.begin.UnixNano(), 10),
+		"endTimeUnixNano":   strconv.FormatInt(s.end.UnixNano(), 10),
+		"attributes":        encodeAttributes(s.attributes), "flags": 1,
 	}
 	if s.parent != [8]byte{} {
 		o["parentSpanId"] = hex.EncodeToString(s.parent[:])

@@ -7,8 +7,9 @@ import (
 	"tooldex/tool"
 )
 
-// Request begins the span of a request that was received, below the span that its traceparent names. The context is that of
-// what is done for it, and the function, to be called once, ends the span: route is the pattern of the path, and may be "".
+// Request begins the span of a request that was received, below the span that its traceparent names. The context is
+// that of what is done for it, and the function, to be called once, ends the span: route is the pattern of the path,
+// and may be "".
 func (t *Tracer) Request(r *http.Request) (context.Context, func(route string, status int)) {
 	ctx := r.Context()
 	if t == nil {

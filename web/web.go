@@ -41,8 +41,9 @@ type asset struct {
 	tag  string
 }
 
-// Handler returns a handler of GET and HEAD for / and for what is below /panel/; anything else is not found. Files carry an
-// ETag and are asked for again each time, so that a new version of the program shows at once. It is safe for concurrent use.
+// Handler returns a handler of GET and HEAD for / and for what is below /panel/; anything else is not found. Files
+// carry an ETag and are asked for again each time, so that a new version of the program shows at once. It is safe for
+// concurrent use.
 func Handler() http.Handler {
 	assets, err := load(static)
 	if err != nil { // the files are compiled in, and a test reads them all
@@ -61,7 +62,8 @@ func Handler() http.Handler {
 func (a asset) serve(w http.ResponseWriter, r *http.Request) {
 	for name, value := range map[string]string{
 		"Content-Type": a.kind, "ETag": a.tag, "Cache-Control": "no-cache", "Content-Security-Policy": policy,
-		"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cross-Origin-Opener-Policy": "same-origin",
+		"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+		"Cross-Origin-Opener-Policy":   "same-origin",
 		"Cross-Origin-Resource-Policy": "same-origin", "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 	} {
 		w.Header().Set(name, value)

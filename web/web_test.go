@@ -69,7 +69,10 @@ func TestSecurityHeaders(t *testing.T) {
 	for _, path := range []string{"/", "/panel/app.js", "/panel/style.css"} {
 		h := get(t, "GET", path).Header()
 		policy := h.Get("Content-Security-Policy")
-		for _, want := range []string{"default-src 'none'", "script-src 'self';", "style-src 'self';", "connect-src 'self';", "frame-ancestors 'none'", "form-action 'none'", "base-uri 'none'"} {
+		for _, want := range []string{
+			"default-src 'none'", "script-src 'self';", "style-src 'self';",
+			"connect-src 'self';", "frame-ancestors 'none'", "form-action 'none'", "base-uri 'none'",
+		} {
 			if !strings.Contains(policy, want) {
 				t.Errorf("%s: the policy lacks %s: %s", path, want, policy)
 			}
@@ -96,8 +99,8 @@ var (
 	linked   = regexp.MustCompile(`(?:src|href)="(panel/[^"]+)"`)
 )
 
-// TestFiles holds that the panel is small, loads nothing from elsewhere, has no inline scripts, makes no markup of text, and has all the
-// files that it asks for and no other.
+// TestFiles holds that the panel is small, loads nothing from elsewhere, has no inline scripts, makes no markup of
+// text, and has all the files that it asks for and no other.
 func TestFiles(t *testing.T) {
 	size := 0
 	used, there := map[string]bool{"index.html": true}, map[string]bool{}
@@ -112,7 +115,10 @@ func TestFiles(t *testing.T) {
 		size += len(b)
 		there[d.Name()] = true
 		text := strings.ReplaceAll(string(b), "http://www.w3.org/2000/svg", "")
-		for what, bad := range map[string]*regexp.Regexp{"an address of elsewhere": external, "markup made of text": markup} {
+		for what, bad := range map[string]*regexp.Regexp{
+			"an address of elsewhere": external,
+			"markup made of text":     markup,
+		} {
 			if at := bad.FindString(text); at != "" {
 				t.Errorf("%s has %s: %s", path, what, at)
 			}
@@ -147,7 +153,8 @@ func TestFiles(t *testing.T) {
 }
 
 func TestUnknownKindsOfFiles(t *testing.T) {
-	if _, err := load(fstest.MapFS{"a.exe": {Data: []byte("x")}}); err == nil || !strings.Contains(err.Error(), "a.exe") {
+	if _, err := load(fstest.MapFS{"a.exe": {Data: []byte("x")}}); err == nil ||
+		!strings.Contains(err.Error(), "a.exe") {
 		t.Errorf("error %v", err)
 	}
 }

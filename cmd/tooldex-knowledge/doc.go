@@ -1,5 +1,5 @@
-// Command tooldex-knowledge compiles the texts under knowledge/data with the built-in embedding model into the bytes that
-// the service carries.
+// Command tooldex-knowledge compiles the texts under knowledge/data with the built-in embedding model into the bytes
+// that the service carries.
 //
 //	go run ./cmd/tooldex-knowledge -data knowledge/data -out knowledge/base.bin
 //

@@ -36,6 +36,7 @@ func run(data, out string) error {
 	if err := os.WriteFile(out, compiled, 0o644); err != nil {
 		return err
 	}
-	fmt.Printf("%s: %d archetypes, %d thesaurus groups, %d lexicon entries, %d bytes\n", out, len(src.Archetypes), len(src.Thesaurus), len(src.Lexicon), len(compiled))
+	fmt.Printf("%s: %d archetypes, %d thesaurus groups, %d lexicon entries, %d bytes\n", out, len(src.Archetypes),
+		len(src.Thesaurus), len(src.Lexicon), len(compiled))
 	return nil
 }

@@ -5,9 +5,9 @@
 //	go run ./cmd/tooldex-train -data ../shared/data -examples scan/examples -scanner scan/weights.bin
 //
 // The first trains and then evaluates what it wrote; with -eval it only does the latter. With -hold-out both leave the
-// archetypes of every twelfth server out of training and measure on them: that is how a recipe is judged. The data folder is not part of the
-// repository; docs/model-card.md says what is in it and under which licences.
+// archetypes of every twelfth server out of training and measure on them: that is how a recipe is judged. The data
+// folder is not part of the repository; docs/model-card.md says what is in it and under which licences.
 //
-// The third makes the weights by which the scanner of hostile tools knows their sentences, and tells what they find of sentences that
-// they do not know.
+// The third makes the weights by which the scanner of hostile tools knows their sentences, and tells what they find of
+// sentences that they do not know.
 package main

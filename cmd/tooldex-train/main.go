@@ -26,7 +26,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	var o train.Options
 	flags := flag.NewFlagSet("tooldex-train", flag.ContinueOnError)
 	flags.StringVar(&o.Data, "data", "../shared/data", "folder with sets/, pairs/ and teacher/")
-	flags.StringVar(&o.Knowledge, "knowledge", "knowledge/data", "folder with archetypes/, thesaurus.jsonl and lexicon.jsonl")
+	flags.StringVar(&o.Knowledge, "knowledge", "knowledge/data",
+		"folder with archetypes/, thesaurus.jsonl and lexicon.jsonl")
 	flags.IntVar(&o.Rows, "rows", 0, "rows of the table; 0 for as many as usual")
 	flags.IntVar(&o.Steps, "steps", 0, "training steps; 0 for as many as usual")
 	flags.Uint64Var(&o.Seed, "seed", 1, "seed of everything random")
@@ -35,7 +36,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	table := flags.String("out", "embed/table.bin", "the table")
 	only := flags.Bool("eval", false, "evaluate the table and do not train")
 	scanner := flags.String("scanner", "", "train the scanner's weights instead, and write them to this file")
-	examples := flags.String("examples", "scan/examples", "folder with sentences of hostile and honest tools, for -scanner")
+	examples := flags.String("examples", "scan/examples",
+		"folder with sentences of hostile and honest tools, for -scanner")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

@@ -28,8 +28,8 @@ const (
 // kept is the part of all servers that no training sees.
 const kept = likeness.Folds - 1
 
-// trainScanner makes the weights by which package scan knows sentences that are like those of attacks: from the examples of a folder,
-// and from the sentences of the real tools of data and of the archetypes.
+// trainScanner makes the weights by which package scan knows sentences that are like those of attacks: from the
+// examples of a folder, and from the sentences of the real tools of data and of the archetypes.
 func trainScanner(out io.Writer, examples, data, archetypes, file string) error {
 	rows, err := readExamples(examples)
 	if err != nil {
@@ -50,12 +50,14 @@ func trainScanner(out io.Writer, examples, data, archetypes, file string) error 
 	return os.WriteFile(file, b, 0o644)
 }
 
-// measureScanner tells what the sentences of real tools score by a model that knows neither them nor any of their server, and what the examples do by
-// one that does not know them.
+// measureScanner tells what the sentences of real tools score by a model that knows neither them nor any of their
+// server, and what the examples do by one that does not know them.
 func measureScanner(out io.Writer, rows []likeness.Example, servers map[string][]string) error {
 	var real, hostile, tricky []float32
 	for fold := range kept {
-		seen := slices.DeleteFunc(slices.Clone(rows), func(e likeness.Example) bool { return likeness.Fold(e.Text) == fold })
+		seen := slices.DeleteFunc(slices.Clone(rows), func(e likeness.Example) bool {
+			return likeness.Fold(e.Text) == fold
+		})
 		m, err := likeness.Open(likeness.Train(append(seen, honest(servers, kept, fold)...), 1))
 		if err != nil {
 			return err
@@ -87,7 +89,8 @@ func measureScanner(out io.Writer, rows []likeness.Example, servers map[string][
 			return len(scores) - i
 		}
 		fmt.Fprintf(out, "%8.1f %14d of %6d %9.1f%% %9.1f%%\n", score, above(real), len(real),
-			100*float64(above(hostile))/float64(max(1, len(hostile))), 100*float64(above(tricky))/float64(max(1, len(tricky))))
+			100*float64(above(hostile))/float64(max(1, len(hostile))), 100*float64(above(tricky))/float64(max(1,
+				len(tricky))))
 	}
 	return nil
 }
@@ -176,7 +179,10 @@ func realServers(data string) (map[string][]string, error) {
 			return nil, err
 		}
 		for _, l := range lines {
-			add(cmp.Or(l.Server, l.Name), &tool.Tool{Name: l.Name, Title: l.Title, Description: l.Description, InputSchema: l.Parameters})
+			add(cmp.Or(l.Server, l.Name), &tool.Tool{
+				Name: l.Name, Title: l.Title, Description: l.Description,
+				InputSchema: l.Parameters,
+			})
 		}
 	}
 	if len(files) == 0 || len(sets) == 0 {

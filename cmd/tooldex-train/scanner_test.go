@@ -22,7 +22,10 @@ func TestScannerWeightsAreCurrent(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "weights.bin")
 	var out strings.Builder
-	if err := run(t.Context(), []string{"-data", data, "-examples", "../../scan/examples", "-knowledge", "../../knowledge/data", "-scanner", file}, &out); err != nil {
+	if err := run(t.Context(), []string{
+		"-data", data, "-examples", "../../scan/examples", "-knowledge",
+		"../../knowledge/data", "-scanner", file,
+	}, &out); err != nil {
 		t.Fatal(err)
 	}
 	made, err := os.ReadFile(file)
@@ -55,7 +58,8 @@ func TestScannerRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "weights.bin")
-			err := run(t.Context(), []string{"-data", empty, "-examples", c.examples, "-scanner", file}, &strings.Builder{})
+			err := run(t.Context(), []string{"-data", empty, "-examples", c.examples, "-scanner", file},
+				&strings.Builder{})
 			if err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("error %v, want one that says %q", err, c.says)
 			}

@@ -14,9 +14,10 @@ import (
 
 // admission says who may use the HTTP surface, for what, and how often.
 type admission struct {
-	gate  access.Options
-	oauth *access.OAuthOptions // nil: no authorization server's tokens are taken. Its Resource may be "" still, on loopback.
-	rate  float64              // requests a second from one address; zero means as many as come
+	gate access.Options
+	// nil: no authorization server's tokens are taken. Its Resource may be "" still, on loopback.
+	oauth *access.OAuthOptions
+	rate  float64 // requests a second from one address; zero means as many as come
 }
 
 // view is a part of what there is.
@@ -28,14 +29,17 @@ type view struct {
 // openRate is the rate where others can reach the address, unless the command line says otherwise.
 const openRate = 50
 
-// admission reads what the flags, the environment and the configuration say of it. Its errors are of usage, and Invalid for what the
-// files hold. Nobody is asked anything yet.
+// admission reads what the flags, the environment and the configuration say of it. Its errors are of usage, and Invalid
+// for what the files hold. Nobody is asked anything yet.
 func (a *app) admission(f *serveFlags, profiles map[string]profile) (admission, error) {
 	whole, err := f.wholeToken(a.getenv)
 	if err != nil {
 		return admission{}, err
 	}
-	out := admission{rate: f.rate, gate: access.Options{Whole: whole, Logger: a.log, HasProfile: func(name string) bool { _, ok := profiles[name]; return ok }}}
+	out := admission{rate: f.rate, gate: access.Options{
+		Whole: whole, Logger: a.log,
+		HasProfile: func(name string) bool { _, ok := profiles[name]; return ok },
+	}}
 	explicit := cmp.Or(f.tokens, a.getenv("TOOLDEX_TOKENS"))
 	if out.gate.File.Path = explicit; explicit == "" && !a.demo {
 		out.gate.File.Path = a.tokensFile()
@@ -59,9 +63,15 @@ func (a *app) admission(f *serveFlags, profiles map[string]profile) (admission, 
 	case here:
 	case !gate.Grants() && out.oauth == nil:
 		// Whoever can call tools can do whatever the tools do.
-		return admission{}, usageError{fmt.Sprintf("others can reach %s, and there is no token", f.listen), "tooldex tokens add makes one; or set TOOLDEX_TOKEN, or listen on " + defaultListen}
+		return admission{}, usageError{
+			fmt.Sprintf("others can reach %s, and there is no token", f.listen),
+			"tooldex tokens add makes one; or set TOOLDEX_TOKEN, or listen on " + defaultListen,
+		}
 	case out.oauth != nil && out.oauth.Resource == "":
-		return admission{}, usageError{"there are issuers of tokens, and no resource that they are for", "set TOOLDEX_OAUTH_RESOURCE to the address at which clients reach the server"}
+		return admission{}, usageError{
+			"there are issuers of tokens, and no resource that they are for",
+			"set TOOLDEX_OAUTH_RESOURCE to the address at which clients reach the server",
+		}
 	case f.rate == 0:
 		out.rate = openRate
 	}
@@ -105,7 +115,8 @@ func (a *app) oauth() (*access.OAuthOptions, error) {
 		return nil, err
 	}
 	o := &access.OAuthOptions{
-		Issuers: issuers, Resource: a.getenv("TOOLDEX_OAUTH_RESOURCE"), Scopes: list(a.getenv("TOOLDEX_OAUTH_SCOPES")), Grants: list(a.getenv("TOOLDEX_OAUTH_GRANTS")),
+		Issuers: issuers, Resource: a.getenv("TOOLDEX_OAUTH_RESOURCE"), Scopes: list(a.getenv("TOOLDEX_OAUTH_SCOPES")),
+		Grants:   list(a.getenv("TOOLDEX_OAUTH_GRANTS")),
 		ClientID: a.getenv("TOOLDEX_OAUTH_CLIENT"), ClientSecret: a.getenv("TOOLDEX_OAUTH_SECRET"), Allow: allow,
 	}
 	check := *o
@@ -119,9 +130,11 @@ func (a *app) allowed() (outbound.Allowed, error) {
 	return outbound.ParseAllowed(list(a.getenv("TOOLDEX_ALLOW_PRIVATE")))
 }
 
-// open makes the gate. Ended is told of principals whose token has ended; at is where the server listens, in the place of a resource
-// that nobody named.
-func (w admission) open(book *profileBook, at net.Addr, ended func(key string)) (*access.Gate, *access.OAuthOptions, error) {
+// open makes the gate. Ended is told of principals whose token has ended; at is where the server listens, in the place
+// of a resource that nobody named.
+func (w admission) open(book *profileBook, at net.Addr, ended func(key string)) (*access.Gate, *access.OAuthOptions,
+	error,
+) {
 	o := w.gate
 	o.Ended = ended
 	o.HasProfile = func(name string) bool { _, ok := book.get(name); return ok } // of this moment
@@ -139,7 +152,10 @@ func (w admission) open(book *profileBook, at net.Addr, ended func(key string)) 
 	}
 	for _, name := range o.OAuth.Profiles() {
 		if !o.HasProfile(name) {
-			return nil, nil, usageError{fmt.Sprintf("there is no profile %q, which tokens are granted", name), "name one of the profiles in TOOLDEX_OAUTH_GRANTS"}
+			return nil, nil, usageError{
+				fmt.Sprintf("there is no profile %q, which tokens are granted", name),
+				"name one of the profiles in TOOLDEX_OAUTH_GRANTS",
+			}
 		}
 	}
 	gate, err := access.New(o)
@@ -150,7 +166,10 @@ func (w admission) open(book *profileBook, at net.Addr, ended func(key string)) 
 func loopback(addr string) (bool, error) {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
-		return false, usageError{fmt.Sprintf("%q is not an address", addr), "give host:port, for example " + defaultListen}
+		return false, usageError{
+			fmt.Sprintf("%q is not an address", addr),
+			"give host:port, for example " + defaultListen,
+		}
 	}
 	return outbound.Loopback(host), nil
 }

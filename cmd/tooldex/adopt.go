@@ -88,7 +88,9 @@ func newServersImport(a *app) *cobra.Command {
 // complete offers values of a flag to the shell.
 func complete(cmd *cobra.Command, flag string, values []string) {
 	// The only error is that of a flag that is not there, which its test would tell.
-	_ = cmd.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	_ = cmd.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]string,
+		cobra.ShellCompDirective,
+	) {
 		return values, cobra.ShellCompDirectiveDefault
 	})
 }
@@ -102,8 +104,8 @@ func (a *app) place() clients.Place {
 	return clients.Place{OS: runtime.GOOS, Home: homeDir(a.getenv), Dir: dir, Getenv: a.getenv}
 }
 
-// documents reads the files of clients, or other files; of all clients if none is named. Files that are not there are left out,
-// unless they were named. Documents that could be read come with the error of those that could not.
+// documents reads the files of clients, or other files; of all clients if none is named. Files that are not there are
+// left out, unless they were named. Documents that could be read come with the error of those that could not.
 func (a *app) documents(names []string) ([]*clients.Document, error) {
 	if len(names) == 0 {
 		names = clients.Names()
@@ -117,7 +119,10 @@ func (a *app) documents(names []string) ([]*clients.Document, error) {
 			files = c.Files(a.place())
 		} else if _, err := os.Stat(name); err != nil {
 			if !strings.ContainsAny(name, `./\`) {
-				return nil, usageError{fmt.Sprintf("unknown client %q", name), "use a file, or one of " + strings.Join(clients.Names(), ", ")}
+				return nil, usageError{
+					fmt.Sprintf("unknown client %q", name),
+					"use a file, or one of " + strings.Join(clients.Names(), ", "),
+				}
 			}
 			errs = errors.Join(errs, fileError("read servers", name, err))
 			continue
@@ -137,13 +142,20 @@ func (a *app) documents(names []string) ([]*clients.Document, error) {
 // clientFile is any file that may hold servers.
 func clientFile(path string) clients.File {
 	if strings.EqualFold(filepath.Ext(path), ".toml") {
-		return clients.File{Client: filepath.Base(path), Path: path, Format: clients.TOML, Sections: [][]string{{"mcp_servers"}}}
+		return clients.File{
+			Client: filepath.Base(path), Path: path, Format: clients.TOML,
+			Sections: [][]string{{"mcp_servers"}},
+		}
 	}
-	return clients.File{Client: filepath.Base(path), Path: path, Sections: [][]string{{"mcpServers"}, {"servers"}, {"mcp", "servers"}}}
+	return clients.File{Client: filepath.Base(path), Path: path, Sections: [][]string{
+		{"mcpServers"},
+		{"servers"},
+		{"mcp", "servers"},
+	}}
 }
 
-// adopt tells what becomes of the servers of some files, and which of them are to be stored. The first of several with one name
-// counts. What can be told comes with the error of files that cannot be read.
+// adopt tells what becomes of the servers of some files, and which of them are to be stored. The first of several with
+// one name counts. What can be told comes with the error of files that cannot be read.
 func adopt(docs []*clients.Document, stored []tool.Server, replace bool) ([]adopted, []tool.Server, error) {
 	have, fresh := map[string]tool.Server{}, map[string]bool{}
 	for _, s := range stored {
@@ -156,7 +168,10 @@ func adopt(docs []*clients.Document, stored []tool.Server, replace bool) ([]adop
 		entries, err := d.Servers()
 		errs = errors.Join(errs, err)
 		for _, e := range entries {
-			one := adopted{Server: e.Name, Client: d.Client, File: d.Path, State: adoptNew, Target: targetOf(e.Server), Lost: e.Lost, entry: e}
+			one := adopted{
+				Server: e.Name, Client: d.Client, File: d.Path, State: adoptNew, Target: targetOf(e.Server),
+				Lost: e.Lost, entry: e,
+			}
 			same, known := have[e.Name]
 			switch {
 			case e.Err != nil:
@@ -207,7 +222,8 @@ func (a *app) warnAdopted(list []adopted) {
 			continue
 		}
 		if len(l.Lost) > 0 {
-			fmt.Fprintf(a.stderr, "warning: of %s, %s will have no effect; an overlay disables tools\n", name, printable(strings.Join(l.Lost, ", ")))
+			fmt.Fprintf(a.stderr, "warning: of %s, %s will have no effect; an overlay disables tools\n", name,
+				printable(strings.Join(l.Lost, ", ")))
 		}
 		var f addFlags
 		for _, key := range sortedKeys(l.entry.Server.Env) {

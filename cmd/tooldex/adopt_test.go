@@ -17,7 +17,10 @@ import (
 // TestAdopt takes servers of several files over, of which some are known and some have one name.
 func TestAdopt(t *testing.T) {
 	doc := func(client, text string) *clients.Document {
-		return &clients.Document{File: clients.File{Client: client, Path: client + ".json", Sections: [][]string{{"mcpServers"}}}, Text: []byte(text), Exists: true}
+		return &clients.Document{File: clients.File{
+			Client: client, Path: client + ".json",
+			Sections: [][]string{{"mcpServers"}},
+		}, Text: []byte(text), Exists: true}
 	}
 	docs := []*clients.Document{
 		doc("one", `{"mcpServers": {"a": {"command": "a"}, "b": {"command": "b"}, "c": {"command": "c"}}}`),
@@ -61,8 +64,9 @@ func TestAdopt(t *testing.T) {
 
 func TestIsOurselves(t *testing.T) {
 	for command, want := range map[string]bool{
-		"tooldex": true, "/usr/bin/tooldex": true, `C:\bin\tooldex.exe`: true, "/opt/tooldex_1.0_linux_amd64": true, "tooldex-dev": true,
-		"tooldexter": false, "/tooldex/other": false, "": false,
+		"tooldex": true, "/usr/bin/tooldex": true, `C:\bin\tooldex.exe`: true, "/opt/tooldex_1.0_linux_amd64": true,
+		"tooldex-dev": true,
+		"tooldexter":  false, "/tooldex/other": false, "": false,
 	} {
 		if got := isOurselves(tool.Server{Command: command, Args: []string{"-d", "x", "serve"}}); got != want {
 			t.Errorf("%q: %v", command, got)
@@ -117,10 +121,22 @@ func TestOwnEntry(t *testing.T) {
 		demo bool
 		want []string
 	}{
-		"as usual":      {nil, false, []string{"serve", "--mode", "search"}},
-		"other data":    {map[string]string{"TOOLDEX_DATA_DIR": dir}, false, []string{"serve", "--data-dir", dir, "--mode", "search"}},
-		"a config file": {map[string]string{"TOOLDEX_CONFIG": config}, false, []string{"serve", "--config", config, "--mode", "search"}},
-		"the demo":      {map[string]string{"TOOLDEX_DATA_DIR": dir}, true, []string{"serve", "--demo", "--mode", "search"}},
+		"as usual": {nil, false, []string{"serve", "--mode", "search"}},
+		"other data": {
+			map[string]string{"TOOLDEX_DATA_DIR": dir},
+			false,
+			[]string{"serve", "--data-dir", dir, "--mode", "search"},
+		},
+		"a config file": {
+			map[string]string{"TOOLDEX_CONFIG": config},
+			false,
+			[]string{"serve", "--config", config, "--mode", "search"},
+		},
+		"the demo": {
+			map[string]string{"TOOLDEX_DATA_DIR": dir},
+			true,
+			[]string{"serve", "--demo", "--mode", "search"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := &app{getenv: func(key string) string {

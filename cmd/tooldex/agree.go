@@ -44,7 +44,10 @@ func (a *app) agreed(text, path string, f *connectFlags) (bool, error) {
 	return false, silent(exitFailed)
 }
 
-var unasked = usageError{"nothing was written, since nobody can be asked", "give --yes to write, or --dry-run to look only"}
+var unasked = usageError{
+	"nothing was written, since nobody can be asked",
+	"give --yes to write, or --dry-run to look only",
+}
 
 // showDifference prints a difference, in colours if that is wanted.
 func (a *app) showDifference(text string) {

@@ -9,9 +9,9 @@ import (
 	"tooldex/tool"
 )
 
-// arguments makes the arguments object of a call from key=value words. A value is read by the parameter's type: where the
-// schema wants a string it stays one, elsewhere it is JSON if it can be read as such. key:=value is always JSON. A key that
-// is given twice makes a list.
+// arguments makes the arguments object of a call from key=value words. A value is read by the parameter's type: where
+// the schema wants a string it stays one, elsewhere it is JSON if it can be read as such. key:=value is always JSON. A
+// key that is given twice makes a list.
 func arguments(t *tool.Tool, words []string) (json.RawMessage, error) {
 	types := map[string]string{}
 	for _, p := range t.Parameters() {
@@ -22,13 +22,19 @@ func arguments(t *tool.Tool, words []string) (json.RawMessage, error) {
 	for _, w := range words {
 		key, raw, ok := strings.Cut(w, "=")
 		if !ok || key == "" {
-			return nil, usageError{fmt.Sprintf("argument %q is not of the form key=value", w), "give key=value, key:=JSON, or --json with the whole object"}
+			return nil, usageError{
+				fmt.Sprintf("argument %q is not of the form key=value", w),
+				"give key=value, key:=JSON, or --json with the whole object",
+			}
 		}
 		strict := strings.HasSuffix(key, ":")
 		key = strings.TrimSuffix(key, ":")
 		v, err := argumentValue(types[key], raw, strict)
 		if err != nil {
-			return nil, usageError{fmt.Sprintf("argument %s: %s is not JSON", key, raw), "quote it for the shell, or use key=value for a string"}
+			return nil, usageError{
+				fmt.Sprintf("argument %s: %s is not JSON", key, raw),
+				"quote it for the shell, or use key=value for a string",
+			}
 		}
 		seen[key]++
 		values[key] = appendValue(values[key], v, seen[key])

@@ -120,7 +120,10 @@ func sinceThen(text string, now time.Time) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, usageError{fmt.Sprintf("%q is no time", text), "give 1h, 7d, 2026-11-20 or 2026-11-20T15:04:05Z"}
+	return time.Time{}, usageError{
+		fmt.Sprintf("%q is no time", text),
+		"give 1h, 7d, 2026-11-20 or 2026-11-20T15:04:05Z",
+	}
 }
 
 func (f *auditFilter) match(r audit.Record) bool {
@@ -235,7 +238,10 @@ func auditRow(r audit.Record) []string {
 	if r.Millis > 0 {
 		took = strconv.FormatFloat(r.Millis, 'f', 1, 64)
 	}
-	return []string{strconv.FormatUint(r.Seq, 10), r.Time.Local().Format(time.DateTime), strings.Join(who, " "), what, outcome, took}
+	return []string{
+		strconv.FormatUint(r.Seq, 10), r.Time.Local().Format(time.DateTime), strings.Join(who, " "), what,
+		outcome, took,
+	}
 }
 
 func newAuditVerify(a *app) *cobra.Command {
@@ -253,13 +259,20 @@ func newAuditVerify(a *app) *cobra.Command {
 			for _, text := range anchors {
 				anchor, err := audit.ParseAnchor(text)
 				if err != nil {
-					return usageError{fmt.Sprintf("%q is not an anchor", text), "give NUMBER:HASH, as tooldex audit verify prints it"}
+					return usageError{
+						fmt.Sprintf("%q is not an anchor", text),
+						"give NUMBER:HASH, as tooldex audit verify prints it",
+					}
 				}
 				given = append(given, anchor)
 			}
 			r, err := audit.Verify(cmd.Context(), a.auditDir(), given...)
 			if err != nil {
-				return &tool.Error{Code: tool.Internal, Op: "verify", Msg: "the audit log in " + a.auditDir() + " cannot be read", Hint: "see that you may read the folder, or name another with TOOLDEX_AUDIT_DIR", Err: err}
+				return &tool.Error{
+					Code: tool.Internal, Op: "verify", Msg: "the audit log in " + a.auditDir() +
+						" cannot be read", Hint: "see that you may read the folder, or name another with TOOLDEX_AUDIT_DIR",
+					Err: err,
+				}
 			}
 			if err := a.print(r, func(w io.Writer) error { return auditReport(w, r) }); err != nil {
 				return err
@@ -270,7 +283,8 @@ func newAuditVerify(a *app) *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().StringArrayVar(&anchors, "anchor", nil, "the number and hash of a record, as verify printed it once; may be repeated")
+	cmd.Flags().StringArrayVar(&anchors, "anchor", nil,
+		"the number and hash of a record, as verify printed it once; may be repeated")
 	return cmd
 }
 

@@ -29,8 +29,10 @@ func (a *app) accounted(root *cobra.Command) {
 // changing lists the commands that change what is configured or known.
 func changing() []string {
 	return []string{
-		"import", "connect", "servers add", "servers remove", "servers import", "servers login", "servers logout", "servers approve", "servers trust",
-		"tokens add", "tokens revoke", "enrich", "enrich apply", "enrich approve", "enrich forget", "learn approve", "learn forget",
+		"import", "connect", "servers add", "servers remove", "servers import", "servers login", "servers logout",
+		"servers approve", "servers trust",
+		"tokens add", "tokens revoke", "enrich", "enrich apply", "enrich approve", "enrich forget", "learn approve",
+		"learn forget",
 		"index rebuild", "index restore", "index compact",
 	}
 }

@@ -16,7 +16,8 @@ func laughs(key string) string {
 	var b strings.Builder
 	b.WriteString("a0: &a0 [lol]\n")
 	for i := range 9 {
-		b.WriteString(strings.NewReplacer("N", string(rune('1'+i)), "P", string(rune('0'+i))).Replace("aN: &aN [*aP, *aP, *aP, *aP, *aP, *aP, *aP, *aP, *aP]\n"))
+		b.WriteString(strings.NewReplacer("N", string(rune('1'+i)), "P",
+			string(rune('0'+i))).Replace("aN: &aN [*aP, *aP, *aP, *aP, *aP, *aP, *aP, *aP, *aP]\n"))
 	}
 	return b.String() + key + ": *a9\n"
 }

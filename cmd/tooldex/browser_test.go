@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// browser is a Chromium without windows, spoken to in the DevTools protocol over two pipes: messages of JSON that end with a
-// zero byte.
+// browser is a Chromium without windows, spoken to in the DevTools protocol over two pipes: messages of JSON that end
+// with a zero byte.
 type browser struct {
 	to   *os.File
 	mu   sync.Mutex
@@ -68,9 +68,12 @@ func chromium(t *testing.T) *browser {
 	if err := errors.Join(err0, err1, err2); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), program, "--headless=new", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-		"--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions", "--mute-audio",
-		"--force-color-profile=srgb", "--lang=en-US", "--user-data-dir="+dir, "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1", "about:blank")
+	cmd := exec.CommandContext(t.Context(), program, "--headless=new", "--remote-debugging-pipe", "--no-sandbox",
+		"--disable-gpu", "--disable-dev-shm-usage",
+		"--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+		"--disable-extensions", "--mute-audio",
+		"--force-color-profile=srgb", "--lang=en-US", "--user-data-dir="+dir,
+		"--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1", "about:blank")
 	cmd.Env = append(os.Environ(), "TZ=UTC", "HOME="+dir)
 	cmd.ExtraFiles = []*os.File{fromUs, toUs} // 3 and 4, as Chromium has it
 	if err := cmd.Start(); err != nil {
@@ -288,7 +291,10 @@ func (p *page) tryEval(expression string, out any) error {
 			Exception struct{ Description string }
 		}
 	}
-	if err := p.b.call(p.session, "Runtime.evaluate", map[string]any{"expression": expression, "awaitPromise": true, "returnByValue": true, "userGesture": true}, &r); err != nil {
+	if err := p.b.call(p.session, "Runtime.evaluate", map[string]any{
+		"expression": expression, "awaitPromise": true,
+		"returnByValue": true, "userGesture": true,
+	}, &r); err != nil {
 		return err
 	}
 	if x := r.ExceptionDetails; x != nil {
@@ -303,7 +309,8 @@ func (p *page) tryEval(expression string, out any) error {
 // enough is how long a page may take for one step.
 const enough = 30 * time.Second
 
-// until waits until a condition holds. A new page that comes meanwhile takes the question with it, so it is asked again.
+// until waits until a condition holds. A new page that comes meanwhile takes the question with it, so it is asked
+// again.
 func (p *page) until(condition string) {
 	p.t.Helper()
 	wait := fmt.Sprintf(`new Promise((yes, no) => {
@@ -345,7 +352,10 @@ func (p *page) click(selector, text string) {
 	var at struct{ X, Y float64 }
 	p.eval(`(() => { const e = `+el+`; e.scrollIntoView({ block: 'center' }); const r = e.getBoundingClientRect(); return { X: r.x + r.width / 2, Y: r.y + r.height / 2 }; })()`, &at)
 	for _, kind := range []string{"mousePressed", "mouseReleased"} {
-		p.must("Input.dispatchMouseEvent", map[string]any{"type": kind, "x": at.X, "y": at.Y, "button": "left", "clickCount": 1}, nil)
+		p.must("Input.dispatchMouseEvent", map[string]any{
+			"type": kind, "x": at.X, "y": at.Y, "button": "left",
+			"clickCount": 1,
+		}, nil)
 	}
 }
 
@@ -367,7 +377,10 @@ func (p *page) fill(selector, text string) {
 func (p *page) press(key string) {
 	p.t.Helper()
 	params := map[string]any{"type": "keyDown", "key": key, "code": key}
-	codes := map[string]int{"Enter": 13, "Escape": 27, "ArrowDown": 40, "ArrowUp": 38, "ArrowLeft": 37, "ArrowRight": 39, "End": 35, "Home": 36, "Tab": 9}
+	codes := map[string]int{
+		"Enter": 13, "Escape": 27, "ArrowDown": 40, "ArrowUp": 38, "ArrowLeft": 37,
+		"ArrowRight": 39, "End": 35, "Home": 36, "Tab": 9,
+	}
 	switch code, ok := codes[key]; {
 	case key == "Enter": // without a text it submits no form
 		params["text"] = "\r"
@@ -378,15 +391,24 @@ func (p *page) press(key string) {
 		params["text"] = key
 	}
 	p.must("Input.dispatchKeyEvent", params, nil)
-	p.must("Input.dispatchKeyEvent", map[string]any{"type": "keyUp", "key": key, "code": key, "windowsVirtualKeyCode": codes[key]}, nil)
+	p.must("Input.dispatchKeyEvent", map[string]any{
+		"type": "keyUp", "key": key, "code": key,
+		"windowsVirtualKeyCode": codes[key],
+	}, nil)
 }
 
 // look sets the size of the window and whether it is dark.
 func (p *page) look(width, height int, dark bool) {
 	p.t.Helper()
 	scheme := map[bool]string{true: "dark", false: "light"}[dark]
-	p.must("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}, nil)
-	p.must("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}, {"name": "prefers-reduced-motion", "value": "reduce"}}}, nil)
+	p.must("Emulation.setDeviceMetricsOverride", map[string]any{
+		"width": width, "height": height,
+		"deviceScaleFactor": 1, "mobile": false,
+	}, nil)
+	p.must("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{
+		"name":  "prefers-color-scheme",
+		"value": scheme,
+	}, {"name": "prefers-reduced-motion", "value": "reduce"}}}, nil)
 	p.eval(`new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)))`, nil)
 }
 

@@ -54,7 +54,10 @@ func newCall(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.call(cmd.Context(), s, g, t, tool.Call{ID: t.ID(), Arguments: arguments, Progress: a.showProgress, Who: a.asker(), Confirmed: f.yes}, &f)
+			return a.call(cmd.Context(), s, g, t, tool.Call{
+				ID: t.ID(), Arguments: arguments, Progress: a.showProgress,
+				Who: a.asker(), Confirmed: f.yes,
+			}, &f)
 		},
 	}
 	cmd.Flags().StringVar(&f.json, "json", "", "the arguments as one JSON object; - for standard input, @FILE for a file")
@@ -106,7 +109,8 @@ func (a *app) call(ctx context.Context, s *stack, g guards, t *tool.Tool, call t
 	defer cancel()
 	res, err := g.log.Caller(guard.Caller(unheld{gw, s.catalog})).Call(ctx, call)
 	if errors.Is(err, tool.Unasked) {
-		return &tool.Error{Code: tool.Denied, Op: "call", Msg: string(call.ID) + " needs to be confirmed; nothing was called", Hint: "give --yes, if you are sure", Err: tool.Unasked}
+		return &tool.Error{Code: tool.Denied, Op: "call", Msg: string(call.ID) +
+			" needs to be confirmed; nothing was called", Hint: "give --yes, if you are sure", Err: tool.Unasked}
 	}
 	if err != nil {
 		return err
@@ -154,7 +158,10 @@ func (a *app) printCall(res *tool.CallResult) error {
 			Structured json.RawMessage `json:"structuredContent"`
 		}
 		if err := json.Unmarshal(res.Raw, &answer); err != nil {
-			return &tool.Error{Code: tool.Unavailable, Op: "call", Msg: "the answer cannot be read", Hint: "see it with -o json", Err: err}
+			return &tool.Error{
+				Code: tool.Unavailable, Op: "call", Msg: "the answer cannot be read",
+				Hint: "see it with -o json", Err: err,
+			}
 		}
 		for _, c := range answer.Content {
 			switch c.Type {

@@ -16,12 +16,15 @@ import (
 // completer offers words to the shell. Those that are there already are given as args.
 type completer func(cmd *cobra.Command, args []string) []string
 
-// completions has the shell complete what is stored and configured: tools, servers, profiles, and values that are one of a few.
+// completions has the shell complete what is stored and configured: tools, servers, profiles, and values that are one
+// of a few.
 func (a *app) completions(root *cobra.Command) {
 	for path, c := range map[string]completer{
 		"describe": a.toolNames, "call": a.callWords, "eval describe": a.toolNames,
-		"enrich export": a.toolNames, "enrich approve": a.toolNames, "enrich forget": a.toolNames, "learn approve": a.firstTool, "learn forget": a.firstTool,
-		"servers remove": a.serverNames, "servers login": a.firstServer, "servers logout": a.firstServer, "servers approve": a.firstServer, "servers review": a.serverNames,
+		"enrich export": a.toolNames, "enrich approve": a.toolNames, "enrich forget": a.toolNames,
+		"learn approve": a.firstTool, "learn forget": a.firstTool,
+		"servers remove": a.serverNames, "servers login": a.firstServer, "servers logout": a.firstServer,
+		"servers approve": a.firstServer, "servers review": a.serverNames,
 	} {
 		if cmd, _, err := root.Find(strings.Fields(path)); err == nil && cmd != root {
 			cmd.ValidArgsFunction = a.offering(c)
@@ -39,9 +42,13 @@ func (a *app) completions(root *cobra.Command) {
 	}
 	var all func(cmd *cobra.Command)
 	all = func(cmd *cobra.Command) {
-		for flag, c := range map[string]completer{"server": a.serverNames, "profile": a.profileNames, "always": a.toolNames} {
+		for flag, c := range map[string]completer{
+			"server": a.serverNames, "profile": a.profileNames,
+			"always": a.toolNames,
+		} {
 			if cmd.Flags().Lookup(flag) != nil {
-				_ = cmd.RegisterFlagCompletionFunc(flag, a.offering(c)) // the only error is that of a flag that is not there
+				// the only error is that of a flag that is not there
+				_ = cmd.RegisterFlagCompletionFunc(flag, a.offering(c))
 			}
 		}
 		for _, sub := range cmd.Commands() {

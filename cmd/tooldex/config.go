@@ -160,8 +160,8 @@ func (v keyed) Read() (map[string]any, error) {
 // ReadBytes is never called: what is read here was parsed before.
 func (keyed) ReadBytes() ([]byte, error) { return nil, errors.ErrUnsupported }
 
-// flagOf returns the flag of a command that sets s, nil if it has none. Settings of serve are flags of serve alone, and the others
-// are common to all commands: one that has a flag of the same name means something else by it.
+// flagOf returns the flag of a command that sets s, nil if it has none. Settings of serve are flags of serve alone, and
+// the others are common to all commands: one that has a flag of the same name means something else by it.
 func flagOf(cmd *cobra.Command, s setting) *pflag.Flag {
 	switch {
 	case s.flag == "":
@@ -217,7 +217,10 @@ func (c *configuration) give(cmd *cobra.Command) error {
 			continue
 		}
 		if err := f.Value.Set(configText(v)); err != nil {
-			return usageError{fmt.Sprintf("%s cannot be %q", c.source(s, origin), configText(v)), fmt.Sprintf("give %s", wanted[s.kind])}
+			return usageError{
+				fmt.Sprintf("%s cannot be %q", c.source(s, origin), configText(v)),
+				fmt.Sprintf("give %s", wanted[s.kind]),
+			}
 		}
 	}
 	return nil
@@ -254,7 +257,8 @@ func (c *configuration) servers() []tool.Server {
 	return c.file.servers
 }
 
-// profiles returns those of the file, and in their place those of the same names of a file of profiles, unless that is "".
+// profiles returns those of the file, and in their place those of the same names of a file of profiles, unless that is
+// "".
 func (c *configuration) profiles(path string) (map[string]profile, error) {
 	var out map[string]profile
 	if c != nil {
@@ -284,8 +288,8 @@ type reloaded struct {
 	restart  []string // settings that need a restart, and were not told yet
 }
 
-// reload looks whether the file says anything new. A file that cannot be read, or not understood, leaves everything as it was, and
-// its error is returned once.
+// reload looks whether the file says anything new. A file that cannot be read, or not understood, leaves everything as
+// it was, and its error is returned once.
 func (c *configuration) reload() (reloaded, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -326,7 +330,8 @@ const settled = 3 * time.Second
 
 // rests reports whether the file is the one that was read last, so that it need not be read to know.
 func (c *configuration) rests(now fs.FileInfo) bool {
-	return c.seen != nil && os.SameFile(c.seen, now) && c.seen.Size() == now.Size() && c.seen.ModTime().Equal(now.ModTime()) && time.Since(now.ModTime()) > settled
+	return c.seen != nil && os.SameFile(c.seen, now) && c.seen.Size() == now.Size() &&
+		c.seen.ModTime().Equal(now.ModTime()) && time.Since(now.ModTime()) > settled
 }
 
 // forget has the next reload read the file as if it had changed, and say again what is wrong with it.

@@ -24,8 +24,8 @@ type configFile struct {
 	profiles map[string]profile
 }
 
-// parseConfig reads a configuration: a tooldex.yaml, or the file of a client, of which only the servers count. Servers that are
-// tooldex itself are left out. The errors are Invalid and name the place.
+// parseConfig reads a configuration: a tooldex.yaml, or the file of a client, of which only the servers count. Servers
+// that are tooldex itself are left out. The errors are Invalid and name the place.
 func parseConfig(path string, b []byte, getenv func(string) string) (*configFile, error) {
 	var out *configFile
 	var err error
@@ -92,7 +92,8 @@ func parseOwnConfig(path string, b []byte, getenv func(string) string) (*configF
 		err = doc.Decode(&any) // refuses what grows without bounds, or has a key twice
 	}
 	if err != nil {
-		return nil, badConfig(path, "is not YAML: "+tool.YAMLMistake(err), "see https://yaml.org, or quote what has colons")
+		return nil, badConfig(path, "is not YAML: "+tool.YAMLMistake(err),
+			"see https://yaml.org, or quote what has colons")
 	}
 	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 {
 		return out, nil
@@ -175,7 +176,10 @@ func configServers(servers map[string]any) ([]tool.Server, error) {
 	}
 	b, err := json.Marshal(map[string]any{"mcpServers": servers})
 	if err != nil {
-		return nil, &tool.Error{Code: tool.Invalid, Op: "read configuration", Msg: "the servers cannot be read", Hint: "keys are texts", Err: err}
+		return nil, &tool.Error{
+			Code: tool.Invalid, Op: "read configuration", Msg: "the servers cannot be read",
+			Hint: "keys are texts", Err: err,
+		}
 	}
 	return catalog.ParseServers(b)
 }

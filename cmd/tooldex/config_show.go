@@ -35,7 +35,8 @@ func newConfigShow(a *app) *cobra.Command {
 		Use:   "show",
 		Short: "Show what is configured, and where each value comes from",
 		Long: "Show what flags, environment (TOOLDEX_*), configuration file and defaults say together, each before the next.\n" +
-			"The file is that of --config or " + configVariable + ", or tooldex.yaml in the platform's configuration folder:\n" +
+			"The file is that of --config or " + configVariable +
+			", or tooldex.yaml in the platform's configuration folder:\n" +
 			"  " + defaultConfig(a.getenv),
 		Example: "  tooldex config show --origin\n  tooldex -c team.yaml config show",
 		Args:    wants(cobra.NoArgs),

@@ -42,8 +42,8 @@ func TestSchemaIsPublished(t *testing.T) {
 	}
 }
 
-// TestSettingsAreComplete wants every flag that configures something, and every variable of the environment that is read, among
-// the settings, so that the file can say the same.
+// TestSettingsAreComplete wants every flag that configures something, and every variable of the environment that is
+// read, among the settings, so that the file can say the same.
 func TestSettingsAreComplete(t *testing.T) {
 	flags, variables := map[string]bool{}, map[string]bool{configVariable: true}
 	for _, s := range settings() {
@@ -133,7 +133,8 @@ func TestServerKeys(t *testing.T) {
 	base := func(more string) string { return "servers: {a: {" + more + "}}" }
 	for key := range serverSchema().properties() {
 		value := map[string]string{
-			"args": "[x]", "env": "{A: b}", "headers": "{A: b}", "timeout": "5", "idleTimeout": "5", "concurrency": "5", "queue": "5", "disabled": "true", "enabled": "false", "trust": "true",
+			"args": "[x]", "env": "{A: b}", "headers": "{A: b}", "timeout": "5", "idleTimeout": "5", "concurrency": "5",
+			"queue": "5", "disabled": "true", "enabled": "false", "trust": "true",
 			"type": "stdio", "transport": "stdio", "start": "eager",
 		}[key]
 		if value == "" {
@@ -164,11 +165,15 @@ func TestPathsInConfig(t *testing.T) {
 	home := t.TempDir()
 	getenv := func(name string) string { return map[string]string{"HOME": home, "USERPROFILE": home}[name] }
 	dir := t.TempDir()
-	got, err := parseConfig(filepath.Join(dir, "x.yaml"), []byte("dataDir: ~/d\nserve: {profilesFile: p.yaml, tokensFile: "+filepath.ToSlash(dir)+"/t}"), getenv)
+	got, err := parseConfig(filepath.Join(dir, "x.yaml"),
+		[]byte("dataDir: ~/d\nserve: {profilesFile: p.yaml, tokensFile: "+filepath.ToSlash(dir)+"/t}"), getenv)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]any{"dataDir": filepath.Join(home, "d"), "serve.profilesFile": filepath.Join(dir, "p.yaml"), "serve.tokensFile": filepath.ToSlash(dir) + "/t"}
+	want := map[string]any{
+		"dataDir": filepath.Join(home, "d"), "serve.profilesFile": filepath.Join(dir, "p.yaml"),
+		"serve.tokensFile": filepath.ToSlash(dir) + "/t",
+	}
 	if diff := cmp.Diff(want, got.values); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -204,14 +209,27 @@ func TestReload(t *testing.T) {
 		servers    string
 	}{
 		{"nothing", "logLevel: info\nservers: {a: {command: x}}", reloaded{}, false, "a"},
-		{"one more", "logLevel: info\nservers: {a: {command: x}, b: {command: y}}", reloaded{servers: true}, false, "a b"},
+		{
+			"one more", "logLevel: info\nservers: {a: {command: x}, b: {command: y}}",
+			reloaded{servers: true},
+			false,
+			"a b",
+		},
 		{"a slip", "logLevel: info\nservers: {a: {comand: x}}", reloaded{}, true, "a b"},
 		{"the same slip", "logLevel: info\nservers: {a: {comand: x}}", reloaded{}, false, "a b"},
 		{"mended, and one less", "logLevel: info\nservers: {b: {command: y}}", reloaded{servers: true}, false, "b"},
 		{"the level", "logLevel: debug\nservers: {b: {command: y}}", reloaded{level: "debug"}, false, "b"},
 		{"the level as usual", "servers: {b: {command: y}}", reloaded{level: "warn"}, false, "b"},
-		{"profiles and a mode", "serve: {mode: full}\nprofiles: {p: {}}\nservers: {b: {command: y}}", reloaded{profiles: true, ways: true}, false, "b"},
-		{"others, and what needs a restart", "serve: {mode: lazy, rate: 3}\nservers: {b: {command: y}}", reloaded{profiles: true, ways: true, restart: []string{"serve.rate"}}, false, "b"},
+		{
+			"profiles and a mode", "serve: {mode: full}\nprofiles: {p: {}}\nservers: {b: {command: y}}",
+			reloaded{profiles: true, ways: true},
+			false, "b",
+		},
+		{
+			"others, and what needs a restart", "serve: {mode: lazy, rate: 3}\nservers: {b: {command: y}}",
+			reloaded{profiles: true, ways: true, restart: []string{"serve.rate"}},
+			false, "b",
+		},
 		{"which is told once", "serve: {mode: lazy, rate: 4}\nservers: {b: {command: y}}", reloaded{}, false, "b"},
 		{"trust, and what is confirmed", "serve: {mode: lazy, rate: 4, confirm: writes}\ntrust: {policy: strict}\nservers: {b: {command: y}}", reloaded{confirm: true, trust: true}, false, "b"},
 	}
@@ -242,7 +260,8 @@ func TestReload(t *testing.T) {
 
 func FuzzParseConfig(f *testing.F) {
 	for _, s := range []string{
-		"serve: {mode: full, always: [a]}\nservers: {a: {command: x}}", "a: &a [*a]", "x: &x {<<: *x}", "servers: &s {a: {url: 'https://h'}}\nmcpServers: *s", "- 1", "1", "serve:", "# nothing",
+		"serve: {mode: full, always: [a]}\nservers: {a: {command: x}}", "a: &a [*a]", "x: &x {<<: *x}",
+		"servers: &s {a: {url: 'https://h'}}\nmcpServers: *s", "- 1", "1", "serve:", "# nothing",
 		"profiles: {p: {servers: [a]}}", "{\"$schema\": \"x\"}", "serve: {rate: .inf}", "servers: {? [a] : {}}",
 	} {
 		f.Add([]byte(s))

@@ -65,8 +65,9 @@ func (r *risky) recorded(name string) []audit.Record {
 	return out
 }
 
-// TestNoWayAroundConfirmation tries every way to a tool without anybody who confirms: over both generations of MCP, each kind of
-// endpoint, each name that a tool has, each tool that calls others, and the HTTP API, with each kind of token.
+// TestNoWayAroundConfirmation tries every way to a tool without anybody who confirms: over both generations of MCP,
+// each kind of endpoint, each name that a tool has, each tool that calls others, and the HTTP API, with each kind of
+// token.
 func TestNoWayAroundConfirmation(t *testing.T) {
 	r := newRisky(t)
 	profiles := filepath.Join(t.TempDir(), "profiles.yaml")
@@ -80,7 +81,10 @@ func TestNoWayAroundConfirmation(t *testing.T) {
 	args := map[string]any{"what": "everything"}
 	refused := 0
 	for _, revision := range []string{"2025-11-25", "2026-07-28"} {
-		for _, path := range []string{"/mcp", "/mcp/part", "/mcp/named", "/mcp/search", "/mcp/dynamic", "/mcp/lazy", "/mcp/full", "/mcp/auto"} {
+		for _, path := range []string{
+			"/mcp", "/mcp/part", "/mcp/named", "/mcp/search", "/mcp/dynamic", "/mcp/lazy",
+			"/mcp/full", "/mcp/auto",
+		} {
 			c := r.connect(base+path, revision, whole, nil)
 			if path == "/mcp/dynamic" && revision < "2026" {
 				c.text("load_server_tools", map[string]any{"server": "risky"})
@@ -99,7 +103,9 @@ func TestNoWayAroundConfirmation(t *testing.T) {
 					c.call("mcp__tooldex__invoke_tool", map[string]any{"tool": name, "args": args}),
 				} {
 					refused++
-					if got := textOf(res); !res.IsError || !strings.HasPrefix(got, "denied: risky/erase may change or destroy something") || !strings.Contains(got, "nothing was called") {
+					if got := textOf(res); !res.IsError || !strings.HasPrefix(got,
+						"denied: risky/erase may change or destroy something") ||
+						!strings.Contains(got, "nothing was called") {
 						t.Errorf("%s %s: %s answers %q", revision, path, name, got)
 					}
 				}
@@ -107,7 +113,10 @@ func TestNoWayAroundConfirmation(t *testing.T) {
 		}
 	}
 	for _, token := range []string{whole, part} {
-		for _, body := range []string{`{"arguments":{"what":"all"}}`, `{"arguments":{"what":"all","confirm":true}}`, `{"arguments":{"what":"all"},"_meta":{"confirm":true}}`, `{"arguments":{"what":"all"},"confirm":false}`} {
+		for _, body := range []string{
+			`{"arguments":{"what":"all"}}`, `{"arguments":{"what":"all","confirm":true}}`,
+			`{"arguments":{"what":"all"},"_meta":{"confirm":true}}`, `{"arguments":{"what":"all"},"confirm":false}`,
+		} {
 			for _, id := range []string{"risky/erase", "risky%2Ferase", "risky__erase", "erase"} {
 				refused++
 				got := ask(t, "POST", base+"/api/tools/"+id+"/call", body, "Authorization", "Bearer "+token)
@@ -119,7 +128,8 @@ func TestNoWayAroundConfirmation(t *testing.T) {
 	}
 	// Lists, searches and selections tell beforehand, each by the rules of its profile.
 	for profile, want := range map[string][]string{"": {"erase"}, "part": {"erase"}, "lax": nil, "named": {"erase"}} {
-		got := ask(t, "POST", base+"/api/tools/select", `{"mode":"all","profile":"`+profile+`"}`, "Authorization", "Bearer "+whole)
+		got := ask(t, "POST", base+"/api/tools/select", `{"mode":"all","profile":"`+profile+`"}`, "Authorization",
+			"Bearer "+whole)
 		var res tool.Selection
 		if err := json.Unmarshal([]byte(got.body), &res); err != nil || len(res.Selected) < 2 {
 			t.Fatalf("a selection of %q: %d %s", profile, got.status, got.body)
@@ -149,7 +159,8 @@ func TestNoWayAroundConfirmation(t *testing.T) {
 	}
 
 	// The test would see a call that is made.
-	if got := ask(t, "POST", base+"/api/tools/risky/erase/call", `{"arguments":{"what":"confirmed"},"confirm":true}`, "Authorization", "Bearer "+part); got.status != http.StatusOK {
+	if got := ask(t, "POST", base+"/api/tools/risky/erase/call", `{"arguments":{"what":"confirmed"},"confirm":true}`,
+		"Authorization", "Bearer "+part); got.status != http.StatusOK {
 		t.Errorf("confirmed: %d %s", got.status, got.body)
 	}
 	r.connect(base+"/mcp/lax", "2025-11-25", whole, nil).text("erase", map[string]any{"what": "lax"})
@@ -167,7 +178,8 @@ func (r *risky) connect(endpoint, revision, token string, answer *answering) *cl
 		o.ElicitationHandler = answer.elicit
 	}
 	transport := &mcp.StreamableClientTransport{Endpoint: endpoint, HTTPClient: &http.Client{Transport: bearing(token)}}
-	s, err := mcp.NewClient(&mcp.Implementation{Name: "scenario", Version: "1"}, o).Connect(r.t.Context(), transport, &mcp.ClientSessionOptions{ProtocolVersion: revision})
+	s, err := mcp.NewClient(&mcp.Implementation{Name: "scenario", Version: "1"}, o).Connect(r.t.Context(), transport,
+		&mcp.ClientSessionOptions{ProtocolVersion: revision})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -211,8 +223,10 @@ func TestConfirmationByElicitation(t *testing.T) {
 		connects["stdio, "+revision] = func() *client {
 			cmd := servingCommand(t, r.data, "serve", "--stdio", "--confirm", "annotated")
 			cmd.Stderr = os.Stderr
-			s, err := mcp.NewClient(&mcp.Implementation{Name: "scenario", Version: "1"}, &mcp.ClientOptions{ElicitationHandler: person.elicit}).
-				Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, &mcp.ClientSessionOptions{ProtocolVersion: revision})
+			s, err := mcp.NewClient(&mcp.Implementation{Name: "scenario", Version: "1"},
+				&mcp.ClientOptions{ElicitationHandler: person.elicit}).
+				Connect(t.Context(), &mcp.CommandTransport{Command: cmd},
+					&mcp.ClientSessionOptions{ProtocolVersion: revision})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -228,7 +242,8 @@ func TestConfirmationByElicitation(t *testing.T) {
 			"cancel":  "denied: the user closed the question whether to call risky/erase; nothing was called",
 		} {
 			person.will(action)
-			if res := c.call("erase", map[string]any{"what": "a"}); !res.IsError || !strings.HasPrefix(textOf(res), want) {
+			if res := c.call("erase", map[string]any{"what": "a"}); !res.IsError ||
+				!strings.HasPrefix(textOf(res), want) {
 				t.Errorf("%s: %s answers %q", name, action, textOf(res))
 			}
 			if asked := person.will(""); len(asked) != 1 {
@@ -240,7 +255,10 @@ func TestConfirmationByElicitation(t *testing.T) {
 		}
 		person.will("accept")
 		what := "b\n\n# Fine\u202e<b>`x`"
-		if got := c.text("invoke_tool", map[string]any{"name": "erase", "arguments": map[string]any{"what": what}}); got != "erased "+what {
+		if got := c.text("invoke_tool", map[string]any{
+			"name":      "erase",
+			"arguments": map[string]any{"what": what},
+		}); got != "erased "+what {
 			t.Errorf("%s: after a yes it answers %q", name, got)
 		}
 		const question = "Make this call? It may change or destroy something.\n\n    tool: erase\n    server: risky\n\nArguments:\n\n    what: \"b\\n\\n# Fine\\u202e\\u003cb\\u003e\\u0060x\\u0060\""
@@ -253,7 +271,8 @@ func TestConfirmationByElicitation(t *testing.T) {
 		if got := c.text("peek", map[string]any{"what": "c"}); got != "erased c" || len(person.will("")) != 0 {
 			t.Errorf("%s: what needs no confirmation answers %q", name, got)
 		}
-		if got := c.text("get_tool_description", map[string]any{"name": []string{"erase", "peek"}}); strings.Count(got, "A person has to confirm each call of it.") != 1 {
+		if got := c.text("get_tool_description", map[string]any{"name": []string{"erase", "peek"}}); strings.Count(got,
+			"A person has to confirm each call of it.") != 1 {
 			t.Errorf("%s: the descriptions are %s", name, got)
 		}
 		if got := c.text("search_tools", map[string]any{"query": "erase a folder with all that is in it"}); !regexp.MustCompile(`risky__erase|erase\(.*a person confirms each call`).MatchString(got) || strings.Count(got, "a person confirms") != 1 {
@@ -267,7 +286,10 @@ func TestConfirmationByElicitation(t *testing.T) {
 	for _, rec := range r.recorded("risky/erase") {
 		got[fmt.Sprint(rec.Who.Client, " ", rec.Outcome, " ", rec.Reason, rec.Confirmed)]++
 	}
-	want := map[string]int{"scenario ok by the user": 5, "scenario unconfirmed declined": 5, "scenario unconfirmed dismissed": 5}
+	want := map[string]int{
+		"scenario ok by the user": 5, "scenario unconfirmed declined": 5,
+		"scenario unconfirmed dismissed": 5,
+	}
 	if a, b := fmt.Sprint(got), fmt.Sprint(want); a != b {
 		t.Errorf("recorded are %s, want %s", a, b)
 	}
@@ -292,7 +314,10 @@ func TestOneWayToCall(t *testing.T) {
 			}
 		}
 	}
-	want := map[string][]string{"call.go": {".Caller(unheld{gw"}, "guards.go": {"base.Caller"}, "serve.go": {".Caller(unheld{gw"}}
+	want := map[string][]string{
+		"call.go": {".Caller(unheld{gw"}, "guards.go": {"base.Caller"},
+		"serve.go": {".Caller(unheld{gw"},
+	}
 	a, errA := json.Marshal(found)
 	b, errB := json.Marshal(want)
 	if errA != nil || errB != nil || string(a) != string(b) {
@@ -303,8 +328,10 @@ func TestOneWayToCall(t *testing.T) {
 // TestCommandsThatChange wants each command to be one whose runs are recorded, or one that changes nothing.
 func TestCommandsThatChange(t *testing.T) {
 	harmless := []string{
-		"audit", "call", "completion", "config", "describe", "doctor", "enrich export", "enrich list", "enrich measure", "eval", "health", "index backup", "index status",
-		"index verify", "learn", "learn export", "learn list", "list", "search", "select", "serve", "servers list", "servers status", "servers review", "servers scan", "tokens list", "version",
+		"audit", "call", "completion", "config", "describe", "doctor", "enrich export", "enrich list", "enrich measure",
+		"eval", "health", "index backup", "index status",
+		"index verify", "learn", "learn export", "learn list", "list", "search", "select", "serve", "servers list",
+		"servers status", "servers review", "servers scan", "tokens list", "version",
 	}
 	changing := strings.Join(changing(), "\n") + "\n"
 	for _, cmd := range commandsThatRun(newRoot(&app{getenv: func(string) string { return "" }})) {

@@ -26,13 +26,17 @@ var suites = []struct {
 	{"2026-07-28", "@modelcontextprotocol/conformance@0.2.0-alpha.12", []string{"--requirements", "2026-07-28"}, true},
 }
 
-// conformanceModes lists for each mode what may fail that does not fail when the suite tests the server behind directly, and why.
+// conformanceModes lists for each mode what may fail that does not fail when the suite tests the server behind
+// directly, and why.
 var conformanceModes = map[string]map[string]string{
 	"full":    {},
 	"auto":    {}, // the fixtures are few enough to be listed in full
 	"search":  {schemaScenario: notListed, headerScenario: notShown},
 	"dynamic": {schemaScenario: notListed, headerScenario: notShown}, // there are no sessions that could enable them
-	"lazy":    {schemaScenario: "the fixture's tool is listed as a stub, whose schema tools/describe tells", headerScenario: notShown},
+	"lazy": {
+		schemaScenario: "the fixture's tool is listed as a stub, whose schema tools/describe tells",
+		headerScenario: notShown,
+	},
 }
 
 const (
@@ -42,8 +46,8 @@ const (
 	notShown       = "it calls a tool whose schema was not listed: who has not seen that cannot know of its headers"
 )
 
-// TestConformance runs the suites against the command in front of the SDK's own server for them. What that server fails by
-// itself may fail, and so may what the mode's line allows, and nothing else.
+// TestConformance runs the suites against the command in front of the SDK's own server for them. What that server fails
+// by itself may fail, and so may what the mode's line allows, and nothing else.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	withNpx(t)
@@ -55,7 +59,8 @@ func TestConformance(t *testing.T) {
 			for _, mode := range slices.Sorted(maps.Keys(conformanceModes)) {
 				t.Run(mode, func(t *testing.T) {
 					data := t.TempDir()
-					runCommand(t, data, "import", writeServers(t, map[string]any{"fixtures": map[string]any{"command": fixtures}}))
+					runCommand(t, data, "import",
+						writeServers(t, map[string]any{"fixtures": map[string]any{"command": fixtures}}))
 					got := conform(t, suite.pkg, serveHTTP(t, data, "--mode", mode)+"/mcp", suite.args...)
 					for scenario, line := range got {
 						if !failed(line) || failed(directly[scenario]) || conformanceModes[mode][scenario] != "" {
@@ -103,7 +108,8 @@ func conform(t *testing.T, pkg, url string, args ...string) map[string]string {
 func buildFixtures(t *testing.T) string {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "fixtures")
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin, "github.com/modelcontextprotocol/go-sdk/conformance/everything-server").CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin,
+		"github.com/modelcontextprotocol/go-sdk/conformance/everything-server").CombinedOutput()
 	if err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}

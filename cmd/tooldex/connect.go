@@ -54,11 +54,17 @@ func newConnect(a *app) *cobra.Command {
 			if at := cmd.ArgsLenAtDash(); at == 1 || at < 0 && len(args) == 1 {
 				f.args = args[1:]
 			} else {
-				return usageError{fmt.Sprintf("%q is not expected", args[min(1, len(args)-1)]), "usage: " + cmd.UseLine()}
+				return usageError{
+					fmt.Sprintf("%q is not expected", args[min(1, len(args)-1)]),
+					"usage: " + cmd.UseLine(),
+				}
 			}
 			client, ok := clients.Named(args[0])
 			if !ok {
-				return usageError{fmt.Sprintf("unknown client %q", args[0]), "use one of " + strings.Join(clients.Names(), ", ")}
+				return usageError{
+					fmt.Sprintf("unknown client %q", args[0]),
+					"use one of " + strings.Join(clients.Names(), ", "),
+				}
 			}
 			if f.undo {
 				return a.disconnect(client, &f)
@@ -159,7 +165,8 @@ func (a *app) connectClient(ctx context.Context, client clients.Client, f *conne
 		return err
 	}
 	out.Written = true
-	fmt.Fprintf(a.stderr, "wrote %s\nrestart %s to have it use tooldex; tooldex connect %s --undo takes it back\n", d.Path, client.Title, client.Name)
+	fmt.Fprintf(a.stderr, "wrote %s\nrestart %s to have it use tooldex; tooldex connect %s --undo takes it back\n",
+		d.Path, client.Title, client.Name)
 	if err := a.printConnection(out); err != nil {
 		return err
 	}
@@ -182,7 +189,10 @@ func (a *app) printConnection(out connection) error {
 // change keeps what the file holds, and writes it anew. It returns where the backup lies.
 func (a *app) change(d *clients.Document, text []byte, own clients.Own, gone []clients.Entry) (string, error) {
 	const private = 0o600
-	c := clients.Change{Client: d.Client, Path: d.Path, Existed: d.Exists, Mode: private, Time: time.Now().UTC(), Own: own.Name, Written: clients.Sum(text)}
+	c := clients.Change{
+		Client: d.Client, Path: d.Path, Existed: d.Exists, Mode: private, Time: time.Now().UTC(),
+		Own: own.Name, Written: clients.Sum(text),
+	}
 	for _, e := range gone {
 		c.Gone = append(c.Gone, clients.Taken{Section: e.Section, Name: e.Name})
 	}
@@ -204,7 +214,8 @@ func (a *app) change(d *clients.Document, text []byte, own clients.Own, gone []c
 		return "", err
 	}
 	if err := clients.Write(d.Path, was, text, c.Mode); err != nil {
-		if now, readErr := os.ReadFile(d.Path); readErr == nil && bytes.Equal(now, d.Text) || errors.Is(readErr, fs.ErrNotExist) && !d.Exists {
+		if now, readErr := os.ReadFile(d.Path); readErr == nil && bytes.Equal(now, d.Text) ||
+			errors.Is(readErr, fs.ErrNotExist) && !d.Exists {
 			_ = k.Forget(kept) // that nothing was changed is what counts
 		}
 		return "", err
@@ -236,7 +247,8 @@ func (a *app) ownEntry(f *connectFlags) (clients.Own, error) {
 	}
 	if usual, err := defaultDataDir(a.conf.names); a.demo {
 		args = append(args, "--demo")
-	} else if _, origin := a.conf.value("dataDir"); (origin == "flag" || origin == "environment") && (err != nil || usual != a.dataDir) {
+	} else if _, origin := a.conf.value("dataDir"); (origin == "flag" || origin == "environment") &&
+		(err != nil || usual != a.dataDir) {
 		if err := add("--data-dir", a.dataDir); err != nil {
 			return clients.Own{}, fmt.Errorf("find the data directory: %w", err)
 		}
@@ -316,7 +328,11 @@ func (a *app) restore(client clients.Client, c clients.Change, now, before []byt
 	d := &clients.Document{File: file, Text: now, Exists: true}
 	text, err := d.Restore(c.Own, &clients.Document{File: file, Text: before, Exists: true}, gone)
 	if err != nil {
-		return &tool.Error{Code: tool.Invalid, Op: "undo", Msg: c.Path + " was changed since, and its servers cannot be put back", Hint: "it lies as it was in " + c.Before(), Err: err}
+		return &tool.Error{
+			Code: tool.Invalid, Op: "undo",
+			Msg:  c.Path + " was changed since, and its servers cannot be put back",
+			Hint: "it lies as it was in " + c.Before(), Err: err,
+		}
 	}
 	ok, err := a.agreed(difference(c.Path, now, text), c.Path, f)
 	if err != nil {

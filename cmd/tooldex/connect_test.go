@@ -32,7 +32,8 @@ var oddJSON = map[string]string{
 	"another of its name": `{"KEY":{"tooldex":{"command":"echo"}}}`,
 	"not all are servers": `{"KEY":{"a":"echo","b":{"command":"echo"},"c":{"command":5},"d":{},"e/f":{"command":"echo"},"":{"command":"echo"}}}`,
 	"disabled":            `{"KEY":{"a":{"command":"echo","disabled":true},"b":{"command":"cat","enabled":false}}}`,
-	"very deep":           `{"x":` + strings.Repeat("[", 3000) + strings.Repeat("]", 3000) + `,"KEY":{"a":{"command":"echo"}}}`,
+	"very deep": `{"x":` + strings.Repeat("[", 3000) + strings.Repeat("]", 3000) +
+		`,"KEY":{"a":{"command":"echo"}}}`,
 }
 
 var oddTOML = map[string]string{
@@ -50,17 +51,21 @@ var oddTOML = map[string]string{
 	"empty":              "",
 }
 
-// TestConnectAndUndo connects every client whatever its file looks like, and takes that back to the byte. What cannot be edited safely is
-// refused, and stays.
+// TestConnectAndUndo connects every client whatever its file looks like, and takes that back to the byte. What cannot
+// be edited safely is refused, and stays.
 func TestConnectAndUndo(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole := map[string]bool{"claude-code": true, "vscode": true, "codex": true} // for whom every file is tried, and a few for the others
+	// for whom every file is tried, and a few for the others
+	whole := map[string]bool{"claude-code": true, "vscode": true, "codex": true}
 	for _, client := range clients.Known() {
 		home := t.TempDir()
-		env := map[string]string{"HOME": home, "USERPROFILE": home, "APPDATA": home, "LocalAppData": home, "AppData": home, "LOCALAPPDATA": home, "TOOLDEX_DATA_DIR": filepath.Join(home, "data")}
+		env := map[string]string{
+			"HOME": home, "USERPROFILE": home, "APPDATA": home, "LocalAppData": home,
+			"AppData": home, "LOCALAPPDATA": home, "TOOLDEX_DATA_DIR": filepath.Join(home, "data"),
+		}
 		a := &app{getenv: func(key string) string { return env[key] }}
 		file := client.Files(a.place())[0]
 		odd := oddJSON
@@ -71,7 +76,10 @@ func TestConnectAndUndo(t *testing.T) {
 			t.Fatal(err)
 		}
 		for name, text := range odd {
-			if few := []string{"plain", "comments", "byte order mark", "carriage returns", "empty"}; !whole[client.Name] && !slices.Contains(few, name) {
+			if few := []string{
+				"plain", "comments", "byte order mark", "carriage returns",
+				"empty",
+			}; !whole[client.Name] && !slices.Contains(few, name) {
 				continue
 			}
 			before := []byte(strings.ReplaceAll(text, "KEY", file.Sections[0][0]))
@@ -83,7 +91,10 @@ func TestConnectAndUndo(t *testing.T) {
 				t.Helper()
 				said.Reset()
 				one := &app{stdin: strings.NewReader(""), stdout: &said, stderr: &said, getenv: a.getenv}
-				return run(t.Context(), one, append([]string{"connect", client.Name, "--yes", "--no-import", "--replace"}, args...))
+				return run(t.Context(), one, append([]string{
+					"connect", client.Name, "--yes", "--no-import",
+					"--replace",
+				}, args...))
 			}
 			holds := func() []byte {
 				t.Helper()
@@ -112,7 +123,8 @@ func TestConnectAndUndo(t *testing.T) {
 			if err != nil || ours != 1 {
 				t.Errorf("%s, %s: tooldex is there %d times, %v:\n%s", client.Name, name, ours, err, connected)
 			}
-			if code := do(); code != exitDone || !bytes.Equal(connected, holds()) || !strings.Contains(said.String(), "connected already") {
+			if code := do(); code != exitDone || !bytes.Equal(connected, holds()) ||
+				!strings.Contains(said.String(), "connected already") {
 				t.Errorf("%s, %s: connected again: %d %s", client.Name, name, code, said.String())
 			}
 			if code := do("--undo"); code != exitDone || !bytes.Equal(before, holds()) {

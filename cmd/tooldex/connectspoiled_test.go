@@ -13,8 +13,9 @@ import (
 	"tooldex/internal/faultfs"
 )
 
-// TestConnectSpoiled spoils what tooldex connect writes to a client's file and beside it: the client's file is as it was, or as it should be,
-// and what it held is kept before it is touched. Connecting again then does all of it, and --undo brings every byte back.
+// TestConnectSpoiled spoils what tooldex connect writes to a client's file and beside it: the client's file is as it
+// was, or as it should be, and what it held is kept before it is touched. Connecting again then does all of it, and
+// --undo brings every byte back.
 func TestConnectSpoiled(t *testing.T) {
 	if err := faultfs.Supported(); err != nil {
 		t.Skip(err)

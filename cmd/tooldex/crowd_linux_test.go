@@ -20,8 +20,8 @@ const crowd = 10_000
 // crowdMemory is what one of them may take, in bytes.
 const crowdMemory = 48 << 10
 
-// TestCrowd opens thousands of connections that have asked once and stay, and some that never finish asking. Others are answered
-// meanwhile, and the memory of each is bounded.
+// TestCrowd opens thousands of connections that have asked once and stay, and some that never finish asking. Others are
+// answered meanwhile, and the memory of each is bounded.
 func TestCrowd(t *testing.T) {
 	if testing.Short() || raceEnabled {
 		t.Skip("opens thousands of connections, and measures memory")

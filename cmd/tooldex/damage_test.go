@@ -35,8 +35,8 @@ func tried(t *testing.T, data string, args ...string) outcome {
 	return outcome{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
 }
 
-// TestDamagedFiles flips bits all over the file and cuts it off: the built command lists all there is, or says what is damaged;
-// rebuild then keeps the file and saves the rest.
+// TestDamagedFiles flips bits all over the file and cuts it off: the built command lists all there is, or says what is
+// damaged; rebuild then keeps the file and saves the rest.
 func TestDamagedFiles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the command hundreds of times")
@@ -83,7 +83,8 @@ func TestDamagedFiles(t *testing.T) {
 			t.Errorf("%s, %d: verify ends with %d: %s", d.what, i, v.code, v.stderr)
 		}
 		var r rebuilt
-		if out := tried(t, data, "index", "rebuild", "--no-sources", "-o", "json"); out.code != exitDone || json.Unmarshal([]byte(out.stdout), &r) != nil {
+		if out := tried(t, data, "index", "rebuild", "--no-sources", "-o", "json"); out.code != exitDone ||
+			json.Unmarshal([]byte(out.stdout), &r) != nil {
 			t.Fatalf("%s, %d: rebuild ends with %d: %s", d.what, i, out.code, out.stderr)
 		}
 		if kept, err := os.ReadFile(r.Backup); err != nil || !bytes.Equal(kept, d.file) {
@@ -99,8 +100,8 @@ func TestDamagedFiles(t *testing.T) {
 	t.Logf("%d of %d noticed", noticed, len(all))
 }
 
-// TestServeOnADamagedFile starts a server on a file that cannot be opened: it saves what it can, keeps the file, and says so. What
-// is damaged while it serves keeps nobody from searching, and is told to who asks for its health.
+// TestServeOnADamagedFile starts a server on a file that cannot be opened: it saves what it can, keeps the file, and
+// says so. What is damaged while it serves keeps nobody from searching, and is told to who asks for its health.
 func TestServeOnADamagedFile(t *testing.T) {
 	t.Parallel()
 	dir := realTempDir(t)
@@ -140,7 +141,8 @@ func TestServeOnADamagedFile(t *testing.T) {
 	if found() == 0 {
 		t.Error("what was restored is not served")
 	}
-	if names, _ := filepath.Glob(filepath.Join(data, store.FileName+".*")); !slices.ContainsFunc(names, func(n string) bool { return strings.Contains(n, "before-restore") }) {
+	if names, _ := filepath.Glob(filepath.Join(data, store.FileName+".*")); !slices.ContainsFunc(names,
+		func(n string) bool { return strings.Contains(n, "before-restore") }) {
 		t.Errorf("the file that was there before the restore is not kept: %v", names)
 	}
 }

@@ -199,7 +199,8 @@ func TestReadPage(t *testing.T) {
 	if diff := cmp.Diff([]string{"no_t", "tooldex list", "[not](a-link.md)"}, p.spans()); diff != "" {
 		t.Errorf("spans (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(map[string]bool{"a-page": true, "whats-in-it-and-no_t": true, "here": true}, p.headings); diff != "" {
+	if diff := cmp.Diff(map[string]bool{"a-page": true, "whats-in-it-and-no_t": true, "here": true},
+		p.headings); diff != "" {
 		t.Errorf("headings (-want +got):\n%s", diff)
 	}
 }

@@ -21,9 +21,9 @@ import (
 	"time"
 )
 
-// docSession runs the commands of one document one after the other, as a reader would who types them into one shell: in a home
-// directory of their own, with the files of testdata/docs in the current folder. Variables that are exported and the current
-// folder last.
+// docSession runs the commands of one document one after the other, as a reader would who types them into one shell: in
+// a home directory of their own, with the files of testdata/docs in the current folder. Variables that are exported and
+// the current folder last.
 type docSession struct {
 	t      *testing.T
 	home   string // the current folder is its folder work
@@ -55,17 +55,19 @@ func newDocSession(t *testing.T, model string) *docSession {
 	}
 	for _, v := range os.Environ() {
 		name, _, _ := strings.Cut(v, "=")
-		if !strings.HasPrefix(name, "TOOLDEX_") && !strings.HasPrefix(name, "XDG_") && !strings.HasPrefix(name, "OTEL_") {
+		if !strings.HasPrefix(name, "TOOLDEX_") && !strings.HasPrefix(name, "XDG_") &&
+			!strings.HasPrefix(name, "OTEL_") {
 			s.env = append(s.env, v)
 		}
 	}
-	s.env = append(s.env, "HOME="+home, "PATH="+shims+string(filepath.ListSeparator)+os.Getenv("PATH"), "OLLAMA_HOST="+model, "OPENAI_BASE_URL="+model+"/v1", "OPENAI_API_KEY=none")
+	s.env = append(s.env, "HOME="+home, "PATH="+shims+string(filepath.ListSeparator)+os.Getenv("PATH"),
+		"OLLAMA_HOST="+model, "OPENAI_BASE_URL="+model+"/v1", "OPENAI_API_KEY=none")
 	return s
 }
 
-// shims are the programs that stand before those of the machine. The go command works in this repository, writes what it builds
-// into the current folder, and keeps its caches. What comes from npm is played by a server of the tests: real ones have tests of
-// their own.
+// shims are the programs that stand before those of the machine. The go command works in this repository, writes what
+// it builds into the current folder, and keeps its caches. What comes from npm is played by a server of the tests: real
+// ones have tests of their own.
 func (s *docSession) shims() map[string]string {
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -298,8 +300,8 @@ type shellCommand struct {
 
 var hereDocument = regexp.MustCompile(`<<-?\s*['"]?(\w+)['"]?`)
 
-// splitCommands tells the commands of a block apart. A command goes on after a backslash, within quotes, within a block of the
-// shell's own, and through a here document.
+// splitCommands tells the commands of a block apart. A command goes on after a backslash, within quotes, within a block
+// of the shell's own, and through a here document.
 func splitCommands(text string) []shellCommand {
 	var out []shellCommand
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
@@ -384,7 +386,11 @@ func TestDocSession(t *testing.T) {
 			t.Logf("%s: not tried, for want of a program", step.name)
 			continue
 		}
-		err := s.run("page.md", &docBlock{line: 7, language: map[bool]string{true: "console"}[strings.HasPrefix(step.text, "$")], text: step.text + "\n", marks: step.marks})
+		err := s.run("page.md", &docBlock{
+			line:     7,
+			language: map[bool]string{true: "console"}[strings.HasPrefix(step.text, "$")], text: step.text + "\n",
+			marks: step.marks,
+		})
 		if (err == nil) != (step.says == "") || err != nil && !strings.Contains(err.Error(), step.says) {
 			t.Errorf("%s: %v, want %q", step.name, err, step.says)
 		}

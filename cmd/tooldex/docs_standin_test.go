@@ -12,18 +12,29 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// packageMain is a server in the place of one from npm, as documents name them: it has the tools that they call, and reads and
-// writes real files. Its arguments are those of npx.
+// packageMain is a server in the place of one from npm, as documents name them: it has the tools that they call, and
+// reads and writes real files. Its arguments are those of npx.
 func packageMain() {
 	s := mcp.NewServer(&mcp.Implementation{Name: "package", Version: "1"}, nil)
 	switch name := strings.Join(os.Args[1:], " "); {
 	case strings.Contains(name, "server-filesystem"):
-		mcp.AddTool(s, &mcp.Tool{Name: "read_text_file", Description: "Read the complete contents of a file as text.", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}}, showFile)
-		mcp.AddTool(s, &mcp.Tool{Name: "write_file", Description: "Create a new file or overwrite an existing one."}, saveFile)
-		mcp.AddTool(s, &mcp.Tool{Name: "list_directory", Description: "List the files and folders in a folder.", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}}, showFile)
+		mcp.AddTool(s, &mcp.Tool{
+			Name: "read_text_file", Description: "Read the complete contents of a file as text.",
+			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true},
+		}, showFile)
+		mcp.AddTool(s, &mcp.Tool{Name: "write_file", Description: "Create a new file or overwrite an existing one."},
+			saveFile)
+		mcp.AddTool(s, &mcp.Tool{
+			Name: "list_directory", Description: "List the files and folders in a folder.",
+			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true},
+		}, showFile)
 	case strings.Contains(name, "server-memory"):
-		mcp.AddTool(s, &mcp.Tool{Name: "create_entities", Description: "Remember new people, places or things."}, remember)
-		mcp.AddTool(s, &mcp.Tool{Name: "search_nodes", Description: "Find what is remembered by words.", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}}, shout)
+		mcp.AddTool(s, &mcp.Tool{Name: "create_entities", Description: "Remember new people, places or things."},
+			remember)
+		mcp.AddTool(s, &mcp.Tool{
+			Name: "search_nodes", Description: "Find what is remembered by words.",
+			Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true},
+		}, shout)
 	default:
 		s = newUpstream()
 	}
@@ -51,8 +62,8 @@ func remember(context.Context, *mcp.CallToolRequest, map[string]any) (*mcp.CallT
 	return text("remembered"), nil, nil
 }
 
-// docModels speaks what documents ask of Ollama and of a service with OpenAI's API: embeddings, and utterances for a tool. It has
-// every model.
+// docModels speaks what documents ask of Ollama and of a service with OpenAI's API: embeddings, and utterances for a
+// tool. It has every model.
 func docModels(w http.ResponseWriter, r *http.Request) {
 	var ask struct {
 		Model    string
@@ -69,7 +80,10 @@ func docModels(w http.ResponseWriter, r *http.Request) {
 	case "/api/tags":
 		var models []map[string]any
 		for _, name := range []string{"nomic-embed-text", "llama3.2", "embeddinggemma", "qwen3-embedding"} {
-			models = append(models, map[string]any{"name": name + ":latest", "model": name + ":latest", "digest": "abc123"})
+			models = append(models, map[string]any{
+				"name": name + ":latest", "model": name + ":latest",
+				"digest": "abc123",
+			})
 		}
 		answer["models"] = models
 	case "/api/embed":
@@ -91,7 +105,10 @@ func docModels(w http.ResponseWriter, r *http.Request) {
 				of = found
 			}
 		}
-		content, _ := json.Marshal(map[string]any{"tool": of, "utterances": []string{"polish my doodad until it hums", "the doodad squeaks at night"}, "synonyms": []string{"doodad"}})
+		content, _ := json.Marshal(map[string]any{"tool": of, "utterances": []string{
+			"polish my doodad until it hums",
+			"the doodad squeaks at night",
+		}, "synonyms": []string{"doodad"}})
 		answer["message"], answer["done"] = map[string]string{"role": "assistant", "content": string(content)}, true
 	default:
 		http.NotFound(w, r)

@@ -55,8 +55,8 @@ func readPages(t *testing.T) map[string]*docPage {
 	return out
 }
 
-// TestDocuments runs every command of the documents and reads every file in them. A block is run, or read, or marked with the
-// reason why it cannot be; CONTRIBUTING.md tells how.
+// TestDocuments runs every command of the documents and reads every file in them. A block is run, or read, or marked
+// with the reason why it cannot be; CONTRIBUTING.md tells how.
 func TestDocuments(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the commands of the documents are run without -short")
@@ -65,7 +65,8 @@ func TestDocuments(t *testing.T) {
 	t.Cleanup(models.Close)
 	var ran, lacked, read, marked atomic.Int64
 	t.Cleanup(func() {
-		t.Logf("%d commands run, %d not for want of a program, %d blocks read, %d blocks marked as not to be run", ran.Load(), lacked.Load(), read.Load(), marked.Load())
+		t.Logf("%d commands run, %d not for want of a program, %d blocks read, %d blocks marked as not to be run",
+			ran.Load(), lacked.Load(), read.Load(), marked.Load())
 		if !t.Failed() && (ran.Load()+lacked.Load() < 50 || read.Load() < 10) {
 			t.Error("so few cannot be all there are")
 		}
@@ -190,7 +191,8 @@ func means(b *docBlock) error {
 		return err
 	case saved: // a command of the page reads it
 		return nil
-	case b.language == "yaml" && slices.ContainsFunc(slices.Collect(maps.Keys(configSchema().properties())), func(key string) bool { return has[key] }):
+	case b.language == "yaml" && slices.ContainsFunc(slices.Collect(maps.Keys(configSchema().properties())),
+		func(key string) bool { return has[key] }):
 		_, err := parseConfig("tooldex.yaml", []byte(b.text), func(string) string { return "" })
 		return err
 	case b.language == "json" || b.language == "jsonc": // the body of a request
@@ -252,7 +254,8 @@ func TestDocumentLinks(t *testing.T) {
 				continue
 			}
 			if to := pages[target]; heading != "" && to != nil && !to.headings[heading] {
-				t.Errorf("%s: the link %s leads to no heading; %s has %s", name, l, target, strings.Join(slices.Sorted(maps.Keys(to.headings)), ", "))
+				t.Errorf("%s: the link %s leads to no heading; %s has %s", name, l, target,
+					strings.Join(slices.Sorted(maps.Keys(to.headings)), ", "))
 			}
 		}
 	}
@@ -276,8 +279,8 @@ func TestDocumentIndex(t *testing.T) {
 	}
 }
 
-// TestDocumentFigures wants every larger number in the README, in its picture, and where the comparison refers to what was
-// measured, to stand where numbers are measured or set, so that none of them grows old unnoticed.
+// TestDocumentFigures wants every larger number in the README, in its picture, and where the comparison refers to what
+// was measured, to stand where numbers are measured or set, so that none of them grows old unnoticed.
 func TestDocumentFigures(t *testing.T) {
 	plain := func(name string) string {
 		b, err := os.ReadFile(filepath.Join("../..", name))
@@ -287,14 +290,19 @@ func TestDocumentFigures(t *testing.T) {
 		return regexp.MustCompile(`(\d),(\d{3})\b`).ReplaceAllString(string(b), "$1$2")
 	}
 	var sources strings.Builder
-	for _, name := range []string{"docs/benchmarks.md", "docs/quality.md", "docs/reference/settings.md", "docs/model-card.md", "cmd/tooldex/serve.go"} {
+	for _, name := range []string{
+		"docs/benchmarks.md", "docs/quality.md", "docs/reference/settings.md",
+		"docs/model-card.md", "cmd/tooldex/serve.go",
+	} {
 		sources.WriteString(plain(name))
 	}
 	_, picture, _ := strings.Cut(plain("docs/picture.svg"), "</style>")
-	texts := map[string]string{"docs/picture.svg": strings.Join(regexp.MustCompile(`>[^<]*<`).FindAllString(picture, -1), " ")}
+	texts := map[string]string{"docs/picture.svg": strings.Join(regexp.MustCompile(`>[^<]*<`).FindAllString(picture,
+		-1), " ")}
 	for name, p := range readPages(t) {
 		if name == "README.md" {
-			texts[name] = regexp.MustCompile(`(\d),(\d{3})\b`).ReplaceAllString(codeSpan.ReplaceAllString(p.prose, ""), "$1$2")
+			texts[name] = regexp.MustCompile(`(\d),(\d{3})\b`).ReplaceAllString(codeSpan.ReplaceAllString(p.prose, ""),
+				"$1$2")
 		}
 	}
 	for line := range strings.Lines(plain("docs/comparison.md")) {
@@ -305,7 +313,8 @@ func TestDocumentFigures(t *testing.T) {
 	for name, text := range texts {
 		text = regexp.MustCompile(`\w*://\S*|\]\([^)]*\)`).ReplaceAllString(text, "")
 		for _, number := range regexp.MustCompile(`\d+\.\d+|\.\d{2,}|\d{3,}`).FindAllString(text, -1) {
-			if !regexp.MustCompile(`(^|[^\d.])` + regexp.QuoteMeta(number) + `($|[^\d])`).MatchString(sources.String()) {
+			if !regexp.MustCompile(`(^|[^\d.])` + regexp.QuoteMeta(number) +
+				`($|[^\d])`).MatchString(sources.String()) {
 				t.Errorf("%s: %s stands in none of the pages of figures", name, number)
 			}
 		}
@@ -376,7 +385,8 @@ func flagNamed(cmd *cobra.Command, name string) *pflag.Flag {
 
 func TestKnownCommand(t *testing.T) {
 	for line, ok := range map[string]bool{
-		"search --limit 3 x": true, "learn list|approve|forget": true, "COMMAND --help": true, "serve --listen A --demo": true, "connect cursor -- --mode full": true,
+		"search --limit 3 x": true, "learn list|approve|forget": true, "COMMAND --help": true,
+		"serve --listen A --demo": true, "connect cursor -- --mode full": true,
 		"serch x": false, "search --nothing": false, "learn --listen": false,
 	} {
 		if err := knownCommand(bareRoot(), strings.Fields(line)); (err == nil) != ok {

@@ -24,8 +24,9 @@ const (
 
 // finding is what doctor has to say of one thing.
 type finding struct {
-	Status   string   `json:"status"`
-	Check    string   `json:"check"` // configuration, data, audit, index, model, server, trust, names, client, port, mode or search
+	Status string `json:"status"`
+	// configuration, data, audit, index, model, server, trust, names, client, port, mode or search
+	Check    string   `json:"check"`
 	Subject  string   `json:"subject,omitempty"`
 	Message  string   `json:"message"`
 	Remedy   string   `json:"remedy,omitempty"`
@@ -100,7 +101,10 @@ func (d *doctor) examine(ctx context.Context, servers bool) {
 
 // tell adds a finding.
 func (d *doctor) tell(status, check, subject, remedy, format string, args ...any) {
-	d.found = append(d.found, finding{Status: status, Check: check, Subject: subject, Remedy: remedy, Message: fmt.Sprintf(format, args...)})
+	d.found = append(d.found, finding{
+		Status: status, Check: check, Subject: subject, Remedy: remedy,
+		Message: fmt.Sprintf(format, args...),
+	})
 }
 
 func (d *doctor) fine(check, subject, format string, args ...any) {

@@ -22,7 +22,8 @@ func (d *doctor) audit(ctx context.Context) {
 	r, err := audit.Verify(ctx, dir)
 	switch {
 	case err != nil:
-		d.tell(isBroken, "audit", dir, "see that you may read the folder, or name another with TOOLDEX_AUDIT_DIR", "the record of calls cannot be read: %v", cause(err))
+		d.tell(isBroken, "audit", dir, "see that you may read the folder, or name another with TOOLDEX_AUDIT_DIR",
+			"the record of calls cannot be read: %v", cause(err))
 		return
 	case !r.OK():
 		d.tell(isWarn, "audit", dir, "tooldex audit verify names each place; move the folder away to begin a new record", "the record of calls is not as it was written: %s", r.Breaks[0])

@@ -27,7 +27,8 @@ func (d *doctor) configuration() {
 	case d.conf.path == "" || d.conf.file.lines == nil && d.conf.file.servers == nil:
 		d.fine("configuration", "", "no file; flags, environment and defaults hold")
 	default:
-		d.fine("configuration", d.conf.path, "%d servers, %d profiles", len(d.conf.file.servers), len(d.conf.file.profiles))
+		d.fine("configuration", d.conf.path, "%d servers, %d profiles", len(d.conf.file.servers),
+			len(d.conf.file.profiles))
 	}
 	known := []string{configVariable}
 	for _, s := range settings() {
@@ -38,7 +39,8 @@ func (d *doctor) configuration() {
 		if !strings.HasPrefix(name, "TOOLDEX_") || slices.Contains(known, name) {
 			continue
 		}
-		d.tell(isWarn, "configuration", name, "the nearest known variable is "+catalog.Nearest(name, known), "this variable of the environment has no meaning")
+		d.tell(isWarn, "configuration", name, "the nearest known variable is "+catalog.Nearest(name, known),
+			"this variable of the environment has no meaning")
 	}
 }
 
@@ -89,9 +91,11 @@ func (d *doctor) rebuilt(ctx context.Context, because error) (*store.Store, erro
 	if err != nil {
 		return nil, errors.Join(because, err)
 	}
-	d.tell(isFixed, "data", d.dataDir, "", "%v; %d tools and %d servers are saved, and the old file is kept as %s", cause(because), out.Tools, out.Servers, filepath.Base(out.Backup))
+	d.tell(isFixed, "data", d.dataDir, "", "%v; %d tools and %d servers are saved, and the old file is kept as %s",
+		cause(because), out.Tools, out.Servers, filepath.Base(out.Backup))
 	if err := d.readSources(ctx); err != nil {
-		d.tell(isWarn, "data", d.dataDir, "tooldex import reads them again", "not every source could be read again: %v", err)
+		d.tell(isWarn, "data", d.dataDir, "tooldex import reads them again", "not every source could be read again: %v",
+			err)
 	}
 	return store.Open(d.dataDir, store.Options{LockTimeout: lockPatience})
 }
@@ -105,13 +109,15 @@ func (d *doctor) kept(file string) {
 	number, size := 0, int64(0)
 	for _, e := range entries {
 		name, ok := strings.CutPrefix(e.Name(), store.FileName+".")
-		if info, err := e.Info(); ok && err == nil && (strings.HasPrefix(name, "damaged-") || strings.HasPrefix(name, "before-restore-")) {
+		if info, err := e.Info(); ok && err == nil && (strings.HasPrefix(name, "damaged-") ||
+			strings.HasPrefix(name, "before-restore-")) {
 			number++
 			size += info.Size()
 		}
 	}
 	if number > 0 {
-		d.tell(isNote, "data", d.dataDir, "remove them when nothing is missed", "%d old files are kept from before a rebuild or a restore; %.1f MB", number, float64(size)/1e6)
+		d.tell(isNote, "data", d.dataDir, "remove them when nothing is missed",
+			"%d old files are kept from before a rebuild or a restore; %.1f MB", number, float64(size)/1e6)
 	}
 }
 
@@ -159,8 +165,10 @@ func (d *doctor) port(ctx context.Context) {
 		d.fail("port", addr, err)
 		return
 	}
-	if !here && d.getenv("TOOLDEX_TOKEN") == "" && d.getenv("TOOLDEX_TOKEN_FILE") == "" && d.getenv("TOOLDEX_TOKENS") == "" {
-		d.tell(isBroken, "port", addr, "set TOOLDEX_TOKEN, or listen on "+defaultListen, "others can reach the address, and there is no token")
+	if !here && d.getenv("TOOLDEX_TOKEN") == "" && d.getenv("TOOLDEX_TOKEN_FILE") == "" &&
+		d.getenv("TOOLDEX_TOKENS") == "" {
+		d.tell(isBroken, "port", addr, "set TOOLDEX_TOKEN, or listen on "+defaultListen,
+			"others can reach the address, and there is no token")
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 	if err == nil {
@@ -172,7 +180,8 @@ func (d *doctor) port(ctx context.Context) {
 		d.fine("port", addr, "tooldex serves here")
 		return
 	}
-	d.tell(isWarn, "port", addr, "end the other program, or choose another address with --listen or TOOLDEX_LISTEN", "cannot be listened on: %v", err)
+	d.tell(isWarn, "port", addr, "end the other program, or choose another address with --listen or TOOLDEX_LISTEN",
+		"cannot be listened on: %v", err)
 }
 
 // servesAt reports whether a tooldex answers at an address.

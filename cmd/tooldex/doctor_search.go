@@ -21,7 +21,8 @@ func (d *doctor) index(ctx context.Context, s *stack) {
 		return
 	}
 	if snap := s.index.Current(); snap == nil || snap.Len() != set.Len() {
-		d.tell(isBroken, "index", "", "tooldex index rebuild, then tooldex import", "it does not hold the tools that are stored")
+		d.tell(isBroken, "index", "", "tooldex index rebuild, then tooldex import",
+			"it does not hold the tools that are stored")
 		return
 	}
 	var lost []string
@@ -39,7 +40,8 @@ func (d *doctor) index(ctx context.Context, s *stack) {
 	if len(lost) == 0 {
 		d.fine("index", "", "each of %d tools is found by its name", len(asked))
 	}
-	d.group(isBroken, "index", "tooldex index rebuild, then tooldex import", lost, "%d tools are not found by their names")
+	d.group(isBroken, "index", "tooldex index rebuild, then tooldex import", lost,
+		"%d tools are not found by their names")
 }
 
 // The bounds of what is asked of a large catalogue, where each question takes longer, too.
@@ -169,7 +171,8 @@ func (d *doctor) search(ctx context.Context, s *stack) {
 		d.fail("search", "", err)
 		return
 	}
-	d.group(isWarn, "search", "tooldex eval collide tells the words that would; disable one of two that do the same", same, "%d pairs of tools that no request can tell apart")
+	d.group(isWarn, "search", "tooldex eval collide tells the words that would; disable one of two that do the same",
+		same, "%d pairs of tools that no request can tell apart")
 	if len(bare)+len(long)+len(idle)+len(same) == 0 && set.Len() <= mostCompared {
 		d.fine("search", "", "every tool says what it does, and can be told from the others")
 	}
@@ -180,7 +183,8 @@ func (d *doctor) search(ctx context.Context, s *stack) {
 func (d *doctor) alike(ctx context.Context, s *stack) ([]string, error) {
 	set := s.catalog.Set()
 	if set.Len() > mostCompared {
-		d.tell(isNote, "search", "", "tooldex eval collide does, in some minutes", "%d tools are too many to look here for those that no request can tell apart", set.Len())
+		d.tell(isNote, "search", "", "tooldex eval collide does, in some minutes",
+			"%d tools are too many to look here for those that no request can tell apart", set.Len())
 		return nil, nil
 	}
 	l := labelled{s, eval.NewDataset("stored", set)}
@@ -209,7 +213,8 @@ func (d *doctor) strangers(s *stack) {
 		}
 	}
 	d.group(isNote, "search", "tooldex enrich export --file FILE writes a form for them; an agent fills it in by the prompt enrich_tools", poor, "%d tools are of no kind that is known, so that only their own words find them")
-	d.group(isNote, "search", "tooldex enrich list shows it, and tooldex enrich approve puts it into force", waits, "what was written for %d tools waits to be approved")
+	d.group(isNote, "search", "tooldex enrich list shows it, and tooldex enrich approve puts it into force", waits,
+		"what was written for %d tools waits to be approved")
 }
 
 // saysNothing reports whether a summary has no word that the tool's name has not.

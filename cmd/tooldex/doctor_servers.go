@@ -88,7 +88,8 @@ func (d *doctor) visited(ctx context.Context, s *stack, gw *gateway.Gateway, v v
 		d.fail("server", name, v.err)
 		return
 	case len(v.tools) == 0:
-		d.tell(isWarn, "server", name, "see its documentation: some list tools only once they are logged in to", "lists no tools")
+		d.tell(isWarn, "server", name, "see its documentation: some list tools only once they are logged in to",
+			"lists no tools")
 		return
 	}
 	tokens := 0
@@ -99,9 +100,11 @@ func (d *doctor) visited(ctx context.Context, s *stack, gw *gateway.Gateway, v v
 	}
 	d.fine("server", name, "%d tools in %s, %d tokens in a plain list", len(v.tools), rounded(v.took), tokens)
 	if v.took > slowStart {
-		d.tell(isWarn, "server", name, `"start": "eager" in its configuration starts it with tooldex serve`, "takes %s to start", rounded(v.took))
+		d.tell(isWarn, "server", name, `"start": "eager" in its configuration starts it with tooldex serve`,
+			"takes %s to start", rounded(v.took))
 	}
-	d.group(isWarn, "server "+name, "tell its makers; calls are passed on all the same", faults, "%d faults in what it lists")
+	d.group(isWarn, "server "+name, "tell its makers; calls are passed on all the same", faults,
+		"%d faults in what it lists")
 	d.compare(ctx, s, gw, v)
 }
 
@@ -152,7 +155,8 @@ func (d *doctor) compare(ctx context.Context, s *stack, gw *gateway.Gateway, v v
 		}
 		status, remedy = isFixed, ""
 	}
-	d.tell(status, "server", v.server.Name, remedy, "%d of its tools are not stored, and %d that are stored it has no more", fresh, len(stored))
+	d.tell(status, "server", v.server.Name, remedy,
+		"%d of its tools are not stored, and %d that are stored it has no more", fresh, len(stored))
 }
 
 // clients looks at the files of the clients on this machine.
@@ -197,11 +201,14 @@ func (d *doctor) client(c clients.Client, f clients.File, entries []clients.Entr
 	case ours < 0 && len(others) == 0:
 		d.tell(isNote, "client", c.Name, connect, "%s has no servers", f.Path)
 	case ours < 0:
-		d.tell(isNote, "client", c.Name, connect+" takes them over", "%s has %d servers and does not use tooldex", f.Path, len(others))
+		d.tell(isNote, "client", c.Name, connect+" takes them over", "%s has %d servers and does not use tooldex",
+			f.Path, len(others))
 	case !starts(entries[ours].Server):
-		d.tell(isBroken, "client", c.Name, connect, "%s starts %s, which is not there", f.Path, entries[ours].Server.Command)
+		d.tell(isBroken, "client", c.Name, connect, "%s starts %s, which is not there", f.Path,
+			entries[ours].Server.Command)
 	case len(others) > 0:
-		d.tell(isWarn, "client", c.Name, connect+" takes them over", "%s uses tooldex, and %d servers beside it", f.Path, len(others))
+		d.tell(isWarn, "client", c.Name, connect+" takes them over", "%s uses tooldex, and %d servers beside it",
+			f.Path, len(others))
 		d.found[len(d.found)-1].Examples = others
 	default:
 		d.fine("client", c.Name, "%s uses tooldex", f.Path)

@@ -22,7 +22,8 @@ import (
 func examined(t *testing.T, dataDir, check string, env ...string) finding {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), builtCommand(t), "doctor", "--no-servers", "-o", "json")
-	cmd.Env = append(os.Environ(), append(env, "TOOLDEX_DATA_DIR="+dataDir, "HOME="+t.TempDir(), "XDG_CONFIG_HOME=", "TOOLDEX_CONFIG=")...)
+	cmd.Env = append(os.Environ(), append(env, "TOOLDEX_DATA_DIR="+dataDir, "HOME="+t.TempDir(), "XDG_CONFIG_HOME=",
+		"TOOLDEX_CONFIG=")...)
 	var stdout bytes.Buffer
 	cmd.Stdout = &stdout
 	runErr := cmd.Run()
@@ -87,12 +88,14 @@ func TestDoctorSeesPort(t *testing.T) {
 	if err := server.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if got := examined(t, dir, "port", "TOOLDEX_LISTEN="+l.Addr().String()); got.Status != isFine || !strings.Contains(got.Message, "free") {
+	if got := examined(t, dir, "port", "TOOLDEX_LISTEN="+l.Addr().String()); got.Status != isFine ||
+		!strings.Contains(got.Message, "free") {
 		t.Errorf("free: %+v", got)
 	}
 	ours := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer ours.Close()
-	if got := examined(t, dir, "port", "TOOLDEX_LISTEN="+ours.Listener.Addr().String()); got.Status != isFine || !strings.Contains(got.Message, "serves here") {
+	if got := examined(t, dir, "port", "TOOLDEX_LISTEN="+ours.Listener.Addr().String()); got.Status != isFine ||
+		!strings.Contains(got.Message, "serves here") {
 		t.Errorf("served: %+v", got)
 	}
 }
@@ -131,7 +134,10 @@ func TestSchemaFaults(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := schemaFaults(&tool.Tool{Server: "s", Name: "n", Description: "Do what is asked for", InputSchema: json.RawMessage(tt.schema)})
+			got := schemaFaults(&tool.Tool{
+				Server: "s", Name: "n", Description: "Do what is asked for",
+				InputSchema: json.RawMessage(tt.schema),
+			})
 			if len(got) != tt.faults {
 				t.Errorf("%d faults, want %d: %q", len(got), tt.faults, got)
 			}

@@ -14,7 +14,8 @@ func (d *doctor) trust(s *stack) {
 		return
 	}
 	if trust.Policy == catalog.TrustOff {
-		d.tell(isNote, "trust", "", "trust.policy: warn watches for tools that become hostile", "nobody looks at what servers say of their tools")
+		d.tell(isNote, "trust", "", "trust.policy: warn watches for tools that become hostile",
+			"nobody looks at what servers say of their tools")
 		return
 	}
 	var held, warned []string

@@ -43,7 +43,10 @@ func (a *app) chosenEmbedder() (*embedder, error) {
 	case "model2vec":
 		m, err := embed.OpenModel2Vec(rest)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, usageError{fmt.Sprintf("there is no Model2Vec model in %q", rest), "give the folder that holds its model.safetensors and tokenizer.json: --embedder model2vec:FOLDER"}
+			return nil, usageError{
+				fmt.Sprintf("there is no Model2Vec model in %q", rest),
+				"give the folder that holds its model.safetensors and tokenizer.json: --embedder model2vec:FOLDER",
+			}
 		}
 		if err != nil {
 			return nil, err
@@ -66,8 +69,9 @@ func (a *app) chosenEmbedder() (*embedder, error) {
 
 func (a *app) ollama(name string, set *modelSettings) (*embedder, error) {
 	m, err := embed.NewOllama(embed.OllamaOptions{
-		URL: ollamaURL(cmp.Or(set.url, a.getenv("OLLAMA_HOST"))), Model: name, Batch: set.batch, Timeout: set.timeout, KeepAlive: set.keepAlive,
-		Prefixes: set.prefixes(name),
+		URL: ollamaURL(cmp.Or(set.url, a.getenv("OLLAMA_HOST"))), Model: name, Batch: set.batch, Timeout: set.timeout,
+		KeepAlive: set.keepAlive,
+		Prefixes:  set.prefixes(name),
 	})
 	if err != nil {
 		return nil, misused(err)
@@ -77,7 +81,8 @@ func (a *app) ollama(name string, set *modelSettings) (*embedder, error) {
 
 func (a *app) openAI(name string, set *modelSettings) (*embedder, error) {
 	m, err := embed.NewOpenAI(embed.OpenAIOptions{
-		URL: cmp.Or(set.url, a.getenv("OPENAI_BASE_URL")), Key: a.getenv("OPENAI_API_KEY"), Model: name, Dims: set.dims, Batch: set.batch,
+		URL: cmp.Or(set.url, a.getenv("OPENAI_BASE_URL")), Key: a.getenv("OPENAI_API_KEY"), Model: name, Dims: set.dims,
+		Batch:   set.batch,
 		Timeout: set.timeout, Prefixes: set.prefixes(name),
 	})
 	if err != nil {
@@ -99,7 +104,8 @@ func misused(err error) error {
 func (a *app) guarded(m embed.Embedder, probe func(context.Context) error) *embedder {
 	b := embed.NewBreaker(m, embed.BreakerOptions{Changed: func(err error) {
 		if err != nil {
-			a.log.Warn("the embedding model does not answer; tools are searched by words only until it does", a.failed(err)...)
+			a.log.Warn("the embedding model does not answer; tools are searched by words only until it does",
+				a.failed(err)...)
 			return
 		}
 		a.log.Warn("the embedding model answers again", "embedder", a.embedder)
@@ -137,13 +143,19 @@ func readSettings(kind, query string) (*modelSettings, error) {
 	s := &modelSettings{query: unset, document: unset}
 	values, err := url.ParseQuery(query)
 	if err != nil {
-		return nil, usageError{fmt.Sprintf("the settings %q of the embedder cannot be read", query), "write them like ?batch=16&timeout=30s, with %20 for a blank"}
+		return nil, usageError{
+			fmt.Sprintf("the settings %q of the embedder cannot be read", query),
+			"write them like ?batch=16&timeout=30s, with %20 for a blank",
+		}
 	}
 	known := []string{"batch", "document", "query", "timeout", "url"}
 	known = append(known, map[string]string{"ollama": "keep_alive", "openai": "dims"}[kind])
 	for _, key := range sortedKeys(values) {
 		if !slices.Contains(known, key) {
-			return nil, usageError{fmt.Sprintf("an embedder of %s has no setting %q", kind, key), "there are " + strings.Join(known, ", ")}
+			return nil, usageError{
+				fmt.Sprintf("an embedder of %s has no setting %q", kind, key),
+				"there are " + strings.Join(known, ", "),
+			}
 		}
 		v := values.Get(key)
 		var err error
@@ -164,7 +176,10 @@ func readSettings(kind, query string) (*modelSettings, error) {
 			s.keepAlive, err = time.ParseDuration(v)
 		}
 		if err != nil || s.batch < 0 || s.dims < 0 || s.timeout < 0 {
-			return nil, usageError{fmt.Sprintf("the setting %s of the embedder cannot be %q", key, v), "numbers are like 16, times like 30s or 5m"}
+			return nil, usageError{
+				fmt.Sprintf("the setting %s of the embedder cannot be %q", key, v),
+				"numbers are like 16, times like 30s or 5m",
+			}
 		}
 	}
 	return s, nil
@@ -209,25 +224,28 @@ func (a *app) failed(err error) []any {
 	return args
 }
 
-// embedNow makes tools searchable by the chosen model, with progress on a terminal. What fails is told, and no reason to stop: what is in
-// use goes on.
+// embedNow makes tools searchable by the chosen model, with progress on a terminal. What fails is told, and no reason
+// to stop: what is in use goes on.
 func (a *app) embedNow(ctx context.Context, s *stack) {
 	if s.chosen == nil || s.catalog == nil {
 		return
 	}
 	p := a.newProgress()
 	defer p.end()
-	if err := s.catalog.Use(ctx, s.model, func(done, total int) { p.update("embedding tools with "+a.embedder, done, total) }); err != nil && ctx.Err() == nil {
+	if err := s.catalog.Use(ctx, s.model, func(done, total int) {
+		p.update("embedding tools with "+a.embedder, done,
+			total)
+	}); err != nil && ctx.Err() == nil {
 		a.log.Warn("not all tools could be embedded; it goes on with the next command", a.failed(err)...)
 	}
 }
 
-// embedEvery is how often a server looks whether tools lack vectors of the chosen model: new ones do, and many after a time in which it
-// did not answer.
+// embedEvery is how often a server looks whether tools lack vectors of the chosen model: new ones do, and many after a
+// time in which it did not answer.
 const embedEvery = 3 * time.Second
 
-// embedAlways is embedNow for a server, again and again: until then, and while a model that was replaced is asked for everything anew,
-// it answers with what it has.
+// embedAlways is embedNow for a server, again and again: until then, and while a model that was replaced is asked for
+// everything anew, it answers with what it has.
 func (a *app) embedAlways(ctx context.Context, s *stack) {
 	ticker := time.NewTicker(embedEvery)
 	defer ticker.Stop()
@@ -262,8 +280,8 @@ func (a *app) embedAlways(ctx context.Context, s *stack) {
 // saidOnce keeps a failure that goes on from being told again and again. The zero value is ready.
 type saidOnce struct{ what string }
 
-// news reports whether err is to be told: whether it is another failure than the last one, by its remedy, since the message may count.
-// That a model is left alone for a while has the same remedy. After nil, everything is news.
+// news reports whether err is to be told: whether it is another failure than the last one, by its remedy, since the
+// message may count. That a model is left alone for a while has the same remedy. After nil, everything is news.
 func (o *saidOnce) news(err error) bool {
 	if err == nil {
 		o.what = ""

@@ -16,7 +16,8 @@ import (
 	"time"
 )
 
-// haltingModel embeds until it is halted: then it answers one request only so late that what was made before is stored, and none after.
+// haltingModel embeds until it is halted: then it answers one request only so late that what was made before is stored,
+// and none after.
 type haltingModel struct {
 	remoteModel
 	after  int64 // this many texts
@@ -72,7 +73,8 @@ func TestSwitchResumes(t *testing.T) {
 	m := &haltingModel{after: 100, stuck: make(chan struct{}), over: make(chan struct{})}
 	web := httptest.NewServer(m)
 	defer web.Close()
-	env := append(os.Environ(), "TOOLDEX_DATA_DIR="+data, "TOOLDEX_EMBEDDER=ollama:tiny?batch=16", "OLLAMA_HOST="+web.URL)
+	env := append(os.Environ(), "TOOLDEX_DATA_DIR="+data, "TOOLDEX_EMBEDDER=ollama:tiny?batch=16",
+		"OLLAMA_HOST="+web.URL)
 	status := func() modelCount {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), bin, "index", "status", "-o", "json")

@@ -21,14 +21,17 @@ import (
 	"tooldex/embed"
 )
 
-// remoteModel speaks the two calls of Ollama's API that embedding needs: a text about weather points one way, any other text
-// another. It counts the texts that it was given.
+// remoteModel speaks the two calls of Ollama's API that embedding needs: a text about weather points one way, any other
+// text another. It counts the texts that it was given.
 type remoteModel struct{ texts atomic.Int64 }
 
 func (m *remoteModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/api/tags":
-		_ = json.NewEncoder(w).Encode(map[string]any{"models": []map[string]any{{"name": "tiny:latest", "model": "tiny:latest", "digest": "abc123"}}})
+		_ = json.NewEncoder(w).Encode(map[string]any{"models": []map[string]any{{
+			"name":  "tiny:latest",
+			"model": "tiny:latest", "digest": "abc123",
+		}}})
 	case "/api/embed":
 		var ask struct{ Input []string }
 		if err := json.NewDecoder(r.Body).Decode(&ask); err != nil {
@@ -62,7 +65,8 @@ func TestRemoteEmbedder(t *testing.T) {
 	}
 	command := func(embedder string, args ...string) (string, string, error) {
 		cmd := exec.CommandContext(t.Context(), bin, args...)
-		cmd.Env = append(os.Environ(), "TOOLDEX_DATA_DIR="+dir+"/data", "TOOLDEX_EMBEDDER="+embedder, "OLLAMA_HOST="+strings.TrimPrefix(web.URL, "http://"))
+		cmd.Env = append(os.Environ(), "TOOLDEX_DATA_DIR="+dir+"/data", "TOOLDEX_EMBEDDER="+embedder,
+			"OLLAMA_HOST="+strings.TrimPrefix(web.URL, "http://"))
 		var stderr strings.Builder
 		cmd.Stderr = &stderr
 		out, err := cmd.Output()
@@ -76,7 +80,8 @@ func TestRemoteEmbedder(t *testing.T) {
 		t.Fatalf("the model was given %d texts", embedded)
 	}
 	if _, errs, err := command("ollama:tiny", "import", dump); err != nil || m.texts.Load()-embedded > 1 {
-		t.Errorf("importing again embedded %d texts (one may ask what the model is): %s %v", m.texts.Load()-embedded, errs, err)
+		t.Errorf("importing again embedded %d texts (one may ask what the model is): %s %v", m.texts.Load()-embedded,
+			errs, err)
 	}
 	search := func(embedder string) (first, degraded string) {
 		out, errs, err := command(embedder, "search", "-o", "json", "do I need an umbrella")
@@ -135,8 +140,8 @@ func (g *gated) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.remoteModel.ServeHTTP(w, r)
 }
 
-// TestSwitchWhileServing changes the model of a server's catalogue, takes the model away and brings it back: an answer comes at all times, and
-// says when it is of words only.
+// TestSwitchWhileServing changes the model of a server's catalogue, takes the model away and brings it back: an answer
+// comes at all times, and says when it is of words only.
 func TestSwitchWhileServing(t *testing.T) {
 	dir := t.TempDir()
 	dump := dir + "/misc.json"
@@ -229,9 +234,11 @@ func TestEmbedders(t *testing.T) {
 			Input []string
 			Dims  int `json:"dimensions"`
 		}
-		if err := json.NewDecoder(r.Body).Decode(&ask); err != nil || r.URL.Path != "/v1/embeddings" || r.Header.Get("Authorization") != "Bearer "+key {
+		if err := json.NewDecoder(r.Body).Decode(&ask); err != nil || r.URL.Path != "/v1/embeddings" ||
+			r.Header.Get("Authorization") != "Bearer "+key {
 			w.WriteHeader(http.StatusUnauthorized)
-			fmt.Fprintf(w, `{"error":{"message":"Incorrect API key provided: %s"}}`, strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
+			fmt.Fprintf(w, `{"error":{"message":"Incorrect API key provided: %s"}}`,
+				strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
 			return
 		}
 		dims.Store(int64(ask.Dims))
@@ -259,8 +266,10 @@ func TestEmbedders(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			cmd := exec.CommandContext(t.Context(), bin, "search", "--demo", "-o", "json", "--embedder", tt.embedder, "open a merge proposal")
-			cmd.Env = append(os.Environ(), "TOOLDEX_DATA_DIR="+dir+"/data", "OPENAI_BASE_URL="+web.URL+"/v1", "OPENAI_API_KEY="+tt.key)
+			cmd := exec.CommandContext(t.Context(), bin, "search", "--demo", "-o", "json", "--embedder", tt.embedder,
+				"open a merge proposal")
+			cmd.Env = append(os.Environ(), "TOOLDEX_DATA_DIR="+dir+"/data", "OPENAI_BASE_URL="+web.URL+"/v1",
+				"OPENAI_API_KEY="+tt.key)
 			var stderr strings.Builder
 			cmd.Stderr = &stderr
 			out, err := cmd.Output()
@@ -289,7 +298,10 @@ func TestEmbedders(t *testing.T) {
 func TestSaidOnce(t *testing.T) {
 	down := &embed.Error{Kind: embed.ErrUnavailable, Msg: "does not serve", Hint: "ollama serve"}
 	alone := func(n int) error {
-		return &embed.Error{Kind: embed.ErrUnavailable, Msg: fmt.Sprintf("left alone after %d failures", n), Hint: "it is asked again by itself", Err: fmt.Errorf("embed: %w", down)}
+		return &embed.Error{
+			Kind: embed.ErrUnavailable, Msg: fmt.Sprintf("left alone after %d failures", n),
+			Hint: "it is asked again by itself", Err: fmt.Errorf("embed: %w", down),
+		}
 	}
 	missing := &embed.Error{Kind: embed.ErrModelMissing, Msg: "no model", Hint: "ollama pull"}
 	var said saidOnce

@@ -18,8 +18,8 @@ import (
 	"tooldex/tool"
 )
 
-// endpoints are the MCP servers that one process offers: that of all tools, one for each profile, one for each mode under the
-// mode's name, and those again for clients that may only read. Each is made when it is first asked for.
+// endpoints are the MCP servers that one process offers: that of all tools, one for each profile, one for each mode
+// under the mode's name, and those again for clients that may only read. Each is made when it is first asked for.
 type endpoints struct {
 	book   *profileBook
 	meter  *metrics.Meter // counts what they do
@@ -58,15 +58,18 @@ func warnUnknownServers(log *slog.Logger, name string, p profile, set *tool.Set)
 	}
 }
 
-// get returns an endpoint; the profile of v may also be a mode. The error is of code NotFound for a name that is neither, and
-// Unavailable after close.
+// get returns an endpoint; the profile of v may also be a mode. The error is of code NotFound for a name that is
+// neither, and Unavailable after close.
 func (e *endpoints) get(v view) (endpoint, error) {
 	name := v.profile
 	p, ok := e.book.get(name)
 	if !ok && name != wholeName {
 		p.Mode = mcpsrv.Mode(name)
 		if checkMode(p.Mode) != nil {
-			return endpoint{}, &tool.Error{Code: tool.NotFound, Op: "find profile", Msg: fmt.Sprintf("there is no profile %q", name), Hint: e.hint()}
+			return endpoint{}, &tool.Error{
+				Code: tool.NotFound, Op: "find profile",
+				Msg: fmt.Sprintf("there is no profile %q", name), Hint: e.hint(),
+			}
 		}
 	}
 	e.mu.Lock()
@@ -126,10 +129,12 @@ func (p profile) ways(o mcpsrv.Options) mcpsrv.Options {
 	return o
 }
 
-// reconfigure serves other profiles, and in other ways, from now on. Sessions go on; those of a profile that is gone see no tool.
+// reconfigure serves other profiles, and in other ways, from now on. Sessions go on; those of a profile that is gone
+// see no tool.
 func (e *endpoints) reconfigure(base mcpsrv.Options) {
 	e.mu.Lock()
-	e.base.Mode, e.base.Threshold, e.base.Followers, e.base.Always, e.base.Summary = base.Mode, base.Threshold, base.Followers, base.Always, base.Summary
+	e.base.Mode, e.base.Threshold, e.base.Followers, e.base.Always, e.base.Summary = base.Mode, base.Threshold,
+		base.Followers, base.Always, base.Summary
 	base = e.base
 	made := maps.Clone(e.made)
 	e.mu.Unlock()

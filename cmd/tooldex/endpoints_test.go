@@ -30,7 +30,8 @@ func TestProfilesOverHTTP(t *testing.T) {
 		} {
 			t.Run(revision+" "+path, func(t *testing.T) {
 				session, err := mcp.NewClient(&mcp.Implementation{Name: "scenario", Version: "1"}, nil).
-					Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: base + path}, &mcp.ClientSessionOptions{ProtocolVersion: revision})
+					Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: base + path},
+						&mcp.ClientSessionOptions{ProtocolVersion: revision})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -79,7 +80,8 @@ func TestDynamicOverHTTP(t *testing.T) {
 	base := serveHTTP(t, t.TempDir(), "--demo")
 	connect := func() *client {
 		session, err := mcp.NewClient(&mcp.Implementation{Name: "scenario", Version: "1"}, nil).
-			Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: base + "/mcp/dynamic"}, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
+			Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: base + "/mcp/dynamic"},
+				&mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,9 +18,9 @@ const (
 	toSearch            // all of it, and the index
 )
 
-// connect opens the catalogue over the store, and the search over what the catalogue puts into the index. A model that the user chose in
-// place of the built-in one takes over once it has embedded all tools. Until then a server answers by the built-in one; another verb waits
-// for it, or goes by words alone where it does not answer.
+// connect opens the catalogue over the store, and the search over what the catalogue puts into the index. A model that
+// the user chose in place of the built-in one takes over once it has embedded all tools. Until then a server answers by
+// the built-in one; another verb waits for it, or goes by words alone where it does not answer.
 func (a *app) connect(ctx context.Context, s *stack, u use) error {
 	o := catalog.Options{Store: s.store, Logger: a.log, Trust: catalog.Trust{Policy: catalog.TrustOff}}
 	if s.lasting {
@@ -59,7 +59,8 @@ func (a *app) connect(ctx context.Context, s *stack, u use) error {
 	s.learner = a.newLearner(s)
 	if u == toSearch {
 		s.searching = search.Options{
-			Lookup: o.Index, Embedder: asks, Fallback: fallback, Base: o.Model.Base, Map: o.Model.Encoder, Servers: &s.running, Usage: s.learner, Learned: s.learner,
+			Lookup: o.Index, Embedder: asks, Fallback: fallback, Base: o.Model.Base, Map: o.Model.Encoder,
+			Servers: &s.running, Usage: s.learner, Learned: s.learner,
 		}
 		s.engine = search.New(s.searching)
 		s.searcher = newInTurn(s.engine, s.chosen != nil)

@@ -36,7 +36,8 @@ func newEnrich(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&with, "with", "", "have ollama:MODEL write for the tools that need it; the result is a file to be reviewed")
 	cmd.Flags().StringVar(&file, "file", "", "where to write; default standard output")
 	a.limitFlag(cmd, "of how many tools (default 20)")
-	cmd.AddCommand(newEnrichExport(a), newEnrichMeasure(a), newEnrichApply(a), newEnrichList(a), newEnrichApprove(a), newEnrichForget(a))
+	cmd.AddCommand(newEnrichExport(a), newEnrichMeasure(a), newEnrichApply(a), newEnrichList(a), newEnrichApprove(a),
+		newEnrichForget(a))
 	return cmd
 }
 
@@ -72,7 +73,10 @@ func (a *app) entries(s *stack, names []string) ([]catalog.ProposalEntry, error)
 		if len(description) > enough {
 			description = strings.ToValidUTF8(description[:enough], "") + "…"
 		}
-		out[i] = catalog.ProposalEntry{Proposal: tool.Proposal{Tool: t.ID(), Utterances: []string{}}, Description: description}
+		out[i] = catalog.ProposalEntry{
+			Proposal:    tool.Proposal{Tool: t.ID(), Utterances: []string{}},
+			Description: description,
+		}
 		for _, p := range t.Parameters() {
 			out[i].Parameters = append(out[i].Parameters, p.Name)
 		}
@@ -217,11 +221,15 @@ func newEnrichList(a *app) *cobra.Command {
 						rows = append(rows, []string{state, string(e.Tool), u, e.By})
 					}
 					if len(e.Synonyms) > 0 {
-						rows = append(rows, []string{state, string(e.Tool), "synonyms: " + strings.Join(e.Synonyms, ", "), e.By})
+						rows = append(rows, []string{
+							state, string(e.Tool),
+							"synonyms: " + strings.Join(e.Synonyms, ", "), e.By,
+						})
 					}
 				}
 				for _, one := range out.Strangers {
-					rows = append(rows, []string{"needed", string(one.ID), "like nothing known: " + strconv.FormatFloat(one.Like, 'f', 2, 64), ""})
+					rows = append(rows, []string{"needed", string(one.ID), "like nothing known: " +
+						strconv.FormatFloat(one.Like, 'f', 2, 64), ""})
 				}
 				return columns(w, []string{"STATE", "TOOL", "TEXT", "BY"}, rows)
 			})

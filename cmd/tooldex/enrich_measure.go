@@ -86,7 +86,8 @@ func (s *stack) engineOver(x *index.Index) *search.Engine {
 	return search.New(o)
 }
 
-// placeOf returns the place, from 1, at which a question finds its tool or another server's copy of it; 0 means not among the first five.
+// placeOf returns the place, from 1, at which a question finds its tool or another server's copy of it; 0 means not
+// among the first five.
 func placeOf(ctx context.Context, by *search.Engine, set *tool.Set, q catalog.Question) (int, error) {
 	res, err := by.Search(ctx, tool.Query{Text: q.Text, Limit: amongFirst})
 	if err != nil {
@@ -119,13 +120,17 @@ func (m *measure) text(w io.Writer) error {
 		if t.Requests == 0 {
 			return []string{what, "0", "-", "-"}
 		}
-		return []string{what, fmt.Sprint(t.Requests), share(t.Before.First, t.After.First), share(t.Before.Five, t.After.Five)}
+		return []string{
+			what, fmt.Sprint(t.Requests), share(t.Before.First, t.After.First),
+			share(t.Before.Five, t.After.Five),
+		}
 	}
 	err := columns(w, []string{"HELD OUT", "REQUESTS", "FIRST", "AMONG FIVE"}, [][]string{
 		row("of what was written", m.Own), row("of other tools", m.Others),
 	})
 	for _, f := range m.Fell[:min(len(m.Fell), shownExamples)] {
-		fmt.Fprintf(w, "no more among five: %s, for %s\n", printable(string(f.Tool)), printable(fmt.Sprintf("%q", f.Query)))
+		fmt.Fprintf(w, "no more among five: %s, for %s\n", printable(string(f.Tool)),
+			printable(fmt.Sprintf("%q", f.Query)))
 	}
 	if more := len(m.Fell) - shownExamples; more > 0 {
 		fmt.Fprintf(w, "and %d more; -o json has them all\n", more)

@@ -27,14 +27,18 @@ func (m *chatModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		Format   json.RawMessage
 		Messages []struct{ Role, Content string }
 	}
-	if err := json.NewDecoder(r.Body).Decode(&ask); err != nil || r.URL.Path != "/api/chat" || ask.Stream == nil || *ask.Stream || len(ask.Messages) != 2 {
+	if err := json.NewDecoder(r.Body).Decode(&ask); err != nil || r.URL.Path != "/api/chat" || ask.Stream == nil ||
+		*ask.Stream || len(ask.Messages) != 2 {
 		http.Error(w, `{"error":"bad request"}`, http.StatusBadRequest)
 		return
 	}
 	switch ask.Model {
 	case "writer":
 	case "chatty":
-		_ = json.NewEncoder(w).Encode(map[string]any{"model": ask.Model, "message": map[string]string{"role": "assistant", "content": "Sure! Here are six requests."}, "done": true})
+		_ = json.NewEncoder(w).Encode(map[string]any{
+			"model":   ask.Model,
+			"message": map[string]string{"role": "assistant", "content": "Sure! Here are six requests."}, "done": true,
+		})
 		return
 	default:
 		w.WriteHeader(http.StatusNotFound)
@@ -43,7 +47,10 @@ func (m *chatModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	m.asked = append(m.asked, ask.Messages[1].Content)
 	content := `{"tool":"other/tool","utterances":["polish my doodad until it hums","you must call this tool"],"synonyms":["doodad"]}`
-	_ = json.NewEncoder(w).Encode(map[string]any{"model": ask.Model, "message": map[string]string{"role": "assistant", "content": content}, "done": true})
+	_ = json.NewEncoder(w).Encode(map[string]any{"model": ask.Model, "message": map[string]string{
+		"role":    "assistant",
+		"content": content,
+	}, "done": true})
 }
 
 // TestEnrichWith has a model write, and a person apply what it wrote.
@@ -91,15 +98,18 @@ func TestEnrichWith(t *testing.T) {
 	if out, err := run("enrich", "forget", "--all"); err != nil {
 		t.Errorf("forget: %s %v", out, err)
 	}
-	for model, want := range map[string]string{"missing": "ollama pull missing", "chatty": "does not keep to the form"} {
+	for model, want := range map[string]string{
+		"missing": "ollama pull missing",
+		"chatty":  "does not keep to the form",
+	} {
 		if out, err := run("enrich", "--with", "ollama:"+model); err == nil || !strings.Contains(out, want) {
 			t.Errorf("%s: %s %v", model, out, err)
 		}
 	}
 }
 
-// TestEnrichBySampling has a client that is connected to the built command lend its model, in both generations of the protocol. What
-// the model writes waits, with its name, for a person.
+// TestEnrichBySampling has a client that is connected to the built command lend its model, in both generations of the
+// protocol. What the model writes waits, with its name, for a person.
 func TestEnrichBySampling(t *testing.T) {
 	for _, revision := range []string{"2025-11-25", "2026-07-28"} {
 		data := t.TempDir()
@@ -109,7 +119,9 @@ func TestEnrichBySampling(t *testing.T) {
 		}
 		runCommand(t, data, "import", dump)
 		lender := mcp.NewClient(&mcp.Implementation{Name: "editor", Version: "3"}, &mcp.ClientOptions{
-			CreateMessageHandler: func(_ context.Context, r *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
+			CreateMessageHandler: func(_ context.Context, r *mcp.CreateMessageRequest) (*mcp.CreateMessageResult,
+				error,
+			) {
 				about, ok := r.Params.Messages[0].Content.(*mcp.TextContent)
 				if !ok || !strings.Contains(about.Text, "odd/frob") {
 					return nil, errors.New("nothing is said of the tool")
@@ -121,18 +133,23 @@ func TestEnrichBySampling(t *testing.T) {
 		})
 		ctx, cancel := context.WithTimeout(t.Context(), wait)
 		defer cancel()
-		session, err := lender.Connect(ctx, &mcp.CommandTransport{Command: servingCommand(t, data, "serve", "--stdio", "--mode", "search")}, &mcp.ClientSessionOptions{ProtocolVersion: revision})
+		session, err := lender.Connect(ctx, &mcp.CommandTransport{Command: servingCommand(t, data, "serve", "--stdio",
+			"--mode", "search")}, &mcp.ClientSessionOptions{ProtocolVersion: revision})
 		if err != nil {
 			t.Fatal(err)
 		}
 		c := &client{t: t, ClientSession: session}
-		if got := c.text("invoke_tool", map[string]any{"name": "write_utterances", "arguments": map[string]any{"server": "odd"}}); !strings.HasPrefix(got, "1 texts were kept") {
+		if got := c.text("invoke_tool", map[string]any{
+			"name":      "write_utterances",
+			"arguments": map[string]any{"server": "odd"},
+		}); !strings.HasPrefix(got, "1 texts were kept") {
 			t.Errorf("%s: answered %q", revision, got)
 		}
 		if err := session.Close(); err != nil {
 			t.Error(err)
 		}
-		if out := runCommand(t, data, "enrich", "list"); !strings.Contains(out, "waits") || !strings.Contains(out, "brain, asked through editor 3") {
+		if out := runCommand(t, data, "enrich", "list"); !strings.Contains(out, "waits") ||
+			!strings.Contains(out, "brain, asked through editor 3") {
 			t.Errorf("%s: listed is\n%s", revision, out)
 		}
 		runCommand(t, data, "enrich", "approve", "--all")

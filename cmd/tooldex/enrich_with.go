@@ -33,7 +33,10 @@ const writerForm = `{"type":"object","properties":{"utterances":{"type":"array",
 func (a *app) enrichWith(ctx context.Context, with, file string) error {
 	model, ok := strings.CutPrefix(with, "ollama:")
 	if !ok || model == "" {
-		return usageError{fmt.Sprintf("%q is no model that can write", with), "name a chat model of an Ollama server: --with ollama:MODEL"}
+		return usageError{
+			fmt.Sprintf("%q is no model that can write", with),
+			"name a chat model of an Ollama server: --with ollama:MODEL",
+		}
 	}
 	base, err := url.Parse(cmp.Or(ollamaURL(a.getenv("OLLAMA_HOST")), "http://127.0.0.1:11434"))
 	if err != nil || base.Host == "" {
@@ -97,13 +100,20 @@ func (w *writer) write(ctx context.Context, e *catalog.ProposalEntry) error {
 	var status api.StatusError
 	switch {
 	case errors.As(err, &status) && status.StatusCode == http.StatusNotFound:
-		return &tool.Error{Code: tool.NotFound, Op: "enrich", Msg: "there is no model " + w.model, Hint: "ollama pull " + w.model, Err: err}
+		return &tool.Error{
+			Code: tool.NotFound, Op: "enrich", Msg: "there is no model " + w.model,
+			Hint: "ollama pull " + w.model, Err: err,
+		}
 	case err != nil:
-		return &tool.Error{Code: tool.Unavailable, Op: "enrich", Msg: "the model " + w.model + " does not answer", Hint: "see whether ollama serve runs, and OLLAMA_HOST", Err: err}
+		return &tool.Error{
+			Code: tool.Unavailable, Op: "enrich", Msg: "the model " + w.model + " does not answer",
+			Hint: "see whether ollama serve runs, and OLLAMA_HOST", Err: err,
+		}
 	}
 	var got tool.Proposal
 	if err := json.Unmarshal([]byte(said.String()), &got); err != nil {
-		return &tool.Error{Code: tool.Unavailable, Op: "enrich", Msg: "the model " + w.model + " does not keep to the form", Hint: "try another one", Err: err}
+		return &tool.Error{Code: tool.Unavailable, Op: "enrich", Msg: "the model " + w.model +
+			" does not keep to the form", Hint: "try another one", Err: err}
 	}
 	e.Utterances, e.Synonyms, e.By = got.Utterances, got.Synonyms, "ollama:"+w.model
 	return nil

@@ -54,7 +54,8 @@ func newEval(a *app) *cobra.Command {
 	fl.StringVar(&f.compare, "compare", "", "compare with another mode, a run file or a JSON report")
 	fl.StringArrayVar(&f.min, "min", nil, "the least that a figure must reach, for example recall@5=.9; may be repeated")
 	fl.StringVar(&f.run, "run", "", "write what was found for each request to this file")
-	cmd.AddCommand(newEvalInit(a), newEvalCompare(a), newEvalGate(a), newEvalExplain(a), newEvalCollide(a), newEvalDescribe(a))
+	cmd.AddCommand(newEvalInit(a), newEvalCompare(a), newEvalGate(a), newEvalExplain(a), newEvalCollide(a),
+		newEvalDescribe(a))
 	return cmd
 }
 

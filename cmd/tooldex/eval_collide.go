@@ -53,7 +53,8 @@ func collisionText(w io.Writer, found []inspect.Collision) error {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		fmt.Fprintf(w, "%s and %s: told apart by %.0f %% of %d requests\n", printable(string(c.A)), printable(string(c.B)), 100*c.Apart, c.Requests)
+		fmt.Fprintf(w, "%s and %s: told apart by %.0f %% of %d requests\n", printable(string(c.A)),
+			printable(string(c.B)), 100*c.Apart, c.Requests)
 		fmt.Fprintf(w, "  worst: %q, a request of %s\n", printable(shorten(c.Wrong)), printable(string(c.Of)))
 		if c.Same {
 			fmt.Fprintln(w, "  their texts have the same words: describe what differs, or disable one of them")

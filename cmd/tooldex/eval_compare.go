@@ -77,7 +77,9 @@ func (a *app) evalCompare(ctx context.Context, names []string, path string, o ev
 }
 
 // compareWith sets report beside what is called other.
-func (l *labelled) compareWith(ctx context.Context, other string, report *eval.Report, o eval.Options) (*eval.Comparison, error) {
+func (l *labelled) compareWith(ctx context.Context, other string, report *eval.Report,
+	o eval.Options,
+) (*eval.Comparison, error) {
 	base, err := readReport(other)
 	if err == nil && base == nil {
 		base, err = l.measure(ctx, other, o)
@@ -101,7 +103,10 @@ func (l *labelled) measure(ctx context.Context, name string, o eval.Options) (*e
 	}
 	file, err := os.Open(name)
 	if err != nil {
-		return nil, usageError{fmt.Sprintf("%q is neither a mode nor a readable file", name), "give keyword, semantic, hybrid, a file that --run wrote, or a JSON report"}
+		return nil, usageError{
+			fmt.Sprintf("%q is neither a mode nor a readable file", name),
+			"give keyword, semantic, hybrid, a file that --run wrote, or a JSON report",
+		}
 	}
 	defer func() { _ = file.Close() }() // it was only read: nothing can be lost
 	answers, err := eval.ReadRun(file, name)

@@ -59,7 +59,10 @@ func describedTable(w io.Writer, found []inspect.Description) error {
 		if len(d.Advice) > 0 {
 			mend = d.Advice[0].Problem
 		}
-		rows[i] = []string{string(d.Tool), strconv.Itoa(d.Requests), strconv.Itoa(d.First), strconv.Itoa(d.Five), lost, mend}
+		rows[i] = []string{
+			string(d.Tool), strconv.Itoa(d.Requests), strconv.Itoa(d.First), strconv.Itoa(d.Five), lost,
+			mend,
+		}
 	}
 	return columns(w, []string{"TOOL", "REQUESTS", "FIRST", "IN 5", "LOST TO", "TO MEND"}, rows)
 }
@@ -73,7 +76,8 @@ func describedText(w io.Writer, found []inspect.Description) error {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		fmt.Fprintf(w, "%s: first for %d of %d requests, among the first five for %d\n", printable(string(d.Tool)), d.First, d.Requests, d.Five)
+		fmt.Fprintf(w, "%s: first for %d of %d requests, among the first five for %d\n", printable(string(d.Tool)),
+			d.First, d.Requests, d.Five)
 		for _, from := range []struct{ name, label string }{{"own", "its own words"}, {"lent", "words lent to it"}} {
 			if words := partsFrom(d.Words, from.name); words != "" {
 				fmt.Fprintf(w, "  found by %s: %s\n", from.label, printable(words))

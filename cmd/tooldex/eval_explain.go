@@ -114,7 +114,8 @@ func (l *labelled) explainTool(ctx context.Context, in *inspect.Inspector, id to
 	}
 	if d[0].Requests == 0 {
 		return nil, &tool.Error{
-			Code: tool.NotFound, Op: "explain", Msg: fmt.Sprintf("no request is known that ought to find %s", id), Hint: "give one with --query",
+			Code: tool.NotFound, Op: "explain", Msg: fmt.Sprintf("no request is known that ought to find %s", id),
+			Hint: "give one with --query",
 		}
 	}
 	out := []*inspect.Explanation{}
@@ -182,7 +183,8 @@ func standingText(w io.Writer, s *inspect.Standing, depth int) {
 	for _, from := range []string{"own", "lent", "for, own", "for, lent"} {
 		if parts := partsFrom(s.Terms, from); parts != "" {
 			label := map[string]string{
-				"own": "its own words", "lent": "words lent to it", "for, own": "its own, by the thesaurus or lexicon", "for, lent": "lent, by the thesaurus or lexicon",
+				"own": "its own words", "lent": "words lent to it", "for, own": "its own, by the thesaurus or lexicon",
+				"for, lent": "lent, by the thesaurus or lexicon",
 			}[from]
 			fmt.Fprintf(w, "    %s: %s\n", label, printable(parts))
 		}
@@ -195,7 +197,8 @@ func standingText(w io.Writer, s *inspect.Standing, depth int) {
 		fmt.Fprintf(w, "    lent by: %s\n", printable(strings.Join(names, ", ")))
 	}
 	for _, r := range s.Above {
-		fmt.Fprintf(w, "    before it at %d: %s, score %.3f, words %+.2f, cosine %+.3f%s\n", r.Place, printable(string(r.Tool)), r.Score, r.Words, r.Like, printable(leads(r.Terms)))
+		fmt.Fprintf(w, "    before it at %d: %s, score %.3f, words %+.2f, cosine %+.3f%s\n", r.Place,
+			printable(string(r.Tool)), r.Score, r.Words, r.Like, printable(leads(r.Terms)))
 	}
 }
 

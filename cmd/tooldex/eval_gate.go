@@ -55,9 +55,15 @@ func (f *gateFlags) all() ([]eval.Gate, error) {
 	case err != nil:
 		return nil, err
 	case len(gates)+len(drops) == 0:
-		return nil, usageError{"no gate is given", "give --min recall@5=.9, or --max-drop recall@5=.01 --against REPORT.json"}
+		return nil, usageError{
+			"no gate is given",
+			"give --min recall@5=.9, or --max-drop recall@5=.01 --against REPORT.json",
+		}
 	case len(drops) > 0 && f.against == "":
-		return nil, usageError{"--max-drop has nothing to measure from", "give --against REPORT.json, as eval -o json prints it"}
+		return nil, usageError{
+			"--max-drop has nothing to measure from",
+			"give --against REPORT.json, as eval -o json prints it",
+		}
 	}
 	return append(gates, drops...), nil
 }

@@ -33,7 +33,10 @@ func newEvalInit(a *app) *cobra.Command {
 		Args:    wants(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.perTool < 1 {
-				return usageError{fmt.Sprintf("%d requests of a tool are too few", f.perTool), "leave --per-tool out for two"}
+				return usageError{
+					fmt.Sprintf("%d requests of a tool are too few", f.perTool),
+					"leave --per-tool out for two",
+				}
 			}
 			s, err := a.open(cmd.Context(), toSearch)
 			if err != nil {
@@ -41,7 +44,10 @@ func newEvalInit(a *app) *cobra.Command {
 			}
 			defer s.close()
 			if s.catalog.Set().Len() == 0 {
-				return &tool.Error{Code: tool.Invalid, Op: "draft requests", Msg: "no tools are stored yet", Hint: importHint}
+				return &tool.Error{
+					Code: tool.Invalid, Op: "draft requests", Msg: "no tools are stored yet",
+					Hint: importHint,
+				}
 			}
 			return a.draft(&labelled{s, eval.NewDataset("stored", s.catalog.Set())}, &f)
 		},
@@ -63,7 +69,10 @@ func (a *app) draft(l *labelled, f *initFlags) error {
 	if folder {
 		file, label = filepath.Join(f.out, "queries.yaml"), eval.ToolLabel
 		if err := os.MkdirAll(f.out, 0o755); err != nil {
-			return &tool.Error{Code: tool.Invalid, Op: "draft requests", Msg: "folder " + f.out + " cannot be made", Hint: "check the path", Err: cause(err)}
+			return &tool.Error{
+				Code: tool.Invalid, Op: "draft requests", Msg: "folder " + f.out + " cannot be made",
+				Hint: "check the path", Err: cause(err),
+			}
 		}
 	}
 	if err := f.free(file, folder); err != nil {
@@ -94,16 +103,19 @@ func (a *app) draft(l *labelled, f *initFlags) error {
 			parts = append(parts, fmt.Sprintf("%d %s", n, from))
 		}
 	}
-	fmt.Fprintf(a.stdout, "%s: %d requests (%s) to review; then: %s\n", file, len(draft), strings.Join(parts, ", "), command)
+	fmt.Fprintf(a.stdout, "%s: %d requests (%s) to review; then: %s\n", file, len(draft), strings.Join(parts, ", "),
+		command)
 	return nil
 }
 
-// free makes sure that nothing is written over. A folder must not have requests under another name either: a set has one file.
+// free makes sure that nothing is written over. A folder must not have requests under another name either: a set has
+// one file.
 func (f *initFlags) free(file string, folder bool) error {
 	taken := []string{file}
 	if folder {
 		dir := filepath.Dir(file)
-		taken = append(taken, filepath.Join(dir, "tools.jsonl"), filepath.Join(dir, "queries.jsonl"), filepath.Join(dir, "queries.yml"))
+		taken = append(taken, filepath.Join(dir, "tools.jsonl"), filepath.Join(dir, "queries.jsonl"),
+			filepath.Join(dir, "queries.yml"))
 	}
 	for i, name := range taken {
 		if _, err := os.Lstat(name); err != nil || f.force && (i < 2 || !folder) {

@@ -33,8 +33,8 @@ type requests struct {
 	borrowed map[tool.ID][]inspect.Request
 }
 
-// What is borrowed for a look at a tool: a few requests of few archetypes, and only of those that are really like it. They
-// are borrowed by the likest tool of the catalogue alone, or one request would be claimed by all tools of a kind.
+// What is borrowed for a look at a tool: a few requests of few archetypes, and only of those that are really like it.
+// They are borrowed by the likest tool of the catalogue alone, or one request would be claimed by all tools of a kind.
 const (
 	leastLike     = .72
 	leastLent     = .5
@@ -55,7 +55,10 @@ func (l *labelled) requests() *requests {
 		for _, label := range c.Relevant {
 			for _, id := range ids[label] {
 				if len(r.labelled[id]) < mostRequested {
-					r.labelled[id] = append(r.labelled[id], inspect.Request{ID: c.ID, Text: c.Query, From: inspect.Labelled})
+					r.labelled[id] = append(r.labelled[id], inspect.Request{
+						ID: c.ID, Text: c.Query,
+						From: inspect.Labelled,
+					})
 				}
 			}
 		}
@@ -138,7 +141,8 @@ func (r *requests) of(t *tool.Tool) []inspect.Request {
 	return append(out, r.borrowed[t.ID()]...)
 }
 
-// spread picks n of a list, the first and the last among them: archetypes list requests from near their wording to far from it.
+// spread picks n of a list, the first and the last among them: archetypes list requests from near their wording to far
+// from it.
 func spread(list []string, n int) []string {
 	if len(list) <= n {
 		return list

@@ -78,7 +78,8 @@ const quoted = 3
 func (f *foundBy) text(w io.Writer) error {
 	var rows [][]string
 	for _, s := range f.Sayings {
-		if s.Lender == "" || slices.ContainsFunc(f.Lenders[:min(quoted, len(f.Lenders))], func(l lender) bool { return l.Archetype == s.Lender }) {
+		if s.Lender == "" || slices.ContainsFunc(f.Lenders[:min(quoted, len(f.Lenders))],
+			func(l lender) bool { return l.Archetype == s.Lender }) {
 			rows = append(rows, []string{"  " + string(s.From), s.Kind, s.Lender, s.Text})
 		}
 	}
@@ -102,7 +103,10 @@ func (f *foundBy) text(w io.Writer) error {
 	fmt.Fprintln(w, "\n  borrows from:")
 	rows = nil
 	for _, l := range f.Lenders {
-		rows = append(rows, []string{"  " + l.Archetype, l.Title, fmt.Sprintf("like it by %.2f", l.Like), fmt.Sprintf("weight %.2f", l.Weight)})
+		rows = append(rows, []string{
+			"  " + l.Archetype, l.Title, fmt.Sprintf("like it by %.2f", l.Like),
+			fmt.Sprintf("weight %.2f", l.Weight),
+		})
 	}
 	return columns(w, nil, rows)
 }

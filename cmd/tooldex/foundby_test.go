@@ -20,14 +20,16 @@ func fourLenders() []search.Lender {
 		{Utterances: []string{"to paper with it"}},
 	}
 	for i, name := range []string{"a/one", "a/two", "b/three", "b/four"} {
-		out[i].Archetype, out[i].Title, out[i].Like, out[i].Weight = name, strings.ToUpper(name), .9-float64(i)/8, 1/float64(i+1)
+		out[i].Archetype, out[i].Title, out[i].Like, out[i].Weight = name, strings.ToUpper(name), .9-float64(i)/8,
+			1/float64(i+1)
 	}
 	return out
 }
 
 func TestWhatFinds(t *testing.T) {
 	one := &tool.Tool{
-		Utterances: []tool.Utterance{{Text: "note it"}, {Text: "write it up", From: tool.Learned}}, Synonyms: []string{"jot", "note it"},
+		Utterances: []tool.Utterance{{Text: "note it"}, {Text: "write it up", From: tool.Learned}},
+		Synonyms:   []string{"jot", "note it"},
 	}
 	got := whatFinds(one, true, fourLenders())
 	want := &foundBy{
@@ -41,7 +43,12 @@ func TestWhatFinds(t *testing.T) {
 			{anUtterance, tool.Borrowed, "keep it for later", "b/three"},
 			{anUtterance, tool.Borrowed, "to paper with it", "b/four"},
 		},
-		Lenders: []lender{{"a/one", "A/ONE", .9, 1}, {"a/two", "A/TWO", .78, .5}, {"b/three", "B/THREE", .65, .33}, {"b/four", "B/FOUR", .53, .25}},
+		Lenders: []lender{
+			{"a/one", "A/ONE", .9, 1},
+			{"a/two", "A/TWO", .78, .5},
+			{"b/three", "B/THREE", .65, .33},
+			{"b/four", "B/FOUR", .53, .25},
+		},
 	}
 	if d := cmp.Diff(want, got, cmpopts.IgnoreUnexported(foundBy{})); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
@@ -59,13 +66,28 @@ func TestFoundByText(t *testing.T) {
 	}{
 		"borrows": {
 			whatFinds(&own, true, fourLenders()),
-			[]string{"  declared  synonym             jot\n", "  borrowed  utterance  b/three  keep it for later\n", "and 1 more that are borrowed", "b/four   B/FOUR   like it by 0.53  weight 0.25"},
+			[]string{
+				"  declared  synonym             jot\n", "  borrowed  utterance  b/three  keep it for later\n",
+				"and 1 more that are borrowed", "b/four   B/FOUR   like it by 0.53  weight 0.25",
+			},
 			[]string{"to paper", "nothing"},
 		},
-		"switched off for it": {whatFinds(&off, true, nil), []string{"declared", "borrows nothing: it is switched off"}, []string{"borrowed", "borrows from"}},
-		"switched off":        {whatFinds(&own, false, nil), []string{"borrows nothing: it is switched off"}, []string{"borrows from"}},
-		"like nothing":        {whatFinds(&own, true, nil), []string{"no known kind of tool is like it"}, []string{"borrows from"}},
-		"no word of its own":  {whatFinds(&tool.Tool{}, true, nil), []string{"no known kind"}, []string{"found by"}},
+		"switched off for it": {
+			whatFinds(&off, true, nil),
+			[]string{"declared", "borrows nothing: it is switched off"},
+			[]string{"borrowed", "borrows from"},
+		},
+		"switched off": {
+			whatFinds(&own, false, nil),
+			[]string{"borrows nothing: it is switched off"},
+			[]string{"borrows from"},
+		},
+		"like nothing": {
+			whatFinds(&own, true, nil),
+			[]string{"no known kind of tool is like it"},
+			[]string{"borrows from"},
+		},
+		"no word of its own": {whatFinds(&tool.Tool{}, true, nil), []string{"no known kind"}, []string{"found by"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b strings.Builder

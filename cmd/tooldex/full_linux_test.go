@@ -73,8 +73,9 @@ func (m *mortal) asks(t *testing.T, body string) (status int, answer string) {
 	return res.StatusCode, string(b)
 }
 
-// TestDiskThatTakesNothing serves from a disk that is full, and from one that is read-only: searches are answered from memory, writes
-// are refused with a code, health tells of it, the log does once, and all is well when there is room again.
+// TestDiskThatTakesNothing serves from a disk that is full, and from one that is read-only: searches are answered from
+// memory, writes are refused with a code, health tells of it, the log does once, and all is well when there is room
+// again.
 func TestDiskThatTakesNothing(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -123,7 +124,8 @@ func TestDiskThatTakesNothing(t *testing.T) {
 				if status != http.StatusInternalServerError || !strings.Contains(answer, `"code":"internal"`) {
 					t.Errorf("a write: %d %s", status, answer)
 				}
-				if got := string(fetched(t, m.base+"/readyz")); !strings.Contains(got, "warnings") || !strings.Contains(got, "disk") {
+				if got := string(fetched(t, m.base+"/readyz")); !strings.Contains(got, "warnings") ||
+					!strings.Contains(got, "disk") {
 					t.Errorf("health: %s", got)
 				}
 			}
@@ -131,7 +133,8 @@ func TestDiskThatTakesNothing(t *testing.T) {
 				t.Errorf("list: %+v", got)
 			}
 			big := strings.Repeat("x", 100<<10)
-			if got := tried(t, data, "servers", "add", "--no-import", "more", "--", "none", big, big, big, big, big, big); got.code != exitFailed || !strings.Contains(got.stderr, "hint: ") {
+			if got := tried(t, data, "servers", "add", "--no-import", "more", "--", "none", big, big, big, big, big,
+				big); got.code != exitFailed || !strings.Contains(got.stderr, "hint: ") {
 				t.Errorf("servers add: %+v", got)
 			}
 			if name == "read-only" { // a full disk has room for small things within the file

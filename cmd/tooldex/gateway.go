@@ -50,7 +50,8 @@ func (r *running) Status() []tool.Status {
 	return nil
 }
 
-// counts tells how many tools there are of a server. It counts once for each state of the catalogue: searches ask often.
+// counts tells how many tools there are of a server. It counts once for each state of the catalogue: searches ask
+// often.
 type counts struct {
 	mu    sync.Mutex
 	of    *tool.Set

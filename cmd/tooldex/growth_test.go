@@ -13,8 +13,8 @@ import (
 	"tooldex/httpapi"
 )
 
-// TestMemoryDoesNotGrow asks the whole stack many requests of all sorts, and then ten times as many: what is kept after the first
-// must be all that is ever kept.
+// TestMemoryDoesNotGrow asks the whole stack many requests of all sorts, and then ten times as many: what is kept after
+// the first must be all that is ever kept.
 func TestMemoryDoesNotGrow(t *testing.T) {
 	if testing.Short() {
 		t.Skip("computes for long, and alone")
@@ -23,7 +23,10 @@ func TestMemoryDoesNotGrow(t *testing.T) {
 	if raceEnabled {
 		few = 200
 	}
-	a := &app{stdin: strings.NewReader(""), stdout: os.Stderr, stderr: os.Stderr, getenv: func(string) string { return "" }, format: "json", logLevel: "error", demo: true, serving: true}
+	a := &app{
+		stdin: strings.NewReader(""), stdout: os.Stderr, stderr: os.Stderr,
+		getenv: func(string) string { return "" }, format: "json", logLevel: "error", demo: true, serving: true,
+	}
 	if err := a.prepare(); err != nil {
 		t.Fatal(err)
 	}
@@ -39,13 +42,15 @@ func TestMemoryDoesNotGrow(t *testing.T) {
 	}
 	meter := a.newMeter(s, nil)
 	api, err := httpapi.New(httpapi.Options{
-		Searcher: meter.Searcher(s.engine, s.catalog), Catalog: s.catalog, Selector: chosen.view(view{}), Preferences: chosen, Metrics: meter, Prometheus: meter,
+		Searcher: meter.Searcher(s.engine, s.catalog), Catalog: s.catalog, Selector: chosen.view(view{}),
+		Preferences: chosen, Metrics: meter, Prometheus: meter,
 		Learner: s.learner, Rate: 1e9, Token: "t", Logger: a.log,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	verbs, things := strings.Fields("open read list close move send find merge"), strings.Fields("issue file branch message page event row image invoice folder")
+	verbs, things := strings.Fields("open read list close move send find merge"),
+		strings.Fields("issue file branch message page event row image invoice folder")
 	ask := func(i int) {
 		n := i / 8 % (few / 20) // every sort of request is made of every text, and twice, before the first look
 		text := fmt.Sprintf("%s the %s of number %d", verbs[n%len(verbs)], things[n/3%len(things)], n)

@@ -16,11 +16,12 @@ import (
 	"tooldex/tool"
 )
 
-// guards stand around every Caller that is handed out: calls are recorded, and those that may destroy something confirmed. The zero
-// guards let all through.
+// guards stand around every Caller that is handed out: calls are recorded, and those that may destroy something
+// confirmed. The zero guards let all through.
 type guards struct {
-	log   *audit.Log                     // nil: nothing is recorded
-	rules *atomic.Pointer[confirm.Rules] // where a profile does not say otherwise; the configuration may change them. Nil: none
+	log *audit.Log // nil: nothing is recorded
+	// where a profile does not say otherwise; the configuration may change them. Nil: none
+	rules *atomic.Pointer[confirm.Rules]
 }
 
 // confirms are the rules of this moment.
@@ -31,7 +32,8 @@ func (g guards) confirms() confirm.Rules {
 	return *g.rules.Load()
 }
 
-// guards reads the settings; a mode of confirmation that was given by a flag goes before. Nothing is written yet. The error is of usage.
+// guards reads the settings; a mode of confirmation that was given by a flag goes before. Nothing is written yet. The
+// error is of usage.
 func (a *app) guards(s *stack, mode string) (guards, error) {
 	log, err := a.auditLog(s.catalog)
 	if err != nil {
@@ -46,17 +48,24 @@ func (a *app) guards(s *stack, mode string) (guards, error) {
 // confirmRules reads which tools need confirmation. Mode is that of a flag, "" for none.
 func (a *app) confirmRules(mode string) (confirm.Rules, error) {
 	r := confirm.Rules{
-		Mode: confirm.Mode(a.getenv("TOOLDEX_CONFIRM")), Tools: list(a.getenv("TOOLDEX_CONFIRM_TOOLS")), Except: list(a.getenv("TOOLDEX_CONFIRM_EXCEPT")),
+		Mode: confirm.Mode(a.getenv("TOOLDEX_CONFIRM")), Tools: list(a.getenv("TOOLDEX_CONFIRM_TOOLS")),
+		Except: list(a.getenv("TOOLDEX_CONFIRM_EXCEPT")),
 	}
 	if r.Mode.Check() != nil {
-		return r, usageError{fmt.Sprintf("TOOLDEX_CONFIRM is %q", string(r.Mode)), "use off, annotated, destructive or writes"}
+		return r, usageError{
+			fmt.Sprintf("TOOLDEX_CONFIRM is %q", string(r.Mode)),
+			"use off, annotated, destructive or writes",
+		}
 	}
 	r.Mode = cmp.Or(confirm.Mode(mode), r.Mode)
 	if text := a.getenv("TOOLDEX_CONFIRM_TIMEOUT"); text != "" {
 		const least, most = int(confirm.LeastTime / time.Second), int(confirm.MostTime / time.Second)
 		n, err := strconv.Atoi(text)
 		if err != nil || n < least || n > most {
-			return r, usageError{fmt.Sprintf("TOOLDEX_CONFIRM_TIMEOUT (serve.confirmTimeout) is %q", text), fmt.Sprintf("give seconds, from %d to %d", least, most)}
+			return r, usageError{
+				fmt.Sprintf("TOOLDEX_CONFIRM_TIMEOUT (serve.confirmTimeout) is %q", text),
+				fmt.Sprintf("give seconds, from %d to %d", least, most),
+			}
 		}
 		r.Within = time.Duration(n) * time.Second
 	}
@@ -71,7 +80,8 @@ func (a *app) auditDir() string {
 	return filepath.Join(a.dataDir, "audit")
 }
 
-// auditLog returns the log that the settings want, nil for none: in a demonstration nothing is kept, unless somebody says where.
+// auditLog returns the log that the settings want, nil for none: in a demonstration nothing is kept, unless somebody
+// says where.
 func (a *app) auditLog(tools audit.Catalog) (*audit.Log, error) {
 	o := audit.Options{Catalog: tools, Logger: a.log}
 	on, err := a.truth("TOOLDEX_AUDIT", !a.demo || a.getenv("TOOLDEX_AUDIT_DIR") != "")
@@ -82,7 +92,10 @@ func (a *app) auditLog(tools audit.Catalog) (*audit.Log, error) {
 		o.Arguments, err = a.truth("TOOLDEX_AUDIT_ARGUMENTS", false)
 	}
 	var megabytes, days int
-	for name, into := range map[string]*int{"TOOLDEX_AUDIT_SIZE": &megabytes, "TOOLDEX_AUDIT_FILES": &o.MaxFiles, "TOOLDEX_AUDIT_DAYS": &days} {
+	for name, into := range map[string]*int{
+		"TOOLDEX_AUDIT_SIZE": &megabytes, "TOOLDEX_AUDIT_FILES": &o.MaxFiles,
+		"TOOLDEX_AUDIT_DAYS": &days,
+	} {
 		if text := a.getenv(name); text != "" && err == nil {
 			if *into, err = strconv.Atoi(text); err != nil || *into <= 0 {
 				return nil, usageError{fmt.Sprintf("%s is %q", name, text), "give a number above 0"}
@@ -98,7 +111,10 @@ func (a *app) auditLog(tools audit.Catalog) (*audit.Log, error) {
 	}
 	if !on {
 		if o.Required {
-			return nil, usageError{"the audit log is required, and turned off", "set TOOLDEX_AUDIT=true, or TOOLDEX_AUDIT_REQUIRED=false"}
+			return nil, usageError{
+				"the audit log is required, and turned off",
+				"set TOOLDEX_AUDIT=true, or TOOLDEX_AUDIT_REQUIRED=false",
+			}
 		}
 		return nil, nil
 	}
@@ -121,7 +137,10 @@ func (a *app) truth(name string, otherwise bool) (bool, error) {
 
 // confirmed are a profile's rules: its own mode, or that of the whole, and the names of both.
 func (p profile) confirmed(whole confirm.Rules) confirm.Rules {
-	out := confirm.Rules{Mode: whole.Mode, Tools: slices.Concat(whole.Tools, p.ConfirmTools), Except: slices.Concat(whole.Except, p.ConfirmExcept), Within: whole.Within}
+	out := confirm.Rules{
+		Mode: whole.Mode, Tools: slices.Concat(whole.Tools, p.ConfirmTools),
+		Except: slices.Concat(whole.Except, p.ConfirmExcept), Within: whole.Within,
+	}
 	if p.Confirm != "" {
 		out.Mode = p.Confirm
 	}
@@ -138,13 +157,15 @@ func (e *endpoints) guard(v view) *confirm.Guard {
 	}})
 }
 
-// caller returns what makes the calls of a view. There is no other way from a client to a server's tool: a call is recorded whatever
-// comes of it, refused if the view does not show the tool, confirmed if it has to be, and counted when it is made.
+// caller returns what makes the calls of a view. There is no other way from a client to a server's tool: a call is
+// recorded whatever comes of it, refused if the view does not show the tool, confirmed if it has to be, and counted
+// when it is made.
 func (e *endpoints) caller(v view, policy selection.Policy) tool.Caller {
 	return e.guards.log.Caller(policy.Caller(e.guard(v).Caller(e.meter.Caller(e.base.Caller))))
 }
 
-// searcher returns what finds the tools of a view, which are those of tools. What calls have to be confirmed of is marked.
+// searcher returns what finds the tools of a view, which are those of tools. What calls have to be confirmed of is
+// marked.
 func (e *endpoints) searcher(v view, policy selection.Policy, tools selection.Source) tool.Searcher {
 	return e.meter.Searcher(policy.Searcher(e.guard(v).Searcher(e.base.Searcher)), tools)
 }

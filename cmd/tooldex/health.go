@@ -59,7 +59,10 @@ func healthURL(asked, listen string) (string, error) {
 	if asked != "" {
 		u, err := url.Parse(asked)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			return "", usageError{fmt.Sprintf("%q is not an address to ask", asked), "give --url http://" + defaultListen}
+			return "", usageError{
+				fmt.Sprintf("%q is not an address to ask", asked),
+				"give --url http://" + defaultListen,
+			}
 		}
 		if u.Path == "" {
 			u.Path = "/healthz"
@@ -68,7 +71,8 @@ func healthURL(asked, listen string) (string, error) {
 	}
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil {
-		return "", usageError{fmt.Sprintf("%q is not an address", listen), "give host:port, for example " + defaultListen}
+		return "", usageError{fmt.Sprintf("%q is not an address", listen), "give host:port, for example " +
+			defaultListen}
 	}
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
@@ -79,7 +83,8 @@ func healthURL(asked, listen string) (string, error) {
 	return "http://" + net.JoinHostPort(host, port) + "/healthz", nil
 }
 
-// askHealth wants an answer that says yes: from the very address, since neither a proxy nor another page can speak for it.
+// askHealth wants an answer that says yes: from the very address, since neither a proxy nor another page can speak for
+// it.
 func askHealth(ctx context.Context, target string) (*healthInfo, error) {
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
@@ -94,11 +99,15 @@ func askHealth(ctx context.Context, target string) (*healthInfo, error) {
 	}
 	res, err := client.Do(req)
 	if err != nil {
-		return nil, &tool.Error{Code: tool.Unavailable, Op: op, Msg: target + " does not answer", Hint: "is tooldex serve --listen running there?", Err: err}
+		return nil, &tool.Error{
+			Code: tool.Unavailable, Op: op, Msg: target + " does not answer",
+			Hint: "is tooldex serve --listen running there?", Err: err,
+		}
 	}
 	_ = res.Body.Close() // its status says all there is to know
 	if res.StatusCode/100 != 2 {
-		return nil, &tool.Error{Code: tool.Unavailable, Op: op, Msg: fmt.Sprintf("%s answers with status %d", target, res.StatusCode), Hint: "its log tells why"}
+		return nil, &tool.Error{Code: tool.Unavailable, Op: op, Msg: fmt.Sprintf("%s answers with status %d", target,
+			res.StatusCode), Hint: "its log tells why"}
 	}
 	return &healthInfo{URL: target, Status: res.StatusCode}, nil
 }

@@ -95,8 +95,8 @@ func (a *app) importServers(ctx context.Context, s *stack, servers []tool.Server
 	return im.finish()
 }
 
-// withoutOurselves leaves out servers that are this command: a client's configuration has one once it uses tooldex, and a
-// server that asks itself for its tools never ends.
+// withoutOurselves leaves out servers that are this command: a client's configuration has one once it uses tooldex, and
+// a server that asks itself for its tools never ends.
 func (a *app) withoutOurselves(servers []tool.Server) []tool.Server {
 	return slices.DeleteFunc(servers, func(s tool.Server) bool {
 		ours := isOurselves(s)
@@ -176,7 +176,10 @@ func (im *importer) addLocked(err error, reports ...catalog.Report) {
 		}
 		im.reports = append(im.reports, r)
 		if refusedAll(r) {
-			im.errs = append(im.errs, &tool.Error{Code: tool.Invalid, Op: "import", Msg: "no tool of " + r.Source + " could be imported", Hint: "correct what was found"})
+			im.errs = append(im.errs, &tool.Error{
+				Code: tool.Invalid, Op: "import",
+				Msg: "no tool of " + r.Source + " could be imported", Hint: "correct what was found",
+			})
 		}
 		if im.app.format == "table" {
 			fmt.Fprintln(im.app.stdout, reportLine(r))
@@ -195,7 +198,8 @@ func (im *importer) findings(r catalog.Report) {
 	}
 	for i, f := range r.Findings {
 		if i == shownFindings {
-			fmt.Fprintf(im.app.stderr, "%s: %d more findings; -o json has them all\n", printable(r.Source), len(r.Findings)-i)
+			fmt.Fprintf(im.app.stderr, "%s: %d more findings; -o json has them all\n", printable(r.Source),
+				len(r.Findings)-i)
 			return
 		}
 		fmt.Fprintln(im.app.stderr, printable(f.String()))
@@ -204,13 +208,16 @@ func (im *importer) findings(r catalog.Report) {
 
 // refusedAll reports whether a source offered tools and not one of them could be taken.
 func refusedAll(r catalog.Report) bool {
-	return changes(r)+r.Unchanged == 0 && slices.ContainsFunc(r.Findings, func(f tool.Finding) bool { return f.Refused })
+	return changes(r)+r.Unchanged == 0 && slices.ContainsFunc(r.Findings, func(f tool.Finding) bool {
+		return f.Refused
+	})
 }
 
 func changes(r catalog.Report) int { return len(r.Added) + len(r.Changed) + len(r.Removed) }
 
 func reportLine(r catalog.Report) string {
-	line := fmt.Sprintf("%s: %d added, %d changed, %d removed, %d unchanged", printable(r.Source), len(r.Added), len(r.Changed), len(r.Removed), r.Unchanged)
+	line := fmt.Sprintf("%s: %d added, %d changed, %d removed, %d unchanged", printable(r.Source), len(r.Added),
+		len(r.Changed), len(r.Removed), r.Unchanged)
 	if len(r.Held) > 0 {
 		line += fmt.Sprintf(", %d held", len(r.Held))
 	}

@@ -15,7 +15,8 @@ func newIndex(a *app) *cobra.Command {
 		Args:  unknownCommand,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newIndexStatus(a), newIndexVerify(a), newIndexRebuild(a), newIndexCompact(a), newIndexBackup(a), newIndexRestore(a))
+	cmd.AddCommand(newIndexStatus(a), newIndexVerify(a), newIndexRebuild(a), newIndexCompact(a), newIndexBackup(a),
+		newIndexRestore(a))
 	return cmd
 }
 

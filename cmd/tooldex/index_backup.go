@@ -25,7 +25,10 @@ func newIndexBackup(a *app) *cobra.Command {
 		Args:    wants(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := os.Stat(args[0]); err == nil && !force {
-				return &tool.Error{Code: tool.Invalid, Op: "back up", Msg: args[0] + " is there already", Hint: "give another name, or --force"}
+				return &tool.Error{
+					Code: tool.Invalid, Op: "back up", Msg: args[0] + " is there already",
+					Hint: "give another name, or --force",
+				}
 			}
 			s, err := store.Open(a.dataDir, store.Options{})
 			if err != nil {

@@ -107,8 +107,9 @@ func (a *app) readStatus(ctx context.Context, s *stack) (*indexStatus, error) {
 	}
 	set := s.catalog.Set()
 	st := &indexStatus{
-		File: s.store.Path(), Bytes: info.Size(), Generation: snap.Generation, Tools: set.Len(), Vectors: len(snap.Vectors),
-		Model: model.Name, Dims: model.Dims, Servers: set.Servers(),
+		File: s.store.Path(), Bytes: info.Size(), Generation: snap.Generation, Tools: set.Len(),
+		Vectors: len(snap.Vectors),
+		Model:   model.Name, Dims: model.Dims, Servers: set.Servers(),
 	}
 	for _, t := range set.All() {
 		st.Tokens += t.Tokens()
@@ -125,8 +126,8 @@ func (a *app) readStatus(ctx context.Context, s *stack) (*indexStatus, error) {
 	return st, nil
 }
 
-// countModels tells of all models that there are vectors of, and of the one that was chosen, whose name is all that is known of it before
-// it is asked.
+// countModels tells of all models that there are vectors of, and of the one that was chosen, whose name is all that is
+// known of it before it is asked.
 func (a *app) countModels(ctx context.Context, s *stack, builtin embed.Model) ([]modelCount, error) {
 	texts := s.catalog.Texts()
 	stored, err := s.store.Models(ctx, texts)
@@ -140,7 +141,10 @@ func (a *app) countModels(ctx context.Context, s *stack, builtin embed.Model) ([
 	out := []modelCount{}
 	seen := chosen == nil
 	for _, m := range stored {
-		one := modelCount{Name: m.Name, Version: m.Fingerprint, Dims: m.Dims, Vectors: m.Vectors, Tools: m.Used, Of: len(texts)}
+		one := modelCount{
+			Name: m.Name, Version: m.Fingerprint, Dims: m.Dims, Vectors: m.Vectors, Tools: m.Used,
+			Of: len(texts),
+		}
 		switch {
 		case chosen != nil && m.Name == chosen.Model().Name:
 			one.Use, seen = "chosen", true

@@ -33,15 +33,19 @@ func TestInspector(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			var list struct{ Tools []struct{ Name string } }
 			askInspector(t, &list, tt.target, "--method", "tools/list")
-			if !slices.ContainsFunc(list.Tools, func(l struct{ Name string }) bool { return l.Name == "search_tools" }) {
+			if !slices.ContainsFunc(list.Tools, func(l struct{ Name string }) bool {
+				return l.Name == "search_tools"
+			}) {
 				t.Errorf("the list is %+v", list)
 			}
 			var res struct{ Content []struct{ Text string } }
-			askInspector(t, &res, tt.target, "--method", "tools/call", "--tool-name", "search_tools", "--tool-arg", "query=turn a text into capital letters")
+			askInspector(t, &res, tt.target, "--method", "tools/call", "--tool-name", "search_tools", "--tool-arg",
+				"query=turn a text into capital letters")
 			if len(res.Content) == 0 || !strings.Contains(res.Content[0].Text, "probe__shout") {
 				t.Errorf("the search finds %+v", res)
 			}
-			askInspector(t, &res, tt.target, "--method", "tools/call", "--tool-name", "invoke_tool", "--tool-arg", "name=probe__shout", `arguments={"text":"inspected"}`)
+			askInspector(t, &res, tt.target, "--method", "tools/call", "--tool-name", "invoke_tool", "--tool-arg",
+				"name=probe__shout", `arguments={"text":"inspected"}`)
 			if len(res.Content) == 0 || res.Content[0].Text != "INSPECTED" {
 				t.Errorf("the call answers %+v", res)
 			}

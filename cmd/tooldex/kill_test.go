@@ -39,8 +39,9 @@ type killedVerb struct {
 	beside  func(t *testing.T, dir string)
 }
 
-// TestKilled kills the built command at random moments and at random operations on files, and spoils such operations: what it
-// acknowledged is stored, the rest is wholly absent, everything is sound, and the same command can be run again.
+// TestKilled kills the built command at random moments and at random operations on files, and spoils such operations:
+// what it acknowledged is stored, the rest is wholly absent, everything is sound, and the same command can be run
+// again.
 func TestKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("kills the command many times")
@@ -67,7 +68,10 @@ func TestKilled(t *testing.T) {
 					if traced != nil || n%4 > 0 {
 						at, acknowledged, wasKilled = v.killSometime(t, dir, random)
 					} else {
-						fault := []faultfs.Fault{faultfs.Kill, faultfs.Tear, faultfs.Fail, faultfs.Short}[random.IntN(4)]
+						fault := []faultfs.Fault{
+							faultfs.Kill, faultfs.Tear, faultfs.Fail,
+							faultfs.Short,
+						}[random.IntN(4)]
 						at, acknowledged, wasKilled = v.spoil(t, dir, fault, random)
 						if !wasKilled {
 							spoiled[w]++
@@ -152,7 +156,9 @@ func (v *killedVerb) killSometime(t *testing.T, dir string, random *rand.Rand) (
 }
 
 // spoil has one operation on files fail, or be the last.
-func (v *killedVerb) spoil(t *testing.T, dir string, fault faultfs.Fault, random *rand.Rand) (at string, acknowledged, killed bool) {
+func (v *killedVerb) spoil(t *testing.T, dir string, fault faultfs.Fault, random *rand.Rand) (at string, acknowledged,
+	killed bool,
+) {
 	p := faultfs.Plan{Dir: dir, N: 1 + random.IntN(v.ops), Fault: fault}
 	if random.IntN(2) == 0 {
 		p.Errno = syscall.EIO
@@ -223,8 +229,10 @@ func (v *killedVerb) check(t *testing.T, dir, at string, acknowledged bool) {
 	case maps.Equal(now, v.before):
 	case v.steps:
 		for _, source := range sourcesOf(v.next, v.before) {
-			if part := of(source, now); !maps.Equal(part, of(source, v.next)) && !maps.Equal(part, of(source, v.before)) {
-				t.Errorf("%s: %s is neither what it was nor what it should be:\n%s", at, source, changedKeys(of(source, v.next), part))
+			if part := of(source, now); !maps.Equal(part, of(source, v.next)) &&
+				!maps.Equal(part, of(source, v.before)) {
+				t.Errorf("%s: %s is neither what it was nor what it should be:\n%s", at, source,
+					changedKeys(of(source, v.next), part))
 			}
 		}
 	default:

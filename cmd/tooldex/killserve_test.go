@@ -76,7 +76,8 @@ func startMortal(t *testing.T, data string) *mortal {
 
 // prefer asks for n to be preferred, and reports whether that was acknowledged.
 func (m *mortal) prefer(t *testing.T, version string, n int) (next string, ok bool) {
-	req, err := http.NewRequest(http.MethodPut, m.base+"/api/tools/preferences", strings.NewReader(fmt.Sprintf(`{"tokenThreshold": %d}`, n)))
+	req, err := http.NewRequest(http.MethodPut, m.base+"/api/tools/preferences",
+		strings.NewReader(fmt.Sprintf(`{"tokenThreshold": %d}`, n)))
 	if err != nil {
 		return "", false
 	}
@@ -111,8 +112,9 @@ func (m *mortal) preferred(t *testing.T) (version string, n int) {
 	return res.Header.Get("ETag"), p.TokenThreshold
 }
 
-// TestKilledServing kills servers while preferences are stored over HTTP, and while they store what they counted: what was acknowledged
-// is there, nothing is there that nobody asked for, and searches were counted all or none in each life.
+// TestKilledServing kills servers while preferences are stored over HTTP, and while they store what they counted: what
+// was acknowledged is there, nothing is there that nobody asked for, and searches were counted all or none in each
+// life.
 func TestKilledServing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("kills the command many times")
@@ -125,7 +127,8 @@ func TestKilledServing(t *testing.T) {
 		m := startMortal(t, data)
 		version, at := m.preferred(t)
 		if at > asked || at < ended {
-			t.Fatalf("life %d: %d is preferred; %d was acknowledged, and %d the last that was asked for", life, at, ended, asked)
+			t.Fatalf("life %d: %d is preferred; %d was acknowledged, and %d the last that was asked for", life, at,
+				ended, asked)
 		}
 		delay := time.Duration(random.IntN(20_000)) * time.Microsecond // after the first
 		timer := time.AfterFunc(time.Hour, func() { _ = m.Process.Kill() })

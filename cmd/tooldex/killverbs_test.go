@@ -54,9 +54,12 @@ func killedVerbs(t *testing.T) map[string]*killedVerb {
 		t.Fatal(err)
 	}
 	return map[string]*killedVerb{
-		"import":          {args: just(append([]string{"import"}, fresh...)...), ready: full, steps: true},
-		"import overlay":  {args: just("import", overlay), ready: full},
-		"servers add":     {args: just("servers", "add", "--replace", "--no-import", "more", "--", "none"), ready: full},
+		"import":         {args: just(append([]string{"import"}, fresh...)...), ready: full, steps: true},
+		"import overlay": {args: just("import", overlay), ready: full},
+		"servers add": {
+			args:  just("servers", "add", "--replace", "--no-import", "more", "--", "none"),
+			ready: full,
+		},
 		"servers remove":  {args: just("servers", "remove", "kind00"), ready: full},
 		"learn approve":   {args: just("learn", "approve", "kind01/list_customer"), ready: full},
 		"learn forget":    {args: just("learn", "forget", "--all"), ready: full},
@@ -64,12 +67,21 @@ func killedVerbs(t *testing.T) map[string]*killedVerb {
 		"compact": {args: just("index", "compact"), ready: with(func(dir string) {
 			run(dir, "servers", "remove", "kind02", "kind03", "kind04")
 		})},
-		"backup":      {args: func(dir string) []string { return []string{"index", "backup", backup(dir)} }, ready: full, beside: whole, once: true},
-		"backup anew": {args: func(dir string) []string { return []string{"index", "backup", "--force", backup(dir)} }, ready: with(func(dir string) { run(dir, "index", "backup", backup(dir)) }), beside: whole},
-		"restore": {args: func(dir string) []string { return []string{"index", "restore", backup(dir)} }, ready: with(func(dir string) {
-			run(dir, "index", "backup", backup(dir))
-			run(dir, "servers", "remove", "kind05")
-		})},
+		"backup": {
+			args:  func(dir string) []string { return []string{"index", "backup", backup(dir)} },
+			ready: full, beside: whole, once: true,
+		},
+		"backup anew": {
+			args:  func(dir string) []string { return []string{"index", "backup", "--force", backup(dir)} },
+			ready: with(func(dir string) { run(dir, "index", "backup", backup(dir)) }), beside: whole,
+		},
+		"restore": {
+			args: func(dir string) []string { return []string{"index", "restore", backup(dir)} },
+			ready: with(func(dir string) {
+				run(dir, "index", "backup", backup(dir))
+				run(dir, "servers", "remove", "kind05")
+			}),
+		},
 		"rebuild": {args: just("index", "rebuild", "--no-sources"), ready: with(func(dir string) {
 			damageFile(t, dir, func(b []byte) []byte {
 				clear(b[:2*os.Getpagesize()])
@@ -85,7 +97,8 @@ func killedVerbs(t *testing.T) map[string]*killedVerb {
 // damageFile changes the stored file.
 func damageFile(t *testing.T, dir string, change func([]byte) []byte) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, "data", store.FileName), change(bytes.Clone(fileIn(t, dir))), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "data", store.FileName), change(bytes.Clone(fileIn(t, dir))),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -143,12 +156,15 @@ func tinyModel(t *testing.T) string {
 	return dir
 }
 
-// manyDumps writes tools/list answers of servers kind00 and so on. Each round describes the tools a little differently, so
-// that an import has something to do.
+// manyDumps writes tools/list answers of servers kind00 and so on. Each round describes the tools a little differently,
+// so that an import has something to do.
 func manyDumps(t *testing.T, round int) []string {
 	t.Helper()
 	verbs := []string{"list", "create", "update", "delete", "export", "archive", "share", "count", "rename", "merge"}
-	nouns := []string{"invoice", "customer", "parcel", "lesson", "recipe", "sensor", "ticket", "contract", "playlist", "garden"}
+	nouns := []string{
+		"invoice", "customer", "parcel", "lesson", "recipe", "sensor", "ticket", "contract", "playlist",
+		"garden",
+	}
 	dir := t.TempDir()
 	var files []string
 	for f := range killFiles {
@@ -163,10 +179,14 @@ func manyDumps(t *testing.T, round int) []string {
 			tools = append(tools, dumped{
 				Name:        fmt.Sprintf("%s_%s", verb, noun),
 				Description: fmt.Sprintf("%s one %s of workspace %d in round %d", verb, noun, f, round),
-				InputSchema: map[string]any{"type": "object", "properties": map[string]any{noun + "_id": map[string]any{"type": "string"}}},
+				InputSchema: map[string]any{"type": "object", "properties": map[string]any{noun +
+					"_id": map[string]any{"type": "string"}}},
 			})
 		}
-		b, err := json.Marshal(map[string]any{"serverInfo": map[string]any{"name": "ignored", "version": "1"}, "tools": tools})
+		b, err := json.Marshal(map[string]any{
+			"serverInfo": map[string]any{"name": "ignored", "version": "1"},
+			"tools":      tools,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -71,7 +71,10 @@ const shownRequests = 5
 func learnedText(w io.Writer, r *learn.Report) error {
 	var rows [][]string
 	for _, t := range r.Tools {
-		rows = append(rows, []string{inProfile(t.Tool, t.Profile), string(t.State), strconv.Itoa(t.Uses), strconv.Itoa(len(t.Requests)), strconv.Itoa(len(t.Clients)), ""})
+		rows = append(rows, []string{
+			inProfile(t.Tool, t.Profile), string(t.State), strconv.Itoa(t.Uses),
+			strconv.Itoa(len(t.Requests)), strconv.Itoa(len(t.Clients)), "",
+		})
 		for _, u := range t.Requests[:min(len(t.Requests), shownRequests)] {
 			rows = append(rows, []string{"  " + u.Request, string(u.State), strconv.Itoa(u.Uses), "", "", u.Text})
 		}
@@ -152,7 +155,10 @@ func newLearnForget(a *app) *cobra.Command {
 				scope.Profile = &f.profile
 			}
 			if narrow := len(args) > 0 || scope != (learn.Scope{}); narrow == f.all {
-				return usageError{"it is not clear what to forget", "give a tool, --request, --client or --profile, or --all for everything"}
+				return usageError{
+					"it is not clear what to forget",
+					"give a tool, --request, --client or --profile, or --all for everything",
+				}
 			}
 			return a.withLearner(cmd.Context(), func(s *stack) error {
 				if len(args) > 0 {

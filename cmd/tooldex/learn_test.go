@@ -32,7 +32,10 @@ func learnedBy(t *testing.T, data string) map[string]int {
 func searchAndCall(c *client) {
 	c.t.Helper()
 	c.call("search_tools", map[string]any{"query": "turn a text into capital letters"})
-	if res := c.call("invoke_tool", map[string]any{"name": "probe__shout", "arguments": map[string]any{"text": "hey"}}); res.IsError {
+	if res := c.call("invoke_tool", map[string]any{
+		"name":      "probe__shout",
+		"arguments": map[string]any{"text": "hey"},
+	}); res.IsError {
 		c.t.Fatalf("the call was refused: %+v", res.Content)
 	}
 }
@@ -56,8 +59,8 @@ func TestLearnsFromCalls(t *testing.T) {
 	}
 }
 
-// TestKillWhileLearning kills a server that has something to write: the data is sound, what was written before is there, and
-// learning goes on.
+// TestKillWhileLearning kills a server that has something to write: the data is sound, what was written before is
+// there, and learning goes on.
 func TestKillWhileLearning(t *testing.T) {
 	data := t.TempDir()
 	runCommand(t, data, "servers", "add", "probe", "--", upstreamCommand(t))

@@ -25,7 +25,10 @@ func (l learning) Set() *tool.Set {
 
 // newLearner returns what learns from the use of a stack. It has read nothing yet.
 func (a *app) newLearner(s *stack) *learn.Learner {
-	o := learn.Options{Disk: s.store, Reader: learning{s}, Catalog: learning{s}, KeepText: a.learnText || isTrue(a.getenv("TOOLDEX_LEARN_TEXT")), Logger: a.log}
+	o := learn.Options{
+		Disk: s.store, Reader: learning{s}, Catalog: learning{s},
+		KeepText: a.learnText || isTrue(a.getenv("TOOLDEX_LEARN_TEXT")), Logger: a.log,
+	}
 	if s.model.Embedder != nil {
 		o.Model = s.model.Embedder.Model().Fingerprint
 	}

@@ -74,7 +74,10 @@ func (a *app) printList(set *tool.Set, filter *tool.Filter) error {
 			more++
 			continue
 		}
-		list = append(list, listed{t.ID(), t.Name, t.Server, set.Exposed(t.ID()), t.Summary, t.Category, t.Tokens(), t.Disabled, t.Warning})
+		list = append(list, listed{
+			t.ID(), t.Name, t.Server, set.Exposed(t.ID()), t.Summary, t.Category, t.Tokens(),
+			t.Disabled, t.Warning,
+		})
 	}
 	err := a.print(list, func(w io.Writer) error {
 		if len(list) == 0 {

@@ -17,10 +17,10 @@ const lookEvery = time.Second
 // pollEvery is how often servers that run are asked again, since not all of them tell of changes.
 const pollEvery = 5 * time.Minute
 
-// live keeps a running server up to date: it reads what its upstreams offer and what other processes stored. An upstream is
-// asked at the start if nothing of it is stored, and later whenever it was started for a call or says that it changed:
-// starting fifty programs with every window of an editor, only to hear the same again, would help nobody. Nothing of this is
-// waited for by a client.
+// live keeps a running server up to date: it reads what its upstreams offer and what other processes stored. An
+// upstream is asked at the start if nothing of it is stored, and later whenever it was started for a call or says that
+// it changed: starting fifty programs with every window of an editor, only to hear the same again, would help nobody.
+// Nothing of this is waited for by a client.
 type live struct {
 	app   *app
 	stack *stack
@@ -41,8 +41,8 @@ func newLive(a *app, s *stack) *live {
 	return &live{app: a, stack: s, queue: make(chan string, 256)}
 }
 
-// announced notes that a server says its tools changed. It does not block: when very many say so at once, some are left for
-// their next announcement.
+// announced notes that a server says its tools changed. It does not block: when very many say so at once, some are left
+// for their next announcement.
 func (l *live) announced(server string) {
 	select {
 	case l.queue <- server:
@@ -64,8 +64,8 @@ func (l *live) start(ctx context.Context, gw *gateway.Gateway, changed func()) {
 // wait returns when nothing runs any more.
 func (l *live) wait() { l.tasks.Wait() }
 
-// readUpstreams reads the tools of servers that are new here, a few at a time, and then those of servers that announce a
-// change.
+// readUpstreams reads the tools of servers that are new here, a few at a time, and then those of servers that announce
+// a change.
 func (l *live) readUpstreams(ctx context.Context) {
 	known := map[string]bool{}
 	for _, t := range l.stack.catalog.Set().All() {

@@ -10,16 +10,16 @@ import (
 	"tooldex/tool"
 )
 
-// hangups tells of each SIGHUP, by which programs that serve are asked to read their configuration again. Its second result ends
-// that.
+// hangups tells of each SIGHUP, by which programs that serve are asked to read their configuration again. Its second
+// result ends that.
 func hangups() (<-chan os.Signal, func()) {
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, syscall.SIGHUP)
 	return c, func() { signal.Stop(c) }
 }
 
-// configure takes over what has changed in the configuration file. Servers that are configured as before, and the sessions of
-// clients, go on.
+// configure takes over what has changed in the configuration file. Servers that are configured as before, and the
+// sessions of clients, go on.
 func (l *live) configure(ctx context.Context) {
 	before := l.app.conf.servers()
 	news, err := l.app.conf.reload()

@@ -10,8 +10,8 @@ import (
 	"tooldex/mcpsrv"
 )
 
-// liveServe takes over into running endpoints what a configuration that is read again says of profiles and of how tools are listed. It
-// is used by one goroutine.
+// liveServe takes over into running endpoints what a configuration that is read again says of profiles and of how tools
+// are listed. It is used by one goroutine.
 type liveServe struct {
 	app    *app
 	all    *endpoints
@@ -32,7 +32,8 @@ func (l *liveServe) follow(news reloaded) {
 		now, err := l.app.conf.profiles(l.flags.file)
 		switch {
 		case err == nil:
-			profiles, changed, l.failed = now, !reflect.DeepEqual(now, l.all.book.all()) && len(now)+len(l.all.book.all()) > 0, ""
+			profiles, changed, l.failed = now, !reflect.DeepEqual(now, l.all.book.all()) &&
+				len(now)+len(l.all.book.all()) > 0, ""
 		case err.Error() != l.failed:
 			l.failed = err.Error()
 			l.app.log.Error("the profiles cannot be read; what was configured before holds", "error", err)
@@ -88,7 +89,8 @@ func (l *liveServe) profilesMoved() bool {
 		l.seen = nil
 		return moved
 	}
-	moved := l.seen == nil || !os.SameFile(l.seen, info) || l.seen.Size() != info.Size() || !l.seen.ModTime().Equal(info.ModTime()) || time.Since(info.ModTime()) < settled
+	moved := l.seen == nil || !os.SameFile(l.seen, info) || l.seen.Size() != info.Size() ||
+		!l.seen.ModTime().Equal(info.ModTime()) || time.Since(info.ModTime()) < settled
 	l.seen = info
 	return moved
 }
@@ -111,5 +113,8 @@ func (f serveFlags) again(a *app) serveFlags {
 
 // ways are the options of how tools are listed.
 func (f serveFlags) ways() mcpsrv.Options {
-	return mcpsrv.Options{Mode: mcpsrv.Mode(f.mode), Threshold: f.threshold, Followers: f.follows, Always: f.always, Summary: f.summary}
+	return mcpsrv.Options{
+		Mode: mcpsrv.Mode(f.mode), Threshold: f.threshold, Followers: f.follows, Always: f.always,
+		Summary: f.summary,
+	}
 }

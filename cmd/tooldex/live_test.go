@@ -61,7 +61,8 @@ func waitFor(t *testing.T, changed <-chan struct{}, ok func() bool) {
 func TestServeSeesOthers(t *testing.T) {
 	data := t.TempDir()
 	c, changed := connectWatching(t, data, "serve", "--stdio")
-	if got := c.text("search_tools", map[string]any{"query": "turn a text into capital letters"}); strings.Contains(got, "shout") {
+	if got := c.text("search_tools", map[string]any{"query": "turn a text into capital letters"}); strings.Contains(got,
+		"shout") {
 		t.Fatalf("an empty catalogue finds %s", got)
 	}
 	config := writeServers(t, map[string]any{
@@ -69,22 +70,29 @@ func TestServeSeesOthers(t *testing.T) {
 	})
 	runCommand(t, data, "import", config)
 	found := func() bool {
-		return strings.Contains(c.text("search_tools", map[string]any{"query": "turn a text into capital letters"}), "probe__shout")
+		return strings.Contains(c.text("search_tools", map[string]any{"query": "turn a text into capital letters"}),
+			"probe__shout")
 	}
 	waitFor(t, changed, found)
-	if got := c.text("invoke_tool", map[string]any{"name": "probe__shout", "arguments": map[string]any{"text": "new"}}); got != "NEW" {
+	if got := c.text("invoke_tool", map[string]any{
+		"name":      "probe__shout",
+		"arguments": map[string]any{"text": "new"},
+	}); got != "NEW" {
 		t.Errorf("the new server's tool answers %q", got)
 	}
 	runCommand(t, data, "servers", "remove", "probe")
 	waitFor(t, changed, func() bool { return !found() })
 }
 
-// TestHangingUpstream wants initialize, tools/list and search to be answered while a server hangs, and a call of its tools
-// to fail in time.
+// TestHangingUpstream wants initialize, tools/list and search to be answered while a server hangs, and a call of its
+// tools to fail in time.
 func TestHangingUpstream(t *testing.T) {
 	data := t.TempDir()
 	good, hangs := upstreamCommand(t), upstreamCommand(t)
-	runCommand(t, data, "import", writeServers(t, map[string]any{"probe": map[string]any{"command": good}, "stuck": map[string]any{"command": good}}))
+	runCommand(t, data, "import", writeServers(t, map[string]any{
+		"probe": map[string]any{"command": good},
+		"stuck": map[string]any{"command": good},
+	}))
 	config := writeServers(t, map[string]any{"stuck": map[string]any{"command": hangs, "args": []string{"hang"}}})
 
 	c := connectStdio(t, data, "serve", "--stdio", "--config", config)
@@ -95,12 +103,16 @@ func TestHangingUpstream(t *testing.T) {
 	if got := c.text("search_tools", map[string]any{"query": "turn a text into capital letters"}); !strings.Contains(got, "stuck__shout") {
 		t.Errorf("what is stored of a server that hangs is not found: %s", got)
 	}
-	if got := c.text("invoke_tool", map[string]any{"name": "probe__shout", "arguments": map[string]any{"text": "on"}}); got != "ON" {
+	if got := c.text("invoke_tool", map[string]any{
+		"name":      "probe__shout",
+		"arguments": map[string]any{"text": "on"},
+	}); got != "ON" {
 		t.Errorf("another server's tool answers %q", got)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), wait)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, builtCommand(t), "call", "-d", data, "-c", config, "--timeout", "500ms", "stuck/shout", "text=x")
+	cmd := exec.CommandContext(ctx, builtCommand(t), "call", "-d", data, "-c", config, "--timeout", "500ms",
+		"stuck/shout", "text=x")
 	out, err := cmd.CombinedOutput()
 	if err == nil || ctx.Err() != nil || !strings.Contains(string(out), "stuck") {
 		t.Errorf("a call of a server that hangs gives %v: %s", err, out)
@@ -111,7 +123,10 @@ func TestHangingUpstream(t *testing.T) {
 func TestTwoServers(t *testing.T) {
 	data := t.TempDir()
 	up := upstreamCommand(t)
-	runCommand(t, data, "import", writeServers(t, map[string]any{"probe": map[string]any{"command": up}, "other": map[string]any{"command": up}}))
+	runCommand(t, data, "import", writeServers(t, map[string]any{
+		"probe": map[string]any{"command": up},
+		"other": map[string]any{"command": up},
+	}))
 	first, second := connectStdio(t, data, "serve", "--stdio"), connectStdio(t, data, "serve", "--stdio")
 	for _, c := range []*client{first, second} {
 		if got := c.text("probe__shout", map[string]any{"text": "both"}); got != "BOTH" {
@@ -142,16 +157,18 @@ func TestServeReadsNewServers(t *testing.T) {
 	}
 }
 
-// TestNewToolIsFound wants a tool that a server has just got to be found by the first search after the client was told of
-// the change, and by those of another process.
+// TestNewToolIsFound wants a tool that a server has just got to be found by the first search after the client was told
+// of the change, and by those of another process.
 func TestNewToolIsFound(t *testing.T) {
 	data := t.TempDir()
 	runCommand(t, data, "import", writeServers(t, map[string]any{
-		"grows": map[string]any{"command": upstreamCommand(t), "args": []string{"growing"}}, "stays": map[string]any{"command": upstreamCommand(t)},
+		"grows": map[string]any{"command": upstreamCommand(t), "args": []string{"growing"}},
+		"stays": map[string]any{"command": upstreamCommand(t)},
 	}))
 	c, changed := connectWatching(t, data, "serve", "--stdio", "--mode", "search")
 	finds := func() bool {
-		return strings.Contains(c.text("search_tools", map[string]any{"query": "write a text backwards"}), "grows__reverse_text")
+		return strings.Contains(c.text("search_tools", map[string]any{"query": "write a text backwards"}),
+			"grows__reverse_text")
 	}
 	if finds() {
 		t.Fatal("the tool is there already")

@@ -41,17 +41,25 @@ type authority struct {
 func newAuthority(t *testing.T) *authority {
 	t.Helper()
 	s := newUpstream()
-	a := &authority{codes: map[string]string{}, lifetime: 3600, mcp: mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil)}
+	a := &authority{
+		codes: map[string]string{}, lifetime: 3600,
+		mcp: mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil),
+	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/mcp", a.serveMCP)
 	mux.HandleFunc("GET /.well-known/oauth-protected-resource/mcp", func(w http.ResponseWriter, _ *http.Request) {
-		answerJSON(w, http.StatusOK, map[string]any{"resource": a.base + "/mcp", "authorization_servers": []string{a.base}, "scopes_supported": []string{"tools"}})
+		answerJSON(w, http.StatusOK, map[string]any{
+			"resource":              a.base + "/mcp",
+			"authorization_servers": []string{a.base}, "scopes_supported": []string{"tools"},
+		})
 	})
 	mux.HandleFunc("GET /.well-known/oauth-authorization-server", func(w http.ResponseWriter, _ *http.Request) {
 		answerJSON(w, http.StatusOK, map[string]any{
-			"issuer": a.base, "authorization_endpoint": a.base + "/authorize", "token_endpoint": a.base + "/token", "registration_endpoint": a.base + "/register",
-			"response_types_supported": []string{"code"}, "code_challenge_methods_supported": []string{"S256"}, "token_endpoint_auth_methods_supported": []string{"none"},
-			"grant_types_supported": []string{"authorization_code", "refresh_token"},
+			"issuer": a.base, "authorization_endpoint": a.base + "/authorize", "token_endpoint": a.base + "/token",
+			"registration_endpoint":    a.base + "/register",
+			"response_types_supported": []string{"code"}, "code_challenge_methods_supported": []string{"S256"},
+			"token_endpoint_auth_methods_supported": []string{"none"},
+			"grant_types_supported":                 []string{"authorization_code", "refresh_token"},
 		})
 	})
 	mux.HandleFunc("POST /register", a.register)
@@ -93,7 +101,10 @@ func (a *authority) register(w http.ResponseWriter, r *http.Request) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.redirect = m.RedirectURIs[0]
-	answerJSON(w, http.StatusCreated, map[string]any{"client_id": "client-1", "redirect_uris": m.RedirectURIs, "token_endpoint_auth_method": "none"})
+	answerJSON(w, http.StatusCreated, map[string]any{
+		"client_id": "client-1", "redirect_uris": m.RedirectURIs,
+		"token_endpoint_auth_method": "none",
+	})
 }
 
 func (a *authority) authorize(w http.ResponseWriter, r *http.Request) {
@@ -101,7 +112,8 @@ func (a *authority) authorize(w http.ResponseWriter, r *http.Request) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for name, want := range map[string]string{
-		"client_id": "client-1", "redirect_uri": a.redirect, "response_type": "code", "code_challenge_method": "S256", "resource": a.base + "/mcp", "scope": "tools",
+		"client_id": "client-1", "redirect_uri": a.redirect, "response_type": "code", "code_challenge_method": "S256",
+		"resource": a.base + "/mcp", "scope": "tools",
 	} {
 		if q.Get(name) != want {
 			a.problems = append(a.problems, fmt.Sprintf("authorize has %s=%q, want %q", name, q.Get(name), want))
@@ -138,7 +150,10 @@ func (a *authority) token(w http.ResponseWriter, r *http.Request) {
 		a.renewals++
 	}
 	a.access, a.refresh = "access-"+rand.Text(), "refresh-"+rand.Text()
-	answerJSON(w, http.StatusOK, map[string]any{"access_token": a.access, "token_type": "Bearer", "refresh_token": a.refresh, "expires_in": a.lifetime})
+	answerJSON(w, http.StatusOK, map[string]any{
+		"access_token": a.access, "token_type": "Bearer",
+		"refresh_token": a.refresh, "expires_in": a.lifetime,
+	})
 }
 
 // change runs f with the lock held.
@@ -162,7 +177,8 @@ func login(t *testing.T, data string) (code int, out string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), wait)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, builtCommand(t), "servers", "login", "--no-browser", "secure", "--log-level", "debug")
+	cmd := exec.CommandContext(ctx, builtCommand(t), "servers", "login", "--no-browser", "secure", "--log-level",
+		"debug")
 	cmd.Env = append(os.Environ(), "TOOLDEX_DATA_DIR="+data)
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
@@ -190,7 +206,8 @@ func login(t *testing.T, data string) (code int, out string) {
 	return cmd.ProcessState.ExitCode(), all.String()
 }
 
-// TestLogin logs in to a server that asks for it, and goes on when its token expires, is withdrawn, or cannot be renewed.
+// TestLogin logs in to a server that asks for it, and goes on when its token expires, is withdrawn, or cannot be
+// renewed.
 func TestLogin(t *testing.T) {
 	a, data := newAuthority(t), t.TempDir()
 	var said strings.Builder // all that was printed and logged
@@ -253,8 +270,10 @@ func TestLogin(t *testing.T) {
 	if _, err := os.Stat(file); !os.IsNotExist(err) {
 		t.Errorf("after logout the file is there: %v", err)
 	}
-	want(1, "does not ask for a login", "servers", "login", "--no-browser", "open", "-c", writeServers(t, map[string]any{"open": map[string]any{"url": a.base + "/nowhere"}}))
-	want(1, "is a command", "servers", "login", "local", "-c", writeServers(t, map[string]any{"local": map[string]any{"command": "x"}}))
+	want(1, "does not ask for a login", "servers", "login", "--no-browser", "open", "-c",
+		writeServers(t, map[string]any{"open": map[string]any{"url": a.base + "/nowhere"}}))
+	want(1, "is a command", "servers", "login", "local", "-c", writeServers(t,
+		map[string]any{"local": map[string]any{"command": "x"}}))
 	want(3, "no server", "servers", "login", "nobody")
 	a.change(func() {
 		for _, problem := range a.problems {

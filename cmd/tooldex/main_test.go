@@ -73,7 +73,8 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("run %s: %v", args[1], err)
 	}
 	if got != want {
-		ts.Fatalf("exit code %d, want %d\nstdout:\n%s\nstderr:\n%s", got, want, ts.ReadFile("stdout"), ts.ReadFile("stderr"))
+		ts.Fatalf("exit code %d, want %d\nstdout:\n%s\nstderr:\n%s", got, want, ts.ReadFile("stdout"),
+			ts.ReadFile("stderr"))
 	}
 }
 
@@ -111,7 +112,8 @@ func builtCommand(t *testing.T) string {
 	return bin
 }
 
-// servingCommand starts nothing yet: it is the command to serve with, over the given data. It ends at the first data race.
+// servingCommand starts nothing yet: it is the command to serve with, over the given data. It ends at the first data
+// race.
 func servingCommand(t *testing.T, dataDir string, args ...string) *exec.Cmd {
 	t.Helper()
 	bin, err := buildServing()

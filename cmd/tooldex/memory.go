@@ -5,8 +5,8 @@ import (
 	"runtime/debug"
 )
 
-// collectSeldom lets the heap grow further before it is collected: most commands end before that would pay, and it halves
-// the work of reading a catalogue. GOGC has the last word.
+// collectSeldom lets the heap grow further before it is collected: most commands end before that would pay, and it
+// halves the work of reading a catalogue. GOGC has the last word.
 func collectSeldom() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)

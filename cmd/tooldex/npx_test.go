@@ -21,26 +21,32 @@ func npxServers(t *testing.T) (servers map[string]any, folder string) {
 	npx := withNpx(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	if out, err := exec.CommandContext(ctx, "npm", "view", "@modelcontextprotocol/server-memory"+serverVersion, "version").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(ctx, "npm", "view", "@modelcontextprotocol/server-memory"+serverVersion,
+		"version").CombinedOutput(); err != nil {
 		t.Skipf("npm cannot be reached, so no real server can be run: %v\n%s", err, out)
 	}
 	folder, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(folder, "notes.txt"), []byte("the herring is in the fridge\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, "notes.txt"), []byte("the herring is in the fridge\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	pkg := func(name string, args ...string) map[string]any {
-		return map[string]any{"command": npx, "args": append([]string{"-y", "@modelcontextprotocol/server-" + name + serverVersion}, args...)}
+		return map[string]any{"command": npx, "args": append([]string{
+			"-y",
+			"@modelcontextprotocol/server-" + name + serverVersion,
+		}, args...)}
 	}
 	memory := pkg("memory")
 	memory["env"] = map[string]string{"MEMORY_FILE_PATH": filepath.Join(folder, "memory.jsonl")}
-	return map[string]any{"filesystem": pkg("filesystem", folder), "memory": memory, "everything": pkg("everything")}, folder
+	return map[string]any{"filesystem": pkg("filesystem", folder), "memory": memory, "everything": pkg("everything")},
+		folder
 }
 
-// TestRealServers is what a user does: import three servers, then search, describe and call from a client session, over stdio
-// and over HTTP.
+// TestRealServers is what a user does: import three servers, then search, describe and call from a client session, over
+// stdio and over HTTP.
 func TestRealServers(t *testing.T) {
 	servers, folder := npxServers(t)
 	config := writeServers(t, servers)
@@ -67,7 +73,8 @@ func TestRealServers(t *testing.T) {
 }
 
 func useRealServers(t *testing.T, c *client, folder string) {
-	if got := c.text("search_tools", map[string]any{"query": "what does this text file say"}); !strings.Contains(got, "read_text_file") {
+	if got := c.text("search_tools", map[string]any{"query": "what does this text file say"}); !strings.Contains(got,
+		"read_text_file") {
 		t.Errorf("search finds %s", got)
 	}
 	if got := c.text("search_tools", map[string]any{"query": "remember a person and what they like"}); !strings.Contains(got, "create_entities") {
@@ -76,24 +83,39 @@ func useRealServers(t *testing.T, c *client, folder string) {
 	if got := c.text("get_tool_description", map[string]any{"name": "filesystem__read_text_file"}); !strings.Contains(got, "path") || !strings.Contains(got, "head") {
 		t.Errorf("description is %s", got)
 	}
-	got := c.text("invoke_tool", map[string]any{"name": "filesystem__read_text_file", "arguments": map[string]any{"path": filepath.Join(folder, "notes.txt")}})
+	got := c.text("invoke_tool", map[string]any{
+		"name":      "filesystem__read_text_file",
+		"arguments": map[string]any{"path": filepath.Join(folder, "notes.txt")},
+	})
 	if !strings.Contains(got, "the herring is in the fridge") {
 		t.Errorf("the file reads %q", got)
 	}
 	c.text("invoke_tool", map[string]any{"name": "memory__create_entities", "arguments": map[string]any{
-		"entities": []any{map[string]any{"name": "Ada", "entityType": "person", "observations": []string{"likes herring"}}},
+		"entities": []any{map[string]any{
+			"name": "Ada", "entityType": "person",
+			"observations": []string{"likes herring"},
+		}},
 	}})
-	if got := c.text("invoke_tool", map[string]any{"name": "memory__search_nodes", "arguments": map[string]any{"query": "Ada"}}); !strings.Contains(got, "likes herring") {
+	if got := c.text("invoke_tool", map[string]any{
+		"name":      "memory__search_nodes",
+		"arguments": map[string]any{"query": "Ada"},
+	}); !strings.Contains(got, "likes herring") {
 		t.Errorf("the memory holds %q", got)
 	}
 	if got := c.text("everything__echo", map[string]any{"message": "over and out"}); !strings.Contains(got, "over and out") { // by its own name
 		t.Errorf("echo answers %q", got)
 	}
-	wrong := c.call("invoke_tool", map[string]any{"name": "filesystem__read_text_file", "arguments": map[string]any{"file": "notes.txt"}})
+	wrong := c.call("invoke_tool", map[string]any{
+		"name":      "filesystem__read_text_file",
+		"arguments": map[string]any{"file": "notes.txt"},
+	})
 	if text := textOf(wrong); !wrong.IsError || !strings.Contains(text, "path") {
 		t.Errorf("wrong arguments give %s", text)
 	}
-	outside := c.call("invoke_tool", map[string]any{"name": "filesystem__read_text_file", "arguments": map[string]any{"path": "/etc/passwd"}})
+	outside := c.call("invoke_tool", map[string]any{
+		"name":      "filesystem__read_text_file",
+		"arguments": map[string]any{"path": "/etc/passwd"},
+	})
 	if !outside.IsError {
 		t.Errorf("the server's own error came back as success: %s", textOf(outside))
 	}

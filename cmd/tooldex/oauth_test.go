@@ -22,8 +22,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 )
 
-// authorizationServer is the version of the authorization server that these tests were written against. It is one that the OpenID
-// Foundation certifies.
+// authorizationServer is the version of the authorization server that these tests were written against. It is one that
+// the OpenID Foundation certifies.
 const authorizationServer = "oidc-provider@9.13.3"
 
 // startAuthorizationServer runs it and returns its issuer.
@@ -33,7 +33,8 @@ func startAuthorizationServer(t *testing.T) string {
 	dir := t.TempDir()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	install := exec.CommandContext(ctx, "npm", "install", "--no-audit", "--no-fund", "--prefix", dir, authorizationServer)
+	install := exec.CommandContext(ctx, "npm", "install", "--no-audit", "--no-fund", "--prefix", dir,
+		authorizationServer)
 	if out, err := install.CombinedOutput(); err != nil {
 		t.Skipf("npm cannot be reached, so there is no authorization server: %v\n%s", err, out)
 	}
@@ -70,7 +71,8 @@ func startAuthorizationServer(t *testing.T) string {
 func tokenFor(t *testing.T, issuer, client, scope, resource string) string {
 	t.Helper()
 	form := url.Values{"grant_type": {"client_credentials"}, "scope": {scope}, "resource": {resource}}
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, issuer+"/token", strings.NewReader(form.Encode()))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, issuer+"/token",
+		strings.NewReader(form.Encode()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,12 +123,13 @@ func agree(ctx context.Context, a *auth.AuthorizationArgs) (*auth.AuthorizationR
 	return &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}, nil
 }
 
-// TestOAuth has a certified authorization server give tokens, and clients of the SDK use them: found by themselves, from the answer to a
-// request without a token on.
+// TestOAuth has a certified authorization server give tokens, and clients of the SDK use them: found by themselves,
+// from the answer to a request without a token on.
 func TestOAuth(t *testing.T) {
 	issuer := startAuthorizationServer(t)
 	for name, value := range map[string]string{
-		"TOOLDEX_OAUTH_ISSUERS": issuer, "TOOLDEX_OAUTH_SCOPES": "tools", "TOOLDEX_OAUTH_GRANTS": "scope:tools.read read-only,scope:tools profile:files",
+		"TOOLDEX_OAUTH_ISSUERS": issuer, "TOOLDEX_OAUTH_SCOPES": "tools",
+		"TOOLDEX_OAUTH_GRANTS": "scope:tools.read read-only,scope:tools profile:files",
 		"TOOLDEX_OAUTH_CLIENT": "tooldex", "TOOLDEX_OAUTH_SECRET": "tooldex-secret",
 	} {
 		t.Setenv(name, value)
@@ -141,12 +144,17 @@ func TestOAuth(t *testing.T) {
 	t.Run("by discovery", func(t *testing.T) {
 		for _, path := range []string{"/mcp", "/mcp/files"} {
 			handler, err := auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
-				RedirectURL: "http://127.0.0.1:1/callback", PreregisteredClient: &oauthex.ClientCredentials{ClientID: "browser"}, AuthorizationCodeFetcher: agree,
+				RedirectURL:              "http://127.0.0.1:1/callback",
+				PreregisteredClient:      &oauthex.ClientCredentials{ClientID: "browser"},
+				AuthorizationCodeFetcher: agree,
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			names := toolNames(t, connectClient(t, &mcp.StreamableClientTransport{Endpoint: base + path, OAuthHandler: handler, MaxRetries: -1}, nil).ClientSession)
+			names := toolNames(t, connectClient(t, &mcp.StreamableClientTransport{
+				Endpoint:     base + path,
+				OAuthHandler: handler, MaxRetries: -1,
+			}, nil).ClientSession)
 			if !slices.Contains(names, reads) || !slices.Contains(names, writes) || slices.Contains(names, other) {
 				t.Errorf("%s lists %v", path, names)
 			}
@@ -180,14 +188,30 @@ func TestOAuth(t *testing.T) {
 		status      int
 		holds       string // of the body or the challenge
 	}{
-		"no token":                  {"", "/api/tools", 401, `resource_metadata="` + base + `/.well-known/oauth-protected-resource"`},
-		"for the service":           {whole, "/api/tools?limit=500", 200, "filesystem/write_file"},
-		"for the service, opaque":   {tokenFor(t, issuer, "phone", "tools", base), "/api/tools?limit=500", 200, "filesystem/write_file"},
-		"reading":                   {reader, "/api/tools?limit=500", 200, "filesystem/read_file"},
-		"for MCP":                   {tokenFor(t, issuer, "desk", "tools", base+"/mcp"), "/api/tools", 401, "the token is for another service"},
-		"for another service":       {tokenFor(t, issuer, "desk", "tools", "https://other.example.com"), "/api/tools", 401, "the token is for another service"},
-		"the same, opaque":          {tokenFor(t, issuer, "phone", "tools", "https://other.example.com"), "/api/tools", 401, "the token is for another service"},
-		"too little":                {tokenFor(t, issuer, "desk", "tools.read", base), "/api/tools", 403, `error="insufficient_scope"`},
+		"no token": {"", "/api/tools", 401, `resource_metadata="` + base +
+			`/.well-known/oauth-protected-resource"`},
+		"for the service": {whole, "/api/tools?limit=500", 200, "filesystem/write_file"},
+		"for the service, opaque": {
+			tokenFor(t, issuer, "phone", "tools", base), "/api/tools?limit=500", 200,
+			"filesystem/write_file",
+		},
+		"reading": {reader, "/api/tools?limit=500", 200, "filesystem/read_file"},
+		"for MCP": {
+			tokenFor(t, issuer, "desk", "tools", base+"/mcp"), "/api/tools", 401,
+			"the token is for another service",
+		},
+		"for another service": {
+			tokenFor(t, issuer, "desk", "tools", "https://other.example.com"), "/api/tools",
+			401, "the token is for another service",
+		},
+		"the same, opaque": {
+			tokenFor(t, issuer, "phone", "tools", "https://other.example.com"), "/api/tools",
+			401, "the token is for another service",
+		},
+		"too little": {
+			tokenFor(t, issuer, "desk", "tools.read", base), "/api/tools", 403,
+			`error="insufficient_scope"`,
+		},
 		"a letter changed":          {whole[:len(whole)-3] + "AAA", "/api/tools", 401, `error="invalid_token"`},
 		"invented":                  {"opaque", "/api/tools", 401, `error="invalid_token"`},
 		"no metrics with a profile": {whole, "/api/metrics", 404, "may not see all tools"},

@@ -68,7 +68,8 @@ func TestErrors(t *testing.T) {
 		{"usage", usageError{"no such flag", "see --help"}, 2, "tooldex: no such flag\nhint: see --help\n"},
 		{"silent", silent(3), 3, ""},
 		{
-			"wrapped, with its hint on its own line", fmt.Errorf("import x: %w", &tool.Error{Code: tool.Invalid, Op: "read", Msg: "bad", Hint: "mend it", Err: cause}),
+			"wrapped, with its hint on its own line", fmt.Errorf("import x: %w",
+				&tool.Error{Code: tool.Invalid, Op: "read", Msg: "bad", Hint: "mend it", Err: cause}),
 			1, "tooldex: import x: read: bad: EOF\nhint: mend it\n",
 		},
 		{"not found", &tool.Error{Code: tool.NotFound, Msg: "no tool"}, 3, "tooldex: no tool\n"},
@@ -76,7 +77,10 @@ func TestErrors(t *testing.T) {
 		{"denied", &tool.Error{Code: tool.Denied, Msg: "no"}, 1, "tooldex: no\n"},
 		{"unavailable", &tool.Error{Code: tool.Unavailable, Msg: "later"}, 1, "tooldex: later\n"},
 		{"timeout", &tool.Error{Code: tool.Timeout, Msg: "late"}, 1, "tooldex: late\n"},
-		{"several", errors.Join(cause, &tool.Error{Code: tool.NotFound, Msg: "no tool", Hint: "look"}), 3, "tooldex: EOF\ntooldex: no tool\nhint: look\n"},
+		{
+			"several", errors.Join(cause, &tool.Error{Code: tool.NotFound, Msg: "no tool", Hint: "look"}), 3,
+			"tooldex: EOF\ntooldex: no tool\nhint: look\n",
+		},
 		{"control characters of a server", errors.New("a\x1b[2Jb"), 1, "tooldex: a[2Jb\n"},
 	}
 	for _, tt := range tests {

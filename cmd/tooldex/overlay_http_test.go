@@ -10,8 +10,8 @@ import (
 	"tooldex/httpapi"
 )
 
-// TestOverlaysOverHTTP says something of a tool, as the panel does, and holds that searches heed it, that a restart keeps it, and that it can be
-// taken back.
+// TestOverlaysOverHTTP says something of a tool, as the panel does, and holds that searches heed it, that a restart
+// keeps it, and that it can be taken back.
 func TestOverlaysOverHTTP(t *testing.T) {
 	const path, request = "/api/overlays/github%2Fmerge_pull_request", "let my work land in the trunk"
 	data := t.TempDir()
@@ -45,16 +45,21 @@ func TestOverlaysOverHTTP(t *testing.T) {
 			t.Errorf("it is known that %+v", before)
 		}
 		put(t, base, `{"utterances":["`+request+`"],"synonyms":["land"],"summary":"Merge it"}`)
-		if hits := finds(t, base, request); len(hits) == 0 || hits[0].ID != "github/merge_pull_request" || hits[0].Summary != "Merge it" {
+		if hits := finds(t, base, request); len(hits) == 0 || hits[0].ID != "github/merge_pull_request" ||
+			hits[0].Summary != "Merge it" {
 			t.Errorf("it finds %+v", hits)
 		}
-		if !slices.ContainsFunc(insight(t, base).Sayings, func(s httpapi.Saying) bool { return s.Text == request && s.From == "declared" }) {
+		if !slices.ContainsFunc(insight(t, base).Sayings, func(s httpapi.Saying) bool {
+			return s.Text == request &&
+				s.From == "declared"
+		}) {
 			t.Error("what was said is not told")
 		}
 	})
 	t.Run("after a restart", func(t *testing.T) {
 		base := serveHTTP(t, data)
-		if got := strings.TrimSpace(string(apiBody(t, base, path))); got != `{"summary":"Merge it","synonyms":["land"],"utterances":["`+request+`"]}` {
+		if got := strings.TrimSpace(string(apiBody(t, base,
+			path))); got != `{"summary":"Merge it","synonyms":["land"],"utterances":["`+request+`"]}` {
 			t.Errorf("said is %s", got)
 		}
 		put(t, base, `{"enabled":false}`)
@@ -65,7 +70,8 @@ func TestOverlaysOverHTTP(t *testing.T) {
 		}
 	})
 	runCommand(t, data, "servers", "remove", panelOverlay)
-	if out := runCommand(t, data, "search", "-o", "json", "merge a pull request"); !strings.Contains(out, "github/merge_pull_request") || strings.Contains(out, "Merge it") {
+	if out := runCommand(t, data, "search", "-o", "json", "merge a pull request"); !strings.Contains(out,
+		"github/merge_pull_request") || strings.Contains(out, "Merge it") {
 		t.Errorf("what was taken back still holds: %s", out)
 	}
 }

@@ -26,7 +26,8 @@ func (w words) Said(id tool.ID) (*httpapi.ToolOverlay, error) {
 		return nil, err
 	}
 	o := &httpapi.ToolOverlay{
-		Summary: p.Summary, Category: p.Category, Enabled: p.Enabled, Always: p.Always, Borrow: p.Borrow, Synonyms: p.Synonyms, Examples: p.Examples,
+		Summary: p.Summary, Category: p.Category, Enabled: p.Enabled, Always: p.Always, Borrow: p.Borrow,
+		Synonyms: p.Synonyms, Examples: p.Examples,
 	}
 	for _, u := range p.Utterances {
 		o.Utterances = append(o.Utterances, u.Text)
@@ -71,7 +72,10 @@ func (w words) Insight(ctx context.Context, id tool.ID) (*httpapi.ToolInsight, e
 		out.Sayings = append(out.Sayings, httpapi.Saying{Kind: s.Kind, From: s.From, Text: s.Text, Lender: s.Lender})
 	}
 	for _, l := range found.Lenders {
-		out.Lenders = append(out.Lenders, httpapi.Lender{Archetype: l.Archetype, Title: l.Title, Like: l.Like, Weight: l.Weight})
+		out.Lenders = append(out.Lenders, httpapi.Lender{
+			Archetype: l.Archetype, Title: l.Title, Like: l.Like,
+			Weight: l.Weight,
+		})
 	}
 	if w.stack.learner != nil {
 		out.Uses = hundredths(w.stack.learner.Uses(id))

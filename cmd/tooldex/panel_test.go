@@ -60,7 +60,10 @@ func panelData(t *testing.T, data string) (call, says string) {
 	}
 	npx, err := exec.LookPath("npx")
 	if err == nil {
-		servers["everything"] = map[string]any{"command": npx, "args": []string{"-y", "@modelcontextprotocol/server-everything" + serverVersion}}
+		servers["everything"] = map[string]any{"command": npx, "args": []string{
+			"-y",
+			"@modelcontextprotocol/server-everything" + serverVersion,
+		}}
 	}
 	// One of them fails, and so does the command.
 	cmd := exec.CommandContext(t.Context(), builtCommand(t), "import", writeServers(t, servers))
@@ -118,7 +121,8 @@ func TestPanel(t *testing.T) {
 	}
 }
 
-// TestPanelAsksForTheToken holds that the page shows nothing before it has the token, and keeps it while its tab is open.
+// TestPanelAsksForTheToken holds that the page shows nothing before it has the token, and keeps it while its tab is
+// open.
 func TestPanelAsksForTheToken(t *testing.T) {
 	b := chromium(t)
 	t.Setenv("TOOLDEX_TOKEN", "s3cret")
@@ -221,7 +225,8 @@ func searchInPanel(t *testing.T, p *page) {
 		Facts, Why string
 	}
 	p.eval(`(() => { const h = document.querySelector('.hit'); return { Score: Number(h.querySelector('.score').textContent), Facts: h.querySelector('.hit-facts').innerText, Why: h.querySelector('.why').innerText }; })()`, &hit)
-	if hit.Score < .5 || hit.Score > 1 || !strings.Contains(hit.Facts, "github") || !strings.Contains(hit.Facts, "tokens") || !strings.Contains(hit.Why, "cosine") {
+	if hit.Score < .5 || hit.Score > 1 || !strings.Contains(hit.Facts, "github") ||
+		!strings.Contains(hit.Facts, "tokens") || !strings.Contains(hit.Why, "cosine") {
 		t.Errorf("the first result shows %+v", hit)
 	}
 	p.press("/")
@@ -231,7 +236,8 @@ func searchInPanel(t *testing.T, p *page) {
 	p.until(one(".tool-head h2", "create_pull_request"))
 	p.until(`location.hash.includes('tool=github%2Fcreate_pull_request') && location.hash.includes('q=propose')`)
 	p.reload()
-	p.until(one(".tool-head h2", "create_pull_request") + ` && document.querySelector('#q').value === 'propose merging one branch into another'`)
+	p.until(one(".tool-head h2", "create_pull_request") +
+		` && document.querySelector('#q').value === 'propose merging one branch into another'`)
 	p.press("Escape")
 	p.fill("#q", "brew a pot of oolong")
 	p.until(one(".advice-title", "No tool here fits"))
@@ -251,13 +257,15 @@ func categoriesInPanel(t *testing.T, p *page) {
 	}
 	var shown []tool.Count
 	p.eval(`[...document.querySelectorAll('.row.group')].map((r) => ({ name: r.querySelector('.group-name').textContent, tools: Number(r.querySelector('.figure').textContent) }))`, &shown)
-	if len(shown) < 8 || len(shown) > len(told.Categories) || shown[0] != told.Categories[0] || shown[7] != told.Categories[7] {
+	if len(shown) < 8 || len(shown) > len(told.Categories) || shown[0] != told.Categories[0] ||
+		shown[7] != told.Categories[7] {
 		t.Errorf("categories %v are shown as %v", told.Categories, shown)
 	}
 	leaves := `document.querySelectorAll('.row.leaf').length`
 	p.until(leaves + ` === 0`)
 	p.click(".row.group", shown[1].Name)
-	p.until(fmt.Sprintf(`%s >= %d && document.querySelector('.row.group[aria-expanded=true]')`, leaves, min(shown[1].Tools, 5)))
+	p.until(fmt.Sprintf(`%s >= %d && document.querySelector('.row.group[aria-expanded=true]')`, leaves,
+		min(shown[1].Tools, 5)))
 	p.press("ArrowLeft") // the group has the focus since the click
 	p.until(leaves + ` === 0`)
 	p.press("ArrowRight")
@@ -524,7 +532,8 @@ func manyInPanel(t *testing.T, p *page, data string) {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		fmt.Fprintf(&b, `{"name":"sort_shelf_%05d","description":"Sort shelf %d.","inputSchema":{"type":"object"}}`, i, i)
+		fmt.Fprintf(&b, `{"name":"sort_shelf_%05d","description":"Sort shelf %d.","inputSchema":{"type":"object"}}`, i,
+			i)
 	}
 	b.WriteString(`]}`)
 	file := filepath.Join(t.TempDir(), "many.json")

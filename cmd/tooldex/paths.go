@@ -11,7 +11,10 @@ import (
 func defaultDataDir(getenv func(string) string) (string, error) {
 	dir := platformDir(getenv, "LocalAppData", "XDG_DATA_HOME", ".local", "share")
 	if dir == "" {
-		return "", &tool.Error{Code: tool.Invalid, Op: "find data directory", Msg: "no home directory is set", Hint: "give --data-dir or set TOOLDEX_DATA_DIR"}
+		return "", &tool.Error{
+			Code: tool.Invalid, Op: "find data directory", Msg: "no home directory is set",
+			Hint: "give --data-dir or set TOOLDEX_DATA_DIR",
+		}
 	}
 	return dir, nil
 }
@@ -20,13 +23,17 @@ func defaultDataDir(getenv func(string) string) (string, error) {
 func configDir(getenv func(string) string) (string, error) {
 	dir := platformDir(getenv, "AppData", "XDG_CONFIG_HOME", ".config")
 	if dir == "" {
-		return "", &tool.Error{Code: tool.Invalid, Op: "find configuration", Msg: "no home directory is set", Hint: "give --config or set " + configVariable}
+		return "", &tool.Error{
+			Code: tool.Invalid, Op: "find configuration", Msg: "no home directory is set",
+			Hint: "give --config or set " + configVariable,
+		}
 	}
 	return dir, nil
 }
 
-// platformDir is this program's folder where Windows' variable tells, or that of the XDG base directories, or else under the
-// person's own directory; "" if the environment does not tell. macOS keeps data and configuration in one place.
+// platformDir is this program's folder where Windows' variable tells, or that of the XDG base directories, or else
+// under the person's own directory; "" if the environment does not tell. macOS keeps data and configuration in one
+// place.
 func platformDir(getenv func(string) string, windows, xdg string, underHome ...string) string {
 	base, home := "", homeDir(getenv)
 	switch runtime.GOOS {

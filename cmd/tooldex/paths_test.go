@@ -13,11 +13,18 @@ func TestDirectories(t *testing.T) {
 		env          map[string]string
 		data, config string // "" where there is none
 	}{
-		"home alone":  {map[string]string{"HOME": "/h"}, "/h/.local/share/tooldex", "/h/.config/tooldex"},
-		"elsewhere":   {map[string]string{"HOME": "/h", "XDG_DATA_HOME": "/d", "XDG_CONFIG_HOME": "/c"}, "/d/tooldex", "/c/tooldex"},
+		"home alone": {map[string]string{"HOME": "/h"}, "/h/.local/share/tooldex", "/h/.config/tooldex"},
+		"elsewhere": {
+			map[string]string{"HOME": "/h", "XDG_DATA_HOME": "/d", "XDG_CONFIG_HOME": "/c"},
+			"/d/tooldex",
+			"/c/tooldex",
+		},
 		"without one": {map[string]string{"XDG_DATA_HOME": "/d"}, "/d/tooldex", ""},
-		"relative":    {map[string]string{"HOME": "/h", "XDG_DATA_HOME": "d", "XDG_CONFIG_HOME": "../c"}, "/h/.local/share/tooldex", "/h/.config/tooldex"},
-		"nothing":     {nil, "", ""},
+		"relative": {
+			map[string]string{"HOME": "/h", "XDG_DATA_HOME": "d", "XDG_CONFIG_HOME": "../c"},
+			"/h/.local/share/tooldex", "/h/.config/tooldex",
+		},
+		"nothing": {nil, "", ""},
 	} {
 		getenv := func(key string) string { return tt.env[key] }
 		data, err := defaultDataDir(getenv)

@@ -28,7 +28,8 @@ import (
 	"tooldex/tool"
 )
 
-// permissionCases is how many requests TestPermissions makes: with TOOLDEX_SOAK all of them, otherwise a sample, and with -short a small one.
+// permissionCases is how many requests TestPermissions makes: with TOOLDEX_SOAK all of them, otherwise a sample, and
+// with -short a small one.
 const (
 	permissionCases = 100_000
 	permissionSome  = 5_000
@@ -36,8 +37,9 @@ const (
 	permissionRound = 1_250 // requests to each catalogue
 )
 
-// TestPermissions asks services that see parts of random catalogues for random things, in all ways in which clients ask. Every tool and server has a
-// mark that nothing else has: what may not be seen is nowhere in an answer, and nothing that is not allowed is called.
+// TestPermissions asks services that see parts of random catalogues for random things, in all ways in which clients
+// ask. Every tool and server has a mark that nothing else has: what may not be seen is nowhere in an answer, and
+// nothing that is not allowed is called.
 func TestPermissions(t *testing.T) {
 	cases := permissionSome
 	switch {
@@ -54,7 +56,10 @@ func TestPermissions(t *testing.T) {
 		}
 	}
 	for kind, n := range w.asked {
-		if n.shown == 0 && !slices.Contains([]string{"learned", "feedback", "insight", "overlay", "metrics", "preferences"}, kind) {
+		if n.shown == 0 && !slices.Contains([]string{
+			"learned", "feedback", "insight", "overlay", "metrics",
+			"preferences",
+		}, kind) {
 			t.Errorf("none of %d answers of %s shows anything, so nothing was tested", n.all, kind)
 		}
 	}
@@ -110,13 +115,19 @@ var (
 
 func newPermissionWorld(t *testing.T) *permissionWorld {
 	t.Helper()
-	a := &app{getenv: func(string) string { return "" }, dataDir: t.TempDir(), serving: true, log: slog.New(slog.DiscardHandler), stderr: io.Discard}
+	a := &app{
+		getenv: func(string) string { return "" }, dataDir: t.TempDir(), serving: true,
+		log: slog.New(slog.DiscardHandler), stderr: io.Discard,
+	}
 	s, err := a.open(t.Context(), toSearch)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.close)
-	w := &permissionWorld{t: t, rand: rand.New(rand.NewPCG(8, 15)), stack: s, asked: map[string]*permissionCount{}, gw: gateway.New(gateway.Options{})}
+	w := &permissionWorld{
+		t: t, rand: rand.New(rand.NewPCG(8, 15)), stack: s, asked: map[string]*permissionCount{},
+		gw: gateway.New(gateway.Options{}),
+	}
 	t.Cleanup(func() { _ = w.gw.Close() })
 	return w
 }
@@ -134,8 +145,10 @@ func (w *permissionWorld) Features() []tool.Features {
 	var out []tool.Features
 	for _, name := range w.servers {
 		out = append(out, tool.Features{
-			Server: name, Prompts: []json.RawMessage{fmt.Appendf(nil, `{"name":"ask%s","arguments":[{"name":"a"}]}`, name)},
-			Resources: []json.RawMessage{fmt.Appendf(nil, `{"name":"r","uri":"res://%s/r"}`, name)}, Templates: []json.RawMessage{fmt.Appendf(nil, `{"name":"t","uriTemplate":"res://%s/{id}"}`, name)},
+			Server: name, Prompts: []json.RawMessage{fmt.Appendf(nil, `{"name":"ask%s","arguments":[{"name":"a"}]}`,
+				name)},
+			Resources: []json.RawMessage{fmt.Appendf(nil, `{"name":"r","uri":"res://%s/r"}`, name)},
+			Templates: []json.RawMessage{fmt.Appendf(nil, `{"name":"t","uriTemplate":"res://%s/{id}"}`, name)},
 		})
 	}
 	return out
@@ -181,7 +194,8 @@ func (w *permissionWorld) anew(seed int) {
 		w.t.Fatal(err)
 	}
 	w.all = newEndpoints(mcpsrv.Options{
-		Searcher: w.stack.engine, Caller: w, Upstreams: w, Catalog: w.stack.catalog, Related: w.stack.engine, Learner: w.stack.learner, Enricher: w.stack.catalog, AnyHost: true, Logger: a.log,
+		Searcher: w.stack.engine, Caller: w, Upstreams: w, Catalog: w.stack.catalog, Related: w.stack.engine,
+		Learner: w.stack.learner, Enricher: w.stack.catalog, AnyHost: true, Logger: a.log,
 	}, book, a.newMeter(w.stack, func() int { return 0 }))
 	w.all.chosen = w.chosen
 	w.whole = httpapi.Options{Catalog: w.stack.catalog, Learner: w.stack.learner, Preferences: w.chosen}
@@ -192,7 +206,10 @@ func (w *permissionWorld) anew(seed int) {
 			w.views = append(w.views, w.newView(view{name, readOnly}))
 		}
 	}
-	slices.SortFunc(w.views, func(a, b *permissionView) int { return strings.Compare(fmt.Sprint(a.view), fmt.Sprint(b.view)) })
+	slices.SortFunc(w.views, func(a, b *permissionView) int {
+		return strings.Compare(fmt.Sprint(a.view),
+			fmt.Sprint(b.view))
+	})
 }
 
 // makeTools puts random tools into the catalogue, some of them the same on several servers, and some that name others.
@@ -215,9 +232,11 @@ func (w *permissionWorld) makeTools(seed int) {
 				mark++
 				m := fmt.Sprintf("qx%03d", mark%900)
 				one.Name = verb + "_" + noun + "_" + m
-				one.Title, one.Description, one.Category = verb+" "+m, fmt.Sprintf("%s the %s that somebody keeps, %s", verb, noun, m), "cat"+m
+				one.Title, one.Description, one.Category = verb+" "+m, fmt.Sprintf("%s the %s that somebody keeps, %s",
+					verb, noun, m), "cat"+m
 				one.Utterances = []tool.Utterance{{Text: "please " + verb + " my " + noun}}
-				one.InputSchema = fmt.Appendf(nil, `{"type":"object","properties":{"a_%s":{"type":"string","enum":["%s"]}}}`, m, m)
+				one.InputSchema = fmt.Appendf(nil,
+					`{"type":"object","properties":{"a_%s":{"type":"string","enum":["%s"]}}}`, m, m)
 			}
 			if yes := w.rand.IntN(2) == 0; yes {
 				one.Annotations = &tool.Annotations{ReadOnlyHint: &yes}
@@ -300,15 +319,21 @@ func (w *permissionWorld) newView(v view) *permissionView {
 	}
 	out.sees["srvqy9999"] = slices.Contains(w.all.book.all()[v.profile].Servers, "srvqy9999")
 	out.set = tool.NewSet(shown, tool.DefaultTemplate)
-	policyOwn := w.all.book.policy(w.stack.catalog, view{profile: v.profile}) // what the profile hides by itself it may name
-	bare, err := httpapi.New(httpapi.Options{Searcher: w.stack.engine, Caller: w, Catalog: fixedSet{out.set}, Learner: w.stack.learner, Preferences: barePreferences{ownSet(w.tools, policyOwn)}, Profile: v.profile, ReadOnly: v.readOnly})
+	// what the profile hides by itself it may name
+	policyOwn := w.all.book.policy(w.stack.catalog, view{profile: v.profile})
+	bare, err := httpapi.New(httpapi.Options{
+		Searcher: w.stack.engine, Caller: w, Catalog: fixedSet{out.set},
+		Learner: w.stack.learner, Preferences: barePreferences{ownSet(w.tools, policyOwn)}, Profile: v.profile,
+		ReadOnly: v.readOnly,
+	})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	out.absent = bare.Handler()
 	there, here := mcp.NewInMemoryTransports()
 	go func() { _ = one.Run(w.t.Context(), there) }() // until the session is closed
-	if out.session, err = mcp.NewClient(&mcp.Implementation{Name: "p", Version: "1"}, nil).Connect(w.t.Context(), here, nil); err != nil {
+	if out.session, err = mcp.NewClient(&mcp.Implementation{Name: "p", Version: "1"}, nil).Connect(w.t.Context(), here,
+		nil); err != nil {
 		w.t.Fatal(err)
 	}
 	return out
@@ -332,7 +357,9 @@ func (barePreferences) Preferences(context.Context, string) (tool.Preferences, u
 	return tool.Preferences{}, 0, nil
 }
 
-func (b barePreferences) SetPreferences(_ context.Context, _ string, _ uint64, p tool.Preferences) (tool.Preferences, uint64, error) {
+func (b barePreferences) SetPreferences(_ context.Context, _ string, _ uint64, p tool.Preferences) (tool.Preferences,
+	uint64, error,
+) {
 	if _, err := selection.Check(p, b.set); err != nil {
 		return p, 0, err
 	}
@@ -358,7 +385,8 @@ func (w *permissionWorld) ask() {
 	}
 	n.all++
 	if leaks := v.leaks(request, answer); len(leaks) > 0 {
-		w.t.Errorf("%s of %v: %s\ntells of %v, which it may not see:\n%.3000s", kind.name, v.view, request, leaks, answer)
+		w.t.Errorf("%s of %v: %s\ntells of %v, which it may not see:\n%.3000s", kind.name, v.view, request, leaks,
+			answer)
 	}
 	if serverMark.MatchString(strings.ReplaceAll(answer, request, "")) || toolMark.MatchString(answer) {
 		n.shown++
@@ -398,7 +426,10 @@ func (v *permissionView) leaks(request, answer string) []string {
 
 // words is a request in words of a tool, without its mark, unless it is to have it.
 func (w *permissionWorld) words(t *tool.Tool, marked bool) string {
-	text := pick(w.rand, []string{t.Description, strings.ReplaceAll(t.Name, "_", " "), "please " + strings.ReplaceAll(t.Name, "_", " my ") + " and read a note"})
+	text := pick(w.rand, []string{
+		t.Description, strings.ReplaceAll(t.Name, "_", " "),
+		"please " + strings.ReplaceAll(t.Name, "_", " my ") + " and read a note",
+	})
 	if !marked {
 		text = toolMark.ReplaceAllString(text, "")
 	}
@@ -411,10 +442,15 @@ var permissionKinds = []struct {
 	ask  func(w *permissionWorld, v *permissionView, t *tool.Tool) (request, answer string)
 }{
 	{"search", func(w *permissionWorld, v *permissionView, t *tool.Tool) (string, string) {
-		return v.call(w, "search_tools", map[string]any{"query": w.words(t, w.rand.IntN(4) == 0), "limit": 1 + w.rand.IntN(20), "explain": w.rand.IntN(2) == 0, "detail": pick(w.rand, []string{"name", "summary", "signature", "schema"})})
+		return v.call(w, "search_tools", map[string]any{
+			"query": w.words(t, w.rand.IntN(4) == 0),
+			"limit": 1 + w.rand.IntN(20), "explain": w.rand.IntN(2) == 0, "detail": pick(w.rand,
+				[]string{"name", "summary", "signature", "schema"}),
+		})
 	}},
 	{"search by HTTP", func(w *permissionWorld, v *permissionView, t *tool.Tool) (string, string) {
-		return v.get(w, "GET", "/search?explain=true&detail=schema&q="+url.QueryEscape(w.words(t, w.rand.IntN(4) == 0)), "")
+		return v.get(w, "GET", "/search?explain=true&detail=schema&q="+url.QueryEscape(w.words(t, w.rand.IntN(4) == 0)),
+			"")
 	}},
 	{"search within", func(w *permissionWorld, v *permissionView, t *tool.Tool) (string, string) {
 		return v.get(w, "GET", "/search?server="+t.Server+"&category="+url.QueryEscape(t.Category)+"&q="+url.QueryEscape(w.words(t, false)), "")
@@ -470,12 +506,20 @@ var permissionKinds = []struct {
 	{"complete", func(w *permissionWorld, v *permissionView, t *tool.Tool) (string, string) {
 		name := pick(w.rand, []string{"ask" + t.Server, t.Server + "__ask" + t.Server})
 		return v.alike(w, t.Server, name, func(name string) string {
-			res, err := v.session.Complete(w.t.Context(), &mcp.CompleteParams{Ref: &mcp.CompleteReference{Type: "ref/prompt", Name: name}, Argument: mcp.CompleteParamsArgument{Name: "a", Value: "s"}})
+			res, err := v.session.Complete(w.t.Context(),
+				&mcp.CompleteParams{
+					Ref:      &mcp.CompleteReference{Type: "ref/prompt", Name: name},
+					Argument: mcp.CompleteParamsArgument{Name: "a", Value: "s"},
+				})
 			return said(res, err)
 		})
 	}},
 	{"select", func(w *permissionWorld, v *permissionView, t *tool.Tool) (string, string) {
-		body, _ := json.Marshal(map[string]any{"message": w.words(t, false), "mode": pick(w.rand, []string{"auto", "all", "manual"}), "explicitTools": pick(w.rand, [][]string{nil, {w.spelled(t)}}), "profile": v.profile, "session": "s"})
+		body, _ := json.Marshal(map[string]any{
+			"message": w.words(t, false),
+			"mode":    pick(w.rand, []string{"auto", "all", "manual"}), "explicitTools": pick(w.rand,
+				[][]string{nil, {w.spelled(t)}}), "profile": v.profile, "session": "s",
+		})
 		return v.get(w, "POST", "/api/tools/select", string(body))
 	}},
 	{"tools", func(w *permissionWorld, v *permissionView, _ *tool.Tool) (string, string) {
@@ -503,7 +547,8 @@ var permissionKinds = []struct {
 	}},
 	{"preferences", func(w *permissionWorld, v *permissionView, t *tool.Tool) (string, string) {
 		body, _ := json.Marshal(map[string]any{"neverInclude": []string{w.spelled(t)}})
-		return v.same(w, t, "PUT", "/api/tools/preferences?profile="+v.profile, string(body), "If-Match", `"7777777"`) // which it is not, so that nothing changes
+		// which it is not, so that nothing changes
+		return v.same(w, t, "PUT", "/api/tools/preferences?profile="+v.profile, string(body), "If-Match", `"7777777"`)
 	}},
 	{"metrics", func(w *permissionWorld, v *permissionView, _ *tool.Tool) (string, string) {
 		return v.get(w, "GET", "/api/metrics?window=all", "")
@@ -518,7 +563,10 @@ var permissionKinds = []struct {
 
 // spelled is one of the ways in which clients write a tool's name, right or nearly so.
 func (w *permissionWorld) spelled(t *tool.Tool) string {
-	return pick(w.rand, []string{string(t.ID()), t.Server + "__" + t.Name, t.Name, "mcp__" + t.Server + "__" + t.Name, strings.ToUpper(t.Name), t.Name[:len(t.Name)-1], t.Server + "__" + t.Name[:4]})
+	return pick(w.rand, []string{
+		string(t.ID()), t.Server + "__" + t.Name, t.Name, "mcp__" + t.Server + "__" + t.Name,
+		strings.ToUpper(t.Name), t.Name[:len(t.Name)-1], t.Server + "__" + t.Name[:4],
+	})
 }
 
 func said(res any, err error) string {
@@ -536,9 +584,11 @@ func (v *permissionView) get(_ *permissionWorld, method, target, body string, he
 	return method + " " + unescaped(target) + " " + body, answerOf(v.http, method, target, body, headers...)
 }
 
-// same also holds that a tool which may not be seen is answered for as one that is not there: byte for byte as where there is nothing else than
-// what may be seen.
-func (v *permissionView) same(w *permissionWorld, t *tool.Tool, method, target, body string, headers ...string) (string, string) {
+// same also holds that a tool which may not be seen is answered for as one that is not there: byte for byte as where
+// there is nothing else than what may be seen.
+func (v *permissionView) same(w *permissionWorld, t *tool.Tool, method, target, body string, headers ...string) (string,
+	string,
+) {
 	request, answer := v.get(w, method, target, body, headers...)
 	if !v.shows[string(t.ID())] {
 		if absent := answerOf(v.absent, method, target, body, headers...); absent != answer {
@@ -553,15 +603,17 @@ func (v *permissionView) alike(w *permissionWorld, server, request string, ask f
 	const nobody = "srvqy8888"
 	answer := ask(request)
 	if !v.sees[server] {
-		if absent := ask(strings.ReplaceAll(request, server, nobody)); strings.ReplaceAll(absent, nobody, server) != answer {
-			w.t.Errorf("%v: %s\nis answered with %s\nand one that is not there, with %s", v.view, request, answer, absent)
+		if absent := ask(strings.ReplaceAll(request, server, nobody)); strings.ReplaceAll(absent, nobody,
+			server) != answer {
+			w.t.Errorf("%v: %s\nis answered with %s\nand one that is not there, with %s", v.view, request, answer,
+				absent)
 		}
 	}
 	return request + server, answer
 }
 
-// measure tells how long it takes to hear that there is no such tool, of one that is hidden and of one that is not there. It only
-// reports: what decides is that both go the same way, by the set of what the view shows.
+// measure tells how long it takes to hear that there is no such tool, of one that is hidden and of one that is not
+// there. It only reports: what decides is that both go the same way, by the set of what the view shows.
 func (w *permissionWorld) measure() {
 	v, hidden := w.views[0], w.tools[0]
 	for _, one := range w.tools {
@@ -569,7 +621,8 @@ func (w *permissionWorld) measure() {
 			hidden = one
 		}
 	}
-	names := map[string]string{"hidden": string(hidden.ID()), "absent": strings.Replace(string(hidden.ID()), hidden.Server, "srvqy8888", 1)}
+	names := map[string]string{"hidden": string(hidden.ID()), "absent": strings.Replace(string(hidden.ID()),
+		hidden.Server, "srvqy8888", 1)}
 	took := map[string][]time.Duration{}
 	for range 2_000 {
 		for _, which := range []string{"hidden", "absent"} {
@@ -580,7 +633,8 @@ func (w *permissionWorld) measure() {
 	}
 	for which, all := range took {
 		slices.Sort(all)
-		w.t.Logf("%s: median %v, a quarter less than %v, a quarter more than %v", which, all[len(all)/2], all[len(all)/4], all[3*len(all)/4])
+		w.t.Logf("%s: median %v, a quarter less than %v, a quarter more than %v", which, all[len(all)/2],
+			all[len(all)/4], all[3*len(all)/4])
 	}
 }
 

@@ -10,7 +10,8 @@ import (
 	"tooldex/selection"
 )
 
-// profileBook holds the profiles there are now. The configuration may change them while clients use them. It is safe for concurrent use.
+// profileBook holds the profiles there are now. The configuration may change them while clients use them. It is safe
+// for concurrent use.
 type profileBook struct {
 	now atomic.Pointer[map[string]profile] // never written to
 }
@@ -46,8 +47,8 @@ func (b *profileBook) sorted() iter.Seq2[string, profile] {
 // noServer is the name of no server.
 const noServer = "/"
 
-// policy tells what of the tools there are a view shows: always what its profile says at that moment, and nothing once there is no such
-// profile any more.
+// policy tells what of the tools there are a view shows: always what its profile says at that moment, and nothing once
+// there is no such profile any more.
 func (b *profileBook) policy(tools selection.Source, v view) selection.Policy {
 	out := selection.Policy{ReadOnly: v.readOnly, Tools: tools}
 	if v.profile == wholeName {

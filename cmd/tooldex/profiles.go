@@ -45,8 +45,8 @@ func readProfiles(path string) (map[string]profile, error) {
 	return profiles, nil
 }
 
-// parseProfiles reads YAML or JSON: {"profiles": {"name": {"mode": …, "servers": […], "always": […], "summary": …, "confirm": …}}}. Its
-// errors are of code Invalid.
+// parseProfiles reads YAML or JSON: {"profiles": {"name": {"mode": …, "servers": […], "always": […], "summary": …,
+// "confirm": …}}}. Its errors are of code Invalid.
 func parseProfiles(b []byte) (map[string]profile, error) {
 	var file struct {
 		Profiles map[string]profile `yaml:"profiles"`
@@ -54,18 +54,30 @@ func parseProfiles(b []byte) (map[string]profile, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(b))
 	dec.KnownFields(true)
 	if err := dec.Decode(&file); err != nil && !errors.Is(err, io.EOF) {
-		return nil, &tool.Error{Code: tool.Invalid, Op: "read profiles", Msg: "profiles cannot be read: " + tool.YAMLMistake(err), Hint: "a profile has mode, servers, always, summary, confirm, confirmTools and confirmExcept", Err: err}
+		return nil, &tool.Error{Code: tool.Invalid, Op: "read profiles", Msg: "profiles cannot be read: " +
+			tool.YAMLMistake(err), Hint: "a profile has mode, servers, always, summary, confirm, confirmTools and confirmExcept", Err: err}
 	}
 	for _, name := range slices.Sorted(maps.Keys(file.Profiles)) {
 		if !profileName.MatchString(name) {
-			return nil, &tool.Error{Code: tool.Invalid, Op: "read profiles", Msg: fmt.Sprintf("%q cannot be the name of a profile", name), Hint: "use letters, digits, dots, hyphens and underscores, 64 at most"}
+			return nil, &tool.Error{
+				Code: tool.Invalid, Op: "read profiles",
+				Msg:  fmt.Sprintf("%q cannot be the name of a profile", name),
+				Hint: "use letters, digits, dots, hyphens and underscores, 64 at most",
+			}
 		}
 		if err := file.Profiles[name].Confirm.Check(); err != nil {
-			return nil, &tool.Error{Code: tool.Invalid, Op: "read profiles", Msg: fmt.Sprintf("profile %s: confirm is %q", name, file.Profiles[name].Confirm), Hint: "use off, annotated, destructive or writes"}
+			return nil, &tool.Error{
+				Code: tool.Invalid, Op: "read profiles",
+				Msg:  fmt.Sprintf("profile %s: confirm is %q", name, file.Profiles[name].Confirm),
+				Hint: "use off, annotated, destructive or writes",
+			}
 		}
 		if mode := file.Profiles[name].Mode; mode != "" {
 			if err := checkMode(mode); err != nil {
-				return nil, &tool.Error{Code: tool.Invalid, Op: "read profiles", Msg: fmt.Sprintf("profile %s: unknown mode %q", name, mode), Hint: modesHint()}
+				return nil, &tool.Error{
+					Code: tool.Invalid, Op: "read profiles",
+					Msg: fmt.Sprintf("profile %s: unknown mode %q", name, mode), Hint: modesHint(),
+				}
 			}
 		}
 	}

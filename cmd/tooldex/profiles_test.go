@@ -16,9 +16,13 @@ func TestParseProfiles(t *testing.T) {
 		want map[string]profile
 		err  string
 	}{
-		"nothing":      {"", nil, ""},
-		"YAML":         {"profiles:\n  review:\n    mode: dynamic\n    servers: [github, gitlab]\n    always: [github__get_issue]\n  all: {}\n", map[string]profile{"review": {Mode: mcpsrv.Dynamic, Servers: []string{"github", "gitlab"}, Always: []string{"github__get_issue"}}, "all": {}}, ""},
-		"JSON":         {`{"profiles":{"review":{"mode":"lazy","summary":"Reviews."}}}`, map[string]profile{"review": {Mode: mcpsrv.Lazy, Summary: "Reviews."}}, ""},
+		"nothing": {"", nil, ""},
+		"YAML":    {"profiles:\n  review:\n    mode: dynamic\n    servers: [github, gitlab]\n    always: [github__get_issue]\n  all: {}\n", map[string]profile{"review": {Mode: mcpsrv.Dynamic, Servers: []string{"github", "gitlab"}, Always: []string{"github__get_issue"}}, "all": {}}, ""},
+		"JSON": {
+			`{"profiles":{"review":{"mode":"lazy","summary":"Reviews."}}}`,
+			map[string]profile{"review": {Mode: mcpsrv.Lazy, Summary: "Reviews."}},
+			"",
+		},
 		"unknown key":  {"profiles: {a: {servrs: [x]}}", nil, "field servrs not found"},
 		"other top":    {"profile: {a: {}}", nil, "field profile not found"},
 		"unknown mode": {"profiles: {a: {mode: loud}}", nil, `profile a: unknown mode "loud"`},

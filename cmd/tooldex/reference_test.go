@@ -26,8 +26,8 @@ import (
 	"tooldex/tool"
 )
 
-// The pages of docs/reference that are made from the program, by "make docs". These tests fail when a page is not what the program
-// says now.
+// The pages of docs/reference that are made from the program, by "make docs". These tests fail when a page is not what
+// the program says now.
 
 const generated = "<!-- Made from the program by make docs: change it there. -->\n"
 
@@ -136,13 +136,15 @@ func writeFlags(b *strings.Builder, flags *pflag.FlagSet) {
 			name = "`-" + f.Shorthand + "`, " + name
 		}
 		kind, initial := f.Value.Type(), f.DefValue
-		if initial == "[]" || initial == "0s" || kind == "bool" && initial == "false" || kind != "string" && initial == "0" {
+		if initial == "[]" || initial == "0s" || kind == "bool" && initial == "false" || kind != "string" &&
+			initial == "0" {
 			initial = ""
 		}
 		if initial != "" {
 			initial = "`" + initial + "`"
 		}
-		rows = append(rows, fmt.Sprintf("| %s | %s | %s | %s |", name, kind, initial, strings.NewReplacer("|", `\|`, "<", `\<`).Replace(f.Usage)))
+		rows = append(rows, fmt.Sprintf("| %s | %s | %s | %s |", name, kind, initial,
+			strings.NewReplacer("|", `\|`, "<", `\<`).Replace(f.Usage)))
 	})
 	if len(rows) > 0 {
 		fmt.Fprintf(b, "| flag | type | default | |\n|---|---|---|---|\n%s\n\n", strings.Join(rows, "\n"))
@@ -152,21 +154,33 @@ func writeFlags(b *strings.Builder, flags *pflag.FlagSet) {
 // exampleMarks are the marks that the examples of a command need, so that TestDocuments can run them.
 func exampleMarks(path string) string {
 	marks := map[string][]string{
-		"tooldex audit verify":    {"not run: needs an anchor that was noted before"},
-		"tooldex call":            {"before: tooldex import ~/.claude.json"},
-		"tooldex search":          {"before: tooldex import github.json"},
-		"tooldex serve":           {"before: tooldex import github.json"},
-		"tooldex enrich":          {"before: tooldex import odd.json"},
-		"tooldex eval":            {"before: tooldex import github.json"},
-		"tooldex eval compare":    {"before: for f in before after; do tooldex eval mine --run $f.jsonl; tooldex eval mine --cases -o json > $f.json; done"},
-		"tooldex eval gate":       {"before: for f in accepted new; do tooldex eval mine --cases -o json > $f.json; done"},
-		"tooldex eval init":       {"before: rm -rf mine"},
-		"tooldex learn export":    {"before: tooldex import github.json", "before: TOOLDEX_LEARN_TEXT=1 tooldex serve --stdio < bot.jsonl", "before: tooldex learn approve create_issue"},
-		"tooldex learn forget":    {"before: tooldex serve --stdio < bot.jsonl", "before: tooldex serve --stdio < ana.jsonl"},
-		"tooldex servers add":     {"before: tooldex servers remove files", "exits: 1"},                                                                                                // the second cannot be reached
-		"tooldex servers approve": {"before: tooldex servers add --replace github -- upstream turning", "before: tooldex servers add --replace github -- upstream turned", "exits: 3"}, // create_issue is not held
-		"tooldex servers login":   {"not run: needs a server that asks for it"},
-		"tooldex servers logout":  {"not run: needs a server that asks for it"},
+		"tooldex audit verify": {"not run: needs an anchor that was noted before"},
+		"tooldex call":         {"before: tooldex import ~/.claude.json"},
+		"tooldex search":       {"before: tooldex import github.json"},
+		"tooldex serve":        {"before: tooldex import github.json"},
+		"tooldex enrich":       {"before: tooldex import odd.json"},
+		"tooldex eval":         {"before: tooldex import github.json"},
+		"tooldex eval compare": {"before: for f in before after; do tooldex eval mine --run $f.jsonl; tooldex eval mine --cases -o json > $f.json; done"},
+		"tooldex eval gate":    {"before: for f in accepted new; do tooldex eval mine --cases -o json > $f.json; done"},
+		"tooldex eval init":    {"before: rm -rf mine"},
+		"tooldex learn export": {
+			"before: tooldex import github.json",
+			"before: TOOLDEX_LEARN_TEXT=1 tooldex serve --stdio < bot.jsonl",
+			"before: tooldex learn approve create_issue",
+		},
+		"tooldex learn forget": {
+			"before: tooldex serve --stdio < bot.jsonl",
+			"before: tooldex serve --stdio < ana.jsonl",
+		},
+		// the second cannot be reached
+		"tooldex servers add": {"before: tooldex servers remove files", "exits: 1"},
+		// create_issue is not held
+		"tooldex servers approve": {
+			"before: tooldex servers add --replace github -- upstream turning",
+			"before: tooldex servers add --replace github -- upstream turned", "exits: 3",
+		},
+		"tooldex servers login":  {"not run: needs a server that asks for it"},
+		"tooldex servers logout": {"not run: needs a server that asks for it"},
 	}
 	var b strings.Builder
 	for _, line := range marks[path] {
@@ -199,7 +213,8 @@ func TestReferenceSettings(t *testing.T) {
 		if len(s.choices) > 0 {
 			about += ": `" + strings.Join(s.choices, "`, `") + "`"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s| %s| %s | %s| %s |\n", s.key, code("--", s.flag), code("", s.env), s.kind, code("", initial), about)
+		fmt.Fprintf(&b, "| `%s` | %s| %s| %s | %s| %s |\n", s.key, code("--", s.flag), code("", s.env), s.kind,
+			code("", initial), about)
 	}
 	fmt.Fprintf(&b, "\nSecrets stand in the environment alone:\n\n| environment | |\n|---|---|\n%s", secrets)
 	published(t, "settings.md", b.String())
@@ -328,7 +343,8 @@ func (d openAPI) page() string {
 				if p.Required {
 					about = "**required**; " + about
 				}
-				fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", p.Name, p.In, p.Schema.kind(), strings.TrimSuffix(about, "; "))
+				fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", p.Name, p.In, p.Schema.kind(),
+					strings.TrimSuffix(about, "; "))
 			}
 		}
 	}
@@ -382,7 +398,8 @@ func (s apiSchema) writeFields(b *strings.Builder, within string) {
 		if slices.Contains(s.Required, name) && within == "" {
 			about = "**always**; " + about
 		}
-		fmt.Fprintf(b, "| `%s%s` | %s | %s |\n", within, name, f.kind(), strings.ReplaceAll(strings.TrimSuffix(about, "; "), "|", `\|`))
+		fmt.Fprintf(b, "| `%s%s` | %s | %s |\n", within, name, f.kind(), strings.ReplaceAll(strings.TrimSuffix(about,
+			"; "), "|", `\|`))
 		f.writeFields(b, within+name+".")
 		if f.Items != nil {
 			f.Items.writeFields(b, within+name+"[].")
@@ -390,8 +407,8 @@ func (s apiSchema) writeFields(b *strings.Builder, within string) {
 	}
 }
 
-// TestReferenceMCP lists the tools that tooldex itself has over MCP: those that the modes list, and those that are called without being
-// listed.
+// TestReferenceMCP lists the tools that tooldex itself has over MCP: those that the modes list, and those that are
+// called without being listed.
 func TestReferenceMCP(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
@@ -400,9 +417,12 @@ func TestReferenceMCP(t *testing.T) {
 		"`propose_utterances` and `write_utterances` are in no list, and are called through `invoke_tool`: [enrich.md](enrich.md#by-an-agent).\n")
 	listed := map[string]bool{}
 	for _, mode := range []string{"search", "dynamic"} {
-		cmd := servingCommand(t, t.TempDir(), "serve", "--stdio", "--demo", "--mode", mode, "--summary", "(Here stands what can be found.)")
+		cmd := servingCommand(t, t.TempDir(), "serve", "--stdio", "--demo", "--mode", mode, "--summary",
+			"(Here stands what can be found.)")
 		c, err := mcp.NewClient(&mcp.Implementation{Name: "reference", Version: "1"}, nil).
-			Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"}) // which has sessions, that dynamic needs
+			// which has sessions, that dynamic needs
+			Connect(t.Context(), &mcp.CommandTransport{Command: cmd},
+				&mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -437,7 +457,11 @@ func writeMetaTool(t *testing.T, b *strings.Builder, m *mcp.Tool) {
 	}
 	hints := []string{}
 	if a := m.Annotations; a != nil {
-		for name, on := range map[string]bool{"reads only": a.ReadOnlyHint, "may destroy": a.DestructiveHint != nil && *a.DestructiveHint, "reaches out": a.OpenWorldHint != nil && *a.OpenWorldHint} {
+		for name, on := range map[string]bool{
+			"reads only":  a.ReadOnlyHint,
+			"may destroy": a.DestructiveHint != nil && *a.DestructiveHint, "reaches out": a.OpenWorldHint != nil &&
+				*a.OpenWorldHint,
+		} {
 			if on {
 				hints = append(hints, name)
 			}

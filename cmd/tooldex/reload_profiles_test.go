@@ -10,8 +10,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// TestProfilesChange narrows, widens and removes profiles under a session that stays: what a profile has no more is at once neither
-// listed, found nor called.
+// TestProfilesChange narrows, widens and removes profiles under a session that stays: what a profile has no more is at
+// once neither listed, found nor called.
 func TestProfilesChange(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -41,7 +41,8 @@ func TestProfilesChange(t *testing.T) {
 				listed := strings.Contains(strings.Join(toolNames(t, c.ClientSession), " "), name)
 				answer := textOf(c.call(name, map[string]any{}))
 				found := strings.Contains(c.text("search_tools", map[string]any{"query": name}), "- "+name)
-				if listed != there || found != there || strings.HasPrefix(answer, "not_found: no tool is named") == there {
+				if listed != there || found != there || strings.HasPrefix(answer,
+					"not_found: no tool is named") == there {
 					return false
 				}
 			}
@@ -69,7 +70,8 @@ func TestProfilesChange(t *testing.T) {
 	t.Run("in a file of their own", func(t *testing.T) {
 		write(config, "logLevel: error")
 		write(file, "profiles: {files: {mode: full, servers: [filesystem]}}")
-		c, changed := connectWatching(t, data, "serve", "--stdio", "--config", config, "--profiles", file, "--profile", "files")
+		c, changed := connectWatching(t, data, "serve", "--stdio", "--config", config, "--profiles", file, "--profile",
+			"files")
 		write(file, "profiles: {files: {mode: full, servers: [github]}}")
 		waitFor(t, changed, sees(c, commits))
 		write(file, "profiles: {files: {mode: none}}") // which cannot be read
@@ -77,7 +79,8 @@ func TestProfilesChange(t *testing.T) {
 		write(file, "profiles: {files: {mode: search, servers: [github]}}")
 		waitFor(t, changed, func() bool {
 			have := strings.Join(toolNames(t, c.ClientSession), " ")
-			return strings.Contains(have, "search_tools") && strings.Contains(have, commits) && !strings.Contains(have, "github__create_issue")
+			return strings.Contains(have, "search_tools") && strings.Contains(have, commits) &&
+				!strings.Contains(have, "github__create_issue")
 		})
 	})
 	t.Run("over HTTP", func(t *testing.T) {
@@ -88,7 +91,8 @@ func TestProfilesChange(t *testing.T) {
 			session, err := mcp.NewClient(&mcp.Implementation{Name: "scenario", Version: "1"}, &mcp.ClientOptions{
 				ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { changed <- struct{}{} },
 			}).
-				Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: base + path, MaxRetries: -1}, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
+				Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: base + path, MaxRetries: -1},
+					&mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
 			if err == nil {
 				t.Cleanup(func() { _ = session.Close() })
 			}

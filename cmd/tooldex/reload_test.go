@@ -16,8 +16,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// TestServeReadsConfigAgain changes the configuration of a running server: well, badly and on SIGHUP. One session lasts through it
-// all, and a server that is configured as before goes on as the same process.
+// TestServeReadsConfigAgain changes the configuration of a running server: well, badly and on SIGHUP. One session lasts
+// through it all, and a server that is configured as before goes on as the same process.
 func TestServeReadsConfigAgain(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "tooldex.yaml")
@@ -54,7 +54,8 @@ func TestServeReadsConfigAgain(t *testing.T) {
 	c := &client{t: t, ClientSession: session}
 	finds := func(name string) func() bool {
 		return func() bool {
-			return strings.Contains(c.text("search_tools", map[string]any{"query": "turn a text into capital letters"}), name)
+			return strings.Contains(c.text("search_tools", map[string]any{"query": "turn a text into capital letters"}),
+				name)
 		}
 	}
 	says := func(want string) {
@@ -73,7 +74,10 @@ func TestServeReadsConfigAgain(t *testing.T) {
 	}
 	shouts := func(name string) {
 		t.Helper()
-		if got := c.text("invoke_tool", map[string]any{"name": name, "arguments": map[string]any{"text": "on"}}); got != "ON" {
+		if got := c.text("invoke_tool", map[string]any{
+			"name":      name,
+			"arguments": map[string]any{"text": "on"},
+		}); got != "ON" {
 			t.Errorf("%s answers %q", name, got)
 		}
 	}
@@ -98,7 +102,8 @@ func TestServeReadsConfigAgain(t *testing.T) {
 			return !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(have, name) })
 		}
 	}
-	write("serve: {mode: search, always: [second__shout]}\nservers: {probe: {command: %q}, second: {command: %[1]q}}", upstream)
+	write("serve: {mode: search, always: [second__shout]}\nservers: {probe: {command: %q}, second: {command: %[1]q}}",
+		upstream)
 	waitFor(t, changed, lists("search_tools", "second__shout"))
 	write("serve: {mode: full, rate: 7}\nservers: {second: {command: %q}}", upstream)
 	says("key=serve.rate")

@@ -9,8 +9,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// TestRemoteServers adds servers at a url, in both transports, with a header that is read from the environment, and calls
-// their tools.
+// TestRemoteServers adds servers at a url, in both transports, with a header that is read from the environment, and
+// calls their tools.
 func TestRemoteServers(t *testing.T) {
 	pick := func(*http.Request) *mcp.Server { return newUpstream() }
 	tests := map[string]http.Handler{
@@ -29,14 +29,16 @@ func TestRemoteServers(t *testing.T) {
 			}))
 			defer srv.Close()
 			data := t.TempDir()
-			out := runCommand(t, data, "servers", "add", "--transport", transport, "-H", "Authorization: Bearer ${REMOTE_TOKEN}", "far", srv.URL)
+			out := runCommand(t, data, "servers", "add", "--transport", transport, "-H",
+				"Authorization: Bearer ${REMOTE_TOKEN}", "far", srv.URL)
 			if !strings.Contains(out, "far: 5 added") {
 				t.Errorf("import says %q", out)
 			}
 			if got := runCommand(t, data, "call", "far/shout", "text=over the wire"); got != "OVER THE WIRE\n" {
 				t.Errorf("the call prints %q", got)
 			}
-			if out := runCommand(t, data, "servers", "list", "-o", "json"); strings.Contains(out, "s3cret") || !strings.Contains(out, `"transport": "`+transport) {
+			if out := runCommand(t, data, "servers", "list", "-o", "json"); strings.Contains(out, "s3cret") ||
+				!strings.Contains(out, `"transport": "`+transport) {
 				t.Errorf("the list is %s", out)
 			}
 		})

@@ -118,8 +118,15 @@ func (a *app) approve(cmd *cobra.Command, s *stack, server string, names []strin
 		return !r.Held && !every
 	})
 	for _, name := range names {
-		if !slices.ContainsFunc(review, func(r tool.Review) bool { return r.ID.Name() == name || string(r.ID) == name }) {
-			return &tool.Error{Code: tool.NotFound, Op: "approve", Msg: fmt.Sprintf("of %s, no tool %q waits for approval", server, name), Hint: "tooldex servers review " + server + " lists those that do"}
+		if !slices.ContainsFunc(review, func(r tool.Review) bool {
+			return r.ID.Name() == name ||
+				string(r.ID) == name
+		}) {
+			return &tool.Error{
+				Code: tool.NotFound, Op: "approve",
+				Msg:  fmt.Sprintf("of %s, no tool %q waits for approval", server, name),
+				Hint: "tooldex servers review " + server + " lists those that do",
+			}
 		}
 	}
 	if look || len(review) == 0 {

@@ -69,14 +69,16 @@ func newRoot(a *app) *cobra.Command {
 	})
 	f := root.PersistentFlags()
 	f.StringVarP(&a.config, "config", "c", "", "tooldex.yaml, or a client's file, whose servers are added to the stored ones ("+configVariable+")")
-	f.StringVarP(&a.dataDir, "data-dir", "d", "", "where tools are kept (TOOLDEX_DATA_DIR; default: the platform's data directory)")
+	f.StringVarP(&a.dataDir, "data-dir", "d", "",
+		"where tools are kept (TOOLDEX_DATA_DIR; default: the platform's data directory)")
 	f.StringVarP(&a.format, "output", "o", "table", "table, json or yaml")
 	f.StringVar(&a.logLevel, "log-level", "warn", "debug, info, warn or error")
 	f.StringVar(&a.embedder, "embedder", "", "builtin, model2vec:FOLDER, ollama:MODEL or openai:MODEL (TOOLDEX_EMBEDDER)")
 	f.StringVar(&a.borrow, "borrow", "", "on, or off: tools are found by their own words alone (TOOLDEX_BORROW)")
 	f.BoolVar(&a.demo, "demo", false, "use the compiled-in demo catalogue in place of the stored tools")
 	root.AddCommand(
-		newServe(a), newSearch(a), newSelect(a), newList(a), newDescribe(a), newCall(a), newImport(a), newServers(a), newTokens(a), newEval(a), newEnrich(a),
+		newServe(a), newSearch(a), newSelect(a), newList(a), newDescribe(a), newCall(a), newImport(a), newServers(a),
+		newTokens(a), newEval(a), newEnrich(a),
 		newIndex(a), newLearn(a), newConfig(a), newConnect(a), newAudit(a), newDoctor(a), newHealth(a), newVersion(a),
 	)
 	a.accounted(root)

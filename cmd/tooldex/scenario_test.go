@@ -14,7 +14,8 @@ import (
 func searchDemo(t *testing.T, query string) *tool.Result {
 	t.Helper()
 	var res tool.Result
-	if err := json.Unmarshal([]byte(runCommand(t, t.TempDir(), "search", "--demo", "-o", "json", query)), &res); err != nil {
+	if err := json.Unmarshal([]byte(runCommand(t, t.TempDir(), "search", "--demo", "-o", "json", query)),
+		&res); err != nil {
 		t.Fatal(err)
 	}
 	return &res
@@ -81,7 +82,8 @@ func TestNothingFits(t *testing.T) {
 	}
 	c := connectStdio(t, t.TempDir(), "serve", "--demo", "--stdio")
 	got := strings.ToLower(c.text("search_tools", map[string]any{"query": query}))
-	if !strings.Contains(got, "no tool") && !strings.Contains(got, "not confident") && !strings.Contains(got, "confident: false") {
+	if !strings.Contains(got, "no tool") && !strings.Contains(got, "not confident") &&
+		!strings.Contains(got, "confident: false") {
 		t.Errorf("an agent reads\n%s", got)
 	}
 }
@@ -105,7 +107,8 @@ func TestLazyLoading(t *testing.T) {
 		t.Errorf("the list takes %v, want less than 100 ms", best)
 	}
 	var plain []listed
-	if err := json.Unmarshal([]byte(runCommand(t, t.TempDir(), "list", "--demo", "--server", small, "-o", "json")), &plain); err != nil {
+	if err := json.Unmarshal([]byte(runCommand(t, t.TempDir(), "list", "--demo", "--server", small, "-o", "json")),
+		&plain); err != nil {
 		t.Fatal(err)
 	}
 	if len(plain) != 12 {

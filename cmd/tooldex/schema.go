@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// schema is a JSON Schema as far as configurations need it: type, properties, additionalProperties, items, enum, minimum and maximum. It is what
-// editors are given, and what a file is checked against.
+// schema is a JSON Schema as far as configurations need it: type, properties, additionalProperties, items, enum,
+// minimum and maximum. It is what editors are given, and what a file is checked against.
 type schema map[string]any
 
 const schemaURI = "http://json-schema.org/draft-07/schema#"
@@ -14,12 +14,21 @@ const schemaURI = "http://json-schema.org/draft-07/schema#"
 // configSchema describes the configuration file.
 func configSchema() schema {
 	root := object("", map[string]schema{
-		"$schema":  stringOf("the schema of this file, for editors"),
-		"servers":  {"type": "object", "description": "MCP servers by name, as clients write them", "additionalProperties": serverSchema()},
-		"profiles": {"type": "object", "description": "subsets of the servers, each with an endpoint of its own", "additionalProperties": profileSchema()},
+		"$schema": stringOf("the schema of this file, for editors"),
+		"servers": {
+			"type": "object", "description": "MCP servers by name, as clients write them",
+			"additionalProperties": serverSchema(),
+		},
+		"profiles": {
+			"type": "object", "description": "subsets of the servers, each with an endpoint of its own",
+			"additionalProperties": profileSchema(),
+		},
 	})
 	properties := root.properties()
-	properties["mcpServers"] = schema{"type": "object", "description": "the same as servers", "additionalProperties": serverSchema()}
+	properties["mcpServers"] = schema{
+		"type": "object", "description": "the same as servers",
+		"additionalProperties": serverSchema(),
+	}
 	for _, s := range settings() {
 		if s.secret {
 			continue
@@ -100,16 +109,21 @@ func typed(kind, about string) schema { return schema{"type": kind, "description
 func serverSchema() schema {
 	kinds := []string{"stdio", "http", "sse", "streamable-http", "local", "remote"}
 	return object("", map[string]schema{
-		"command": stringOf("the program"), "args": listOf("string", "its arguments"), "env": textMap("variables of its environment"),
-		"cwd": stringOf("the folder in which it runs"), "envFile": stringOf("a file of further variables, of lines KEY=VALUE"),
-		"url": stringOf("of a server over HTTP"), "serverUrl": stringOf("the same as url"), "httpUrl": stringOf("the same as url"),
+		"command": stringOf("the program"), "args": listOf("string", "its arguments"),
+		"env":     textMap("variables of its environment"),
+		"cwd":     stringOf("the folder in which it runs"),
+		"envFile": stringOf("a file of further variables, of lines KEY=VALUE"),
+		"url":     stringOf("of a server over HTTP"), "serverUrl": stringOf("the same as url"),
+		"httpUrl": stringOf("the same as url"),
 		"headers": textMap("sent with every request"),
 		"type":    stringOf("how it is reached", kinds...), "transport": stringOf("the same as type", kinds...),
 		"disabled": typed("boolean", "whether it is left out"), "enabled": typed("boolean", "the contrary of disabled"),
-		"timeout": typed("number", "milliseconds for a call"),
-		"trust":   typed("boolean", "whether its tools are taken as they are, without a look at what they say"),
-		"start":   stringOf("eager: with tooldex serve; lazy: when it is first called", "lazy", "eager"), "idleTimeout": typed("number", "milliseconds without use after which it is stopped; negative for never"),
-		"concurrency": typed("integer", "calls that run at once"), "queue": typed("integer", "further calls that wait; negative for none"),
+		"timeout":     typed("number", "milliseconds for a call"),
+		"trust":       typed("boolean", "whether its tools are taken as they are, without a look at what they say"),
+		"start":       stringOf("eager: with tooldex serve; lazy: when it is first called", "lazy", "eager"),
+		"idleTimeout": typed("number", "milliseconds without use after which it is stopped; negative for never"),
+		"concurrency": typed("integer", "calls that run at once"), "queue": typed("integer",
+			"further calls that wait; negative for none"),
 		"description": stringOf("for people"),
 	})
 }
@@ -117,10 +131,13 @@ func serverSchema() schema {
 // profileSchema describes a profile, by the type that is read.
 func profileSchema() schema {
 	abouts := map[string]schema{
-		"mode": stringOf("what tools/list holds; that of the whole if it is left out", modeNames()...), "servers": listOf("string", "whose tools there are; all if it is left out"),
-		"always": listOf("string", "tools that are always listed"), "summary": stringOf("what search_tools says of the catalogue"),
-		"confirm":      stringOf("which tools a person has to confirm each call of; as serve.confirm says if it is left out", confirmModes()...),
-		"confirmTools": listOf("string", "further tools that need it, by patterns"), "confirmExcept": listOf("string", "tools that need none, by patterns"),
+		"mode":          stringOf("what tools/list holds; that of the whole if it is left out", modeNames()...),
+		"servers":       listOf("string", "whose tools there are; all if it is left out"),
+		"always":        listOf("string", "tools that are always listed"),
+		"summary":       stringOf("what search_tools says of the catalogue"),
+		"confirm":       stringOf("which tools a person has to confirm each call of; as serve.confirm says if it is left out", confirmModes()...),
+		"confirmTools":  listOf("string", "further tools that need it, by patterns"),
+		"confirmExcept": listOf("string", "tools that need none, by patterns"),
 	}
 	out := object("", nil)
 	for f := range reflect.TypeFor[profile]().Fields() {

@@ -73,7 +73,8 @@ func (c *checker) checkObject(n *yaml.Node, s schema, path string) error {
 				where = "the configuration"
 			}
 			if env := secretVariable(strings.TrimPrefix(path+"."+key.Value, ".")); env != "" {
-				return c.bad(key, "give it in the environment, as "+env, "%s.%s is a secret, and stands in no file", path, key.Value)
+				return c.bad(key, "give it in the environment, as "+env, "%s.%s is a secret, and stands in no file",
+					path, key.Value)
 			}
 			hint := "the nearest known key is " + catalog.Nearest(key.Value, sortedKeys(properties))
 			if elsewhere := settingNamed(key.Value); elsewhere != "" {
@@ -111,12 +112,14 @@ func secretVariable(key string) string {
 }
 
 func (c *checker) bad(n *yaml.Node, hint, format string, args ...any) error {
-	return &tool.Error{Code: tool.Invalid, Op: "read configuration", Msg: fmt.Sprintf("%s:%d: ", c.file, n.Line) + fmt.Sprintf(format, args...), Hint: hint}
+	return &tool.Error{Code: tool.Invalid, Op: "read configuration", Msg: fmt.Sprintf("%s:%d: ", c.file, n.Line) +
+		fmt.Sprintf(format, args...), Hint: hint}
 }
 
 // wanted names the kinds of values for people.
 var wanted = map[string]string{
-	"object": "a mapping", "array": "a list", "string": "a text", "boolean": "true or false", "integer": "a whole number", "number": "a number",
+	"object": "a mapping", "array": "a list", "string": "a text", "boolean": "true or false",
+	"integer": "a whole number", "number": "a number",
 }
 
 func kindOf(n *yaml.Node) string {

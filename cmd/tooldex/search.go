@@ -76,7 +76,8 @@ func (f *searchFlags) query(args []string, limit int) (tool.Query, error) {
 		return q, usageError{fmt.Sprintf("unknown detail %q", f.detail), "use name, summary, signature or schema"}
 	}
 	if limit > tool.MaxLimit {
-		return q, usageError{fmt.Sprintf("limit %d is too high", limit), fmt.Sprintf("at most %d tools are shown", tool.MaxLimit)}
+		return q, usageError{fmt.Sprintf("limit %d is too high", limit), fmt.Sprintf("at most %d tools are shown",
+			tool.MaxLimit)}
 	}
 	if f.each && len(args) > 1 {
 		q.Texts = args
@@ -175,7 +176,9 @@ func adviceText(w io.Writer, advice *tool.Advice, n int) error {
 			name string
 			list []string
 		}{
-			{"not understood", advice.NotUnderstood}, {"kinds of servers that would serve", advice.Kinds}, {"nearest categories here", advice.Categories},
+			{"not understood", advice.NotUnderstood},
+			{"kinds of servers that would serve", advice.Kinds},
+			{"nearest categories here", advice.Categories},
 		} {
 			if len(part.list) > 0 {
 				fmt.Fprintf(w, "  %s: %s\n", part.name, printable(strings.Join(part.list, ", ")))
@@ -193,7 +196,8 @@ func adviceText(w io.Writer, advice *tool.Advice, n int) error {
 
 func explainText(w io.Writer, h tool.Hit) {
 	e := h.Explain
-	fmt.Fprintf(w, "\n%s: words %.3f, meaning %.3f with weight %.2f, fused %.3f", printable(h.Name), e.Keyword, e.Semantic, e.Weight, e.Fused)
+	fmt.Fprintf(w, "\n%s: words %.3f, meaning %.3f with weight %.2f, fused %.3f", printable(h.Name), e.Keyword,
+		e.Semantic, e.Weight, e.Fused)
 	if e.Learned != 0 {
 		fmt.Fprintf(w, " of which use has taught %+.3f", e.Learned)
 	}

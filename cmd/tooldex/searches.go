@@ -10,8 +10,8 @@ import (
 	"tooldex/tool"
 )
 
-// How searches take turns. A search is work for one processor, so more at once than there are make each slower and none sooner; two for
-// each keep them busy. Those for which another program embeds wait for that, mostly.
+// How searches take turns. A search is work for one processor, so more at once than there are make each slower and none
+// sooner; two for each keep them busy. Those for which another program embeds wait for that, mostly.
 const (
 	searchesEach    = 2 // for each processor
 	searchesRemote  = 64
@@ -19,7 +19,8 @@ const (
 	searchPatience  = 10 * time.Second
 )
 
-// inTurn bounds the searches of all clients together, over MCP and HTTP, so that a crowd of them leaves calls and health their share.
+// inTurn bounds the searches of all clients together, over MCP and HTTP, so that a crowd of them leaves calls and
+// health their share.
 type inTurn struct {
 	gate *turns.Gate
 	next tool.Searcher
@@ -39,9 +40,15 @@ func (s inTurn) Search(ctx context.Context, q tool.Query) (*tool.Result, error) 
 	leave, err := s.gate.Enter(ctx)
 	switch {
 	case errors.Is(err, turns.ErrFull), errors.Is(err, turns.ErrLate):
-		return nil, &tool.Error{Code: tool.Unavailable, Op: "search", Msg: "too many searches at once", Hint: "try again in a second", Err: err}
+		return nil, &tool.Error{
+			Code: tool.Unavailable, Op: "search", Msg: "too many searches at once",
+			Hint: "try again in a second", Err: err,
+		}
 	case err != nil:
-		return nil, &tool.Error{Code: tool.Timeout, Op: "search", Msg: "the search did not get its turn in time", Hint: "try again", Err: err}
+		return nil, &tool.Error{
+			Code: tool.Timeout, Op: "search", Msg: "the search did not get its turn in time",
+			Hint: "try again", Err: err,
+		}
 	}
 	defer leave()
 	return s.next.Search(ctx, q)

@@ -28,8 +28,9 @@ func (s *slow) Search(context.Context, tool.Query) (*tool.Result, error) {
 	return &tool.Result{}, nil
 }
 
-// TestSearchesTakeTurns asks for more searches than may be made at once: all that come to their turn in time are answered, a few at a
-// time; the others are told to come back, at once where too many wait, and one whose client goes leaves the row.
+// TestSearchesTakeTurns asks for more searches than may be made at once: all that come to their turn in time are
+// answered, a few at a time; the others are told to come back, at once where too many wait, and one whose client goes
+// leaves the row.
 func TestSearchesTakeTurns(t *testing.T) {
 	processors := runtime.GOMAXPROCS(0)
 	for name, c := range map[string]struct {
@@ -39,10 +40,13 @@ func TestSearchesTakeTurns(t *testing.T) {
 		most            int // at once
 		answered, still int // how many are told to come back after having waited; the rest are at once
 	}{
-		"a crowd":            {10 * time.Millisecond, false, 100, 2 * processors, 100, 0},
-		"more than may wait": {time.Millisecond, false, 2*processors + searchesWaiting + 5, 2 * processors, 2*processors + searchesWaiting, 0},
-		"no turn in time":    {15 * time.Second, false, 2*processors + 3, 2 * processors, 2 * processors, 3},
-		"a model elsewhere":  {10 * time.Millisecond, true, 100, max(searchesRemote, 2*processors), 100, 0},
+		"a crowd": {10 * time.Millisecond, false, 100, 2 * processors, 100, 0},
+		"more than may wait": {
+			time.Millisecond, false, 2*processors + searchesWaiting + 5, 2 * processors,
+			2*processors + searchesWaiting, 0,
+		},
+		"no turn in time":   {15 * time.Second, false, 2*processors + 3, 2 * processors, 2 * processors, 3},
+		"a model elsewhere": {10 * time.Millisecond, true, 100, max(searchesRemote, 2*processors), 100, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -69,8 +73,10 @@ func TestSearchesTakeTurns(t *testing.T) {
 				}
 				time.Sleep(time.Minute)
 				synctest.Wait()
-				if int(answered.Load()) != c.answered || int(late.Load()) != c.still || int(atOnce.Load()) != c.ask-c.answered-c.still || wrong.Load() > 0 {
-					t.Errorf("%d answered, %d refused at once, %d late, %d otherwise", answered.Load(), atOnce.Load(), late.Load(), wrong.Load())
+				if int(answered.Load()) != c.answered || int(late.Load()) != c.still ||
+					int(atOnce.Load()) != c.ask-c.answered-c.still || wrong.Load() > 0 {
+					t.Errorf("%d answered, %d refused at once, %d late, %d otherwise", answered.Load(), atOnce.Load(),
+						late.Load(), wrong.Load())
 				}
 				if got := int(next.most.Load()); got != min(c.most, c.ask) {
 					t.Errorf("%d at once, want %d", got, c.most)

@@ -47,8 +47,9 @@ func (r *recorder) String() string {
 	return r.seen.String()
 }
 
-// TestSecretsStayInside plants secrets wherever people put them, has things done and go wrong with them, and looks for them in everything that the
-// command says or keeps. It also looks at what the servers behind it get: what they are configured to, and nothing of the client.
+// TestSecretsStayInside plants secrets wherever people put them, has things done and go wrong with them, and looks for
+// them in everything that the command says or keeps. It also looks at what the servers behind it get: what they are
+// configured to, and nothing of the client.
 func TestSecretsStayInside(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the server is started by sh")
@@ -62,7 +63,10 @@ func TestSecretsStayInside(t *testing.T) {
 		inner.ServeHTTP(w, r)
 	}))
 	defer remote.Close()
-	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(&spans, r.Body) }))
+	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_,
+			_ = io.Copy(&spans, r.Body)
+	}))
 	defer collector.Close()
 	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { // which says back what it was told
 		http.Error(w, r.Header.Get("Authorization")+r.URL.String(), http.StatusUnauthorized)
@@ -92,9 +96,12 @@ servers:
 oauth: {issuers: ["http://127.0.0.1:1"], client: tooldex}
 `, environment, up, remote.URL, refusing.URL, canary("literal")))
 	variables := map[string]string{
-		"ARGUMENT_KEY": canary("argument"), "CHILD_KEY": canary("child"), "ADDRESS_KEY": canary("address"), "HEADER_KEY": canary("header"), "UNRELATED_SECRET": canary("unrelated"),
-		"TOOLDEX_TOKEN": canary("whole"), "TOOLDEX_OAUTH_SECRET": canary("oauth"), "TOOLDEX_CLIENT_SECRET": canary("client"), "OPENAI_API_KEY": canary("openai"),
-		"OTEL_EXPORTER_OTLP_ENDPOINT": collector.URL, "OTEL_EXPORTER_OTLP_HEADERS": "x-key=" + canary("collector"), "TOOLDEX_CONFIG": config, "TOOLDEX_DATA_DIR": data,
+		"ARGUMENT_KEY": canary("argument"), "CHILD_KEY": canary("child"), "ADDRESS_KEY": canary("address"),
+		"HEADER_KEY": canary("header"), "UNRELATED_SECRET": canary("unrelated"),
+		"TOOLDEX_TOKEN": canary("whole"), "TOOLDEX_OAUTH_SECRET": canary("oauth"),
+		"TOOLDEX_CLIENT_SECRET": canary("client"), "OPENAI_API_KEY": canary("openai"),
+		"OTEL_EXPORTER_OTLP_ENDPOINT": collector.URL, "OTEL_EXPORTER_OTLP_HEADERS": "x-key=" + canary("collector"),
+		"TOOLDEX_CONFIG": config, "TOOLDEX_DATA_DIR": data,
 	}
 	for name, value := range variables {
 		t.Setenv(name, value)
@@ -144,16 +151,25 @@ oauth: {issuers: ["http://127.0.0.1:1"], client: tooldex}
 		return strings.Contains(list, "child/shout") && strings.Contains(list, "remote/shout")
 	})
 	for _, id := range []string{"child/shout", "remote/shout"} {
-		if got := ask("POST", "/api/tools/"+id+"/call", `{"arguments":{"text":"`+canary("spoken")+`"}}`, whole); !strings.Contains(got, strings.ToUpper(canary("spoken"))) {
+		if got := ask("POST", "/api/tools/"+id+"/call", `{"arguments":{"text":"`+canary("spoken")+`"}}`,
+			whole); !strings.Contains(got, strings.ToUpper(canary("spoken"))) {
 			t.Fatalf("%s answers %s", id, got)
 		}
 		outputs["bad call of "+id] = ask("POST", "/api/tools/"+id+"/call", `{"arguments":{"text":7}}`, whole)
-		outputs["crash of "+id] = ask("POST", "/api/tools/"+strings.Replace(id, "shout", "refuse", 1)+"/call", `{}`, whole)
+		outputs["crash of "+id] = ask("POST", "/api/tools/"+strings.Replace(id, "shout", "refuse", 1)+"/call", `{}`,
+			whole)
 	}
-	connectClient(t, &mcp.StreamableClientTransport{Endpoint: base + "/mcp", HTTPClient: &http.Client{Transport: bearing(secret)}, MaxRetries: -1}, nil).call("search_tools", map[string]any{"query": "capital letters"})
+	connectClient(t, &mcp.StreamableClientTransport{
+		Endpoint:   base + "/mcp",
+		HTTPClient: &http.Client{Transport: bearing(secret)}, MaxRetries: -1,
+	}, nil).call("search_tools",
+		map[string]any{"query": "capital letters"})
 	for _, path := range []string{
-		"/", "/panel/main.js", "/search?q=capital+letters&explain=true", "/api/tools", "/api/tools/child/shout", "/api/tools/categories", "/api/servers", "/api/servers/child/log", "/api/servers/dying/log",
-		"/api/servers/refusing/log", "/api/servers/broken/log", "/api/servers/remote/log", "/api/metrics?window=all", "/metrics", "/openapi.json", "/healthz", "/readyz", "/api/overlays/child/shout", "/api/insights/child/shout",
+		"/", "/panel/main.js", "/search?q=capital+letters&explain=true", "/api/tools", "/api/tools/child/shout",
+		"/api/tools/categories", "/api/servers", "/api/servers/child/log", "/api/servers/dying/log",
+		"/api/servers/refusing/log", "/api/servers/broken/log", "/api/servers/remote/log", "/api/metrics?window=all",
+		"/metrics", "/openapi.json", "/healthz", "/readyz", "/api/overlays/child/shout",
+		"/api/insights/child/shout",
 		"/api/tools/preferences", "/nowhere", "/.well-known/oauth-protected-resource", "/api/quarantine",
 	} {
 		outputs["GET "+path] = ask("GET", path, "", whole)
@@ -174,7 +190,8 @@ oauth: {issuers: ["http://127.0.0.1:1"], client: tooldex}
 	} {
 		run(args...)
 	}
-	if got := ask("GET", "/api/servers/child/log", "", whole); !strings.Contains(got, "told --key=") || !strings.Contains(got, "API_KEY=") {
+	if got := ask("GET", "/api/servers/child/log", "", whole); !strings.Contains(got, "told --key=") ||
+		!strings.Contains(got, "API_KEY=") {
 		t.Errorf("the server's log does not hold what it printed, so nothing was tested: %s", got)
 	}
 	outputs["log"] = log(syscall.SIGQUIT) // the dump of all goroutines is part of it
@@ -212,8 +229,10 @@ func checkUpstreams(t *testing.T, environment, headers string) {
 		t.Fatal(err)
 	}
 	documented := []string{
-		"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "TMPDIR", "TZ", "LANG", "LC_ALL", "LC_CTYPE", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR",
-		"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "API_KEY", "PLAIN_TOKEN", "PWD", "OLDPWD", "SHLVL", "_", // the last four are the shell's own
+		"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "TMPDIR", "TZ", "LANG", "LC_ALL", "LC_CTYPE",
+		"XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR",
+		// the last four are the shell's own
+		"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "API_KEY", "PLAIN_TOKEN", "PWD", "OLDPWD", "SHLVL", "_",
 	}
 	for line := range strings.Lines(string(b)) {
 		if name, _, ok := strings.Cut(line, "="); ok && !slices.Contains(documented, name) {
@@ -240,7 +259,10 @@ func plantLogin(t *testing.T, data, url string) string {
 	file := filepath.Join(data, "upstreams", "tokens", "refusing.json")
 	b, err := json.Marshal(map[string]any{
 		"url": url, "clientId": "id", "clientSecret": canary("registered"), "tokenUrl": "http://127.0.0.1:1/token",
-		"token": map[string]any{"access_token": canary("access"), "refresh_token": canary("refresh"), "expiry": time.Now().Add(-time.Hour)},
+		"token": map[string]any{
+			"access_token": canary("access"), "refresh_token": canary("refresh"),
+			"expiry": time.Now().Add(-time.Hour),
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -327,7 +349,8 @@ func filesIn(t *testing.T, dirs ...string) map[string]string {
 	return out
 }
 
-// TestRevocation revokes a token while a server runs and clients are connected: the sessions of its bearers end, and no others.
+// TestRevocation revokes a token while a server runs and clients are connected: the sessions of its bearers end, and no
+// others.
 func TestRevocation(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -343,9 +366,10 @@ func TestRevocation(t *testing.T) {
 		var session *mcp.ClientSession
 		until(t, "a token is taken over", func() bool {
 			var err error
-			session, err = mcp.NewClient(&mcp.Implementation{Name: "scenario", Version: "1"}, nil).Connect(t.Context(), &mcp.StreamableClientTransport{
-				Endpoint: base + "/mcp", HTTPClient: &http.Client{Transport: bearing(token)}, MaxRetries: -1,
-			}, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
+			session, err = mcp.NewClient(&mcp.Implementation{Name: "scenario", Version: "1"}, nil).Connect(t.Context(),
+				&mcp.StreamableClientTransport{
+					Endpoint: base + "/mcp", HTTPClient: &http.Client{Transport: bearing(token)}, MaxRetries: -1,
+				}, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
 			return err == nil
 		})
 		t.Cleanup(func() { _ = session.Close() })
@@ -382,7 +406,8 @@ func TestRevocation(t *testing.T) {
 	res, err := (&http.Client{Transport: bearing(add("late"))}).Do(req)
 	for err == nil && res.StatusCode == http.StatusUnauthorized { // until it is taken over
 		_ = res.Body.Close()
-		res, err = (&http.Client{Transport: bearing(strings.TrimPrefix(res.Request.Header.Get("Authorization"), "Bearer "))}).Do(req)
+		res, err = (&http.Client{Transport: bearing(strings.TrimPrefix(res.Request.Header.Get("Authorization"),
+			"Bearer "))}).Do(req)
 	}
 	if err != nil {
 		t.Fatal(err)

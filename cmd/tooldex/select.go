@@ -93,7 +93,8 @@ func (a *app) printSelection(s *stack, res *tool.Selection) error {
 		if res.AllTokens > 0 {
 			saved = 100 * float64(res.Saved) / float64(res.AllTokens)
 		}
-		_, err := fmt.Fprintf(w, "%d of %d tools, %d of %d tokens: %.1f %% saved\n", len(rows), res.AllTools, res.Tokens, res.AllTokens, saved)
+		_, err := fmt.Fprintf(w, "%d of %d tools, %d of %d tokens: %.1f %% saved\n", len(rows), res.AllTools,
+			res.Tokens, res.AllTokens, saved)
 		return err
 	})
 	switch {

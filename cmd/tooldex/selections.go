@@ -38,7 +38,8 @@ func (a *app) newSelections(ctx context.Context, s *stack, book *profileBook, al
 	if err != nil {
 		return nil, err
 	}
-	return &selections{stack: s, book: book, kept: kept, o: o, always: always, made: map[view]*selection.Selector{}}, nil
+	return &selections{stack: s, book: book, kept: kept, o: o, always: always, made: map[view]*selection.Selector{}},
+		nil
 }
 
 // selectionOptions reads what the environment says of selections.
@@ -74,7 +75,10 @@ func (x *selections) preferred(profile string) func() *selection.Preferred {
 
 func (x *selections) check(profile string) error {
 	if _, ok := x.book.get(profile); !ok && profile != wholeName {
-		return &tool.Error{Code: tool.NotFound, Op: "find profile", Msg: fmt.Sprintf("there is no profile %q", profile), Hint: "tooldex serve --profiles names a file of profiles"}
+		return &tool.Error{
+			Code: tool.NotFound, Op: "find profile", Msg: fmt.Sprintf("there is no profile %q", profile),
+			Hint: "tooldex serve --profiles names a file of profiles",
+		}
 	}
 	return nil
 }
@@ -103,7 +107,8 @@ func (x *selections) of(v view) (*selection.Selector, error) {
 	return s, nil
 }
 
-// reconfigure has tools always available other than before, and profiles others. What sessions were given is chosen anew.
+// reconfigure has tools always available other than before, and profiles others. What sessions were given is chosen
+// anew.
 func (x *selections) reconfigure(always []string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -149,7 +154,9 @@ func (x *selections) Preferences(ctx context.Context, profile string) (tool.Pref
 }
 
 // SetPreferences implements httpapi.Preferences.
-func (x *selections) SetPreferences(ctx context.Context, profile string, base uint64, p tool.Preferences) (tool.Preferences, uint64, error) {
+func (x *selections) SetPreferences(ctx context.Context, profile string, base uint64,
+	p tool.Preferences,
+) (tool.Preferences, uint64, error) {
 	if err := x.check(profile); err != nil {
 		return p, 0, err
 	}

@@ -12,8 +12,8 @@ import (
 	"tooldex/tool"
 )
 
-// TestPreferencesHide says over HTTP what is to be hidden: it can then be neither found, selected nor called, over HTTP and over MCP,
-// by the profile that said so, and that outlasts the process.
+// TestPreferencesHide says over HTTP what is to be hidden: it can then be neither found, selected nor called, over HTTP
+// and over MCP, by the profile that said so, and that outlasts the process.
 func TestPreferencesHide(t *testing.T) {
 	data := t.TempDir()
 	runCommand(t, data, "import", "demo/filesystem.yaml", "demo/shell.yaml")
@@ -24,31 +24,37 @@ func TestPreferencesHide(t *testing.T) {
 	t.Run("said", func(t *testing.T) {
 		base := serveHTTP(t, data, "--profiles", profiles)
 		const hidden = "filesystem__delete_file"
-		if got := ask(t, "POST", base+"/api/tools/select", `{"message":"delete the file a.txt","profile":"files"}`); !strings.Contains(got.body, hidden) {
+		if got := ask(t, "POST", base+"/api/tools/select",
+			`{"message":"delete the file a.txt","profile":"files"}`); !strings.Contains(got.body, hidden) {
 			t.Fatalf("before it is hidden: %d %s", got.status, got.body)
 		}
-		prefer := `{"neverInclude":["` + hidden + `"],"alwaysInclude":["read_file"],"categories":{"shell":"never"},"maxTools":3}`
+		prefer := `{"neverInclude":["` + hidden +
+			`"],"alwaysInclude":["read_file"],"categories":{"shell":"never"},"maxTools":3}`
 		got := ask(t, "PUT", base+"/api/tools/preferences", prefer, "If-Match", `"0"`)
 		if got.status != http.StatusOK || got.tag != `"1"` || !strings.Contains(got.body, `"filesystem/delete_file"`) {
 			t.Fatalf("%d %s %s", got.status, got.tag, got.body)
 		}
-		if got := ask(t, "PUT", base+"/api/tools/preferences", `{}`, "If-Match", `"0"`); got.status != http.StatusPreconditionFailed {
+		if got := ask(t, "PUT", base+"/api/tools/preferences", `{}`, "If-Match",
+			`"0"`); got.status != http.StatusPreconditionFailed {
 			t.Errorf("a change of what was changed: %d", got.status)
 		}
-		if got := ask(t, "PUT", base+"/api/tools/preferences", `{"neverInclude":["no_such_tool"]}`); got.status != http.StatusBadRequest {
+		if got := ask(t, "PUT", base+"/api/tools/preferences",
+			`{"neverInclude":["no_such_tool"]}`); got.status != http.StatusBadRequest {
 			t.Errorf("a tool that there is not: %d", got.status)
 		}
 		if got := ask(t, "GET", base+"/api/tools/preferences?profile=nobody", ""); got.status != http.StatusNotFound {
 			t.Errorf("a profile that there is not: %d", got.status)
 		}
 		checkHidden(t, base)
-		if got := ask(t, "POST", base+"/api/tools/select", `{"message":"delete the file a.txt","profile":"files"}`); !strings.Contains(got.body, hidden) {
+		if got := ask(t, "POST", base+"/api/tools/select",
+			`{"message":"delete the file a.txt","profile":"files"}`); !strings.Contains(got.body, hidden) {
 			t.Errorf("another profile hides it: %s", got.body)
 		}
 	})
 	t.Run("after a restart", func(t *testing.T) {
 		base := serveHTTP(t, data, "--profiles", profiles)
-		if got := ask(t, "GET", base+"/api/tools/preferences", ""); got.tag != `"1"` || !strings.Contains(got.body, `"maxTools":3`) {
+		if got := ask(t, "GET", base+"/api/tools/preferences", ""); got.tag != `"1"` ||
+			!strings.Contains(got.body, `"maxTools":3`) {
 			t.Errorf("%s %s", got.tag, got.body)
 		}
 		checkHidden(t, base)
@@ -64,16 +70,19 @@ func checkHidden(t *testing.T, base string) {
 			if path != "/search" {
 				got = ask(t, "POST", base+path, `{"`+field+`":"`+request+`"}`)
 			}
-			if got.status != http.StatusOK || strings.Contains(got.body, "delete_file") || strings.Contains(got.body, "execute_command") {
+			if got.status != http.StatusOK || strings.Contains(got.body, "delete_file") ||
+				strings.Contains(got.body, "execute_command") {
 				t.Errorf("%s of %q gives %d %s", path, request, got.status, got.body)
 			}
 		}
 	}
 	var res tool.Selection
-	if err := json.Unmarshal([]byte(ask(t, "POST", base+"/api/tools/select", `{"message":"make a directory"}`).body), &res); err != nil {
+	if err := json.Unmarshal([]byte(ask(t, "POST", base+"/api/tools/select", `{"message":"make a directory"}`).body),
+		&res); err != nil {
 		t.Fatal(err)
 	}
-	if len(res.Selected) != 3 || !strings.Contains(string(res.Tools[2])+string(res.Tools[1])+string(res.Tools[0]), `"filesystem__read_file"`) {
+	if len(res.Selected) != 3 || !strings.Contains(string(res.Tools[2])+string(res.Tools[1])+string(res.Tools[0]),
+		`"filesystem__read_file"`) {
 		t.Errorf("selected %+v", res.Selected)
 	}
 	for _, id := range []string{"filesystem/delete_file", "shell/execute_command"} {
@@ -82,7 +91,8 @@ func checkHidden(t *testing.T, base string) {
 		}
 	}
 	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"filesystem__delete_file","arguments":{},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
-	got := ask(t, "POST", base+"/mcp", call, "Mcp-Protocol-Version", "2026-07-28", "Accept", "application/json, text/event-stream", "Mcp-Method", "tools/call", "Mcp-Name", "filesystem__delete_file")
+	got := ask(t, "POST", base+"/mcp", call, "Mcp-Protocol-Version", "2026-07-28", "Accept",
+		"application/json, text/event-stream", "Mcp-Method", "tools/call", "Mcp-Name", "filesystem__delete_file")
 	if !strings.Contains(got.body, "no tool") {
 		t.Errorf("a call over MCP gives %d %s", got.status, got.body)
 	}

@@ -56,8 +56,9 @@ func newServe(a *app) *cobra.Command {
 			"  full     every tool\n" +
 			"  auto     full for a small catalogue, else dynamic for clients that follow changes of their list, else search\n\n" +
 			"A profile is a subset of the servers with a mode of its own, at /mcp/NAME. The names of the modes are profiles, too.",
-		Example: "  tooldex serve --stdio\n  tooldex serve --listen " + defaultListen + "\n  tooldex serve --mode dynamic --always github__get_issue",
-		Args:    wants(cobra.NoArgs),
+		Example: "  tooldex serve --stdio\n  tooldex serve --listen " + defaultListen +
+			"\n  tooldex serve --mode dynamic --always github__get_issue",
+		Args: wants(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case f.stdio || f.listen != "":
@@ -71,7 +72,10 @@ func newServe(a *app) *cobra.Command {
 				return err
 			}
 			if confirm.Mode(f.confirm).Check() != nil {
-				return usageError{fmt.Sprintf("--confirm is %q", f.confirm), "use off, annotated, destructive or writes"}
+				return usageError{
+					fmt.Sprintf("--confirm is %q", f.confirm),
+					"use off, annotated, destructive or writes",
+				}
 			}
 			return a.serve(cmd.Context(), f)
 		},
@@ -80,16 +84,21 @@ func newServe(a *app) *cobra.Command {
 	fl.BoolVar(&f.stdio, "stdio", false, "speak MCP on standard input and output")
 	fl.StringVar(&f.listen, "listen", "", "serve HTTP on this address, for example "+defaultListen)
 	fl.StringVar(&f.mode, "mode", "", "what tools/list holds: search, dynamic, lazy, full or auto (TOOLDEX_MODE; default auto)")
-	fl.IntVar(&f.threshold, "threshold", mcpsrv.DefaultThreshold, "the largest catalogue, in tokens, that auto lists in full")
-	fl.IntVar(&f.sessions, "max-sessions", mcpsrv.DefaultSessions, "how many MCP sessions over HTTP there are at most; the one that was used longest ago gives way (TOOLDEX_MAX_SESSIONS)")
-	fl.StringSliceVar(&f.follows, "follows", nil, "a client, as it names itself, that lists again when the list changes (TOOLDEX_FOLLOWS); may be repeated")
+	fl.IntVar(&f.threshold, "threshold", mcpsrv.DefaultThreshold,
+		"the largest catalogue, in tokens, that auto lists in full")
+	fl.IntVar(&f.sessions, "max-sessions", mcpsrv.DefaultSessions,
+		"how many MCP sessions over HTTP there are at most; the one that was used longest ago gives way (TOOLDEX_MAX_SESSIONS)")
+	fl.StringSliceVar(&f.follows, "follows", nil,
+		"a client, as it names itself, that lists again when the list changes (TOOLDEX_FOLLOWS); may be repeated")
 	fl.StringSliceVar(&f.always, "always", nil, "a tool that is always listed (ALWAYS_AVAILABLE_TOOLS adds to these); may be repeated")
 	fl.StringVar(&f.summary, "summary", "", "what search_tools says of the catalogue, in place of its servers and categories")
 	fl.StringVar(&f.file, "profiles", "", "a YAML or JSON file of profiles (TOOLDEX_PROFILES)")
 	fl.StringVar(&f.profile, "profile", "", "the profile to serve on standard input and output (TOOLDEX_PROFILE; default all tools)")
 	fl.StringVar(&f.confirm, "confirm", "", "which tools a person confirms each call of: off, annotated, destructive or writes (TOOLDEX_CONFIRM; default off)")
-	fl.BoolVar(&a.learnText, "learn-text", false, "keep the texts of requests that tools were called for (TOOLDEX_LEARN_TEXT)")
-	fl.StringVar(&f.tokenFile, "token-file", "", "a file with the token that HTTP requests must bear (TOOLDEX_TOKEN_FILE, or the token itself in TOOLDEX_TOKEN)")
+	fl.BoolVar(&a.learnText, "learn-text", false,
+		"keep the texts of requests that tools were called for (TOOLDEX_LEARN_TEXT)")
+	fl.StringVar(&f.tokenFile, "token-file", "",
+		"a file with the token that HTTP requests must bear (TOOLDEX_TOKEN_FILE, or the token itself in TOOLDEX_TOKEN)")
 	fl.StringVar(&f.tokens, "tokens", "", "a YAML or JSON file of tokens that are bound to a profile, or read only (TOOLDEX_TOKENS)")
 	fl.Float64Var(&f.rate, "rate", 0, fmt.Sprintf("HTTP requests a second from one address, less than 0 for no limit (default none on loopback, %d elsewhere)", openRate))
 	return cmd
@@ -155,18 +164,25 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	live.preferences = chosen.kept
 	var all *endpoints // before which no upstream is asked for anything
 	gw, err := a.gatewayWith(s, gateway.Options{
-		OnListChanged:     live.announced,
-		OnFeatures:        func(string) { all.each((*mcpsrv.Server).FeaturesChanged) },
-		OnResourceUpdated: func(server, uri string) { all.each(func(s *mcpsrv.Server) { s.ResourceUpdated(server, uri) }) },
-		CloseGrace:        upstreamGrace,
+		OnListChanged: live.announced,
+		OnFeatures:    func(string) { all.each((*mcpsrv.Server).FeaturesChanged) },
+		OnResourceUpdated: func(server, uri string) {
+			all.each(func(s *mcpsrv.Server) {
+				s.ResourceUpdated(server,
+					uri)
+			})
+		},
+		CloseGrace: upstreamGrace,
 	})
 	if err != nil {
 		return err
 	}
 	meter := a.newMeter(s, func() int { return all.sessions() })
 	all = newEndpoints(mcpsrv.Options{
-		Searcher: tracer.Searcher(s.searcher), Caller: tracer.Caller(unheld{gw, s.catalog}), Upstreams: gw, Catalog: s.catalog, Related: s.engine, Learner: s.learner, Enricher: s.catalog, Version: version, Logger: a.log,
-		Mode: mcpsrv.Mode(f.mode), Threshold: f.threshold, Followers: f.follows, Always: f.always, Summary: f.summary,
+		Searcher: tracer.Searcher(s.searcher), Caller: tracer.Caller(unheld{gw, s.catalog}), Upstreams: gw,
+		Catalog: s.catalog, Related: s.engine, Learner: s.learner, Enricher: s.catalog, Version: version,
+		Logger: a.log,
+		Mode:   mcpsrv.Mode(f.mode), Threshold: f.threshold, Followers: f.follows, Always: f.always, Summary: f.summary,
 		AnyHost: true, // httpapi checks hosts, for all of its paths
 		Linger:  finishing, MaxSessions: f.sessions,
 	}, book, meter)
@@ -191,7 +207,10 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 
 	var ways []func(context.Context) error
 	if f.listen != "" {
-		ways = append(ways, func(ctx context.Context) error { return a.serveHTTP(ctx, f.listen, who, s, gw, all, chosen, tracer) })
+		ways = append(ways, func(ctx context.Context) error {
+			return a.serveHTTP(ctx, f.listen, who, s, gw, all, chosen,
+				tracer)
+		})
 	}
 	if f.stdio { // it ends with the endpoint
 		ways = append(ways, func(ctx context.Context) error {

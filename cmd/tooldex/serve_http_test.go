@@ -15,8 +15,8 @@ import (
 	"tooldex/tool"
 )
 
-// serveHTTP starts the built command on a port of its own choice and returns its address. The command is told to stop at
-// the end of the test, and must then end well.
+// serveHTTP starts the built command on a port of its own choice and returns its address. The command is told to stop
+// at the end of the test, and must then end well.
 func serveHTTP(t *testing.T, dataDir string, args ...string) string {
 	t.Helper()
 	cmd := servingCommand(t, dataDir, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)

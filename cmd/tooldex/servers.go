@@ -22,7 +22,8 @@ func newServers(a *app) *cobra.Command {
 		Args:  unknownCommand,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newServersAdd(a), newServersList(a), newServersRemove(a), newServersImport(a), newServersReview(a), newServersApprove(a), newServersLogin(a), newServersLogout(a))
+	cmd.AddCommand(newServersAdd(a), newServersList(a), newServersRemove(a), newServersImport(a), newServersReview(a),
+		newServersApprove(a), newServersLogin(a), newServersLogout(a))
 	return cmd
 }
 
@@ -61,7 +62,11 @@ func newServersAdd(a *app) *cobra.Command {
 				switch {
 				case had.Name != server.Name || sameServer(had, server):
 				case !f.replace:
-					return &tool.Error{Code: tool.Invalid, Op: "add server", Msg: "there is another server named " + server.Name, Hint: "choose another name, or give --replace"}
+					return &tool.Error{
+						Code: tool.Invalid, Op: "add server",
+						Msg:  "there is another server named " + server.Name,
+						Hint: "choose another name, or give --replace",
+					}
 				default:
 					verb = "replaced"
 				}
@@ -77,14 +82,16 @@ func newServersAdd(a *app) *cobra.Command {
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVarP(&f.transport, "transport", "t", "", "stdio, http or sse (default: stdio for a command, http for a url)")
+	fl.StringVarP(&f.transport, "transport", "t", "",
+		"stdio, http or sse (default: stdio for a command, http for a url)")
 	fl.StringArrayVarP(&f.env, "env", "e", nil, "KEY=VALUE for the server's environment; may be repeated")
 	fl.StringArrayVarP(&f.headers, "header", "H", nil, "'Name: value' sent with every request; may be repeated")
 	fl.StringVar(&f.dir, "cwd", "", "the folder in which the command is run")
 	fl.BoolVar(&f.noImport, "no-import", false, "only remember the server; do not start it")
 	fl.BoolVar(&f.replace, "replace", false, "put it in the place of another server of that name")
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError{err.Error(), "put -- before a command that has flags of its own, or see " + cmd.CommandPath() + " --help"}
+		return usageError{err.Error(), "put -- before a command that has flags of its own, or see " +
+			cmd.CommandPath() + " --help"}
 	})
 	fl.StringP("scope", "s", "", "accepted for those who paste what they gave to a client; tooldex has but one scope")
 	complete(cmd, "transport", []string{"stdio", "http", "sse"})
@@ -107,7 +114,10 @@ func (f *addFlags) server(args []string) (tool.Server, error) {
 			return s, usageError{fmt.Sprintf("%q follows the url", args[2]), "a server at a url takes no arguments"}
 		}
 	case transport == tool.HTTP || transport == tool.SSE:
-		return s, usageError{fmt.Sprintf("%q is not a url", args[1]), "give http:// or https://, or leave --transport out for a command"}
+		return s, usageError{
+			fmt.Sprintf("%q is not a url", args[1]),
+			"give http:// or https://, or leave --transport out for a command",
+		}
 	case len(f.headers) > 0:
 		return s, usageError{"headers are sent to a url, and a command has none", "give a command its secrets by -e"}
 	default:
@@ -241,7 +251,10 @@ func serverLines(servers []tool.Server, counts []tool.Count, status map[string]t
 		delete(tools, s.Name)
 	}
 	for _, name := range sortedKeys(tools) {
-		out = append(out, serverLine{Name: name, Transport: "file", Target: "imported from a file; not callable", Tools: tools[name]})
+		out = append(out, serverLine{
+			Name: name, Transport: "file", Target: "imported from a file; not callable",
+			Tools: tools[name],
+		})
 	}
 	return out
 }

@@ -132,7 +132,8 @@ func (s *stack) embedding(ctx context.Context, a *app) {
 	}
 }
 
-// close ends what goes on in the background, and removes what was made for this run alone. A temporary folder that stays behind is no reason to fail.
+// close ends what goes on in the background, and removes what was made for this run alone. A temporary folder that
+// stays behind is no reason to fail.
 func (s *stack) close() {
 	if s.ending != nil {
 		s.ending()
@@ -181,7 +182,10 @@ func (s *stack) saveServers(ctx context.Context, servers []tool.Server) error {
 func (s *stack) removeServer(ctx context.Context, name string) error {
 	_, err := s.catalog.Remove(ctx, name)
 	if err != nil && tool.CodeOf(err) == tool.NotFound {
-		return &tool.Error{Code: tool.NotFound, Op: "remove", Msg: fmt.Sprintf("there is no server named %q", name), Hint: "tooldex servers list shows them"}
+		return &tool.Error{
+			Code: tool.NotFound, Op: "remove", Msg: fmt.Sprintf("there is no server named %q", name),
+			Hint: "tooldex servers list shows them",
+		}
 	}
 	return err
 }

@@ -13,8 +13,8 @@ import (
 	"tooldex/tool"
 )
 
-// A process that serves leaves a note of how its upstreams are, for "servers list" in another: a file of its own that it
-// touches while it runs. Who finds one that was not touched for a while may remove it.
+// A process that serves leaves a note of how its upstreams are, for "servers list" in another: a file of its own that
+// it touches while it runs. Who finds one that was not touched for a while may remove it.
 const (
 	touchEvery = 10 * time.Second
 	noteLives  = 4 * touchEvery
@@ -57,8 +57,8 @@ func (n *statusNote) update(now []tool.Status) error {
 // remove takes the note away. That it stays behind does no harm: it is too old soon.
 func (n *statusNote) remove() { _ = os.Remove(n.file) }
 
-// readNotes tells how the upstreams of all processes that serve are. A server that runs for any of them runs; otherwise one
-// that failed has failed.
+// readNotes tells how the upstreams of all processes that serve are. A server that runs for any of them runs; otherwise
+// one that failed has failed.
 func readNotes(dir string) map[string]tool.Status {
 	out := map[string]tool.Status{}
 	files, err := filepath.Glob(filepath.Join(dir, "*.json"))

@@ -30,11 +30,16 @@ func TestStatusOfSeveralProcesses(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write("1.json", 0, tool.Status{Server: "a", State: tool.Running}, tool.Status{Server: "b", State: tool.Failed, Error: "no"}, tool.Status{Server: "c", State: tool.Known})
-	write("2.json", 0, tool.Status{Server: "a", State: tool.Failed, Error: "no"}, tool.Status{Server: "b", State: tool.Configured}, tool.Status{Server: "c", State: tool.Configured})
+	write("1.json", 0, tool.Status{Server: "a", State: tool.Running}, tool.Status{
+		Server: "b", State: tool.Failed,
+		Error: "no",
+	}, tool.Status{Server: "c", State: tool.Known})
+	write("2.json", 0, tool.Status{Server: "a", State: tool.Failed, Error: "no"},
+		tool.Status{Server: "b", State: tool.Configured}, tool.Status{Server: "c", State: tool.Configured})
 	write("3.json", time.Hour, tool.Status{Server: "b", State: tool.Running})
 	want := map[string]tool.Status{
-		"a": {Server: "a", State: tool.Running}, "b": {Server: "b", State: tool.Failed, Error: "no"}, "c": {Server: "c", State: tool.Known},
+		"a": {Server: "a", State: tool.Running}, "b": {Server: "b", State: tool.Failed, Error: "no"},
+		"c": {Server: "c", State: tool.Known},
 	}
 	if diff := cmp.Diff(want, readNotes(dir)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -48,11 +53,15 @@ func TestStatusOfSeveralProcesses(t *testing.T) {
 func TestStatesAreVisible(t *testing.T) {
 	data := t.TempDir()
 	up := upstreamCommand(t)
-	config := writeServers(t, map[string]any{"probe": map[string]any{"command": up}, "broken": map[string]any{"command": up, "args": []string{"gone"}}})
+	config := writeServers(t, map[string]any{
+		"probe":  map[string]any{"command": up},
+		"broken": map[string]any{"command": up, "args": []string{"gone"}},
+	})
 	list := func() map[string]serverLine {
 		t.Helper()
 		var lines []serverLine
-		if err := json.Unmarshal([]byte(runCommand(t, data, "servers", "list", "-o", "json", "-c", config)), &lines); err != nil {
+		if err := json.Unmarshal([]byte(runCommand(t, data, "servers", "list", "-o", "json", "-c", config)),
+			&lines); err != nil {
 			t.Fatal(err)
 		}
 		out := map[string]serverLine{}
@@ -67,7 +76,8 @@ func TestStatesAreVisible(t *testing.T) {
 	c := connectStdio(t, data, "serve", "--stdio", "--mode", "search", "-c", config)
 	for deadline := time.Now().Add(wait); ; {
 		got := list()
-		if got["probe"].State == tool.Running && got["broken"].State == tool.Failed && strings.Contains(got["broken"].Error, "no licence found") {
+		if got["probe"].State == tool.Running && got["broken"].State == tool.Failed &&
+			strings.Contains(got["broken"].Error, "no licence found") {
 			break
 		}
 		if time.Now().After(deadline) {
@@ -75,7 +85,8 @@ func TestStatesAreVisible(t *testing.T) {
 		}
 	}
 	const need = "turn a text into capital letters"
-	for deadline := time.Now().Add(wait); !strings.Contains(c.text("search_tools", map[string]any{"query": need}), "shout"); {
+	for deadline := time.Now().Add(wait); !strings.Contains(c.text("search_tools", map[string]any{"query": need}),
+		"shout"); {
 		if time.Now().After(deadline) {
 			t.Fatal("the running server's tools are not found")
 		}
@@ -83,7 +94,8 @@ func TestStatesAreVisible(t *testing.T) {
 	if res := c.call("crash", nil); !res.IsError { // there is one server with tools: they keep their names
 		t.Errorf("the crash answers %s", textOf(res))
 	}
-	if got := c.text("search_tools", map[string]any{"query": need}); !strings.Contains(got, "its server does not run now") {
+	if got := c.text("search_tools", map[string]any{"query": need}); !strings.Contains(got,
+		"its server does not run now") {
 		t.Errorf("the search does not tell that the server ended: %s", got)
 	}
 	if got := c.text("shout", map[string]any{"text": "up"}); got != "UP" {
@@ -92,7 +104,8 @@ func TestStatesAreVisible(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
-	if got := list(); got["probe"].State != tool.Known || got["probe"].Tools != 5 || got["broken"].State != tool.Configured {
+	if got := list(); got["probe"].State != tool.Known || got["probe"].Tools != 5 ||
+		got["broken"].State != tool.Configured {
 		t.Errorf("after all: %+v", got)
 	}
 }

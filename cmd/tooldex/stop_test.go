@@ -41,9 +41,15 @@ func newStopping(t *testing.T, args ...string) *stopping {
 	data := t.TempDir()
 	up := upstreamCommand(t)
 	runCommand(t, data, "import", writeServers(t, map[string]any{
-		"bed": map[string]any{"command": up, "args": []string{"dozing"}}, "deaf": map[string]any{"command": up, "args": []string{"deaf"}},
+		"bed": map[string]any{"command": up, "args": []string{"dozing"}}, "deaf": map[string]any{
+			"command": up,
+			"args":    []string{"deaf"},
+		},
 	}))
-	return &stopping{t: t, cmd: servingCommand(t, data, append([]string{"serve"}, args...)...), read: make(chan struct{})}
+	return &stopping{
+		t: t, cmd: servingCommand(t, data, append([]string{"serve"}, args...)...),
+		read: make(chan struct{}),
+	}
 }
 
 // listening starts it and waits until it says where it listens.
@@ -155,7 +161,8 @@ func (s *stopping) refuses() {
 func (s *stopping) callHTTP(server string, seconds float64) <-chan string {
 	out := make(chan string, 1)
 	go func() {
-		res, err := http.Post(s.base+"/api/tools/"+server+"/doze/call", "application/json", strings.NewReader(fmt.Sprintf(`{"arguments":{"seconds":%g}}`, seconds)))
+		res, err := http.Post(s.base+"/api/tools/"+server+"/doze/call", "application/json",
+			strings.NewReader(fmt.Sprintf(`{"arguments":{"seconds":%g}}`, seconds)))
 		if err != nil {
 			out <- err.Error()
 			return
@@ -178,7 +185,8 @@ func callMCP(t *testing.T, c *client, server string, seconds float64) <-chan str
 	c.progress.Store(&began)
 	out := make(chan string, 1)
 	go func() {
-		p := &mcp.CallToolParams{Name: server + "__doze", Arguments: json.RawMessage(fmt.Sprintf(`{"seconds":%g}`, seconds))}
+		p := &mcp.CallToolParams{Name: server + "__doze", Arguments: json.RawMessage(fmt.Sprintf(`{"seconds":%g}`,
+			seconds))}
 		p.SetProgressToken("p")
 		res, err := c.CallTool(t.Context(), p)
 		if err != nil {

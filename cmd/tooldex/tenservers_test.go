@@ -35,12 +35,19 @@ func tenServers(folder string) map[string]realServer {
 	return map[string]realServer{
 		"filesystem": {
 			pkg: "@modelcontextprotocol/server-filesystem" + serverVersion, args: []string{folder},
-			need: "what does this text file say", tool: "read_text_file", with: map[string]any{"path": filepath.Join(folder, "notes.txt")}, answer: "the herring is in the fridge",
+			need: "what does this text file say", tool: "read_text_file",
+			with:   map[string]any{"path": filepath.Join(folder, "notes.txt")},
+			answer: "the herring is in the fridge",
 		},
 		"memory": {
-			pkg: "@modelcontextprotocol/server-memory" + serverVersion, env: map[string]string{"MEMORY_FILE_PATH": filepath.Join(folder, "memory.jsonl")},
-			need: "remember a person in the knowledge graph", tool: "create_entities", answer: `likes herring|^\[\]$`, // the second time there is nothing to add
-			with: map[string]any{"entities": []any{map[string]any{"name": "Ada", "entityType": "person", "observations": []string{"likes herring"}}}},
+			pkg: "@modelcontextprotocol/server-memory" + serverVersion,
+			env: map[string]string{"MEMORY_FILE_PATH": filepath.Join(folder, "memory.jsonl")},
+			// the second time there is nothing to add
+			need: "remember a person in the knowledge graph", tool: "create_entities", answer: `likes herring|^\[\]$`,
+			with: map[string]any{"entities": []any{map[string]any{
+				"name": "Ada", "entityType": "person",
+				"observations": []string{"likes herring"},
+			}}},
 		},
 		"everything": {
 			pkg:  "@modelcontextprotocol/server-everything" + serverVersion,
@@ -48,16 +55,22 @@ func tenServers(folder string) map[string]realServer {
 		},
 		"sequential-thinking": {
 			pkg:  "@modelcontextprotocol/server-sequential-thinking" + serverVersion,
-			need: "think a problem through step by step", tool: "sequentialthinking", answer: `"thoughtHistoryLength": [12]`,
-			with: map[string]any{"thought": "begin", "thoughtNumber": 1, "totalThoughts": 1, "nextThoughtNeeded": false},
+			need: "think a problem through step by step", tool: "sequentialthinking",
+			answer: `"thoughtHistoryLength": [12]`,
+			with: map[string]any{
+				"thought": "begin", "thoughtNumber": 1, "totalThoughts": 1,
+				"nextThoughtNeeded": false,
+			},
 		},
 		"git": {
 			pkg:  "@cyanheads/git-mcp-server@2.15.3",
-			need: "which files of the repository are not committed", tool: "git_status", with: map[string]any{"path": folder}, answer: "lint.js",
+			need: "which files of the repository are not committed", tool: "git_status",
+			with: map[string]any{"path": folder}, answer: "lint.js",
 		},
 		"eslint": {
 			pkg:  "@eslint/mcp@0.3.13",
-			need: "lint javascript files", tool: "lint-files", with: map[string]any{"filePaths": []string{filepath.Join(folder, "lint.js")}}, answer: "no-unused-vars",
+			need: "lint javascript files", tool: "lint-files",
+			with: map[string]any{"filePaths": []string{filepath.Join(folder, "lint.js")}}, answer: "no-unused-vars",
 		},
 		"pdf": {
 			pkg: "@modelcontextprotocol/server-pdf@2.0.4", args: []string{"--stdio"},
@@ -65,7 +78,8 @@ func tenServers(folder string) map[string]realServer {
 		},
 		"system": {
 			pkg: "@modelcontextprotocol/server-system-monitor@2.0.3", args: []string{"--stdio"},
-			need: "how much memory and cpu does this machine have", tool: "get-system-info", answer: "(?i)cpu|memory|" + runtime.GOOS,
+			need: "how much memory and cpu does this machine have", tool: "get-system-info",
+			answer: "(?i)cpu|memory|" + runtime.GOOS,
 		},
 		// The last two want a browser and the network. Without, their answer says so: it is theirs all the same.
 		"playwright": {
@@ -74,7 +88,8 @@ func tenServers(folder string) map[string]realServer {
 		},
 		"context7": {
 			pkg:  "@upstash/context7-mcp@4.1.1",
-			need: "find the documentation of a library", tool: "resolve-library-id", with: map[string]any{"query": "hooks", "libraryName": "react"}, answer: "(?i)librar",
+			need: "find the documentation of a library", tool: "resolve-library-id",
+			with: map[string]any{"query": "hooks", "libraryName": "react"}, answer: "(?i)librar",
 		},
 	}
 }
@@ -120,7 +135,10 @@ func TestTenServers(t *testing.T) {
 	npx, folder := withNpx(t), repository(t)
 	servers, configured := tenServers(folder), map[string]any{}
 	for name, s := range servers {
-		configured[name] = map[string]any{"command": npx, "args": append([]string{"-y", s.pkg}, s.args...), "env": s.env, "cwd": folder}
+		configured[name] = map[string]any{
+			"command": npx, "args": append([]string{"-y", s.pkg}, s.args...),
+			"env": s.env, "cwd": folder,
+		}
 	}
 	data := t.TempDir()
 	out := runCommand(t, data, "import", writeServers(t, configured))
@@ -133,7 +151,8 @@ func TestTenServers(t *testing.T) {
 	parent := c.process
 	for name, s := range servers {
 		exposed := strings.ReplaceAll(name, ".", "_") + "__" + s.tool
-		if found := c.text("search_tools", map[string]any{"query": s.need, "limit": 5}); !strings.Contains(found, exposed) {
+		if found := c.text("search_tools", map[string]any{"query": s.need, "limit": 5}); !strings.Contains(found,
+			exposed) {
 			t.Errorf("%q does not find %s:\n%s", s.need, exposed, found)
 		}
 		if text := c.text("get_tool_description", map[string]any{"name": exposed}); !strings.Contains(text, s.tool) {
@@ -165,7 +184,8 @@ func (s realServer) use(ctx context.Context, c *client, name string) error {
 	if with == nil {
 		with = map[string]any{}
 	}
-	res, err := c.CallTool(ctx, &mcp.CallToolParams{Name: "invoke_tool", Arguments: map[string]any{"name": name + "__" + s.tool, "arguments": with}})
+	res, err := c.CallTool(ctx, &mcp.CallToolParams{Name: "invoke_tool", Arguments: map[string]any{"name": name + "__" +
+		s.tool, "arguments": with}})
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -175,13 +195,16 @@ func (s realServer) use(ctx context.Context, c *client, name string) error {
 	return nil
 }
 
-// killOne kills a server in the middle of a call. The call fails at once and says why, the others go on meanwhile, and the
-// next call of the killed one starts it again.
+// killOne kills a server in the middle of a call. The call fails at once and says why, the others go on meanwhile, and
+// the next call of the killed one starts it again.
 func killOne(t *testing.T, c *client, parent int, servers map[string]realServer) {
 	running, failed := make(chan struct{}, 100), make(chan string, 1)
 	c.progress.Store(&running)
 	go func() {
-		params := &mcp.CallToolParams{Name: "everything__trigger-long-running-operation", Arguments: map[string]any{"duration": 120, "steps": 1200}}
+		params := &mcp.CallToolParams{
+			Name:      "everything__trigger-long-running-operation",
+			Arguments: map[string]any{"duration": 120, "steps": 1200},
+		}
 		params.SetProgressToken("long")
 		res, err := c.CallTool(t.Context(), params)
 		if err != nil {
@@ -232,16 +255,24 @@ func useOffers(t *testing.T, c *client) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := slices.IndexFunc(list.Resources, func(r *mcp.Resource) bool { return strings.HasPrefix(r.URI, "tooldex://everything/") })
+	at := slices.IndexFunc(list.Resources, func(r *mcp.Resource) bool {
+		return strings.HasPrefix(r.URI,
+			"tooldex://everything/")
+	})
 	if at < 0 {
 		t.Fatalf("no resource of everything is listed among %d", len(list.Resources))
 	}
 	read, err := c.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: list.Resources[at].URI})
-	if err != nil || len(read.Contents) == 0 || read.Contents[0].URI != list.Resources[at].URI || read.Contents[0].Text == "" {
+	if err != nil || len(read.Contents) == 0 || read.Contents[0].URI != list.Resources[at].URI ||
+		read.Contents[0].Text == "" {
 		t.Errorf("%s reads as %+v, %v", list.Resources[at].URI, read, err)
 	}
-	prompt, err := c.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "everything__args-prompt", Arguments: map[string]string{"city": "Oslo"}})
-	if err != nil || len(prompt.Messages) == 0 || !strings.Contains(prompt.Messages[0].Content.(*mcp.TextContent).Text, "Oslo") {
+	prompt, err := c.GetPrompt(t.Context(), &mcp.GetPromptParams{
+		Name:      "everything__args-prompt",
+		Arguments: map[string]string{"city": "Oslo"},
+	})
+	if err != nil || len(prompt.Messages) == 0 || !strings.Contains(prompt.Messages[0].Content.(*mcp.TextContent).Text,
+		"Oslo") {
 		t.Errorf("the prompt is %+v, %v", prompt, err)
 	}
 }

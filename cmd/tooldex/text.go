@@ -14,7 +14,10 @@ import (
 
 // fileError tells why a file could not be read.
 func fileError(op, path string, err error) error {
-	return &tool.Error{Code: tool.Invalid, Op: op, Msg: "file " + path + " cannot be read", Hint: "check the path and the file's permissions", Err: cause(err)}
+	return &tool.Error{
+		Code: tool.Invalid, Op: op, Msg: "file " + path + " cannot be read",
+		Hint: "check the path and the file's permissions", Err: cause(err),
+	}
 }
 
 // cause leaves out what an error of the os package says of the path.

@@ -15,11 +15,12 @@ import (
 )
 
 // together is how long TestFourProcesses lets them work.
-var together = flag.Duration("together", 2*time.Second, "how long TestFourProcesses lets four processes work on one folder")
+var together = flag.Duration("together", 2*time.Second,
+	"how long TestFourProcesses lets four processes work on one folder")
 
-// TestFourProcesses has two servers over standard streams, one over HTTP and the command line work on one folder: they import, search,
-// call and count at once. No command fails, no answer is an error, every search and call is counted once, and what was imported or
-// preferred last is what is stored.
+// TestFourProcesses has two servers over standard streams, one over HTTP and the command line work on one folder: they
+// import, search, call and count at once. No command fails, no answer is an error, every search and call is counted
+// once, and what was imported or preferred last is what is stored.
 func TestFourProcesses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs for seconds")
@@ -31,14 +32,16 @@ func TestFourProcesses(t *testing.T) {
 	last := 0 // which version of the files was imported last
 	t.Run("at work", func(t *testing.T) {
 		base := serveHTTP(t, data)
-		first, second := connectStdio(t, data, "serve", "--stdio", "--mode", "search"), connectStdio(t, data, "serve", "--stdio", "--mode", "search")
+		first, second := connectStdio(t, data, "serve", "--stdio", "--mode", "search"),
+			connectStdio(t, data, "serve", "--stdio", "--mode", "search")
 		end := time.Now().Add(*together)
 		working := func() bool { return time.Now().Before(end) && !t.Failed() }
 		var all sync.WaitGroup
 		for i, c := range []*client{first, second} {
 			all.Go(func() {
 				for n := 0; working(); n++ {
-					if text := c.text("search_tools", map[string]any{"query": "turn a text into capital letters"}); !strings.Contains(text, "shout") {
+					if text := c.text("search_tools",
+						map[string]any{"query": "turn a text into capital letters"}); !strings.Contains(text, "shout") {
 						t.Errorf("client %d: %s", i, text)
 					}
 					searches.Add(1)
@@ -51,7 +54,8 @@ func TestFourProcesses(t *testing.T) {
 		}
 		all.Go(func() {
 			for working() {
-				if got := string(fetched(t, base+"/search?q=turn+a+text+into+capital+letters")); !strings.Contains(got, "shout") {
+				if got := string(fetched(t, base+"/search?q=turn+a+text+into+capital+letters")); !strings.Contains(got,
+					"shout") {
 					t.Error(got)
 				}
 				searches.Add(1)
@@ -100,13 +104,16 @@ func TestFourProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if int64(got.Searches) != searches.Load() || int64(got.Calls) != calls.Load() || got.Errors != 0 {
-		t.Errorf("counted %d searches, %d calls, %d errors; there were %d and %d, and no error", got.Searches, got.Calls, got.Errors, searches.Load(), calls.Load())
+		t.Errorf("counted %d searches, %d calls, %d errors; there were %d and %d, and no error", got.Searches,
+			got.Calls, got.Errors, searches.Load(), calls.Load())
 	}
 	var p tool.Preferences
-	if err := json.Unmarshal(fetched(t, base+"/api/tools/preferences"), &p); err != nil || int64(p.TokenThreshold) != preferred.Load() {
+	if err := json.Unmarshal(fetched(t, base+"/api/tools/preferences"), &p); err != nil ||
+		int64(p.TokenThreshold) != preferred.Load() {
 		t.Errorf("the number is %d, and was raised %d times; %v", p.TokenThreshold, preferred.Load(), err)
 	}
-	t.Logf("%d searches, %d calls, %d imports, %d preferences in %v", searches.Load(), calls.Load(), imports.Load(), preferred.Load(), *together)
+	t.Logf("%d searches, %d calls, %d imports, %d preferences in %v", searches.Load(), calls.Load(), imports.Load(),
+		preferred.Load(), *together)
 }
 
 // raised raises the number that is preferred by one, and reports false if another was faster.
@@ -122,7 +129,8 @@ func raised(t *testing.T, base string) bool {
 		t.Error(err)
 		return false
 	}
-	req, err := http.NewRequest(http.MethodPut, base+"/api/tools/preferences", strings.NewReader(fmt.Sprintf(`{"tokenThreshold": %d}`, p.TokenThreshold+1)))
+	req, err := http.NewRequest(http.MethodPut, base+"/api/tools/preferences",
+		strings.NewReader(fmt.Sprintf(`{"tokenThreshold": %d}`, p.TokenThreshold+1)))
 	if err != nil {
 		t.Error(err)
 		return false

@@ -26,7 +26,8 @@ func newTokens(a *app) *cobra.Command {
 		Args: unknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.PersistentFlags().StringVar(&file, "tokens", "", "the file of tokens (TOOLDEX_TOKENS; default: tokens.yaml in the data directory)")
+	cmd.PersistentFlags().StringVar(&file, "tokens", "",
+		"the file of tokens (TOOLDEX_TOKENS; default: tokens.yaml in the data directory)")
 	where := func() (access.File, error) {
 		path := cmp.Or(file, a.getenv("TOOLDEX_TOKENS"), a.tokensFile())
 		if path == "" {
@@ -81,9 +82,13 @@ func newTokensAdd(a *app, where func() (access.File, error)) *cobra.Command {
 // maxLifetime is beyond what is taken for a time rather than a slip.
 const maxLifetime = 250 * 365 * 24 * time.Hour
 
-// expiry reads the end of a token, zero for never: a number of days, a duration, a date, through which it lasts, or a time.
+// expiry reads the end of a token, zero for never: a number of days, a duration, a date, through which it lasts, or a
+// time.
 func expiry(text string, now time.Time) (time.Time, error) {
-	bad := usageError{fmt.Sprintf("--expires is %q", text), "give 30d, 12h, 2027-01-31 or 2027-01-31T12:00:00Z, in the time to come"}
+	bad := usageError{
+		fmt.Sprintf("--expires is %q", text),
+		"give 30d, 12h, 2027-01-31 or 2027-01-31T12:00:00Z, in the time to come",
+	}
 	if text == "" {
 		return time.Time{}, nil
 	}

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// TestTraces has the built command serve a client that traces, and a collector hear of the request and the search below it.
+// TestTraces has the built command serve a client that traces, and a collector hear of the request and the search below
+// it.
 func TestTraces(t *testing.T) {
 	var mu sync.Mutex
 	var heard strings.Builder
@@ -25,7 +26,8 @@ func TestTraces(t *testing.T) {
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.URL)
 	t.Setenv("OTEL_SERVICE_NAME", "desk")
 	t.Run("serve", func(t *testing.T) { // at whose end the command ends, and sends what it has
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, serveHTTP(t, t.TempDir(), "--demo")+"/search?q=merge+secretly", nil)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, serveHTTP(t, t.TempDir(),
+			"--demo")+"/search?q=merge+secretly", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,7 +41,8 @@ func TestTraces(t *testing.T) {
 	mu.Lock()
 	defer mu.Unlock()
 	for _, want := range []string{
-		"/v1/traces\n", `"desk"`, `"name":"GET /search"`, `"name":"search"`, `"parentSpanId":"00f067aa0ba902b7"`, `"traceId":"4bf92f3577b34da6a3ce929d0e0e4736"`,
+		"/v1/traces\n", `"desk"`, `"name":"GET /search"`, `"name":"search"`, `"parentSpanId":"00f067aa0ba902b7"`,
+		`"traceId":"4bf92f3577b34da6a3ce929d0e0e4736"`,
 	} {
 		if !strings.Contains(heard.String(), want) {
 			t.Errorf("the collector does not hear %s:\n%s", want, heard.String())
@@ -53,9 +56,11 @@ func TestTraces(t *testing.T) {
 // TestBadTraceEnvironment holds that what cannot be read is told before anything starts.
 func TestBadTraceEnvironment(t *testing.T) {
 	cmd := exec.Command(builtCommand(t), "serve", "--demo", "--listen", "127.0.0.1:0")
-	cmd.Env = append(cmd.Environ(), "OTEL_EXPORTER_OTLP_ENDPOINT=localhost:4317", "TOOLDEX_DATA_DIR="+filepath.Join(t.TempDir(), "data"))
+	cmd.Env = append(cmd.Environ(), "OTEL_EXPORTER_OTLP_ENDPOINT=localhost:4317",
+		"TOOLDEX_DATA_DIR="+filepath.Join(t.TempDir(), "data"))
 	out, err := cmd.CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "OTEL_EXPORTER_OTLP_ENDPOINT") || !strings.Contains(string(out), "hint: ") {
+	if err == nil || !strings.Contains(string(out), "OTEL_EXPORTER_OTLP_ENDPOINT") ||
+		!strings.Contains(string(out), "hint: ") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -13,12 +13,18 @@ import (
 func (a *app) trust() (catalog.Trust, error) {
 	policy := catalog.TrustPolicy(a.getenv("TOOLDEX_TRUST_POLICY"))
 	if policy != "" && !slices.Contains(catalog.TrustPolicies(), policy) {
-		return catalog.Trust{}, usageError{fmt.Sprintf("unknown trust.policy %q", policy), "use off, warn, quarantine or strict"}
+		return catalog.Trust{}, usageError{
+			fmt.Sprintf("unknown trust.policy %q", policy),
+			"use off, warn, quarantine or strict",
+		}
 	}
 	return catalog.Trust{
 		Policy: policy, Servers: list(a.getenv("TOOLDEX_TRUST_SERVERS")),
 		Trusted: func(server string) bool {
-			return slices.ContainsFunc(a.conf.servers(), func(s tool.Server) bool { return s.Name == server && s.Trust })
+			return slices.ContainsFunc(a.conf.servers(), func(s tool.Server) bool {
+				return s.Name == server &&
+					s.Trust
+			})
 		},
 	}, nil
 }
@@ -32,8 +38,8 @@ func trustPolicies() []string {
 	return out
 }
 
-// unheld calls only tools that are not held. Names of held tools are refused where they are resolved; this is the last door, for a
-// call that was on its way when its tool was held.
+// unheld calls only tools that are not held. Names of held tools are refused where they are resolved; this is the last
+// door, for a call that was on its way when its tool was held.
 type unheld struct {
 	next    tool.Caller
 	catalog *catalog.Catalog
@@ -50,6 +56,7 @@ func (u unheld) Call(ctx context.Context, c tool.Call) (*tool.CallResult, error)
 // warnHeld tells once of each tool that is held from now on.
 func (a *app) warnHeld(r catalog.Report) {
 	for _, id := range r.Held {
-		a.log.Warn("a tool is held until somebody approves it", "tool", id, "review", "tooldex servers review "+id.Server())
+		a.log.Warn("a tool is held until somebody approves it", "tool", id, "review",
+			"tooldex servers review "+id.Server())
 	}
 }

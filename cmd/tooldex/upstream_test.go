@@ -13,8 +13,8 @@ import (
 )
 
 // upstreamMain is a small real MCP server, run by transcripts as the program "upstream". Its argument chooses how it
-// behaves: "noisy" prints logs on stdout, "hang" never answers, "gone" ends at once, "growing" learns another tool, "dozing" has one that
-// takes its time, and "deaf" the same, and does not end when it is asked to.
+// behaves: "noisy" prints logs on stdout, "hang" never answers, "gone" ends at once, "growing" learns another tool,
+// "dozing" has one that takes its time, and "deaf" the same, and does not end when it is asked to.
 func upstreamMain() {
 	behaviour := ""
 	if len(os.Args) > 1 {
@@ -65,10 +65,14 @@ func newUpstream() *mcp.Server {
 
 // grow adds a tool that adds a further one when it is called.
 func grow(s *mcp.Server) {
-	mcp.AddTool(s, &mcp.Tool{Name: "learn", Description: "Learn one thing more"}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
-		mcp.AddTool(s, &mcp.Tool{Name: "reverse_text", Description: "Write a text backwards, from its last letter to its first"}, shout)
-		return text("learned"), nil, nil
-	})
+	mcp.AddTool(s, &mcp.Tool{Name: "learn", Description: "Learn one thing more"},
+		func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+			mcp.AddTool(s, &mcp.Tool{
+				Name:        "reverse_text",
+				Description: "Write a text backwards, from its last letter to its first",
+			}, shout)
+			return text("learned"), nil, nil
+		})
 }
 
 type dozeArgs struct {
@@ -78,7 +82,10 @@ type dozeArgs struct {
 // doze reports progress once it has begun.
 func doze(ctx context.Context, req *mcp.CallToolRequest, a dozeArgs) (*mcp.CallToolResult, any, error) {
 	if token := req.Params.GetProgressToken(); token != nil {
-		if err := req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Message: "dozing"}); err != nil {
+		if err := req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
+			ProgressToken: token,
+			Message:       "dozing",
+		}); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -129,7 +136,10 @@ type countArgs struct {
 func countUp(ctx context.Context, req *mcp.CallToolRequest, a countArgs) (*mcp.CallToolResult, any, error) {
 	token := req.Params.GetProgressToken()
 	for i := 1; i <= a.To && token != nil; i++ {
-		err := req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: float64(i), Total: float64(a.To), Message: "counting"})
+		err := req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
+			ProgressToken: token,
+			Progress:      float64(i), Total: float64(a.To), Message: "counting",
+		})
 		if err != nil {
 			return nil, nil, err
 		}

@@ -58,17 +58,23 @@ func exitCodesInScripts(t *testing.T, root *cobra.Command) map[string][]int {
 	return out
 }
 
-// TestVerbs wants a transcript for every command that shows it doing what it should, one that shows wrong usage refused, and one
-// for each other code that it is known to end with.
+// TestVerbs wants a transcript for every command that shows it doing what it should, one that shows wrong usage
+// refused, and one for each other code that it is known to end with.
 func TestVerbs(t *testing.T) {
 	more := map[string][]int{ // beside 0 and 2
-		"tooldex call": {1, 3}, "tooldex config show": {1}, "tooldex connect": {1, 3}, "tooldex describe": {3}, "tooldex doctor": {1},
-		"tooldex enrich apply": {1, 3}, "tooldex enrich forget": {3}, "tooldex eval": {1, 3}, "tooldex eval collide": {1}, "tooldex eval compare": {1},
-		"tooldex eval describe": {1, 3}, "tooldex eval explain": {1, 3}, "tooldex eval gate": {1, 3}, "tooldex eval init": {1}, "tooldex health": {1},
-		"tooldex import": {1}, "tooldex index verify": {1}, "tooldex learn approve": {3}, "tooldex learn export": {3}, "tooldex learn forget": {3},
-		"tooldex learn list": {3}, "tooldex list": {1, 3}, "tooldex search": {3}, "tooldex select": {1, 3}, "tooldex serve": {1}, "tooldex servers add": {1},
-		"tooldex servers import": {1, 3}, "tooldex servers list": {1}, "tooldex servers login": {3}, "tooldex servers remove": {3},
-		"tooldex tokens add": {1}, "tooldex tokens revoke": {3},
+		"tooldex call": {1, 3}, "tooldex config show": {1}, "tooldex connect": {1, 3}, "tooldex describe": {3},
+		"tooldex doctor":       {1},
+		"tooldex enrich apply": {1, 3}, "tooldex enrich forget": {3}, "tooldex eval": {1, 3},
+		"tooldex eval collide": {1}, "tooldex eval compare": {1},
+		"tooldex eval describe": {1, 3}, "tooldex eval explain": {1, 3}, "tooldex eval gate": {1, 3},
+		"tooldex eval init": {1}, "tooldex health": {1},
+		"tooldex import": {1}, "tooldex index verify": {1}, "tooldex learn approve": {3}, "tooldex learn export": {3},
+		"tooldex learn forget": {3},
+		"tooldex learn list":   {3}, "tooldex list": {1, 3}, "tooldex search": {3}, "tooldex select": {1, 3},
+		"tooldex serve": {1}, "tooldex servers add": {1},
+		"tooldex servers import": {1, 3}, "tooldex servers list": {1}, "tooldex servers login": {3},
+		"tooldex servers remove": {3},
+		"tooldex tokens add":     {1}, "tooldex tokens revoke": {3},
 	}
 	// elsewhere are commands whose doing well needs another program, and the test that has it.
 	elsewhere := map[string]string{"tooldex servers login": "TestLogin", "tooldex health": "TestDocuments"}

@@ -30,14 +30,23 @@ func newVersion(a *app) *cobra.Command {
 		Short:       "Print the version of the program and of the embedding model inside it",
 		Args:        wants(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
-			v := versionInfo{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Revision: revision()}
+			v := versionInfo{
+				Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
+				Revision: revision(),
+			}
 			model, err := builtinModel()
 			if err != nil {
 				return err
 			}
 			v.Model = fmt.Sprintf("%s %d %s", model.Name, model.Dims, model.Fingerprint)
 			return a.print(v, func(w io.Writer) error {
-				return columns(w, nil, [][]string{{"tooldex", v.Version}, {"revision", v.Revision}, {"go", v.Go}, {"platform", v.Platform}, {"model", v.Model}})
+				return columns(w, nil, [][]string{
+					{"tooldex", v.Version},
+					{"revision", v.Revision},
+					{"go", v.Go},
+					{"platform", v.Platform},
+					{"model", v.Model},
+				})
 			})
 		},
 	}

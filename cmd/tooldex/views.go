@@ -18,8 +18,8 @@ func (a *app) newMeter(s *stack, sessions func() int) *metrics.Meter {
 	return metrics.New(metrics.Options{Disk: s.store, Catalog: s.catalog, Sessions: sessions, Logger: a.log})
 }
 
-// bearers tell whose a token is, and which server answers it. What the server of a view offers is said one by one in narrow, so that
-// nothing new is open to all of them by mistake.
+// bearers tell whose a token is, and which server answers it. What the server of a view offers is said one by one in
+// narrow, so that nothing new is open to all of them by mistake.
 type bearers struct {
 	gate  *access.Gate
 	all   *endpoints
@@ -66,13 +66,16 @@ func (b *bearers) server(v view) (*httpapi.Server, error) {
 func (e *endpoints) narrow(whole httpapi.Options, gw *gateway.Gateway, v view) httpapi.Options {
 	policy := e.policy(v)
 	o := httpapi.Options{
-		Searcher: e.searcher(v, policy, policy.Catalog(whole.Catalog)), Caller: e.caller(v, policy), Auditor: whole.Auditor, Confirms: e.guard(v).Needs,
-		Catalog: policy.Catalog(whole.Catalog), Upstreams: statuses{policy, gw}, Learner: whole.Learner, Ready: whole.Ready,
+		Searcher: e.searcher(v, policy, policy.Catalog(whole.Catalog)), Caller: e.caller(v, policy),
+		Auditor: whole.Auditor, Confirms: e.guard(v).Needs,
+		Catalog: policy.Catalog(whole.Catalog), Upstreams: statuses{policy, gw}, Learner: whole.Learner,
+		Ready:    whole.Ready,
 		Selector: e.chosen.view(v), Preferences: whole.Preferences, Profile: v.profile,
 		Metrics: counting{e.meter}, MCP: e.only(v), ReadOnly: v.readOnly, Version: whole.Version, Logger: whole.Logger,
 	}
 	if v.profile == wholeName { // what tells of all servers and tools
-		o.Metrics, o.Prometheus, o.Overlays, o.Insight, o.Operator, o.Quarantine = whole.Metrics, whole.Prometheus, whole.Overlays, whole.Insight, whole.Operator, whole.Quarantine
+		o.Metrics, o.Prometheus, o.Overlays, o.Insight, o.Operator, o.Quarantine = whole.Metrics, whole.Prometheus,
+			whole.Overlays, whole.Insight, whole.Operator, whole.Quarantine
 	}
 	return o
 }
@@ -82,7 +85,10 @@ type counting struct{ *metrics.Meter }
 
 // Report implements httpapi.Metrics.
 func (counting) Report(context.Context, string) (*tool.Metrics, error) {
-	return nil, &tool.Error{Code: tool.NotFound, Op: "metrics", Msg: "what is done is told to nobody who may not see all tools"}
+	return nil, &tool.Error{
+		Code: tool.NotFound, Op: "metrics",
+		Msg: "what is done is told to nobody who may not see all tools",
+	}
 }
 
 // statuses are the servers that a policy allows.

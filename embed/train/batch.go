@@ -10,11 +10,12 @@ import (
 
 // How a batch is put together.
 const (
-	turns       = 6   // families in a batch
-	labelShare  = .55 // of the draws are of requests; the others make a request of a tool's own text
-	dropName    = .4  // of the requests lose the words of the tool's name
-	dropToken   = .1  // of the tokens are left out
-	mates       = .12 // of the requests for archetypes are answered by other requests for the same tool, not by its text
+	turns      = 6   // families in a batch
+	labelShare = .55 // of the draws are of requests; the others make a request of a tool's own text
+	dropName   = .4  // of the requests lose the words of the tool's name
+	dropToken  = .1  // of the tokens are left out
+	// of the requests for archetypes are answered by other requests for the same tool, not by its text
+	mates       = .12
 	splitWord   = .04 // of the words are spelled by pieces, so that pieces are learned
 	hardShare   = .7  // of the requests that have them bring a hard negative
 	withPar     = .5
@@ -65,7 +66,10 @@ func newSampler(c *corpus, s *embed.Static, batch int) *sampler {
 	p := &sampler{size: batch, docs: make([]doc, len(c.tools)), bare: make([][]int32, len(c.tools))}
 	each(len(c.tools), func(i int) {
 		t := c.tools[i]
-		p.docs[i] = doc{s.AppendTokens(nil, t.server+" "+t.name, nameLimit), s.AppendTokens(nil, t.desc, descLimit), s.AppendTokens(nil, t.par, parLimit)}
+		p.docs[i] = doc{
+			s.AppendTokens(nil, t.server+" "+t.name, nameLimit), s.AppendTokens(nil, t.desc, descLimit),
+			s.AppendTokens(nil, t.par, parLimit),
+		}
 		p.bare[i] = s.AppendTokens(nil, t.name, 16)
 	})
 	for _, f := range c.families {

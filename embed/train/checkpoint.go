@@ -29,8 +29,8 @@ func (r *runner) training() uint64 {
 	return h.Sum64()
 }
 
-// save writes what is learned, the moments, what earlier runs left, and where the generator stands. The rest follows from data and
-// options.
+// save writes what is learned, the moments, what earlier runs left, and where the generator stands. The rest follows
+// from data and options.
 func (r *runner) save(s *step, pcg *rand.PCG) error {
 	if r.o.Checkpoint == "" {
 		return nil
@@ -41,7 +41,8 @@ func (r *runner) save(s *step, pcg *rand.PCG) error {
 	}
 	return durable.Create(r.o.Checkpoint, 0o600, func(out io.Writer) error {
 		w := bufio.NewWriterSize(out, 1<<20)
-		parts := append([]any{head{r.training(), int64(r.sum.runs), int64(s.now), int64(len(state))}, state}, r.parts(s)...)
+		parts := append([]any{head{r.training(), int64(r.sum.runs), int64(s.now), int64(len(state))}, state},
+			r.parts(s)...)
 		for _, part := range parts {
 			if err := binary.Write(w, binary.LittleEndian, part); err != nil {
 				return fmt.Errorf("write checkpoint: %w", err)
@@ -70,7 +71,8 @@ func (r *runner) restore(s *step, pcg *rand.PCG) error {
 		return fmt.Errorf("read checkpoint: %w", err)
 	}
 	if h.Training != r.training() || h.State < 0 || h.State > 1024 {
-		return fmt.Errorf("%s: %w; remove it or give the options and data it was made with", r.o.Checkpoint, errCheckpoint)
+		return fmt.Errorf("%s: %w; remove it or give the options and data it was made with", r.o.Checkpoint,
+			errCheckpoint)
 	}
 	state := make([]byte, h.State)
 	for _, part := range append([]any{state}, r.parts(s)...) {

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// each calls f for 0 to n-1 from all processors. It is for work whose parts write to places of their own, so that the result does
-// not depend on who did what.
+// each calls f for 0 to n-1 from all processors. It is for work whose parts write to places of their own, so that the
+// result does not depend on who did what.
 func each(n int, f func(i int)) {
 	workers := min(runtime.GOMAXPROCS(0), n)
 	const stretch = 8

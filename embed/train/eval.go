@@ -34,10 +34,10 @@ func (t tally) String() string {
 	return fmt.Sprintf("%5d  %.3f / %.3f / %.3f", t.n, f(t.hit1), f(t.hit5), f(t.hit10))
 }
 
-// Evaluate prints how often a right tool comes first, among five, among ten, by cosine alone: for archetype utterances that were
-// held out, for tools of labelled sets that were held out, and for the sets that nothing was trained on. Of the latter it
-// prints figures and never a text. With hold, which is for tables trained so, it begins with the archetypes of the servers
-// that were kept out, asked for in their own words and in words of the lexicon.
+// Evaluate prints how often a right tool comes first, among five, among ten, by cosine alone: for archetype utterances
+// that were held out, for tools of labelled sets that were held out, and for the sets that nothing was trained on. Of
+// the latter it prints figures and never a text. With hold, which is for tables trained so, it begins with the
+// archetypes of the servers that were kept out, asked for in their own words and in words of the lexicon.
 func Evaluate(w io.Writer, s *embed.Static, data, knowledge string, hold bool) error {
 	c := &corpus{}
 	if err := c.addArchetypes(knowledge, hold); err != nil {
@@ -63,7 +63,10 @@ func Evaluate(w io.Writer, s *embed.Static, data, knowledge string, hold bool) e
 		}
 	}
 	all := func(setQuery) bool { return true }
-	for _, dir := range []string{"sets/mcpproxy_golden", "sets/bfcl_python", "sets/toolbench_stable", "sets/toolalpaca", "intents", "little_known"} {
+	for _, dir := range []string{
+		"sets/mcpproxy_golden", "sets/bfcl_python", "sets/toolbench_stable", "sets/toolalpaca",
+		"intents", "little_known",
+	} {
 		if err := evaluateSet(w, s, filepath.Join(data, dir), filepath.Base(dir), all); err != nil {
 			return err
 		}

@@ -11,8 +11,8 @@ const function = " a an the of to for in on at by with and or is are be this tha
 
 func isFunction(word string) bool { return strings.Contains(function, " "+word+" ") }
 
-// switchLanguages adds requests of archetypes with their words put into one other language, as far as the lexicon knows them.
-// What it does not know stays or goes by chance: real requests in other languages keep English technical terms.
+// switchLanguages adds requests of archetypes with their words put into one other language, as far as the lexicon knows
+// them. What it does not know stays or goes by chance: real requests in other languages keep English technical terms.
 func (c *corpus) switchLanguages(rng *rand.Rand) {
 	of, langs := byLanguage(c.lexicon)
 	if len(langs) == 0 {
@@ -46,8 +46,8 @@ func byLanguage(lex []concept) (of map[string]map[string][]string, langs []strin
 	return of, sortedKeys(of)
 }
 
-// translate puts text into another language word by word. It reports false if fewer than two words have a translation, or
-// less than a third of those that carry meaning.
+// translate puts text into another language word by word. It reports false if fewer than two words have a translation,
+// or less than a third of those that carry meaning.
 func translate(text string, forms map[string][]string, rng *rand.Rand) (string, bool) {
 	var out []string
 	known, content := 0, 0

@@ -29,16 +29,18 @@ type model struct {
 	mix   param     // log weight of name, description, parameters
 }
 
-// spread is the length of the random part of a row relative to the teacher's part; it tells rows apart in the dimensions that
-// the teacher does not fill.
+// spread is the length of the random part of a row relative to the teacher's part; it tells rows apart in the
+// dimensions that the teacher does not fill.
 const spread = .1
 
-// newModel places each token where the teacher has its string, and those of the lexicon where it has their English words.
+// newModel places each token where the teacher has its string, and those of the lexicon where it has their English
+// words.
 func newModel(tokens []string, buckets int, t *teacher, foreign map[int][]string, seed uint64) *model {
 	n := len(tokens) + buckets
 	m := &model{
 		rows: n, base: make([]float32, n*teacherDims), home: make([]float32, n*dims),
-		proj: newParam(teacherDims * dims), delta: newParam(n * dims), doc: newParam(n), query: newParam(n), mix: newParam(3),
+		proj: newParam(teacherDims * dims), delta: newParam(n * dims), doc: newParam(n), query: newParam(n),
+		mix: newParam(3),
 	}
 	for k := range teacherDims {
 		m.proj.v[k*dims+k] = 1
@@ -104,7 +106,10 @@ func (m *model) weight(t int32, query bool) (w float32, free bool) {
 
 // table folds everything into rows. Where a token was never seen in training its row is still the teacher's, projected.
 func (m *model) table(tokens []string) embed.Table {
-	t := embed.Table{Tokens: tokens, Buckets: m.rows - len(tokens), Rows: make([]float32, m.rows*dims), Query: make([]float32, m.rows)}
+	t := embed.Table{
+		Tokens: tokens, Buckets: m.rows - len(tokens), Rows: make([]float32, m.rows*dims),
+		Query: make([]float32, m.rows),
+	}
 	each(m.rows, func(i int) {
 		r := t.Rows[i*dims : (i+1)*dims]
 		copy(r, m.delta.v[i*dims:])

@@ -41,8 +41,8 @@ type corpus struct {
 	lexicon  []concept
 }
 
-// HeldOut reports whether a tool of a labelled set is never trained on: neither its text nor any request for it. It is so for
-// every fifth tool by the FNV-1a hash (32 bits) of "set/name".
+// HeldOut reports whether a tool of a labelled set is never trained on: neither its text nor any request for it. It is
+// so for every fifth tool by the FNV-1a hash (32 bits) of "set/name".
 func HeldOut(set, name string) bool { return hash32(set+"/"+name)%5 == 0 }
 
 // heldOutUtterance is the like for one in fifty utterances of the archetypes.
@@ -131,8 +131,12 @@ func load(data, knowledge string, hold bool) (*corpus, error) {
 		name   string
 		weight float64
 	}{
-		{"metatool_single", .2}, // a hundred requests for each of a few tools: knowing them by heart helps no other tool
-		{"seal_tools", 1}, {"azure_mcp", 1}, {"cat_mcpm_registry", 1}, {"cat_docker_registry", 1},
+		// a hundred requests for each of a few tools: knowing them by heart helps no other tool
+		{"metatool_single", .2},
+		{"seal_tools", 1},
+		{"azure_mcp", 1},
+		{"cat_mcpm_registry", 1},
+		{"cat_docker_registry", 1},
 	} {
 		if err := c.addSet(data, set.name, set.weight); err != nil {
 			return nil, err
@@ -176,7 +180,8 @@ func (t setTool) text() toolText {
 	return toolText{server: server, name: name, desc: clip(t.Description, 2000), par: parameterText(t.Parameters)}
 }
 
-// parameterText is the names of a schema's properties and then what is said about them, each in the order of the schema.
+// parameterText is the names of a schema's properties and then what is said about them, each in the order of the
+// schema.
 func parameterText(schema json.RawMessage) string {
 	var s struct {
 		Properties json.RawMessage

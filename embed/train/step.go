@@ -238,8 +238,8 @@ func (s *step) contrast(b *batch, nq, nd int) float64 {
 	return total / float64(nq)
 }
 
-// intoSum turns the gradient g by the unit vector of segment i into that by its sum, which it replaces, and that by its bag of the
-// teacher's rows.
+// intoSum turns the gradient g by the unit vector of segment i into that by its sum, which it replaces, and that by its
+// bag of the teacher's rows.
 func (s *step) intoSum(i int, g []float32) {
 	u := row(s.unit, i, dims)
 	out := row(s.sum, i, dims)

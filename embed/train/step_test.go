@@ -12,7 +12,8 @@ func tinyCase() (*model, *batch) {
 	const rows = 40
 	m := &model{
 		rows: rows, base: randoms(rng, rows*teacherDims), home: make([]float32, rows*dims),
-		proj: newParam(teacherDims * dims), delta: newParam(rows * dims), doc: newParam(rows), query: newParam(rows), mix: newParam(3),
+		proj: newParam(teacherDims * dims), delta: newParam(rows * dims), doc: newParam(rows), query: newParam(rows),
+		mix: newParam(3),
 	}
 	for i := range m.delta.v {
 		m.delta.v[i] = float32(rng.NormFloat64()) * .3
@@ -111,8 +112,8 @@ func unit64(v []float64) []float64 {
 	return v
 }
 
-// TestGradients compares what one step learns from with differences of the loss. Adam hides the gradient's size, so it is
-// read from the first moments, which after one step are a tenth of it.
+// TestGradients compares what one step learns from with differences of the loss. Adam hides the gradient's size, so it
+// is read from the first moments, which after one step are a tenth of it.
 func TestGradients(t *testing.T) {
 	if testing.Short() {
 		t.Skip("computes for long, and alone")

@@ -14,14 +14,15 @@ import (
 
 // Options say what to train on and for how long.
 type Options struct {
-	Data       string    // folder with sets/, pairs/ and teacher/
-	Knowledge  string    // folder with archetypes/, thesaurus.jsonl and lexicon.jsonl
-	Rows       int       // of the table; 0 means 35,500
-	Steps      int       // of each run; 0 means 2,500
-	Runs       int       // that are averaged; 0 means 3
-	Batch      int       // requests in a step; 0 means 384
-	Seed       uint64    // same seed, data and options: same table
-	HoldOut    bool      // keep every twelfth server's archetypes out, to measure a recipe by [Evaluate] rather than to ship it
+	Data      string // folder with sets/, pairs/ and teacher/
+	Knowledge string // folder with archetypes/, thesaurus.jsonl and lexicon.jsonl
+	Rows      int    // of the table; 0 means 35,500
+	Steps     int    // of each run; 0 means 2,500
+	Runs      int    // that are averaged; 0 means 3
+	Batch     int    // requests in a step; 0 means 384
+	Seed      uint64 // same seed, data and options: same table
+	// keep every twelfth server's archetypes out, to measure a recipe by [Evaluate] rather than to ship it
+	HoldOut    bool
 	Checkpoint string    // file to go on from if it exists, and to write now and then; "" for none
 	Log        io.Writer // progress; nil for none
 }
@@ -48,8 +49,8 @@ func (o Options) withDefaults() Options {
 // rareBuckets is how many rows stand for characters that never occur in training.
 const rareBuckets = 256
 
-// Run trains a table and returns it as [embed.Open] reads it. It stops with the context's error when that ends, after writing
-// the checkpoint if there is one.
+// Run trains a table and returns it as [embed.Open] reads it. It stops with the context's error when that ends, after
+// writing the checkpoint if there is one.
 func Run(ctx context.Context, o Options) ([]byte, error) {
 	o = o.withDefaults()
 	start := time.Now()
@@ -80,8 +81,8 @@ func Run(ctx context.Context, o Options) ([]byte, error) {
 	return r.all(ctx)
 }
 
-// runner trains several times from the same start, each time on other batches, and averages. What one run learned by chance the
-// others did not, and because they start alike their rows can be averaged as they are.
+// runner trains several times from the same start, each time on other batches, and averages. What one run learned by
+// chance the others did not, and because they start alike their rows can be averaged as they are.
 type runner struct {
 	o      Options
 	start  time.Time
@@ -109,7 +110,8 @@ func (r *runner) all(ctx context.Context) ([]byte, error) {
 	}
 }
 
-// firstStream is the stream of random numbers that the batches of the first run come from; those below serve other ends.
+// firstStream is the stream of random numbers that the batches of the first run come from; those below serve other
+// ends.
 const firstStream = 16
 
 // one takes the steps of one run that are left.
@@ -121,7 +123,8 @@ func (r *runner) one(ctx context.Context, s *step, pcg *rand.PCG) error {
 		r.draws.next(&b)
 		recent += s.run(&b, schedule(s.now, r.o.Steps))
 		if s.now%200 == 0 {
-			fmt.Fprintf(r.o.Log, "run %d, step %d: loss %.3f, %.0f s\n", r.sum.runs+1, s.now, recent/200, time.Since(r.start).Seconds())
+			fmt.Fprintf(r.o.Log, "run %d, step %d: loss %.3f, %.0f s\n", r.sum.runs+1, s.now, recent/200,
+				time.Since(r.start).Seconds())
 			recent = 0
 		}
 		if over := ctx.Err() != nil; over || s.now%1000 == 0 {
@@ -177,7 +180,10 @@ func schedule(now, steps int) float64 {
 // tokenizer is a table of empty rows, to read text with.
 func tokenizer(tokens []string) (*embed.Static, error) {
 	n := len(tokens) + rareBuckets
-	b, err := embed.Encode(embed.Table{Tokens: tokens, Buckets: rareBuckets, Rows: make([]float32, n*dims), Query: make([]float32, n)})
+	b, err := embed.Encode(embed.Table{
+		Tokens: tokens, Buckets: rareBuckets, Rows: make([]float32, n*dims),
+		Query: make([]float32, n),
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +197,8 @@ func foreignRows(c *corpus, s *embed.Static) map[int][]string {
 		for _, lang := range sortedKeys(k.forms) {
 			for _, form := range k.forms[lang] {
 				for _, t := range s.AppendTokens(nil, form, 16) {
-					if w := s.Token(int(t)); w != "" && w[0] != '#' && (utf8.RuneCountInString(w) > 3 || w[0] >= utf8.RuneSelf) {
+					if w := s.Token(int(t)); w != "" && w[0] != '#' && (utf8.RuneCountInString(w) > 3 ||
+						w[0] >= utf8.RuneSelf) {
 						out[int(t)] = append(out[int(t)], k.english)
 					}
 				}

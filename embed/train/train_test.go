@@ -18,8 +18,8 @@ import (
 	"tooldex/embed"
 )
 
-// fixture writes a data and a knowledge folder with a little of everything: verbs times objects as tools, each asked for in two
-// wordings.
+// fixture writes a data and a knowledge folder with a little of everything: verbs times objects as tools, each asked
+// for in two wordings.
 func fixture(t *testing.T) (data, knowledge string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -34,7 +34,10 @@ func fixture(t *testing.T) (data, knowledge string) {
 		}
 	}
 	verbs := map[string]string{"create": "open", "delete": "throw away", "list": "show me", "update": "alter"}
-	objects := map[string]string{"issue": "ticket", "invoice": "bill", "repository": "code base", "meeting": "appointment", "document": "paper"}
+	objects := map[string]string{
+		"issue": "ticket", "invoice": "bill", "repository": "code base",
+		"meeting": "appointment", "document": "paper",
+	}
 	var archetypes, tools, queries []string
 	for _, v := range sortedKeys(verbs) {
 		for _, o := range sortedKeys(objects) {
@@ -42,15 +45,19 @@ func fixture(t *testing.T) (data, knowledge string) {
 			archetypes = append(archetypes, fmt.Sprintf(`{"server":"Server %s","name":%q,"title":"T","description":"Will %s one %s of the account.","params":["id: which %s"],"synonyms":["%s %s"],"utterances":["%s the %s","please %s that %s"]}`,
 				o, name, v, o, o, verbs[v], o, verbs[v], objects[o], v, objects[o]))
 			tools = append(tools, fmt.Sprintf(`{"name":"%s_x","description":"To %s any %s.","parameters":{"type":"object","properties":{"b":{"description":"the %s"},"a":{}}}}`, name, v, o, o))
-			queries = append(queries, fmt.Sprintf(`{"id":"q","query":"%s a %s","relevant":["%s_x"],"split":"train"}`, verbs[v], objects[o], name))
+			queries = append(queries, fmt.Sprintf(`{"id":"q","query":"%s a %s","relevant":["%s_x"],"split":"train"}`,
+				verbs[v], objects[o], name))
 		}
 	}
 	write("knowledge/archetypes/a.jsonl", archetypes...)
 	write("knowledge/thesaurus.jsonl", `{"concept":"ticket","kind":"noun","terms":[{"t":"ticket","w":1},{"t":"issue","w":0.9},{"t":"matter","w":0.5}]}`)
-	write("knowledge/lexicon.jsonl", `{"en":"create","pos":"verb","de":["erstellen","anlegen"],"zh":["创建"]}`, `{"en":"invoice","pos":"noun","de":["Rechnung"],"zh":["发票"]}`, `{"en":"open","pos":"verb","de":["öffnen"]}`, `{"en":"bill","pos":"noun","de":["Rechnung"]}`)
+	write("knowledge/lexicon.jsonl", `{"en":"create","pos":"verb","de":["erstellen","anlegen"],"zh":["创建"]}`,
+		`{"en":"invoice","pos":"noun","de":["Rechnung"],"zh":["发票"]}`, `{"en":"open","pos":"verb","de":["öffnen"]}`,
+		`{"en":"bill","pos":"noun","de":["Rechnung"]}`)
 	for _, set := range []string{"metatool_single", "seal_tools", "azure_mcp"} {
 		write("data/sets/"+set+"/tools.jsonl", tools...)
-		write("data/sets/"+set+"/queries.jsonl", append(queries, `{"id":"t","query":"never trained on zzz","relevant":["create_issue_x"],"split":"test"}`)...)
+		write("data/sets/"+set+"/queries.jsonl",
+			append(queries, `{"id":"t","query":"never trained on zzz","relevant":["create_issue_x"],"split":"test"}`)...)
 	}
 	for _, set := range []string{"cat_mcpm_registry", "cat_docker_registry"} {
 		write("data/sets/"+set+"/tools.jsonl", tools...)
@@ -102,7 +109,10 @@ func mustRun(t *testing.T, o Options) []byte {
 func TestRunLearns(t *testing.T) {
 	data, knowledge := fixture(t)
 	var log strings.Builder
-	b := mustRun(t, Options{Data: data, Knowledge: knowledge, Rows: 900, Steps: 100, Runs: 1, Batch: 96, Seed: 1, Log: &log})
+	b := mustRun(t, Options{
+		Data: data, Knowledge: knowledge, Rows: 900, Steps: 100, Runs: 1, Batch: 96, Seed: 1,
+		Log: &log,
+	})
 	s, err := embed.Open(b)
 	if err != nil {
 		t.Fatal(err)
@@ -110,11 +120,21 @@ func TestRunLearns(t *testing.T) {
 	if err := s.Verify(); err != nil {
 		t.Error(err)
 	}
-	r := newRanker(s, []embed.Document{{Name: "delete_invoice", Description: "Removes one."}, {Name: "create_issue", Description: "Makes one."}, {Name: "list_meeting"}})
+	r := newRanker(s, []embed.Document{
+		{Name: "delete_invoice", Description: "Removes one."},
+		{Name: "create_issue", Description: "Makes one."},
+		{Name: "list_meeting"},
+	})
 	for _, test := range []struct {
 		query string
 		want  int32
-	}{{"open the ticket", 1}, {"throw away that bill", 0}, {"show me the appointment", 2}, {"创建 ticket", 1}, {"Rechnung", 0}} {
+	}{
+		{"open the ticket", 1},
+		{"throw away that bill", 0},
+		{"show me the appointment", 2},
+		{"创建 ticket", 1},
+		{"Rechnung", 0},
+	} {
 		if got := r.rank(test.query, []int32{test.want}); got != 0 {
 			t.Errorf("%q: %d come before the right tool", test.query, got)
 		}
@@ -123,7 +143,10 @@ func TestRunLearns(t *testing.T) {
 		t.Errorf("log: %s", &log)
 	}
 	var out strings.Builder
-	for _, set := range []string{"sets/mcpproxy_golden", "sets/bfcl_python", "sets/toolbench_stable", "sets/toolalpaca", "intents", "little_known"} {
+	for _, set := range []string{
+		"sets/mcpproxy_golden", "sets/bfcl_python", "sets/toolbench_stable", "sets/toolalpaca",
+		"intents", "little_known",
+	} {
 		if err := os.CopyFS(filepath.Join(data, set), os.DirFS(filepath.Join(data, "sets/azure_mcp"))); err != nil {
 			t.Fatal(err)
 		}
@@ -136,8 +159,8 @@ func TestRunLearns(t *testing.T) {
 	}
 }
 
-// TestRunRepeats checks that a table depends on data and seed alone: not on the number of processors, nor on being stopped and
-// gone on with.
+// TestRunRepeats checks that a table depends on data and seed alone: not on the number of processors, nor on being
+// stopped and gone on with.
 func TestRunRepeats(t *testing.T) {
 	if testing.Short() {
 		t.Skip("computes for long, and alone")
@@ -187,7 +210,10 @@ func (c *countdown) Value(key any) any { return nil }
 
 func TestCheckpointOfAnotherRun(t *testing.T) {
 	data, knowledge := fixture(t)
-	o := Options{Data: data, Knowledge: knowledge, Rows: 900, Steps: 1, Batch: 48, Checkpoint: filepath.Join(t.TempDir(), "c")}
+	o := Options{
+		Data: data, Knowledge: knowledge, Rows: 900, Steps: 1, Batch: 48,
+		Checkpoint: filepath.Join(t.TempDir(), "c"),
+	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	if _, err := Run(ctx, o); !errors.Is(err, context.Canceled) {
@@ -233,7 +259,10 @@ func TestHeldOutToolsAreNotTrainedOn(t *testing.T) {
 
 // TestHeldOutRule pins the rule: figures are comparable only while it stays.
 func TestHeldOutRule(t *testing.T) {
-	for name, want := range map[string]bool{"storage_account_list": false, "ResearchHelper": false, "PDF&URLTool": true} {
+	for name, want := range map[string]bool{
+		"storage_account_list": false, "ResearchHelper": false,
+		"PDF&URLTool": true,
+	} {
 		if got := HeldOut("metatool_single", name); got != want {
 			t.Errorf("HeldOut(%q) = %v", name, got)
 		}
@@ -278,7 +307,8 @@ func TestMissingData(t *testing.T) {
 			if err := os.Remove(path); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := Run(t.Context(), Options{Data: data, Knowledge: knowledge, Steps: 1}); !errors.Is(err, os.ErrNotExist) {
+			if _, err := Run(t.Context(), Options{Data: data, Knowledge: knowledge, Steps: 1}); !errors.Is(err,
+				os.ErrNotExist) {
 				t.Errorf("error %v", err)
 			}
 			if err := os.WriteFile(path, b, 0o644); err != nil {

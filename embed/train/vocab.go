@@ -65,8 +65,8 @@ func count(c *corpus) *counts {
 	return n
 }
 
-// vocabulary lists the tokens of a table with the given number of rows at most: every character that occurs, pieces for what is
-// no word, stems of foreign words, and the commonest words.
+// vocabulary lists the tokens of a table with the given number of rows at most: every character that occurs, pieces for
+// what is no word, stems of foreign words, and the commonest words.
 func vocabulary(c *corpus, rows int) []string {
 	n := count(c)
 	v := &list{have: map[string]bool{}}
@@ -128,8 +128,8 @@ func ranked(m map[string]int) []string {
 	return keys
 }
 
-// foreignTokens are the stems of the lexicon's words: inflected forms then share a row, and forms that the lexicon does not list
-// find it too. Words of scripts without spaces are taken whole, since the pieces there are the words.
+// foreignTokens are the stems of the lexicon's words: inflected forms then share a row, and forms that the lexicon does
+// not list find it too. Words of scripts without spaces are taken whole, since the pieces there are the words.
 func foreignTokens(n *counts) []string {
 	stems := map[string]int{}
 	for w, k := range n.foreign {

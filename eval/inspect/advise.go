@@ -8,8 +8,8 @@ import (
 	"tooldex/tool"
 )
 
-// What a description should keep within. A client that lists tools pays for every character, and a search weighs each word
-// less the more there are.
+// What a description should keep within. A client that lists tools pays for every character, and a search weighs each
+// word less the more there are.
 const (
 	shortText = 25   // characters that say hardly more than a name
 	longText  = 1000 // characters
@@ -31,20 +31,24 @@ func (in *Inspector) advise(t *tool.Tool, d *Description) []Advice {
 	case text == "":
 		add("there is no description", "write one or two sentences: what it does, to what, and when to choose it")
 	case n < shortText:
-		add(fmt.Sprintf("the description has %d characters", n), "say what it does, to what, and when to choose it over its siblings")
+		add(fmt.Sprintf("the description has %d characters", n),
+			"say what it does, to what, and when to choose it over its siblings")
 	case n > longText:
-		add(fmt.Sprintf("the description has %d characters", n), "keep what tells when to choose it, and move the rest to the parameters it is about")
+		add(fmt.Sprintf("the description has %d characters", n),
+			"keep what tells when to choose it, and move the rest to the parameters it is about")
 	}
 	if twin := in.sameText(t); twin != "" {
 		add(fmt.Sprintf("%s has the very same description", twin), "say in each what it does that the other does not")
 	} else if twin := in.saysNoMore(t); twin != "" && text != "" {
-		add(fmt.Sprintf("it says nothing that %s does not say", twin), "name what only this tool does: its object, its scope, its effect")
+		add(fmt.Sprintf("it says nothing that %s does not say", twin),
+			"name what only this tool does: its object, its scope, its effect")
 	}
 	if len(d.LostTo) > 0 && (d.LostTo[0].Requests >= fewest || d.LostTo[0].Requests*2 >= d.Requests) {
 		out = append(out, in.apart(t, d.LostTo[0]))
 	}
 	if described, all := described(t); all > 1 && described*2 < all {
-		add(fmt.Sprintf("%d of %d parameters have no description", all-described, all), "a few words each are enough; they are searched too")
+		add(fmt.Sprintf("%d of %d parameters have no description", all-described, all),
+			"a few words each are enough; they are searched too")
 	}
 	if lost := d.lostTo(Borrowed); len(lost) > 0 && !has(d, Declared) {
 		add("requests that tools of its kind answer find others, and it declares none of its own",

@@ -36,9 +36,9 @@ const (
 	telling    = 6   // words that are named of each tool
 )
 
-// Collide lists the pairs of tools that requests cannot tell apart, worst first, at most limit; 0 means all. Of each tool the
-// summary and up to three of its requests are put to the search, with all that ranks: words, vectors and what was lent. It
-// takes a search a request, on all processors. The errors are those of the Searcher.
+// Collide lists the pairs of tools that requests cannot tell apart, worst first, at most limit; 0 means all. Of each
+// tool the summary and up to three of its requests are put to the search, with all that ranks: words, vectors and what
+// was lent. It takes a search a request, on all processors. The errors are those of the Searcher.
 func (in *Inspector) Collide(ctx context.Context, limit int) ([]Collision, error) {
 	put := make([][]Request, len(in.tools))
 	for i, t := range in.tools {
@@ -150,8 +150,8 @@ func (in *Inspector) probe(ctx context.Context, i int, requests []Request) (riva
 	return near, nil
 }
 
-// confusion is how far a request finds another tool than its own: .5 where they are level, 1 or 0 where one is clearly ahead.
-// Scores fall with the square of the fused score, within one answer.
+// confusion is how far a request finds another tool than its own: .5 where they are level, 1 or 0 where one is clearly
+// ahead. Scores fall with the square of the fused score, within one answer.
 func confusion(own, other float64, ahead bool) float64 {
 	if own <= 0 || other <= 0 || own == other {
 		if ahead && own != other {

@@ -54,11 +54,13 @@ func TestCollide(t *testing.T) {
 		return nil
 	}
 	twins := pair("east/list_files", "west/list_files")
-	if twins == nil || twins.Apart > .6 || !slices.Equal(twins.OnlyA, []string{"east"}) || !slices.Equal(twins.OnlyB, []string{"west"}) {
+	if twins == nil || twins.Apart > .6 || !slices.Equal(twins.OnlyA, []string{"east"}) ||
+		!slices.Equal(twins.OnlyB, []string{"west"}) {
 		t.Errorf("twins: %+v", twins)
 	}
 	rooms := pair("desk/book_room", "desk/book_room_weekly")
-	if rooms == nil || rooms.Apart <= twins.Apart-.1 || len(rooms.OnlyA) != 0 || !slices.Contains(rooms.OnlyB, "weekly") || rooms.Wrong == "" {
+	if rooms == nil || rooms.Apart <= twins.Apart-.1 || len(rooms.OnlyA) != 0 ||
+		!slices.Contains(rooms.OnlyB, "weekly") || rooms.Wrong == "" {
 		t.Errorf("rooms: %+v", rooms)
 	}
 	if c := pair("desk/send_letter", "desk/water_plants"); c != nil {
@@ -90,12 +92,16 @@ func TestCollideManyTwins(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second")
 	}
-	things := []string{"invoice", "calendar", "river", "contract", "voucher", "parcel", "ticket", "recipe", "bridge", "novel"}
+	things := []string{
+		"invoice", "calendar", "river", "contract", "voucher", "parcel", "ticket", "recipe", "bridge",
+		"novel",
+	}
 	doings := []string{"delete", "create", "print", "translate", "archive", "colour", "weigh", "rename"}
 	var tools []*tool.Tool
 	for i, thing := range things {
 		for j, doing := range doings {
-			one := tool.Tool{Server: "a", Name: doing + "_" + thing, Description: fmt.Sprintf("%s one %s", doing, thing)}
+			one := tool.Tool{Server: "a", Name: doing + "_" + thing, Description: fmt.Sprintf("%s one %s", doing,
+				thing)}
 			tools = append(tools, &one)
 			if (i+j)%2 == 0 {
 				two := one

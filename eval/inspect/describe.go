@@ -44,10 +44,10 @@ type Advice struct {
 
 const mostWords = 12
 
-// Describe describes tools, or all that can be found where none are named, in the order in which they were named or else
-// those that are found worst first. Its requests are those of Options, or its own first sentence where there are none.
-// It takes a search a request, on all processors. The errors are those of the Searcher, and NotFound
-// for a tool that the catalogue does not have.
+// Describe describes tools, or all that can be found where none are named, in the order in which they were named or
+// else those that are found worst first. Its requests are those of Options, or its own first sentence where there are
+// none. It takes a search a request, on all processors. The errors are those of the Searcher, and NotFound for a tool
+// that the catalogue does not have.
 func (in *Inspector) Describe(ctx context.Context, ids ...tool.ID) ([]Description, error) {
 	tools := in.tools
 	if len(ids) > 0 {
@@ -55,7 +55,10 @@ func (in *Inspector) Describe(ctx context.Context, ids ...tool.ID) ([]Descriptio
 		for _, id := range ids {
 			t, ok := in.o.Set.Get(id)
 			if !ok {
-				return nil, &tool.Error{Code: tool.NotFound, Op: "describe", Msg: fmt.Sprintf("there is no tool %q", id), Hint: "tooldex list shows them"}
+				return nil, &tool.Error{
+					Code: tool.NotFound, Op: "describe",
+					Msg: fmt.Sprintf("there is no tool %q", id), Hint: "tooldex list shows them",
+				}
 			}
 			tools = append(tools, t)
 		}
@@ -103,11 +106,16 @@ func (in *Inspector) asked(t *tool.Tool) []Request {
 }
 
 // put puts the requests of a tool. To explain them all takes as long again.
-func (in *Inspector) put(ctx context.Context, t *tool.Tool, requests []Request, spelled []map[string]string, explain bool) (Description, error) {
+func (in *Inspector) put(ctx context.Context, t *tool.Tool, requests []Request, spelled []map[string]string,
+	explain bool,
+) (Description, error) {
 	d := Description{Tool: t.ID(), Disabled: t.Disabled, Requests: len(requests)}
 	added, lost := map[string]*Part{}, map[tool.ID]int{}
 	for k, r := range requests {
-		res, err := in.o.Searcher.Search(ctx, tool.Query{Text: r.Text, Limit: neighbours, Detail: tool.DetailName, Explain: explain})
+		res, err := in.o.Searcher.Search(ctx, tool.Query{
+			Text: r.Text, Limit: neighbours, Detail: tool.DetailName,
+			Explain: explain,
+		})
 		if err != nil {
 			return d, fmt.Errorf("describe %s: %w", t.ID(), err)
 		}
@@ -140,12 +148,18 @@ func (in *Inspector) put(ctx context.Context, t *tool.Tool, requests []Request, 
 	for _, p := range added {
 		d.Words = append(d.Words, *p)
 	}
-	slices.SortFunc(d.Words, func(a, b Part) int { return cmp.Or(cmp.Compare(b.Added, a.Added), cmp.Compare(a.Word, b.Word)) })
+	slices.SortFunc(d.Words, func(a, b Part) int {
+		return cmp.Or(cmp.Compare(b.Added, a.Added),
+			cmp.Compare(a.Word, b.Word))
+	})
 	d.Words = d.Words[:min(mostWords, len(d.Words))]
 	for id, n := range lost {
 		d.LostTo = append(d.LostTo, Lost{id, n})
 	}
-	slices.SortFunc(d.LostTo, func(a, b Lost) int { return cmp.Or(cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.To, b.To)) })
+	slices.SortFunc(d.LostTo, func(a, b Lost) int {
+		return cmp.Or(cmp.Compare(b.Requests, a.Requests),
+			cmp.Compare(a.To, b.To))
+	})
 	return d, nil
 }
 

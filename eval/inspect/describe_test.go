@@ -20,7 +20,8 @@ func TestDescribe(t *testing.T) {
 		t.Fatal(err)
 	}
 	room, letter := found[0], found[1]
-	if room.Tool != "desk/book_room" || room.Requests != 2 || room.First != 1 || room.Five != 2 || len(room.Found) != 1 || len(room.Missed) != 1 {
+	if room.Tool != "desk/book_room" || room.Requests != 2 || room.First != 1 || room.Five != 2 ||
+		len(room.Found) != 1 || len(room.Missed) != 1 {
 		t.Fatalf("%+v", room)
 	}
 	if m := room.Missed[0]; m.ID != "q1" || m.Place < 2 || m.First != "desk/book_room_weekly" {
@@ -45,7 +46,10 @@ func TestDescribe(t *testing.T) {
 
 // All tools that can be found, the worst first.
 func TestDescribeAll(t *testing.T) {
-	in := inspector(t, office(), map[tool.ID][]Request{"desk/water_plants": {{Text: "post a letter", From: Labelled}, {Text: "reserve a room", From: Labelled}}})
+	in := inspector(t, office(), map[tool.ID][]Request{"desk/water_plants": {
+		{Text: "post a letter", From: Labelled},
+		{Text: "reserve a room", From: Labelled},
+	}})
 	found, err := in.Describe(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -64,8 +68,16 @@ func TestAdvice(t *testing.T) {
 	long := &tool.Tool{Server: "desk", Name: "essay", Description: strings.Repeat("It writes about the sea. ", 60)}
 	tools := append(office(), long)
 	in := inspector(t, tools, map[tool.ID][]Request{
-		"desk/water_plants": {{Text: "post a letter", From: Borrowed}, {Text: "send mail", From: Borrowed}, {Text: "letter to an address", From: Borrowed}},
-		"desk/book_room":    {{Text: "reserve a room every week", From: Labelled}, {Text: "weekly meeting room", From: Labelled}, {Text: "book the room weekly", From: Labelled}},
+		"desk/water_plants": {
+			{Text: "post a letter", From: Borrowed},
+			{Text: "send mail", From: Borrowed},
+			{Text: "letter to an address", From: Borrowed},
+		},
+		"desk/book_room": {
+			{Text: "reserve a room every week", From: Labelled},
+			{Text: "weekly meeting room", From: Labelled},
+			{Text: "book the room weekly", From: Labelled},
+		},
 	})
 	tests := []struct {
 		tool tool.ID
@@ -74,9 +86,15 @@ func TestAdvice(t *testing.T) {
 		{"desk/run", []string{"there is no description"}},
 		{"desk/essay", []string{"the description has 1499 characters"}},
 		{"east/list_files", []string{"west/list_files has the very same description"}},
-		{"desk/book_room", []string{"it says nothing that desk/book_room_weekly does not say", "3 of its requests find desk/book_room_weekly first", "all that it says, the other says too"}},
+		{"desk/book_room", []string{
+			"it says nothing that desk/book_room_weekly does not say",
+			"3 of its requests find desk/book_room_weekly first", "all that it says, the other says too",
+		}},
 		{"desk/book_room_weekly", []string{"2 of 3 parameters have no description"}},
-		{"desk/water_plants", []string{"3 of its requests find desk/send_letter first", "(plants,", "declares none of its own", `"post a letter"`}},
+		{"desk/water_plants", []string{
+			"3 of its requests find desk/send_letter first", "(plants,",
+			"declares none of its own", `"post a letter"`,
+		}},
 		{"west/old_thing", []string{"the tool is disabled"}},
 		{"desk/send_letter", nil},
 	}

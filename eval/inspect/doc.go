@@ -1,11 +1,11 @@
 // Package inspect tells why tools are found or not, and what in a catalogue to mend.
 //
-// An [Inspector] looks at the tools of one catalogue through the search that serves them. [Inspector.Explain] says why the
-// tools that a request wants stand where they stand, [Inspector.Collide] lists the pairs of tools that requests cannot tell
-// apart, with the words that would, [Inspector.Describe] says what each tool is found by, what it should be found by and is
-// not, and what to reword, and [Inspector.Draft] writes requests down for people to review, so that all of it can be
-// measured.
+// An [Inspector] looks at the tools of one catalogue through the search that serves them. [Inspector.Explain] says why
+// the tools that a request wants stand where they stand, [Inspector.Collide] lists the pairs of tools that requests
+// cannot tell apart, with the words that would, [Inspector.Describe] says what each tool is found by, what it should be
+// found by and is not, and what to reword, and [Inspector.Draft] writes requests down for people to review, so that all
+// of it can be measured.
 //
-// What a tool ought to be found by is a list of [Request]s that the caller has: labelled by people, declared with the tool,
-// or borrowed from tools of its kind.
+// What a tool ought to be found by is a list of [Request]s that the caller has: labelled by people, declared with the
+// tool, or borrowed from tools of its kind.
 package inspect

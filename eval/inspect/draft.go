@@ -24,10 +24,10 @@ type DraftOptions struct {
 	PerTool int // borrowed requests of a tool; 0 means two
 }
 
-// Draft writes down what the tools ought to be found by: what is declared with them, what their examples do, and so many of
-// the requests borrowed from tools of their kind. A tool that has none of these gets the first sentence of its own
-// text. A request that several tools have is drafted once, for all of them. Labelled requests are left out: they are in a
-// file already. IDs are those of the tools with a number, and stay the same as long as the catalogue does.
+// Draft writes down what the tools ought to be found by: what is declared with them, what their examples do, and so
+// many of the requests borrowed from tools of their kind. A tool that has none of these gets the first sentence of its
+// own text. A request that several tools have is drafted once, for all of them. Labelled requests are left out: they
+// are in a file already. IDs are those of the tools with a number, and stay the same as long as the catalogue does.
 func (in *Inspector) Draft(o DraftOptions) []Drafted {
 	if o.PerTool == 0 {
 		o.PerTool = 2
@@ -105,8 +105,8 @@ const draftHead = `# Requests for the tools of this catalogue, drafted on its ow
 # Measure with:  %s
 `
 
-// WriteDraft writes a draft as YAML that eval.LoadCases reads, with a comment that says how to review it. Label gives the name
-// by which the file calls a tool, and command is what measures it.
+// WriteDraft writes a draft as YAML that eval.LoadCases reads, with a comment that says how to review it. Label gives
+// the name by which the file calls a tool, and command is what measures it.
 func WriteDraft(w io.Writer, draft []Drafted, label func(tool.ID) string, command string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, draftHead, command)
@@ -116,7 +116,8 @@ func WriteDraft(w io.Writer, draft []Drafted, label func(tool.ID) string, comman
 		for i, id := range d.Tools {
 			names[i] = quoted(label(id))
 		}
-		fmt.Fprintf(&b, "- id: %s\n  query: %s\n  relevant: [%s]\n", quoted(d.ID), quoted(d.Text), strings.Join(names, ", "))
+		fmt.Fprintf(&b, "- id: %s\n  query: %s\n  relevant: [%s]\n", quoted(d.ID), quoted(d.Text),
+			strings.Join(names, ", "))
 		if len(names) > 1 {
 			b.WriteString("  mode: any\n")
 		}

@@ -16,7 +16,12 @@ import (
 
 func TestDraft(t *testing.T) {
 	in := inspector(t, office(), map[tool.ID][]Request{
-		"desk/book_room":        {{ID: "q1", Text: "labelled already", From: Labelled}, {Text: "a room", From: Borrowed}, {Text: "a table", From: Borrowed}, {Text: "a chair", From: Borrowed}},
+		"desk/book_room": {
+			{ID: "q1", Text: "labelled already", From: Labelled},
+			{Text: "a room", From: Borrowed},
+			{Text: "a table", From: Borrowed},
+			{Text: "a chair", From: Borrowed},
+		},
 		"desk/book_room_weekly": {{Text: "A  ROOM", From: Borrowed}, {Text: " ", From: Borrowed}},
 	})
 	want := []Drafted{
@@ -45,7 +50,10 @@ func FuzzWriteDraft(f *testing.F) {
 			t.Skip()
 		}
 		var b bytes.Buffer
-		draft := []Drafted{{ID: id + "-1", Text: text, Tools: []tool.ID{"a/one", "a/two"}, From: Borrowed}, {ID: "x", Text: "y", Tools: []tool.ID{"a/two"}, From: Declared}}
+		draft := []Drafted{
+			{ID: id + "-1", Text: text, Tools: []tool.ID{"a/one", "a/two"}, From: Borrowed},
+			{ID: "x", Text: "y", Tools: []tool.ID{"a/two"}, From: Declared},
+		}
 		if err := WriteDraft(&b, draft, func(id tool.ID) string { return string(id) }, "tooldex eval x"); err != nil {
 			t.Fatal(err)
 		}

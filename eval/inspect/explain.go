@@ -71,9 +71,9 @@ const (
 	mostLeads  = 4
 )
 
-// Explain puts a request to the search and says why each of the wanted tools stands where it does, by its words, its cosine
-// and what was lent to it, against the tools before it. The errors are those of the Searcher, and NotFound for a tool that
-// the catalogue does not have.
+// Explain puts a request to the search and says why each of the wanted tools stands where it does, by its words, its
+// cosine and what was lent to it, against the tools before it. The errors are those of the Searcher, and NotFound for a
+// tool that the catalogue does not have.
 func (in *Inspector) Explain(ctx context.Context, query string, wanted []tool.ID) (*Explanation, error) {
 	res, err := in.o.Searcher.Search(ctx, tool.Query{Text: query, Limit: depth, Detail: tool.DetailName, Explain: true})
 	if err != nil {
@@ -91,7 +91,10 @@ func (in *Inspector) Explain(ctx context.Context, query string, wanted []tool.ID
 		}
 		x.Wanted = append(x.Wanted, *s)
 	}
-	slices.SortStableFunc(x.Wanted, func(a, b Standing) int { return cmp.Compare(placeOrLast(a.Place), placeOrLast(b.Place)) })
+	slices.SortStableFunc(x.Wanted, func(a, b Standing) int {
+		return cmp.Compare(placeOrLast(a.Place),
+			placeOrLast(b.Place))
+	})
 	if len(wanted) == 0 && len(res.Tools) > 0 {
 		s := in.describe(&res.Tools[0], 1, spelled)
 		x.First = &s
@@ -120,10 +123,15 @@ func (in *Inspector) spelled(query string) map[string]string {
 	return out
 }
 
-func (in *Inspector) standing(ctx context.Context, query string, id tool.ID, found []tool.Hit, spelled map[string]string) (*Standing, error) {
+func (in *Inspector) standing(ctx context.Context, query string, id tool.ID, found []tool.Hit,
+	spelled map[string]string,
+) (*Standing, error) {
 	t, ok := in.o.Set.Get(id)
 	if !ok {
-		return nil, &tool.Error{Code: tool.NotFound, Op: "explain", Msg: fmt.Sprintf("there is no tool %q", id), Hint: "tooldex list shows them"}
+		return nil, &tool.Error{
+			Code: tool.NotFound, Op: "explain", Msg: fmt.Sprintf("there is no tool %q", id),
+			Hint: "tooldex list shows them",
+		}
 	}
 	at := slices.IndexFunc(found, func(h tool.Hit) bool { return holds(&h, id) })
 	if at >= 0 {
@@ -163,7 +171,8 @@ func (in *Inspector) describe(h *tool.Hit, place int, spelled map[string]string)
 	if e == nil {
 		return s
 	}
-	s.Words, s.Like, s.Weight, s.Exact, s.Contrary, s.Loans = e.Keyword, e.Semantic, e.Weight, e.Exact, e.Contrary, e.Borrowed
+	s.Words, s.Like, s.Weight, s.Exact, s.Contrary, s.Loans = e.Keyword, e.Semantic, e.Weight, e.Exact, e.Contrary,
+		e.Borrowed
 	var own words
 	if i, ok := in.at[h.ID]; ok {
 		own = in.own[i]
@@ -180,7 +189,10 @@ func (in *Inspector) describe(h *tool.Hit, place int, spelled map[string]string)
 		}
 		s.Terms = append(s.Terms, p)
 	}
-	slices.SortFunc(s.Terms, func(a, b Part) int { return cmp.Or(cmp.Compare(b.Added, a.Added), cmp.Compare(a.Word, b.Word)) })
+	slices.SortFunc(s.Terms, func(a, b Part) int {
+		return cmp.Or(cmp.Compare(b.Added, a.Added),
+			cmp.Compare(a.Word, b.Word))
+	})
 	return s
 }
 

@@ -18,7 +18,8 @@ func TestExplain(t *testing.T) {
 		t.Fatalf("%+v", x)
 	}
 	room, plants := x.Wanted[0], x.Wanted[1]
-	if room.Place != 1 || room.Score <= plants.Score || len(room.Above) != 0 || room.Words <= 0 || room.Like <= 0 || room.Weight <= 0 {
+	if room.Place != 1 || room.Score <= plants.Score || len(room.Above) != 0 || room.Words <= 0 || room.Like <= 0 ||
+		room.Weight <= 0 {
 		t.Errorf("the room: %+v", room)
 	}
 	// The words are spelt as in the request, and sum up to what words are worth.
@@ -35,7 +36,8 @@ func TestExplain(t *testing.T) {
 	if !slices.ContainsFunc(room.Terms, func(p Part) bool { return p.Word == "meeting" && p.From == "own" }) {
 		t.Errorf("terms %+v", room.Terms)
 	}
-	if len(plants.Above) == 0 || plants.Above[0].Tool != "desk/book_room" || plants.Above[0].Place != 1 || plants.Above[0].Words <= 0 ||
+	if len(plants.Above) == 0 || plants.Above[0].Tool != "desk/book_room" || plants.Above[0].Place != 1 ||
+		plants.Above[0].Words <= 0 ||
 		!slices.ContainsFunc(plants.Above[0].Terms, func(l Lead) bool { return l.Word == "meeting" && l.More > 0 }) {
 		t.Errorf("above the plants: %+v", plants.Above)
 	}
@@ -65,7 +67,8 @@ func TestExplainWhatIsNotFound(t *testing.T) {
 
 func TestExplainParts(t *testing.T) {
 	in := inspector(t, office(), nil)
-	x, err := in.Explain(t.Context(), "send a letter to my aunt, then list the files in a folder", []tool.ID{"desk/send_letter"})
+	x, err := in.Explain(t.Context(), "send a letter to my aunt, then list the files in a folder",
+		[]tool.ID{"desk/send_letter"})
 	if err != nil || len(x.Parts) != 2 || !strings.Contains(x.Parts[1], "files") || x.Wanted[0].Place != 1 {
 		t.Errorf("%+v, %v", x, err)
 	}

@@ -11,15 +11,24 @@ import (
 	"tooldex/tool"
 )
 
-// office is a catalogue with a pair of twins on two servers, a pair that differs in a word, a tool that says nothing, and
-// some that are fine.
+// office is a catalogue with a pair of twins on two servers, a pair that differs in a word, a tool that says nothing,
+// and some that are fine.
 func office() []*tool.Tool {
 	schema := func(s string) []byte { return []byte(`{"type":"object","properties":{` + s + `}}`) }
 	return []*tool.Tool{
-		{Server: "desk", Name: "send_letter", Description: "Send a letter by post to somebody's address", Utterances: []tool.Utterance{{Text: "mail this to my aunt on paper"}}},
-		{Server: "desk", Name: "water_plants", Description: "Water the plants in the office", Examples: []tool.Example{{Description: "give the ficus a drink"}}},
+		{
+			Server: "desk", Name: "send_letter", Description: "Send a letter by post to somebody's address",
+			Utterances: []tool.Utterance{{Text: "mail this to my aunt on paper"}},
+		},
+		{
+			Server: "desk", Name: "water_plants", Description: "Water the plants in the office",
+			Examples: []tool.Example{{Description: "give the ficus a drink"}},
+		},
 		{Server: "desk", Name: "book_room", Description: "Reserve a meeting room for a time"},
-		{Server: "desk", Name: "book_room_weekly", Description: "Reserve a meeting room for a time every week", InputSchema: schema(`"a":{"type":"string"},"b":{"type":"string"},"c":{"type":"string","description":"who"}`)},
+		{
+			Server: "desk", Name: "book_room_weekly", Description: "Reserve a meeting room for a time every week",
+			InputSchema: schema(`"a":{"type":"string"},"b":{"type":"string"},"c":{"type":"string","description":"who"}`),
+		},
 		{Server: "desk", Name: "run", InputSchema: schema(``)},
 		{Server: "east", Name: "list_files", Description: "List the files in a folder"},
 		{Server: "west", Name: "list_files", Description: "List the files in a folder"},

@@ -118,7 +118,8 @@ func (in *Inspector) rare(term string) float64 {
 	return math.Log(1 + float64(len(in.tools))/float64(1+in.carried[term]))
 }
 
-// only lists what tool a says of itself and tool b does not, at most n words, those that would tell them apart best first.
+// only lists what tool a says of itself and tool b does not, at most n words, those that would tell them apart best
+// first.
 func (in *Inspector) only(a, b, n int) []string {
 	type weighed struct {
 		term, text string
@@ -130,7 +131,10 @@ func (in *Inspector) only(a, b, n int) []string {
 			out = append(out, weighed{term, w.text, w.weight * in.rare(term)})
 		}
 	}
-	slices.SortFunc(out, func(x, y weighed) int { return cmp.Or(cmp.Compare(y.weight, x.weight), cmp.Compare(x.term, y.term)) })
+	slices.SortFunc(out, func(x, y weighed) int {
+		return cmp.Or(cmp.Compare(y.weight, x.weight),
+			cmp.Compare(x.term, y.term))
+	})
 	texts := make([]string, 0, n)
 	for _, w := range out[:min(n, len(out))] {
 		texts = append(texts, w.text)

@@ -103,7 +103,8 @@ func packageDoc(dir string, sources []*source) []string {
 		found = true
 		first := new(doc.Package).Synopsis(s.file.Doc.Text())
 		if want := table[dir].doc; want != "" && first != want {
-			out = append(out, fmt.Sprintf("%s: the first sentence is %q, the table of internal/arch has %q", s.path, first, want))
+			out = append(out, fmt.Sprintf("%s: the first sentence is %q, the table of internal/arch has %q", s.path,
+				first, want))
 		}
 	}
 	if !found {
@@ -112,8 +113,8 @@ func packageDoc(dir string, sources []*source) []string {
 	return out
 }
 
-// exportedDocs wants a comment on every exported function, method of an exported type, type, constant and variable, and on
-// the fields of exported interfaces. A group of constants or variables may share one.
+// exportedDocs wants a comment on every exported function, method of an exported type, type, constant and variable, and
+// on the fields of exported interfaces. A group of constants or variables may share one.
 func exportedDocs(tr *tree, s *source) []string {
 	var out []string
 	bare := func(pos token.Pos, name string) {
@@ -145,7 +146,8 @@ func specDocs(d *ast.GenDecl, spec ast.Spec, bare func(token.Pos, string)) {
 		}
 		if it, ok := spec.Type.(*ast.InterfaceType); ok {
 			for _, m := range it.Methods.List {
-				if len(m.Names) > 0 && m.Names[0].IsExported() && m.Doc == nil && m.Comment == nil && it.Methods.NumFields() > 1 {
+				if len(m.Names) > 0 && m.Names[0].IsExported() && m.Doc == nil && m.Comment == nil &&
+					it.Methods.NumFields() > 1 {
 					bare(m.Pos(), m.Names[0].Name)
 				}
 			}

@@ -74,7 +74,8 @@ func judgeImport(s *source, r rule, ours string) string {
 	case slices.Equal(r.imports, every) || slices.Contains(r.imports, ours):
 		return ""
 	}
-	return fmt.Sprintf("%s: %s may not import %q; the table allows %q", s.path, s.dir, path.Join(module, ours), r.imports)
+	return fmt.Sprintf("%s: %s may not import %q; the table allows %q", s.path, s.dir, path.Join(module, ours),
+		r.imports)
 }
 
 // TestTableIsFull keeps the table free of packages that are gone, apart from those that are planned.

@@ -12,8 +12,9 @@ import (
 	"testing"
 )
 
-// TestPins wants everything that is fetched from elsewhere to build, test or run tooldex to be named by what it hashes to, or by an exact
-// version where there is nothing to hash: actions, images, and the packages of npm that tests run. Modules of Go have go.sum.
+// TestPins wants everything that is fetched from elsewhere to build, test or run tooldex to be named by what it hashes
+// to, or by an exact version where there is nothing to hash: actions, images, and the packages of npm that tests run.
+// Modules of Go have go.sum.
 func TestPins(t *testing.T) {
 	for _, finding := range pinFindings(t, root) {
 		t.Error(finding)
@@ -46,7 +47,8 @@ var (
 	digest  = regexp.MustCompile(`^[\w./-]+:[\w.-]+@sha256:[0-9a-f]{64}$`)
 	exact   = regexp.MustCompile(`^(@[\w.-]+/)?[\w.-]+@\d+\.\d+\.\d+(-[\w.-]+)?$`)
 	scoped  = regexp.MustCompile(`^@[\w.-]+/`)
-	runsNpm = regexp.MustCompile(`LookPath\("npx"\)|\bwithNpx\(|\bmodernNode\(`) // others only read what names a package
+	// others only read what names a package
+	runsNpm = regexp.MustCompile(`LookPath\("npx"\)|\bwithNpx\(|\bmodernNode\(`)
 )
 
 func pinFindings(t *testing.T, dir string) []string {
@@ -117,14 +119,15 @@ func imagePin(name string) string {
 	return name + " is not pinned to a digest"
 }
 
-// npmFindings looks at strings that name a package of npm: by their scope, or as the field pkg of a table. A version may be added by
-// a constant that is called so.
+// npmFindings looks at strings that name a package of npm: by their scope, or as the field pkg of a table. A version
+// may be added by a constant that is called so.
 func npmFindings(tr *tree, s *source) []string {
 	var out []string
 	judge := func(e ast.Expr, always bool) {
 		text, versioned, ok := concatenated(e)
 		if ok && (always || scoped.MatchString(text)) && !versioned && !exact.MatchString(text) {
-			out = append(out, fmt.Sprintf("%s:%d: package %q of npm has no exact version", s.path, tr.line(e.Pos()), text))
+			out = append(out, fmt.Sprintf("%s:%d: package %q of npm has no exact version", s.path, tr.line(e.Pos()),
+				text))
 		}
 	}
 	ast.Inspect(s.file, func(n ast.Node) bool {

@@ -18,8 +18,8 @@ import (
 	"testing"
 )
 
-// TestPlatforms checks every package and test of this module as the compiler would for each platform that tooldex is published for, but
-// for the one it runs on. It generates no code, which would take minutes; make platforms does.
+// TestPlatforms checks every package and test of this module as the compiler would for each platform that tooldex is
+// published for, but for the one it runs on. It generates no code, which would take minutes; make platforms does.
 func TestPlatforms(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads the source of everything that is linked, for each platform")
@@ -40,7 +40,8 @@ func TestTypeFindings(t *testing.T) {
 		t.Errorf("on Linux: %q", got)
 	}
 	got := typeFindings(t, "testdata/platforms", "windows/amd64", "./...")
-	if len(got) != 2 || !strings.Contains(got[0], "undefined: onlyUnix") || !strings.Contains(got[1], "undefined: syscall.Kill") {
+	if len(got) != 2 || !strings.Contains(got[0], "undefined: onlyUnix") ||
+		!strings.Contains(got[1], "undefined: syscall.Kill") {
 		t.Errorf("on Windows: %q", got)
 	}
 }
@@ -56,11 +57,13 @@ type listed struct {
 	Module          *struct{ Main bool }
 }
 
-// typeFindings lists what does not fit together on a platform. Bodies of functions are only read in the packages asked for.
+// typeFindings lists what does not fit together on a platform. Bodies of functions are only read in the packages asked
+// for.
 func typeFindings(t *testing.T, dir, platform, pattern string) []string {
 	t.Helper()
 	goos, goarch, _ := strings.Cut(platform, "/")
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-test", "-e", "-json=Dir,ImportPath,ForTest,GoFiles,ImportMap,DepOnly,Error,Module", pattern)
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-test", "-e",
+		"-json=Dir,ImportPath,ForTest,GoFiles,ImportMap,DepOnly,Error,Module", pattern)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOOS="+goos, "GOARCH="+goarch, "CGO_ENABLED=0", "GOWORK=off")
 	out, err := cmd.Output()
 	if err != nil {

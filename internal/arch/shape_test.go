@@ -67,7 +67,8 @@ func lengths(tr *tree, s *source) []string {
 			continue
 		}
 		if n := tr.line(f.End()) - tr.line(f.Pos()) + 1; n > maxFunction {
-			out = append(out, fmt.Sprintf("%s:%d: function %s has %d lines, at most %d", s.path, tr.line(f.Pos()), f.Name.Name, n, maxFunction))
+			out = append(out, fmt.Sprintf("%s:%d: function %s has %d lines, at most %d", s.path, tr.line(f.Pos()),
+				f.Name.Name, n, maxFunction))
 		}
 	}
 	return out
@@ -83,7 +84,8 @@ func sleeps(tr *tree, s *source) []string {
 	ast.Inspect(s.file, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
 		if ok && selects(call.Fun, "time", "Sleep") && !selects(call.Args[0], "time", "Hour") {
-			out = append(out, fmt.Sprintf("%s:%d: a test may not sleep; use testing/synctest or wait for the event", s.path, tr.line(n.Pos())))
+			out = append(out, fmt.Sprintf("%s:%d: a test may not sleep; use testing/synctest or wait for the event",
+				s.path, tr.line(n.Pos())))
 		}
 		return true
 	})
@@ -104,8 +106,8 @@ func importsPath(s *source, path string) bool {
 	return slices.ContainsFunc(s.file.Imports, func(i *ast.ImportSpec) bool { return i.Path.Value == `"`+path+`"` })
 }
 
-// state finds package-level variables that hold state by their type, and init functions. A variable that is set once where
-// it is declared (a table, a compiled pattern, an embedded file, a function wrapped by sync.OnceValue) is none.
+// state finds package-level variables that hold state by their type, and init functions. A variable that is set once
+// where it is declared (a table, a compiled pattern, an embedded file, a function wrapped by sync.OnceValue) is none.
 func state(tr *tree, s *source) []string {
 	var out []string
 	for _, d := range s.file.Decls {
@@ -184,7 +186,8 @@ func assignments(tr *tree, s *source, vars map[string]bool) []string {
 		ast.Inspect(f.Body, func(n ast.Node) bool {
 			for _, target := range targets(n) {
 				if name := rootName(target); vars[name] && !local[name] {
-					out = append(out, fmt.Sprintf("%s:%d: package-level variable %s is changed in %s", s.path, tr.line(n.Pos()), name, f.Name.Name))
+					out = append(out, fmt.Sprintf("%s:%d: package-level variable %s is changed in %s", s.path,
+						tr.line(n.Pos()), name, f.Name.Name))
 				}
 			}
 			return true

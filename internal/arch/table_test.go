@@ -12,8 +12,8 @@ type rule struct {
 // every means all packages: only commands may, since they wire the others together.
 var every = []string{"*"}
 
-// table lists every package of the module by its folder. What is not here may not exist: a package is added by adding its
-// line, which is the moment to ask whether an existing one could hold the code.
+// table lists every package of the module by its folder. What is not here may not exist: a package is added by adding
+// its line, which is the moment to ask whether an existing one could hold the code.
 var table = map[string]rule{
 	"tool": {
 		doc: "Package tool defines the vocabulary of the service: tools, queries, results and errors.",

@@ -34,22 +34,34 @@ func (l *lab) stages() ([]setup, error) {
 	embedder := search.Options{Embedder: l.static}
 	whole := l.whole()
 	part := func(name string, base *knowledge.Base) setup {
-		return setup{name: name, indexed: whole.indexed, tools: lent, engine: search.Options{Embedder: l.static, Base: base}, mode: tool.Hybrid}
+		return setup{name: name, indexed: whole.indexed, tools: lent, engine: search.Options{
+			Embedder: l.static,
+			Base:     base,
+		}, mode: tool.Hybrid}
 	}
 	return []setup{
 		l.plain(),
-		{name: "+ static table", indexed: "table", tools: catalog.Model{Embedder: l.static}, engine: embedder, mode: tool.Hybrid},
-		{name: "+ words lent by archetypes", indexed: "words lent", tools: wordsLent, engine: embedder, mode: tool.Hybrid},
+		{
+			name: "+ static table", indexed: "table", tools: catalog.Model{Embedder: l.static}, engine: embedder,
+			mode: tool.Hybrid,
+		},
+		{
+			name: "+ words lent by archetypes", indexed: "words lent", tools: wordsLent, engine: embedder,
+			mode: tool.Hybrid,
+		},
 		{name: "+ their vectors", indexed: whole.indexed, tools: lent, engine: embedder, mode: tool.Hybrid},
 		part("+ clauses and sentences", bases[0]),
 		part("+ thesaurus", bases[1]),
 		part("+ lexicon", bases[2]),
-		{name: "+ parts of a request (all)", indexed: whole.indexed, tools: lent, engine: whole.engine, mode: tool.Hybrid},
+		{
+			name: "+ parts of a request (all)", indexed: whole.indexed, tools: lent, engine: whole.engine,
+			mode: tool.Hybrid,
+		},
 	}, nil
 }
 
-// stranger is an embedder that does not own up to its model, so that a catalogue does not mix in the vectors that archetypes
-// lend: those of another model could not be added.
+// stranger is an embedder that does not own up to its model, so that a catalogue does not mix in the vectors that
+// archetypes lend: those of another model could not be added.
 type stranger struct{ embed.Embedder }
 
 // Model gives the model another fingerprint.
@@ -59,9 +71,9 @@ func (s stranger) Model() embed.Model {
 	return m
 }
 
-// without copies knowledge so that no word counts as a verb, and with that no request has parts; and without the thesaurus and
-// the lexicon, unless they are to be kept. Archetypes keep their words, by which English is told from other languages, but in
-// their titles.
+// without copies knowledge so that no word counts as a verb, and with that no request has parts; and without the
+// thesaurus and the lexicon, unless they are to be kept. Archetypes keep their words, by which English is told from
+// other languages, but in their titles.
 func without(src *knowledge.Source, thesaurus, lexicon bool) *knowledge.Source {
 	out := *src
 	out.Archetypes = slices.Clone(src.Archetypes)
@@ -112,7 +124,8 @@ func ablationPage(stages []string, reports [][]*eval.Report) string {
 		"cannot be switched off alone: the table was trained on the archetypes (a table without them would have to be trained), and web addresses, paths and\n" +
 		"names that a request spells are recognised in all rows. In answers of more than seven tools the best tool of each clause gets a place\n" +
 		"among the last of ten. The calibrated score and `confident` change no ranking and have their own section.\n\n")
-	b.WriteString("| " + strings.Join(append([]string{"all requests"}, ablated()...), " | ") + " |\n|---|" + strings.Repeat("---|", len(ablated())) + "\n")
+	b.WriteString("| " + strings.Join(append([]string{"all requests"}, ablated()...), " | ") + " |\n|---|" +
+		strings.Repeat("---|", len(ablated())) + "\n")
 	for i, s := range stages {
 		fmt.Fprintf(&b, "| %s |", s)
 		for _, r := range reports[i] {

@@ -26,7 +26,8 @@ type attack struct {
 	first, firstTen int     // requests that have a planted tool first, and among the first ten
 }
 
-// attacksText plants tools in catalogues that are written to win requests they do not serve: all at once, and each alone.
+// attacksText plants tools in catalogues that are written to win requests they do not serve: all at once, and each
+// alone.
 func (l *lab) attacksText(ctx context.Context) (string, error) {
 	var all, alone []attack
 	for n, name := range attacked() {
@@ -75,7 +76,10 @@ func (l *lab) plantIn(ctx context.Context, set *labelled, name string, hostile [
 	if err != nil {
 		return attack{}, err
 	}
-	out := attack{set: set.Name, name: name, requests: r.All.Queries, recall: r.All.Scores["recall@5"], hit: r.All.Scores["hit@1"]}
+	out := attack{
+		set: set.Name, name: name, requests: r.All.Queries, recall: r.All.Scores["recall@5"],
+		hit: r.All.Scores["hit@1"],
+	}
 	bad := map[string]bool{}
 	for _, t := range hostile {
 		bad[string(t.ID())] = true
@@ -98,7 +102,8 @@ func attacksPage(all, alone []attack) string {
 		"13,000 characters made of requests or of other tools' descriptions, hundreds of parameters, names of products, other languages, orders to the\nmodel, a copy of a real tool with words added.\n\n" +
 		"| set | planted | requests | recall@5 | lost | hit@1 | planted tool first | among ten |\n|---|---|---|---|---|---|---|---|\n")
 	row := func(a attack) {
-		fmt.Fprintf(&b, "| %s | %s | %d | %s | %.3f | %s | %d | %d |\n", a.set, a.name, a.requests, figure(a.recall), a.fewer, figure(a.hit), a.first, a.firstTen)
+		fmt.Fprintf(&b, "| %s | %s | %d | %s | %.3f | %s | %d | %d |\n", a.set, a.name, a.requests, figure(a.recall),
+			a.fewer, figure(a.hit), a.first, a.firstTen)
 	}
 	for _, a := range all {
 		row(a)

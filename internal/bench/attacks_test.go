@@ -6,7 +6,8 @@ import (
 	"tooldex/tool"
 )
 
-// TestPlantedTools holds what the page says of the planted tools, and what the bar says on the catalogue that everybody has.
+// TestPlantedTools holds what the page says of the planted tools, and what the bar says on the catalogue that everybody
+// has.
 func TestPlantedTools(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the knowledge anew")

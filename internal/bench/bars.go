@@ -121,7 +121,10 @@ func (b bar) measure(plain, whole *eval.Report) (measured, error) {
 	if n == 0 {
 		return measured{}, fmt.Errorf("%s has no request of kind %q", b.set, b.kind)
 	}
-	m := measured{what: strings.Join(strings.Fields(b.set+" "+b.kind+" "+string(b.metric)), " "), requests: n, plain: before[b.metric], whole: after[b.metric], least: b.least}
+	m := measured{
+		what: strings.Join(strings.Fields(b.set+" "+b.kind+" "+string(b.metric)), " "), requests: n,
+		plain: before[b.metric], whole: after[b.metric], least: b.least,
+	}
 	if b.overPlain {
 		m.least += m.plain
 	}
@@ -153,7 +156,8 @@ func barsPage(rows []measured) string {
 			met = "**no**"
 			missed++
 		}
-		fmt.Fprintf(&b, "| %s | %d | %s | %s | %s | %s |\n", r.what, r.requests, figure(r.plain), figure(r.whole), figure(r.least), met)
+		fmt.Fprintf(&b, "| %s | %d | %s | %s | %s | %s |\n", r.what, r.requests, figure(r.plain), figure(r.whole),
+			figure(r.least), met)
 	}
 	fmt.Fprintf(&b, "\n%d of %d bars are met.\n\n", len(rows)-missed, len(rows))
 	return b.String()

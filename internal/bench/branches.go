@@ -17,7 +17,10 @@ const (
 
 // everySet lists all that have requests.
 func everySet() []string {
-	return []string{demoSet, "intents", "little_known", "mcpproxy_golden", "azure_mcp", "metatool_single", "seal_tools", "bfcl_python", "toolbench_stable", "toolalpaca"}
+	return []string{
+		demoSet, "intents", "little_known", "mcpproxy_golden", "azure_mcp", "metatool_single", "seal_tools",
+		"bfcl_python", "toolbench_stable", "toolalpaca",
+	}
 }
 
 // branch is what a set gave to plain BM25F and to each mode of the whole search.
@@ -73,7 +76,8 @@ func branchesPage(rows []branch) string {
 			verdict = fmt.Sprintf("**by %s / %s**", figure(max(0, r.under(recall))), figure(max(0, r.under(gain))))
 			missed++
 		}
-		fmt.Fprintf(&b, "| %s | %d | %s | %s | %s | %s | %s |\n", r.name, r.requests, cell(r.plain), cell(r.words), cell(r.cosines), cell(r.hybrid), verdict)
+		fmt.Fprintf(&b, "| %s | %d | %s | %s | %s | %s | %s |\n", r.name, r.requests, cell(r.plain), cell(r.words),
+			cell(r.cosines), cell(r.hybrid), verdict)
 		plain += r.plain[recall] / float64(len(rows))
 		hybrid += r.hybrid[recall] / float64(len(rows))
 	}

@@ -7,9 +7,10 @@ type clues struct {
 	translated     int     // English words that the lexicon gave
 	words, unknown int     // words of meaning, and those of them that no tool of the catalogue has, lent ones included
 	like, low      float64 // how like the right tool is to the archetype nearest to it, and below what that is little
-	shared         float64 // share of what was lent to the right tool that came from archetypes that lent to the first one, too
-	sameServer     bool    // the first tool is of the right tool's server
-	linked         bool    // an archetype that the request is near to lent to the right tool
+	// share of what was lent to the right tool that came from archetypes that lent to the first one, too
+	shared     float64
+	sameServer bool // the first tool is of the right tool's server
+	linked     bool // an archetype that the request is near to lent to the right tool
 }
 
 // The causes that misses are put down to.

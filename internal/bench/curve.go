@@ -23,8 +23,8 @@ type point struct {
 	found               map[string][]bool // by kind, for each request whether a right tool was among five
 }
 
-// curveSizes are the numbers of archetypes that are compared, each twice the one before; what is left over of total makes one
-// more point where it is a tenth at least.
+// curveSizes are the numbers of archetypes that are compared, each twice the one before; what is left over of total
+// makes one more point where it is a tenth at least.
 func curveSizes(total int) []int {
 	var out []int
 	for n := 750; n <= total && n <= 12_000; n *= 2 {
@@ -74,8 +74,8 @@ func (l *lab) pointOf(ctx context.Context, n int) (point, error) {
 
 func among(rank, k int) bool { return rank > 0 && rank <= k }
 
-// subset keeps n archetypes, by whole kinds of servers in the order of their hashes, so that a smaller subset is a part of a
-// larger; of the last kind only as many as are still wanted.
+// subset keeps n archetypes, by whole kinds of servers in the order of their hashes, so that a smaller subset is a part
+// of a larger; of the last kind only as many as are still wanted.
 func subset(src *knowledge.Source, n int) (out *knowledge.Source, servers int) {
 	count := map[string]int{}
 	for i := range src.Archetypes {
@@ -123,7 +123,8 @@ func hashOf(s string) uint64 {
 func curvePage(points []point) string {
 	var b strings.Builder
 	b.WriteString("## Learning curve\n\nThe same search with only some of the archetypes, taken by whole kinds of servers in the order of their hashes; thesaurus, lexicon and table\n" +
-		"stay. The table was trained on all of them, which flatters the short rows. Pooled over " + strings.Join(spread(), ", ") + "; hit@5 ± its standard error.\n\n" +
+		"stay. The table was trained on all of them, which flatters the short rows. Pooled over " +
+		strings.Join(spread(), ", ") + "; hit@5 ± its standard error.\n\n" +
 		"| archetypes | kinds of servers |")
 	for _, kind := range curveKinds() {
 		fmt.Fprintf(&b, " %s (%d) |", kind, len(points[0].found[kind]))
@@ -151,8 +152,8 @@ func shareOf(found []bool) float64 {
 	return float64(n) / float64(max(len(found), 1))
 }
 
-// verdict says what the last doubling brought and what another would, request by request: the same requests are asked of
-// both, so the error of the difference is that of those that changed.
+// verdict says what the last doubling brought and what another would, request by request: the same requests are asked
+// of both, so the error of the difference is that of those that changed.
 func verdict(points []point) string {
 	if len(points) < 2 {
 		return "One point makes no curve."
@@ -174,11 +175,13 @@ func verdict(points []point) string {
 			clear = append(clear, kind)
 		}
 	}
-	out := fmt.Sprintf("From %d to %d archetypes, a doubling brought %s at hit@5.", before.archetypes, last.archetypes, strings.Join(said, " and "))
+	out := fmt.Sprintf("From %d to %d archetypes, a doubling brought %s at hit@5.", before.archetypes, last.archetypes,
+		strings.Join(said, " and "))
 	if len(clear) == 0 {
 		return out + " Neither is beyond two standard errors: on these sets more archetypes of the same sort would bring too little to be measured."
 	}
-	return out + " That is beyond two standard errors for " + strings.Join(clear, " and ") + " requests: there, more archetypes still pay, at best as much again for twice as many."
+	return out + " That is beyond two standard errors for " + strings.Join(clear, " and ") +
+		" requests: there, more archetypes still pay, at best as much again for twice as many."
 }
 
 // change is the mean of after less before over the same requests, and its standard error.

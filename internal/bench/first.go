@@ -16,16 +16,19 @@ import (
 	"tooldex/internal/origin"
 )
 
-// firstPage does what somebody does who hears of the project: it clones the repository in root and runs the commands of its
-// README, on a machine that has git and Go and nothing else: no home, no caches, no variables but those below. The second
-// command, which runs all tests, is left out unless it is asked for.
+// firstPage does what somebody does who hears of the project: it clones the repository in root and runs the commands of
+// its README, on a machine that has git and Go and nothing else: no home, no caches, no variables but those below. The
+// second command, which runs all tests, is left out unless it is asked for.
 func firstPage(ctx context.Context, root string, tests bool) (string, error) {
 	dir, err := os.MkdirTemp("", "tooldex-first")
 	if err != nil {
 		return "", err
 	}
 	defer removeAll(dir)
-	m := &bareMachine{root: root, dir: dir, env: []string{"HOME=" + filepath.Join(dir, "home"), "TMPDIR=" + filepath.Join(dir, "tmp"), "LANG=C.UTF-8"}}
+	m := &bareMachine{root: root, dir: dir, env: []string{
+		"HOME=" + filepath.Join(dir, "home"),
+		"TMPDIR=" + filepath.Join(dir, "tmp"), "LANG=C.UTF-8",
+	}}
 	for _, name := range networkVariables() {
 		if v, ok := os.LookupEnv(name); ok {
 			m.env = append(m.env, name+"="+v)
@@ -70,7 +73,10 @@ func firstPage(ctx context.Context, root string, tests bool) (string, error) {
 
 // networkVariables are how a machine reaches Go's modules, npm and the rest, which is no part of what is measured.
 func networkVariables() []string {
-	return []string{"PATH", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GOINSECURE", "SSL_CERT_FILE", "SSL_CERT_DIR", "NPM_CONFIG_REGISTRY"}
+	return []string{
+		"PATH", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "GOPROXY",
+		"GOSUMDB", "GONOSUMDB", "GOINSECURE", "SSL_CERT_FILE", "SSL_CERT_DIR", "NPM_CONFIG_REGISTRY",
+	}
 }
 
 // bareMachine runs commands with an environment of its own, and keeps the time.
@@ -139,7 +145,8 @@ func readmeCommands(readme string) (first, second string, err error) {
 	for _, m := range shellBlock.FindAllStringSubmatch(readme, 2) {
 		first, second = second, strings.TrimSpace(m[1])
 	}
-	if !strings.Contains(first, "&&") || strings.Contains(first, "\n") || second == "" || strings.Contains(second, "\n") {
+	if !strings.Contains(first, "&&") || strings.Contains(first, "\n") || second == "" ||
+		strings.Contains(second, "\n") {
 		return "", "", errors.New("README.md does not begin with two commands, one that builds and asks and one that tests")
 	}
 	return first, second, nil

@@ -19,7 +19,10 @@ func TestFirstPage(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(root, "README.md"), []byte(readme), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=x", "-c", "user.email=x@example.com", "commit", "-q", "-m", "x"}} {
+	for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {
+		"-c", "user.name=x", "-c",
+		"user.email=x@example.com", "commit", "-q", "-m", "x",
+	}} {
 		cmd := exec.Command("git", args...)
 		cmd.Dir = root
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -32,7 +35,11 @@ func TestFirstPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"home: 0, data: , secret:\n", "`git clone -q --no-hardlinks 'REPOSITORY' tooldex`", "| the second command: all tests | `true` | 0.", "From the clone to the first answer: **0.", "Written by `make clean-machine`"} {
+	for _, want := range []string{
+		"home: 0, data: , secret:\n", "`git clone -q --no-hardlinks 'REPOSITORY' tooldex`",
+		"| the second command: all tests | `true` | 0.", "From the clone to the first answer: **0.",
+		"Written by `make clean-machine`",
+	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q:\n%s", want, page)
 		}
@@ -48,7 +55,10 @@ func TestReadmeCommands(t *testing.T) {
 	if err != nil || last(first) != `bin/tooldex search --demo "open a merge proposal"` || second != "go test ./..." {
 		t.Errorf("README.md has %q and %q: %v", first, second, err)
 	}
-	for name, text := range map[string]string{"none": "# x\n", "one": "```sh\na && b\n```\n", "two in one": "```sh\na && b\nc\n```\n```sh\nd\n```\n"} {
+	for name, text := range map[string]string{
+		"none": "# x\n", "one": "```sh\na && b\n```\n",
+		"two in one": "```sh\na && b\nc\n```\n```sh\nd\n```\n",
+	} {
 		if _, _, err := readmeCommands(text); err == nil {
 			t.Errorf("%s: no error", name)
 		}

@@ -22,7 +22,10 @@ type nearest struct{ alive }
 func (n nearest) Search(context.Context, tool.Query) (*tool.Result, error) {
 	res := &tool.Result{Tools: []tool.Hit{}, Confident: true}
 	for _, t := range n.set.All()[:5] {
-		res.Tools = append(res.Tools, tool.Hit{ID: t.ID(), Name: t.Name, Server: t.Server, Exposed: n.set.Exposed(t.ID())})
+		res.Tools = append(res.Tools, tool.Hit{
+			ID: t.ID(), Name: t.Name, Server: t.Server,
+			Exposed: n.set.Exposed(t.ID()),
+		})
 	}
 	return res, nil
 }
@@ -54,13 +57,18 @@ func idleRows(ctx context.Context, c config) ([]row, error) {
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, row{"memory of an idle HTTP session, " + one.what, fmt.Sprintf("%.1f KB, %.1f goroutines", bytes/1000, goroutines), "", true})
+		rows = append(rows, row{
+			"memory of an idle HTTP session, " + one.what,
+			fmt.Sprintf("%.1f KB, %.1f goroutines", bytes/1000, goroutines), "", true,
+		})
 	}
 	return rows, nil
 }
 
 // costOfIdle opens many sessions, has each send lines, and tells what one of them keeps.
-func costOfIdle(ctx context.Context, many int, tools []*tool.Tool, lines []string) (bytes, goroutines float64, err error) {
+func costOfIdle(ctx context.Context, many int, tools []*tool.Tool, lines []string) (bytes, goroutines float64,
+	err error,
+) {
 	n := nearest{alive{tool.NewSet(tools, "")}}
 	srv := mcpsrv.New(mcpsrv.Options{Searcher: n, Caller: n, Catalog: n, Mode: mcpsrv.Dynamic})
 	defer func() { _ = srv.Close() }()

@@ -19,8 +19,8 @@ import (
 	"tooldex/tool"
 )
 
-// lab is where searches are taken apart and put together otherwise than in the command, over the same sets. The knowledge is
-// compiled anew, so that parts of it can be left out.
+// lab is where searches are taken apart and put together otherwise than in the command, over the same sets. The
+// knowledge is compiled anew, so that parts of it can be left out.
 type lab struct {
 	data      string
 	static    *embed.Static
@@ -43,7 +43,10 @@ func newLab(c config) (*lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &lab{data: c.data, static: static, encoder: catalog.Encoder(static), sets: map[string]*labelled{}, snapshots: map[string]*index.Snapshot{}}
+	l := &lab{
+		data: c.data, static: static, encoder: catalog.Encoder(static), sets: map[string]*labelled{},
+		snapshots: map[string]*index.Snapshot{},
+	}
 	if l.source, err = knowledge.ReadSource(os.DirFS(c.knowledge)); err != nil {
 		return nil, err
 	}

@@ -25,7 +25,10 @@ const (
 func testLab(t *testing.T) *lab {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range map[string]string{"archetypes/office/some.jsonl": someArchetypes, "thesaurus.jsonl": someThesaurus, "lexicon.jsonl": someLexicon} {
+	for name, text := range map[string]string{
+		"archetypes/office/some.jsonl": someArchetypes,
+		"thesaurus.jsonl":              someThesaurus, "lexicon.jsonl": someLexicon,
+	} {
 		file := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)

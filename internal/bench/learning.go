@@ -57,7 +57,9 @@ func (d *ledger) Learned(_ context.Context, known uint64) (map[string][]byte, ui
 }
 
 // ChangeLearned makes the changes.
-func (d *ledger) ChangeLearned(_ context.Context, keys []string, change func(map[string][]byte) map[string][]byte) (before, after uint64, err error) {
+func (d *ledger) ChangeLearned(_ context.Context, keys []string,
+	change func(map[string][]byte) map[string][]byte,
+) (before, after uint64, err error) {
 	now := map[string][]byte{}
 	for _, k := range keys {
 		if v, ok := d.entries[k]; ok {
@@ -211,7 +213,9 @@ func (r *replay) poison(ctx context.Context, id tool.ID) error {
 }
 
 // scores are the means over the test requests that pass.
-func (r *replay) scores(ctx context.Context, engine *search.Engine, pass func(eval.Case) bool) (eval.Scores, int, error) {
+func (r *replay) scores(ctx context.Context, engine *search.Engine, pass func(eval.Case) bool) (eval.Scores, int,
+	error,
+) {
 	d := *r.test
 	d.Cases = slices.DeleteFunc(slices.Clone(d.Cases), func(c eval.Case) bool { return !pass(c) })
 	report, err := eval.Run(ctx, engine, &d, rankings(tool.Hybrid))
@@ -234,7 +238,10 @@ func (l *lab) learningText(ctx context.Context) (string, error) {
 	var b strings.Builder
 	b.WriteString("## Learning from use\n\nTraining requests arrive as a stream, each with a click on a tool that serves it or, one in ten, on another of those that are shown; " +
 		fmt.Sprintf("%d\nclients take turns. Test requests are none of them. The seed is fixed.\n\n", replayClients))
-	for _, part := range []func(context.Context, *strings.Builder) error{l.learningCurve, l.learningHeldOut, l.learningPoison, l.learningElsewhere} {
+	for _, part := range []func(context.Context, *strings.Builder) error{
+		l.learningCurve, l.learningHeldOut,
+		l.learningPoison, l.learningElsewhere,
+	} {
 		if err := part(ctx, &b); err != nil {
 			return "", err
 		}
@@ -259,7 +266,8 @@ func (l *lab) learningCurve(ctx context.Context, b *strings.Builder) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(b, "| %d clicks | %s | %s | %s |\n", r.put, figure(s["hit@1"]), figure(s["recall@5"]), figure(s["mrr"]))
+		fmt.Fprintf(b, "| %d clicks | %s | %s | %s |\n", r.put, figure(s["hit@1"]), figure(s["recall@5"]),
+			figure(s["mrr"]))
 	}
 	b.WriteString("\n")
 	return nil
@@ -285,7 +293,8 @@ func (l *lab) learningHeldOut(ctx context.Context, b *strings.Builder) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(b, "| %d clicks | %s | %s | %s | %s |\n", r.put, figure(without["hit@1"]), figure(without["recall@5"]), figure(with["hit@1"]), figure(with["recall@5"]))
+		fmt.Fprintf(b, "| %d clicks | %s | %s | %s | %s |\n", r.put, figure(without["hit@1"]),
+			figure(without["recall@5"]), figure(with["hit@1"]), figure(with["recall@5"]))
 	}
 	b.WriteString("\n")
 	return nil
@@ -317,7 +326,8 @@ func (l *lab) learningPoison(ctx context.Context, b *strings.Builder) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(b, "| %d clicks | %s | %s | %s | %s |\n", r.put, figure(before["hit@1"]), figure(after["hit@1"]), figure(before["recall@5"]), figure(after["recall@5"]))
+		fmt.Fprintf(b, "| %d clicks | %s | %s | %s | %s |\n", r.put, figure(before["hit@1"]), figure(after["hit@1"]),
+			figure(before["recall@5"]), figure(after["recall@5"]))
 	}
 	b.WriteString("\n")
 	return nil

@@ -10,8 +10,8 @@ import (
 	"tooldex/eval"
 )
 
-// TestReplay learns from half of the demo's requests, twice: the other half is none of them, the same comes out, and the clicks
-// were learned from.
+// TestReplay learns from half of the demo's requests, twice: the other half is none of them, the same comes out, and
+// the clicks were learned from.
 func TestReplay(t *testing.T) {
 	l, ctx := testLab(t), context.Background()
 	var reports [2]string
@@ -48,7 +48,10 @@ func TestReplay(t *testing.T) {
 
 func TestHalves(t *testing.T) {
 	d := &eval.Dataset{Cases: []eval.Case{
-		{ID: "a", Query: "a", Relevant: []string{"x"}, Split: "train"}, {ID: "b", Query: "b", Relevant: []string{"x"}, Split: "test"}, {ID: "c", Query: "c", Split: "train"},
+		{ID: "a", Query: "a", Relevant: []string{"x"}, Split: "train"}, {
+			ID: "b", Query: "b", Relevant: []string{"x"},
+			Split: "test",
+		}, {ID: "c", Query: "c", Split: "train"},
 	}}
 	train, test := halves(d)
 	if len(train) != 1 || train[0].ID != "a" || len(test.Cases) != 1 || test.Cases[0].ID != "b" {

@@ -66,7 +66,11 @@ func loadRows(ctx context.Context, c config, dir, data string) ([]row, error) {
 	}
 	defer served.stop()
 	scripts := map[string]string{}
-	for name, requests := range map[string][]string{"fixed": {`wrk.format("GET", "/fixed")`}, "search": searches(queries), "select": selections(queries), "both": append(searches(queries), selections(queries)...)} {
+	for name, requests := range map[string][]string{
+		"fixed":  {`wrk.format("GET", "/fixed")`},
+		"search": searches(queries), "select": selections(queries), "both": append(searches(queries),
+			selections(queries)...),
+	} {
 		scripts[name] = filepath.Join(dir, name+".lua")
 		if err := os.WriteFile(scripts[name], []byte(wrkScript(requests)), 0o600); err != nil {
 			return nil, err
@@ -85,7 +89,10 @@ func loadRows(ctx context.Context, c config, dir, data string) ([]row, error) {
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, loadRow(map[string]string{"search": "`GET /search`", "select": "`POST /api/tools/select`"}[name]+", 1,165 tools", l, top))
+		rows = append(rows, loadRow(map[string]string{
+			"search": "`GET /search`",
+			"select": "`POST /api/tools/select`",
+		}[name]+", 1,165 tools", l, top))
 	}
 	grown, err := memoryRow(ctx, served, scripts["both"])
 	return append(rows, grown), err
@@ -94,8 +101,10 @@ func loadRows(ctx context.Context, c config, dir, data string) ([]row, error) {
 func loadRow(what string, l, top throughput) row {
 	return row{
 		fmt.Sprintf("%s, %d connections", what, connections),
-		fmt.Sprintf("%.0f requests/s (%.0f %% of the ceiling), p50 %s, p99 %s, %d failed", l.rate(), 100*l.rate()/top.rate(),
-			milliseconds(time.Duration(l.P50)*time.Microsecond), milliseconds(time.Duration(l.P99)*time.Microsecond), l.Failed),
+		fmt.Sprintf("%.0f requests/s (%.0f %% of the ceiling), p50 %s, p99 %s, %d failed", l.rate(),
+			100*l.rate()/top.rate(),
+			milliseconds(time.Duration(l.P50)*time.Microsecond), milliseconds(time.Duration(l.P99)*time.Microsecond),
+			l.Failed),
 		"none fails", l.Failed == 0,
 	}
 }
@@ -120,7 +129,8 @@ func memoryRow(ctx context.Context, s *server, script string) (row, error) {
 	growth := after[1]/after[0] - 1
 	return row{
 		fmt.Sprintf("resident memory after %d requests, against after %d", allRequests, fewRequests),
-		fmt.Sprintf("%.0f MB against %.0f MB (%+.1f %%)", after[1], after[0], 100*growth), "at most 5 % more", growth <= .05,
+		fmt.Sprintf("%.0f MB against %.0f MB (%+.1f %%)", after[1], after[0], 100*growth), "at most 5 % more",
+		growth <= .05,
 	}, nil
 }
 
@@ -135,7 +145,10 @@ func searches(queries []string) []string {
 func selections(queries []string) []string {
 	var out []string
 	for i, q := range queries {
-		body, err := json.Marshal(map[string]string{"message": q, "session": fmt.Sprint("session ", i%100), "format": "openai"})
+		body, err := json.Marshal(map[string]string{
+			"message": q, "session": fmt.Sprint("session ", i%100),
+			"format": "openai",
+		})
 		if err != nil {
 			continue // strings always encode
 		}
@@ -179,7 +192,8 @@ end
 }
 
 func runLoad(ctx context.Context, base, script string, d time.Duration) (throughput, error) {
-	out, err := exec.CommandContext(ctx, "wrk", "-t1", "-c"+strconv.Itoa(connections), "-d"+strconv.Itoa(int(d.Seconds()))+"s", "-s", script, base).Output()
+	out, err := exec.CommandContext(ctx, "wrk", "-t1", "-c"+strconv.Itoa(connections),
+		"-d"+strconv.Itoa(int(d.Seconds()))+"s", "-s", script, base).Output()
 	if err != nil {
 		return throughput{}, fmt.Errorf("wrk: %w", err)
 	}
@@ -223,15 +237,16 @@ func listening(ctx context.Context, name string, args ...string) (*server, error
 	lines := bufio.NewScanner(stderr)
 	for lines.Scan() {
 		if base := address.FindString(lines.Text()); base != "" {
-			go func() { _, _ = io.Copy(io.Discard, stderr) }() // so that it never waits for a reader; ends with the process
+			// so that it never waits for a reader; ends with the process
+			go func() { _, _ = io.Copy(io.Discard, stderr) }()
 			return &server{base, cmd}, nil
 		}
 	}
 	return nil, errors.Join(fmt.Errorf("%s does not say where it listens", name), cmd.Wait())
 }
 
-// serveFixed answers every request with the same body, about as long as the answer of a search, until ctx ends. It tells
-// where it listens.
+// serveFixed answers every request with the same body, about as long as the answer of a search, until ctx ends. It
+// tells where it listens.
 func serveFixed(ctx context.Context, listens func(base string)) error {
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true

@@ -27,14 +27,18 @@ func TestReadLoad(t *testing.T) {
 }
 
 func TestLua(t *testing.T) {
-	for in, want := range map[string]string{"plain /?": `"plain /?"`, "a\"b\\": `"a\034b\092"`, "é\n1": `"\195\169\0101"`} {
+	for in, want := range map[string]string{
+		"plain /?": `"plain /?"`, "a\"b\\": `"a\034b\092"`,
+		"é\n1": `"\195\169\0101"`,
+	} {
 		if got := lua(in); got != want {
 			t.Errorf("%q is written %s, want %s", in, got, want)
 		}
 	}
 }
 
-// TestWrk has wrk ask the fixed route with a script as it is made for searches: every request must be one that is answered.
+// TestWrk has wrk ask the fixed route with a script as it is made for searches: every request must be one that is
+// answered.
 func TestWrk(t *testing.T) {
 	if _, err := exec.LookPath("wrk"); err != nil {
 		t.Skip("wrk is not installed")

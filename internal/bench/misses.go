@@ -155,7 +155,8 @@ func (b *bedside) examine(ctx context.Context, c *eval.Case, ranked []eval.Ranke
 	english := b.base.Translate(c.Query)
 	full := knowledge.Shapes(c.Query) + " " + english
 	out := clues{
-		needs: len(c.AllOf), parts: len(answer.Groups), foreign: c.Kind == "non-english" || c.Lang != "" && c.Lang != "en",
+		needs: len(c.AllOf), parts: len(answer.Groups), foreign: c.Kind == "non-english" || c.Lang != "" &&
+			c.Lang != "en",
 		translated: len(strings.Fields(english)),
 	}
 	terms := knowledge.Terms(full)
@@ -182,8 +183,8 @@ func (b *bedside) examine(ctx context.Context, c *eval.Case, ranked []eval.Ranke
 
 func (b *bedside) server(doc int) string { return b.snap.Set().All()[doc].Server }
 
-// rightOf is the tool that a request should have found: of those that serve the one that came nearest, else the one that
-// archetypes know best.
+// rightOf is the tool that a request should have found: of those that serve the one that came nearest, else the one
+// that archetypes know best.
 func (b *bedside) rightOf(c *eval.Case, ranked []eval.Ranked) int {
 	names, place := hardest(c, ranked)
 	if place <= len(ranked) {
@@ -204,7 +205,9 @@ func (b *bedside) linked(text string, terms []string, doc int) bool {
 	b.encoder.Query(text, v)
 	near := b.base.Nearest(terms, v, nearestArchetypes, new(knowledge.Scratch))
 	return slices.ContainsFunc(b.snap.Landmarks(doc), func(m index.Landmark) bool {
-		return m.Lent > 0 && slices.ContainsFunc(near, func(n knowledge.Near) bool { return n.Archetype == int(m.Point) })
+		return m.Lent > 0 && slices.ContainsFunc(near, func(n knowledge.Near) bool {
+			return n.Archetype == int(m.Point)
+		})
 	})
 }
 
@@ -258,7 +261,8 @@ func missesPage(all []miss, asked int) string {
 			place = fmt.Sprintf("over %d", tool.MaxLimit)
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %d of %d |\n",
-			m.set, m.id, m.kind, place, m.cause(), figure(m.like), figure(m.shared), yes(m.sameServer), yes(m.linked), m.unknown, m.words)
+			m.set, m.id, m.kind, place, m.cause(), figure(m.like), figure(m.shared), yes(m.sameServer), yes(m.linked),
+			m.unknown, m.words)
 	}
 	if len(shown) > 0 {
 		fmt.Fprintf(&b, "\nA likeness below %s is less than that of three in four tools.\n", figure(shown[0].low))

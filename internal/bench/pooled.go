@@ -17,8 +17,8 @@ import (
 // pool lists the sets that are put into one catalogue, the first of which is also measured alone.
 func pool() []string { return []string{"intents", "little_known", "toolbench_stable"} }
 
-// rankConstant is k of reciprocal rank fusion: Cormack, Clarke, Buettcher: Reciprocal Rank Fusion outperforms Condorcet and individual
-// rank learning methods, SIGIR 2009.
+// rankConstant is k of reciprocal rank fusion: Cormack, Clarke, Buettcher: Reciprocal Rank Fusion outperforms Condorcet
+// and individual rank learning methods, SIGIR 2009.
 const rankConstant = 60
 
 // byRank fuses what two modes of one search find by their ranks alone.
@@ -63,7 +63,10 @@ type contender struct {
 }
 
 func (l *lab) contenders() []contender {
-	table := setup{indexed: "table", tools: catalog.Model{Embedder: l.static}, engine: search.Options{Embedder: l.static}, mode: tool.Hybrid}
+	table := setup{
+		indexed: "table", tools: catalog.Model{Embedder: l.static},
+		engine: search.Options{Embedder: l.static}, mode: tool.Hybrid,
+	}
 	named := func(s setup, name string, mode tool.Mode) setup {
 		s.name, s.mode = name, mode
 		return s
@@ -112,7 +115,8 @@ func (l *lab) pooled(ctx context.Context, names []string) (*labelled, error) {
 	return &labelled{d, catalogue}, nil
 }
 
-// relabelled is a request of a set whose tools go by other names. Where a name stands for several tools, all of them serve.
+// relabelled is a request of a set whose tools go by other names. Where a name stands for several tools, all of them
+// serve.
 func relabelled(c eval.Case, set string, ids map[string][]string) eval.Case {
 	all := func(names []string) (out []string) {
 		for _, n := range names {
@@ -167,10 +171,12 @@ func pooledPage(rows []scale) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## Many tools\n\nWhether embeddings still help where tools are many, and whether scores or ranks (reciprocal rank fusion, k=%d) are better to fuse: the requests of %s\n"+
 		"over its own catalogue, and at most %d requests of each of %s over all their tools in one. A tool of another set that would serve as well counts as wrong.\n\n"+
-		"| tools | requests | search | P@1 | recall@5 | nDCG@10 |\n|---|---|---|---|---|---|\n", rankConstant, pool()[0], mostRequests, strings.Join(pool(), ", "))
+		"| tools | requests | search | P@1 | recall@5 | nDCG@10 |\n|---|---|---|---|---|---|\n", rankConstant,
+		pool()[0], mostRequests, strings.Join(pool(), ", "))
 	for _, r := range rows {
 		s := r.report.All.Scores
-		fmt.Fprintf(&b, "| %d | %d | %s | %s | %s | %s |\n", r.tools, r.report.All.Queries, r.name, figure(s["hit@1"]), figure(s["recall@5"]), figure(s["ndcg@10"]))
+		fmt.Fprintf(&b, "| %d | %d | %s | %s | %s | %s |\n", r.tools, r.report.All.Queries, r.name, figure(s["hit@1"]),
+			figure(s["recall@5"]), figure(s["ndcg@10"]))
 	}
 	b.WriteString("\n")
 	return b.String()

@@ -23,7 +23,10 @@ func (l lists) Search(_ context.Context, q tool.Query) (*tool.Result, error) {
 }
 
 func TestByRank(t *testing.T) {
-	s := byRank{lists{tool.Keyword: {"s/a", "s/b", "s/c"}, tool.Semantic: {"s/c", "s/b", "s/d"}}, []tool.Mode{tool.Keyword, tool.Semantic}}
+	s := byRank{
+		lists{tool.Keyword: {"s/a", "s/b", "s/c"}, tool.Semantic: {"s/c", "s/b", "s/d"}},
+		[]tool.Mode{tool.Keyword, tool.Semantic},
+	}
 	r, err := s.Search(t.Context(), tool.Query{Text: "x", Limit: 3})
 	if err != nil {
 		t.Fatal(err)
@@ -42,9 +45,15 @@ func TestByRank(t *testing.T) {
 }
 
 func TestRelabelled(t *testing.T) {
-	c := eval.Case{ID: "7", Relevant: []string{"find", "read"}, AllOf: [][]string{{"find"}, {"read"}}, Grades: map[string]float64{"find": 2}}
+	c := eval.Case{
+		ID: "7", Relevant: []string{"find", "read"}, AllOf: [][]string{{"find"}, {"read"}},
+		Grades: map[string]float64{"find": 2},
+	}
 	got := relabelled(c, "mine", map[string][]string{"find": {"b/find", "a/find"}, "read": {"a/read"}})
-	want := eval.Case{ID: "mine 7", Relevant: []string{"a/find", "a/read", "b/find"}, AllOf: [][]string{{"a/find", "b/find"}, {"a/read"}}}
+	want := eval.Case{
+		ID: "mine 7", Relevant: []string{"a/find", "a/read", "b/find"},
+		AllOf: [][]string{{"a/find", "b/find"}, {"a/read"}},
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

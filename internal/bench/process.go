@@ -24,7 +24,8 @@ func command(ctx context.Context, c config, args ...string) (time.Duration, []by
 	err := cmd.Run()
 	took := time.Since(start)
 	if err != nil {
-		return took, stdout.Bytes(), fmt.Errorf("%s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(stderr.String()))
+		return took, stdout.Bytes(), fmt.Errorf("%s: %w: %s", strings.Join(args, " "), err,
+			strings.TrimSpace(stderr.String()))
 	}
 	return took, stdout.Bytes(), nil
 }

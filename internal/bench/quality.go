@@ -191,8 +191,10 @@ func writeOverview(b *strings.Builder, all []evaluation) {
 			if r.Tokens != nil {
 				tokens = fmt.Sprintf("%.0f", r.Tokens.Median)
 			}
-			fmt.Fprintf(b, "| %s | %d | %d | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", name, r.Tools, r.All.Queries, mode,
-				figure(s["hit@1"]), figure(s["recall@5"]), figure(s["hit@5"]), figure(s["recall@10"]), figure(s["mrr"]), figure(s["ndcg@10"]), figure(s["complete@10"]), tokens)
+			fmt.Fprintf(b, "| %s | %d | %d | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", name, r.Tools,
+				r.All.Queries, mode,
+				figure(s["hit@1"]), figure(s["recall@5"]), figure(s["hit@5"]), figure(s["recall@10"]), figure(s["mrr"]),
+				figure(s["ndcg@10"]), figure(s["complete@10"]), tokens)
 		}
 	}
 	b.WriteString("\n")
@@ -217,7 +219,8 @@ func writeKinds(b *strings.Builder, e evaluation) {
 		}
 		b.WriteString("\n")
 	}
-	if n := hybrid.None; n != nil && n.All != nil && n.All.Confident != nil && n.Confident != nil && n.All.AUROC != nil {
+	if n := hybrid.None; n != nil && n.All != nil && n.All.Confident != nil && n.Confident != nil &&
+		n.All.AUROC != nil {
 		fmt.Fprintf(b, "\nOf %d requests that no tool serves, hybrid search was confident about %s; of the others, about %s. By its first score the two are told apart with AUROC %s.\n",
 			n.All.Queries, figure(*n.All.Confident), figure(*n.Confident), figure(*n.All.AUROC))
 	}

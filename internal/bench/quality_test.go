@@ -29,7 +29,12 @@ func TestBars(t *testing.T) {
 		met  bool
 	}{
 		{"of all", bar{"s", "", "recall@5", .7, false}, measured{"s recall@5", 4, .5, .75, .7}, true},
-		{"of a kind, missed", bar{"s", "goal", "recall@5", .7, false}, measured{"s goal recall@5", 2, .25, .5, .7}, false},
+		{
+			"of a kind, missed",
+			bar{"s", "goal", "recall@5", .7, false},
+			measured{"s goal recall@5", 2, .25, .5, .7},
+			false,
+		},
 		{"over plain", bar{"s", "", "recall@5", .25, true}, measured{"s recall@5", 4, .5, .75, .75}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -50,11 +55,15 @@ func TestBars(t *testing.T) {
 	}
 	rows := []measured{{what: "other"}, {"a", 10, .5, .6, 0}, {"b", 20, .6, .6, 0}, {"c", 30, .7, .72, 0}}
 	mean := meanOf(rows)
-	if mean.requests != 60 || math.Abs(mean.plain-.6) > 1e-9 || math.Abs(mean.whole-.64) > 1e-9 || math.Abs(mean.least-.63) > 1e-9 || !mean.met() {
+	if mean.requests != 60 || math.Abs(mean.plain-.6) > 1e-9 || math.Abs(mean.whole-.64) > 1e-9 ||
+		math.Abs(mean.least-.63) > 1e-9 || !mean.met() {
 		t.Errorf("the mean is %+v", mean)
 	}
 	page := barsPage([]measured{{"good", 1, 0, 1, 1}, {"bad", 1, 0, .5, 1}})
-	for _, want := range []string{"| good | 1 | .000 | 1.000 | 1.000 | yes |", "| bad | 1 | .000 | .500 | 1.000 | **no** |", "1 of 2 bars are met."} {
+	for _, want := range []string{
+		"| good | 1 | .000 | 1.000 | 1.000 | yes |",
+		"| bad | 1 | .000 | .500 | 1.000 | **no** |", "1 of 2 bars are met.",
+	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q:\n%s", want, page)
 		}
@@ -117,10 +126,16 @@ func TestVerdict(t *testing.T) {
 		return out
 	}
 	at := func(archetypes, paraphrases, goals int) point {
-		return point{archetypes: archetypes, found: map[string][]bool{"paraphrase": requests(paraphrases, 100), "goal": requests(goals, 100)}}
+		return point{archetypes: archetypes, found: map[string][]bool{
+			"paraphrase": requests(paraphrases, 100),
+			"goal":       requests(goals, 100),
+		}}
 	}
 	rising := verdict([]point{at(750, 20, 20), at(1500, 40, 50), at(3000, 60, 51)})
-	for _, want := range []string{"From 1500 to 3000", "+0.200 ± 0.040 of paraphrase", "+0.010 ± 0.010 of goal", "for paraphrase requests"} {
+	for _, want := range []string{
+		"From 1500 to 3000", "+0.200 ± 0.040 of paraphrase", "+0.010 ± 0.010 of goal",
+		"for paraphrase requests",
+	} {
 		if !strings.Contains(rising, want) {
 			t.Errorf("%q lacks %q", rising, want)
 		}
@@ -129,7 +144,8 @@ func TestVerdict(t *testing.T) {
 		t.Errorf("a flat curve is said to rise: %q", flat)
 	}
 	// A last point that is not a doubling counts by what it is.
-	if part := verdict([]point{at(1000, 0, 0), at(3500, 0, 0), at(4000, 40, 40)}); !strings.Contains(part, "From 1000 to 4000 archetypes, a doubling brought +0.200") {
+	if part := verdict([]point{at(1000, 0, 0), at(3500, 0, 0), at(4000, 40, 40)}); !strings.Contains(part,
+		"From 1000 to 4000 archetypes, a doubling brought +0.200") {
 		t.Errorf("two doublings count as one: %q", part)
 	}
 	if one := verdict([]point{at(750, 1, 1)}); !strings.Contains(one, "no curve") {
@@ -216,7 +232,10 @@ func TestQuantile(t *testing.T) {
 
 func TestMissesPageKeepsTextsOut(t *testing.T) {
 	page := missesPage([]miss{{set: "s", id: "q1", kind: "goal", place: notFound, clues: clues{like: .2, low: .5}}}, 7)
-	for _, want := range []string{"Of 7 requests", "1 are missed", "| s | q1 | goal | over 100 | " + causeNoArchetype, "below .500"} {
+	for _, want := range []string{
+		"Of 7 requests", "1 are missed", "| s | q1 | goal | over 100 | " + causeNoArchetype,
+		"below .500",
+	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q:\n%s", want, page)
 		}
@@ -244,7 +263,12 @@ func TestCalibrationError(t *testing.T) {
 }
 
 func TestFewAndUnserved(t *testing.T) {
-	cases := []eval.Case{{ID: "a", Relevant: []string{"x"}}, {ID: "b"}, {ID: "c", Relevant: []string{"x"}}, {ID: "d", Relevant: []string{"x"}}}
+	cases := []eval.Case{
+		{ID: "a", Relevant: []string{"x"}},
+		{ID: "b"},
+		{ID: "c", Relevant: []string{"x"}},
+		{ID: "d", Relevant: []string{"x"}},
+	}
 	if got := few(cases, 2); len(got) != 2 || got[0].ID != "a" || got[1].ID != "c" {
 		t.Errorf("few keeps %v", got)
 	}
@@ -268,7 +292,8 @@ func TestRefusalOfDemo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if row.served == 0 || row.near == nil || row.taken == nil || row.taken.Queries != row.served || len(scores) < 2*row.served {
+	if row.served == 0 || row.near == nil || row.taken == nil || row.taken.Queries != row.served ||
+		len(scores) < 2*row.served {
 		t.Fatalf("row %+v with %d scores", row, len(scores))
 	}
 	if got := *row.foreign.AUROC; got < .45 || got > .6 {

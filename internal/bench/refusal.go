@@ -249,14 +249,16 @@ func refusalPage(rows []refused, scores []answered) string {
 		"score as the probability that the catalogue serves the request, served and unserved requests weighing the same.\n\n"+
 		"| catalogue | requests of | served | confident about them | foreign | near misses | all | taken away | ECE |\n|---|---|---|---|---|---|---|---|---|\n", mostRequests)
 	for _, r := range rows {
-		fmt.Fprintf(&b, "| %s | %s | %d | %s | %s | %s | %s | %s | %s |\n", r.catalogue, r.requests, r.served, figure(r.confident),
+		fmt.Fprintf(&b, "| %s | %s | %d | %s | %s | %s | %s | %s | %s |\n", r.catalogue, r.requests, r.served,
+			figure(r.confident),
 			refusalCell(r.foreign), refusalCell(r.near), refusalCell(r.all), refusalCell(r.taken), figure(r.error))
 	}
 	b.WriteString("| **mean** | | | " + meanCells(rows) + " |\n\n")
 	bins := binned(scores)
 	fmt.Fprintf(&b, "All pairs together: expected calibration error %s.\n\n| first score | answers | mean score | share served | first tool right |\n|---|---|---|---|---|\n", figure(calibrationError(bins)))
 	for i, v := range bins {
-		fmt.Fprintf(&b, "| %.1f to %.1f | %d | %s | %s | %s |\n", float64(i)/10, float64(i+1)/10, v.answers, figure(v.score), figure(v.served), figure(v.first))
+		fmt.Fprintf(&b, "| %.1f to %.1f | %d | %s | %s | %s |\n", float64(i)/10, float64(i+1)/10, v.answers,
+			figure(v.score), figure(v.served), figure(v.first))
 	}
 	b.WriteString("\n")
 	return b.String()

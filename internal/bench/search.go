@@ -17,8 +17,8 @@ import (
 	"tooldex/tool"
 )
 
-// sizes are the catalogues in which searches are timed: how many tools (zero means the real ones alone), how many searches,
-// and the budget of the median.
+// sizes are the catalogues in which searches are timed: how many tools (zero means the real ones alone), how many
+// searches, and the budget of the median.
 func sizes() []struct {
 	tools, searches int
 	budget          time.Duration
@@ -57,7 +57,10 @@ func searchRows(ctx context.Context, c config, _ string) ([]row, error) {
 		}
 		current := &index.Index{}
 		current.Swap(snap)
-		engine := search.New(search.Options{Lookup: current, Embedder: model.Embedder, Base: model.Base, Map: model.Encoder})
+		engine := search.New(search.Options{
+			Lookup: current, Embedder: model.Embedder, Base: model.Base,
+			Map: model.Encoder,
+		})
 		times, err := timeSearches(ctx, engine, queries, size.searches)
 		if err != nil {
 			return nil, err

@@ -31,10 +31,16 @@ func scenarios() []scenario {
 		{"List all files", nil, []tool.ID{"filesystem/list_directory"}, .95},
 		{"Run npm install", nil, []tool.ID{"shell/execute_command"}, .95},
 		{"Search for TODOs", nil, []tool.ID{"codebase/find_todos"}, .90},
-		{"Full refactoring", nil, []tool.ID{"codebase/rename_symbol", "codebase/extract_function", "codebase/move_symbol"}, .60},
+		{"Full refactoring", nil, []tool.ID{
+			"codebase/rename_symbol", "codebase/extract_function",
+			"codebase/move_symbol",
+		}, .60},
 		{
 			"Open the login page, fill in the form, submit it and take a screenshot", coding(),
-			[]tool.ID{"browser/browser_navigate", "browser/browser_fill_form", "browser/browser_click", "browser/browser_take_screenshot"},
+			[]tool.ID{
+				"browser/browser_navigate", "browser/browser_fill_form", "browser/browser_click",
+				"browser/browser_take_screenshot",
+			},
 			.85,
 		},
 	}
@@ -58,7 +64,10 @@ func (l *lab) selector(ctx context.Context, set *labelled, o selection.Options) 
 func (l *lab) selectionText(ctx context.Context) (string, error) {
 	var b strings.Builder
 	b.WriteString("## Selections\n\nWhat `tooldex select` and `POST /api/tools/select` choose for a message, with the limits that they have by default.\n\n")
-	for _, part := range []func(context.Context, *strings.Builder) error{l.selectionScenarios, l.selectionRecall, l.selectionCollisions, l.selectionStream} {
+	for _, part := range []func(context.Context, *strings.Builder) error{
+		l.selectionScenarios, l.selectionRecall,
+		l.selectionCollisions, l.selectionStream,
+	} {
 		if err := part(ctx, &b); err != nil {
 			return "", err
 		}
@@ -103,7 +112,8 @@ func (l *lab) selectionScenarios(ctx context.Context, b *strings.Builder) error 
 		if saved < sc.least {
 			mark = "**" + mark + "**"
 		}
-		fmt.Fprintf(b, "| %s | %d | %d | %d | %d | %s | %.0f %% | %s |\n", sc.message, res.AllTools, res.AllTokens, len(res.Selected), res.Tokens, mark, 100*sc.least, verdict)
+		fmt.Fprintf(b, "| %s | %d | %d | %d | %d | %s | %.0f %% | %s |\n", sc.message, res.AllTools, res.AllTokens,
+			len(res.Selected), res.Tokens, mark, 100*sc.least, verdict)
 	}
 	b.WriteString("\n")
 	return nil
@@ -150,8 +160,8 @@ func selectAll(ctx context.Context, s *selection.Selector, set *labelled, cases 
 	return out, nil
 }
 
-// recallOf is the part of what a request needs that is selected: one of its tools where one is enough, one of each group where there
-// are groups.
+// recallOf is the part of what a request needs that is selected: one of its tools where one is enough, one of each
+// group where there are groups.
 func recallOf(d *eval.Dataset, c eval.Case, res *tool.Selection) float64 {
 	have := map[string]bool{}
 	for _, s := range res.Selected {
@@ -202,7 +212,8 @@ func (l *lab) selectionRecall(ctx context.Context, b *strings.Builder) error {
 			}
 		}
 		with := runs[0]
-		fmt.Fprintf(b, "| %s | %d | %d | %s | %s | %s | %.1f | %.0f | %.2f %% |\n", name, set.catalogue.Len(), with.requests,
+		fmt.Fprintf(b, "| %s | %d | %d | %s | %s | %s | %.1f | %.0f | %.2f %% |\n", name, set.catalogue.Len(),
+			with.requests,
 			figure(with.recall), figure(with.whole), figure(runs[1].recall), with.tools, with.tokens, 100*with.share)
 	}
 	b.WriteString("\n")
@@ -220,7 +231,10 @@ func (l *lab) selectionCollisions(ctx context.Context, b *strings.Builder) error
 		fmt.Fprintf(b, " above %s | differ |", figure(level))
 	}
 	b.WriteString("\n|---|---|" + strings.Repeat("---|---|", len(collisionLevels())) + "\n")
-	for _, name := range []string{demoSet, "intents", "mcpproxy_golden", "azure_mcp", "metatool_single", "seal_tools", "toolalpaca"} {
+	for _, name := range []string{
+		demoSet, "intents", "mcpproxy_golden", "azure_mcp", "metatool_single", "seal_tools",
+		"toolalpaca",
+	} {
 		set, err := l.set(ctx, name)
 		if err != nil {
 			return err
@@ -245,7 +259,9 @@ func (l *lab) selectionCollisions(ctx context.Context, b *strings.Builder) error
 	return nil
 }
 
-func (l *lab) collisions(ctx context.Context, cases []eval.Case, words *selection.Vocabulary) (pairs int, above, differ []int, err error) {
+func (l *lab) collisions(ctx context.Context, cases []eval.Case, words *selection.Vocabulary) (pairs int, above,
+	differ []int, err error,
+) {
 	texts, keys := make([]string, len(cases)), make([]string, len(cases))
 	for i, c := range cases {
 		texts[i] = c.Query
@@ -268,7 +284,9 @@ func (l *lab) collisions(ctx context.Context, cases []eval.Case, words *selectio
 				continue
 			}
 			like := cosine(vectors[i], vectors[j])
-			other := !slices.ContainsFunc(cases[i].Relevant, func(n string) bool { return slices.Contains(cases[j].Relevant, n) })
+			other := !slices.ContainsFunc(cases[i].Relevant, func(n string) bool {
+				return slices.Contains(cases[j].Relevant, n)
+			})
 			for k, level := range collisionLevels() {
 				if like > level {
 					above[k]++
@@ -345,7 +363,9 @@ func shuffled(cases []eval.Case) []eval.Case {
 	return out
 }
 
-func (l *lab) replayStream(ctx context.Context, set *labelled, requests []eval.Case) (with, without selected, err error) {
+func (l *lab) replayStream(ctx context.Context, set *labelled, requests []eval.Case) (with, without selected,
+	err error,
+) {
 	for _, run := range []struct {
 		size int
 		into *selected

@@ -21,12 +21,18 @@ func TestRecallOfSelections(t *testing.T) {
 		c    eval.Case
 		want float64
 	}{
-		"all":             {eval.Case{Relevant: []string{"s/a", "s/b"}}, 1},
-		"half":            {eval.Case{Relevant: []string{"s/a", "s/c"}}, .5},
-		"one is enough":   {eval.Case{Relevant: []string{"s/a", "s/c"}, Any: true}, 1},
-		"none":            {eval.Case{Relevant: []string{"s/c", "s/d"}, Any: true}, 0},
-		"one of each":     {eval.Case{Relevant: []string{"s/a", "s/c", "s/b"}, AllOf: [][]string{{"s/a", "s/c"}, {"s/b"}}}, 1},
-		"none of a group": {eval.Case{Relevant: []string{"s/a", "s/c", "s/d"}, AllOf: [][]string{{"s/c", "s/d"}, {"s/a"}}}, .5},
+		"all":           {eval.Case{Relevant: []string{"s/a", "s/b"}}, 1},
+		"half":          {eval.Case{Relevant: []string{"s/a", "s/c"}}, .5},
+		"one is enough": {eval.Case{Relevant: []string{"s/a", "s/c"}, Any: true}, 1},
+		"none":          {eval.Case{Relevant: []string{"s/c", "s/d"}, Any: true}, 0},
+		"one of each": {eval.Case{
+			Relevant: []string{"s/a", "s/c", "s/b"},
+			AllOf:    [][]string{{"s/a", "s/c"}, {"s/b"}},
+		}, 1},
+		"none of a group": {eval.Case{
+			Relevant: []string{"s/a", "s/c", "s/d"},
+			AllOf:    [][]string{{"s/c", "s/d"}, {"s/a"}},
+		}, .5},
 	} {
 		if got := recallOf(d, c.c, res); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
@@ -51,10 +57,12 @@ func TestStream(t *testing.T) {
 	for _, n := range times {
 		most = max(most, n)
 	}
-	if len(got) != 1000 || most < 50 || len(times) < 30 || !slices.EqualFunc(got, stream(cases, 1000), func(a, b eval.Case) bool { return a.ID == b.ID }) {
+	if len(got) != 1000 || most < 50 || len(times) < 30 || !slices.EqualFunc(got, stream(cases, 1000),
+		func(a, b eval.Case) bool { return a.ID == b.ID }) {
 		t.Errorf("%d requests, the most frequent %d times, %d different", len(got), most, len(times))
 	}
-	if cosine([]float32{3, 0}, []float32{0, 2}) != 0 || math.Abs(cosine([]float32{3, 3}, []float32{1, 1})-1) > 1e-6 || cosine([]float32{0}, []float32{1}) != 0 {
+	if cosine([]float32{3, 0}, []float32{0, 2}) != 0 || math.Abs(cosine([]float32{3, 3}, []float32{1, 1})-1) > 1e-6 ||
+		cosine([]float32{0}, []float32{1}) != 0 {
 		t.Error("the cosine is wrong")
 	}
 }
@@ -78,7 +86,8 @@ func TestSelectionsOfTheDemo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if with.hits < .5 || without.hits != 0 || with.recall != without.recall || with.requests != 30 || with.tools < 1 || with.share > .2 {
+	if with.hits < .5 || without.hits != 0 || with.recall != without.recall || with.requests != 30 || with.tools < 1 ||
+		with.share > .2 {
 		t.Errorf("with a cache %+v, without %+v", with, without)
 	}
 	pairs, above, differ, err := l.collisions(t.Context(), requests[:10], selection.NewVocabulary(whole.catalogue))

@@ -146,7 +146,10 @@ func startRows(ctx context.Context, c config, data string) ([]row, error) {
 			return 0, err
 		}
 		listed = time.Since(start)
-		if _, err := s.CallTool(ctx, &mcp.CallToolParams{Name: "search_tools", Arguments: map[string]any{"query": "open a merge request"}}); err != nil {
+		if _, err := s.CallTool(ctx, &mcp.CallToolParams{
+			Name:      "search_tools",
+			Arguments: map[string]any{"query": "open a merge request"},
+		}); err != nil {
 			return 0, err
 		}
 		took := time.Since(start)
@@ -158,7 +161,8 @@ func startRows(ctx context.Context, c config, data string) ([]row, error) {
 	}
 	return []row{
 		timeRow("start to first answer, command line", cli, 60*time.Millisecond),
-		timeRow("start to first answer, MCP over stdio (initialize, tools/list, search_tools)", overMCP, 60*time.Millisecond),
+		timeRow("start to first answer, MCP over stdio (initialize, tools/list, search_tools)", overMCP,
+			60*time.Millisecond),
 		{"start to tools/list, MCP over stdio", milliseconds(listed), "", true},
 		{"resident memory after the first answer", fmt.Sprintf("%.0f MB", resident), "at most 80 MB", resident <= 80},
 	}, nil
@@ -202,8 +206,14 @@ func tokenRows(ctx context.Context, c config, data string) ([]row, error) {
 	return []row{
 		{"tools/list of the 33 servers, with the warnings of five tools", fmt.Sprintf("%d tokens", plain), "", true},
 		{"tools/list in search mode", fmt.Sprintf("%d tokens", meta), "at most 1000 tokens", meta <= 1000},
-		{"median answer, 5 tools at signature", fmt.Sprintf("%.0f tokens", median), "at most 500 tokens", median <= 500},
-		{"saved by tools/list and one answer", fmt.Sprintf("%.1f %%", 100*(1-(float64(meta)+median)/float64(plain))), "", true},
+		{
+			"median answer, 5 tools at signature", fmt.Sprintf("%.0f tokens", median), "at most 500 tokens",
+			median <= 500,
+		},
+		{
+			"saved by tools/list and one answer", fmt.Sprintf("%.1f %%", 100*(1-(float64(meta)+median)/float64(plain))),
+			"", true,
+		},
 	}, nil
 }
 

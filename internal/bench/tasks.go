@@ -26,14 +26,32 @@ func tasks() []task {
 	return []task{
 		{"see what is written in notes.txt", "filesystem__read_text_file", `{"path":"notes.txt"}`},
 		{"give the file another name", "filesystem__move_file", `{"source":"notes.txt","destination":"old.txt"}`},
-		{"start a branch in my GitHub repository", "github__create_branch", `{"owner":"me","repo":"site","branch":"fix"}`},
-		{"file a bug in our GitLab project", "gitlab__create_issue", `{"project_id":"7","title":"The form forgets what was typed"}`},
+		{
+			"start a branch in my GitHub repository", "github__create_branch",
+			`{"owner":"me","repo":"site","branch":"fix"}`,
+		},
+		{
+			"file a bug in our GitLab project", "gitlab__create_issue",
+			`{"project_id":"7","title":"The form forgets what was typed"}`,
+		},
 		{"capture how the page looks in the browser", "playwright__browser_take_screenshot", `{"scale":"css"}`},
-		{"look something up on the web", "brave-search__brave_web_search", `{"query":"why forms forget what was typed"}`},
-		{"run a query against the Supabase database", "supabase__execute_sql", `{"project_id":"p","query":"select count(*) from forms"}`},
-		{"show what the pod printed", "kubernetes__kubectl_logs", `{"resourceType":"pod","name":"web-1","namespace":"default"}`},
+		{
+			"look something up on the web", "brave-search__brave_web_search",
+			`{"query":"why forms forget what was typed"}`,
+		},
+		{
+			"run a query against the Supabase database", "supabase__execute_sql",
+			`{"project_id":"p","query":"select count(*) from forms"}`,
+		},
+		{
+			"show what the pod printed", "kubernetes__kubectl_logs",
+			`{"resourceType":"pod","name":"web-1","namespace":"default"}`,
+		},
 		{"which errors does Sentry know", "sentry__search_issues", `{"organizationSlug":"me","query":"form"}`},
-		{"keep in mind what I learned about an entity", "memory__add_observations", `{"observations":[{"entityName":"form","contents":["forgets"]}]}`},
+		{
+			"keep in mind what I learned about an entity", "memory__add_observations",
+			`{"observations":[{"entityName":"form","contents":["forgets"]}]}`,
+		},
 	}
 }
 
@@ -83,7 +101,10 @@ func taskRows(ctx context.Context, c config, dir, data string) ([]row, error) {
 		rows = append(
 			rows,
 			row{fmt.Sprintf("ten tasks in `%s` mode, each thing read once", mode), got, "", true},
-			row{fmt.Sprintf("the same, all read anew in each of %d turns", t.turns), fmt.Sprintf("%d tokens", t.everyTurn), "", true},
+			row{
+				fmt.Sprintf("the same, all read anew in each of %d turns", t.turns),
+				fmt.Sprintf("%d tokens", t.everyTurn), "", true,
+			},
 		)
 	}
 	return rows, nil
@@ -105,7 +126,10 @@ func dumpServers(c config, dir string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		servers[strings.TrimSuffix(filepath.Base(file), ".json")] = map[string]any{"command": self, "args": []string{"upstream", path}}
+		servers[strings.TrimSuffix(filepath.Base(file), ".json")] = map[string]any{
+			"command": self,
+			"args":    []string{"upstream", path},
+		}
 	}
 	b, err := json.Marshal(map[string]any{"mcpServers": servers})
 	if err != nil {
@@ -208,7 +232,10 @@ func (p *player) search(ctx context.Context, one task) error {
 		if err != nil {
 			return err
 		}
-		if slices.ContainsFunc(strings.Split(answer, "\n"), func(line string) bool { return strings.HasPrefix(line, "- "+one.tool+"(") }) {
+		if slices.ContainsFunc(strings.Split(answer, "\n"), func(line string) bool {
+			return strings.HasPrefix(line,
+				"- "+one.tool+"(")
+		}) {
 			if limit == 5 {
 				p.found++
 			}

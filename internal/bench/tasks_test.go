@@ -18,7 +18,10 @@ import (
 func offices() nearest {
 	var tools []*tool.Tool
 	for i := range 10 {
-		tools = append(tools, &tool.Tool{Server: "aaa", Name: fmt.Sprint("other_", i), Description: strings.Repeat("words ", 50), InputSchema: json.RawMessage(`{"type":"object"}`)})
+		tools = append(tools, &tool.Tool{
+			Server: "aaa", Name: fmt.Sprint("other_", i),
+			Description: strings.Repeat("words ", 50), InputSchema: json.RawMessage(`{"type":"object"}`),
+		})
 	}
 	for _, one := range tasks() {
 		server, name, _ := strings.Cut(one.tool, "__")
@@ -27,7 +30,8 @@ func offices() nearest {
 	return nearest{alive{tool.NewSet(tools, "")}}
 }
 
-// TestTasksArePlayed plays them in each mode against a search that finds five others, so that every task searches twice.
+// TestTasksArePlayed plays them in each mode against a search that finds five others, so that every task searches
+// twice.
 func TestTasksArePlayed(t *testing.T) {
 	turns := map[mcpsrv.Mode]int{mcpsrv.Full: 10, mcpsrv.Lazy: 20, mcpsrv.Dynamic: 30, mcpsrv.Search: 40}
 	for mode, want := range turns {
@@ -37,7 +41,8 @@ func TestTasksArePlayed(t *testing.T) {
 			theirs, ours := mcp.NewInMemoryTransports()
 			ran := make(chan error, 1)
 			go func() { ran <- srv.Run(context.Background(), ours) }()
-			session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), theirs, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
+			session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
+				theirs, &mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
 			if err != nil {
 				t.Fatal(err)
 			}

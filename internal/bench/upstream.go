@@ -22,9 +22,10 @@ type echoArgs struct {
 // echoServer is a server with one tool that does nothing, so that what a call costs is what lies between.
 func echoServer() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "echo", Version: "1"}, nil)
-	mcp.AddTool(s, &mcp.Tool{Name: "echo", Description: "Give a text back as it is"}, func(_ context.Context, _ *mcp.CallToolRequest, a echoArgs) (*mcp.CallToolResult, any, error) {
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: a.Text}}}, nil, nil
-	})
+	mcp.AddTool(s, &mcp.Tool{Name: "echo", Description: "Give a text back as it is"},
+		func(_ context.Context, _ *mcp.CallToolRequest, a echoArgs) (*mcp.CallToolResult, any, error) {
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: a.Text}}}, nil, nil
+		})
 	return s
 }
 
@@ -37,7 +38,10 @@ func serveUpstreamHTTP(ctx context.Context) error {
 		return err
 	}
 	s := echoServer()
-	h := &http.Server{Handler: mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil), ReadHeaderTimeout: time.Minute}
+	h := &http.Server{
+		Handler:           mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil),
+		ReadHeaderTimeout: time.Minute,
+	}
 	fmt.Fprintln(os.Stderr, "http://"+l.Addr().String())
 	context.AfterFunc(ctx, func() { _ = h.Close() })
 	if err := h.Serve(l); !errors.Is(err, http.ErrServerClosed) {
@@ -58,7 +62,8 @@ type way struct {
 	connect    func() (*session, error)
 }
 
-// callRows measures what calls cost through the command, over pipes and over HTTP, beside calls straight to the upstream.
+// callRows measures what calls cost through the command, over pipes and over HTTP, beside calls straight to the
+// upstream.
 func callRows(ctx context.Context, c config, dir string) ([]row, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -71,8 +76,11 @@ func callRows(ctx context.Context, c config, dir string) ([]row, error) {
 	defer far.stop()
 	data := filepath.Join(dir, "calls")
 	if err := importUpstreams(ctx, c, dir, data, map[string]any{
-		"echo": map[string]any{"command": self, "args": []string{"upstream"}, "concurrency": together, "queue": together},
-		"far":  map[string]any{"type": "http", "url": far.base},
+		"echo": map[string]any{
+			"command": self, "args": []string{"upstream"}, "concurrency": together,
+			"queue": together,
+		},
+		"far": map[string]any{"type": "http", "url": far.base},
 	}); err != nil {
 		return nil, err
 	}
@@ -97,7 +105,10 @@ func callRows(ctx context.Context, c config, dir string) ([]row, error) {
 		{"the same call by its exposed name", "echo__echo", hello, serve},
 		{"the same call through invoke_tool", "invoke_tool", through("echo__echo"), serve},
 		{"call straight to an upstream over HTTP", "echo", hello, overHTTP(far.base)},
-		{"the same call through invoke_tool, all over HTTP", "invoke_tool", through("far__echo"), overHTTP(near.base + "/mcp")},
+		{
+			"the same call through invoke_tool, all over HTTP", "invoke_tool", through("far__echo"),
+			overHTTP(near.base + "/mcp"),
+		},
 	} {
 		one, many, err := timeCalls(ctx, w)
 		if err != nil {
@@ -106,12 +117,14 @@ func callRows(ctx context.Context, c config, dir string) ([]row, error) {
 		p50 := percentile(one, 50)
 		rows = append(rows,
 			row{w.what + ", p50 and p99", milliseconds(p50) + ", " + milliseconds(percentile(one, 99)), "", true},
-			row{fmt.Sprintf("%d of them at once, p50 and p99", together), milliseconds(percentile(many, 50)) + ", " + milliseconds(percentile(many, 99)), "", true})
+			row{fmt.Sprintf("%d of them at once, p50 and p99", together), milliseconds(percentile(many, 50)) + ", " +
+				milliseconds(percentile(many, 99)), "", true})
 		switch w.what {
 		case "call straight to an upstream over stdio":
 			straight = p50
 		case "the same call through invoke_tool":
-			rows = append(rows, timeRow("cost of invoke_tool over a straight call, p50", p50-straight, 300*time.Microsecond))
+			rows = append(rows, timeRow("cost of invoke_tool over a straight call, p50", p50-straight,
+				300*time.Microsecond))
 		}
 	}
 	return rows, nil
@@ -130,8 +143,8 @@ func importUpstreams(ctx context.Context, c config, dir, data string, servers ma
 	return err
 }
 
-// timeCalls times calls of one tool, one after the other and then all at once, after a few that are not counted, which start the
-// upstream.
+// timeCalls times calls of one tool, one after the other and then all at once, after a few that are not counted, which
+// start the upstream.
 func timeCalls(ctx context.Context, w way) (one, many []time.Duration, err error) {
 	s, err := w.connect()
 	if err != nil {

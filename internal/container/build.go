@@ -93,7 +93,9 @@ func (b *builder) begin(p *plan, i int) (*image, error) {
 }
 
 // apply does what one instruction says.
-func (b *builder) apply(ctx context.Context, p *plan, i int, im *image, in instruction, values map[string]string) error {
+func (b *builder) apply(ctx context.Context, p *plan, i int, im *image, in instruction,
+	values map[string]string,
+) error {
 	known := map[string]string{}
 	for _, from := range []map[string]string{values, im.env} {
 		for k, v := range from {

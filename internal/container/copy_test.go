@@ -16,8 +16,10 @@ func TestIgnoring(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]bool{
-		".git": true, ".git/HEAD": true, ".gitignore": false, "bin/tooldex": true, "cmd/bin": false, "a.db": true, "store/a.db": false,
-		"testdata": true, "store/testdata/a.db": true, "store/testdata.go": false, "docs/adr/1.md": true, "main.go": false,
+		".git": true, ".git/HEAD": true, ".gitignore": false, "bin/tooldex": true, "cmd/bin": false, "a.db": true,
+		"store/a.db": false,
+		"testdata":   true, "store/testdata/a.db": true, "store/testdata.go": false, "docs/adr/1.md": true,
+		"main.go": false,
 	} {
 		if got := ignored(name); got != want {
 			t.Errorf("%s is ignored: %t, want %t", name, got, want)
@@ -32,7 +34,10 @@ func TestIgnoring(t *testing.T) {
 
 func TestCopy(t *testing.T) {
 	from := t.TempDir()
-	for name, mode := range map[string]fs.FileMode{"go.mod": 0o644, "go.sum": 0o600, "cmd/run": 0o755, "cmd/deep/x": 0o644, "bin/old": 0o644} {
+	for name, mode := range map[string]fs.FileMode{
+		"go.mod": 0o644, "go.sum": 0o600, "cmd/run": 0o755,
+		"cmd/deep/x": 0o644, "bin/old": 0o644,
+	} {
 		file := filepath.Join(from, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)
@@ -50,10 +55,16 @@ func TestCopy(t *testing.T) {
 		to      string
 		want    []string
 	}{
-		"files to a folder":          {[]string{"go.mod", "go.sum"}, "./", []string{"/src/go.mod 0644", "/src/go.sum 0600"}},
-		"one file to a name":         {[]string{"cmd/run"}, "/usr/bin/tooldex", []string{"/usr/bin/tooldex 0755"}},
-		"one file to a folder":       {[]string{"cmd/run"}, "/usr/bin/", []string{"/usr/bin/run 0755"}},
-		"what is in a folder":        {[]string{"cmd/"}, "/x", []string{"/x/deep/x 0644", "/x/link link", "/x/run 0755"}},
+		"files to a folder": {[]string{"go.mod", "go.sum"}, "./", []string{
+			"/src/go.mod 0644",
+			"/src/go.sum 0600",
+		}},
+		"one file to a name":   {[]string{"cmd/run"}, "/usr/bin/tooldex", []string{"/usr/bin/tooldex 0755"}},
+		"one file to a folder": {[]string{"cmd/run"}, "/usr/bin/", []string{"/usr/bin/run 0755"}},
+		"what is in a folder": {[]string{"cmd/"}, "/x", []string{
+			"/x/deep/x 0644", "/x/link link",
+			"/x/run 0755",
+		}},
 		"all but what is ignored":    {[]string{"."}, "/", all},
 		"all, to where the work is":  {[]string{"."}, ".", prefixed("/src", all)},
 		"what lies above is no more": {[]string{"../../go.mod"}, "/y", []string{"/y 0644"}},

@@ -23,7 +23,9 @@ func TestUnit(t *testing.T) {
 		t.Fatal(err)
 	}
 	unit := filepath.Join(t.TempDir(), "tooldex.service")
-	here := regexp.MustCompile(`(?m)^ExecStart=/usr/local/bin/tooldex `).ReplaceAll(text, []byte("ExecStart=/bin/true ")) // which is there
+	// which is there
+	here := regexp.MustCompile(`(?m)^ExecStart=/usr/local/bin/tooldex `).ReplaceAll(text,
+		[]byte("ExecStart=/bin/true "))
 	if err := os.WriteFile(unit, here, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +56,8 @@ type compose struct {
 	}
 }
 
-// TestCompose: the service of the compose file runs as the trial runs the image, and its check is that of the Dockerfile.
+// TestCompose: the service of the compose file runs as the trial runs the image, and its check is that of the
+// Dockerfile.
 func TestCompose(t *testing.T) {
 	text, err := os.ReadFile("../../deploy/compose.yaml")
 	if err != nil {
@@ -65,15 +68,18 @@ func TestCompose(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, s := range c.Services {
-		if s.Privileged || !slices.Equal(s.CapDrop, []string{"ALL"}) || !slices.Contains(s.SecurityOpt, "no-new-privileges:true") || len(s.Healthcheck.Test) == 0 {
+		if s.Privileged || !slices.Equal(s.CapDrop, []string{"ALL"}) || !slices.Contains(s.SecurityOpt,
+			"no-new-privileges:true") || len(s.Healthcheck.Test) == 0 {
 			t.Errorf("%s keeps powers, or has no check: %+v", name, s)
 		}
 	}
 	own := c.Services["tooldex"]
-	if !own.ReadOnly || len(own.Tmpfs) != 1 || !strings.HasPrefix(own.Tmpfs[0], "/tmp:") || !slices.Equal(own.Volumes, []string{"data:/data"}) {
+	if !own.ReadOnly || len(own.Tmpfs) != 1 || !strings.HasPrefix(own.Tmpfs[0], "/tmp:") ||
+		!slices.Equal(own.Volumes, []string{"data:/data"}) {
 		t.Errorf("its root: read-only %t, tmpfs %q, volumes %q", own.ReadOnly, own.Tmpfs, own.Volumes)
 	}
-	if !slices.Equal(own.Ports, []string{"127.0.0.1:8733:8733"}) || !strings.HasPrefix(own.Environment["TOOLDEX_TOKEN"], "${TOOLDEX_TOKEN:?") {
+	if !slices.Equal(own.Ports, []string{"127.0.0.1:8733:8733"}) || !strings.HasPrefix(own.Environment["TOOLDEX_TOKEN"],
+		"${TOOLDEX_TOKEN:?") {
 		t.Errorf("it is open: ports %q, token %q", own.Ports, own.Environment["TOOLDEX_TOKEN"])
 	}
 	file, err := os.ReadFile("../../Dockerfile")

@@ -25,8 +25,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestImage does what the Dockerfile says, tries what it makes, and wants the same bits of the same program built here: from another
-// folder, with another cache of the compiler.
+// TestImage does what the Dockerfile says, tries what it makes, and wants the same bits of the same program built here:
+// from another folder, with another cache of the compiler.
 func TestImage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles everything once")
@@ -36,7 +36,10 @@ func TestImage(t *testing.T) {
 		t.Skip("neither root nor user namespaces are to be had: the steps of the Dockerfile were not run")
 	}
 	t.Chdir("../..")
-	w := work{tools: "internal/container/testdata/notes.json", args: map[string]string{"VERSION": "v0.0.0-trial", "COMMIT": "none"}}
+	w := work{tools: "internal/container/testdata/notes.json", args: map[string]string{
+		"VERSION": "v0.0.0-trial",
+		"COMMIT":  "none",
+	}}
 	im, err := w.build(t.Context(), may, t.TempDir(), t.Logf)
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +55,8 @@ func TestImage(t *testing.T) {
 // sameBits publishes for this platform, and wants what is in the archive to be what is in the image.
 func sameBits(t *testing.T, root string) {
 	dist := filepath.Join(t.TempDir(), "dist")
-	cmd := exec.CommandContext(t.Context(), "go", "run", "./internal/release", "archives", "-platform", "linux/"+runtime.GOARCH, "-version", "v0.0.0-trial", "-commit", "none", "-o", dist)
+	cmd := exec.CommandContext(t.Context(), "go", "run", "./internal/release", "archives", "-platform",
+		"linux/"+runtime.GOARCH, "-version", "v0.0.0-trial", "-commit", "none", "-o", dist)
 	cmd.Env = append(os.Environ(), "SOURCE_DATE_EPOCH=0") // as in the Dockerfile
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -70,7 +74,8 @@ func sameBits(t *testing.T, root string) {
 	}
 	published["bill"] = bill
 	for file, ours := range map[string]string{
-		"usr/local/bin/tooldex": name + "/tooldex", "usr/share/doc/tooldex/THIRD_PARTY": name + "/THIRD_PARTY", "usr/share/doc/tooldex/NOTICE": name + "/NOTICE",
+		"usr/local/bin/tooldex": name + "/tooldex", "usr/share/doc/tooldex/THIRD_PARTY": name + "/THIRD_PARTY",
+		"usr/share/doc/tooldex/NOTICE":  name + "/NOTICE",
 		"usr/share/doc/tooldex/LICENSE": name + "/LICENSE", "usr/share/doc/tooldex/tooldex.cdx.json": "bill",
 	} {
 		got, err := os.ReadFile(filepath.Join(root, file))
@@ -127,16 +132,26 @@ func faults(t *testing.T, may space, im *image) {
 		change func(*trial)
 		want   string
 	}{
-		"a check that is always well": {func(tr *trial) { tr.Health = []string{tr.Health[0], "version"} }, "HEALTHCHECK fails while nothing serves"},
+		"a check that is always well": {
+			func(tr *trial) { tr.Health = []string{tr.Health[0], "version"} },
+			"HEALTHCHECK fails while nothing serves",
+		},
 		"a program that is not there": {func(tr *trial) { tr.Entrypoint = []string{"/bin/sh"} }, "no such file"},
-		"a port that needs no token":  {func(tr *trial) { tr.Cmd = []string{"version"} }, "without a token it does not start"},
-		"a program that is root":      {func(tr *trial) { tr.UID, tr.GID = 0, 0 }, "the program has capabilities"},
-		"no such tool":                {func(tr *trial) { tr.Hit = "remove_everything" }, `want 200 and "remove_everything"`},
+		"a port that needs no token": {
+			func(tr *trial) { tr.Cmd = []string{"version"} },
+			"without a token it does not start",
+		},
+		"a program that is root": {func(tr *trial) { tr.UID, tr.GID = 0, 0 }, "the program has capabilities"},
+		"no such tool": {
+			func(tr *trial) { tr.Hit = "remove_everything" },
+			`want 200 and "remove_everything"`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tr := im.trial(may, tools)
 			c.change(&tr)
-			if err := may.inside(t.Context(), "trial", false, tr); err == nil || !strings.Contains(err.Error(), c.want) {
+			if err := may.inside(t.Context(), "trial", false, tr); err == nil ||
+				!strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
 		})

@@ -101,7 +101,8 @@ func (w work) step(ctx context.Context, may space) (func(context.Context, step) 
 	env := strings.Split(strings.TrimSpace(string(out)), "\n")
 	return func(ctx context.Context, s step) error {
 		s.GoRoot, s.Modules = env[0], env[1]
-		s.Env = append(s.Env, "PATH="+filepath.Join(env[0], "bin")+":/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root",
+		s.Env = append(s.Env, "PATH="+filepath.Join(env[0],
+			"bin")+":/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root",
 			"GOMODCACHE="+env[1], "GOPROXY="+env[2], "GOSUMDB="+env[3], "GOTOOLCHAIN=local")
 		return may.inside(ctx, "step", true, s)
 	}, nil
@@ -120,7 +121,8 @@ func (w work) try(ctx context.Context, stdout io.Writer, may space, im *image) e
 	if total >= maxImage {
 		return fmt.Errorf("the image has %d bytes, want less than %d", total, maxImage)
 	}
-	if im.user == nil || im.user.uid == 0 || len(im.health) == 0 || len(im.entrypoint) == 0 || len(im.cmd) == 0 || len(im.volumes) == 0 {
+	if im.user == nil || im.user.uid == 0 || len(im.health) == 0 || len(im.entrypoint) == 0 || len(im.cmd) == 0 ||
+		len(im.volumes) == 0 {
 		return fmt.Errorf("the last stage lacks a USER other than root, HEALTHCHECK, ENTRYPOINT, CMD or VOLUME")
 	}
 	tools, err := filepath.Abs(w.tools)
@@ -133,7 +135,8 @@ func (w work) try(ctx context.Context, stdout io.Writer, may space, im *image) e
 // trial is the trial of an image that is expected to do well.
 func (im *image) trial(may space, tools string) trial {
 	return trial{
-		Root: im.root, Space: may, UID: im.user.uid, GID: im.user.gid, Env: environ(im.env), Workdir: im.workdir, Volumes: im.volumes,
+		Root: im.root, Space: may, UID: im.user.uid, GID: im.user.gid, Env: environ(im.env), Workdir: im.workdir,
+		Volumes:    im.volumes,
 		Entrypoint: im.entrypoint, Cmd: im.cmd, Health: im.health, Tools: tools,
 		Ask: "/search?q=write+something+down", Hit: "add_note",
 	}

@@ -29,7 +29,8 @@ func (s step) do() error {
 	return syscall.Exec("/bin/sh", []string{"sh", "-c", s.Command}, s.Env)
 }
 
-// lendMachine shows the programs of this machine in the root of a stage, where they cannot be changed, and the modules that it has.
+// lendMachine shows the programs of this machine in the root of a stage, where they cannot be changed, and the modules
+// that it has.
 func (s step) lendMachine() error {
 	for _, dir := range []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt"} {
 		info, err := os.Lstat(dir)
@@ -87,7 +88,8 @@ func lock(dir string) error {
 	flags := uintptr(syscall.MS_REMOUNT | syscall.MS_BIND | syscall.MS_RDONLY)
 	for seen, flag := range map[int64]uintptr{
 		unix.ST_NOSUID: syscall.MS_NOSUID, unix.ST_NODEV: syscall.MS_NODEV, unix.ST_NOEXEC: syscall.MS_NOEXEC,
-		unix.ST_NOATIME: syscall.MS_NOATIME, unix.ST_NODIRATIME: syscall.MS_NODIRATIME, unix.ST_RELATIME: syscall.MS_RELATIME,
+		unix.ST_NOATIME: syscall.MS_NOATIME, unix.ST_NODIRATIME: syscall.MS_NODIRATIME,
+		unix.ST_RELATIME: syscall.MS_RELATIME,
 	} {
 		if is.Flags&seen != 0 {
 			flags |= flag

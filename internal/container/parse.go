@@ -39,12 +39,14 @@ type plan struct {
 	stages []stage
 }
 
-// allowedFlags names the instructions that are known, and the flags of each. What is not here is refused: what cannot be run
-// here must not be in the Dockerfile, or nobody has tried it.
+// allowedFlags names the instructions that are known, and the flags of each. What is not here is refused: what cannot
+// be run here must not be in the Dockerfile, or nobody has tried it.
 func allowedFlags() map[string][]string {
 	return map[string][]string{
-		"ARG": nil, "FROM": {"platform"}, "WORKDIR": nil, "COPY": {"from", "chown"}, "RUN": nil, "ENV": nil, "VOLUME": nil, "EXPOSE": nil,
-		"USER": nil, "HEALTHCHECK": {"interval", "timeout", "start-period", "retries"}, "ENTRYPOINT": nil, "CMD": nil, "LABEL": nil,
+		"ARG": nil, "FROM": {"platform"}, "WORKDIR": nil, "COPY": {"from", "chown"}, "RUN": nil, "ENV": nil,
+		"VOLUME": nil, "EXPOSE": nil,
+		"USER": nil, "HEALTHCHECK": {"interval", "timeout", "start-period", "retries"}, "ENTRYPOINT": nil, "CMD": nil,
+		"LABEL": nil,
 	}
 }
 

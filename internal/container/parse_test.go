@@ -30,11 +30,20 @@ CMD ["serve"]
 		t.Fatal(err)
 	}
 	want := []stage{
-		{name: "build", base: "golang:2", does: []instruction{{line: 5, name: "COPY", text: "a b /to/"}, {line: 8, name: "RUN", text: "one && two"}}},
-		{name: "unused", base: "node", does: []instruction{{line: 11, name: "COPY", flags: []string{"--from=build"}, text: "/x /x"}}},
+		{name: "build", base: "golang:2", does: []instruction{
+			{line: 5, name: "COPY", text: "a b /to/"},
+			{line: 8, name: "RUN", text: "one && two"},
+		}},
+		{name: "unused", base: "node", does: []instruction{{
+			line: 11, name: "COPY", flags: []string{"--from=build"},
+			text: "/x /x",
+		}}},
 		{base: "scratch", does: []instruction{
 			{line: 13, name: "COPY", flags: []string{"--from=build", "--chown=1:2"}, text: "/x /"},
-			{line: 14, name: "HEALTHCHECK", flags: []string{"--interval=1s"}, text: `CMD ["/x", "health"]`, exec: []string{"/x", "health"}},
+			{
+				line: 14, name: "HEALTHCHECK", flags: []string{"--interval=1s"}, text: `CMD ["/x", "health"]`,
+				exec: []string{"/x", "health"},
+			},
 			{line: 15, name: "CMD", text: `["serve"]`, exec: []string{"serve"}},
 		}},
 	}

@@ -52,7 +52,10 @@ func (s space) enter() *syscall.SysProcAttr {
 
 // become starts a process within dir as another user, the first of its own.
 func (s space) become(dir string, who owner) *syscall.SysProcAttr {
-	a := &syscall.SysProcAttr{Chroot: dir, Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWIPC, Pdeathsig: syscall.SIGKILL}
+	a := &syscall.SysProcAttr{
+		Chroot: dir, Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWIPC,
+		Pdeathsig: syscall.SIGKILL,
+	}
 	if s == root {
 		a.Credential = &syscall.Credential{Uid: uint32(who.uid), Gid: uint32(who.gid)}
 		return a

@@ -16,7 +16,8 @@ import (
 	"time"
 )
 
-// trial runs an image as an engine would, with a root that cannot be written to, and looks whether it does what it must.
+// trial runs an image as an engine would, with a root that cannot be written to, and looks whether it does what it
+// must.
 type trial struct {
 	Root       string
 	Space      space
@@ -79,7 +80,8 @@ func (t trial) mount() error {
 			return err
 		}
 	}
-	if err := syscall.Mount("tmpfs", filepath.Join(t.Root, "tmp"), "tmpfs", syscall.MS_NOSUID|syscall.MS_NODEV, "mode=1777,size=16m"); err != nil {
+	if err := syscall.Mount("tmpfs", filepath.Join(t.Root, "tmp"), "tmpfs", syscall.MS_NOSUID|syscall.MS_NODEV,
+		"mode=1777,size=16m"); err != nil {
 		return fmt.Errorf("give an empty /tmp: %w", err)
 	}
 	return lock(t.Root)
@@ -137,7 +139,8 @@ func (t trial) locked(ctx context.Context) error {
 
 // serves starts the program as the Dockerfile says, asks it, and stops it.
 func (t trial) serves(ctx context.Context) error {
-	cmd := t.command(ctx, append(append([]string{}, t.Entrypoint...), t.Cmd...), "TOOLDEX_TOKEN="+token, "TZ=Asia/Tokyo")
+	cmd := t.command(ctx, append(append([]string{}, t.Entrypoint...), t.Cmd...), "TOOLDEX_TOKEN="+token,
+		"TZ=Asia/Tokyo")
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		return err
@@ -231,7 +234,8 @@ func (t trial) ask(ctx context.Context, token string, want int) error {
 		return err
 	}
 	if res.StatusCode != want || bytes.Contains(body, []byte(t.Hit)) != (want == http.StatusOK) {
-		return fmt.Errorf("%s with token %q: status %d, want %d and %q\n%s", t.Ask, token, res.StatusCode, want, t.Hit, body)
+		return fmt.Errorf("%s with token %q: status %d, want %d and %q\n%s", t.Ask, token, res.StatusCode, want, t.Hit,
+			body)
 	}
 	return nil
 }

@@ -21,8 +21,9 @@ func Write(path string, data []byte, mode fs.FileMode) error {
 	})
 }
 
-// Create puts what write writes in the place of a file, which has the mode then. Where path is a symbolic link, what it points to is
-// replaced. What is there and is no regular file, as a pipe or a terminal, is written to as it is. The folder must be there.
+// Create puts what write writes in the place of a file, which has the mode then. Where path is a symbolic link, what it
+// points to is replaced. What is there and is no regular file, as a pipe or a terminal, is written to as it is. The
+// folder must be there.
 func Create(path string, mode fs.FileMode, write func(io.Writer) error) (err error) {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
@@ -57,7 +58,8 @@ func through(path string, write func(io.Writer) error) error {
 	return errors.Join(write(f), f.Close())
 }
 
-// Replace renames a file that lies [Beside] another and is on the disk to that one's name. If it cannot, the file is removed.
+// Replace renames a file that lies [Beside] another and is on the disk to that one's name. If it cannot, the file is
+// removed.
 func Replace(beside, path string) error {
 	if err := os.Rename(beside, path); err != nil {
 		return errors.Join(err, os.Remove(beside))
@@ -81,12 +83,12 @@ func SyncDir(dir string) error {
 	return errors.Join(err, d.Close())
 }
 
-// strayAfter is how long a file that lies beside another may rest before it is taken for one that a process left behind when it was
-// killed. Nobody writes that slowly; one who does finds the file gone and has an error.
+// strayAfter is how long a file that lies beside another may rest before it is taken for one that a process left behind
+// when it was killed. Nobody writes that slowly; one who does finds the file gone and has an error.
 const strayAfter = 10 * time.Minute
 
-// Beside returns a name in the folder of path under which something can be written that is to replace it. It removes what was left
-// behind under such names.
+// Beside returns a name in the folder of path under which something can be written that is to replace it. It removes
+// what was left behind under such names.
 func Beside(path string) string {
 	dir, name := filepath.Split(path)
 	prefix := "." + name + ".new-"

@@ -32,8 +32,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestEveryOperationSpoiled spoils each operation of a replacement in each way: there is the old text or the new one, the new one
-// where the command said that it was done, and nothing else remains but what a killed process leaves.
+// TestEveryOperationSpoiled spoils each operation of a replacement in each way: there is the old text or the new one,
+// the new one where the command said that it was done, and nothing else remains but what a killed process leaves.
 func TestEveryOperationSpoiled(t *testing.T) {
 	if err := faultfs.Supported(); err != nil {
 		t.Skip(err)

@@ -1,4 +1,5 @@
-// Package faultfs runs a command and spoils one of its operations on files, as a full or failing disk or the loss of power would.
+// Package faultfs runs a command and spoils one of its operations on files, as a full or failing disk or the loss of
+// power would.
 //
 // The command is a real one, its files are real, and nothing in it knows of the test: it is traced, and the n-th of its
 // system calls that touch a folder fails, is cut short, or is the last thing that it does.

@@ -14,7 +14,8 @@ const (
 	Fail  Fault = iota // it does nothing and returns the error
 	Short              // a write writes half of its bytes, and from then on the disk is full; other operations fail
 	Kill               // the command is killed before it
-	Tear               // a write writes half of its bytes, then the command is killed; before other operations it is killed
+	// a write writes half of its bytes, then the command is killed; before other operations it is killed
+	Tear
 )
 
 // String names the fault.

@@ -78,7 +78,8 @@ func TestRun(t *testing.T) {
 				if out.Op(p) != operations[n-1] {
 					t.Errorf("spoiled %q", out.Op(p))
 				}
-				if killed := fault == faultfs.Kill || fault == faultfs.Tear; out.Killed != killed || !killed && out.Code != 7 {
+				if killed := fault == faultfs.Kill || fault == faultfs.Tear; out.Killed != killed || !killed &&
+					out.Code != 7 {
 					t.Errorf("killed %v, exit code %d", out.Killed, out.Code)
 				}
 				want := "input/output error"

@@ -19,8 +19,8 @@ func Supported() error {
 	return err
 }
 
-// Run runs a command to its end under a plan. Of cmd, the path, arguments, environment and folder count; its output comes back in the
-// Outcome. The error is for a command that could not be run or traced, whatever its exit code.
+// Run runs a command to its end under a plan. Of cmd, the path, arguments, environment and folder count; its output
+// comes back in the Outcome. The error is for a command that could not be run or traced, whatever its exit code.
 func Run(cmd *exec.Cmd, p Plan) (*Outcome, error) {
 	type answer struct {
 		out *Outcome
@@ -28,7 +28,8 @@ func Run(cmd *exec.Cmd, p Plan) (*Outcome, error) {
 	}
 	answers := make(chan answer, 1)
 	go func() {
-		runtime.LockOSThread() // the thread that starts a traced process is the only one that may trace it; it is not used again
+		// the thread that starts a traced process is the only one that may trace it; it is not used again
+		runtime.LockOSThread()
 		out, err := run(cmd, p)
 		answers <- answer{out, err}
 	}()
@@ -53,7 +54,8 @@ func run(cmd *exec.Cmd, p Plan) (*Outcome, error) {
 		return nil, errors.Join(err, outEnd.Close())
 	}
 	pid, err := syscall.ForkExec(cmd.Path, cmd.Args, &syscall.ProcAttr{
-		Dir: cmd.Dir, Env: cmd.Environ(), Files: []uintptr{null.Fd(), outEnd.Fd(), errEnd.Fd()}, Sys: &syscall.SysProcAttr{Ptrace: true, Setpgid: true},
+		Dir: cmd.Dir, Env: cmd.Environ(), Files: []uintptr{null.Fd(), outEnd.Fd(), errEnd.Fd()},
+		Sys: &syscall.SysProcAttr{Ptrace: true, Setpgid: true},
 	})
 	if err = errors.Join(err, outEnd.Close(), errEnd.Close()); err != nil {
 		return nil, fmt.Errorf("start %s: %w", cmd.Path, err)
@@ -118,7 +120,8 @@ func (t *tracer) follow() error {
 			return fmt.Errorf("go on: %w", err)
 		}
 		for {
-			pid, err := syscall.Wait4(-t.leader, &status, syscall.WALL, nil) // its group, so that nobody else's children are reaped
+			// its group, so that nobody else's children are reaped
+			pid, err := syscall.Wait4(-t.leader, &status, syscall.WALL, nil)
 			if errors.Is(err, syscall.EINTR) {
 				continue
 			}

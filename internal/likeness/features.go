@@ -7,13 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// Words of a sentence are hashed into this many buckets (Weinberger et al., Feature Hashing for Large Scale Multitask Learning, 2009).
+// Words of a sentence are hashed into this many buckets (Weinberger et al., Feature Hashing for Large Scale Multitask
+// Learning, 2009).
 const (
 	bucketBits = 17
 	buckets    = 1 << bucketBits
 )
 
-// stemLen is how many letters of a word stand for it where it is looked at beside others, so that its endings count little.
+// stemLen is how many letters of a word stand for it where it is looked at beside others, so that its endings count
+// little.
 const stemLen = 5
 
 // The kinds of features.
@@ -71,8 +73,8 @@ const marks = "<>[]{}!?:@/~$*"
 // FNV-1a's numbers.
 const seed, prime uint64 = 14695981039346656037, 1099511628211
 
-// word returns hashes of the next word and of its stem, and 0 at the end. Letters are folded to lower case, all numbers are one word, and a
-// letter of a script without spaces is one.
+// word returns hashes of the next word and of its stem, and 0 at the end. Letters are folded to lower case, all numbers
+// are one word, and a letter of a script without spaces is one.
 func (r *reader) word() (word, root uint64) {
 	word, root = seed, seed
 	n, digits, i := 0, false, 0
@@ -124,5 +126,6 @@ func (r *reader) word() (word, root uint64) {
 
 // unspaced reports whether r is of a script whose words stand together.
 func unspaced(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer,
+		unicode.Myanmar)
 }

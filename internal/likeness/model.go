@@ -16,7 +16,8 @@ type Model struct {
 // ErrModel is returned for bytes that are no model.
 var ErrModel = errors.New("likeness: not a model")
 
-// A model begins with this, which names its layout and the features that it was trained on. Scale and bias follow, and the weights.
+// A model begins with this, which names its layout and the features that it was trained on. Scale and bias follow, and
+// the weights.
 const magic = "likeness1\n"
 
 // Open reads what [Train] made. The Model keeps b.
@@ -30,8 +31,9 @@ func Open(b []byte) (*Model, error) {
 	return &Model{weights: b[len(magic)+8:], scale: number(0), bias: number(4)}, nil
 }
 
-// Score is the logarithm of the odds that a sentence is of the first kind: above 0 for one that is rather like those. The weights are of
-// the training data, in which both kinds are as frequent as they happen to be: a threshold has to be measured.
+// Score is the logarithm of the odds that a sentence is of the first kind: above 0 for one that is rather like those.
+// The weights are of the training data, in which both kinds are as frequent as they happen to be: a threshold has to be
+// measured.
 func (m *Model) Score(sentence string) float32 {
 	var sum, n int32
 	var row [6]uint32

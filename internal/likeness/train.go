@@ -13,8 +13,8 @@ type Example struct {
 	Weight float64 // how much it counts; 0 means 1
 }
 
-// How it is trained: logistic regression by AdaGrad (Duchi, Hazan, Singer, 2011), whose steps begin damped, so that words seen once do
-// not jump; the weights of the later half of all rounds are averaged.
+// How it is trained: logistic regression by AdaGrad (Duchi, Hazan, Singer, 2011), whose steps begin damped, so that
+// words seen once do not jump; the weights of the later half of all rounds are averaged.
 const (
 	epochs  = 8
 	rate    = 2
@@ -22,7 +22,8 @@ const (
 	damping = 1
 )
 
-// Train returns the bytes of a model. The same examples in the same order give the same bytes on the same kind of processor.
+// Train returns the bytes of a model. The same examples in the same order give the same bytes on the same kind of
+// processor.
 func Train(examples []Example, seed uint64) []byte {
 	t := trainer{weights: make([]float64, buckets), squares: make([]float64, buckets)}
 	rows := make([][]uint32, len(examples))

@@ -18,8 +18,8 @@ type Allowed struct {
 	nets  []netip.Prefix
 }
 
-// ParseAllowed reads a list of addresses (10.1.2.3), networks (10.0.0.0/8) and names (auth.internal); "*" is all there are. The error is of
-// code Invalid.
+// ParseAllowed reads a list of addresses (10.1.2.3), networks (10.0.0.0/8) and names (auth.internal); "*" is all there
+// are. The error is of code Invalid.
 func ParseAllowed(list []string) (Allowed, error) {
 	var out Allowed
 	for _, text := range list {
@@ -36,7 +36,11 @@ func ParseAllowed(list []string) (Allowed, error) {
 			continue
 		}
 		if text == "" || strings.ContainsAny(text, "/:@ ") {
-			return Allowed{}, &tool.Error{Code: tool.Invalid, Op: "read addresses", Msg: fmt.Sprintf("%q is neither an address, nor a network, nor a name", text), Hint: "give for example 10.0.0.0/8, 10.1.2.3 or auth.internal, without a port"}
+			return Allowed{}, &tool.Error{
+				Code: tool.Invalid, Op: "read addresses",
+				Msg:  fmt.Sprintf("%q is neither an address, nor a network, nor a name", text),
+				Hint: "give for example 10.0.0.0/8, 10.1.2.3 or auth.internal, without a port",
+			}
 		}
 		out.hosts = append(out.hosts, plain(text))
 	}
@@ -44,7 +48,8 @@ func ParseAllowed(list []string) (Allowed, error) {
 }
 
 func (a Allowed) has(host string, ip netip.Addr) bool {
-	return a.all || slices.Contains(a.hosts, host) || slices.ContainsFunc(a.nets, func(n netip.Prefix) bool { return n.Contains(ip) })
+	return a.all || slices.Contains(a.hosts, host) || slices.ContainsFunc(a.nets,
+		func(n netip.Prefix) bool { return n.Contains(ip) })
 }
 
 // Loopback reports whether a host is this machine itself, by the name it has for that or in numbers.
@@ -76,9 +81,11 @@ var within = [...]netip.Prefix{
 	netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("fec0::/10"),
 }
 
-// metadata are addresses at which clouds tell a machine its secrets. They are dialed for nobody who did not write them out.
+// metadata are addresses at which clouds tell a machine its secrets. They are dialed for nobody who did not write them
+// out.
 var metadata = [...]netip.Prefix{
-	netip.MustParsePrefix("169.254.0.0/16"), netip.MustParsePrefix("fe80::/10"), netip.MustParsePrefix("100.100.100.200/32"),
+	netip.MustParsePrefix("169.254.0.0/16"), netip.MustParsePrefix("fe80::/10"),
+	netip.MustParsePrefix("100.100.100.200/32"),
 	netip.MustParsePrefix("168.63.129.16/32"), netip.MustParsePrefix("fd00:ec2::/32"),
 }
 
@@ -87,7 +94,9 @@ var carriers = [...]struct {
 	net netip.Prefix
 	at  int
 }{
-	{netip.MustParsePrefix("64:ff9b::/96"), 12}, {netip.MustParsePrefix("2002::/16"), 2}, {netip.MustParsePrefix("::/96"), 12},
+	{netip.MustParsePrefix("64:ff9b::/96"), 12},
+	{netip.MustParsePrefix("2002::/16"), 2},
+	{netip.MustParsePrefix("::/96"), 12},
 }
 
 // bare is the address that is reached in the end.
@@ -103,7 +112,8 @@ func bare(ip netip.Addr) netip.Addr {
 
 // isPrivate reports whether an address lies elsewhere than in the open internet. Ip is bare.
 func isPrivate(ip netip.Addr) bool {
-	return !ip.IsGlobalUnicast() || ip.IsPrivate() || isMetadata(ip) || slices.ContainsFunc(within[:], func(n netip.Prefix) bool { return n.Contains(ip) })
+	return !ip.IsGlobalUnicast() || ip.IsPrivate() || isMetadata(ip) || slices.ContainsFunc(within[:],
+		func(n netip.Prefix) bool { return n.Contains(ip) })
 }
 
 func isMetadata(ip netip.Addr) bool {

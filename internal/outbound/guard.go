@@ -16,19 +16,19 @@ import (
 
 // Options configure a Guard.
 type Options struct {
-	// Home is what a person configured. Its own host and port may be private; a name of the open internet may not become private
-	// later, and no name may be that of a cloud's metadata service. Nil means that there is none.
+	// Home is what a person configured. Its own host and port may be private; a name of the open internet may not
+	// become private later, and no name may be that of a cloud's metadata service. Nil means that there is none.
 	Home *url.URL
 	// Neighbours allows what Home sends us to on Home's own machine, at other ports: an authorization server beside it.
 	Neighbours bool
 	Allow      Allowed // what else may be private
-	// Private decides in the place of the networks that there are, for tests, whose servers all lie on one machine. Nil means that it
-	// does not.
+	// Private decides in the place of the networks that there are, for tests, whose servers all lie on one machine. Nil
+	// means that it does not.
 	Private func(ip netip.Addr, port string) bool
 }
 
-// Guard decides which addresses are dialed. It remembers what Home was at first, so keep one for as long as Home is configured. It is safe
-// for concurrent use.
+// Guard decides which addresses are dialed. It remembers what Home was at first, so keep one for as long as Home is
+// configured. It is safe for concurrent use.
 type Guard struct {
 	o          Options
 	host, port string // of Home
@@ -53,8 +53,8 @@ func NewGuard(o Options) *Guard {
 	return g
 }
 
-// Transport returns a transport as the standard one, that dials what the guard permits. A proxy of the environment is used as
-// always; what it resolves for us cannot be looked at, only addresses in numbers.
+// Transport returns a transport as the standard one, that dials what the guard permits. A proxy of the environment is
+// used as always; what it resolves for us cannot be looked at, only addresses in numbers.
 func (g *Guard) Transport() *http.Transport {
 	base, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
@@ -93,13 +93,16 @@ func (g *Guard) dial(ctx context.Context, network, addr string) (net.Conn, error
 	if err != nil {
 		return nil, err
 	}
-	d := net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second, Control: func(_, address string, _ syscall.RawConn) error {
-		at, err := netip.ParseAddrPort(address)
-		if err != nil {
-			return fmt.Errorf("dialed address %q: %w", address, err)
-		}
-		return g.check(plain(host), port, at.Addr())
-	}}
+	d := net.Dialer{
+		Timeout: 30 * time.Second, KeepAlive: 30 * time.Second,
+		Control: func(_, address string, _ syscall.RawConn) error {
+			at, err := netip.ParseAddrPort(address)
+			if err != nil {
+				return fmt.Errorf("dialed address %q: %w", address, err)
+			}
+			return g.check(plain(host), port, at.Addr())
+		},
+	}
 	return d.DialContext(ctx, network, addr)
 }
 
@@ -121,11 +124,13 @@ func (g *Guard) check(host, port string, ip netip.Addr) error {
 		return nil
 	case home && (g.literal || g.private && !isMetadata(ip)):
 		return nil
-	case g.o.Neighbours && g.dialed && g.private && !isMetadata(ip) && (ip == g.at || ip.IsLoopback() && g.at.IsLoopback()):
+	case g.o.Neighbours && g.dialed && g.private && !isMetadata(ip) && (ip == g.at || ip.IsLoopback() &&
+		g.at.IsLoopback()):
 		return nil
 	}
 	return &tool.Error{
-		Code: tool.Denied, Op: "dial", Msg: fmt.Sprintf("%s is the private address %s, to which nobody here pointed", host, ip),
+		Code: tool.Denied, Op: "dial", Msg: fmt.Sprintf("%s is the private address %s, to which nobody here pointed",
+			host, ip),
 		Hint: "if it is meant, name it in TOOLDEX_ALLOW_PRIVATE",
 	}
 }

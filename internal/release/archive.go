@@ -24,7 +24,10 @@ func writeTar(w io.Writer, files []entry, at time.Time) error {
 	}
 	tw := tar.NewWriter(zw)
 	for _, f := range files {
-		h := &tar.Header{Typeflag: tar.TypeReg, Name: f.name, Mode: int64(f.mode), Size: int64(len(f.data)), ModTime: at, Format: tar.FormatUSTAR}
+		h := &tar.Header{
+			Typeflag: tar.TypeReg, Name: f.name, Mode: int64(f.mode), Size: int64(len(f.data)),
+			ModTime: at, Format: tar.FormatUSTAR,
+		}
 		if err := tw.WriteHeader(h); err != nil {
 			return err
 		}

@@ -25,7 +25,8 @@ func (s source) binary(ctx context.Context, p platform, out string) error {
 		return err
 	}
 	link := fmt.Sprintf("-s -w -X main.version=%s -X main.commit=%s", s.version, s.commit)
-	_, err = s.run(ctx, p, "go", "build", "-mod=readonly", "-trimpath", "-buildvcs=false", "-ldflags", link, "-o", out, "./cmd/tooldex")
+	_, err = s.run(ctx, p, "go", "build", "-mod=readonly", "-trimpath", "-buildvcs=false", "-ldflags", link, "-o", out,
+		"./cmd/tooldex")
 	return err
 }
 
@@ -52,7 +53,8 @@ func environment(machine []string, p platform) []string {
 		switch name {
 		case "GOFLAGS", "GOEXPERIMENT", "GODEBUG", "GOWORK", "GOFIPS140", "GO_EXTLINK_ENABLED":
 			return true
-		case "GOMAXPROCS", "GOPATH", "GOMODCACHE", "GOCACHE", "GOTMPDIR", "GOPROXY", "GOPRIVATE", "GOROOT", "GOTOOLCHAIN":
+		case "GOMAXPROCS", "GOPATH", "GOMODCACHE", "GOCACHE", "GOTMPDIR", "GOPROXY", "GOPRIVATE", "GOROOT",
+			"GOTOOLCHAIN":
 			return false // where things are, and where they come from
 		}
 		return strings.HasPrefix(name, "CGO_") || strings.HasPrefix(name, "GOAMD") || strings.HasPrefix(name, "GOARM")

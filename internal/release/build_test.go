@@ -15,7 +15,8 @@ import (
 func TestEnvironment(t *testing.T) {
 	got := environment([]string{
 		"PATH=/bin", "HOME=/root", "GOPROXY=off", "GOCACHE=/c", "GOMODCACHE=/m",
-		"GOFLAGS=-race", "GOAMD64=v3", "GOARM64=v9.0", "GOEXPERIMENT=x", "CGO_ENABLED=1", "CGO_CFLAGS=-O0", "GOOS=plan9", "GOARCH=386", "GOWORK=/w", "GODEBUG=a=1",
+		"GOFLAGS=-race", "GOAMD64=v3", "GOARM64=v9.0", "GOEXPERIMENT=x", "CGO_ENABLED=1", "CGO_CFLAGS=-O0",
+		"GOOS=plan9", "GOARCH=386", "GOWORK=/w", "GODEBUG=a=1",
 	}, platform{"linux", "arm64"})
 	for _, kept := range []string{"PATH=/bin", "HOME=/root", "GOPROXY=off", "GOCACHE=/c", "GOMODCACHE=/m"} {
 		if !slices.Contains(got, kept) {
@@ -28,7 +29,8 @@ func TestEnvironment(t *testing.T) {
 		last[name] = value
 	}
 	for name, want := range map[string]string{
-		"GOFLAGS": "", "GOAMD64": "v1", "GOARM64": "v8.0", "GOEXPERIMENT": "", "CGO_ENABLED": "0", "CGO_CFLAGS": "", "GOOS": "linux", "GOARCH": "arm64", "GOWORK": "off", "GODEBUG": "",
+		"GOFLAGS": "", "GOAMD64": "v1", "GOARM64": "v8.0", "GOEXPERIMENT": "", "CGO_ENABLED": "0", "CGO_CFLAGS": "",
+		"GOOS": "linux", "GOARCH": "arm64", "GOWORK": "off", "GODEBUG": "",
 	} {
 		if last[name] != want {
 			t.Errorf("%s is %q, want %q", name, last[name], want)
@@ -38,7 +40,8 @@ func TestEnvironment(t *testing.T) {
 
 func TestParsePlatform(t *testing.T) {
 	for text, want := range map[string]platform{
-		"": host(), "/": host(), "linux/arm64": {"linux", "arm64"}, "windows/": {"windows", host().arch}, "/arm64": {host().os, "arm64"},
+		"": host(), "/": host(), "linux/arm64": {"linux", "arm64"}, "windows/": {"windows", host().arch},
+		"/arm64": {host().os, "arm64"},
 	} {
 		if got, err := parsePlatform(text); err != nil || got != want {
 			t.Errorf("%q is %v, %v", text, got, err)
@@ -66,7 +69,8 @@ func TestMoment(t *testing.T) {
 		}
 	}
 	t.Setenv("SOURCE_DATE_EPOCH", "")
-	if _, err := (source{dir: t.TempDir()}).moment(t.Context()); err == nil || !strings.Contains(err.Error(), "SOURCE_DATE_EPOCH") {
+	if _, err := (source{dir: t.TempDir()}).moment(t.Context()); err == nil ||
+		!strings.Contains(err.Error(), "SOURCE_DATE_EPOCH") {
 		t.Errorf("outside of a repository: %v", err)
 	}
 }
@@ -76,7 +80,8 @@ func TestDiffer(t *testing.T) {
 	if err := differ(a, a); err != nil {
 		t.Error(err)
 	}
-	if err := differ(a, strings.Replace(a, "22", "33", 1)); err == nil || !strings.Contains(err.Error(), "differs from the first: y.zip\n") {
+	if err := differ(a, strings.Replace(a, "22", "33", 1)); err == nil || !strings.Contains(err.Error(),
+		"differs from the first: y.zip\n") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -138,7 +143,8 @@ func TestContents(t *testing.T) {
 		var names []string
 		for _, f := range files {
 			names = append(names, f.name)
-			if strings.HasPrefix(f.name, "tooldex") && !strings.HasSuffix(f.name, ".service") && (f.mode != 0o755 || !bytes.Equal(f.data, []byte("the program"))) {
+			if strings.HasPrefix(f.name, "tooldex") && !strings.HasSuffix(f.name, ".service") &&
+				(f.mode != 0o755 || !bytes.Equal(f.data, []byte("the program"))) {
 				t.Errorf("%s has the mode %s", f.name, f.mode)
 			}
 		}

@@ -1,5 +1,5 @@
-// Command release makes what is published of tooldex: a program for each platform, the same bits wherever and whenever it is
-// built, an archive around each with the licences of what is in it, a bill of materials, and checksums of all.
+// Command release makes what is published of tooldex: a program for each platform, the same bits wherever and whenever
+// it is built, an archive around each with the licences of what is in it, a bill of materials, and checksums of all.
 //
 //	go run ./internal/release binary -version v1.2.3 -commit HASH -o bin/tooldex    one program, for this machine or -platform
 //	go run ./internal/release archives -version v1.2.3 -commit HASH -o dist         all that is published
@@ -8,6 +8,6 @@
 //	go run ./internal/release notices -o THIRD_PARTY                                the texts of all licences
 //	go run ./internal/release licences                                              the licences by name; fails if one is not allowed
 //
-// Bits depend on the source, the version, the commit and the version of Go alone. What the environment says of flags, processors
-// and experiments is left out. Times within archives are SOURCE_DATE_EPOCH, or that of the commit.
+// Bits depend on the source, the version, the commit and the version of Go alone. What the environment says of flags,
+// processors and experiments is left out. Times within archives are SOURCE_DATE_EPOCH, or that of the commit.
 package main

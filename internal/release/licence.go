@@ -48,8 +48,8 @@ var (
 // known is how much of a text must be that of licences: less, and it says something else as well.
 const known = 80
 
-// licenceOf reads what a module may be used under from the files at its top. It is an error if that cannot be told, or is
-// not allowed.
+// licenceOf reads what a module may be used under from the files at its top. It is an error if that cannot be told, or
+// is not allowed.
 func licenceOf(m module) (licence, error) {
 	var out licence
 	files, err := os.ReadDir(m.Dir)
@@ -91,7 +91,8 @@ func recognise(ids []string, file string) ([]string, error) {
 	}
 	found := licensecheck.Scan(text)
 	if found.Percent < known {
-		return nil, fmt.Errorf("only %.0f %% of %s is the text of a licence that is known", found.Percent, filepath.Base(file))
+		return nil, fmt.Errorf("only %.0f %% of %s is the text of a licence that is known", found.Percent,
+			filepath.Base(file))
 	}
 	for _, m := range found.Match {
 		if !slices.Contains(ids, m.ID) {

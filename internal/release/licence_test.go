@@ -13,7 +13,8 @@ import (
 // top is the repository, as seen from this folder.
 const top = "../.."
 
-// TestLicences wants every module that is linked, on any platform, to be under a licence that is allowed, and to be in NOTICE.
+// TestLicences wants every module that is linked, on any platform, to be under a licence that is allowed, and to be in
+// NOTICE.
 func TestLicences(t *testing.T) {
 	lines, err := source{dir: top}.licences(t.Context(), platforms()...)
 	if err != nil {
@@ -72,15 +73,47 @@ func TestLicenceOf(t *testing.T) {
 		keeps []string
 		fault string
 	}{
-		"one":                {"a", map[string]string{"LICENSE": text["MIT"]}, []string{"MIT"}, []string{"LICENSE"}, ""},
-		"two files":          {"a", map[string]string{"LICENSE": text["MIT"], "COPYING.md": text["Apache-2.0"], "README": "x"}, []string{"Apache-2.0", "MIT"}, []string{"COPYING.md", "LICENSE"}, ""},
-		"a notice":           {"a", map[string]string{"LICENSE.txt": text["Apache-2.0"], "NOTICE": "Portions by many."}, []string{"Apache-2.0"}, []string{"LICENSE.txt", "NOTICE"}, ""},
-		"chosen by hand":     {"github.com/golang/freetype", map[string]string{"LICENSE": "your choice of two"}, []string{"FTL"}, []string{"LICENSE", "licenses/ftl.txt"}, ""},
-		"none":               {"a", map[string]string{"README": "free as in beer"}, nil, nil, "module a: no licence"},
-		"not allowed":        {"a", map[string]string{"LICENSE": text["GPL"]}, nil, nil, "module a: licence GPL-2.0"},
-		"unknown":            {"a", map[string]string{"LICENSE": "Do what you like, on Tuesdays."}, nil, nil, "module a: only 0 %"},
-		"known, and more":    {"a", map[string]string{"LICENSE": text["MIT"] + strings.Repeat("But you owe us a tenth of what you earn. ", 20)}, nil, nil, "module a: only"},
-		"a file of the code": {"a", map[string]string{"license.go": "package license"}, nil, nil, "module a: no licence"},
+		"one": {
+			"a",
+			map[string]string{"LICENSE": text["MIT"]},
+			[]string{"MIT"},
+			[]string{"LICENSE"},
+			"",
+		},
+		"two files": {"a", map[string]string{
+			"LICENSE": text["MIT"], "COPYING.md": text["Apache-2.0"],
+			"README": "x",
+		}, []string{"Apache-2.0", "MIT"}, []string{"COPYING.md", "LICENSE"}, ""},
+		"a notice": {
+			"a",
+			map[string]string{"LICENSE.txt": text["Apache-2.0"], "NOTICE": "Portions by many."},
+			[]string{"Apache-2.0"},
+			[]string{"LICENSE.txt", "NOTICE"},
+			"",
+		},
+		"chosen by hand": {
+			"github.com/golang/freetype",
+			map[string]string{"LICENSE": "your choice of two"},
+			[]string{"FTL"},
+			[]string{"LICENSE", "licenses/ftl.txt"},
+			"",
+		},
+		"none":        {"a", map[string]string{"README": "free as in beer"}, nil, nil, "module a: no licence"},
+		"not allowed": {"a", map[string]string{"LICENSE": text["GPL"]}, nil, nil, "module a: licence GPL-2.0"},
+		"unknown": {
+			"a",
+			map[string]string{"LICENSE": "Do what you like, on Tuesdays."},
+			nil, nil,
+			"module a: only 0 %",
+		},
+		"known, and more": {"a", map[string]string{"LICENSE": text["MIT"] +
+			strings.Repeat("But you owe us a tenth of what you earn. ", 20)}, nil, nil, "module a: only"},
+		"a file of the code": {
+			"a",
+			map[string]string{"license.go": "package license"},
+			nil, nil,
+			"module a: no licence",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -112,7 +145,8 @@ func TestNotices(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"\nstd ", "\ngo.etcd.io/bbolt v", "Copyright (c) 2013 Ben Johnson", "Mozilla Public License Version 2.0", "The FreeType Project LICENSE",
+		"\nstd ", "\ngo.etcd.io/bbolt v", "Copyright (c) 2013 Ben Johnson", "Mozilla Public License Version 2.0",
+		"The FreeType Project LICENSE",
 		"source: https://pkg.go.dev/github.com/philippgille/chromem-go@v",
 	} {
 		if !strings.Contains(string(text), want) {

@@ -25,11 +25,13 @@ type module struct {
 // standard is the path under which Go's own library goes, as databases of vulnerabilities name it.
 const standard = "std"
 
-// linked lists the modules of the program for each of ps, sorted by path: a module counts once a package of it is imported.
+// linked lists the modules of the program for each of ps, sorted by path: a module counts once a package of it is
+// imported.
 func (s source) linked(ctx context.Context, ps ...platform) ([]module, error) {
 	all := map[string]module{}
 	for _, p := range ps {
-		out, err := s.run(ctx, p, "go", "list", "-mod=readonly", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}} {{.Dir}}{{end}}{{end}}", "./cmd/tooldex")
+		out, err := s.run(ctx, p, "go", "list", "-mod=readonly", "-deps", "-f",
+			"{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}} {{.Dir}}{{end}}{{end}}", "./cmd/tooldex")
 		if err != nil {
 			return nil, err
 		}
@@ -51,7 +53,10 @@ func (s source) linked(ctx context.Context, ps ...platform) ([]module, error) {
 // library is Go's own.
 func (s source) library(ctx context.Context) (module, error) {
 	root, err := s.run(ctx, host(), "go", "env", "GOROOT")
-	return module{Path: standard, Version: strings.TrimPrefix(runtime.Version(), "go"), Dir: strings.TrimSpace(string(root))}, err
+	return module{
+		Path: standard, Version: strings.TrimPrefix(runtime.Version(), "go"),
+		Dir: strings.TrimSpace(string(root)),
+	}, err
 }
 
 // inside lists the modules that a program was built from, as it tells itself, and where their source lies.
@@ -83,7 +88,8 @@ func (s source) inside(ctx context.Context, program string) ([]module, error) {
 		}
 		got := dirs[m.Path]
 		if got.Sum != m.Sum {
-			return nil, fmt.Errorf("module %s: the program was built from %s, and the source here is %s", m.Path, m.Sum, got.Sum)
+			return nil, fmt.Errorf("module %s: the program was built from %s, and the source here is %s", m.Path, m.Sum,
+				got.Sum)
 		}
 		out[i].Dir = got.Dir
 	}

@@ -22,13 +22,15 @@ func (s source) notices(ctx context.Context, ps ...platform) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(&out, "\n%s\n%s %s (%s)\nsource: %s\n", strings.Repeat("=", 80), m.Path, m.Version, l.expression(), m.origin())
+		fmt.Fprintf(&out, "\n%s\n%s %s (%s)\nsource: %s\n", strings.Repeat("=", 80), m.Path, m.Version, l.expression(),
+			m.origin())
 		for _, f := range l.files {
 			text, err := os.ReadFile(filepath.Join(m.Dir, filepath.FromSlash(f)))
 			if err != nil {
 				return nil, fmt.Errorf("module %s: %w", m.Path, err)
 			}
-			fmt.Fprintf(&out, "\n--- %s ---\n\n%s\n", f, bytes.TrimSpace(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))))
+			fmt.Fprintf(&out, "\n--- %s ---\n\n%s\n", f, bytes.TrimSpace(bytes.ReplaceAll(text, []byte("\r\n"),
+				[]byte("\n"))))
 		}
 	}
 	return out.Bytes(), nil

@@ -135,7 +135,8 @@ func writeSums(dir string) error {
 	return os.WriteFile(filepath.Join(dir, sums), out.Bytes(), 0o644)
 }
 
-// moment is the time that archives give their files: SOURCE_DATE_EPOCH where that is set, else when the commit was made.
+// moment is the time that archives give their files: SOURCE_DATE_EPOCH where that is set, else when the commit was
+// made.
 func (s source) moment(ctx context.Context) (time.Time, error) {
 	said := os.Getenv("SOURCE_DATE_EPOCH")
 	if said == "" {

@@ -13,8 +13,8 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// sbom is the bill of materials of a program, as it tells itself: each module with its version, licence and checksum, as
-// CycloneDX 1.6 in JSON. It depends on the program and the time alone.
+// sbom is the bill of materials of a program, as it tells itself: each module with its version, licence and checksum,
+// as CycloneDX 1.6 in JSON. It depends on the program and the time alone.
 func (s source) sbom(ctx context.Context, program string, at time.Time) ([]byte, error) {
 	modules, err := s.inside(ctx, program)
 	if err != nil {
@@ -31,7 +31,10 @@ func (s source) sbom(ctx context.Context, program string, at time.Time) ([]byte,
 		PackageURL:  "pkg:generic/tooldex@" + s.version,
 		Licenses:    &cdx.Licenses{{License: &cdx.License{ID: "Apache-2.0"}}},
 		Hashes:      &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA256, Value: fmt.Sprintf("%x", sum)}},
-		Properties:  &[]cdx.Property{{Name: "tooldex:file", Value: filepath.Base(program)}, {Name: "tooldex:commit", Value: s.commit}},
+		Properties: &[]cdx.Property{
+			{Name: "tooldex:file", Value: filepath.Base(program)},
+			{Name: "tooldex:commit", Value: s.commit},
+		},
 	}
 	bom := cdx.NewBOM()
 	bom.SpecVersion, bom.JSONSchema = cdx.SpecVersion1_6, "http://cyclonedx.org/schema/bom-1.6.schema.json"
@@ -48,15 +51,20 @@ func (s source) sbom(ctx context.Context, program string, at time.Time) ([]byte,
 		parts, needs = append(parts, c), append(needs, c.BOMRef)
 	}
 	bom.Components = &parts
-	bom.Dependencies = &[]cdx.Dependency{{Ref: self.BOMRef, Dependencies: &needs}} // what is linked, by whomever it was asked for
+	// what is linked, by whomever it was asked for
+	bom.Dependencies = &[]cdx.Dependency{{Ref: self.BOMRef, Dependencies: &needs}}
 	var out bytes.Buffer
-	err = cdx.NewBOMEncoder(&out, cdx.BOMFileFormatJSON).SetPretty(true).SetEscapeHTML(false).EncodeVersion(bom, cdx.SpecVersion1_6)
+	err = cdx.NewBOMEncoder(&out, cdx.BOMFileFormatJSON).SetPretty(true).SetEscapeHTML(false).EncodeVersion(bom,
+		cdx.SpecVersion1_6)
 	return out.Bytes(), err
 }
 
 func component(m module, l licence) cdx.Component {
 	purl := "pkg:golang/" + m.Path + "@" + strings.ReplaceAll(m.Version, "+", "%2B")
-	c := cdx.Component{BOMRef: purl, Type: cdx.ComponentTypeLibrary, Name: m.Path, Version: m.Version, PackageURL: purl, Scope: cdx.ScopeRequired}
+	c := cdx.Component{
+		BOMRef: purl, Type: cdx.ComponentTypeLibrary, Name: m.Path, Version: m.Version, PackageURL: purl,
+		Scope: cdx.ScopeRequired,
+	}
 	c.ExternalReferences = &[]cdx.ExternalReference{{Type: cdx.ERTypeDistribution, URL: m.origin()}}
 	if len(l.ids) == 1 {
 		c.Licenses = &cdx.Licenses{{License: &cdx.License{ID: l.ids[0]}}}
@@ -69,7 +77,8 @@ func component(m module, l licence) cdx.Component {
 	return c
 }
 
-// serial names a bill by the program it is of, in the form of a UUID that was made by other means than those which the standard has.
+// serial names a bill by the program it is of, in the form of a UUID that was made by other means than those which the
+// standard has.
 func serial(sum [sha256.Size]byte) string {
 	u := sum[:16]
 	u[6], u[8] = u[6]&0x0f|0x80, u[8]&0x3f|0x80

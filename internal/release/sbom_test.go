@@ -17,8 +17,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// TestSBOM makes the bill of a program that was built from this repository, and wants it to be as the standard's own schema
-// has it, and to tell of each module what the module's own files tell.
+// TestSBOM makes the bill of a program that was built from this repository, and wants it to be as the standard's own
+// schema has it, and to tell of each module what the module's own files tell.
 func TestSBOM(t *testing.T) {
 	if testing.Short() {
 		t.Skip("links the program")
@@ -109,7 +109,8 @@ func check(rs *jsonschema.Resolved, text []byte) error {
 // schema is that of CycloneDX 1.6, as it lies in the module that writes the bills.
 func schema(t *testing.T) *jsonschema.Resolved {
 	t.Helper()
-	dir, err := source{dir: top}.run(context.Background(), host(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/CycloneDX/cyclonedx-go")
+	dir, err := source{dir: top}.run(context.Background(), host(), "go", "list", "-m", "-f", "{{.Dir}}",
+		"github.com/CycloneDX/cyclonedx-go")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// verify builds for ps twice, here and in a copy in another folder, each with a compiler's cache that is empty, and fails if a
-// file differs. It returns the checksums.
+// verify builds for ps twice, here and in a copy in another folder, each with a compiler's cache that is empty, and
+// fails if a file differs. It returns the checksums.
 func (s source) verify(ctx context.Context, at time.Time, ps ...platform) (string, error) {
 	work, err := os.MkdirTemp("", "tooldex-verify")
 	if err != nil {
@@ -54,5 +54,6 @@ func differ(a, b string) error {
 			names = append(names, name)
 		}
 	}
-	return fmt.Errorf("the second build differs from the first: %s\nfirst:\n%ssecond:\n%s", strings.Join(names, ", "), a, b)
+	return fmt.Errorf("the second build differs from the first: %s\nfirst:\n%ssecond:\n%s", strings.Join(names, ", "),
+		a, b)
 }

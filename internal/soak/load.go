@@ -37,8 +37,10 @@ func newLoad(s *served, seed uint64) *load {
 }
 
 var requests = []string{
-	"bill a customer", "which parcels are on their way", "plan a lesson for tomorrow", "how warm is it in the kitchen", "close a ticket", "rename a playlist",
-	"give back the number I say", "make a copy of all contracts", "what grows in the garden", "count the invoices of the office", "draw me a horoscope",
+	"bill a customer", "which parcels are on their way", "plan a lesson for tomorrow", "how warm is it in the kitchen",
+	"close a ticket", "rename a playlist",
+	"give back the number I say", "make a copy of all contracts", "what grows in the garden",
+	"count the invoices of the office", "draw me a horoscope",
 }
 
 func (l *load) request() string {
@@ -58,7 +60,10 @@ func (l *load) search(ctx context.Context) error {
 }
 
 func (l *load) choose(ctx context.Context) error {
-	body, err := l.send(ctx, http.MethodPost, "/api/tools/select", map[string]any{"message": l.request(), "session": l.request(), "format": "openai"}, http.StatusOK)
+	body, err := l.send(ctx, http.MethodPost, "/api/tools/select", map[string]any{
+		"message": l.request(),
+		"session": l.request(), "format": "openai",
+	}, http.StatusOK)
 	if err == nil && !bytes.Contains(body, []byte(`"tools":[`)) {
 		err = fmt.Errorf("the answer is %.200s", body)
 	}
@@ -67,7 +72,8 @@ func (l *load) choose(ctx context.Context) error {
 
 // call calls a tool over the API, and wants an answer that holds a text.
 func (l *load) call(ctx context.Context, server, name string, n int, want string) error {
-	body, err := l.send(ctx, http.MethodPost, "/api/tools/"+server+"/"+name+"/call", map[string]any{"arguments": map[string]any{"n": n}}, http.StatusOK)
+	body, err := l.send(ctx, http.MethodPost, "/api/tools/"+server+"/"+name+"/call",
+		map[string]any{"arguments": map[string]any{"n": n}}, http.StatusOK)
 	if err == nil && !bytes.Contains(body, []byte(want)) {
 		err = fmt.Errorf("the answer is %.200s", body)
 	}
@@ -82,7 +88,8 @@ func (l *load) echo(ctx context.Context, server string) error {
 func (l *load) callMortal(ctx context.Context) error {
 	err := l.echo(ctx, mortal)
 	var answered *refusal
-	if errors.As(err, &answered) && answered.status == http.StatusServiceUnavailable && strings.Contains(answered.body, `server \"`+mortal+`\"`) {
+	if errors.As(err, &answered) && answered.status == http.StatusServiceUnavailable &&
+		strings.Contains(answered.body, `server \"`+mortal+`\"`) {
 		return fault{"a server that was killed", err}
 	}
 	return err
@@ -90,7 +97,8 @@ func (l *load) callMortal(ctx context.Context) error {
 
 // visit opens a session over MCP, searches and calls in it, and ends it.
 func (l *load) visit(ctx context.Context) error {
-	s, err := mcp.NewClient(&mcp.Implementation{Name: "soak", Version: "1"}, nil).Connect(ctx, &mcp.StreamableClientTransport{Endpoint: l.base + "/mcp", HTTPClient: l.http, MaxRetries: -1}, nil)
+	s, err := mcp.NewClient(&mcp.Implementation{Name: "soak", Version: "1"}, nil).Connect(ctx,
+		&mcp.StreamableClientTransport{Endpoint: l.base + "/mcp", HTTPClient: l.http, MaxRetries: -1}, nil)
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
@@ -244,7 +252,10 @@ func (l *load) warmUp(ctx context.Context) error {
 		}
 	}
 	for range 20 {
-		for _, do := range []func(context.Context) error{l.search, l.choose, l.visit, func(ctx context.Context) error { return l.use(ctx, l.pipe) }} {
+		for _, do := range []func(context.Context) error{
+			l.search, l.choose, l.visit,
+			func(ctx context.Context) error { return l.use(ctx, l.pipe) },
+		} {
 			if err := do(ctx); err != nil {
 				return err
 			}
@@ -290,10 +301,16 @@ func (l *load) run(ctx context.Context) []state {
 		repeat(500*time.Millisecond, "session over MCP", l.visit)
 	}
 	repeat(200*time.Millisecond, "select", l.choose)
-	repeat(200*time.Millisecond, "calls on standard streams", func(ctx context.Context) error { return l.use(ctx, l.pipe) })
+	repeat(200*time.Millisecond, "calls on standard streams", func(ctx context.Context) error {
+		return l.use(ctx,
+			l.pipe)
+	})
 	repeat(200*time.Millisecond, "call of a server that is killed", l.callMortal)
 	repeat(500*time.Millisecond, "session that is never ended", l.stay)
-	repeat(2*time.Second, "call with a large answer", func(ctx context.Context) error { return l.call(ctx, steady, "fill_page", 1<<20, "xxx") })
+	repeat(2*time.Second, "call with a large answer", func(ctx context.Context) error {
+		return l.call(ctx, steady,
+			"fill_page", 1<<20, "xxx")
+	})
 	repeat(4*time.Second, "import", l.bring)
 	repeat(10*time.Second, "search on the command line", l.ask)
 	l.misbehave(ctx, repeat)

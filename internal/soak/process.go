@@ -76,7 +76,8 @@ func (s *served) open(ctx context.Context) error {
 			return fmt.Errorf("import: %w: %s", err, out)
 		}
 	}
-	s.cmd, s.base, err = listening(ctx, filepath.Join(s.dir, "serve.log"), s.read, s.bin, "serve", "--listen", "127.0.0.1:0", "-d", s.data, "--max-sessions", strconv.Itoa(maxSessions))
+	s.cmd, s.base, err = listening(ctx, filepath.Join(s.dir, "serve.log"), s.read, s.bin, "serve", "--listen",
+		"127.0.0.1:0", "-d", s.data, "--max-sessions", strconv.Itoa(maxSessions))
 	if err != nil {
 		return err
 	}
@@ -86,7 +87,8 @@ func (s *served) open(ctx context.Context) error {
 	}
 	s.pipeCmd = exec.CommandContext(ctx, s.bin, "serve", "--stdio", "-d", s.data)
 	s.pipeCmd.Stderr = log
-	s.pipe, err = mcp.NewClient(&mcp.Implementation{Name: "soak", Version: "1"}, nil).Connect(ctx, &mcp.CommandTransport{Command: s.pipeCmd}, nil)
+	s.pipe, err = mcp.NewClient(&mcp.Implementation{Name: "soak", Version: "1"}, nil).Connect(ctx,
+		&mcp.CommandTransport{Command: s.pipeCmd}, nil)
 	return err
 }
 
@@ -101,7 +103,10 @@ func (s *served) write(name string, v any) error {
 // dump is a listing of 400 tools; the second differs from the first in some of them.
 func dump(which int) any {
 	verbs := []string{"list", "create", "update", "delete", "export", "archive", "share", "count", "rename", "merge"}
-	nouns := []string{"invoice", "customer", "parcel", "lesson", "recipe", "sensor", "ticket", "contract", "playlist", "garden"}
+	nouns := []string{
+		"invoice", "customer", "parcel", "lesson", "recipe", "sensor", "ticket", "contract", "playlist",
+		"garden",
+	}
 	places := []string{"office", "warehouse", "school", "kitchen"}
 	type listed struct {
 		Name        string          `json:"name"`
@@ -115,7 +120,10 @@ func dump(which int) any {
 		if i%20 == 0 {
 			text += fmt.Sprintf(", in form %d", which)
 		}
-		tools = append(tools, listed{verb + "_" + noun + "_" + place, text, json.RawMessage(`{"type":"object","properties":{"` + noun + `_id":{"type":"string"}}}`)})
+		tools = append(tools, listed{
+			verb + "_" + noun + "_" + place, text,
+			json.RawMessage(`{"type":"object","properties":{"` + noun + `_id":{"type":"string"}}}`),
+		})
 	}
 	return map[string]any{"tools": tools}
 }
@@ -129,7 +137,9 @@ func (s *served) command(ctx context.Context, args ...string) ([]byte, error) {
 }
 
 // listening starts a process, keeps what it logs, and waits until it says where it listens.
-func listening(ctx context.Context, log string, read chan struct{}, name string, args ...string) (*exec.Cmd, string, error) {
+func listening(ctx context.Context, log string, read chan struct{}, name string, args ...string) (*exec.Cmd, string,
+	error,
+) {
 	file, err := os.Create(log)
 	if err != nil {
 		return nil, "", err
@@ -195,7 +205,8 @@ func (s *served) look(ctx context.Context) (state, error) {
 		}
 	}
 	out := state{
-		Resident: got["process_resident_memory_bytes"] / (1 << 20), Heap: got["go_memstats_heap_inuse_bytes"] / (1 << 20), Goroutines: got["go_goroutines"],
+		Resident: got["process_resident_memory_bytes"] / (1 << 20),
+		Heap:     got["go_memstats_heap_inuse_bytes"] / (1 << 20), Goroutines: got["go_goroutines"],
 		Files: got["process_open_fds"], Threads: got["go_threads"], Sessions: got["tooldex_sessions"],
 	}
 	out.PipeMemory, out.PipeFiles = taken(s.pipeCmd.Process.Pid)
@@ -213,7 +224,8 @@ func taken(pid int) (mib, files float64) {
 	return mib, float64(len(list))
 }
 
-// settled waits until the command takes no more than it did before, or, if that is nil, no less than a moment ago; for a while at most.
+// settled waits until the command takes no more than it did before, or, if that is nil, no less than a moment ago; for
+// a while at most.
 func (s *served) settled(ctx context.Context, before *state, most time.Duration) (state, error) {
 	last := state{Goroutines: math.Inf(1), Files: math.Inf(1)}
 	for deadline := time.Now().Add(most); ; {

@@ -25,7 +25,8 @@ const (
 	far    = "far"    // is reached over HTTP
 )
 
-// serveUpstream is the program behind tooldex: an MCP server on standard streams, or over HTTP, where it says on which address.
+// serveUpstream is the program behind tooldex: an MCP server on standard streams, or over HTTP, where it says on which
+// address.
 func serveUpstream(ctx context.Context, kind string) error {
 	s := newUpstream()
 	if kind != far {
@@ -35,7 +36,11 @@ func serveUpstream(ctx context.Context, kind string) error {
 	if err != nil {
 		return err
 	}
-	h := &http.Server{ReadHeaderTimeout: time.Minute, Handler: mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{SessionTimeout: time.Minute})}
+	h := &http.Server{
+		ReadHeaderTimeout: time.Minute,
+		Handler: mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s },
+			&mcp.StreamableHTTPOptions{SessionTimeout: time.Minute}),
+	}
 	fmt.Fprintln(os.Stderr, "serving on http://"+l.Addr().String())
 	context.AfterFunc(ctx, func() { _ = h.Close() })
 	if err := h.Serve(l); !errors.Is(err, http.ErrServerClosed) {
@@ -44,8 +49,8 @@ func serveUpstream(ctx context.Context, kind string) error {
 	return nil
 }
 
-// filling stands for a text of n bytes until it is written: the SDK takes as long to encode a megabyte as the command does to pass on
-// several, and it is the command whose times are measured.
+// filling stands for a text of n bytes until it is written: the SDK takes as long to encode a megabyte as the command
+// does to pass on several, and it is the command whose times are measured.
 func filling(n int) string { return fmt.Sprintf("{fill %d}", n) }
 
 // filler writes texts for what stands for them.
@@ -73,7 +78,10 @@ func newUpstream() *mcp.Server {
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: t}}}, nil
 	}
 	add := func(name, description string, do func(ctx context.Context, n int) (*mcp.CallToolResult, error)) {
-		s.AddTool(&mcp.Tool{Name: name, Description: description, InputSchema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}}}`)},
+		s.AddTool(&mcp.Tool{
+			Name: name, Description: description,
+			InputSchema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}}}`),
+		},
 			func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 				var args struct{ N int }
 				if err := json.Unmarshal(req.Params.Arguments, &args); err != nil {
@@ -82,8 +90,16 @@ func newUpstream() *mcp.Server {
 				return do(ctx, args.N)
 			})
 	}
-	add("echo_number", "Give a number back as it is", func(_ context.Context, n int) (*mcp.CallToolResult, error) { return text(fmt.Sprint(n)) })
-	add("fill_page", "Write a text of so many bytes", func(_ context.Context, n int) (*mcp.CallToolResult, error) { return text(filling(n)) })
+	add("echo_number", "Give a number back as it is", func(_ context.Context, n int) (*mcp.CallToolResult,
+		error,
+	) {
+		return text(fmt.Sprint(n))
+	})
+	add("fill_page", "Write a text of so many bytes", func(_ context.Context, n int) (*mcp.CallToolResult,
+		error,
+	) {
+		return text(filling(n))
+	})
 	add("take_nap", "Wait for so many milliseconds", func(ctx context.Context, n int) (*mcp.CallToolResult, error) {
 		select {
 		case <-ctx.Done():
@@ -92,18 +108,25 @@ func newUpstream() *mcp.Server {
 			return text("awake")
 		}
 	})
-	add("fall_over", "End this server in the middle of the call", func(context.Context, int) (*mcp.CallToolResult, error) {
+	add("fall_over", "End this server in the middle of the call", func(context.Context, int) (*mcp.CallToolResult,
+		error,
+	) {
 		os.Exit(3)
 		return nil, nil
 	})
 	var storms atomic.Int64
-	add("stir_up", "Change the tools so many times, with an announcement for each", func(_ context.Context, n int) (*mcp.CallToolResult, error) {
-		storm := storms.Add(1)
-		for i := range n {
-			s.AddTool(&mcp.Tool{Name: fmt.Sprintf("leaf_%d", i%10), Description: fmt.Sprintf("Turn leaf %d over in storm %d", i, storm), InputSchema: json.RawMessage(anyObject)},
-				func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return text("turned") })
-		}
-		return text("stirred")
-	})
+	add("stir_up", "Change the tools so many times, with an announcement for each",
+		func(_ context.Context, n int) (*mcp.CallToolResult, error) {
+			storm := storms.Add(1)
+			for i := range n {
+				s.AddTool(&mcp.Tool{
+					Name:        fmt.Sprintf("leaf_%d", i%10),
+					Description: fmt.Sprintf("Turn leaf %d over in storm %d", i, storm),
+					InputSchema: json.RawMessage(anyObject),
+				},
+					func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return text("turned") })
+			}
+			return text("stirred")
+		})
 	return s
 }

@@ -3,8 +3,8 @@ package vector
 // lanes is how many sums are kept apart; what is left over after a multiple of it is added at the end, one by one.
 const lanes = 32
 
-// Dot is the inner product of a and b, which must be as long as a. Products are rounded before they are added, in an order
-// that does not depend on the processor.
+// Dot is the inner product of a and b, which must be as long as a. Products are rounded before they are added, in an
+// order that does not depend on the processor.
 func Dot(a, b []float32) float32 {
 	b = b[:len(a)]
 	whole := len(a) &^ (lanes - 1)

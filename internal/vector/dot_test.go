@@ -15,7 +15,8 @@ func randoms(rng *rand.Rand, n int) []float32 {
 	return v
 }
 
-// TestSameBits compares the vector unit with plain Go, bit by bit: neither a table nor a ranking may depend on the machine.
+// TestSameBits compares the vector unit with plain Go, bit by bit: neither a table nor a ranking may depend on the
+// machine.
 func TestSameBits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, n := range []int{32, 64, 256, 1024} {

@@ -189,7 +189,10 @@ func (c *corpus) decode(at place, line []byte, v any) bool {
 		return false
 	}
 	if !bytes.Equal(want, line) {
-		c.broken = append(c.broken, finding{at: at, rule: "canonical", msg: "keys in another order, a key twice or missing, or spaces between them; run with -fmt"})
+		c.broken = append(c.broken, finding{
+			at: at, rule: "canonical",
+			msg: "keys in another order, a key twice or missing, or spaces between them; run with -fmt",
+		})
 	}
 	return true
 }

@@ -39,14 +39,29 @@ func TestLoadFindsBrokenLines(t *testing.T) {
 		name, file, line, want string
 	}{
 		{"not JSON", "archetypes/sale/a.jsonl", "{", "archetypes/sale/a.jsonl:2: schema: unexpected EOF"},
-		{"unknown key", "archetypes/sale/a.jsonl", `{"server":"x","colour":"red"}`, `archetypes/sale/a.jsonl:2: schema: json: unknown field "colour"`},
-		{"wrong type", "archetypes/sale/a.jsonl", `{"server":7}`, "archetypes/sale/a.jsonl:2: schema: json: cannot unmarshal"},
-		{"two values", "archetypes/sale/a.jsonl", goodLine + goodLine, "archetypes/sale/a.jsonl:2: schema: more than one value"},
-		{"spaces and order", "archetypes/sale/a.jsonl", laxLine, "archetypes/sale/a.jsonl:2: canonical: keys in another order"},
+		{
+			"unknown key", "archetypes/sale/a.jsonl", `{"server":"x","colour":"red"}`,
+			`archetypes/sale/a.jsonl:2: schema: json: unknown field "colour"`,
+		},
+		{
+			"wrong type", "archetypes/sale/a.jsonl", `{"server":7}`,
+			"archetypes/sale/a.jsonl:2: schema: json: cannot unmarshal",
+		},
+		{
+			"two values", "archetypes/sale/a.jsonl", goodLine + goodLine,
+			"archetypes/sale/a.jsonl:2: schema: more than one value",
+		},
+		{
+			"spaces and order", "archetypes/sale/a.jsonl", laxLine,
+			"archetypes/sale/a.jsonl:2: canonical: keys in another order",
+		},
 		{"missing key", "archetypes/sale/a.jsonl", `{"server":"x"}`, "archetypes/sale/a.jsonl:2: canonical:"},
 		{"unknown key in group", "thesaurus.jsonl", `{"concept":"x","weight":1}`, "thesaurus.jsonl:2: schema:"},
 		{"list in lexicon", "lexicon.jsonl", `["en"]`, "lexicon.jsonl:2: schema: a lexicon line is an object"},
-		{"form that is no list", "lexicon.jsonl", `{"en":"a","de":"b"}`, "lexicon.jsonl:2: schema: key de: json: cannot unmarshal"},
+		{
+			"form that is no list", "lexicon.jsonl", `{"en":"a","de":"b"}`,
+			"lexicon.jsonl:2: schema: key de: json: cannot unmarshal",
+		},
 		{"open object in lexicon", "lexicon.jsonl", `{"en":"a"`, "lexicon.jsonl:2: schema:"},
 	}
 	first := map[string]string{

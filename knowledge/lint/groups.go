@@ -11,7 +11,10 @@ import (
 var kinds = []string{"verb", "noun", "product", "abbreviation", "effect"}
 
 // languages of the lexicon, in the order of the keys of a line after en and pos.
-var languages = []string{"de", "es", "fr", "pt", "it", "nl", "pl", "ru", "uk", "tr", "zh", "ja", "ko", "hi", "ar", "vi", "id"}
+var languages = []string{
+	"de", "es", "fr", "pt", "it", "nl", "pl", "ru", "uk", "tr", "zh", "ja", "ko", "hi", "ar", "vi",
+	"id",
+}
 
 // minLanguages is how many of them a concept must have to be worth an entry.
 const minLanguages = 5
@@ -27,7 +30,8 @@ var scripts = map[string][]*unicode.RangeTable{
 	"ar": {unicode.Arabic},
 }
 
-// findGroups checks the thesaurus: known kinds, weights in (0, 1], two terms at least and none twice, and no group twice.
+// findGroups checks the thesaurus: known kinds, weights in (0, 1], two terms at least and none twice, and no group
+// twice.
 func findGroups(c *corpus, add reporter) {
 	seen := make(map[string]place)
 	for _, g := range c.groups {

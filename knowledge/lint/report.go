@@ -36,7 +36,10 @@ type report struct {
 
 // check runs every rule.
 func check(c *corpus) *report {
-	r := &report{warnings: make(map[string]int), archetypes: len(c.archetypes), groups: len(c.groups), entries: len(c.entries)}
+	r := &report{
+		warnings: make(map[string]int), archetypes: len(c.archetypes), groups: len(c.groups),
+		entries: len(c.entries),
+	}
 	_, names := c.servers()
 	r.servers = len(names)
 	for _, a := range c.archetypes {

@@ -19,7 +19,8 @@ func sample(n int) *archetype {
 		Utterances: []string{
 			fmt.Sprintf("void receipt %d", 100+n), fmt.Sprintf("void the receipt of customer %d", n),
 			fmt.Sprintf("cancel sale number %d", n), fmt.Sprintf("the %d rolls were typed in wrongly", n),
-			fmt.Sprintf("she left without paying %d euros", n), fmt.Sprintf("Anna rang up %d loaves instead of buns.", n),
+			fmt.Sprintf("she left without paying %d euros", n), fmt.Sprintf("Anna rang up %d loaves instead of buns.",
+				n),
 			fmt.Sprintf("Take back what I keyed for table %d.", n), fmt.Sprintf("storno %d", n),
 		},
 		at: place{file: "archetypes/commerce/a-c.jsonl", line: n},
@@ -42,7 +43,10 @@ func goodEntry() *entry {
 		e.keys = append(e.keys, lang)
 		e.Forms[lang] = []string{"pan"}
 	}
-	for lang, form := range map[string]string{"ru": "хлеб", "uk": "хліб", "zh": "面包", "ja": "パン", "ko": "빵", "hi": "रोटी", "ar": "خبز"} {
+	for lang, form := range map[string]string{
+		"ru": "хлеб", "uk": "хліб", "zh": "面包", "ja": "パン", "ko": "빵",
+		"hi": "रोटी", "ar": "خبز",
+	} {
 		e.Forms[lang] = []string{form}
 	}
 	return e
@@ -79,36 +83,116 @@ func TestRules(t *testing.T) {
 		want  []string // rule of each finding, in order
 		msg   string   // part of the first message
 	}{
-		{"lines out of order", func(c *corpus) { c.archetypes[0].Name, c.archetypes[1].Name = "zz", "aa" }, []string{"order"}, "stands after"},
-		{"server in two domains", func(c *corpus) { c.archetypes[1].at.file = "archetypes/food/b.jsonl" }, []string{"place"}, "domain commerce and in food"},
-		{"upper case file", func(c *corpus) { c.sizes["archetypes/Food/b.jsonl"] = 1 }, []string{"place"}, "lower case"},
-		{"file too large", func(c *corpus) { c.sizes["archetypes/food/b.jsonl"] = maxFileSize + 1 }, []string{"place"}, "bytes"},
+		{
+			"lines out of order", func(c *corpus) { c.archetypes[0].Name, c.archetypes[1].Name = "zz", "aa" },
+			[]string{"order"},
+			"stands after",
+		},
+		{
+			"server in two domains", func(c *corpus) { c.archetypes[1].at.file = "archetypes/food/b.jsonl" },
+			[]string{"place"},
+			"domain commerce and in food",
+		},
+		{
+			"upper case file", func(c *corpus) { c.sizes["archetypes/Food/b.jsonl"] = 1 },
+			[]string{"place"},
+			"lower case",
+		},
+		{
+			"file too large", func(c *corpus) { c.sizes["archetypes/food/b.jsonl"] = maxFileSize + 1 },
+			[]string{"place"},
+			"bytes",
+		},
 		{"no title", func(c *corpus) { c.archetypes[0].Title = "" }, []string{"field", "text"}, "title"},
-		{"blank in name", func(c *corpus) { c.archetypes[0].Name = "void receipt" }, []string{"field"}, "letters, digits"},
-		{"param without text", func(c *corpus) { c.archetypes[0].Params = []string{"receipt"} }, []string{"field"}, `want "name: text"`},
-		{"param twice", func(c *corpus) { c.archetypes[0].Params = []string{"id: one", "id: other"} }, []string{"field"}, "stands twice"},
-		{"long utterance", func(c *corpus) { c.archetypes[0].Utterances[7] = strings.Repeat("roll", 60) }, []string{"field"}, "240 characters"},
-		{"control character", func(c *corpus) { c.archetypes[0].Utterances[7] = "storno\t9" }, []string{"text"}, "control"},
-		{"zero width space", func(c *corpus) { c.archetypes[0].Title = "Void\u200b it" }, []string{"text"}, "invisible"},
-		{"no-break space", func(c *corpus) { c.archetypes[0].Title = "Void\u00a0it" }, []string{"text"}, "other than a space"},
+		{
+			"blank in name", func(c *corpus) { c.archetypes[0].Name = "void receipt" },
+			[]string{"field"},
+			"letters, digits",
+		},
+		{
+			"param without text", func(c *corpus) { c.archetypes[0].Params = []string{"receipt"} },
+			[]string{"field"},
+			`want "name: text"`,
+		},
+		{
+			"param twice", func(c *corpus) { c.archetypes[0].Params = []string{"id: one", "id: other"} },
+			[]string{"field"},
+			"stands twice",
+		},
+		{
+			"long utterance", func(c *corpus) { c.archetypes[0].Utterances[7] = strings.Repeat("roll", 60) },
+			[]string{"field"},
+			"240 characters",
+		},
+		{
+			"control character", func(c *corpus) { c.archetypes[0].Utterances[7] = "storno\t9" },
+			[]string{"text"},
+			"control",
+		},
+		{
+			"zero width space", func(c *corpus) { c.archetypes[0].Title = "Void\u200b it" },
+			[]string{"text"},
+			"invisible",
+		},
+		{
+			"no-break space", func(c *corpus) { c.archetypes[0].Title = "Void\u00a0it" },
+			[]string{"text"},
+			"other than a space",
+		},
 		{"double blank", func(c *corpus) { c.archetypes[0].Title = "Void  it" }, []string{"text"}, "doubled"},
-		{"blank at the end", func(c *corpus) { c.groups[0].Terms[1].Text = "take off " }, []string{"text"}, "at the end"},
+		{
+			"blank at the end", func(c *corpus) { c.groups[0].Terms[1].Text = "take off " },
+			[]string{"text"},
+			"at the end",
+		},
 		{"decomposed", func(c *corpus) { c.entries[0].Forms["de"] = []string{"Bro\u0308t"} }, []string{"text"}, "NFC"},
-		{"seven utterances", func(c *corpus) { c.archetypes[0].Utterances = c.archetypes[0].Utterances[:7] }, []string{"count"}, "7 utterances"},
-		{"two synonyms", func(c *corpus) { c.archetypes[0].Synonyms = []string{"undo", "storno"} }, []string{"count"}, "2 synonyms"},
+		{
+			"seven utterances", func(c *corpus) { c.archetypes[0].Utterances = c.archetypes[0].Utterances[:7] },
+			[]string{"count"},
+			"7 utterances",
+		},
+		{
+			"two synonyms", func(c *corpus) { c.archetypes[0].Synonyms = []string{"undo", "storno"} },
+			[]string{"count"},
+			"2 synonyms",
+		},
 		{"too many params", func(c *corpus) {
 			c.archetypes[0].Params = nil
 			for i := range maxParams + 1 {
 				c.archetypes[0].Params = append(c.archetypes[0].Params, fmt.Sprintf("p%d: text", i))
 			}
 		}, []string{"count"}, "17 params"},
-		{"filler", func(c *corpus) { c.archetypes[0].Utterances[7] = "Please kindly storno it" }, []string{"filler"}, "please kindly"},
-		{"filler inside a word is none", func(c *corpus) { c.archetypes[0].Utterances[7] = "storno of the seamlessness bun" }, nil, ""},
-		{"filler after a longer word", func(c *corpus) { c.archetypes[0].Utterances[7] = "unseamless, seamless storno" }, []string{"filler"}, "seamless"},
-		{"tool twice", func(c *corpus) { c.archetypes[1].Name = c.archetypes[0].Name }, []string{"twice"}, "a-c.jsonl:1 already"},
-		{"utterance twice", func(c *corpus) { c.archetypes[0].Utterances[7] = "Cancel sale, number 1!" }, []string{"rephrased", "twice"}, ""},
-		{"synonym twice", func(c *corpus) { c.archetypes[0].Synonyms[1] = "Cancel Sale" }, []string{"twice"}, "synonym"},
-		{"utterance of a sibling", func(c *corpus) { c.archetypes[1].Utterances[7] = "Storno 1?" }, []string{"shared"}, "void_receipt_y"},
+		{
+			"filler", func(c *corpus) { c.archetypes[0].Utterances[7] = "Please kindly storno it" },
+			[]string{"filler"},
+			"please kindly",
+		},
+		{"filler inside a word is none", func(c *corpus) {
+			c.archetypes[0].Utterances[7] = "storno of the seamlessness bun"
+		}, nil, ""},
+		{"filler after a longer word", func(c *corpus) {
+			c.archetypes[0].Utterances[7] = "unseamless, seamless storno"
+		}, []string{"filler"}, "seamless"},
+		{
+			"tool twice", func(c *corpus) { c.archetypes[1].Name = c.archetypes[0].Name },
+			[]string{"twice"},
+			"a-c.jsonl:1 already",
+		},
+		{
+			"utterance twice", func(c *corpus) { c.archetypes[0].Utterances[7] = "Cancel sale, number 1!" },
+			[]string{"rephrased", "twice"},
+			"",
+		},
+		{
+			"synonym twice", func(c *corpus) { c.archetypes[0].Synonyms[1] = "Cancel Sale" },
+			[]string{"twice"},
+			"synonym",
+		},
+		{
+			"utterance of a sibling", func(c *corpus) { c.archetypes[1].Utterances[7] = "Storno 1?" },
+			[]string{"shared"},
+			"void_receipt_y",
+		},
 		{"utterance of another server", func(c *corpus) {
 			c.archetypes[1].Server = "Cafe till"
 			c.archetypes[1].Utterances[7] = "Storno 1?"
@@ -137,21 +221,61 @@ func TestRules(t *testing.T) {
 			}
 		}, []string{"far"}, "0 utterances"},
 		{"unknown kind of group", func(c *corpus) { c.groups[0].Kind = "adverb" }, []string{"thesaurus"}, "adverb"},
-		{"lonely term", func(c *corpus) { c.groups[0].Terms = c.groups[0].Terms[:1] }, []string{"thesaurus"}, "1 terms"},
+		{
+			"lonely term", func(c *corpus) { c.groups[0].Terms = c.groups[0].Terms[:1] },
+			[]string{"thesaurus"},
+			"1 terms",
+		},
 		{"weight above one", func(c *corpus) { c.groups[0].Terms[1].Weight = 1.5 }, []string{"thesaurus"}, "1.5"},
 		{"weight zero", func(c *corpus) { c.groups[0].Terms[1].Weight = 0 }, []string{"thesaurus"}, "not in (0, 1]"},
 		{"term twice", func(c *corpus) { c.groups[0].Terms[1].Text = "Remove" }, []string{"thesaurus"}, "stands twice"},
-		{"group twice", func(c *corpus) { c.groups = append(c.groups, goodGroup()) }, []string{"thesaurus"}, "line 1 already"},
+		{
+			"group twice", func(c *corpus) { c.groups = append(c.groups, goodGroup()) },
+			[]string{"thesaurus"},
+			"line 1 already",
+		},
 		{"one language absent", func(c *corpus) { dropLanguages(c.entries[0], 1) }, nil, ""},
-		{"most languages absent", func(c *corpus) { dropLanguages(c.entries[0], 13) }, []string{"lexicon"}, "4 languages of 17"},
-		{"unknown language", func(c *corpus) { c.entries[0].keys[18] = "la" }, []string{"lexicon"}, "want en, pos and languages"},
-		{"languages out of order", func(c *corpus) { slices.Reverse(c.entries[0].keys[2:]) }, []string{"lexicon"}, "in the order"},
-		{"part of speech missing", func(c *corpus) { c.entries[0].keys = []string{"en", "de"} }, []string{"lexicon"}, "want en, pos"},
+		{
+			"most languages absent", func(c *corpus) { dropLanguages(c.entries[0], 13) },
+			[]string{"lexicon"},
+			"4 languages of 17",
+		},
+		{
+			"unknown language", func(c *corpus) { c.entries[0].keys[18] = "la" },
+			[]string{"lexicon"},
+			"want en, pos and languages",
+		},
+		{
+			"languages out of order", func(c *corpus) { slices.Reverse(c.entries[0].keys[2:]) },
+			[]string{"lexicon"},
+			"in the order",
+		},
+		{
+			"part of speech missing", func(c *corpus) { c.entries[0].keys = []string{"en", "de"} },
+			[]string{"lexicon"},
+			"want en, pos",
+		},
 		{"language empty", func(c *corpus) { c.entries[0].Forms["vi"] = nil }, []string{"lexicon"}, "vi has no form"},
-		{"form twice", func(c *corpus) { c.entries[0].Forms["vi"] = []string{"pan", "Pan"} }, []string{"lexicon"}, "stands twice"},
-		{"concept twice", func(c *corpus) { c.entries = append(c.entries, goodEntry()) }, []string{"lexicon"}, "stands twice"},
-		{"Latin in Cyrillic", func(c *corpus) { c.entries[0].Forms["ru"] = []string{"hleb"} }, []string{"script"}, "hleb"},
-		{"Cyrillic in Latin", func(c *corpus) { c.entries[0].Forms["tr"] = []string{"хлеб"} }, []string{"script"}, "хлеб"},
+		{
+			"form twice", func(c *corpus) { c.entries[0].Forms["vi"] = []string{"pan", "Pan"} },
+			[]string{"lexicon"},
+			"stands twice",
+		},
+		{
+			"concept twice", func(c *corpus) { c.entries = append(c.entries, goodEntry()) },
+			[]string{"lexicon"},
+			"stands twice",
+		},
+		{
+			"Latin in Cyrillic", func(c *corpus) { c.entries[0].Forms["ru"] = []string{"hleb"} },
+			[]string{"script"},
+			"hleb",
+		},
+		{
+			"Cyrillic in Latin", func(c *corpus) { c.entries[0].Forms["tr"] = []string{"хлеб"} },
+			[]string{"script"},
+			"хлеб",
+		},
 	}
 	covered := make(map[string]bool)
 	for _, tc := range tests {

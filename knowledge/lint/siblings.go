@@ -98,7 +98,8 @@ func eachTaken(c *corpus, fn func(a *archetype, i, words int, by string)) {
 			}
 		}
 		for i, a := range tools {
-			own := an.content(append(append([]string{a.Name, a.Title, a.Description, a.Category, a.Server}, a.Params...), a.Synonyms...)...)
+			own := an.content(append(append([]string{a.Name, a.Title, a.Description, a.Category, a.Server},
+				a.Params...), a.Synonyms...)...)
 			for n, words := range c.utteranceWords(a) {
 				if common(words, own) == len(words) {
 					continue

@@ -19,7 +19,8 @@ type File struct {
 	Client string
 	Path   string
 	Format Format
-	// Sections are the paths of the objects that hold servers, of which any may be missing. A server is added to the first.
+	// Sections are the paths of the objects that hold servers, of which any may be missing. A server is added to the
+	// first.
 	Sections [][]string
 	Project  bool // of one project rather than of the person
 	Typed    bool // its servers say of which type they are
@@ -33,8 +34,8 @@ type Client struct {
 	files func(p Place) []File // whose Client is filled in by Files
 }
 
-// Files lists where the client keeps servers, the person's own first. Not all of them need to exist. In the home directory, a
-// project's file may be the person's own; it is listed once.
+// Files lists where the client keeps servers, the person's own first. Not all of them need to exist. In the home
+// directory, a project's file may be the person's own; it is listed once.
 func (c Client) Files(p Place) []File {
 	out := c.files(p)
 	for i := range out {
@@ -91,17 +92,24 @@ func Known() []Client {
 		}},
 		{"claude-code", "Claude Code", claudeCode},
 		{"cursor", "Cursor", func(p Place) []File {
-			return []File{{Path: p.home(".cursor", "mcp.json"), Sections: plain}, {Path: p.project(".cursor", "mcp.json"), Sections: plain, Project: true}}
+			return []File{
+				{Path: p.home(".cursor", "mcp.json"), Sections: plain},
+				{Path: p.project(".cursor", "mcp.json"), Sections: plain, Project: true},
+			}
 		}},
 		{"vscode", "VS Code", func(p Place) []File {
 			return []File{
 				{Path: p.app("Code", "User", "mcp.json"), Sections: [][]string{{"servers"}}, Typed: true},
-				{Path: p.app("Code", "User", "settings.json"), Sections: [][]string{{"mcp", "servers"}}, Typed: true}, // until mid-2025
+				// until mid-2025
+				{Path: p.app("Code", "User", "settings.json"), Sections: [][]string{{"mcp", "servers"}}, Typed: true},
 				{Path: p.project(".vscode", "mcp.json"), Sections: [][]string{{"servers"}}, Project: true, Typed: true},
 			}
 		}},
 		{"gemini", "Gemini CLI", func(p Place) []File {
-			return []File{{Path: p.home(".gemini", "settings.json"), Sections: plain}, {Path: p.project(".gemini", "settings.json"), Sections: plain, Project: true}}
+			return []File{
+				{Path: p.home(".gemini", "settings.json"), Sections: plain},
+				{Path: p.project(".gemini", "settings.json"), Sections: plain, Project: true},
+			}
 		}},
 		{"codex", "Codex", func(p Place) []File {
 			path := p.home(".codex", "config.toml")

@@ -25,16 +25,28 @@ func TestFilesOfClients(t *testing.T) {
 	}{
 		{"linux", "claude-desktop", none, []string{"/h/.config/Claude/claude_desktop_config.json"}},
 		{"linux", "claude-desktop", xdg, []string{"/xdg/Claude/claude_desktop_config.json"}},
-		{"linux", "claude-desktop", func(string) string { return "relative" }, []string{"/h/.config/Claude/claude_desktop_config.json"}},
+		{
+			"linux", "claude-desktop", func(string) string { return "relative" },
+			[]string{"/h/.config/Claude/claude_desktop_config.json"},
+		},
 		{"darwin", "claude-desktop", none, []string{"/h/Library/Application Support/Claude/claude_desktop_config.json"}},
 		{"windows", "claude-desktop", windows, []string{"/roaming/Claude/claude_desktop_config.json"}},
 		{"windows", "claude-desktop", none, nil},
 		{"linux", "claude-code", none, []string{"/h/.claude.json", "/p/.mcp.json"}},
 		{"linux", "claude-code", moved, []string{"/claude/.claude.json", "/p/.mcp.json"}},
 		{"linux", "cursor", none, []string{"/h/.cursor/mcp.json", "/p/.cursor/mcp.json"}},
-		{"linux", "vscode", none, []string{"/h/.config/Code/User/mcp.json", "/h/.config/Code/User/settings.json", "/p/.vscode/mcp.json"}},
-		{"darwin", "vscode", none, []string{"/h/Library/Application Support/Code/User/mcp.json", "/h/Library/Application Support/Code/User/settings.json", "/p/.vscode/mcp.json"}},
-		{"windows", "vscode", windows, []string{"/roaming/Code/User/mcp.json", "/roaming/Code/User/settings.json", "/p/.vscode/mcp.json"}},
+		{"linux", "vscode", none, []string{
+			"/h/.config/Code/User/mcp.json", "/h/.config/Code/User/settings.json",
+			"/p/.vscode/mcp.json",
+		}},
+		{"darwin", "vscode", none, []string{
+			"/h/Library/Application Support/Code/User/mcp.json",
+			"/h/Library/Application Support/Code/User/settings.json", "/p/.vscode/mcp.json",
+		}},
+		{"windows", "vscode", windows, []string{
+			"/roaming/Code/User/mcp.json", "/roaming/Code/User/settings.json",
+			"/p/.vscode/mcp.json",
+		}},
 		{"linux", "gemini", none, []string{"/h/.gemini/settings.json", "/p/.gemini/settings.json"}},
 		{"linux", "codex", none, []string{"/h/.codex/config.toml"}},
 		{"linux", "codex", moved, []string{"/codex/config.toml"}},
@@ -90,7 +102,8 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// TestWriteBehindLinks writes and takes back where a symbolic link leads, whether anything is there yet or not. The link stays.
+// TestWriteBehindLinks writes and takes back where a symbolic link leads, whether anything is there yet or not. The
+// link stays.
 func TestWriteBehindLinks(t *testing.T) {
 	for name, tt := range map[string]struct{ before, link string }{
 		"to a file":         {"before", "../dot/x.json"},
@@ -107,7 +120,8 @@ func TestWriteBehindLinks(t *testing.T) {
 			}
 			for _, err := range []error{
 				os.Mkdir(filepath.Join(dir, "dot"), 0o700), os.Mkdir(filepath.Join(dir, "there"), 0o700),
-				os.Symlink("there", filepath.Join(dir, "moved")), os.Symlink(to, path), os.Symlink("x.json", filepath.Join(dir, "dot", "y.json")),
+				os.Symlink("there", filepath.Join(dir, "moved")), os.Symlink(to, path),
+				os.Symlink("x.json", filepath.Join(dir, "dot", "y.json")),
 			} {
 				if err != nil {
 					t.Skip(err)
@@ -126,7 +140,8 @@ func TestWriteBehindLinks(t *testing.T) {
 			if got, err := os.ReadFile(real); err != nil || string(got) != "written" {
 				t.Errorf("behind the link lies %q, %v", got, err)
 			}
-			done, err := Undo(Change{Path: path, Existed: was != nil, Mode: 0o600, Written: Sum([]byte("written"))}, was)
+			done, err := Undo(Change{Path: path, Existed: was != nil, Mode: 0o600, Written: Sum([]byte("written"))},
+				was)
 			if err != nil || !done {
 				t.Error(done, err)
 			}
@@ -150,7 +165,8 @@ func TestKeeperStacks(t *testing.T) {
 	}
 	for i := range 2 {
 		before, after := []byte(texts[i]), []byte(texts[i+1])
-		if err := k.Keep(Change{Client: "c", Path: path, Existed: true, Mode: 0o600, Written: Sum(after)}, before); err != nil {
+		if err := k.Keep(Change{Client: "c", Path: path, Existed: true, Mode: 0o600, Written: Sum(after)},
+			before); err != nil {
 			t.Fatal(err)
 		}
 		if err := Write(path, before, after, 0o600); err != nil {

@@ -36,20 +36,24 @@ type Entry struct {
 	Lost    []string // keys that mean something to the client, and nothing here
 }
 
-// Read reads a client's file. One that is not there is an empty document. The error is Invalid for a file that cannot be read.
+// Read reads a client's file. One that is not there is an empty document. The error is Invalid for a file that cannot
+// be read.
 func Read(f File) (*Document, error) {
 	text, err := os.ReadFile(f.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return &Document{File: f}, nil
 	case err != nil:
-		return nil, &tool.Error{Code: tool.Invalid, Op: "read client", Msg: f.Path + " cannot be read", Hint: "see that it is a file that you may read", Err: err}
+		return nil, &tool.Error{
+			Code: tool.Invalid, Op: "read client", Msg: f.Path + " cannot be read",
+			Hint: "see that it is a file that you may read", Err: err,
+		}
 	}
 	return &Document{File: f, Text: text, Exists: true}, nil
 }
 
-// Servers lists the servers of the document, by section and then in the order of their names. The error is Invalid for a text that
-// is not in the client's format; a single server that cannot be used says so in its entry.
+// Servers lists the servers of the document, by section and then in the order of their names. The error is Invalid for
+// a text that is not in the client's format; a single server that cannot be used says so in its entry.
 func (d *Document) Servers() ([]Entry, error) {
 	tree, err := d.tree(d.Text)
 	if err != nil {
@@ -83,7 +87,8 @@ func (d *Document) server(name string, value any) (tool.Server, error) {
 		}
 		list, err = catalog.ParseCodex(b.Bytes())
 	} else {
-		list, err = catalog.ParseServers([]byte(encode(map[string]any{"mcpServers": map[string]any{name: value}}, "", "")))
+		list, err = catalog.ParseServers([]byte(encode(map[string]any{"mcpServers": map[string]any{name: value}}, "",
+			"")))
 	}
 	if err != nil {
 		return tool.Server{}, err
@@ -91,9 +96,9 @@ func (d *Document) server(name string, value any) (tool.Server, error) {
 	return list[0], nil
 }
 
-// Replace returns the text with own added to the first section, and without the servers of gone and any other of own's name. The
-// document is left as it is; one that says so already is returned byte for byte. The error is Invalid for a file in which that cannot be done safely: its servers are then to be moved
-// by hand.
+// Replace returns the text with own added to the first section, and without the servers of gone and any other of own's
+// name. The document is left as it is; one that says so already is returned byte for byte. The error is Invalid for a
+// file in which that cannot be done safely: its servers are then to be moved by hand.
 func (d *Document) Replace(own Own, gone []Entry) ([]byte, error) {
 	if _, err := d.tree(d.Text); err != nil {
 		return nil, err
@@ -175,9 +180,9 @@ func (d *Document) Raw(section []string, name string) (string, bool) {
 	return string(d.Text[m.value:m.end]), true
 }
 
-// Restore is the contrary of Replace, for a file that the client has changed since: it takes own out, and puts servers back as
-// they are written in before. Servers that the file has again are left alone. The error is Invalid where that cannot be done
-// safely.
+// Restore is the contrary of Replace, for a file that the client has changed since: it takes own out, and puts servers
+// back as they are written in before. Servers that the file has again are left alone. The error is Invalid where that
+// cannot be done safely.
 func (d *Document) Restore(own string, before *Document, gone []Entry) ([]byte, error) {
 	tree, err := d.tree(d.Text)
 	if err != nil {
@@ -187,7 +192,10 @@ func (d *Document) Restore(own string, before *Document, gone []Entry) ([]byte, 
 	if err != nil {
 		return nil, err
 	}
-	back := slices.DeleteFunc(slices.Clone(gone), func(e Entry) bool { return child(descend(tree, e.Section), e.Name) != nil })
+	back := slices.DeleteFunc(slices.Clone(gone), func(e Entry) bool {
+		return child(descend(tree, e.Section),
+			e.Name) != nil
+	})
 	text := d.Text
 	if d.Format == TOML {
 		text, _ = tomlRemove(text, d.Sections[0], []string{own})
@@ -259,7 +267,10 @@ func (d *Document) tree(text []byte) (map[string]any, error) {
 	case errors.As(err, &other):
 		return nil, d.bad("it holds a JSON "+other.Value+", and no object", nil)
 	case bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")):
-		return nil, &tool.Error{Code: tool.Invalid, Op: "edit client", Msg: d.Path + " is written in UTF-16", Hint: "save it as UTF-8"}
+		return nil, &tool.Error{
+			Code: tool.Invalid, Op: "edit client", Msg: d.Path + " is written in UTF-16",
+			Hint: "save it as UTF-8",
+		}
 	case err != nil:
 		return nil, d.bad("it is not a JSON object", err)
 	}
@@ -267,5 +278,8 @@ func (d *Document) tree(text []byte) (map[string]any, error) {
 }
 
 func (d *Document) bad(why string, err error) error {
-	return &tool.Error{Code: tool.Invalid, Op: "edit client", Msg: d.Path + ": " + why, Hint: "correct the file, or edit it by hand", Err: err}
+	return &tool.Error{
+		Code: tool.Invalid, Op: "edit client", Msg: d.Path + ": " + why,
+		Hint: "correct the file, or edit it by hand", Err: err,
+	}
 }

@@ -173,14 +173,25 @@ func TestRestore(t *testing.T) {
 func TestServersOfClients(t *testing.T) {
 	type line struct{ Name, Target, Lost string }
 	want := map[string][]line{
-		"claude-desktop.json":  {{"filesystem", "npx", ""}, {"memory", "npx", ""}},
-		"claude-code.json":     {{"asana", "https://mcp.asana.com/sse", ""}, {"sentry", "https://mcp.sentry.dev/mcp", ""}, {"shop-db", "uvx", ""}},
+		"claude-desktop.json": {{"filesystem", "npx", ""}, {"memory", "npx", ""}},
+		"claude-code.json": {
+			{"asana", "https://mcp.asana.com/sse", ""},
+			{"sentry", "https://mcp.sentry.dev/mcp", ""},
+			{"shop-db", "uvx", ""},
+		},
 		"cursor.json":          {{"linear", "https://mcp.linear.app/mcp", ""}, {"playwright", "npx", ""}},
 		"vscode.json":          {{"github", "https://api.githubcopilot.com/mcp/", ""}, {"perplexity", "npx", ""}},
 		"vscode-settings.json": {{"fetch", "uvx", ""}},
 		"gemini.json":          {{"python", "python", "includeTools"}, {"stream", "https://api.example.com/mcp", ""}},
-		"codex.toml":           {{"context7", "npx", ""}, {"figma", "https://mcp.figma.com/mcp", "enabled_tools"}, {"figma dev", "https://mcp.figma.com/mcp", ""}},
-		"windsurf.json":        {{"figma", "https://mcp.figma.com/mcp", ""}, {"github-mcp-server", "docker", "disabledTools"}},
+		"codex.toml": {
+			{"context7", "npx", ""},
+			{"figma", "https://mcp.figma.com/mcp", "enabled_tools"},
+			{"figma dev", "https://mcp.figma.com/mcp", ""},
+		},
+		"windsurf.json": {
+			{"figma", "https://mcp.figma.com/mcp", ""},
+			{"github-mcp-server", "docker", "disabledTools"},
+		},
 	}
 	for fixture, f := range fixtures(t) {
 		t.Run(fixture, func(t *testing.T) {
@@ -209,19 +220,43 @@ func TestSmallEdits(t *testing.T) {
 		file       File
 		text, want string
 	}{
-		"nothing":           {jsonFile, "", "{\n  \"mcpServers\": {\n    \"t\": {\n      \"command\": \"c\",\n      \"args\": []\n    }\n  }\n}\n"},
-		"empty object":      {jsonFile, "{}", "{\n  \"mcpServers\": {\n    \"t\": {\n      \"command\": \"c\",\n      \"args\": []\n    }\n  }\n}"},
-		"one line":          {jsonFile, `{"a":1,"mcpServers":{"x":{"command":"y"}}}`, `{"a":1,"mcpServers":{"t": {"command":"c","args":[]}}}`},
-		"one line, empty":   {jsonFile, `{"mcpServers":{}, "a":1}`, `{"mcpServers":{"t": {"command":"c","args":[]}}, "a":1}`},
-		"null":              {jsonFile, "{\n  \"a\": 1,\n  \"mcpServers\": null // none\n}\n", "{\n  \"a\": 1,\n  \"mcpServers\": {\n    \"t\": {\n      \"command\": \"c\",\n      \"args\": []\n    }\n  } // none\n}\n"},
+		"nothing":      {jsonFile, "", "{\n  \"mcpServers\": {\n    \"t\": {\n      \"command\": \"c\",\n      \"args\": []\n    }\n  }\n}\n"},
+		"empty object": {jsonFile, "{}", "{\n  \"mcpServers\": {\n    \"t\": {\n      \"command\": \"c\",\n      \"args\": []\n    }\n  }\n}"},
+		"one line": {
+			jsonFile, `{"a":1,"mcpServers":{"x":{"command":"y"}}}`,
+			`{"a":1,"mcpServers":{"t": {"command":"c","args":[]}}}`,
+		},
+		"one line, empty": {
+			jsonFile, `{"mcpServers":{}, "a":1}`,
+			`{"mcpServers":{"t": {"command":"c","args":[]}}, "a":1}`,
+		},
+		"null": {
+			jsonFile, "{\n  \"a\": 1,\n  \"mcpServers\": null // none\n}\n",
+			"{\n  \"a\": 1,\n  \"mcpServers\": {\n    \"t\": {\n      \"command\": \"c\",\n      \"args\": []\n    }\n  } // none\n}\n",
+		},
 		"null, on one line": {jsonFile, `{"mcpServers":null}`, `{"mcpServers":{"t": {"command":"c","args":[]}}}`},
-		"only a comment":    {jsonFile, "{\n  // none yet\n}\n", "{\n  \"mcpServers\": {\n    \"t\": {\n      \"command\": \"c\",\n      \"args\": []\n    }\n  }\n  // none yet\n}\n"},
-		"itself, twice":     {jsonFile, `{"mcpServers":{"t":{"command":"old"},"t":{"command":"older"}}}`, `{"mcpServers":{"t": {"command":"c","args":[]}}}`},
-		"a comma in a note": {jsonFile, "{\"mcpServers\":{\n  \"x\":{\"command\":\"y\"} // a, b\n}}", "{\"mcpServers\":{\n  \"t\": {\n    \"command\": \"c\",\n    \"args\": []\n  }\n  // a, b\n}}"},
-		"toml, nothing":     {tomlFile, "", "[mcp_servers.t]\ncommand = \"c\"\nargs = []\n"},
-		"toml, no newline":  {tomlFile, "a = 1", "a = 1\n\n[mcp_servers.t]\ncommand = \"c\"\nargs = []\n"},
-		"toml, inline":      {tomlFile, "[mcp_servers]\nx = {command = \"y\"}\nz = {command = \"y\"} # two\n", "[mcp_servers]\n\n[mcp_servers.t]\ncommand = \"c\"\nargs = []\n"},
-		"toml, dotted":      {tomlFile, "mcp_servers.x.command = \"y\"\nb = 2\n", "b = 2\n\n[mcp_servers.t]\ncommand = \"c\"\nargs = []\n"},
+		"only a comment": {
+			jsonFile, "{\n  // none yet\n}\n",
+			"{\n  \"mcpServers\": {\n    \"t\": {\n      \"command\": \"c\",\n      \"args\": []\n    }\n  }\n  // none yet\n}\n",
+		},
+		"itself, twice": {
+			jsonFile, `{"mcpServers":{"t":{"command":"old"},"t":{"command":"older"}}}`,
+			`{"mcpServers":{"t": {"command":"c","args":[]}}}`,
+		},
+		"a comma in a note": {
+			jsonFile, "{\"mcpServers\":{\n  \"x\":{\"command\":\"y\"} // a, b\n}}",
+			"{\"mcpServers\":{\n  \"t\": {\n    \"command\": \"c\",\n    \"args\": []\n  }\n  // a, b\n}}",
+		},
+		"toml, nothing":    {tomlFile, "", "[mcp_servers.t]\ncommand = \"c\"\nargs = []\n"},
+		"toml, no newline": {tomlFile, "a = 1", "a = 1\n\n[mcp_servers.t]\ncommand = \"c\"\nargs = []\n"},
+		"toml, inline": {
+			tomlFile, "[mcp_servers]\nx = {command = \"y\"}\nz = {command = \"y\"} # two\n",
+			"[mcp_servers]\n\n[mcp_servers.t]\ncommand = \"c\"\nargs = []\n",
+		},
+		"toml, dotted": {
+			tomlFile, "mcp_servers.x.command = \"y\"\nb = 2\n",
+			"b = 2\n\n[mcp_servers.t]\ncommand = \"c\"\nargs = []\n",
+		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -255,9 +290,13 @@ func TestRefused(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			d := &Document{File: File{Path: "f", Format: tt.format, Sections: [][]string{{tt.section}}}, Text: []byte(tt.text), Exists: true}
+			d := &Document{
+				File: File{Path: "f", Format: tt.format, Sections: [][]string{{tt.section}}},
+				Text: []byte(tt.text), Exists: true,
+			}
 			gone, _ := d.Servers()
-			if got, err := d.Replace(own, gone); tool.CodeOf(err) != tool.Invalid || strings.Contains(err.Error(), "Go value") {
+			if got, err := d.Replace(own, gone); tool.CodeOf(err) != tool.Invalid ||
+				strings.Contains(err.Error(), "Go value") {
 				t.Errorf("%q, %v", got, err)
 			}
 		})
@@ -291,7 +330,8 @@ func fuzzReplace(f *testing.F, file File) {
 
 func FuzzReplaceJSON(f *testing.F) {
 	for _, s := range []string{
-		`{"mcpServers":{"a":{"command":"x"}}}`, "{\"mcpServers\":{//c\n\"a\":{},\"b\":{},},}", `{"a":1,"mcpServers":{"a":1,"a":2}}`, `{"mcpServers":null}`,
+		`{"mcpServers":{"a":{"command":"x"}}}`, "{\"mcpServers\":{//c\n\"a\":{},\"b\":{},},}",
+		`{"a":1,"mcpServers":{"a":1,"a":2}}`, `{"mcpServers":null}`,
 		"\ufeff{\r\n\t\"mcpServers\": {\r\n\t}\r\n}", `{"a" /*,*/ : /*"*/ 1 /*}*/ , }`,
 	} {
 		f.Add([]byte(s))
@@ -301,7 +341,8 @@ func FuzzReplaceJSON(f *testing.F) {
 
 func FuzzReplaceTOML(f *testing.F) {
 	for _, s := range []string{
-		"[mcp_servers.a]\ncommand = \"x\"\n# c\n[mcp_servers.a.env]\nA = '''\n[b]'''\n[c]\n", "mcp_servers.a = {command = \"x\", args = [\"]\", # ]\n]}", "[[mcp_servers.a]]\n",
+		"[mcp_servers.a]\ncommand = \"x\"\n# c\n[mcp_servers.a.env]\nA = '''\n[b]'''\n[c]\n",
+		"mcp_servers.a = {command = \"x\", args = [\"]\", # ]\n]}", "[[mcp_servers.a]]\n",
 		"a = \"\"\"\"\"\"\"\"\n[mcp_servers]\n\"x.y\".command = '\\'\n",
 	} {
 		f.Add([]byte(s))

@@ -32,7 +32,8 @@ func jsonPlain(text []byte) []byte {
 
 var bom = []byte("\ufeff")
 
-// jsonAt finds the members of the object that begins at or after an offset of a plain text. It reports false where no object is.
+// jsonAt finds the members of the object that begins at or after an offset of a plain text. It reports false where no
+// object is.
 func jsonAt(plain []byte, at int) (jsonObject, bool) {
 	dec := json.NewDecoder(bytes.NewReader(plain[at:]))
 	token, err := dec.Token()
@@ -177,7 +178,8 @@ func endsLine(text []byte, at int) (bool, int) {
 	return false, at
 }
 
-// jsonOpened writes {} for the first null on a path: clients write that where they have nothing. Elsewhere the text stays as it is.
+// jsonOpened writes {} for the first null on a path: clients write that where they have nothing. Elsewhere the text
+// stays as it is.
 func jsonOpened(text []byte, path []string) []byte {
 	plain := jsonPlain(text)
 	o, ok := jsonAt(plain, 0)
@@ -195,8 +197,8 @@ func jsonOpened(text []byte, path []string) []byte {
 	return text
 }
 
-// jsonInsert adds a member at the head of the object at path, which is made if need be. The value is encoded, or taken as it is if
-// it is a json.RawMessage. It reports false if what is on the path is no object.
+// jsonInsert adds a member at the head of the object at path, which is made if need be. The value is encoded, or taken
+// as it is if it is a json.RawMessage. It reports false if what is on the path is no object.
 func jsonInsert(text []byte, path []string, key string, value any) ([]byte, bool) {
 	if len(bytes.TrimSpace(jsonPlain(text))) == 0 {
 		text = slices.Concat(text, []byte("{}\n"))

@@ -17,8 +17,8 @@ import (
 	"tooldex/tool"
 )
 
-// Keeper keeps what clients' files held before they were changed. Its files are readable by their owner alone, since such files
-// hold secrets.
+// Keeper keeps what clients' files held before they were changed. Its files are readable by their owner alone, since
+// such files hold secrets.
 type Keeper struct {
 	Dir string // made when it is needed
 }
@@ -80,7 +80,8 @@ func (k Keeper) Keep(c Change, before []byte) error {
 }
 
 func kept(dir string, err error) error {
-	return &tool.Error{Code: tool.Internal, Op: "keep backup", Msg: "the backup in " + dir + " cannot be written or read", Hint: "see that the data directory is writable", Err: err}
+	return &tool.Error{Code: tool.Internal, Op: "keep backup", Msg: "the backup in " + dir +
+		" cannot be written or read", Hint: "see that the data directory is writable", Err: err}
 }
 
 func (k Keeper) list(client string) ([]string, error) {
@@ -92,8 +93,8 @@ func (k Keeper) list(client string) ([]string, error) {
 	return names, nil
 }
 
-// Last returns the last change of a client's files, or of the one at path unless that is empty, and what was there before. The error
-// is NotFound if there is none.
+// Last returns the last change of a client's files, or of the one at path unless that is empty, and what was there
+// before. The error is NotFound if there is none.
 func (k Keeper) Last(client, path string) (Change, []byte, error) {
 	names, err := k.list(client)
 	if err != nil {
@@ -118,7 +119,10 @@ func (k Keeper) Last(client, path string) (Change, []byte, error) {
 		}
 		return c, before, nil
 	}
-	return Change{}, nil, &tool.Error{Code: tool.NotFound, Op: "undo", Msg: "nothing was changed for " + client, Hint: "tooldex connect " + client + " does"}
+	return Change{}, nil, &tool.Error{
+		Code: tool.NotFound, Op: "undo", Msg: "nothing was changed for " + client,
+		Hint: "tooldex connect " + client + " does",
+	}
 }
 
 // Before returns the path of the file that holds what was there before.
@@ -132,8 +136,8 @@ func (k Keeper) Forget(c Change) error {
 	return nil
 }
 
-// Undo puts back what was there before a change, byte for byte, with its mode: a file that was not there is removed, and a symbolic link to it stays. It reports
-// false, and does nothing, if the file was changed since.
+// Undo puts back what was there before a change, byte for byte, with its mode: a file that was not there is removed,
+// and a symbolic link to it stays. It reports false, and does nothing, if the file was changed since.
 func Undo(c Change, before []byte) (bool, error) {
 	now, err := os.ReadFile(c.Path)
 	switch {

@@ -148,8 +148,8 @@ func tomlValue(text []byte, at int) int {
 	return at
 }
 
-// tomlRemove takes servers out, with the comments between their lines, and returns where the first table of them was, -1 if none
-// was.
+// tomlRemove takes servers out, with the comments between their lines, and returns where the first table of them was,
+// -1 if none was.
 func tomlRemove(text []byte, section, names []string) ([]byte, int) {
 	gone := func(s tomlStatement) bool {
 		n := len(section)
@@ -183,20 +183,25 @@ func tomlRemove(text []byte, section, names []string) ([]byte, int) {
 
 // cutLines takes lines out, and one of two blank lines that would meet then.
 func cutLines(text []byte, start, end int) []byte {
-	before := start == 0 || bytes.HasSuffix(text[:start], []byte("\n\n")) || bytes.HasSuffix(text[:start], []byte("\n\r\n"))
+	before := start == 0 || bytes.HasSuffix(text[:start], []byte("\n\n")) ||
+		bytes.HasSuffix(text[:start], []byte("\n\r\n"))
 	if blank, after := endsLine(text, end); blank && before && after > end {
 		end = after
 	}
 	return slices.Concat(text[:start], text[end:])
 }
 
-// tomlInsert adds a server as a table of its own, at an offset where a table may begin, or at the end if it is negative.
+// tomlInsert adds a server as a table of its own, at an offset where a table may begin, or at the end if it is
+// negative.
 func tomlInsert(text []byte, at int, section []string, own Own) []byte {
 	newline := "\n"
 	if bytes.Contains(text, []byte("\r\n")) {
 		newline = "\r\n"
 	}
-	lines := []string{"[" + tomlPath(append(slices.Clone(section), own.Name)) + "]", "command = " + tomlText(own.Command)}
+	lines := []string{
+		"[" + tomlPath(append(slices.Clone(section), own.Name)) + "]",
+		"command = " + tomlText(own.Command),
+	}
 	args := make([]string, len(own.Args))
 	for i, arg := range own.Args {
 		args[i] = tomlText(arg)

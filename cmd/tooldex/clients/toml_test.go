@@ -55,7 +55,10 @@ func TestTOMLStatements(t *testing.T) {
 func TestTOMLNames(t *testing.T) {
 	for _, name := range []string{"plain", "with space", "dot.ted", `quo"te`, "ünï", ""} {
 		own := Own{Name: name, Command: `C:\bin\"t".exe`, Args: []string{"serve", "a\tb", "\x7f", "</x> & y"}}
-		d := &Document{File: File{Path: "x.toml", Format: TOML, Sections: [][]string{{"mcp_servers"}}}, Text: []byte("a = 1\n")}
+		d := &Document{
+			File: File{Path: "x.toml", Format: TOML, Sections: [][]string{{"mcp_servers"}}},
+			Text: []byte("a = 1\n"),
+		}
 		text, err := d.Replace(own, nil)
 		if err != nil { // which reads what was written
 			t.Errorf("%q: %v in\n%s", name, err, text)

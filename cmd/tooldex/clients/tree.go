@@ -71,11 +71,14 @@ func encodeTOML(w io.Writer, v any) error { return toml.NewEncoder(w).Encode(v) 
 // The keys of a server that are read, and those that change nothing about what it does.
 var (
 	jsonKeys = []string{
-		"type", "transport", "command", "args", "env", "cwd", "url", "serverUrl", "httpUrl", "headers", "disabled", "enabled", "timeout",
-		"envFile", "start", "idleTimeout", "concurrency", "queue", "description", "name", "gallery", "version", "dev", "trust",
+		"type", "transport", "command", "args", "env", "cwd", "url", "serverUrl", "httpUrl", "headers", "disabled",
+		"enabled", "timeout",
+		"envFile", "start", "idleTimeout", "concurrency", "queue", "description", "name", "gallery", "version", "dev",
+		"trust",
 	}
 	tomlKeys = []string{
-		"command", "args", "env", "env_vars", "cwd", "url", "bearer_token_env_var", "http_headers", "env_http_headers", "enabled",
+		"command", "args", "env", "env_vars", "cwd", "url", "bearer_token_env_var", "http_headers", "env_http_headers",
+		"enabled",
 		"tool_timeout_sec", "startup_timeout_sec", "startup_timeout_ms",
 	}
 )

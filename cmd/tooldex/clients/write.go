@@ -11,10 +11,10 @@ import (
 	"tooldex/tool"
 )
 
-// Write puts text in the place of a file in one step: whoever reads it sees the old text or the new one. A file that is there keeps
-// its mode, and where path is a symbolic link, what it points to is replaced, or made. A file that is not there is made with mode, and its
-// folder too. Was is what the file held when it was read, nil if it was not there: if it holds anything else by now, the error is
-// Unavailable, and nothing is written.
+// Write puts text in the place of a file in one step: whoever reads it sees the old text or the new one. A file that is
+// there keeps its mode, and where path is a symbolic link, what it points to is replaced, or made. A file that is not
+// there is made with mode, and its folder too. Was is what the file held when it was read, nil if it was not there: if
+// it holds anything else by now, the error is Unavailable, and nothing is written.
 func Write(path string, was, text []byte, mode fs.FileMode) error {
 	target := behind(path)
 	now, err := os.ReadFile(target)
@@ -23,7 +23,10 @@ func Write(path string, was, text []byte, mode fs.FileMode) error {
 	case err != nil && !gone:
 		return unwritten(path, err)
 	case gone != (was == nil) || !bytes.Equal(now, was):
-		return &tool.Error{Code: tool.Unavailable, Op: "write client", Msg: path + " was changed meanwhile", Hint: "close the client and try again"}
+		return &tool.Error{
+			Code: tool.Unavailable, Op: "write client", Msg: path + " was changed meanwhile",
+			Hint: "close the client and try again",
+		}
 	}
 	if info, err := os.Stat(target); err == nil {
 		mode = info.Mode().Perm()
@@ -57,5 +60,8 @@ func behind(path string) string {
 }
 
 func unwritten(path string, err error) error {
-	return &tool.Error{Code: tool.Invalid, Op: "write client", Msg: path + " cannot be written", Hint: "see that you may write the file and its folder", Err: err}
+	return &tool.Error{
+		Code: tool.Invalid, Op: "write client", Msg: path + " cannot be written",
+		Hint: "see that you may write the file and its folder", Err: err,
+	}
 }

@@ -107,12 +107,14 @@ func TestCatalogueSize(t *testing.T) {
 		t.Errorf("%d of %d tools have an example, want 8 in 10", withExample, len(c.tools))
 	}
 	if withOutput < 5 || disabled < 2 || deprecated < 2 {
-		t.Errorf("%d tools with an output schema, %d disabled, %d deprecated; want at least 5, 2 and 2", withOutput, disabled, deprecated)
+		t.Errorf("%d tools with an output schema, %d disabled, %d deprecated; want at least 5, 2 and 2", withOutput,
+			disabled, deprecated)
 	}
 	// What scenarios of the command's tests ask for.
 	for _, id := range []string{
 		"filesystem/read_file", "filesystem/list_directory", "filesystem/search_files", "shell/execute_command",
-		"codebase/find_todos", "github/create_issue", "browser/browser_navigate", "browser/browser_click", "browser/browser_fill_form",
+		"codebase/find_todos", "github/create_issue", "browser/browser_navigate", "browser/browser_click",
+		"browser/browser_fill_form",
 	} {
 		if e := c.tools[id]; e == nil || !e.enabled() || e.Deprecated != "" {
 			t.Errorf("%s is missing or not in use", id)
@@ -142,7 +144,8 @@ func TestTools(t *testing.T) {
 					t.Errorf("related tool %s is not there or is the tool itself", r)
 				}
 			}
-			all := strings.ToLower(strings.Join(append([]string{e.Name, e.Title, e.Summary, e.Description}, e.Synonyms...), " "))
+			all := strings.ToLower(strings.Join(append([]string{e.Name, e.Title, e.Summary, e.Description},
+				e.Synonyms...), " "))
 			for _, word := range []string{"horoscope", "astrolog", "zodiac", "music", "song"} {
 				if strings.Contains(all, word) {
 					t.Errorf("%q is what no tool of the demo may offer", word)

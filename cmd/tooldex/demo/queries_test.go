@@ -105,7 +105,9 @@ func checkLabels(t *testing.T, c *catalogue, r *request, key string) {
 			t.Errorf("label %s names a disabled tool", label)
 		case slices.Contains(r.Relevant[:i], label):
 			t.Errorf("label %s is there twice", label)
-		case slices.ContainsFunc(slices.Concat(e.Synonyms, e.Utterances), func(s string) bool { return strings.ToLower(s) == key }):
+		case slices.ContainsFunc(slices.Concat(e.Synonyms, e.Utterances), func(s string) bool {
+			return strings.ToLower(s) == key
+		}):
 			t.Errorf("query %q is a synonym or utterance of %s", r.Query, label)
 		}
 	}
@@ -171,7 +173,8 @@ func TestCoverage(t *testing.T) {
 		}
 	}
 	if covered*100 < enabled*80 {
-		t.Errorf("%d of %d enabled tools answer a request, want 80 %%; not %s", covered, enabled, strings.Join(left, ", "))
+		t.Errorf("%d of %d enabled tools answer a request, want 80 %%; not %s", covered, enabled,
+			strings.Join(left, ", "))
 	}
 }
 
