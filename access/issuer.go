@@ -14,7 +14,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"tooldex/internal/outbound"
+	"tooldex/internal/ssrf"
 	"tooldex/tool"
 )
 
@@ -53,9 +53,9 @@ const (
 	maxKeys     = 64
 )
 
-func newIssuer(name string, at *url.URL, allow outbound.Allowed) *issuer {
+func newIssuer(name string, at *url.URL, allow ssrf.Allowed) *issuer {
 	return &issuer{name: name, at: at, client: &http.Client{
-		Transport:     outbound.NewGuard(outbound.Options{Home: at, Neighbours: true, Allow: allow}).Transport(),
+		Transport:     ssrf.NewGuard(ssrf.Options{Home: at, Neighbours: true, Allow: allow}).Transport(),
 		Timeout:       askTimeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}

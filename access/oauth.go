@@ -13,7 +13,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"tooldex/internal/outbound"
+	"tooldex/internal/ssrf"
 	"tooldex/tool"
 )
 
@@ -29,7 +29,7 @@ type OAuthOptions struct {
 	// JWT are asked about (RFC 7662); without, they are refused.
 	ClientID, ClientSecret string
 	Skew                   time.Duration    // by which clocks may differ; zero means a minute, less means none
-	Allow                  outbound.Allowed // private addresses that authorization servers may send us to
+	Allow                  ssrf.Allowed // private addresses that authorization servers may send us to
 }
 
 // OAuth verifies access tokens, as a resource server does. It is safe for concurrent use.
@@ -104,7 +104,7 @@ func address(text string) (*url.URL, error) {
 	switch {
 	case err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil:
 		return nil, fmt.Errorf("is no plain address")
-	case u.Scheme == "https", u.Scheme == "http" && outbound.Loopback(u.Hostname()):
+	case u.Scheme == "https", u.Scheme == "http" && ssrf.Loopback(u.Hostname()):
 		return u, nil
 	}
 	return nil, fmt.Errorf("does not begin with https://")

@@ -8,13 +8,13 @@ import (
 	"path/filepath"
 	"time"
 
-	"tooldex/internal/durable"
+	"tooldex/internal/atomicfile"
 	"tooldex/tool"
 )
 
 // replaceFile writes a file that only this user can read, in one step.
 func replaceFile(path string, data []byte) error {
-	if err := durable.Write(path, data, 0o600); err != nil {
+	if err := atomicfile.Write(path, data, 0o600); err != nil {
 		return unwritable(path, err)
 	}
 	return nil

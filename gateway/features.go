@@ -18,7 +18,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"tooldex/internal/durable"
+	"tooldex/internal/atomicfile"
 	"tooldex/tool"
 )
 
@@ -213,7 +213,7 @@ func replaceFile(file string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return fmt.Errorf("make folder: %w", err)
 	}
-	if err := durable.Write(file, data, 0o600); err != nil {
+	if err := atomicfile.Write(file, data, 0o600); err != nil {
 		return fmt.Errorf("write file: %w", err)
 	}
 	return nil

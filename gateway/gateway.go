@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"tooldex/internal/outbound"
+	"tooldex/internal/ssrf"
 	"tooldex/tool"
 )
 
@@ -64,7 +64,7 @@ type Options struct {
 	OnFeatures        func(server string)
 	OnResourceUpdated func(server, uri string)
 
-	outbound outbound.Options // AllowPrivate, and what tests say of networks
+	outbound ssrf.Options // AllowPrivate, and what tests say of networks
 }
 
 func (o Options) withDefaults() Options {
@@ -72,7 +72,7 @@ func (o Options) withDefaults() Options {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	var err error
-	if o.outbound.Allow, err = outbound.ParseAllowed(o.AllowPrivate); err != nil {
+	if o.outbound.Allow, err = ssrf.ParseAllowed(o.AllowPrivate); err != nil {
 		o.Logger.Error("private addresses are not allowed", "error", err)
 	}
 	if o.LookupEnv == nil {

@@ -6,20 +6,20 @@ import (
 	"fmt"
 	"time"
 
-	"tooldex/internal/turns"
+	"tooldex/internal/limit"
 	"tooldex/tool"
 )
 
 // slots bounds how many calls one server runs at once and how many wait for their turn.
 type slots struct {
-	*turns.Gate
+	*limit.Gate
 	server         string
 	running, queue int
 	wait           time.Duration
 }
 
 func newSlots(server string, running, queue int, wait time.Duration) *slots {
-	return &slots{turns.New(running, queue, wait), server, running, queue, wait}
+	return &slots{limit.New(running, queue, wait), server, running, queue, wait}
 }
 
 // acquire waits for a slot. It returns Unavailable at once if too many wait already, or after a while if none becomes
@@ -29,9 +29,9 @@ func (s *slots) acquire(ctx context.Context) (release func(), err error) {
 	switch {
 	case err == nil:
 		return release, nil
-	case errors.Is(err, turns.ErrFull):
+	case errors.Is(err, limit.ErrFull):
 		return nil, s.busy(fmt.Sprintf("%d calls run and %d wait", s.running, s.queue))
-	case errors.Is(err, turns.ErrLate):
+	case errors.Is(err, limit.ErrLate):
 		return nil, s.busy(fmt.Sprintf("none of its %d calls ended within %v", s.running, s.wait))
 	}
 	return nil, ended(err, fmt.Sprintf("the call that waited for server %q", s.server))

@@ -13,7 +13,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"tooldex/internal/turns"
+	"tooldex/internal/limit"
 	"tooldex/tool"
 )
 
@@ -58,20 +58,20 @@ const maxMessage = 4 << 20
 
 // gates are what requests of each kind go through.
 type gates struct {
-	requests, calls, streams *turns.Gate
+	requests, calls, streams *limit.Gate
 	held                     atomic.Int64 // bytes of bodies
 }
 
 func newGates(l Limits) *gates {
 	return &gates{
-		requests: turns.New(l.Requests, l.Waiting, l.Wait), calls: turns.New(l.Calls, 0, 0),
-		streams: turns.New(l.Streams, 0, 0),
+		requests: limit.New(l.Requests, l.Waiting, l.Wait), calls: limit.New(l.Calls, 0, 0),
+		streams: limit.New(l.Streams, 0, 0),
 	}
 }
 
 // of returns the gate of a request, nil if it may always pass: whoever watches over the process has to hear that it
 // lives.
-func (g *gates) of(c echo.Context) *turns.Gate {
+func (g *gates) of(c echo.Context) *limit.Gate {
 	r := c.Request()
 	switch path := r.URL.Path; {
 	case isOpen(path):
@@ -109,7 +109,7 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 			return err
 		}
 		leave, err := g.Enter(c.Request().Context())
-		if errors.Is(err, turns.ErrFull) || errors.Is(err, turns.ErrLate) {
+		if errors.Is(err, limit.ErrFull) || errors.Is(err, limit.ErrLate) {
 			return errBusy
 		}
 		if err != nil {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"tooldex/internal/likeness"
+	"tooldex/internal/textclass"
 	"tooldex/tool"
 )
 
@@ -15,8 +15,8 @@ import (
 //go:embed weights.bin
 var weights []byte
 
-var examples = sync.OnceValue(func() *likeness.Model {
-	m, err := likeness.Open(weights)
+var examples = sync.OnceValue(func() *textclass.Model {
+	m, err := textclass.Open(weights)
 	if err != nil {
 		panic(err) // the program was built with a broken file
 	}

@@ -15,7 +15,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"tooldex/internal/likeness"
+	"tooldex/internal/textclass"
 	"tooldex/tool"
 )
 
@@ -220,7 +220,7 @@ func TestPage(t *testing.T) {
 	row("a registry of 2,247 tools", mcpm)
 	row("of all of these, those of servers that the examples were not weighed with",
 		slices.DeleteFunc(slices.Concat(real, docker, mcpm), func(x *tool.Tool) bool {
-			return likeness.Fold(x.Server) != likeness.Folds-1
+			return textclass.Fold(x.Server) != textclass.Folds-1
 		}))
 	path := filepath.Join("..", "docs", "scanner.md")
 	if *update {

@@ -16,7 +16,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"tooldex/internal/durable"
+	"tooldex/internal/atomicfile"
 	"tooldex/tool"
 )
 
@@ -97,7 +97,7 @@ func (m *Manifest) pack(from, to string) error {
 		return err
 	}
 	defer func() { _ = f.Close() }() // only read from
-	return durable.Create(to, 0o600, func(w io.Writer) error {
+	return atomicfile.Create(to, 0o600, func(w io.Writer) error {
 		z := zip.NewWriter(w)
 		part, err := z.Create(FileName)
 		if err != nil {
@@ -151,7 +151,7 @@ func Restore(ctx context.Context, dir, file string, o Options) (*Manifest, strin
 				return err
 			}
 		}
-		return s.explainNil(durable.Replace(beside, s.path))
+		return s.explainNil(atomicfile.Replace(beside, s.path))
 	})
 	if err != nil {
 		return nil, "", errors.Join(err, remove(beside))
@@ -193,7 +193,7 @@ func (s *Store) unpacked(ctx context.Context, file string) (_ *Manifest, _ strin
 			Msg: fmt.Sprintf("%s was made by tooldex %s, which is newer", file, m.Version), Hint: "upgrade tooldex",
 		}
 	}
-	beside := durable.Beside(s.path)
+	beside := atomicfile.Beside(s.path)
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, remove(beside))
@@ -249,7 +249,7 @@ func (m *Manifest) unpack(z *zip.Reader, to string) error {
 	}
 	defer func() { _ = f.Close() }() // only read from
 	h := sha256.New()
-	return durable.Create(to, 0o600, func(w io.Writer) error {
+	return atomicfile.Create(to, 0o600, func(w io.Writer) error {
 		n, err := io.Copy(io.MultiWriter(w, h), io.LimitReader(f, m.Bytes+1))
 		if err != nil {
 			return err

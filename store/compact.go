@@ -7,7 +7,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"tooldex/internal/durable"
+	"tooldex/internal/atomicfile"
 	"tooldex/tool"
 )
 
@@ -61,7 +61,7 @@ func (s *Store) Compact(ctx context.Context, used Used) (*Compaction, error) {
 			return err
 		}
 		out.Before, out.After = length(s.path), length(beside)
-		return durable.Replace(beside, s.path)
+		return atomicfile.Replace(beside, s.path)
 	})
 	if err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"tooldex/internal/durable"
+	"tooldex/internal/atomicfile"
 	"tooldex/tool"
 )
 
@@ -73,9 +73,9 @@ func (s *Store) create() error {
 	}
 	err = os.Link(beside, s.path)
 	if err == nil || errors.Is(err, fs.ErrExist) { // another process was as fast
-		err = errors.Join(os.Remove(beside), durable.SyncDir(filepath.Dir(s.path)))
+		err = errors.Join(os.Remove(beside), atomicfile.SyncDir(filepath.Dir(s.path)))
 	} else { // a file system without links
-		err = durable.Replace(beside, s.path)
+		err = atomicfile.Replace(beside, s.path)
 	}
 	return s.explainNil(err)
 }

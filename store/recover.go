@@ -10,7 +10,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"tooldex/internal/durable"
+	"tooldex/internal/atomicfile"
 	"tooldex/tool"
 )
 
@@ -67,7 +67,7 @@ func Recover(ctx context.Context, dir string, o Options) (*Recovery, error) {
 			return errors.Join(err, remove(beside))
 		}
 		out.Tools, out.Servers, out.Damaged, out.Err = len(saved.Records), len(saved.Servers), saved.Damaged, saved.err
-		return s.explainNil(durable.Replace(beside, s.path))
+		return s.explainNil(atomicfile.Replace(beside, s.path))
 	})
 	if err != nil {
 		return nil, err

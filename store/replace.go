@@ -13,13 +13,13 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
-	"tooldex/internal/durable"
+	"tooldex/internal/atomicfile"
 	"tooldex/tool"
 )
 
 // build makes a file beside the store's, has fill write to it, brings it to the disk and returns its path.
 func (s *Store) build(fill func(*bolt.Tx) error) (_ string, err error) {
-	path := durable.Beside(s.path)
+	path := atomicfile.Beside(s.path)
 	db, err := bolt.Open(path, 0o600, &bolt.Options{
 		NoSync: true, NoGrowSync: true, FreelistType: bolt.FreelistMapType,
 		NoStatistics: true,
@@ -116,7 +116,7 @@ func duplicate(from, to string) error {
 		return err
 	}
 	defer func() { _ = f.Close() }() // only read from
-	return durable.Create(to, 0o600, func(w io.Writer) error {
+	return atomicfile.Create(to, 0o600, func(w io.Writer) error {
 		_, err := io.Copy(w, f)
 		return err
 	})

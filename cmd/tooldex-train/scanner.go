@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"tooldex/embed/train"
-	"tooldex/internal/likeness"
+	"tooldex/internal/textclass"
 	"tooldex/knowledge"
 	"tooldex/scan"
 	"tooldex/tool"
@@ -26,7 +26,7 @@ const (
 )
 
 // kept is the part of all servers that no training sees.
-const kept = likeness.Folds - 1
+const kept = textclass.Folds - 1
 
 // trainScanner makes the weights by which package scan knows sentences that are like those of attacks: from the
 // examples of a folder, and from the sentences of the real tools of data and of the archetypes.
@@ -45,25 +45,25 @@ func trainScanner(out io.Writer, examples, data, archetypes, file string) error 
 	if err := measureScanner(out, rows, servers); err != nil {
 		return err
 	}
-	b := likeness.Train(append(rows, honest(servers, kept)...), 1)
+	b := textclass.Train(append(rows, honest(servers, kept)...), 1)
 	fmt.Fprintf(out, "%s: %d bytes of %d examples and the tools of %d servers\n", file, len(b), len(rows), len(servers))
 	return os.WriteFile(file, b, 0o644)
 }
 
 // measureScanner tells what the sentences of real tools score by a model that knows neither them nor any of their
 // server, and what the examples do by one that does not know them.
-func measureScanner(out io.Writer, rows []likeness.Example, servers map[string][]string) error {
+func measureScanner(out io.Writer, rows []textclass.Example, servers map[string][]string) error {
 	var real, hostile, tricky []float32
 	for fold := range kept {
-		seen := slices.DeleteFunc(slices.Clone(rows), func(e likeness.Example) bool {
-			return likeness.Fold(e.Text) == fold
+		seen := slices.DeleteFunc(slices.Clone(rows), func(e textclass.Example) bool {
+			return textclass.Fold(e.Text) == fold
 		})
-		m, err := likeness.Open(likeness.Train(append(seen, honest(servers, kept, fold)...), 1))
+		m, err := textclass.Open(textclass.Train(append(seen, honest(servers, kept, fold)...), 1))
 		if err != nil {
 			return err
 		}
 		for name, sentences := range servers {
-			if likeness.Fold(name) == fold {
+			if textclass.Fold(name) == fold {
 				for _, s := range sentences {
 					real = append(real, m.Score(s))
 				}
@@ -71,7 +71,7 @@ func measureScanner(out io.Writer, rows []likeness.Example, servers map[string][
 		}
 		for _, e := range rows {
 			switch {
-			case likeness.Fold(e.Text) != fold || e.Weight == partWeight:
+			case textclass.Fold(e.Text) != fold || e.Weight == partWeight:
 			case e.First:
 				hostile = append(hostile, m.Score(e.Text))
 			default:
@@ -96,7 +96,7 @@ func measureScanner(out io.Writer, rows []likeness.Example, servers map[string][
 }
 
 // readExamples reads the sentences written for training, in the order of their files.
-func readExamples(folder string) ([]likeness.Example, error) {
+func readExamples(folder string) ([]textclass.Example, error) {
 	files, err := filepath.Glob(filepath.Join(folder, "*.jsonl"))
 	if err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func readExamples(folder string) ([]likeness.Example, error) {
 	if len(files) == 0 {
 		return nil, fmt.Errorf("no examples in %s: %w", folder, os.ErrNotExist)
 	}
-	var out []likeness.Example
+	var out []textclass.Example
 	for _, file := range files {
 		lines, err := train.ReadLines[struct{ Text, Label string }](file)
 		if err != nil {
@@ -116,10 +116,10 @@ func readExamples(folder string) ([]likeness.Example, error) {
 			if first {
 				weight = hostileWeight
 			}
-			out = append(out, likeness.Example{Text: l.Text, First: first, Weight: weight})
+			out = append(out, textclass.Example{Text: l.Text, First: first, Weight: weight})
 			if parts := scan.Sentences(&tool.Tool{Description: l.Text}); len(parts) > 1 {
 				for _, p := range parts {
-					out = append(out, likeness.Example{Text: p, First: first, Weight: partWeight})
+					out = append(out, textclass.Example{Text: p, First: first, Weight: partWeight})
 				}
 			}
 		}
@@ -128,17 +128,17 @@ func readExamples(folder string) ([]likeness.Example, error) {
 }
 
 // honest makes examples of each sentence once, of all servers but those of some parts.
-func honest(servers map[string][]string, without ...int) []likeness.Example {
-	var out []likeness.Example
+func honest(servers map[string][]string, without ...int) []textclass.Example {
+	var out []textclass.Example
 	seen := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(servers)) {
-		if slices.Contains(without, likeness.Fold(name)) {
+		if slices.Contains(without, textclass.Fold(name)) {
 			continue
 		}
 		for _, s := range servers[name] {
 			if !seen[s] {
 				seen[s] = true
-				out = append(out, likeness.Example{Text: s})
+				out = append(out, textclass.Example{Text: s})
 			}
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"tooldex/access"
-	"tooldex/internal/outbound"
+	"tooldex/internal/ssrf"
 )
 
 // admission says who may use the HTTP surface, for what, and how often.
@@ -126,8 +126,8 @@ func (a *app) oauth() (*access.OAuthOptions, error) {
 }
 
 // allowed are the private addresses that others may send us to.
-func (a *app) allowed() (outbound.Allowed, error) {
-	return outbound.ParseAllowed(list(a.getenv("TOOLDEX_ALLOW_PRIVATE")))
+func (a *app) allowed() (ssrf.Allowed, error) {
+	return ssrf.ParseAllowed(list(a.getenv("TOOLDEX_ALLOW_PRIVATE")))
 }
 
 // open makes the gate. Ended is told of principals whose token has ended; at is where the server listens, in the place
@@ -171,5 +171,5 @@ func loopback(addr string) (bool, error) {
 			"give host:port, for example " + defaultListen,
 		}
 	}
-	return outbound.Loopback(host), nil
+	return ssrf.Loopback(host), nil
 }

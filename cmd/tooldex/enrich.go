@@ -11,7 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"tooldex/catalog"
-	"tooldex/internal/durable"
+	"tooldex/internal/atomicfile"
 	"tooldex/tool"
 )
 
@@ -100,7 +100,7 @@ func (a *app) writeForm(file string, entries []catalog.ProposalEntry) error {
 		_, err := io.WriteString(a.stdout, text.String())
 		return err
 	}
-	if err := durable.Write(file, []byte(text.String()), 0o600); err != nil {
+	if err := atomicfile.Write(file, []byte(text.String()), 0o600); err != nil {
 		return fileError("write the form", file, err)
 	}
 	fmt.Fprintf(a.stderr, "wrote %s, for %d tools\n", file, len(entries))

@@ -13,7 +13,7 @@ import (
 	"tooldex/catalog"
 	"tooldex/cmd/tooldex/demo"
 	"tooldex/eval"
-	"tooldex/internal/durable"
+	"tooldex/internal/atomicfile"
 	"tooldex/tool"
 )
 
@@ -136,7 +136,7 @@ func asInput(err error) error {
 
 // writeFile puts what write writes in the place of the file at path.
 func writeFile(op, path string, write func(io.Writer) error) error {
-	if err := durable.Create(path, 0o644, write); err != nil {
+	if err := atomicfile.Create(path, 0o644, write); err != nil {
 		return &tool.Error{
 			Code: tool.Invalid, Op: op, Msg: "file " + path + " cannot be written",
 			Hint: "check the path", Err: cause(err),

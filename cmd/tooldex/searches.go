@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"time"
 
-	"tooldex/internal/turns"
+	"tooldex/internal/limit"
 	"tooldex/tool"
 )
 
@@ -22,7 +22,7 @@ const (
 // inTurn bounds the searches of all clients together, over MCP and HTTP, so that a crowd of them leaves calls and
 // health their share.
 type inTurn struct {
-	gate *turns.Gate
+	gate *limit.Gate
 	next tool.Searcher
 }
 
@@ -32,14 +32,14 @@ func newInTurn(next tool.Searcher, remote bool) inTurn {
 	if remote {
 		most = max(most, searchesRemote)
 	}
-	return inTurn{turns.New(most, searchesWaiting, searchPatience), next}
+	return inTurn{limit.New(most, searchesWaiting, searchPatience), next}
 }
 
 // Search implements tool.Searcher.
 func (s inTurn) Search(ctx context.Context, q tool.Query) (*tool.Result, error) {
 	leave, err := s.gate.Enter(ctx)
 	switch {
-	case errors.Is(err, turns.ErrFull), errors.Is(err, turns.ErrLate):
+	case errors.Is(err, limit.ErrFull), errors.Is(err, limit.ErrLate):
 		return nil, &tool.Error{
 			Code: tool.Unavailable, Op: "search", Msg: "too many searches at once",
 			Hint: "try again in a second", Err: err,

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"tooldex/internal/durable"
+	"tooldex/internal/atomicfile"
 	"tooldex/tool"
 )
 
@@ -51,7 +51,7 @@ func (n *statusNote) update(now []tool.Status) error {
 		return err
 	}
 	n.written = now
-	return durable.Write(n.file, b, 0o600)
+	return atomicfile.Write(n.file, b, 0o600)
 }
 
 // remove takes the note away. That it stays behind does no harm: it is too old soon.

@@ -10,7 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 
-	"tooldex/internal/durable"
+	"tooldex/internal/atomicfile"
 )
 
 var errCheckpoint = errors.New("checkpoint is of another training")
@@ -39,7 +39,7 @@ func (r *runner) save(s *step, pcg *rand.PCG) error {
 	if err != nil {
 		return err
 	}
-	return durable.Create(r.o.Checkpoint, 0o600, func(out io.Writer) error {
+	return atomicfile.Create(r.o.Checkpoint, 0o600, func(out io.Writer) error {
 		w := bufio.NewWriterSize(out, 1<<20)
 		parts := append([]any{head{r.training(), int64(r.sum.runs), int64(s.now), int64(len(state))}, state},
 			r.parts(s)...)

@@ -27,18 +27,18 @@ var table = map[string]rule{
 	"internal/vector": {
 		doc: "Package vector multiplies vectors of float32 as fast as the processor can, with the same bits on every processor.",
 	},
-	"internal/durable": {
-		doc: "Package durable replaces files whole: whoever reads one sees what was there or what is new, also after the power is lost.",
+	"internal/atomicfile": {
+		doc: "Package atomicfile replaces files whole: whoever reads one sees what was there or what is new, also after the power is lost.",
 	},
-	"internal/turns": {
-		doc: "Package turns lets so many in at once, has so many wait for a while, and refuses the rest.",
+	"internal/limit": {
+		doc: "Package limit lets so many in at once, has so many wait for a while, and refuses the rest.",
 	},
-	"internal/outbound": {
+	"internal/ssrf": {
 		imports: []string{"tool"},
-		doc:     "Package outbound keeps what others send us to fetch away from private addresses.",
+		doc:     "Package ssrf keeps what others send us to fetch away from private addresses.",
 	},
 	"access": {
-		imports: []string{"tool", "internal/durable", "internal/outbound"},
+		imports: []string{"tool", "internal/atomicfile", "internal/ssrf"},
 		doc:     "Package access decides who may use the service over HTTP, and how much of it.",
 	},
 	"index": {
@@ -46,11 +46,11 @@ var table = map[string]rule{
 		doc:     "Package index finds the nearest tools to a vector and the best matches for words, in memory.",
 	},
 	"store": {
-		imports: []string{"tool", "internal/durable"},
+		imports: []string{"tool", "internal/atomicfile"},
 		doc:     "Package store keeps tools, their vectors and user preferences safely on disk.",
 	},
 	"gateway": {
-		imports: []string{"tool", "internal/durable", "internal/outbound", "internal/turns"},
+		imports: []string{"tool", "internal/atomicfile", "internal/ssrf", "internal/limit"},
 		doc:     "Package gateway keeps connections to upstream MCP servers and forwards calls to them.",
 	},
 	"selection": {
@@ -81,11 +81,11 @@ var table = map[string]rule{
 		imports: []string{"tool"},
 		doc:     "Package trace tells a collector of OpenTelemetry what is done, and how long each part of it takes.",
 	},
-	"internal/likeness": {
-		doc: "Package likeness tells by its words whether a sentence is like the ones of two kinds that a model was trained on.",
+	"internal/textclass": {
+		doc: "Package textclass tells by its words whether a sentence is like the ones of two kinds that a model was trained on.",
 	},
 	"scan": {
-		imports: []string{"tool", "internal/likeness"},
+		imports: []string{"tool", "internal/textclass"},
 		doc:     "Package scan finds tools that attack the model which reads them: instructions, hidden words, false names, greedy parameters.",
 	},
 	"search": {
@@ -101,7 +101,7 @@ var table = map[string]rule{
 		doc:     "Package mcpsrv offers search and calling of tools to agents over MCP.",
 	},
 	"httpapi": {
-		imports: []string{"tool", "internal/turns"},
+		imports: []string{"tool", "internal/limit"},
 		doc:     "Package httpapi offers the same operations, and administration, as JSON over HTTP.",
 	},
 	"eval": {
@@ -113,7 +113,7 @@ var table = map[string]rule{
 		doc:     "Package inspect tells why tools are found or not, and what in a catalogue to mend.",
 	},
 	"embed/train": {
-		imports: []string{"embed", "internal/vector", "internal/durable"},
+		imports: []string{"embed", "internal/vector", "internal/atomicfile"},
 		doc:     "Package train makes the table that package embed ships: it learns rows for words from requests and the tools that answer them.",
 	},
 	".": {
@@ -125,7 +125,7 @@ var table = map[string]rule{
 		doc:     "Command tooldex runs and administers the tool-search service.",
 	},
 	"cmd/tooldex/clients": {
-		imports: []string{"tool", "catalog", "internal/durable"},
+		imports: []string{"tool", "catalog", "internal/atomicfile"},
 		doc:     "Package clients finds the configuration files of MCP clients, and edits the servers in them.",
 	},
 	"cmd/tooldex/demo": {
@@ -142,8 +142,8 @@ var table = map[string]rule{
 		imports: every,
 		doc:     "Command tooldex-knowledge compiles the texts under knowledge/data with the built-in embedding model into the bytes that the service carries.",
 	},
-	"internal/origin": {
-		doc: "Package origin tells what made a page of figures: command, day, commit, machine, and how busy it was.",
+	"internal/provenance": {
+		doc: "Package provenance tells what made a page of figures: command, day, commit, machine, and how busy it was.",
 	},
 	"internal/arch": {
 		doc: "Package arch holds the shape of this repository as tests: which package may import which, and what every package, file and exported name must have.",
@@ -155,7 +155,7 @@ var table = map[string]rule{
 		doc: "Command container runs the steps of the Dockerfile, and the program they make, in a root of its own, where there is no container engine.",
 	},
 	"internal/soak": {
-		imports: []string{"internal/origin"},
+		imports: []string{"internal/provenance"},
 		doc:     "Command soak runs the built command under load and faults for a while, and fails if that shows: in an error that no fault explains, in memory, files or goroutines that go on growing, or in an end that is not clean.",
 	},
 	"internal/bench": {

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"tooldex/internal/origin"
+	"tooldex/internal/provenance"
 )
 
 // firstPage does what somebody does who hears of the project: it clones the repository in root and runs the commands of
@@ -117,7 +117,7 @@ func (m *bareMachine) run(ctx context.Context, dir, what, command string) error 
 // page tells of the steps, of what the first command printed, and how much was downloaded.
 func (m *bareMachine) page(ctx context.Context, answer string, modules int64) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# From a clone to the first answer\n\n%s\n\n", origin.Line(ctx, "make clean-machine"))
+	fmt.Fprintf(&b, "# From a clone to the first answer\n\n%s\n\n", provenance.Line(ctx, "make clean-machine"))
 	b.WriteString("On a machine with git and Go: an empty home directory, no caches, no variables but those that tell how to reach the network. The\n" +
 		"commands are those of the [README](../README.md); the clone is of this repository on the same disk.\n\n| step | command | took |\n|---|---|---|\n")
 	var total time.Duration

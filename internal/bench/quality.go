@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"tooldex/internal/origin"
+	"tooldex/internal/provenance"
 )
 
 // report is the part of "tooldex eval -o json" that the page shows.
@@ -102,7 +102,7 @@ func choose(sections *[]section, wanted []string) error {
 
 func (l *lab) header(ctx context.Context) string {
 	out := fmt.Sprintf("# Quality\n\n%s\n\nWith %d archetypes and the table of fingerprint %s, knowledge %s.\n\n",
-		origin.Line(ctx, "make quality"), l.base.Len(), l.encoder.Fingerprint, l.base.Version())
+		provenance.Line(ctx, "make quality"), l.base.Len(), l.encoder.Fingerprint, l.base.Version())
 	if !l.shipped {
 		out += "**The command carries other knowledge than knowledge/data holds now: run `make knowledge` and measure again.**\n\n"
 	}

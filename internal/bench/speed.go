@@ -11,7 +11,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"tooldex/internal/origin"
+	"tooldex/internal/provenance"
 	"tooldex/tool"
 )
 
@@ -70,7 +70,7 @@ func speedPage(ctx context.Context, c config) (string, error) {
 
 func speedText(ctx context.Context, rows []row) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Benchmarks\n\n%s\n\n", origin.Line(ctx, "make bench"))
+	fmt.Fprintf(&b, "# Benchmarks\n\n%s\n\n", provenance.Line(ctx, "make bench"))
 	b.WriteString("The catalogue is that of 33 real servers with 1,165 tools; larger ones repeat it with other words. Times of the command are whole\n" +
 		"processes, from start to exit, medians of several. A machine that does other work at the same time makes all of them longer.\n\n")
 	b.WriteString("| what | measured | budget | met |\n|---|---|---|---|\n")

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"tooldex/internal/origin"
+	"tooldex/internal/provenance"
 )
 
 // result is what came of a run.
@@ -139,7 +139,7 @@ func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d)/float
 func (r *result) page(ctx context.Context) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Under load for %v\n\n", r.time)
-	fmt.Fprintf(&b, "%s Times depend on what else the machine did.\n\n", origin.Line(ctx, "make soak"))
+	fmt.Fprintf(&b, "%s Times depend on what else the machine did.\n\n", provenance.Line(ctx, "make soak"))
 	b.WriteString("| what | figure | wanted | |\n|---|---|---|---|\n")
 	for _, v := range r.verdicts() {
 		mark := "met"

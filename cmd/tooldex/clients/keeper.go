@@ -13,7 +13,7 @@ import (
 	"slices"
 	"time"
 
-	"tooldex/internal/durable"
+	"tooldex/internal/atomicfile"
 	"tooldex/tool"
 )
 
@@ -72,7 +72,7 @@ func (k Keeper) Keep(c Change, before []byte) error {
 		path string
 		text []byte
 	}{{base + ".before", before}, {base + ".json", b}} { // the change last: without what was before it is nothing
-		if err := durable.Write(f.path, f.text, 0o600); err != nil {
+		if err := atomicfile.Write(f.path, f.text, 0o600); err != nil {
 			return kept(dir, err)
 		}
 	}

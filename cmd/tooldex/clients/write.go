@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"tooldex/internal/durable"
+	"tooldex/internal/atomicfile"
 	"tooldex/tool"
 )
 
@@ -33,7 +33,7 @@ func Write(path string, was, text []byte, mode fs.FileMode) error {
 	} else if err := os.MkdirAll(filepath.Dir(target), 0o700); err != nil {
 		return unwritten(path, err)
 	}
-	if err := durable.Write(target, text, mode); err != nil {
+	if err := atomicfile.Write(target, text, mode); err != nil {
 		return unwritten(path, err)
 	}
 	return nil

@@ -1,4 +1,4 @@
-package outbound
+package ssrf
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package turns
+package limit
 
 import (
 	"context"

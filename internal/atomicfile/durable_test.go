@@ -1,4 +1,4 @@
-package durable_test
+package atomicfile_test
 
 import (
 	"errors"
@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"tooldex/internal/durable"
+	"tooldex/internal/atomicfile"
 	"tooldex/internal/faultfs"
 )
 
@@ -23,7 +23,7 @@ const envFile = "DURABLE_TEST_FILE"
 
 func TestMain(m *testing.M) {
 	if file := os.Getenv(envFile); file != "" {
-		if err := durable.Write(file, []byte("the new text"), 0o600); err != nil {
+		if err := atomicfile.Write(file, []byte("the new text"), 0o600); err != nil {
 			fmt.Println(err)
 			os.Exit(1)
 		}
@@ -88,14 +88,14 @@ func TestEveryOperationSpoiled(t *testing.T) {
 func TestCreate(t *testing.T) {
 	dir := folder(t)
 	file := filepath.Join(dir, "[a]*")
-	if err := durable.Write(file, []byte("one"), 0o640); err != nil {
+	if err := atomicfile.Write(file, []byte("one"), 0o640); err != nil {
 		t.Fatal(err)
 	}
 	link := filepath.Join(dir, "link")
 	if err := os.Symlink(file, link); err != nil {
 		t.Skip(err)
 	}
-	if err := durable.Write(link, []byte("two"), 0o600); err != nil {
+	if err := atomicfile.Write(link, []byte("two"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if b, err := os.ReadFile(file); err != nil || string(b) != "two" {
@@ -108,17 +108,17 @@ func TestCreate(t *testing.T) {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
 	failed := errors.New("no more")
-	err := durable.Create(file, 0o600, func(w io.Writer) error {
+	err := atomicfile.Create(file, 0o600, func(w io.Writer) error {
 		_, err := io.WriteString(w, "three")
 		return errors.Join(err, failed)
 	})
 	if b, readErr := os.ReadFile(file); !errors.Is(err, failed) || readErr != nil || string(b) != "two" {
 		t.Errorf("%v; the file holds %q, %v", err, b, readErr)
 	}
-	if err := durable.Write(os.DevNull, []byte("x"), 0o600); err != nil {
+	if err := atomicfile.Write(os.DevNull, []byte("x"), 0o600); err != nil {
 		t.Errorf("a device: %v", err)
 	}
-	if err := durable.Write(filepath.Join(dir, "none", "file"), nil, 0o600); !errors.Is(err, fs.ErrNotExist) {
+	if err := atomicfile.Write(filepath.Join(dir, "none", "file"), nil, 0o600); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing folder: %v", err)
 	}
 }
@@ -127,7 +127,7 @@ func TestCreate(t *testing.T) {
 func TestStrays(t *testing.T) {
 	dir := folder(t)
 	file := filepath.Join(dir, "file")
-	old, young, other := durable.Beside(file), durable.Beside(file), filepath.Join(dir, ".file2.new-1-2")
+	old, young, other := atomicfile.Beside(file), atomicfile.Beside(file), filepath.Join(dir, ".file2.new-1-2")
 	for _, name := range []string{old, young, other} {
 		put(t, name, "x")
 	}
@@ -135,7 +135,7 @@ func TestStrays(t *testing.T) {
 	if err := errors.Join(os.Chtimes(old, long, long), os.Chtimes(other, long, long)); err != nil {
 		t.Fatal(err)
 	}
-	if err := durable.Write(file, nil, 0o600); err != nil {
+	if err := atomicfile.Write(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	left, err := filepath.Glob(filepath.Join(dir, ".*"))

@@ -1,7 +1,7 @@
-// Package durable replaces files whole: whoever reads one sees what was there or what is new, also after the power is
+// Package atomicfile replaces files whole: whoever reads one sees what was there or what is new, also after the power is
 // lost.
 //
 // What is new is written beside the file, brought to the disk, and renamed. When a function returns nil, the change is
 // on the disk; when it returns an error, what was there is there still. Only where bringing the new name to the disk
 // fails may the new content stand although the error says otherwise.
-package durable
+package atomicfile

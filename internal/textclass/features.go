@@ -1,4 +1,4 @@
-package likeness
+package textclass
 
 import (
 	"math/bits"

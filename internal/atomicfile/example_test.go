@@ -1,11 +1,11 @@
-package durable_test
+package atomicfile_test
 
 import (
 	"fmt"
 	"os"
 	"path/filepath"
 
-	"tooldex/internal/durable"
+	"tooldex/internal/atomicfile"
 )
 
 func Example() {
@@ -17,7 +17,7 @@ func Example() {
 	defer func() { _ = os.RemoveAll(dir) }()
 	file := filepath.Join(dir, "settings.json")
 	for _, text := range []string{`{"limit": 5}`, `{"limit": 8}`} {
-		if err := durable.Write(file, []byte(text), 0o600); err != nil {
+		if err := atomicfile.Write(file, []byte(text), 0o600); err != nil {
 			fmt.Println(err)
 		}
 	}

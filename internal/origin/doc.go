@@ -1,2 +1,0 @@
-// Package origin tells what made a page of figures: command, day, commit, machine, and how busy it was.
-package origin

@@ -1,2 +1,0 @@
-// Package turns lets so many in at once, has so many wait for a while, and refuses the rest.
-package turns
