@@ -8,9 +8,9 @@ KILLS     ?= 5000
 BIN       := bin/tooldex
 TOGETHER  ?= 10m
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-TOOL      := $(GO) tool -modfile=tools/go.mod
+TOOL      := $(GO) tool -modfile=tools/linters/go.mod
 COMMIT    ?= $(shell git rev-parse HEAD 2>/dev/null)
-RELEASE   := $(GO) run ./internal/release
+RELEASE   := $(GO) run ./tools/release
 STAMP     := -version $(VERSION) -commit '$(COMMIT)'
 export TOOLDEX_DATA := $(abspath $(DATA))
 
@@ -36,7 +36,7 @@ format: ## list files that gofumpt would change
 
 tidy: ## both modules require what they use and nothing else
 	$(GO) mod tidy -diff
-	cd tools && $(GO) mod tidy -diff
+	cd tools/linters && $(GO) mod tidy -diff
 
 vet: ## the compiler's own findings
 	$(GO) vet ./...
@@ -58,25 +58,25 @@ corpus: ## keep the smallest inputs that fuzzing found to be worth it, for every
 	KEEP=12 FUZZTIME=$(FUZZTIME) GO='$(GO)' tools/fuzz.sh
 
 bench: build ## measure speed and size of bin/tooldex, and write docs/benchmarks.md
-	$(GO) run ./internal/bench -bin $(BIN) -data $(DATA) -out docs/benchmarks.md speed
+	$(GO) run ./tools/bench -bin $(BIN) -data $(DATA) -out docs/benchmarks.md speed
 
 soaked: ## two minutes of load and faults, as make check has them
 	$(GO) build -o bin/soaked ./cmd/tooldex
-	$(GO) run ./internal/soak -bin bin/soaked -time 2m
+	$(GO) run ./tools/soak -bin bin/soaked -time 2m
 
 soak: build ## load and faults for SOAKTIME, KILLS deaths, and four processes for TOGETHER, which write docs/soak.md and docs/deaths.md
-	$(GO) run ./internal/soak -bin $(BIN) -time $(SOAKTIME) -out docs/soak.md
+	$(GO) run ./tools/soak -bin $(BIN) -time $(SOAKTIME) -out docs/soak.md
 	@echo "At commit $$(git describe --always --dirty), on $$(date -u +%F):" | tee bin/deaths.log >bin/together.log
 	$(GO) test ./cmd/tooldex -count 1 -timeout 4h -v -run '^(TestKilled|TestKilledServing|TestDamagedFiles|TestConnectSpoiled)$$' -kills $(KILLS) >>bin/deaths.log
 	$(GO) test ./cmd/tooldex -count 1 -timeout 2h -v -run '^TestFourProcesses$$' -together $(TOGETHER) >>bin/together.log
 	tools/deaths.sh bin/deaths.log bin/together.log >docs/deaths.md
 
 quality: build ## run tooldex eval on every labelled set of DATA, and write docs/quality.md and docs/scanner.md
-	$(GO) run ./internal/bench -bin $(BIN) -data $(DATA) -out docs/quality.md quality
+	$(GO) run ./tools/bench -bin $(BIN) -data $(DATA) -out docs/quality.md quality
 	TOOLDEX_DATA=$(abspath $(DATA)) $(GO) test ./scan -count 1 -run '^TestPage$$' -update
 
 clean-machine: ## clone and run the README's two commands without home or caches, and write docs/first-answer.md
-	$(GO) run ./internal/bench -out docs/first-answer.md first tests
+	$(GO) run ./tools/bench -out docs/first-answer.md first tests
 
 docs: ## make the reference in docs/reference anew from the program
 	$(GO) test ./cmd/tooldex -run '^(TestReference|TestSchemaIsPublished)' -update
@@ -86,17 +86,17 @@ screenshots: ## take the pictures of the panel in docs/panel anew, with Chromium
 	$(GO) test ./cmd/tooldex -count 1 -run '^TestPanel$$' -shots $(abspath docs/panel)
 
 train: ## make the embedding table anew from DATA, and compile the knowledge with it
-	$(GO) run ./cmd/tooldex-train -data $(DATA) -knowledge knowledge/data -out embed/table.bin
+	$(GO) run ./tools/train -data $(DATA) -knowledge knowledge/data -out embed/table.bin
 	$(MAKE) knowledge
 
 train-scanner: ## make the weights of the scanner anew from scan/examples and DATA
-	$(GO) run ./cmd/tooldex-train -data $(DATA) -examples scan/examples -knowledge knowledge/data -scanner scan/weights.bin
+	$(GO) run ./tools/train -data $(DATA) -examples scan/examples -knowledge knowledge/data -scanner scan/weights.bin
 
 knowledge: ## compile knowledge/data with the embedding table, after either has changed
-	$(GO) run ./cmd/tooldex-knowledge -data knowledge/data -out knowledge/base.bin
+	$(GO) run ./tools/compile-knowledge -data knowledge/data -out knowledge/base.bin
 
 arm64: ## vectors, rankings and the compiled knowledge have the same bits on arm64; needs qemu-user-static
-	GOARCH=arm64 CGO_ENABLED=0 $(GO) test -exec qemu-aarch64-static ./internal/vector ./embed ./cmd/tooldex-knowledge
+	GOARCH=arm64 CGO_ENABLED=0 $(GO) test -exec qemu-aarch64-static ./internal/vector ./embed ./tools/compile-knowledge
 	GOARCH=arm64 CGO_ENABLED=0 $(GO) test -exec qemu-aarch64-static -run Golden ./search
 
 nightly: check arm64 ## what takes too long for every change: long fuzzing, Go benchmarks, known vulnerabilities
@@ -122,7 +122,7 @@ sbom: build ## write the bill of materials of bin/tooldex beside it, as CycloneD
 
 licences: ## list the licences of what is linked; fails if one is not allowed, or not in NOTICE
 	$(RELEASE) licences
-	$(GO) test ./internal/release -count 1 -run '^TestLicen'
+	$(GO) test ./tools/release -count 1 -run '^TestLicen'
 
 vuln: ## look for known vulnerabilities, where their database can be reached (GOVULNDB names another)
 	GO='$(GO)' tools/vuln.sh

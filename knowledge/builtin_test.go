@@ -72,7 +72,7 @@ func TestBuiltinFitsModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	if f := encoder(t).Fingerprint; !strings.HasSuffix(b.Version(), "-"+f) {
-		t.Errorf("the base is of version %s, the model is %s: run tooldex-knowledge", b.Version(), f)
+		t.Errorf("the base is of version %s, the model is %s: run make knowledge", b.Version(), f)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"tooldex/tool"
 )
 
-// weights are what cmd/tooldex-train makes of the sentences under examples, which hostile and honest tools might have,
+// weights are what tools/train makes of the sentences under examples, which hostile and honest tools might have,
 // and of those of real tools.
 //
 //go:embed weights.bin

@@ -5,7 +5,7 @@ set -u
 cd "$(dirname "$0")/.."
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-${GO:-go} tool -modfile=tools/go.mod govulncheck ${GOVULNDB:+-db "$GOVULNDB"} ./... >"$log" 2>&1
+${GO:-go} tool -modfile=tools/linters/go.mod govulncheck ${GOVULNDB:+-db "$GOVULNDB"} ./... >"$log" 2>&1
 code=$?
 cat "$log"
 if [ $code -ne 0 ] && grep -Eq '^govulncheck: fetching vulnerabilities: .*(no such host|connection refused|network is unreachable|i/o timeout|proxyconnect|server misbehaving)' "$log"; then

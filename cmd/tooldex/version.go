@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// version and commit are set by the linker: see internal/release.
+// version and commit are set by the linker: see tools/release.
 var (
 	version = "dev"
 	commit  = ""

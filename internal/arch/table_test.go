@@ -112,7 +112,7 @@ var table = map[string]rule{
 		imports: []string{"tool"},
 		doc:     "Package inspect tells why tools are found or not, and what in a catalogue to mend.",
 	},
-	"embed/train": {
+	"tools/internal/train": {
 		imports: []string{"embed", "internal/vector", "internal/atomicfile"},
 		doc:     "Package train makes the table that package embed ships: it learns rows for words from requests and the tools that answer them.",
 	},
@@ -131,34 +131,34 @@ var table = map[string]rule{
 	"cmd/tooldex/demo": {
 		doc: "Package demo holds the catalogue and the labelled requests that are compiled into the command.",
 	},
-	"cmd/tooldex-train": {
+	"tools/train": {
 		imports: every,
-		doc:     "Command tooldex-train makes the embedding table that is compiled into tooldex, and tells how good it is.",
+		doc:     "Command train makes the embedding table that is compiled into tooldex, and measures it.",
 	},
-	"knowledge/lint": {
-		doc: "Command lint checks the knowledge files: archetypes, thesaurus and lexicon.",
+	"tools/lint-knowledge": {
+		doc: "Command lint-knowledge checks the knowledge files: archetypes, thesaurus and lexicon.",
 	},
-	"cmd/tooldex-knowledge": {
+	"tools/compile-knowledge": {
 		imports: every,
-		doc:     "Command tooldex-knowledge compiles the texts under knowledge/data with the built-in embedding model into the bytes that the service carries.",
+		doc:     "Command compile-knowledge compiles the texts under knowledge/data with the built-in embedding model into the bytes that the service carries.",
 	},
-	"internal/provenance": {
+	"tools/internal/provenance": {
 		doc: "Package provenance tells what made a page of figures: command, day, commit, machine, and how busy it was.",
 	},
 	"internal/arch": {
 		doc: "Package arch holds the shape of this repository as tests: which package may import which, and what every package, file and exported name must have.",
 	},
-	"internal/release": {
+	"tools/release": {
 		doc: "Command release makes what is published of tooldex: a program for each platform, the same bits wherever and whenever it is built, an archive around each with the licences of what is in it, a bill of materials, and checksums of all.",
 	},
 	"internal/container": {
 		doc: "Command container runs the steps of the Dockerfile, and the program they make, in a root of its own, where there is no container engine.",
 	},
-	"internal/soak": {
-		imports: []string{"internal/provenance"},
+	"tools/soak": {
+		imports: []string{"tools/internal/provenance"},
 		doc:     "Command soak runs the built command under load and faults for a while, and fails if that shows: in an error that no fault explains, in memory, files or goroutines that go on growing, or in an end that is not clean.",
 	},
-	"internal/bench": {
+	"tools/bench": {
 		imports: every,
 		doc:     "Command bench measures the built command and writes the pages of figures in docs.",
 	},

@@ -55,7 +55,7 @@ func TestImage(t *testing.T) {
 // sameBits publishes for this platform, and wants what is in the archive to be what is in the image.
 func sameBits(t *testing.T, root string) {
 	dist := filepath.Join(t.TempDir(), "dist")
-	cmd := exec.CommandContext(t.Context(), "go", "run", "./internal/release", "archives", "-platform",
+	cmd := exec.CommandContext(t.Context(), "go", "run", "./tools/release", "archives", "-platform",
 		"linux/"+runtime.GOARCH, "-version", "v0.0.0-trial", "-commit", "none", "-o", dist)
 	cmd.Env = append(os.Environ(), "SOURCE_DATE_EPOCH=0") // as in the Dockerfile
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"tooldex/internal/provenance"
+	"tooldex/tools/internal/provenance"
 	"tooldex/tool"
 )
 

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"tooldex/embed/train"
+	"tooldex/tools/internal/train"
 	"tooldex/internal/textclass"
 	"tooldex/knowledge"
 	"tooldex/scan"

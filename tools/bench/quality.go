@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"tooldex/internal/provenance"
+	"tooldex/tools/internal/provenance"
 )
 
 // report is the part of "tooldex eval -o json" that the page shows.

@@ -1,4 +1,4 @@
-module tooldex/tools
+module tooldex/tools/linters
 
 go 1.26.0
 

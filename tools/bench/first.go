@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"tooldex/internal/provenance"
+	"tooldex/tools/internal/provenance"
 )
 
 // firstPage does what somebody does who hears of the project: it clones the repository in root and runs the commands of

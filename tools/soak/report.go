@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"tooldex/internal/provenance"
+	"tooldex/tools/internal/provenance"
 )
 
 // result is what came of a run.

@@ -9,7 +9,7 @@ import (
 	"os/signal"
 
 	"tooldex/embed"
-	"tooldex/embed/train"
+	"tooldex/tools/internal/train"
 )
 
 func main() {
@@ -17,14 +17,14 @@ func main() {
 	err := run(ctx, os.Args[1:], os.Stdout)
 	stop()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "tooldex-train:", err)
+		fmt.Fprintln(os.Stderr, "train:", err)
 		os.Exit(1)
 	}
 }
 
 func run(ctx context.Context, args []string, out io.Writer) error {
 	var o train.Options
-	flags := flag.NewFlagSet("tooldex-train", flag.ContinueOnError)
+	flags := flag.NewFlagSet("train", flag.ContinueOnError)
 	flags.StringVar(&o.Data, "data", "../shared/data", "folder with sets/, pairs/ and teacher/")
 	flags.StringVar(&o.Knowledge, "knowledge", "knowledge/data",
 		"folder with archetypes/, thesaurus.jsonl and lexicon.jsonl")

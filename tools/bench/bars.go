@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"tooldex/embed/train"
+	"tooldex/tools/internal/train"
 	"tooldex/eval"
 )
 

@@ -15,7 +15,7 @@ func main() {
 	out := flag.String("out", "knowledge/base.bin", "file to write")
 	flag.Parse()
 	if err := run(*data, *out); err != nil {
-		fmt.Fprintln(os.Stderr, "tooldex-knowledge:", err)
+		fmt.Fprintln(os.Stderr, "compile-knowledge:", err)
 		os.Exit(1)
 	}
 }

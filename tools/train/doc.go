@@ -1,8 +1,8 @@
-// Command tooldex-train makes the embedding table that is compiled into tooldex, and tells how good it is.
+// Command train makes the embedding table that is compiled into tooldex, and measures it.
 //
-//	go run ./cmd/tooldex-train -data ../shared/data -knowledge knowledge/data -out embed/table.bin -seed 1
-//	go run ./cmd/tooldex-train -data ../shared/data -knowledge knowledge/data -out embed/table.bin -eval
-//	go run ./cmd/tooldex-train -data ../shared/data -examples scan/examples -scanner scan/weights.bin
+//	go run ./tools/train -data ../shared/data -knowledge knowledge/data -out embed/table.bin -seed 1
+//	go run ./tools/train -data ../shared/data -knowledge knowledge/data -out embed/table.bin -eval
+//	go run ./tools/train -data ../shared/data -examples scan/examples -scanner scan/weights.bin
 //
 // The first trains and then evaluates what it wrote; with -eval it only does the latter. With -hold-out both leave the
 // archetypes of every twelfth server out of training and measure on them: that is how a recipe is judged. The data

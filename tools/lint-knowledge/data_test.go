@@ -9,7 +9,7 @@ import (
 
 var update = flag.Bool("update", false, "lower budget.txt to the warnings that are left")
 
-const dataDir = "../data"
+const dataDir = "../../knowledge/data"
 
 // The repository's own knowledge holds no error, and its warnings stay within the recorded budget. With -update the
 // budget follows the warnings down.
@@ -35,7 +35,7 @@ func TestData(t *testing.T) {
 		}
 	}
 	for _, over := range b.exceeded(r.warnings) {
-		t.Errorf("%s; see go run ./knowledge/lint ./knowledge/data", over)
+		t.Errorf("%s; see go run ./tools/lint-knowledge ./knowledge/data", over)
 	}
 	for rule := range b {
 		if _, ok := r.warnings[rule]; !ok {
