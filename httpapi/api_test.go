@@ -18,6 +18,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"tooldex/tool"
+	"tooldex/validate"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -277,6 +278,24 @@ func TestCallPassesOn(t *testing.T) {
 		if diff := gocmp.Diff([]tool.Call{want}, f.calls); diff != "" {
 			t.Errorf("%s: call (-want +got):\n%s", body, diff)
 		}
+	}
+}
+
+// TestProblemOfWrongArguments holds that a call whose arguments do not fit is not made, and that its answer names the
+// field and holds the schema.
+func TestProblemOfWrongArguments(t *testing.T) {
+	f := newFixture(t, func(o *Options) { o.Caller = validate.NewCaller(o.Caller, o.Catalog, validate.NewSchemas(nil)) })
+	w := f.do("POST", "/api/tools/files/read_file/call", `{"arguments":{"z":"<&>\u2028","a":"b"}}`)
+	var p Problem
+	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Code != http.StatusBadRequest {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	const detail = `arguments of read_file do not fit: a: b has type "string", want "integer"`
+	if p.Code != "invalid" || p.Detail != detail || p.Field != "a" || !strings.Contains(string(p.InputSchema), `"maximum"`) {
+		t.Errorf("problem %+v", p)
+	}
+	if len(f.calls) != 0 {
+		t.Errorf("the call is made: %v", f.calls)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"tooldex/tool"
+	"tooldex/validate"
 )
 
 // Problem is the body of every error answer, as RFC 9457 has it.
@@ -23,6 +24,9 @@ type Problem struct {
 	Detail string `json:"detail,omitempty" jsonschema:"what is wrong, naming the thing"`
 	Code   string `json:"code" jsonschema:"what kind of error it is, for programs: invalid, not_found, denied, unavailable, timeout, internal, unauthorized, rate_limited, method_not_allowed, precondition_failed, too_large, unsupported_media_type, confirmation_required"`
 	Hint   string `json:"hint,omitempty" jsonschema:"what to do about it"`
+	// Field and InputSchema are there when the arguments of a call do not fit.
+	Field       string          `json:"field,omitempty" jsonschema:"the argument of a call that is wrong, such as edits[].oldText"`
+	InputSchema json.RawMessage `json:"inputSchema,omitempty" jsonschema:"the schema that the arguments of a call have to fit"`
 	// RequestID finds the request in the log.
 	RequestID string `json:"requestId,omitempty" jsonschema:"the id of the request, as in the log"`
 }
@@ -52,6 +56,7 @@ func problemOf(err error, requestID string) Problem {
 		tooLarge *http.MaxBytesError
 		framed   *echo.HTTPError
 		why      tool.Unconfirmed
+		mismatch *validate.Mismatch
 	)
 	switch {
 	case errors.As(err, &known) && errors.As(err, &why):
@@ -65,6 +70,10 @@ func problemOf(err error, requestID string) Problem {
 			"read it again, and repeat the change with its ETag", requestID)
 	case errors.As(err, &known) && errors.Is(err, tool.ErrToken):
 		return newProblem(http.StatusUnauthorized, "unauthorized", known.Msg, known.Hint, requestID)
+	case errors.As(err, &known) && errors.As(err, &mismatch):
+		p := newProblem(statusOf(known.Code), known.Code.String(), known.Msg, known.Hint, requestID)
+		p.Field, p.InputSchema = mismatch.Field, mismatch.Schema
+		return p
 	case errors.As(err, &known) && known.Code != tool.Internal:
 		return newProblem(statusOf(known.Code), known.Code.String(), known.Msg, known.Hint, requestID)
 	case known == nil && errors.As(err, &framed):

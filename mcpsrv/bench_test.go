@@ -30,15 +30,15 @@ func BenchmarkCall(b *testing.B) {
 	}
 }
 
-// BenchmarkFit is the part of a call that checks its arguments.
-func BenchmarkFit(b *testing.B) {
+// BenchmarkForgive is the part of a call that looks for misspelled arguments.
+func BenchmarkForgive(b *testing.B) {
 	f := newFixture(b, nil, Options{})
 	schema := smallServer(b)[3].InputSchema
 	args := json.RawMessage(`{"path":"a","edits":[{"oldText":"x","newText":"y"},{"oldText":"z","newText":""}],"dryRun":true}`)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := f.checkers.fit("files__edit_file", schema, args); err != nil {
-			b.Fatal(err)
+		if _, fits := forgiveSpelling(f.o.Schemas.Of("files__edit_file", schema), schema, args); !fits {
+			b.Fatal("the arguments do not fit")
 		}
 	}
 }

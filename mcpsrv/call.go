@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tooldex/tool"
+	"tooldex/validate"
 )
 
 // callTool answers tools/call: of the server's own tools, and of every tool behind, listed or not. Whatever a model can
@@ -54,7 +55,7 @@ func (s *Server) dispatch(ctx context.Context, req *mcp.CallToolRequest, name st
 	return s.forward(ctx, req, name, args)
 }
 
-// forward checks a call and hands it to the upstream.
+// forward hands a call to the Caller, which checks its arguments. Spellings that models get wrong are put right before.
 func (s *Server) forward(ctx context.Context, req *mcp.CallToolRequest, name string, args json.RawMessage) (*rawResult,
 	error,
 ) {
@@ -73,18 +74,20 @@ func (s *Server) forward(ctx context.Context, req *mcp.CallToolRequest, name str
 		return nil, err
 	}
 	given := args
-	if args, err = asObject(args); err == nil {
-		args, err = s.checkers.fit(listedName(set, t), t.InputSchema, args)
-	}
-	if err != nil {
+	if args, err = asObject(args); err != nil {
 		s.refused(ctx, req, name, t.ID(), given, err)
 		return nil, s.misfit(ctx, req, name, err)
 	}
-	if !stateless(req) {
+	args, fits := forgiveSpelling(s.o.Schemas.Of(string(t.ID()), t.InputSchema), t.InputSchema, args)
+	if fits && !stateless(req) {
 		s.touch(req.Session, t.ID())
 	}
 	res, err := s.callUpstream(ctx, req, t.ID(), args)
 	if err != nil {
+		var mismatch *validate.Mismatch
+		if errors.As(err, &mismatch) {
+			err = s.misfit(ctx, req, name, err)
+		}
 		return nil, err
 	}
 	if kind(res.Raw) != "object" || !json.Valid(res.Raw) {

@@ -17,6 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tooldex/tool"
+	"tooldex/validate"
 )
 
 // fixture is a server over a real set, with a search that matches words and upstreams that answer from functions.
@@ -155,9 +156,11 @@ func newFixture(t testing.TB, tools []*tool.Tool, o Options) *fixture {
 	t.Helper()
 	f := &fixture{queries: make(chan tool.Query, 16)}
 	f.set.Store(tool.NewSet(tools, ""))
-	o.Searcher, o.Caller, o.Catalog = f, f, f
+	o.Searcher, o.Catalog = f, f
 	o.Version = "1.2.3"
 	o.Logger = slog.New(slog.NewTextHandler(&f.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	o.Schemas = validate.NewSchemas(o.Logger)
+	o.Caller = validate.NewCaller(f, f, o.Schemas)
 	f.Server = New(o)
 	t.Cleanup(func() { _ = f.Close() })
 	return f

@@ -186,12 +186,27 @@ func (s *Server) callMeta(ctx context.Context, req *mcp.CallToolRequest, m metaT
 	args, err := asObject(args)
 	if err == nil {
 		args = m.canonical(args)
-		args, err = s.checkers.fit(m.Name, m.InputSchema, args)
+		args, err = s.checkMeta(m, args)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return m.handle(s, ctx, req, args)
+}
+
+// checkMeta returns arguments that fit the schema of one of the server's own tools, which the Caller never sees.
+func (s *Server) checkMeta(m metaTool, args json.RawMessage) (json.RawMessage, error) {
+	schema := s.o.Schemas.Of(m.Name, m.InputSchema)
+	args, fits := forgiveSpelling(schema, m.InputSchema, args)
+	if fits {
+		return args, nil
+	}
+	err := schema.CheckArguments(m.Name, args)
+	var wrong *tool.Error
+	if errors.As(err, &wrong) {
+		err = showSchema(wrong, m.Name, m.InputSchema)
+	}
+	return args, err
 }
 
 // canonical renames parameters in other spellings, unless the right one is there too.

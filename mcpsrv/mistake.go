@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tooldex/tool"
+	"tooldex/validate"
 )
 
 // misfit is told of every call whose arguments could not be made to fit. It adds to the error what the next try needs:
@@ -24,10 +25,7 @@ func (s *Server) misfit(ctx context.Context, req *mcp.CallToolRequest, name stri
 	if !errors.As(err, &e) || e.Code != tool.Invalid || unknown != nil || name == "" {
 		return err
 	}
-	more := *e
-	if !strings.Contains(more.Hint, schemaLabel) {
-		more.Hint += "\n" + schemaLabel + schemaHint(orElse(t.InputSchema, objectSchema), "")
-	}
+	more := showSchema(e, listedName(set, t), orElse(t.InputSchema, objectSchema))
 	if !stateless(req) {
 		if s.erred(req.Session, t.ID()) >= 2 {
 			if example, ok := s.example(set, t); ok {
@@ -38,23 +36,66 @@ func (s *Server) misfit(ctx context.Context, req *mcp.CallToolRequest, name stri
 			s.unfold(ctx, req.Session, t.ID())
 		}
 	}
-	return &more
+	return more
+}
+
+// showSchema returns an error of wrong arguments with the schema of the tool, which the client knows by the given name:
+// in the place of its hint if the error says which field is wrong, and behind its hint otherwise.
+func showSchema(e *tool.Error, name string, schema json.RawMessage) *tool.Error {
+	shown := *e
+	var mismatch *validate.Mismatch
+	if errors.As(e, &mismatch) {
+		shown.Msg, shown.Hint = mismatch.Message(name), schemaLabel+schemaHint(schema, mismatch.Field)
+	} else {
+		shown.Hint += "\n" + schemaLabel + schemaHint(schema, "")
+	}
+	return &shown
+}
+
+// schemaLabel begins the schema that an error carries.
+const schemaLabel = "input schema: "
+
+// maxSchemaHint bounds, in bytes, the schema that an error carries; of a larger one it carries the field's part.
+const maxSchemaHint = 6000
+
+func schemaHint(schema json.RawMessage, field string) string {
+	text := compact(schema)
+	if len(text) <= maxSchemaHint {
+		return text
+	}
+	top, _, _ := strings.Cut(field, ".")
+	top, _, _ = strings.Cut(top, "[")
+	var s struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+		Required   json.RawMessage            `json:"required,omitempty"`
+	}
+	if json.Unmarshal(schema, &s) == nil {
+		part := struct {
+			Properties map[string]json.RawMessage `json:"properties,omitempty"`
+			Required   json.RawMessage            `json:"required,omitempty"`
+		}{Required: s.Required}
+		if p, ok := s.Properties[top]; ok {
+			part.Properties = map[string]json.RawMessage{top: p}
+		}
+		text = string(encode(part))
+	}
+	return tool.Clip(text, maxSchemaHint) + " (a part; " + describeName + " has all)"
 }
 
 // example is a call of t that fits its schema: one that its author gave, or else one made up from the schema. It
 // reports false if none was found.
 func (s *Server) example(set *tool.Set, t *tool.Tool) (json.RawMessage, bool) {
-	k := s.checkers.of(listedName(set, t), t.InputSchema)
+	schema := s.o.Schemas.Of(string(t.ID()), t.InputSchema)
 	wrap := func(args json.RawMessage) json.RawMessage {
 		return object{{"name", encode(listedName(set, t))}, {"arguments", args}}.bytes()
 	}
 	for _, e := range t.Examples {
-		if kind(e.Invocation) == "object" && json.Valid(e.Invocation) && k.check(e.Invocation) == nil {
+		if kind(e.Invocation) == "object" && json.Valid(e.Invocation) && schema.Check(e.Invocation) == nil {
 			return wrap(json.RawMessage(compact(e.Invocation))), true
 		}
 	}
 	made := sample(t.InputSchema, t.Name, 0)
-	if kind(made) != "object" || k.check(made) != nil || compact(made) == "{}" {
+	if kind(made) != "object" || schema.Check(made) != nil || compact(made) == "{}" {
 		return nil, false
 	}
 	return wrap(made), true

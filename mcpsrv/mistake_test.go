@@ -9,6 +9,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"tooldex/tool"
+	"tooldex/validate"
 )
 
 // TestTwoMistakesInARow plays calls, as name and arguments, and tells by + which answer holds an example.
@@ -138,7 +139,7 @@ func TestExamplesOfRealTools(t *testing.T) {
 	f := newFixture(t, tools, Options{})
 	need, found := 0, 0
 	for _, one := range f.Set().All() {
-		if len(lacking(one.InputSchema, json.RawMessage("{}"))) == 0 {
+		if len(validate.MissingRequired(one.InputSchema, json.RawMessage("{}"))) == 0 {
 			continue
 		}
 		need++
@@ -180,7 +181,7 @@ func TestOutputIsCheckedForTheLogOnly(t *testing.T) {
 		"none":             {promised, `{"content":[]}`, `reason="structuredContent is missing"`},
 		"none, but error":  {promised, `{"content":[],"isError":true}`, ""},
 		"nothing promised": {"", `{"content":[],"structuredContent":{"n":"x"}}`, ""},
-		"no schema":        {`{"type":`, `{"content":[],"structuredContent":{}}`, "output schema cannot be checked"},
+		"no schema":        {`{"type":`, `{"content":[],"structuredContent":{}}`, "a schema cannot be checked"},
 		"too large": {promised, `{"content":[],"structuredContent":{"n":"` + strings.Repeat("x", maxOutput) +
 			`"}}`, ""},
 	} {

@@ -1,10 +1,6 @@
 package mcpsrv
 
-import (
-	"errors"
-
-	"tooldex/tool"
-)
+import "tooldex/tool"
 
 // maxOutput bounds, in bytes, the structured results that are checked: the client waits meanwhile.
 const maxOutput = 1 << 20
@@ -15,24 +11,25 @@ func (s *Server) checkOutput(t *tool.Tool, res *tool.CallResult) {
 	if len(t.OutputSchema) == 0 || res.IsError || len(res.Raw) > maxOutput {
 		return
 	}
-	k := s.outputs.of(string(t.ID()), t.OutputSchema)
-	if k.told.Load() {
+	schema := s.outputs.Of(string(t.ID()), t.OutputSchema)
+	if schema.Reported() {
 		return
 	}
-	err := errNoStructure
+	field, reason := "", "structuredContent is missing"
 	if o, parseErr := parseObject(res.Raw); parseErr == nil {
 		if failed, ok := o.get("isError"); ok && string(failed) == "true" {
 			return
 		}
 		if value, ok := o.get("structuredContent"); ok {
-			err = k.checkQuick(value)
+			mismatch := schema.CheckQuick(value)
+			if mismatch == nil {
+				return
+			}
+			field, reason = mismatch.Field, mismatch.Reason
 		}
 	}
-	if err != nil && k.told.CompareAndSwap(false, true) {
-		field, reason := mismatch(err)
+	if schema.MarkReported() {
 		s.o.Logger.Warn("a result does not fit the output schema of its tool, and is passed on as it is", "tool",
 			t.ID(), "field", field, "reason", reason)
 	}
 }
-
-var errNoStructure = errors.New("structuredContent is missing")

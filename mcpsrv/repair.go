@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tooldex/tool"
+	"tooldex/validate"
 )
 
 // The spellings, folded, under which models send the two parameters of invoke_tool.
@@ -137,6 +138,20 @@ func asObject(raw json.RawMessage) (json.RawMessage, error) {
 		Code: tool.Invalid, Op: "call", Msg: "arguments is not an object but " + kind(raw),
 		Hint: "give an object, {} if there are none",
 	}
+}
+
+// forgiveSpelling returns arguments that fit: args itself where it does, unchanged, or what the model probably meant.
+// It reports false, with args as they are, if nothing fits.
+func forgiveSpelling(checker *validate.Schema, schema, args json.RawMessage) (json.RawMessage, bool) {
+	if checker.Check(args) == nil {
+		return args, true
+	}
+	for _, candidate := range candidates(schema, args) {
+		if checker.Check(candidate) == nil {
+			return candidate, true
+		}
+	}
+	return args, false
 }
 
 // candidates gives what a model may have meant by arguments that do not fit a schema, the smallest change first.

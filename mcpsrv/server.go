@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tooldex/tool"
+	"tooldex/validate"
 )
 
 // Catalog tells which tools there are now. The Set may be replaced at any time; it is asked for once per request.
@@ -20,7 +21,9 @@ type Catalog interface {
 	Set() *tool.Set
 }
 
-// Options configures a Server. Searcher, Caller and Catalog are required; the zero value of the rest works.
+// Options configures a Server. Searcher, Caller and Catalog are required; the zero value of the rest works. The Caller
+// checks the arguments of calls, as validate.NewCaller does: the Server itself puts right what models often misspell,
+// and shows the schema to those whose arguments are refused.
 type Options struct {
 	Searcher tool.Searcher
 	Caller   tool.Caller
@@ -28,8 +31,11 @@ type Options struct {
 	// Upstreams are passed on what clients ask for beside tools; nil means that there is nothing but tools.
 	Upstreams Upstreams
 	Related   Related // names tools near one that declares none; nil names none
-	Learner   Learner // is told of searches and calls; nil: nobody is
-	Auditor   Auditor // is told of calls that never come to Caller; nil: nobody is
+	// Schemas are the compiled input schemas. Give those of the Caller's validate.NewCaller, so that each is compiled
+	// once; nil means that the Server keeps its own.
+	Schemas *validate.Schemas
+	Learner Learner // is told of searches and calls; nil: nobody is
+	Auditor Auditor // is told of calls that never come to Caller; nil: nobody is
 	// Confirms tells of which tools calls have to be confirmed by a person, so that models know; the Caller sees to it.
 	// Nil: of none.
 	Confirms func(*tool.Tool) bool
@@ -91,13 +97,16 @@ func (o Options) withDefaults() Options {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	if o.Schemas == nil {
+		o.Schemas = validate.NewSchemas(o.Logger)
+	}
 	return o
 }
 
 // Auditor keeps account of calls.
 type Auditor interface {
 	// Refused is told of a call that the Server refuses by itself: of a name that is no tool for who asks, in which
-	// case c has no ID, of a tool that is disabled, or with arguments that do not fit.
+	// case c has no ID, of a tool that is disabled, or with arguments that are no object.
 	Refused(ctx context.Context, name string, c tool.Call, err error)
 }
 
@@ -114,8 +123,7 @@ type Server struct {
 	send     mcp.MethodHandler // sends to one client what the SDK sends to all
 	ways     atomic.Pointer[ways]
 	meta     []metaTool
-	checkers checkers // of arguments
-	outputs  checkers // of structured results
+	outputs  *validate.Schemas // of structured results
 	listings listings
 	sessions sessions
 	owners   owners
@@ -150,8 +158,7 @@ func New(o Options) *Server {
 	s.closing, s.close = context.WithCancel(context.Background())
 	s.cutting, s.cut = context.WithCancelCause(s.closing)
 	s.meta = metaTools()
-	s.checkers.log, s.checkers.unusable = s.o.Logger, "input schema cannot be checked, calls are forwarded as they are"
-	s.outputs.log, s.outputs.unusable = s.o.Logger, "output schema cannot be checked"
+	s.outputs = validate.NewSchemas(s.o.Logger)
 	options := &mcp.ServerOptions{
 		Logger:       slog.New(warnings{s.o.Logger.Handler()}),
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}},

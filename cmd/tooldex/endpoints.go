@@ -16,6 +16,7 @@ import (
 	"tooldex/metrics"
 	"tooldex/selection"
 	"tooldex/tool"
+	"tooldex/validate"
 )
 
 // endpoints are the MCP servers that one process offers: that of all tools, one for each profile, one for each mode
@@ -41,6 +42,9 @@ type endpoint struct {
 const wholeName = ""
 
 func newEndpoints(base mcpsrv.Options, book *profileBook, meter *metrics.Meter) *endpoints {
+	if base.Schemas == nil {
+		base.Schemas = validate.NewSchemas(base.Logger)
+	}
 	e := &endpoints{base: base, book: book, meter: meter, made: map[view]endpoint{}}
 	for name, p := range book.sorted() {
 		warnUnknownServers(base.Logger, name, p, base.Catalog.Set())

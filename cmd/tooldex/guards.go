@@ -14,6 +14,7 @@ import (
 	"tooldex/confirm"
 	"tooldex/selection"
 	"tooldex/tool"
+	"tooldex/validate"
 )
 
 // guards stand around every Caller that is handed out: calls are recorded, and those that may destroy something
@@ -158,10 +159,11 @@ func (e *endpoints) guard(v view) *confirm.Guard {
 }
 
 // caller returns what makes the calls of a view. There is no other way from a client to a server's tool: a call is
-// recorded whatever comes of it, refused if the view does not show the tool, confirmed if it has to be, and counted
-// when it is made.
+// recorded whatever comes of it, refused if the view does not show the tool or the arguments do not fit, confirmed if
+// it has to be, and counted when it is made.
 func (e *endpoints) caller(v view, policy selection.Policy) tool.Caller {
-	return e.guards.log.Caller(policy.Caller(e.guard(v).Caller(e.meter.Caller(e.base.Caller))))
+	confirmed := e.guard(v).Caller(e.meter.Caller(e.base.Caller))
+	return e.guards.log.Caller(policy.Caller(validate.NewCaller(confirmed, e.base.Catalog, e.base.Schemas)))
 }
 
 // searcher returns what finds the tools of a view, which are those of tools. What calls have to be confirmed of is

@@ -81,6 +81,10 @@ var table = map[string]rule{
 		imports: []string{"tool"},
 		doc:     "Package trace tells a collector of OpenTelemetry what is done, and how long each part of it takes.",
 	},
+	"validate": {
+		imports: []string{"tool"},
+		doc:     "Package validate checks the arguments of calls against the input schemas of tools.",
+	},
 	"internal/textclass": {
 		doc: "Package textclass tells by its words whether a sentence is like the ones of two kinds that a model was trained on.",
 	},
@@ -97,11 +101,11 @@ var table = map[string]rule{
 		doc:     "Package catalog keeps the set of known tools equal to what its sources offer.",
 	},
 	"mcpsrv": {
-		imports: []string{"tool"},
+		imports: []string{"tool", "validate"},
 		doc:     "Package mcpsrv offers search and calling of tools to agents over MCP.",
 	},
 	"httpapi": {
-		imports: []string{"tool", "internal/limit"},
+		imports: []string{"tool", "validate", "internal/limit"},
 		doc:     "Package httpapi offers the same operations, and administration, as JSON over HTTP.",
 	},
 	"eval": {

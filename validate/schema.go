@@ -1,0 +1,154 @@
+package validate
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// maxSchemas bounds how many compiled schemas are kept. Above it all are dropped: they are cheap to compile again.
+const maxSchemas = 4096
+
+// Schemas compiles schemas on first use and keeps them by their content, so that tools with the same schema share one.
+// It is safe for concurrent use. The zero Schemas is ready, and logs nothing.
+type Schemas struct {
+	log  *slog.Logger // nil means no log
+	mu   sync.Mutex
+	kept map[string]*Schema // by content
+}
+
+// NewSchemas returns Schemas that log, once for each, those that cannot be used. A nil logger means no log.
+func NewSchemas(log *slog.Logger) *Schemas { return &Schemas{log: log} }
+
+// Schema checks values against one JSON schema. It is safe for concurrent use.
+type Schema struct {
+	source   json.RawMessage
+	once     sync.Once
+	resolved *jsonschema.Resolved // nil if the schema cannot be used
+	graph    *graph
+	slow     atomic.Bool // one check took too long, so no other is begun
+	reported atomic.Bool
+}
+
+// Of returns the schema, compiled. The first time it logs why, under the given name, if the schema cannot be used.
+func (c *Schemas) Of(name string, schema json.RawMessage) *Schema {
+	c.mu.Lock()
+	s, ok := c.kept[string(schema)]
+	if !ok {
+		if c.kept == nil || len(c.kept) >= maxSchemas {
+			c.kept = make(map[string]*Schema)
+		}
+		s = &Schema{source: schema}
+		c.kept[string(schema)] = s
+	}
+	c.mu.Unlock()
+	s.once.Do(func() {
+		if err := s.compile(); err != nil {
+			s.resolved = nil
+			if c.log != nil {
+				c.log.Warn("a schema cannot be checked, values are passed on as they are", "tool", name, "err", err)
+			}
+		}
+	})
+	return s
+}
+
+// Usable reports whether values can be checked against the schema.
+func (s *Schema) Usable() bool { return s.resolved != nil }
+
+// MarkReported returns true the first time it is called, for a caller that logs one mismatch of each schema.
+func (s *Schema) MarkReported() bool { return s.reported.CompareAndSwap(false, true) }
+
+// Reported reports whether MarkReported was called.
+func (s *Schema) Reported() bool { return s.reported.Load() }
+
+// compile prepares the schema. What it refuses would panic, never end, or fit nothing.
+func (s *Schema) compile() (err error) {
+	defer func() { // the library is given whatever a server sends
+		if r := recover(); r != nil {
+			err = fmt.Errorf("compile: %v", r)
+		}
+	}()
+	clean, g, err := prepare(s.source)
+	if err != nil {
+		return err
+	}
+	var parsed jsonschema.Schema
+	if err := json.Unmarshal(clean, &parsed); err != nil {
+		return fmt.Errorf("decode: %w", err)
+	}
+	s.graph = g
+	s.resolved, err = parsed.Resolve(nil)
+	return err
+}
+
+// A check that may take long gets checkTime, and a schema for which that was not enough is not tried again.
+const (
+	quickWork = 20_000 // parts of a schema looking at values, which takes about a millisecond
+	checkTime = 2 * time.Second
+)
+
+// CheckArguments returns nil if args, an object, fit or cannot be checked. The error is of code Invalid, speaks of the
+// tool by the given name, and has a *Mismatch as its cause.
+func (s *Schema) CheckArguments(name string, args json.RawMessage) error {
+	m := s.Check(args)
+	if m == nil {
+		return nil
+	}
+	m.addMissing(args)
+	return m.asError(name)
+}
+
+// Check returns nil if a value fits or cannot be checked. It may take up to two seconds for a large value.
+func (s *Schema) Check(value json.RawMessage) *Mismatch {
+	if s.resolved == nil || s.slow.Load() {
+		return nil
+	}
+	var v any
+	if err := json.Unmarshal(value, &v); err != nil {
+		return newMismatch(s.source, fmt.Errorf("is not JSON: %w", err))
+	}
+	switch work := s.graph.cost(v); {
+	case work > maxWork:
+		return nil
+	case work <= quickWork:
+		return s.validate(v)
+	}
+	result := make(chan *Mismatch, 1)
+	go func() { result <- s.validate(v) }() // ends, since the work is bounded
+	timer := time.NewTimer(checkTime)
+	defer timer.Stop()
+	select {
+	case m := <-result:
+		return m
+	case <-timer.C:
+		s.slow.Store(true)
+		return nil
+	}
+}
+
+// CheckQuick returns nil if a value fits, cannot be checked, or would take long to check.
+func (s *Schema) CheckQuick(value json.RawMessage) *Mismatch {
+	var v any
+	if s.resolved == nil || json.Unmarshal(value, &v) != nil || s.graph.cost(v) > quickWork {
+		return nil
+	}
+	return s.validate(v)
+}
+
+func (s *Schema) validate(v any) (m *Mismatch) {
+	defer func() { // what the library cannot do is not held against the client
+		if recover() != nil {
+			m = nil
+		}
+	}()
+	if err := s.resolved.Validate(v); err != nil {
+		return newMismatch(s.source, err)
+	}
+	return nil
+}
