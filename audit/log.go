@@ -22,15 +22,10 @@ const (
 	Never Sync = "never" // when the system does so by itself
 )
 
-// Catalog tells which tools there are now, for all who call.
-type Catalog interface {
-	Set() *tool.Set
-}
-
 // Options configures a Log. Dir is required; the zero value of the rest works.
 type Options struct {
-	Dir     string  // of the files; it is made when the first record is written
-	Catalog Catalog // tells which definition of a tool was called; nil: it is not recorded
+	Dir     string       // of the files; it is made when the first record is written
+	Catalog tool.Catalog // tells which definition of a tool was called; nil: it is not recorded
 	// Required has calls refused that cannot be recorded. Otherwise they are made.
 	Required  bool
 	Arguments bool // keep the arguments of calls, up to 16 KiB

@@ -11,17 +11,12 @@ import (
 	"tooldex/tool"
 )
 
-// Catalog tells which tools there are now.
-type Catalog interface {
-	Set() *tool.Set
-}
-
 // Options configures a Guard. The zero value works, and asks nothing.
 type Options struct {
 	// Rules gives those that hold now. It is called for each call and search, and must be quick, and safe for
 	// concurrent use. Nil means that no tool needs confirmation.
 	Rules   func() Rules
-	Catalog Catalog // tells what a called tool is; nil: only its name is known
+	Catalog tool.Catalog // tells what a called tool is; nil: only its name is known
 }
 
 // Guard has calls confirmed. It is safe for concurrent use. A nil Guard lets all through.

@@ -317,8 +317,8 @@ func TestProblems(t *testing.T) {
 		"no query":            {"GET", "/search", "", 400, "invalid", "query is empty"},
 		"empty query":         {"GET", "/search?q=", "", 400, "invalid", "query is empty"},
 		"empty among several": {"POST", "/search", `{"query":["a",""]}`, 400, "invalid", "query is empty"},
-		"too many needs": {"POST", "/search", `{"query":[` + strings.TrimSuffix(strings.Repeat(`"a",`, 40),
-			",") + `]}`, 200, "", ""},
+		"too many needs": {"POST", "/search", `{"query":[` + strings.TrimSuffix(strings.Repeat(`"a",`, 21),
+			",") + `]}`, 400, "invalid", "at most 20 needs"},
 		"unknown parameter": {"GET", "/search?q=a&lmit=3", "", 400, "invalid", "lmit is not a known parameter"},
 		"limit of words":    {"GET", "/search?q=a&limit=three", "", 400, "invalid", "limit is not a whole number"},
 		"limit twice": {
@@ -330,8 +330,8 @@ func TestProblems(t *testing.T) {
 			"POST", "/search", `{"query":"a","limit":-1}`, 400, "invalid",
 			"limit is not from 1 to 100",
 		},
-		"unknown detail": {"GET", "/search?q=a&detail=all", "", 400, "invalid", "detail is none of"},
-		"unknown mode":   {"POST", "/search", `{"query":"a","mode":"x"}`, 400, "invalid", "mode is none of"},
+		"unknown detail": {"GET", "/search?q=a&detail=all", "", 400, "invalid", `unknown detail "all"`},
+		"unknown mode":   {"POST", "/search", `{"query":"a","mode":"x"}`, 400, "invalid", `unknown mode "x"`},
 		"flag of words": {
 			"GET", "/search?q=a&explain=maybe", "", 400, "invalid",
 			"explain is neither true nor false",
@@ -424,8 +424,8 @@ func problem(t *testing.T, w *httptest.ResponseRecorder) Problem {
 }
 
 func TestTooManyNeeds(t *testing.T) {
-	w := newFixture(t, nil).do("GET", "/search?q=a"+strings.Repeat("&q=a", maxNeeds), "")
-	if p := problem(t, w); p.Code != "invalid" || p.Detail != "query holds more than 50 needs" {
+	w := newFixture(t, nil).do("GET", "/search?q=a"+strings.Repeat("&q=a", 20), "")
+	if p := problem(t, w); p.Code != "invalid" || p.Detail != "a query holds at most 20 needs" {
 		t.Errorf("%+v", p)
 	}
 }

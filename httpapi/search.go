@@ -22,9 +22,6 @@ type SearchRequest struct {
 	Trial    bool        `json:"trial,omitempty" jsonschema:"somebody tries the search out: it is not counted, and nothing is learned from it"`
 }
 
-// maxNeeds is how many needs one request may hold.
-const maxNeeds = 50
-
 // query checks a request and makes a query of it.
 func (r SearchRequest) query() (tool.Query, error) {
 	q := tool.Query{
@@ -34,24 +31,15 @@ func (r SearchRequest) query() (tool.Query, error) {
 	switch {
 	case len(r.Query) == 0 || slices.Contains(r.Query, ""):
 		return q, invalid("query", "is empty")
-	case len(r.Query) > maxNeeds:
-		return q, invalid("query", fmt.Sprintf("holds more than %d needs", maxNeeds))
 	case r.Limit < 0 || r.Limit > tool.MaxLimit:
 		return q, invalid("limit", fmt.Sprintf("is not from 1 to %d", tool.MaxLimit))
-	case !slices.Contains([]tool.Detail{
-		"", tool.DetailName, tool.DetailSummary, tool.DetailSignature,
-		tool.DetailSchema,
-	}, r.Detail):
-		return q, invalid("detail", "is none of name, summary, signature, schema")
-	case !slices.Contains([]tool.Mode{"", tool.Hybrid, tool.Keyword, tool.Semantic}, r.Mode):
-		return q, invalid("mode", "is none of hybrid, keyword, semantic")
 	}
 	if len(r.Query) == 1 {
 		q.Text = r.Query[0]
 	} else {
 		q.Texts = r.Query
 	}
-	return q, nil
+	return q, q.Validate()
 }
 
 // searchParams describes the query of GET /search, which searchQuery reads.

@@ -17,11 +17,6 @@ import (
 	"tooldex/tool"
 )
 
-// Catalog tells which tools there are now. It is asked for once per request.
-type Catalog interface {
-	Set() *tool.Set
-}
-
 // Upstreams tells how the upstream servers are. *gateway.Gateway is one.
 type Upstreams interface {
 	Status() []tool.Status
@@ -31,7 +26,7 @@ type Upstreams interface {
 type Options struct {
 	Searcher  tool.Searcher
 	Caller    tool.Caller
-	Catalog   Catalog
+	Catalog   tool.Catalog
 	Upstreams Upstreams // nil: /api/servers knows only the servers of the catalogue
 	// Selector chooses tools for messages; nil: nobody does.
 	Selector Selector

@@ -30,14 +30,11 @@ type Reader interface {
 	Read(ctx context.Context, text string, n int) (*tool.Reading, error)
 }
 
-// Catalog tells which tools there are now.
-type Catalog interface{ Set() *tool.Set }
-
 // Options configure a Learner. Disk is required, and Reader for all that gathers evidence.
 type Options struct {
 	Disk    Disk
 	Reader  Reader
-	Catalog Catalog // nil: evidence for tools that are gone is kept until it is old
+	Catalog tool.Catalog // nil: evidence for tools that are gone is kept until it is old
 	// Model is the fingerprint of the embedding model that searches use. Vectors of others are not compared with
 	// theirs.
 	Model    string

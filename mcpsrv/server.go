@@ -16,18 +16,13 @@ import (
 	"tooldex/validate"
 )
 
-// Catalog tells which tools there are now. The Set may be replaced at any time; it is asked for once per request.
-type Catalog interface {
-	Set() *tool.Set
-}
-
 // Options configures a Server. Searcher, Caller and Catalog are required; the zero value of the rest works. The Caller
 // checks the arguments of calls, as validate.NewCaller does: the Server itself puts right what models often misspell,
 // and shows the schema to those whose arguments are refused.
 type Options struct {
 	Searcher tool.Searcher
 	Caller   tool.Caller
-	Catalog  Catalog
+	Catalog  tool.Catalog
 	// Upstreams are passed on what clients ask for beside tools; nil means that there is nothing but tools.
 	Upstreams Upstreams
 	Related   Related // names tools near one that declares none; nil names none

@@ -22,14 +22,11 @@ type Disk interface {
 		after uint64, err error)
 }
 
-// Catalog tells which tools there are now.
-type Catalog interface{ Set() *tool.Set }
-
 // Options configure a Meter. The zero value counts until the process ends.
 type Options struct {
 	Disk Disk // nil: what is counted ends with the Meter
 	// tells Prometheus how many tools there are, and the categories of selected ones; nil: nobody does
-	Catalog  Catalog
+	Catalog  tool.Catalog
 	Sessions func() int    // how many sessions are open, for Prometheus; nil: nobody knows
 	Flush    time.Duration // between two writes; zero means 5 seconds
 	Logger   *slog.Logger  // nil means no log

@@ -13,14 +13,14 @@ import (
 
 // Searcher returns a Searcher that has next answer, and counts it, unless it is a trial. Set tells what listing all
 // tools in place of an answer would cost: those that its clients may see.
-func (m *Meter) Searcher(next tool.Searcher, set Catalog) tool.Searcher {
+func (m *Meter) Searcher(next tool.Searcher, set tool.Catalog) tool.Searcher {
 	return &searcher{m: m, next: next, catalog: set}
 }
 
 type searcher struct {
 	m       *Meter
 	next    tool.Searcher
-	catalog Catalog
+	catalog tool.Catalog
 	plain   atomic.Pointer[listing]
 }
 

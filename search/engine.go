@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -60,9 +61,6 @@ func New(o Options) *Engine {
 // mistake.
 const maxQuery = 4000
 
-// maxNeeds bounds the needs of one query.
-const maxNeeds = 20
-
 // Search ranks the tools for q. It returns an Invalid error for a query without text, with too many needs or of an
 // unknown mode, Unavailable while no index is loaded, and Timeout when ctx ends first.
 func (e *Engine) Search(ctx context.Context, q tool.Query) (*tool.Result, error) {
@@ -74,7 +72,7 @@ func (e *Engine) Search(ctx context.Context, q tool.Query) (*tool.Result, error)
 }
 
 func (e *Engine) answer(ctx context.Context, q tool.Query) (*tool.Result, error) {
-	needs, err := checkQuery(&q)
+	needs, err := readNeeds(&q)
 	if err != nil {
 		return nil, err
 	}
@@ -133,14 +131,15 @@ func (e *Engine) answer(ctx context.Context, q tool.Query) (*tool.Result, error)
 	return r, nil
 }
 
-// checkQuery fills in defaults and returns the needs, trimmed.
-func checkQuery(q *tool.Query) ([]string, error) {
+// readNeeds fills in the defaults of a valid query and returns its needs, normalised and without empty ones. It returns
+// an Invalid error if nothing remains to search for.
+func readNeeds(q *tool.Query) ([]string, error) {
+	if err := q.Validate(); err != nil {
+		return nil, err
+	}
 	texts := q.Texts
 	if len(texts) == 0 {
 		texts = []string{q.Text}
-	}
-	if len(texts) > maxNeeds {
-		return nil, invalid("a query holds at most 20 needs", "ask in several calls")
 	}
 	needs := make([]string, 0, len(texts))
 	for _, t := range texts {
@@ -148,30 +147,12 @@ func checkQuery(q *tool.Query) ([]string, error) {
 			needs = append(needs, t)
 		}
 	}
-	if len(needs) == 0 {
-		return nil, invalid("the query is empty", "say in a few words what the tool should do")
+	if len(needs) == 0 { // quotes with nothing between them
+		return nil, new(tool.Query).Validate()
 	}
-	if q.Limit < 0 {
-		return nil, invalid("limit is negative", "leave it out, or give 1 to 100")
-	}
-	if q.Limit == 0 {
-		q.Limit = tool.DefaultLimit
-	}
-	q.Limit = min(q.Limit, tool.MaxLimit)
-	switch q.Mode {
-	case "":
-		q.Mode = tool.Hybrid
-	case tool.Hybrid, tool.Keyword, tool.Semantic:
-	default:
-		return nil, invalid("unknown mode "+string(q.Mode), "use hybrid, keyword or semantic")
-	}
-	switch q.Detail {
-	case "":
-		q.Detail = tool.DetailSummary
-	case tool.DetailName, tool.DetailSummary, tool.DetailSignature, tool.DetailSchema:
-	default:
-		return nil, invalid("unknown detail "+string(q.Detail), "use name, summary, signature or schema")
-	}
+	q.Limit = min(cmp.Or(q.Limit, tool.DefaultLimit), tool.MaxLimit)
+	q.Mode = cmp.Or(q.Mode, tool.Hybrid)
+	q.Detail = cmp.Or(q.Detail, tool.DetailSummary)
 	return needs, nil
 }
 
@@ -193,10 +174,6 @@ func plain(text string) string {
 		return strings.ToLower(text)
 	}
 	return text
-}
-
-func invalid(msg, hint string) error {
-	return &tool.Error{Code: tool.Invalid, Op: "search", Msg: msg, Hint: hint}
 }
 
 // embedQuery returns the vector of text, or nil and why there is none.

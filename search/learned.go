@@ -37,7 +37,7 @@ func (e *Engine) lift(a ask, r *scored, s *scratch) {
 // The errors are those of Search.
 func (e *Engine) Read(ctx context.Context, text string, n int) (*tool.Reading, error) {
 	q := tool.Query{Text: text}
-	needs, err := checkQuery(&q)
+	needs, err := readNeeds(&q)
 	if err != nil {
 		return nil, err
 	}

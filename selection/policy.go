@@ -21,7 +21,7 @@ type Policy struct {
 	// nothing. It must be quick, and safe for concurrent use.
 	Preferred func() *Preferred
 	// Tools tells what a called tool is. It is needed where Preferred is there, or ReadOnly.
-	Tools Source
+	Tools tool.Catalog
 }
 
 // AllowsServer reports whether something of this server may be seen and called.
@@ -126,13 +126,8 @@ func (c caller) Call(ctx context.Context, call tool.Call) (*tool.CallResult, err
 	return c.next.Call(ctx, call)
 }
 
-// Source tells which tools there are now.
-type Source interface {
-	Set() *tool.Set
-}
-
-// Catalog returns a Source of the tools that the policy allows, under the names that they have in next.
-func (p Policy) Catalog(next Source) Source {
+// Catalog returns a Catalog of the tools that the policy allows, under the names that they have in next.
+func (p Policy) Catalog(next tool.Catalog) tool.Catalog {
 	if p.everything() {
 		return next
 	}
@@ -141,7 +136,7 @@ func (p Policy) Catalog(next Source) Source {
 
 type catalog struct {
 	policy Policy
-	next   Source
+	next   tool.Catalog
 	last   atomic.Pointer[subset]
 }
 
@@ -152,7 +147,7 @@ type subset struct {
 	preferred      *Preferred
 }
 
-// Set implements Source. As long as next gives the same Set, of the same servers, and the same is preferred, it gives
+// Set implements tool.Catalog. As long as next gives the same Set, of the same servers, and the same is preferred, it gives
 // the same, too.
 func (c *catalog) Set() *tool.Set {
 	whole := c.next.Set()

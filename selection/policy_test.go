@@ -199,7 +199,7 @@ func TestReach(t *testing.T) {
 func TestZeroPolicyAddsNothing(t *testing.T) {
 	w := newWorld(2, 2)
 	var p Policy
-	if p.Searcher(w) != tool.Searcher(w) || p.Caller(w) != tool.Caller(w) || p.Catalog(w) != Source(w) ||
+	if p.Searcher(w) != tool.Searcher(w) || p.Caller(w) != tool.Caller(w) || p.Catalog(w) != tool.Catalog(w) ||
 		p.Upstreams(w) != Upstreams(w) {
 		t.Error("the zero policy wraps what it lets through")
 	}

@@ -31,7 +31,7 @@ type Embedder interface {
 // rest works.
 type Options struct {
 	Searcher  tool.Searcher
-	Catalog   Source
+	Catalog   tool.Catalog
 	Embedder  Embedder          // tells which messages mean the same; nil: those of the same text alone
 	Preferred func() *Preferred // what the profile prefers now; nil means nothing
 	Profile   string            // whose evidence of use counts

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -46,6 +47,39 @@ type Query struct {
 	Session string // of the client that asks, "" if it has none
 	Trial   bool   // of somebody who tries the search out: it is not counted
 	Profile string // whose evidence of use counts; "" is the common one
+}
+
+// maxNeeds is the most needs that one query may hold.
+const maxNeeds = 20
+
+// Validate returns an Invalid error, with a hint, for a query that no search can answer: one without text, with more
+// than 20 needs, a negative limit, or a mode or detail that does not exist. A limit over MaxLimit is valid and means
+// MaxLimit; of a long text a search reads the beginning.
+func (q *Query) Validate() error {
+	texts := q.Texts
+	if len(texts) == 0 {
+		texts = []string{q.Text}
+	}
+	switch {
+	case len(texts) > maxNeeds:
+		return invalidQuery("a query holds at most "+strconv.Itoa(maxNeeds)+" needs", "ask in several calls")
+	case !slices.ContainsFunc(texts, hasText):
+		return invalidQuery("the query is empty", "say in a few words what the tool should do")
+	case q.Limit < 0:
+		return invalidQuery("limit is negative", "leave it out, or give 1 to "+strconv.Itoa(MaxLimit))
+	case !slices.Contains([]Mode{"", Hybrid, Keyword, Semantic}, q.Mode):
+		return invalidQuery("unknown mode "+quote(string(q.Mode)), "use hybrid, keyword or semantic")
+	case !slices.Contains([]Detail{"", DetailName, DetailSummary, DetailSignature, DetailSchema}, q.Detail):
+		return invalidQuery("unknown detail "+quote(string(q.Detail)), "use name, summary, signature or schema")
+	}
+	return nil
+}
+
+// hasText reports whether s holds a character that is neither white space nor invalid UTF-8.
+func hasText(s string) bool { return strings.TrimSpace(strings.ToValidUTF8(s, "")) != "" }
+
+func invalidQuery(msg, hint string) error {
+	return &Error{Code: Invalid, Op: "search", Msg: msg, Hint: hint}
 }
 
 // Filter restricts a search. The zero Filter lets every enabled tool through. It is applied inside the scan: a limit of

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -92,9 +91,7 @@ func (f *evalFlags) gates(given []string, parse func(string) (eval.Gate, error))
 	for _, s := range given {
 		g, err := parse(s)
 		if err != nil {
-			var te *tool.Error
-			errors.As(err, &te)
-			return nil, usageError{te.Msg, te.Hint}
+			return nil, asUsageError(err)
 		}
 		gates = append(gates, g)
 	}

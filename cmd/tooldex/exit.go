@@ -22,6 +22,15 @@ type usageError struct{ msg, hint string }
 
 func (e usageError) Error() string { return e.msg }
 
+// asUsageError returns an error about arguments that were typed on the command line as a usageError; nil for nil.
+func asUsageError(err error) error {
+	var e *tool.Error
+	if errors.As(err, &e) {
+		return usageError{e.Msg, e.Hint}
+	}
+	return err
+}
+
 // silent ends the command with a code when everything there is to say has been printed.
 type silent int
 

@@ -83,7 +83,7 @@ func (a *app) auditDir() string {
 
 // auditLog returns the log that the settings want, nil for none: in a demonstration nothing is kept, unless somebody
 // says where.
-func (a *app) auditLog(tools audit.Catalog) (*audit.Log, error) {
+func (a *app) auditLog(tools tool.Catalog) (*audit.Log, error) {
 	o := audit.Options{Catalog: tools, Logger: a.log}
 	on, err := a.truth("TOOLDEX_AUDIT", !a.demo || a.getenv("TOOLDEX_AUDIT_DIR") != "")
 	if err == nil {
@@ -168,7 +168,7 @@ func (e *endpoints) caller(v view, policy selection.Policy) tool.Caller {
 
 // searcher returns what finds the tools of a view, which are those of tools. What calls have to be confirmed of is
 // marked.
-func (e *endpoints) searcher(v view, policy selection.Policy, tools selection.Source) tool.Searcher {
+func (e *endpoints) searcher(v view, policy selection.Policy, tools tool.Catalog) tool.Searcher {
 	return e.meter.Searcher(policy.Searcher(e.guard(v).Searcher(e.base.Searcher)), tools)
 }
 

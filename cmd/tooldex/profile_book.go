@@ -8,6 +8,7 @@ import (
 
 	"tooldex/mcpsrv"
 	"tooldex/selection"
+	"tooldex/tool"
 )
 
 // profileBook holds the profiles there are now. The configuration may change them while clients use them. It is safe
@@ -49,7 +50,7 @@ const noServer = "/"
 
 // policy tells what of the tools there are a view shows: always what its profile says at that moment, and nothing once
 // there is no such profile any more.
-func (b *profileBook) policy(tools selection.Source, v view) selection.Policy {
+func (b *profileBook) policy(tools tool.Catalog, v view) selection.Policy {
 	out := selection.Policy{ReadOnly: v.readOnly, Tools: tools}
 	if v.profile == wholeName {
 		return out

@@ -61,19 +61,8 @@ func newSearch(a *app) *cobra.Command {
 func (f *searchFlags) query(args []string, limit int) (tool.Query, error) {
 	q := tool.Query{
 		Limit: limit, Explain: f.explain,
+		Mode: tool.Mode(f.mode), Detail: tool.Detail(f.detail),
 		Filter: tool.Filter{Servers: f.servers, Categories: f.categories, ReadOnly: f.readOnly},
-	}
-	switch m := tool.Mode(f.mode); m {
-	case "", tool.Hybrid, tool.Keyword, tool.Semantic:
-		q.Mode = m
-	default:
-		return q, usageError{fmt.Sprintf("unknown mode %q", f.mode), "use hybrid, keyword or semantic"}
-	}
-	switch d := tool.Detail(f.detail); d {
-	case "", tool.DetailName, tool.DetailSummary, tool.DetailSignature, tool.DetailSchema:
-		q.Detail = d
-	default:
-		return q, usageError{fmt.Sprintf("unknown detail %q", f.detail), "use name, summary, signature or schema"}
 	}
 	if limit > tool.MaxLimit {
 		return q, usageError{fmt.Sprintf("limit %d is too high", limit), fmt.Sprintf("at most %d tools are shown",
@@ -84,10 +73,7 @@ func (f *searchFlags) query(args []string, limit int) (tool.Query, error) {
 	} else {
 		q.Text = strings.Join(args, " ")
 	}
-	if strings.TrimSpace(strings.Join(args, "")) == "" {
-		return q, usageError{"the request is empty", "say in plain words what the tool should do"}
-	}
-	return q, nil
+	return q, asUsageError(q.Validate())
 }
 
 // printResult prints an answer. It gives exit code 3 when not one tool was found.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -130,12 +129,7 @@ func (f *addFlags) server(args []string) (tool.Server, error) {
 	if s.Headers, err = pairs(f.headers, ":", "header"); err != nil {
 		return s, err
 	}
-	if err := catalog.CheckServer(s); err != nil {
-		var te *tool.Error
-		errors.As(err, &te)
-		return s, usageError{te.Msg, te.Hint}
-	}
-	return s, nil
+	return s, asUsageError(catalog.CheckServer(s))
 }
 
 // pairs splits KEY=VALUE words, or those of another separator. A variable without a value stands for itself.
