@@ -290,7 +290,7 @@ func TestProblemOfWrongArguments(t *testing.T) {
 	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Code != http.StatusBadRequest {
 		t.Fatalf("%d %s", w.Code, w.Body)
 	}
-	const detail = `arguments of read_file do not fit: a: b has type "string", want "integer"`
+	const detail = `arguments of files__read_file do not fit: a: b has type "string", want "integer"`
 	if p.Code != "invalid" || p.Detail != detail || p.Field != "a" || !strings.Contains(string(p.InputSchema), `"maximum"`) {
 		t.Errorf("problem %+v", p)
 	}
@@ -301,7 +301,7 @@ func TestProblemOfWrongArguments(t *testing.T) {
 
 // TestProblems holds what each kind of bad request is told.
 func TestProblems(t *testing.T) {
-	f := newFixture(t, func(o *Options) { o.MaxBody = 200 })
+	f := newFixture(t, func(o *Options) { o.limits.body = 200 })
 	for name, c := range map[string]struct {
 		method, target, body string
 		status               int

@@ -86,7 +86,7 @@ func TestPanicIsAnInternalError(t *testing.T) {
 
 func TestToken(t *testing.T) {
 	f := newFixture(t, func(o *Options) {
-		o.Token = "s3cret"
+		o.Access = oneToken("s3cret")
 		o.MCP = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	})
 	for name, c := range map[string]struct {
@@ -314,11 +314,10 @@ func get(t *testing.T, url string) *http.Response {
 	return res
 }
 
-// TestShutdownEndsStreams holds that Serve does not wait for a stream that its owner ends when told of the shutdown.
+// TestShutdownEndsStreams holds that Serve waits for a stream no longer than until its owner ends it.
 func TestShutdownEndsStreams(t *testing.T) {
 	ended := make(chan struct{})
 	f := newFixture(t, func(o *Options) {
-		o.OnShutdown = func() { close(ended) }
 		o.MCP = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/event-stream")
 			_, _ = io.WriteString(w, "data: open\n\n")
@@ -333,6 +332,7 @@ func TestShutdownEndsStreams(t *testing.T) {
 		t.Fatalf("the stream does not flow: %q %v", first, err)
 	}
 	stop()
+	close(ended)
 	if err := <-served; err != nil {
 		t.Errorf("Serve: %v", err)
 	}

@@ -24,11 +24,11 @@ func TestGuards(t *testing.T) {
 	}{
 		"host":    {nil, 1, "GET", "/api/tools", "", []string{"Host", "rebound.example.com"}, 403, nil},
 		"origin":  {nil, 1, "GET", "/api/tools", "", []string{"Origin", "https://evil.example.com"}, 403, nil},
-		"token":   {func(o *Options) { o.Token = "t" }, 1, "GET", "/api/tools", "", nil, 401, nil},
+		"token":   {func(o *Options) { o.Access = oneToken("t") }, 1, "GET", "/api/tools", "", nil, 401, nil},
 		"forgery": {nil, 1, "POST", stop, "", []string{markHeader, "", "Sec-Fetch-Site", "cross-site"}, 403, nil},
 		"rate":    {func(o *Options) { o.Rate = 1 }, 4, "GET", "/api/tools", "", nil, 429, nil},
 		"bounds": {
-			func(o *Options) { o.MaxBody = 100 }, 1, "POST", "/search",
+			func(o *Options) { o.limits.body = 100 }, 1, "POST", "/search",
 			`{"query":"read` + strings.Repeat(" ", 200) + `"}`, nil, 413, nil,
 		},
 	} {
@@ -65,7 +65,7 @@ func TestGuards(t *testing.T) {
 // TestGuardsOfAll holds that each path has them all, those of MCP and the panel too.
 func TestGuardsOfAll(t *testing.T) {
 	f := newFixture(t, func(o *Options) {
-		o.Token, o.Panel, o.Prometheus, o.MCP = "t", web.Handler(), http.NotFoundHandler(),
+		o.Access, o.Panel, o.Prometheus, o.MCP = oneToken("t"), web.Handler(), http.NotFoundHandler(),
 			http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
 		o.Resource = &Resource{URL: "https://tools.example.com", Issuers: []string{"https://login.example.com"}}
 	})

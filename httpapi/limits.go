@@ -17,39 +17,41 @@ import (
 	"tooldex/tool"
 )
 
-// Limits bounds what a Server takes on at once, and how long it waits for its clients. What is beyond the first group
-// is refused at once or after a moment, with status 503 and Retry-After, so that those who are being answered are
-// answered in time. The zero value of each field means its default.
-type Limits struct {
-	Requests int           // that are worked on at once, beside those below; zero means 256
-	Waiting  int           // further ones that wait for their turn; zero means 1,024, less than zero none
-	Wait     time.Duration // for a turn; zero means 2 seconds
-	Calls    int           // calls of tools, starts of servers and messages over MCP at once; zero means 1,024
-	Streams  int           // of MCP, that clients keep open to be told what happens; zero means 4,096
-	Bodies   int64         // bytes of all bodies that are held at once; zero means 256 MiB
-	// Conns is how many connections there may be; zero means 16,384, or three quarters of the files that this process
-	// may open if that is less. In the place of one that has no request the newest is let in; if there is none, it is
-	// closed.
-	Conns int
+// limits bounds what a Server takes on at once, and how long it waits for its clients. What exceeds one of the counts is
+// refused at once or after a moment, with status 503 and Retry-After, so that those who are being answered are answered
+// in time. docs/reference/limits.md lists them all; only tests set other values than the defaults.
+type limits struct {
+	requests int           // worked on at once, beside calls and streams
+	waiting  int           // requests that wait for their turn; less than zero means none
+	wait     time.Duration // for a turn
+	calls    int           // calls of tools, starts of servers and messages over MCP at once
+	streams  int           // of MCP, that clients keep open to be told what happens
+	bodies   int64         // bytes of all bodies that are held at once
+	body     int64         // bytes of one request's body; a message to /mcp may have maxMessage
+	// conns is how many connections there may be. A new one beyond it takes the place of the one that has been idle for
+	// longest; if none is idle, it is closed.
+	conns int
 
-	HeaderTime time.Duration // for the headers of a request; zero means 10 seconds
-	BodyTime   time.Duration // for its body; zero means 30 seconds
-	StallTime  time.Duration // for each 64 KiB of an answer or an event to be taken; zero means 30 seconds
-	IdleTime   time.Duration // between the requests of a connection; zero means 2 minutes
+	headerTime time.Duration // for the headers of a request
+	bodyTime   time.Duration // for its body
+	stallTime  time.Duration // for each 64 KiB of an answer or an event to be taken
+	idleTime   time.Duration // between the requests of a connection
 }
 
-func (l Limits) withDefaults() Limits {
-	l.Requests = cmp.Or(l.Requests, 256)
-	l.Waiting = max(cmp.Or(l.Waiting, 1024), 0)
-	l.Wait = cmp.Or(l.Wait, 2*time.Second)
-	l.Calls = cmp.Or(l.Calls, 1024)
-	l.Streams = cmp.Or(l.Streams, 4096)
-	l.Bodies = cmp.Or(l.Bodies, 256<<20)
-	l.Conns = cmp.Or(l.Conns, min(16_384, openFiles()/4*3))
-	l.HeaderTime = cmp.Or(l.HeaderTime, 10*time.Second)
-	l.BodyTime = cmp.Or(l.BodyTime, 30*time.Second)
-	l.StallTime = cmp.Or(l.StallTime, 30*time.Second)
-	l.IdleTime = cmp.Or(l.IdleTime, 2*time.Minute)
+// withDefaults returns l with the default in the place of each zero.
+func (l limits) withDefaults() limits {
+	l.requests = cmp.Or(l.requests, 256)
+	l.waiting = max(cmp.Or(l.waiting, 1024), 0)
+	l.wait = cmp.Or(l.wait, 2*time.Second)
+	l.calls = cmp.Or(l.calls, 1024)
+	l.streams = cmp.Or(l.streams, 4096)
+	l.bodies = cmp.Or(l.bodies, 256<<20)
+	l.body = cmp.Or(l.body, 1<<20)
+	l.conns = cmp.Or(l.conns, min(16_384, openFiles()/4*3)) // some files are for servers and the store
+	l.headerTime = cmp.Or(l.headerTime, 10*time.Second)
+	l.bodyTime = cmp.Or(l.bodyTime, 30*time.Second)
+	l.stallTime = cmp.Or(l.stallTime, 30*time.Second)
+	l.idleTime = cmp.Or(l.idleTime, 2*time.Minute)
 	return l
 }
 
@@ -62,10 +64,10 @@ type gates struct {
 	held                     atomic.Int64 // bytes of bodies
 }
 
-func newGates(l Limits) *gates {
+func newGates(l limits) *gates {
 	return &gates{
-		requests: limit.New(l.Requests, l.Waiting, l.Wait), calls: limit.New(l.Calls, 0, 0),
-		streams: limit.New(l.Streams, 0, 0),
+		requests: limit.New(l.requests, l.waiting, l.wait), calls: limit.New(l.calls, 0, 0),
+		streams: limit.New(l.streams, 0, 0),
 	}
 }
 
@@ -103,7 +105,7 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 		if g == nil {
 			return next(c)
 		}
-		held, err := s.gates.hold(c.Request(), s.o.Limits.Bodies)
+		held, err := s.gates.hold(c.Request(), s.o.limits.bodies)
 		defer s.gates.held.Add(-held)
 		if err != nil {
 			return err

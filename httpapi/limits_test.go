@@ -103,7 +103,7 @@ func TestOverload(t *testing.T) {
 			_ = http.NewResponseController(w).Flush()
 			<-r.Context().Done()
 		})
-		o.Limits = Limits{Requests: 1, Waiting: -1, Calls: 1, Streams: 1}
+		o.limits = limits{requests: 1, waiting: -1, calls: 1, streams: 1}
 	}
 	call, message := post("/api/tools/files/read_file/call", `{}`), post("/mcp", `{}`)
 	stream := "GET /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -148,7 +148,7 @@ func TestOverload(t *testing.T) {
 
 // TestTurns holds that a request waits for its turn, for a while, and that only so many do.
 func TestTurns(t *testing.T) {
-	change := func(o *Options) { o.Limits = Limits{Requests: 1, Waiting: 1, Wait: 2 * time.Second} }
+	change := func(o *Options) { o.limits = limits{requests: 1, waiting: 1, wait: 2 * time.Second} }
 	bubble(t, change, func(t *testing.T, f *fixture, l *pipes) {
 		f.found = func(ctx context.Context, q tool.Query) (*tool.Result, error) {
 			<-time.After(3 * time.Second)
@@ -200,7 +200,7 @@ func TestSlowClients(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			change := func(o *Options) {
-				o.Limits = Limits{Requests: 4, Calls: 4, Waiting: -1}
+				o.limits = limits{requests: 4, calls: 4, waiting: -1}
 				o.MCP = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 					w.WriteHeader(http.StatusNoContent)
 				})
@@ -283,13 +283,13 @@ func TestReadersThatStop(t *testing.T) {
 				if _, err := io.WriteString(c, tt.request); err != nil {
 					t.Fatal(err)
 				}
-				<-time.After(defaultLimits.StallTime - time.Second)
+				<-time.After(defaultLimits.stallTime - time.Second)
 				if open := f.gates.calls.Inside() + f.gates.streams.Inside(); open != 1 {
 					t.Errorf("%d answers are being written, want one", open)
 				}
 				<-time.After(5 * time.Second)
 				if open := f.gates.calls.Inside() + f.gates.streams.Inside(); open != 0 {
-					t.Errorf("an answer that nobody reads is still being written after %v", defaultLimits.StallTime)
+					t.Errorf("an answer that nobody reads is still being written after %v", defaultLimits.stallTime)
 				}
 				_ = c.Close()
 			})
@@ -318,7 +318,7 @@ func TestReadersThatStop(t *testing.T) {
 
 // TestConnections holds that those who ask nothing give way to those who do.
 func TestConnections(t *testing.T) {
-	bubble(t, func(o *Options) { o.Limits = Limits{Conns: 3} }, func(t *testing.T, _ *fixture, l *pipes) {
+	bubble(t, func(o *Options) { o.limits = limits{conns: 3} }, func(t *testing.T, _ *fixture, l *pipes) {
 		var idle []net.Conn
 		for range 3 {
 			c := l.connect(t)
@@ -358,7 +358,7 @@ func TestConnections(t *testing.T) {
 
 // TestBodiesInAll bounds what all clients together make the server hold.
 func TestBodiesInAll(t *testing.T) {
-	bubble(t, func(o *Options) { o.Limits = Limits{Bodies: 100_000} }, func(t *testing.T, f *fixture, l *pipes) {
+	bubble(t, func(o *Options) { o.limits = limits{bodies: 100_000} }, func(t *testing.T, f *fixture, l *pipes) {
 		body := post("/search", `{"query":"`+strings.Repeat("a", 80_000)+`"}`)
 		c := l.connect(t)
 		answered := send(c, body[:70_000])

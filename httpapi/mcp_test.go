@@ -32,8 +32,7 @@ func TestMCPThroughTheWholeStack(t *testing.T) {
 	}
 	srv := mcpsrv.New(mcpsrv.Options{Searcher: f, Caller: f, Catalog: f, AnyHost: true})
 	f.Server = newFixture(t, func(o *Options) {
-		o.Token, o.MCP = "s3cret", srv.Handler()
-		o.OnShutdown = func() { _ = srv.Close() }
+		o.Access, o.MCP = oneToken("s3cret"), srv.Handler()
 	}).Server
 	url, stop, served := f.serve(t)
 
@@ -69,6 +68,7 @@ func TestMCPThroughTheWholeStack(t *testing.T) {
 		}
 	}
 	stop()
+	_ = srv.Close()
 	if err := <-served; err != nil {
 		t.Errorf("Serve with streams open: %v", err)
 	}
@@ -77,7 +77,7 @@ func TestMCPThroughTheWholeStack(t *testing.T) {
 // TestMCPNeedsTheToken holds that the checks come before the MCP handler.
 func TestMCPNeedsTheToken(t *testing.T) {
 	f := newFixture(t, func(o *Options) {
-		o.Token = "s3cret"
+		o.Access = oneToken("s3cret")
 		o.MCP = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the handler is reached") })
 	})
 	if w := f.do("POST", mcpPath, `{}`); w.Code != http.StatusUnauthorized {

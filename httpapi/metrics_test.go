@@ -62,7 +62,7 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	if guarded := newFixture(t, func(o *Options) {
-		o.Token, o.Prometheus = "t",
+		o.Access, o.Prometheus = oneToken("t"),
 			o.MCP
 	}); !strings.Contains(guarded.do("GET", "/metrics", "").Body.String(), "unauthorized") {
 		t.Error("Prometheus is answered without a token")
@@ -75,7 +75,7 @@ func TestTrace(t *testing.T) {
 	type mark struct{}
 	var told []string
 	f := newFixture(t, func(o *Options) {
-		o.Token = "t"
+		o.Access = oneToken("t")
 		o.Trace = func(r *http.Request) (context.Context, func(string, int)) {
 			return context.WithValue(r.Context(), mark{}, true), func(route string,
 				status int,

@@ -114,22 +114,22 @@ func (s *Server) logRequest(c echo.Context, v middleware.RequestLoggerValues) er
 // given.
 func (s *Server) bound(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		r, w, l := c.Request(), c.Response().Writer, s.o.Limits
+		r, w, l := c.Request(), c.Response().Writer, s.o.limits
 		if r.Body != nil && r.Body != http.NoBody {
-			most := s.o.MaxBody
+			most := l.body
 			if streams(c) {
 				most = maxMessage
 			}
 			// the server lifts it when the body is read; a recorder in a test has none
-			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(l.BodyTime))
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(l.bodyTime))
 			r.Body = http.MaxBytesReader(w, r.Body, most)
 		}
 		endless := streams(c) || strings.HasSuffix(r.URL.Path, callSuffix) || strings.HasSuffix(r.URL.Path, startSuffix)
 		var end time.Time
 		if !endless {
-			end = time.Now().Add(s.o.Timeout + l.BodyTime)
+			end = time.Now().Add(s.o.Timeout + l.bodyTime)
 		}
-		p := newPatient(w, l.StallTime, end)
+		p := newPatient(w, l.stallTime, end)
 		c.Response().Writer = p
 		defer p.extend() // for what the server itself writes at the end
 		if !endless {

@@ -171,7 +171,7 @@ func TestParametersAreTaken(t *testing.T) {
 }
 
 func TestDescriptionTellsOfTheToken(t *testing.T) {
-	f := newFixture(t, func(o *Options) { o.Token = "t" })
+	f := newFixture(t, func(o *Options) { o.Access = oneToken("t") })
 	var d struct {
 		Security   []map[string][]string
 		Paths      map[string]map[string]struct{ Security *[]any }

@@ -73,7 +73,7 @@ func TestOperate(t *testing.T) {
 func TestPanelNeedsNoToken(t *testing.T) {
 	var asked []string
 	f := newFixture(t, func(o *Options) {
-		o.Token = "s3cret"
+		o.Access = oneToken("s3cret")
 		o.Panel = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			asked = append(asked,
 				r.Method+" "+r.URL.Path)

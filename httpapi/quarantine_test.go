@@ -81,7 +81,7 @@ func TestNobodyApprovesByAccident(t *testing.T) {
 		body)); p.Status != http.StatusForbidden {
 		t.Errorf("with a token that only reads: %+v", p)
 	}
-	if p := problem(t, newFixture(t, func(o *Options) { o.Quarantine, o.Token = w, "t" }).do("POST", path,
+	if p := problem(t, newFixture(t, func(o *Options) { o.Quarantine, o.Access = w, oneToken("t") }).do("POST", path,
 		body)); p.Status != http.StatusUnauthorized {
 		t.Errorf("without the token: %+v", p)
 	}

@@ -10,20 +10,21 @@ import (
 	"testing/synctest"
 	"time"
 
+	"tooldex/access"
 	"tooldex/tool"
 )
 
 // answering is an Identifier that says the same of every token.
 type answering struct {
-	by  Bearer
+	by  access.Grant
 	err error
 }
 
 func (answering) Guarded() bool { return true }
 
-func (a answering) Identify(_ context.Context, token, _ string) (Bearer, error) {
+func (a answering) Identify(_ context.Context, token, _ string) (access.Grant, error) {
 	if token == "" {
-		return Bearer{}, &tool.Error{Code: tool.Denied, Msg: "the request bears no token", Err: tool.ErrToken}
+		return access.Grant{}, &tool.Error{Code: tool.Denied, Msg: "the request bears no token", Err: tool.ErrToken}
 	}
 	return a.by, a.err
 }
@@ -88,7 +89,7 @@ func TestChallenge(t *testing.T) {
 }
 
 func TestTwoTokens(t *testing.T) {
-	f := newFixture(t, func(o *Options) { o.Token = "t" })
+	f := newFixture(t, func(o *Options) { o.Access = oneToken("t") })
 	req := httptest.NewRequest(http.MethodGet, "/search?q=read", nil)
 	req.Host, req.Header["Authorization"] = "127.0.0.1", []string{"Bearer t", "Bearer u"}
 	w := httptest.NewRecorder()
@@ -99,7 +100,7 @@ func TestTwoTokens(t *testing.T) {
 
 func TestResourceMetadata(t *testing.T) {
 	f := newFixture(t, func(o *Options) {
-		o.Token, o.MCP = "t", http.NotFoundHandler()
+		o.Access, o.MCP = oneToken("t"), http.NotFoundHandler()
 		o.Resource = &Resource{
 			URL: "https://tools.example.com", Issuers: []string{"https://login.example.com"},
 			Scopes: []string{"tools"},
@@ -149,7 +150,7 @@ func TestStreamsEndWithTheirToken(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				alive, revoke := context.WithCancel(context.Background())
 				defer revoke()
-				by := Bearer{Principal: tool.Principal{Name: "token ci", Key: "k"}, Alive: alive}
+				by := access.Grant{Principal: tool.Principal{Name: "token ci", Key: "k"}, Alive: alive}
 				if c.expires > 0 {
 					by.Expires = time.Now().Add(c.expires)
 				}

@@ -3,17 +3,16 @@ package httpapi
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
 
+	"tooldex/access"
 	"tooldex/tool"
 )
 
@@ -61,35 +60,30 @@ type Options struct {
 	// ReadOnly refuses operations that change what is kept here. Which calls are made is the business of Caller and
 	// MCP.
 	ReadOnly bool
-	// OnShutdown is called once when Serve begins to shut down, before it waits for open requests: the place to end
-	// streams that would stay open. Nil means nothing.
-	OnShutdown func()
-
-	Token string // that every request but those for health must bear; "" and no Access mean that none is needed
-	// Access tells of tokens in the place of Token, where there are several, or they come and go. Nil means that Token
-	// is all.
+	// Access says who bears a token. Nil means that no request needs one.
 	Access Identifier
+	// ServerFor returns the Server that answers tokens which are bound to a view that is not everything. It is called
+	// for each such request. Nil means that this Server answers them all.
+	ServerFor func(access.View) (*Server, error)
 	// Resource is what authorization servers know the service as; nil: tokens are none of theirs.
 	Resource *Resource
 
 	Hosts   []string      // host names allowed beside loopback names and IP addresses; "*" allows all
 	Origins []string      // origins allowed beside that of the request's own host, as "https://example.com"
 	Rate    float64       // requests a second from one address, in bursts of twice as many; zero means as many as come
-	MaxBody int64         // bytes of a request's body; zero means 1 MiB. That of a message to /mcp may have 4 MiB.
 	Timeout time.Duration // of one request but those to /mcp and calls of tools; zero means 30 seconds
 	Grace   time.Duration // that Serve gives open requests when it ends; zero means 3 seconds
-	Limits  Limits        // of what is done at once, and of patience with clients
 	Version string        // of this program, for the API description; "" means "dev"
 	Logger  *slog.Logger  // nil means no log
 
+	limits  limits // bounds that tests lower
 	without string // the guard that a test does without
 }
 
 func (o Options) withDefaults() Options {
-	o.MaxBody = cmp.Or(o.MaxBody, 1<<20)
 	o.Timeout = cmp.Or(o.Timeout, 30*time.Second)
 	o.Grace = cmp.Or(o.Grace, 3*time.Second)
-	o.Limits = o.Limits.withDefaults()
+	o.limits = o.limits.withDefaults()
 	o.Version = cmp.Or(o.Version, "dev")
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -103,17 +97,13 @@ type Server struct {
 	echo  *echo.Echo
 	spec  []byte // the API description
 	gates *gates
-	who   Identifier // nil: no token is needed
 }
 
 // New returns a ready Server. It starts nothing. The error, of code Internal, is one of this program: a type in the
 // table of routes that JSON cannot describe.
 func New(o Options) (*Server, error) {
-	s := &Server{o: o.withDefaults(), echo: echo.New(), who: o.Access}
-	if s.who == nil && o.Token != "" {
-		s.who = single(sha256.Sum256([]byte(o.Token)))
-	}
-	s.gates = newGates(s.o.Limits)
+	s := &Server{o: o.withDefaults(), echo: echo.New()}
+	s.gates = newGates(s.o.limits)
 	s.echo.HideBanner, s.echo.HidePort = true, true
 	s.echo.IPExtractor = echo.ExtractIPDirect()
 	s.echo.HTTPErrorHandler = s.handleError
@@ -147,21 +137,18 @@ const (
 // Handler returns the whole API as a handler.
 func (s *Server) Handler() http.Handler { return s.echo }
 
-// Serve answers requests that come to l until ctx ends, then refuses new ones, calls OnShutdown and waits for open
-// ones, for Options.Grace at most. Those that are still open then are ended, and answered that the server is stopping.
-// It closes l. It returns nil if all ended in time, otherwise an error of code Timeout, or what made it stop.
+// Serve answers requests that come to l until ctx ends, then refuses new ones and waits for open ones, for
+// Options.Grace at most. Those that are still open then are ended, and answered that the server is stopping. Streams of
+// MCP are for the owner of Options.MCP to end. It closes l. It returns nil if all ended in time, otherwise an error of code Timeout, or what made it stop.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	base, cut := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cut(nil)
-	door := newDoorman(s.o.Limits.Conns)
+	door := newDoorman(s.o.limits.conns)
 	srv := &http.Server{
-		Handler: s.echo, ReadHeaderTimeout: s.o.Limits.HeaderTime, IdleTimeout: s.o.Limits.IdleTime,
+		Handler: s.echo, ReadHeaderTimeout: s.o.limits.headerTime, IdleTimeout: s.o.limits.idleTime,
 		MaxHeaderBytes: 64 << 10,
 		ErrorLog:       slog.NewLogLogger(s.o.Logger.Handler(), slog.LevelWarn), ConnState: door.see,
 		BaseContext: func(net.Listener) context.Context { return base },
-	}
-	if s.o.OnShutdown != nil {
-		srv.RegisterOnShutdown(sync.OnceFunc(s.o.OnShutdown))
 	}
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(l) }()

@@ -2,60 +2,26 @@ package httpapi
 
 import (
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
 	"errors"
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/labstack/echo/v4"
 
+	"tooldex/access"
 	"tooldex/tool"
 )
 
-// Identifier tells whose the tokens are that requests bear.
+// Identifier says whose the tokens are that requests bear. *access.Gate is one.
 type Identifier interface {
 	// Guarded reports whether requests need a token now.
 	Guarded() bool
-	// Identify tells who bears a token, which may be "", in a request to a path. Its errors are *tool.Error: with
-	// [tool.ErrToken] in their chain for a token that is not good, Denied for one that is not good for this,
-	// Unavailable if it cannot be told.
-	Identify(ctx context.Context, token, path string) (Bearer, error)
+	// Identify returns what a token, which may be "", gives to a request to a path. Its errors are *tool.Error: with
+	// [tool.ErrToken] in their chain for a token that is not good, Denied for one that is not good for this path,
+	// Unavailable if that cannot be found out now.
+	Identify(ctx context.Context, token, path string) (access.Grant, error)
 }
-
-// Bearer is who bears a token, and who answers them.
-type Bearer struct {
-	Principal tool.Principal
-	// Server answers the requests: it may know of fewer tools, or be read only. Its own checks are not made, and its
-	// Serve need not be called. Nil means the Server that was asked.
-	Server *Server
-	// Expires and Alive end the streams that the token opened; zero and nil never do.
-	Expires time.Time
-	Alive   context.Context
-}
-
-// single is the Identifier of Options.Token.
-type single [sha256.Size]byte
-
-// Guarded implements Identifier.
-func (single) Guarded() bool { return true }
-
-// Identify implements Identifier. It compares digests, so that neither the token nor its length shows in the time it
-// takes.
-func (s single) Identify(_ context.Context, token, _ string) (Bearer, error) {
-	got := sha256.Sum256([]byte(token))
-	if subtle.ConstantTimeCompare(got[:], s[:]) != 1 {
-		return Bearer{}, &tool.Error{
-			Code: tool.Denied, Op: "check token",
-			Msg: "the request bears no token, or another than ours", Hint: tokenHint, Err: tool.ErrToken,
-		}
-	}
-	return Bearer{Principal: tool.Principal{Name: "the token for everything", Key: "whole"}}, nil
-}
-
-const tokenHint = "send Authorization: Bearer and the token"
 
 // open are the pages that need no token, for those who watch over the process.
 var open = [...]string{"/healthz", "/readyz"}
@@ -63,7 +29,7 @@ var open = [...]string{"/healthz", "/readyz"}
 func isOpen(path string) bool { return slices.Contains(open[:], path) }
 
 // guarded reports whether requests need a token.
-func (s *Server) guarded() bool { return s.who != nil && s.who.Guarded() }
+func (s *Server) guarded() bool { return s.o.Access != nil && s.o.Access.Guarded() }
 
 // public reports whether a page is for those too who bear no token.
 func (s *Server) public(path string) bool {
@@ -81,20 +47,24 @@ func (s *Server) checkToken(next echo.HandlerFunc) echo.HandlerFunc {
 		if err != nil {
 			return err
 		}
-		by, err := s.who.Identify(r.Context(), token, r.URL.Path)
+		grant, err := s.o.Access.Identify(r.Context(), token, r.URL.Path)
 		if err != nil {
 			s.challenge(c, token != "", err)
 			return err
 		}
-		ctx := tool.WithPrincipal(r.Context(), by.Principal)
+		ctx := tool.WithPrincipal(r.Context(), grant.Principal)
 		if streams(c) {
 			var end context.CancelFunc
-			ctx, end = by.lifetime(ctx)
+			ctx, end = endWithToken(ctx, grant)
 			defer end()
 		}
 		c.SetRequest(r.WithContext(ctx))
-		if by.Server != nil {
-			c.Set(answererKey, by.Server)
+		if grant.View != (access.View{}) && s.o.ServerFor != nil {
+			inner, err := s.o.ServerFor(grant.View)
+			if err != nil {
+				return err
+			}
+			c.Set(answererKey, inner)
 		}
 		return next(c)
 	}
@@ -119,15 +89,15 @@ func bearerToken(r *http.Request) (string, error) {
 	return strings.TrimSpace(token), nil
 }
 
-// lifetime ends a stream with its token.
-func (b Bearer) lifetime(ctx context.Context) (context.Context, context.CancelFunc) {
+// endWithToken returns a context for a stream, which ends when its token expires or is revoked.
+func endWithToken(ctx context.Context, grant access.Grant) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	unlink, stop := func() bool { return true }, cancel
-	if b.Alive != nil {
-		unlink = context.AfterFunc(b.Alive, cancel)
+	if grant.Alive != nil {
+		unlink = context.AfterFunc(grant.Alive, cancel)
 	}
-	if !b.Expires.IsZero() {
-		ctx, stop = context.WithDeadline(ctx, b.Expires)
+	if !grant.Expires.IsZero() {
+		ctx, stop = context.WithDeadline(ctx, grant.Expires)
 	}
 	return ctx, func() {
 		unlink()

@@ -12,24 +12,41 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"tooldex/access"
 	"tooldex/tool"
 )
 
-// book knows tokens by their secrets.
-type book map[string]*Server
+// oneToken is an Identifier that takes one token, for everything.
+func oneToken(secret string) Identifier {
+	gate, err := access.New(access.Options{Whole: secret})
+	if err != nil {
+		panic(err) // only a file of tokens can be wrong
+	}
+	return gate
+}
 
-func (book) Guarded() bool { return true }
+// scoped knows tokens by their secrets, and the Servers that answer them; nil is the Server that was asked.
+type scoped map[string]*Server
 
-func (b book) Identify(_ context.Context, token, _ string) (Bearer, error) {
+func (scoped) Guarded() bool { return true }
+
+func (b scoped) Identify(_ context.Context, token, _ string) (access.Grant, error) {
 	srv, ok := b[token]
 	if !ok {
-		return Bearer{}, &tool.Error{
+		return access.Grant{}, &tool.Error{
 			Code: tool.Denied, Op: "check token", Msg: "the token is none of ours",
 			Err: tool.ErrToken,
 		}
 	}
-	return Bearer{Principal: tool.Principal{Name: token, Key: token}, Server: srv}, nil
+	grant := access.Grant{Principal: tool.Principal{Name: token, Key: token}}
+	if srv != nil {
+		grant.View.Profile = token
+	}
+	return grant, nil
 }
+
+// serverFor is for Options.ServerFor.
+func (b scoped) serverFor(v access.View) (*Server, error) { return b[v.Profile], nil }
 
 // TestTokensOfLess has one token for all, one for a few tools, and one that may only read.
 func TestTokensOfLess(t *testing.T) {
@@ -42,7 +59,8 @@ func TestTokensOfLess(t *testing.T) {
 	reader := newFixture(t, func(o *Options) { o.ReadOnly, o.Learner = true, &diary{} })
 	whole := newFixture(t, func(o *Options) {
 		o.MCP, o.Learner = http.HandlerFunc(path), &diary{}
-		o.Access = book{"whole": nil, "second": nil, "few": few.Server, "reader": reader.Server}
+		b := scoped{"whole": nil, "second": nil, "few": few.Server, "reader": reader.Server}
+		o.Access, o.ServerFor = b, b.serverFor
 	})
 	const feedback = `{"query":"read a file","tool":"files/read_file"}`
 	for name, c := range map[string]struct {
@@ -105,7 +123,7 @@ func TestReadOnlyHoldsForAllRoutes(t *testing.T) {
 func TestForgery(t *testing.T) {
 	k := &keeper{}
 	f := newFixture(t, func(o *Options) { o.Operator, o.Origins = k, []string{"https://panel.example.com"} })
-	guarded := newFixture(t, func(o *Options) { o.Operator, o.Token = k, "t" })
+	guarded := newFixture(t, func(o *Options) { o.Operator, o.Access = k, oneToken("t") })
 	const stop = "/api/servers/a%20b/stop"
 	for name, c := range map[string]struct {
 		f       *fixture
@@ -162,7 +180,7 @@ func TestHardening(t *testing.T) {
 
 func TestRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFixture(t, func(o *Options) { o.Rate, o.Token = 2, "t" })
+		f := newFixture(t, func(o *Options) { o.Rate, o.Access = 2, oneToken("t") })
 		ask := func(from, token string) int {
 			t.Helper()
 			return f.doFrom(from, "/search?q=read", token)
@@ -226,7 +244,10 @@ func (s *status) Write(b []byte) (int, error) { return len(b), nil }
 func (s *status) WriteHeader(code int)        { s.code = code }
 
 func TestDescriptionOfTokens(t *testing.T) {
-	f := newFixture(t, func(o *Options) { o.Access = book{} })
+	f := newFixture(t, func(o *Options) {
+		b := scoped{}
+		o.Access, o.ServerFor = b, b.serverFor
+	})
 	var d struct{ Security []map[string][]string }
 	if err := json.Unmarshal(f.spec, &d); err != nil || len(d.Security) != 1 {
 		t.Errorf("%+v %v", d, err)

@@ -17,10 +17,10 @@ import (
 
 // The times that clients have by default.
 var (
-	defaultLimits = Limits{}.withDefaults()
-	headerTime    = defaultLimits.HeaderTime
-	bodyTime      = defaultLimits.BodyTime
-	idleTime      = defaultLimits.IdleTime
+	defaultLimits = limits{}.withDefaults()
+	headerTime    = defaultLimits.headerTime
+	bodyTime      = defaultLimits.bodyTime
+	idleTime      = defaultLimits.idleTime
 )
 
 // pipes is a listener within the process, whose goroutines a bubble of synctest knows.

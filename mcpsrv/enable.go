@@ -66,7 +66,7 @@ func (s *Server) load(ctx context.Context, req *mcp.CallToolRequest, raw json.Ra
 	if len(ids) == 0 {
 		return nil, noneToLoad(set, a.Server)
 	}
-	loaded := ids[:min(len(ids), s.o.MaxEnabled)]
+	loaded := ids[:min(len(ids), s.o.limits.enabled)]
 	s.enable(ctx, req.Session, loaded)
 	if len(loaded) < len(ids) {
 		return textResult(fmt.Sprintf("%d of the %d tools of %s are in your list now, the most that fit. %s finds the others.", len(loaded), len(ids), a.Server, searchName)), nil

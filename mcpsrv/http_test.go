@@ -188,7 +188,7 @@ func TestHTTPKeepsBytes(t *testing.T) {
 
 func TestIdleSessionsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFixture(t, nil, Options{SessionTimeout: time.Minute})
+		f := newFixture(t, nil, Options{limits: limits{sessionIdle: time.Minute}})
 		h := f.Handler()
 		req := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(opening("2025-11-25")[0]))
 		setHeaders(req, "2025-11-25", "")

@@ -71,10 +71,10 @@ func (s *Server) admit(method string) (leave func(), err error) {
 		return func() {}, nil
 	case s.stopping.Load():
 		return nil, errStopping
-	case !s.work.begin(s.o.MaxRequests):
+	case !s.work.begin(s.o.limits.requests):
 		return nil, &tool.Error{
 			Code: tool.Unavailable, Op: "admit request", Msg: fmt.Sprintf("%d requests are being worked on already",
-				s.o.MaxRequests), Hint: "wait for answers before you ask on",
+				s.o.limits.requests), Hint: "wait for answers before you ask on",
 		}
 	}
 	return s.work.end, nil

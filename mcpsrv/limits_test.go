@@ -76,7 +76,7 @@ func TestSessionsAreBounded(t *testing.T) {
 
 // TestRequestsAreBounded holds that a client which asks more than is worked on at once is told so.
 func TestRequestsAreBounded(t *testing.T) {
-	f := newFixture(t, smallServer(t), Options{MaxRequests: 1})
+	f := newFixture(t, smallServer(t), Options{limits: limits{requests: 1}})
 	h := newHang()
 	f.answer = h.call
 	session := f.connect(t, "2025-11-25", nil)

@@ -158,10 +158,8 @@ func (s *Server) instruct(req mcp.Request, res mcp.Result) {
 	}
 }
 
+// instructions are a short text for the model that fits the client's mode.
 func (s *Server) instructions(r asker) string {
-	if s.o.Instructions != "" {
-		return s.o.Instructions
-	}
 	const find = "Many tools lie behind this server. Find them with " + searchName + ", in plain words"
 	switch s.modeOf(r, s.set()) {
 	case Full:

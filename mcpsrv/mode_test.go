@@ -142,17 +142,15 @@ func TestLogOfChoicesIsBounded(t *testing.T) {
 func TestInstructionsFitTheMode(t *testing.T) {
 	for _, c := range []struct {
 		mode Mode
-		own  string
 		want string
 	}{
-		{Search, "", "Many tools lie behind this server. Find them with search_tools, in plain words, then call what it finds through invoke_tool."},
-		{Dynamic, "", "Many tools lie behind this server. Find them with search_tools, in plain words; what it finds joins your list of tools."},
-		{Lazy, "", "The tools of this server are listed without their parameters. get_tool_description tells them."},
-		{Full, "", ""},
-		{Auto, "", ""},
-		{Full, "Be brief.", "Be brief."},
+		{Search, "Many tools lie behind this server. Find them with search_tools, in plain words, then call what it finds through invoke_tool."},
+		{Dynamic, "Many tools lie behind this server. Find them with search_tools, in plain words; what it finds joins your list of tools."},
+		{Lazy, "The tools of this server are listed without their parameters. get_tool_description tells them."},
+		{Full, ""},
+		{Auto, ""},
 	} {
-		f := newFixture(t, smallServer(t), Options{Mode: c.mode, Instructions: c.own})
+		f := newFixture(t, smallServer(t), Options{Mode: c.mode})
 		if diff := gocmp.Diff(c.want, f.connect(t, "2025-11-25", nil).InitializeResult().Instructions); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.mode, diff)
 		}

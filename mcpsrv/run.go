@@ -68,7 +68,7 @@ func (s *Server) Handler() http.Handler {
 	pick := func(*http.Request) *mcp.Server { return s.mcp }
 	logger := s.o.Logger
 	sessions := mcp.NewStreamableHTTPHandler(pick, &mcp.StreamableHTTPOptions{
-		Logger: logger, SessionTimeout: s.o.SessionTimeout, DisableLocalhostProtection: s.o.AnyHost,
+		Logger: logger, SessionTimeout: s.o.limits.sessionIdle, DisableLocalhostProtection: s.o.AnyHost,
 	})
 	stateless := mcp.NewStreamableHTTPHandler(pick, &mcp.StreamableHTTPOptions{
 		Logger: logger, Stateless: true, PropagateRequestCancellation: true, DisableLocalhostProtection: s.o.AnyHost,

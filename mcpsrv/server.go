@@ -49,20 +49,11 @@ type Options struct {
 	// Always names tools that every client is shown, as [tool.Set.Resolve] takes them, beside those with Always set.
 	// The log tells once of a name that names none.
 	Always []string
-	// MaxEnabled bounds how many tools one session has enabled in Dynamic; zero or less means 40.
-	MaxEnabled int
-	// Instructions tell the model how to use the server; "" means a short text that fits the client's mode.
-	Instructions string
 	// Summary replaces the summary of the catalogue in the description of search_tools.
 	Summary string
-	// SessionTimeout ends an HTTP session after this time without a request; zero means half an hour.
-	SessionTimeout time.Duration
 	// MaxSessions bounds the HTTP sessions. Beyond it a new one begins in the place of the one that was used longest
 	// ago; if all are in use, it is refused. Zero or less means DefaultSessions.
 	MaxSessions int
-	// MaxRequests bounds the requests of all clients that are worked on at once. Beyond it a call is answered that the
-	// server is busy. Zero or less means 1,024.
-	MaxRequests int
 	// Linger is how long a Run whose input has ended waits for answers that are still being worked on; zero means not
 	// at all.
 	Linger time.Duration
@@ -70,6 +61,15 @@ type Options struct {
 	// that checks hosts itself.
 	AnyHost bool
 	Logger  *slog.Logger // nil means no log
+
+	limits limits // bounds that tests lower
+}
+
+// limits are bounds that docs/reference/limits.md lists. The zero value of each means its default.
+type limits struct {
+	enabled     int           // tools that one session has enabled in Dynamic
+	requests    int           // of all clients that are worked on at once; beyond it a call is answered that the server is busy
+	sessionIdle time.Duration // after which a session over HTTP without a request ends
 }
 
 // DefaultSessions is how many HTTP sessions there may be, unless Options say otherwise.
@@ -79,16 +79,12 @@ func (o Options) withDefaults() Options {
 	o.Version = cmp.Or(o.Version, "dev")
 	o.Mode = cmp.Or(o.Mode, Search)
 	o.Threshold = cmp.Or(o.Threshold, DefaultThreshold)
-	if o.MaxEnabled <= 0 {
-		o.MaxEnabled = defaultEnabled
-	}
+	o.limits.enabled = cmp.Or(o.limits.enabled, 40)
+	o.limits.requests = cmp.Or(o.limits.requests, 1024)
+	o.limits.sessionIdle = cmp.Or(o.limits.sessionIdle, 30*time.Minute)
 	if o.MaxSessions <= 0 {
 		o.MaxSessions = DefaultSessions
 	}
-	if o.MaxRequests <= 0 {
-		o.MaxRequests = 1024
-	}
-	o.SessionTimeout = cmp.Or(o.SessionTimeout, 30*time.Minute)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}

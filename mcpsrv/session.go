@@ -15,7 +15,6 @@ import (
 // The bounds of what a session may have enabled in dynamic mode.
 const (
 	maxFound        = 20 // tools that one search enables
-	defaultEnabled  = 40
 	enabledIdle     = 5 * time.Minute
 	announceTimeout = 10 * time.Second
 )
@@ -113,7 +112,7 @@ func (s *Server) enable(ctx context.Context, conn *mcp.ServerSession, ids []tool
 	}
 	one := s.sessions.of(conn)
 	one.mu.Lock()
-	changed := one.enabled.add(ids, s.o.MaxEnabled)
+	changed := one.enabled.add(ids, s.o.limits.enabled)
 	one.used = time.Now()
 	if one.expiry == nil {
 		one.expiry = time.AfterFunc(enabledIdle, func() { s.expire(conn, one) })

@@ -83,7 +83,7 @@ func TestEnabledToolsEndAfterFiveMinutes(t *testing.T) {
 }
 
 func TestLeastRecentlyUsedGoes(t *testing.T) {
-	f := newFixture(t, smallServer(t), Options{Mode: Dynamic, MaxEnabled: 2})
+	f := newFixture(t, smallServer(t), Options{Mode: Dynamic, limits: limits{enabled: 2}})
 	session := f.connect(t, "2025-11-25", nil)
 	for _, c := range []struct {
 		call, args string
@@ -340,7 +340,7 @@ func TestChangesAreAnnouncedByMode(t *testing.T) {
 // had enabled goes after five minutes, and after the time of a session nothing is left of them.
 func TestIdleSessionsCostNothingInTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFixture(t, smallServer(t), Options{Mode: Dynamic, SessionTimeout: 10 * time.Minute})
+		f := newFixture(t, smallServer(t), Options{Mode: Dynamic, limits: limits{sessionIdle: 10 * time.Minute}})
 		h := f.Handler()
 		send := func(session, line string) *httptest.ResponseRecorder {
 			req := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(line))

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"tooldex/access"
 	"tooldex/httpapi"
 )
 
@@ -41,10 +42,14 @@ func TestMemoryDoesNotGrow(t *testing.T) {
 		t.Fatal(err)
 	}
 	meter := a.newMeter(s, nil)
+	gate, err := access.New(access.Options{Whole: "t"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	api, err := httpapi.New(httpapi.Options{
 		Searcher: meter.Searcher(s.engine, s.catalog), Catalog: s.catalog, Selector: chosen.view(view{}),
 		Preferences: chosen, Metrics: meter, Prometheus: meter,
-		Learner: s.learner, Rate: 1e9, Token: "t", Logger: a.log,
+		Learner: s.learner, Rate: 1e9, Access: gate, Logger: a.log,
 	})
 	if err != nil {
 		t.Fatal(err)

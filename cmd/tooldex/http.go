@@ -57,7 +57,8 @@ func (a *app) serveHTTP(ctx context.Context, addr string, who admission, s *stac
 	if oauth != nil {
 		o.Resource = &httpapi.Resource{URL: oauth.Resource, Issuers: oauth.Issuers, Scopes: oauth.Scopes}
 	}
-	o.Access = &bearers{gate: gate, all: all, whole: o, gw: gw, made: map[view]*httpapi.Server{}}
+	o.Access = gate
+	o.ServerFor = (&scopedServers{all: all, whole: o, gw: gw, made: map[view]*httpapi.Server{}}).server
 	api, err := httpapi.New(o)
 	if err != nil {
 		return errors.Join(err, l.Close())

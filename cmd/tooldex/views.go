@@ -18,43 +18,27 @@ func (a *app) newMeter(s *stack, sessions func() int) *metrics.Meter {
 	return metrics.New(metrics.Options{Disk: s.store, Catalog: s.catalog, Sessions: sessions, Logger: a.log})
 }
 
-// bearers tell whose a token is, and which server answers it. What the server of a view offers is said one by one in
-// narrow, so that nothing new is open to all of them by mistake.
-type bearers struct {
-	gate  *access.Gate
+// scopedServers answer tokens that are bound to a view. What the server of a view offers is said one by one in narrow, so
+// that nothing new is open to all of them by mistake.
+type scopedServers struct {
 	all   *endpoints
 	whole httpapi.Options
 	gw    *gateway.Gateway
 
 	mu   sync.Mutex
-	made map[view]*httpapi.Server // but that of everything, which is the one that asks
-}
-
-// Guarded implements httpapi.Identifier.
-func (b *bearers) Guarded() bool { return b.gate.Guarded() }
-
-// Identify implements httpapi.Identifier.
-func (b *bearers) Identify(ctx context.Context, token, path string) (httpapi.Bearer, error) {
-	grant, err := b.gate.Identify(ctx, token, path)
-	if err != nil {
-		return httpapi.Bearer{}, err
-	}
-	out := httpapi.Bearer{Principal: grant.Principal, Expires: grant.Expires, Alive: grant.Alive}
-	if v := (view{grant.View.Profile, grant.View.ReadOnly}); v != (view{}) {
-		out.Server, err = b.server(v)
-	}
-	return out, err
+	made map[view]*httpapi.Server
 }
 
 // server returns that of a view, made when it is first needed.
-func (b *bearers) server(v view) (*httpapi.Server, error) {
+func (b *scopedServers) server(of access.View) (*httpapi.Server, error) {
+	v := view{of.Profile, of.ReadOnly}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if srv := b.made[v]; srv != nil {
 		return srv, nil
 	}
 	o := b.all.narrow(b.whole, b.gw, v)
-	o.Access = b
+	o.Access = b.whole.Access // its checks are not made again, and the description says that a token is needed
 	srv, err := httpapi.New(o)
 	if err == nil {
 		b.made[v] = srv
