@@ -5,51 +5,12 @@ import (
 	"slices"
 	"testing"
 
+	"tooldex/catalog/sources"
 	"tooldex/embed"
 	"tooldex/index"
 	"tooldex/knowledge"
 	"tooldex/tool"
 )
-
-// borrowed reads a file and returns which of its tools borrow, by ID.
-func borrowed(t *testing.T, content string) map[tool.ID]bool {
-	t.Helper()
-	c, err := Parse("f.yaml", []byte(content))
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := map[tool.ID]bool{}
-	for _, one := range all(t, c) {
-		out[one.ID()] = !one.NoBorrow
-	}
-	return out
-}
-
-func TestBorrowInFiles(t *testing.T) {
-	for name, c := range map[string]struct {
-		content string
-		want    map[tool.ID]bool
-	}{
-		"nothing said": {"tools: [{name: x}]", map[tool.ID]bool{"f/x": true}},
-		"a tool":       {"tools: [{name: x, borrow: false}, {name: y}]", map[tool.ID]bool{"f/x": false, "f/y": true}},
-		"the top": {
-			"borrow: false\ntools: [{name: x}, {name: y, borrow: true}]",
-			map[tool.ID]bool{"f/x": false, "f/y": true},
-		},
-		"behind them": {"tools: [{name: x}]\nborrow: false", map[tool.ID]bool{"f/x": false}},
-		"a server":    {"tools: [{name: x}]\nservers: [{name: s, borrow: false, tools: [{name: y}, {name: z, borrow: true}]}]", map[tool.ID]bool{"f/x": true, "s/y": false, "s/z": true}},
-		"and its tools": {
-			"tools: [{server: s, name: x}]\nservers: [{name: s, borrow: false}]",
-			map[tool.ID]bool{"s/x": false},
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if d := diff(c.want, borrowed(t, c.content)); d != "" {
-				t.Errorf("(-want +got)\n%s", d)
-			}
-		})
-	}
-}
 
 // TestBorrowOfStoredTools switches borrowing off and on, of a tool and of a server that came from no file, in a store
 // that is opened again each time: only what is switched is prepared anew, and back again it is as it was.
@@ -71,7 +32,7 @@ func TestBorrowOfStoredTools(t *testing.T) {
 		{"none", "s/*: {category: things}", 3, []bool{true, true, true}},
 	} {
 		t.Run(step.name, func(t *testing.T) {
-			content, err := Parse("mine.yaml", []byte("overlay:\n  "+step.overlay))
+			content, err := sources.Parse("mine.yaml", []byte("overlay:\n  "+step.overlay))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -184,7 +145,7 @@ func TestBorrowChangesTheHash(t *testing.T) {
 func TestOverlayOfServerFindings(t *testing.T) {
 	c := openCatalog(t, t.TempDir(), newTextIndex())
 	mustSync(t, c, &fake{name: "s", tools: threeTools()})
-	content, err := Parse("o.yaml", []byte("overlay:\n  s/*: {category: x}\n  later/*: {borrow: false}\n"))
+	content, err := sources.Parse("o.yaml", []byte("overlay:\n  s/*: {category: x}\n  later/*: {borrow: false}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

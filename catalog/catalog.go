@@ -5,12 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"tooldex/index"
 	"tooldex/store"
@@ -224,19 +221,5 @@ func (c *Catalog) publish(ctx context.Context, st *state) error {
 	}
 	c.st.Store(st)
 	c.set.Store(set)
-	return nil
-}
-
-// checkSourceName refuses names that cannot be the server part of an ID, or that would hide something.
-func checkSourceName(name string) error {
-	if name == "" || len(name) > 200 || !utf8.ValidString(name) || strings.ContainsRune(name, '/') ||
-		strings.TrimSpace(name) != name || strings.ContainsFunc(name, func(r rune) bool {
-		return !unicode.IsPrint(r)
-	}) {
-		return &tool.Error{
-			Code: tool.Invalid, Op: "sync", Msg: fmt.Sprintf("%.80q cannot name a source", name),
-			Hint: "use letters, digits, dots, underscores and hyphens",
-		}
-	}
 	return nil
 }

@@ -1,43 +1,42 @@
 package catalog
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"maps"
 	"reflect"
 	"slices"
 
+	"tooldex/catalog/sources"
 	"tooldex/tool"
 )
 
 // Patch returns what the stored overlay of this name says of a tool. It is a copy; one that changes nothing if the
 // overlay does not speak of the tool, or is not there.
-func (c *Catalog) Patch(overlay string, id tool.ID) (*Patch, error) {
+func (c *Catalog) Patch(overlay string, id tool.ID) (*sources.Patch, error) {
 	for _, o := range c.st.Load().overlays {
 		if o.Name == overlay && o.Tools[id] != nil {
-			return o.Tools[id].clone()
+			return o.Tools[id].Clone()
 		}
 	}
-	return &Patch{}, nil
+	return &sources.Patch{}, nil
 }
 
 // EditOverlay puts p in the place of what an overlay says of one tool, and leaves what it says of others. An overlay
 // that is not there is made; a patch that changes nothing takes the tool out of it. Of edits at the same time, also by
 // several processes, none is lost but of the same tool. The report is that of ApplyOverlay. The error is Invalid for a
 // patch that the tool cannot take.
-func (c *Catalog) EditOverlay(ctx context.Context, overlay string, id tool.ID, p *Patch) (Report, error) {
+func (c *Catalog) EditOverlay(ctx context.Context, overlay string, id tool.ID, p *sources.Patch) (Report, error) {
 	if p.Summary != nil {
 		if err := tool.CheckSummary(id, *p.Summary); err != nil {
 			return Report{}, err
 		}
 	}
-	p, err := p.clone()
+	p, err := p.Clone()
 	if err != nil {
 		return Report{}, err
 	}
-	return c.changeOverlay(ctx, overlay, func(have *Overlay) *Overlay {
-		next := &Overlay{Name: overlay, Tools: map[tool.ID]*Patch{}}
+	return c.changeOverlay(ctx, overlay, func(have *sources.Overlay) *sources.Overlay {
+		next := &sources.Overlay{Name: overlay, Tools: map[tool.ID]*sources.Patch{}}
 		if have != nil {
 			next.Tools = maps.Clone(have.Tools)
 		}
@@ -50,28 +49,8 @@ func (c *Catalog) EditOverlay(ctx context.Context, overlay string, id tool.ID, p
 	})
 }
 
-// clone copies p as it is stored: what is empty is nil.
-func (p *Patch) clone() (*Patch, error) {
-	out := &Patch{}
-	b, err := json.Marshal(p)
-	if err == nil {
-		err = json.Unmarshal(b, out)
-	}
-	if err != nil {
-		return nil, &tool.Error{
-			Code: tool.Invalid, Op: "edit overlay",
-			Msg: "what is said of the tool cannot be stored", Hint: "the invocations of examples must be JSON",
-			Err: err,
-		}
-	}
-	for i, e := range out.Examples {
-		out.Examples[i].Invocation = bytes.Clone(e.Invocation)
-	}
-	return out, nil
-}
-
-func (st *state) overlay(name string) *Overlay {
-	if i := slices.IndexFunc(st.overlays, func(o *Overlay) bool { return o.Name == name }); i >= 0 {
+func (st *state) overlay(name string) *sources.Overlay {
+	if i := slices.IndexFunc(st.overlays, func(o *sources.Overlay) bool { return o.Name == name }); i >= 0 {
 		return st.overlays[i]
 	}
 	return nil

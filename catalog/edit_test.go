@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"tooldex/catalog/sources"
 	"tooldex/tool"
 )
 
@@ -12,7 +13,7 @@ func TestEditOverlay(t *testing.T) {
 	c := openCatalog(t, dir, newTextIndex())
 	mustSync(t, c, &fake{name: "a", tools: []*tool.Tool{aTool("", "x", "Does x."), aTool("", "y", "Does y.")}})
 	off, longSummary := false, strings.Repeat("x", tool.MaxSummary+1)
-	edit := func(id tool.ID, p *Patch, changed ...tool.ID) {
+	edit := func(id tool.ID, p *sources.Patch, changed ...tool.ID) {
 		t.Helper()
 		r, err := c.EditOverlay(ctx, "panel", id, p)
 		if err != nil {
@@ -22,10 +23,10 @@ func TestEditOverlay(t *testing.T) {
 			t.Errorf("changed (-want +got)\n%s", d)
 		}
 	}
-	words := &Patch{Synonyms: []string{"ex"}, Utterances: []tool.Utterance{{Text: "cross it out"}}}
+	words := &sources.Patch{Synonyms: []string{"ex"}, Utterances: []tool.Utterance{{Text: "cross it out"}}}
 	edit("a/x", words, "a/x")
 	edit("a/x", words)
-	edit("a/y", &Patch{Enabled: &off}, "a/y")
+	edit("a/y", &sources.Patch{Enabled: &off}, "a/y")
 	words.Synonyms[0] = "mine to change"
 
 	other := openCatalog(t, dir, newTextIndex()) // what another process reads
@@ -36,7 +37,7 @@ func TestEditOverlay(t *testing.T) {
 			t.Errorf("%s: %+v, %+v", name, x, y)
 		}
 		p, err := c.Patch("panel", "a/x")
-		if d := diff(&Patch{Synonyms: []string{"ex"}, Utterances: []tool.Utterance{{Text: "cross it out"}}},
+		if d := diff(&sources.Patch{Synonyms: []string{"ex"}, Utterances: []tool.Utterance{{Text: "cross it out"}}},
 			p); err != nil || d != "" {
 			t.Errorf("%s: %v, patch (-want +got)\n%s", name, err, d)
 		}
@@ -49,14 +50,14 @@ func TestEditOverlay(t *testing.T) {
 	if again, err := c.Patch("panel", "a/x"); err != nil || again.Synonyms[0] != "ex" {
 		t.Errorf("a patch is shared: %+v, %v", again, err)
 	}
-	if _, err := other.EditOverlay(ctx, "panel", "a/y", &Patch{}); err != nil { // decided on what c wrote
+	if _, err := other.EditOverlay(ctx, "panel", "a/y", &sources.Patch{}); err != nil { // decided on what c wrote
 		t.Fatal(err)
 	}
-	edit("a/x", &Patch{}, "a/x") // c reads what other wrote first
+	edit("a/x", &sources.Patch{}, "a/x") // c reads what other wrote first
 	if c.Set().All()[1].Disabled || len(c.st.Load().overlay("panel").Tools) != 0 {
 		t.Error("an empty patch leaves something behind")
 	}
-	for name, bad := range map[string]*Patch{
+	for name, bad := range map[string]*sources.Patch{
 		"long summary":      {Summary: &longSummary},
 		"broken invocation": {Examples: []tool.Example{{Description: "e", Invocation: []byte("{")}}},
 	} {
@@ -64,10 +65,10 @@ func TestEditOverlay(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := c.EditOverlay(ctx, "a/b", "a/x", &Patch{}); tool.CodeOf(err) != tool.Invalid {
+	if _, err := c.EditOverlay(ctx, "a/b", "a/x", &sources.Patch{}); tool.CodeOf(err) != tool.Invalid {
 		t.Errorf("bad name: %v", err)
 	}
-	if p, err := c.Patch("none", "a/x"); err != nil || diff(&Patch{}, p) != "" {
+	if p, err := c.Patch("none", "a/x"); err != nil || diff(&sources.Patch{}, p) != "" {
 		t.Errorf("of no overlay: %+v, %v", p, err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"tooldex/catalog/sources"
 	"tooldex/store"
 	"tooldex/tool"
 )
@@ -70,13 +71,13 @@ func (c *Catalog) Strangers(n int) []tool.Stranger {
 }
 
 // enrichment returns one of the two overlays, empty where there is none.
-func (st *state) enrichment(name string) *Overlay {
+func (st *state) enrichment(name string) *sources.Overlay {
 	for _, o := range st.overlays {
 		if o.Name == name {
 			return o
 		}
 	}
-	return &Overlay{Name: name, Pending: name == pendingOverlay, Tools: map[tool.ID]*Patch{}}
+	return &sources.Overlay{Name: name, Pending: name == pendingOverlay, Tools: map[tool.ID]*sources.Patch{}}
 }
 
 // Enrichments returns what is kept of proposals, by tool, what is approved before what waits.
@@ -85,7 +86,7 @@ func (c *Catalog) Enrichments() []tool.Enrichment {
 	var out []tool.Enrichment
 	for _, name := range []string{approvedOverlay, pendingOverlay} {
 		o := st.enrichment(name)
-		for _, id := range sortedIDs(o.Tools) {
+		for _, id := range o.IDs() {
 			out = append(out, tool.Enrichment{Proposal: proposalOf(id, o.Tools[id]), Pending: o.Pending})
 		}
 	}
@@ -93,7 +94,7 @@ func (c *Catalog) Enrichments() []tool.Enrichment {
 	return out
 }
 
-func proposalOf(id tool.ID, p *Patch) tool.Proposal {
+func proposalOf(id tool.ID, p *sources.Patch) tool.Proposal {
 	out := tool.Proposal{Tool: id, Synonyms: p.Synonyms, By: strings.Join(p.By, "; ")}
 	for _, u := range p.Utterances {
 		out.Utterances = append(out.Utterances, u.Text)
@@ -101,8 +102,8 @@ func proposalOf(id tool.ID, p *Patch) tool.Proposal {
 	return out
 }
 
-func patchOf(p tool.Proposal) *Patch {
-	out := &Patch{Synonyms: p.Synonyms}
+func patchOf(p tool.Proposal) *sources.Patch {
+	out := &sources.Patch{Synonyms: p.Synonyms}
 	if p.By != "" {
 		out.By = []string{p.By}
 	}
@@ -136,14 +137,14 @@ func (c *Catalog) enrich(ctx context.Context, proposals []tool.Proposal, visible
 		var good []tool.Proposal
 		good, findings = newProposalCheck(st, proposals, visible).all(proposals)
 		kept = 0
-		o := st.enrichment(into).clone()
-		waiting := st.enrichment(pendingOverlay).clone()
+		o := st.enrichment(into).Clone()
+		waiting := st.enrichment(pendingOverlay).Clone()
 		for _, p := range good {
 			kept += len(p.Utterances) + len(p.Synonyms)
 			patch := patchOf(p)
 			if into == approvedOverlay {
 				delete(waiting.Tools, p.Tool)
-				patch = together(o.Tools[p.Tool], patch)
+				patch = o.Tools[p.Tool].Union(patch)
 			}
 			o.Tools[p.Tool] = patch
 		}
@@ -161,24 +162,12 @@ func (c *Catalog) enrich(ctx context.Context, proposals []tool.Proposal, visible
 	return kept, findings, nil
 }
 
-// together is what two patches of utterances and synonyms say.
-func together(a, b *Patch) *Patch {
-	if a == nil {
-		return b
-	}
-	return &Patch{
-		Utterances: plus(a.Utterances, b.Utterances, func(x, y tool.Utterance) bool { return x.Text == y.Text }),
-		Synonyms:   plus(a.Synonyms, b.Synonyms, equal),
-		By:         plus(a.By, b.By, equal),
-	}
-}
-
 // Approve puts into force what waits for the tools named, or for all where none is, and returns which tools those were.
 func (c *Catalog) Approve(ctx context.Context, tools ...tool.ID) ([]tool.ID, error) {
-	return c.move(ctx, tools, func(st *state, id tool.ID, approved, pending *Overlay) bool {
+	return c.move(ctx, tools, func(st *state, id tool.ID, approved, pending *sources.Overlay) bool {
 		p, ok := pending.Tools[id]
 		if ok {
-			approved.Tools[id] = together(approved.Tools[id], p)
+			approved.Tools[id] = approved.Tools[id].Union(p)
 			delete(pending.Tools, id)
 		}
 		return ok
@@ -188,7 +177,7 @@ func (c *Catalog) Approve(ctx context.Context, tools ...tool.ID) ([]tool.ID, err
 // Forget takes back what was written about the tools named, or about all where none is, whether approved or waiting,
 // and returns which tools those were.
 func (c *Catalog) Forget(ctx context.Context, tools ...tool.ID) ([]tool.ID, error) {
-	return c.move(ctx, tools, func(_ *state, id tool.ID, approved, pending *Overlay) bool {
+	return c.move(ctx, tools, func(_ *state, id tool.ID, approved, pending *sources.Overlay) bool {
 		_, a := approved.Tools[id]
 		_, p := pending.Tools[id]
 		delete(approved.Tools, id)
@@ -199,16 +188,16 @@ func (c *Catalog) Forget(ctx context.Context, tools ...tool.ID) ([]tool.ID, erro
 
 // move changes the two overlays of generated words, one tool after the other.
 func (c *Catalog) move(ctx context.Context, tools []tool.ID, one func(st *state, id tool.ID, approved,
-	pending *Overlay) bool,
+	pending *sources.Overlay) bool,
 ) ([]tool.ID, error) {
 	var moved []tool.ID
 	err := c.change(ctx, func(st *state) (*state, *store.Batch, error) {
-		approved, pending := st.enrichment(approvedOverlay).clone(), st.enrichment(pendingOverlay).clone()
+		approved, pending := st.enrichment(approvedOverlay).Clone(), st.enrichment(pendingOverlay).Clone()
 		ids := tools
 		if len(ids) == 0 {
 			all := maps.Clone(approved.Tools)
 			maps.Copy(all, pending.Tools)
-			ids = sortedIDs(all)
+			ids = slices.Sorted(maps.Keys(all))
 		}
 		moved = nil
 		for _, id := range ids {
@@ -227,21 +216,17 @@ func (c *Catalog) move(ctx context.Context, tools []tool.ID, one func(st *state,
 	return moved, nil
 }
 
-func (o *Overlay) clone() *Overlay {
-	return &Overlay{Name: o.Name, Pending: o.Pending, Tools: maps.Clone(o.Tools)}
-}
-
 // withOverlays returns the state with some overlays replaced, those without tools left out, and what must be written.
-func (st *state) withOverlays(changed ...*Overlay) (*state, *store.Batch, error) {
+func (st *state) withOverlays(changed ...*sources.Overlay) (*state, *store.Batch, error) {
 	batch := &store.Batch{Overlays: map[string][]byte{}}
 	overlays := slices.Clone(st.overlays)
 	for _, o := range changed {
-		overlays = slices.DeleteFunc(overlays, func(have *Overlay) bool { return have.Name == o.Name })
+		overlays = slices.DeleteFunc(overlays, func(have *sources.Overlay) bool { return have.Name == o.Name })
 		if len(o.Tools) == 0 {
 			batch.RemoveOverlays = append(batch.RemoveOverlays, o.Name)
 			continue
 		}
-		encoded, err := o.encode()
+		encoded, err := o.Encode()
 		if err != nil {
 			return nil, nil, &tool.Error{
 				Code: tool.Internal, Op: "enrich", Msg: "what was written cannot be stored",
@@ -251,6 +236,6 @@ func (st *state) withOverlays(changed ...*Overlay) (*state, *store.Batch, error)
 		batch.Overlays[o.Name] = encoded
 		overlays = append(overlays, o)
 	}
-	slices.SortFunc(overlays, func(a, b *Overlay) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(overlays, func(a, b *sources.Overlay) int { return cmp.Compare(a.Name, b.Name) })
 	return st.next(batch, overlays), batch, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"tooldex/catalog/sources"
 	"tooldex/store"
 	"tooldex/tool"
 )
@@ -134,7 +135,7 @@ func openCatalog(t testing.TB, dir string, x indexer) *Catalog {
 	return c
 }
 
-func mustSync(t testing.TB, c *Catalog, sources ...Source) []Report {
+func mustSync(t testing.TB, c *Catalog, sources ...sources.Source) []Report {
 	t.Helper()
 	r, err := c.SyncAll(context.Background(), sources)
 	if err != nil {

@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"tooldex/catalog/sources"
 	"tooldex/store"
 	"tooldex/tool"
 )
@@ -26,11 +28,11 @@ func realFiles(t testing.TB) []string {
 	return files
 }
 
-func readAll(t testing.TB, files []string) []Source {
+func readAll(t testing.TB, files []string) []sources.Source {
 	t.Helper()
-	var out []Source
+	var out []sources.Source
 	for _, f := range files {
-		c, err := ReadFile(f)
+		c, err := sources.ReadFile(f)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +70,7 @@ func TestRealDumps(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, want := range dump.Tools {
-			got, ok := stored.Get(tool.MakeID((&document{path: f}).base(), want.Name))
+			got, ok := stored.Get(tool.MakeID(strings.TrimSuffix(filepath.Base(f), ".json"), want.Name))
 			if !ok {
 				t.Fatalf("%s of %s is missing", want.Name, f)
 			}
@@ -97,7 +99,7 @@ func TestRealDumps(t *testing.T) {
 		t.Errorf("imported again: %d unchanged, generation %d after %d, %v", unchanged, now, gen, err)
 	}
 	// Without digests, as from a live server, every tool is compared, and nothing is written either.
-	var live []Source
+	var live []sources.Source
 	for _, s := range readAll(t, files) {
 		tools, err := s.Tools(ctx)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"tooldex/catalog/sources"
 	"tooldex/store"
 	"tooldex/tool"
 )
@@ -16,7 +17,7 @@ type state struct {
 	generation uint64
 	records    map[tool.ID]store.Record // as the sources offer them
 	sources    map[string]store.SourceState
-	overlays   []*Overlay // by name, which is the order in which they apply
+	overlays   []*sources.Overlay // by name, which is the order in which they apply
 	servers    []tool.Server
 	entries    []entry // by ID: the records with the overlays applied, but for those that are held
 	held       []entry // by ID
@@ -43,7 +44,7 @@ func newState(snap *store.Snapshot, model string, trust Trust, log *slog.Logger)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(snap.Overlays)) {
-		o, err := decodeOverlay(name, snap.Overlays[name])
+		o, err := sources.DecodeOverlay(name, snap.Overlays[name])
 		if err != nil {
 			log.Warn("a stored overlay cannot be read and is left out; import it again", "overlay", name, "error", err)
 			continue
@@ -55,7 +56,7 @@ func newState(snap *store.Snapshot, model string, trust Trust, log *slog.Logger)
 }
 
 // next returns a copy of st with batch applied.
-func (st *state) next(b *store.Batch, overlays []*Overlay) *state {
+func (st *state) next(b *store.Batch, overlays []*sources.Overlay) *state {
 	out := &state{
 		generation: st.generation, records: maps.Clone(st.records), sources: maps.Clone(st.sources),
 		servers:  st.servers,
@@ -130,7 +131,7 @@ func (st *state) patched(t *tool.Tool) (*tool.Tool, bool, []tool.Finding) {
 		if o.Pending {
 			continue
 		}
-		for _, key := range [...]tool.ID{tool.MakeID(t.Server, everyTool), id} {
+		for _, key := range [...]tool.ID{tool.MakeID(t.Server, sources.AllTools), id} {
 			p, ok := o.Tools[key]
 			if !ok {
 				continue
@@ -139,7 +140,7 @@ func (st *state) patched(t *tool.Tool) (*tool.Tool, bool, []tool.Finding) {
 				c := *t
 				out = &c
 			}
-			p.apply(out)
+			p.Apply(out)
 		}
 	}
 	if out == nil {
@@ -154,7 +155,7 @@ func (st *state) patched(t *tool.Tool) (*tool.Tool, bool, []tool.Finding) {
 
 // ofServer returns the tools that an overlay's key for all tools of a server stands for, and none for another key.
 func (st *state) ofServer(key tool.ID) (out []tool.ID) {
-	if key.Name() != everyTool {
+	if key.Name() != sources.AllTools {
 		return nil
 	}
 	for id := range st.records {

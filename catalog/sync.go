@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"tooldex/catalog/sources"
 	"tooldex/store"
 	"tooldex/tool"
 )
@@ -27,6 +28,18 @@ type Report struct {
 	Findings []tool.Finding `json:"findings,omitempty"`
 }
 
+// What a source may offer beside [sources.Source], as sources.File does.
+type (
+	// digester has a digest that changes whenever its tools do: the tools are not read while the stored one is the same.
+	digester interface{ Digest() [32]byte }
+	// findingReader also returns what was wrong with single tools that it read.
+	findingReader interface {
+		Read(ctx context.Context) ([]*tool.Tool, []tool.Finding, error)
+	}
+	// filed lies in a file with this absolute path.
+	filed interface{ Path() string }
+)
+
 // offer is what a source answered.
 type offer struct {
 	name   string
@@ -41,8 +54,8 @@ type offer struct {
 }
 
 // Sync makes the stored tools of src those that it offers. It is SyncAll of one source.
-func (c *Catalog) Sync(ctx context.Context, src Source) (Report, error) {
-	reports, err := c.SyncAll(ctx, []Source{src})
+func (c *Catalog) Sync(ctx context.Context, src sources.Source) (Report, error) {
+	reports, err := c.SyncAll(ctx, []sources.Source{src})
 	if len(reports) == 0 {
 		return Report{}, err
 	}
@@ -53,7 +66,7 @@ func (c *Catalog) Sync(ctx context.Context, src Source) (Report, error) {
 // each. A source that fails does not stop the others: its error is among those that are joined, with the code it had,
 // or Unavailable. The error of the step itself is Timeout, if ctx ended or the store stayed locked, or Internal; then
 // nothing was changed, and there are no reports.
-func (c *Catalog) SyncAll(ctx context.Context, sources []Source) ([]Report, error) {
+func (c *Catalog) SyncAll(ctx context.Context, sources []sources.Source) ([]Report, error) {
 	offers := make([]*offer, len(sources))
 	names := map[string]bool{}
 	for i, src := range sources {
@@ -104,7 +117,7 @@ func (c *Catalog) SyncAll(ctx context.Context, sources []Source) ([]Report, erro
 }
 
 // ask reads a source, unless its digest says that nothing has changed.
-func (c *Catalog) ask(ctx context.Context, src Source) *offer {
+func (c *Catalog) ask(ctx context.Context, src sources.Source) *offer {
 	var digest [32]byte
 	if d, ok := src.(digester); ok {
 		digest = d.Digest()
@@ -118,17 +131,17 @@ func (c *Catalog) ask(ctx context.Context, src Source) *offer {
 }
 
 // read gets the tools of a source and cleans them, one by one.
-func (c *Catalog) read(ctx context.Context, src Source, digest [32]byte) *offer {
+func (c *Catalog) read(ctx context.Context, src sources.Source, digest [32]byte) *offer {
 	o := &offer{name: src.Name(), digest: digest, kept: map[tool.ID]bool{}, raw: map[tool.ID]*tool.Tool{}}
-	if f, ok := src.(located); ok {
-		o.path = f.location()
+	if f, ok := src.(filed); ok {
+		o.path = f.Path()
 	}
-	if o.err = checkSourceName(o.name); o.err != nil {
+	if o.err = sources.CheckName(o.name); o.err != nil {
 		return o
 	}
 	var tools []*tool.Tool
-	if r, ok := src.(reader); ok {
-		tools, o.found, o.err = r.read(ctx)
+	if r, ok := src.(findingReader); ok {
+		tools, o.found, o.err = r.Read(ctx)
 	} else {
 		tools, o.err = src.Tools(ctx)
 	}
@@ -144,7 +157,7 @@ func (c *Catalog) read(ctx context.Context, src Source, digest [32]byte) *offer 
 		t.Server = cmp.Or(t.Server, o.name)
 		id, raw := t.ID(), *t
 		found, err := tool.Clean(t)
-		if err == nil && checkSourceName(t.Server) != nil {
+		if err == nil && sources.CheckName(t.Server) != nil {
 			err = &tool.Error{Code: tool.Invalid, Msg: fmt.Sprintf("%.80q cannot name a server", t.Server)}
 		}
 		switch {
@@ -319,7 +332,7 @@ func (c *Catalog) Remove(ctx context.Context, name string) (Report, error) {
 		if _, ok := st.sources[name]; ok || len(report.Removed) > 0 {
 			batch.RemoveSources = []string{name}
 		}
-		overlays := slices.DeleteFunc(slices.Clone(st.overlays), func(o *Overlay) bool { return o.Name == name })
+		overlays := slices.DeleteFunc(slices.Clone(st.overlays), func(o *sources.Overlay) bool { return o.Name == name })
 		if len(overlays) < len(st.overlays) {
 			batch.RemoveOverlays = []string{name}
 		}
@@ -343,14 +356,14 @@ func (c *Catalog) Remove(ctx context.Context, name string) (Report, error) {
 
 // ApplyOverlay stores an overlay in the place of one of the same name, and reports the tools that it changed and what
 // was wrong with it: IDs that no source offers yet are told, and take effect when one does.
-func (c *Catalog) ApplyOverlay(ctx context.Context, o *Overlay) (Report, error) {
-	return c.changeOverlay(ctx, o.Name, func(*Overlay) *Overlay { return o })
+func (c *Catalog) ApplyOverlay(ctx context.Context, o *sources.Overlay) (Report, error) {
+	return c.changeOverlay(ctx, o.Name, func(*sources.Overlay) *sources.Overlay { return o })
 }
 
 // changeOverlay puts what change makes of the overlay of this name, nil if there is none, in its place. Change may be
 // called again, with what another process has stored meanwhile.
-func (c *Catalog) changeOverlay(ctx context.Context, name string, change func(have *Overlay) *Overlay) (Report, error) {
-	if err := checkSourceName(name); err != nil {
+func (c *Catalog) changeOverlay(ctx context.Context, name string, change func(have *sources.Overlay) *sources.Overlay) (Report, error) {
+	if err := sources.CheckName(name); err != nil {
 		return Report{}, err
 	}
 	var report Report
@@ -358,22 +371,22 @@ func (c *Catalog) changeOverlay(ctx context.Context, name string, change func(ha
 		report = Report{Source: name}
 		have := st.overlay(name)
 		o := change(have)
-		encoded, err := o.encode()
+		encoded, err := o.Encode()
 		if err != nil {
 			return nil, nil, &tool.Error{
 				Code: tool.Invalid, Op: "apply overlay",
 				Msg: "overlay " + name + " cannot be stored", Err: err,
 			}
 		}
-		overlays := slices.DeleteFunc(slices.Clone(st.overlays), func(have *Overlay) bool { return have.Name == name })
+		overlays := slices.DeleteFunc(slices.Clone(st.overlays), func(have *sources.Overlay) bool { return have.Name == name })
 		overlays = append(overlays, o)
-		slices.SortFunc(overlays, func(a, b *Overlay) int { return cmp.Compare(a.Name, b.Name) })
+		slices.SortFunc(overlays, func(a, b *sources.Overlay) int { return cmp.Compare(a.Name, b.Name) })
 		batch := &store.Batch{Overlays: map[string][]byte{name: encoded}}
 		next := st.next(batch, overlays)
 		report.compare(st, next)
 		report.Findings = overlayFindings(next, o)
 		if have != nil {
-			if old, err := have.encode(); err == nil && bytes.Equal(old, encoded) {
+			if old, err := have.Encode(); err == nil && bytes.Equal(old, encoded) {
 				return nil, &store.Batch{}, nil
 			}
 		}
@@ -399,10 +412,10 @@ func (r *Report) compare(before, after *state) {
 	r.Unchanged = len(after.entries) - len(r.Changed)
 }
 
-func overlayFindings(st *state, o *Overlay) []tool.Finding {
+func overlayFindings(st *state, o *sources.Overlay) []tool.Finding {
 	var out []tool.Finding
 	spoken := map[tool.ID]bool{} // of these tools
-	for _, id := range sortedIDs(o.Tools) {
+	for _, id := range o.IDs() {
 		if _, ok := st.records[id]; ok {
 			spoken[id] = true
 			continue
@@ -425,11 +438,3 @@ func overlayFindings(st *state, o *Overlay) []tool.Finding {
 	return out
 }
 
-func sortedIDs(m map[tool.ID]*Patch) []tool.ID {
-	out := make([]tool.ID, 0, len(m))
-	for id := range m {
-		out = append(out, id)
-	}
-	slices.Sort(out)
-	return out
-}

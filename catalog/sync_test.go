@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"tooldex/catalog/sources"
 	"tooldex/store"
 	"tooldex/tool"
 )
@@ -127,7 +128,7 @@ func TestSourceThatFailsOrIsEmptyRemovesNothing(t *testing.T) {
 			mustSync(t, cat, src)
 			src.tools, src.err = c.tools, c.err
 
-			reports, err := cat.SyncAll(ctx, []Source{src, good})
+			reports, err := cat.SyncAll(ctx, []sources.Source{src, good})
 			if c.err != nil && (tool.CodeOf(err) != c.code || !errors.Is(err, c.err) ||
 				!strings.Contains(err.Error(), "files")) || c.err == nil && err != nil {
 				t.Errorf("error %v, want code %v and the source named", err, c.code)
@@ -191,7 +192,7 @@ func TestSyncConflicts(t *testing.T) {
 	if f := reports[1].Findings; len(f) != 1 || f[0].Tool != "shared/x" || !f[0].Refused {
 		t.Errorf("findings %v, want the tool of another source refused", f)
 	}
-	_, err := c.SyncAll(context.Background(), []Source{two, &fake{name: "two"}, &fake{name: "a/b"}})
+	_, err := c.SyncAll(context.Background(), []sources.Source{two, &fake{name: "two"}, &fake{name: "a/b"}})
 	if tool.CodeOf(err) != tool.Invalid || !strings.Contains(err.Error(), `two sources are named "two"`) ||
 		!strings.Contains(err.Error(), "a/b") {
 		t.Errorf("error %v, want both names refused", err)

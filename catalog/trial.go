@@ -51,13 +51,13 @@ func (c *Catalog) Try(ctx context.Context, proposals []tool.Proposal) (*Trial, [
 		return nil, findings, nil
 	}
 	out := &Trial{}
-	spoken, approved := map[tool.ID]bool{}, st.enrichment(approvedOverlay).clone()
+	spoken, approved := map[tool.ID]bool{}, st.enrichment(approvedOverlay).Clone()
 	for _, p := range good {
 		spoken[p.Tool] = true
 		var held []Question
 		p.Utterances, held = split(p)
 		out.Own = append(out.Own, held...)
-		approved.Tools[p.Tool] = together(approved.Tools[p.Tool], patchOf(p))
+		approved.Tools[p.Tool] = approved.Tools[p.Tool].Union(patchOf(p))
 	}
 	after, _, err := st.withOverlays(approved)
 	if err != nil {

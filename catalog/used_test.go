@@ -32,11 +32,9 @@ func TestUsed(t *testing.T) {
 	ctx := context.Background()
 	s, m, c := searched(t)
 	for _, name := range []string{"kept", "gone"} {
-		src := &fileSource{name: name, parse: func() ([]*tool.Tool, []tool.Finding, error) {
-			return []*tool.Tool{
-				{Name: "read", Description: "Read a file of " + name},
-				{Name: "write", Description: "Write a file of " + name},
-			}, nil, nil
+		src := &fake{name: name, tools: []*tool.Tool{
+			{Name: "read", Description: "Read a file of " + name},
+			{Name: "write", Description: "Write a file of " + name},
 		}}
 		if _, err := c.Sync(ctx, src); err != nil {
 			t.Fatal(err)

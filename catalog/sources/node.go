@@ -1,4 +1,4 @@
-package catalog
+package sources
 
 import (
 	"encoding/json"

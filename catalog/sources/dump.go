@@ -1,4 +1,4 @@
-package catalog
+package sources
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ func (d *document) dump(tools span) (*Content, error) {
 	if name == "" {
 		return nil, d.bad(0, nil, "rename it", "the name of the file is to be the name of the server, and is empty")
 	}
-	src := &fileSource{name: name, data: d.data, parse: func() ([]*tool.Tool, []tool.Finding, error) {
+	src := &File{name: name, data: d.data, parse: func() ([]*tool.Tool, []tool.Finding, error) {
 		return d.dumpTools(name, tools)
 	}}
 	return &Content{Sources: []Source{src}}, nil

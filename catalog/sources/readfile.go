@@ -1,4 +1,4 @@
-package catalog
+package sources
 
 import (
 	"bytes"
@@ -46,7 +46,7 @@ func ReadFile(path string) (*Content, error) {
 	content, err := Parse(path, data)
 	if absolute, absErr := filepath.Abs(path); err == nil && absErr == nil {
 		for _, src := range content.Sources {
-			if f, ok := src.(*fileSource); ok {
+			if f, ok := src.(*File); ok {
 				f.path = absolute
 			}
 		}

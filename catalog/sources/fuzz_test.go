@@ -1,4 +1,4 @@
-package catalog
+package sources
 
 import (
 	"bytes"
@@ -40,15 +40,15 @@ func whatever(t *testing.T, c *Content) {
 	if c.Overlay == nil {
 		return
 	}
-	b, err := c.Overlay.encode()
+	b, err := c.Overlay.Encode()
 	if err != nil {
 		t.Fatalf("the overlay cannot be stored: %v", err)
 	}
-	again, err := decodeOverlay(c.Overlay.Name, b)
+	again, err := DecodeOverlay(c.Overlay.Name, b)
 	if err != nil {
 		t.Fatalf("the overlay cannot be read back: %v", err)
 	}
-	if b2, err := again.encode(); err != nil || !bytes.Equal(b, b2) {
+	if b2, err := again.Encode(); err != nil || !bytes.Equal(b, b2) {
 		t.Errorf("the overlay reads back otherwise: %q, %q, %v", b, b2, err)
 	}
 }

@@ -1,4 +1,4 @@
-package catalog
+package sources
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"tooldex/tool"
 )
@@ -178,6 +180,21 @@ func braced(values map[string]string) {
 
 var plainVariable = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
 
+// CheckName returns an Invalid error for a name that cannot be the server part of a tool's ID, or that would hide
+// something from a reader.
+func CheckName(name string) error {
+	if name == "" || len(name) > 200 || !utf8.ValidString(name) || strings.ContainsRune(name, '/') ||
+		strings.TrimSpace(name) != name || strings.ContainsFunc(name, func(r rune) bool {
+		return !unicode.IsPrint(r)
+	}) {
+		return &tool.Error{
+			Code: tool.Invalid, Op: "sync", Msg: fmt.Sprintf("%.80q cannot name a source", name),
+			Hint: "use letters, digits, dots, underscores and hyphens",
+		}
+	}
+	return nil
+}
+
 // CheckServer returns an Invalid error for a server that could never be reached, or whose name cannot be part of a
 // tool's ID.
 func CheckServer(v tool.Server) error {
@@ -186,7 +203,7 @@ func CheckServer(v tool.Server) error {
 	}
 	remote := v.Transport == tool.HTTP || v.Transport == tool.SSE
 	switch {
-	case checkSourceName(v.Name) != nil:
+	case CheckName(v.Name) != nil:
 		return bad("has no usable name", "use letters, digits, dots, underscores and hyphens")
 	case v.Command == "" && v.URL == "":
 		return bad("has neither a command nor a url", "give command and args for a local server, url for a remote one")

@@ -1,4 +1,4 @@
-package catalog
+package sources
 
 import (
 	"context"
@@ -16,22 +16,13 @@ type Source interface {
 	Tools(ctx context.Context) ([]*tool.Tool, error)
 }
 
-type digester interface{ Digest() [32]byte }
-
-// reader is a source that also tells what was wrong with what it read.
-type reader interface {
-	read(ctx context.Context) ([]*tool.Tool, []tool.Finding, error)
-}
-
-// located is a source that lies in a file.
-type located interface{ location() string }
-
 // cleaning is part of each digest: raise it whenever reading or cleaning gives other tools than before for the same
 // input, so that stored tools are read anew.
 const cleaning = "2"
 
-// fileSource is one server of a file. Its tools are read when they are asked for, since mostly nothing has changed.
-type fileSource struct {
+// File is a [Source]: one server of a file. It decodes its tools only when they are asked for, since usually the digest
+// has not changed.
+type File struct {
 	name  string
 	path  string // of the file, absolute; "" for one that is only in memory
 	data  []byte // of the whole file
@@ -39,25 +30,28 @@ type fileSource struct {
 }
 
 // Name returns the server's name.
-func (f *fileSource) Name() string { return f.name }
+func (f *File) Name() string { return f.name }
 
-func (f *fileSource) location() string { return f.path }
+// Path returns the absolute path of the file, or "" for content that was parsed from memory.
+func (f *File) Path() string { return f.path }
 
-// Tools reads the tools out of the file.
-func (f *fileSource) Tools(ctx context.Context) ([]*tool.Tool, error) {
-	tools, _, err := f.read(ctx)
+// Tools decodes the tools. The caller may change them.
+func (f *File) Tools(ctx context.Context) ([]*tool.Tool, error) {
+	tools, _, err := f.Read(ctx)
 	return tools, err
 }
 
-func (f *fileSource) read(ctx context.Context) ([]*tool.Tool, []tool.Finding, error) {
+// Read decodes the tools as Tools does, and also returns what was wrong with single ones.
+func (f *File) Read(ctx context.Context) ([]*tool.Tool, []tool.Finding, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
 	return f.parse()
 }
 
-// Digest is that of the whole file: a change to one of its servers makes all be looked at.
-func (f *fileSource) Digest() [32]byte {
+// Digest returns a digest of the server's name and the whole file, so that a change to one server makes the catalogue
+// compare all servers of the file.
+func (f *File) Digest() [32]byte {
 	h := sha256.New()
 	h.Write([]byte(cleaning + "\x00" + f.name + "\x00"))
 	h.Write(f.data)

@@ -1,8 +1,9 @@
-package catalog
+package sources
 
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"tooldex/tool"
@@ -19,8 +20,8 @@ type Overlay struct {
 	Pending bool `json:"pending,omitempty"`
 }
 
-// everyTool stands for all tools of a server in the IDs of an Overlay.
-const everyTool = "*"
+// AllTools stands for all tools of a server in the IDs of an [Overlay].
+const AllTools = "*"
 
 // Patch is what an Overlay says of one tool. What is nil or empty changes nothing. Lists are added to the tool's own;
 // everything else takes its place.
@@ -88,8 +89,8 @@ func (d *document) overlay(n node) (*Overlay, error) {
 	return out, nil
 }
 
-// apply changes t. Lists are replaced, not written to.
-func (p *Patch) apply(t *tool.Tool) {
+// Apply changes t. It replaces lists and never writes to the ones that t has.
+func (p *Patch) Apply(t *tool.Tool) {
 	set := func(into *string, s *string) {
 		if s != nil {
 			*into = *s
@@ -107,19 +108,53 @@ func (p *Patch) apply(t *tool.Tool) {
 	if p.Borrow != nil {
 		t.NoBorrow = !*p.Borrow
 	}
-	t.Keywords = plus(t.Keywords, p.Keywords, equal)
-	t.Synonyms = plus(t.Synonyms, p.Synonyms, equal)
-	t.Related = plus(t.Related, p.Related, equal)
-	t.Examples = plus(t.Examples, p.Examples, func(a, b tool.Example) bool {
+	t.Keywords = appendNew(t.Keywords, p.Keywords, equal)
+	t.Synonyms = appendNew(t.Synonyms, p.Synonyms, equal)
+	t.Related = appendNew(t.Related, p.Related, equal)
+	t.Examples = appendNew(t.Examples, p.Examples, func(a, b tool.Example) bool {
 		return a.Description == b.Description && a.Output == b.Output && bytes.Equal(a.Invocation, b.Invocation)
 	})
-	t.Utterances = plus(t.Utterances, p.Utterances, func(a, b tool.Utterance) bool { return a.Text == b.Text })
+	t.Utterances = appendNew(t.Utterances, p.Utterances, func(a, b tool.Utterance) bool { return a.Text == b.Text })
+}
+
+// Union returns a patch with the utterances, synonyms and authors of both. A nil p counts as an empty one.
+func (p *Patch) Union(other *Patch) *Patch {
+	if p == nil {
+		return other
+	}
+	return &Patch{
+		Utterances: appendNew(p.Utterances, other.Utterances,
+			func(x, y tool.Utterance) bool { return x.Text == y.Text }),
+		Synonyms: appendNew(p.Synonyms, other.Synonyms, equal),
+		By:       appendNew(p.By, other.By, equal),
+	}
+}
+
+// Clone returns a deep copy of p in the form in which it is stored: what is empty is nil. The error is Invalid, for an
+// example whose invocation is not JSON.
+func (p *Patch) Clone() (*Patch, error) {
+	out := &Patch{}
+	b, err := json.Marshal(p)
+	if err == nil {
+		err = json.Unmarshal(b, out)
+	}
+	if err != nil {
+		return nil, &tool.Error{
+			Code: tool.Invalid, Op: "edit overlay",
+			Msg: "what is said of the tool cannot be stored", Hint: "the invocations of examples must be JSON",
+			Err: err,
+		}
+	}
+	for i, e := range out.Examples {
+		out.Examples[i].Invocation = bytes.Clone(e.Invocation)
+	}
+	return out, nil
 }
 
 func equal[T comparable](a, b T) bool { return a == b }
 
-// plus returns a new list of own and those of more that it does not have yet.
-func plus[T any](own, more []T, same func(a, b T) bool) []T {
+// appendNew returns a new list of own and the elements of more that own does not have.
+func appendNew[T any](own, more []T, same func(a, b T) bool) []T {
 	if len(more) == 0 {
 		return own
 	}
@@ -132,9 +167,19 @@ func plus[T any](own, more []T, same func(a, b T) bool) []T {
 	return out
 }
 
-func (o *Overlay) encode() ([]byte, error) { return json.Marshal(o) }
+// Clone returns a copy of o with a map of its own; the patches are shared.
+func (o *Overlay) Clone() *Overlay {
+	return &Overlay{Name: o.Name, Pending: o.Pending, Tools: maps.Clone(o.Tools)}
+}
 
-func decodeOverlay(name string, b []byte) (*Overlay, error) {
+// IDs returns the keys of Tools, sorted.
+func (o *Overlay) IDs() []tool.ID { return slices.Sorted(maps.Keys(o.Tools)) }
+
+// Encode returns o as it is stored. The name is not part of it.
+func (o *Overlay) Encode() ([]byte, error) { return json.Marshal(o) }
+
+// DecodeOverlay reads what Encode returned for the overlay of this name.
+func DecodeOverlay(name string, b []byte) (*Overlay, error) {
 	o := &Overlay{Name: name}
 	err := json.Unmarshal(b, o)
 	return o, err

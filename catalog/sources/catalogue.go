@@ -1,4 +1,4 @@
-package catalog
+package sources
 
 import (
 	"encoding/json"
@@ -92,7 +92,7 @@ func (d *document) server(n node, g *group) error {
 	if err != nil {
 		return err
 	}
-	if err := checkSourceName(g.name); err != nil {
+	if err := CheckName(g.name); err != nil {
 		return n.bad("give it a name, such as github", "the server has no usable name: %q", g.name)
 	}
 	return d.toolList(tools, g, nil)
@@ -113,7 +113,7 @@ func (d *document) toolList(list []node, g *group, others *[]*group) error {
 			}
 			into = groupNamed(server, others)
 		}
-		if err := checkSourceName(into.name); err != nil {
+		if err := CheckName(into.name); err != nil {
 			return n.bad("name the server, such as server: github", "the tool's server has no usable name: %q",
 				into.name)
 		}
@@ -155,7 +155,7 @@ func (d *document) sources(groups []*group) []Source {
 			continue
 		}
 		seen[g.name] = g
-		out = append(out, &fileSource{name: g.name, data: d.data, parse: func() ([]*tool.Tool, []tool.Finding, error) {
+		out = append(out, &File{name: g.name, data: d.data, parse: func() ([]*tool.Tool, []tool.Finding, error) {
 			tools := make([]*tool.Tool, len(g.tools))
 			for i, t := range g.tools { // the caller may change them, and may ask again
 				one := *t
@@ -181,7 +181,7 @@ func (d *document) tool(n node) (t *tool.Tool, server string, p *Patch, err erro
 	if err := f.read(n, "a tool"); err != nil {
 		return nil, "", nil, err
 	}
-	p.apply(t)
+	p.Apply(t)
 	if t.Name == "" {
 		return nil, "", nil, n.bad("write name: and what the tool is called", "a tool has no name")
 	}
