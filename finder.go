@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"tooldex/catalog"
+	"tooldex/catalog/sources"
 	"tooldex/index"
 	"tooldex/search"
 	"tooldex/store"
@@ -91,10 +92,10 @@ func (f *Finder) open(ctx context.Context, o Options) error {
 
 // read imports the files, tools before overlays, since these may speak of those.
 func (f *Finder) read(ctx context.Context, o Options) error {
-	var sources []catalog.Source
-	var overlays []*catalog.Overlay
+	var all []sources.Source
+	var overlays []*sources.Overlay
 	for _, path := range o.Files {
-		content, err := catalog.ReadFile(path)
+		content, err := sources.ReadFile(path)
 		if err != nil {
 			return err
 		}
@@ -104,12 +105,12 @@ func (f *Finder) read(ctx context.Context, o Options) error {
 				Hint: "import it by the command and set Options.Dir, or ask the servers by package gateway",
 			}
 		}
-		sources = append(sources, content.Sources...)
+		all = append(all, content.Sources...)
 		if content.Overlay != nil {
 			overlays = append(overlays, content.Overlay)
 		}
 	}
-	reports, err := f.Catalog.SyncAll(ctx, sources)
+	reports, err := f.Catalog.SyncAll(ctx, all)
 	if err != nil {
 		return err
 	}

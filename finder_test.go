@@ -12,6 +12,7 @@ import (
 
 	"tooldex"
 	"tooldex/catalog"
+	"tooldex/catalog/sources"
 	"tooldex/tool"
 )
 
@@ -126,7 +127,7 @@ func TestShared(t *testing.T) {
 		return f
 	}
 	one, two := open(), open()
-	content, err := catalog.Parse("notes.json", []byte(notes))
+	content, err := sources.Parse("notes.json", []byte(notes))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +180,7 @@ func TestAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = f.Close() }()
-	more, err := catalog.Parse("memo.json", []byte(strings.ReplaceAll(notes, "note", "memo")))
+	more, err := sources.Parse("memo.json", []byte(strings.ReplaceAll(notes, "note", "memo")))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@
 // never wait.
 //
 //	c, err := catalog.Open(ctx, catalog.Options{Store: s})
-//	content, err := catalog.ReadFile("github.json")
+//	content, err := sources.ReadFile("github.json")
 //	reports, err := c.SyncAll(ctx, content.Sources)
 //
 // # What may be relied on

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"tooldex/catalog"
+	"tooldex/catalog/sources"
 	"tooldex/store"
 )
 
@@ -25,7 +26,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	content, err := catalog.Parse("notes.json", []byte(`{"tools": [{"name": "add_note", "description": "Writes a note down.", "inputSchema": {"type": "object"}}]}`))
+	content, err := sources.Parse("notes.json", []byte(`{"tools": [{"name": "add_note", "description": "Writes a note down.", "inputSchema": {"type": "object"}}]}`))
 	if err != nil {
 		panic(err)
 	}

@@ -135,9 +135,9 @@ func openCatalog(t testing.TB, dir string, x indexer) *Catalog {
 	return c
 }
 
-func mustSync(t testing.TB, c *Catalog, sources ...sources.Source) []Report {
+func mustSync(t testing.TB, c *Catalog, all ...sources.Source) []Report {
 	t.Helper()
-	r, err := c.SyncAll(context.Background(), sources)
+	r, err := c.SyncAll(context.Background(), all)
 	if err != nil {
 		t.Fatal(err)
 	}

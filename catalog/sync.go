@@ -66,10 +66,10 @@ func (c *Catalog) Sync(ctx context.Context, src sources.Source) (Report, error) 
 // each. A source that fails does not stop the others: its error is among those that are joined, with the code it had,
 // or Unavailable. The error of the step itself is Timeout, if ctx ended or the store stayed locked, or Internal; then
 // nothing was changed, and there are no reports.
-func (c *Catalog) SyncAll(ctx context.Context, sources []sources.Source) ([]Report, error) {
-	offers := make([]*offer, len(sources))
+func (c *Catalog) SyncAll(ctx context.Context, all []sources.Source) ([]Report, error) {
+	offers := make([]*offer, len(all))
 	names := map[string]bool{}
-	for i, src := range sources {
+	for i, src := range all {
 		if name := src.Name(); names[name] {
 			offers[i] = &offer{name: name, err: &tool.Error{
 				Code: tool.Invalid, Op: "sync",
@@ -94,7 +94,7 @@ func (c *Catalog) SyncAll(ctx context.Context, sources []sources.Source) ([]Repo
 		reports = make([]Report, len(offers))
 		for i, o := range offers {
 			if o.same && (st.sources[o.name].Digest != o.digest || st.sources[o.name].Rules != st.rules(o.name)) { // another process has changed it since
-				offers[i] = c.read(ctx, sources[i], o.digest)
+				offers[i] = c.read(ctx, all[i], o.digest)
 				o = offers[i]
 			}
 			reports[i] = d.diff(o)

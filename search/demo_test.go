@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"tooldex/catalog"
+	"tooldex/catalog/sources"
 	"tooldex/cmd/tooldex/demo"
 	"tooldex/tool"
 )
@@ -25,7 +25,7 @@ var demoTools = sync.OnceValues(func() ([]*tool.Tool, error) {
 		if err != nil {
 			return nil, err
 		}
-		content, err := catalog.Parse(name, b)
+		content, err := sources.Parse(name, b)
 		if err != nil {
 			return nil, err
 		}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"tooldex/catalog"
+	"tooldex/catalog/sources"
 	"tooldex/cmd/tooldex/demo"
 	"tooldex/selection"
 	"tooldex/tool"
@@ -39,7 +39,7 @@ func demoTools(t testing.TB) []*tool.Tool {
 
 func toolsOf(t testing.TB, name string, b []byte) []*tool.Tool {
 	t.Helper()
-	content, err := catalog.Parse(name, b)
+	content, err := sources.Parse(name, b)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"tooldex/catalog"
+	"tooldex/catalog/sources"
 	"tooldex/tool"
 )
 
@@ -62,9 +62,9 @@ func isOwnConfig(path string, b []byte) bool {
 }
 
 func parseClientConfig(path string, b []byte) (*configFile, error) {
-	parse := catalog.ParseServers
+	parse := sources.ParseServers
 	if strings.EqualFold(filepath.Ext(path), ".toml") {
-		parse = catalog.ParseCodex
+		parse = sources.ParseCodex
 	}
 	servers, err := parse(b)
 	if err != nil {
@@ -181,7 +181,7 @@ func configServers(servers map[string]any) ([]tool.Server, error) {
 			Hint: "keys are texts", Err: err,
 		}
 	}
-	return catalog.ParseServers(b)
+	return sources.ParseServers(b)
 }
 
 func badConfig(path, msg, hint string) error {

@@ -26,6 +26,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"tooldex/catalog"
+	"tooldex/catalog/sources"
 	"tooldex/eval"
 	"tooldex/tool"
 )
@@ -176,10 +177,10 @@ func means(b *docBlock) error {
 	_, saved := b.mark(markFile)
 	switch {
 	case b.language == "toml":
-		_, err := catalog.ParseCodex([]byte(b.text))
+		_, err := sources.ParseCodex([]byte(b.text))
 		return err
 	case has["catalogue"] || has["overlay"] || has["tools"] || has["server"] && list("tools") || list("servers"):
-		_, err := catalog.Parse("block."+b.language, []byte(b.text))
+		_, err := sources.Parse("block."+b.language, []byte(b.text))
 		return err
 	case has["queries"]:
 		return readQueries(b.text)
@@ -187,7 +188,7 @@ func means(b *docBlock) error {
 		_, err := catalog.ParseProposals([]byte(b.text))
 		return err
 	case has["mcpServers"] && b.language != "yaml" || has["servers"] && b.language != "yaml":
-		_, err := catalog.ParseServers([]byte(b.text))
+		_, err := sources.ParseServers([]byte(b.text))
 		return err
 	case saved: // a command of the page reads it
 		return nil
@@ -289,12 +290,12 @@ func TestDocumentFigures(t *testing.T) {
 		}
 		return regexp.MustCompile(`(\d),(\d{3})\b`).ReplaceAllString(string(b), "$1$2")
 	}
-	var sources strings.Builder
+	var entries strings.Builder
 	for _, name := range []string{
 		"docs/benchmarks.md", "docs/quality.md", "docs/reference/settings.md",
 		"docs/model-card.md", "cmd/tooldex/serve.go",
 	} {
-		sources.WriteString(plain(name))
+		entries.WriteString(plain(name))
 	}
 	_, picture, _ := strings.Cut(plain("docs/picture.svg"), "</style>")
 	texts := map[string]string{"docs/picture.svg": strings.Join(regexp.MustCompile(`>[^<]*<`).FindAllString(picture,
@@ -314,7 +315,7 @@ func TestDocumentFigures(t *testing.T) {
 		text = regexp.MustCompile(`\w*://\S*|\]\([^)]*\)`).ReplaceAllString(text, "")
 		for _, number := range regexp.MustCompile(`\d+\.\d+|\.\d{2,}|\d{3,}`).FindAllString(text, -1) {
 			if !regexp.MustCompile(`(^|[^\d.])` + regexp.QuoteMeta(number) +
-				`($|[^\d])`).MatchString(sources.String()) {
+				`($|[^\d])`).MatchString(entries.String()) {
 				t.Errorf("%s: %s stands in none of the pages of figures", name, number)
 			}
 		}

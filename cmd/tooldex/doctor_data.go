@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"tooldex/catalog"
+	"tooldex/catalog/sources"
 	"tooldex/store"
 	"tooldex/tool"
 )
@@ -39,7 +39,7 @@ func (d *doctor) configuration() {
 		if !strings.HasPrefix(name, "TOOLDEX_") || slices.Contains(known, name) {
 			continue
 		}
-		d.tell(isWarn, "configuration", name, "the nearest known variable is "+catalog.Nearest(name, known),
+		d.tell(isWarn, "configuration", name, "the nearest known variable is "+sources.Nearest(name, known),
 			"this variable of the environment has no meaning")
 	}
 }

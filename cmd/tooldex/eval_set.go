@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"tooldex/catalog"
+	"tooldex/catalog/sources"
 	"tooldex/cmd/tooldex/demo"
 	"tooldex/eval"
 	"tooldex/internal/atomicfile"
@@ -69,7 +69,7 @@ func (a *app) openSet(ctx context.Context, dir string) (*stack, *eval.Dataset, e
 	for _, note := range set.Notes {
 		a.log.Info(note)
 	}
-	s, err := a.openScratch(ctx, []catalog.Source{given{set.Name, set.Tools}}, toSearch)
+	s, err := a.openScratch(ctx, []sources.Source{given{set.Name, set.Tools}}, toSearch)
 	return s, set, err
 }
 

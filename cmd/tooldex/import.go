@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tooldex/catalog"
+	"tooldex/catalog/sources"
 	"tooldex/tool"
 )
 
@@ -52,22 +53,22 @@ const stepSources = 16
 // importFiles imports what is in the files. A file that cannot be read does not stop the others.
 func (a *app) importFiles(ctx context.Context, s *stack, files []string) error {
 	im := &importer{app: a, stack: s}
-	var sources []catalog.Source
-	var overlays []*catalog.Overlay
+	var all []sources.Source
+	var overlays []*sources.Overlay
 	var servers []tool.Server
 	for _, file := range files {
-		content, err := catalog.ReadFile(file)
+		content, err := sources.ReadFile(file)
 		if err != nil {
 			im.errs = append(im.errs, err)
 			continue
 		}
-		sources = append(sources, content.Sources...)
+		all = append(all, content.Sources...)
 		servers = merge(servers, a.withoutOurselves(content.Servers))
 		if content.Overlay != nil {
 			overlays = append(overlays, content.Overlay)
 		}
 	}
-	for step := range slices.Chunk(sources, stepSources) {
+	for step := range slices.Chunk(all, stepSources) {
 		reports, err := s.catalog.SyncAll(ctx, step)
 		im.add(err, reports...)
 	}

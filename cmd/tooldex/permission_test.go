@@ -20,7 +20,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"tooldex/catalog"
+	"tooldex/catalog/sources"
 	"tooldex/gateway"
 	"tooldex/httpapi"
 	"tooldex/mcpsrv"
@@ -218,7 +218,7 @@ func (w *permissionWorld) makeTools(seed int) {
 	old := w.servers
 	w.servers, w.tools = nil, nil
 	mark := seed
-	var sources []catalog.Source
+	var all []sources.Source
 	for range 3 + w.rand.IntN(3) {
 		name := fmt.Sprintf("srvqy%04d", seed/permissionRound*10+len(w.servers))
 		w.servers = append(w.servers, name)
@@ -248,7 +248,7 @@ func (w *permissionWorld) makeTools(seed int) {
 				g.tools, w.tools = append(g.tools, one), append(w.tools, one)
 			}
 		}
-		sources = append(sources, g)
+		all = append(all, g)
 	}
 	for _, name := range old {
 		if !slices.Contains(w.servers, name) {
@@ -257,7 +257,7 @@ func (w *permissionWorld) makeTools(seed int) {
 			}
 		}
 	}
-	if _, err := w.stack.catalog.SyncAll(w.t.Context(), sources); err != nil {
+	if _, err := w.stack.catalog.SyncAll(w.t.Context(), all); err != nil {
 		w.t.Fatal(err)
 	}
 	w.tools = w.stack.catalog.Set().All()

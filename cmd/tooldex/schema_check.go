@@ -7,7 +7,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"tooldex/catalog"
+	"tooldex/catalog/sources"
 	"tooldex/tool"
 )
 
@@ -76,7 +76,7 @@ func (c *checker) checkObject(n *yaml.Node, s schema, path string) error {
 				return c.bad(key, "give it in the environment, as "+env, "%s.%s is a secret, and stands in no file",
 					path, key.Value)
 			}
-			hint := "the nearest known key is " + catalog.Nearest(key.Value, sortedKeys(properties))
+			hint := "the nearest known key is " + sources.Nearest(key.Value, sortedKeys(properties))
 			if elsewhere := settingNamed(key.Value); elsewhere != "" {
 				hint = "its place is " + elsewhere
 			}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tooldex/catalog"
+	"tooldex/catalog/sources"
 	"tooldex/gateway"
 	"tooldex/tool"
 )
@@ -129,7 +129,7 @@ func (f *addFlags) server(args []string) (tool.Server, error) {
 	if s.Headers, err = pairs(f.headers, ":", "header"); err != nil {
 		return s, err
 	}
-	return s, asUsageError(catalog.CheckServer(s))
+	return s, asUsageError(sources.CheckServer(s))
 }
 
 // pairs splits KEY=VALUE words, or those of another separator. A variable without a value stands for itself.

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"tooldex/catalog"
+	"tooldex/catalog/sources"
 	"tooldex/cmd/tooldex/demo"
 	"tooldex/index"
 	"tooldex/learn"
@@ -70,7 +71,7 @@ func (a *app) openStore(ctx context.Context, dir string, u use) (*stack, error) 
 }
 
 // openScratch makes tools searchable for as long as the command runs.
-func (a *app) openScratch(ctx context.Context, sources []catalog.Source, u use) (*stack, error) {
+func (a *app) openScratch(ctx context.Context, all []sources.Source, u use) (*stack, error) {
 	dir, err := os.MkdirTemp("", "tooldex")
 	if err != nil {
 		return nil, fmt.Errorf("make a temporary folder: %w", err)
@@ -80,7 +81,7 @@ func (a *app) openScratch(ctx context.Context, sources []catalog.Source, u use) 
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	s.scratch = dir
-	reports, err := s.catalog.SyncAll(ctx, sources)
+	reports, err := s.catalog.SyncAll(ctx, all)
 	if err != nil {
 		s.close()
 		return nil, err
@@ -97,7 +98,7 @@ func (a *app) openScratch(ctx context.Context, sources []catalog.Source, u use) 
 }
 
 func (a *app) openDemo(ctx context.Context, u use) (*stack, error) {
-	var sources []catalog.Source
+	var all []sources.Source
 	files, err := fs.Glob(demo.FS, "*.yaml")
 	if err != nil {
 		return nil, fmt.Errorf("list the demo catalogue: %w", err)
@@ -107,13 +108,13 @@ func (a *app) openDemo(ctx context.Context, u use) (*stack, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read the demo catalogue: %w", err)
 		}
-		content, err := catalog.Parse(name, b)
+		content, err := sources.Parse(name, b)
 		if err != nil {
 			return nil, err
 		}
-		sources = append(sources, content.Sources...)
+		all = append(all, content.Sources...)
 	}
-	s, err := a.openScratch(ctx, sources, u)
+	s, err := a.openScratch(ctx, all, u)
 	if err != nil {
 		return nil, err
 	}

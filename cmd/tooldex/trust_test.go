@@ -4,7 +4,7 @@ import (
 	"io/fs"
 	"testing"
 
-	"tooldex/catalog"
+	"tooldex/catalog/sources"
 	"tooldex/cmd/tooldex/demo"
 	"tooldex/scan"
 	"tooldex/tool"
@@ -22,7 +22,7 @@ func TestDemoIsNotSuspicious(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		content, err := catalog.Parse(name, b)
+		content, err := sources.Parse(name, b)
 		if err != nil {
 			t.Fatal(err)
 		}

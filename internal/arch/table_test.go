@@ -97,8 +97,12 @@ var table = map[string]rule{
 		doc:     "Package search ranks tools for a query by fusing semantic and lexical candidates.",
 	},
 	"catalog": {
-		imports: []string{"tool", "embed", "index", "store", "knowledge", "scan"},
+		imports: []string{"tool", "embed", "index", "store", "knowledge", "scan", "catalog/sources"},
 		doc:     "Package catalog keeps the set of known tools equal to what its sources offer.",
+	},
+	"catalog/sources": {
+		imports: []string{"tool"},
+		doc:     "Package sources reads the files that tools and servers come from, and defines what offers tools.",
 	},
 	"mcpsrv": {
 		imports: []string{"tool", "validate"},
@@ -121,7 +125,7 @@ var table = map[string]rule{
 		doc:     "Package train makes the table that package embed ships: it learns rows for words from requests and the tools that answer them.",
 	},
 	".": {
-		imports: []string{"tool", "index", "store", "search", "catalog"},
+		imports: []string{"tool", "index", "store", "search", "catalog", "catalog/sources"},
 		doc:     "Package tooldex finds the right tool for an agent, within a Go program.",
 	},
 	"cmd/tooldex": {
@@ -129,7 +133,7 @@ var table = map[string]rule{
 		doc:     "Command tooldex runs and administers the tool-search service.",
 	},
 	"cmd/tooldex/clients": {
-		imports: []string{"tool", "catalog", "internal/atomicfile"},
+		imports: []string{"tool", "catalog/sources", "internal/atomicfile"},
 		doc:     "Package clients finds the configuration files of MCP clients, and edits the servers in them.",
 	},
 	"cmd/tooldex/demo": {

@@ -8,7 +8,7 @@ import (
 	"runtime"
 	"strings"
 
-	"tooldex/catalog"
+	"tooldex/catalog/sources"
 	"tooldex/mcpsrv"
 	"tooldex/tool"
 )
@@ -37,7 +37,7 @@ func idleRows(ctx context.Context, c config) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	content, err := catalog.ReadFile(files[0])
+	content, err := sources.ReadFile(files[0])
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"tooldex/catalog"
+	"tooldex/catalog/sources"
 	"tooldex/cmd/tooldex/demo"
 	"tooldex/embed"
 	"tooldex/eval"
@@ -128,7 +129,7 @@ func loadDemo(ctx context.Context) (*labelled, error) {
 			requests = append(append(requests, bytes.TrimSpace(b)...), '\n')
 			continue
 		}
-		content, err := catalog.Parse(name, b)
+		content, err := sources.Parse(name, b)
 		if err != nil {
 			return nil, err
 		}

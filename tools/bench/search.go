@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"tooldex/catalog"
+	"tooldex/catalog/sources"
 	"tooldex/index"
 	"tooldex/search"
 	"tooldex/tool"
@@ -95,7 +96,7 @@ func realTools(ctx context.Context, c config) ([]*tool.Tool, error) {
 	}
 	var out []*tool.Tool
 	for _, file := range files {
-		content, err := catalog.ReadFile(file)
+		content, err := sources.ReadFile(file)
 		if err != nil {
 			return nil, err
 		}

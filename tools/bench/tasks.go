@@ -13,7 +13,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"tooldex/catalog"
+	"tooldex/catalog/sources"
 	"tooldex/mcpsrv"
 	"tooldex/tool"
 )
@@ -279,7 +279,7 @@ func (alive) Call(context.Context, tool.Call) (*tool.CallResult, error) {
 
 // serveDump is a server of what a dump holds.
 func serveDump(ctx context.Context, file string) error {
-	content, err := catalog.ReadFile(file)
+	content, err := sources.ReadFile(file)
 	if err != nil {
 		return err
 	}

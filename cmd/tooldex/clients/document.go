@@ -9,7 +9,7 @@ import (
 	"reflect"
 	"slices"
 
-	"tooldex/catalog"
+	"tooldex/catalog/sources"
 	"tooldex/tool"
 )
 
@@ -85,9 +85,9 @@ func (d *Document) server(name string, value any) (tool.Server, error) {
 		if err := encodeTOML(&b, map[string]any{"mcp_servers": map[string]any{name: value}}); err != nil {
 			return tool.Server{}, d.bad("server "+name+" cannot be read", err)
 		}
-		list, err = catalog.ParseCodex(b.Bytes())
+		list, err = sources.ParseCodex(b.Bytes())
 	} else {
-		list, err = catalog.ParseServers([]byte(encode(map[string]any{"mcpServers": map[string]any{name: value}}, "",
+		list, err = sources.ParseServers([]byte(encode(map[string]any{"mcpServers": map[string]any{name: value}}, "",
 			"")))
 	}
 	if err != nil {

@@ -5,8 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-
-	"tooldex/catalog"
+	"tooldex/catalog/sources"
 )
 
 // jsonObject is where an object stands in a text.
@@ -23,7 +22,7 @@ type jsonMember struct {
 
 // jsonPlain blanks the comments, trailing commas and byte order mark of a text. Every offset stays the same.
 func jsonPlain(text []byte) []byte {
-	out := catalog.PlainJSON(text)
+	out := sources.PlainJSON(text)
 	if bytes.HasPrefix(out, bom) {
 		copy(out, "   ")
 	}
