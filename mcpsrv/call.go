@@ -20,24 +20,24 @@ import (
 // put right is a tool error; a protocol error is only for a call that was cancelled.
 func (s *Server) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Result, error) {
 	name, args := req.Params.Name, req.Params.Arguments
-	s.heed(req, name, args)
-	res, err := s.dispatch(ctx, req, name, args)
+	s.recordFeedback(req, name, args)
+	res, err := s.dispatchCall(ctx, req, name, args)
 	if err == nil {
 		return res, nil
 	}
 	if errors.Is(context.Cause(ctx), errStopping) {
-		return s.fail(errStopping), nil
+		return s.toolError(errStopping), nil
 	}
 	if ctx.Err() != nil { // nobody waits for the answer, so it is no fault either
 		return nil, ctx.Err()
 	}
-	if forClient(req, err) {
+	if isForClient(req, err) {
 		return nil, s.requestError(ctx, err)
 	}
-	return s.fail(err), nil
+	return s.toolError(err), nil
 }
 
-func (s *Server) dispatch(ctx context.Context, req *mcp.CallToolRequest, name string, args json.RawMessage) (*rawResult,
+func (s *Server) dispatchCall(ctx context.Context, req *mcp.CallToolRequest, name string, args json.RawMessage) (*rawResult,
 	error,
 ) {
 	if m, ok := s.metaTool(name); ok {
@@ -46,23 +46,23 @@ func (s *Server) dispatch(ctx context.Context, req *mcp.CallToolRequest, name st
 		}
 		var err error
 		if name, args, err = s.unwrapInvocation(m, args); err != nil {
-			return nil, s.misfit(ctx, req, name, err)
+			return nil, s.explainInvalidArgs(ctx, req, name, err)
 		}
 		if m, ok := s.metaTool(name); ok {
 			return s.callMeta(ctx, req, m, args)
 		}
 	}
-	return s.forward(ctx, req, name, args)
+	return s.forwardCall(ctx, req, name, args)
 }
 
-// forward hands a call to the Caller, which checks its arguments. Spellings that models get wrong are put right before.
-func (s *Server) forward(ctx context.Context, req *mcp.CallToolRequest, name string, args json.RawMessage) (*rawResult,
+// forwardCall hands a call to the Caller, which checks its arguments. Spellings that models get wrong are put right before.
+func (s *Server) forwardCall(ctx context.Context, req *mcp.CallToolRequest, name string, args json.RawMessage) (*rawResult,
 	error,
 ) {
-	set := s.set()
-	t, err := s.resolve(set, name)
+	set := s.currentSet()
+	t, err := s.resolveTool(set, name)
 	if err != nil {
-		s.refused(ctx, req, name, "", args, err)
+		s.recordRefusal(ctx, req, name, "", args, err)
 		return nil, err
 	}
 	if t.Disabled {
@@ -70,47 +70,47 @@ func (s *Server) forward(ctx context.Context, req *mcp.CallToolRequest, name str
 			Code: tool.Denied, Op: "call", Msg: string(t.ID()) + " is disabled",
 			Hint: searchName + " finds others that do the like",
 		}
-		s.refused(ctx, req, name, t.ID(), args, err)
+		s.recordRefusal(ctx, req, name, t.ID(), args, err)
 		return nil, err
 	}
 	given := args
-	if args, err = asObject(args); err != nil {
-		s.refused(ctx, req, name, t.ID(), given, err)
-		return nil, s.misfit(ctx, req, name, err)
+	if args, err = objectArguments(args); err != nil {
+		s.recordRefusal(ctx, req, name, t.ID(), given, err)
+		return nil, s.explainInvalidArgs(ctx, req, name, err)
 	}
 	args, fits := forgiveSpelling(s.o.Schemas.Of(string(t.ID()), t.InputSchema), t.InputSchema, args)
 	if fits && !stateless(req) {
-		s.touch(req.Session, t.ID())
+		s.recordUse(req.Session, t.ID())
 	}
 	res, err := s.callUpstream(ctx, req, t.ID(), args)
 	if err != nil {
 		var mismatch *validate.Mismatch
 		if errors.As(err, &mismatch) {
-			err = s.misfit(ctx, req, name, err)
+			err = s.explainInvalidArgs(ctx, req, name, err)
 		}
 		return nil, err
 	}
-	if kind(res.Raw) != "object" || !json.Valid(res.Raw) {
+	if jsonKind(res.Raw) != "object" || !json.Valid(res.Raw) {
 		return nil, &tool.Error{Code: tool.Unavailable, Op: "call", Msg: "the answer of " + string(t.ID()) +
 			" is not a tool result"}
 	}
 	s.checkOutput(t, res)
-	s.called(req, t.ID(), res)
+	s.recordCall(req, t.ID(), res)
 	return &rawResult{raw: res.Raw}, nil
 }
 
-// refused tells the auditor of a call that does not come to the Caller.
-func (s *Server) refused(ctx context.Context, req *mcp.CallToolRequest, name string, id tool.ID, args json.RawMessage,
+// recordRefusal tells the auditor of a call that does not come to the Caller.
+func (s *Server) recordRefusal(ctx context.Context, req *mcp.CallToolRequest, name string, id tool.ID, args json.RawMessage,
 	err error,
 ) {
 	if s.o.Auditor != nil {
-		s.o.Auditor.Refused(ctx, name, tool.Call{ID: id, Arguments: args, Who: s.asker(req)}, err)
+		s.o.Auditor.Refused(ctx, name, tool.Call{ID: id, Arguments: args, Who: s.askerOf(req)}, err)
 	}
 }
 
-// forClient reports whether an error is for the client, which knows what to do about it, and not for the model: the
+// isForClient reports whether an error is for the client, which knows what to do about it, and not for the model: the
 // upstream misses something of the client, or refuses an answer with which the client repeated the call.
-func forClient(req *mcp.CallToolRequest, err error) bool {
+func isForClient(req *mcp.CallToolRequest, err error) bool {
 	var rpc *jsonrpc.Error
 	if !errors.As(err, &rpc) {
 		return false
@@ -126,12 +126,12 @@ func forClient(req *mcp.CallToolRequest, err error) bool {
 func (s *Server) callUpstream(ctx context.Context, req *mcp.CallToolRequest, id tool.ID,
 	args json.RawMessage,
 ) (*tool.CallResult, error) {
-	who := s.asker(req)
-	raw, err := s.relay(ctx, s.caller(ctx, req, req.Session, req.Params.Meta), sameCall(id, args),
-		inputOf(req.Params.InputResponses, req.Params.RequestState),
+	who := s.askerOf(req)
+	raw, err := s.runAskingClient(ctx, s.upstreamClient(ctx, req, req.Session, req.Params.Meta), callKey(id, args),
+		retryInput(req.Params.InputResponses, req.Params.RequestState),
 		func(ctx context.Context, c *tool.Client, input json.RawMessage) (json.RawMessage, error) {
 			res, err := s.o.Caller.Call(ctx, tool.Call{
-				ID: id, Arguments: args, Meta: forwardedMeta(req.Params.Meta), Progress: s.progress(ctx, req),
+				ID: id, Arguments: args, Meta: forwardedMeta(req.Params.Meta), Progress: s.relayProgress(ctx, req),
 				Client: c, Who: who, Input: input,
 			})
 			if err != nil {
@@ -145,21 +145,21 @@ func (s *Server) callUpstream(ctx context.Context, req *mcp.CallToolRequest, id 
 	return &tool.CallResult{Raw: raw, IsError: isError(raw)}, nil
 }
 
-// sameCall tells a call from those of other tools and with other arguments: what was answered for one is not good for
+// callKey tells a call from those of other tools and with other arguments: what was answered for one is not good for
 // another.
-func sameCall(id tool.ID, args json.RawMessage) string {
+func callKey(id tool.ID, args json.RawMessage) string {
 	dec := json.NewDecoder(bytes.NewReader(args))
 	dec.UseNumber()
 	var v any
 	if dec.Decode(&v) == nil { // a client may write the same in another order
-		args = encode(v)
+		args = encodeJSON(v)
 	}
 	sum := sha256.Sum256(args)
 	return string(id) + " " + hex.EncodeToString(sum[:])
 }
 
-// progress passes an upstream's progress on under the client's own token. It returns nil if the client gave none.
-func (s *Server) progress(ctx context.Context, req *mcp.CallToolRequest) func(tool.Progress) {
+// relayProgress passes an upstream's progress on under the client's own token. It returns nil if the client gave none.
+func (s *Server) relayProgress(ctx context.Context, req *mcp.CallToolRequest) func(tool.Progress) {
 	token := req.Params.GetProgressToken()
 	if token == nil {
 		return nil
@@ -186,5 +186,5 @@ func forwardedMeta(meta mcp.Meta) json.RawMessage {
 	if len(kept) == 0 {
 		return nil
 	}
-	return encode(kept)
+	return encodeJSON(kept)
 }

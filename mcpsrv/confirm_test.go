@@ -18,8 +18,8 @@ func TestAnswersAreForTheirCall(t *testing.T) {
 	defer func() { _ = s.Close() }()
 	ana, ben := tool.WithPrincipal(t.Context(), tool.Principal{Key: "ana"}),
 		tool.WithPrincipal(t.Context(), tool.Principal{Key: "ben"})
-	asked := sameCall("files/erase", json.RawMessage(`{"path":"/tmp/x","n":10000000000000000000001}`))
-	first, err := s.relay(ana, client, asked, nil, func(ctx context.Context, c *tool.Client,
+	asked := callKey("files/erase", json.RawMessage(`{"path":"/tmp/x","n":10000000000000000000001}`))
+	first, err := s.runAskingClient(ana, client, asked, nil, func(ctx context.Context, c *tool.Client,
 		_ json.RawMessage,
 	) (json.RawMessage, error) {
 		return c.Ask(ctx, elicitMethod, json.RawMessage(`{"message":"?"}`))
@@ -28,7 +28,7 @@ func TestAnswersAreForTheirCall(t *testing.T) {
 	if err != nil || json.Unmarshal(first, &q) != nil || q.RequestState == "" {
 		t.Fatalf("%s, %v", first, err)
 	}
-	yes := encode(map[string]any{
+	yes := encodeJSON(map[string]any{
 		"requestState":   q.RequestState,
 		"inputResponses": map[string]any{answerKey: map[string]any{"action": "accept"}},
 	})
@@ -36,21 +36,21 @@ func TestAnswersAreForTheirCall(t *testing.T) {
 		ctx context.Context
 		of  string
 	}{
-		"other arguments": {ana, sameCall("files/erase",
+		"other arguments": {ana, callKey("files/erase",
 			json.RawMessage(`{"path":"/","n":10000000000000000000001}`))},
-		"another number": {ana, sameCall("files/erase",
+		"another number": {ana, callKey("files/erase",
 			json.RawMessage(`{"path":"/tmp/x","n":10000000000000000000000}`))},
-		"another tool": {ana, sameCall("files/write",
+		"another tool": {ana, callKey("files/write",
 			json.RawMessage(`{"path":"/tmp/x","n":10000000000000000000001}`))},
 		"nothing of a call": {ana, ""},
 		"somebody else":     {ben, asked},
 	} {
-		if got, err := s.relay(c.ctx, client, c.of, yes, nil); tool.CodeOf(err) != tool.NotFound {
+		if got, err := s.runAskingClient(c.ctx, client, c.of, yes, nil); tool.CodeOf(err) != tool.NotFound {
 			t.Errorf("%s: %s, %v", name, got, err)
 		}
 	}
-	same := sameCall("files/erase", json.RawMessage(` {"n": 10000000000000000000001, "path": "/tmp/\u0078"}`))
-	if got, err := s.relay(ana, client, same, yes, nil); err != nil || string(got) != `{"action":"accept"}` {
+	same := callKey("files/erase", json.RawMessage(` {"n": 10000000000000000000001, "path": "/tmp/\u0078"}`))
+	if got, err := s.runAskingClient(ana, client, same, yes, nil); err != nil || string(got) != `{"action":"accept"}` {
 		t.Errorf("the same call, written otherwise: %s, %v", got, err)
 	}
 }

@@ -24,8 +24,8 @@ const (
 	maxDescription = 20_000 // bytes
 )
 
-func (s *Server) describe(ctx context.Context, _ *mcp.CallToolRequest, raw json.RawMessage) (*rawResult, error) {
-	a, err := decode[describeArgs](raw)
+func (s *Server) describeTools(ctx context.Context, _ *mcp.CallToolRequest, raw json.RawMessage) (*rawResult, error) {
+	a, err := decodeArguments[describeArgs](raw)
 	if err != nil {
 		return nil, err
 	}
@@ -33,12 +33,12 @@ func (s *Server) describe(ctx context.Context, _ *mcp.CallToolRequest, raw json.
 		return nil, &tool.Error{Code: tool.Invalid, Op: "describe", Msg: fmt.Sprintf("name holds %d names",
 			len(a.Name)), Hint: fmt.Sprintf("give 1 to %d", maxDescribed)}
 	}
-	set := s.set()
+	set := s.currentSet()
 	var b strings.Builder
 	var failed error
 	found := 0
 	for _, name := range a.Name {
-		t, err := s.resolve(set, name)
+		t, err := s.resolveTool(set, name)
 		if err != nil {
 			failed = err
 			b.WriteString(errorText(err, "") + "\n\n")
@@ -74,7 +74,7 @@ func describeTool(b *strings.Builder, set *tool.Set, t *tool.Tool, name string) 
 		b.WriteString(", " + oneLine(t.Category))
 	}
 	b.WriteByte(')')
-	if facts := factsOf(t); facts != "" {
+	if facts := callFacts(t); facts != "" {
 		b.WriteString(" " + facts)
 	}
 	b.WriteByte('\n')
@@ -88,7 +88,7 @@ func describeTool(b *strings.Builder, set *tool.Set, t *tool.Tool, name string) 
 	}
 	describeParameters(b, t)
 	if len(t.OutputSchema) > 0 {
-		b.WriteString("Structured result: " + tool.Clip(compact(t.OutputSchema), maxDescription/4) + "\n")
+		b.WriteString("Structured result: " + tool.Clip(compactJSON(t.OutputSchema), maxDescription/4) + "\n")
 	}
 	for i, e := range t.Examples {
 		if i == 0 {
@@ -96,7 +96,7 @@ func describeTool(b *strings.Builder, set *tool.Set, t *tool.Tool, name string) 
 		}
 		b.WriteString("- " + oneLine(e.Description))
 		if len(e.Invocation) > 0 {
-			b.WriteString(": " + compact(e.Invocation))
+			b.WriteString(": " + compactJSON(e.Invocation))
 		}
 		if e.Output != "" {
 			b.WriteString(" -> " + oneLine(e.Output))
@@ -108,8 +108,8 @@ func describeTool(b *strings.Builder, set *tool.Set, t *tool.Tool, name string) 
 // needsConfirmation reports whether a person has to confirm calls of t.
 func (s *Server) needsConfirmation(t *tool.Tool) bool { return s.o.Confirms != nil && s.o.Confirms(t) }
 
-// factsOf says what a caller must know before calling.
-func factsOf(t *tool.Tool) string {
+// callFacts says what a caller must know before calling.
+func callFacts(t *tool.Tool) string {
 	var facts []string
 	if t.Disabled {
 		facts = append(facts, "disabled")
@@ -157,20 +157,20 @@ func describeParameters(b *strings.Builder, t *tool.Tool) {
 			b.WriteString(", required")
 		}
 		if len(p.Default) > 0 {
-			b.WriteString(", default " + compact(p.Default))
+			b.WriteString(", default " + compactJSON(p.Default))
 		}
 		if p.Description != "" {
 			b.WriteString(". " + oneLine(p.Description))
 		}
 		b.WriteByte('\n')
-		if shape := schema.Properties[p.Name]; nested(shape) {
-			b.WriteString("  " + tool.Clip(compact(shape), maxDescription/4) + "\n")
+		if shape := schema.Properties[p.Name]; hasNestedShape(shape) {
+			b.WriteString("  " + tool.Clip(compactJSON(shape), maxDescription/4) + "\n")
 			refers = refers || bytes.Contains(shape, []byte(`"$ref"`))
 		}
 	}
 	for _, defs := range []member{{"$defs", schema.Defs}, {"definitions", schema.Definitions}} {
 		if refers && len(defs.value) > 0 {
-			b.WriteString("where " + defs.key + " " + tool.Clip(compact(defs.value), maxDescription/4) + "\n")
+			b.WriteString("where " + defs.key + " " + tool.Clip(compactJSON(defs.value), maxDescription/4) + "\n")
 		}
 	}
 }
@@ -182,24 +182,24 @@ func parameterType(p tool.Parameter) string {
 	}
 	values := make([]string, len(p.Enum))
 	for i, v := range p.Enum {
-		values[i] = compact(v)
+		values[i] = compactJSON(v)
 	}
 	return strings.Join(values, "|")
 }
 
-func nested(shape json.RawMessage) bool {
+func hasNestedShape(shape json.RawMessage) bool {
 	return bytes.Contains(shape, []byte(`"properties"`)) || bytes.Contains(shape, []byte(`"$ref"`))
 }
 
-// mostNear is how many tools are named that no author named.
-const mostNear = 3
+// maxNearest is how many tools are named that no author named.
+const maxNearest = 3
 
 // relatedNames names the tools that t's author named, or else those nearest to it. That the nearest cannot be told is
 // no reason to tell nothing of t.
 func (s *Server) relatedNames(ctx context.Context, set *tool.Set, t *tool.Tool) []string {
 	related := t.Related
 	if len(related) == 0 && s.o.Related != nil {
-		near, err := s.o.Related.Related(ctx, t.ID(), mostNear)
+		near, err := s.o.Related.Related(ctx, t.ID(), maxNearest)
 		if err != nil {
 			s.o.Logger.Warn("the tools nearest to one cannot be told", "tool", t.ID(), "error", err)
 		}

@@ -61,7 +61,7 @@ func (s *Server) enrichPrompt(_ context.Context, req *mcp.GetPromptRequest) (*mc
 				"leave it out, or give 1 to "+strconv.Itoa(maxEnrichBatch))
 		}
 	}
-	text := EnrichPrompt(s.set(), s.visibleStrangers(req.Params.Arguments["server"], min(n, maxEnrichBatch)),
+	text := EnrichPrompt(s.currentSet(), s.visibleStrangers(req.Params.Arguments["server"], min(n, maxEnrichBatch)),
 		canSample(capabilitiesOf(req, req.Params.Meta)))
 	return &mcp.GetPromptResult{
 		Description: "Tools that are hard to find, and the form to help them.",
@@ -71,7 +71,7 @@ func (s *Server) enrichPrompt(_ context.Context, req *mcp.GetPromptRequest) (*mc
 
 // visibleStrangers returns the tools of the server's own set that are like nothing known.
 func (s *Server) visibleStrangers(server string, n int) []*tool.Tool {
-	set := s.set()
+	set := s.currentSet()
 	var out []*tool.Tool
 	for _, one := range s.o.Enricher.Strangers(0) {
 		t, ok := set.Get(one.ID)
@@ -120,12 +120,12 @@ func toolsAsData(set *tool.Set, tools []*tool.Tool) string {
 			names = append(names, p.Name)
 		}
 		entry := object{
-			{"tool", encode(t.ID())},
-			{"called", encode(listedName(set, t))},
-			{"description", encode(t.Cautioned(tool.Clip(t.Description, maxBatchText)))},
+			{"tool", encodeJSON(t.ID())},
+			{"called", encodeJSON(listedName(set, t))},
+			{"description", encodeJSON(t.Cautioned(tool.Clip(t.Description, maxBatchText)))},
 		}
 		if len(names) > 0 {
-			entry = append(entry, member{"parameters", encode(names)})
+			entry = append(entry, member{"parameters", encodeJSON(names)})
 		}
 		b.WriteString("- ")
 		b.Write(entry.bytes())
@@ -150,7 +150,7 @@ func proposeTool() metaTool {
 				stringsSchema + `},"required":["tool","utterances"]}}},"required":["tools"]}`),
 		},
 		only:   unlisted,
-		handle: (*Server).propose,
+		handle: (*Server).proposeUtterances,
 	}
 }
 
@@ -161,39 +161,39 @@ type proposed struct {
 	Synonyms   stringList `json:"synonyms"`
 }
 
-func (s *Server) propose(ctx context.Context, req *mcp.CallToolRequest, raw json.RawMessage) (*rawResult, error) {
+func (s *Server) proposeUtterances(ctx context.Context, req *mcp.CallToolRequest, raw json.RawMessage) (*rawResult, error) {
 	if s.o.Enricher == nil {
-		return nil, notTaken()
+		return nil, errNotEnriched()
 	}
-	a, err := decode[struct {
+	a, err := decodeArguments[struct {
 		Tools []proposed `json:"tools"`
 	}](raw)
 	if err != nil {
 		return nil, err
 	}
-	var sum handedIn
-	if err := s.handIn(ctx, &sum, a.Tools, "the model of "+clientIdentity(req)); err != nil {
+	var sum proposalReport
+	if err := s.submitProposals(ctx, &sum, a.Tools, "the model of "+clientIdentity(req)); err != nil {
 		return nil, err
 	}
 	return &rawResult{raw: object{{"content", textContent(sum.text())}}.bytes()}, nil
 }
 
-func notTaken() error {
+func errNotEnriched() error {
 	return &tool.Error{Code: tool.NotFound, Op: "propose", Msg: "requests for tools are not taken here"}
 }
 
-// handedIn adds up what became of what models wrote.
-type handedIn struct {
+// proposalReport adds up what became of what models wrote.
+type proposalReport struct {
 	asked, kept int
 	wrong       []string
 }
 
-// handIn has what was written checked and kept, for somebody to approve.
-func (s *Server) handIn(ctx context.Context, sum *handedIn, written []proposed, by string) error {
-	set := s.set()
+// submitProposals has what was written checked and kept, for somebody to approve.
+func (s *Server) submitProposals(ctx context.Context, sum *proposalReport, written []proposed, by string) error {
+	set := s.currentSet()
 	var proposals []tool.Proposal
 	for _, p := range written {
-		t, err := s.resolve(set, p.Tool)
+		t, err := s.resolveTool(set, p.Tool)
 		if err != nil { // also of a tool that this client may not see
 			sum.wrong = append(sum.wrong, fmt.Sprintf("%q: there is no such tool", tool.Clip(p.Tool, 100)))
 			continue
@@ -217,7 +217,7 @@ func (s *Server) handIn(ctx context.Context, sum *handedIn, written []proposed, 
 	return nil
 }
 
-func (h *handedIn) text() string {
+func (h *proposalReport) text() string {
 	text := fmt.Sprintf("%d texts were kept and wait to be approved.", h.kept)
 	if len(h.wrong) > 0 {
 		text += " Not kept:"

@@ -59,7 +59,7 @@ func (o object) bytes() json.RawMessage {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(b, encode(m.key)...)
+		b = append(b, encodeJSON(m.key)...)
 		b = append(b, ':')
 		b = append(b, m.value...)
 	}
@@ -101,9 +101,9 @@ func (o object) without(key string) object {
 	return out
 }
 
-// encode writes v as JSON without escaping <, > and &, which cost tokens and which schemas and texts are full of. It
+// encodeJSON writes v as JSON without escaping <, > and &, which cost tokens and which schemas and texts are full of. It
 // returns null for what cannot be encoded, which no value built here is.
-func encode(v any) json.RawMessage {
+func encodeJSON(v any) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -113,8 +113,8 @@ func encode(v any) json.RawMessage {
 	return bytes.TrimRight(b.Bytes(), "\n")
 }
 
-// compact removes the white space between tokens, to save a model's; what is not JSON stays as it is.
-func compact(raw json.RawMessage) string {
+// compactJSON removes the white space between tokens, to save a model's; what is not JSON stays as it is.
+func compactJSON(raw json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Compact(&b, raw) != nil {
 		return string(raw)
@@ -122,8 +122,8 @@ func compact(raw json.RawMessage) string {
 	return b.String()
 }
 
-// kind returns the JSON type of a value: object, array, string, number, boolean or null.
-func kind(raw json.RawMessage) string {
+// jsonKind returns the JSON type of a value: object, array, string, number, boolean or null.
+func jsonKind(raw json.RawMessage) string {
 	raw = bytes.TrimLeft(raw, " \t\r\n")
 	if len(raw) == 0 {
 		return ""
@@ -143,8 +143,8 @@ func kind(raw json.RawMessage) string {
 	return "number"
 }
 
-// fold makes keys comparable across the spellings that models use: toolName, tool_name, tool-name.
-func fold(s string) string {
+// foldKey makes keys comparable across the spellings that models use: toolName, tool_name, tool-name.
+func foldKey(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || r == ' ' {
 			return -1

@@ -22,13 +22,13 @@ const (
 	lazyKey    = "tooldex/lazy"
 )
 
-// wantsWhole reports whether a client asks for full schemas.
-func wantsWhole(req *mcp.ListToolsRequest) bool {
+// wantsFullSchemas reports whether a client asks for full schemas.
+func wantsFullSchemas(req *mcp.ListToolsRequest) bool {
 	return req.Params != nil && req.Params.Meta[lazyKey] == false
 }
 
-// moveLazy returns the parameters of tools/list with what they say of lazy in _meta.
-func moveLazy(params json.RawMessage) json.RawMessage {
+// moveLazyToMeta returns the parameters of tools/list with what they say of lazy in _meta.
+func moveLazyToMeta(params json.RawMessage) json.RawMessage {
 	if !bytes.Contains(params, []byte(`"`+lazyParam+`"`)) {
 		return params
 	}
@@ -37,7 +37,7 @@ func moveLazy(params json.RawMessage) json.RawMessage {
 		return params
 	}
 	value, ok := o.get(lazyParam)
-	if !ok || kind(value) != "boolean" {
+	if !ok || jsonKind(value) != "boolean" {
 		return params
 	}
 	meta := object{}
@@ -49,32 +49,32 @@ func moveLazy(params json.RawMessage) json.RawMessage {
 	return o.without(lazyParam).with(keyMeta, meta.with(lazyKey, value).bytes()).bytes()
 }
 
-// noting has moveLazy see what comes over a transport, in lazy mode.
-func (s *Server) noting(t mcp.Transport) mcp.Transport {
-	if s.ways.Load().mode != Lazy {
+// withLazyParam has moveLazy see what comes over a transport, in lazy mode.
+func (s *Server) withLazyParam(t mcp.Transport) mcp.Transport {
+	if s.live.Load().mode != Lazy {
 		return t
 	}
-	return notingTransport{t}
+	return lazyParamTransport{t}
 }
 
-type notingTransport struct{ mcp.Transport }
+type lazyParamTransport struct{ mcp.Transport }
 
 // Connect implements mcp.Transport.
-func (t notingTransport) Connect(ctx context.Context) (mcp.Connection, error) {
+func (t lazyParamTransport) Connect(ctx context.Context) (mcp.Connection, error) {
 	conn, err := t.Transport.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return notingConn{conn}, nil
+	return lazyParamConn{conn}, nil
 }
 
-type notingConn struct{ mcp.Connection }
+type lazyParamConn struct{ mcp.Connection }
 
 // Read implements mcp.Connection.
-func (c notingConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+func (c lazyParamConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	m, err := c.Connection.Read(ctx)
 	if r, ok := m.(*jsonrpc.Request); ok && r.Method == listMethod {
-		r.Params = moveLazy(r.Params)
+		r.Params = moveLazyToMeta(r.Params)
 	}
 	return m, err
 }
@@ -93,19 +93,19 @@ func (s *Server) readMessage(w http.ResponseWriter, r *http.Request) bool {
 	}
 	_ = r.Body.Close() // it has been read whole
 	if err := tool.CheckJSON(body, tool.MaxDepth, tool.MaxValues); err != nil {
-		msg, _ := told(err)
+		msg, _ := messageOf(err)
 		http.Error(w, msg, http.StatusBadRequest)
 		return false
 	}
-	if s.ways.Load().mode == Lazy {
-		body = noteLazy(body)
+	if s.live.Load().mode == Lazy {
+		body = moveLazyInMessage(body)
 	}
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	return true
 }
 
-// noteLazy has moveLazy see a message.
-func noteLazy(body []byte) []byte {
+// moveLazyInMessage has moveLazy see a message.
+func moveLazyInMessage(body []byte) []byte {
 	if !bytes.Contains(body, []byte(listMethod)) {
 		return body
 	}
@@ -114,7 +114,7 @@ func noteLazy(body []byte) []byte {
 		return body
 	}
 	if params, ok := o.get("params"); ok {
-		return o.with("params", moveLazy(params)).bytes()
+		return o.with("params", moveLazyToMeta(params)).bytes()
 	}
 	return body
 }

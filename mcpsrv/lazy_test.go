@@ -26,7 +26,7 @@ func TestMoveLazy(t *testing.T) {
 		`{"lazy":`:                                     `{"lazy":`,
 		``:                                             ``,
 	} {
-		if got := string(moveLazy(json.RawMessage(params))); got != want {
+		if got := string(moveLazyToMeta(json.RawMessage(params))); got != want {
 			t.Errorf("%s becomes %s, want %s", params, got, want)
 		}
 	}
@@ -37,7 +37,7 @@ func FuzzMoveLazy(f *testing.F) {
 	f.Add(`{"lazy":false,"_meta":{"a":1},"lazy":true}`)
 	f.Add(`{"cursor":"lazy"}`)
 	f.Fuzz(func(t *testing.T, params string) {
-		got := moveLazy(json.RawMessage(params))
+		got := moveLazyToMeta(json.RawMessage(params))
 		if json.Valid([]byte(params)) && !json.Valid(got) {
 			t.Errorf("%q becomes %q", params, got)
 		}
@@ -198,11 +198,11 @@ func TestDescribeMethods(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				info, err := f.resolve(f.Set(), "file_info")
+				info, err := f.resolveTool(f.Set(), "file_info")
 				if err != nil {
 					t.Fatal(err)
 				}
-				if diff := gocmp.Diff(string(encode(wireOf(f.Set(), info))), string(one.Tool)); diff != "" {
+				if diff := gocmp.Diff(string(encodeJSON(fullTool(f.Set(), info))), string(one.Tool)); diff != "" {
 					t.Errorf("one (-want +got):\n%s", diff)
 				}
 				for _, p := range []*describeParams{{}, {Name: "nothing"}} {

@@ -21,8 +21,8 @@ type Learner interface {
 	Told(who tool.Asker, f tool.Feedback) error
 }
 
-// asker says who a request is from. Requests that do not belong to one connection or session have no session.
-func (s *Server) asker(req *mcp.CallToolRequest) tool.Asker {
+// askerOf says who a request is from. Requests that do not belong to one connection or session have no session.
+func (s *Server) askerOf(req *mcp.CallToolRequest) tool.Asker {
 	who := tool.Asker{Profile: s.o.Profile, Session: req.Session.ID()}
 	if info := req.ClientInfo(); info != nil {
 		who.Client, who.Version = info.Name, info.Version
@@ -37,15 +37,15 @@ func (s *Server) asker(req *mcp.CallToolRequest) tool.Asker {
 	return who
 }
 
-func (s *Server) searched(req *mcp.CallToolRequest, res *tool.Result) {
+func (s *Server) recordSearch(req *mcp.CallToolRequest, res *tool.Result) {
 	if s.o.Learner != nil {
-		s.o.Learner.Searched(s.asker(req), res)
+		s.o.Learner.Searched(s.askerOf(req), res)
 	}
 }
 
-func (s *Server) called(req *mcp.CallToolRequest, id tool.ID, res *tool.CallResult) {
+func (s *Server) recordCall(req *mcp.CallToolRequest, id tool.ID, res *tool.CallResult) {
 	if s.o.Learner != nil && !res.IsError {
-		s.o.Learner.Called(s.asker(req), id)
+		s.o.Learner.Called(s.askerOf(req), id)
 	}
 }
 
@@ -59,14 +59,14 @@ type feedback struct {
 	Wrong bool   `json:"wrong"`
 }
 
-// heed passes on what a call's _meta says of tools. It is no fault of the call if that cannot be understood.
-func (s *Server) heed(req *mcp.CallToolRequest, name string, args json.RawMessage) {
+// recordFeedback passes on what a call's _meta says of tools. It is no fault of the call if that cannot be understood.
+func (s *Server) recordFeedback(req *mcp.CallToolRequest, name string, args json.RawMessage) {
 	said, ok := req.Params.Meta[keyFeedback]
 	if !ok || said == nil || s.o.Learner == nil {
 		return
 	}
 	var list []feedback
-	raw := encode(said)
+	raw := encodeJSON(said)
 	if !strings.HasPrefix(string(raw), "[") {
 		raw = json.RawMessage("[" + string(raw) + "]")
 	}
@@ -76,14 +76,14 @@ func (s *Server) heed(req *mcp.CallToolRequest, name string, args json.RawMessag
 	}
 	for _, f := range list {
 		if f.Tool == "" {
-			f.Tool = s.invoked(name, args)
+			f.Tool = s.calledName(name, args)
 		}
-		t, resolveErr := s.resolve(s.set(), f.Tool)
+		t, resolveErr := s.resolveTool(s.currentSet(), f.Tool)
 		if resolveErr != nil {
 			err = resolveErr
 			continue
 		}
-		if toldErr := s.o.Learner.Told(s.asker(req), tool.Feedback{
+		if toldErr := s.o.Learner.Told(s.askerOf(req), tool.Feedback{
 			Request: f.Query, Tool: t.ID(),
 			Wrong: f.Wrong,
 		}); toldErr != nil {
@@ -95,8 +95,8 @@ func (s *Server) heed(req *mcp.CallToolRequest, name string, args json.RawMessag
 	}
 }
 
-// invoked returns the name of the tool that a call is about.
-func (s *Server) invoked(name string, args json.RawMessage) string {
+// calledName returns the name of the tool that a call is about.
+func (s *Server) calledName(name string, args json.RawMessage) string {
 	if m, ok := s.metaTool(name); ok && m.Name == invokeName {
 		if inner, _, err := s.unwrapInvocation(m, args); err == nil {
 			return inner

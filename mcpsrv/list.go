@@ -26,10 +26,10 @@ const (
 	maxPage     = 500
 )
 
-// list answers page by page in the order of IDs. A cursor is the ID of the last tool shown: it stays good when the
+// listCatalogue answers page by page in the order of IDs. A cursor is the ID of the last tool shown: it stays good when the
 // catalogue changes, and needs no session.
-func (s *Server) list(_ context.Context, _ *mcp.CallToolRequest, raw json.RawMessage) (*rawResult, error) {
-	a, err := decode[listArgs](raw)
+func (s *Server) listCatalogue(_ context.Context, _ *mcp.CallToolRequest, raw json.RawMessage) (*rawResult, error) {
+	a, err := decodeArguments[listArgs](raw)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (s *Server) list(_ context.Context, _ *mcp.CallToolRequest, raw json.RawMes
 		limit = defaultPage
 	}
 	filter := tool.Filter{Servers: a.Server, Categories: a.Category, Disabled: a.IncludeDisabled}
-	set := s.set()
+	set := s.currentSet()
 	var lines strings.Builder
 	total, shown, after := 0, 0, 0
 	var last tool.ID
@@ -87,8 +87,8 @@ func listSummary(t *tool.Tool) string {
 	return b.String()
 }
 
-func (s *Server) categories(context.Context, *mcp.CallToolRequest, json.RawMessage) (*rawResult, error) {
-	set := s.set()
+func (s *Server) listCategories(context.Context, *mcp.CallToolRequest, json.RawMessage) (*rawResult, error) {
+	set := s.currentSet()
 	var b strings.Builder
 	for _, part := range []struct {
 		label string

@@ -58,9 +58,9 @@ type wireTool struct {
 	Meta         json.RawMessage   `json:"_meta,omitempty"`
 }
 
-// listing returns what tools/list holds for set in a mode. It depends on nothing but these and the options, to the
+// toolListing returns what tools/list holds for set in a mode. It depends on nothing but these and the options, to the
 // byte.
-func (s *Server) listing(set *tool.Set, mode Mode) *listing {
+func (s *Server) toolListing(set *tool.Set, mode Mode) *listing {
 	s.listings.mu.Lock()
 	defer s.listings.mu.Unlock()
 	if l := s.listings.byMode[mode]; l != nil && l.version == set.Version() {
@@ -68,21 +68,21 @@ func (s *Server) listing(set *tool.Set, mode Mode) *listing {
 	}
 	l := &listing{version: set.Version(), at: make(map[tool.ID]int)}
 	if mode != Full {
-		summary := cmp.Or(s.ways.Load().summary, summarize(set))
+		summary := cmp.Or(s.live.Load().summary, summarize(set))
 		for _, m := range s.meta {
 			if m.only == "" || m.only == mode {
-				l.add("", m.listed(mode, summary))
+				l.appendTool("", m.forMode(mode, summary))
 			}
 		}
 	}
-	always := s.always(set)
+	always := s.alwaysListed(set)
 	for _, t := range set.All() {
 		switch id := t.ID(); {
 		case t.Disabled:
 		case mode == Full, mode == eager, always[id]:
-			l.add(id, wireOf(set, t))
+			l.appendTool(id, fullTool(set, t))
 		case mode == Lazy:
-			l.add(id, stubOf(set, t))
+			l.appendTool(id, stubTool(set, t))
 		}
 	}
 	sum := sha256.New()
@@ -97,8 +97,8 @@ func (s *Server) listing(set *tool.Set, mode Mode) *listing {
 	return l
 }
 
-// always returns the tools that are always available. The caller holds the lock of listings.
-func (s *Server) always(set *tool.Set) map[tool.ID]bool {
+// alwaysListed returns the tools that are always available. The caller holds the lock of listings.
+func (s *Server) alwaysListed(set *tool.Set) map[tool.ID]bool {
 	l := &s.listings
 	if l.always != nil && l.version == set.Version() {
 		return l.always
@@ -109,8 +109,8 @@ func (s *Server) always(set *tool.Set) map[tool.ID]bool {
 			l.always[t.ID()] = true
 		}
 	}
-	for _, name := range s.ways.Load().always {
-		t, err := s.resolve(set, name)
+	for _, name := range s.live.Load().always {
+		t, err := s.resolveTool(set, name)
 		switch {
 		case err == nil:
 			l.always[t.ID()] = true
@@ -125,23 +125,23 @@ func (s *Server) always(set *tool.Set) map[tool.ID]bool {
 	return l.always
 }
 
-// isAlways reports whether every client is shown a tool.
-func (s *Server) isAlways(set *tool.Set, id tool.ID) bool {
+// isAlwaysListed reports whether every client is shown a tool.
+func (s *Server) isAlwaysListed(set *tool.Set, id tool.ID) bool {
 	s.listings.mu.Lock()
 	defer s.listings.mu.Unlock()
-	return s.always(set)[id]
+	return s.alwaysListed(set)[id]
 }
 
-func (l *listing) add(id tool.ID, w wireTool) {
+func (l *listing) appendTool(id tool.ID, w wireTool) {
 	if id != "" {
 		l.at[id] = len(l.names)
 	}
 	l.names = append(l.names, w.Name)
-	l.tools = append(l.tools, encode(w))
+	l.tools = append(l.tools, encodeJSON(w))
 }
 
-// with returns a copy of l in which the tools named are listed in full: in their place, or at the end.
-func (l *listing) with(set *tool.Set, ids []tool.ID) *listing {
+// withTools returns a copy of l in which the tools named are listed in full: in their place, or at the end.
+func (l *listing) withTools(set *tool.Set, ids []tool.ID) *listing {
 	if len(ids) == 0 {
 		return l
 	}
@@ -155,25 +155,25 @@ func (l *listing) with(set *tool.Set, ids []tool.ID) *listing {
 			continue
 		}
 		if i, ok := l.at[id]; ok {
-			out.tools[i] = encode(wireOf(set, t))
+			out.tools[i] = encodeJSON(fullTool(set, t))
 		} else {
-			out.add(id, wireOf(set, t))
+			out.appendTool(id, fullTool(set, t))
 		}
 	}
 	return out
 }
 
-// wireOf is a tool as it is listed in full.
-func wireOf(set *tool.Set, t *tool.Tool) wireTool {
+// fullTool is a tool as it is listed in full.
+func fullTool(set *tool.Set, t *tool.Tool) wireTool {
 	return wireTool{
 		Name: listedName(set, t), Title: t.Title, Description: t.Cautioned(cmp.Or(t.Description, t.Summary)),
-		InputSchema: orElse(t.InputSchema, objectSchema), OutputSchema: orElse(t.OutputSchema, nil),
-		Annotations: t.Annotations, Icons: orElse(t.Icons, nil), Meta: orElse(t.Meta, nil),
+		InputSchema: validOr(t.InputSchema, objectSchema), OutputSchema: validOr(t.OutputSchema, nil),
+		Annotations: t.Annotations, Icons: validOr(t.Icons, nil), Meta: validOr(t.Meta, nil),
 	}
 }
 
-// stubOf is a tool as it is listed in lazy mode.
-func stubOf(set *tool.Set, t *tool.Tool) wireTool {
+// stubTool is a tool as it is listed in lazy mode.
+func stubTool(set *tool.Set, t *tool.Tool) wireTool {
 	return wireTool{Name: listedName(set, t), Description: t.Cautioned(oneLine(cmp.Or(t.Summary,
 		tool.DeriveSummary(t.Description)))), InputSchema: objectSchema}
 }
@@ -183,8 +183,8 @@ func listedName(set *tool.Set, t *tool.Tool) string {
 	return clientName(set.Exposed(t.ID()), t.Server, t.Name)
 }
 
-// orElse puts other in the place of what is missing or not JSON, for which a client would refuse the whole listing.
-func orElse(raw, other json.RawMessage) json.RawMessage {
+// validOr puts other in the place of what is missing or not JSON, for which a client would refuse the whole listing.
+func validOr(raw, other json.RawMessage) json.RawMessage {
 	if len(raw) == 0 || !json.Valid(raw) {
 		return other
 	}
@@ -208,30 +208,30 @@ func (s *Server) listTools(req *mcp.ListToolsRequest) (mcp.Result, error) {
 	to := min(from+listPage, len(l.tools))
 	page := object{{"tools", slices.Concat(json.RawMessage("["), joinRaw(l.tools[from:to]), json.RawMessage("]"))}}
 	if to < len(l.tools) {
-		page = append(page, member{"nextCursor", encode(l.names[to-1])})
+		page = append(page, member{"nextCursor", encodeJSON(l.names[to-1])})
 	}
 	if stateless(req) {
-		page = append(page, member{"ttlMs", encode(listTTL)}, member{"cacheScope", encode(listScope)})
+		page = append(page, member{"ttlMs", encodeJSON(listTTL)}, member{"cacheScope", encodeJSON(listScope)})
 	}
 	return &rawResult{raw: page.bytes()}, nil
 }
 
 // listingFor returns what one client is shown.
 func (s *Server) listingFor(req *mcp.ListToolsRequest) *listing {
-	set := s.set()
+	set := s.currentSet()
 	mode := s.modeOf(req, set)
-	if mode == Lazy && wantsWhole(req) {
+	if mode == Lazy && wantsFullSchemas(req) {
 		mode = eager
 	}
-	l := s.listing(set, mode)
+	l := s.toolListing(set, mode)
 	if stateless(req) || mode != Dynamic && mode != Lazy {
 		return l
 	}
-	enabled, whole := s.listsAlso(req.Session, set)
+	enabled, whole := s.sessionTools(req.Session, set)
 	if mode == Lazy {
-		return l.with(set, whole)
+		return l.withTools(set, whole)
 	}
-	return l.with(set, enabled)
+	return l.withTools(set, enabled)
 }
 
 func joinRaw(list []json.RawMessage) json.RawMessage {
@@ -261,12 +261,12 @@ func summarize(set *tool.Set) string {
 	if len(categories) == 0 {
 		half = maxSummary
 	}
-	text += counts(" Servers: ", servers, half-len(text))
-	return text + counts(" Categories: ", categories, maxSummary-len(text))
+	text += joinCounts(" Servers: ", servers, half-len(text))
+	return text + joinCounts(" Categories: ", categories, maxSummary-len(text))
 }
 
-// counts lists names with their numbers, largest first, in at most most bytes.
-func counts(label string, list []tool.Count, most int) string {
+// joinCounts lists names with their numbers, largest first, in at most most bytes.
+func joinCounts(label string, list []tool.Count, most int) string {
 	if len(list) == 0 {
 		return ""
 	}

@@ -21,8 +21,8 @@ const (
 	loadName       = "load_server_tools"
 )
 
-// isOwn reports whether a name is that of one of the server's own tools, which an upstream's tool then cannot have.
-func isOwn(name string) bool {
+// isMetaToolName reports whether a name is that of one of the server's own tools, which an upstream's tool then cannot have.
+func isMetaToolName(name string) bool {
 	switch name {
 	case searchName, describeName, listName, categoriesName, invokeName, loadName, proposeName, writeName:
 		return true
@@ -32,7 +32,7 @@ func isOwn(name string) bool {
 
 // clientName is the name under which clients call a tool: the exposed one, or one with its server where that is taken.
 func clientName(exposed, server, name string) string {
-	if isOwn(exposed) {
+	if isMetaToolName(exposed) {
 		return tool.ExposedNames([]*tool.Tool{{Server: server, Name: name}}, tool.DefaultTemplate)[0]
 	}
 	return exposed
@@ -49,8 +49,8 @@ type metaTool struct {
 	handle func(s *Server, ctx context.Context, req *mcp.CallToolRequest, args json.RawMessage) (*rawResult, error)
 }
 
-// listed is the tool as a mode lists it. Summary tells what can be found.
-func (m metaTool) listed(mode Mode, summary string) wireTool {
+// forMode is the tool as a mode lists it. Summary tells what can be found.
+func (m metaTool) forMode(mode Mode, summary string) wireTool {
 	w := m.wireTool
 	if m.Name == searchName {
 		use := "Call what is found with " + invokeName + ". "
@@ -84,7 +84,7 @@ func metaTools() []metaTool {
 				"queries": "query", "q": "query", "text": "query", "servers": "server",
 				"categories": "category", "readonly": "read_only",
 			},
-			handle: (*Server).search,
+			handle: (*Server).searchTools,
 		},
 		{
 			wireTool: wireTool{
@@ -97,7 +97,7 @@ func metaTools() []metaTool {
 				"names": "name", "tool": "name", "tools": "name", "toolname": "name",
 				"toolnames": "name",
 			},
-			handle: (*Server).describe,
+			handle: (*Server).describeTools,
 		},
 		{
 			wireTool: wireTool{
@@ -112,14 +112,14 @@ func metaTools() []metaTool {
 				"servers": "server", "categories": "category",
 				"includedisabled": "include_disabled", "nextcursor": "cursor",
 			},
-			handle: (*Server).list,
+			handle: (*Server).listCatalogue,
 		},
 		{
 			wireTool: wireTool{
 				Name: categoriesName, Title: "List categories", Annotations: reads,
 				Description: "Categories and servers with their numbers of tools.", InputSchema: objectSchema,
 			},
-			handle: (*Server).categories,
+			handle: (*Server).listCategories,
 		},
 		{
 			wireTool: wireTool{
@@ -138,7 +138,7 @@ func metaTools() []metaTool {
 			},
 			aliases: map[string]string{"name": "server", "servername": "server"},
 			only:    Dynamic,
-			handle:  (*Server).load,
+			handle:  (*Server).loadServerTools,
 		},
 		proposeTool(), writeTool(),
 	}
@@ -149,8 +149,8 @@ const stringsSchema = `{"type":"array","items":{"type":"string"}}`
 // ownPrefixes are how clients decorate names with the name that this server gives itself.
 var ownPrefixes = [...]string{"mcp__tooldex__", "mcp_tooldex_", "tooldex__", "tooldex/", "tooldex:", "tooldex."}
 
-// undecorated returns name without this server's own, if it has that.
-func undecorated(name string) (string, bool) {
+// trimOwnPrefix returns name without this server's own, if it has that.
+func trimOwnPrefix(name string) (string, bool) {
 	for _, prefix := range ownPrefixes {
 		if bare, ok := strings.CutPrefix(name, prefix); ok {
 			return bare, true
@@ -161,7 +161,7 @@ func undecorated(name string) (string, bool) {
 
 // metaTool finds one of the server's own tools by name, also as clients decorate it with this server's.
 func (s *Server) metaTool(name string) (metaTool, bool) {
-	bare, _ := undecorated(name)
+	bare, _ := trimOwnPrefix(name)
 	for _, m := range s.meta {
 		if name == m.Name || bare == m.Name {
 			return m, true
@@ -170,10 +170,10 @@ func (s *Server) metaTool(name string) (metaTool, bool) {
 	return metaTool{}, false
 }
 
-// resolve finds a tool as [tool.Set.Resolve] does, and also where a client has put this server's name before it.
-func (s *Server) resolve(set *tool.Set, name string) (*tool.Tool, error) {
+// resolveTool finds a tool as [tool.Set.Resolve] does, and also where a client has put this server's name before it.
+func (s *Server) resolveTool(set *tool.Set, name string) (*tool.Tool, error) {
 	t, err := set.Resolve(name)
-	if bare, ok := undecorated(name); ok && tool.CodeOf(err) == tool.NotFound {
+	if bare, ok := trimOwnPrefix(name); ok && tool.CodeOf(err) == tool.NotFound {
 		return set.Resolve(bare)
 	}
 	return t, err
@@ -183,9 +183,9 @@ func (s *Server) resolve(set *tool.Set, name string) (*tool.Tool, error) {
 func (s *Server) callMeta(ctx context.Context, req *mcp.CallToolRequest, m metaTool, args json.RawMessage) (*rawResult,
 	error,
 ) {
-	args, err := asObject(args)
+	args, err := objectArguments(args)
 	if err == nil {
-		args = m.canonical(args)
+		args = m.renameAliases(args)
 		args, err = s.checkMeta(m, args)
 	}
 	if err != nil {
@@ -209,15 +209,15 @@ func (s *Server) checkMeta(m metaTool, args json.RawMessage) (json.RawMessage, e
 	return args, err
 }
 
-// canonical renames parameters in other spellings, unless the right one is there too.
-func (m metaTool) canonical(args json.RawMessage) json.RawMessage {
+// renameAliases renames parameters in other spellings, unless the right one is there too.
+func (m metaTool) renameAliases(args json.RawMessage) json.RawMessage {
 	o, err := parseObject(args)
 	if err != nil {
 		return args
 	}
 	changed := false
 	for i := range o {
-		to, ok := m.aliases[fold(o[i].key)]
+		to, ok := m.aliases[foldKey(o[i].key)]
 		if _, taken := o.get(to); ok && !taken {
 			o[i].key, changed = to, true
 		}
@@ -228,8 +228,8 @@ func (m metaTool) canonical(args json.RawMessage) json.RawMessage {
 	return o.bytes()
 }
 
-// decode reads arguments that fit a schema of ours; what is still wrong then is a number out of all bounds.
-func decode[T any](args json.RawMessage) (T, error) {
+// decodeArguments reads arguments that fit a schema of ours; what is still wrong then is a number out of all bounds.
+func decodeArguments[T any](args json.RawMessage) (T, error) {
 	var v T
 	err := json.Unmarshal(args, &v)
 	if err == nil {

@@ -31,20 +31,20 @@ func Modes() []Mode { return []Mode{Search, Dynamic, Lazy, Full, Auto} }
 // DefaultThreshold is the largest catalogue, in tokens of its plain listing, that Auto lists in full.
 const DefaultThreshold = 8000
 
-// asker is what a request tells of its client.
-type asker interface {
+// clientRequest is what a request tells of its client.
+type clientRequest interface {
 	ProtocolVersion() string
 	ClientInfo() *mcp.Implementation
 	ClientCapabilities() *mcp.ClientCapabilities
 }
 
 // modeOf tells in which mode a client is served now.
-func (s *Server) modeOf(r asker, set *tool.Set) Mode {
-	now := s.ways.Load()
+func (s *Server) modeOf(r clientRequest, set *tool.Set) Mode {
+	now := s.live.Load()
 	mode := now.mode
 	if now.mode == Auto {
-		mode = now.chosen(set)
-		if mode == Search && s.follows(r) {
+		mode = now.catalogueMode(set)
+		if mode == Search && s.followsChanges(r) {
 			mode = Dynamic
 		}
 	}
@@ -57,9 +57,9 @@ func (s *Server) modeOf(r asker, set *tool.Set) Mode {
 	return mode
 }
 
-// chosen is the part of Auto's choice that is the same for all clients. A catalogue that is still empty is served as
+// catalogueMode is the part of Auto's choice that is the same for all clients. A catalogue that is still empty is served as
 // Search: a client that does not follow changes would otherwise never learn of what comes.
-func (now *ways) chosen(set *tool.Set) Mode {
+func (now *liveOptions) catalogueMode(set *tool.Set) Mode {
 	if now.mode != Auto {
 		return now.mode
 	}
@@ -78,15 +78,15 @@ func (now *ways) chosen(set *tool.Set) Mode {
 	return Full
 }
 
-func stateless(r asker) bool { return r.ProtocolVersion() >= statelessRevision }
+func stateless(r clientRequest) bool { return r.ProtocolVersion() >= statelessRevision }
 
 // followsKey is the experimental capability by which a client declares that it lists again when told that the list
 // changed.
 const followsKey = "tooldex/listChanged"
 
-// follows reports whether a client is known, or says, to list again when it is told that the list changed. The protocol
+// followsChanges reports whether a client is known, or says, to list again when it is told that the list changed. The protocol
 // has no capability for that.
-func (s *Server) follows(r asker) bool {
+func (s *Server) followsChanges(r clientRequest) bool {
 	if stateless(r) {
 		return false
 	}
@@ -94,14 +94,14 @@ func (s *Server) follows(r asker) bool {
 		return true
 	}
 	info := r.ClientInfo()
-	return info != nil && (knownFollower(info.Name, info.Version) || s.ways.Load().followers[info.Name])
+	return info != nil && (isKnownFollower(info.Name, info.Version) || s.live.Load().followers[info.Name])
 }
 
-// knownFollower goes by the names that clients give in initialize.
-func knownFollower(name, version string) bool {
+// isKnownFollower goes by the names that clients give in initialize.
+func isKnownFollower(name, version string) bool {
 	switch name {
 	case "claude-code":
-		return atLeast(version, 2, 1)
+		return versionAtLeast(version, 2, 1)
 	case "cursor-vscode", "Visual Studio Code", "Visual-Studio-Code", "Cline", "Kilo-Code", "opencode", "Windsurf",
 		"windsurf-client":
 		return true
@@ -109,8 +109,8 @@ func knownFollower(name, version string) bool {
 	return false
 }
 
-// atLeast compares the first two numbers of a version.
-func atLeast(version string, major, minor int) bool {
+// versionAtLeast compares the first two numbers of a version.
+func versionAtLeast(version string, major, minor int) bool {
 	first, rest, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
 	second, _, _ := strings.Cut(rest, ".")
 	a, errA := strconv.Atoi(first)
@@ -122,7 +122,7 @@ func atLeast(version string, major, minor int) bool {
 const maxChoices = 64
 
 // logChoice logs what Auto chose for a kind of client, once.
-func (s *Server) logChoice(r asker, mode Mode) {
+func (s *Server) logChoice(r clientRequest, mode Mode) {
 	name := ""
 	if info := r.ClientInfo(); info != nil {
 		name = oneLine(tool.Clip(info.Name, 80))
@@ -136,13 +136,13 @@ func (s *Server) logChoice(r asker, mode Mode) {
 	s.mu.Unlock()
 	if !known {
 		s.o.Logger.Info("mode chosen", "mode", mode, "client", name, "revision", r.ProtocolVersion(), "threshold",
-			s.ways.Load().threshold)
+			s.live.Load().threshold)
 	}
 }
 
-// instruct writes the instructions for a client into the answer that opens its session, or takes the place of that.
-func (s *Server) instruct(req mcp.Request, res mcp.Result) {
-	client, ok := req.(asker)
+// addInstructions writes the instructions for a client into the answer that opens its session, or takes the place of that.
+func (s *Server) addInstructions(req mcp.Request, res mcp.Result) {
+	client, ok := req.(clientRequest)
 	if !ok {
 		return
 	}
@@ -159,9 +159,9 @@ func (s *Server) instruct(req mcp.Request, res mcp.Result) {
 }
 
 // instructions are a short text for the model that fits the client's mode.
-func (s *Server) instructions(r asker) string {
+func (s *Server) instructions(r clientRequest) string {
 	const find = "Many tools lie behind this server. Find them with " + searchName + ", in plain words"
-	switch s.modeOf(r, s.set()) {
+	switch s.modeOf(r, s.currentSet()) {
 	case Full:
 		return ""
 	case Lazy:

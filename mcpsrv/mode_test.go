@@ -208,8 +208,8 @@ func TestCollisionsAreTheSameOnEveryRun(t *testing.T) {
 		got := rawListing(t, f)
 		if i == 0 {
 			want = got
-			for _, name := range f.listing(f.Set(), Full).names {
-				if one, err := f.resolve(f.Set(), name); err != nil || listedName(f.Set(), one) != name {
+			for _, name := range f.toolListing(f.Set(), Full).names {
+				if one, err := f.resolveTool(f.Set(), name); err != nil || listedName(f.Set(), one) != name {
 					t.Errorf("%s means %v, %v", name, one, err)
 				}
 			}

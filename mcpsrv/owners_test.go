@@ -157,7 +157,7 @@ func TestHeldCallsOfOthers(t *testing.T) {
 	client := &tool.Client{Rounds: true, Capabilities: json.RawMessage(`{"elicitation":{}}`)}
 	ana := tool.WithPrincipal(t.Context(), tool.Principal{Key: "ana"})
 	s := newFixture(t, nil, Options{}).Server
-	first, err := s.relay(ana, client, "", nil, func(ctx context.Context, c *tool.Client,
+	first, err := s.runAskingClient(ana, client, "", nil, func(ctx context.Context, c *tool.Client,
 		_ json.RawMessage,
 	) (json.RawMessage, error) {
 		return c.Ask(ctx, elicitMethod, json.RawMessage(`{"message":"?"}`))
@@ -167,7 +167,7 @@ func TestHeldCallsOfOthers(t *testing.T) {
 		t.Fatalf("%s, %v", first, err)
 	}
 	answer := func(ctx context.Context, state string) (string, error) {
-		raw, err := s.relay(ctx, client, "", encode(map[string]any{
+		raw, err := s.runAskingClient(ctx, client, "", encodeJSON(map[string]any{
 			"requestState":   state,
 			"inputResponses": map[string]any{answerKey: map[string]any{"action": "accept"}},
 		}), nil)

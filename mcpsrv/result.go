@@ -45,7 +45,7 @@ func (r *rawResult) MarshalJSON() ([]byte, error) {
 	}
 	meta = meta.without(mcp.MetaKeyServerInfo)
 	if stateless {
-		meta = meta.with(mcp.MetaKeyServerInfo, encode(info))
+		meta = meta.with(mcp.MetaKeyServerInfo, encodeJSON(info))
 		if _, ok := o.get(keyResultType); !ok {
 			o = append(object{{keyResultType, json.RawMessage(`"complete"`)}}, o...)
 		}
@@ -75,7 +75,7 @@ func textResult(text string) *rawResult {
 }
 
 func textContent(text string) json.RawMessage {
-	return encode([]struct {
+	return encodeJSON([]struct {
 		Type string `json:"type"`
 		Text string `json:"text"`
 	}{{"text", text}})
@@ -86,8 +86,8 @@ func errorResult(text string) *rawResult {
 	return &rawResult{raw: object{{"content", textContent(text)}, {"isError", json.RawMessage("true")}}.bytes()}
 }
 
-// fail turns an error into a tool error, and logs it once if it is a fault of this program.
-func (s *Server) fail(err error) *rawResult {
+// toolError turns an error into a tool error, and logs it once if it is a fault of this program.
+func (s *Server) toolError(err error) *rawResult {
 	request := rand.Text()[:12]
 	if tool.CodeOf(err) == tool.Internal {
 		s.o.Logger.Error("internal error", "request", request, "err", err)

@@ -23,22 +23,22 @@ func (s *Server) Run(ctx context.Context, t mcp.Transport) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.closing, cancel)()
-	session, err := s.mcp.Connect(context.WithValue(ctx, runKey{}, ctx), s.noting(lingering{t, s.o.Linger, &s.answers}),
+	session, err := s.mcp.Connect(context.WithValue(ctx, runKey{}, ctx), s.withLazyParam(drainingTransport{t, s.o.DrainTime, &s.answers}),
 		nil)
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
 	defer context.AfterFunc(ctx, func() { _ = session.Close() })()
 	err = session.Wait()
-	if ctx.Err() != nil || s.closing.Err() != nil || gone(err) {
+	if ctx.Err() != nil || s.closing.Err() != nil || isDisconnect(err) {
 		return nil
 	}
 	return err
 }
 
-// gone reports whether a connection ended because the other side went, which shows in reading or, with an answer on its
+// isDisconnect reports whether a connection ended because the other side went, which shows in reading or, with an answer on its
 // way, in writing.
-func gone(err error) bool {
+func isDisconnect(err error) bool {
 	for _, end := range []error{
 		io.EOF, io.ErrClosedPipe, os.ErrClosed, net.ErrClosed, syscall.EPIPE,
 		mcp.ErrConnectionClosed,

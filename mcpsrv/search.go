@@ -22,8 +22,8 @@ type searchArgs struct {
 	Explain  bool        `json:"explain"`
 }
 
-func (s *Server) search(ctx context.Context, req *mcp.CallToolRequest, raw json.RawMessage) (*rawResult, error) {
-	a, err := decode[searchArgs](raw)
+func (s *Server) searchTools(ctx context.Context, req *mcp.CallToolRequest, raw json.RawMessage) (*rawResult, error) {
+	a, err := decodeArguments[searchArgs](raw)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func (s *Server) search(ctx context.Context, req *mcp.CallToolRequest, raw json.
 		return nil, err
 	}
 	s.enableFound(ctx, req, res)
-	s.searched(req, res)
+	s.recordSearch(req, res)
 	out := object{{"content", textContent(searchText(res, q.Detail))}, {
 		keyMeta,
 		object{{"tooldex/search", searchFacts(res)}}.bytes(),
@@ -69,7 +69,7 @@ func searchFacts(res *tool.Result) json.RawMessage {
 	for _, h := range res.Tools {
 		facts.Tools = append(facts.Tools, scored{h.ID, h.Score, h.Confirm})
 	}
-	return encode(facts)
+	return encodeJSON(facts)
 }
 
 // searchText writes an answer for a model to read: a few lines a tool, no keys, quotes or braces to pay for.
@@ -124,8 +124,8 @@ func writeAdvice(b *strings.Builder, a *tool.Advice) {
 	}
 }
 
-// also names the same tool on other servers, as it is called there.
-func also(h *tool.Hit) string {
+// sameElsewhere names the same tool on other servers, as it is called there.
+func sameElsewhere(h *tool.Hit) string {
 	if len(h.Twins) == 0 || len(h.Twins) != len(h.Also) {
 		return ""
 	}
@@ -146,37 +146,37 @@ func writeHit(b *strings.Builder, h *tool.Hit, detail tool.Detail) {
 		b.WriteString(tool.Clip(params, maxSignature))
 	}
 	if detail == tool.DetailName {
-		fmt.Fprintf(b, " %s%s%s\n", score(h.Score), failing(h), also(h))
+		fmt.Fprintf(b, " %s%s%s\n", formatScore(h.Score), callRisks(h), sameElsewhere(h))
 	} else {
 		b.WriteString(": " + oneLine(h.Summary) + " [" + h.Server)
 		if h.Category != "" {
 			b.WriteString(", " + oneLine(h.Category))
 		}
-		b.WriteString(", " + score(h.Score) + failing(h) + "]" + also(h) + "\n")
+		b.WriteString(", " + formatScore(h.Score) + callRisks(h) + "]" + sameElsewhere(h) + "\n")
 	}
 	if caution := tool.Caution(h.Warning); caution != "" {
 		b.WriteString("  " + caution + "\n")
 	}
 	if h.Schema != nil {
-		b.WriteString("  input: " + compact(encode(h.Schema)) + "\n")
+		b.WriteString("  input: " + compactJSON(encodeJSON(h.Schema)) + "\n")
 	}
 	if h.Output != nil {
-		b.WriteString("  output: " + compact(encode(h.Output)) + "\n")
+		b.WriteString("  output: " + compactJSON(encodeJSON(h.Output)) + "\n")
 	}
 	if e := h.Explain; e != nil {
 		fmt.Fprintf(b, "  why: words %.2f, meaning %.2f (weight %.2f), together %.2f", e.Keyword, e.Semantic, e.Weight,
 			e.Fused)
 		for i, l := range e.Borrowed {
-			b.WriteString([]string{", like ", ", "}[min(i, 1)] + oneLine(l.Archetype) + " " + score(l.Weight))
+			b.WriteString([]string{", like ", ", "}[min(i, 1)] + oneLine(l.Archetype) + " " + formatScore(l.Weight))
 		}
 		b.WriteByte('\n')
 	}
 }
 
-func score(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }
+func formatScore(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }
 
-// failing says of a tool that a call of it may fail, or has to wait for a person.
-func failing(h *tool.Hit) string {
+// callRisks says of a tool that a call of it may fail, or has to wait for a person.
+func callRisks(h *tool.Hit) string {
 	text := ""
 	if h.Confirm {
 		text = ", a person confirms each call"

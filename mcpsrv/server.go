@@ -54,9 +54,9 @@ type Options struct {
 	// MaxSessions bounds the HTTP sessions. Beyond it a new one begins in the place of the one that was used longest
 	// ago; if all are in use, it is refused. Zero or less means DefaultSessions.
 	MaxSessions int
-	// Linger is how long a Run whose input has ended waits for answers that are still being worked on; zero means not
+	// DrainTime is how long a Run whose input has ended waits for answers that are still being worked on; zero means not
 	// at all.
-	Linger time.Duration
+	DrainTime time.Duration
 	// AnyHost leaves out the check that a request arriving on a loopback address names a loopback host, for a caller
 	// that checks hosts itself.
 	AnyHost bool
@@ -112,7 +112,7 @@ type Server struct {
 	run      string // tells the connections of this run from those of others
 	mcp      *mcp.Server
 	send     mcp.MethodHandler // sends to one client what the SDK sends to all
-	ways     atomic.Pointer[ways]
+	live     atomic.Pointer[liveOptions]
 	meta     []metaTool
 	outputs  *validate.Schemas // of structured results
 	listings listings
@@ -120,12 +120,12 @@ type Server struct {
 	owners   owners
 
 	subscriptions subscriptions
-	holds         holds
+	pending       pendingCalls
 	logLevel      atomic.Pointer[mcp.LoggingLevel] // the most verbose that a client asked for
 
 	seats    seats       // of sessions over HTTP
-	work     flights     // requests that are worked on
-	answers  flights     // requests that are not answered yet, with those that take no work
+	work     inFlight    // requests that are worked on
+	answers  inFlight    // requests that are not answered yet, with those that take no work
 	stopping atomic.Bool // Shutdown or Close has begun
 
 	closing context.Context // ends when Close begins
@@ -133,25 +133,25 @@ type Server struct {
 	cutting context.Context // ends when requests are cut off, at the latest with closing
 	cut     context.CancelCauseFunc
 
-	mu        sync.Mutex
-	announced string                     // fingerprint of the listing that clients were last told of
-	choices   map[string]bool            // of Auto, that the log has
-	headed    map[string]json.RawMessage // schemas of the tools of checkHeaders, by name
+	mu          sync.Mutex
+	announced   string                     // fingerprint of the listing that clients were last told of
+	choices     map[string]bool            // of Auto, that the log has
+	headerTools map[string]json.RawMessage // schemas of the tools of checkHeaders, by name
 }
 
 // New returns a ready Server. It starts nothing; it asks the catalogue for its set, to know later what has changed.
 func New(o Options) *Server {
 	s := &Server{
 		o: o.withDefaults(), run: rand.Text(), choices: map[string]bool{},
-		headed: map[string]json.RawMessage{},
+		headerTools: map[string]json.RawMessage{},
 	}
-	s.ways.Store(waysOf(s.o))
+	s.live.Store(liveOptionsOf(s.o))
 	s.closing, s.close = context.WithCancel(context.Background())
 	s.cutting, s.cut = context.WithCancelCause(s.closing)
 	s.meta = metaTools()
 	s.outputs = validate.NewSchemas(s.o.Logger)
 	options := &mcp.ServerOptions{
-		Logger:       slog.New(warnings{s.o.Logger.Handler()}),
+		Logger:       slog.New(warnHandler{s.o.Logger.Handler()}),
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}},
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) {
 			c.TTLMs, c.CacheScope = listTTL, listScope
@@ -163,7 +163,7 @@ func New(o Options) *Server {
 		options.RootsListChangedHandler = s.rootsChanged
 	}
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: "tooldex", Title: "tooldex", Version: s.o.Version}, options)
-	s.mcp.AddReceivingMiddleware(s.intercept)
+	s.mcp.AddReceivingMiddleware(s.interceptRequest)
 	s.mcp.AddSendingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 		s.send = next
 		return next
@@ -172,8 +172,8 @@ func New(o Options) *Server {
 	if err := s.addMethods(); err != nil {
 		s.o.Logger.Error("methods of the server's own are not served", "err", err)
 	}
-	set := s.set()
-	s.checkHeaders(set)
+	set := s.currentSet()
+	s.syncHeaderTools(set)
 	s.announced = s.fingerprint(set)
 	return s
 }
@@ -181,52 +181,52 @@ func New(o Options) *Server {
 // fingerprint tells apart what clients would be listed, but for what each has of its own. Those in lazy mode may have
 // asked for all of it.
 func (s *Server) fingerprint(set *tool.Set) string {
-	mode := s.ways.Load().chosen(set)
+	mode := s.live.Load().catalogueMode(set)
 	if mode == Lazy {
 		mode = eager
 	}
-	return s.listing(set, mode).fingerprint
+	return s.toolListing(set, mode).fingerprint
 }
 
-// intercept answers tools/list and tools/call in place of the SDK, which would refuse schemas that real servers use,
+// interceptRequest answers tools/list and tools/call in place of the SDK, which would refuse schemas that real servers use,
 // know only registered tools, and decode results.
-func (s *Server) intercept(next mcp.MethodHandler) mcp.MethodHandler {
+func (s *Server) interceptRequest(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-		leave, err := s.admit(method)
+		leave, err := s.admitRequest(method)
 		if err != nil {
-			return s.refuse(ctx, req, err)
+			return s.refuseRequest(ctx, req, err)
 		}
 		defer leave()
 		switch r := req.(type) {
 		case *mcp.ServerRequest[*mcp.ListToolsParams]:
 			return s.listTools(r)
 		case *mcp.ServerRequest[*mcp.CallToolParamsRaw]:
-			ctx, cancel := s.whileServing(ctx)
+			ctx, cancel := s.servingContext(ctx)
 			defer cancel()
 			return s.callTool(ctx, r)
 		}
-		if res, err, ok := s.passOn(ctx, next, method, req); ok {
+		if res, err, ok := s.forwardFeature(ctx, next, method, req); ok {
 			return res, err
 		}
 		if conn, ok := req.GetSession().(*mcp.ServerSession); ok && method == "initialize" {
 			s.begun(tool.PrincipalOf(ctx).Key, conn)
 		}
 		res, err := next(ctx, method, req)
-		s.instruct(req, res)
+		s.addInstructions(req, res)
 		return res, err
 	}
 }
 
-// refuse answers a request that is not worked on.
-func (s *Server) refuse(ctx context.Context, req mcp.Request, err error) (mcp.Result, error) {
+// refuseRequest answers a request that is not worked on.
+func (s *Server) refuseRequest(ctx context.Context, req mcp.Request, err error) (mcp.Result, error) {
 	if _, ok := req.(*mcp.ServerRequest[*mcp.CallToolParamsRaw]); ok {
-		return s.fail(err), nil
+		return s.toolError(err), nil
 	}
 	return nil, s.requestError(ctx, err)
 }
 
-// set returns the tools of this moment.
-func (s *Server) set() *tool.Set {
+// currentSet returns the tools of this moment.
+func (s *Server) currentSet() *tool.Set {
 	if set := s.o.Catalog.Set(); set != nil {
 		return set
 	}
@@ -236,15 +236,15 @@ func (s *Server) set() *tool.Set {
 // CatalogChanged tells connected clients to list again, if what tools/list answers them has changed since they were
 // last told. Call it after every change of the catalogue. It does not block.
 func (s *Server) CatalogChanged() {
-	set := s.set()
-	s.checkHeaders(set)
+	set := s.currentSet()
+	s.syncHeaderTools(set)
 	now := s.fingerprint(set)
 	s.mu.Lock()
 	same := s.announced == now
 	s.announced = now
 	s.mu.Unlock()
 	if same {
-		s.tellOfOwn(set)
+		s.announceOwnTools(set)
 		return
 	}
 	// The SDK announces a change only when one of its own features changes. This one is never listed or called:
@@ -270,15 +270,17 @@ func (s *Server) closeSessions() {
 	all.Wait()
 }
 
-// warnings drops the SDK's account of every session and request, and keeps what went wrong.
-type warnings struct{ slog.Handler }
+// warnHandler drops the SDK's account of every session and request, and keeps what went wrong.
+type warnHandler struct{ slog.Handler }
 
-func (w warnings) Enabled(ctx context.Context, level slog.Level) bool {
+func (w warnHandler) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= slog.LevelWarn && w.Handler.Enabled(ctx, level)
 }
 
-func (w warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return warnings{w.Handler.WithAttrs(attrs)}
+func (w warnHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return warnHandler{w.Handler.WithAttrs(attrs)}
 }
 
-func (w warnings) WithGroup(name string) slog.Handler { return warnings{w.Handler.WithGroup(name)} }
+func (w warnHandler) WithGroup(name string) slog.Handler {
+	return warnHandler{w.Handler.WithGroup(name)}
+}

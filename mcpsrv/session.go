@@ -23,10 +23,10 @@ const (
 // none for stateless requests. It goes when the session ends.
 type session struct {
 	mu      sync.Mutex
-	enabled visible     // what searches made visible, in dynamic mode
+	enabled recentTools // what searches made visible, in dynamic mode
 	used    time.Time   // when enabled was last of use
 	expiry  *time.Timer // empties enabled; nil if there is nothing in it
-	whole   visible     // what is listed in full, in lazy mode
+	whole   recentTools // what is listed in full, in lazy mode
 	told    string      // fingerprint of enabled and whole as the client last saw them listed; "" if never
 	// mistaken is the tool of the last call that did not fit, and mistakes how many in a row were of it.
 	mistaken tool.ID
@@ -105,8 +105,8 @@ func (l *sessions) snapshot() map[*mcp.ServerSession]*session {
 	return out
 }
 
-// enable makes tools visible to one client and tells it, before it gets the answer to its request.
-func (s *Server) enable(ctx context.Context, conn *mcp.ServerSession, ids []tool.ID) {
+// enableTools makes tools visible to one client and tells it, before it gets the answer to its request.
+func (s *Server) enableTools(ctx context.Context, conn *mcp.ServerSession, ids []tool.ID) {
 	if len(ids) == 0 {
 		return
 	}
@@ -115,17 +115,17 @@ func (s *Server) enable(ctx context.Context, conn *mcp.ServerSession, ids []tool
 	changed := one.enabled.add(ids, s.o.limits.enabled)
 	one.used = time.Now()
 	if one.expiry == nil {
-		one.expiry = time.AfterFunc(enabledIdle, func() { s.expire(conn, one) })
+		one.expiry = time.AfterFunc(enabledIdle, func() { s.expireTools(conn, one) })
 	}
 	one.mu.Unlock()
 	if changed {
-		s.tellChanged(ctx, conn)
+		s.announceTools(ctx, conn)
 	}
 }
 
-// expire empties what a session has enabled, if nothing of it was of use for a while, and otherwise looks again when
+// expireTools empties what a session has enabled, if nothing of it was of use for a while, and otherwise looks again when
 // that may be so.
-func (s *Server) expire(conn *mcp.ServerSession, one *session) {
+func (s *Server) expireTools(conn *mcp.ServerSession, one *session) {
 	one.mu.Lock()
 	if left := enabledIdle - time.Since(one.used); left > 0 {
 		one.expiry.Reset(left)
@@ -136,33 +136,33 @@ func (s *Server) expire(conn *mcp.ServerSession, one *session) {
 	changed := one.enabled.clear()
 	one.mu.Unlock()
 	if changed {
-		s.tellSoon(conn)
+		s.announceToolsSoon(conn)
 	}
 }
 
-// tellSoon tells one client that its list has changed, outside of any request.
-func (s *Server) tellSoon(conn *mcp.ServerSession) {
+// announceToolsSoon tells one client that its list has changed, outside of any request.
+func (s *Server) announceToolsSoon(conn *mcp.ServerSession) {
 	ctx, cancel := context.WithTimeout(s.closing, announceTimeout)
 	defer cancel()
-	s.tellChanged(ctx, conn)
+	s.announceTools(ctx, conn)
 }
 
-// touch notes that a tool was called.
-func (s *Server) touch(conn *mcp.ServerSession, id tool.ID) {
+// recordUse notes that a tool was called.
+func (s *Server) recordUse(conn *mcp.ServerSession, id tool.ID) {
 	one := s.sessions.known(conn)
 	if one == nil {
 		return
 	}
 	one.mu.Lock()
 	defer one.mu.Unlock()
-	if one.enabled.use(id) {
+	if one.enabled.markUsed(id) {
 		one.used = time.Now()
 	}
 	one.mistaken, one.mistakes = "", 0
 }
 
-// erred notes that the arguments of a call did not fit, and tells how often in a row that was so for this tool.
-func (s *Server) erred(conn *mcp.ServerSession, id tool.ID) int {
+// countMistake notes that the arguments of a call did not fit, and tells how often in a row that was so for this tool.
+func (s *Server) countMistake(conn *mcp.ServerSession, id tool.ID) int {
 	one := s.sessions.of(conn)
 	one.mu.Lock()
 	defer one.mu.Unlock()
@@ -173,22 +173,22 @@ func (s *Server) erred(conn *mcp.ServerSession, id tool.ID) int {
 	return one.mistakes
 }
 
-// unfold has a tool listed in full to one client from now on, where it was a stub, and tells the client.
-func (s *Server) unfold(ctx context.Context, conn *mcp.ServerSession, id tool.ID) {
+// listInFull has a tool listed in full to one client from now on, where it was a stub, and tells the client.
+func (s *Server) listInFull(ctx context.Context, conn *mcp.ServerSession, id tool.ID) {
 	one := s.sessions.of(conn)
 	one.mu.Lock()
 	changed := one.whole.add([]tool.ID{id}, maxWhole)
 	one.mu.Unlock()
 	if changed {
-		s.tellChanged(ctx, conn)
+		s.announceTools(ctx, conn)
 	}
 }
 
 // maxWhole bounds how many tools one session has in full in lazy mode.
 const maxWhole = 1000
 
-// listsAlso returns what a session lists beside what all clients do, and notes that it is told of that now.
-func (s *Server) listsAlso(conn *mcp.ServerSession, set *tool.Set) (enabled, whole []tool.ID) {
+// sessionTools returns what a session lists beside what all clients do, and notes that it is told of that now.
+func (s *Server) sessionTools(conn *mcp.ServerSession, set *tool.Set) (enabled, whole []tool.ID) {
 	one := s.sessions.known(conn)
 	if one == nil {
 		return nil, nil
@@ -215,8 +215,8 @@ func (one *session) fingerprint(set *tool.Set) string {
 	return string(sum.Sum(nil))
 }
 
-// tellOfOwn tells those clients of whose own tools one has changed.
-func (s *Server) tellOfOwn(set *tool.Set) {
+// announceOwnTools tells those clients of whose own tools one has changed.
+func (s *Server) announceOwnTools(set *tool.Set) {
 	for conn, one := range s.sessions.snapshot() {
 		one.mu.Lock()
 		now := one.fingerprint(set)
@@ -226,14 +226,14 @@ func (s *Server) tellOfOwn(set *tool.Set) {
 		}
 		one.mu.Unlock()
 		if changed {
-			s.sessions.begin(func() { s.tellSoon(conn) })
+			s.sessions.begin(func() { s.announceToolsSoon(conn) })
 		}
 	}
 }
 
-// tellChanged tells one client that its list has changed. With the context of a request, the news goes the way of its
+// announceTools tells one client that its list has changed. With the context of a request, the news goes the way of its
 // answer, which every client reads.
-func (s *Server) tellChanged(ctx context.Context, conn *mcp.ServerSession) {
+func (s *Server) announceTools(ctx context.Context, conn *mcp.ServerSession) {
 	_, err := s.send(ctx, "notifications/tools/list_changed",
 		&mcp.ServerRequest[*mcp.ToolListChangedParams]{Session: conn, Params: &mcp.ToolListChangedParams{}})
 	if err != nil && ctx.Err() == nil {

@@ -62,15 +62,15 @@ type lineReader struct {
 // Read implements io.Reader. It is called by one goroutine.
 func (l *lineReader) Read(p []byte) (int, error) {
 	for len(l.rest) == 0 {
-		line, err := l.line()
+		line, err := l.readLine()
 		if err != nil {
 			return 0, err
 		}
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
 		}
-		if fault := l.check(line); fault != nil {
-			if err := l.refuse(line, fault); err != nil {
+		if fault := l.checkLine(line); fault != nil {
+			if err := l.refuseLine(line, fault); err != nil {
 				return 0, err
 			}
 			continue
@@ -82,8 +82,8 @@ func (l *lineReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// line returns the next line, or as much of it as tells that it is too long.
-func (l *lineReader) line() ([]byte, error) {
+// readLine returns the next line, or as much of it as tells that it is too long.
+func (l *lineReader) readLine() ([]byte, error) {
 	var line []byte
 	for {
 		part, err := l.r.ReadSlice('\n')
@@ -100,8 +100,8 @@ func (l *lineReader) line() ([]byte, error) {
 	}
 }
 
-// check returns what is wrong with a line, in the terms of JSON-RPC.
-func (l *lineReader) check(line []byte) *jsonrpc.Error {
+// checkLine returns what is wrong with a line, in the terms of JSON-RPC.
+func (l *lineReader) checkLine(line []byte) *jsonrpc.Error {
 	if len(line) > l.most {
 		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the message is too large"}
 	}
@@ -109,7 +109,7 @@ func (l *lineReader) check(line []byte) *jsonrpc.Error {
 		return &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "the line is not JSON"}
 	}
 	if err := tool.CheckJSON(line, tool.MaxDepth, tool.MaxValues); err != nil {
-		msg, _ := told(err)
+		msg, _ := messageOf(err)
 		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: msg}
 	}
 	if line[0] != '[' {
@@ -118,7 +118,7 @@ func (l *lineReader) check(line []byte) *jsonrpc.Error {
 			return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the line is not a JSON-RPC message: " +
 				err.Error()}
 		}
-		l.note(m)
+		l.noteRevision(m)
 		return nil
 	}
 	var batch []json.RawMessage
@@ -136,8 +136,8 @@ func (l *lineReader) check(line []byte) *jsonrpc.Error {
 	return nil
 }
 
-// note learns from initialize whether there may be batches.
-func (l *lineReader) note(m jsonrpc.Message) {
+// noteRevision learns from initialize whether there may be batches.
+func (l *lineReader) noteRevision(m jsonrpc.Message) {
 	r, ok := m.(*jsonrpc.Request)
 	if !ok || r.Method != "initialize" {
 		return
@@ -150,16 +150,16 @@ func (l *lineReader) note(m jsonrpc.Message) {
 	}
 }
 
-// refuse answers a line, under its id where it has one.
-func (l *lineReader) refuse(line []byte, fault *jsonrpc.Error) error {
+// refuseLine answers a line, under its id where it has one.
+func (l *lineReader) refuseLine(line []byte, fault *jsonrpc.Error) error {
 	var asked struct {
 		ID json.RawMessage `json:"id"`
 	}
-	if len(line) > l.most || json.Unmarshal(line, &asked) != nil || kind(asked.ID) != "string" &&
-		kind(asked.ID) != "number" {
+	if len(line) > l.most || json.Unmarshal(line, &asked) != nil || jsonKind(asked.ID) != "string" &&
+		jsonKind(asked.ID) != "number" {
 		asked.ID = json.RawMessage("null")
 	}
-	answer := object{{"jsonrpc", json.RawMessage(`"2.0"`)}, {"id", asked.ID}, {"error", encode(fault)}}
+	answer := object{{"jsonrpc", json.RawMessage(`"2.0"`)}, {"id", asked.ID}, {"error", encodeJSON(fault)}}
 	_, err := l.answer.Write(append(answer.bytes(), '\n'))
 	return err
 }

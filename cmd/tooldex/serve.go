@@ -184,7 +184,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		Logger: a.log,
 		Mode:   mcpsrv.Mode(f.mode), Threshold: f.threshold, Followers: f.follows, Always: f.always, Summary: f.summary,
 		AnyHost: true, // httpapi checks hosts, for all of its paths
-		Linger:  finishing, MaxSessions: f.sessions,
+		DrainTime:  finishing, MaxSessions: f.sessions,
 	}, book, meter)
 	all.chosen = chosen
 	chosen.changed = func() { all.each((*mcpsrv.Server).CatalogChanged) }

@@ -16,7 +16,7 @@ func (s *Server) listResources(r *mcp.ListResourcesRequest) (mcp.Result, error) 
 	if r.Params != nil {
 		cursor = r.Params.Cursor
 	}
-	return page(r, "resources", s.uriEntries("uri", func(f tool.Features) []json.RawMessage { return f.Resources }),
+	return pageOf(r, "resources", s.uriEntries("uri", func(f tool.Features) []json.RawMessage { return f.Resources }),
 		cursor)
 }
 
@@ -25,7 +25,7 @@ func (s *Server) listTemplates(r *mcp.ListResourceTemplatesRequest) (mcp.Result,
 	if r.Params != nil {
 		cursor = r.Params.Cursor
 	}
-	return page(r, "resourceTemplates", s.uriEntries("uriTemplate", func(f tool.Features) []json.RawMessage {
+	return pageOf(r, "resourceTemplates", s.uriEntries("uriTemplate", func(f tool.Features) []json.RawMessage {
 		return f.Templates
 	}), cursor)
 }
@@ -38,12 +38,12 @@ func (s *Server) uriEntries(key string, items func(tool.Features) []json.RawMess
 	for _, one := range f.all {
 		for _, raw := range items(one) {
 			o, err := parseObject(raw)
-			uri := f.uri(one.Server, textOf(raw, key))
-			if err != nil || textOf(raw, key) == "" || seen[uri] {
+			uri := f.exposedURI(one.Server, stringMember(raw, key))
+			if err != nil || stringMember(raw, key) == "" || seen[uri] {
 				continue
 			}
 			seen[uri] = true
-			out = append(out, entry{uri, o.with(key, encode(uri)).bytes()})
+			out = append(out, entry{uri, o.with(key, encodeJSON(uri)).bytes()})
 		}
 	}
 	return out
@@ -52,17 +52,17 @@ func (s *Server) uriEntries(key string, items func(tool.Features) []json.RawMess
 // readResource reads a resource of an upstream. The URIs in the result are those that the client knows.
 func (s *Server) readResource(ctx context.Context, r *mcp.ReadResourceRequest) (mcp.Result, error) {
 	f := s.features()
-	server, own, err := f.own(r.Params.URI)
+	server, own, err := f.resolveURI(r.Params.URI)
 	if err != nil {
 		return nil, err
 	}
-	raw, err := s.passRequest(ctx, r, r.Session, r.Params.Meta, server, "resources/read", object{{"uri", encode(own)}},
-		inputOf(r.Params.InputResponses, r.Params.RequestState))
+	raw, err := s.forwardRequest(ctx, r, r.Session, r.Params.Meta, server, "resources/read", object{{"uri", encodeJSON(own)}},
+		retryInput(r.Params.InputResponses, r.Params.RequestState))
 	if err != nil {
 		return nil, err
 	}
 	if own != r.Params.URI {
-		raw = renameContents(raw, func(uri string) string { return f.uri(server, uri) })
+		raw = renameContents(raw, func(uri string) string { return f.exposedURI(server, uri) })
 	}
 	return &rawResult{raw: raw}, nil
 }
@@ -80,8 +80,8 @@ func renameContents(raw json.RawMessage, rename func(string) string) json.RawMes
 	}
 	for i, item := range items {
 		content, err := parseObject(item)
-		if uri := textOf(item, "uri"); err == nil && uri != "" {
-			items[i] = content.with("uri", encode(rename(uri))).bytes()
+		if uri := stringMember(item, "uri"); err == nil && uri != "" {
+			items[i] = content.with("uri", encodeJSON(rename(uri))).bytes()
 		}
 	}
 	return o.with("contents", slices.Concat(json.RawMessage("["), joinRaw(items), json.RawMessage("]"))).bytes()
@@ -129,8 +129,8 @@ func (l *subscriptions) remove(key resourceKey, conn *mcp.ServerSession) (last b
 	return had
 }
 
-// of returns what a connection has subscribed to.
-func (l *subscriptions) of(conn *mcp.ServerSession) []resourceKey {
+// keysOf returns what a connection has subscribed to.
+func (l *subscriptions) keysOf(conn *mcp.ServerSession) []resourceKey {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var keys []resourceKey
@@ -142,8 +142,8 @@ func (l *subscriptions) of(conn *mcp.ServerSession) []resourceKey {
 	return keys
 }
 
-// uris returns under which URIs clients know a resource.
-func (l *subscriptions) uris(key resourceKey) []string {
+// urisOf returns under which URIs clients know a resource.
+func (l *subscriptions) urisOf(key resourceKey) []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var uris []string
@@ -157,7 +157,7 @@ func (l *subscriptions) uris(key resourceKey) []string {
 
 // subscribe has an upstream tell of changes of a resource. The SDK keeps the list of whom to tell.
 func (s *Server) subscribe(ctx context.Context, r *mcp.SubscribeRequest) error {
-	server, own, err := s.features().own(r.Params.URI)
+	server, own, err := s.features().resolveURI(r.Params.URI)
 	if err != nil {
 		return err
 	}
@@ -165,13 +165,13 @@ func (s *Server) subscribe(ctx context.Context, r *mcp.SubscribeRequest) error {
 	if s.subscriptions.add(key, r.Session, r.Params.URI) { // before the upstream can tell of anything
 		s.sessions.begin(func() {
 			_ = r.Session.Wait() // however it ended
-			for _, key := range s.subscriptions.of(r.Session) {
+			for _, key := range s.subscriptions.keysOf(r.Session) {
 				s.endSubscription(ctx, key, r.Session)
 			}
 		})
 	}
-	_, err = s.passRequest(ctx, r, r.Session, r.Params.Meta, server, "resources/subscribe",
-		object{{"uri", encode(own)}}, nil)
+	_, err = s.forwardRequest(ctx, r, r.Session, r.Params.Meta, server, "resources/subscribe",
+		object{{"uri", encodeJSON(own)}}, nil)
 	if err != nil {
 		s.subscriptions.remove(key, r.Session)
 	}
@@ -179,7 +179,7 @@ func (s *Server) subscribe(ctx context.Context, r *mcp.SubscribeRequest) error {
 }
 
 func (s *Server) unsubscribe(ctx context.Context, r *mcp.UnsubscribeRequest) error {
-	server, own, err := s.features().own(r.Params.URI)
+	server, own, err := s.features().resolveURI(r.Params.URI)
 	if err == nil {
 		s.endSubscription(ctx, resourceKey{server, own}, r.Session)
 	}
@@ -197,7 +197,7 @@ func (s *Server) endSubscription(ctx context.Context, key resourceKey, conn *mcp
 	defer cancel()
 	_, err := s.o.Upstreams.Forward(ctx, tool.Request{
 		Server: key.server, Method: "resources/unsubscribe",
-		Params: object{{"uri", encode(key.uri)}}.bytes(),
+		Params: object{{"uri", encodeJSON(key.uri)}}.bytes(),
 	})
 	if err != nil {
 		s.o.Logger.Debug("subscription not ended", "server", key.server, "err", err)
@@ -207,7 +207,7 @@ func (s *Server) endSubscription(ctx context.Context, key resourceKey, conn *mcp
 // ResourceUpdated tells those clients that have subscribed to a resource of a server that it changed. It may be called
 // from any goroutine, and returns when they have been told.
 func (s *Server) ResourceUpdated(server, uri string) {
-	for _, known := range s.subscriptions.uris(resourceKey{server, uri}) {
+	for _, known := range s.subscriptions.urisOf(resourceKey{server, uri}) {
 		if err := s.mcp.ResourceUpdated(s.closing, &mcp.ResourceUpdatedNotificationParams{URI: known}); err != nil {
 			s.o.Logger.Debug("update of a resource not delivered", "err", err)
 		}

@@ -10,15 +10,15 @@ import (
 	"tooldex/tool"
 )
 
-// flights counts what is under way. The zero value bounds nothing, and is ready.
-type flights struct {
-	mu     sync.Mutex
-	open   int
-	landed chan struct{} // closed once nothing is under way; nil while nobody waits for that
+// inFlight counts what is under way. The zero value bounds nothing, and is ready.
+type inFlight struct {
+	mu      sync.Mutex
+	open    int
+	drained chan struct{} // closed once nothing is under way; nil while nobody waits for that
 }
 
 // begin counts one more. It reports false if there are most of them, unless that is zero.
-func (f *flights) begin(most int) bool {
+func (f *inFlight) begin(most int) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if most > 0 && f.open >= most {
@@ -28,26 +28,26 @@ func (f *flights) begin(most int) bool {
 	return true
 }
 
-func (f *flights) end() {
+func (f *inFlight) end() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.open--; f.open == 0 && f.landed != nil {
-		close(f.landed)
-		f.landed = nil
+	if f.open--; f.open == 0 && f.drained != nil {
+		close(f.drained)
+		f.drained = nil
 	}
 }
 
 // wait returns when nothing is under way, or ctx ends, and reports how much still is.
-func (f *flights) wait(ctx context.Context) (open int) {
+func (f *inFlight) wait(ctx context.Context) (open int) {
 	f.mu.Lock()
 	if f.open == 0 {
 		f.mu.Unlock()
 		return 0
 	}
-	if f.landed == nil {
-		f.landed = make(chan struct{})
+	if f.drained == nil {
+		f.drained = make(chan struct{})
 	}
-	landed := f.landed
+	landed := f.drained
 	f.mu.Unlock()
 	select {
 	case <-landed:
@@ -63,9 +63,9 @@ var errStopping = &tool.Error{
 	Hint: "whether a call took effect is unknown",
 }
 
-// admit lets a request in, unless too many are worked on already or the server is stopping. What only says that
+// admitRequest lets a request in, unless too many are worked on already or the server is stopping. What only says that
 // somebody is there, or stays open to listen, is no work.
-func (s *Server) admit(method string) (leave func(), err error) {
+func (s *Server) admitRequest(method string) (leave func(), err error) {
 	switch {
 	case method == "initialize", method == "ping", method == listenMethod, strings.HasPrefix(method, "notifications/"):
 		return func() {}, nil

@@ -119,7 +119,7 @@ func TestExample(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			one := &tool.Tool{Server: "s", Name: "t", InputSchema: json.RawMessage(c.schema), Examples: c.examples}
 			f := newFixture(t, []*tool.Tool{one}, Options{})
-			got, ok := f.example(f.Set(), one)
+			got, ok := f.exampleCall(f.Set(), one)
 			if c.want == "" {
 				if ok {
 					t.Errorf("got %s, want none", got)
@@ -143,7 +143,7 @@ func TestExamplesOfRealTools(t *testing.T) {
 			continue
 		}
 		need++
-		if _, ok := f.example(f.Set(), one); ok {
+		if _, ok := f.exampleCall(f.Set(), one); ok {
 			found++
 		}
 	}
@@ -162,7 +162,7 @@ func FuzzSample(f *testing.F) {
 		if !json.Valid([]byte(schema)) {
 			return
 		}
-		got := sample(json.RawMessage(schema), "name", 0)
+		got := exampleValue(json.RawMessage(schema), "name", 0)
 		if !json.Valid(got) {
 			t.Errorf("%s gives %s", schema, got)
 		}

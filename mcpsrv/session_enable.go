@@ -15,7 +15,7 @@ import (
 // enableFound makes what a search found visible to the client that searched, in dynamic mode. What is only nearest,
 // where probably nothing fits, is not.
 func (s *Server) enableFound(ctx context.Context, req *mcp.CallToolRequest, res *tool.Result) {
-	set := s.set()
+	set := s.currentSet()
 	if s.modeOf(req, set) != Dynamic {
 		return
 	}
@@ -33,24 +33,24 @@ func (s *Server) enableFound(ctx context.Context, req *mcp.CallToolRequest, res 
 		if len(res.Groups) == 0 && !res.Confident || len(res.Groups) > 0 && !fits[id] {
 			continue
 		}
-		if t, ok := set.Get(id); ok && !t.Disabled && !s.isAlways(set, id) && !slices.Contains(ids, id) {
+		if t, ok := set.Get(id); ok && !t.Disabled && !s.isAlwaysListed(set, id) && !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
 	}
-	s.enable(ctx, req.Session, ids[:min(len(ids), maxFound)])
+	s.enableTools(ctx, req.Session, ids[:min(len(ids), maxFound)])
 }
 
 type loadArgs struct {
 	Server string `json:"server"`
 }
 
-// load makes all tools of one server visible to the client that asks, as far as they fit.
-func (s *Server) load(ctx context.Context, req *mcp.CallToolRequest, raw json.RawMessage) (*rawResult, error) {
-	a, err := decode[loadArgs](raw)
+// loadServerTools makes all tools of one server visible to the client that asks, as far as they fit.
+func (s *Server) loadServerTools(ctx context.Context, req *mcp.CallToolRequest, raw json.RawMessage) (*rawResult, error) {
+	a, err := decodeArguments[loadArgs](raw)
 	if err != nil {
 		return nil, err
 	}
-	set := s.set()
+	set := s.currentSet()
 	if s.modeOf(req, set) != Dynamic {
 		return nil, &tool.Error{
 			Code: tool.Invalid, Op: "load", Msg: "your list of tools stays as it is",
@@ -59,7 +59,7 @@ func (s *Server) load(ctx context.Context, req *mcp.CallToolRequest, raw json.Ra
 	}
 	var ids []tool.ID
 	for _, t := range set.All() {
-		if t.Server == a.Server && !t.Disabled && !s.isAlways(set, t.ID()) {
+		if t.Server == a.Server && !t.Disabled && !s.isAlwaysListed(set, t.ID()) {
 			ids = append(ids, t.ID())
 		}
 	}
@@ -67,7 +67,7 @@ func (s *Server) load(ctx context.Context, req *mcp.CallToolRequest, raw json.Ra
 		return nil, noneToLoad(set, a.Server)
 	}
 	loaded := ids[:min(len(ids), s.o.limits.enabled)]
-	s.enable(ctx, req.Session, loaded)
+	s.enableTools(ctx, req.Session, loaded)
 	if len(loaded) < len(ids) {
 		return textResult(fmt.Sprintf("%d of the %d tools of %s are in your list now, the most that fit. %s finds the others.", len(loaded), len(ids), a.Server, searchName)), nil
 	}

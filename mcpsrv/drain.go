@@ -11,22 +11,22 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// lingering knows which requests of a connection are not answered yet. When the connection's input ends it waits for
+// drainingTransport knows which requests of a connection are not answered yet. When the connection's input ends it waits for
 // their answers: the SDK ends a session at once, so that requests which come through a pipe, as from a shell, would go
 // unanswered.
-type lingering struct {
+type drainingTransport struct {
 	mcp.Transport
 	linger  time.Duration
-	answers *flights
+	answers *inFlight
 }
 
 // Connect connects the transport.
-func (l lingering) Connect(ctx context.Context) (mcp.Connection, error) {
+func (l drainingTransport) Connect(ctx context.Context) (mcp.Connection, error) {
 	c, err := l.Transport.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &lingeringConn{
+	return &drainingConn{
 		Connection: c, linger: l.linger, answers: l.answers,
 		places: make(chan struct{}, maxUnanswered), closed: make(chan struct{}), open: map[any]chan struct{}{},
 	}, nil
@@ -36,10 +36,10 @@ func (l lingering) Connect(ctx context.Context) (mcp.Connection, error) {
 // asks and does not take the answers would otherwise have them all kept.
 const maxUnanswered = 4096
 
-type lingeringConn struct {
+type drainingConn struct {
 	mcp.Connection
 	linger  time.Duration
-	answers *flights
+	answers *inFlight
 	places  chan struct{} // one is taken by each request that is not answered
 	closed  chan struct{}
 	closing sync.Once
@@ -51,9 +51,9 @@ type lingeringConn struct {
 
 // Read passes messages on. What follows an initialize is held back until that is answered, since the SDK works on
 // several messages at a time and refuses what comes too early.
-func (c *lingeringConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+func (c *drainingConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	if c.last != nil {
-		c.wait(ctx, c.last)
+		c.waitAnswered(ctx, c.last)
 		c.last = nil
 	}
 	msg, err := c.Connection.Read(ctx)
@@ -61,7 +61,7 @@ func (c *lingeringConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 		c.drain(ctx)
 	}
 	if req, ok := msg.(*jsonrpc.Request); ok && req.IsCall() && req.Method != listenMethod {
-		answered := c.begin(ctx, req.ID.Raw())
+		answered := c.noteRequest(ctx, req.ID.Raw())
 		if req.Method == "initialize" {
 			c.last = answered
 		}
@@ -69,8 +69,8 @@ func (c *lingeringConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return msg, err
 }
 
-// begin notes a request, once there is a place for it.
-func (c *lingeringConn) begin(ctx context.Context, id any) (answered chan struct{}) {
+// noteRequest notes a request, once there is a place for it.
+func (c *drainingConn) noteRequest(ctx context.Context, id any) (answered chan struct{}) {
 	answered = make(chan struct{})
 	select {
 	case c.places <- struct{}{}:
@@ -91,20 +91,20 @@ func (c *lingeringConn) begin(ctx context.Context, id any) (answered chan struct
 }
 
 // Write notes which request is answered.
-func (c *lingeringConn) Write(ctx context.Context, msg jsonrpc.Message) error {
+func (c *drainingConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	err := c.Connection.Write(ctx, msg)
 	if res, ok := msg.(*jsonrpc.Response); ok {
 		c.mu.Lock()
 		if answered, ok := c.open[res.ID.Raw()]; ok {
-			c.answered(res.ID.Raw(), answered)
+			c.noteAnswer(res.ID.Raw(), answered)
 		}
 		c.mu.Unlock()
 	}
 	return err
 }
 
-// answered strikes out a request. The caller holds mu.
-func (c *lingeringConn) answered(id any, answered chan struct{}) {
+// noteAnswer strikes out a request. The caller holds mu.
+func (c *drainingConn) noteAnswer(id any, answered chan struct{}) {
 	close(answered)
 	delete(c.open, id)
 	<-c.places
@@ -112,12 +112,12 @@ func (c *lingeringConn) answered(id any, answered chan struct{}) {
 }
 
 // Close ends the connection, and any waiting.
-func (c *lingeringConn) Close() error {
+func (c *drainingConn) Close() error {
 	c.closing.Do(func() {
 		close(c.closed)
 		c.mu.Lock()
 		for id, answered := range c.open {
-			c.answered(id, answered)
+			c.noteAnswer(id, answered)
 		}
 		c.open = nil
 		c.mu.Unlock()
@@ -126,7 +126,7 @@ func (c *lingeringConn) Close() error {
 }
 
 // drain waits until every request is answered, for the time to linger at most.
-func (c *lingeringConn) drain(ctx context.Context) {
+func (c *drainingConn) drain(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, c.linger)
 	defer cancel()
 	c.mu.Lock()
@@ -136,11 +136,11 @@ func (c *lingeringConn) drain(ctx context.Context) {
 	}
 	c.mu.Unlock()
 	for _, answered := range waiting {
-		c.wait(ctx, answered)
+		c.waitAnswered(ctx, answered)
 	}
 }
 
-func (c *lingeringConn) wait(ctx context.Context, answered chan struct{}) {
+func (c *drainingConn) waitAnswered(ctx context.Context, answered chan struct{}) {
 	timer := time.NewTimer(c.linger)
 	defer timer.Stop()
 	select {

@@ -23,7 +23,7 @@ func Prompt(set *tool.Set, filter tool.Filter) string {
 		if m.only != "" {
 			continue
 		}
-		w := m.listed(Search, "")
+		w := m.forMode(Search, "")
 		own := &tool.Tool{
 			Server: "tooldex", Name: w.Name, Description: w.Description, InputSchema: w.InputSchema,
 			Annotations: w.Annotations,
@@ -58,19 +58,19 @@ func (s *Server) addPrompt() {
 		Name: promptName, Title: "Available tools",
 		Description: "The list of tools in prose, for a system prompt.",
 		Arguments:   []*mcp.PromptArgument{{Name: "server", Description: "only the tools of this server"}},
-	}, s.prompt)
+	}, s.toolsPrompt)
 	if s.o.Enricher != nil {
 		s.addEnrichPrompt()
 	}
 }
 
-func (s *Server) prompt(_ context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+func (s *Server) toolsPrompt(_ context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 	filter := tool.Filter{}
 	if server := req.Params.Arguments["server"]; server != "" {
 		filter.Servers = []string{server}
 	}
 	return &mcp.GetPromptResult{
 		Description: "The tools that are there now.",
-		Messages:    []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: Prompt(s.set(), filter)}}},
+		Messages:    []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: Prompt(s.currentSet(), filter)}}},
 	}, nil
 }

@@ -26,7 +26,7 @@ func (s *Server) upstreamPrompts() []upstreamPrompt {
 	raws := map[tool.ID]object{}
 	for _, f := range s.o.Upstreams.Features() {
 		for _, raw := range f.Prompts {
-			t := &tool.Tool{Server: f.Server, Name: textOf(raw, "name")}
+			t := &tool.Tool{Server: f.Server, Name: stringMember(raw, "name")}
 			o, err := parseObject(raw)
 			if _, seen := raws[t.ID()]; err != nil || t.Name == "" || seen {
 				continue
@@ -67,17 +67,17 @@ func (s *Server) listPrompts(ctx context.Context, next mcp.MethodHandler, r *mcp
 			if p.Name == changedName {
 				continue
 			}
-			entries = append(entries, entry{p.Name, encode(p)})
+			entries = append(entries, entry{p.Name, encodeJSON(p)})
 		}
 	}
 	for _, p := range s.upstreamPrompts() {
-		entries = append(entries, entry{p.exposed, p.raw.with("name", encode(p.exposed)).bytes()})
+		entries = append(entries, entry{p.exposed, p.raw.with("name", encodeJSON(p.exposed)).bytes()})
 	}
 	cursor := ""
 	if r.Params != nil {
 		cursor = r.Params.Cursor
 	}
-	return page(r, "prompts", entries, cursor)
+	return pageOf(r, "prompts", entries, cursor)
 }
 
 // findPrompt finds a prompt by the name that clients know, or by server/name.
@@ -95,12 +95,12 @@ func (s *Server) getPrompt(ctx context.Context, next mcp.MethodHandler, r *mcp.G
 	if !ok {
 		return next(ctx, "prompts/get", r)
 	}
-	params := object{{"name", encode(p.name)}}
+	params := object{{"name", encodeJSON(p.name)}}
 	if r.Params.Arguments != nil {
-		params = append(params, member{"arguments", encode(r.Params.Arguments)})
+		params = append(params, member{"arguments", encodeJSON(r.Params.Arguments)})
 	}
-	raw, err := s.passRequest(ctx, r, r.Session, r.Params.Meta, p.server, "prompts/get", params,
-		inputOf(r.Params.InputResponses, r.Params.RequestState))
+	raw, err := s.forwardRequest(ctx, r, r.Session, r.Params.Meta, p.server, "prompts/get", params,
+		retryInput(r.Params.InputResponses, r.Params.RequestState))
 	if err != nil {
 		return nil, err
 	}
@@ -119,35 +119,35 @@ func (s *Server) complete(ctx context.Context, r *mcp.CompleteRequest) (mcp.Resu
 	case "ref/prompt":
 		p, ok := s.findPrompt(ref.Name)
 		if !ok {
-			return nothingToComplete(), nil
+			return emptyCompletion(), nil
 		}
 		server, asked.Name = p.server, p.name
 	case "ref/resource":
 		var err error
-		if server, asked.URI, err = s.features().own(ref.URI); err != nil {
-			if server, asked.URI, err = s.ownTemplate(ref.URI); err != nil {
+		if server, asked.URI, err = s.features().resolveURI(ref.URI); err != nil {
+			if server, asked.URI, err = s.findTemplate(ref.URI); err != nil {
 				return nil, err
 			}
 		}
 	default:
 		return nil, invalidParams(fmt.Sprintf("ref.type %q is not known", ref.Type), "use ref/prompt or ref/resource")
 	}
-	params := object{{"ref", encode(&asked)}, {"argument", encode(r.Params.Argument)}}
+	params := object{{"ref", encodeJSON(&asked)}, {"argument", encodeJSON(r.Params.Argument)}}
 	if r.Params.Context != nil {
-		params = append(params, member{"context", encode(r.Params.Context)})
+		params = append(params, member{"context", encodeJSON(r.Params.Context)})
 	}
-	raw, err := s.passRequest(ctx, r, r.Session, r.Params.Meta, server, "completion/complete", params, nil)
+	raw, err := s.forwardRequest(ctx, r, r.Session, r.Params.Meta, server, "completion/complete", params, nil)
 	if err != nil {
 		return nil, err
 	}
 	return &rawResult{raw: raw}, nil
 }
 
-// ownTemplate finds the server of a template that a client names without its prefix.
-func (s *Server) ownTemplate(template string) (server, own string, err error) {
+// findTemplate finds the server of a template that a client names without its prefix.
+func (s *Server) findTemplate(template string) (server, own string, err error) {
 	for _, f := range s.features().all {
 		if slices.ContainsFunc(f.Templates, func(t json.RawMessage) bool {
-			return textOf(t,
+			return stringMember(t,
 				"uriTemplate") == template
 		}) {
 			return f.Server, template, nil
@@ -155,10 +155,10 @@ func (s *Server) ownTemplate(template string) (server, own string, err error) {
 	}
 	return "", "", &jsonrpc.Error{
 		Code: jsonrpc.CodeInvalidParams, Message: "Resource not found",
-		Data: encode(map[string]string{"uri": template}),
+		Data: encodeJSON(map[string]string{"uri": template}),
 	}
 }
 
-func nothingToComplete() *rawResult {
+func emptyCompletion() *rawResult {
 	return &rawResult{raw: json.RawMessage(`{"completion":{"values":[]}}`)}
 }

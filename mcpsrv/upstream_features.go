@@ -30,8 +30,8 @@ func announceFeatures(c *mcp.ServerCapabilities) {
 	c.Logging = &mcp.LoggingCapabilities{}
 }
 
-// passOn answers the requests that are passed on to upstreams. ok is false for all others.
-func (s *Server) passOn(ctx context.Context, next mcp.MethodHandler, method string, req mcp.Request) (res mcp.Result,
+// forwardFeature answers the requests that are passed on to upstreams. ok is false for all others.
+func (s *Server) forwardFeature(ctx context.Context, next mcp.MethodHandler, method string, req mcp.Request) (res mcp.Result,
 	err error, ok bool,
 ) {
 	if s.o.Upstreams == nil {
@@ -73,7 +73,7 @@ const changedName = "tooldex-changed"
 
 // rootsChanged tells the upstreams that a client has called that its roots changed.
 func (s *Server) rootsChanged(ctx context.Context, r *mcp.RootsListChangedRequest) {
-	c := s.caller(ctx, r, r.Session, nil)
+	c := s.upstreamClient(ctx, r, r.Session, nil)
 	if _, err := s.o.Upstreams.Forward(ctx, tool.Request{
 		Method: "notifications/roots/list_changed",
 		Client: c,
@@ -97,20 +97,20 @@ func (s *Server) features() features {
 // files calls file:///notes.txt.
 const uriPrefix = "tooldex://"
 
-// uri is how clients see a URI, or a template, of a server.
-func (f features) uri(server, uri string) string {
+// exposedURI is how clients see a URI, or a template, of a server.
+func (f features) exposedURI(server, uri string) string {
 	if f.plain {
 		return uri
 	}
 	return uriPrefix + url.PathEscape(server) + "/" + uri
 }
 
-// own tells which server a client's URI belongs to, and what that calls it. A URI without a prefix, such as one in the
+// resolveURI tells which server a client's URI belongs to, and what that calls it. A URI without a prefix, such as one in the
 // result of a tool, is looked for among the resources and templates of all servers.
-func (f features) own(uri string) (server, own string, err error) {
+func (f features) resolveURI(uri string) (server, own string, err error) {
 	if rest, ok := strings.CutPrefix(uri, uriPrefix); ok {
 		name, own, _ := strings.Cut(rest, "/")
-		if name, err := url.PathUnescape(name); err == nil && f.has(name) {
+		if name, err := url.PathUnescape(name); err == nil && f.hasServer(name) {
 			return name, own, nil
 		}
 	}
@@ -118,13 +118,13 @@ func (f features) own(uri string) (server, own string, err error) {
 		return f.all[0].Server, uri, nil
 	}
 	for _, one := range f.all {
-		if slices.ContainsFunc(one.Resources, func(r json.RawMessage) bool { return textOf(r, "uri") == uri }) {
+		if slices.ContainsFunc(one.Resources, func(r json.RawMessage) bool { return stringMember(r, "uri") == uri }) {
 			return one.Server, uri, nil
 		}
 	}
 	for _, one := range f.all {
 		if slices.ContainsFunc(one.Templates, func(t json.RawMessage) bool {
-			return fitsTemplate(textOf(t,
+			return fitsTemplate(stringMember(t,
 				"uriTemplate"), uri)
 		}) {
 			return one.Server, uri, nil
@@ -132,11 +132,11 @@ func (f features) own(uri string) (server, own string, err error) {
 	}
 	return "", "", &jsonrpc.Error{
 		Code: jsonrpc.CodeInvalidParams, Message: "Resource not found",
-		Data: encode(map[string]string{"uri": uri}),
+		Data: encodeJSON(map[string]string{"uri": uri}),
 	}
 }
 
-func (f features) has(server string) bool {
+func (f features) hasServer(server string) bool {
 	return slices.ContainsFunc(f.all, func(one tool.Features) bool { return one.Server == server })
 }
 
@@ -166,8 +166,8 @@ func fitsTemplate(template, uri string) bool {
 	return true
 }
 
-// textOf reads a member that is a string; it is "" if there is none.
-func textOf(raw json.RawMessage, key string) string {
+// stringMember reads a member that is a string; it is "" if there is none.
+func stringMember(raw json.RawMessage, key string) string {
 	o, err := parseObject(raw)
 	if err != nil {
 		return ""
@@ -186,9 +186,9 @@ type entry struct {
 	raw json.RawMessage
 }
 
-// page answers a listing. A cursor is the key of the last entry of the page before, so that it stays good when the
+// pageOf answers a listing. A cursor is the key of the last entry of the page before, so that it stays good when the
 // listing changes elsewhere.
-func page(r asker, kind string, entries []entry, cursor string) (*rawResult, error) {
+func pageOf(r clientRequest, kind string, entries []entry, cursor string) (*rawResult, error) {
 	from := 0
 	if cursor != "" {
 		at := slices.IndexFunc(entries, func(e entry) bool { return e.key == cursor })
@@ -207,25 +207,25 @@ func page(r asker, kind string, entries []entry, cursor string) (*rawResult, err
 	}
 	o := object{{kind, slices.Concat(json.RawMessage("["), joinRaw(raws), json.RawMessage("]"))}}
 	if to < len(entries) {
-		o = append(o, member{"nextCursor", encode(entries[to-1].key)})
+		o = append(o, member{"nextCursor", encodeJSON(entries[to-1].key)})
 	}
 	if stateless(r) {
-		o = append(o, member{"ttlMs", encode(listTTL)}, member{"cacheScope", encode(listScope)})
+		o = append(o, member{"ttlMs", encodeJSON(listTTL)}, member{"cacheScope", encodeJSON(listScope)})
 	}
 	return &rawResult{raw: o.bytes()}, nil
 }
 
-// passRequest passes a request on and returns the bytes of its result. What goes wrong is a protocol error: there is no
+// forwardRequest passes a request on and returns the bytes of its result. What goes wrong is a protocol error: there is no
 // result that a model would read.
-func (s *Server) passRequest(ctx context.Context, r asker, conn *mcp.ServerSession, meta mcp.Meta, server,
+func (s *Server) forwardRequest(ctx context.Context, r clientRequest, conn *mcp.ServerSession, meta mcp.Meta, server,
 	method string, params object, input json.RawMessage,
 ) (json.RawMessage, error) {
 	if kept := forwardedMeta(meta); kept != nil {
 		params = append(params, member{keyMeta, kept})
 	}
-	ctx, cancel := s.whileServing(ctx)
+	ctx, cancel := s.servingContext(ctx)
 	defer cancel()
-	raw, err := s.relay(ctx, s.caller(ctx, r, conn, meta), "", input, func(ctx context.Context, c *tool.Client,
+	raw, err := s.runAskingClient(ctx, s.upstreamClient(ctx, r, conn, meta), "", input, func(ctx context.Context, c *tool.Client,
 		input json.RawMessage,
 	) (json.RawMessage, error) {
 		params := slices.Clone(params)
@@ -256,7 +256,7 @@ func (s *Server) requestError(ctx context.Context, err error) error {
 	if errors.As(err, &e) && e.Code != tool.Internal {
 		out.Message = e.Msg
 		if e.Hint != "" {
-			out.Data = encode(map[string]string{"hint": e.Hint})
+			out.Data = encodeJSON(map[string]string{"hint": e.Hint})
 		}
 		if e.Code == tool.Invalid || e.Code == tool.NotFound {
 			out.Code = jsonrpc.CodeInvalidParams
@@ -274,8 +274,8 @@ func (s *Server) requestError(ctx context.Context, err error) error {
 	return out
 }
 
-// whileServing derives a context that ends, too, when the server closes or its connection's Run is told to stop.
-func (s *Server) whileServing(ctx context.Context) (context.Context, context.CancelFunc) {
+// servingContext derives a context that ends, too, when the server closes or its connection's Run is told to stop.
+func (s *Server) servingContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stops := []func() bool{context.AfterFunc(s.cutting, func() { cancel(errStopping) })}
 	if run, ok := ctx.Value(runKey{}).(context.Context); ok {
@@ -289,17 +289,17 @@ func (s *Server) whileServing(ctx context.Context) (context.Context, context.Can
 	}
 }
 
-// inputOf keeps the answers of a repeated request.
-func inputOf(responses mcp.InputResponseMap, state string) json.RawMessage {
+// retryInput keeps the answers of a repeated request.
+func retryInput(responses mcp.InputResponseMap, state string) json.RawMessage {
 	if len(responses) == 0 && state == "" {
 		return nil
 	}
 	o := object{}
 	if len(responses) > 0 {
-		o = append(o, member{"inputResponses", encode(responses)})
+		o = append(o, member{"inputResponses", encodeJSON(responses)})
 	}
 	if state != "" {
-		o = append(o, member{"requestState", encode(state)})
+		o = append(o, member{"requestState", encodeJSON(state)})
 	}
 	return o.bytes()
 }

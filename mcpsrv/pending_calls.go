@@ -22,14 +22,14 @@ const (
 	holdTimeout = 5 * time.Minute // for the client to answer
 )
 
-// holds are the calls that wait for their client to come back. The zero value is ready.
-type holds struct {
+// pendingCalls are the calls that wait for their client to come back. The zero value is ready.
+type pendingCalls struct {
 	mu  sync.Mutex
-	all map[string]*hold
+	all map[string]*pendingCall
 }
 
-// hold is a call that may outlive the request that began it.
-type hold struct {
+// pendingCall is a call that may outlive the request that began it.
+type pendingCall struct {
 	owner  string // the Key of the principal that made it
 	of     string // tells it from others of the same principal; "" if it matters not
 	cancel context.CancelFunc
@@ -52,10 +52,10 @@ type outcome struct {
 // answerKey is under which name a question is put to the client: there is one at a time.
 const answerKey = "answer"
 
-// relay runs a request that goes upstream on behalf of a client, as often as that comes back with answers. Input holds
+// runAskingClient runs a request that goes upstream on behalf of a client, as often as that comes back with answers. Input holds
 // the members inputResponses and requestState, or is nil. Of tells the request from others: an answer is good for the
 // one that asked.
-func (s *Server) relay(ctx context.Context, client *tool.Client, of string, input json.RawMessage,
+func (s *Server) runAskingClient(ctx context.Context, client *tool.Client, of string, input json.RawMessage,
 	run func(context.Context, *tool.Client, json.RawMessage) (json.RawMessage, error),
 ) (json.RawMessage, error) {
 	if !client.Rounds || !canAnswer(client.Capabilities) {
@@ -66,7 +66,7 @@ func (s *Server) relay(ctx context.Context, client *tool.Client, of string, inpu
 		State     string                     `json:"requestState"`
 	}
 	if len(input) > 0 && json.Unmarshal(input, &back) == nil && strings.HasPrefix(back.State, holdPrefix) {
-		h := s.holds.take(back.State, tool.PrincipalOf(ctx).Key, of)
+		h := s.pending.take(back.State, tool.PrincipalOf(ctx).Key, of)
 		if h == nil {
 			return nil, &tool.Error{
 				Code: tool.NotFound, Op: "call", Msg: "the call that asked is not waiting any more",
@@ -74,11 +74,11 @@ func (s *Server) relay(ctx context.Context, client *tool.Client, of string, inpu
 			}
 		}
 		h.open.answer <- back.Responses[answerKey]
-		return s.wait(ctx, h)
+		return s.awaitOutcome(ctx, h)
 	}
 	runCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(s.closing, cancel)
-	h := &hold{
+	h := &pendingCall{
 		owner: tool.PrincipalOf(ctx).Key, of: of, asked: make(chan question), done: make(chan outcome, 1),
 		cancel: func() { stop(); cancel() },
 	}
@@ -89,7 +89,7 @@ func (s *Server) relay(ctx context.Context, client *tool.Client, of string, inpu
 		raw, err := run(runCtx, &asking, input)
 		h.done <- outcome{raw, err}
 	})
-	return s.wait(ctx, h)
+	return s.awaitOutcome(ctx, h)
 }
 
 // canAnswer reports whether a client can be asked anything at all.
@@ -107,7 +107,7 @@ func canAnswer(capabilities json.RawMessage) bool {
 }
 
 // ask is the upstream's side.
-func (h *hold) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+func (h *pendingCall) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	q := question{method, params, make(chan json.RawMessage, 1)}
 	select {
 	case h.asked <- q:
@@ -116,7 +116,7 @@ func (h *hold) ask(ctx context.Context, method string, params json.RawMessage) (
 	}
 	select {
 	case raw := <-q.answer:
-		if kind(raw) != "object" {
+		if jsonKind(raw) != "object" {
 			return nil, &tool.Error{Code: tool.Invalid, Op: "ask", Msg: "the client came back without an answer"}
 		}
 		return raw, nil
@@ -125,14 +125,14 @@ func (h *hold) ask(ctx context.Context, method string, params json.RawMessage) (
 	}
 }
 
-// wait is the client's side: until the call is done, or asks.
-func (s *Server) wait(ctx context.Context, h *hold) (json.RawMessage, error) {
+// awaitOutcome is the client's side: until the call is done, or asks.
+func (s *Server) awaitOutcome(ctx context.Context, h *pendingCall) (json.RawMessage, error) {
 	select {
 	case out := <-h.done:
 		return out.raw, out.err
 	case q := <-h.asked:
 		h.open = &q
-		state, ok := s.holds.put(h)
+		state, ok := s.pending.keep(h)
 		if !ok {
 			h.cancel()
 			return nil, &tool.Error{
@@ -140,11 +140,11 @@ func (s *Server) wait(ctx context.Context, h *hold) (json.RawMessage, error) {
 				Msg: "too many calls wait for answers of their clients", Hint: "try again later",
 			}
 		}
-		asks := object{{answerKey, object{{"method", encode(q.method)}, {"params", q.params}}.bytes()}}
+		asks := object{{answerKey, object{{"method", encodeJSON(q.method)}, {"params", q.params}}.bytes()}}
 		return object{
-			{keyResultType, encode("input_required")},
+			{keyResultType, encodeJSON("input_required")},
 			{"inputRequests", asks.bytes()},
-			{"requestState", encode(state)},
+			{"requestState", encodeJSON(state)},
 		}.bytes(), nil
 	case <-ctx.Done():
 		h.cancel()
@@ -155,15 +155,15 @@ func (s *Server) wait(ctx context.Context, h *hold) (json.RawMessage, error) {
 	}
 }
 
-// put keeps a call until its client comes back, and ends it if that takes too long.
-func (l *holds) put(h *hold) (state string, ok bool) {
+// keep keeps a call until its client comes back, and ends it if that takes too long.
+func (l *pendingCalls) keep(h *pendingCall) (state string, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.all) >= maxHeld {
 		return "", false
 	}
 	if l.all == nil {
-		l.all = map[string]*hold{}
+		l.all = map[string]*pendingCall{}
 	}
 	state = holdPrefix + rand.Text()
 	l.all[state] = h
@@ -176,7 +176,7 @@ func (l *holds) put(h *hold) (state string, ok bool) {
 }
 
 // take returns a call that waits, once, to whoever made it and makes the same again.
-func (l *holds) take(state, owner, of string) *hold {
+func (l *pendingCalls) take(state, owner, of string) *pendingCall {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	h := l.all[state]

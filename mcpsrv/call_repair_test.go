@@ -186,7 +186,7 @@ func FuzzInvocation(f *testing.F) {
 		if inner, ok := fix.metaTool(name); ok && inner.Name == invokeName {
 			t.Error("it would call itself")
 		}
-		if kind(args) != "object" || json.Valid([]byte(raw)) && !json.Valid(args) {
+		if jsonKind(args) != "object" || json.Valid([]byte(raw)) && !json.Valid(args) {
 			t.Errorf("arguments are %q", args)
 		}
 	})

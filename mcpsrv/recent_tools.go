@@ -6,17 +6,17 @@ import (
 	"tooldex/tool"
 )
 
-// visible is a bounded set of tools that keeps the order in which they came, so that a listing of it only grows at its
+// recentTools is a bounded set of tools that keeps the order in which they came, so that a listing of it only grows at its
 // end and what clients have cached of it stays good. When it is full, those that were longest of no use go. It is not
 // safe for concurrent use; the zero value is empty.
-type visible struct {
+type recentTools struct {
 	order  []tool.ID // as they came
 	recent []tool.ID // the same, the one used last at the end
 }
 
 // add puts tools in, the first of ids being the most useful, and counts as a use of those that are in. It reports
 // whether the set is another than before. Of more than most, the first are taken.
-func (v *visible) add(ids []tool.ID, most int) bool {
+func (v *recentTools) add(ids []tool.ID, most int) bool {
 	ids = ids[:min(len(ids), most)]
 	changed := false
 	for _, id := range ids {
@@ -27,7 +27,7 @@ func (v *visible) add(ids []tool.ID, most int) bool {
 		}
 	}
 	for _, id := range slices.Backward(ids) {
-		v.use(id)
+		v.markUsed(id)
 	}
 	for len(v.order) > most {
 		v.remove(v.recent[0])
@@ -35,8 +35,8 @@ func (v *visible) add(ids []tool.ID, most int) bool {
 	return changed
 }
 
-// use notes that a tool was of use, and reports whether it is in the set.
-func (v *visible) use(id tool.ID) bool {
+// markUsed notes that a tool was of use, and reports whether it is in the set.
+func (v *recentTools) markUsed(id tool.ID) bool {
 	i := slices.Index(v.recent, id)
 	if i < 0 {
 		return false
@@ -45,14 +45,14 @@ func (v *visible) use(id tool.ID) bool {
 	return true
 }
 
-func (v *visible) remove(id tool.ID) {
+func (v *recentTools) remove(id tool.ID) {
 	same := func(other tool.ID) bool { return other == id }
 	v.order = slices.DeleteFunc(v.order, same)
 	v.recent = slices.DeleteFunc(v.recent, same)
 }
 
 // clear empties the set, and reports whether it held anything.
-func (v *visible) clear() bool {
+func (v *recentTools) clear() bool {
 	held := len(v.order) > 0
 	v.order, v.recent = nil, nil
 	return held

@@ -37,7 +37,7 @@ func (s *Server) unwrapInvocation(m metaTool, raw json.RawMessage) (string, json
 }
 
 func readInvocation(raw json.RawMessage) (string, json.RawMessage, error) {
-	raw, err := asObject(raw)
+	raw, err := objectArguments(raw)
 	if err != nil {
 		return "", nil, err
 	}
@@ -45,13 +45,13 @@ func readInvocation(raw json.RawMessage) (string, json.RawMessage, error) {
 	if err != nil {
 		return "", nil, invalidInvocation("arguments", err.Error())
 	}
-	nameKey, hasName := spelled(o, nameKeys[:], func(v json.RawMessage) bool { return kind(v) == "string" })
-	argsKey, hasArgs := spelled(o, argumentsKeys[:], holdsObject)
+	nameKey, hasName := findSpelling(o, nameKeys[:], func(v json.RawMessage) bool { return jsonKind(v) == "string" })
+	argsKey, hasArgs := findSpelling(o, argumentsKeys[:], holdsObject)
 	if !hasName && hasArgs { // {"arguments": {"name": …, "arguments": …}}
 		inner, _ := o.get(argsKey)
-		inner, err = asObject(inner)
+		inner, err = objectArguments(inner)
 		if o, err2 := parseObject(inner); err == nil && err2 == nil {
-			if _, ok := spelled(o, nameKeys[:], func(v json.RawMessage) bool { return kind(v) == "string" }); ok {
+			if _, ok := findSpelling(o, nameKeys[:], func(v json.RawMessage) bool { return jsonKind(v) == "string" }); ok {
 				return readInvocation(inner)
 			}
 		}
@@ -66,20 +66,20 @@ func readInvocation(raw json.RawMessage) (string, json.RawMessage, error) {
 	}
 	rest := o.without(nameKey)
 	if !hasArgs {
-		if value, ok := rest.get("arguments"); ok && len(rest) == 1 && kind(value) != "null" && string(value) != `""` {
+		if value, ok := rest.get("arguments"); ok && len(rest) == 1 && jsonKind(value) != "null" && string(value) != `""` {
 			return name, nil, invalidInvocation("arguments", "is not an object")
 		}
-		if value, ok := rest.get("arguments"); ok && (kind(value) == "null" || string(value) == `""`) {
+		if value, ok := rest.get("arguments"); ok && (jsonKind(value) == "null" || string(value) == `""`) {
 			rest = rest.without("arguments")
 		}
 		return name, rest.bytes(), nil
 	}
 	value, _ = rest.get(argsKey)
-	args, err := asObject(value)
+	args, err := objectArguments(value)
 	if err != nil {
 		return name, nil, err
 	}
-	if rest = rest.without(argsKey); len(rest) > 0 && compact(args) == "{}" {
+	if rest = rest.without(argsKey); len(rest) > 0 && compactJSON(args) == "{}" {
 		args = rest.bytes()
 	}
 	return name, args, nil
@@ -92,11 +92,11 @@ func invalidInvocation(field, what string) error {
 	}
 }
 
-// spelled finds the first of keys, in any spelling, whose value is as wanted.
-func spelled(o object, keys []string, wanted func(json.RawMessage) bool) (string, bool) {
+// findSpelling finds the first of keys, in any spelling, whose value is as wanted.
+func findSpelling(o object, keys []string, wanted func(json.RawMessage) bool) (string, bool) {
 	for _, key := range keys {
 		for _, m := range o {
-			if fold(m.key) == key && wanted(m.value) {
+			if foldKey(m.key) == key && wanted(m.value) {
 				return m.key, true
 			}
 		}
@@ -106,19 +106,19 @@ func spelled(o object, keys []string, wanted func(json.RawMessage) bool) (string
 
 // holdsObject reports whether v is an object or a string that holds one.
 func holdsObject(v json.RawMessage) bool {
-	switch kind(v) {
+	switch jsonKind(v) {
 	case "object":
 		return true
 	case "string":
 		var text string
-		return json.Unmarshal(v, &text) == nil && kind(json.RawMessage(text)) == "object" && json.Valid([]byte(text))
+		return json.Unmarshal(v, &text) == nil && jsonKind(json.RawMessage(text)) == "object" && json.Valid([]byte(text))
 	}
 	return false
 }
 
-// asObject makes arguments an object: nothing and null are the empty one, and a string may hold one.
-func asObject(raw json.RawMessage) (json.RawMessage, error) {
-	switch kind(raw) {
+// objectArguments makes arguments an object: nothing and null are the empty one, and a string may hold one.
+func objectArguments(raw json.RawMessage) (json.RawMessage, error) {
+	switch jsonKind(raw) {
 	case "", "null":
 		return json.RawMessage("{}"), nil
 	case "object":
@@ -135,7 +135,7 @@ func asObject(raw json.RawMessage) (json.RawMessage, error) {
 		}
 	}
 	return nil, &tool.Error{
-		Code: tool.Invalid, Op: "call", Msg: "arguments is not an object but " + kind(raw),
+		Code: tool.Invalid, Op: "call", Msg: "arguments is not an object but " + jsonKind(raw),
 		Hint: "give an object, {} if there are none",
 	}
 }
@@ -146,7 +146,7 @@ func forgiveSpelling(checker *validate.Schema, schema, args json.RawMessage) (js
 	if checker.Check(args) == nil {
 		return args, true
 	}
-	for _, candidate := range candidates(schema, args) {
+	for _, candidate := range likelyArguments(schema, args) {
 		if checker.Check(candidate) == nil {
 			return candidate, true
 		}
@@ -154,29 +154,29 @@ func forgiveSpelling(checker *validate.Schema, schema, args json.RawMessage) (js
 	return args, false
 }
 
-// candidates gives what a model may have meant by arguments that do not fit a schema, the smallest change first.
-func candidates(schema, args json.RawMessage) []json.RawMessage {
+// likelyArguments gives what a model may have meant by arguments that do not fit a schema, the smallest change first.
+func likelyArguments(schema, args json.RawMessage) []json.RawMessage {
 	o, err := parseObject(args)
 	if err != nil {
 		return nil
 	}
 	types := propertyTypes(schema)
 	var out []json.RawMessage
-	if c, changed := coerce(o, types); changed {
+	if c, changed := coerceArguments(o, types); changed {
 		out = append(out, c.bytes())
 	}
 	// One level too deep: {"arguments": {…}}, perhaps with the tool's name beside it.
-	key, ok := spelled(o, argumentsKeys[:], holdsObject)
-	_, named := spelled(o, nameKeys[:], func(v json.RawMessage) bool { return kind(v) == "string" })
+	key, ok := findSpelling(o, argumentsKeys[:], holdsObject)
+	_, named := findSpelling(o, nameKeys[:], func(v json.RawMessage) bool { return jsonKind(v) == "string" })
 	if ok && (len(o) == 1 || len(o) == 2 && named) {
 		value, _ := o.get(key)
-		inner, err := asObject(value)
+		inner, err := objectArguments(value)
 		if err != nil {
 			return out
 		}
 		out = append(out, inner)
 		if o, err := parseObject(inner); err == nil {
-			if c, changed := coerce(o, types); changed {
+			if c, changed := coerceArguments(o, types); changed {
 				out = append(out, c.bytes())
 			}
 		}
@@ -210,10 +210,10 @@ func propertyTypes(schema json.RawMessage) map[string]property {
 	return out
 }
 
-// coerce changes the values that are plainly of another type than the schema's: JSON in a string, a number or truth
+// coerceArguments changes the values that are plainly of another type than the schema's: JSON in a string, a number or truth
 // value where text is wanted, one value where a list is, and null for what may be left out. Digits stay as they were
 // written.
-func coerce(o object, types map[string]property) (object, bool) {
+func coerceArguments(o object, types map[string]property) (object, bool) {
 	out := make(object, 0, len(o))
 	changed := false
 	for _, m := range o {
@@ -222,7 +222,7 @@ func coerce(o object, types map[string]property) (object, bool) {
 			out = append(out, m)
 			continue
 		}
-		if kind(m.value) == "null" && !p.required {
+		if jsonKind(m.value) == "null" && !p.required {
 			changed = true
 			continue
 		}
@@ -235,20 +235,20 @@ func coerce(o object, types map[string]property) (object, bool) {
 }
 
 func (p property) accepts(v json.RawMessage) bool {
-	k := kind(v)
+	k := jsonKind(v)
 	return slices.Contains(p.types, k) || k == "number" && slices.Contains(p.types, "integer")
 }
 
 func (p property) coerce(v json.RawMessage) (json.RawMessage, bool) {
 	var text string
-	switch kind(v) {
+	switch jsonKind(v) {
 	case "string":
 		if json.Unmarshal(v, &text) == nil && json.Valid([]byte(text)) && p.accepts(json.RawMessage(text)) {
 			return json.RawMessage(strings.TrimSpace(text)), true
 		}
 	case "number", "boolean":
 		if slices.Contains(p.types, "string") {
-			return encode(string(v)), true
+			return encodeJSON(string(v)), true
 		}
 	}
 	if slices.Contains(p.types, "array") {

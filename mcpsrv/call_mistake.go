@@ -14,26 +14,26 @@ import (
 	"tooldex/validate"
 )
 
-// misfit is told of every call whose arguments could not be made to fit. It adds to the error what the next try needs:
+// explainInvalidArgs is told of every call whose arguments could not be made to fit. It adds to the error what the next try needs:
 // the schema, if the error does not have it, and an example that fits when the tool was called wrongly twice in a row.
 // In lazy mode the tool is listed in full from then on. An error that is no Invalid one, or is about no tool, stays as
 // it is.
-func (s *Server) misfit(ctx context.Context, req *mcp.CallToolRequest, name string, err error) error {
+func (s *Server) explainInvalidArgs(ctx context.Context, req *mcp.CallToolRequest, name string, err error) error {
 	var e *tool.Error
-	set := s.set()
-	t, unknown := s.resolve(set, name)
+	set := s.currentSet()
+	t, unknown := s.resolveTool(set, name)
 	if !errors.As(err, &e) || e.Code != tool.Invalid || unknown != nil || name == "" {
 		return err
 	}
-	more := showSchema(e, listedName(set, t), orElse(t.InputSchema, objectSchema))
+	more := showSchema(e, listedName(set, t), validOr(t.InputSchema, objectSchema))
 	if !stateless(req) {
-		if s.erred(req.Session, t.ID()) >= 2 {
-			if example, ok := s.example(set, t); ok {
+		if s.countMistake(req.Session, t.ID()) >= 2 {
+			if example, ok := s.exampleCall(set, t); ok {
 				more.Hint += "\nAn example that fits: " + string(example)
 			}
 		}
-		if s.modeOf(req, set) == Lazy && !s.isAlways(set, t.ID()) {
-			s.unfold(ctx, req.Session, t.ID())
+		if s.modeOf(req, set) == Lazy && !s.isAlwaysListed(set, t.ID()) {
+			s.listInFull(ctx, req.Session, t.ID())
 		}
 	}
 	return more
@@ -59,7 +59,7 @@ const schemaLabel = "input schema: "
 const maxSchemaHint = 6000
 
 func schemaHint(schema json.RawMessage, field string) string {
-	text := compact(schema)
+	text := compactJSON(schema)
 	if len(text) <= maxSchemaHint {
 		return text
 	}
@@ -77,32 +77,32 @@ func schemaHint(schema json.RawMessage, field string) string {
 		if p, ok := s.Properties[top]; ok {
 			part.Properties = map[string]json.RawMessage{top: p}
 		}
-		text = string(encode(part))
+		text = string(encodeJSON(part))
 	}
 	return tool.Clip(text, maxSchemaHint) + " (a part; " + describeName + " has all)"
 }
 
-// example is a call of t that fits its schema: one that its author gave, or else one made up from the schema. It
+// exampleCall is a call of t that fits its schema: one that its author gave, or else one made up from the schema. It
 // reports false if none was found.
-func (s *Server) example(set *tool.Set, t *tool.Tool) (json.RawMessage, bool) {
+func (s *Server) exampleCall(set *tool.Set, t *tool.Tool) (json.RawMessage, bool) {
 	schema := s.o.Schemas.Of(string(t.ID()), t.InputSchema)
 	wrap := func(args json.RawMessage) json.RawMessage {
-		return object{{"name", encode(listedName(set, t))}, {"arguments", args}}.bytes()
+		return object{{"name", encodeJSON(listedName(set, t))}, {"arguments", args}}.bytes()
 	}
 	for _, e := range t.Examples {
-		if kind(e.Invocation) == "object" && json.Valid(e.Invocation) && schema.Check(e.Invocation) == nil {
-			return wrap(json.RawMessage(compact(e.Invocation))), true
+		if jsonKind(e.Invocation) == "object" && json.Valid(e.Invocation) && schema.Check(e.Invocation) == nil {
+			return wrap(json.RawMessage(compactJSON(e.Invocation))), true
 		}
 	}
-	made := sample(t.InputSchema, t.Name, 0)
-	if kind(made) != "object" || schema.Check(made) != nil || compact(made) == "{}" {
+	made := exampleValue(t.InputSchema, t.Name, 0)
+	if jsonKind(made) != "object" || schema.Check(made) != nil || compactJSON(made) == "{}" {
 		return nil, false
 	}
 	return wrap(made), true
 }
 
-// sampled is what sample looks at in a schema.
-type sampled struct {
+// exampleSchema is what sample looks at in a schema.
+type exampleSchema struct {
 	Type       stringList        `json:"type"`
 	Properties json.RawMessage   `json:"properties"`
 	Required   []string          `json:"required"`
@@ -122,24 +122,24 @@ type sampled struct {
 
 // The bounds of a made-up example: a schema may nest without end, or want a million items.
 const (
-	maxSampleDepth = 5
-	maxSampleItems = 3
+	maxExampleDepth = 5
+	maxExampleItems = 3
 )
 
-// sample makes up a value of that name that probably fits a schema, with what is required and nothing else. Whoever
+// exampleValue makes up a value of that name that probably fits a schema, with what is required and nothing else. Whoever
 // uses it checks it.
-func sample(schema json.RawMessage, name string, depth int) json.RawMessage {
-	var s sampled
-	if depth > maxSampleDepth || json.Unmarshal(schema, &s) != nil {
+func exampleValue(schema json.RawMessage, name string, depth int) json.RawMessage {
+	var s exampleSchema
+	if depth > maxExampleDepth || json.Unmarshal(schema, &s) != nil {
 		return json.RawMessage("null")
 	}
 	for _, given := range slices.Concat([]json.RawMessage{s.Const}, s.Examples, []json.RawMessage{s.Default}, s.Enum) {
-		if len(given) > 0 && kind(given) != "null" {
+		if len(given) > 0 && jsonKind(given) != "null" {
 			return given
 		}
 	}
 	if either := slices.Concat(s.AnyOf, s.OneOf); len(either) > 0 && len(s.Properties) == 0 {
-		return sample(either[0], name, depth+1)
+		return exampleValue(either[0], name, depth+1)
 	}
 	typ := ""
 	if len(s.Type) > 0 {
@@ -149,8 +149,8 @@ func sample(schema json.RawMessage, name string, depth int) json.RawMessage {
 	case typ == "object" || typ == "" && len(s.Properties) > 0:
 		return s.object(depth)
 	case typ == "array":
-		one := sample(orElse(s.Items, json.RawMessage(`{"type":"string"}`)), name, depth+1)
-		list := make([]json.RawMessage, min(max(s.MinItems, 1), maxSampleItems))
+		one := exampleValue(validOr(s.Items, json.RawMessage(`{"type":"string"}`)), name, depth+1)
+		list := make([]json.RawMessage, min(max(s.MinItems, 1), maxExampleItems))
 		for i := range list {
 			list[i] = one
 		}
@@ -160,26 +160,26 @@ func sample(schema json.RawMessage, name string, depth int) json.RawMessage {
 	case typ == "boolean":
 		return json.RawMessage("true")
 	}
-	return encode(s.text(name))
+	return encodeJSON(s.text(name))
 }
 
 // object makes up an object of the required properties.
-func (s *sampled) object(depth int) json.RawMessage {
-	properties, err := parseObject(orElse(s.Properties, json.RawMessage("{}")))
+func (s *exampleSchema) object(depth int) json.RawMessage {
+	properties, err := parseObject(validOr(s.Properties, json.RawMessage("{}")))
 	if err != nil {
 		return json.RawMessage("{}")
 	}
 	out := object{}
 	for _, p := range properties {
 		if slices.Contains(s.Required, p.key) {
-			out = append(out, member{p.key, sample(p.value, p.key, depth+1)})
+			out = append(out, member{p.key, exampleValue(p.value, p.key, depth+1)})
 		}
 	}
 	return out.bytes()
 }
 
 // text makes up a string: one of the format that is asked for, or else what to put there, in angle brackets.
-func (s *sampled) text(name string) string {
+func (s *exampleSchema) text(name string) string {
 	switch s.Format {
 	case "date":
 		return "2026-01-31"

@@ -45,12 +45,12 @@ func (s *Server) describeOne(_ context.Context, _ *mcp.ServerSession, p *describ
 	if p == nil || p.Name == "" {
 		return nil, invalidParams("name is missing", "")
 	}
-	set := s.set()
-	t, err := s.resolve(set, p.Name)
+	set := s.currentSet()
+	t, err := s.resolveTool(set, p.Name)
 	if err != nil {
 		return nil, protocolError(err)
 	}
-	return &rawResult{raw: object{{"tool", encode(wireOf(set, t))}}.bytes()}, nil
+	return &rawResult{raw: object{{"tool", encodeJSON(fullTool(set, t))}}.bytes()}, nil
 }
 
 // describeBatch answers {"tools": […], "errors": [{"name", "message", "hint"}]}: a name that names nothing does not
@@ -64,28 +64,28 @@ func (s *Server) describeBatch(_ context.Context, _ *mcp.ServerSession, p *descr
 		Message string `json:"message"`
 		Hint    string `json:"hint,omitempty"`
 	}
-	set := s.set()
+	set := s.currentSet()
 	tools := make([]json.RawMessage, 0, len(p.Names))
 	failures := []failure{}
 	for _, name := range p.Names {
-		t, err := s.resolve(set, name)
+		t, err := s.resolveTool(set, name)
 		if err != nil {
-			msg, hint := told(err)
+			msg, hint := messageOf(err)
 			failures = append(failures, failure{name, msg, hint})
 			continue
 		}
-		tools = append(tools, encode(wireOf(set, t)))
+		tools = append(tools, encodeJSON(fullTool(set, t)))
 	}
-	return &rawResult{raw: object{{"tools", encode(tools)}, {"errors", encode(failures)}}.bytes()}, nil
+	return &rawResult{raw: object{{"tools", encodeJSON(tools)}, {"errors", encodeJSON(failures)}}.bytes()}, nil
 }
 
 // protocolError is the form of an error for a program, which asked by a method of the protocol.
 func protocolError(err error) error {
-	msg, hint := told(err)
+	msg, hint := messageOf(err)
 	return invalidParams(msg, hint)
 }
 
-func told(err error) (msg, hint string) {
+func messageOf(err error) (msg, hint string) {
 	var e *tool.Error
 	if errors.As(err, &e) {
 		return e.Msg, e.Hint
@@ -96,7 +96,7 @@ func told(err error) (msg, hint string) {
 func invalidParams(msg, hint string) error {
 	e := &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: msg}
 	if hint != "" {
-		e.Data = encode(map[string]string{"hint": hint})
+		e.Data = encodeJSON(map[string]string{"hint": hint})
 	}
 	return e
 }

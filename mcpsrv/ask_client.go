@@ -27,12 +27,12 @@ type rawParams struct {
 // MarshalJSON returns the bytes.
 func (p *rawParams) MarshalJSON() ([]byte, error) { return p.raw, nil }
 
-// caller tells an upstream who made a request. ctx is that of the request: over HTTP what is sent with it goes the way
+// upstreamClient tells an upstream who made a request. ctx is that of the request: over HTTP what is sent with it goes the way
 // of the answer, and what is sent without it may never arrive.
-func (s *Server) caller(ctx context.Context, r asker, conn *mcp.ServerSession, meta mcp.Meta) *tool.Client {
+func (s *Server) upstreamClient(ctx context.Context, r clientRequest, conn *mcp.ServerSession, meta mcp.Meta) *tool.Client {
 	c := &tool.Client{
 		Session: sessionName(conn), Capabilities: capabilitiesOf(r, meta),
-		Tell: func(method string, params json.RawMessage) { s.tell(ctx, conn, method, params) },
+		Tell: func(method string, params json.RawMessage) { s.forwardLog(ctx, conn, method, params) },
 	}
 	if stateless(r) {
 		c.Rounds = true
@@ -43,7 +43,7 @@ func (s *Server) caller(ctx context.Context, r asker, conn *mcp.ServerSession, m
 		c.LogLevel = string(*level)
 	}
 	c.Ask = func(asking context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-		return s.ask(ctx, asking, conn, method, params)
+		return s.askClient(ctx, asking, conn, method, params)
 	}
 	return c
 }
@@ -58,9 +58,9 @@ func sessionName(conn *mcp.ServerSession) string {
 
 // capabilitiesOf writes what a client says of itself the way it does: the SDK's own encoding claims roots for every
 // client.
-func capabilitiesOf(r asker, meta mcp.Meta) json.RawMessage {
+func capabilitiesOf(r clientRequest, meta mcp.Meta) json.RawMessage {
 	if said, ok := meta[mcp.MetaKeyClientCapabilities]; ok {
-		return encode(said)
+		return encodeJSON(said)
 	}
 	caps := r.ClientCapabilities()
 	if caps == nil {
@@ -68,26 +68,26 @@ func capabilitiesOf(r asker, meta mcp.Meta) json.RawMessage {
 	}
 	o := object{}
 	if caps.Sampling != nil {
-		o = append(o, member{"sampling", encode(caps.Sampling)})
+		o = append(o, member{"sampling", encodeJSON(caps.Sampling)})
 	}
 	if caps.Elicitation != nil {
-		o = append(o, member{"elicitation", encode(caps.Elicitation)})
+		o = append(o, member{"elicitation", encodeJSON(caps.Elicitation)})
 	}
 	if caps.RootsV2 != nil {
-		o = append(o, member{"roots", encode(caps.RootsV2)})
+		o = append(o, member{"roots", encodeJSON(caps.RootsV2)})
 	}
 	if len(caps.Extensions) > 0 {
-		o = append(o, member{"extensions", encode(caps.Extensions)})
+		o = append(o, member{"extensions", encodeJSON(caps.Extensions)})
 	}
 	return o.bytes()
 }
 
-// ask puts a question of an upstream to the client in whose call it came. A client that has not said that it can answer
+// askClient puts a question of an upstream to the client in whose call it came. A client that has not said that it can answer
 // is not asked.
-func (s *Server) ask(call, asking context.Context, conn *mcp.ServerSession, method string,
+func (s *Server) askClient(call, asking context.Context, conn *mcp.ServerSession, method string,
 	params json.RawMessage,
 ) (json.RawMessage, error) {
-	if err := s.mayAsk(conn, method); err != nil {
+	if err := s.checkCanAsk(conn, method); err != nil {
 		return nil, err
 	}
 	ctx := asking
@@ -101,10 +101,10 @@ func (s *Server) ask(call, asking context.Context, conn *mcp.ServerSession, meth
 	if err != nil {
 		return nil, err
 	}
-	return encode(res), nil
+	return encodeJSON(res), nil
 }
 
-func (s *Server) mayAsk(conn *mcp.ServerSession, method string) error {
+func (s *Server) checkCanAsk(conn *mcp.ServerSession, method string) error {
 	caps := &mcp.ClientCapabilities{}
 	if p := conn.InitializeParams(); p != nil && p.Capabilities != nil {
 		caps = p.Capabilities
@@ -119,8 +119,8 @@ func (s *Server) mayAsk(conn *mcp.ServerSession, method string) error {
 	return nil
 }
 
-// tell passes on what an upstream logs, if the client wants it at that level.
-func (s *Server) tell(ctx context.Context, conn *mcp.ServerSession, method string, params json.RawMessage) {
+// forwardLog passes on what an upstream logs, if the client wants it at that level.
+func (s *Server) forwardLog(ctx context.Context, conn *mcp.ServerSession, method string, params json.RawMessage) {
 	if method != "notifications/message" {
 		return
 	}

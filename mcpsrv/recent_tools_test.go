@@ -35,12 +35,12 @@ func TestVisible(t *testing.T) {
 		"all others go":                 {"+a b c,+d e f", "d e f"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var v visible
+			var v recentTools
 			for step := range strings.SplitSeq(c.steps, ",") {
 				if added, ok := strings.CutPrefix(step, "+"); ok {
 					v.add(ids(added), 3)
 				} else {
-					v.use(tool.ID(step))
+					v.markUsed(tool.ID(step))
 				}
 			}
 			if diff := gocmp.Diff(ids(c.want), v.order); diff != "" {
@@ -55,12 +55,12 @@ func TestVisible(t *testing.T) {
 func TestVisibleOnlyAppends(t *testing.T) {
 	const most = 7
 	random := rand.New(rand.NewPCG(1, 2))
-	var v visible
+	var v recentTools
 	for range 5000 {
 		before := slices.Clone(v.order)
 		one := tool.ID(fmt.Sprint("t", random.IntN(20)))
 		if random.IntN(2) == 0 {
-			if v.use(one) != slices.Contains(before, one) {
+			if v.markUsed(one) != slices.Contains(before, one) {
 				t.Fatalf("use of %s, of %v, is told wrong", one, before)
 			}
 			continue

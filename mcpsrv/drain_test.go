@@ -58,9 +58,9 @@ func TestLinger(t *testing.T) {
 			t.Run(method+"/"+tt.name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					start := time.Now()
-					var answers flights
+					var answers inFlight
 					req := request(t, "a", method)
-					conn, err := lingering{
+					conn, err := drainingTransport{
 						&script{messages: []jsonrpc.Message{req}}, linger,
 						&answers,
 					}.Connect(t.Context())
@@ -93,12 +93,12 @@ func TestLinger(t *testing.T) {
 // TestUnanswered holds that no more requests are read of a client that does not take the answers, until it takes one.
 func TestUnanswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var answers flights
+		var answers inFlight
 		lines := &script{}
 		for i := range maxUnanswered + 2 {
 			lines.messages = append(lines.messages, request(t, float64(i), "ping"))
 		}
-		conn, err := lingering{lines, time.Second, &answers}.Connect(t.Context())
+		conn, err := drainingTransport{lines, time.Second, &answers}.Connect(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -68,7 +68,7 @@ func newUpstream() *upstream {
 		if err != nil {
 			return nil, err
 		}
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(encode(v))}}}, nil
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(encodeJSON(v))}}}, nil
 	}
 	add("elicit", func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return say(r.Session.Elicit(ctx, &mcp.ElicitParams{
@@ -464,7 +464,7 @@ func TestHeldCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(Options{Searcher: &fixture{}, Caller: &fixture{}, Catalog: &fixture{}})
 		defer func() { _ = s.Close() }()
-		first, err := s.relay(t.Context(), client, "", nil, question)
+		first, err := s.runAskingClient(t.Context(), client, "", nil, question)
 		var asked struct {
 			RequestState  string
 			InputRequests map[string]struct{ Method string }
@@ -472,19 +472,19 @@ func TestHeldCalls(t *testing.T) {
 		if err != nil || json.Unmarshal(first, &asked) != nil || asked.InputRequests[answerKey].Method != elicitMethod {
 			t.Fatalf("%s, %v", first, err)
 		}
-		input := encode(map[string]any{
+		input := encodeJSON(map[string]any{
 			"requestState":   asked.RequestState,
 			"inputResponses": map[string]any{answerKey: map[string]any{"action": "accept"}},
 		})
-		if got, err := s.relay(t.Context(), client, "", input, nil); err != nil ||
+		if got, err := s.runAskingClient(t.Context(), client, "", input, nil); err != nil ||
 			string(got) != `{"action":"accept"}` {
 			t.Errorf("with the answer it is %s, %v", got, err)
 		}
-		if _, err := s.relay(t.Context(), client, "", input, nil); tool.CodeOf(err) != tool.NotFound {
+		if _, err := s.runAskingClient(t.Context(), client, "", input, nil); tool.CodeOf(err) != tool.NotFound {
 			t.Errorf("a second answer gives %v", err)
 		}
 		ended := make(chan error, 1)
-		if _, err := s.relay(t.Context(), client, "", nil, func(ctx context.Context, c *tool.Client,
+		if _, err := s.runAskingClient(t.Context(), client, "", nil, func(ctx context.Context, c *tool.Client,
 			in json.RawMessage,
 		) (json.RawMessage, error) {
 			raw, err := question(ctx, c, in)

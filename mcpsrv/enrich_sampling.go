@@ -42,7 +42,7 @@ func writeTool() metaTool {
 				strconv.Itoa(maxEnrichBatch) + `,"default":` + strconv.Itoa(defaultBatch) + `}}}`),
 		},
 		only:   unlisted,
-		handle: (*Server).write,
+		handle: (*Server).writeUtterances,
 	}
 }
 
@@ -56,20 +56,20 @@ func canSample(capabilities json.RawMessage) bool {
 	return ok
 }
 
-// write asks the client's model about tools that are hard to find, some at a time, and hands in what comes back: of a
+// writeUtterances asks the client's model about tools that are hard to find, some at a time, and hands in what comes back: of a
 // client that is gone half way, what it wrote is kept.
-func (s *Server) write(ctx context.Context, req *mcp.CallToolRequest, raw json.RawMessage) (*rawResult, error) {
+func (s *Server) writeUtterances(ctx context.Context, req *mcp.CallToolRequest, raw json.RawMessage) (*rawResult, error) {
 	if s.o.Enricher == nil {
-		return nil, notTaken()
+		return nil, errNotEnriched()
 	}
-	a, err := decode[struct {
+	a, err := decodeArguments[struct {
 		Server string `json:"server"`
 		Limit  int    `json:"limit"`
 	}](raw)
 	if err != nil {
 		return nil, err
 	}
-	client := s.caller(ctx, req, req.Session, req.Params.Meta)
+	client := s.upstreamClient(ctx, req, req.Session, req.Params.Meta)
 	if !canSample(client.Capabilities) {
 		return nil, &tool.Error{
 			Code: tool.Invalid, Op: "write", Msg: "this client does not let servers ask its model",
@@ -81,9 +81,9 @@ func (s *Server) write(ctx context.Context, req *mcp.CallToolRequest, raw json.R
 		a.Limit = defaultBatch
 	}
 	by := clientIdentity(req)
-	out, err := s.relay(ctx, client, "", inputOf(req.Params.InputResponses, req.Params.RequestState),
+	out, err := s.runAskingClient(ctx, client, "", retryInput(req.Params.InputResponses, req.Params.RequestState),
 		func(ctx context.Context, c *tool.Client, _ json.RawMessage) (json.RawMessage, error) {
-			return s.sampled(ctx, c, by, a.Server, min(a.Limit, maxEnrichBatch), s.progress(ctx, req))
+			return s.sampleInBatches(ctx, c, by, a.Server, min(a.Limit, maxEnrichBatch), s.relayProgress(ctx, req))
 		})
 	if err != nil {
 		return nil, err
@@ -91,25 +91,25 @@ func (s *Server) write(ctx context.Context, req *mcp.CallToolRequest, raw json.R
 	return &rawResult{raw: out}, nil
 }
 
-func (s *Server) sampled(ctx context.Context, c *tool.Client, by, server string, n int,
+func (s *Server) sampleInBatches(ctx context.Context, c *tool.Client, by, server string, n int,
 	progress func(tool.Progress),
 ) (json.RawMessage, error) {
 	tools := s.visibleStrangers(server, n)
 	if len(tools) == 0 {
 		return object{{"content", textContent("Every tool here is of a known kind, or has requests enough. There is nothing to write.")}}.bytes(), nil
 	}
-	var sum handedIn
+	var sum proposalReport
 	for part := range slices.Chunk(tools, toolsPerSample) {
-		written, model, err := s.sample(ctx, c, part)
+		written, model, err := s.sampleBatch(ctx, c, part)
 		if err != nil {
 			if sum.kept == 0 || ctx.Err() != nil {
 				return nil, err
 			}
-			msg, _ := told(err)
+			msg, _ := messageOf(err)
 			sum.wrong = append(sum.wrong, msg)
 			break
 		}
-		if err := s.handIn(ctx, &sum, written, model+", asked through "+by); err != nil {
+		if err := s.submitProposals(ctx, &sum, written, model+", asked through "+by); err != nil {
 			return nil, err
 		}
 		sum.asked += len(part)
@@ -123,17 +123,17 @@ func (s *Server) sampled(ctx context.Context, c *tool.Client, by, server string,
 	return object{{"content", textContent(sum.text())}}.bytes(), nil
 }
 
-// sample asks the client's model about some tools. What it writes of others is left out.
-func (s *Server) sample(ctx context.Context, c *tool.Client, tools []*tool.Tool) (written []proposed, model string,
+// sampleBatch asks the client's model about some tools. What it writes of others is left out.
+func (s *Server) sampleBatch(ctx context.Context, c *tool.Client, tools []*tool.Tool) (written []proposed, model string,
 	err error,
 ) {
 	params := object{
-		{"messages", encode([]any{map[string]any{"role": "user", "content": map[string]string{
+		{"messages", encodeJSON([]any{map[string]any{"role": "user", "content": map[string]string{
 			"type": "text",
-			"text": toolsAsData(s.set(), tools),
+			"text": toolsAsData(s.currentSet(), tools),
 		}}})},
-		{"systemPrompt", encode(samplePrompt)},
-		{"maxTokens", encode(tokensPerSample * len(tools))},
+		{"systemPrompt", encodeJSON(samplePrompt)},
+		{"maxTokens", encodeJSON(tokensPerSample * len(tools))},
 	}
 	raw, err := c.Ask(ctx, sampleMethod, params.bytes())
 	if err != nil {
@@ -162,7 +162,7 @@ func (s *Server) sample(ctx context.Context, c *tool.Client, tools []*tool.Tool)
 		}
 	}
 	for _, p := range got.Tools {
-		t, err := s.resolve(s.set(), p.Tool)
+		t, err := s.resolveTool(s.currentSet(), p.Tool)
 		if err == nil && slices.ContainsFunc(tools, func(asked *tool.Tool) bool { return asked.ID() == t.ID() }) {
 			written = append(written, p)
 		}
@@ -184,7 +184,7 @@ func sampledText(raw json.RawMessage) (text, model string) {
 		return "", ""
 	}
 	var blocks []block
-	if kind(res.Content) == "array" {
+	if jsonKind(res.Content) == "array" {
 		if json.Unmarshal(res.Content, &blocks) != nil {
 			return "", res.Model
 		}
@@ -204,7 +204,7 @@ func sampledText(raw json.RawMessage) (text, model string) {
 }
 
 // clientIdentity is what a client calls itself.
-func clientIdentity(r asker) string {
+func clientIdentity(r clientRequest) string {
 	info := r.ClientInfo()
 	if info == nil || info.Name == "" {
 		return "a client"
