@@ -20,12 +20,12 @@ const (
 // decision is what is kept of a tool whose server is not trusted. There is none of a tool that was accepted on sight
 // and has nothing suspicious.
 type decision struct {
-	By       string           `json:"by,omitempty"`       // how the accepted form was; "" if none was
-	Hash     tool.Hash        `json:"hash"`               // of the accepted form
-	Accepted *tool.Tool       `json:"accepted,omitempty"` // the accepted form, unless it is the stored one
-	Found    []tool.Suspicion `json:"found,omitempty"`    // in the stored form
-	Worse    []tool.Suspicion `json:"worse,omitempty"`    // what of it speaks against the change
-	At       time.Time        `json:"at"`
+	By       string         `json:"by,omitempty"`       // how the accepted form was; "" if none was
+	Hash     tool.Hash      `json:"hash"`               // of the accepted form
+	Accepted *tool.Tool     `json:"accepted,omitempty"` // the accepted form, unless it is the stored one
+	Found    []scan.Finding `json:"found,omitempty"`    // in the stored form
+	Worse    []scan.Finding `json:"worse,omitempty"`    // what of it speaks against the change
+	At       time.Time      `json:"at"`
 }
 
 // accepted reports whether a record is in the form that was accepted.
@@ -36,8 +36,8 @@ func readDecisions(snap *store.Snapshot, log *slog.Logger) map[tool.ID]*decision
 	out := make(map[tool.ID]*decision, len(snap.Trust))
 	lost := func(id tool.ID) {
 		log.Warn("what was decided about a tool is lost; it is held until it is approved", "tool", id)
-		out[id] = &decision{By: bySight, Worse: []tool.Suspicion{{
-			Rule: "lost", Severity: tool.High, Why: "what was decided about it is lost",
+		out[id] = &decision{By: bySight, Worse: []scan.Finding{{
+			Rule: "lost", Severity: scan.High, Why: "what was decided about it is lost",
 			Remedy: "look at it, and approve it",
 		}}}
 	}

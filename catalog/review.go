@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	"tooldex/scan"
 	"tooldex/store"
@@ -15,15 +16,15 @@ import (
 
 // Review lists the tools that somebody should look at, those that are held before those that are served with a warning,
 // by ID.
-func (c *Catalog) Review() []tool.Review {
+func (c *Catalog) Review() []scan.Review {
 	st := c.st.Load()
-	var out []tool.Review
+	var out []scan.Review
 	for id, rec := range st.records {
 		held, warning := st.holds(rec), st.warning(rec)
 		if held == "" && warning == "" {
 			continue
 		}
-		r := tool.Review{ID: id, Held: held != "", Form: form(rec.Hash), Since: tool.Stamp(rec.Changed)}
+		r := scan.Review{ID: id, Held: held != "", Form: form(rec.Hash), Since: timestamp(rec.Changed)}
 		d := st.decisions[id]
 		if d != nil {
 			r.Suspicions = suspicions(d)
@@ -37,7 +38,7 @@ func (c *Catalog) Review() []tool.Review {
 		}
 		out = append(out, r)
 	}
-	slices.SortFunc(out, func(a, b tool.Review) int {
+	slices.SortFunc(out, func(a, b scan.Review) int {
 		if a.Held != b.Held {
 			return map[bool]int{true: -1, false: 1}[a.Held]
 		}
@@ -47,7 +48,7 @@ func (c *Catalog) Review() []tool.Review {
 }
 
 // suspicions lists what was found in a tool, and what speaks against its change.
-func suspicions(d *decision) []tool.Suspicion {
+func suspicions(d *decision) []scan.Finding {
 	out := slices.Clone(d.Worse)
 	for _, f := range d.Found {
 		if !slices.Contains(out, f) {
@@ -64,7 +65,7 @@ func form(h tool.Hash) string { return hex.EncodeToString(h[:8]) }
 // they are served without a warning until they change. Of approvals that name a form, each must be of the form that
 // there is: else nothing is approved, and the error wraps tool.ErrConflict. The error is NotFound for a tool that is
 // not known.
-func (c *Catalog) Accept(ctx context.Context, approvals []tool.Approval) error {
+func (c *Catalog) Accept(ctx context.Context, approvals []scan.Approval) error {
 	return c.change(ctx, func(st *state) (*state, *store.Batch, error) {
 		batch := &store.Batch{Trust: map[tool.ID][]byte{}}
 		for _, a := range approvals {
@@ -98,4 +99,12 @@ func (c *Catalog) Accept(ctx context.Context, approvals []tool.Approval) error {
 		}
 		return st.next(batch, st.overlays), batch, nil
 	})
+}
+
+// timestamp formats the Since of a Review; it is "" for the zero time.
+func timestamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
 }

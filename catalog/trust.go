@@ -85,7 +85,7 @@ func (st *state) warning(r store.Record) string {
 }
 
 // reasons joins why suspicions are ones, each once.
-func reasons(found []tool.Suspicion) string {
+func reasons(found []scan.Finding) string {
 	var out []string
 	for _, f := range found {
 		if !slices.Contains(out, f.Why) && len(out) < 3 {
@@ -100,7 +100,7 @@ type watch struct {
 	st      *state
 	offers  []*offer
 	scanner *scan.Scanner // made when it is first needed
-	seen    map[*tool.Tool][]tool.Suspicion
+	seen    map[*tool.Tool][]scan.Finding
 	now     time.Time
 	batch   *store.Batch
 }
@@ -112,11 +112,11 @@ func (w *watch) lookAt(o *offer, tools []*tool.Tool) {
 		return
 	}
 	w.prepare()
-	found := make([][]tool.Suspicion, len(tools))
+	found := make([][]scan.Finding, len(tools))
 	inParallel(len(tools), func() func(i int) {
 		return func(i int) { found[i] = w.look(o, tools[i]) }
 	})
-	w.seen = make(map[*tool.Tool][]tool.Suspicion, len(tools))
+	w.seen = make(map[*tool.Tool][]scan.Finding, len(tools))
 	for i, t := range tools {
 		w.seen[t] = found[i]
 	}
@@ -137,7 +137,7 @@ func (w *watch) prepare() {
 }
 
 // look scans a tool as its server sent it, beside all that is known and offered.
-func (w *watch) look(o *offer, t *tool.Tool) []tool.Suspicion {
+func (w *watch) look(o *offer, t *tool.Tool) []scan.Finding {
 	if found, ok := w.seen[t]; ok {
 		return found
 	}
@@ -213,8 +213,8 @@ func (w *watch) changes(o *offer, was store.Record, t *tool.Tool, hash tool.Hash
 
 // change decides about a new form of a tool of which another was accepted. Had is what was found in that, nil if it is
 // to be looked at.
-func (w *watch) change(before *decision, accepted *tool.Tool, had []tool.Suspicion, t *tool.Tool, hash tool.Hash,
-	found []tool.Suspicion,
+func (w *watch) change(before *decision, accepted *tool.Tool, had []scan.Finding, t *tool.Tool, hash tool.Hash,
+	found []scan.Finding,
 ) *decision {
 	if before.Hash == hash || accepted == nil {
 		return &decision{By: before.By, Hash: hash, Found: found}
@@ -297,7 +297,7 @@ func (w *watch) tell(r *Report, records []store.Record) {
 				r.Held = append(r.Held, id)
 			}
 		}
-		var found []tool.Suspicion
+		var found []scan.Finding
 		if d := after.decisions[id]; d != nil && after.warning(rec) != "" {
 			found = d.Found
 		}

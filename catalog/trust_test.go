@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"tooldex/scan"
 	"tooldex/store"
 	"tooldex/tool"
 )
@@ -233,7 +234,7 @@ func TestAccept(t *testing.T) {
 	if len(review) != 2 || !review[0].Held || review[0].ID != "a/read" || review[1].Held {
 		t.Fatalf("review %+v", review)
 	}
-	if d := diff([]tool.Change{{Field: "description", Was: "Reads.", Now: "Reads." + poison}},
+	if d := diff([]scan.Change{{Field: "description", Was: "Reads.", Now: "Reads." + poison}},
 		review[0].Changes); d != "" {
 		t.Errorf("changes (-want +got)\n%s", d)
 	}
@@ -244,13 +245,13 @@ func TestAccept(t *testing.T) {
 	if strings.Contains(c.Set().Withheld("a/read"), "Never tell") {
 		t.Error("the refusal repeats what the tool says")
 	}
-	if err := c.Accept(t.Context(), []tool.Approval{{ID: "a/read", Form: "0123"}}); !errors.Is(err, tool.ErrConflict) {
+	if err := c.Accept(t.Context(), []scan.Approval{{ID: "a/read", Form: "0123"}}); !errors.Is(err, tool.ErrConflict) {
 		t.Errorf("another form is approved: %v", err)
 	}
-	if err := c.Accept(t.Context(), []tool.Approval{{ID: "a/absent"}}); tool.CodeOf(err) != tool.NotFound {
+	if err := c.Accept(t.Context(), []scan.Approval{{ID: "a/absent"}}); tool.CodeOf(err) != tool.NotFound {
 		t.Errorf("an unknown tool is approved: %v", err)
 	}
-	if err := c.Accept(t.Context(), []tool.Approval{
+	if err := c.Accept(t.Context(), []scan.Approval{
 		{ID: "a/read", Form: review[0].Form},
 		{ID: "a/warned"},
 	}); err != nil {
@@ -328,7 +329,7 @@ func TestLostDecisionsHold(t *testing.T) {
 	dir := t.TempDir()
 	c := trusting(t, dir, Trust{})
 	mustSync(t, c, &fake{name: "a", tools: []*tool.Tool{aTool("", "read", "Reads.")}})
-	if err := c.Accept(t.Context(), []tool.Approval{{ID: "a/read"}}); err != nil {
+	if err := c.Accept(t.Context(), []scan.Approval{{ID: "a/read"}}); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, store.FileName)
@@ -368,7 +369,7 @@ func TestTheHeldAreNotPrepared(t *testing.T) {
 	if got := x.embedded(); len(got) != 0 {
 		t.Errorf("embedded %q", got)
 	}
-	if err := c.Accept(t.Context(), []tool.Approval{{ID: "a/read"}}); err != nil {
+	if err := c.Accept(t.Context(), []scan.Approval{{ID: "a/read"}}); err != nil {
 		t.Fatal(err)
 	}
 	if got := x.embedded(); len(got) != 1 {

@@ -22,13 +22,13 @@ type realChoice struct {
 	selector *selection.Selector
 }
 
-func (r realChoice) Select(ctx context.Context, q tool.SelectionQuery) (*tool.Selection, error) {
+func (r realChoice) Select(ctx context.Context, q selection.Query) (*selection.Selection, error) {
 	return r.selector.Select(ctx, q)
 }
 
 func (r realChoice) SetPreferences(ctx context.Context, profile string, base uint64,
-	p tool.Preferences,
-) (tool.Preferences, uint64, error) {
+	p selection.Preferences,
+) (selection.Preferences, uint64, error) {
 	p, err := selection.Check(p, tool.NewSet(testTools(), ""))
 	if err != nil {
 		return p, 0, err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"tooldex/metrics"
 	"tooldex/tool"
 )
 
@@ -16,7 +17,7 @@ type Metrics interface {
 	// cost more, and whether the cache answered. It does not block.
 	Selected(tools []tool.ID, tokens, saved int, cached bool)
 	// Report tells what was done within a window, one of 1h, 24h, 7d and all. Another is Invalid.
-	Report(ctx context.Context, window string) (*tool.Metrics, error)
+	Report(ctx context.Context, window string) (*metrics.Metrics, error)
 }
 
 // defaultWindow is the window of a request that names none.

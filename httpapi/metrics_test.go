@@ -11,17 +11,18 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"tooldex/metrics"
 	"tooldex/tool"
 )
 
 // Report gives the window that it was asked for.
-func (f *fixture) Report(_ context.Context, window string) (*tool.Metrics, error) {
+func (f *fixture) Report(_ context.Context, window string) (*metrics.Metrics, error) {
 	if window == "1h" || window == "24h" || window == "7d" || window == "all" {
-		empty := []tool.Tally{}
-		return &tool.Metrics{
+		empty := []metrics.Tally{}
+		return &metrics.Metrics{
 			Window: window, TotalRequests: 2, ToolsByCategory: empty,
-			MostUsedTools: []tool.Tally{{Name: "files/read_file", Count: 1}}, Fruitless: empty,
-			Servers: []tool.ServerUse{}, Series: []tool.MetricPoint{{Requests: 2}},
+			MostUsedTools: []metrics.Tally{{Name: "files/read_file", Count: 1}}, Fruitless: empty,
+			Servers: []metrics.ServerUse{}, Series: []metrics.Point{{Requests: 2}},
 		}, nil
 	}
 	return nil, &tool.Error{Code: tool.Invalid, Msg: "there is no such window"}
@@ -41,7 +42,7 @@ func TestMetrics(t *testing.T) {
 		"": "24h", "?window=1h": "1h", "?window=7d": "7d", "?window=all": "all",
 		"?window=": "24h",
 	} {
-		var got tool.Metrics
+		var got metrics.Metrics
 		if err := json.Unmarshal(f.do("GET", "/api/metrics"+query, "").Body.Bytes(), &got); err != nil ||
 			got.Window != want || got.TotalRequests != 2 {
 			t.Errorf("%q: %+v %v", query, got, err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"tooldex/selection"
 	"tooldex/tool"
 )
 
@@ -15,11 +16,11 @@ import (
 type Preferences interface {
 	// Preferences returns what a profile prefers, and its version, which is zero if nothing was ever said. An error of
 	// code NotFound is for a profile that there is not.
-	Preferences(ctx context.Context, profile string) (tool.Preferences, uint64, error)
+	Preferences(ctx context.Context, profile string) (selection.Preferences, uint64, error)
 	// SetPreferences checks preferences and replaces those of the version base. They are durable once it returns what
 	// is kept of them, and their version. The error wraps tool.ErrConflict if there is another version, and is of code
 	// Invalid for preferences that are wrong.
-	SetPreferences(ctx context.Context, profile string, base uint64, p tool.Preferences) (tool.Preferences, uint64,
+	SetPreferences(ctx context.Context, profile string, base uint64, p selection.Preferences) (selection.Preferences, uint64,
 		error)
 }
 
@@ -49,7 +50,7 @@ func (s *Server) putPreferences(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	var p tool.Preferences
+	var p selection.Preferences
 	if err := readBody(c, &p); err != nil {
 		return err
 	}
@@ -80,8 +81,8 @@ func (s *Server) preferring(c echo.Context) (string, error) {
 
 // replace stores preferences; without a condition in the place of whatever is there.
 func (s *Server) replace(ctx context.Context, profile string, base uint64, conditional bool,
-	p tool.Preferences,
-) (kept tool.Preferences, version uint64, err error) {
+	p selection.Preferences,
+) (kept selection.Preferences, version uint64, err error) {
 	const tries = 10
 	for range tries {
 		if !conditional {

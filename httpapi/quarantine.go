@@ -5,6 +5,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"tooldex/scan"
 	"tooldex/tool"
 )
 
@@ -12,21 +13,21 @@ import (
 // use. *catalog.Catalog is one.
 type Quarantine interface {
 	// Review lists them, those that are held first.
-	Review() []tool.Review
+	Review() []scan.Review
 	// Accept approves tools in the forms that were looked at. When it returns nil, this is safely kept. The error wraps
 	// tool.ErrConflict for a form that is not the one there is, and is NotFound for a tool that is not there; nothing
 	// is approved then.
-	Accept(ctx context.Context, approvals []tool.Approval) error
+	Accept(ctx context.Context, approvals []scan.Approval) error
 }
 
 // ReviewList lists what is to be looked at.
 type ReviewList struct {
-	Tools []tool.Review `json:"tools" jsonschema:"those that are held first"`
+	Tools []scan.Review `json:"tools" jsonschema:"those that are held first"`
 }
 
 // ApproveRequest approves tools.
 type ApproveRequest struct {
-	Tools []tool.Approval `json:"tools" jsonschema:"each with the form that was shown"`
+	Tools []scan.Approval `json:"tools" jsonschema:"each with the form that was shown"`
 }
 
 const quarantinePath = "/api/quarantine"
@@ -38,7 +39,7 @@ func (s *Server) quarantine(c echo.Context) error {
 	if err := readQuery(c).done(); err != nil {
 		return err
 	}
-	out := ReviewList{Tools: []tool.Review{}}
+	out := ReviewList{Tools: []scan.Review{}}
 	if s.o.Quarantine != nil {
 		out.Tools = list(s.o.Quarantine.Review())
 	}

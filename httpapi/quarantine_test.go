@@ -8,26 +8,27 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"tooldex/scan"
 	"tooldex/tool"
 )
 
 // ward holds one tool until its form is approved.
-type ward struct{ approved []tool.Approval }
+type ward struct{ approved []scan.Approval }
 
-func (w *ward) Review() []tool.Review {
+func (w *ward) Review() []scan.Review {
 	if len(w.approved) > 0 {
 		return nil
 	}
-	return []tool.Review{{
+	return []scan.Review{{
 		ID: "a/b", Held: true, Why: "it changed", Form: "f1",
-		Suspicions: []tool.Suspicion{{Rule: "conceal", Excerpt: "<b>"}}, Changes: []tool.Change{{
+		Suspicions: []scan.Finding{{Rule: "conceal", Excerpt: "<b>"}}, Changes: []scan.Change{{
 			Field: "title",
 			Now:   "x",
 		}},
 	}}
 }
 
-func (w *ward) Accept(_ context.Context, approvals []tool.Approval) error {
+func (w *ward) Accept(_ context.Context, approvals []scan.Approval) error {
 	for _, a := range approvals {
 		switch {
 		case a.ID != "a/b":
@@ -67,7 +68,7 @@ func TestQuarantine(t *testing.T) {
 		strings.TrimSpace(got.Body.String()) != `{"tools":[]}` {
 		t.Errorf("%d %s", got.Code, got.Body)
 	}
-	if diff := gocmp.Diff([]tool.Approval{{ID: "a/b", Form: "f1"}}, w.approved); diff != "" {
+	if diff := gocmp.Diff([]scan.Approval{{ID: "a/b", Form: "f1"}}, w.approved); diff != "" {
 		t.Errorf("approved (-want +got):\n%s", diff)
 	}
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"tooldex/metrics"
+	"tooldex/selection"
 	"tooldex/tool"
 )
 
@@ -81,15 +83,15 @@ func (s *Server) routes() []route {
 		},
 		{
 			http.MethodPost, "/api/tools/select", "selectTools", "Choose the tools that an agent is given for a message",
-			nil, reflect.TypeFor[SelectRequest](), reflect.TypeFor[tool.Selection](), s.selectTools,
+			nil, reflect.TypeFor[SelectRequest](), reflect.TypeFor[selection.Selection](), s.selectTools,
 		},
 		{
 			http.MethodGet, preferencesPath, "getPreferences", "What a profile prefers; the ETag is its version",
-			profileParams, nil, reflect.TypeFor[tool.Preferences](), s.getPreferences,
+			profileParams, nil, reflect.TypeFor[selection.Preferences](), s.getPreferences,
 		},
 		{
 			http.MethodPut, preferencesPath, "putPreferences", "Say what a profile prefers, in the place of what was said",
-			putPreferencesParams, reflect.TypeFor[tool.Preferences](), reflect.TypeFor[tool.Preferences](),
+			putPreferencesParams, reflect.TypeFor[selection.Preferences](), reflect.TypeFor[selection.Preferences](),
 			s.putPreferences,
 		},
 		{
@@ -142,7 +144,7 @@ func (s *Server) routes() []route {
 		},
 		{
 			http.MethodGet, "/api/metrics", "metrics", "What was done in a window of time", metricsParams, nil,
-			reflect.TypeFor[tool.Metrics](), s.metrics,
+			reflect.TypeFor[metrics.Metrics](), s.metrics,
 		},
 		{
 			http.MethodGet, "/healthz", "health", "Whether the process runs", nil, nil, reflect.TypeFor[Health](),

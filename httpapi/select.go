@@ -6,6 +6,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"tooldex/selection"
 	"tooldex/tool"
 )
 
@@ -13,26 +14,26 @@ import (
 type Selector interface {
 	// Select answers a query. An error of code NotFound is for a profile that there is not, Invalid for a query that is
 	// wrong; the others are those of a search.
-	Select(ctx context.Context, q tool.SelectionQuery) (*tool.Selection, error)
+	Select(ctx context.Context, q selection.Query) (*selection.Selection, error)
 	// Called is told of a call that the tool answered without an error. It does not block.
 	Called(profile, session string, id tool.ID)
 }
 
 // SelectRequest is the body of POST /api/tools/select.
 type SelectRequest struct {
-	Message        string          `json:"message,omitempty" jsonschema:"what the agent is asked to do; needed unless mode is manual or all"`
-	History        []tool.Turn     `json:"history,omitempty" jsonschema:"what came before the message, oldest first; the last turns of the user count, with less weight"`
-	Session        string          `json:"session,omitempty" jsonschema:"the conversation: its tools persist, and are forgotten after five minutes without use; X-Session-Id says the same"`
-	Task           string          `json:"task,omitempty" jsonschema:"a part of the conversation that has tools of its own"`
-	Profile        string          `json:"profile,omitempty" jsonschema:"whose tools and preferences; all tools if left out"`
-	Mode           tool.SelectMode `json:"mode,omitempty" jsonschema:"auto: what the message needs; manual: only explicitTools, and what is always included; all: every tool. What the preferences say if left out"`
-	ExplicitTools  []string        `json:"explicitTools,omitempty" jsonschema:"tools that are wanted, by id or by the name under which clients call them"`
-	MaxTools       int             `json:"maxTools,omitempty" jsonschema:"how many tools at most; what the preferences say, or 15, if left out"`
-	TokenThreshold int             `json:"tokenThreshold,omitempty" jsonschema:"how many tokens the tools cost at most; what the preferences say, or 50000, if left out"`
-	Format         tool.Format     `json:"format,omitempty" jsonschema:"mcp, anthropic, openai, openai-responses or gemini; mcp if left out"`
-	DeferLoading   bool            `json:"deferLoading,omitempty" jsonschema:"for anthropic: mark tools that are not core ones with defer_loading"`
-	ToolReferences bool            `json:"toolReferences,omitempty" jsonschema:"for anthropic: also give tool_reference blocks of the tools that are not core ones"`
-	Trial          bool            `json:"trial,omitempty" jsonschema:"somebody tries the selection out: it is not counted"`
+	Message        string           `json:"message,omitempty" jsonschema:"what the agent is asked to do; needed unless mode is manual or all"`
+	History        []selection.Turn `json:"history,omitempty" jsonschema:"what came before the message, oldest first; the last turns of the user count, with less weight"`
+	Session        string           `json:"session,omitempty" jsonschema:"the conversation: its tools persist, and are forgotten after five minutes without use; X-Session-Id says the same"`
+	Task           string           `json:"task,omitempty" jsonschema:"a part of the conversation that has tools of its own"`
+	Profile        string           `json:"profile,omitempty" jsonschema:"whose tools and preferences; all tools if left out"`
+	Mode           selection.Mode   `json:"mode,omitempty" jsonschema:"auto: what the message needs; manual: only explicitTools, and what is always included; all: every tool. What the preferences say if left out"`
+	ExplicitTools  []string         `json:"explicitTools,omitempty" jsonschema:"tools that are wanted, by id or by the name under which clients call them"`
+	MaxTools       int              `json:"maxTools,omitempty" jsonschema:"how many tools at most; what the preferences say, or 15, if left out"`
+	TokenThreshold int              `json:"tokenThreshold,omitempty" jsonschema:"how many tokens the tools cost at most; what the preferences say, or 50000, if left out"`
+	Format         selection.Format `json:"format,omitempty" jsonschema:"mcp, anthropic, openai, openai-responses or gemini; mcp if left out"`
+	DeferLoading   bool             `json:"deferLoading,omitempty" jsonschema:"for anthropic: mark tools that are not core ones with defer_loading"`
+	ToolReferences bool             `json:"toolReferences,omitempty" jsonschema:"for anthropic: also give tool_reference blocks of the tools that are not core ones"`
+	Trial          bool             `json:"trial,omitempty" jsonschema:"somebody tries the selection out: it is not counted"`
 }
 
 func (s *Server) selectTools(c echo.Context) error {
@@ -47,7 +48,7 @@ func (s *Server) selectTools(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	res, err := s.o.Selector.Select(c.Request().Context(), tool.SelectionQuery{
+	res, err := s.o.Selector.Select(c.Request().Context(), selection.Query{
 		Profile: profile, Message: r.Message, History: r.History, Session: ownSession(c,
 			cmp.Or(r.Session, c.Request().Header.Get(sessionHeader))), Task: r.Task,
 		Mode: r.Mode, Explicit: r.ExplicitTools, MaxTools: r.MaxTools, TokenThreshold: r.TokenThreshold,

@@ -11,33 +11,34 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"tooldex/selection"
 	"tooldex/tool"
 )
 
 // chooser selects what is asked for by name, and keeps preferences in memory.
 type chooser struct {
 	mu       sync.Mutex
-	queries  []tool.SelectionQuery
+	queries  []selection.Query
 	called   []string
-	kept     map[string]tool.Preferences
+	kept     map[string]selection.Preferences
 	versions map[string]uint64
 	race     int // how often another is faster
 }
 
-func (c *chooser) Select(_ context.Context, q tool.SelectionQuery) (*tool.Selection, error) {
+func (c *chooser) Select(_ context.Context, q selection.Query) (*selection.Selection, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.queries = append(c.queries, q)
 	if q.Profile == "nobody" {
 		return nil, &tool.Error{Code: tool.NotFound, Msg: "there is no profile nobody"}
 	}
-	res := &tool.Selection{
-		Format: q.Format, Mode: q.Mode, Tools: []json.RawMessage{}, Selected: []tool.Selected{},
+	res := &selection.Selection{
+		Format: q.Format, Mode: q.Mode, Tools: []json.RawMessage{}, Selected: []selection.Selected{},
 		AllTools: 9, AllTokens: 99, Tokens: 9, Saved: 90,
 	}
 	for _, name := range q.Explicit {
 		res.Tools = append(res.Tools, json.RawMessage(`{"name":"<`+name+`>","n":1.50}`))
-		res.Selected = append(res.Selected, tool.Selected{ID: tool.ID(name), Name: name, Source: tool.FromExplicit})
+		res.Selected = append(res.Selected, selection.Selected{ID: tool.ID(name), Name: name, Source: selection.FromExplicit})
 	}
 	return res, nil
 }
@@ -48,16 +49,16 @@ func (c *chooser) Called(profile, session string, id tool.ID) {
 	c.called = append(c.called, fmt.Sprintf("%s|%s|%s", profile, session, id))
 }
 
-func (c *chooser) Preferences(_ context.Context, profile string) (tool.Preferences, uint64, error) {
+func (c *chooser) Preferences(_ context.Context, profile string) (selection.Preferences, uint64, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if profile == "nobody" {
-		return tool.Preferences{}, 0, &tool.Error{Code: tool.NotFound, Msg: "there is no profile nobody"}
+		return selection.Preferences{}, 0, &tool.Error{Code: tool.NotFound, Msg: "there is no profile nobody"}
 	}
 	return c.kept[profile], c.versions[profile], nil
 }
 
-func (c *chooser) SetPreferences(_ context.Context, profile string, base uint64, p tool.Preferences) (tool.Preferences,
+func (c *chooser) SetPreferences(_ context.Context, profile string, base uint64, p selection.Preferences) (selection.Preferences,
 	uint64, error,
 ) {
 	c.mu.Lock()
@@ -66,7 +67,7 @@ func (c *chooser) SetPreferences(_ context.Context, profile string, base uint64,
 		return p, 0, &tool.Error{Code: tool.Invalid, Msg: "mode is wrong"}
 	}
 	if c.kept == nil {
-		c.kept, c.versions = map[string]tool.Preferences{}, map[string]uint64{}
+		c.kept, c.versions = map[string]selection.Preferences{}, map[string]uint64{}
 	}
 	if c.race > 0 {
 		c.race--
@@ -92,10 +93,10 @@ func TestSelect(t *testing.T) {
 	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `"tools":[{"name":"<a/b>","n":1.50}]`) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	want := tool.SelectionQuery{
-		Profile: "p", Message: "read", History: []tool.Turn{{Role: "user", Content: "a file"}}, Session: "s", Task: "t",
-		Mode:     tool.SelectAuto,
-		Explicit: []string{"a/b"}, MaxTools: 3, TokenThreshold: 400, Format: tool.FormatAnthropic, Defer: true,
+	want := selection.Query{
+		Profile: "p", Message: "read", History: []selection.Turn{{Role: "user", Content: "a file"}}, Session: "s", Task: "t",
+		Mode:     selection.ModeAuto,
+		Explicit: []string{"a/b"}, MaxTools: 3, TokenThreshold: 400, Format: selection.FormatAnthropic, Defer: true,
 		References: true,
 	}
 	if diff := gocmp.Diff(want, c.queries[0]); diff != "" {

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-
-	"tooldex/tool"
 )
 
 // counts is what was done in a piece of time. Its JSON is what is stored; a field that an older version does not know
@@ -126,11 +124,11 @@ func most(m map[string]int64) map[string]int64 {
 }
 
 // tallies lists m, the most frequent first, ties by name. It is never nil.
-func tallies(m map[string]int64) []tool.Tally {
-	out := make([]tool.Tally, 0, len(m))
+func tallies(m map[string]int64) []Tally {
+	out := make([]Tally, 0, len(m))
 	for _, name := range slices.Sorted(maps.Keys(m)) {
-		out = append(out, tool.Tally{Name: name, Count: m[name]})
+		out = append(out, Tally{Name: name, Count: m[name]})
 	}
-	slices.SortStableFunc(out, func(a, b tool.Tally) int { return cmp.Compare(b.Count, a.Count) })
+	slices.SortStableFunc(out, func(a, b Tally) int { return cmp.Compare(b.Count, a.Count) })
 	return out
 }

@@ -2,8 +2,6 @@ package metrics
 
 import (
 	"time"
-
-	"tooldex/tool"
 )
 
 // bounded is how many buckets of a histogram have an upper bound.
@@ -81,12 +79,12 @@ func (h *histogram) quantile(q float64) time.Duration {
 	return 2 * edges[len(edges)-1]
 }
 
-func (h *histogram) latency() tool.Latency {
+func (h *histogram) latency() Latency {
 	n := h.total()
 	if n == 0 {
-		return tool.Latency{}
+		return Latency{}
 	}
-	return tool.Latency{
+	return Latency{
 		Mean: float64(h.Sum) / float64(n) / float64(time.Millisecond),
 		P50:  float64(h.quantile(.5)) / float64(time.Millisecond),
 		P99:  float64(h.quantile(.99)) / float64(time.Millisecond),

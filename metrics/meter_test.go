@@ -44,7 +44,7 @@ func newWorld() *world {
 	}, "")}
 }
 
-func report(t *testing.T, m *Meter, window string) *tool.Metrics {
+func report(t *testing.T, m *Meter, window string) *Metrics {
 	t.Helper()
 	r, err := m.Report(context.Background(), window)
 	if err != nil {
@@ -97,22 +97,22 @@ func TestReport(t *testing.T) {
 		_, _ = m.Caller(w).Call(t.Context(), tool.Call{ID: "git/commit"})
 
 		got := report(t, m, "1h")
-		want := &tool.Metrics{
+		want := &Metrics{
 			Window: "1h", Since: time.Date(1999, 12, 31, 23, 1, 0, 0, time.UTC),
 			TotalRequests: 5, Searches: 3, Selections: 2, AverageToolsUsed: 1, TokensUsed: int64(40 + plain + 1),
 			TokenSavings: int64(plain - 10 + 0 + plain + 70), CacheHits: 1, CacheHitRate: .5, Degraded: 1,
 			FoundNothing:    1,
-			SearchLatency:   tool.Latency{Mean: (2 + 90 + 90) / 3., P50: 100, P99: 100},
+			SearchLatency:   Latency{Mean: (2 + 90 + 90) / 3., P50: 100, P99: 100},
 			Calls:           3,
 			Errors:          1,
-			ToolsByCategory: []tool.Tally{{Name: "other", Count: 3}, {Name: "files", Count: 2}},
-			MostUsedTools:   []tool.Tally{{Name: "files/read", Count: 2}, {Name: "git/commit", Count: 1}},
-			Servers: []tool.ServerUse{
-				{Server: "git", Calls: 1, Errors: 1, ErrorRate: 1, Latency: tool.Latency{Mean: 20, P50: 25, P99: 25}},
-				{Server: "files", Calls: 2, Latency: tool.Latency{Mean: 20, P50: 25, P99: 25}},
+			ToolsByCategory: []Tally{{Name: "other", Count: 3}, {Name: "files", Count: 2}},
+			MostUsedTools:   []Tally{{Name: "files/read", Count: 2}, {Name: "git/commit", Count: 1}},
+			Servers: []ServerUse{
+				{Server: "git", Calls: 1, Errors: 1, ErrorRate: 1, Latency: Latency{Mean: 20, P50: 25, P99: 25}},
+				{Server: "files", Calls: 2, Latency: Latency{Mean: 20, P50: 25, P99: 25}},
 			},
-			Fruitless: []tool.Tally{{Name: "book a flight", Count: 2}},
-			Series: []tool.MetricPoint{{
+			Fruitless: []Tally{{Name: "book a flight", Count: 2}},
+			Series: []Point{{
 				Time: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC), Requests: 5, Calls: 3, Errors: 1, FoundNothing: 1,
 				TokenSavings: int64(2*plain + 60),
 			}},
@@ -347,7 +347,7 @@ func TestBounds(t *testing.T) {
 
 func TestQuantiles(t *testing.T) {
 	var h histogram
-	if h.quantile(.5) != 0 || h.latency() != (tool.Latency{}) {
+	if h.quantile(.5) != 0 || h.latency() != (Latency{}) {
 		t.Error("an empty histogram tells of something")
 	}
 	for range 99 {

@@ -55,7 +55,7 @@ func (w window) holds(kind byte, s slot, minute int64) bool {
 
 // Report tells what was done within a window that ends now: 1h, 24h, 7d or all. Hours and minutes count as a whole, the
 // one that runs included. Another window is Invalid; the other errors are those of the Disk.
-func (m *Meter) Report(ctx context.Context, name string) (*tool.Metrics, error) {
+func (m *Meter) Report(ctx context.Context, name string) (*Metrics, error) {
 	w, err := windowOf(name)
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func (m *Meter) each(visit func(slot, *counts)) {
 	}
 }
 
-func (m *Meter) fruitlessSince(since time.Time) []tool.Tally {
+func (m *Meter) fruitlessSince(since time.Time) []Tally {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	n := map[string]int64{}
@@ -129,24 +129,24 @@ func (m *Meter) fruitlessSince(since time.Time) []tool.Tally {
 	return all[:min(len(all), maxTallies)]
 }
 
-func reportOf(c *counts) *tool.Metrics {
+func reportOf(c *counts) *Metrics {
 	calls, failed := c.calls()
-	out := &tool.Metrics{
+	out := &Metrics{
 		TotalRequests: c.requests(), Searches: c.Searches, Selections: c.Selections, TokensUsed: c.Used,
 		TokenSavings:     c.Saved,
 		AverageToolsUsed: ratio(c.Tools, c.requests()), CacheHits: c.Hits, CacheHitRate: ratio(c.Hits, c.Selections),
 		Degraded: c.Degraded, FoundNothing: c.Nothing, SearchLatency: c.Search.latency(), Calls: calls, Errors: failed,
-		ToolsByCategory: tallies(c.Categories), MostUsedTools: tallies(c.Called), Servers: []tool.ServerUse{},
+		ToolsByCategory: tallies(c.Categories), MostUsedTools: tallies(c.Called), Servers: []ServerUse{},
 	}
 	out.MostUsedTools = out.MostUsedTools[:min(len(out.MostUsedTools), maxTallies)]
 	for _, name := range slices.Sorted(maps.Keys(c.Servers)) {
 		s := c.Servers[name]
-		out.Servers = append(out.Servers, tool.ServerUse{
+		out.Servers = append(out.Servers, ServerUse{
 			Server: name, Calls: s.Calls, Errors: s.Errors, ErrorRate: ratio(s.Errors, s.Calls),
 			Latency: s.Took.latency(),
 		})
 	}
-	slices.SortStableFunc(out.Servers, func(a, b tool.ServerUse) int {
+	slices.SortStableFunc(out.Servers, func(a, b ServerUse) int {
 		return cmp.Or(cmp.Compare(b.Errors, a.Errors), cmp.Compare(b.Latency.Mean, a.Latency.Mean))
 	})
 	out.Servers = out.Servers[:min(len(out.Servers), maxServers)]
@@ -160,15 +160,15 @@ func ratio(part, whole int64) float64 {
 	return float64(part) / float64(whole)
 }
 
-func series(steps map[slot]*counts) []tool.MetricPoint {
-	out := []tool.MetricPoint{}
+func series(steps map[slot]*counts) []Point {
+	out := []Point{}
 	for s, c := range steps {
 		calls, failed := c.calls()
-		out = append(out, tool.MetricPoint{
+		out = append(out, Point{
 			Time: s.begin(), Requests: c.requests(), Calls: calls, Errors: failed, FoundNothing: c.Nothing,
 			TokenSavings: c.Saved,
 		})
 	}
-	slices.SortFunc(out, func(a, b tool.MetricPoint) int { return a.Time.Compare(b.Time) })
+	slices.SortFunc(out, func(a, b Point) int { return a.Time.Compare(b.Time) })
 	return out
 }

@@ -10,9 +10,6 @@ import (
 	"tooldex/tool"
 )
 
-// Change is one field that is not the same in two forms of a tool.
-type Change = tool.Change
-
 // Difference returns what of a tool a model can read that is not the same in two forms of it, by field. The texts are
 // whole, and may hold invisible characters.
 func Difference(was, now *tool.Tool) []Change {

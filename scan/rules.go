@@ -2,16 +2,14 @@ package scan
 
 import (
 	"slices"
-
-	"tooldex/tool"
 )
 
 // Rule is what a finding is an instance of.
 type Rule struct {
-	ID       string        `json:"id"`
-	Severity tool.Severity `json:"severity"`
-	Why      string        `json:"why"`    // why an honest tool has no need of it
-	Remedy   string        `json:"remedy"` // what the person who answers for the tools does about it
+	ID       string   `json:"id"`
+	Severity Severity `json:"severity"`
+	Why      string   `json:"why"`    // why an honest tool has no need of it
+	Remedy   string   `json:"remedy"` // what the person who answers for the tools does about it
 }
 
 const (

@@ -10,18 +10,9 @@ import (
 	"tooldex/tool"
 )
 
-// The severities of findings.
-const (
-	Medium = tool.Medium // such texts are seldom honest
-	High   = tool.High   // no honest tool needs it
-)
-
 // Version is that of the rules: it is raised when they find something else than before, so that tools are looked at
 // again.
 const Version = 2
-
-// Finding is one thing in a tool that looks like an attack on the model that reads it, or on the person who trusts it.
-type Finding = tool.Suspicion
 
 // Scanner looks at tools one by one, beside those of other servers. It is not changed once it is made, and safe for
 // concurrent use. The zero Scanner knows no other tools.

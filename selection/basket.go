@@ -24,7 +24,7 @@ type sheet struct {
 
 type writtenKey struct {
 	id     tool.ID
-	format tool.Format
+	format Format
 }
 
 type writing struct {
@@ -55,7 +55,7 @@ func (s *Selector) sheetOf(set *tool.Set) *sheet {
 }
 
 // write writes a tool once for each format.
-func (h *sheet) write(t *tool.Tool, f tool.Format) (Written, error) {
+func (h *sheet) write(t *tool.Tool, f Format) (Written, error) {
 	key := writtenKey{t.ID(), f}
 	if v, ok := h.written.Load(key); ok {
 		w, _ := v.(writing)
@@ -76,13 +76,13 @@ type basket struct {
 	// confirms tells whose calls have to be confirmed; nil for none.
 	confirms func(*tool.Tool) bool
 
-	out    *tool.Selection
-	picked []tool.Selected
+	out    *Selection
+	picked []Selected
 	at     map[tool.ID]int // places in picked
 }
 
 // add puts a tool in, unless it is there already, disabled, or has no room.
-func (b *basket) add(t *tool.Tool, origin tool.Origin, score float64) {
+func (b *basket) add(t *tool.Tool, origin Origin, score float64) {
 	id := t.ID()
 	if t.Disabled {
 		return
@@ -99,28 +99,28 @@ func (b *basket) add(t *tool.Tool, origin tool.Origin, score float64) {
 		b.leave(id, fmt.Sprintf("its %d tokens would make more than %d", cost, b.tokens))
 	default:
 		b.at[id] = len(b.picked)
-		b.picked = append(b.picked, tool.Selected{ID: id, Source: origin, Score: score, Tokens: cost})
+		b.picked = append(b.picked, Selected{ID: id, Source: origin, Score: score, Tokens: cost})
 		b.out.Tokens += cost
 	}
 }
 
 // addNamed adds a tool by its name or ID. One that is not there is told of if a client asked for it.
-func (b *basket) addNamed(name string, origin tool.Origin) {
+func (b *basket) addNamed(name string, origin Origin) {
 	t, err := b.set.Resolve(name)
 	switch {
-	case err == nil && t.Disabled && origin == tool.FromExplicit:
-		b.out.LeftOut = append(b.out.LeftOut, tool.LeftOut{Name: name, Why: "it is disabled"})
+	case err == nil && t.Disabled && origin == FromExplicit:
+		b.out.LeftOut = append(b.out.LeftOut, LeftOut{Name: name, Why: "it is disabled"})
 	case err == nil:
 		b.add(t, origin, 0)
-	case origin == tool.FromExplicit:
-		b.out.LeftOut = append(b.out.LeftOut, tool.LeftOut{Name: name, Why: reason(err)})
+	case origin == FromExplicit:
+		b.out.LeftOut = append(b.out.LeftOut, LeftOut{Name: name, Why: reason(err)})
 	}
 }
 
 // leave tells of a tool that has no room.
 func (b *basket) leave(id tool.ID, why string) {
 	if !b.quiet {
-		b.out.LeftOut = append(b.out.LeftOut, tool.LeftOut{Name: string(id), Why: why})
+		b.out.LeftOut = append(b.out.LeftOut, LeftOut{Name: string(id), Why: why})
 	}
 }
 
@@ -130,13 +130,13 @@ func (b *basket) order(had []tool.ID) {
 	for i, id := range had {
 		place[id] = i - len(had)
 	}
-	rank := func(s tool.Selected) int {
-		return slices.Index([]tool.Origin{
-			tool.FromCore, tool.FromExplicit, tool.FromSearch, tool.FromCache,
-			tool.FromSession, tool.FromPreference,
+	rank := func(s Selected) int {
+		return slices.Index([]Origin{
+			FromCore, FromExplicit, FromSearch, FromCache,
+			FromSession, FromPreference,
 		}, s.Source)
 	}
-	slices.SortStableFunc(b.picked, func(x, y tool.Selected) int {
+	slices.SortStableFunc(b.picked, func(x, y Selected) int {
 		return cmp.Or(cmp.Compare(place[x.ID], place[y.ID]), cmp.Compare(rank(x), rank(y)))
 	})
 	for i, s := range b.picked {
@@ -153,25 +153,25 @@ func (b *basket) ids() []tool.ID {
 }
 
 // write finishes the selection: each tool in the form that was asked for.
-func (b *basket) write(q tool.SelectionQuery) {
-	b.out.Selected = []tool.Selected{}
+func (b *basket) write(q Query) {
+	b.out.Selected = []Selected{}
 	b.out.Tools = []json.RawMessage{}
 	for _, s := range b.picked {
 		t, _ := b.set.Get(s.ID)
 		w, err := b.sheet.write(t, q.Format)
 		if err != nil {
 			b.out.Tokens -= s.Tokens
-			b.out.LeftOut = append(b.out.LeftOut, tool.LeftOut{Name: string(s.ID), Why: reason(err)})
+			b.out.LeftOut = append(b.out.LeftOut, LeftOut{Name: string(s.ID), Why: reason(err)})
 			continue
 		}
 		s.Name, s.Renamed, s.Confirm = w.Name, w.Renamed, b.confirms != nil && b.confirms(t)
 		raw := w.JSON
-		if later := s.Source != tool.FromCore; later {
+		if later := s.Source != FromCore; later {
 			if q.Defer {
 				raw = deferred(raw)
 			}
 			if q.References {
-				b.out.References = append(b.out.References, tool.Reference{Type: "tool_reference", Name: s.Name})
+				b.out.References = append(b.out.References, Reference{Type: "tool_reference", Name: s.Name})
 			}
 		}
 		b.out.Tools = append(b.out.Tools, raw)

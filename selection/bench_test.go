@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"tooldex/selection"
-	"tooldex/tool"
 )
 
 // BenchmarkSelect selects over the demo, for messages that are new to the cache and for one that is known.
@@ -16,7 +15,7 @@ func BenchmarkSelect(b *testing.B) {
 			s := selection.NewSelector(o)
 			b.ReportAllocs()
 			for b.Loop() {
-				choose(b, s, tool.SelectionQuery{Message: "read package.json", Format: tool.FormatAnthropic})
+				choose(b, s, selection.Query{Message: "read package.json", Format: selection.FormatAnthropic})
 			}
 		})
 	}

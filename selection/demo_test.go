@@ -45,7 +45,7 @@ func real(t testing.TB, tools []*tool.Tool) selection.Options {
 	return selection.Options{Searcher: engine, Catalog: fixedSet{set}, Embedder: m.Embedder}
 }
 
-func choose(t testing.TB, s *selection.Selector, q tool.SelectionQuery) *tool.Selection {
+func choose(t testing.TB, s *selection.Selector, q selection.Query) *selection.Selection {
 	t.Helper()
 	res, err := s.Select(context.Background(), q)
 	if err != nil {
@@ -54,8 +54,8 @@ func choose(t testing.TB, s *selection.Selector, q tool.SelectionQuery) *tool.Se
 	return res
 }
 
-func has(res *tool.Selection, id tool.ID) bool {
-	return slices.ContainsFunc(res.Selected, func(s tool.Selected) bool { return s.ID == id })
+func has(res *selection.Selection, id tool.ID) bool {
+	return slices.ContainsFunc(res.Selected, func(s selection.Selected) bool { return s.ID == id })
 }
 
 // TestScenarios holds what messages of every day are given: the tools that they need, and how little that costs.
@@ -93,7 +93,7 @@ func TestScenarios(t *testing.T) {
 			},
 		},
 	} {
-		res := choose(t, c.from, tool.SelectionQuery{Message: c.message})
+		res := choose(t, c.from, selection.Query{Message: c.message})
 		if saved := float64(res.Saved) / float64(res.AllTokens); saved < c.saved {
 			t.Errorf("%s: %.3f of the tokens are saved, want %.2f", c.message, saved, c.saved)
 		}
@@ -121,7 +121,7 @@ func TestLiftsDoNoHarm(t *testing.T) {
 		}
 		met, n := 0., 0.
 		for _, c := range demoRequests(t) {
-			res := choose(t, s, tool.SelectionQuery{Message: c.Query})
+			res := choose(t, s, selection.Query{Message: c.Query})
 			for _, name := range c.Relevant {
 				one, err := with.Catalog.Set().Resolve(name)
 				if err != nil {
@@ -187,13 +187,13 @@ func TestMeaning(t *testing.T) {
 		{"send an email to the team", "what is the weather", false},
 	} {
 		s := selection.NewSelector(o)
-		choose(t, s, tool.SelectionQuery{Message: c.first})
-		if got := choose(t, s, tool.SelectionQuery{Message: c.second}); got.Cached != c.cached {
+		choose(t, s, selection.Query{Message: c.first})
+		if got := choose(t, s, selection.Query{Message: c.second}); got.Cached != c.cached {
 			t.Errorf("%q after %q: cached %v", c.second, c.first, got.Cached)
 		}
 		if c.cached {
-			got := choose(t, s, tool.SelectionQuery{Message: c.second})
-			if !slices.ContainsFunc(got.Selected, func(s tool.Selected) bool { return s.Source == tool.FromCache }) {
+			got := choose(t, s, selection.Query{Message: c.second})
+			if !slices.ContainsFunc(got.Selected, func(s selection.Selected) bool { return s.Source == selection.FromCache }) {
 				t.Errorf("%q: nothing is said to be from the cache", c.second)
 			}
 		}

@@ -34,9 +34,9 @@ func (needle) Search(_ context.Context, q tool.Query) (*tool.Result, error) {
 
 func ExampleSelector() {
 	s := selection.NewSelector(selection.Options{Searcher: needle{}, Catalog: shop{}})
-	res, err := s.Select(context.Background(), tool.SelectionQuery{
+	res, err := s.Select(context.Background(), selection.Query{
 		Message:  "write to the customer",
-		Explicit: []string{"refund"}, Format: tool.FormatOpenAI,
+		Explicit: []string{"refund"}, Format: selection.FormatOpenAI,
 	})
 	if err != nil {
 		panic(err)

@@ -12,10 +12,10 @@ import (
 )
 
 // Formats lists the formats that tools can be written in.
-func Formats() []tool.Format {
-	return []tool.Format{
-		tool.FormatMCP, tool.FormatAnthropic, tool.FormatOpenAI, tool.FormatResponses,
-		tool.FormatGemini,
+func Formats() []Format {
+	return []Format{
+		FormatMCP, FormatAnthropic, FormatOpenAI, FormatResponses,
+		FormatGemini,
 	}
 }
 
@@ -28,29 +28,29 @@ type Written struct {
 
 // Write writes a tool, which clients know as exposed, in a provider's form, and checks it against the provider's rules.
 // The error is of code Invalid and tells which rule the tool cannot be made to keep.
-func Write(t *tool.Tool, exposed string, f tool.Format) (Written, error) {
+func Write(t *tool.Tool, exposed string, f Format) (Written, error) {
 	out := Written{Name: exposed}
 	description := t.Cautioned(cmp.Or(t.Description, t.Summary, t.Title, t.Name))
 	root := rootSchema(t.InputSchema)
 	var body object
 	switch f {
-	case tool.FormatAnthropic:
+	case FormatAnthropic:
 		var schema object
 		schema, out.Renamed = renamed(mended(flatRoot(root)))
 		body = object{{"name", exposed}, {"description", description}, {"input_schema", schema}}
-	case tool.FormatOpenAI, tool.FormatResponses:
+	case FormatOpenAI, FormatResponses:
 		schema, _ := listed(mended(flatRoot(root))).(object)
 		function := object{
 			{"name", exposed},
 			{"description", shortened(description, maxOpenAIDescription)},
 			{"parameters", schema},
 		}
-		if f == tool.FormatOpenAI {
+		if f == FormatOpenAI {
 			body = object{{"type", "function"}, {"function", function}}
 		} else { // there strict is the default, which few schemas keep
 			body = append(append(object{{"type", "function"}}, function...), member{"strict", false})
 		}
-	case tool.FormatGemini:
+	case FormatGemini:
 		if c := exposed[0]; c == '-' || c >= '0' && c <= '9' {
 			out.Name = "_" + exposed
 		}

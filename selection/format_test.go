@@ -57,20 +57,20 @@ func TestSchemas(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for f, want := range map[tool.Format]string{
-				tool.FormatAnthropic: c.anthropic, tool.FormatOpenAI: c.openai,
-				tool.FormatGemini: c.gemini,
+			for f, want := range map[Format]string{
+				FormatAnthropic: c.anthropic, FormatOpenAI: c.openai,
+				FormatGemini: c.gemini,
 			} {
 				w, err := Write(&tool.Tool{Server: "s", Name: "n", InputSchema: json.RawMessage(c.schema)}, "n", f)
 				if err != nil {
 					t.Error(err)
 				}
-				_, got, _ := strings.Cut(string(w.JSON), map[tool.Format]string{
-					tool.FormatAnthropic: `"input_schema":`,
-					tool.FormatOpenAI:    `"parameters":`, tool.FormatGemini: `"parameters":`,
+				_, got, _ := strings.Cut(string(w.JSON), map[Format]string{
+					FormatAnthropic: `"input_schema":`,
+					FormatOpenAI:    `"parameters":`, FormatGemini: `"parameters":`,
 				}[f])
-				got = strings.TrimSuffix(got, map[bool]string{true: "}}", false: "}"}[f == tool.FormatOpenAI])
-				if got != want && (want != "" || f == tool.FormatGemini) {
+				got = strings.TrimSuffix(got, map[bool]string{true: "}}", false: "}"}[f == FormatOpenAI])
+				if got != want && (want != "" || f == FormatGemini) {
 					t.Errorf("%s\n got  %s\n want %s", f, got, want)
 				}
 			}
@@ -98,14 +98,14 @@ func TestManyReferences(t *testing.T) {
 	}
 	deep := strings.Repeat(`{"items":`, 200_000) + "1" + strings.Repeat("}", 200_000)
 	if w, err := Write(&tool.Tool{Server: "s", Name: "n", InputSchema: json.RawMessage(deep)}, "n",
-		tool.FormatGemini); err != nil || len(w.JSON) > 100 {
+		FormatGemini); err != nil || len(w.JSON) > 100 {
 		t.Errorf("%d bytes, %v", len(w.JSON), err)
 	}
 }
 
 func TestNames(t *testing.T) {
 	schema := json.RawMessage(`{"type":"object","properties":{"$top":{"type":"integer"},"_top":{"type":"string"},"größe":{},"` + strings.Repeat("x", 70) + `":{}},"required":["$top"]}`)
-	w, err := Write(&tool.Tool{Server: "s", Name: "n", InputSchema: schema}, "3d-view", tool.FormatAnthropic)
+	w, err := Write(&tool.Tool{Server: "s", Name: "n", InputSchema: schema}, "3d-view", FormatAnthropic)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,12 +114,12 @@ func TestNames(t *testing.T) {
 	if string(w.JSON) != want || w.Renamed["_top_2"] != "$top" || len(w.Renamed) != 3 {
 		t.Errorf("%s\n%s\n%v", w.JSON, want, w.Renamed)
 	}
-	if w, err := Write(&tool.Tool{Server: "s", Name: "n"}, "3d-view", tool.FormatGemini); err != nil ||
+	if w, err := Write(&tool.Tool{Server: "s", Name: "n"}, "3d-view", FormatGemini); err != nil ||
 		w.Name != "_3d-view" || string(w.JSON) != `{"name":"_3d-view","description":"n"}` {
 		t.Errorf("%s %s %v", w.Name, w.JSON, err)
 	}
 	long := &tool.Tool{Server: "s", Name: "n", Description: strings.Repeat("many words ", 200)}
-	w, err = Write(long, "n", tool.FormatResponses)
+	w, err = Write(long, "n", FormatResponses)
 	if err != nil || len(w.JSON) > 1200 || !strings.HasSuffix(string(w.JSON), `"strict":false}`) {
 		t.Errorf("%d bytes, %v: %s", len(w.JSON), err, w.JSON)
 	}
@@ -127,33 +127,33 @@ func TestNames(t *testing.T) {
 
 // TestRules holds that each rule is one: something breaks it.
 func TestRules(t *testing.T) {
-	for raw, f := range map[string]tool.Format{
-		`[]`: tool.FormatMCP,
-		`{"name":"a b","inputSchema":{"type":"object"}}`:                                                                 tool.FormatMCP,
-		`{"name":"a","inputSchema":{"type":"string"}}`:                                                                   tool.FormatMCP,
-		`{"name":"a","input_schema":{"type":"object","oneOf":[]}}`:                                                       tool.FormatAnthropic,
-		`{"name":"a","input_schema":{"type":"object","properties":{"$x":{}}}}`:                                           tool.FormatAnthropic,
-		`{"name":"a","input_schema":{"type":"object","properties":{"x":{"type":"any"}}}}`:                                tool.FormatAnthropic,
-		`{"name":"a","input_schema":{"type":"object","properties":{"x":{"items":[]}}}}`:                                  tool.FormatAnthropic,
-		`{"name":"a","input_schema":{"type":"object","properties":{"x":{"$ref":"#/$defs/y"}}}}`:                          tool.FormatAnthropic,
-		`{"name":"a","input_schema":{"type":"object","properties":{"x":{"exclusiveMinimum":true}}}}`:                     tool.FormatAnthropic,
-		`{"name":"a","parameters":{"type":"object"}}`:                                                                    tool.FormatOpenAI,
-		`{"type":"function","function":{"name":"a","parameters":{"type":"object","enum":[1]}}}`:                          tool.FormatOpenAI,
-		`{"type":"function","function":{"name":"a","parameters":{"type":"object","properties":{"x":{"type":"array"}}}}}`: tool.FormatOpenAI,
+	for raw, f := range map[string]Format{
+		`[]`: FormatMCP,
+		`{"name":"a b","inputSchema":{"type":"object"}}`:                                                                 FormatMCP,
+		`{"name":"a","inputSchema":{"type":"string"}}`:                                                                   FormatMCP,
+		`{"name":"a","input_schema":{"type":"object","oneOf":[]}}`:                                                       FormatAnthropic,
+		`{"name":"a","input_schema":{"type":"object","properties":{"$x":{}}}}`:                                           FormatAnthropic,
+		`{"name":"a","input_schema":{"type":"object","properties":{"x":{"type":"any"}}}}`:                                FormatAnthropic,
+		`{"name":"a","input_schema":{"type":"object","properties":{"x":{"items":[]}}}}`:                                  FormatAnthropic,
+		`{"name":"a","input_schema":{"type":"object","properties":{"x":{"$ref":"#/$defs/y"}}}}`:                          FormatAnthropic,
+		`{"name":"a","input_schema":{"type":"object","properties":{"x":{"exclusiveMinimum":true}}}}`:                     FormatAnthropic,
+		`{"name":"a","parameters":{"type":"object"}}`:                                                                    FormatOpenAI,
+		`{"type":"function","function":{"name":"a","parameters":{"type":"object","enum":[1]}}}`:                          FormatOpenAI,
+		`{"type":"function","function":{"name":"a","parameters":{"type":"object","properties":{"x":{"type":"array"}}}}}`: FormatOpenAI,
 		`{"type":"function","function":{"name":"a","description":"` + strings.Repeat("x", 1025) +
-			`","parameters":{}}}`: tool.FormatOpenAI,
-		`{"type":"function","name":"a","parameters":{"type":"object"}}`:                                                       tool.FormatResponses,
-		`{"name":"3","description":"x"}`:                                                                                      tool.FormatGemini,
-		`{"name":"a","description":""}`:                                                                                       tool.FormatGemini,
-		`{"name":"a","description":"x","parameters":{"type":"OBJECT"}}`:                                                       tool.FormatGemini,
-		`{"name":"a","description":"x","parameters":{"type":"OBJECT","properties":{"x":{"type":"string"}}}}`:                  tool.FormatGemini,
-		`{"name":"a","description":"x","parameters":{"type":"OBJECT","properties":{"x":true}}}`:                               tool.FormatGemini,
-		`{"name":"a","description":"x","parameters":{"type":"OBJECT","properties":{"x":{"type":"ARRAY"}}}}`:                   tool.FormatGemini,
-		`{"name":"a","description":"x","parameters":{"type":"OBJECT","properties":{"x":{"type":"STRING","format":"uri"}}}}`:   tool.FormatGemini,
-		`{"name":"a","description":"x","parameters":{"type":"OBJECT","properties":{"x":{"type":"STRING","enum":[""]}}}}`:      tool.FormatGemini,
-		`{"name":"a","description":"x","parameters":{"type":"OBJECT","properties":{"x":{"type":"STRING","$ref":"#"}}}}`:       tool.FormatGemini,
-		`{"name":"a","description":"x","parameters":{"type":"OBJECT","properties":{"x":{"type":"STRING"}},"required":["y"]}}`: tool.FormatGemini,
-		`{"name":"a","description":"x","parameters":{"type":"OBJECT","properties":{"x":{"anyOf":[{"type":"STRING"}]}}}}`:      tool.FormatGemini,
+			`","parameters":{}}}`: FormatOpenAI,
+		`{"type":"function","name":"a","parameters":{"type":"object"}}`:                                                       FormatResponses,
+		`{"name":"3","description":"x"}`:                                                                                      FormatGemini,
+		`{"name":"a","description":""}`:                                                                                       FormatGemini,
+		`{"name":"a","description":"x","parameters":{"type":"OBJECT"}}`:                                                       FormatGemini,
+		`{"name":"a","description":"x","parameters":{"type":"OBJECT","properties":{"x":{"type":"string"}}}}`:                  FormatGemini,
+		`{"name":"a","description":"x","parameters":{"type":"OBJECT","properties":{"x":true}}}`:                               FormatGemini,
+		`{"name":"a","description":"x","parameters":{"type":"OBJECT","properties":{"x":{"type":"ARRAY"}}}}`:                   FormatGemini,
+		`{"name":"a","description":"x","parameters":{"type":"OBJECT","properties":{"x":{"type":"STRING","format":"uri"}}}}`:   FormatGemini,
+		`{"name":"a","description":"x","parameters":{"type":"OBJECT","properties":{"x":{"type":"STRING","enum":[""]}}}}`:      FormatGemini,
+		`{"name":"a","description":"x","parameters":{"type":"OBJECT","properties":{"x":{"type":"STRING","$ref":"#"}}}}`:       FormatGemini,
+		`{"name":"a","description":"x","parameters":{"type":"OBJECT","properties":{"x":{"type":"STRING"}},"required":["y"]}}`: FormatGemini,
+		`{"name":"a","description":"x","parameters":{"type":"OBJECT","properties":{"x":{"anyOf":[{"type":"STRING"}]}}}}`:      FormatGemini,
 	} {
 		if err := Verify(f, json.RawMessage(raw)); tool.CodeOf(err) != tool.Invalid {
 			t.Errorf("%s: %s passes: %v", f, raw, err)

@@ -68,7 +68,7 @@ func (k *Keeper) Refresh(ctx context.Context) (bool, error) {
 		if now[profile] != nil && now[profile].Version == s.Version {
 			continue
 		}
-		var p tool.Preferences
+		var p Preferences
 		if err := json.Unmarshal(s.Value, &p); err != nil {
 			k.log.Warn("stored preferences cannot be read", "profile", profile, "error", err)
 			continue
@@ -92,7 +92,7 @@ func (k *Keeper) Preferred(profile string) *Preferred {
 // Set stores what a profile prefers, which Check has passed, if what is stored has the version base; zero stands for
 // none. It returns the new version. The error wraps tool.ErrConflict if another has changed it, and this Keeper then
 // knows the change.
-func (k *Keeper) Set(ctx context.Context, profile string, base uint64, p tool.Preferences) (uint64, error) {
+func (k *Keeper) Set(ctx context.Context, profile string, base uint64, p Preferences) (uint64, error) {
 	value, err := json.Marshal(p)
 	if err != nil {
 		return 0, fmt.Errorf("write preferences: %w", err)

@@ -31,11 +31,11 @@ type need struct {
 	tool   *tool.Tool
 	score  float64
 	by     float64 // the score, weighed and lifted
-	origin tool.Origin
+	origin Origin
 }
 
 // needs returns the tools for the message and the last turns, the most needed first.
-func (s *Selector) needs(ctx context.Context, set *tool.Set, q tool.SelectionQuery, used map[tool.ID]bool) ([]need,
+func (s *Selector) needs(ctx context.Context, set *tool.Set, q Query, used map[tool.ID]bool) ([]need,
 	*found, bool, error,
 ) {
 	first, cached, err := s.find(ctx, set, q.Message)
@@ -65,15 +65,15 @@ func (s *Selector) needs(ctx context.Context, set *tool.Set, q tool.SelectionQue
 	return out, first, cached, nil
 }
 
-func originOf(cached bool) tool.Origin {
+func originOf(cached bool) Origin {
 	if cached {
-		return tool.FromCache
+		return FromCache
 	}
-	return tool.FromSearch
+	return FromSearch
 }
 
 // lastTurns are the last things that a user said before the message, the last first.
-func lastTurns(history []tool.Turn, message string) []string {
+func lastTurns(history []Turn, message string) []string {
 	var out []string
 	for _, t := range slices.Backward(history) {
 		text := strings.TrimSpace(t.Content)
@@ -138,7 +138,7 @@ func unit(v []float32) []float32 {
 
 // cut keeps of what was found the first few, and those that score nearly as well as the best, lifted. What is found for
 // several needs stays in its order, so that each is served.
-func (s *Selector) cut(set *tool.Set, f *found, used map[tool.ID]bool, weight float64, origin tool.Origin) []need {
+func (s *Selector) cut(set *tool.Set, f *found, used map[tool.ID]bool, weight float64, origin Origin) []need {
 	category := ""
 	if !s.o.NoLifts {
 		category = prevailing(f.hits)

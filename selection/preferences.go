@@ -13,19 +13,19 @@ import (
 
 // Preferred is what a profile prefers at one moment. It does not change, and a nil one prefers nothing.
 type Preferred struct {
-	tool.Preferences
+	Preferences
 	Version uint64 // of what is stored; zero if nothing is
 	never   map[tool.ID]bool
 	unseen  map[string]bool // categories, folded
 }
 
-func newPreferred(p tool.Preferences, version uint64) *Preferred {
+func newPreferred(p Preferences, version uint64) *Preferred {
 	out := &Preferred{Preferences: p, Version: version, never: map[tool.ID]bool{}, unseen: map[string]bool{}}
 	for _, id := range p.NeverInclude {
 		out.never[tool.ID(id)] = true
 	}
 	for name, use := range p.Categories {
-		if use == tool.CategoryNever {
+		if use == CategoryNever {
 			out.unseen[strings.ToLower(name)] = true
 		}
 	}
@@ -45,7 +45,7 @@ func (p *Preferred) always(category string) bool {
 		return false
 	}
 	for name, use := range p.Categories {
-		if use == tool.CategoryAlways && strings.EqualFold(name, category) {
+		if use == CategoryAlways && strings.EqualFold(name, category) {
 			return true
 		}
 	}
@@ -64,9 +64,9 @@ const (
 // Check returns preferences in the form in which they are kept: tools by their IDs, without repetitions. A tool that
 // set does not have is taken by its ID alone, since its server may come back. The error is of code Invalid and names
 // what is wrong.
-func Check(p tool.Preferences, set *tool.Set) (tool.Preferences, error) {
+func Check(p Preferences, set *tool.Set) (Preferences, error) {
 	switch p.Mode {
-	case "", tool.SelectAuto, tool.SelectManual, tool.SelectAll:
+	case "", ModeAuto, ModeManual, ModeAll:
 	default:
 		return p, invalid("mode", "is none of auto, manual, all")
 	}
@@ -82,7 +82,7 @@ func Check(p tool.Preferences, set *tool.Set) (tool.Preferences, error) {
 	seen := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(p.Categories)) {
 		switch p.Categories[name] {
-		case tool.CategoryAlways, tool.CategoryOnDemand, tool.CategoryNever:
+		case CategoryAlways, CategoryOnDemand, CategoryNever:
 		default:
 			return p, invalid("categories", fmt.Sprintf("has something else than always, on-demand or never for %.80q",
 				name))

@@ -18,56 +18,56 @@ import (
 func TestCheck(t *testing.T) {
 	set := newOffice().set
 	for name, c := range map[string]struct {
-		p, want tool.Preferences
+		p, want Preferences
 		fails   string
 	}{
 		"nothing": {},
 		"names become IDs, each once": {
-			p: tool.Preferences{
-				Mode: tool.SelectManual, AlwaysInclude: []string{"a__tool1", "a/tool1", "gone/tool"},
+			p: Preferences{
+				Mode: ModeManual, AlwaysInclude: []string{"a__tool1", "a/tool1", "gone/tool"},
 				NeverInclude: []string{"mcp__b__tool2"},
 			},
-			want: tool.Preferences{
-				Mode: tool.SelectManual, AlwaysInclude: []string{"a/tool1", "gone/tool"},
+			want: Preferences{
+				Mode: ModeManual, AlwaysInclude: []string{"a/tool1", "gone/tool"},
 				NeverInclude: []string{"b/tool2"},
 			},
 		},
-		"mode":   {p: tool.Preferences{Mode: "some"}, fails: "mode"},
-		"tools":  {p: tool.Preferences{MaxTools: -1}, fails: "maxTools"},
-		"tokens": {p: tool.Preferences{TokenThreshold: maxLimitToken + 1}, fails: "tokenThreshold"},
+		"mode":   {p: Preferences{Mode: "some"}, fails: "mode"},
+		"tools":  {p: Preferences{MaxTools: -1}, fails: "maxTools"},
+		"tokens": {p: Preferences{TokenThreshold: maxLimitToken + 1}, fails: "tokenThreshold"},
 		"an unknown tool": {
-			p:     tool.Preferences{NeverInclude: []string{"nothing"}},
+			p:     Preferences{NeverInclude: []string{"nothing"}},
 			fails: `neverInclude: no tool is named "nothing"`,
 		},
 		"an ambiguous one": {
-			p:     tool.Preferences{AlwaysInclude: []string{"tool1"}},
+			p:     Preferences{AlwaysInclude: []string{"tool1"}},
 			fails: "alwaysInclude: tool name",
 		},
-		"always and never": {p: tool.Preferences{
+		"always and never": {p: Preferences{
 			AlwaysInclude: []string{"a/tool1"},
 			NeverInclude:  []string{"a__tool1"},
 		}, fails: "both have a/tool1"},
 		"use of a category": {
-			p:     tool.Preferences{Categories: map[string]tool.CategoryUse{"a": "maybe"}},
+			p:     Preferences{Categories: map[string]CategoryUse{"a": "maybe"}},
 			fails: "categories",
 		},
-		"category twice": {p: tool.Preferences{Categories: map[string]tool.CategoryUse{
+		"category twice": {p: Preferences{Categories: map[string]CategoryUse{
 			"a": "never",
 			"A": "always",
 		}}, fails: "given twice"},
 		"no category": {
-			p:     tool.Preferences{Categories: map[string]tool.CategoryUse{"": "never"}},
+			p:     Preferences{Categories: map[string]CategoryUse{"": "never"}},
 			fails: "empty",
 		},
 		"very many tools": {
-			p:     tool.Preferences{NeverInclude: make([]string, maxPreferred+1)},
+			p:     Preferences{NeverInclude: make([]string, maxPreferred+1)},
 			fails: "names more than",
 		},
 		"a very long ID": {
-			p:     tool.Preferences{NeverInclude: []string{"a/" + strings.Repeat("x", 500)}},
+			p:     Preferences{NeverInclude: []string{"a/" + strings.Repeat("x", 500)}},
 			fails: "neverInclude",
 		},
-		"a plausible number": {p: tool.Preferences{MaxTools: 7}, want: tool.Preferences{MaxTools: 7}},
+		"a plausible number": {p: Preferences{MaxTools: 7}, want: Preferences{MaxTools: 7}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := Check(c.p, set)
@@ -93,18 +93,18 @@ func TestWhatIsNotPreferredDoesNotExist(t *testing.T) {
 		for i, one := range w.set.All() {
 			one.Category = fmt.Sprint("c", i%5)
 		}
-		p := tool.Preferences{Categories: map[string]tool.CategoryUse{}}
+		p := Preferences{Categories: map[string]CategoryUse{}}
 		hidden := map[tool.ID]bool{}
 		for _, one := range w.set.All() {
 			if random.IntN(4) == 0 {
 				p.NeverInclude = append(p.NeverInclude, string(one.ID()))
 			}
 		}
-		p.Categories[fmt.Sprint("C", random.IntN(6))] = tool.CategoryNever
-		p.Categories["c1"] = tool.CategoryAlways
+		p.Categories[fmt.Sprint("C", random.IntN(6))] = CategoryNever
+		p.Categories["c1"] = CategoryAlways
 		for _, one := range w.set.All() {
 			hidden[one.ID()] = slices.Contains(p.NeverInclude, string(one.ID())) ||
-				p.Categories[strings.ToUpper(one.Category)] == tool.CategoryNever
+				p.Categories[strings.ToUpper(one.Category)] == CategoryNever
 		}
 		now := newPreferred(p, 1)
 		policy := Policy{Tools: w, Preferred: func() *Preferred { return now }}
@@ -120,7 +120,7 @@ func TestWhatIsNotPreferredDoesNotExist(t *testing.T) {
 			seen[one.ID()]++
 		}
 		s := NewSelector(Options{Searcher: policy.Searcher(w), Catalog: policy.Catalog(w), Preferred: policy.Preferred})
-		all, err := s.Select(t.Context(), tool.SelectionQuery{Mode: tool.SelectAll})
+		all, err := s.Select(t.Context(), Query{Mode: ModeAll})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,13 +141,13 @@ func TestWhatIsNotPreferredDoesNotExist(t *testing.T) {
 // TestPreferencesChange holds that what was hidden is seen again once nobody hides it.
 func TestPreferencesChange(t *testing.T) {
 	w := newWorld(1, 2)
-	now := newPreferred(tool.Preferences{NeverInclude: []string{"server0/tool0"}}, 1)
+	now := newPreferred(Preferences{NeverInclude: []string{"server0/tool0"}}, 1)
 	c := Policy{Tools: w, Preferred: func() *Preferred { return now }}.Catalog(w)
 	before := c.Set()
 	if before.Len() != 1 || c.Set() != before {
 		t.Errorf("%d tools, the same set again: %v", before.Len(), c.Set() == before)
 	}
-	now = newPreferred(tool.Preferences{}, 2)
+	now = newPreferred(Preferences{}, 2)
 	if after := c.Set(); after.Len() != 2 || after == before {
 		t.Errorf("%d tools after the change", after.Len())
 	}
@@ -203,19 +203,19 @@ func TestKeeper(t *testing.T) {
 		got.Hides(&tool.Tool{Server: "a", Name: "b"}) {
 		t.Errorf("before the first: %+v", got)
 	}
-	if v, err := one.Set(ctx, "p", 0, tool.Preferences{NeverInclude: []string{"a/b"}}); v != 1 || err != nil {
+	if v, err := one.Set(ctx, "p", 0, Preferences{NeverInclude: []string{"a/b"}}); v != 1 || err != nil {
 		t.Fatal(v, err)
 	}
 	if !one.Preferred("p").Hides(&tool.Tool{Server: "a", Name: "b"}) || one.Preferred("q").Version != 0 {
 		t.Error("what was set does not hold, or holds for another profile")
 	}
-	if _, err := other.Set(ctx, "p", 0, tool.Preferences{}); !errors.Is(err, tool.ErrConflict) {
+	if _, err := other.Set(ctx, "p", 0, Preferences{}); !errors.Is(err, tool.ErrConflict) {
 		t.Errorf("a change of what another has changed: %v", err)
 	}
 	if got := other.Preferred("p"); got.Version != 1 {
 		t.Errorf("after a conflict it still knows version %d", got.Version)
 	}
-	if _, err := other.Set(ctx, "q", 0, tool.Preferences{MaxTools: 3}); err != nil {
+	if _, err := other.Set(ctx, "q", 0, Preferences{MaxTools: 3}); err != nil {
 		t.Fatal(err)
 	}
 	before := one.Preferred("p")
@@ -234,7 +234,7 @@ func TestKeeper(t *testing.T) {
 	if _, err := one.Refresh(ctx); !errors.Is(err, disk.fails) {
 		t.Error(err)
 	}
-	if _, err := one.Set(ctx, "p", 1, tool.Preferences{}); !errors.Is(err, disk.fails) {
+	if _, err := one.Set(ctx, "p", 1, Preferences{}); !errors.Is(err, disk.fails) {
 		t.Error(err)
 	}
 	if _, err := NewKeeper(ctx, disk, nil); !errors.Is(err, disk.fails) {

@@ -125,16 +125,16 @@ func writeAll(t *testing.T, tools []*tool.Tool, least int) {
 }
 
 // independent checks with other means than those that write: encoding/json, and a validator of schemas.
-func independent(f tool.Format, t *tool.Tool, w selection.Written) error {
+func independent(f selection.Format, t *tool.Tool, w selection.Written) error {
 	var v map[string]any
 	if err := json.Unmarshal(w.JSON, &v); err != nil {
 		return err
 	}
-	field := map[tool.Format]string{
-		tool.FormatMCP: "inputSchema", tool.FormatAnthropic: "input_schema",
-		tool.FormatResponses: "parameters", tool.FormatGemini: "parameters",
+	field := map[selection.Format]string{
+		selection.FormatMCP: "inputSchema", selection.FormatAnthropic: "input_schema",
+		selection.FormatResponses: "parameters", selection.FormatGemini: "parameters",
 	}[f]
-	if f == tool.FormatOpenAI {
+	if f == selection.FormatOpenAI {
 		v, _ = v["function"].(map[string]any)
 		field = "parameters"
 	}
@@ -148,7 +148,7 @@ func independent(f tool.Format, t *tool.Tool, w selection.Written) error {
 			return fmt.Errorf("the parameter %s is lost", p.Name)
 		}
 	}
-	if f == tool.FormatGemini {
+	if f == selection.FormatGemini {
 		return geminiFields(schema)
 	}
 	raw, err := json.Marshal(schema)
@@ -159,7 +159,7 @@ func independent(f tool.Format, t *tool.Tool, w selection.Written) error {
 	if err := json.Unmarshal(raw, &s); err != nil {
 		return err
 	}
-	if f != tool.FormatAnthropic { // of MCP it is the server's own, which may be of another draft; that of OpenAI is made in the same way
+	if f != selection.FormatAnthropic { // of MCP it is the server's own, which may be of another draft; that of OpenAI is made in the same way
 		return nil
 	}
 	_, err = s.Resolve(nil)

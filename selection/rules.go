@@ -18,27 +18,27 @@ var (
 
 // Verify reports whether a tool in a provider's form keeps the rules that the provider publishes: those of names, of
 // lengths, and of the part of JSON Schema that it takes. The error is of code Invalid and names the rule.
-func Verify(f tool.Format, raw json.RawMessage) error {
+func Verify(f Format, raw json.RawMessage) error {
 	v, err := parse(raw)
 	o, ok := v.(object)
 	if err != nil || !ok {
 		return broken("the tool", "is not a JSON object")
 	}
 	switch f {
-	case tool.FormatAnthropic:
+	case FormatAnthropic:
 		return verifyAnthropic(o)
-	case tool.FormatOpenAI:
+	case FormatOpenAI:
 		function, ok := o.get("function").(object)
 		if o.get("type") != "function" || !ok {
 			return broken("the tool", "is not of type function")
 		}
 		return verifyOpenAI(function)
-	case tool.FormatResponses:
+	case FormatResponses:
 		if _, said := o.get("strict").(bool); o.get("type") != "function" || !said {
 			return broken("the tool", "is not of type function, or does not say whether it is strict")
 		}
 		return verifyOpenAI(o)
-	case tool.FormatGemini:
+	case FormatGemini:
 		return verifyGemini(o)
 	}
 	if err := checkName(o, plainName); err != nil {

@@ -39,17 +39,17 @@ type Options struct {
 	Confirms func(*tool.Tool) bool
 	Core     []string // tools that are in every selection, beside those that the catalogue always includes
 
-	Mode           tool.SelectMode // where neither the request nor the preferences say; "" means auto
-	MaxTools       int             // likewise; zero means DefaultMaxTools
-	TokenThreshold int             // likewise; zero means DefaultTokenThreshold
-	CacheSize      int             // messages that are remembered; zero means DefaultCacheSize, less means none
-	Likeness       float64         // the cosine above which two messages mean the same; zero means DefaultLikeness
-	Idle           time.Duration   // without use after which a conversation ends; zero means DefaultIdle
-	NoLifts        bool            // neither recent use nor the category of a message counts
+	Mode           Mode          // where neither the request nor the preferences say; "" means auto
+	MaxTools       int           // likewise; zero means DefaultMaxTools
+	TokenThreshold int           // likewise; zero means DefaultTokenThreshold
+	CacheSize      int           // messages that are remembered; zero means DefaultCacheSize, less means none
+	Likeness       float64       // the cosine above which two messages mean the same; zero means DefaultLikeness
+	Idle           time.Duration // without use after which a conversation ends; zero means DefaultIdle
+	NoLifts        bool          // neither recent use nor the category of a message counts
 }
 
 func (o Options) withDefaults() Options {
-	o.Mode = cmp.Or(o.Mode, tool.SelectAuto)
+	o.Mode = cmp.Or(o.Mode, ModeAuto)
 	o.MaxTools = cmp.Or(o.MaxTools, DefaultMaxTools)
 	o.TokenThreshold = cmp.Or(o.TokenThreshold, DefaultTokenThreshold)
 	o.CacheSize = cmp.Or(o.CacheSize, DefaultCacheSize)
@@ -94,7 +94,7 @@ func (s *Selector) CacheRate() (lookups, hits int) { return s.cache.rate() }
 // model has read stays a prefix.
 //
 // The errors are those of a search, and Invalid for a query that cannot be answered.
-func (s *Selector) Select(ctx context.Context, q tool.SelectionQuery) (*tool.Selection, error) {
+func (s *Selector) Select(ctx context.Context, q Query) (*Selection, error) {
 	q.Message = strings.TrimSpace(q.Message)
 	now := s.o.Preferred()
 	q = s.filled(q, now)
@@ -109,7 +109,7 @@ func (s *Selector) Select(ctx context.Context, q tool.SelectionQuery) (*tool.Sel
 		set: set, sheet: s.sheetOf(set), confirms: s.o.Confirms, most: q.MaxTools, tokens: q.TokenThreshold,
 		at: map[tool.ID]int{},
 	}
-	b.out = &tool.Selection{
+	b.out = &Selection{
 		Format: q.Format, Mode: q.Mode, Confident: true, AllTools: b.sheet.tools,
 		AllTokens: b.sheet.tokens,
 	}
@@ -121,20 +121,20 @@ func (s *Selector) Select(ctx context.Context, q tool.SelectionQuery) (*tool.Sel
 }
 
 // filled puts the preferences, and then the defaults, where the query says nothing.
-func (s *Selector) filled(q tool.SelectionQuery, now *Preferred) tool.SelectionQuery {
+func (s *Selector) filled(q Query, now *Preferred) Query {
 	q.Mode = cmp.Or(q.Mode, now.Mode, s.o.Mode)
-	q.Format = cmp.Or(q.Format, tool.FormatMCP)
-	if q.Mode != tool.SelectAll { // all means all, unless the query says how many
+	q.Format = cmp.Or(q.Format, FormatMCP)
+	if q.Mode != ModeAll { // all means all, unless the query says how many
 		q.MaxTools = cmp.Or(q.MaxTools, now.MaxTools, s.o.MaxTools)
 		q.TokenThreshold = cmp.Or(q.TokenThreshold, now.TokenThreshold, s.o.TokenThreshold)
 	}
 	return q
 }
 
-func checkQuery(q tool.SelectionQuery) error {
+func checkQuery(q Query) error {
 	switch q.Mode {
-	case tool.SelectManual, tool.SelectAll:
-	case tool.SelectAuto:
+	case ModeManual, ModeAll:
+	case ModeAuto:
 		if q.Message == "" {
 			return invalid("message", "is empty")
 		}
@@ -148,7 +148,7 @@ func checkQuery(q tool.SelectionQuery) error {
 	switch {
 	case !known:
 		return invalid("format", "is none of mcp, anthropic, openai, openai-responses, gemini")
-	case (q.Defer || q.References) && q.Format != tool.FormatAnthropic:
+	case (q.Defer || q.References) && q.Format != FormatAnthropic:
 		return invalid("deferLoading and toolReferences", "are for the format anthropic")
 	case q.MaxTools < 0 || q.MaxTools > maxLimitTools:
 		return invalid("maxTools", "is not from 0 to 1000")
@@ -165,28 +165,28 @@ func checkQuery(q tool.SelectionQuery) error {
 const maxNameLength = 400
 
 // fill puts tools into the basket, those first that must not be left out for want of room.
-func (s *Selector) fill(ctx context.Context, b *basket, q tool.SelectionQuery, now *Preferred) error {
+func (s *Selector) fill(ctx context.Context, b *basket, q Query, now *Preferred) error {
 	for _, name := range q.Explicit {
-		b.addNamed(name, tool.FromExplicit)
+		b.addNamed(name, FromExplicit)
 	}
-	if q.Mode == tool.SelectAll {
+	if q.Mode == ModeAll {
 		for _, t := range b.set.All() {
-			b.add(t, tool.FromAll, 0)
+			b.add(t, FromAll, 0)
 		}
 		return nil
 	}
-	if q.Mode == tool.SelectAuto {
+	if q.Mode == ModeAuto {
 		for _, id := range b.sheet.core {
-			b.addNamed(string(id), tool.FromCore)
+			b.addNamed(string(id), FromCore)
 		}
 		for _, name := range s.o.Core {
-			b.addNamed(name, tool.FromCore)
+			b.addNamed(name, FromCore)
 		}
 	}
 	for _, id := range now.AlwaysInclude {
-		b.addNamed(id, tool.FromPreference)
+		b.addNamed(id, FromPreference)
 	}
-	if q.Mode == tool.SelectManual {
+	if q.Mode == ModeManual {
 		return nil
 	}
 	wanted, first, cached, err := s.needs(ctx, b.set, q, s.talks.recently())
@@ -202,15 +202,15 @@ func (s *Selector) fill(ctx context.Context, b *basket, q tool.SelectionQuery, n
 	b.quiet = true // the rest is there if there is room
 	for _, id := range s.talks.latest(key, had) {
 		if t, ok := b.set.Get(id); ok {
-			b.add(t, tool.FromSession, 0)
+			b.add(t, FromSession, 0)
 		}
 	}
 	for _, t := range b.set.All() {
 		if now.always(categoryOf(t)) {
-			b.add(t, tool.FromPreference, 0)
+			b.add(t, FromPreference, 0)
 		}
 	}
 	b.order(had)
-	s.talks.put(key, b.ids(), func(id tool.ID) bool { return b.picked[b.at[id]].Source != tool.FromSession })
+	s.talks.put(key, b.ids(), func(id tool.ID) bool { return b.picked[b.at[id]].Source != FromSession })
 	return nil
 }

@@ -80,7 +80,7 @@ func hitsOf(prefix string, from, to int, score, step float64) []tool.Hit {
 	return out
 }
 
-func selectorOf(o *office, p tool.Preferences, change ...func(*Options)) *Selector {
+func selectorOf(o *office, p Preferences, change ...func(*Options)) *Selector {
 	now := newPreferred(p, 1)
 	policy := Policy{Tools: o, Preferred: func() *Preferred { return now }}
 	options := Options{Searcher: policy.Searcher(o), Catalog: policy.Catalog(o), Preferred: policy.Preferred}
@@ -91,7 +91,7 @@ func selectorOf(o *office, p tool.Preferences, change ...func(*Options)) *Select
 }
 
 // told writes a selection in short: each tool's ID and origin.
-func told(res *tool.Selection) string {
+func told(res *Selection) string {
 	var out []string
 	for _, s := range res.Selected {
 		out = append(out, strings.Replace(string(s.ID), "/tool", "", 1)+" "+string(s.Source))
@@ -101,99 +101,99 @@ func told(res *tool.Selection) string {
 
 func TestSelect(t *testing.T) {
 	for name, c := range map[string]struct {
-		prefer tool.Preferences
-		q      tool.SelectionQuery
+		prefer Preferences
+		q      Query
 		want   string
 	}{
 		"core and what is needed": {
-			q:    tool.SelectionQuery{Message: "one"},
+			q:    Query{Message: "one"},
 			want: "a9 core, a1 search, a2 search, a3 search",
 		},
 		"a message of spaces around": {
-			q:    tool.SelectionQuery{Message: " one\n"},
+			q:    Query{Message: " one\n"},
 			want: "a9 core, a1 search, a2 search, a3 search",
 		},
 		"the best five and those near": {
-			q:    tool.SelectionQuery{Message: "several"},
+			q:    Query{Message: "several"},
 			want: "a9 core, a0 search, a1 search, a2 search, a3 search, a4 search, a5 search, a6 search, a7 search",
 		},
 		"several needs, each served": {
-			q:    tool.SelectionQuery{Message: "two"},
+			q:    Query{Message: "two"},
 			want: "a9 core, a1 search, b1 search, a2 search, b2 search",
 		},
-		"nothing is found": {q: tool.SelectionQuery{Message: "nothing"}, want: "a9 core"},
+		"nothing is found": {q: Query{Message: "nothing"}, want: "a9 core"},
 		"asked for by name": {
-			q:    tool.SelectionQuery{Message: "one", Explicit: []string{"b/tool7"}},
+			q:    Query{Message: "one", Explicit: []string{"b/tool7"}},
 			want: "a9 core, b7 explicit, a1 search, a2 search, a3 search",
 		},
 		"history with less weight": {
-			q:    tool.SelectionQuery{Message: "one", History: []tool.Turn{{Content: "b"}}},
+			q:    Query{Message: "one", History: []Turn{{Content: "b"}}},
 			want: "a9 core, a1 search, a2 search, a3 search",
 		},
 		"history where little is said": {
-			q: tool.SelectionQuery{
+			q: Query{
 				Message: "weak",
-				History: []tool.Turn{{Role: "user", Content: "b"}},
+				History: []Turn{{Role: "user", Content: "b"}},
 			},
 			want: "a9 core, b1 search, b2 search, b5 search, b6 search",
 		},
-		"what others said": {q: tool.SelectionQuery{
+		"what others said": {q: Query{
 			Message: "weak",
-			History: []tool.Turn{{Role: "assistant", Content: "b"}},
+			History: []Turn{{Role: "assistant", Content: "b"}},
 		}, want: "a9 core, b5 search, b6 search"},
 		"history too long ago": {
-			q: tool.SelectionQuery{
+			q: Query{
 				Message: "weak",
-				History: []tool.Turn{{Content: "b"}, {Content: "x"}, {Content: "y"}},
+				History: []Turn{{Content: "b"}, {Content: "x"}, {Content: "y"}},
 			},
 			want: "a9 core, b5 search, b6 search",
 		},
 		"most tools": {
-			q:    tool.SelectionQuery{Message: "several", MaxTools: 3},
+			q:    Query{Message: "several", MaxTools: 3},
 			want: "a9 core, a0 search, a1 search",
 		},
 		"most tokens": {
-			q:    tool.SelectionQuery{Message: "several", TokenThreshold: 60},
+			q:    Query{Message: "several", TokenThreshold: 60},
 			want: "a9 core, a0 search, a1 search",
 		},
 		"most tools by preference": {
-			prefer: tool.Preferences{MaxTools: 2},
-			q:      tool.SelectionQuery{Message: "several"}, want: "a9 core, a0 search",
+			prefer: Preferences{MaxTools: 2},
+			q:      Query{Message: "several"}, want: "a9 core, a0 search",
 		},
 		"the query before preferences": {
-			prefer: tool.Preferences{MaxTools: 2},
-			q:      tool.SelectionQuery{Message: "several", MaxTools: 3}, want: "a9 core, a0 search, a1 search",
+			prefer: Preferences{MaxTools: 2},
+			q:      Query{Message: "several", MaxTools: 3}, want: "a9 core, a0 search, a1 search",
 		},
 		"always included, room or not": {
-			prefer: tool.Preferences{AlwaysInclude: []string{"b/tool3"}, MaxTools: 2},
-			q:      tool.SelectionQuery{Message: "several"}, want: "a9 core, b3 preference",
+			prefer: Preferences{AlwaysInclude: []string{"b/tool3"}, MaxTools: 2},
+			q:      Query{Message: "several"}, want: "a9 core, b3 preference",
 		},
 		"never included": {
-			prefer: tool.Preferences{NeverInclude: []string{"a/tool1", "a/tool9"}},
-			q:      tool.SelectionQuery{Message: "one"}, want: "a2 search, a3 search",
+			prefer: Preferences{NeverInclude: []string{"a/tool1", "a/tool9"}},
+			q:      Query{Message: "one"}, want: "a2 search, a3 search",
 		},
 		"never, though asked for": {
-			prefer: tool.Preferences{NeverInclude: []string{"a/tool1"}},
-			q:      tool.SelectionQuery{Message: "weak", Explicit: []string{"a/tool1"}},
+			prefer: Preferences{NeverInclude: []string{"a/tool1"}},
+			q:      Query{Message: "weak", Explicit: []string{"a/tool1"}},
 			want:   "a9 core, b5 search, b6 search",
 		},
-		"never of a category":           {prefer: tool.Preferences{Categories: map[string]tool.CategoryUse{"A1": tool.CategoryNever}}, q: tool.SelectionQuery{Message: "one"}, want: "a2 search"},
-		"always of a category, if room": {prefer: tool.Preferences{Categories: map[string]tool.CategoryUse{"B0": tool.CategoryAlways}, MaxTools: 6}, q: tool.SelectionQuery{Message: "one"}, want: "a9 core, a1 search, a2 search, a3 search, b0 preference, b2 preference"},
-		"manual": {q: tool.SelectionQuery{
-			Mode: tool.SelectManual, Message: "one",
+		"never of a category":           {prefer: Preferences{Categories: map[string]CategoryUse{"A1": CategoryNever}}, q: Query{Message: "one"}, want: "a2 search"},
+		"always of a category, if room": {prefer: Preferences{Categories: map[string]CategoryUse{"B0": CategoryAlways}, MaxTools: 6}, q: Query{Message: "one"}, want: "a9 core, a1 search, a2 search, a3 search, b0 preference, b2 preference"},
+		"manual": {q: Query{
+			Mode: ModeManual, Message: "one",
 			Explicit: []string{"b/tool7", "a/tool8"},
 		}, want: "b7 explicit"},
-		"manual by preference": {prefer: tool.Preferences{
-			Mode:          tool.SelectManual,
+		"manual by preference": {prefer: Preferences{
+			Mode:          ModeManual,
 			AlwaysInclude: []string{"b/tool3"},
-		}, q: tool.SelectionQuery{Message: "one"}, want: "b3 preference"},
+		}, q: Query{Message: "one"}, want: "b3 preference"},
 		"all but disabled ones": {
-			prefer: tool.Preferences{MaxTools: 2},
-			q:      tool.SelectionQuery{Mode: tool.SelectAll},
+			prefer: Preferences{MaxTools: 2},
+			q:      Query{Mode: ModeAll},
 			want:   "a0 all, a1 all, a2 all, a3 all, a4 all, a5 all, a6 all, a7 all, a9 all, b0 all, b1 all, b2 all, b3 all, b4 all, b5 all, b6 all, b7 all, b8 all, b9 all",
 		},
 		"all, up to some": {
-			q:    tool.SelectionQuery{Mode: tool.SelectAll, MaxTools: 2},
+			q:    Query{Mode: ModeAll, MaxTools: 2},
 			want: "a0 all, a1 all",
 		},
 	} {
@@ -221,14 +221,14 @@ func TestSelect(t *testing.T) {
 }
 
 func TestSelectMistakes(t *testing.T) {
-	s := selectorOf(newOffice(), tool.Preferences{}, func(o *Options) { o.NoLifts = true })
-	for name, q := range map[string]tool.SelectionQuery{
+	s := selectorOf(newOffice(), Preferences{}, func(o *Options) { o.NoLifts = true })
+	for name, q := range map[string]Query{
 		"no message":        {},
 		"mode":              {Message: "one", Mode: "some"},
 		"format":            {Message: "one", Format: "xml"},
 		"tools":             {Message: "one", MaxTools: -1},
 		"tokens":            {Message: "one", TokenThreshold: maxLimitToken + 1},
-		"deferred for all":  {Message: "one", Format: tool.FormatGemini, Defer: true},
+		"deferred for all":  {Message: "one", Format: FormatGemini, Defer: true},
 		"a long session":    {Message: "one", Session: strings.Repeat("x", 401)},
 		"very many by name": {Message: "one", Explicit: make([]string, maxPreferred+1)},
 	} {
@@ -236,17 +236,17 @@ func TestSelectMistakes(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := s.Select(t.Context(), tool.SelectionQuery{Message: "broken"}); tool.CodeOf(err) != tool.Unavailable {
+	if _, err := s.Select(t.Context(), Query{Message: "broken"}); tool.CodeOf(err) != tool.Unavailable {
 		t.Errorf("an error of the search becomes %v", err)
 	}
-	res, err := s.Select(t.Context(), tool.SelectionQuery{
+	res, err := s.Select(t.Context(), Query{
 		Message: "several", MaxTools: 8,
 		Explicit: []string{"no such", "a/tool8"},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []tool.LeftOut{
+	want := []LeftOut{
 		{Name: "no such", Why: `no tool is named "no such"`},
 		{Name: "a/tool8", Why: "it is disabled"},
 		{Name: "a/tool7", Why: "there are 8 tools already"},
@@ -257,8 +257,8 @@ func TestSelectMistakes(t *testing.T) {
 }
 
 func TestDeferredTools(t *testing.T) {
-	res, err := selectorOf(newOffice(), tool.Preferences{}).Select(t.Context(),
-		tool.SelectionQuery{Message: "one", MaxTools: 2, Format: tool.FormatAnthropic, Defer: true, References: true})
+	res, err := selectorOf(newOffice(), Preferences{}).Select(t.Context(),
+		Query{Message: "one", MaxTools: 2, Format: FormatAnthropic, Defer: true, References: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,11 +273,11 @@ func TestDeferredTools(t *testing.T) {
 // TestSelectionsMark wants a selection to say of which tools calls have to be confirmed, by what holds when it is made.
 func TestSelectionsMark(t *testing.T) {
 	needs := map[tool.ID]bool{"a/tool9": true}
-	s := selectorOf(newOffice(), tool.Preferences{}, func(o *Options) {
+	s := selectorOf(newOffice(), Preferences{}, func(o *Options) {
 		o.Confirms = func(t *tool.Tool) bool { return needs[t.ID()] }
 	})
 	marked := func() (out []tool.ID) {
-		res, err := s.Select(t.Context(), tool.SelectionQuery{Message: "one"})
+		res, err := s.Select(t.Context(), Query{Message: "one"})
 		if err != nil || len(res.Selected) < 2 {
 			t.Fatalf("%v, %v", res, err)
 		}
@@ -301,10 +301,10 @@ func TestSelectionsMark(t *testing.T) {
 // ends.
 func TestConversation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := selectorOf(newOffice(), tool.Preferences{})
+		s := selectorOf(newOffice(), Preferences{})
 		say := func(session, task, message, want string) {
 			t.Helper()
-			res, err := s.Select(t.Context(), tool.SelectionQuery{Message: message, Session: session, Task: task})
+			res, err := s.Select(t.Context(), Query{Message: message, Session: session, Task: task})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -365,7 +365,7 @@ func TestLiftsAreBounded(t *testing.T) {
 		}
 		slices.SortFunc(f.hits, func(x, y tool.Hit) int { return cmp.Compare(y.Score, x.Score) })
 		used := map[tool.ID]bool{f.hits[random.IntN(8)].ID: true, f.hits[random.IntN(8)].ID: true}
-		got := selectorOf(o, tool.Preferences{}).cut(o.set, f, used, 1, tool.FromSearch)
+		got := selectorOf(o, Preferences{}).cut(o.set, f, used, 1, FromSearch)
 		for i, x := range got {
 			for _, y := range got[i+1:] {
 				if y.score > x.score*(1+maxLift)+1e-9 {
@@ -378,13 +378,13 @@ func TestLiftsAreBounded(t *testing.T) {
 		{ID: "a/tool1", Score: .80, Category: "a1"},
 		{ID: "b/tool2", Score: .78, Category: "b0"},
 	}}
-	if got := selectorOf(o, tool.Preferences{}).cut(o.set, near, map[tool.ID]bool{"b/tool2": true}, 1,
-		tool.FromSearch); got[0].tool.ID() != "a/tool1" {
+	if got := selectorOf(o, Preferences{}).cut(o.set, near, map[tool.ID]bool{"b/tool2": true}, 1,
+		FromSearch); got[0].tool.ID() != "a/tool1" {
 		t.Errorf("the category of the best is lifted as much as a call lifts: %s is first", got[0].tool.ID())
 	}
 	near.hits[0].Category, near.hits[1].Category = "x", "y"
-	if got := selectorOf(o, tool.Preferences{}).cut(o.set, near, map[tool.ID]bool{"b/tool2": true}, 1,
-		tool.FromSearch); got[0].tool.ID() != "b/tool2" {
+	if got := selectorOf(o, Preferences{}).cut(o.set, near, map[tool.ID]bool{"b/tool2": true}, 1,
+		FromSearch); got[0].tool.ID() != "b/tool2" {
 		t.Errorf("a tool in use is not lifted: %s is first", got[0].tool.ID())
 	}
 }
@@ -399,7 +399,7 @@ func (a angles) Queries(_ context.Context, texts []string) ([][]float32, error) 
 func TestCache(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice()
-		now := newPreferred(tool.Preferences{}, 1)
+		now := newPreferred(Preferences{}, 1)
 		policy := Policy{Tools: o, Preferred: func() *Preferred { return now }}
 		s := NewSelector(Options{
 			Searcher: policy.Searcher(o), Catalog: policy.Catalog(o), Preferred: policy.Preferred, CacheSize: 2,
@@ -407,7 +407,7 @@ func TestCache(t *testing.T) {
 		})
 		ask := func(message string, cached bool) {
 			t.Helper()
-			res, err := s.Select(t.Context(), tool.SelectionQuery{Message: message})
+			res, err := s.Select(t.Context(), Query{Message: message})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -424,7 +424,7 @@ func TestCache(t *testing.T) {
 		ask("one", false)
 		<-time.After(cacheAge + time.Second)
 		ask("one", false)
-		now = newPreferred(tool.Preferences{NeverInclude: []string{"b/tool0"}}, 2)
+		now = newPreferred(Preferences{NeverInclude: []string{"b/tool0"}}, 2)
 		ask("one", false)
 		ask("one", true)
 		o.set = tool.NewSet(o.set.All()[1:], "")
@@ -434,9 +434,9 @@ func TestCache(t *testing.T) {
 		}
 	})
 	o := newOffice()
-	s := selectorOf(o, tool.Preferences{}, func(o *Options) { o.CacheSize = -1 })
+	s := selectorOf(o, Preferences{}, func(o *Options) { o.CacheSize = -1 })
 	for range 2 {
-		if _, err := s.Select(t.Context(), tool.SelectionQuery{Message: "one"}); err != nil {
+		if _, err := s.Select(t.Context(), Query{Message: "one"}); err != nil {
 			t.Fatal(err)
 		}
 	}

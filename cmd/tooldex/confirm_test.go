@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tooldex/audit"
-	"tooldex/tool"
+	"tooldex/selection"
 )
 
 // risky is a data directory with a server whose tools destroy something, and the file in which they tell of it.
@@ -130,7 +130,7 @@ func TestNoWayAroundConfirmation(t *testing.T) {
 	for profile, want := range map[string][]string{"": {"erase"}, "part": {"erase"}, "lax": nil, "named": {"erase"}} {
 		got := ask(t, "POST", base+"/api/tools/select", `{"mode":"all","profile":"`+profile+`"}`, "Authorization",
 			"Bearer "+whole)
-		var res tool.Selection
+		var res selection.Selection
 		if err := json.Unmarshal([]byte(got.body), &res); err != nil || len(res.Selected) < 2 {
 			t.Fatalf("a selection of %q: %d %s", profile, got.status, got.body)
 		}

@@ -17,7 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"tooldex/tool"
+	"tooldex/metrics"
+	"tooldex/selection"
 )
 
 // mortal is a server that is going to be killed.
@@ -105,7 +106,7 @@ func (m *mortal) preferred(t *testing.T) (version string, n int) {
 		t.Fatal(err)
 	}
 	defer func() { _ = res.Body.Close() }()
-	var p tool.Preferences
+	var p selection.Preferences
 	if err := json.NewDecoder(res.Body).Decode(&p); err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +166,7 @@ func TestKilledServing(t *testing.T) {
 	}
 	runCommand(t, data, "index", "verify")
 	m := startMortal(t, data)
-	var got tool.Metrics
+	var got metrics.Metrics
 	if err := json.Unmarshal(fetched(t, m.base+"/api/metrics?window=1h"), &got); err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
-	"tooldex/tool"
+	"tooldex/metrics"
 )
 
 // TestCountsOfManyProcesses has two processes over one file count at once, one over HTTP and one over standard streams,
@@ -56,14 +56,14 @@ func TestCountsOfManyProcesses(t *testing.T) {
 		}
 	})
 	base := serveHTTP(t, data)
-	var got tool.Metrics
+	var got metrics.Metrics
 	if err := json.Unmarshal(fetched(t, base+"/api/metrics?window=1h"), &got); err != nil {
 		t.Fatal(err)
 	}
 	if got.Searches != 2*each || got.TotalRequests != 2*each || got.Calls != 4 || got.Errors != 2 {
 		t.Errorf("%+v, want %d searches and 4 calls, 2 of which failed", got, 2*each)
 	}
-	if d := cmp.Diff([]tool.Tally{{Name: "probe/refuse", Count: 2}, {Name: "probe/shout", Count: 2}},
+	if d := cmp.Diff([]metrics.Tally{{Name: "probe/refuse", Count: 2}, {Name: "probe/shout", Count: 2}},
 		got.MostUsedTools); d != "" {
 		t.Errorf("most used (-want +got)\n%s", d)
 	}

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"tooldex/cmd/tooldex/demo"
+	"tooldex/selection"
 	"tooldex/tool"
 )
 
@@ -426,7 +427,7 @@ func settingsInPanel(t *testing.T, p *page, base string) {
 	if ground != "rgb(14, 18, 22)" {
 		t.Errorf("dark is %s", ground)
 	}
-	var kept tool.Preferences
+	var kept selection.Preferences
 	if err := json.Unmarshal(apiBody(t, base, "/api/tools/preferences"), &kept); err != nil || kept.MaxTools != 7 {
 		t.Errorf("the service keeps %+v, %v", kept, err)
 	}

@@ -267,7 +267,7 @@ func (w *permissionWorld) makeTools(seed int) {
 func (w *permissionWorld) hide(profiles map[string]profile) {
 	w.t.Helper()
 	for name := range profiles {
-		var p tool.Preferences
+		var p selection.Preferences
 		if w.rand.IntN(2) == 0 {
 			var own []*tool.Tool
 			for _, one := range w.tools {
@@ -278,7 +278,7 @@ func (w *permissionWorld) hide(profiles map[string]profile) {
 			if len(own) > 0 {
 				p.NeverInclude = []string{string(pick(w.rand, own).ID())}
 				if c := pick(w.rand, own).Category; c != "" {
-					p.Categories = map[string]tool.CategoryUse{c: tool.CategoryNever}
+					p.Categories = map[string]selection.CategoryUse{c: selection.CategoryNever}
 				}
 			}
 		}
@@ -353,11 +353,11 @@ func ownSet(tools []*tool.Tool, p selection.Policy) *tool.Set {
 // barePreferences are those of a catalogue in which there is nothing else.
 type barePreferences struct{ set *tool.Set }
 
-func (barePreferences) Preferences(context.Context, string) (tool.Preferences, uint64, error) {
-	return tool.Preferences{}, 0, nil
+func (barePreferences) Preferences(context.Context, string) (selection.Preferences, uint64, error) {
+	return selection.Preferences{}, 0, nil
 }
 
-func (b barePreferences) SetPreferences(_ context.Context, _ string, _ uint64, p tool.Preferences) (tool.Preferences,
+func (b barePreferences) SetPreferences(_ context.Context, _ string, _ uint64, p selection.Preferences) (selection.Preferences,
 	uint64, error,
 ) {
 	if _, err := selection.Check(p, b.set); err != nil {

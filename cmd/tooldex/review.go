@@ -32,15 +32,15 @@ func newServersReview(a *app) *cobra.Command {
 }
 
 // reviewOf lists what is to be looked at of the servers named, of all if none is.
-func reviewOf(s *stack, servers []string) []tool.Review {
-	return slices.DeleteFunc(s.catalog.Review(), func(r tool.Review) bool {
+func reviewOf(s *stack, servers []string) []scan.Review {
+	return slices.DeleteFunc(s.catalog.Review(), func(r scan.Review) bool {
 		return len(servers) > 0 && !slices.Contains(servers, r.ID.Server())
 	})
 }
 
-func (a *app) printReview(review []tool.Review) error {
+func (a *app) printReview(review []scan.Review) error {
 	if review == nil {
-		review = []tool.Review{}
+		review = []scan.Review{}
 	}
 	if err := a.print(review, func(w io.Writer) error { return reviewText(w, review) }); err != nil {
 		return err
@@ -53,7 +53,7 @@ func (a *app) printReview(review []tool.Review) error {
 }
 
 // reviewText shows each tool, what was found and what was changed.
-func reviewText(w io.Writer, review []tool.Review) error {
+func reviewText(w io.Writer, review []scan.Review) error {
 	for i, r := range review {
 		if i > 0 {
 			fmt.Fprintln(w)
@@ -111,14 +111,14 @@ func newServersApprove(a *app) *cobra.Command {
 }
 
 func (a *app) approve(cmd *cobra.Command, s *stack, server string, names []string, every, look bool) error {
-	review := slices.DeleteFunc(reviewOf(s, []string{server}), func(r tool.Review) bool {
+	review := slices.DeleteFunc(reviewOf(s, []string{server}), func(r scan.Review) bool {
 		if len(names) > 0 {
 			return !slices.Contains(names, r.ID.Name()) && !slices.Contains(names, string(r.ID))
 		}
 		return !r.Held && !every
 	})
 	for _, name := range names {
-		if !slices.ContainsFunc(review, func(r tool.Review) bool {
+		if !slices.ContainsFunc(review, func(r scan.Review) bool {
 			return r.ID.Name() == name ||
 				string(r.ID) == name
 		}) {
@@ -132,9 +132,9 @@ func (a *app) approve(cmd *cobra.Command, s *stack, server string, names []strin
 	if look || len(review) == 0 {
 		return a.printReview(review)
 	}
-	approvals := make([]tool.Approval, len(review))
+	approvals := make([]scan.Approval, len(review))
 	for i, r := range review {
-		approvals[i] = tool.Approval{ID: r.ID, Form: r.Form}
+		approvals[i] = scan.Approval{ID: r.ID, Form: r.Form}
 	}
 	if err := s.catalog.Accept(cmd.Context(), approvals); err != nil {
 		return err

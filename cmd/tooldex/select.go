@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tooldex/selection"
 	"tooldex/tool"
 )
 
@@ -41,12 +42,12 @@ func newSelect(a *app) *cobra.Command {
 				return err
 			}
 			x.confirms = func(view) func(*tool.Tool) bool { return rules.Needs }
-			q := tool.SelectionQuery{
-				Message: strings.Join(args, " "), Mode: tool.SelectMode(f.mode), Format: tool.Format(f.format),
+			q := selection.Query{
+				Message: strings.Join(args, " "), Mode: selection.Mode(f.mode), Format: selection.Format(f.format),
 				Explicit: f.explicit, MaxTools: a.limit, TokenThreshold: f.threshold,
 			}
 			for _, text := range f.history {
-				q.History = append(q.History, tool.Turn{Role: "user", Content: text})
+				q.History = append(q.History, selection.Turn{Role: "user", Content: text})
 			}
 			res, err := x.view(view{}).Select(cmd.Context(), q)
 			if err != nil {
@@ -66,7 +67,7 @@ func newSelect(a *app) *cobra.Command {
 }
 
 // printSelection prints a selection. It gives exit code 3 when it is empty.
-func (a *app) printSelection(s *stack, res *tool.Selection) error {
+func (a *app) printSelection(s *stack, res *selection.Selection) error {
 	err := a.print(res, func(w io.Writer) error {
 		rows := make([][]string, len(res.Selected))
 		for i, one := range res.Selected {

@@ -48,7 +48,7 @@ func (a *app) selectionOptions() (selection.Options, error) {
 	switch a.getenv("TOOLDEX_LAZY") {
 	case "", "true", "on", "1", "yes":
 	case "false", "off", "0", "no":
-		o.Mode = tool.SelectAll
+		o.Mode = selection.ModeAll
 	default:
 		return o, usageError{fmt.Sprintf("TOOLDEX_LAZY is %q", a.getenv("TOOLDEX_LAZY")), "use true or false"}
 	}
@@ -126,7 +126,7 @@ type selectView struct {
 }
 
 // Select implements httpapi.Selector.
-func (s selectView) Select(ctx context.Context, q tool.SelectionQuery) (*tool.Selection, error) {
+func (s selectView) Select(ctx context.Context, q selection.Query) (*selection.Selection, error) {
 	one, err := s.all.of(view{q.Profile, s.readOnly})
 	if err != nil {
 		return nil, err
@@ -142,12 +142,12 @@ func (s selectView) Called(profile, session string, id tool.ID) {
 }
 
 // Preferences implements httpapi.Preferences.
-func (x *selections) Preferences(ctx context.Context, profile string) (tool.Preferences, uint64, error) {
+func (x *selections) Preferences(ctx context.Context, profile string) (selection.Preferences, uint64, error) {
 	if err := x.check(profile); err != nil {
-		return tool.Preferences{}, 0, err
+		return selection.Preferences{}, 0, err
 	}
 	if _, err := x.kept.Refresh(ctx); err != nil { // another process may have changed them a moment ago
-		return tool.Preferences{}, 0, err
+		return selection.Preferences{}, 0, err
 	}
 	now := x.kept.Preferred(profile)
 	return now.Preferences, now.Version, nil
@@ -155,8 +155,8 @@ func (x *selections) Preferences(ctx context.Context, profile string) (tool.Pref
 
 // SetPreferences implements httpapi.Preferences.
 func (x *selections) SetPreferences(ctx context.Context, profile string, base uint64,
-	p tool.Preferences,
-) (tool.Preferences, uint64, error) {
+	p selection.Preferences,
+) (selection.Preferences, uint64, error) {
 	if err := x.check(profile); err != nil {
 		return p, 0, err
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"tooldex/tool"
+	"tooldex/selection"
 )
 
 // TestPreferencesHide says over HTTP what is to be hidden: it can then be neither found, selected nor called, over HTTP
@@ -76,7 +76,7 @@ func checkHidden(t *testing.T, base string) {
 			}
 		}
 	}
-	var res tool.Selection
+	var res selection.Selection
 	if err := json.Unmarshal([]byte(ask(t, "POST", base+"/api/tools/select", `{"message":"make a directory"}`).body),
 		&res); err != nil {
 		t.Fatal(err)

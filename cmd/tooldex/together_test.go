@@ -11,7 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"tooldex/tool"
+	"tooldex/metrics"
+	"tooldex/selection"
 )
 
 // together is how long TestFourProcesses lets them work.
@@ -99,7 +100,7 @@ func TestFourProcesses(t *testing.T) {
 		t.Errorf("%d servers have the tools that were imported last, want %d", len(have), killFiles)
 	}
 	base := serveHTTP(t, data)
-	var got tool.Metrics
+	var got metrics.Metrics
 	if err := json.Unmarshal(fetched(t, base+"/api/metrics?window=24h"), &got); err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +108,7 @@ func TestFourProcesses(t *testing.T) {
 		t.Errorf("counted %d searches, %d calls, %d errors; there were %d and %d, and no error", got.Searches,
 			got.Calls, got.Errors, searches.Load(), calls.Load())
 	}
-	var p tool.Preferences
+	var p selection.Preferences
 	if err := json.Unmarshal(fetched(t, base+"/api/tools/preferences"), &p); err != nil ||
 		int64(p.TokenThreshold) != preferred.Load() {
 		t.Errorf("the number is %d, and was raised %d times; %v", p.TokenThreshold, preferred.Load(), err)
@@ -124,7 +125,7 @@ func raised(t *testing.T, base string) bool {
 		return false
 	}
 	defer func() { _ = res.Body.Close() }()
-	var p tool.Preferences
+	var p selection.Preferences
 	if err := json.NewDecoder(res.Body).Decode(&p); err != nil {
 		t.Error(err)
 		return false

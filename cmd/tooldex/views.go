@@ -68,7 +68,7 @@ func (e *endpoints) narrow(whole httpapi.Options, gw *gateway.Gateway, v view) h
 type counting struct{ *metrics.Meter }
 
 // Report implements httpapi.Metrics.
-func (counting) Report(context.Context, string) (*tool.Metrics, error) {
+func (counting) Report(context.Context, string) (*metrics.Metrics, error) {
 	return nil, &tool.Error{
 		Code: tool.NotFound, Op: "metrics",
 		Msg: "what is done is told to nobody who may not see all tools",

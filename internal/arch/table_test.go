@@ -109,7 +109,7 @@ var table = map[string]rule{
 		doc:     "Package mcpsrv offers search and calling of tools to agents over MCP.",
 	},
 	"httpapi": {
-		imports: []string{"tool", "access", "validate", "internal/limit"},
+		imports: []string{"tool", "access", "metrics", "scan", "selection", "validate", "internal/limit"},
 		doc:     "Package httpapi offers the same operations, and administration, as JSON over HTTP.",
 	},
 	"eval": {

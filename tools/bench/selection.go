@@ -98,7 +98,7 @@ func (l *lab) selectionScenarios(ctx context.Context, b *strings.Builder) error 
 		if err != nil {
 			return err
 		}
-		res, err := s.Select(ctx, tool.SelectionQuery{Message: sc.message})
+		res, err := s.Select(ctx, selection.Query{Message: sc.message})
 		if err != nil {
 			return err
 		}
@@ -119,8 +119,8 @@ func (l *lab) selectionScenarios(ctx context.Context, b *strings.Builder) error 
 	return nil
 }
 
-func selects(res *tool.Selection, id tool.ID) bool {
-	return slices.ContainsFunc(res.Selected, func(s tool.Selected) bool { return s.ID == id })
+func selects(res *selection.Selection, id tool.ID) bool {
+	return slices.ContainsFunc(res.Selected, func(s selection.Selected) bool { return s.ID == id })
 }
 
 // selected is what selections for the requests of a set come to.
@@ -136,7 +136,7 @@ type selected struct {
 func selectAll(ctx context.Context, s *selection.Selector, set *labelled, cases []eval.Case) (selected, error) {
 	var out selected
 	for _, c := range cases {
-		res, err := s.Select(ctx, tool.SelectionQuery{Message: c.Query})
+		res, err := s.Select(ctx, selection.Query{Message: c.Query})
 		if err != nil {
 			return out, fmt.Errorf("%s: %w", c.ID, err)
 		}
@@ -162,7 +162,7 @@ func selectAll(ctx context.Context, s *selection.Selector, set *labelled, cases 
 
 // recallOf is the part of what a request needs that is selected: one of its tools where one is enough, one of each
 // group where there are groups.
-func recallOf(d *eval.Dataset, c eval.Case, res *tool.Selection) float64 {
+func recallOf(d *eval.Dataset, c eval.Case, res *selection.Selection) float64 {
 	have := map[string]bool{}
 	for _, s := range res.Selected {
 		have[d.Label(s.ID)] = true

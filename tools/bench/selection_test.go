@@ -16,7 +16,7 @@ func TestRecallOfSelections(t *testing.T) {
 		tools = append(tools, &tool.Tool{Server: "s", Name: name})
 	}
 	d := eval.NewDataset("x", tool.NewSet(tools, ""))
-	res := &tool.Selection{Selected: []tool.Selected{{ID: "s/a"}, {ID: "s/b"}}}
+	res := &selection.Selection{Selected: []selection.Selected{{ID: "s/a"}, {ID: "s/b"}}}
 	for name, c := range map[string]struct {
 		c    eval.Case
 		want float64

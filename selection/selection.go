@@ -1,6 +1,9 @@
-package tool
+package selection
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"tooldex/tool"
+)
 
 // Format says in whose form the tools of a selection are written.
 type Format string
@@ -13,29 +16,6 @@ const (
 	FormatResponses Format = "openai-responses" // tools of the Responses API
 	FormatGemini    Format = "gemini"           // functionDeclarations of generateContent
 )
-
-// Turn is one message of a conversation. Only those of the role "user" tell what is needed.
-type Turn struct {
-	Role    string `json:"role,omitempty" jsonschema:"who said it; only what users say is heeded; user if left out"`
-	Content string `json:"content"`
-}
-
-// SelectionQuery asks which tools an agent should be given for a message. The zero value of all but Message works, and
-// Message may be empty where Mode does without.
-type SelectionQuery struct {
-	Profile        string // whose tools and preferences; "" for all tools
-	Message        string
-	History        []Turn // what came before the message, oldest first
-	Session        string // the conversation whose tools persist; "" for none
-	Task           string // the part of it that has tools of its own; "" for none
-	Mode           SelectMode
-	Explicit       []string // tools that are asked for, by id or name
-	MaxTools       int      // zero means that of the preferences
-	TokenThreshold int      // zero means that of the preferences
-	Format         Format
-	Defer          bool // mark the tools that are not core ones as loaded on demand; of FormatAnthropic alone
-	References     bool // refer to the tools that were selected, too; of FormatAnthropic alone
-}
 
 // Origin says why a tool is in a selection.
 type Origin string
@@ -53,7 +33,7 @@ const (
 
 // Selected is one tool of a Selection.
 type Selected struct {
-	ID      ID                `json:"id"`
+	ID      tool.ID           `json:"id"`
 	Name    string            `json:"name" jsonschema:"its name in the format that was asked for"`
 	Source  Origin            `json:"source" jsonschema:"why it is there: core, explicit, search, cache, session, preference or all"`
 	Score   float64           `json:"score,omitempty" jsonschema:"how probably it serves the message; absent where that was not asked"`
@@ -77,18 +57,18 @@ type Reference struct {
 // Selection answers a SelectionQuery.
 type Selection struct {
 	Format   Format            `json:"format"`
-	Mode     SelectMode        `json:"mode"`
+	Mode     Mode              `json:"mode"`
 	Tools    []json.RawMessage `json:"tools" jsonschema:"the tools, in the format that was asked for"`
 	Selected []Selected        `json:"selected" jsonschema:"the same tools, in the same order, and why they are there"`
 	// References is there if it was asked for.
-	References []Reference `json:"toolReferences,omitempty" jsonschema:"tool_reference blocks of the tools that are not core ones"`
-	LeftOut    []LeftOut   `json:"leftOut,omitempty" jsonschema:"what had no room, is not known, or cannot be written in the format"`
-	Tokens     int         `json:"tokens" jsonschema:"what the tools cost in a plain tools/list"`
-	AllTools   int         `json:"allTools" jsonschema:"how many tools there are"`
-	AllTokens  int         `json:"allTokens" jsonschema:"what all tools cost in a plain tools/list"`
-	Saved      int         `json:"tokensSaved" jsonschema:"the difference"`
-	Cached     bool        `json:"cached,omitempty" jsonschema:"what the message needs was known from one that means the same"`
-	Confident  bool        `json:"confident" jsonschema:"false if probably no tool here does what the message asks"`
-	Advice     *Advice     `json:"advice,omitempty"`
-	Degraded   string      `json:"degraded,omitempty" jsonschema:"why only words were searched"`
+	References []Reference  `json:"toolReferences,omitempty" jsonschema:"tool_reference blocks of the tools that are not core ones"`
+	LeftOut    []LeftOut    `json:"leftOut,omitempty" jsonschema:"what had no room, is not known, or cannot be written in the format"`
+	Tokens     int          `json:"tokens" jsonschema:"what the tools cost in a plain tools/list"`
+	AllTools   int          `json:"allTools" jsonschema:"how many tools there are"`
+	AllTokens  int          `json:"allTokens" jsonschema:"what all tools cost in a plain tools/list"`
+	Saved      int          `json:"tokensSaved" jsonschema:"the difference"`
+	Cached     bool         `json:"cached,omitempty" jsonschema:"what the message needs was known from one that means the same"`
+	Confident  bool         `json:"confident" jsonschema:"false if probably no tool here does what the message asks"`
+	Advice     *tool.Advice `json:"advice,omitempty"`
+	Degraded   string       `json:"degraded,omitempty" jsonschema:"why only words were searched"`
 }

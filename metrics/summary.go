@@ -1,4 +1,4 @@
-package tool
+package metrics
 
 import "time"
 
@@ -29,7 +29,7 @@ type Metrics struct {
 	// the texts of FoundNothing that are known here; the most frequent first
 	Fruitless []Tally `json:"fruitless"`
 	// the window in equal steps, oldest first; steps without any use are left out
-	Series []MetricPoint `json:"series"`
+	Series []Point `json:"series"`
 }
 
 // Tally counts what has a name.
@@ -54,8 +54,8 @@ type ServerUse struct {
 	Latency   Latency `json:"latency"`
 }
 
-// MetricPoint is one step of a window.
-type MetricPoint struct {
+// Point is one step of a window.
+type Point struct {
 	Time         time.Time `json:"time"` // when it begins
 	Requests     int64     `json:"requests"`
 	Calls        int64     `json:"calls"`
