@@ -12,6 +12,7 @@ import (
 	"tooldex/index"
 	"tooldex/store"
 	"tooldex/tool"
+	"tooldex/trust"
 )
 
 // Options says what a Catalog works with. Store is required; the zero value of the rest is usable.
@@ -19,9 +20,8 @@ type Options struct {
 	Store    *store.Store
 	Template string // of exposed names, as tool.NewSet takes it
 	Logger   *slog.Logger
-	// Trust says which tools are held until somebody approves them. A process decides by its own; what was decided, all
-	// share.
-	Trust Trust
+	// Trust says which tools are held until a person approves them. Each process has its own; they share the decisions.
+	Trust trust.Options
 	// Progress is told how many of the tools that must be made searchable are done. It is called on the goroutine of
 	// Open, Sync and Refresh.
 	Progress func(done, total int)
@@ -63,8 +63,8 @@ type Catalog struct {
 	st  atomic.Pointer[state] // stored under mu
 	set atomic.Pointer[tool.Set]
 
-	mu    sync.Mutex // held while a change is made
-	trust Trust      // guarded by mu
+	mu    sync.Mutex    // held while a change is made
+	trust trust.Options // guarded by mu
 	// unsaved is what was made of tools and is not in the store yet; guarded by mu.
 	unsaved *material
 }
@@ -101,7 +101,7 @@ func (c *Catalog) Refresh(ctx context.Context) (bool, error) {
 
 // Retrust has tools held and warned of by another trust from now on, as if the catalogue had been opened with it. The
 // errors are those of store.Load, and the catalogue then stays as it was.
-func (c *Catalog) Retrust(ctx context.Context, t Trust) error {
+func (c *Catalog) Retrust(ctx context.Context, t trust.Options) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	before := c.trust

@@ -10,6 +10,7 @@ import (
 	"tooldex/catalog/sources"
 	"tooldex/store"
 	"tooldex/tool"
+	"tooldex/trust"
 )
 
 // state is all that is known at one generation of the store. It is not changed once it is published.
@@ -21,18 +22,27 @@ type state struct {
 	servers    []tool.Server
 	entries    []entry // by ID: the records with the overlays applied, but for those that are held
 	held       []entry // by ID
-	trust      Trust
-	decisions  map[tool.ID]*decision
+	trust      *trust.Ledger
 	made       *material
 }
 
 // newState takes over a snapshot, whose vectors are of a model. After damage no digest is believed, so that the next
 // sync reads every source.
-func newState(snap *store.Snapshot, model string, trust Trust, log *slog.Logger) *state {
+func newState(snap *store.Snapshot, model string, o trust.Options, log *slog.Logger) *state {
+	var damaged []tool.ID
+	for _, d := range snap.Damaged {
+		if d.Kind == "trust" {
+			damaged = append(damaged, tool.ID(d.Key))
+		}
+	}
+	ledger, lost := trust.NewLedger(o, snap.Servers, snap.Trust, damaged)
+	for _, id := range lost {
+		log.Warn("what was decided about a tool is lost; it is held until it is approved", "tool", id)
+	}
 	st := &state{
 		generation: snap.Generation, records: make(map[tool.ID]store.Record, len(snap.Records)), sources: snap.Sources,
 		servers: snap.Servers, made: &material{model: model, vectors: snap.Vectors, lent: snap.Lent},
-		trust: trust, decisions: readDecisions(snap, log),
+		trust: ledger,
 	}
 	for _, r := range snap.Records {
 		st.records[r.Tool.ID()] = r
@@ -55,12 +65,15 @@ func newState(snap *store.Snapshot, model string, trust Trust, log *slog.Logger)
 	return st
 }
 
+// formOf returns a record as package trust takes it.
+func formOf(r store.Record) trust.Form { return trust.Form{Tool: r.Tool, Hash: r.Hash} }
+
 // next returns a copy of st with batch applied.
 func (st *state) next(b *store.Batch, overlays []*sources.Overlay) *state {
 	out := &state{
 		generation: st.generation, records: maps.Clone(st.records), sources: maps.Clone(st.sources),
 		servers:  st.servers,
-		overlays: overlays, made: newMaterial(), trust: st.trust, decisions: st.decided(b.Trust),
+		overlays: overlays, made: newMaterial(),
 	}
 	out.made.add(st.made)
 	for _, id := range b.Remove {
@@ -71,6 +84,7 @@ func (st *state) next(b *store.Batch, overlays []*sources.Overlay) *state {
 			return slices.Contains(b.RemoveServers, s.Name)
 		})
 	}
+	out.trust = st.trust.With(b.Trust, out.servers)
 	for _, r := range b.Records {
 		out.records[r.Tool.ID()] = r
 	}
@@ -92,11 +106,11 @@ func (st *state) join() {
 		if patched, ok, _ := st.patched(r.Tool); ok {
 			e = entry{patched, patched.Hash()}
 		}
-		if st.holds(r) != "" {
+		if st.trust.HoldReason(formOf(r)) != "" {
 			st.held = append(st.held, e)
 			continue
 		}
-		if w := st.warning(r); w != "" {
+		if w := st.trust.Warning(formOf(r)); w != "" {
 			warned := *e.tool
 			warned.Warning = w
 			warned.InputSchema, warned.OutputSchema = tool.StripHidden(warned.InputSchema),
@@ -115,7 +129,7 @@ func (st *state) set(template string) *tool.Set {
 	all, held := st.tools(), map[tool.ID]string{}
 	for _, e := range st.held {
 		all = append(all, e.tool)
-		held[e.tool.ID()] = st.holds(st.records[e.tool.ID()])
+		held[e.tool.ID()] = st.trust.HoldReason(formOf(st.records[e.tool.ID()]))
 	}
 	return tool.NewSet(all, template).Withhold(func(t *tool.Tool) string { return held[t.ID()] })
 }

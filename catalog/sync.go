@@ -13,6 +13,7 @@ import (
 	"tooldex/catalog/sources"
 	"tooldex/store"
 	"tooldex/tool"
+	"tooldex/trust"
 )
 
 // Report tells what a sync did. The IDs are sorted.
@@ -90,15 +91,17 @@ func (c *Catalog) SyncAll(ctx context.Context, all []sources.Source) ([]Report, 
 	var reports []Report
 	err := c.change(ctx, func(st *state) (*state, *store.Batch, error) {
 		d := &differ{now: c.o.now().UTC().Truncate(time.Millisecond), st: st, owner: map[tool.ID]string{}}
-		d.watch = watch{st: st, offers: offers, now: d.now, batch: &d.batch}
+		d.trust = st.trust.Inspect(d.now, func() []*tool.Tool { return st.known(offers) },
+			func(id tool.ID) bool { _, ok := st.records[id]; return ok })
 		reports = make([]Report, len(offers))
 		for i, o := range offers {
-			if o.same && (st.sources[o.name].Digest != o.digest || st.sources[o.name].Rules != st.rules(o.name)) { // another process has changed it since
+			if o.same && (st.sources[o.name].Digest != o.digest || st.sources[o.name].Rules != st.trust.RulesVersion(o.name)) { // another process has changed it since
 				offers[i] = c.read(ctx, all[i], o.digest)
 				o = offers[i]
 			}
 			reports[i] = d.diff(o)
 		}
+		d.batch.Trust = d.trust.Changes()
 		if d.batch.Empty() {
 			return nil, &d.batch, nil
 		}
@@ -123,7 +126,7 @@ func (c *Catalog) ask(ctx context.Context, src sources.Source) *offer {
 		digest = d.Digest()
 		stored, known := c.st.Load().sources[src.Name()]
 		if known && !stored.Stale && stored.Digest == digest && digest != [32]byte{} &&
-			stored.Rules == c.st.Load().rules(src.Name()) {
+			stored.Rules == c.st.Load().trust.RulesVersion(src.Name()) {
 			return &offer{name: src.Name(), digest: digest, same: true}
 		}
 	}
@@ -202,7 +205,19 @@ type differ struct {
 	st    *state
 	batch store.Batch
 	owner map[tool.ID]string // of tools that an earlier offer of the same step brought
-	watch watch
+	trust *trust.Inspection
+}
+
+// known returns every tool that is stored or offered.
+func (st *state) known(offers []*offer) []*tool.Tool {
+	all := make([]*tool.Tool, 0, len(st.records))
+	for _, r := range st.records {
+		all = append(all, r.Tool)
+	}
+	for _, o := range offers {
+		all = append(all, o.tools...)
+	}
+	return all
 }
 
 func (d *differ) diff(o *offer) Report {
@@ -231,15 +246,15 @@ func (d *differ) diff(o *offer) Report {
 		}
 		return r
 	}
-	rules := d.st.rules(o.name)
-	d.watch.lookAt(o, slices.DeleteFunc(slices.Clone(o.tools), func(t *tool.Tool) bool {
+	rules := d.st.trust.RulesVersion(o.name)
+	d.trust.Scan(slices.DeleteFunc(slices.Clone(o.tools), func(t *tool.Tool) bool {
 		rec, ok := d.st.records[t.ID()]
 		return ok && stored.Rules == rules && rec.Hash == t.Hash()
-	}))
-	var records []store.Record
+	}), func(t *tool.Tool) *tool.Tool { return cmp.Or(o.raw[t.ID()], t) })
+	var forms []trust.Form
 	for _, t := range o.tools {
 		if rec, ok := d.compare(o, t, &r, known, stored.Rules != rules); ok {
-			records = append(records, rec)
+			forms = append(forms, formOf(rec))
 		}
 	}
 	offered := make(map[tool.ID]bool, len(o.tools))
@@ -253,13 +268,20 @@ func (d *differ) diff(o *offer) Report {
 			r.Unchanged++
 		default:
 			r.Removed = append(r.Removed, id)
-			d.watch.goes(d.st.records[id])
+			d.trust.Removed(formOf(d.st.records[id]))
 		}
 	}
-	d.watch.tell(&r, records)
 	d.batch.Remove = append(d.batch.Remove, r.Removed...)
 	slices.Sort(r.Added)
 	slices.Sort(r.Changed)
+	held, found := d.trust.Findings(forms)
+	r.Findings = append(r.Findings, found...)
+	for _, id := range held {
+		_, added := slices.BinarySearch(r.Added, id)
+		if _, changed := slices.BinarySearch(r.Changed, id); added || changed {
+			r.Held = append(r.Held, id)
+		}
+	}
 	note := encodeFindings(r.Findings)
 	if !known || stored.Stale || stored.Digest != o.digest || !bytes.Equal(stored.Note, note) ||
 		stored.Rules != rules || len(r.Added)+len(r.Changed)+len(r.Removed) > 0 {
@@ -293,16 +315,16 @@ func (d *differ) compare(o *offer, t *tool.Tool, r *Report, before, anew bool) (
 	case !known:
 		rec.First = d.now
 		r.Added = append(r.Added, id)
-		d.watch.arrives(o, t, hash, !before)
+		d.trust.Added(trust.Form{Tool: t, Hash: hash}, !before)
 	case rec.Hash == hash:
 		r.Unchanged++
 		if anew {
-			d.watch.stays(o, rec, t)
+			d.trust.Rescanned(formOf(rec), t)
 		}
 		return rec, true
 	default:
 		r.Changed = append(r.Changed, id)
-		d.watch.changes(o, rec, t, hash)
+		d.trust.Changed(formOf(rec), trust.Form{Tool: t, Hash: hash})
 	}
 	rec.Tool, rec.Source, rec.Hash, rec.Changed = t, o.name, hash, d.now
 	d.batch.Records = append(d.batch.Records, rec)
@@ -328,7 +350,7 @@ func (c *Catalog) Remove(ctx context.Context, name string) (Report, error) {
 	err := c.change(ctx, func(st *state) (*state, *store.Batch, error) {
 		d := &differ{st: st}
 		report = Report{Source: name, Removed: d.owned(name)}
-		batch := &store.Batch{Remove: report.Removed, Trust: st.forget(name)}
+		batch := &store.Batch{Remove: report.Removed, Trust: st.trust.Forget(name)}
 		if _, ok := st.sources[name]; ok || len(report.Removed) > 0 {
 			batch.RemoveSources = []string{name}
 		}
@@ -437,4 +459,3 @@ func overlayFindings(st *state, o *sources.Overlay) []tool.Finding {
 	}
 	return out
 }
-

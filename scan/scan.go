@@ -2,9 +2,11 @@ package scan
 
 import (
 	"encoding/json"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"tooldex/tool"
@@ -51,6 +53,24 @@ func (s *Scanner) Tool(t *tool.Tool) []Finding {
 	w.joined()
 	w.names()
 	return w.found
+}
+
+// Tools returns what Tool finds in each of tools, which are scanned on all processors.
+func (s *Scanner) Tools(tools []*tool.Tool) [][]Finding {
+	found := make([][]Finding, len(tools))
+	var (
+		next  atomic.Int64
+		group sync.WaitGroup
+	)
+	for range min(runtime.GOMAXPROCS(0), 1+len(tools)/32) {
+		group.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(tools); i = int(next.Add(1)) - 1 {
+				found[i] = s.Tool(tools[i])
+			}
+		})
+	}
+	group.Wait()
+	return found
 }
 
 // work is one look at one tool.

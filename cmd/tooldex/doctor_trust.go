@@ -3,17 +3,17 @@ package main
 import (
 	"fmt"
 
-	"tooldex/catalog"
+	"tooldex/trust"
 )
 
 // trust tells of tools that are held or suspicious, and of what is not watched.
 func (d *doctor) trust(s *stack) {
-	trust, err := d.app.trust()
+	options, err := d.app.trust()
 	if err != nil {
 		d.fail("trust", "", err)
 		return
 	}
-	if trust.Policy == catalog.TrustOff {
+	if options.Policy == trust.Off {
 		d.tell(isNote, "trust", "", "trust.policy: warn watches for tools that become hostile",
 			"nobody looks at what servers say of their tools")
 		return

@@ -7,6 +7,7 @@ import (
 	"tooldex/embed"
 	"tooldex/index"
 	"tooldex/search"
+	"tooldex/trust"
 )
 
 // use says what a verb needs of the catalogue. Less is opened sooner.
@@ -22,7 +23,7 @@ const (
 // the user chose in place of the built-in one takes over once it has embedded all tools. Until then a server answers by
 // the built-in one; another verb waits for it, or goes by words alone where it does not answer.
 func (a *app) connect(ctx context.Context, s *stack, u use) error {
-	o := catalog.Options{Store: s.store, Logger: a.log, Trust: catalog.Trust{Policy: catalog.TrustOff}}
+	o := catalog.Options{Store: s.store, Logger: a.log, Trust: trust.Options{Policy: trust.Off}}
 	if s.lasting {
 		var err error
 		if o.Trust, err = a.trust(); err != nil {

@@ -88,9 +88,9 @@ func (l *live) trust(ctx context.Context) {
 		return
 	}
 	before := l.stack.catalog.Set().Version()
-	trust, err := l.app.trust()
+	options, err := l.app.trust()
 	if err == nil {
-		err = l.stack.catalog.Retrust(ctx, trust)
+		err = l.stack.catalog.Retrust(ctx, options)
 	}
 	if err == nil {
 		l.untrusting = ""

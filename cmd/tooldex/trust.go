@@ -7,18 +7,19 @@ import (
 
 	"tooldex/catalog"
 	"tooldex/tool"
+	"tooldex/trust"
 )
 
 // trust says whom the configuration trusts. A policy that is none is an error of usage.
-func (a *app) trust() (catalog.Trust, error) {
-	policy := catalog.TrustPolicy(a.getenv("TOOLDEX_TRUST_POLICY"))
-	if policy != "" && !slices.Contains(catalog.TrustPolicies(), policy) {
-		return catalog.Trust{}, usageError{
+func (a *app) trust() (trust.Options, error) {
+	policy := trust.Policy(a.getenv("TOOLDEX_TRUST_POLICY"))
+	if policy != "" && !slices.Contains(trust.Policies(), policy) {
+		return trust.Options{}, usageError{
 			fmt.Sprintf("unknown trust.policy %q", policy),
 			"use off, warn, quarantine or strict",
 		}
 	}
-	return catalog.Trust{
+	return trust.Options{
 		Policy: policy, Servers: list(a.getenv("TOOLDEX_TRUST_SERVERS")),
 		Trusted: func(server string) bool {
 			return slices.ContainsFunc(a.conf.servers(), func(s tool.Server) bool {
@@ -32,7 +33,7 @@ func (a *app) trust() (catalog.Trust, error) {
 // trustPolicies lists the policies, as a setting has its choices.
 func trustPolicies() []string {
 	var out []string
-	for _, p := range catalog.TrustPolicies() {
+	for _, p := range trust.Policies() {
 		out = append(out, string(p))
 	}
 	return out

@@ -92,12 +92,16 @@ var table = map[string]rule{
 		imports: []string{"tool", "internal/textclass"},
 		doc:     "Package scan finds tools that attack the model which reads them: instructions, hidden words, false names, greedy parameters.",
 	},
+	"trust": {
+		imports: []string{"tool", "scan"},
+		doc:     "Package trust decides which tools are held until a person approves them, and which are served with a warning.",
+	},
 	"search": {
 		imports: []string{"tool", "embed", "index", "knowledge"},
 		doc:     "Package search ranks tools for a query by fusing semantic and lexical candidates.",
 	},
 	"catalog": {
-		imports: []string{"tool", "embed", "index", "store", "knowledge", "scan", "catalog/sources"},
+		imports: []string{"tool", "embed", "index", "store", "knowledge", "scan", "trust", "catalog/sources"},
 		doc:     "Package catalog keeps the set of known tools equal to what its sources offer.",
 	},
 	"catalog/sources": {
