@@ -84,7 +84,7 @@ func (s *Server) runAskingClient(ctx context.Context, client *tool.Client, of st
 	}
 	asking := *client
 	asking.Ask = h.ask
-	s.sessions.begin(func() {
+	s.sessions.start(func() {
 		defer h.cancel()
 		raw, err := run(runCtx, &asking, input)
 		h.done <- outcome{raw, err}

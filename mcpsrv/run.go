@@ -75,7 +75,7 @@ func (s *Server) Handler() http.Handler {
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.closing.Err() != nil {
-			unavailable(w, "the server is stopping")
+			refuseUnavailable(w, "the server is stopping")
 			return
 		}
 		if r.Method == http.MethodPost && r.Header.Get("Mcp-Method") != listenMethod {
@@ -88,7 +88,7 @@ func (s *Server) Handler() http.Handler {
 				s.closeSessions()
 			}
 		}()
-		s.disown(r)
+		s.hideForeignSession(r)
 		if !s.readMessage(w, r) {
 			return
 		}

@@ -116,14 +116,11 @@ type Server struct {
 	meta     []metaTool
 	outputs  *validate.Schemas // of structured results
 	listings listings
-	sessions sessions
-	owners   owners
+	sessions *sessionRegistry
 
-	subscriptions subscriptions
-	pending       pendingCalls
-	logLevel      atomic.Pointer[mcp.LoggingLevel] // the most verbose that a client asked for
+	pending  pendingCalls
+	logLevel atomic.Pointer[mcp.LoggingLevel] // the most verbose that a client asked for
 
-	seats    seats       // of sessions over HTTP
 	work     inFlight    // requests that are worked on
 	answers  inFlight    // requests that are not answered yet, with those that take no work
 	stopping atomic.Bool // Shutdown or Close has begun
@@ -146,6 +143,7 @@ func New(o Options) *Server {
 		headerTools: map[string]json.RawMessage{},
 	}
 	s.live.Store(liveOptionsOf(s.o))
+	s.sessions = newSessionRegistry(s.endSubscriptions)
 	s.closing, s.close = context.WithCancel(context.Background())
 	s.cutting, s.cut = context.WithCancelCause(s.closing)
 	s.meta = metaTools()
@@ -209,7 +207,7 @@ func (s *Server) interceptRequest(next mcp.MethodHandler) mcp.MethodHandler {
 			return res, err
 		}
 		if conn, ok := req.GetSession().(*mcp.ServerSession); ok && method == "initialize" {
-			s.begun(tool.PrincipalOf(ctx).Key, conn)
+			s.sessions.register(conn, tool.PrincipalOf(ctx).Key) // before its ID is known to anybody
 		}
 		res, err := next(ctx, method, req)
 		s.addInstructions(req, res)

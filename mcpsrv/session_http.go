@@ -3,112 +3,68 @@ package mcpsrv
 import (
 	"net/http"
 	"sync"
-	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"tooldex/tool"
 )
 
 // sessionHeader names the session of a request over HTTP.
 const sessionHeader = "Mcp-Session-Id"
 
-// seats bounds the sessions over HTTP, which cost memory until they end: many clients never end theirs. In the place of
-// the one that was used longest ago a new one begins. The zero value is ready.
-type seats struct {
-	mu  sync.Mutex
-	all map[string]*seat // by the session's ID; some of sessions that have ended
-}
+// absentID is a session ID that no session has.
+const absentID = "-"
 
-// seat says how a session is used.
-type seat struct {
-	open int // requests and streams
-	used time.Time
-}
-
-// take notes that a request of a session begins.
-func (l *seats) take(id string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.all == nil {
-		l.all = map[string]*seat{}
-	}
-	one := l.all[id]
-	if one == nil {
-		one = &seat{}
-		l.all[id] = one
-	}
-	one.open++
-	one.used = time.Now()
-}
-
-// leave notes that it has ended.
-func (l *seats) leave(id string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if one := l.all[id]; one != nil {
-		one.open--
-		one.used = time.Now()
+// hideForeignSession gives a request that goes on with somebody else's session the ID of none, so that its answer is in
+// every respect that for a session which does not exist.
+func (s *Server) hideForeignSession(r *http.Request) {
+	if id := r.Header.Get(sessionHeader); id != "" && s.sessions.ownerOf(id) != tool.PrincipalOf(r.Context()).Key {
+		r.Header.Set(sessionHeader, absentID)
 	}
 }
 
-// oldest returns which of these sessions has no open request and was used longest ago, nil if all are in use. It
-// forgets all others.
-func (l *seats) oldest(sessions []*mcp.ServerSession) *mcp.ServerSession {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	kept := make(map[string]*seat, len(sessions))
-	var oldest *mcp.ServerSession
-	var since time.Time
-	for _, s := range sessions {
-		one := l.all[s.ID()]
-		if one == nil {
-			continue // it has only begun, or is none of HTTP
-		}
-		kept[s.ID()] = one
-		if one.open == 0 && (oldest == nil || one.used.Before(since)) {
-			oldest, since = s, one.used
-		}
-	}
-	l.all = kept
-	return oldest
-}
-
-// seat makes room for one session more. It reports false if all there may be are in use.
-func (s *Server) seat() bool {
-	var sessions []*mcp.ServerSession
-	for one := range s.mcp.Sessions() {
-		sessions = append(sessions, one)
-	}
-	if len(sessions) < s.o.MaxSessions {
+// makeRoom closes the least recently used session if there are as many as there may be. It reports false if all are in
+// use. Many clients never end their sessions, which cost memory until then.
+func (s *Server) makeRoom() bool {
+	if s.Sessions() < s.o.MaxSessions {
 		return true
 	}
-	oldest := s.seats.oldest(sessions)
-	if oldest == nil {
+	idle := s.sessions.removeIdle()
+	if idle == nil {
 		return false
 	}
-	_ = oldest.Close() // its client begins another when it hears that this one is gone
+	_ = idle.Close() // its client begins another when it is told that this one is gone
 	return true
 }
 
-// serveSession hands a request of the protocol with sessions on to the SDK.
+// serveSession hands a request of the protocol with sessions to the SDK.
 func (s *Server) serveSession(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	id := r.Header.Get(sessionHeader)
 	if id != "" {
-		s.seats.take(id)
-		defer s.seats.leave(id)
+		s.sessions.countRequests(id, 1)
+		defer s.sessions.countRequests(id, -1)
 	} else if r.Method == http.MethodPost {
-		if s.stopping.Load() || !s.seat() {
-			unavailable(w, "no session can begin now")
+		if s.stopping.Load() || !s.makeRoom() {
+			refuseUnavailable(w, "no session can begin now")
 			return
 		}
 	}
 	next.ServeHTTP(w, r)
-	if began := w.Header().Get(sessionHeader); id == "" && began != "" {
-		s.seats.take(began)
-		s.seats.leave(began)
+	if id == "" {
+		s.sessions.countRequests(w.Header().Get(sessionHeader), -1) // the one that register counted
 	}
 }
 
-func unavailable(w http.ResponseWriter, why string) {
+func refuseUnavailable(w http.ResponseWriter, why string) {
 	w.Header().Set("Retry-After", "1")
 	http.Error(w, why, http.StatusServiceUnavailable)
+}
+
+// EndSessions ends the sessions over HTTP that the principal with this Key began. It returns when they have ended.
+func (s *Server) EndSessions(key string) {
+	var all sync.WaitGroup
+	for _, one := range s.sessions.snapshot() {
+		if one.id != "" && one.owner == key {
+			all.Go(func() { _ = one.conn.Close() }) // its error is that of a connection that ends anyway
+		}
+	}
+	all.Wait()
 }

@@ -433,8 +433,10 @@ func TestAlwaysAvailable(t *testing.T) {
 				t.Errorf("the log tells %d times of the name that names none, want once:\n%s", n, f.log.String())
 			}
 			ask(t, session, searchName, `{"query":"read a text file","limit":1}`)
-			if mode == Dynamic && f.remembered() != 0 {
-				t.Error("what is listed anyway is enabled too")
+			for _, one := range f.Server.sessions.snapshot() {
+				if len(one.enabled.order) > 0 {
+					t.Error("what is listed anyway is enabled too")
+				}
 			}
 		})
 	}

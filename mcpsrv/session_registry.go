@@ -1,0 +1,214 @@
+package mcpsrv
+
+import (
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"tooldex/tool"
+)
+
+// session is what the server remembers of one connection: of a session over HTTP, or of a client on standard input. A
+// stateless request has one only if it subscribes to something. It is dropped when the connection ends.
+type session struct {
+	conn  *mcp.ServerSession
+	id    string // of a session over HTTP; "" otherwise
+	owner string // Key of the principal that began it; "" if it came without a token
+
+	// Guarded by the registry's mu.
+	open       int                    // requests and streams over HTTP that are being answered
+	lastUsed   time.Time              // when the last of them began or ended
+	subscribed map[resourceKey]string // resources of upstreams, with the URIs under which the client asked
+
+	mu          sync.Mutex
+	enabled     recentTools // what searches made visible, in dynamic mode
+	enabledUsed time.Time   // when a tool in enabled was last found or called
+	expiry      *time.Timer // empties enabled; nil if it is empty
+	full        recentTools // what is listed in full, in lazy mode
+	announced   string      // fingerprint of enabled and full as the client last saw them listed; "" if it never did
+	// mistaken is the tool of the last call whose arguments did not fit, and mistakes how many in a row were of it.
+	mistaken tool.ID
+	mistakes int
+}
+
+// sessionRegistry keeps all sessions, and waits for the goroutines that belong to them. It is safe for concurrent use.
+type sessionRegistry struct {
+	onEnd func(lost []resourceKey) // called when a session ends with the resources to which no other subscribes
+	tasks sync.WaitGroup           // one for each session, and those of start
+
+	mu     sync.Mutex
+	byConn map[*mcp.ServerSession]*session
+	byID   map[string]*session // those over HTTP
+	closed bool
+}
+
+func newSessionRegistry(onEnd func([]resourceKey)) *sessionRegistry {
+	return &sessionRegistry{onEnd: onEnd, byConn: map[*mcp.ServerSession]*session{}, byID: map[string]*session{}}
+}
+
+// find returns the session of a connection, or nil if nothing is remembered of it.
+func (r *sessionRegistry) find(conn *mcp.ServerSession) *session {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.byConn[conn]
+}
+
+// register returns the session of a connection, and begins it if there is none. Owner counts only then. After close it
+// returns one that is not kept.
+func (r *sessionRegistry) register(conn *mcp.ServerSession, owner string) *session {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.registerLocked(conn, owner)
+}
+
+func (r *sessionRegistry) registerLocked(conn *mcp.ServerSession, owner string) *session {
+	if one, ok := r.byConn[conn]; ok {
+		return one
+	}
+	one := &session{conn: conn, id: conn.ID(), owner: owner, lastUsed: time.Now()}
+	if r.closed {
+		return one
+	}
+	r.byConn[conn] = one
+	if one.id != "" {
+		one.open = 1 // the request that began it
+		r.byID[one.id] = one
+	}
+	r.tasks.Go(func() {
+		_ = conn.Wait() // however it ended
+		r.remove(one)
+	})
+	return one
+}
+
+// remove drops a session whose connection has ended.
+func (r *sessionRegistry) remove(one *session) {
+	r.mu.Lock()
+	delete(r.byConn, one.conn)
+	delete(r.byID, one.id)
+	var lost []resourceKey
+	for key := range one.subscribed {
+		if len(r.urisLocked(key)) == 0 {
+			lost = append(lost, key)
+		}
+	}
+	r.mu.Unlock()
+	one.mu.Lock()
+	if one.expiry != nil {
+		one.expiry.Stop()
+	}
+	one.mu.Unlock()
+	if len(lost) > 0 {
+		r.onEnd(lost)
+	}
+}
+
+// close returns once all connections have ended and all tasks have returned. Nothing new is kept or started.
+func (r *sessionRegistry) close() {
+	r.mu.Lock()
+	r.closed = true
+	r.mu.Unlock()
+	r.tasks.Wait()
+}
+
+// start runs a task that close waits for. After close it does nothing.
+func (r *sessionRegistry) start(task func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.closed {
+		r.tasks.Go(task)
+	}
+}
+
+// snapshot returns all sessions, in no order.
+func (r *sessionRegistry) snapshot() []*session {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := make([]*session, 0, len(r.byConn))
+	for _, one := range r.byConn {
+		out = append(out, one)
+	}
+	return out
+}
+
+// ownerOf returns who began a session over HTTP, "" for nobody in particular and for one that does not exist.
+func (r *sessionRegistry) ownerOf(id string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if one := r.byID[id]; one != nil {
+		return one.owner
+	}
+	return ""
+}
+
+// countRequests notes that requests of a session over HTTP have begun (1) or ended (-1).
+func (r *sessionRegistry) countRequests(id string, change int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if one := r.byID[id]; one != nil {
+		one.open += change
+		one.lastUsed = time.Now()
+	}
+}
+
+// removeIdle drops the session over HTTP that has no open request and was used least recently, and returns its
+// connection for the caller to close; nil if all are in use.
+func (r *sessionRegistry) removeIdle() *mcp.ServerSession {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var oldest *session
+	for _, one := range r.byID {
+		if one.open <= 0 && (oldest == nil || one.lastUsed.Before(oldest.lastUsed)) {
+			oldest = one
+		}
+	}
+	if oldest == nil {
+		return nil
+	}
+	delete(r.byID, oldest.id) // so that nobody picks it again while it closes
+	return oldest.conn
+}
+
+// subscribe notes that a client wants to know when a resource changes, which it calls by uri.
+func (r *sessionRegistry) subscribe(conn *mcp.ServerSession, key resourceKey, uri string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	one := r.registerLocked(conn, "")
+	if one.subscribed == nil {
+		one.subscribed = map[resourceKey]string{}
+	}
+	one.subscribed[key] = uri
+}
+
+// unsubscribe drops a subscription, and reports whether it was the last to that resource.
+func (r *sessionRegistry) unsubscribe(conn *mcp.ServerSession, key resourceKey) (last bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	one := r.byConn[conn]
+	if one == nil {
+		return false
+	}
+	_, had := one.subscribed[key]
+	delete(one.subscribed, key)
+	return had && len(r.urisLocked(key)) == 0
+}
+
+// urisOf returns under which URIs clients subscribed to a resource.
+func (r *sessionRegistry) urisOf(key resourceKey) []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.urisLocked(key)
+}
+
+func (r *sessionRegistry) urisLocked(key resourceKey) []string {
+	seen := map[string]bool{}
+	var uris []string
+	for _, one := range r.byConn {
+		if uri, ok := one.subscribed[key]; ok && !seen[uri] {
+			seen[uri] = true
+			uris = append(uris, uri)
+		}
+	}
+	return uris
+}
