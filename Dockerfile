@@ -1,6 +1,5 @@
 # A static program, run by nobody, on a file system that holds nothing but what is copied here: no shell, no package manager, no
-# library. "make image" builds it. "make image-check" runs these very steps, and the program they make, where there is no container
-# engine; an instruction that internal/container does not know is an error there.
+# library. "make image" builds it. "make image-check" builds it with buildah, on another base, where there is no container engine.
 #
 # Images are pinned by version and by digest. BUILDER may name any other that has this Go, or a later one.
 ARG BUILDER=golang:1.26.8-bookworm@sha256:a688600ca24f8a4d3ca77f95b0dd40704a9fc787c826660eb7ba0b641b8b175d

@@ -130,8 +130,8 @@ vuln: ## look for known vulnerabilities, where their database can be reached (GO
 image: ## build the container image, with Docker or what DOCKER names
 	$(or $(DOCKER),docker) build --build-arg VERSION=$(VERSION) --build-arg COMMIT=$(COMMIT) -t tooldex:$(VERSION) .
 
-image-check: ## run the steps of the Dockerfile and the program they make without an engine
-	$(GO) run ./internal/container -version $(VERSION)
+image-check: ## build the Dockerfile with buildah and run the program it makes, where there is no engine; needs root
+	GO='$(GO)' tools/image-check.sh $(VERSION)
 
 clean: ## remove what the targets above made
 	rm -rf bin bench.out

@@ -163,9 +163,6 @@ var table = map[string]rule{
 	"tools/release": {
 		doc: "Command release makes what is published of tooldex: a program for each platform, the same bits wherever and whenever it is built, an archive around each with the licences of what is in it, a bill of materials, and checksums of all.",
 	},
-	"internal/container": {
-		doc: "Command container runs the steps of the Dockerfile, and the program they make, in a root of its own, where there is no container engine.",
-	},
 	"tools/soak": {
 		imports: []string{"tools/internal/provenance"},
 		doc:     "Command soak runs the built command under load and faults for a while, and fails if that shows: in an error that no fault explains, in memory, files or goroutines that go on growing, or in an end that is not clean.",

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"tooldex/tools/internal/train"
 	"tooldex/eval"
+	"tooldex/tools/internal/train"
 )
 
 // bar is what a measure must reach.

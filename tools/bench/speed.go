@@ -11,8 +11,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"tooldex/tools/internal/provenance"
 	"tooldex/tool"
+	"tooldex/tools/internal/provenance"
 )
 
 // row is one line of the page: what was measured, and the budget that it should keep.

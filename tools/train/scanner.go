@@ -11,11 +11,11 @@ import (
 	"slices"
 	"strings"
 
-	"tooldex/tools/internal/train"
 	"tooldex/internal/textclass"
 	"tooldex/knowledge"
 	"tooldex/scan"
 	"tooldex/tool"
+	"tooldex/tools/internal/train"
 )
 
 // How much an example weighs. A sentence of a real tool weighs 1; there are many of those.
