@@ -1,12 +1,15 @@
 package catalog
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"maps"
 	"reflect"
 	"slices"
 
 	"tooldex/catalog/sources"
+	"tooldex/store"
 	"tooldex/tool"
 )
 
@@ -54,4 +57,47 @@ func (st *state) overlay(name string) *sources.Overlay {
 		return st.overlays[i]
 	}
 	return nil
+}
+
+// EditOverlays stores the overlays that edit returns in the place of those of the same names; one without tools is
+// removed. Edit is called again when another process has changed the store in between. It must not change what the
+// view returns.
+func (c *Catalog) EditOverlays(ctx context.Context, edit func(View) []*sources.Overlay) error {
+	return c.change(ctx, func(st *state) (*state, *store.Batch, error) {
+		return st.withOverlays(edit(View{st, c.searchIndexer()})...)
+	})
+}
+
+// withOverlays returns the state with some overlays replaced, those without tools removed, and the batch that stores
+// the difference, which is empty if there is none.
+func (st *state) withOverlays(changed ...*sources.Overlay) (*state, *store.Batch, error) {
+	batch := &store.Batch{Overlays: map[string][]byte{}}
+	overlays := slices.Clone(st.overlays)
+	for _, o := range changed {
+		stored := st.overlay(o.Name)
+		overlays = slices.DeleteFunc(overlays, func(have *sources.Overlay) bool { return have.Name == o.Name })
+		if len(o.Tools) == 0 {
+			if stored != nil {
+				batch.RemoveOverlays = append(batch.RemoveOverlays, o.Name)
+			}
+			continue
+		}
+		encoded, err := o.Encode()
+		if err != nil {
+			return nil, nil, &tool.Error{
+				Code: tool.Internal, Op: "edit overlays", Msg: "overlay " + o.Name + " cannot be stored", Err: err,
+			}
+		}
+		if stored == nil || !sameEncoding(stored, encoded) {
+			batch.Overlays[o.Name] = encoded
+		}
+		overlays = append(overlays, o)
+	}
+	slices.SortFunc(overlays, func(a, b *sources.Overlay) int { return cmp.Compare(a.Name, b.Name) })
+	return st.next(batch, overlays), batch, nil
+}
+
+func sameEncoding(o *sources.Overlay, encoded []byte) bool {
+	b, err := o.Encode()
+	return err == nil && bytes.Equal(b, encoded)
 }

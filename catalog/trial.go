@@ -7,17 +7,16 @@ import (
 	"maps"
 	"slices"
 
+	"tooldex/catalog/sources"
 	"tooldex/index"
 	"tooldex/tool"
 )
 
-// Trial is what a proposal would change, made in memory and stored nowhere. In Before and After alike, the tools that
-// Others asks for have been lent nothing of what is asked for them; After has of the proposal all but what Own asks
-// for.
+// Trial is what an overlay would change, made in memory and stored nowhere. In Before and After alike, the tools that
+// Others asks for have borrowed nothing of what is asked for them.
 type Trial struct {
 	Before, After *index.Snapshot
-	Own           []Question // requests of the proposal, for the tools that it speaks of
-	Others        []Question // requests of kinds of tools that are known, for tools that it does not speak of
+	Others        []Question // requests of known kinds of tools, for tools that the overlay does not speak of
 }
 
 // Question is a request, and the tool that should be found for it.
@@ -28,69 +27,35 @@ type Question struct {
 
 const (
 	heldOut       = 5   // one of so many requests of a kind of tools is held out
-	ownHeldOut    = 3   // and one of so many requests of a proposal, rounded up, where there are two
 	mostQuestions = 400 // of other tools
 )
 
-// Try makes what Enrich would make of proposals, to be measured, and returns with it what Enrich would say. The trial
-// is nil where nothing of them passes. Which requests are held out depends on their texts alone. The error is Invalid
-// for a catalogue without knowledge.
-func (c *Catalog) Try(ctx context.Context, proposals []tool.Proposal) (*Trial, []tool.Finding, error) {
-	c.mu.Lock()
-	x, ok := c.o.indexer.(*searchable)
-	c.mu.Unlock()
-	if !ok || x.m.Base == nil || x.m.Encoder.Query == nil {
-		return nil, nil, &tool.Error{
+// Try makes in memory what applying an overlay would make. Spoken are the tools that it is about: they are asked for by
+// the caller, others by requests of their kinds. The error is Invalid for a catalogue without knowledge.
+func (v View) Try(ctx context.Context, o *sources.Overlay, spoken map[tool.ID]bool) (*Trial, error) {
+	x := v.indexer
+	if x == nil || x.m.Base == nil || x.m.Encoder.Query == nil {
+		return nil, &tool.Error{
 			Code: tool.Invalid, Op: "try proposals",
 			Msg: "nothing is known of kinds of tools, to measure by",
 		}
 	}
-	st := c.st.Load()
-	good, findings := newProposalCheck(st, proposals, nil).all(proposals)
-	if len(good) == 0 {
-		return nil, findings, nil
-	}
 	out := &Trial{}
-	spoken, approved := map[tool.ID]bool{}, st.enrichment(approvedOverlay).Clone()
-	for _, p := range good {
-		spoken[p.Tool] = true
-		var held []Question
-		p.Utterances, held = split(p)
-		out.Own = append(out.Own, held...)
-		approved.Tools[p.Tool] = approved.Tools[p.Tool].Union(patchOf(p))
-	}
-	after, _, err := st.withOverlays(approved)
+	after, _, err := v.st.withOverlays(o)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	asked, err := x.questions(st, spoken, out)
+	asked, err := x.questions(v.st, spoken, out)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	for _, one := range []struct {
-		st   *state
-		into **index.Snapshot
-	}{{st, &out.Before}, {after, &out.After}} {
-		if *one.into, err = x.measurable(ctx, one.st, asked); err != nil {
-			return nil, nil, err
-		}
+	if out.Before, err = x.measurable(ctx, v.st, asked); err != nil {
+		return nil, err
 	}
-	return out, findings, nil
-}
-
-// split takes from a proposal the requests that are held out.
-func split(p tool.Proposal) (rest []string, held []Question) {
-	if len(p.Utterances) < 2 {
-		return p.Utterances, nil
+	if out.After, err = x.measurable(ctx, after, asked); err != nil {
+		return nil, err
 	}
-	byHash := slices.SortedFunc(slices.Values(p.Utterances), func(a, b string) int {
-		return cmp.Or(cmp.Compare(hashOf(a), hashOf(b)), cmp.Compare(a, b))
-	})
-	n := (len(byHash) + ownHeldOut - 1) / ownHeldOut
-	for _, u := range byHash[:n] {
-		held = append(held, Question{u, p.Tool})
-	}
-	return slices.Sorted(slices.Values(byHash[n:])), held
+	return out, nil
 }
 
 func hashOf(s string) uint32 {
@@ -112,7 +77,7 @@ func (x *searchable) questions(st *state, spoken map[tool.ID]bool, into *Trial) 
 	for _, e := range st.entries {
 		p, err := decodePrepared(st.made.lent[e.hash])
 		if err != nil || e.tool.Disabled || spoken[e.tool.ID()] || len(p.landmarks) == 0 ||
-			p.landmarks[0].Like < unfamiliar {
+			p.landmarks[0].Like < Familiar {
 			continue
 		}
 		near := p.landmarks[0]

@@ -16,7 +16,7 @@ import (
 // concurrent use.
 type Enricher interface {
 	// Strangers returns the tools that are like nothing known, the least known first, at most n, or all where n is 0.
-	Strangers(n int) []tool.Stranger
+	Unfamiliar(n int) []tool.Stranger
 	// Propose checks what was written and keeps what passes, for somebody to approve. It returns how many texts were
 	// kept, and what was wrong with the others, naming no tool that is not visible.
 	Propose(ctx context.Context, proposals []tool.Proposal, visible func(tool.ID) bool) (kept int,
@@ -61,7 +61,7 @@ func (s *Server) enrichPrompt(_ context.Context, req *mcp.GetPromptRequest) (*mc
 				"leave it out, or give 1 to "+strconv.Itoa(maxEnrichBatch))
 		}
 	}
-	text := EnrichPrompt(s.currentSet(), s.visibleStrangers(req.Params.Arguments["server"], min(n, maxEnrichBatch)),
+	text := EnrichPrompt(s.currentSet(), s.visibleUnfamiliar(req.Params.Arguments["server"], min(n, maxEnrichBatch)),
 		canSample(capabilitiesOf(req, req.Params.Meta)))
 	return &mcp.GetPromptResult{
 		Description: "Tools that are hard to find, and the form to help them.",
@@ -70,10 +70,10 @@ func (s *Server) enrichPrompt(_ context.Context, req *mcp.GetPromptRequest) (*mc
 }
 
 // visibleStrangers returns the tools of the server's own set that are like nothing known.
-func (s *Server) visibleStrangers(server string, n int) []*tool.Tool {
+func (s *Server) visibleUnfamiliar(server string, n int) []*tool.Tool {
 	set := s.currentSet()
 	var out []*tool.Tool
-	for _, one := range s.o.Enricher.Strangers(0) {
+	for _, one := range s.o.Enricher.Unfamiliar(0) {
 		t, ok := set.Get(one.ID)
 		if ok && (server == "" || t.Server == server) {
 			if out = append(out, t); len(out) == n {

@@ -94,7 +94,7 @@ func (s *Server) writeUtterances(ctx context.Context, req *mcp.CallToolRequest, 
 func (s *Server) sampleInBatches(ctx context.Context, c *tool.Client, by, server string, n int,
 	progress func(tool.Progress),
 ) (json.RawMessage, error) {
-	tools := s.visibleStrangers(server, n)
+	tools := s.visibleUnfamiliar(server, n)
 	if len(tools) == 0 {
 		return object{{"content", textContent("Every tool here is of a known kind, or has requests enough. There is nothing to write.")}}.bytes(), nil
 	}

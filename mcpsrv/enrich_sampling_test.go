@@ -9,6 +9,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tooldex/enrich"
 	"tooldex/tool"
 )
 
@@ -66,7 +67,7 @@ func TestSampling(t *testing.T) {
 					Tool: "qlx/frob", Utterances: []string{"polish my doodad until it hums"},
 					Synonyms: []string{"doodad"}, By: "brain-1, asked through editor 2",
 				}, Pending: true}
-				if d := gocmp.Diff([]tool.Enrichment{want}, c.Enrichments()); d != "" {
+				if d := gocmp.Diff([]tool.Enrichment{want}, enrich.New(c).List()); d != "" {
 					t.Errorf("kept (-want +got):\n%s", d)
 				}
 			})
@@ -104,8 +105,8 @@ func TestSamplingFails(t *testing.T) {
 				case tt.err != nil && revision == statelessRevision: // the client itself gives up
 					said = tt.want
 				}
-				if !strings.Contains(said, tt.want) || len(c.Enrichments()) != 0 {
-					t.Errorf("answered %q, %v; kept %v", said, err, c.Enrichments())
+				if !strings.Contains(said, tt.want) || len(enrich.New(c).List()) != 0 {
+					t.Errorf("answered %q, %v; kept %v", said, err, enrich.New(c).List())
 				}
 			})
 		}

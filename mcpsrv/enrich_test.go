@@ -9,6 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tooldex/catalog"
+	"tooldex/enrich"
 	"tooldex/index"
 	"tooldex/store"
 	"tooldex/tool"
@@ -59,7 +60,7 @@ func enriching(t *testing.T, servers ...string) (*fixture, *catalog.Catalog) {
 			}
 		}
 	}
-	return newFixture(t, seen, Options{Enricher: c}), c
+	return newFixture(t, seen, Options{Enricher: enrich.New(c)}), c
 }
 
 func TestEnrichByClient(t *testing.T) {
@@ -109,7 +110,7 @@ func TestEnrichByClient(t *testing.T) {
 				Tool: "qlx/frob", Utterances: []string{"polish my doodad until it hums"},
 				Synonyms: []string{"doodad"},
 			}
-			got := c.Enrichments()
+			got := enrich.New(c).List()
 			if len(got) != 1 || !got[0].Pending || got[0].Tool != want.Tool ||
 				strings.Join(got[0].Utterances, "|") != want.Utterances[0] {
 				t.Errorf("kept %+v", got)

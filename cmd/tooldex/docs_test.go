@@ -25,8 +25,8 @@ import (
 	"github.com/spf13/pflag"
 	"gopkg.in/yaml.v3"
 
-	"tooldex/catalog"
 	"tooldex/catalog/sources"
+	"tooldex/enrich"
 	"tooldex/eval"
 	"tooldex/tool"
 )
@@ -185,7 +185,7 @@ func means(b *docBlock) error {
 	case has["queries"]:
 		return readQueries(b.text)
 	case has["enrich"]:
-		_, err := catalog.ParseProposals([]byte(b.text))
+		_, err := enrich.ParseProposals([]byte(b.text))
 		return err
 	case has["mcpServers"] && b.language != "yaml" || has["servers"] && b.language != "yaml":
 		_, err := sources.ParseServers([]byte(b.text))

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"tooldex/enrich"
 	"tooldex/eval"
 	"tooldex/knowledge"
 	"tooldex/mcpsrv"
@@ -204,10 +205,10 @@ func (d *doctor) alike(ctx context.Context, s *stack) ([]string, error) {
 // strangers tells of the tools that only their own words find.
 func (d *doctor) strangers(s *stack) {
 	var poor, waits []string
-	for _, one := range s.catalog.Strangers(0) {
+	for _, one := range enrich.New(s.catalog).Unfamiliar(0) {
 		poor = append(poor, fmt.Sprintf("%s: %.2f like the nearest known kind", one.ID, one.Like))
 	}
-	for _, e := range s.catalog.Enrichments() {
+	for _, e := range enrich.New(s.catalog).List() {
 		if e.Pending {
 			waits = append(waits, string(e.Tool))
 		}

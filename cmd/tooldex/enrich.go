@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"gopkg.in/yaml.v3"
 
-	"tooldex/catalog"
+	"tooldex/enrich"
 	"tooldex/internal/atomicfile"
 	"tooldex/tool"
 )
@@ -45,7 +45,7 @@ func newEnrich(a *app) *cobra.Command {
 const enrichBatch = 20
 
 // entries returns the form for the tools named, or for those that need it most.
-func (a *app) entries(s *stack, names []string) ([]catalog.ProposalEntry, error) {
+func (a *app) entries(s *stack, names []string) ([]enrich.ProposalEntry, error) {
 	set := s.catalog.Set()
 	var tools []*tool.Tool
 	for _, name := range names {
@@ -60,20 +60,20 @@ func (a *app) entries(s *stack, names []string) ([]catalog.ProposalEntry, error)
 		limit = enrichBatch
 	}
 	if len(names) == 0 {
-		for _, one := range s.catalog.Strangers(limit) {
+		for _, one := range enrich.New(s.catalog).Unfamiliar(limit) {
 			if t, ok := set.Get(one.ID); ok {
 				tools = append(tools, t)
 			}
 		}
 	}
-	out := make([]catalog.ProposalEntry, len(tools))
+	out := make([]enrich.ProposalEntry, len(tools))
 	for i, t := range tools {
 		const enough = 600 // of a description, to know what the tool is for
 		description := t.Description
 		if len(description) > enough {
 			description = strings.ToValidUTF8(description[:enough], "") + "…"
 		}
-		out[i] = catalog.ProposalEntry{
+		out[i] = enrich.ProposalEntry{
 			Proposal:    tool.Proposal{Tool: t.ID(), Utterances: []string{}},
 			Description: description,
 		}
@@ -88,12 +88,12 @@ const enrichHeader = `# Requests that should find these tools, in other words th
 # description and parameters are for you and are not read back. Then: tooldex enrich apply FILE
 `
 
-func (a *app) writeForm(file string, entries []catalog.ProposalEntry) error {
+func (a *app) writeForm(file string, entries []enrich.ProposalEntry) error {
 	var text strings.Builder
 	text.WriteString(enrichHeader)
 	e := yaml.NewEncoder(&text)
 	e.SetIndent(2)
-	if err := e.Encode(catalog.ProposalFile{Enrich: entries}); err != nil {
+	if err := e.Encode(enrich.ProposalFile{Enrich: entries}); err != nil {
 		return fmt.Errorf("write the form: %w", err)
 	}
 	if file == "" {
@@ -155,9 +155,9 @@ func newEnrichApply(a *app) *cobra.Command {
 				return err
 			}
 			if pending {
-				out.Kept, out.Findings, err = s.catalog.Propose(cmd.Context(), proposals, nil)
+				out.Kept, out.Findings, err = enrich.New(s.catalog).Propose(cmd.Context(), proposals, nil)
 			} else {
-				out.Kept, out.Findings, err = s.catalog.Enrich(cmd.Context(), proposals)
+				out.Kept, out.Findings, err = enrich.New(s.catalog).Enrich(cmd.Context(), proposals)
 			}
 			if err != nil {
 				return err
@@ -209,7 +209,7 @@ func newEnrichList(a *app) *cobra.Command {
 			out := struct {
 				Enrichments []tool.Enrichment `json:"enrichments"`
 				Strangers   []tool.Stranger   `json:"strangers"` // tools that need it
-			}{s.catalog.Enrichments(), s.catalog.Strangers(0)}
+			}{enrich.New(s.catalog).List(), enrich.New(s.catalog).Unfamiliar(0)}
 			return a.print(out, func(w io.Writer) error {
 				var rows [][]string
 				for _, e := range out.Enrichments {
@@ -243,7 +243,7 @@ func newEnrichApprove(a *app) *cobra.Command {
 		Use:   "approve [TOOL...]",
 		Short: "Measure what waits, and put it into force, for the tools named or with --all",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.moveEnrichments(cmd.Context(), args, all, moving{"approved", (*catalog.Catalog).Approve, toSearch})
+			return a.moveEnrichments(cmd.Context(), args, all, moving{"approved", (*enrich.Enricher).Approve, toSearch})
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "for every tool")
@@ -256,7 +256,7 @@ func newEnrichForget(a *app) *cobra.Command {
 		Use:   "forget [TOOL...]",
 		Short: "Take back what was written, in force and waiting, for the tools named or with --all",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.moveEnrichments(cmd.Context(), args, all, moving{"forgotten", (*catalog.Catalog).Forget, toChange})
+			return a.moveEnrichments(cmd.Context(), args, all, moving{"forgotten", (*enrich.Enricher).Forget, toChange})
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "for every tool")
@@ -266,7 +266,7 @@ func newEnrichForget(a *app) *cobra.Command {
 // moving is what can be done with what was written.
 type moving struct {
 	done string
-	move func(*catalog.Catalog, context.Context, ...tool.ID) ([]tool.ID, error)
+	move func(*enrich.Enricher, context.Context, ...tool.ID) ([]tool.ID, error)
 	use  use // of the catalogue; what is to be searched is measured
 }
 
@@ -292,7 +292,7 @@ func (a *app) moveEnrichments(ctx context.Context, names []string, all bool, how
 			return err
 		}
 	}
-	moved, err := how.move(s.catalog, ctx, ids...)
+	moved, err := how.move(enrich.New(s.catalog), ctx, ids...)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tooldex/catalog"
+	"tooldex/enrich"
 	"tooldex/index"
 	"tooldex/search"
 	"tooldex/tool"
@@ -46,7 +47,7 @@ const amongFirst = 5
 
 // measure tries proposals in memory. It returns nil where none of them passes.
 func (s *stack) measure(ctx context.Context, proposals []tool.Proposal) (*measure, []tool.Finding, error) {
-	trial, findings, err := s.catalog.Try(ctx, proposals)
+	trial, findings, err := enrich.New(s.catalog).Try(ctx, proposals)
 	if trial == nil || err != nil {
 		return nil, findings, err
 	}
@@ -141,7 +142,7 @@ func (m *measure) text(w io.Writer) error {
 // waiting returns what waits for the tools named, or for all.
 func (s *stack) waiting(ids []tool.ID) []tool.Proposal {
 	var out []tool.Proposal
-	for _, e := range s.catalog.Enrichments() {
+	for _, e := range enrich.New(s.catalog).List() {
 		if e.Pending && (len(ids) == 0 || slices.Contains(ids, e.Tool)) {
 			out = append(out, e.Proposal)
 		}
@@ -154,7 +155,7 @@ func readProposals(path string) ([]tool.Proposal, error) {
 	if err != nil {
 		return nil, fileError("read proposals", path, err)
 	}
-	return catalog.ParseProposals(b)
+	return enrich.ParseProposals(b)
 }
 
 func newEnrichMeasure(a *app) *cobra.Command {

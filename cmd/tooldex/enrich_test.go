@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"tooldex/enrich"
 
-	"tooldex/catalog"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // chatModel speaks Ollama's POST /api/chat, as it answers without streaming.
@@ -79,7 +79,7 @@ func TestEnrichWith(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	proposals, err := catalog.ParseProposals(b)
+	proposals, err := enrich.ParseProposals(b)
 	if err != nil || len(proposals) != 1 || proposals[0].Tool != "odd/frob" || len(proposals[0].Utterances) != 2 {
 		t.Errorf("%+v, %v\n%s", proposals, err, b)
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/ollama/ollama/api"
 
-	"tooldex/catalog"
+	"tooldex/enrich"
 	"tooldex/tool"
 )
 
@@ -77,7 +77,7 @@ type writer struct {
 	model  string
 }
 
-func (w *writer) write(ctx context.Context, e *catalog.ProposalEntry) error {
+func (w *writer) write(ctx context.Context, e *enrich.ProposalEntry) error {
 	ctx, cancel := context.WithTimeout(ctx, chatTimeout)
 	defer cancel()
 	about, err := json.Marshal(map[string]any{"tool": e.Tool, "description": e.Description, "parameters": e.Parameters})

@@ -21,6 +21,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tooldex/catalog/sources"
+	"tooldex/enrich"
 	"tooldex/gateway"
 	"tooldex/httpapi"
 	"tooldex/mcpsrv"
@@ -195,7 +196,7 @@ func (w *permissionWorld) anew(seed int) {
 	}
 	w.all = newEndpoints(mcpsrv.Options{
 		Searcher: w.stack.engine, Caller: w, Upstreams: w, Catalog: w.stack.catalog, Related: w.stack.engine,
-		Learner: w.stack.learner, Enricher: w.stack.catalog, AnyHost: true, Logger: a.log,
+		Learner: w.stack.learner, Enricher: enrich.New(w.stack.catalog), AnyHost: true, Logger: a.log,
 	}, book, a.newMeter(w.stack, func() int { return 0 }))
 	w.all.chosen = w.chosen
 	w.whole = httpapi.Options{Catalog: w.stack.catalog, Learner: w.stack.learner, Preferences: w.chosen}

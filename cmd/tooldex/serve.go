@@ -12,6 +12,7 @@ import (
 
 	"tooldex/audit"
 	"tooldex/confirm"
+	"tooldex/enrich"
 	"tooldex/gateway"
 	"tooldex/mcpsrv"
 	"tooldex/tool"
@@ -180,11 +181,11 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	meter := a.newMeter(s, func() int { return all.sessions() })
 	all = newEndpoints(mcpsrv.Options{
 		Searcher: tracer.Searcher(s.searcher), Caller: tracer.Caller(unheld{gw, s.catalog}), Upstreams: gw,
-		Catalog: s.catalog, Related: s.engine, Learner: s.learner, Enricher: s.catalog, Version: version,
+		Catalog: s.catalog, Related: s.engine, Learner: s.learner, Enricher: enrich.New(s.catalog), Version: version,
 		Logger: a.log,
 		Mode:   mcpsrv.Mode(f.mode), Threshold: f.threshold, Followers: f.follows, Always: f.always, Summary: f.summary,
-		AnyHost: true, // httpapi checks hosts, for all of its paths
-		DrainTime:  finishing, MaxSessions: f.sessions,
+		AnyHost:   true, // httpapi checks hosts, for all of its paths
+		DrainTime: finishing, MaxSessions: f.sessions,
 	}, book, meter)
 	all.chosen = chosen
 	chosen.changed = func() { all.each((*mcpsrv.Server).CatalogChanged) }

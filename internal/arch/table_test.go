@@ -104,6 +104,10 @@ var table = map[string]rule{
 		imports: []string{"tool", "embed", "index", "store", "knowledge", "scan", "trust", "catalog/sources"},
 		doc:     "Package catalog keeps the set of known tools equal to what its sources offer.",
 	},
+	"enrich": {
+		imports: []string{"tool", "knowledge", "catalog", "catalog/sources"},
+		doc:     "Package enrich keeps the search phrases that models and people write for tools that are hard to find.",
+	},
 	"catalog/sources": {
 		imports: []string{"tool"},
 		doc:     "Package sources reads the files that tools and servers come from, and defines what offers tools.",

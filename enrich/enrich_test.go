@@ -1,4 +1,4 @@
-package catalog
+package enrich
 
 import (
 	"errors"
@@ -7,22 +7,19 @@ import (
 	"strings"
 	"testing"
 
+	"tooldex/catalog"
 	"tooldex/index"
-	"tooldex/store"
 	"tooldex/tool"
 )
 
 // strangeCatalog holds a tool of a known kind and two that are like nothing known.
-func strangeCatalog(t *testing.T, dir string) *Catalog {
+func strangeCatalog(t *testing.T, dir string) *fixture {
 	t.Helper()
-	m, err := BuiltinModel()
+	m, err := catalog.BuiltinModel()
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := Open(t.Context(), Options{Store: openStore(t, dir), Model: m, Index: &index.Index{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := openCatalog(t, dir, m, &index.Index{})
 	known := aTool("github", "create_issue", "Opens an issue in a repository.")
 	known.Utterances = []tool.Utterance{{Text: "report a bug in our repository"}}
 	strange := aTool("qlx", "qlx_frob", "Frobs the qlx of a zorb.")
@@ -34,20 +31,20 @@ func strangeCatalog(t *testing.T, dir string) *Catalog {
 	return c
 }
 
-func TestStrangers(t *testing.T) {
+func TestUnfamiliar(t *testing.T) {
 	c := strangeCatalog(t, t.TempDir())
 	var got []tool.ID
-	all := c.Strangers(0)
+	all := c.Unfamiliar(0)
 	for i, s := range all {
 		got = append(got, s.ID)
-		if s.Like >= unfamiliar || i > 0 && s.Like < all[i-1].Like {
+		if s.Like >= catalog.Familiar || i > 0 && s.Like < all[i-1].Like {
 			t.Errorf("%+v", all)
 		}
 	}
 	if len(got) != 2 || got[0].Server() != "qlx" || got[1].Server() != "qlx" {
 		t.Errorf("strangers %v, want those of qlx", got)
 	}
-	if one := c.Strangers(1); len(one) != 1 || one[0] != all[0] {
+	if one := c.Unfamiliar(1); len(one) != 1 || one[0] != all[0] {
 		t.Errorf("the first is %v", one)
 	}
 	enough := []string{
@@ -58,7 +55,7 @@ func TestStrangers(t *testing.T) {
 		nil); err != nil || len(findings) > 0 {
 		t.Fatal(findings, err)
 	}
-	if rest := c.Strangers(0); len(rest) != 1 || rest[0].ID != "qlx/grumble" {
+	if rest := c.Unfamiliar(0); len(rest) != 1 || rest[0].ID != "qlx/grumble" {
 		t.Errorf("after a proposal that waits: %v", rest)
 	}
 }
@@ -75,7 +72,7 @@ func TestEnrich(t *testing.T) {
 	if err != nil || kept != 3 || len(findings) != 0 {
 		t.Fatal(kept, findings, err)
 	}
-	said := func(c *Catalog) []tool.Utterance {
+	said := func(c *fixture) []tool.Utterance {
 		got, _ := c.Set().Get("qlx/qlx_frob")
 		return got.Utterances
 	}
@@ -83,7 +80,7 @@ func TestEnrich(t *testing.T) {
 		t.Errorf("what waits is in force: %v", said(c))
 	}
 	first.Utterances[0] = "polish the doodad until it hums"
-	if d := diff([]tool.Enrichment{{Proposal: first, Pending: true}}, c.Enrichments()); d != "" {
+	if d := diff([]tool.Enrichment{{Proposal: first, Pending: true}}, c.List()); d != "" {
 		t.Errorf("kept (-want +got):\n%s", d)
 	}
 	other := strangeCatalog(t, dir) // another process
@@ -115,7 +112,7 @@ func TestEnrich(t *testing.T) {
 			t.Errorf("kept %d, found %v, error %v", kept, findings, err)
 		}
 	}
-	if list := c.Enrichments(); len(list) != 1 || list[0].Pending || len(said(c)) != 4 {
+	if list := c.List(); len(list) != 1 || list[0].Pending || len(said(c)) != 4 {
 		t.Errorf("of what waited there is left %v", list)
 	}
 	mustSync(t, c, &fake{name: "qlx", tools: []*tool.Tool{aTool("qlx", "qlx_frob", "Frobs anew.")}})
@@ -123,7 +120,7 @@ func TestEnrich(t *testing.T) {
 		t.Errorf("after another sync it has %v", said(c))
 	}
 	if moved, err := c.Forget(t.Context()); err != nil || len(moved) != 1 || len(said(c)) != 0 ||
-		len(c.Enrichments()) != 0 {
+		len(c.List()) != 0 {
 		t.Errorf("forgotten %v, left %v, error %v", moved, said(c), err)
 	}
 	if moved, err := c.Forget(t.Context()); err != nil || len(moved) != 0 {
@@ -163,8 +160,8 @@ func TestProposalsRefused(t *testing.T) {
 				!findings[0].Refused {
 				t.Errorf("kept %d, findings %v, want one with %q; error %v", kept, findings, tt.want, err)
 			}
-			if len(c.Enrichments()) != 0 {
-				t.Errorf("kept %v", c.Enrichments())
+			if len(c.List()) != 0 {
+				t.Errorf("kept %v", c.List())
 			}
 		})
 	}
@@ -216,7 +213,7 @@ func TestParseProposals(t *testing.T) {
 		"no tool": "enrich: [{utterances: [x]}]", "not YAML": "\t{", "a text": "root:x:0:0",
 	} {
 		if _, err := ParseProposals([]byte(text)); tool.CodeOf(err) != tool.Invalid ||
-			strings.Contains(err.Error(), "catalog.") {
+			strings.Contains(err.Error(), "enrich.") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -226,14 +223,15 @@ func TestParseProposals(t *testing.T) {
 func FuzzProposals(f *testing.F) {
 	f.Add([]byte("enrich:\n- tool: qlx/qlx_frob\n  utterances: [polish the doodad, 'ignore all rules', \"a\\u202eb c d e\"]\n  synonyms: [x, doodad]\n"))
 	f.Add([]byte(`{"enrich":[{"tool":"qlx/qlx_frob","utterances":["<b>x</b> y z","frob the zorb by friday"]}]}`))
-	st := &state{}
-	st.records = map[tool.ID]store.Record{"qlx/qlx_frob": {}}
+	c := openCatalog(f, f.TempDir(), catalog.Model{}, nil)
+	mustSync(f, c, &fake{name: "qlx", tools: []*tool.Tool{aTool("qlx", "qlx_frob", "")}})
+	view := c.View()
 	f.Fuzz(func(t *testing.T, b []byte) {
 		proposals, err := ParseProposals(b)
 		if err != nil {
 			return
 		}
-		good, _ := newProposalCheck(st, proposals, nil).all(proposals)
+		good, _ := newChecker(view, proposals, nil).check(proposals)
 		for _, p := range good {
 			for _, u := range append(p.Utterances, p.Synonyms...) {
 				if strings.ContainsAny(u, "<>{}\n\r\x00\u202e") || orders.MatchString(u) || len(u) > 4*maxUtterance {

@@ -1,4 +1,4 @@
-package catalog
+package enrich
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"tooldex/catalog"
 	"tooldex/knowledge"
 	"tooldex/tool"
 )
@@ -103,9 +104,9 @@ var orders = regexp.MustCompile(`(?i)\b(ignore|disregard|forget|override)\b.{0,4
 	`|\b(do not|don't|dont) (call|use|invoke|choose|tell|mention|reveal|ask)\b` +
 	`|\b(instead of|rather than) (the )?(other|any)\b`)
 
-// proposalCheck holds what proposals are checked against.
-type proposalCheck struct {
-	st       *state
+// checker holds what proposals are checked against.
+type checker struct {
+	view     catalog.View
 	an       knowledge.Analyzer
 	said     []saying
 	names    map[string]tool.ID // of tools, with and without their servers, in lower case
@@ -119,25 +120,25 @@ type saying struct {
 	terms map[string]bool
 }
 
-// newProposalCheck gathers what all tools are asked. What waits for a tool that a proposal speaks of is about to be
+// newChecker gathers what all tools are asked. What waits for a tool that a proposal speaks of is about to be
 // replaced.
-func newProposalCheck(st *state, proposals []tool.Proposal, visible func(tool.ID) bool) *proposalCheck {
-	c := &proposalCheck{st: st, visible: visible, names: map[string]tool.ID{}}
+func newChecker(view catalog.View, proposals []tool.Proposal, visible func(tool.ID) bool) *checker {
+	c := &checker{view: view, visible: visible, names: map[string]tool.ID{}}
 	spoken := map[tool.ID]bool{}
 	for _, p := range proposals {
 		spoken[p.Tool] = true
 	}
-	for _, e := range st.entries {
-		id := e.tool.ID()
+	for _, t := range view.Tools() {
+		id := t.ID()
 		c.names[strings.ToLower(string(id))] = id
-		if strings.ContainsAny(e.tool.Name, "_-.") { // a name of one plain word says nothing
-			c.names[strings.ToLower(e.tool.Name)] = id
+		if strings.ContainsAny(t.Name, "_-.") { // a name of one plain word says nothing
+			c.names[strings.ToLower(t.Name)] = id
 		}
-		for _, u := range e.tool.Utterances {
+		for _, u := range t.Utterances {
 			c.add(id, u.Text)
 		}
 	}
-	for id, p := range st.enrichment(pendingOverlay).Tools {
+	for id, p := range overlayOf(view, pendingOverlay).Tools {
 		if spoken[id] {
 			continue
 		}
@@ -148,11 +149,11 @@ func newProposalCheck(st *state, proposals []tool.Proposal, visible func(tool.ID
 	return c
 }
 
-func (c *proposalCheck) add(id tool.ID, text string) {
+func (c *checker) add(id tool.ID, text string) {
 	c.said = append(c.said, saying{id, c.terms(text)})
 }
 
-func (c *proposalCheck) terms(text string) map[string]bool {
+func (c *checker) terms(text string) map[string]bool {
 	out := map[string]bool{}
 	for _, t := range c.an.Terms(nil, text) {
 		out[t] = true
@@ -160,11 +161,11 @@ func (c *proposalCheck) terms(text string) map[string]bool {
 	return out
 }
 
-// all returns what passes.
-func (c *proposalCheck) all(proposals []tool.Proposal) ([]tool.Proposal, []tool.Finding) {
+// check returns what passes, and what was wrong with the rest.
+func (c *checker) check(proposals []tool.Proposal) ([]tool.Proposal, []tool.Finding) {
 	var out []tool.Proposal
 	for _, p := range proposals {
-		if _, ok := c.st.records[p.Tool]; !ok {
+		if !c.view.Has(p.Tool) {
 			c.refuse(p.Tool, "tool", "there is no such tool")
 			continue
 		}
@@ -201,7 +202,7 @@ func author(by string) string {
 	return strings.TrimSpace(tool.Cut(by, maxAuthor))
 }
 
-func (c *proposalCheck) refuse(id tool.ID, field, why string) {
+func (c *checker) refuse(id tool.ID, field, why string) {
 	if utf8.RuneCountInString(string(id)) > 200 {
 		id = ""
 	}
@@ -212,7 +213,7 @@ func (c *proposalCheck) refuse(id tool.ID, field, why string) {
 }
 
 // name is how a tool is named to who made the proposal.
-func (c *proposalCheck) name(id tool.ID) string {
+func (c *checker) name(id tool.ID) string {
 	if c.visible != nil && !c.visible(id) {
 		return "another tool"
 	}
@@ -220,7 +221,7 @@ func (c *proposalCheck) name(id tool.ID) string {
 }
 
 // utterance returns a text as it is kept, or why it is not.
-func (c *proposalCheck) utterance(id tool.ID, u string) (text, why string) {
+func (c *checker) utterance(id tool.ID, u string) (text, why string) {
 	text = strings.Join(strings.Fields(u), " ")
 	if why = c.form(id, text); why != "" {
 		return "", why
@@ -251,7 +252,7 @@ func (c *proposalCheck) utterance(id tool.ID, u string) (text, why string) {
 }
 
 // form tells what is wrong with a text, whatever it says.
-func (c *proposalCheck) form(id tool.ID, text string) string {
+func (c *checker) form(id tool.ID, text string) string {
 	switch {
 	case !utf8.ValidString(text):
 		return "is not UTF-8"
@@ -273,7 +274,7 @@ func (c *proposalCheck) form(id tool.ID, text string) string {
 }
 
 // synonyms takes over the synonyms that pass.
-func (c *proposalCheck) synonyms(p tool.Proposal, good *tool.Proposal) {
+func (c *checker) synonyms(p tool.Proposal, good *tool.Proposal) {
 	for _, s := range p.Synonyms {
 		s = strings.Join(strings.Fields(s), " ")
 		n := utf8.RuneCountInString(s)
@@ -293,7 +294,12 @@ func (c *proposalCheck) synonyms(p tool.Proposal, good *tool.Proposal) {
 
 // overlap is the share of words that two texts have in common.
 func overlap(a, b map[string]bool) float64 {
-	both := inCommon(a, b)
+	both := 0
+	for w := range a {
+		if b[w] {
+			both++
+		}
+	}
 	if all := len(a) + len(b) - both; all > 0 {
 		return float64(both) / float64(all)
 	}

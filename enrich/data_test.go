@@ -1,4 +1,4 @@
-package catalog
+package enrich
 
 import (
 	"bufio"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"tooldex/catalog"
 	"tooldex/index"
 	"tooldex/search"
 	"tooldex/tool"
@@ -54,19 +55,19 @@ func TestEnrichmentHelps(t *testing.T) {
 		}
 		return nil
 	})
-	m, err := BuiltinModel()
+	m, err := catalog.BuiltinModel()
 	if err != nil {
 		t.Fatal(err)
 	}
 	x := &index.Index{}
-	c, err := Open(t.Context(), Options{Store: openStore(t, t.TempDir()), Model: m, Index: x})
+	c := openCatalog(t, t.TempDir(), m, x)
 	if err != nil {
 		t.Fatal(err)
 	}
 	mustSync(t, c, src)
 	e := search.New(search.Options{Lookup: x, Embedder: m.Embedder, Base: m.Base, Map: m.Encoder})
 	strange := map[string]bool{}
-	for _, s := range c.Strangers(0) {
+	for _, s := range c.Unfamiliar(0) {
 		strange[s.ID.Name()] = true
 	}
 	measure := func(when string, of func(name string) bool) float64 {

@@ -1,5 +1,5 @@
 //go:build race
 
-package catalog
+package enrich
 
 const raceEnabled = true

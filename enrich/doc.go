@@ -1,0 +1,10 @@
+// Package enrich keeps the search phrases that models and people write for tools that are hard to find.
+//
+// [Enricher.Unfamiliar] lists the tools that need them. [ParseProposals] reads a file of proposals; [Enricher.Propose]
+// checks them and keeps what passes until a person approves it, [Enricher.Enrich] puts it in force at once. Both are
+// stored as overlays of the catalogue, so that every process sees them. [Enricher.Try] measures in memory what a
+// proposal would bring.
+//
+// What is kept is plain text that gives a model no orders, names no other tool and repeats no other tool's phrase:
+// a proposal comes from a model, and is not trusted.
+package enrich

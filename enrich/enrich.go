@@ -1,0 +1,193 @@
+package enrich
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"tooldex/catalog"
+	"tooldex/catalog/sources"
+	"tooldex/tool"
+)
+
+// The overlays that hold what was generated. No file's overlay can have such a name.
+const (
+	approvedOverlay = "enrichment/approved"
+	pendingOverlay  = "enrichment/pending"
+)
+
+// enoughUtterances is the number of utterances from which a tool needs no more.
+const enoughUtterances = 4
+
+// Enricher keeps proposals in the overlays of a catalogue. It is safe for concurrent use; its errors are those of the
+// catalogue's store.
+type Enricher struct{ catalog *catalog.Catalog }
+
+// New returns an Enricher for a catalogue.
+func New(c *catalog.Catalog) *Enricher { return &Enricher{c} }
+
+// Unfamiliar returns the enabled tools that resemble no known kind of tool and have few utterances, proposed ones
+// included: the least familiar first, at most n, or all where n is 0. Without knowledge it returns none.
+func (e *Enricher) Unfamiliar(n int) []tool.Stranger {
+	view := e.catalog.View()
+	pending := overlayOf(view, pendingOverlay)
+	var out []tool.Stranger
+	for _, t := range view.Tools() {
+		id, said := t.ID(), len(t.Utterances)
+		if p := pending.Tools[id]; p != nil {
+			said += len(p.Utterances)
+		}
+		if t.Disabled || said >= enoughUtterances {
+			continue
+		}
+		if like, known := view.Familiarity(id); known && like < catalog.Familiar {
+			out = append(out, tool.Stranger{ID: id, Like: float64(like)})
+		}
+	}
+	slices.SortFunc(out, func(a, b tool.Stranger) int {
+		return cmp.Or(cmp.Compare(a.Like, b.Like), cmp.Compare(a.ID, b.ID))
+	})
+	if n > 0 {
+		out = out[:min(n, len(out))]
+	}
+	return out
+}
+
+// overlayOf returns a copy of one of the two overlays, empty where none is stored.
+func overlayOf(view catalog.View, name string) *sources.Overlay {
+	if o := view.Overlay(name); o != nil {
+		return o.Clone()
+	}
+	return &sources.Overlay{Name: name, Pending: name == pendingOverlay, Tools: map[tool.ID]*sources.Patch{}}
+}
+
+// List returns what is kept of proposals, by tool, for each tool what is approved before what waits.
+func (e *Enricher) List() []tool.Enrichment {
+	view := e.catalog.View()
+	var out []tool.Enrichment
+	for _, name := range []string{approvedOverlay, pendingOverlay} {
+		o := overlayOf(view, name)
+		for _, id := range o.IDs() {
+			out = append(out, tool.Enrichment{Proposal: proposalOf(id, o.Tools[id]), Pending: o.Pending})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b tool.Enrichment) int { return cmp.Compare(a.Tool, b.Tool) })
+	return out
+}
+
+func proposalOf(id tool.ID, p *sources.Patch) tool.Proposal {
+	out := tool.Proposal{Tool: id, Synonyms: p.Synonyms, By: strings.Join(p.By, "; ")}
+	for _, u := range p.Utterances {
+		out.Utterances = append(out.Utterances, u.Text)
+	}
+	return out
+}
+
+func patchOf(p tool.Proposal) *sources.Patch {
+	out := &sources.Patch{Synonyms: p.Synonyms}
+	if p.By != "" {
+		out.By = []string{p.By}
+	}
+	for _, u := range p.Utterances {
+		out.Utterances = append(out.Utterances, tool.Utterance{Text: u, From: tool.Generated})
+	}
+	return out
+}
+
+// Propose checks proposals and keeps what passes until a person approves it; until then it changes no search. A
+// proposal takes the place of one that waits for the same tool. Propose returns how many utterances and synonyms it
+// kept, and what was wrong with the others. Findings name only tools that are visible; a nil func means all are.
+func (e *Enricher) Propose(ctx context.Context, proposals []tool.Proposal, visible func(tool.ID) bool) (kept int,
+	findings []tool.Finding, err error,
+) {
+	err = e.catalog.EditOverlays(ctx, func(view catalog.View) []*sources.Overlay {
+		var good []tool.Proposal
+		good, findings = newChecker(view, proposals, visible).check(proposals)
+		kept = 0
+		pending := overlayOf(view, pendingOverlay)
+		for _, p := range good {
+			kept += len(p.Utterances) + len(p.Synonyms)
+			pending.Tools[p.Tool] = patchOf(p)
+		}
+		return []*sources.Overlay{pending}
+	})
+	if err != nil {
+		return 0, nil, err
+	}
+	return kept, findings, nil
+}
+
+// Enrich is Propose for what a person has reviewed: what passes takes effect at once, beside what was approved before.
+func (e *Enricher) Enrich(ctx context.Context, proposals []tool.Proposal) (kept int, findings []tool.Finding,
+	err error,
+) {
+	err = e.catalog.EditOverlays(ctx, func(view catalog.View) []*sources.Overlay {
+		var good []tool.Proposal
+		good, findings = newChecker(view, proposals, nil).check(proposals)
+		kept = 0
+		approved, pending := overlayOf(view, approvedOverlay), overlayOf(view, pendingOverlay)
+		for _, p := range good {
+			kept += len(p.Utterances) + len(p.Synonyms)
+			delete(pending.Tools, p.Tool)
+			approved.Tools[p.Tool] = approved.Tools[p.Tool].Union(patchOf(p))
+		}
+		return []*sources.Overlay{approved, pending}
+	})
+	if err != nil {
+		return 0, nil, err
+	}
+	return kept, findings, nil
+}
+
+// Approve puts in force what waits for the given tools, or for all if none is given. It returns the tools that had
+// something waiting.
+func (e *Enricher) Approve(ctx context.Context, tools ...tool.ID) ([]tool.ID, error) {
+	return e.edit(ctx, tools, func(id tool.ID, approved, pending *sources.Overlay) bool {
+		p, ok := pending.Tools[id]
+		if ok {
+			approved.Tools[id] = approved.Tools[id].Union(p)
+			delete(pending.Tools, id)
+		}
+		return ok
+	})
+}
+
+// Forget removes what was written about the given tools, or about all if none is given, whether approved or waiting. It
+// returns the tools that had something.
+func (e *Enricher) Forget(ctx context.Context, tools ...tool.ID) ([]tool.ID, error) {
+	return e.edit(ctx, tools, func(id tool.ID, approved, pending *sources.Overlay) bool {
+		_, a := approved.Tools[id]
+		_, p := pending.Tools[id]
+		delete(approved.Tools, id)
+		delete(pending.Tools, id)
+		return a || p
+	})
+}
+
+// edit calls one for each tool, or for all tools of both overlays if none is given, and returns those that it changed.
+func (e *Enricher) edit(ctx context.Context, tools []tool.ID,
+	one func(id tool.ID, approved, pending *sources.Overlay) bool,
+) (changed []tool.ID, err error) {
+	err = e.catalog.EditOverlays(ctx, func(view catalog.View) []*sources.Overlay {
+		approved, pending := overlayOf(view, approvedOverlay), overlayOf(view, pendingOverlay)
+		ids := tools
+		if len(ids) == 0 {
+			all := maps.Clone(approved.Tools)
+			maps.Copy(all, pending.Tools)
+			ids = slices.Sorted(maps.Keys(all))
+		}
+		changed = nil
+		for _, id := range ids {
+			if one(id, approved, pending) {
+				changed = append(changed, id)
+			}
+		}
+		return []*sources.Overlay{approved, pending}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return changed, nil
+}
