@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 
 	"tooldex/catalog"
 	"tooldex/catalog/sources"
-	"tooldex/index"
 	"tooldex/search"
-	"tooldex/store"
+	"tooldex/service"
 	"tooldex/tool"
 )
 
@@ -38,7 +36,7 @@ type Finder struct {
 	// others write to, Catalog.Refresh takes over what they changed.
 	Catalog *catalog.Catalog
 
-	scratch string // the folder to remove in the end; "" for one that stays
+	service *service.Service
 }
 
 // Open reads the stored tools and the files, makes searchable what is not yet, and returns when all can be found: with
@@ -49,45 +47,15 @@ func Open(ctx context.Context, o Options) (*Finder, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	f := &Finder{}
-	if o.Dir == "" {
-		dir, err := os.MkdirTemp("", "tooldex")
-		if err != nil {
-			return nil, &tool.Error{
-				Code: tool.Unavailable, Op: "open", Msg: "a temporary folder cannot be made",
-				Hint: "set Options.Dir", Err: err,
-			}
-		}
-		o.Dir, f.scratch = dir, dir
+	s, err := service.Open(ctx, service.Options{Dir: o.Dir, Use: service.ToSearch, Model: o.Model, Logger: o.Logger})
+	if err != nil {
+		return nil, err
 	}
-	if err := f.open(ctx, o); err != nil {
+	f := &Finder{Engine: s.Engine, Catalog: s.Catalog, service: s}
+	if err := f.read(ctx, o); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
-}
-
-func (f *Finder) open(ctx context.Context, o Options) error {
-	s, err := store.Open(o.Dir, store.Options{})
-	if err != nil {
-		return err
-	}
-	if o.Model == nil {
-		builtin, err := catalog.BuiltinModel()
-		if err != nil {
-			return err
-		}
-		o.Model = &builtin
-	}
-	var current index.Index
-	f.Catalog, err = catalog.Open(ctx, catalog.Options{Store: s, Model: *o.Model, Index: &current, Logger: o.Logger})
-	if err != nil {
-		return err
-	}
-	f.Engine = search.New(search.Options{
-		Lookup: &current, Embedder: o.Model.Embedder, Base: o.Model.Base,
-		Map: o.Model.Encoder,
-	})
-	return f.read(ctx, o)
 }
 
 // read imports the files, tools before overlays, since these may speak of those.
@@ -130,13 +98,5 @@ func (f *Finder) read(ctx context.Context, o Options) error {
 }
 
 // Close removes the temporary folder, if there is one; a Finder of a directory that stays need not be closed. Nothing
-// may be changed afterwards. The error is Internal: files stay behind.
-func (f *Finder) Close() error {
-	if f.scratch == "" {
-		return nil
-	}
-	if err := os.RemoveAll(f.scratch); err != nil {
-		return &tool.Error{Code: tool.Internal, Op: "close", Msg: "a temporary folder stays behind", Err: err}
-	}
-	return nil
-}
+// may be changed afterwards. The error is Internal: files remain.
+func (f *Finder) Close() error { return f.service.Close() }

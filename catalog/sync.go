@@ -41,6 +41,9 @@ type (
 	filed interface{ Path() string }
 )
 
+// Changes counts the tools that an import added, changed and removed.
+func (r Report) Changes() int { return len(r.Added) + len(r.Changed) + len(r.Removed) }
+
 // offer is what a source answered.
 type offer struct {
 	name   string

@@ -17,7 +17,7 @@ func BenchmarkCallOverStdio(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	g := New(Options{})
+	g := New(Options{LookupEnv: os.LookupEnv})
 	defer func() { _ = g.Close() }()
 	g.Set([]tool.Server{{Name: "s", Command: exe, Env: map[string]string{serverVariable: "sdk"}}})
 	args := json.RawMessage(`{"text":"hello","n":1}`)

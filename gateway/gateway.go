@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -52,8 +51,8 @@ type Options struct {
 	// logged, and allows nothing. Where a configuration points needs no leave.
 	AllowPrivate []string
 
-	// LookupEnv finds the variables of configurations and the environment that child processes inherit. Nil means
-	// os.LookupEnv.
+	// LookupEnv finds the variables of configurations and the environment that child processes inherit. Nil finds
+	// none.
 	LookupEnv func(name string) (string, bool)
 	// OnListChanged is called with a server's name after it announced a change of its tools, and after it was started
 	// anew. Announcements that come together are one call. Calls for one server never overlap, those for several may.
@@ -76,7 +75,7 @@ func (o Options) withDefaults() Options {
 		o.Logger.Error("private addresses are not allowed", "error", err)
 	}
 	if o.LookupEnv == nil {
-		o.LookupEnv = os.LookupEnv
+		o.LookupEnv = func(string) (string, bool) { return "", false }
 	}
 	o.Name, o.Version = cmp.Or(o.Name, "tooldex"), cmp.Or(o.Version, "0")
 	o.StartTimeout = cmp.Or(o.StartTimeout, time.Minute)

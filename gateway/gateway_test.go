@@ -25,6 +25,9 @@ func self(t *testing.T, name, mode string) tool.Server {
 // start returns a gateway over servers that is closed at the end of the test.
 func startGateway(t *testing.T, o Options, servers ...tool.Server) *Gateway {
 	t.Helper()
+	if o.LookupEnv == nil {
+		o.LookupEnv = os.LookupEnv
+	}
 	g := New(o)
 	t.Cleanup(func() {
 		if err := g.Close(); err != nil {

@@ -91,7 +91,7 @@ func serveParent() {
 	if err != nil {
 		panic(err)
 	}
-	g := New(Options{})
+	g := New(Options{LookupEnv: os.LookupEnv})
 	g.Set([]tool.Server{{Name: "s", Command: exe, Env: map[string]string{serverVariable: "deaf"}}})
 	res, err := g.Call(context.Background(), tool.Call{ID: "s/pid"})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -139,6 +140,7 @@ func newBehind(t *testing.T, servers map[string]*upstream) *behind {
 		configured = append(configured, tool.Server{Name: name, URL: web.URL})
 	}
 	b.gw = gateway.New(gateway.Options{
+		LookupEnv:         os.LookupEnv,
 		OnFeatures:        func(string) { b.FeaturesChanged() },
 		OnResourceUpdated: func(server, uri string) { b.ResourceUpdated(server, uri) },
 	})

@@ -37,7 +37,9 @@ type Options struct {
 	Profile   string            // whose evidence of use counts
 	// Confirms tells of which tools calls have to be confirmed by a person now, so that clients know; nil: of none.
 	Confirms func(*tool.Tool) bool
-	Core     []string // tools that are in every selection, beside those that the catalogue always includes
+	// Core names tools that are in every selection, beside those that the catalogue always includes; nil for none. It
+	// is called for each selection.
+	Core func() []string
 
 	Mode           Mode          // where neither the request nor the preferences say; "" means auto
 	MaxTools       int           // likewise; zero means DefaultMaxTools
@@ -58,6 +60,9 @@ func (o Options) withDefaults() Options {
 	if o.Preferred == nil {
 		none := &Preferred{}
 		o.Preferred = func() *Preferred { return none }
+	}
+	if o.Core == nil {
+		o.Core = func() []string { return nil }
 	}
 	return o
 }
@@ -179,7 +184,7 @@ func (s *Selector) fill(ctx context.Context, b *basket, q Query, now *Preferred)
 		for _, id := range b.sheet.core {
 			b.addNamed(string(id), FromCore)
 		}
-		for _, name := range s.o.Core {
+		for _, name := range s.o.Core() {
 			b.addNamed(name, FromCore)
 		}
 	}

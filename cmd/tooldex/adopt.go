@@ -14,6 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"tooldex/cmd/tooldex/clients"
+	"tooldex/config"
+	"tooldex/service"
 	"tooldex/tool"
 )
 
@@ -56,12 +58,12 @@ func newServersImport(a *app) *cobra.Command {
 			if docs == nil {
 				return err
 			}
-			s, openErr := a.open(cmd.Context(), toChange)
+			s, openErr := a.open(cmd.Context(), service.ToChange)
 			if openErr != nil {
 				return openErr
 			}
-			defer s.close()
-			list, servers, adoptErr := adopt(docs, s.catalog.Servers(), replace)
+			defer a.close(s)
+			list, servers, adoptErr := adopt(docs, s.Catalog.Servers(), replace)
 			if err = errors.Join(err, adoptErr); len(list) == 0 && err == nil {
 				fmt.Fprintln(a.stderr, "no server was found\nhint: tooldex servers add adds one")
 				return silent(exitNone)
@@ -101,7 +103,7 @@ func (a *app) place() clients.Place {
 	if err != nil {
 		dir = ""
 	}
-	return clients.Place{OS: runtime.GOOS, Home: homeDir(a.getenv), Dir: dir, Getenv: a.getenv}
+	return clients.Place{OS: runtime.GOOS, Home: config.HomeDir(a.getenv), Dir: dir, Getenv: a.getenv}
 }
 
 // documents reads the files of clients, or other files; of all clients if none is named. Files that are not there are
@@ -169,16 +171,16 @@ func adopt(docs []*clients.Document, stored []tool.Server, replace bool) ([]adop
 		errs = errors.Join(errs, err)
 		for _, e := range entries {
 			one := adopted{
-				Server: e.Name, Client: d.Client, File: d.Path, State: adoptNew, Target: targetOf(e.Server),
+				Server: e.Name, Client: d.Client, File: d.Path, State: adoptNew, Target: config.ServerTarget(e.Server),
 				Lost: e.Lost, entry: e,
 			}
 			same, known := have[e.Name]
 			switch {
 			case e.Err != nil:
 				one.State, one.Why = adoptUnusable, e.Err.Error()
-			case isOurselves(e.Server):
+			case config.IsTooldex(e.Server):
 				one.State = adoptSelf
-			case known && sameServer(same, e.Server):
+			case known && service.SameServer(same, e.Server):
 				one.State = adoptKnown
 			case known && replace && !fresh[e.Name]:
 				one.State = adoptReplaced
@@ -237,11 +239,11 @@ func (a *app) warnAdopted(list []adopted) {
 }
 
 // takeOver stores servers, and reads their tools unless that is not wanted.
-func (a *app) takeOver(ctx context.Context, s *stack, servers []tool.Server, read bool) error {
+func (a *app) takeOver(ctx context.Context, s *service.Service, servers []tool.Server, read bool) error {
 	if len(servers) == 0 {
 		return nil
 	}
-	if err := s.saveServers(ctx, servers); err != nil {
+	if err := s.SaveServers(ctx, servers); err != nil {
 		return err
 	}
 	if !read {

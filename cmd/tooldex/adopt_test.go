@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tooldex/cmd/tooldex/clients"
+	"tooldex/config"
 	"tooldex/tool"
 )
 
@@ -68,11 +69,11 @@ func TestIsOurselves(t *testing.T) {
 		"tooldex-dev": true,
 		"tooldexter":  false, "/tooldex/other": false, "": false,
 	} {
-		if got := isOurselves(tool.Server{Command: command, Args: []string{"-d", "x", "serve"}}); got != want {
+		if got := config.IsTooldex(tool.Server{Command: command, Args: []string{"-d", "x", "serve"}}); got != want {
 			t.Errorf("%q: %v", command, got)
 		}
 	}
-	if isOurselves(tool.Server{Command: "tooldex", Args: []string{"search"}}) {
+	if config.IsTooldex(tool.Server{Command: "tooldex", Args: []string{"search"}}) {
 		t.Error("another verb is taken for a server")
 	}
 }
@@ -147,8 +148,8 @@ func TestOwnEntry(t *testing.T) {
 			}}
 			root := newRoot(a)
 			a.demo = tt.demo
-			if err := a.configure(root); err != nil {
-				t.Fatal(err)
+			if a.loadConfig(root); a.settingsErr != nil {
+				t.Fatal(a.settingsErr)
 			}
 			if err := a.prepare(); err != nil {
 				t.Fatal(err)

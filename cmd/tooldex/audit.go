@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tooldex/audit"
+	"tooldex/service"
 	"tooldex/tool"
 )
 
@@ -98,7 +99,7 @@ func (f *auditFilter) read(a *app) error {
 		if !json.Valid([]byte(f.arguments)) {
 			return usageError{"the arguments are not JSON", `give --arguments '{"key": "value"}'`}
 		}
-		l := audit.New(audit.Options{Dir: a.auditDir(), Logger: a.log})
+		l := audit.New(audit.Options{Dir: service.AuditDir(a.config()), Logger: a.log})
 		defer func() { _ = l.Close() }() // nothing is written
 		f.fingerprint = l.Fingerprint(json.RawMessage(f.arguments))
 	}
@@ -146,7 +147,7 @@ func (a *app) auditShow(ctx context.Context, f *auditFilter) error {
 	if most == 0 && f.since == "" {
 		most = shownRecords
 	}
-	reader := audit.NewReader(a.auditDir())
+	reader := audit.NewReader(service.AuditDir(a.config()))
 	found := []audit.Record{}
 	if err := reader.Read(func(r audit.Record) error {
 		if f.match(r) {
@@ -266,10 +267,10 @@ func newAuditVerify(a *app) *cobra.Command {
 				}
 				given = append(given, anchor)
 			}
-			r, err := audit.Verify(cmd.Context(), a.auditDir(), given...)
+			r, err := audit.Verify(cmd.Context(), service.AuditDir(a.config()), given...)
 			if err != nil {
 				return &tool.Error{
-					Code: tool.Internal, Op: "verify", Msg: "the audit log in " + a.auditDir() +
+					Code: tool.Internal, Op: "verify", Msg: "the audit log in " + service.AuditDir(a.config()) +
 						" cannot be read", Hint: "see that you may read the folder, or name another with TOOLDEX_AUDIT_DIR",
 					Err: err,
 				}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tooldex/audit"
+	"tooldex/service"
 	"tooldex/tool"
 )
 
@@ -43,11 +45,10 @@ func (a *app) account(ctx context.Context, words string, args []string, err erro
 	if a.demo || errors.As(err, &usage) {
 		return
 	}
-	l, logErr := a.auditLog(nil)
-	if logErr != nil {
-		a.log.Warn("what was done is not recorded", "error", logErr)
+	if a.settingsErr != nil || !a.config().Audit.On {
 		return
 	}
+	l := service.NewAuditLog(a.config(), audit.Options{Logger: a.log})
 	subject := ""
 	if len(args) > 0 {
 		subject = args[0]

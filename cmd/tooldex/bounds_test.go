@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"tooldex/access"
+	"tooldex/config"
 	"tooldex/eval"
 	"tooldex/tool"
 )
@@ -33,7 +34,7 @@ func TestFilesThatGrow(t *testing.T) {
 	}
 	for name, read := range map[string]func() error{
 		"configuration": func() error {
-			_, err := parseConfig("tooldex.yaml", []byte(laughs("serve")), os.Getenv)
+			_, err := config.Load(config.Options{Path: write("tooldex.yaml", laughs("serve"))})
 			return err
 		},
 		"tokens": func() error {
@@ -41,7 +42,7 @@ func TestFilesThatGrow(t *testing.T) {
 			return err
 		},
 		"profiles": func() error {
-			_, err := readProfiles(write("profiles.yaml", laughs("profiles")))
+			_, err := config.Load(config.Options{NoFile: true, Flags: map[string]any{"serve.profilesFile": write("profiles.yaml", laughs("profiles"))}})
 			return err
 		},
 		"labelled requests": func() error {
@@ -49,11 +50,11 @@ func TestFilesThatGrow(t *testing.T) {
 			return err
 		},
 		"configuration, deep": func() error {
-			_, err := parseConfig("tooldex.yaml", []byte("serve: "+strings.Repeat("[", 100_000)), os.Getenv)
+			_, err := config.Load(config.Options{Path: write("tooldex.yaml", "serve: "+strings.Repeat("[", 100_000))})
 			return err
 		},
 		"profiles, deep": func() error {
-			_, err := readProfiles(write("profiles.yaml", strings.Repeat("{a: ", 100_000)))
+			_, err := config.Load(config.Options{NoFile: true, Flags: map[string]any{"serve.profilesFile": write("profiles.yaml", strings.Repeat("{a: ", 100_000))}})
 			return err
 		},
 	} {
@@ -74,7 +75,7 @@ func TestFilesWithoutEnd(t *testing.T) {
 	if _, err := readSmall(endless); err == nil || !strings.Contains(err.Error(), "more than 16 MiB") {
 		t.Errorf("a file without end is read: %v", err)
 	}
-	if _, err := readProfiles(endless); err == nil {
+	if _, err := config.Load(config.Options{NoFile: true, Flags: map[string]any{"serve.profilesFile": endless}}); err == nil {
 		t.Error("profiles without end are read")
 	}
 }

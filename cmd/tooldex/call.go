@@ -14,7 +14,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tooldex/access"
 	"tooldex/confirm"
+	"tooldex/gateway"
+	"tooldex/service"
 	"tooldex/tool"
 )
 
@@ -35,26 +38,29 @@ func newCall(a *app) *cobra.Command {
 		Example: "  tooldex call read_text_file path=notes.txt head=10\n  tooldex call create_entities --json @entities.json",
 		Args:    wants(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := a.open(cmd.Context(), toList)
+			s, err := a.open(cmd.Context(), service.ToList)
 			if err != nil {
 				return err
 			}
-			defer s.close()
-			g, err := a.guards(s, "")
+			defer a.close(s)
+			gw := s.NewGateway(gateway.Options{})
+			defer func() { _ = gw.Close() }() // it always returns nil
+			views, err := s.NewViews(cmd.Context(), service.ViewOptions{Gateway: gw})
 			if err != nil {
 				return err
 			}
-			defer g.close(a)
-			t, err := s.catalog.Set().Resolve(args[0])
+			defer views.Close()
+			view := views.New(access.View{})
+			t, err := view.Catalog.Set().Resolve(args[0])
 			if err != nil {
-				g.log.Refused(cmd.Context(), args[0], tool.Call{Who: a.asker()}, err)
+				views.Audit.Refused(cmd.Context(), args[0], tool.Call{Who: a.asker()}, err)
 				return forPeople(err)
 			}
 			arguments, err := f.arguments(a, t, args[1:])
 			if err != nil {
 				return err
 			}
-			return a.call(cmd.Context(), s, g, t, tool.Call{
+			return a.call(cmd.Context(), views, view, t, tool.Call{
 				ID: t.ID(), Arguments: arguments, Progress: a.showProgress,
 				Who: a.asker(), Confirmed: f.yes,
 			}, &f)
@@ -91,23 +97,20 @@ func (f *callFlags) arguments(a *app, t *tool.Tool, words []string) (json.RawMes
 	return raw, nil
 }
 
-func (a *app) call(ctx context.Context, s *stack, g guards, t *tool.Tool, call tool.Call, f *callFlags) error {
-	guard := confirm.New(confirm.Options{Catalog: s.catalog, Rules: g.confirms})
-	if guard.Needs(t) && !call.Confirmed && f.json != "-" && terminal(a.stdin) {
+func (a *app) call(ctx context.Context, views *service.Views, view *service.View, t *tool.Tool, call tool.Call, f *callFlags) error {
+	if view.NeedsConfirmation(t) && !call.Confirmed && f.json != "-" && terminal(a.stdin) {
 		if call.Confirmed = a.saysYes(confirm.Question(call.ID, call.Arguments)); !call.Confirmed {
 			err := &tool.Error{Code: tool.Denied, Op: "call", Msg: "nothing was called", Err: tool.Declined}
-			g.log.Refused(ctx, t.Name, call, err)
+			views.Audit.Refused(ctx, t.Name, call, err)
 			return err
 		}
 	}
-	gw, err := a.gateway(s)
-	if err != nil {
-		return err
+	if f.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, f.timeout)
+		defer cancel()
 	}
-	defer func() { _ = gw.Close() }() // it always returns nil
-	ctx, cancel := withTimeout(ctx, f.timeout)
-	defer cancel()
-	res, err := g.log.Caller(guard.Caller(unheld{gw, s.catalog})).Call(ctx, call)
+	res, err := view.Caller.Call(ctx, call)
 	if errors.Is(err, tool.Unasked) {
 		return &tool.Error{Code: tool.Denied, Op: "call", Msg: string(call.ID) +
 			" needs to be confirmed; nothing was called", Hint: "give --yes, if you are sure", Err: tool.Unasked}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tooldex/mcpsrv"
+	"tooldex/service"
 	"tooldex/store"
 )
 
@@ -61,7 +62,7 @@ func (a *app) completions(root *cobra.Command) {
 // offering is what cobra calls. What cannot be read has nothing to offer: the command itself will say why.
 func (a *app) offering(c completer) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-		if a.configure(cmd) != nil || a.prepare() != nil { // again, with the flags of the line that is completed
+		if a.loadConfig(cmd); a.settingsErr != nil || a.prepare() != nil { // again, with the flags of the line that is completed
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		directive := cobra.ShellCompDirectiveNoFileComp
@@ -80,21 +81,21 @@ func (a *app) offering(c completer) cobra.CompletionFunc {
 }
 
 // looking opens what is stored, if anything is: looking for words must not make a data directory.
-func (a *app) looking(cmd *cobra.Command, at func(s *stack)) {
-	if _, err := os.Stat(filepath.Join(a.dataDir, store.FileName)); err != nil && !a.demo {
+func (a *app) looking(cmd *cobra.Command, at func(s *service.Service)) {
+	if _, err := os.Stat(filepath.Join(a.config().DataDir, store.FileName)); err != nil && !a.demo {
 		return
 	}
-	s, err := a.open(cmd.Context(), toList)
+	s, err := a.open(cmd.Context(), service.ToList)
 	if err != nil {
 		return
 	}
-	defer s.close()
+	defer a.close(s)
 	at(s)
 }
 
 func (a *app) toolNames(cmd *cobra.Command, _ []string) (out []string) {
-	a.looking(cmd, func(s *stack) {
-		set := s.catalog.Set()
+	a.looking(cmd, func(s *service.Service) {
+		set := s.Catalog.Set()
 		for _, t := range set.All() {
 			out = append(out, described(set.Exposed(t.ID()), t.Summary))
 		}
@@ -122,8 +123,8 @@ func (a *app) callWords(cmd *cobra.Command, args []string) (out []string) {
 	if len(args) == 0 {
 		return a.toolNames(cmd, args)
 	}
-	a.looking(cmd, func(s *stack) {
-		t, err := s.catalog.Set().Resolve(args[0])
+	a.looking(cmd, func(s *service.Service) {
+		t, err := s.Catalog.Set().Resolve(args[0])
 		if err != nil {
 			return
 		}
@@ -141,14 +142,14 @@ func (a *app) callWords(cmd *cobra.Command, args []string) (out []string) {
 
 func (a *app) serverNames(cmd *cobra.Command, _ []string) (out []string) {
 	names := map[string]bool{}
-	for _, s := range a.conf.servers() {
+	for _, s := range a.config().Servers {
 		names[s.Name] = true
 	}
-	a.looking(cmd, func(s *stack) {
-		for _, one := range s.catalog.Servers() {
+	a.looking(cmd, func(s *service.Service) {
+		for _, one := range s.Catalog.Servers() {
 			names[one.Name] = true
 		}
-		for _, c := range s.catalog.Set().Servers() {
+		for _, c := range s.Catalog.Set().Servers() {
 			names[c.Name] = true
 		}
 	})
@@ -162,14 +163,6 @@ func (a *app) firstServer(cmd *cobra.Command, args []string) []string {
 	return a.serverNames(cmd, args)
 }
 
-func (a *app) profileNames(cmd *cobra.Command, _ []string) []string {
-	file := a.getenv("TOOLDEX_PROFILES")
-	if f := cmd.Flags().Lookup("profiles"); f != nil && f.Changed {
-		file = f.Value.String()
-	}
-	profiles, err := a.conf.profiles(file)
-	if err != nil {
-		return nil
-	}
-	return slices.Sorted(maps.Keys(profiles))
+func (a *app) profileNames(*cobra.Command, []string) []string {
+	return slices.Sorted(maps.Keys(a.config().Profiles))
 }

@@ -1,13 +1,12 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"tooldex/tool"
+	"tooldex/config"
 )
 
 func newConfig(a *app) *cobra.Command {
@@ -35,29 +34,43 @@ func newConfigShow(a *app) *cobra.Command {
 		Use:   "show",
 		Short: "Show what is configured, and where each value comes from",
 		Long: "Show what flags, environment (TOOLDEX_*), configuration file and defaults say together, each before the next.\n" +
-			"The file is that of --config or " + configVariable +
+			"The file is that of --config or " + config.Variable +
 			", or tooldex.yaml in the platform's configuration folder:\n" +
-			"  " + defaultConfig(a.getenv),
+			"  " + config.DefaultPath(a.getenv),
 		Example: "  tooldex config show --origin\n  tooldex -c team.yaml config show",
 		Args:    wants(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
-			lines := a.conf.show()
+			lines := []configLine{}
+			for _, v := range a.settings.Values() {
+				lines = append(lines, configLine{v.Key, v.Value, v.Origin.Layer, v.Origin.Source})
+			}
 			if !origin && a.format != "table" {
-				tree := keyed{}
-				for _, l := range lines {
-					tree[l.Key] = l.Value
-				}
-				nested, err := tree.Read()
-				if err != nil {
-					return err
-				}
-				return a.print(nested, nil)
+				return a.print(nestedValues(lines), nil)
 			}
 			return a.print(lines, func(w io.Writer) error { return configTable(w, lines, origin) })
 		},
 	}
-	cmd.Flags().BoolVar(&origin, "origin", false, "tell where each value comes from")
+	cmd.Flags().BoolVar(&origin, "origin", false, "show where each value comes from")
 	return cmd
+}
+
+// nestedValues returns values by their keys, nested as in the file.
+func nestedValues(lines []configLine) map[string]any {
+	out := map[string]any{}
+	for _, l := range lines {
+		at := out
+		steps := strings.Split(l.Key, ".")
+		for _, step := range steps[:len(steps)-1] {
+			next, ok := at[step].(map[string]any)
+			if !ok {
+				next = map[string]any{}
+				at[step] = next
+			}
+			at = next
+		}
+		at[steps[len(steps)-1]] = l.Value
+	}
+	return out
 }
 
 func configTable(w io.Writer, lines []configLine, origin bool) error {
@@ -67,7 +80,7 @@ func configTable(w io.Writer, lines []configLine, origin bool) error {
 	}
 	rows := make([][]string, len(lines))
 	for i, l := range lines {
-		rows[i] = []string{l.Key, configText(l.Value)}
+		rows[i] = []string{l.Key, config.TextOf(l.Value)}
 		if origin {
 			from := l.Origin
 			if l.Source != "" && l.Source != l.Origin {
@@ -79,56 +92,6 @@ func configTable(w io.Writer, lines []configLine, origin bool) error {
 	return columns(w, heading, rows)
 }
 
-// show lists all that is configured.
-func (c *configuration) show() []configLine {
-	out := []configLine{}
-	for _, s := range settings() {
-		v, origin := c.value(s.key)
-		if origin == "" {
-			continue
-		}
-		if s.secret {
-			v = "(set)"
-		}
-		l := configLine{Key: s.key, Value: v, Origin: origin}
-		if origin != "default" {
-			l.Source = c.source(s, origin)
-		}
-		out = append(out, l)
-	}
-	file := func(key string, value any) configLine {
-		l := configLine{Key: key, Value: value, Origin: "file", Source: c.path}
-		if n := c.file.lines[key]; n > 0 {
-			l.Source = fmt.Sprintf("%s:%d", c.path, n)
-		}
-		return l
-	}
-	for _, s := range c.file.servers {
-		l := file("servers."+s.Name, targetOf(s))
-		if n := c.file.lines["mcpServers."+s.Name]; n > 0 {
-			l.Source = fmt.Sprintf("%s:%d", c.path, n)
-		}
-		out = append(out, l)
-	}
-	for _, name := range sortedKeys(c.file.profiles) {
-		p := c.file.profiles[name]
-		servers := "all servers"
-		if len(p.Servers) > 0 {
-			servers = strings.Join(p.Servers, ",")
-		}
-		out = append(out, file("profiles."+name, servers))
-	}
-	return out
-}
-
-// targetOf is what a server is, without values that may be secret: its command line or its url.
-func targetOf(s tool.Server) string {
-	if s.Command != "" {
-		return strings.Join(append([]string{s.Command}, s.Args...), " ")
-	}
-	return s.URL
-}
-
 func newConfigSchema(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",
@@ -138,6 +101,6 @@ func newConfigSchema(a *app) *cobra.Command {
 		Example:     "  tooldex config schema > tooldex.schema.json",
 		Args:        wants(cobra.NoArgs),
 		Annotations: configOptional,
-		RunE:        func(*cobra.Command, []string) error { return writeJSON(a.stdout, configSchema()) },
+		RunE:        func(*cobra.Command, []string) error { return writeJSON(a.stdout, config.Schema()) },
 	}
 }

@@ -17,6 +17,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"tooldex/cmd/tooldex/clients"
+	"tooldex/config"
+	"tooldex/service"
 	"tooldex/tool"
 )
 
@@ -124,12 +126,12 @@ func (a *app) connectClient(ctx context.Context, client clients.Client, f *conne
 	if err != nil {
 		return err
 	}
-	s, err := a.open(ctx, toChange)
+	s, err := a.open(ctx, service.ToChange)
 	if err != nil {
 		return err
 	}
-	defer s.close()
-	stored, err := a.servers(s)
+	defer a.close(s)
+	stored := s.Servers()
 	if err != nil {
 		return err
 	}
@@ -224,7 +226,7 @@ func (a *app) change(d *clients.Document, text []byte, own clients.Own, gone []c
 }
 
 func (a *app) keeper() clients.Keeper {
-	return clients.Keeper{Dir: filepath.Join(a.dataDir, "connect")}
+	return clients.Keeper{Dir: filepath.Join(a.config().DataDir, "connect")}
 }
 
 // ownEntry is how a client starts tooldex: with the data and the configuration of this command.
@@ -245,16 +247,16 @@ func (a *app) ownEntry(f *connectFlags) (clients.Own, error) {
 		args = append(args, flag, full)
 		return err
 	}
-	if usual, err := defaultDataDir(a.conf.names); a.demo {
+	origin := a.settings.Origin("dataDir").Layer
+	if a.demo {
 		args = append(args, "--demo")
-	} else if _, origin := a.conf.value("dataDir"); (origin == "flag" || origin == "environment") &&
-		(err != nil || usual != a.dataDir) {
-		if err := add("--data-dir", a.dataDir); err != nil {
+	} else if (origin == "flag" || origin == "environment") && config.DefaultDataDir(a.getenv) != a.config().DataDir {
+		if err := add("--data-dir", a.config().DataDir); err != nil {
 			return clients.Own{}, fmt.Errorf("find the data directory: %w", err)
 		}
 	}
-	if a.conf.explicit && a.conf.path != "" {
-		if err := add("--config", a.conf.path); err != nil {
+	if path, explicit := a.settings.Path(); explicit && path != "" {
+		if err := add("--config", path); err != nil {
 			return clients.Own{}, fmt.Errorf("find the configuration: %w", err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"tooldex/cmd/tooldex/clients"
+	"tooldex/config"
 )
 
 // oddJSON are files as editors, people and other programs leave them. KEY stands for what the client calls its servers.
@@ -116,7 +117,7 @@ func TestConnectAndUndo(t *testing.T) {
 			entries, err := d.Servers()
 			ours := 0
 			for _, e := range entries {
-				if e.Err == nil && (e.Server.Command == self || isOurselves(e.Server)) {
+				if e.Err == nil && (e.Server.Command == self || config.IsTooldex(e.Server)) {
 					ours++
 				}
 			}

@@ -9,31 +9,32 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tooldex/service"
 	"tooldex/tool"
 )
 
 // description is all that is known of one tool.
 type description struct {
-	ID           tool.ID           `json:"id"`
-	Exposed      string            `json:"exposed"`
-	Title        string            `json:"title,omitempty"`
-	Summary      string            `json:"summary,omitempty"`
-	Description  string            `json:"description,omitempty"`
-	Category     string            `json:"category,omitempty"`
-	Signature    string            `json:"signature"`
-	Parameters   []tool.Parameter  `json:"parameters,omitempty"`
-	Examples     []tool.Example    `json:"examples,omitempty"`
-	Keywords     []string          `json:"keywords,omitempty"`
-	Synonyms     []string          `json:"synonyms,omitempty"`
-	Related      []tool.ID         `json:"related,omitempty"`
-	Annotations  *tool.Annotations `json:"annotations,omitempty"`
-	Disabled     bool              `json:"disabled,omitempty"`
-	Warning      string            `json:"warning,omitempty"` // it looks suspicious
-	Deprecated   string            `json:"deprecated,omitempty"`
-	Tokens       int               `json:"tokens"`
-	InputSchema  json.RawMessage   `json:"inputSchema,omitempty"`
-	OutputSchema json.RawMessage   `json:"outputSchema,omitempty"`
-	FoundBy      *foundBy          `json:"foundBy,omitempty"` // only with --detail
+	ID           tool.ID                `json:"id"`
+	Exposed      string                 `json:"exposed"`
+	Title        string                 `json:"title,omitempty"`
+	Summary      string                 `json:"summary,omitempty"`
+	Description  string                 `json:"description,omitempty"`
+	Category     string                 `json:"category,omitempty"`
+	Signature    string                 `json:"signature"`
+	Parameters   []tool.Parameter       `json:"parameters,omitempty"`
+	Examples     []tool.Example         `json:"examples,omitempty"`
+	Keywords     []string               `json:"keywords,omitempty"`
+	Synonyms     []string               `json:"synonyms,omitempty"`
+	Related      []tool.ID              `json:"related,omitempty"`
+	Annotations  *tool.Annotations      `json:"annotations,omitempty"`
+	Disabled     bool                   `json:"disabled,omitempty"`
+	Warning      string                 `json:"warning,omitempty"` // it looks suspicious
+	Deprecated   string                 `json:"deprecated,omitempty"`
+	Tokens       int                    `json:"tokens"`
+	InputSchema  json.RawMessage        `json:"inputSchema,omitempty"`
+	OutputSchema json.RawMessage        `json:"outputSchema,omitempty"`
+	FoundBy      *service.SearchPhrases `json:"foundBy,omitempty"` // only with --detail
 }
 
 func newDescribe(a *app) *cobra.Command {
@@ -46,15 +47,15 @@ func newDescribe(a *app) *cobra.Command {
 			"archetypes that the tool is like.",
 		Args: wants(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			needs := toList
+			needs := service.ToList
 			if detail {
-				needs = toSearch
+				needs = service.ToSearch
 			}
 			s, err := a.open(cmd.Context(), needs)
 			if err != nil {
 				return err
 			}
-			defer s.close()
+			defer a.close(s)
 			found, missing := a.describe(s, args, detail)
 			if len(found) > 0 {
 				if err := a.print(found, func(w io.Writer) error { return descriptionText(w, found) }); err != nil {
@@ -69,8 +70,8 @@ func newDescribe(a *app) *cobra.Command {
 }
 
 // describe describes the named tools. The error joins those of the names that name none.
-func (a *app) describe(s *stack, names []string, detail bool) ([]description, error) {
-	set := s.catalog.Set()
+func (a *app) describe(s *service.Service, names []string, detail bool) ([]description, error) {
+	set := s.Catalog.Set()
 	var found []description
 	var errs []error
 	for _, name := range names {
@@ -81,11 +82,9 @@ func (a *app) describe(s *stack, names []string, detail bool) ([]description, er
 		}
 		d := describe(set, t)
 		if detail {
-			lenders, err := s.engine.Lenders(t.ID())
-			if err != nil {
+			if d.FoundBy, err = s.Phrases(t); err != nil {
 				errs = append(errs, err)
 			}
-			d.FoundBy = whatFinds(t, a.borrow != "off", lenders)
 		}
 		found = append(found, d)
 	}
@@ -140,7 +139,7 @@ func descriptionText(w io.Writer, list []description) error {
 			fmt.Fprintf(w, "\n  related: %s\n", printable(strings.Join(names, ", ")))
 		}
 		if d.FoundBy != nil {
-			if err := d.FoundBy.text(w); err != nil {
+			if err := phrasesText(w, d.FoundBy); err != nil {
 				return err
 			}
 		}

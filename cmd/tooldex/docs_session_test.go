@@ -19,6 +19,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"tooldex/config"
 )
 
 // docSession runs the commands of one document one after the other, as a reader would who types them into one shell: in
@@ -166,7 +167,7 @@ func (s *docSession) command(text string, want int) error {
 	}
 	if defaultAddress.MatchString(text) || strings.Contains(text, "tooldex health") {
 		if s.server == nil {
-			if err := s.serve("tooldex serve --demo --listen " + defaultListen); err != nil {
+			if err := s.serve("tooldex serve --demo --listen " + config.DefaultListen); err != nil {
 				return err
 			}
 		}

@@ -26,6 +26,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"tooldex/catalog/sources"
+	"tooldex/config"
 	"tooldex/enrich"
 	"tooldex/eval"
 	"tooldex/tool"
@@ -163,6 +164,31 @@ func parses(b *docBlock) error {
 	return nil
 }
 
+// isConfiguration reports whether one of the keys is that of a configuration file.
+func isConfiguration(has map[string]bool) bool {
+	b, err := json.Marshal(config.Schema())
+	var schema struct{ Properties map[string]any }
+	if err != nil || json.Unmarshal(b, &schema) != nil {
+		return false
+	}
+	return slices.ContainsFunc(slices.Collect(maps.Keys(schema.Properties)), func(key string) bool { return has[key] })
+}
+
+// checkConfiguration reads a configuration file as the program does.
+func checkConfiguration(text string) error {
+	dir, err := os.MkdirTemp("", "docs")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	path := filepath.Join(dir, "tooldex.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		return err
+	}
+	_, err = config.Load(config.Options{Path: path, Getenv: func(string) string { return "" }})
+	return err
+}
+
 // means reads a file of ours by the reader that the program has for it, which its keys tell.
 func means(b *docBlock) error {
 	has := map[string]bool{}
@@ -192,10 +218,8 @@ func means(b *docBlock) error {
 		return err
 	case saved: // a command of the page reads it
 		return nil
-	case b.language == "yaml" && slices.ContainsFunc(slices.Collect(maps.Keys(configSchema().properties())),
-		func(key string) bool { return has[key] }):
-		_, err := parseConfig("tooldex.yaml", []byte(b.text), func(string) string { return "" })
-		return err
+	case b.language == "yaml" && isConfiguration(has):
+		return checkConfiguration(b.text)
 	case b.language == "json" || b.language == "jsonc": // the body of a request
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tooldex/service"
 	"tooldex/tool"
 )
 
@@ -83,12 +84,12 @@ func (d *doctor) examine(ctx context.Context, servers bool) {
 	}
 	d.audit(ctx)
 	d.embedding(ctx)
-	s, err := d.open(ctx, toSearch)
+	s, err := d.open(ctx, service.ToSearch)
 	if err != nil {
 		d.fail("index", "", err)
 		return
 	}
-	defer s.close()
+	defer d.close(s)
 	if servers {
 		d.servers(ctx, s)
 	}

@@ -5,20 +5,17 @@ import (
 	"errors"
 
 	"tooldex/audit"
+	"tooldex/service"
 )
 
 // audit looks whether the record of calls is whole, and whether more can be written.
 func (d *doctor) audit(ctx context.Context) {
-	dir := d.auditDir()
-	l, err := d.auditLog(nil)
-	switch {
-	case err != nil:
-		d.fail("audit", "", err)
-		return
-	case l == nil:
+	dir := service.AuditDir(d.config())
+	if !d.config().Audit.On || d.demo && d.config().Audit.Dir == "" {
 		d.tell(isNote, "audit", "", "", "calls are not recorded")
 		return
 	}
+	l := service.NewAuditLog(d.config(), audit.Options{Logger: d.log})
 	r, err := audit.Verify(ctx, dir)
 	switch {
 	case err != nil:

@@ -10,37 +10,31 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
 	"tooldex/catalog/sources"
+	"tooldex/config"
+	"tooldex/serve"
+	"tooldex/service"
 	"tooldex/store"
 	"tooldex/tool"
 )
 
 // configuration looks at the file, and for variables that are named like ours and mean nothing.
 func (d *doctor) configuration() {
+	path, _ := d.settings.Path()
 	switch {
-	case d.confErr != nil:
-		d.fail("configuration", d.conf.path, d.confErr)
-	case d.conf.path == "" || d.conf.file.lines == nil && d.conf.file.servers == nil:
-		d.fine("configuration", "", "no file; flags, environment and defaults hold")
+	case d.settingsErr != nil:
+		d.fail("configuration", path, d.settingsErr)
+	case !d.settings.FileFound():
+		d.fine("configuration", "", "no file; flags, environment and defaults are in effect")
 	default:
-		d.fine("configuration", d.conf.path, "%d servers, %d profiles", len(d.conf.file.servers),
-			len(d.conf.file.profiles))
+		d.fine("configuration", path, "%d servers, %d profiles", len(d.config().Servers), len(d.config().Profiles))
 	}
-	known := []string{configVariable}
-	for _, s := range settings() {
-		known = append(known, s.env)
-	}
-	for _, kv := range os.Environ() {
-		name, _, _ := strings.Cut(kv, "=")
-		if !strings.HasPrefix(name, "TOOLDEX_") || slices.Contains(known, name) {
-			continue
-		}
-		d.tell(isWarn, "configuration", name, "the nearest known variable is "+sources.Nearest(name, known),
-			"this variable of the environment has no meaning")
+	for _, name := range config.UnknownVariables(config.Environ()) {
+		d.tell(isWarn, "configuration", name, "the nearest known variable is "+sources.Nearest(name, config.Variables()),
+			"this environment variable has no meaning")
 	}
 }
 
@@ -49,20 +43,20 @@ const lockPatience = 2 * time.Second
 
 // data looks at the data directory and the file in it, and reports whether it can be used.
 func (d *doctor) data(ctx context.Context) bool {
-	info, err := os.Stat(d.dataDir)
+	info, err := os.Stat(d.config().DataDir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		d.tell(isNote, "data", d.dataDir, "", "the directory is made now, since there was none")
+		d.tell(isNote, "data", d.config().DataDir, "", "the directory is made now, since there was none")
 	case err != nil:
-		d.tell(isBroken, "data", d.dataDir, "see that you may read the folder, or give --data-dir", "%v", cause(err))
+		d.tell(isBroken, "data", d.config().DataDir, "see that you may read the folder, or give --data-dir", "%v", cause(err))
 		return false
 	case !info.IsDir():
-		d.tell(isBroken, "data", d.dataDir, "move the file away, or give --data-dir", "it is not a directory")
+		d.tell(isBroken, "data", d.config().DataDir, "move the file away, or give --data-dir", "it is not a directory")
 		return false
 	default:
 		d.private(info)
 	}
-	s, err := store.Open(d.dataDir, store.Options{LockTimeout: lockPatience})
+	s, err := store.Open(d.config().DataDir, store.Options{LockTimeout: lockPatience})
 	if err == nil {
 		err = s.Check(ctx)
 	}
@@ -70,7 +64,7 @@ func (d *doctor) data(ctx context.Context) bool {
 		s, err = d.rebuilt(ctx, err)
 	}
 	if err != nil {
-		d.fail("data", d.dataDir, err)
+		d.fail("data", d.config().DataDir, err)
 		if last := &d.found[len(d.found)-1]; tool.CodeOf(err) == tool.Timeout {
 			last.Remedy = "end the process that keeps " + store.FileName + " locked; fuser or lsof name it"
 		}
@@ -87,17 +81,17 @@ func (d *doctor) data(ctx context.Context) bool {
 
 // rebuilt puts a new file in the place of a damaged one, and has it filled from the sources.
 func (d *doctor) rebuilt(ctx context.Context, because error) (*store.Store, error) {
-	out, err := rebuild(ctx, d.dataDir)
+	out, err := rebuild(ctx, d.config().DataDir)
 	if err != nil {
 		return nil, errors.Join(because, err)
 	}
-	d.tell(isFixed, "data", d.dataDir, "", "%v; %d tools and %d servers are saved, and the old file is kept as %s",
+	d.tell(isFixed, "data", d.config().DataDir, "", "%v; %d tools and %d servers are saved, and the old file is kept as %s",
 		cause(because), out.Tools, out.Servers, filepath.Base(out.Backup))
 	if err := d.readSources(ctx); err != nil {
-		d.tell(isWarn, "data", d.dataDir, "tooldex import reads them again", "not every source could be read again: %v",
+		d.tell(isWarn, "data", d.config().DataDir, "tooldex import reads them again", "not every source could be read again: %v",
 			err)
 	}
-	return store.Open(d.dataDir, store.Options{LockTimeout: lockPatience})
+	return store.Open(d.config().DataDir, store.Options{LockTimeout: lockPatience})
 }
 
 // kept tells of old files that were put aside.
@@ -116,7 +110,7 @@ func (d *doctor) kept(file string) {
 		}
 	}
 	if number > 0 {
-		d.tell(isNote, "data", d.dataDir, "remove them when nothing is missed",
+		d.tell(isNote, "data", d.config().DataDir, "remove them when nothing is missed",
 			"%d old files are kept from before a rebuild or a restore; %.1f MB", number, float64(size)/1e6)
 	}
 }
@@ -128,46 +122,39 @@ func (d *doctor) private(info fs.FileInfo) {
 	if runtime.GOOS == "windows" || mode&others == 0 {
 		return
 	}
-	status, remedy := isWarn, "chmod 700 "+d.dataDir+", or tooldex doctor --fix"
-	if d.mend && os.Chmod(d.dataDir, mode&^others) == nil {
+	status, remedy := isWarn, "chmod 700 "+d.config().DataDir+", or tooldex doctor --fix"
+	if d.mend && os.Chmod(d.config().DataDir, mode&^others) == nil {
 		status, remedy = isFixed, ""
 	}
-	d.tell(status, "data", d.dataDir, remedy, "others may look into the directory (mode %o)", mode)
+	d.tell(status, "data", d.config().DataDir, remedy, "others may look into the directory (mode %o)", mode)
 }
 
 // embedding asks the model that was chosen.
 func (d *doctor) embedding(ctx context.Context) {
-	m, err := d.chosenEmbedder()
-	if err != nil {
-		d.fail("model", d.embedder, err)
-		return
-	}
-	if m == nil {
-		d.fine("model", "builtin", "works without any server")
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
-	defer cancel()
+	name := d.config().Embedder
 	start := time.Now()
-	if err := m.probe(ctx); err != nil {
-		d.fail("model", d.embedder, err)
-		return
+	named, err := service.ProbeEmbedder(ctx, d.settings.Config, d.log)
+	switch {
+	case err != nil:
+		d.fail("model", name, err)
+	case named:
+		d.fine("model", name, "answers in %s", rounded(time.Since(start)))
+	default:
+		d.fine("model", "builtin", "works without any server")
 	}
-	d.fine("model", d.embedder, "answers in %s", rounded(time.Since(start)))
 }
 
 // port looks whether the address to serve on is free, or tooldex itself is there.
 func (d *doctor) port(ctx context.Context) {
-	v, _ := d.conf.value("serve.listen")
-	addr := configText(v)
-	here, err := loopback(addr)
+	cfg := d.config().Serve
+	addr := cfg.Listen
+	here, err := serve.IsLoopback(addr)
 	if err != nil {
 		d.fail("port", addr, err)
 		return
 	}
-	if !here && d.getenv("TOOLDEX_TOKEN") == "" && d.getenv("TOOLDEX_TOKEN_FILE") == "" &&
-		d.getenv("TOOLDEX_TOKENS") == "" {
-		d.tell(isBroken, "port", addr, "set TOOLDEX_TOKEN, or listen on "+defaultListen,
+	if !here && cfg.Token == "" && cfg.TokenFile == "" && cfg.TokensFile == "" {
+		d.tell(isBroken, "port", addr, "set TOOLDEX_TOKEN, or listen on "+config.DefaultListen,
 			"others can reach the address, and there is no token")
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)

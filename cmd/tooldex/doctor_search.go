@@ -10,18 +10,18 @@ import (
 	"tooldex/enrich"
 	"tooldex/eval"
 	"tooldex/knowledge"
-	"tooldex/mcpsrv"
+	"tooldex/service"
 	"tooldex/tool"
 )
 
 // index looks whether every tool can be found by its name.
-func (d *doctor) index(ctx context.Context, s *stack) {
-	set := s.catalog.Set()
+func (d *doctor) index(ctx context.Context, s *service.Service) {
+	set := s.Catalog.Set()
 	if set.Len() == 0 {
 		d.tell(isNote, "index", "", importHint, "no tools are stored yet")
 		return
 	}
-	if snap := s.index.Current(); snap == nil || snap.Len() != set.Len() {
+	if snap := s.Index.Current(); snap == nil || snap.Len() != set.Len() {
 		d.tell(isBroken, "index", "", "tooldex index rebuild, then tooldex import",
 			"it does not hold the tools that are stored")
 		return
@@ -68,8 +68,8 @@ func everyFew(all []*tool.Tool, n int) []*tool.Tool {
 }
 
 // findsByName reports whether a tool, or another server's copy of it, is among the first for its own name.
-func findsByName(ctx context.Context, s *stack, t *tool.Tool) (bool, error) {
-	res, err := s.engine.Search(ctx, tool.Query{Text: s.catalog.Set().Exposed(t.ID())})
+func findsByName(ctx context.Context, s *service.Service, t *tool.Tool) (bool, error) {
+	res, err := s.Engine.Search(ctx, tool.Query{Text: s.Catalog.Set().Exposed(t.ID())})
 	if err != nil {
 		return false, err
 	}
@@ -82,8 +82,8 @@ func findsByName(ctx context.Context, s *stack, t *tool.Tool) (bool, error) {
 }
 
 // names looks at the names under which clients see tools.
-func (d *doctor) names(s *stack) {
-	set := s.catalog.Set()
+func (d *doctor) names(s *service.Service) {
+	set := s.Catalog.Set()
 	one := len(set.Servers()) == 1
 	var repaired []string
 	servers := map[string]int{}
@@ -110,26 +110,17 @@ func (d *doctor) names(s *stack) {
 }
 
 // mode tells what auto lists for clients.
-func (d *doctor) mode(s *stack) {
+func (d *doctor) mode(s *service.Service) {
 	tokens := 0
-	for _, t := range s.catalog.Set().All() {
+	for _, t := range s.Catalog.Set().All() {
 		if !t.Disabled {
 			tokens += t.Tokens()
 		}
 	}
-	threshold := mcpsrv.DefaultThreshold
-	if v, _ := d.conf.value("serve.threshold"); v != nil {
-		if n, err := fmt.Sscan(configText(v), &threshold); n == 0 || err != nil {
-			threshold = mcpsrv.DefaultThreshold
-		}
-	}
+	threshold, chosen := d.config().Serve.Threshold, d.config().Serve.Mode
 	mode := "dynamic for clients that follow changes of their list, and search for others"
 	if tokens > 0 && tokens <= threshold {
 		mode = "full"
-	}
-	chosen := "auto"
-	if v, _ := d.conf.value("serve.mode"); v != nil {
-		chosen = configText(v)
 	}
 	d.fine("mode", chosen, "a plain list has %d tokens, the threshold is %d: auto is %s", tokens, threshold, mode)
 }
@@ -142,8 +133,8 @@ const (
 )
 
 // search looks at how well the tools can be found and told apart.
-func (d *doctor) search(ctx context.Context, s *stack) {
-	set := s.catalog.Set()
+func (d *doctor) search(ctx context.Context, s *service.Service) {
+	set := s.Catalog.Set()
 	if set.Len() == 0 {
 		return
 	}
@@ -181,8 +172,8 @@ func (d *doctor) search(ctx context.Context, s *stack) {
 }
 
 // alike names the pairs of tools that no request tells apart.
-func (d *doctor) alike(ctx context.Context, s *stack) ([]string, error) {
-	set := s.catalog.Set()
+func (d *doctor) alike(ctx context.Context, s *service.Service) ([]string, error) {
+	set := s.Catalog.Set()
 	if set.Len() > mostCompared {
 		d.tell(isNote, "search", "", "tooldex eval collide does, in some minutes",
 			"%d tools are too many to look here for those that no request can tell apart", set.Len())
@@ -203,12 +194,12 @@ func (d *doctor) alike(ctx context.Context, s *stack) ([]string, error) {
 }
 
 // strangers tells of the tools that only their own words find.
-func (d *doctor) strangers(s *stack) {
+func (d *doctor) strangers(s *service.Service) {
 	var poor, waits []string
-	for _, one := range enrich.New(s.catalog).Unfamiliar(0) {
+	for _, one := range enrich.New(s.Catalog).Unfamiliar(0) {
 		poor = append(poor, fmt.Sprintf("%s: %.2f like the nearest known kind", one.ID, one.Like))
 	}
-	for _, e := range enrich.New(s.catalog).List() {
+	for _, e := range enrich.New(s.Catalog).List() {
 		if e.Pending {
 			waits = append(waits, string(e.Tool))
 		}

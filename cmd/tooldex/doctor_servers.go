@@ -13,7 +13,9 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"tooldex/cmd/tooldex/clients"
+	"tooldex/config"
 	"tooldex/gateway"
+	"tooldex/service"
 	"tooldex/tool"
 )
 
@@ -29,17 +31,9 @@ type visit struct {
 }
 
 // servers starts each server, and looks at what it lists.
-func (d *doctor) servers(ctx context.Context, s *stack) {
-	all, err := d.app.servers(s)
-	if err != nil {
-		d.fail("server", "", err)
-		return
-	}
-	gw, err := d.gatewayWith(s, gateway.Options{StartTimeout: d.patience})
-	if err != nil {
-		d.fail("server", "", err)
-		return
-	}
+func (d *doctor) servers(ctx context.Context, s *service.Service) {
+	all := s.Servers()
+	gw := s.NewGateway(gateway.Options{StartTimeout: d.patience})
 	defer func() { _ = gw.Close() }() // it always returns nil
 	if len(all) == 0 {
 		d.tell(isNote, "server", "", "tooldex servers import finds those of your clients", "none is configured")
@@ -78,7 +72,7 @@ func (d *doctor) visits(ctx context.Context, gw *gateway.Gateway, all []tool.Ser
 }
 
 // visited tells what a visit has shown.
-func (d *doctor) visited(ctx context.Context, s *stack, gw *gateway.Gateway, v visit) {
+func (d *doctor) visited(ctx context.Context, s *service.Service, gw *gateway.Gateway, v visit) {
 	name := v.server.Name
 	switch {
 	case v.server.Disabled:
@@ -130,9 +124,9 @@ func schemaFaults(t *tool.Tool) []string {
 }
 
 // compare looks whether what is stored of a server is what it lists.
-func (d *doctor) compare(ctx context.Context, s *stack, gw *gateway.Gateway, v visit) {
+func (d *doctor) compare(ctx context.Context, s *service.Service, gw *gateway.Gateway, v visit) {
 	stored := map[string]bool{}
-	for _, t := range s.catalog.Set().All() {
+	for _, t := range s.Catalog.Set().All() {
 		if t.Server == v.server.Name {
 			stored[t.Name] = true
 		}
@@ -149,7 +143,7 @@ func (d *doctor) compare(ctx context.Context, s *stack, gw *gateway.Gateway, v v
 	}
 	status, remedy := isWarn, "tooldex import, or tooldex doctor --fix"
 	if up, ok := gw.Upstream(v.server.Name); ok && d.mend {
-		if _, err := s.catalog.Sync(ctx, up); err != nil {
+		if _, err := s.Catalog.Sync(ctx, up); err != nil {
 			d.fail("server", v.server.Name, err)
 			return
 		}
@@ -190,7 +184,7 @@ func (d *doctor) client(c clients.Client, f clients.File, entries []clients.Entr
 	ours := -1
 	for i, e := range entries {
 		switch {
-		case e.Err == nil && isOurselves(e.Server):
+		case e.Err == nil && config.IsTooldex(e.Server):
 			ours = i
 		case !e.Server.Disabled:
 			others = append(others, e.Name)

@@ -3,23 +3,19 @@ package main
 import (
 	"fmt"
 
+	"tooldex/service"
 	"tooldex/trust"
 )
 
 // trust tells of tools that are held or suspicious, and of what is not watched.
-func (d *doctor) trust(s *stack) {
-	options, err := d.app.trust()
-	if err != nil {
-		d.fail("trust", "", err)
-		return
-	}
-	if options.Policy == trust.Off {
+func (d *doctor) trust(s *service.Service) {
+	if s.Trust().Policy == trust.Off {
 		d.tell(isNote, "trust", "", "trust.policy: warn watches for tools that become hostile",
 			"nobody looks at what servers say of their tools")
 		return
 	}
 	var held, warned []string
-	for _, r := range s.catalog.Review() {
+	for _, r := range s.Catalog.Review() {
 		line := fmt.Sprintf("%s: %s", r.ID, r.Why)
 		if r.Held {
 			held = append(held, line)

@@ -17,8 +17,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"tooldex/embed"
 )
 
 // remoteModel speaks the two calls of Ollama's API that embedding needs: a text about weather points one way, any other
@@ -291,39 +289,5 @@ func TestEmbedders(t *testing.T) {
 	}
 	if dims.Load() != 4 {
 		t.Errorf("asked for %d dimensions", dims.Load())
-	}
-}
-
-// TestSaidOnce wants an outage to be told once, whatever the count of its failures, and another one again.
-func TestSaidOnce(t *testing.T) {
-	down := &embed.Error{Kind: embed.ErrUnavailable, Msg: "does not serve", Hint: "ollama serve"}
-	alone := func(n int) error {
-		return &embed.Error{
-			Kind: embed.ErrUnavailable, Msg: fmt.Sprintf("left alone after %d failures", n),
-			Hint: "it is asked again by itself", Err: fmt.Errorf("embed: %w", down),
-		}
-	}
-	missing := &embed.Error{Kind: embed.ErrModelMissing, Msg: "no model", Hint: "ollama pull"}
-	var said saidOnce
-	for i, step := range []struct {
-		err  error
-		news bool
-	}{
-		{nil, false},
-		{down, true},
-		{down, false},
-		{alone(3), false},
-		{fmt.Errorf("embed tools: %w", alone(4)), false},
-		{down, false},
-		{missing, true},
-		{missing, false},
-		{nil, false},
-		{missing, true},
-		{errors.New("disk full"), true},
-		{errors.New("disk full"), false},
-	} {
-		if got := said.news(step.err); got != step.news {
-			t.Errorf("step %d, %v: news %v", i, step.err, got)
-		}
 	}
 }

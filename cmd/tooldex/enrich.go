@@ -12,6 +12,7 @@ import (
 
 	"tooldex/enrich"
 	"tooldex/internal/atomicfile"
+	"tooldex/service"
 	"tooldex/tool"
 )
 
@@ -45,8 +46,8 @@ func newEnrich(a *app) *cobra.Command {
 const enrichBatch = 20
 
 // entries returns the form for the tools named, or for those that need it most.
-func (a *app) entries(s *stack, names []string) ([]enrich.ProposalEntry, error) {
-	set := s.catalog.Set()
+func (a *app) entries(s *service.Service, names []string) ([]enrich.ProposalEntry, error) {
+	set := s.Catalog.Set()
 	var tools []*tool.Tool
 	for _, name := range names {
 		t, err := set.Resolve(name)
@@ -60,7 +61,7 @@ func (a *app) entries(s *stack, names []string) ([]enrich.ProposalEntry, error) 
 		limit = enrichBatch
 	}
 	if len(names) == 0 {
-		for _, one := range enrich.New(s.catalog).Unfamiliar(limit) {
+		for _, one := range enrich.New(s.Catalog).Unfamiliar(limit) {
 			if t, ok := set.Get(one.ID); ok {
 				tools = append(tools, t)
 			}
@@ -113,11 +114,11 @@ func newEnrichExport(a *app) *cobra.Command {
 		Use:   "export [TOOL...]",
 		Short: "Write the form to fill in, for the tools named or those that need it most",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := a.open(cmd.Context(), toChange)
+			s, err := a.open(cmd.Context(), service.ToChange)
 			if err != nil {
 				return err
 			}
-			defer s.close()
+			defer a.close(s)
 			entries, err := a.entries(s, args)
 			if err != nil {
 				return err
@@ -145,19 +146,19 @@ func newEnrichApply(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s, err := a.open(cmd.Context(), toSearch)
+			s, err := a.open(cmd.Context(), service.ToSearch)
 			if err != nil {
 				return err
 			}
-			defer s.close()
+			defer a.close(s)
 			out := kept{}
-			if out.Measured, _, err = s.measure(cmd.Context(), proposals); err != nil {
+			if out.Measured, _, err = measureProposals(cmd.Context(), s, proposals); err != nil {
 				return err
 			}
 			if pending {
-				out.Kept, out.Findings, err = enrich.New(s.catalog).Propose(cmd.Context(), proposals, nil)
+				out.Kept, out.Findings, err = enrich.New(s.Catalog).Propose(cmd.Context(), proposals, nil)
 			} else {
-				out.Kept, out.Findings, err = enrich.New(s.catalog).Enrich(cmd.Context(), proposals)
+				out.Kept, out.Findings, err = enrich.New(s.Catalog).Enrich(cmd.Context(), proposals)
 			}
 			if err != nil {
 				return err
@@ -201,15 +202,15 @@ func newEnrichList(a *app) *cobra.Command {
 		Short: "List what was written for tools, in force and waiting, and which tools need it",
 		Args:  wants(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := a.open(cmd.Context(), toChange)
+			s, err := a.open(cmd.Context(), service.ToChange)
 			if err != nil {
 				return err
 			}
-			defer s.close()
+			defer a.close(s)
 			out := struct {
 				Enrichments []tool.Enrichment `json:"enrichments"`
 				Strangers   []tool.Stranger   `json:"strangers"` // tools that need it
-			}{enrich.New(s.catalog).List(), enrich.New(s.catalog).Unfamiliar(0)}
+			}{enrich.New(s.Catalog).List(), enrich.New(s.Catalog).Unfamiliar(0)}
 			return a.print(out, func(w io.Writer) error {
 				var rows [][]string
 				for _, e := range out.Enrichments {
@@ -243,7 +244,7 @@ func newEnrichApprove(a *app) *cobra.Command {
 		Use:   "approve [TOOL...]",
 		Short: "Measure what waits, and put it into force, for the tools named or with --all",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.moveEnrichments(cmd.Context(), args, all, moving{"approved", (*enrich.Enricher).Approve, toSearch})
+			return a.moveEnrichments(cmd.Context(), args, all, moving{"approved", (*enrich.Enricher).Approve, service.ToSearch})
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "for every tool")
@@ -256,7 +257,7 @@ func newEnrichForget(a *app) *cobra.Command {
 		Use:   "forget [TOOL...]",
 		Short: "Take back what was written, in force and waiting, for the tools named or with --all",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.moveEnrichments(cmd.Context(), args, all, moving{"forgotten", (*enrich.Enricher).Forget, toChange})
+			return a.moveEnrichments(cmd.Context(), args, all, moving{"forgotten", (*enrich.Enricher).Forget, service.ToChange})
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "for every tool")
@@ -267,7 +268,7 @@ func newEnrichForget(a *app) *cobra.Command {
 type moving struct {
 	done string
 	move func(*enrich.Enricher, context.Context, ...tool.ID) ([]tool.ID, error)
-	use  use // of the catalogue; what is to be searched is measured
+	use  service.Use // of the catalogue; what is to be searched is measured
 }
 
 func (a *app) moveEnrichments(ctx context.Context, names []string, all bool, how moving) error {
@@ -278,21 +279,21 @@ func (a *app) moveEnrichments(ctx context.Context, names []string, all bool, how
 	if err != nil {
 		return err
 	}
-	defer s.close()
+	defer a.close(s)
 	ids := make([]tool.ID, len(names))
 	for i, name := range names {
 		ids[i] = tool.ID(name) // also of a tool that is gone
-		if t, err := s.catalog.Set().Resolve(name); err == nil {
+		if t, err := s.Catalog.Set().Resolve(name); err == nil {
 			ids[i] = t.ID()
 		}
 	}
 	var m *measure
-	if how.use == toSearch {
-		if m, _, err = s.measure(ctx, s.waiting(ids)); err != nil {
+	if how.use == service.ToSearch {
+		if m, _, err = measureProposals(ctx, s, pendingProposals(s, ids)); err != nil {
 			return err
 		}
 	}
-	moved, err := how.move(enrich.New(s.catalog), ctx, ids...)
+	moved, err := how.move(enrich.New(s.Catalog), ctx, ids...)
 	if err != nil {
 		return err
 	}

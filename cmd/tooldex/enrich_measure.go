@@ -14,6 +14,7 @@ import (
 	"tooldex/enrich"
 	"tooldex/index"
 	"tooldex/search"
+	"tooldex/service"
 	"tooldex/tool"
 )
 
@@ -45,9 +46,9 @@ type fell struct {
 // amongFirst is how far down an answer is looked at.
 const amongFirst = 5
 
-// measure tries proposals in memory. It returns nil where none of them passes.
-func (s *stack) measure(ctx context.Context, proposals []tool.Proposal) (*measure, []tool.Finding, error) {
-	trial, findings, err := enrich.New(s.catalog).Try(ctx, proposals)
+// measureProposals tries proposals in memory. It returns nil where none of them passes.
+func measureProposals(ctx context.Context, s *service.Service, proposals []tool.Proposal) (*measure, []tool.Finding, error) {
+	trial, findings, err := enrich.New(s.Catalog).Try(ctx, proposals)
 	if trial == nil || err != nil {
 		return nil, findings, err
 	}
@@ -55,7 +56,7 @@ func (s *stack) measure(ctx context.Context, proposals []tool.Proposal) (*measur
 	var have, get index.Index
 	have.Swap(trial.Before)
 	get.Swap(trial.After)
-	before, after := s.engineOver(&have), s.engineOver(&get)
+	before, after := engineOver(s, &have), engineOver(s, &get)
 	for _, part := range []struct {
 		asked []catalog.Question
 		into  *tally
@@ -80,9 +81,9 @@ func (s *stack) measure(ctx context.Context, proposals []tool.Proposal) (*measur
 	return out, findings, nil
 }
 
-// engineOver searches another index as the stack's engine does its own, but for what use has taught.
-func (s *stack) engineOver(x *index.Index) *search.Engine {
-	o := s.searching
+// engineOver returns an engine like that of a service over another index, without what was learned from use.
+func engineOver(s *service.Service, x *index.Index) *search.Engine {
+	o := s.Ranking
 	o.Lookup, o.Servers, o.Usage, o.Learned = x, nil, nil, nil
 	return search.New(o)
 }
@@ -139,10 +140,10 @@ func (m *measure) text(w io.Writer) error {
 	return err
 }
 
-// waiting returns what waits for the tools named, or for all.
-func (s *stack) waiting(ids []tool.ID) []tool.Proposal {
+// pendingProposals returns the proposals that wait for approval, of the tools named or of all.
+func pendingProposals(s *service.Service, ids []tool.ID) []tool.Proposal {
 	var out []tool.Proposal
-	for _, e := range enrich.New(s.catalog).List() {
+	for _, e := range enrich.New(s.Catalog).List() {
 		if e.Pending && (len(ids) == 0 || slices.Contains(ids, e.Tool)) {
 			out = append(out, e.Proposal)
 		}
@@ -174,18 +175,18 @@ func newEnrichMeasure(a *app) *cobra.Command {
 					return err
 				}
 			}
-			s, err := a.open(cmd.Context(), toSearch)
+			s, err := a.open(cmd.Context(), service.ToSearch)
 			if err != nil {
 				return err
 			}
-			defer s.close()
+			defer a.close(s)
 			if len(args) == 0 {
-				if proposals = s.waiting(nil); len(proposals) == 0 {
+				if proposals = pendingProposals(s, nil); len(proposals) == 0 {
 					fmt.Fprintln(a.stderr, "nothing waits")
 					return silent(exitNone)
 				}
 			}
-			m, findings, err := s.measure(cmd.Context(), proposals)
+			m, findings, err := measureProposals(cmd.Context(), s, proposals)
 			if err != nil {
 				return err
 			}

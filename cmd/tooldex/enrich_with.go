@@ -14,6 +14,7 @@ import (
 	"github.com/ollama/ollama/api"
 
 	"tooldex/enrich"
+	"tooldex/service"
 	"tooldex/tool"
 )
 
@@ -38,15 +39,15 @@ func (a *app) enrichWith(ctx context.Context, with, file string) error {
 			"name a chat model of an Ollama server: --with ollama:MODEL",
 		}
 	}
-	base, err := url.Parse(cmp.Or(ollamaURL(a.getenv("OLLAMA_HOST")), "http://127.0.0.1:11434"))
+	base, err := url.Parse(cmp.Or(service.OllamaURL(a.config().OllamaHost), "http://127.0.0.1:11434"))
 	if err != nil || base.Host == "" {
 		return usageError{"OLLAMA_HOST is not an address", "give it like 127.0.0.1:11434"}
 	}
-	s, err := a.open(ctx, toChange)
+	s, err := a.open(ctx, service.ToChange)
 	if err != nil {
 		return err
 	}
-	defer s.close()
+	defer a.close(s)
 	entries, err := a.entries(s, nil)
 	if err != nil {
 		return err

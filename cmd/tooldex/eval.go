@@ -124,8 +124,8 @@ func (a *app) eval(ctx context.Context, f *evalFlags, path string, gates []eval.
 	if err != nil {
 		return err
 	}
-	defer l.close()
-	report, err := eval.Run(ctx, l.engine, l.set, options)
+	defer a.close(l.Service)
+	report, err := eval.Run(ctx, l.Engine, l.set, options)
 	if err != nil {
 		return err
 	}

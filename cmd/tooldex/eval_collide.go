@@ -28,7 +28,7 @@ func newEvalCollide(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer l.close()
+			defer a.close(l.Service)
 			limit := cmp.Or(a.limit, mostPairs)
 			found, err := l.inspector().Collide(cmd.Context(), limit)
 			if err != nil {

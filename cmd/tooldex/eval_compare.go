@@ -60,7 +60,7 @@ func (a *app) evalCompare(ctx context.Context, names []string, path string, o ev
 				if l, err = a.openLabelled(ctx, path); err != nil {
 					return nil, err
 				}
-				defer l.close()
+				defer a.close(l.Service)
 			}
 			if r, err = l.measure(ctx, name, o); err != nil {
 				return nil, err
@@ -99,7 +99,7 @@ func (l *labelled) compareWith(ctx context.Context, other string, report *eval.R
 func (l *labelled) measure(ctx context.Context, name string, o eval.Options) (*eval.Report, error) {
 	if knownMode(name) {
 		o.Mode = tool.Mode(name)
-		return eval.Run(ctx, l.engine, l.set, o)
+		return eval.Run(ctx, l.Engine, l.set, o)
 	}
 	file, err := os.Open(name)
 	if err != nil {

@@ -28,7 +28,7 @@ func newEvalDescribe(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer l.close()
+			defer a.close(l.Service)
 			var ids []tool.ID
 			if ids, err = l.resolve(args); err != nil {
 				return forPeople(err)

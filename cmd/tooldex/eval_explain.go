@@ -28,7 +28,7 @@ func newEvalExplain(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer l.close()
+			defer a.close(l.Service)
 			found, err := l.explain(cmd.Context(), args, query)
 			if err != nil {
 				return forPeople(err)
@@ -77,7 +77,7 @@ func (l *labelled) explain(ctx context.Context, names []string, query string) ([
 func (l *labelled) resolve(names []string) ([]tool.ID, error) {
 	var out []tool.ID
 	for _, name := range names {
-		t, err := l.catalog.Set().Resolve(name)
+		t, err := l.Catalog.Set().Resolve(name)
 		if err != nil {
 			return nil, err
 		}

@@ -107,8 +107,8 @@ func (a *app) gated(ctx context.Context, f *gateFlags, path string) (report, bas
 	if err != nil {
 		return nil, nil, err
 	}
-	defer l.close()
-	if report, err = eval.Run(ctx, l.engine, l.set, options); err != nil {
+	defer a.close(l.Service)
+	if report, err = eval.Run(ctx, l.Engine, l.set, options); err != nil {
 		return nil, nil, err
 	}
 	if f.against != "" && base == nil {

@@ -11,6 +11,7 @@ import (
 
 	"tooldex/eval"
 	"tooldex/eval/inspect"
+	"tooldex/service"
 	"tooldex/tool"
 )
 
@@ -38,18 +39,18 @@ func newEvalInit(a *app) *cobra.Command {
 					"leave --per-tool out for two",
 				}
 			}
-			s, err := a.open(cmd.Context(), toSearch)
+			s, err := a.open(cmd.Context(), service.ToSearch)
 			if err != nil {
 				return err
 			}
-			defer s.close()
-			if s.catalog.Set().Len() == 0 {
+			defer a.close(s)
+			if s.Catalog.Set().Len() == 0 {
 				return &tool.Error{
 					Code: tool.Invalid, Op: "draft requests", Msg: "no tools are stored yet",
 					Hint: importHint,
 				}
 			}
-			return a.draft(&labelled{s, eval.NewDataset("stored", s.catalog.Set())}, &f)
+			return a.draft(&labelled{s, eval.NewDataset("stored", s.Catalog.Set())}, &f)
 		},
 	}
 	fl := cmd.Flags()
@@ -79,14 +80,14 @@ func (a *app) draft(l *labelled, f *initFlags) error {
 		return err
 	}
 	if folder {
-		tools := func(w io.Writer) error { return eval.WriteTools(w, l.catalog.Set().All()) }
+		tools := func(w io.Writer) error { return eval.WriteTools(w, l.Catalog.Set().All()) }
 		if err := writeFile("write tools", filepath.Join(f.out, "tools.jsonl"), tools); err != nil {
 			return err
 		}
 	}
 	draft := l.inspector().Draft(inspect.DraftOptions{PerTool: f.perTool})
 	command := "tooldex eval " + f.out
-	if l.demo && !folder {
+	if a.demo && !folder {
 		command = "tooldex eval --demo " + f.out
 	}
 	write := func(w io.Writer) error { return inspect.WriteDraft(w, draft, label, command) }

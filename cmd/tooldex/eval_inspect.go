@@ -15,7 +15,7 @@ func (l *labelled) inspector() *inspect.Inspector {
 	var analyzer knowledge.Analyzer
 	r := l.requests()
 	return inspect.New(inspect.Options{
-		Set: l.catalog.Set(), Searcher: l.engine, Requests: r.of,
+		Set: l.Catalog.Set(), Searcher: l.Engine, Requests: r.of,
 		Words: func(text string, yield func(word, term string)) {
 			var terms []string
 			knowledge.Words(text, func(w string) {
@@ -63,8 +63,8 @@ func (l *labelled) requests() *requests {
 			}
 		}
 	}
-	if snap := l.index.Current(); snap != nil && l.model.Base != nil {
-		r.borrow(snap, l.model.Base)
+	if snap := l.Index.Current(); snap != nil && l.Ranking.Base != nil {
+		r.borrow(snap, l.Ranking.Base)
 	}
 	return r
 }

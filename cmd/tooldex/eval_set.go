@@ -14,19 +14,20 @@ import (
 	"tooldex/cmd/tooldex/demo"
 	"tooldex/eval"
 	"tooldex/internal/atomicfile"
+	"tooldex/service"
 	"tooldex/tool"
 )
 
 // labelled is a catalogue that can be searched, with requests for it.
 type labelled struct {
-	*stack
+	*service.Service
 	set *eval.Dataset
 }
 
 // openLabelled opens the set at path: a folder with tools and requests, a file with requests for the stored tools, or
 // without a path those of the demo.
 func (a *app) openLabelled(ctx context.Context, path string) (*labelled, error) {
-	var s *stack
+	var s *service.Service
 	var set *eval.Dataset
 	var err error
 	switch info, e := os.Stat(path); {
@@ -49,19 +50,19 @@ func (a *app) openStored(ctx context.Context, path string) (*labelled, error) {
 	if path != "" || a.demo {
 		return a.openLabelled(ctx, path)
 	}
-	s, err := a.open(ctx, toSearch)
+	s, err := a.open(ctx, service.ToSearch)
 	if err != nil {
 		return nil, err
 	}
-	if s.catalog.Set().Len() == 0 {
-		s.close()
+	if s.Catalog.Set().Len() == 0 {
+		a.close(s)
 		return nil, &tool.Error{Code: tool.Invalid, Op: "evaluate", Msg: "no tools are stored yet", Hint: importHint}
 	}
-	return &labelled{s, eval.NewDataset("stored", s.catalog.Set())}, nil
+	return &labelled{s, eval.NewDataset("stored", s.Catalog.Set())}, nil
 }
 
 // openSet loads the set in a folder and makes its tools searchable, apart from those that are stored.
-func (a *app) openSet(ctx context.Context, dir string) (*stack, *eval.Dataset, error) {
+func (a *app) openSet(ctx context.Context, dir string) (*service.Service, *eval.Dataset, error) {
 	set, err := eval.Load(dir)
 	if err != nil {
 		return nil, nil, err
@@ -69,33 +70,33 @@ func (a *app) openSet(ctx context.Context, dir string) (*stack, *eval.Dataset, e
 	for _, note := range set.Notes {
 		a.log.Info(note)
 	}
-	s, err := a.openScratch(ctx, []sources.Source{given{set.Name, set.Tools}}, toSearch)
+	s, err := a.openWith(ctx, []sources.Source{memorySource{set.Name, set.Tools}}, service.Options{Use: service.ToSearch})
 	return s, set, err
 }
 
 // openCases reads requests for the stored tools.
-func (a *app) openCases(ctx context.Context, file string) (*stack, *eval.Dataset, error) {
-	s, err := a.open(ctx, toSearch)
+func (a *app) openCases(ctx context.Context, file string) (*service.Service, *eval.Dataset, error) {
+	s, err := a.open(ctx, service.ToSearch)
 	if err != nil {
 		return nil, nil, err
 	}
-	set, err := eval.LoadCases(file, s.catalog.Set())
+	set, err := eval.LoadCases(file, s.Catalog.Set())
 	if err != nil {
-		s.close()
+		a.close(s)
 		return nil, nil, err
 	}
 	return s, set, nil
 }
 
-func (a *app) openDemoSet(ctx context.Context) (*stack, *eval.Dataset, error) {
+func (a *app) openDemoSet(ctx context.Context) (*service.Service, *eval.Dataset, error) {
 	a.demo = true
-	s, err := a.open(ctx, toSearch)
+	s, err := a.open(ctx, service.ToSearch)
 	if err != nil {
 		return nil, nil, err
 	}
 	set, err := demoCases(s)
 	if err != nil {
-		s.close()
+		a.close(s)
 		return nil, nil, err
 	}
 	set.Name = "demo"
@@ -103,7 +104,7 @@ func (a *app) openDemoSet(ctx context.Context) (*stack, *eval.Dataset, error) {
 }
 
 // demoCases reads the requests against the open catalogue, since they may name tools as people do.
-func demoCases(s *stack) (*eval.Dataset, error) {
+func demoCases(s *service.Service) (*eval.Dataset, error) {
 	files, err := fs.Glob(demo.FS, "queries-*.jsonl")
 	if err != nil {
 		return nil, fmt.Errorf("list the demo requests: %w", err)
@@ -116,11 +117,11 @@ func demoCases(s *stack) (*eval.Dataset, error) {
 		}
 		all = append(append(all, bytes.TrimSpace(b)...), '\n')
 	}
-	file := filepath.Join(s.scratch, "queries.jsonl")
+	file := filepath.Join(s.Dir(), "queries.jsonl")
 	if err := os.WriteFile(file, all, 0o600); err != nil {
 		return nil, fmt.Errorf("unpack the demo requests: %w", err)
 	}
-	return eval.LoadCases(file, s.catalog.Set())
+	return eval.LoadCases(file, s.Catalog.Set())
 }
 
 // asInput makes a missing file an error of input: exit code 3 is for gates.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tooldex/config"
 	"tooldex/tool"
 )
 
@@ -35,7 +35,7 @@ func newHealth(a *app) *cobra.Command {
 		Annotations: configOptional,
 		Args:        wants(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			target, err := healthURL(asked, cmp.Or(a.getenv("TOOLDEX_LISTEN"), defaultListen))
+			target, err := healthURL(asked, a.config().Serve.Listen)
 			if err != nil {
 				return err
 			}
@@ -61,7 +61,7 @@ func healthURL(asked, listen string) (string, error) {
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 			return "", usageError{
 				fmt.Sprintf("%q is not an address to ask", asked),
-				"give --url http://" + defaultListen,
+				"give --url http://" + config.DefaultListen,
 			}
 		}
 		if u.Path == "" {
@@ -72,7 +72,7 @@ func healthURL(asked, listen string) (string, error) {
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil {
 		return "", usageError{fmt.Sprintf("%q is not an address", listen), "give host:port, for example " +
-			defaultListen}
+			config.DefaultListen}
 	}
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"

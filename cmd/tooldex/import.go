@@ -5,13 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
 
 	"tooldex/catalog"
 	"tooldex/catalog/sources"
+	"tooldex/config"
+	"tooldex/gateway"
+	"tooldex/service"
 	"tooldex/tool"
 )
 
@@ -25,19 +27,16 @@ func newImport(a *app) *cobra.Command {
 			"nothing removes nothing, and does not stop the others.",
 		Example: "  tooldex import ~/.claude.json\n  tooldex import dumps/*.json overlay.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := a.open(cmd.Context(), toChange)
+			s, err := a.open(cmd.Context(), service.ToChange)
 			if err != nil {
 				return err
 			}
-			defer s.close()
-			defer a.embedNow(cmd.Context(), s)
+			defer a.close(s)
+			defer s.EmbedNow(cmd.Context())
 			if len(args) == 0 {
-				servers, err := a.servers(s)
-				if err == nil && len(servers) == 0 {
-					err = usageError{"there is nothing to import", importHint}
-				}
-				if err != nil {
-					return err
+				servers := s.Servers()
+				if len(servers) == 0 {
+					return usageError{"there is nothing to import", importHint}
 				}
 				return a.importServers(cmd.Context(), s, servers)
 			}
@@ -51,7 +50,7 @@ func newImport(a *app) *cobra.Command {
 const stepSources = 16
 
 // importFiles imports what is in the files. A file that cannot be read does not stop the others.
-func (a *app) importFiles(ctx context.Context, s *stack, files []string) error {
+func (a *app) importFiles(ctx context.Context, s *service.Service, files []string) error {
 	im := &importer{app: a, stack: s}
 	var all []sources.Source
 	var overlays []*sources.Overlay
@@ -63,21 +62,21 @@ func (a *app) importFiles(ctx context.Context, s *stack, files []string) error {
 			continue
 		}
 		all = append(all, content.Sources...)
-		servers = merge(servers, a.withoutOurselves(content.Servers))
+		servers = service.MergeServers(servers, a.withoutOurselves(content.Servers))
 		if content.Overlay != nil {
 			overlays = append(overlays, content.Overlay)
 		}
 	}
 	for step := range slices.Chunk(all, stepSources) {
-		reports, err := s.catalog.SyncAll(ctx, step)
+		reports, err := s.Catalog.SyncAll(ctx, step)
 		im.add(err, reports...)
 	}
 	for _, o := range overlays {
-		report, err := s.catalog.ApplyOverlay(ctx, o)
+		report, err := s.Catalog.ApplyOverlay(ctx, o)
 		im.add(err, report)
 	}
 	if len(servers) > 0 {
-		if err := s.saveServers(ctx, servers); err != nil {
+		if err := s.SaveServers(ctx, servers); err != nil {
 			return err
 		}
 		if err := im.servers(ctx, servers); err != nil {
@@ -88,7 +87,7 @@ func (a *app) importFiles(ctx context.Context, s *stack, files []string) error {
 }
 
 // importServers asks live servers for their tools.
-func (a *app) importServers(ctx context.Context, s *stack, servers []tool.Server) error {
+func (a *app) importServers(ctx context.Context, s *service.Service, servers []tool.Server) error {
 	im := &importer{app: a, stack: s}
 	if err := im.servers(ctx, servers); err != nil {
 		return err
@@ -100,7 +99,7 @@ func (a *app) importServers(ctx context.Context, s *stack, servers []tool.Server
 // a server that asks itself for its tools never ends.
 func (a *app) withoutOurselves(servers []tool.Server) []tool.Server {
 	return slices.DeleteFunc(servers, func(s tool.Server) bool {
-		ours := isOurselves(s)
+		ours := config.IsTooldex(s)
 		if ours {
 			fmt.Fprintf(a.stderr, "left out %s, which is tooldex itself\n", printable(s.Name))
 		}
@@ -108,17 +107,10 @@ func (a *app) withoutOurselves(servers []tool.Server) []tool.Server {
 	})
 }
 
-// isOurselves reports whether a server is this command, which released files name with a version or a platform behind.
-func isOurselves(s tool.Server) bool {
-	name := s.Command[strings.LastIndexAny(s.Command, `/\`)+1:]
-	rest, ok := strings.CutPrefix(strings.TrimSuffix(name, ".exe"), "tooldex")
-	return ok && (rest == "" || rest[0] == '-' || rest[0] == '_') && slices.Contains(s.Args, "serve")
-}
-
 // importer collects what several imports did.
 type importer struct {
 	app   *app
-	stack *stack
+	stack *service.Service
 
 	mu      sync.Mutex // guards the rest, while servers are asked at the same time
 	reports []catalog.Report
@@ -130,11 +122,8 @@ const atOnce = 8
 
 // servers asks each server, and stores what it offers as soon as it has answered.
 func (im *importer) servers(ctx context.Context, servers []tool.Server) error {
-	gw, err := im.app.gateway(im.stack)
-	if err != nil {
-		return err
-	}
-	gw.Set(merge(slices.Clone(servers), nil))
+	gw := im.stack.NewGateway(gateway.Options{})
+	gw.Set(service.MergeServers(slices.Clone(servers), nil))
 	slots := make(chan struct{}, atOnce)
 	p := im.app.newProgress()
 	var asked sync.WaitGroup
@@ -147,7 +136,7 @@ func (im *importer) servers(ctx context.Context, servers []tool.Server) error {
 		asked.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			report, err := im.stack.catalog.Sync(ctx, up)
+			report, err := im.stack.Catalog.Sync(ctx, up)
 			im.mu.Lock()
 			defer im.mu.Unlock()
 			done++
@@ -172,7 +161,7 @@ func (im *importer) addLocked(err error, reports ...catalog.Report) {
 		im.errs = append(im.errs, err)
 	}
 	for _, r := range reports {
-		if changes(r)+r.Unchanged+len(r.Findings) == 0 { // it failed, and nothing of it was stored before
+		if r.Changes()+r.Unchanged+len(r.Findings) == 0 { // it failed, and nothing of it was stored before
 			continue
 		}
 		im.reports = append(im.reports, r)
@@ -194,7 +183,7 @@ const shownFindings = 5
 
 // findings tells what was repaired or refused, when the tools were looked at anew.
 func (im *importer) findings(r catalog.Report) {
-	if changes(r) == 0 && !r.Stale && r.Unchanged > 0 {
+	if r.Changes() == 0 && !r.Stale && r.Unchanged > 0 {
 		return
 	}
 	for i, f := range r.Findings {
@@ -209,12 +198,10 @@ func (im *importer) findings(r catalog.Report) {
 
 // refusedAll reports whether a source offered tools and not one of them could be taken.
 func refusedAll(r catalog.Report) bool {
-	return changes(r)+r.Unchanged == 0 && slices.ContainsFunc(r.Findings, func(f tool.Finding) bool {
+	return r.Changes()+r.Unchanged == 0 && slices.ContainsFunc(r.Findings, func(f tool.Finding) bool {
 		return f.Refused
 	})
 }
-
-func changes(r catalog.Report) int { return len(r.Added) + len(r.Changed) + len(r.Removed) }
 
 func reportLine(r catalog.Report) string {
 	line := fmt.Sprintf("%s: %d added, %d changed, %d removed, %d unchanged", printable(r.Source), len(r.Added),

@@ -35,7 +35,7 @@ func newIndexVerify(a *app) *cobra.Command {
 				}
 				return err
 			}
-			s, err := store.Open(a.dataDir, store.Options{})
+			s, err := store.Open(a.config().DataDir, store.Options{})
 			if err != nil {
 				return err
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tooldex/service"
 	"tooldex/store"
 	"tooldex/tool"
 )
@@ -30,7 +31,7 @@ func newIndexBackup(a *app) *cobra.Command {
 					Hint: "give another name, or --force",
 				}
 			}
-			s, err := store.Open(a.dataDir, store.Options{})
+			s, err := store.Open(a.config().DataDir, store.Options{})
 			if err != nil {
 				return err
 			}
@@ -66,7 +67,7 @@ func newIndexRestore(a *app) *cobra.Command {
 			"Processes that run notice, and go on with what was restored.",
 		Args: wants(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			m, kept, err := store.Restore(cmd.Context(), a.dataDir, args[0], store.Options{})
+			m, kept, err := store.Restore(cmd.Context(), a.config().DataDir, args[0], store.Options{})
 			if err != nil {
 				return err
 			}
@@ -90,11 +91,11 @@ func newIndexCompact(a *app) *cobra.Command {
 			"it as for any write.",
 		Args: wants(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := a.open(cmd.Context(), toChange)
+			s, err := a.open(cmd.Context(), service.ToChange)
 			if err != nil {
 				return err
 			}
-			defer s.close()
+			defer a.close(s)
 			out, err := a.compact(cmd.Context(), s)
 			if err != nil {
 				return err
@@ -112,15 +113,14 @@ func newIndexCompact(a *app) *cobra.Command {
 // compactTries is how often it is found out anew what is used, because another process has changed something.
 const compactTries = 20
 
-func (a *app) compact(ctx context.Context, s *stack) (*store.Compaction, error) {
+func (a *app) compact(ctx context.Context, s *service.Service) (*store.Compaction, error) {
 	var models []store.Model
-	if s.chosen != nil {
-		ctx, stop := context.WithTimeout(ctx, probeTimeout)
-		defer stop()
-		if err := s.chosen.probe(ctx); err != nil { // which of the vectors are its own, nobody else knows
-			return nil, err
-		}
-		models = append(models, store.Model(s.chosen.Model()))
+	chosen, named, err := s.ChosenModel(ctx) // only the model itself knows which vectors are its own
+	if err != nil {
+		return nil, err
+	}
+	if named {
+		models = append(models, store.Model(chosen))
 	}
 	m, err := builtinModel()
 	if err != nil {
@@ -128,11 +128,11 @@ func (a *app) compact(ctx context.Context, s *stack) (*store.Compaction, error) 
 	}
 	models = append(models, store.Model(m))
 	for n := 1; ; n++ {
-		out, err := s.store.Compact(ctx, s.catalog.Used(models...))
+		out, err := s.Store.Compact(ctx, s.Catalog.Used(models...))
 		if !errors.Is(err, store.ErrChanged) || n == compactTries {
 			return out, err
 		}
-		if _, err := s.catalog.Refresh(ctx); err != nil {
+		if _, err := s.Catalog.Refresh(ctx); err != nil {
 			return nil, err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tooldex/service"
 	"tooldex/store"
 )
 
@@ -31,7 +32,7 @@ func newIndexRebuild(a *app) *cobra.Command {
 			"Other processes go on with the new one. A source that cannot be read is told of, and takes nothing away.",
 		Args: wants(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			out, err := rebuild(cmd.Context(), a.dataDir)
+			out, err := rebuild(cmd.Context(), a.config().DataDir)
 			if err != nil {
 				return err
 			}
@@ -79,16 +80,16 @@ func (r *rebuilt) table(w io.Writer) error {
 
 // readSources reads again what the tools came from: the files that are still there, and the servers.
 func (a *app) readSources(ctx context.Context) error {
-	s, err := a.open(ctx, toChange)
+	s, err := a.open(ctx, service.ToChange)
 	if err != nil {
 		return err
 	}
-	defer s.close()
+	defer a.close(s)
 	stdout, format := a.stdout, a.format
 	defer func() { a.stdout, a.format = stdout, format }()
 	a.stdout, a.format = a.stderr, "table" // what is printed is what was rebuilt
 	var files []string
-	for _, file := range s.catalog.Files() {
+	for _, file := range s.Catalog.Files() {
 		if _, err := os.Stat(file); err != nil {
 			fmt.Fprintf(a.stderr, "%s is not there any more; its tools stay as they were saved\n", printable(file))
 			continue
@@ -98,20 +99,19 @@ func (a *app) readSources(ctx context.Context) error {
 	if len(files) > 0 {
 		err = a.importFiles(ctx, s, files)
 	}
-	servers, serversErr := a.servers(s)
-	if len(servers) > 0 && serversErr == nil {
-		serversErr = a.importServers(ctx, s, servers)
+	if servers := s.Servers(); len(servers) > 0 {
+		err = errors.Join(err, a.importServers(ctx, s, servers))
 	}
-	return errors.Join(err, serversErr)
+	return err
 }
 
-// heal rebuilds the file for a server that could not start otherwise, and tells what became of it.
-func (a *app) heal(ctx context.Context, dir string, because error) error {
-	out, err := rebuild(ctx, dir)
+// repairStore rebuilds the file for a server that could not start otherwise, and logs what it saved.
+func (a *app) repairStore(ctx context.Context, damage error) error {
+	out, err := rebuild(ctx, a.config().DataDir)
 	if err != nil {
-		return errors.Join(because, err)
+		return errors.Join(damage, err)
 	}
 	a.log.Error("the stored tools were damaged; a new file holds what could be saved, and the old one is kept",
-		"error", because, "kept", out.Backup, "tools", out.Tools, "servers", out.Servers, "lost", len(out.Lost))
+		"error", damage, "kept", out.Backup, "tools", out.Tools, "servers", out.Servers, "lost", len(out.Lost))
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tooldex/embed"
+	"tooldex/service"
 	"tooldex/store"
 	"tooldex/tool"
 )
@@ -47,11 +48,11 @@ func newIndexStatus(a *app) *cobra.Command {
 		Short: "Tell what is stored, where, and with which model it was embedded",
 		Args:  wants(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := a.open(cmd.Context(), toList)
+			s, err := a.open(cmd.Context(), service.ToList)
 			if err != nil {
 				return err
 			}
-			defer s.close()
+			defer a.close(s)
 			st, err := a.readStatus(cmd.Context(), s)
 			if err != nil {
 				return err
@@ -92,22 +93,22 @@ func (m modelCount) String() string {
 	return out
 }
 
-func (a *app) readStatus(ctx context.Context, s *stack) (*indexStatus, error) {
+func (a *app) readStatus(ctx context.Context, s *service.Service) (*indexStatus, error) {
 	model, err := builtinModel()
 	if err != nil {
 		return nil, err
 	}
-	snap, err := s.store.Load(ctx, store.View{Model: store.Model(model)})
+	snap, err := s.Store.Load(ctx, store.View{Model: store.Model(model)})
 	if err != nil {
 		return nil, err
 	}
-	info, err := os.Stat(s.store.Path())
+	info, err := os.Stat(s.Store.Path())
 	if err != nil {
-		return nil, fileError("read status", s.store.Path(), err)
+		return nil, fileError("read status", s.Store.Path(), err)
 	}
-	set := s.catalog.Set()
+	set := s.Catalog.Set()
 	st := &indexStatus{
-		File: s.store.Path(), Bytes: info.Size(), Generation: snap.Generation, Tools: set.Len(),
+		File: s.Store.Path(), Bytes: info.Size(), Generation: snap.Generation, Tools: set.Len(),
 		Vectors: len(snap.Vectors),
 		Model:   model.Name, Dims: model.Dims, Servers: set.Servers(),
 	}
@@ -128,25 +129,25 @@ func (a *app) readStatus(ctx context.Context, s *stack) (*indexStatus, error) {
 
 // countModels tells of all models that there are vectors of, and of the one that was chosen, whose name is all that is
 // known of it before it is asked.
-func (a *app) countModels(ctx context.Context, s *stack, builtin embed.Model) ([]modelCount, error) {
-	texts := s.catalog.Texts()
-	stored, err := s.store.Models(ctx, texts)
+func (a *app) countModels(ctx context.Context, s *service.Service, builtin embed.Model) ([]modelCount, error) {
+	texts := s.Catalog.Texts()
+	stored, err := s.Store.Models(ctx, texts)
 	if err != nil {
 		return nil, err
 	}
-	chosen, err := a.chosenEmbedder()
+	chosen, err := s.ConfiguredModel()
 	if err != nil {
 		return nil, err
 	}
 	out := []modelCount{}
-	seen := chosen == nil
+	seen := chosen == ""
 	for _, m := range stored {
 		one := modelCount{
 			Name: m.Name, Version: m.Fingerprint, Dims: m.Dims, Vectors: m.Vectors, Tools: m.Used,
 			Of: len(texts),
 		}
 		switch {
-		case chosen != nil && m.Name == chosen.Model().Name:
+		case chosen != "" && m.Name == chosen:
 			one.Use, seen = "chosen", true
 		case m.Fingerprint == builtin.Fingerprint:
 			one.Use = "builtin"
@@ -154,7 +155,7 @@ func (a *app) countModels(ctx context.Context, s *stack, builtin embed.Model) ([
 		out = append(out, one)
 	}
 	if !seen {
-		out = append(out, modelCount{Name: chosen.Model().Name, Of: len(texts), Use: "chosen"})
+		out = append(out, modelCount{Name: chosen, Of: len(texts), Use: "chosen"})
 	}
 	return out, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tooldex/learn"
+	"tooldex/service"
 	"tooldex/tool"
 )
 
@@ -30,13 +31,13 @@ func newLearn(a *app) *cobra.Command {
 }
 
 // withLearner runs do with what was learned.
-func (a *app) withLearner(ctx context.Context, do func(*stack) error) error {
-	s, err := a.open(ctx, toList)
+func (a *app) withLearner(ctx context.Context, do func(*service.Service) error) error {
+	s, err := a.open(ctx, service.ToList)
 	if err != nil {
 		return err
 	}
-	defer s.close()
-	if err := s.learner.Load(ctx); err != nil {
+	defer a.close(s)
+	if err := s.Learner.Load(ctx); err != nil {
 		return err
 	}
 	return do(s)
@@ -48,7 +49,7 @@ func newLearnList(a *app) *cobra.Command {
 		Short: "List what was learned of each tool, and the requests that were served badly",
 		Args:  wants(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withLearner(cmd.Context(), func(s *stack) error { return a.printLearned(s.learner.Report()) })
+			return a.withLearner(cmd.Context(), func(s *service.Service) error { return a.printLearned(s.Learner.Report()) })
 		},
 	}
 }
@@ -110,13 +111,13 @@ func newLearnApprove(a *app) *cobra.Command {
 		Long:  "Make what was learned of a tool count, however little it is: all of it, or some requests, named as learn list names them.",
 		Args:  wants(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.withLearner(cmd.Context(), func(s *stack) error {
+			return a.withLearner(cmd.Context(), func(s *service.Service) error {
 				requests := args[1:]
 				if len(requests) == 0 {
 					requests = []string{""}
 				}
 				for _, r := range requests {
-					if err := s.learner.Approve(cmd.Context(), profile, s.learnedID(args[0]), r); err != nil {
+					if err := s.Learner.Approve(cmd.Context(), profile, learnedID(s, args[0]), r); err != nil {
 						return err
 					}
 				}
@@ -130,8 +131,8 @@ func newLearnApprove(a *app) *cobra.Command {
 }
 
 // learnedID is the ID of a tool that may be gone from the catalogue.
-func (s *stack) learnedID(name string) tool.ID {
-	if t, err := s.catalog.Set().Resolve(name); err == nil {
+func learnedID(s *service.Service, name string) tool.ID {
+	if t, err := s.Catalog.Set().Resolve(name); err == nil {
 		return t.ID()
 	}
 	return tool.ID(name)
@@ -160,11 +161,11 @@ func newLearnForget(a *app) *cobra.Command {
 					"give a tool, --request, --client or --profile, or --all for everything",
 				}
 			}
-			return a.withLearner(cmd.Context(), func(s *stack) error {
+			return a.withLearner(cmd.Context(), func(s *service.Service) error {
 				if len(args) > 0 {
-					scope.Tool = s.learnedID(args[0])
+					scope.Tool = learnedID(s, args[0])
 				}
-				n, err := s.learner.Forget(cmd.Context(), scope)
+				n, err := s.Learner.Forget(cmd.Context(), scope)
 				if err != nil {
 					return err
 				}
@@ -194,11 +195,11 @@ func newLearnExport(a *app) *cobra.Command {
 		Example: "  tooldex learn export --overlay > learned.yaml && tooldex import learned.yaml",
 		Args:    wants(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withLearner(cmd.Context(), func(s *stack) error {
+			return a.withLearner(cmd.Context(), func(s *service.Service) error {
 				if !overlay {
-					return s.learner.Export(a.stdout)
+					return s.Learner.Export(a.stdout)
 				}
-				return a.printOverlay(s.learner.ApprovedTexts())
+				return a.printOverlay(s.Learner.ApprovedTexts())
 			})
 		},
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tooldex/mcpsrv"
+	"tooldex/service"
 	"tooldex/tool"
 )
 
@@ -36,19 +37,19 @@ func newList(a *app) *cobra.Command {
 			if format != "" && format != "prompt" {
 				return usageError{fmt.Sprintf("unknown format %q", format), "use prompt, or -o table, json or yaml"}
 			}
-			s, err := a.open(cmd.Context(), toList)
+			s, err := a.open(cmd.Context(), service.ToList)
 			if err != nil {
 				return err
 			}
-			defer s.close()
+			defer a.close(s)
 			if categories {
-				return a.printCounts(s.catalog.Set().Categories())
+				return a.printCounts(s.Catalog.Set().Categories())
 			}
 			if format == "prompt" {
-				_, err := io.WriteString(a.stdout, mcpsrv.Prompt(s.catalog.Set(), filter))
+				_, err := io.WriteString(a.stdout, mcpsrv.Prompt(s.Catalog.Set(), filter))
 				return err
 			}
-			return a.printList(s.catalog.Set(), &filter)
+			return a.printList(s.Catalog.Set(), &filter)
 		},
 	}
 	f := cmd.Flags()

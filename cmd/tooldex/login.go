@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tooldex/gateway"
+	"tooldex/service"
 )
 
 func newServersLogin(a *app) *cobra.Command {
@@ -26,7 +27,7 @@ func newServersLogin(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withGateway(cmd.Context(), func(gw *gateway.Gateway) error {
 				err := gw.Login(cmd.Context(), args[0], gateway.LoginOptions{
-					ClientID: clientID, ClientSecret: a.getenv("TOOLDEX_CLIENT_SECRET"),
+					ClientID: clientID, ClientSecret: a.config().Login.ClientSecret,
 					Visit: func(url string) {
 						fmt.Fprintf(a.stderr, "to log in, visit\n%s\n", printable(url))
 						if !noBrowser {
@@ -66,15 +67,12 @@ func newServersLogout(a *app) *cobra.Command {
 
 // withGateway runs f with the configured servers, none of which is started.
 func (a *app) withGateway(ctx context.Context, f func(*gateway.Gateway) error) error {
-	s, err := a.open(ctx, toList)
+	s, err := a.open(ctx, service.ToList)
 	if err != nil {
 		return err
 	}
-	defer s.close()
-	gw, err := a.gateway(s)
-	if err != nil {
-		return err
-	}
+	defer a.close(s)
+	gw := s.NewGateway(gateway.Options{})
 	defer func() { _ = gw.Close() }() // it always returns nil
 	return f(gw)
 }

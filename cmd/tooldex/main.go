@@ -5,24 +5,26 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"tooldex/config"
 )
 
 func main() {
-	collectSeldom()
+	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: config.Getenv}
+	a.collectRarely()
 	ctx, cancel := context.WithCancel(context.Background())
-	heard := make(chan os.Signal, 2)
-	signal.Notify(heard, os.Interrupt, syscall.SIGTERM)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
-		<-heard
+		<-signals
 		cancel()
-		os.Exit(killedBy(<-heard)) // who asks twice does not want to wait
+		os.Exit(signalExitCode(<-signals)) // a second signal ends the program at once
 	}()
-	code := run(ctx, &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv}, os.Args[1:])
-	os.Exit(code)
+	os.Exit(run(ctx, a, os.Args[1:]))
 }
 
-// killedBy is the exit code of a command that a signal has ended, as shells have it.
-func killedBy(s os.Signal) int {
+// signalExitCode returns the exit code of a command that a signal has ended, as shells have it.
+func signalExitCode(s os.Signal) int {
 	if n, ok := s.(syscall.Signal); ok {
 		return 128 + int(n)
 	}

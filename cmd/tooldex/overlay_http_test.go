@@ -69,7 +69,7 @@ func TestOverlaysOverHTTP(t *testing.T) {
 			}
 		}
 	})
-	runCommand(t, data, "servers", "remove", panelOverlay)
+	runCommand(t, data, "servers", "remove", "panel")
 	if out := runCommand(t, data, "search", "-o", "json", "merge a pull request"); !strings.Contains(out,
 		"github/merge_pull_request") || strings.Contains(out, "Merge it") {
 		t.Errorf("what was taken back still holds: %s", out)

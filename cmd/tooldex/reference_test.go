@@ -22,6 +22,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"tooldex/config"
 	"tooldex/httpapi"
 	"tooldex/tool"
 )
@@ -195,9 +196,9 @@ func TestReferenceSettings(t *testing.T) {
 	b.WriteString("Each key of `tooldex.yaml`, and the flag and the variable that come before it: [configuration.md](configuration.md) tells how they go together.\n\n" +
 		"| key | flag | environment | type | default | |\n|---|---|---|---|---|---|\n")
 	secrets := ""
-	for _, s := range settings() {
-		if s.secret {
-			secrets += fmt.Sprintf("| `%s` | %s |\n", s.env, s.about)
+	for _, s := range config.Settings() {
+		if s.Secret {
+			secrets += fmt.Sprintf("| `%s` | %s |\n", s.Env, s.About)
 			continue
 		}
 		code := func(before, v string) string {
@@ -206,14 +207,14 @@ func TestReferenceSettings(t *testing.T) {
 			}
 			return "`" + before + v + "` "
 		}
-		initial, about := "", s.about
-		if s.initial != nil {
-			initial = fmt.Sprint(s.initial)
+		initial, about := "", s.About
+		if s.Default != nil {
+			initial = fmt.Sprint(s.Default)
 		}
-		if len(s.choices) > 0 {
-			about += ": `" + strings.Join(s.choices, "`, `") + "`"
+		if len(s.Choices) > 0 {
+			about += ": `" + strings.Join(s.Choices, "`, `") + "`"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s| %s| %s | %s| %s |\n", s.key, code("--", s.flag), code("", s.env), s.kind,
+		fmt.Fprintf(&b, "| `%s` | %s| %s| %s | %s| %s |\n", s.Key, code("--", s.Flag), code("", s.Env), s.Kind(),
 			code("", initial), about)
 	}
 	fmt.Fprintf(&b, "\nSecrets stand in the environment alone:\n\n| environment | |\n|---|---|\n%s", secrets)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tooldex/scan"
+	"tooldex/service"
 	"tooldex/tool"
 )
 
@@ -21,19 +22,19 @@ func newServersReview(a *app) *cobra.Command {
 			"there is nothing to look at.",
 		Example: "  tooldex servers review\n  tooldex servers review github -o json",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := a.open(cmd.Context(), toList)
+			s, err := a.open(cmd.Context(), service.ToList)
 			if err != nil {
 				return err
 			}
-			defer s.close()
+			defer a.close(s)
 			return a.printReview(reviewOf(s, args))
 		},
 	}
 }
 
 // reviewOf lists what is to be looked at of the servers named, of all if none is.
-func reviewOf(s *stack, servers []string) []scan.Review {
-	return slices.DeleteFunc(s.catalog.Review(), func(r scan.Review) bool {
+func reviewOf(s *service.Service, servers []string) []scan.Review {
+	return slices.DeleteFunc(s.Catalog.Review(), func(r scan.Review) bool {
 		return len(servers) > 0 && !slices.Contains(servers, r.ID.Server())
 	})
 }
@@ -97,11 +98,11 @@ func newServersApprove(a *app) *cobra.Command {
 		Example: "  tooldex servers approve github --diff\n  tooldex servers approve github create_issue",
 		Args:    wants(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := a.open(cmd.Context(), toChange)
+			s, err := a.open(cmd.Context(), service.ToChange)
 			if err != nil {
 				return err
 			}
-			defer s.close()
+			defer a.close(s)
 			return a.approve(cmd, s, args[0], args[1:], every, look)
 		},
 	}
@@ -110,7 +111,7 @@ func newServersApprove(a *app) *cobra.Command {
 	return cmd
 }
 
-func (a *app) approve(cmd *cobra.Command, s *stack, server string, names []string, every, look bool) error {
+func (a *app) approve(cmd *cobra.Command, s *service.Service, server string, names []string, every, look bool) error {
 	review := slices.DeleteFunc(reviewOf(s, []string{server}), func(r scan.Review) bool {
 		if len(names) > 0 {
 			return !slices.Contains(names, r.ID.Name()) && !slices.Contains(names, string(r.ID))
@@ -136,7 +137,7 @@ func (a *app) approve(cmd *cobra.Command, s *stack, server string, names []strin
 	for i, r := range review {
 		approvals[i] = scan.Approval{ID: r.ID, Form: r.Form}
 	}
-	if err := s.catalog.Accept(cmd.Context(), approvals); err != nil {
+	if err := s.Catalog.Accept(cmd.Context(), approvals); err != nil {
 		return err
 	}
 	return a.print(approvals, func(w io.Writer) error {

@@ -9,31 +9,31 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"tooldex/config"
 )
 
-// app is one run of the command: its streams, its common flags, and what it logs to.
+// app is one run of the command: its streams, its configuration, and its log.
 type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	getenv         func(string) string
 
-	config   string
-	conf     *configuration
-	confErr  error // why the configuration cannot be read, for commands that work all the same
-	dataDir  string
-	format   string
-	logLevel string
-	embedder string
-	borrow   string
-	limit    int
-	demo     bool
+	configPath string
+	demo       bool
+	limit      int
 
-	learnText bool // keep the texts of requests
-	serving   bool // the command stays, and nothing may keep its first answer waiting
+	settings    *config.Loader
+	settingsErr error  // why the configuration cannot be read, for commands that work all the same
+	format      string // table, json or yaml
 
 	log   *slog.Logger
 	level slog.LevelVar
 }
+
+// config returns the configuration of this moment.
+func (a *app) config() *config.Config { return a.settings.Config() }
 
 // run executes one command line and returns its exit code. Whatever went wrong has been printed then.
 func run(ctx context.Context, a *app, args []string) int {
@@ -58,8 +58,9 @@ func newRoot(a *app) *cobra.Command {
 		Args:          unknownCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			if err := a.configure(cmd); err != nil {
-				return err
+			a.loadConfig(cmd)
+			if a.settingsErr != nil && !worksUnconfigured(cmd) {
+				return a.settingsErr
 			}
 			return a.prepare()
 		},
@@ -68,17 +69,16 @@ func newRoot(a *app) *cobra.Command {
 		return usageError{err.Error(), "see " + cmd.CommandPath() + " --help"}
 	})
 	f := root.PersistentFlags()
-	f.StringVarP(&a.config, "config", "c", "", "tooldex.yaml, or a client's file, whose servers are added to the stored ones ("+configVariable+")")
-	f.StringVarP(&a.dataDir, "data-dir", "d", "",
-		"where tools are kept (TOOLDEX_DATA_DIR; default: the platform's data directory)")
-	f.StringVarP(&a.format, "output", "o", "table", "table, json or yaml")
-	f.StringVar(&a.logLevel, "log-level", "warn", "debug, info, warn or error")
-	f.StringVar(&a.embedder, "embedder", "", "builtin, model2vec:FOLDER, ollama:MODEL or openai:MODEL (TOOLDEX_EMBEDDER)")
-	f.StringVar(&a.borrow, "borrow", "", "on, or off: tools are found by their own words alone (TOOLDEX_BORROW)")
-	f.BoolVar(&a.demo, "demo", false, "use the compiled-in demo catalogue in place of the stored tools")
+	f.StringVarP(&a.configPath, "config", "c", "",
+		"tooldex.yaml, or a client's file, whose servers are added to the stored ones ("+config.Variable+")")
+	f.StringP("data-dir", "d", "", "where tools are kept (TOOLDEX_DATA_DIR; default: the platform's data directory)")
+	f.StringP("output", "o", "table", "table, json or yaml")
+	f.String("log-level", "warn", "debug, info, warn or error")
+	f.String("embedder", "", "builtin, model2vec:FOLDER, ollama:MODEL or openai:MODEL (TOOLDEX_EMBEDDER)")
+	f.String("borrow", "", "on, or off to find tools by their own words alone (TOOLDEX_BORROW)")
+	f.BoolVar(&a.demo, "demo", false, "use the built-in demo catalogue in place of the stored tools")
 	root.AddCommand(
-		newServe(a), newSearch(a), newSelect(a), newList(a), newDescribe(a), newCall(a), newImport(a), newServers(a),
-		newTokens(a), newEval(a), newEnrich(a),
+		newServe(a), newSearch(a), newSelect(a), newList(a), newDescribe(a), newCall(a), newImport(a), newServers(a), newTokens(a), newEval(a), newEnrich(a),
 		newIndex(a), newLearn(a), newConfig(a), newConnect(a), newAudit(a), newDoctor(a), newHealth(a), newVersion(a),
 	)
 	a.accounted(root)
@@ -87,40 +87,61 @@ func newRoot(a *app) *cobra.Command {
 	return root
 }
 
-// prepare checks the common flags and opens the log.
+// unconfiguredAnnotation marks commands that work when the configuration cannot be read.
+const unconfiguredAnnotation = "tooldex-configuration"
+
+var configOptional = map[string]string{unconfiguredAnnotation: "optional"}
+
+func worksUnconfigured(cmd *cobra.Command) bool {
+	completes := cmd.Name() == cobra.ShellCompRequestCmd || cmd.HasParent() && cmd.Parent().Name() == "completion"
+	return completes || cmd.Annotations[unconfiguredAnnotation] != ""
+}
+
+// loadConfig reads the configuration, with the flags of a command.
+func (a *app) loadConfig(cmd *cobra.Command) {
+	flags := map[string]any{}
+	for _, s := range config.Settings() {
+		f := settingFlag(cmd, s)
+		if f == nil || !f.Changed {
+			continue
+		}
+		flags[s.Key] = f.Value.String()
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			flags[s.Key] = list.GetSlice()
+		}
+	}
+	a.settings, a.settingsErr = config.Load(config.Options{
+		Path: a.configPath, NoFile: a.demo, Getenv: a.getenv, Flags: flags,
+	})
+}
+
+// settingFlag returns the flag of a command that sets s, nil if it has none. Settings of serve are flags of serve alone
+// and the others are common to all commands: a flag of the same name elsewhere means something else.
+func settingFlag(cmd *cobra.Command, s config.Setting) *pflag.Flag {
+	switch {
+	case s.Flag == "":
+		return nil
+	case !strings.HasPrefix(s.Key, "serve."):
+		return cmd.Root().PersistentFlags().Lookup(s.Flag)
+	case cmd.Name() == "serve":
+		return cmd.Flags().Lookup(s.Flag)
+	}
+	return nil
+}
+
+// prepare checks what every command needs, and opens the log.
 func (a *app) prepare() error {
-	switch a.format {
-	case "table", "json", "yaml":
-	default:
-		return usageError{fmt.Sprintf("unknown output format %q", a.format), "use -o table, -o json or -o yaml"}
-	}
-	if err := a.level.UnmarshalText([]byte(a.logLevel)); err != nil {
-		return usageError{fmt.Sprintf("unknown log level %q", a.logLevel), "use debug, info, warn or error"}
-	}
 	if a.limit < 0 {
 		return usageError{fmt.Sprintf("limit %d is negative", a.limit), "use 0 for the default"}
 	}
-	a.log = slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: &a.level}))
-	if a.embedder == "" {
-		a.embedder = a.getenv("TOOLDEX_EMBEDDER")
-	}
-	if a.borrow == "" {
-		a.borrow = a.getenv("TOOLDEX_BORROW")
-	}
-	switch a.borrow {
-	case "", "on", "off":
-	default:
-		return usageError{fmt.Sprintf("unknown borrow %q", a.borrow), "use on or off"}
-	}
-	if a.dataDir == "" {
-		a.dataDir = a.getenv("TOOLDEX_DATA_DIR")
-	}
-	if a.dataDir != "" {
-		return nil
-	}
-	var err error
-	if a.dataDir, err = defaultDataDir(a.getenv); err != nil && !a.demo {
+	cfg := a.config()
+	a.format = cfg.Output
+	if err := a.level.UnmarshalText([]byte(cfg.LogLevel)); err != nil {
 		return err
+	}
+	a.log = slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: &a.level}))
+	if cfg.DataDir == "" && !a.demo {
+		return usageError{"no home directory is set", "give --data-dir or set TOOLDEX_DATA_DIR"}
 	}
 	return nil
 }

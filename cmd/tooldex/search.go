@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tooldex/service"
 	"tooldex/tool"
 )
 
@@ -34,12 +35,12 @@ func newSearch(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s, err := a.open(cmd.Context(), toSearch)
+			s, err := a.open(cmd.Context(), service.ToSearch)
 			if err != nil {
 				return err
 			}
-			defer s.close()
-			res, err := s.engine.Search(cmd.Context(), q)
+			defer a.close(s)
+			res, err := s.Engine.Search(cmd.Context(), q)
 			if err != nil {
 				return err
 			}
@@ -77,7 +78,7 @@ func (f *searchFlags) query(args []string, limit int) (tool.Query, error) {
 }
 
 // printResult prints an answer. It gives exit code 3 when not one tool was found.
-func (a *app) printResult(s *stack, res *tool.Result) error {
+func (a *app) printResult(s *service.Service, res *tool.Result) error {
 	err := a.print(res, func(w io.Writer) error {
 		if len(res.Groups) == 0 {
 			return hitTable(w, res.Tools, res.Confident, res.Advice)
@@ -96,13 +97,13 @@ func (a *app) printResult(s *stack, res *tool.Result) error {
 	switch {
 	case err != nil:
 		return err
-	case s.catalog.Set().Len() == 0:
+	case s.Catalog.Set().Len() == 0:
 		fmt.Fprintf(a.stderr, "no tools are stored yet\nhint: %s\n", importHint)
 	case res.Degraded != "":
 		fmt.Fprintln(a.stderr, "searched by words only: "+printable(res.Degraded))
 	}
 	if a.format == "table" {
-		s.hint(a)
+		a.printDemoHint()
 	}
 	if len(res.Tools) == 0 {
 		return silent(exitNone)

@@ -7,8 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tooldex/access"
 	"tooldex/selection"
-	"tooldex/tool"
+	"tooldex/service"
 )
 
 type selectFlags struct {
@@ -28,20 +29,16 @@ func newSelect(a *app) *cobra.Command {
 		Example: "  tooldex select --demo Read package.json\n  tooldex select --demo --format anthropic -o json 'open a merge proposal'",
 		Args:    wants(cobra.ArbitraryArgs),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := a.open(cmd.Context(), toSearch)
+			s, err := a.open(cmd.Context(), service.ToSearch)
 			if err != nil {
 				return err
 			}
-			defer s.close()
-			x, err := a.newSelections(cmd.Context(), s, newProfileBook(nil), list(a.getenv("ALWAYS_AVAILABLE_TOOLS")))
+			defer a.close(s)
+			views, err := s.NewViews(cmd.Context(), service.ViewOptions{})
 			if err != nil {
 				return err
 			}
-			rules, err := a.confirmRules("")
-			if err != nil {
-				return err
-			}
-			x.confirms = func(view) func(*tool.Tool) bool { return rules.Needs }
+			defer views.Close()
 			q := selection.Query{
 				Message: strings.Join(args, " "), Mode: selection.Mode(f.mode), Format: selection.Format(f.format),
 				Explicit: f.explicit, MaxTools: a.limit, TokenThreshold: f.threshold,
@@ -49,7 +46,7 @@ func newSelect(a *app) *cobra.Command {
 			for _, text := range f.history {
 				q.History = append(q.History, selection.Turn{Role: "user", Content: text})
 			}
-			res, err := x.view(view{}).Select(cmd.Context(), q)
+			res, err := views.New(access.View{}).Selector.Select(cmd.Context(), q)
 			if err != nil {
 				return err
 			}
@@ -67,7 +64,7 @@ func newSelect(a *app) *cobra.Command {
 }
 
 // printSelection prints a selection. It gives exit code 3 when it is empty.
-func (a *app) printSelection(s *stack, res *selection.Selection) error {
+func (a *app) printSelection(s *service.Service, res *selection.Selection) error {
 	err := a.print(res, func(w io.Writer) error {
 		rows := make([][]string, len(res.Selected))
 		for i, one := range res.Selected {
@@ -101,7 +98,7 @@ func (a *app) printSelection(s *stack, res *selection.Selection) error {
 	switch {
 	case err != nil:
 		return err
-	case s.catalog.Set().Len() == 0:
+	case s.Catalog.Set().Len() == 0:
 		fmt.Fprintf(a.stderr, "no tools are stored yet\nhint: %s\n", importHint)
 	}
 	if len(res.Selected) == 0 {

@@ -11,6 +11,7 @@ import (
 
 	"tooldex/catalog/sources"
 	"tooldex/gateway"
+	"tooldex/service"
 	"tooldex/tool"
 )
 
@@ -51,15 +52,15 @@ func newServersAdd(a *app) *cobra.Command {
 				return err
 			}
 			f.warnSecrets(a.stderr)
-			s, err := a.open(cmd.Context(), toChange)
+			s, err := a.open(cmd.Context(), service.ToChange)
 			if err != nil {
 				return err
 			}
-			defer s.close()
+			defer a.close(s)
 			verb := "added"
-			for _, had := range s.catalog.Servers() {
+			for _, had := range s.Catalog.Servers() {
 				switch {
-				case had.Name != server.Name || sameServer(had, server):
+				case had.Name != server.Name || service.SameServer(had, server):
 				case !f.replace:
 					return &tool.Error{
 						Code: tool.Invalid, Op: "add server",
@@ -70,7 +71,7 @@ func newServersAdd(a *app) *cobra.Command {
 					verb = "replaced"
 				}
 			}
-			if err := s.saveServers(cmd.Context(), []tool.Server{server}); err != nil {
+			if err := s.SaveServers(cmd.Context(), []tool.Server{server}); err != nil {
 				return err
 			}
 			fmt.Fprintf(a.stderr, "%s server %s\n", verb, server.Name)
@@ -186,16 +187,16 @@ func newServersList(a *app) *cobra.Command {
 		Short: "List the servers, and how many of their tools are known",
 		Args:  wants(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := a.open(cmd.Context(), toList)
+			s, err := a.open(cmd.Context(), service.ToList)
 			if err != nil {
 				return err
 			}
-			defer s.close()
-			servers, err := a.servers(s)
+			defer a.close(s)
+			servers := s.Servers()
 			if err != nil {
 				return err
 			}
-			lines := serverLines(servers, s.catalog.Set().Servers(), readNotes(a.statusDir()))
+			lines := serverLines(servers, s.Catalog.Set().Servers(), service.ReadStatusNotes(service.StatusDir(a.config().DataDir)))
 			return a.print(lines, func(w io.Writer) error {
 				rows := make([][]string, len(lines))
 				for i, l := range lines {
@@ -260,16 +261,16 @@ func newServersRemove(a *app) *cobra.Command {
 		Short:   "Remove servers and their tools",
 		Args:    wants(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := a.open(cmd.Context(), toChange)
+			s, err := a.open(cmd.Context(), service.ToChange)
 			if err != nil {
 				return err
 			}
-			defer s.close()
+			defer a.close(s)
 			for _, name := range args {
-				if err := s.removeServer(cmd.Context(), name); err != nil {
+				if err := s.RemoveServer(cmd.Context(), name); err != nil {
 					return err
 				}
-				if err := gateway.Forget(a.upstreamDir(), name); err != nil {
+				if err := gateway.Forget(service.UpstreamDir(a.config().DataDir), name); err != nil {
 					return err
 				}
 				fmt.Fprintf(a.stderr, "removed server %s\n", name)

@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"tooldex/access"
+	"tooldex/serve"
+	"tooldex/service"
 )
 
 func newTokens(a *app) *cobra.Command {
@@ -29,7 +31,7 @@ func newTokens(a *app) *cobra.Command {
 	cmd.PersistentFlags().StringVar(&file, "tokens", "",
 		"the file of tokens (TOOLDEX_TOKENS; default: tokens.yaml in the data directory)")
 	where := func() (access.File, error) {
-		path := cmp.Or(file, a.getenv("TOOLDEX_TOKENS"), a.tokensFile())
+		path := cmp.Or(file, serve.TokensFile(a.config()))
 		if path == "" {
 			return access.File{}, usageError{"there is no data directory", "name a file with --tokens"}
 		}
@@ -57,9 +59,7 @@ func newTokensAdd(a *app, where func() (access.File, error)) *cobra.Command {
 			if t.Expires, err = expiry(expires, time.Now()); err != nil {
 				return err
 			}
-			if profiles, err := a.conf.profiles(a.getenv("TOOLDEX_PROFILES")); err != nil {
-				return err
-			} else if _, ok := profiles[t.View.Profile]; !ok && t.View.Profile != wholeName {
+			if _, ok := a.config().Profiles[t.View.Profile]; !ok && t.View.Profile != service.WholeProfile {
 				fmt.Fprintf(a.stderr, "warning: no profile %s is known here; a server that knows none does not take the file over\n", printable(t.View.Profile))
 			}
 			secret := access.NewSecret()

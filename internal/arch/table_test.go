@@ -132,8 +132,26 @@ var table = map[string]rule{
 		imports: []string{"embed", "internal/vector", "internal/atomicfile"},
 		doc:     "Package train makes the table that package embed ships: it learns rows for words from requests and the tools that answer them.",
 	},
+	"config": {
+		imports: []string{"tool", "catalog/sources"},
+		doc:     "Package config reads everything that people can configure: defaults, the configuration file, the environment and flags, each overriding the one before.",
+	},
+	"service": {
+		imports: []string{
+			"tool", "access", "audit", "catalog", "config", "confirm", "embed", "gateway", "index", "internal/atomicfile",
+			"internal/limit", "learn", "metrics", "search", "selection", "store", "trace", "trust", "validate",
+		},
+		doc: "Package service composes the parts of tooldex into what commands, transports and Go programs use.",
+	},
+	"serve": {
+		imports: []string{
+			"tool", "access", "audit", "config", "enrich", "gateway", "httpapi", "internal/ssrf", "mcpsrv", "metrics",
+			"selection", "service", "trace", "web",
+		},
+		doc: "Package serve offers a service to clients over MCP, on standard streams and over HTTP, and keeps it up to date while it runs.",
+	},
 	".": {
-		imports: []string{"tool", "index", "store", "search", "catalog", "catalog/sources"},
+		imports: []string{"tool", "search", "catalog", "catalog/sources", "service"},
 		doc:     "Package tooldex finds the right tool for an agent, within a Go program.",
 	},
 	"cmd/tooldex": {

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"tooldex/catalog/sources"
+	"tooldex/cmd/tooldex/demo"
+	"tooldex/service"
+	"tooldex/tool"
+)
+
+const importHint = "tooldex import FILE reads tools/list dumps, catalogue files and mcpServers files; --demo shows an example"
+
+// open opens the stored tools, or those of the demo. Close the service after use.
+func (a *app) open(ctx context.Context, use service.Use) (*service.Service, error) {
+	if a.demo {
+		return a.openDemo(ctx, service.Options{Use: use})
+	}
+	return a.openService(ctx, service.Options{Dir: a.config().DataDir, Use: use})
+}
+
+// openService opens a service with the configuration, log and progress of the command.
+func (a *app) openService(ctx context.Context, o service.Options) (*service.Service, error) {
+	p := a.newProgress()
+	defer p.end()
+	o.Config, o.Logger, o.Version, o.Progress = a.settings.Config, a.log, version, p.update
+	return service.Open(ctx, o)
+}
+
+// openWith opens a service of tools that are searchable for as long as the command runs.
+func (a *app) openWith(ctx context.Context, all []sources.Source, o service.Options) (*service.Service, error) {
+	o.Unchecked = true
+	s, err := a.openService(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	reports, err := s.Catalog.SyncAll(ctx, all)
+	if err != nil {
+		_ = s.Close()
+		return nil, err
+	}
+	for _, r := range reports {
+		for _, f := range r.Findings {
+			a.log.Info("finding", "tool", f.Tool, "problem", f.Problem, "repair", f.Repair)
+		}
+	}
+	if o.Use == service.ToSearch && !o.Serving {
+		s.EmbedNow(ctx)
+	}
+	return s, nil
+}
+
+// openDemo opens the built-in catalogue.
+func (a *app) openDemo(ctx context.Context, o service.Options) (*service.Service, error) {
+	var all []sources.Source
+	files, err := fs.Glob(demo.FS, "*.yaml")
+	if err != nil {
+		return nil, fmt.Errorf("list the demo catalogue: %w", err)
+	}
+	for _, name := range files {
+		b, err := demo.FS.ReadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("read the demo catalogue: %w", err)
+		}
+		content, err := sources.Parse(name, b)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, content.Sources...)
+	}
+	return a.openWith(ctx, all, o)
+}
+
+// close closes a service. A temporary folder that remains is no reason to fail.
+func (a *app) close(s *service.Service) {
+	if err := s.Close(); err != nil {
+		a.log.Warn("cannot remove a temporary folder", "error", err)
+	}
+}
+
+// memorySource is a source of tools that are in memory already.
+type memorySource struct {
+	name  string
+	tools []*tool.Tool
+}
+
+func (m memorySource) Name() string                                { return m.name }
+func (m memorySource) Tools(context.Context) ([]*tool.Tool, error) { return m.tools, nil }
+
+// printDemoHint says to somebody who tries the demo how to go on.
+func (a *app) printDemoHint() {
+	if !a.demo {
+		return
+	}
+	program, err := os.Executable()
+	if err != nil || strings.Contains(program, "go-build") { // "go run" removes what it built
+		program = filepath.Join("bin", "tooldex")
+	}
+	fmt.Fprintf(a.stdout, `
+These are the tools of the demo. To let an agent search them, give its client this server:
+  claude mcp add tooldex -- %[1]s serve --demo
+or, in any mcpServers configuration:
+  {"mcpServers": {"tooldex": {"command": %[1]q, "args": ["serve", "--demo"]}}}
+For the servers of your own clients: %[1]s servers import, and serve without --demo.
+`, program)
+}

@@ -1,0 +1,150 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"tooldex/catalog/sources"
+	"tooldex/tool"
+)
+
+// checker holds a YAML document to a schema.
+type checker struct {
+	file  string
+	lines map[string]int // of each key, by its path
+}
+
+// check returns an Invalid error for the first thing in n that the schema does not allow.
+func (c *checker) check(n *yaml.Node, s schema, path string) error {
+	if n.Kind == yaml.AliasNode { // decoding has refused those that hold themselves, or grow without bounds
+		return c.check(n.Alias, s, path)
+	}
+	kind, _ := s["type"].(string)
+	if s["pattern"] == boolPattern {
+		if _, ok := ParseBool(n.Value); ok && n.Kind == yaml.ScalarNode {
+			return nil
+		}
+		kind = "boolean"
+	}
+	if kind == "" || kindOf(n) == "null" { // a key without a value says nothing
+		return nil
+	}
+	if got := kindOf(n); got != kind && (got != "integer" || kind != "number") {
+		return c.bad(n, "write "+wanted[kind], "%s is %s, not %s", path, wanted[got], wanted[kind])
+	}
+	if choices, ok := s["enum"].([]string); ok && !slices.Contains(choices, n.Value) {
+		return c.bad(n, "use one of "+strings.Join(choices, ", "), "%s cannot be %q", path, n.Value)
+	}
+	if most, ok := s["maximum"].(int); ok {
+		least, _ := s["minimum"].(int)
+		var x float64
+		if err := n.Decode(&x); err != nil || x < float64(least) || x > float64(most) {
+			return c.bad(n, fmt.Sprintf("give a number from %d to %d", least, most), "%s cannot be %s", path, n.Value)
+		}
+	}
+	switch kind {
+	case "object":
+		return c.checkObject(n, s, path)
+	case "array":
+		items, _ := s["items"].(schema)
+		for i, e := range n.Content {
+			if err := c.check(e, items, fmt.Sprintf("%s[%d]", path, i)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (c *checker) checkObject(n *yaml.Node, s schema, path string) error {
+	properties := s.properties()
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		if key.Tag == "!!merge" {
+			if err := c.check(value, s, path); err != nil {
+				return err
+			}
+			continue
+		}
+		next, ok := properties[key.Value]
+		if !ok {
+			next, ok = s["additionalProperties"].(schema)
+		}
+		if !ok {
+			where := path
+			if where == "" {
+				where = "the configuration"
+			}
+			if env := secretVariable(strings.TrimPrefix(path+"."+key.Value, ".")); env != "" {
+				return c.bad(key, "give it in the environment, as "+env, "%s.%s is a secret, and stands in no file",
+					path, key.Value)
+			}
+			hint := "the nearest known key is " + sources.Nearest(key.Value, slices.Sorted(maps.Keys(properties)))
+			if elsewhere := settingNamed(key.Value); elsewhere != "" {
+				hint = "its place is " + elsewhere
+			}
+			return c.bad(key, hint, "%s has no key %q", where, key.Value)
+		}
+		inner := strings.TrimPrefix(path+"."+key.Value, ".")
+		c.lines[inner] = key.Line
+		if err := c.check(value, next, inner); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settingNamed returns the whole key of the setting whose last step is this, "" if there is none.
+func settingNamed(step string) string {
+	for _, s := range Settings() {
+		if !s.Secret && (s.Key == step || strings.HasSuffix(s.Key, "."+step)) {
+			return s.Key
+		}
+	}
+	return ""
+}
+
+// secretVariable returns the variable that a secret is given in, "" for a key that is none.
+func secretVariable(key string) string {
+	for _, s := range Settings() {
+		if s.Secret && s.Key == key {
+			return s.Env
+		}
+	}
+	return ""
+}
+
+func (c *checker) bad(n *yaml.Node, hint, format string, args ...any) error {
+	return &tool.Error{Code: tool.Invalid, Op: "read configuration", Msg: fmt.Sprintf("%s:%d: ", c.file, n.Line) +
+		fmt.Sprintf(format, args...), Hint: hint}
+}
+
+// wanted names the kinds of values for people.
+var wanted = map[string]string{
+	"object": "a mapping", "array": "a list", "string": "a text", "boolean": "true or false",
+	"integer": "a whole number", "number": "a number",
+}
+
+func kindOf(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.MappingNode:
+		return "object"
+	case yaml.SequenceNode:
+		return "array"
+	}
+	switch n.ShortTag() {
+	case "!!bool":
+		return "boolean"
+	case "!!int":
+		return "integer"
+	case "!!float":
+		return "number"
+	case "!!null":
+		return "null"
+	}
+	return "string"
+}

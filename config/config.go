@@ -1,0 +1,112 @@
+package config
+
+import (
+	"time"
+
+	"tooldex/tool"
+)
+
+// Config is the whole configuration at one moment. A Config that a Loader returned is never changed. The key of a
+// setting in the file is the path of its field with lower-case first letters: serve.maxSessions is Serve.MaxSessions.
+type Config struct {
+	DataDir    string // "" if the platform has no place for it and nothing names one
+	Output     string // table, json or yaml
+	LogLevel   string // debug, info, warn or error
+	Embedder   string
+	OllamaHost string // "" for Ollama's default
+	// OpenAIBaseURL and OpenAIKey belong to the embedder openai:MODEL. They come from the environment alone.
+	OpenAIBaseURL, OpenAIKey string
+	Borrow                   bool // whether archetypes lend their words to tools
+
+	Select Select
+	Serve  Serve
+	Audit  Audit
+	OAuth  OAuth
+	Trust  Trust
+	Login  Login
+	// AllowPrivate lists private addresses, networks and names that servers may send tooldex to; * for all.
+	AllowPrivate []string
+
+	Servers  []tool.Server      // those of the file, sorted by name
+	Profiles map[string]Profile // those of the file, and of Serve.ProfilesFile, which win
+}
+
+// Select configures selections.
+type Select struct {
+	Lazy      bool // choose what a message needs, rather than all tools
+	MaxTools  int  // 0 for the default of package selection
+	CacheSize int  // selections kept; 0 for the default, negative for none
+}
+
+// Serve configures "tooldex serve".
+type Serve struct {
+	Listen      string // where serve listens if a terminal started it without flags
+	Mode        string // what tools/list holds
+	Threshold   int    // tokens; the largest catalogue that mode auto lists in full
+	MaxSessions int
+	Follows     []string // clients that list again when the list changes
+	Always      []string // tools that are always listed
+	Summary     string   // what search_tools says of the catalogue; "" for its servers and categories
+
+	Profile      string // the profile on standard input and output; "" for all tools
+	ProfilesFile string
+	LearnText    bool // keep the texts of requests that tools were called for
+
+	Token      string // the token for everything; "" for none
+	TokenFile  string // a file that holds it
+	TokensFile string // a file of further tokens
+
+	Confirm        string   // which calls a person confirms: off, annotated, destructive or writes
+	ConfirmTools   []string // patterns of further tools that need confirmation
+	ConfirmExcept  []string // patterns of tools that need none
+	ConfirmTimeout int      // seconds
+
+	Rate    float64 // HTTP requests a second from one address; 0 for the default, negative for no limit
+	Hosts   []string
+	Origins []string
+}
+
+// ConfirmWithin returns how long a person has to confirm a call.
+func (s Serve) ConfirmWithin() time.Duration { return time.Duration(s.ConfirmTimeout) * time.Second }
+
+// Audit configures the record of calls.
+type Audit struct {
+	On        bool
+	Dir       string // "" for the folder audit of the data directory
+	Required  bool   // refuse calls that cannot be recorded
+	Arguments bool   // record arguments, and not only their keyed hash
+	Sync      string // soon, each or never
+	Size      int    // megabytes of one file
+	Days      int    // age at which the next file begins
+	Files     int    // how many are kept
+}
+
+// OAuth configures which authorization servers' access tokens are accepted. Without Issuers none are.
+type OAuth struct {
+	Issuers  []string
+	Resource string // the address that tokens must be made for; "" for that of a server on loopback
+	Scopes   []string
+	Grants   []string
+	Client   string // the client that asks authorization servers about tokens that are no JWT
+	Secret   string
+}
+
+// Trust configures what happens to suspicious tools.
+type Trust struct {
+	Policy  string   // off, warn, quarantine or strict
+	Servers []string // servers whose tools are accepted unchecked
+}
+
+// Login configures logins to upstream servers.
+type Login struct {
+	ClientSecret string // of a client that was registered by hand
+}
+
+// UsageError is a flag or a variable with a value that can never work.
+type UsageError struct {
+	Msg  string
+	Hint string // the remedy
+}
+
+// Error implements error. The hint is not part of it.
+func (e UsageError) Error() string { return e.Msg }

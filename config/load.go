@@ -1,0 +1,314 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"tooldex/tool"
+)
+
+// Options says where a configuration comes from.
+type Options struct {
+	Path   string // of the file; "" for that of the variable TOOLDEX_CONFIG, or the platform's
+	NoFile bool   // do not look for the platform's file
+	// Getenv reads the environment; nil for that of the process.
+	Getenv func(string) string
+	// Flags holds the values of flags that were given, a string or []string, by the keys of settings.
+	Flags map[string]any
+}
+
+// Origin says where a value comes from.
+type Origin struct {
+	Layer  string // default, file, environment or flag; "" for a setting that nothing sets
+	Source string // which flag or variable, or file:line; "" for defaults
+}
+
+// Loader reads the configuration, and reads it again when asked. It is safe for concurrent use.
+type Loader struct {
+	o        Options
+	path     string // of the file; "" if there is none
+	explicit bool   // the path was asked for, so the file must exist
+
+	mu       sync.Mutex // guards the rest
+	file     *file
+	watched  []*watchedFile  // the file, and that of profiles
+	reported map[string]bool // settings that Reload reported to need a restart
+	origins  map[string]Origin
+
+	now atomic.Pointer[Config] // searches read it, so it needs no lock
+}
+
+// Getenv reads the environment of the process. It is the only way to it, so that tests can put another in its place.
+func Getenv(name string) string { return os.Getenv(name) }
+
+// LookupEnv is Getenv that also reports whether the variable is set.
+func LookupEnv(name string) (string, bool) { return os.LookupEnv(name) }
+
+// Load reads the configuration. The Loader is never nil: after an error it holds what could be read, for commands that
+// work without a configuration.
+func Load(o Options) (*Loader, error) {
+	if o.Getenv == nil {
+		o.Getenv = Getenv
+	}
+	l := &Loader{o: o, reported: map[string]bool{}, file: &file{}}
+	l.path, l.explicit = cmp.Or(o.Path, o.Getenv(Variable)), true
+	if l.path == "" {
+		l.explicit = false
+		if !o.NoFile {
+			l.path = DefaultPath(o.Getenv)
+		}
+	}
+	if l.path != "" {
+		l.watch(&watchedFile{path: l.path, optional: !l.explicit})
+	}
+	f, err := l.readFile()
+	if err == nil {
+		l.file = f
+	}
+	now, origins, buildErr := l.build(l.file)
+	l.origins = origins
+	l.now.Store(now)
+	if path := now.Serve.ProfilesFile; path != "" {
+		l.watch(&watchedFile{path: path})
+	}
+	return l, cmp.Or(err, buildErr)
+}
+
+// Config returns the configuration of this moment. It must not be changed.
+func (l *Loader) Config() *Config { return l.now.Load() }
+
+// Path returns the path of the file and whether it was asked for rather than found; "" if no file is read.
+func (l *Loader) Path() (path string, explicit bool) { return l.path, l.explicit }
+
+// FileFound reports whether a configuration file was read.
+func (l *Loader) FileFound() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.file.lines != nil || l.file.servers != nil
+}
+
+// Origin returns where the value of a setting comes from.
+func (l *Loader) Origin(key string) Origin {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.origins[key]
+}
+
+// Value is one line of what is configured.
+type Value struct {
+	Key    string
+	Value  any // a value of the setting's kind; "(set)" for a secret
+	Origin Origin
+}
+
+// Values lists every setting that has a value, then the servers and profiles of the file, with a short text each.
+func (l *Loader) Values() []Value {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var out []Value
+	for _, s := range Settings() {
+		origin := l.origins[s.Key]
+		if origin.Layer == "" {
+			continue
+		}
+		v := fieldOf(l.Config(), s.Key).Interface()
+		if s.Secret {
+			v = "(set)"
+		}
+		out = append(out, Value{s.Key, v, origin})
+	}
+	for _, s := range l.file.servers {
+		out = append(out, Value{"servers." + s.Name, ServerTarget(s), l.fileOrigin("servers."+s.Name, "mcpServers."+s.Name)})
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.file.profiles)) {
+		servers := "all servers"
+		if p := l.file.profiles[name]; len(p.Servers) > 0 {
+			servers = strings.Join(p.Servers, ",")
+		}
+		out = append(out, Value{"profiles." + name, servers, l.fileOrigin("profiles." + name)})
+	}
+	return out
+}
+
+// ServerTarget returns what a server is, without values that may be secret: its command line or its URL.
+func ServerTarget(s tool.Server) string {
+	if s.Command != "" {
+		return strings.Join(append([]string{s.Command}, s.Args...), " ")
+	}
+	return s.URL
+}
+
+// fileOrigin is the place of the first of some keys that the file has.
+func (l *Loader) fileOrigin(keys ...string) Origin {
+	for _, key := range keys {
+		if n := l.file.lines[key]; n > 0 {
+			return Origin{"file", fmt.Sprintf("%s:%d", l.path, n)}
+		}
+	}
+	return Origin{"file", l.path}
+}
+
+// build puts the layers together. Its error is of the first value that cannot be used; the others are set.
+func (l *Loader) build(f *file) (*Config, map[string]Origin, error) {
+	c, origins := &Config{}, map[string]Origin{}
+	var first error
+	if dir := DefaultDataDir(l.o.Getenv); dir != "" {
+		c.DataDir, origins["dataDir"] = dir, Origin{Layer: "default"}
+	}
+	for _, s := range Settings() {
+		field := fieldOf(c, s.Key)
+		use := func(v any, o Origin) {
+			err := s.assign(field, v)
+			if err == nil {
+				origins[s.Key] = o
+			} else if first == nil {
+				first = UsageError{fmt.Sprintf("%s cannot be %q", o.Source, TextOf(v)), err.Error()}
+			}
+		}
+		if s.Default != nil {
+			use(s.Default, Origin{Layer: "default"})
+		}
+		if v, ok := f.values[s.Key]; ok {
+			use(v, Origin{"file", fmt.Sprintf("%s:%d", l.path, f.lines[s.Key])})
+		}
+		if v := l.o.Getenv(s.Env); v != "" {
+			use(v, Origin{"environment", s.Env})
+		}
+		if v, ok := l.o.Flags[s.Key]; ok {
+			below, _ := field.Interface().([]string)
+			use(v, Origin{"flag", "--" + s.Flag})
+			if given, ok := v.([]string); ok && s.adds {
+				field.Set(reflect.ValueOf(slices.Concat(given, below)))
+			}
+		}
+	}
+	c.OpenAIBaseURL, c.OpenAIKey = l.o.Getenv(openAIURLVariable), l.o.Getenv(openAIKeyVariable)
+	if c.Select.CacheSize == 0 && origins["select.cacheSize"].Layer != "" {
+		c.Select.CacheSize = -1
+	}
+	c.Servers, c.Profiles = f.servers, f.profiles
+	if path := c.Serve.ProfilesFile; path != "" {
+		more, err := readProfiles(path)
+		if first == nil {
+			first = err
+		}
+		c.Profiles = maps.Clone(f.profiles)
+		if c.Profiles == nil {
+			c.Profiles = map[string]Profile{}
+		}
+		maps.Copy(c.Profiles, more)
+	}
+	if first == nil && c.Audit.Required && !c.Audit.On {
+		first = UsageError{
+			"the audit log is required, and turned off", "set TOOLDEX_AUDIT=true, or TOOLDEX_AUDIT_REQUIRED=false",
+		}
+	}
+	return c, origins, first
+}
+
+// assign sets a field to a value: one of the field's type, or a text as the environment has it. The error is the
+// remedy.
+func (s Setting) assign(field reflect.Value, v any) error {
+	text, isText := v.(string)
+	switch s.Kind() {
+	case "string":
+		text = TextOf(v)
+		if s.Choices != nil && !slices.Contains(s.Choices, text) {
+			return errors.New("use " + alternatives(s.Choices))
+		}
+		field.SetString(text)
+	case "boolean":
+		b, ok := v.(bool)
+		if isText {
+			b, ok = ParseBool(text)
+		}
+		if !ok {
+			return errors.New("use true or false")
+		}
+		field.SetBool(b)
+	case "integer":
+		n, ok := v.(int)
+		if isText {
+			parsed, err := strconv.Atoi(text)
+			n, ok = parsed, err == nil
+		}
+		if !ok || s.Max != 0 && (n < s.Min || n > s.Max) {
+			return errors.New(s.wantedNumber())
+		}
+		field.SetInt(int64(n))
+	case "number":
+		x, err := strconv.ParseFloat(TextOf(v), 64)
+		if err != nil {
+			return errors.New("give a number")
+		}
+		field.SetFloat(x)
+	case "array":
+		list, ok := v.([]string)
+		if isText {
+			list, ok = SplitList(text), true
+		}
+		if !ok {
+			return errors.New("give a list")
+		}
+		field.Set(reflect.ValueOf(list))
+	}
+	return nil
+}
+
+func (s Setting) wantedNumber() string {
+	switch {
+	case s.Max == 0:
+		return "give a whole number"
+	case s.Max >= 1_000_000 || s.Max == 36_500:
+		return fmt.Sprintf("give a whole number from %d", s.Min)
+	}
+	return fmt.Sprintf("give a whole number from %d to %d", s.Min, s.Max)
+}
+
+// alternatives joins words as people write a choice: "a, b or c".
+func alternatives(words []string) string {
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
+
+// ParseBool reads a truth value as YAML and Go write it, in any case: true, false, yes, no, on, off, t, f, y, n, 1, 0.
+func ParseBool(text string) (value, ok bool) {
+	switch strings.ToLower(strings.TrimSpace(text)) {
+	case "true", "yes", "on", "t", "y", "1":
+		return true, true
+	case "false", "no", "off", "f", "n", "0":
+		return false, true
+	}
+	return false, false
+}
+
+// TextOf returns a value as the environment has it; lists are joined by commas.
+func TextOf(v any) string {
+	if texts, ok := v.([]string); ok {
+		return strings.Join(texts, ",")
+	}
+	return fmt.Sprint(v)
+}
+
+// SplitList reads a list that is separated by commas. Blanks around its items and empty items do not count.
+func SplitList(text string) []string {
+	var out []string
+	for part := range strings.SplitSeq(text, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			out = append(out, part)
+		}
+	}
+	return out
+}

@@ -1,0 +1,158 @@
+package config
+
+import (
+	"reflect"
+	"strings"
+)
+
+// schema is a JSON Schema as far as configurations need it: type, properties, additionalProperties, items, enum,
+// minimum and maximum. It is what editors are given, and what a file is checked against.
+type schema map[string]any
+
+const schemaURI = "http://json-schema.org/draft-07/schema#"
+
+// Schema returns the JSON Schema of the configuration file, which editors use and files are checked against.
+func Schema() map[string]any {
+	root := object("", map[string]schema{
+		"$schema": stringOf("the schema of this file, for editors"),
+		"servers": {
+			"type": "object", "description": "MCP servers by name, as clients write them",
+			"additionalProperties": serverSchema(),
+		},
+		"profiles": {
+			"type": "object", "description": "subsets of the servers, each with an endpoint of its own",
+			"additionalProperties": profileSchema(),
+		},
+	})
+	properties := root.properties()
+	properties["mcpServers"] = schema{
+		"type": "object", "description": "the same as servers",
+		"additionalProperties": serverSchema(),
+	}
+	for _, s := range Settings() {
+		if s.Secret {
+			continue
+		}
+		at, key := properties, s.Key
+		if group, rest, ok := strings.Cut(key, "."); ok {
+			if at[group] == nil {
+				at[group] = object("of tooldex "+group, nil)
+			}
+			at, key = at[group].properties(), rest
+		}
+		at[key] = s.schema()
+	}
+	root["$schema"] = schemaURI
+	root["title"] = "Configuration of tooldex"
+	return root
+}
+
+func (s Setting) schema() schema {
+	about := s.About
+	if s.Flag != "" {
+		about += " (--" + s.Flag + ", " + s.Env + ")"
+	} else {
+		about += " (" + s.Env + ")"
+	}
+	out := schema{"type": s.Kind(), "description": about}
+	if s.Kind() == "array" {
+		out = listOf("string", about)
+	}
+	if s.Default != nil {
+		out["default"] = s.Default
+	}
+	if s.Kind() == "boolean" { // YAML 1.2 reads "on" as a text
+		out["type"], out["pattern"] = []string{"boolean", "string"}, boolPattern
+	}
+	if s.Max != 0 {
+		out["minimum"], out["maximum"] = s.Min, s.Max
+	}
+	if s.Choices != nil {
+		out["enum"] = s.Choices
+	}
+	return out
+}
+
+// boolPattern matches the texts that ParseBool accepts.
+const boolPattern = `^([Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]|[Yy][Ee][Ss]|[Nn][Oo]|[Oo][Nn]|[Oo][Ff][Ff]|[TtFfYyNn01])$`
+
+// properties are those of an object.
+func (s schema) properties() map[string]schema {
+	p, _ := s["properties"].(map[string]schema)
+	return p
+}
+
+func object(about string, properties map[string]schema) schema {
+	if properties == nil {
+		properties = map[string]schema{}
+	}
+	out := schema{"type": "object", "additionalProperties": false, "properties": properties}
+	if about != "" {
+		out["description"] = about
+	}
+	return out
+}
+
+func stringOf(about string, choices ...string) schema {
+	out := schema{"type": "string", "description": about}
+	if choices != nil {
+		out["enum"] = choices
+	}
+	return out
+}
+
+func listOf(kind, about string) schema {
+	return schema{"type": "array", "description": about, "items": schema{"type": kind}}
+}
+
+func textMap(about string) schema {
+	return schema{"type": "object", "description": about, "additionalProperties": schema{"type": "string"}}
+}
+
+func typed(kind, about string) schema { return schema{"type": kind, "description": about} }
+
+// serverSchema describes a server, in the keys that the catalogue reads.
+func serverSchema() schema {
+	kinds := []string{"stdio", "http", "sse", "streamable-http", "local", "remote"}
+	return object("", map[string]schema{
+		"command": stringOf("the program"), "args": listOf("string", "its arguments"),
+		"env":     textMap("variables of its environment"),
+		"cwd":     stringOf("the folder in which it runs"),
+		"envFile": stringOf("a file of further variables, of lines KEY=VALUE"),
+		"url":     stringOf("of a server over HTTP"), "serverUrl": stringOf("the same as url"),
+		"httpUrl": stringOf("the same as url"),
+		"headers": textMap("sent with every request"),
+		"type":    stringOf("how it is reached", kinds...), "transport": stringOf("the same as type", kinds...),
+		"disabled": typed("boolean", "whether it is left out"), "enabled": typed("boolean", "the contrary of disabled"),
+		"timeout":     typed("number", "milliseconds for a call"),
+		"trust":       typed("boolean", "whether its tools are taken as they are, without a look at what they say"),
+		"start":       stringOf("eager: with tooldex serve; lazy: when it is first called", "lazy", "eager"),
+		"idleTimeout": typed("number", "milliseconds without use after which it is stopped; negative for never"),
+		"concurrency": typed("integer", "calls that run at once"), "queue": typed("integer",
+			"further calls that wait; negative for none"),
+		"description": stringOf("for people"),
+	})
+}
+
+// profileSchema describes a profile, by the type that is read.
+func profileSchema() schema {
+	abouts := map[string]schema{
+		"mode":          stringOf("what tools/list holds; that of the whole if it is left out", Modes()...),
+		"servers":       listOf("string", "whose tools there are; all if it is left out"),
+		"always":        listOf("string", "tools that are always listed"),
+		"summary":       stringOf("what search_tools says of the catalogue"),
+		"confirm":       stringOf("which tools a person has to confirm each call of; as serve.confirm says if it is left out", ConfirmModes()...),
+		"confirmTools":  listOf("string", "further tools that need it, by patterns"),
+		"confirmExcept": listOf("string", "tools that need none, by patterns"),
+	}
+	out := object("", nil)
+	for f := range reflect.TypeFor[Profile]().Fields() {
+		key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		if about, ok := abouts[key]; ok {
+			out.properties()[key] = about
+		} else if key != "" && key != "-" {
+			out.properties()[key] = schema{}
+		}
+	}
+	return out
+}

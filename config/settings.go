@@ -1,0 +1,275 @@
+package config
+
+import (
+	"reflect"
+	"strings"
+)
+
+// The environment variables that are no settings of the file.
+const (
+	// Variable stands for --config.
+	Variable = "TOOLDEX_CONFIG"
+
+	openAIURLVariable = "OPENAI_BASE_URL"
+	openAIKeyVariable = "OPENAI_API_KEY"
+)
+
+// DefaultListen is where serve listens if nothing says otherwise.
+const DefaultListen = "127.0.0.1:8733"
+
+// Setting describes one thing that can be configured, by a flag, in the environment, or in the file.
+type Setting struct {
+	Key     string // in the file, steps separated by dots
+	Env     string // its environment variable
+	Flag    string // of the whole command, or of serve for keys that begin with "serve."; "" if it has none
+	Default any    // nil for the zero value of its field
+	About   string // one phrase for people
+	Choices []string
+	// Min and Max bound a number, both or neither.
+	Min, Max int
+	// Secret settings are never in a file and never shown.
+	Secret bool
+
+	path bool // in a file, relative to the file's folder
+	adds bool // values of flags are added to the others rather than replacing them
+	live bool // a change of the file takes effect without a restart
+}
+
+// Kind returns the type of a setting as in JSON Schema: string, boolean, integer, number or array (of strings).
+func (s Setting) Kind() string {
+	switch fieldOf(&Config{}, s.Key).Kind() {
+	case reflect.Bool:
+		return "boolean"
+	case reflect.Int:
+		return "integer"
+	case reflect.Float64:
+		return "number"
+	case reflect.Slice:
+		return "array"
+	default:
+		return "string"
+	}
+}
+
+// fieldOf returns the field of a configuration that a key names. The name of a step is that of its field, without
+// regard to case. It panics for a key without a field, which TestSettingsHaveFields rules out.
+func fieldOf(c *Config, key string) reflect.Value {
+	v := reflect.ValueOf(c).Elem()
+	for step := range strings.SplitSeq(key, ".") {
+		v = v.FieldByNameFunc(func(name string) bool { return strings.EqualFold(name, step) })
+	}
+	return v
+}
+
+// Settings lists everything that can be configured, in the order in which people are shown it. The caller owns the
+// slice.
+func Settings() []Setting {
+	var out []Setting
+	for _, group := range [][]Setting{
+		commonSettings(), selectSettings(), serveSettings(), confirmSettings(), auditSettings(), accessSettings(),
+	} {
+		out = append(out, group...)
+	}
+	return out
+}
+
+func commonSettings() []Setting {
+	return []Setting{
+		{Key: "dataDir", Env: "TOOLDEX_DATA_DIR", Flag: "data-dir", path: true, About: "where tools are kept"},
+		{
+			Key: "output", Env: "TOOLDEX_OUTPUT", Flag: "output", Default: "table",
+			Choices: []string{"table", "json", "yaml"}, About: "how answers are printed",
+		},
+		{
+			Key: "logLevel", Env: "TOOLDEX_LOG_LEVEL", Flag: "log-level", Default: "warn", live: true,
+			Choices: []string{"debug", "info", "warn", "error"}, About: "what is logged to standard error",
+		},
+		{Key: "embedder", Env: "TOOLDEX_EMBEDDER", Flag: "embedder", Default: "builtin", About: "the embedding model"},
+		{Key: "ollamaHost", Env: "OLLAMA_HOST", About: "the address of the Ollama server"},
+		{
+			Key: "borrow", Env: "TOOLDEX_BORROW", Flag: "borrow", Default: true,
+			About: "whether searches also match the words of similar tools that tooldex knows",
+		},
+	}
+}
+
+func selectSettings() []Setting {
+	return []Setting{
+		{
+			Key: "select.lazy", Env: "TOOLDEX_LAZY", Default: true,
+			About: "whether a selection holds only what a message needs, rather than all tools",
+		},
+		{
+			Key: "select.maxTools", Env: "TOOLDEX_MAX_TOOLS", Min: 1, Max: 1_000_000,
+			About: "the most tools in a selection",
+		},
+		{
+			Key: "select.cacheSize", Env: "TOOLDEX_TOOL_CACHE_SIZE", Min: 0, Max: 1_000_000,
+			About: "how many selections are cached, for messages that mean the same; 0 for none",
+		},
+	}
+}
+
+func serveSettings() []Setting {
+	return []Setting{
+		{
+			Key: "serve.listen", Env: "TOOLDEX_LISTEN", Default: DefaultListen,
+			About: "the address of serve when it is started from a terminal without --listen or --stdio",
+		},
+		{
+			Key: "serve.mode", Env: "TOOLDEX_MODE", Flag: "mode", Default: "auto", Choices: Modes(), live: true,
+			About: "what tools/list holds",
+		},
+		{
+			Key: "serve.threshold", Env: "TOOLDEX_THRESHOLD", Flag: "threshold", Default: 8000, live: true,
+			About: "the largest catalogue, in tokens, that the mode auto lists in full",
+		},
+		{
+			Key: "serve.maxSessions", Env: "TOOLDEX_MAX_SESSIONS", Flag: "max-sessions", Default: 2000,
+			About: "the most MCP sessions over HTTP; beyond it the least recently used is closed",
+		},
+		{
+			Key: "serve.follows", Env: "TOOLDEX_FOLLOWS", Flag: "follows", adds: true, live: true,
+			About: "clients that list again when the list changes; flags add to these",
+		},
+		{
+			Key: "serve.always", Env: "ALWAYS_AVAILABLE_TOOLS", Flag: "always", adds: true, live: true,
+			About: "tools that are always listed; flags add to these",
+		},
+		{
+			Key: "serve.summary", Env: "TOOLDEX_SUMMARY", Flag: "summary", live: true,
+			About: "how search_tools describes the catalogue",
+		},
+		{
+			Key: "serve.profile", Env: "TOOLDEX_PROFILE", Flag: "profile",
+			About: "the profile to serve on standard input and output",
+		},
+		{
+			Key: "serve.profilesFile", Env: "TOOLDEX_PROFILES", Flag: "profiles", path: true,
+			About: "a file of further profiles",
+		},
+		{
+			Key: "serve.learnText", Env: "TOOLDEX_LEARN_TEXT", Flag: "learn-text", Default: false,
+			About: "whether the texts of requests that led to calls are kept",
+		},
+		{
+			Key: "serve.tokenFile", Env: "TOOLDEX_TOKEN_FILE", Flag: "token-file", path: true,
+			About: "a file with the token that HTTP requests must send",
+		},
+		{
+			Key: "serve.tokensFile", Env: "TOOLDEX_TOKENS", Flag: "tokens", path: true,
+			About: "a file of tokens for one profile, or for reading only",
+		},
+		{
+			Key: "serve.rate", Env: "TOOLDEX_RATE", Flag: "rate",
+			About: "the most HTTP requests a second from one address; negative for no limit",
+		},
+		{Key: "serve.hosts", Env: "TOOLDEX_HOSTS", About: "further host names that requests may use"},
+		{Key: "serve.origins", Env: "TOOLDEX_ORIGINS", About: "further origins of web pages that may use the server"},
+		{Key: "serve.token", Env: "TOOLDEX_TOKEN", Secret: true, About: "the token that HTTP requests must send"},
+	}
+}
+
+func confirmSettings() []Setting {
+	return []Setting{
+		{
+			Key: "serve.confirm", Env: "TOOLDEX_CONFIRM", Flag: "confirm", Default: "off", live: true,
+			Choices: ConfirmModes(), About: "which calls a person has to confirm",
+		},
+		{
+			Key: "serve.confirmTools", Env: "TOOLDEX_CONFIRM_TOOLS", live: true,
+			About: "further tools that need confirmation: patterns of names or of server/name, * matches anything",
+		},
+		{
+			Key: "serve.confirmExcept", Env: "TOOLDEX_CONFIRM_EXCEPT", live: true,
+			About: "tools that need no confirmation, whatever serve.confirm says: patterns",
+		},
+		{
+			Key: "serve.confirmTimeout", Env: "TOOLDEX_CONFIRM_TIMEOUT", Default: 120, Min: 5, Max: 300, live: true,
+			About: "seconds that a person has to confirm a call, 5 to 300",
+		},
+	}
+}
+
+func auditSettings() []Setting {
+	return []Setting{
+		{Key: "audit.on", Env: "TOOLDEX_AUDIT", Default: true, About: "whether calls are recorded"},
+		{
+			Key: "audit.dir", Env: "TOOLDEX_AUDIT_DIR", path: true,
+			About: "where calls are recorded; the folder audit of the data directory if left out",
+		},
+		{
+			Key: "audit.required", Env: "TOOLDEX_AUDIT_REQUIRED", Default: false,
+			About: "whether calls that cannot be recorded are refused",
+		},
+		{
+			Key: "audit.arguments", Env: "TOOLDEX_AUDIT_ARGUMENTS", Default: false,
+			About: "whether arguments are recorded, and not only their keyed hash",
+		},
+		{
+			Key: "audit.sync", Env: "TOOLDEX_AUDIT_SYNC", Default: "soon", Choices: []string{"soon", "each", "never"},
+			About: "when records reach the disk: within a second, before each answer, or when the system decides",
+		},
+		{
+			Key: "audit.size", Env: "TOOLDEX_AUDIT_SIZE", Default: 10, Min: 1, Max: 1_000_000,
+			About: "megabytes after which the next file begins",
+		},
+		{
+			Key: "audit.days", Env: "TOOLDEX_AUDIT_DAYS", Default: 30, Min: 1, Max: 36_500,
+			About: "days after which the next file begins",
+		},
+		{
+			Key: "audit.files", Env: "TOOLDEX_AUDIT_FILES", Default: 5, Min: 1, Max: 1_000_000,
+			About: "how many files are kept",
+		},
+	}
+}
+
+func accessSettings() []Setting {
+	return []Setting{
+		{
+			Key: "oauth.issuers", Env: "TOOLDEX_OAUTH_ISSUERS",
+			About: "authorization servers whose access tokens are accepted",
+		},
+		{
+			Key: "oauth.resource", Env: "TOOLDEX_OAUTH_RESOURCE",
+			About: "the address that access tokens must be made for, without /mcp; required unless serve listens on loopback",
+		},
+		{Key: "oauth.scopes", Env: "TOOLDEX_OAUTH_SCOPES", About: "scopes that each access token must have"},
+		{
+			Key: "oauth.grants", Env: "TOOLDEX_OAUTH_GRANTS",
+			About: "what access tokens permit, the first match counts: scope:NAME or claim:NAME:VALUE, then all, read-only or profile:NAME",
+		},
+		{
+			Key: "oauth.client", Env: "TOOLDEX_OAUTH_CLIENT",
+			About: "the client id for asking authorization servers about tokens that are no JWT",
+		},
+		{Key: "oauth.secret", Env: "TOOLDEX_OAUTH_SECRET", Secret: true, About: "the secret of oauth.client"},
+		{
+			Key: "trust.policy", Env: "TOOLDEX_TRUST_POLICY", Default: "warn", Choices: TrustPolicies(), live: true,
+			About: "what happens to suspicious tools of servers that are not trusted",
+		},
+		{
+			Key: "trust.servers", Env: "TOOLDEX_TRUST_SERVERS", live: true,
+			About: "servers whose tools are accepted unchecked",
+		},
+		{
+			Key: "allowPrivate", Env: "TOOLDEX_ALLOW_PRIVATE",
+			About: "private addresses, networks and names that servers may send tooldex to; * for all",
+		},
+		{
+			Key: "login.clientSecret", Env: "TOOLDEX_CLIENT_SECRET", Secret: true,
+			About: "the secret of a client that was registered by hand",
+		},
+	}
+}
+
+// Modes lists what serve.mode and the mode of a profile may be. They are those of package mcpsrv, which tests check.
+func Modes() []string { return []string{"search", "dynamic", "lazy", "full", "auto"} }
+
+// ConfirmModes lists what serve.confirm may be. They are those of package confirm, which tests check.
+func ConfirmModes() []string { return []string{"off", "annotated", "destructive", "writes"} }
+
+// TrustPolicies lists what trust.policy may be. They are those of the trust policies of the catalogue, which tests
+// check.
+func TrustPolicies() []string { return []string{"off", "warn", "quarantine", "strict"} }

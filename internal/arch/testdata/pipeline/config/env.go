@@ -1,0 +1,5 @@
+package config
+
+import "os"
+
+func get() string { return os.Getenv("HOME") }

@@ -1,0 +1,186 @@
+package serve
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"tooldex/access"
+	"tooldex/config"
+	"tooldex/internal/ssrf"
+	"tooldex/tool"
+)
+
+// admission says who may use the HTTP server, for what, and how often.
+type admission struct {
+	gate  access.Options
+	oauth *access.OAuthOptions // nil: no tokens of authorization servers. Its Resource may still be "" on loopback.
+	rate  float64              // requests a second from one address; zero for no limit
+}
+
+// PublicRate is the limit of requests a second from one address where others can reach the server, unless the
+// configuration says otherwise.
+const PublicRate = 50
+
+// newAdmission reads what the configuration says of access. Its errors are config.UsageError, and Invalid for what files
+// hold. Nobody is asked anything yet.
+func newAdmission(o Options) (admission, error) {
+	cfg := o.Config.Config()
+	whole, err := readToken(cfg.Serve)
+	if err != nil {
+		return admission{}, err
+	}
+	out := admission{rate: cfg.Serve.Rate, gate: access.Options{
+		Whole: whole, Logger: o.Logger,
+		HasProfile: func(name string) bool { _, ok := cfg.Profiles[name]; return ok },
+	}}
+	if out.gate.File.Path = cfg.Serve.TokensFile; !o.Temporary {
+		out.gate.File.Path = TokensFile(cfg)
+	}
+	if cfg.Serve.TokensFile != "" {
+		if _, err := out.gate.File.Read(); err != nil {
+			return admission{}, err
+		}
+	}
+	if out.oauth, err = oauthOptions(cfg); err != nil {
+		return admission{}, err
+	}
+	gate, err := access.New(out.gate) // looks at the file before anything is started
+	if err != nil {
+		return admission{}, err
+	}
+	local, err := IsLoopback(o.Listen)
+	switch {
+	case err != nil:
+		return admission{}, err
+	case local:
+	case !gate.Grants() && out.oauth == nil:
+		// Whoever can call tools can do whatever the tools do.
+		return admission{}, config.UsageError{
+			Msg:  fmt.Sprintf("others can reach %s, and there is no token", o.Listen),
+			Hint: "tooldex tokens add makes one; or set TOOLDEX_TOKEN, or listen on " + config.DefaultListen,
+		}
+	case out.oauth != nil && out.oauth.Resource == "":
+		return admission{}, config.UsageError{
+			Msg:  "there are issuers of tokens, and no resource that they are for",
+			Hint: "set TOOLDEX_OAUTH_RESOURCE to the address at which clients reach the server",
+		}
+	case cfg.Serve.Rate == 0:
+		out.rate = PublicRate
+	}
+	out.rate = max(out.rate, 0)
+	return out, nil
+}
+
+// maxTokenFile bounds what is read of a file that holds one token, in bytes.
+const maxTokenFile = 1 << 20
+
+// readToken returns the token for everything, "" if there is none.
+func readToken(cfg config.Serve) (string, error) {
+	if cfg.TokenFile == "" {
+		return cfg.Token, nil
+	}
+	f, err := os.Open(cfg.TokenFile)
+	if err != nil {
+		var pathErr *os.PathError
+		if errors.As(err, &pathErr) {
+			err = pathErr.Err
+		}
+		return "", &tool.Error{
+			Code: tool.Invalid, Op: "read the token", Msg: "file " + cfg.TokenFile + " cannot be read",
+			Hint: "check the path and the file's permissions", Err: err,
+		}
+	}
+	defer func() { _ = f.Close() }()
+	b, err := io.ReadAll(io.LimitReader(f, maxTokenFile))
+	if err != nil {
+		return "", err
+	}
+	token := strings.TrimSpace(string(b))
+	if token == "" {
+		return "", config.UsageError{
+			Msg:  cfg.TokenFile + " holds no token",
+			Hint: "write one into it, for example from openssl rand -hex 32",
+		}
+	}
+	return token, nil
+}
+
+// TokensFile returns the path of the file of tokens: that of the configuration, or tokens.yaml in the data directory;
+// "" if there is no data directory.
+func TokensFile(cfg *config.Config) string {
+	if cfg.Serve.TokensFile != "" || cfg.DataDir == "" {
+		return cfg.Serve.TokensFile
+	}
+	return filepath.Join(cfg.DataDir, "tokens.yaml")
+}
+
+// oauthOptions returns what the configuration says of authorization servers, nil if it names none.
+func oauthOptions(cfg *config.Config) (*access.OAuthOptions, error) {
+	c := cfg.OAuth
+	if len(c.Issuers) == 0 {
+		return nil, nil
+	}
+	allow, err := ssrf.ParseAllowed(cfg.AllowPrivate)
+	if err != nil {
+		return nil, err
+	}
+	o := &access.OAuthOptions{
+		Issuers: c.Issuers, Resource: c.Resource, Scopes: c.Scopes, Grants: c.Grants, ClientID: c.Client,
+		ClientSecret: c.Secret, Allow: allow,
+	}
+	check := *o
+	check.Resource = cmp.Or(o.Resource, "http://"+config.DefaultListen)
+	_, err = access.NewOAuth(check)
+	return o, err
+}
+
+// open makes the gate. Ended is called with the principals whose token has ended; at is where the server listens, which
+// is the resource if the configuration names none.
+func (a admission) open(hasProfile func(string) bool, at net.Addr, ended func(key string)) (*access.Gate,
+	*access.OAuthOptions, error,
+) {
+	o := a.gate
+	o.Ended, o.HasProfile = ended, hasProfile
+	if a.oauth == nil {
+		gate, err := access.New(o)
+		return gate, nil, err
+	}
+	own := *a.oauth
+	if own.Resource == "" {
+		own.Resource = (&url.URL{Scheme: "http", Host: at.String()}).String()
+	}
+	var err error
+	if o.OAuth, err = access.NewOAuth(own); err != nil {
+		return nil, nil, err
+	}
+	for _, name := range o.OAuth.Profiles() {
+		if !hasProfile(name) {
+			return nil, nil, config.UsageError{
+				Msg:  fmt.Sprintf("there is no profile %q, which tokens are granted", name),
+				Hint: "name one of the profiles in TOOLDEX_OAUTH_GRANTS",
+			}
+		}
+	}
+	gate, err := access.New(o)
+	return gate, &own, err
+}
+
+// IsLoopback reports whether only programs of this machine can reach an address. The error is config.UsageError for
+// what is no address.
+func IsLoopback(addr string) (bool, error) {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return false, config.UsageError{
+			Msg:  fmt.Sprintf("%q is not an address", addr),
+			Hint: "give host:port, for example " + config.DefaultListen,
+		}
+	}
+	return ssrf.Loopback(host), nil
+}

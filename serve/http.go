@@ -1,0 +1,171 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+
+	"tooldex/access"
+	"tooldex/httpapi"
+	"tooldex/metrics"
+	"tooldex/selection"
+	"tooldex/service"
+	"tooldex/tool"
+)
+
+// listenHTTP serves HTTP on an address until ctx ends.
+func (s *server) listenHTTP(ctx context.Context, addr string) error {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return &tool.Error{
+			Code: tool.Invalid, Op: "listen", Msg: "cannot listen on " + addr,
+			Hint: "is another tooldex running? choose another address with --listen", Err: err,
+		}
+	}
+	gate, oauth, err := s.admission.open(s.profileExists, l.Addr(), func(key string) {
+		s.all.each(func(one *surface) { one.mcp.EndSessions(key) })
+	})
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	if oauth != nil {
+		s.all.http.Resource = &httpapi.Resource{URL: oauth.Resource, Issuers: oauth.Issuers, Scopes: oauth.Scopes}
+	}
+	s.all.http.Access = gate
+	whole, err := s.all.get(access.View{})
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	api, err := whole.http()
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var watching sync.WaitGroup
+	watching.Go(func() { gate.Watch(ctx) })
+	defer watching.Wait()
+	defer stop()
+	s.o.Listening(l.Addr())
+	return api.Serve(ctx, l)
+}
+
+func (s *server) profileExists(name string) bool {
+	_, ok := s.service.Config().Profiles[name]
+	return ok
+}
+
+// httpOptions returns the options of the HTTP server of a view. What it offers is named one by one, so that nothing is
+// open to all views by mistake.
+func (all *surfaces) httpOptions(one *surface) httpapi.Options {
+	views, key := all.views, one.Key
+	s := views.Service
+	edits := overlayEditor{s}
+	o := httpapi.Options{
+		Searcher: one.Searcher, Caller: one.Caller, Confirms: one.NeedsConfirmation, Catalog: one.Catalog,
+		Upstreams: visibleStates{one.View, all.http.Upstreams}, Learner: s.Learner,
+		Ready: func(context.Context) error { return views.Ready() }, Selector: selector{all, key.ReadOnly},
+		Preferences: preferences{views, all}, Profile: key.Profile, Metrics: hiddenReport{views.Meter},
+		MCP: all.mcpHandler(key), ReadOnly: key.ReadOnly, Version: all.http.Version, Logger: all.http.Logger,
+		Access: all.http.Access, // the checks are made once, by the server of everything
+	}
+	if views.Audit != nil {
+		o.Auditor = views.Audit
+	}
+	if key.Profile == service.WholeProfile { // these report on all servers and tools
+		o.Metrics, o.Prometheus, o.Overlays, o.Insight = views.Meter, views.Meter, edits, edits
+		o.Operator, o.Quarantine = all.http.Operator, s.Catalog
+	}
+	if key == (access.View{}) { // it answers for all others, too
+		o.Catalog = s.Catalog // hidden tools as well, or nobody could show them again
+		o.Upstreams, o.Ailing, o.Trace = all.http.Upstreams, views.Problems, all.http.Trace
+		o.Panel, o.Resource, o.Grace = all.http.Panel, all.http.Resource, finishHTTP
+		o.ServerFor = all.serverFor
+		o.Rate, o.Hosts, o.Origins = all.http.Rate, all.http.Hosts, all.http.Origins
+	}
+	return o
+}
+
+// serverFor returns the HTTP server of a view.
+func (all *surfaces) serverFor(key access.View) (*httpapi.Server, error) {
+	one, err := all.get(key)
+	if err != nil {
+		return nil, err
+	}
+	return one.http()
+}
+
+// visibleStates lists the states of the servers that a view shows.
+type visibleStates struct {
+	view *service.View
+	next httpapi.Upstreams
+}
+
+// Status implements httpapi.Upstreams.
+func (s visibleStates) Status() []tool.Status {
+	var out []tool.Status
+	for _, one := range s.next.Status() {
+		if s.view.AllowsServer(one.Server) {
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+// hiddenReport counts and reports nothing.
+type hiddenReport struct{ httpapi.Metrics }
+
+// Report implements httpapi.Metrics.
+func (hiddenReport) Report(context.Context, string) (*metrics.Metrics, error) {
+	return nil, &tool.Error{
+		Code: tool.NotFound, Op: "metrics", Msg: "your token cannot view activity",
+		Hint: "ask for a token without a profile",
+	}
+}
+
+// selector chooses tools for any profile, which its server has checked.
+type selector struct {
+	all      *surfaces
+	readOnly bool
+}
+
+// Select implements httpapi.Selector.
+func (s selector) Select(ctx context.Context, q selection.Query) (*selection.Selection, error) {
+	one, err := s.of(q.Profile)
+	if err != nil {
+		return nil, err
+	}
+	return one.Selector.Select(ctx, q)
+}
+
+// Called implements httpapi.Selector.
+func (s selector) Called(profile, session string, id tool.ID) {
+	if one, err := s.of(profile); err == nil {
+		one.Selector.Called(session, id)
+	}
+}
+
+func (s selector) of(profile string) (*surface, error) {
+	if err := s.all.views.CheckProfile(profile); err != nil { // a mode is no profile here
+		return nil, err
+	}
+	return s.all.get(access.View{Profile: profile, ReadOnly: s.readOnly})
+}
+
+// preferences keeps what profiles prefer, and lets clients know of changes.
+type preferences struct {
+	*service.Views
+	all *surfaces
+}
+
+// SetPreferences implements httpapi.Preferences.
+func (p preferences) SetPreferences(ctx context.Context, profile string, base uint64,
+	to selection.Preferences,
+) (selection.Preferences, uint64, error) {
+	out, version, err := p.Views.SetPreferences(ctx, profile, base, to)
+	if err == nil {
+		p.all.catalogChanged()
+	}
+	return out, version, err
+}

@@ -1,0 +1,200 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"tooldex/access"
+	"tooldex/config"
+	"tooldex/httpapi"
+	"tooldex/mcpsrv"
+	"tooldex/service"
+	"tooldex/tool"
+)
+
+// surface is what the clients of one view talk to.
+type surface struct {
+	*service.View
+	mcp        *mcpsrv.Server
+	mcpHandler http.Handler
+	http       func() (*httpapi.Server, error) // built at the first call
+}
+
+// surfaces builds the surfaces of one process and keeps them: that of all tools, one for each profile, one for each mode
+// under the mode's name, and those again for clients that may only read. It is safe for concurrent use.
+type surfaces struct {
+	views *service.Views
+	mcp   mcpsrv.Options  // what all MCP servers have in common
+	http  httpapi.Options // what all HTTP servers have in common
+
+	mu     sync.Mutex
+	byKey  map[access.View]*surface
+	closed bool
+}
+
+func newSurfaces(views *service.Views, mcp mcpsrv.Options) *surfaces {
+	all := &surfaces{views: views, mcp: mcp, byKey: map[access.View]*surface{}}
+	cfg := views.Service.Config()
+	for _, name := range slices.Sorted(maps.Keys(cfg.Profiles)) {
+		warnUnknownServers(mcp.Logger, name, cfg.Profiles[name], views.Service.Catalog.Set())
+	}
+	return all
+}
+
+// warnUnknownServers logs servers of a profile that have no tools: their names may be wrong, or their tools not be read
+// yet.
+func warnUnknownServers(log *slog.Logger, name string, p config.Profile, set *tool.Set) {
+	for _, server := range p.Servers {
+		known := slices.ContainsFunc(set.Servers(), func(c tool.Count) bool { return c.Name == server })
+		if !known {
+			log.Warn("a profile names a server without known tools", "profile", name, "server", server)
+		}
+	}
+}
+
+// get returns the surface of a view, whose profile may also be a mode. The error is NotFound for a name that is neither,
+// and Unavailable after shutdown.
+func (all *surfaces) get(key access.View) (*surface, error) {
+	if err := all.views.CheckName(key.Profile); err != nil {
+		return nil, err
+	}
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if one, ok := all.byKey[key]; ok {
+		return one, nil
+	}
+	if all.closed {
+		return nil, &tool.Error{Code: tool.Unavailable, Op: "find profile", Msg: "the server is closing"}
+	}
+	one := &surface{View: all.views.New(key)}
+	one.mcp = mcpsrv.New(all.mcpOptions(one.View))
+	one.mcpHandler = one.mcp.Handler()
+	one.http = sync.OnceValues(func() (*httpapi.Server, error) { return httpapi.New(all.httpOptions(one)) })
+	all.byKey[key] = one
+	return one, nil
+}
+
+// mcpOptions returns the options of the MCP server of a view.
+func (all *surfaces) mcpOptions(v *service.View) mcpsrv.Options {
+	o := all.mcp
+	o.Searcher, o.Caller, o.Catalog, o.Confirms = v.Searcher, v.Caller, v.Catalog, v.NeedsConfirmation
+	o.Schemas = all.views.Schemas
+	if v.Upstreams != nil {
+		o.Upstreams = v.Upstreams
+	}
+	if all.views.Audit != nil {
+		o.Auditor = all.views.Audit
+	}
+	cfg := all.views.Service.Config()
+	if _, ok := cfg.Profiles[v.Key.Profile]; ok {
+		o.Profile = v.Key.Profile
+	}
+	if v.Key.ReadOnly { // what a client's model writes would be stored
+		o.Enricher = nil
+	}
+	return withListing(o, cfg, v.Key.Profile)
+}
+
+// withListing returns o with how the configuration says that tools are listed for a profile.
+func withListing(o mcpsrv.Options, cfg *config.Config, profile string) mcpsrv.Options {
+	p, ok := cfg.Profiles[profile]
+	if !ok && config.IsMode(profile) {
+		p.Mode = profile
+	}
+	o.Mode, o.Threshold, o.Followers, o.Summary = mcpsrv.Mode(cfg.Serve.Mode), cfg.Serve.Threshold, cfg.Serve.Follows,
+		cfg.Serve.Summary
+	o.Always = slices.Concat(cfg.Serve.Always, p.Always)
+	if o.Threshold <= 0 {
+		o.Threshold = -1 // for mcpsrv zero is the default
+	}
+	if p.Mode != "" {
+		o.Mode = mcpsrv.Mode(p.Mode)
+	}
+	if p.Summary != "" {
+		o.Summary = p.Summary
+	}
+	return o
+}
+
+// reconfigure lists tools for all clients as the configuration says now. Sessions go on; those of a profile that is gone
+// see no tool.
+func (all *surfaces) reconfigure() {
+	cfg := all.views.Service.Config()
+	all.each(func(one *surface) { one.mcp.Reconfigure(withListing(all.mcp, cfg, one.Key.Profile)) })
+}
+
+// each calls do with every surface.
+func (all *surfaces) each(do func(*surface)) {
+	all.mu.Lock()
+	made := slices.Collect(maps.Values(all.byKey))
+	all.mu.Unlock()
+	for _, one := range made {
+		do(one)
+	}
+}
+
+// catalogChanged lets clients know that there are other tools.
+func (all *surfaces) catalogChanged() {
+	all.each(func(one *surface) { one.mcp.CatalogChanged() })
+}
+
+// sessions counts the open MCP sessions.
+func (all *surfaces) sessions() int {
+	n := 0
+	all.each(func(one *surface) { n += one.mcp.Sessions() })
+	return n
+}
+
+// mcpHandler serves /mcp and /mcp/{profile} for the holders of a view: for one of a profile that profile alone, for
+// others any.
+func (all *surfaces) mcpHandler(key access.View) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := strings.Trim(strings.TrimPrefix(r.URL.Path, "/mcp"), "/")
+		if key.Profile != service.WholeProfile {
+			if name != service.WholeProfile && name != key.Profile {
+				http.Error(w, "there is no such profile", http.StatusNotFound)
+				return
+			}
+			name = key.Profile
+		}
+		one, err := all.get(access.View{Profile: name, ReadOnly: key.ReadOnly})
+		switch tool.CodeOf(err) {
+		case tool.NotFound:
+			http.Error(w, err.Error(), http.StatusNotFound)
+		case tool.Unavailable:
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		default:
+			one.mcpHandler.ServeHTTP(w, r)
+		}
+	})
+}
+
+// shutdown ends all MCP servers once they have answered what they were asked, or the time is over. New ones are
+// refused.
+func (all *surfaces) shutdown(within time.Duration) error {
+	all.mu.Lock()
+	all.closed = true
+	all.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	var ends sync.WaitGroup
+	var mu sync.Mutex
+	var errs []error
+	all.each(func(one *surface) {
+		ends.Go(func() {
+			err := one.mcp.Shutdown(ctx)
+			mu.Lock()
+			defer mu.Unlock()
+			errs = append(errs, err)
+		})
+	})
+	ends.Wait()
+	return errors.Join(errs...)
+}

@@ -1,0 +1,305 @@
+package serve
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"tooldex/config"
+	"tooldex/service"
+	"tooldex/tool"
+)
+
+const (
+	// lookInterval is how often a server checks whether another process changed the stored tools, or a person the
+	// configuration. A check that finds nothing costs a few stats.
+	lookInterval = time.Second
+	// pollInterval is how often running upstream servers are asked again, since not all of them announce changes.
+	pollInterval = 5 * time.Minute
+	// readersAtOnce is how many upstream servers are read at the same time: starting them is mostly waiting.
+	readersAtOnce = 8
+)
+
+// updater keeps a running server up to date: it reads what upstream servers offer and what other processes stored. An
+// upstream server is asked at the start if none of its tools are stored, and later whenever it was started for a call or
+// announces a change: starting fifty programs with every window of an editor would serve nobody. No client waits for any
+// of this.
+type updater struct {
+	*server
+	queue     chan string // names of servers to read again
+	tasks     sync.WaitGroup
+	trustDue  bool   // a change of whom to trust was not applied yet
+	trustFail string // why, as it was logged
+}
+
+func newUpdater(s *server) *updater {
+	return &updater{server: s, queue: make(chan string, 256)}
+}
+
+// announce notes that the tools of a server changed. It does not block: when very many servers announce changes at once,
+// some are read with their next announcement.
+func (u *updater) announce(server string) {
+	select {
+	case u.queue <- server:
+	default:
+	}
+}
+
+// start begins the work, which ends with ctx.
+func (u *updater) start(ctx context.Context) {
+	u.gateway.Wake()
+	u.tasks.Go(func() { u.readUpstreams(ctx) })
+	u.tasks.Go(func() { u.followStore(ctx) })
+	if !u.o.Temporary {
+		u.tasks.Go(func() { u.noteStates(ctx) })
+	}
+}
+
+// wait returns when nothing runs any more.
+func (u *updater) wait() { u.tasks.Wait() }
+
+// readUpstreams reads the tools of servers that are new here, a few at a time, and then those of servers that announce
+// a change.
+func (u *updater) readUpstreams(ctx context.Context) {
+	known := map[string]bool{}
+	for _, t := range u.service.Catalog.Set().All() {
+		known[t.Server] = true
+	}
+	var readers sync.WaitGroup
+	slots := make(chan struct{}, readersAtOnce)
+	for _, status := range u.gateway.Status() {
+		if known[status.Server] {
+			continue
+		}
+		readers.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			u.readTools(ctx, status.Server)
+		})
+	}
+	defer readers.Wait()
+	poll := time.NewTicker(pollInterval)
+	defer poll.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case name := <-u.queue:
+			u.readTools(ctx, name)
+		case <-poll.C:
+			for _, status := range u.gateway.Status() {
+				if status.State == tool.Running {
+					u.announce(status.Server)
+				}
+			}
+		}
+	}
+}
+
+// readTools reads the tools of a server and makes them searchable.
+func (u *updater) readTools(ctx context.Context, name string) {
+	up, ok := u.gateway.Upstream(name)
+	if !ok || ctx.Err() != nil {
+		return
+	}
+	report, err := u.service.Catalog.Sync(ctx, up)
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		u.o.Logger.Warn("cannot read the tools of a server; the stored ones are served", "server", name, "error", err)
+	case !u.isConfigured(name):
+		u.removeTools(ctx, name)
+	default:
+		u.service.WarnHeld(report)
+		n := report.Changes()
+		u.o.Logger.Info("read the tools of a server", "server", name, "changes", n)
+		if n > 0 {
+			u.all.catalogChanged()
+		}
+	}
+}
+
+// isConfigured reports whether there is a server of that name.
+func (u *updater) isConfigured(name string) bool {
+	return slices.ContainsFunc(u.service.Servers(), func(s tool.Server) bool { return s.Name == name })
+}
+
+// removeTools removes the tools of a server that was removed, maybe while they were being read.
+func (u *updater) removeTools(ctx context.Context, name string) {
+	if _, err := u.service.Catalog.Remove(ctx, name); err != nil && tool.CodeOf(err) != tool.NotFound {
+		u.o.Logger.Warn("cannot remove the tools of a server that was removed", "server", name, "error", err)
+	}
+	u.all.catalogChanged()
+}
+
+// followStore takes over what other processes store, and what the configuration says, about once a second.
+func (u *updater) followStore(ctx context.Context) {
+	ticker := time.NewTicker(lookInterval)
+	defer ticker.Stop()
+	stored := u.service.Catalog.Servers()
+	failing := false // the last look could not read the store, which was logged
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		case <-u.o.ReloadRequests:
+			u.o.Config.Invalidate()
+		}
+		u.refreshPreferences(ctx, failing)
+		u.reloadConfig(ctx)
+		changed, err := u.service.Catalog.Refresh(ctx)
+		if err != nil {
+			if ctx.Err() == nil && !failing {
+				u.o.Logger.Warn("cannot read the stored tools again; those in memory are served", "error", err)
+			}
+			failing = true
+			continue
+		}
+		if failing {
+			u.o.Logger.Warn("the stored tools can be read again")
+		}
+		failing = false
+		if changed {
+			u.all.catalogChanged()
+		}
+		// Reading an upstream's tools may have brought the change before.
+		if now := u.service.Catalog.Servers(); !slices.EqualFunc(stored, now, service.SameServer) {
+			stored = now
+			u.gateway.Set(u.service.Servers())
+			u.gateway.Wake()
+		}
+	}
+}
+
+// refreshPreferences takes over the preferences that other processes stored. An error is logged unless the store is
+// known to be unreadable.
+func (u *updater) refreshPreferences(ctx context.Context, failing bool) {
+	changed, err := u.views.RefreshPreferences(ctx)
+	switch {
+	case err != nil && ctx.Err() == nil && !failing:
+		u.o.Logger.Warn("cannot read the preferences again", "error", err)
+	case changed:
+		u.all.catalogChanged()
+	}
+}
+
+// noteStates writes the states of upstream servers for other processes.
+func (u *updater) noteStates(ctx context.Context) {
+	note := service.NewStatusNote(service.StatusDir(u.service.Dir()))
+	defer note.Remove()
+	ticker := time.NewTicker(lookInterval)
+	defer ticker.Stop()
+	for {
+		if err := note.Update(u.gateway.Status()); err != nil {
+			u.o.Logger.Debug("cannot note the states of the servers", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// reloadConfig takes over what has changed in the configuration file. Servers that are configured as before, and the
+// sessions of clients, go on.
+func (u *updater) reloadConfig(ctx context.Context) {
+	change, err := u.o.Config.Reload()
+	if err != nil {
+		u.o.Logger.Error("cannot read the configuration; the previous one stays in effect", "error", err)
+		return
+	}
+	if change != nil {
+		u.applyConfig(ctx, *change)
+	} else if u.trustDue {
+		u.applyTrust(ctx)
+	}
+}
+
+func (u *updater) applyConfig(ctx context.Context, change config.Change) {
+	if level := change.Now.LogLevel; level != change.Before.LogLevel {
+		if err := u.o.SetLogLevel(level); err != nil {
+			u.o.Logger.Error("cannot change the log level", "error", err)
+		}
+	}
+	for _, key := range change.Restart {
+		u.o.Logger.Warn("a change of the configuration takes effect after a restart", "key", key)
+	}
+	if change.Profiles() {
+		u.logProfiles(change)
+	}
+	if change.Profiles() || change.Listing() {
+		u.all.reconfigure()
+		u.o.Logger.Info("tools are listed as the configuration says now")
+	}
+	if change.Confirmation() {
+		u.o.Logger.Info("calls are confirmed as the configuration says now")
+	}
+	if change.Trust() || u.trustDue {
+		u.applyTrust(ctx)
+	}
+	if change.Servers() {
+		u.applyServers(ctx, change)
+	}
+}
+
+// logProfiles logs what clients may miss once profiles are others.
+func (u *updater) logProfiles(change config.Change) {
+	for name, p := range change.Now.Profiles {
+		if before, ok := change.Before.Profiles[name]; !ok || !slices.Equal(before.Servers, p.Servers) {
+			warnUnknownServers(u.o.Logger, name, p, u.service.Catalog.Set())
+		}
+	}
+	for name := range change.Before.Profiles {
+		if _, ok := change.Now.Profiles[name]; !ok {
+			u.o.Logger.Warn("a profile is gone; clients that are connected to it see no tools", "profile", name)
+		}
+	}
+}
+
+// applyServers connects to the servers of the configuration as they are now.
+func (u *updater) applyServers(ctx context.Context, change config.Change) {
+	now := u.service.Servers()
+	u.o.Logger.Info("the servers of the configuration have changed", "servers", len(now))
+	u.gateway.Set(now)
+	u.gateway.Wake()
+	find := func(list []tool.Server, name string) int {
+		return slices.IndexFunc(list, func(s tool.Server) bool { return s.Name == name })
+	}
+	for _, s := range change.Before.Servers {
+		if find(now, s.Name) < 0 {
+			u.removeTools(ctx, s.Name)
+		}
+	}
+	for _, s := range change.Now.Servers {
+		i := find(change.Before.Servers, s.Name)
+		if !s.Disabled && (i < 0 || !service.SameServer(change.Before.Servers[i], s)) {
+			u.announce(s.Name)
+		}
+	}
+}
+
+// applyTrust holds tools, and warns of them, as the configuration says now. What fails is tried again with the next
+// look.
+func (u *updater) applyTrust(ctx context.Context) {
+	if u.trustDue = false; u.service.Temporary() {
+		return
+	}
+	before := u.service.Catalog.Set().Version()
+	err := u.service.Catalog.Retrust(ctx, u.service.Trust())
+	switch {
+	case err == nil:
+		u.trustFail = ""
+		if u.service.Catalog.Set().Version() != before {
+			u.o.Logger.Info("tools are trusted as the configuration says now")
+			u.all.catalogChanged()
+		}
+	case ctx.Err() == nil:
+		if u.trustDue = true; err.Error() != u.trustFail {
+			u.o.Logger.Error("cannot apply who is trusted until the tools can be read again", "error", err)
+		}
+		u.trustFail = err.Error()
+	}
+}

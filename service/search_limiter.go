@@ -1,0 +1,56 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"time"
+
+	"tooldex/internal/limit"
+	"tooldex/tool"
+)
+
+// The limits of searches. A search keeps one processor busy, so more at once than there are processors make each of them
+// slower and none faster; two for each keep all processors busy. Searches for which another program embeds mostly wait
+// for that program.
+const (
+	searchesEach    = 2 // for each processor
+	searchesRemote  = 64
+	searchesWaiting = 1024
+	searchWait      = 10 * time.Second
+)
+
+// searchLimiter bounds the searches of all clients together, over MCP and HTTP, so that a crowd of them leaves calls and
+// health their share.
+type searchLimiter struct {
+	gate *limit.Gate
+	next tool.Searcher
+}
+
+// newSearchLimiter has next answer. Remote says that another program embeds.
+func newSearchLimiter(next tool.Searcher, remote bool) searchLimiter {
+	most := searchesEach * runtime.GOMAXPROCS(0)
+	if remote {
+		most = max(most, searchesRemote)
+	}
+	return searchLimiter{limit.New(most, searchesWaiting, searchWait), next}
+}
+
+// Search implements tool.Searcher.
+func (s searchLimiter) Search(ctx context.Context, q tool.Query) (*tool.Result, error) {
+	leave, err := s.gate.Enter(ctx)
+	switch {
+	case errors.Is(err, limit.ErrFull), errors.Is(err, limit.ErrLate):
+		return nil, &tool.Error{
+			Code: tool.Unavailable, Op: "search", Msg: "too many searches at once",
+			Hint: "try again in a second", Err: err,
+		}
+	case err != nil:
+		return nil, &tool.Error{
+			Code: tool.Timeout, Op: "search", Msg: "the search did not get its turn in time",
+			Hint: "try again", Err: err,
+		}
+	}
+	defer leave()
+	return s.next.Search(ctx, q)
+}

@@ -1,0 +1,364 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"tooldex/catalog"
+	"tooldex/config"
+	"tooldex/embed"
+	"tooldex/gateway"
+	"tooldex/index"
+	"tooldex/learn"
+	"tooldex/search"
+	"tooldex/store"
+	"tooldex/tool"
+	"tooldex/trust"
+)
+
+// Use says how much of a service is opened. Less opens sooner.
+type Use int
+
+// The uses.
+const (
+	ToList   Use = iota // the stored tools, as they are
+	ToChange            // the same, and what is new is made searchable for other processes
+	ToSearch            // all of it, with the index
+)
+
+// Options says what to open. Its zero value lists the tools of a new temporary folder.
+type Options struct {
+	// Dir is the data directory, made if it does not exist. Several processes may share it. "" means a temporary folder
+	// that Close removes.
+	Dir string
+	Use Use
+	// Config returns the configuration of the moment; nil means the defaults.
+	Config func() *config.Config
+	// Model makes tools searchable until an embedder of the configuration has taken over; nil means the built-in one.
+	Model *catalog.Model
+	// Unchecked accepts all tools without the scanner, for tools that are made for this run alone.
+	Unchecked bool
+	// Serving says that the program stays: nothing delays its first answer, and models that the configuration names
+	// take over in the background.
+	Serving bool
+	// Repair is called with the error of a damaged file, and the file is opened again if it returns nil. Nil means that
+	// the error is returned.
+	Repair func(ctx context.Context, damage error) error
+	// Progress reports on work that takes long; nil reports nothing. It is called on several goroutines.
+	Progress Progress
+	Version  string       // of this program, for upstream servers
+	Logger   *slog.Logger // nil means no log
+}
+
+// Progress reports that done of total steps of some work are done. done == total ends it.
+type Progress func(what string, done, total int)
+
+// Service is the stored tools and the search over them. Its methods are safe for concurrent use; its fields must not be
+// changed. Close it after use.
+type Service struct {
+	Store   *store.Store
+	Catalog *catalog.Catalog
+	Engine  *search.Engine // nil unless opened ToSearch
+	Learner *learn.Learner // what is learned from use
+	Ranking search.Options // what Engine was made of
+	Index   *index.Index   // what Engine searches; nil unless opened ToSearch
+
+	o       Options
+	dir     string
+	scratch string          // the folder to remove on Close; "" for stored tools
+	model   catalog.Model   // makes tools searchable, or will once the chosen embedder has taken over
+	chosen  *chosenEmbedder // the model in place of the built-in one; nil for that
+	limited tool.Searcher   // Engine, limited to what the processors can do at once
+	states  upstreamStates
+	stop    func() // ends background work; nil if there is none
+}
+
+// Open opens a service. Its errors are those of store.Open and catalog.Open, and config.UsageError for settings that
+// cannot be used. After an error nothing stays open.
+func Open(ctx context.Context, o Options) (*Service, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Progress == nil {
+		o.Progress = func(string, int, int) {}
+	}
+	if o.Config == nil {
+		defaults, err := config.Load(config.Options{NoFile: true, Getenv: func(string) string { return "" }})
+		if err != nil {
+			return nil, err
+		}
+		o.Config = defaults.Config
+	}
+	s := &Service{o: o, dir: o.Dir}
+	if s.dir == "" {
+		dir, err := os.MkdirTemp("", "tooldex")
+		if err != nil {
+			return nil, &tool.Error{
+				Code: tool.Unavailable, Op: "open", Msg: "cannot make a temporary folder",
+				Hint: "set the data directory, or TMPDIR", Err: err,
+			}
+		}
+		s.dir, s.scratch = dir, dir
+	}
+	err := s.openStore(ctx)
+	if errors.Is(err, store.ErrDamaged) && o.Repair != nil {
+		if err = o.Repair(ctx, err); err == nil {
+			err = s.openStore(ctx)
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+func (s *Service) openStore(ctx context.Context) error {
+	var err error
+	if s.Store, err = store.Open(s.dir, store.Options{}); err != nil {
+		return err
+	}
+	return s.openCatalog(ctx)
+}
+
+// openCatalog opens the catalogue over the store, and the search over the index that the catalogue fills. An embedder
+// that the configuration names takes over once it has embedded all tools. Until then a program that stays answers by
+// the built-in one; another waits for it, or searches by words alone if it does not answer.
+func (s *Service) openCatalog(ctx context.Context) error {
+	o := catalog.Options{Store: s.Store, Logger: s.o.Logger, Trust: s.Trust()}
+	var queries, fallback embed.Embedder
+	if s.o.Use != ToList {
+		var err error
+		if o.Model, err = s.builtinModel(); err != nil {
+			return err
+		}
+		if s.chosen, err = s.openEmbedder(); err != nil {
+			return err
+		}
+		s.model, queries = o.Model, o.Model.Embedder
+		if s.chosen != nil {
+			s.model.Embedder, queries, fallback = s.chosen, s.chosen, o.Model.Embedder
+			switch {
+			case s.o.Serving:
+				s.chosen.probeBriefly(ctx)
+			case !s.embedderAnswers(ctx):
+				o.Model.Embedder, queries = nil, nil
+			}
+		}
+		o.Progress = func(done, total int) { s.o.Progress("making tools searchable", done, total) }
+	}
+	if s.o.Use == ToSearch {
+		s.Index = &index.Index{}
+		o.Index = s.Index
+	}
+	s.Learner = s.newLearner()
+	if s.o.Use == ToSearch {
+		s.Ranking = search.Options{
+			Lookup: o.Index, Embedder: queries, Fallback: fallback, Base: o.Model.Base, Map: o.Model.Encoder,
+			Servers: &s.states, Usage: s.Learner, Learned: s.Learner,
+		}
+		s.Engine = search.New(s.Ranking)
+		s.limited = newSearchLimiter(s.Engine, s.chosen != nil)
+		if !s.o.Serving { // a program that stays reads it while it answers already
+			if err := s.Learner.Load(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	var err error
+	s.Catalog, err = catalog.Open(ctx, o)
+	switch {
+	case err != nil || s.chosen == nil || o.Model.Embedder == nil:
+	case s.o.Serving:
+		s.embedInBackground(ctx)
+	case s.o.Use == ToSearch:
+		s.EmbedNow(ctx)
+	}
+	return err
+}
+
+// Close ends background work and removes a temporary folder. The error is Internal if that folder cannot be removed.
+func (s *Service) Close() error {
+	if s.stop != nil {
+		s.stop()
+	}
+	if s.scratch == "" {
+		return nil
+	}
+	if err := os.RemoveAll(s.scratch); err != nil {
+		return &tool.Error{Code: tool.Internal, Op: "close", Msg: "a temporary folder remains", Err: err}
+	}
+	return nil
+}
+
+// Dir returns the folder that holds the tools.
+func (s *Service) Dir() string { return s.dir }
+
+// Config returns the configuration of this moment.
+func (s *Service) Config() *config.Config { return s.o.Config() }
+
+// Logger returns the log.
+func (s *Service) Logger() *slog.Logger { return s.o.Logger }
+
+// Temporary reports whether the tools are made for this run alone.
+func (s *Service) Temporary() bool { return s.scratch != "" }
+
+// Servers returns the configured servers, sorted by name: those that are stored, and those of the configuration file,
+// which win. The caller owns the slice.
+func (s *Service) Servers() []tool.Server {
+	return MergeServers(s.Catalog.Servers(), s.Config().Servers)
+}
+
+// MergeServers returns the servers of both lists, sorted by name. Of two with the same name the one in more wins.
+func MergeServers(all, more []tool.Server) []tool.Server {
+	out := slices.Clone(all)
+	for _, m := range more {
+		out = slices.DeleteFunc(out, func(s tool.Server) bool { return s.Name == m.Name })
+	}
+	out = append(out, more...)
+	slices.SortFunc(out, func(a, b tool.Server) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}
+
+// SameServer reports whether two servers are configured alike.
+func SameServer(a, b tool.Server) bool { return reflect.DeepEqual(a, b) }
+
+// SaveServers stores the configuration of servers.
+func (s *Service) SaveServers(ctx context.Context, servers []tool.Server) error {
+	if _, err := s.Store.Write(ctx, &store.Batch{Servers: servers}); err != nil {
+		return err
+	}
+	_, err := s.Catalog.Refresh(ctx)
+	return err
+}
+
+// RemoveServer removes a server and its tools, whether it was configured or came from a file. The error is NotFound if
+// there is none of that name.
+func (s *Service) RemoveServer(ctx context.Context, name string) error {
+	_, err := s.Catalog.Remove(ctx, name)
+	if err != nil && tool.CodeOf(err) == tool.NotFound {
+		return &tool.Error{
+			Code: tool.NotFound, Op: "remove", Msg: fmt.Sprintf("there is no server named %q", name),
+			Hint: "tooldex servers list shows them",
+		}
+	}
+	return err
+}
+
+// Trust returns whom the configuration trusts at this moment.
+func (s *Service) Trust() trust.Options {
+	if s.o.Unchecked {
+		return trust.Options{Policy: trust.Off}
+	}
+	c := s.Config().Trust
+	return trust.Options{
+		Policy: trust.Policy(c.Policy), Servers: c.Servers,
+		Trusted: func(server string) bool {
+			return slices.ContainsFunc(s.Config().Servers, func(one tool.Server) bool {
+				return one.Name == server && one.Trust
+			})
+		},
+	}
+}
+
+// newLearner returns what learns from the use of the service. It has read nothing yet.
+func (s *Service) newLearner() *learn.Learner {
+	o := learn.Options{
+		Disk: s.Store, Reader: lateReader{s}, Catalog: lateReader{s},
+		KeepText: s.Config().Serve.LearnText, Logger: s.o.Logger,
+	}
+	if s.model.Embedder != nil {
+		o.Model = s.model.Embedder.Model().Fingerprint
+	}
+	return learn.New(o)
+}
+
+// lateReader gives a learner the engine and the catalogue, which are made after it.
+type lateReader struct{ s *Service }
+
+// Read reads a request as the search does.
+func (r lateReader) Read(ctx context.Context, text string, n int) (*tool.Reading, error) {
+	return r.s.Engine.Read(ctx, text, n)
+}
+
+// Set returns the tools of this moment, nil while they are being read.
+func (r lateReader) Set() *tool.Set {
+	if r.s.Catalog == nil {
+		return nil
+	}
+	return r.s.Catalog.Set()
+}
+
+// UpstreamDir returns where features of servers, login tokens and the states of servers are kept, "" if nothing is
+// kept.
+func (s *Service) UpstreamDir() string {
+	if s.scratch != "" {
+		return ""
+	}
+	return UpstreamDir(s.dir)
+}
+
+// UpstreamDir returns the folder of a data directory that Service.UpstreamDir is.
+func UpstreamDir(dataDir string) string { return filepath.Join(dataDir, "upstreams") }
+
+// NewGateway connects to the configured servers, each when it is first needed. It fills in what o leaves open.
+func (s *Service) NewGateway(o gateway.Options) *gateway.Gateway {
+	counts := &toolCounts{}
+	o.Logger, o.Version, o.AllowPrivate = s.o.Logger, s.o.Version, s.Config().AllowPrivate
+	o.Known = func(server string) int { return counts.of(s.Catalog.Set(), server) }
+	o.Dir = s.UpstreamDir()
+	o.LookupEnv = config.LookupEnv
+	gw := gateway.New(o)
+	gw.Set(s.Servers())
+	s.states.gateway.Store(gw)
+	return gw
+}
+
+// toolCounts counts the tools of servers, once for each state of the catalogue, since searches ask often. It is safe for
+// concurrent use.
+type toolCounts struct {
+	mu    sync.Mutex
+	set   *tool.Set
+	tools map[string]int
+}
+
+func (c *toolCounts) of(set *tool.Set, server string) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.set != set {
+		c.set, c.tools = set, map[string]int{}
+		for _, t := range set.All() {
+			c.tools[t.Server]++
+		}
+	}
+	return c.tools[server]
+}
+
+// upstreamStates gives searches the states of servers, once there is a gateway to them.
+type upstreamStates struct {
+	gateway atomic.Pointer[gateway.Gateway]
+}
+
+// Status implements search.Servers.
+func (u *upstreamStates) Status() []tool.Status {
+	if gw := u.gateway.Load(); gw != nil {
+		return gw.Status()
+	}
+	return nil
+}
+
+// WarnHeld logs each tool that an import has put on hold.
+func (s *Service) WarnHeld(r catalog.Report) {
+	for _, id := range r.Held {
+		s.o.Logger.Warn("a tool is held until somebody approves it", "tool", id, "review",
+			"tooldex servers review "+id.Server())
+	}
+}

@@ -1,0 +1,23 @@
+package service
+
+import (
+	"testing"
+
+	"tooldex/gateway"
+	"tooldex/tool"
+)
+
+// TestUpstreamStates asks for the states of servers before there is a gateway to them, and after.
+func TestUpstreamStates(t *testing.T) {
+	var r upstreamStates
+	if got := r.Status(); got != nil {
+		t.Errorf("without a gateway: %v", got)
+	}
+	gw := gateway.New(gateway.Options{})
+	t.Cleanup(func() { _ = gw.Close() })
+	gw.Set([]tool.Server{{Name: "files", Command: "none"}})
+	r.gateway.Store(gw)
+	if got := r.Status(); len(got) != 1 || got[0].Server != "files" || got[0].State != tool.Configured {
+		t.Errorf("with a gateway: %+v", got)
+	}
+}

@@ -1,0 +1,255 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"tooldex/access"
+	"tooldex/audit"
+	"tooldex/config"
+	"tooldex/confirm"
+	"tooldex/metrics"
+	"tooldex/selection"
+	"tooldex/tool"
+	"tooldex/trace"
+	"tooldex/validate"
+)
+
+// WholeProfile is the name of the profile of all tools.
+const WholeProfile = ""
+
+// View is the service as the holders of one profile see it, or those who may only read. A profile that the
+// configuration changes is changed in its views at once; the view of a profile that is gone shows nothing.
+type View struct {
+	Key access.View
+	// Searcher finds the tools of the view, and Caller calls them. They are the only ways from a client to a tool.
+	Searcher tool.Searcher
+	Caller   tool.Caller
+	// Catalog has the tools of the view.
+	Catalog tool.Catalog
+	// Upstreams offers what the servers of the view have beside tools; nil without a gateway.
+	Upstreams selection.Upstreams
+	Selector  *selection.Selector // chooses tools for messages
+	// NeedsConfirmation reports whether a person has to confirm each call of a tool, at this moment.
+	NeedsConfirmation func(*tool.Tool) bool
+
+	policy selection.Policy
+}
+
+// AllowsServer reports whether the view shows something of a server.
+func (v *View) AllowsServer(name string) bool { return v.policy.AllowsServer(name) }
+
+// Views makes views of a service. Its methods are safe for concurrent use.
+type Views struct {
+	Service *Service
+	Meter   *metrics.Meter
+	Audit   *audit.Log // nil if calls are not recorded
+
+	gateway     Gateway
+	tracer      *trace.Tracer
+	preferences *selection.Keeper
+	Schemas     *validate.Schemas // those that arguments are checked against, shared by all views
+}
+
+// ViewOptions says what stands behind views.
+type ViewOptions struct {
+	Gateway  Gateway       // makes the calls; nil: every call is Unavailable
+	Tracer   *trace.Tracer // nil traces nothing
+	Sessions func() int    // how many clients are connected, for metrics; nil for none
+}
+
+// Gateway makes calls, and passes on what servers have beside tools. It is a *gateway.Gateway.
+type Gateway interface {
+	tool.Caller
+	selection.Upstreams
+}
+
+// NewViews reads the preferences and opens the record of calls; nothing is written yet. Its errors are those of
+// reading the store.
+func (s *Service) NewViews(ctx context.Context, o ViewOptions) (*Views, error) {
+	preferences, err := selection.NewKeeper(ctx, preferenceDisk{s.Store}, s.o.Logger)
+	if err != nil {
+		return nil, err
+	}
+	if o.Sessions == nil {
+		o.Sessions = func() int { return 0 }
+	}
+	return &Views{
+		Service: s, Audit: s.openAudit(), gateway: o.Gateway, tracer: o.Tracer, preferences: preferences,
+		Schemas: validate.NewSchemas(s.o.Logger),
+		Meter: metrics.New(metrics.Options{
+			Disk: s.Store, Catalog: s.Catalog, Sessions: o.Sessions, Logger: s.o.Logger,
+		}),
+	}, nil
+}
+
+// openAudit returns the record that the configuration wants, nil for none. Calls of temporary tools are recorded only
+// where the configuration names a folder.
+func (s *Service) openAudit() *audit.Log {
+	c := s.Config().Audit
+	if !c.On || s.scratch != "" && c.Dir == "" {
+		return nil
+	}
+	return NewAuditLog(s.Config(), audit.Options{Catalog: s.Catalog, Logger: s.o.Logger})
+}
+
+// profile returns a profile of this moment.
+func (x *Views) profile(name string) (config.Profile, bool) {
+	p, ok := x.Service.Config().Profiles[name]
+	return p, ok
+}
+
+// CheckName returns a NotFound error for a name that is neither that of a profile nor of a mode.
+func (x *Views) CheckName(name string) error {
+	if _, ok := x.profile(name); ok || name == WholeProfile || config.IsMode(name) {
+		return nil
+	}
+	return &tool.Error{
+		Code: tool.NotFound, Op: "find profile", Msg: fmt.Sprintf("there is no profile %q", name), Hint: x.profileHint(),
+	}
+}
+
+// New builds the view of a profile, or of everything under the name of a mode. It checks nothing: the view of a profile
+// that does not exist shows nothing until it does.
+func (x *Views) New(key access.View) *View {
+	s := x.Service
+	v := &View{Key: key, policy: x.policy(key)}
+	v.Catalog = v.policy.Catalog(s.Catalog)
+	guard := confirm.New(confirm.Options{Catalog: s.Catalog, Rules: func() confirm.Rules { return x.rules(key) }})
+	v.NeedsConfirmation = guard.Needs
+
+	// The chain of searches. Filters narrow the query on its way in, so that a limit of 5 means 5.
+	found := v.policy.Searcher(guard.Searcher(x.tracer.Searcher(s.limited)))
+	v.Searcher = x.Meter.Searcher(found, v.Catalog)
+
+	// The chain of calls. Whatever refuses a call stands inside the record, and what is counted was allowed.
+	var last tool.Caller = noGateway{}
+	if x.gateway != nil {
+		last = x.gateway
+		v.Upstreams = v.policy.Upstreams(x.gateway)
+	}
+	made := x.Meter.Caller(x.tracer.Caller(last))
+	valid := validate.NewCaller(guard.Caller(made), s.Catalog, x.Schemas)
+	v.Caller = x.Audit.Caller(v.policy.Caller(availability{valid, s.Catalog}))
+
+	v.Selector = x.newSelector(v, found)
+	return v
+}
+
+// policy returns what a view shows: always what its profile says at that moment, and nothing once the profile is gone.
+// A mode's name shows everything, with the preferences of the whole.
+func (x *Views) policy(key access.View) selection.Policy {
+	profile := key.Profile
+	if _, ok := x.profile(profile); !ok && config.IsMode(profile) {
+		profile = WholeProfile
+	}
+	out := selection.Policy{
+		ReadOnly: key.ReadOnly, Tools: x.Service.Catalog,
+		Preferred: func() *selection.Preferred { return x.preferences.Preferred(profile) },
+	}
+	if profile != WholeProfile {
+		out.Reach = func() []string {
+			if p, ok := x.profile(profile); ok {
+				return p.Servers
+			}
+			return []string{noServer}
+		}
+	}
+	return out
+}
+
+// noServer is the name of no server.
+const noServer = "/"
+
+// rules returns which calls of a view need confirmation: by the profile's own mode, or that of the whole, and by the
+// names of both.
+func (x *Views) rules(key access.View) confirm.Rules {
+	c := x.Service.Config().Serve
+	p, _ := x.profile(key.Profile)
+	out := confirm.Rules{
+		Mode: confirm.Mode(c.Confirm), Tools: slices.Concat(c.ConfirmTools, p.ConfirmTools),
+		Except: slices.Concat(c.ConfirmExcept, p.ConfirmExcept), Within: c.ConfirmWithin(),
+	}
+	if p.Confirm != "" {
+		out.Mode = confirm.Mode(p.Confirm)
+	}
+	return out
+}
+
+// newSelector returns what chooses tools for the messages of a view. Its searches are not counted as searches.
+func (x *Views) newSelector(v *View, searcher tool.Searcher) *selection.Selector {
+	c := x.Service.Config()
+	o := selection.Options{
+		Searcher: searcher, Catalog: v.Catalog, Embedder: x.Service.model.Embedder, Preferred: v.policy.Preferred,
+		Profile: v.Key.Profile, Confirms: v.NeedsConfirmation, MaxTools: c.Select.MaxTools, CacheSize: c.Select.CacheSize,
+		Core: func() []string {
+			p, _ := x.profile(v.Key.Profile)
+			return slices.Concat(x.Service.Config().Serve.Always, p.Always)
+		},
+	}
+	if !c.Select.Lazy {
+		o.Mode = selection.ModeAll
+	}
+	return selection.NewSelector(o)
+}
+
+// Ready returns why calls would be refused at this moment, nil if they would not.
+func (x *Views) Ready() error {
+	if x.Audit.Required() {
+		return x.Audit.Err()
+	}
+	return nil
+}
+
+// Problems lists what does not work although requests are answered.
+func (x *Views) Problems() []string {
+	var out []string
+	if err := x.Audit.Err(); err != nil {
+		out = append(out, "calls cannot be recorded: "+err.Error())
+	}
+	return append(out, x.Service.Store.Trouble()...)
+}
+
+// Close writes what is still to be written of metrics and the record.
+func (x *Views) Close() {
+	if err := x.Meter.Close(); err != nil {
+		x.Service.o.Logger.Warn("the metrics could not be stored", "error", err)
+	}
+	if err := x.Audit.Close(); err != nil {
+		x.Service.o.Logger.Warn("the audit log could not be written to the disk", "error", err)
+	}
+}
+
+// availability refuses calls of tools that are disabled or held. Names of such tools are refused where they are
+// resolved; this is for calls that were on their way when that happened.
+type availability struct {
+	next    tool.Caller
+	catalog tool.Catalog
+}
+
+// Call implements tool.Caller.
+func (a availability) Call(ctx context.Context, c tool.Call) (*tool.CallResult, error) {
+	set := a.catalog.Set()
+	if why := set.Withheld(c.ID); why != "" {
+		return nil, tool.WithheldError(c.ID, why)
+	}
+	if t, ok := set.Get(c.ID); ok && t.Disabled {
+		return nil, &tool.Error{
+			Code: tool.Denied, Op: "call", Msg: fmt.Sprintf("tool %s is disabled", c.ID),
+			Hint: "enable it in the panel or in an overlay",
+		}
+	}
+	return a.next.Call(ctx, c)
+}
+
+// noGateway stands where there is no gateway to servers.
+type noGateway struct{}
+
+// Call implements tool.Caller.
+func (noGateway) Call(_ context.Context, c tool.Call) (*tool.CallResult, error) {
+	return nil, &tool.Error{
+		Code: tool.Unavailable, Op: "call", Msg: fmt.Sprintf("no server is connected that could run %s", c.ID),
+		Hint: "open the service with a gateway",
+	}
+}
