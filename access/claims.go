@@ -38,15 +38,15 @@ func parseClaims(b []byte) (*claims, bool) {
 		c.client, _ = c.all["azp"].(string)
 	}
 	var okAudience, okExpires, okBefore bool
-	c.audience, okAudience = texts(c.all["aud"])
-	c.expires, okExpires = moment(c.all["exp"])
-	c.notBefore, okBefore = moment(c.all["nbf"])
+	c.audience, okAudience = stringsOf(c.all["aud"])
+	c.expires, okExpires = timeOf(c.all["exp"])
+	c.notBefore, okBefore = timeOf(c.all["nbf"])
 	c.scopes = scopesOf(c.all)
 	return c, ok && okAudience && okExpires && okBefore
 }
 
-// texts reads a text or a list of texts.
-func texts(v any) ([]string, bool) {
+// stringsOf reads a text or a list of texts.
+func stringsOf(v any) ([]string, bool) {
 	switch v := v.(type) {
 	case nil:
 		return nil, true
@@ -70,7 +70,7 @@ func texts(v any) ([]string, bool) {
 func scopesOf(all map[string]any) []string {
 	var out []string
 	for _, name := range []string{"scope", "scp"} {
-		list, _ := texts(all[name])
+		list, _ := stringsOf(all[name])
 		for _, one := range list {
 			out = append(out, strings.Fields(one)...)
 		}
@@ -78,8 +78,8 @@ func scopesOf(all map[string]any) []string {
 	return out
 }
 
-// moment reads seconds since 1970.
-func moment(v any) (time.Time, bool) {
+// timeOf reads seconds since 1970.
+func timeOf(v any) (time.Time, bool) {
 	if v == nil {
 		return time.Time{}, true
 	}

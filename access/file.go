@@ -44,13 +44,13 @@ func (f File) Read() ([]Token, error) {
 func (f File) bytes() ([]byte, error) {
 	in, err := os.Open(f.Path)
 	if err != nil {
-		return nil, f.unreadable(err)
+		return nil, f.readError(err)
 	}
 	defer func() { _ = in.Close() }() // it was only read
 	b, err := io.ReadAll(io.LimitReader(in, maxFile+1))
 	switch {
 	case err != nil:
-		return nil, f.unreadable(err)
+		return nil, f.readError(err)
 	case len(b) > maxFile:
 		return nil, &tool.Error{Code: tool.Invalid, Op: "read tokens", Msg: f.Path +
 			" is too large for a file of tokens"}
@@ -58,7 +58,7 @@ func (f File) bytes() ([]byte, error) {
 	return b, nil
 }
 
-func (f File) unreadable(err error) error {
+func (f File) readError(err error) error {
 	hint := "tooldex tokens add makes one"
 	if !errors.Is(err, fs.ErrNotExist) {
 		hint = "see who may read it"
@@ -80,12 +80,12 @@ func (f File) Add(t Token) error {
 				Hint: "choose another name, or revoke it first",
 			}
 		}
-		list, err := listOf(doc)
+		list, err := tokenList(doc)
 		if err != nil {
 			return err
 		}
 		var entry yaml.Node
-		if err := entry.Encode(entryOf(t)); err != nil {
+		if err := entry.Encode(newEntry(t)); err != nil {
 			return fmt.Errorf("encode token: %w", err)
 		}
 		list.Content = append(list.Content, &entry)
@@ -102,7 +102,7 @@ func (f File) Revoke(name string) error {
 				Hint: "tooldex tokens list shows them",
 			}
 		}
-		list, err := listOf(doc)
+		list, err := tokenList(doc)
 		if err != nil {
 			return err
 		}
@@ -152,8 +152,8 @@ func (f File) edit(change func(doc *yaml.Node, tokens []Token) error) error {
 	return replaceFile(f.Path, out.Bytes())
 }
 
-// listOf finds the list of tokens in a document that was read, and makes it in one that holds nothing.
-func listOf(doc *yaml.Node) (*yaml.Node, error) {
+// tokenList finds the list of tokens in a document that was read, and makes it in one that holds nothing.
+func tokenList(doc *yaml.Node) (*yaml.Node, error) {
 	if len(doc.Content) == 0 {
 		doc.Kind, doc.Content = yaml.DocumentNode, []*yaml.Node{{Kind: yaml.MappingNode}}
 	}
@@ -193,7 +193,7 @@ type entry struct {
 	Expires  string `yaml:"expires,omitempty"`
 }
 
-func entryOf(t Token) entry {
+func newEntry(t Token) entry {
 	e := entry{
 		Name: t.Name, SHA256: hex.EncodeToString(t.Digest[:]), Profile: t.View.Profile,
 		ReadOnly: t.View.ReadOnly,
@@ -214,7 +214,7 @@ func ParseTokens(b []byte) ([]Token, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(b))
 	dec.KnownFields(true)
 	if err := dec.Decode(&file); err != nil && !errors.Is(err, io.EOF) {
-		return nil, badTokens("tokens cannot be read: %s", tool.YAMLMistake(err))
+		return nil, invalidTokens("tokens cannot be read: %s", tool.YAMLMistake(err))
 	}
 	seen := map[[sha256.Size]byte]string{Digest(""): "no secret"}
 	out := make([]Token, 0, len(file.Tokens))
@@ -222,16 +222,16 @@ func ParseTokens(b []byte) ([]Token, error) {
 		t := Token{Name: cmp.Or(e.Name, fmt.Sprintf("number %d", i+1)), View: View{e.Profile, e.ReadOnly}}
 		digest, err := hex.DecodeString(e.SHA256)
 		if err != nil || len(digest) != sha256.Size {
-			return nil, badTokens("token %q: sha256 is not 64 hexadecimal digits", t.Name)
+			return nil, invalidTokens("token %q: sha256 is not 64 hexadecimal digits", t.Name)
 		}
 		copy(t.Digest[:], digest)
 		if other, taken := seen[t.Digest]; taken {
-			return nil, badTokens("token %q: its sha256 is that of %s", t.Name, other)
+			return nil, invalidTokens("token %q: its sha256 is that of %s", t.Name, other)
 		}
 		seen[t.Digest] = fmt.Sprintf("token %q", t.Name)
 		if e.Expires != "" {
 			if t.Expires, err = ParseExpiry(e.Expires); err != nil {
-				return nil, badTokens("token %q: expires is neither a date nor a time as 2027-01-31T12:00:00Z", t.Name)
+				return nil, invalidTokens("token %q: expires is neither a date nor a time as 2027-01-31T12:00:00Z", t.Name)
 			}
 		}
 		out = append(out, t)
@@ -239,6 +239,6 @@ func ParseTokens(b []byte) ([]Token, error) {
 	return out, nil
 }
 
-func badTokens(format string, args ...any) error {
+func invalidTokens(format string, args ...any) error {
 	return &tool.Error{Code: tool.Invalid, Op: "read tokens", Msg: fmt.Sprintf(format, args...), Hint: tokensHint}
 }

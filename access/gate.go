@@ -42,15 +42,15 @@ type Gate struct {
 	whole [sha256.Size]byte
 
 	mu      sync.Mutex
-	held    []held
-	there   bool        // the file is there
+	tokens  []liveToken
+	exists  bool        // the file is there
 	missing bool        // it was not when it was looked for last
 	seen    fs.FileInfo // of the file when it was read last; nil if it is to be read in any case
 	said    string      // what was wrong with it, so that it is logged once
 }
 
-// held is a token of the file.
-type held struct {
+// liveToken is a token of the file.
+type liveToken struct {
 	Token
 	alive context.Context
 	end   context.CancelFunc
@@ -64,7 +64,7 @@ func New(o Options) (*Gate, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	g := &Gate{o: o, whole: Digest(o.Whole)}
-	if err := g.read(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := g.reload(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	return g, nil
@@ -78,7 +78,7 @@ func (g *Gate) Guarded() bool {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.there
+	return g.exists
 }
 
 // Grants reports whether there is a way in at all.
@@ -88,7 +88,7 @@ func (g *Gate) Grants() bool {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return len(g.held) > 0
+	return len(g.tokens) > 0
 }
 
 // wholePrincipal is whoever bears the token for everything.
@@ -99,39 +99,39 @@ var wholePrincipal = tool.Principal{Name: "the token for everything", Key: "whol
 // now.
 func (g *Gate) Identify(ctx context.Context, secret, path string) (Grant, error) {
 	if secret == "" {
-		return Grant{}, refused("the request bears no token")
+		return Grant{}, refuseToken("the request bears no token")
 	}
 	got := Digest(secret)
 	if g.o.Whole != "" && subtle.ConstantTimeCompare(got[:], g.whole[:]) == 1 {
 		return Grant{Principal: wholePrincipal}, nil
 	}
-	if h, ok := g.find(got); ok {
+	if h, ok := g.findToken(got); ok {
 		if h.expired(time.Now()) {
-			return Grant{}, refused("the token has expired")
+			return Grant{}, refuseToken("the token has expired")
 		}
 		return Grant{h.principal(), h.View, h.Expires, h.alive}, nil
 	}
 	if g.o.OAuth != nil {
 		return g.o.OAuth.verify(ctx, secret, path)
 	}
-	return Grant{}, refused("the token is none of ours")
+	return Grant{}, refuseToken("the token is none of ours")
 }
 
-// find compares with all of them, so that no token shows in the time it takes.
-func (g *Gate) find(got [sha256.Size]byte) (held, bool) {
+// findToken compares with all of them, so that no token shows in the time it takes.
+func (g *Gate) findToken(got [sha256.Size]byte) (liveToken, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	which := -1
-	for i := range g.held {
-		which = subtle.ConstantTimeSelect(subtle.ConstantTimeCompare(got[:], g.held[i].Digest[:]), i, which)
+	for i := range g.tokens {
+		which = subtle.ConstantTimeSelect(subtle.ConstantTimeCompare(got[:], g.tokens[i].Digest[:]), i, which)
 	}
 	if which < 0 {
-		return held{}, false
+		return liveToken{}, false
 	}
-	return g.held[which], true
+	return g.tokens[which], true
 }
 
-func refused(msg string) error {
+func refuseToken(msg string) error {
 	return &tool.Error{
 		Code: tool.Denied, Op: "check token", Msg: msg, Hint: "send Authorization: Bearer and the token",
 		Err: tool.ErrToken,
@@ -151,14 +151,14 @@ func (g *Gate) Watch(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			g.look()
+			g.checkFile()
 		}
 	}
 }
 
-// look is one look at the file, and at the dates of its tokens.
-func (g *Gate) look() {
-	err := g.read()
+// checkFile is one look at the file, and at the dates of its tokens.
+func (g *Gate) checkFile() {
+	err := g.reload()
 	said := ""
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		said = err.Error()
@@ -168,16 +168,16 @@ func (g *Gate) look() {
 			err)
 	}
 	g.said = said
-	g.expire(time.Now())
+	g.expireTokens(time.Now())
 }
 
-// read takes the file over if it has changed.
-func (g *Gate) read() error {
+// reload takes the file over if it has changed.
+func (g *Gate) reload() error {
 	if g.o.File.Path == "" {
 		return nil
 	}
 	info, err := os.Stat(g.o.File.Path)
-	if err == nil && g.rests(info) {
+	if err == nil && g.isUnchanged(info) {
 		return nil
 	}
 	var tokens []Token
@@ -186,8 +186,8 @@ func (g *Gate) read() error {
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		// Editors that write a file anew take it away for a moment.
-		if g.there && g.missing {
-			g.take(nil, nil)
+		if g.exists && g.missing {
+			g.replaceTokens(nil, nil)
 		}
 		g.missing = true
 		return err
@@ -198,28 +198,28 @@ func (g *Gate) read() error {
 	g.missing = false
 	for _, t := range tokens {
 		if t.View.Profile != "" && (g.o.HasProfile == nil || !g.o.HasProfile(t.View.Profile)) {
-			return fmt.Errorf("%s: %w", g.o.File.Path, badTokens("token %q: there is no profile %q", t.Name,
+			return fmt.Errorf("%s: %w", g.o.File.Path, invalidTokens("token %q: there is no profile %q", t.Name,
 				t.View.Profile))
 		}
 	}
-	g.take(tokens, info)
+	g.replaceTokens(tokens, info)
 	return nil
 }
 
 // settled is how old a file must be for its time of change to tell that it was not changed since.
 const settled = 3 * time.Second
 
-func (g *Gate) rests(now fs.FileInfo) bool {
+func (g *Gate) isUnchanged(now fs.FileInfo) bool {
 	return g.seen != nil && os.SameFile(g.seen, now) && g.seen.Size() == now.Size() &&
 		g.seen.ModTime().Equal(now.ModTime()) && time.Since(now.ModTime()) > settled
 }
 
-// take makes tokens the ones that are held, and ends those that are no more.
-func (g *Gate) take(tokens []Token, info fs.FileInfo) {
-	now := make([]held, 0, len(tokens))
+// replaceTokens makes tokens the ones that are held, and ends those that are no more.
+func (g *Gate) replaceTokens(tokens []Token, info fs.FileInfo) {
+	now := make([]liveToken, 0, len(tokens))
 	g.mu.Lock()
-	before := make(map[tool.Principal]held, len(g.held))
-	for _, h := range g.held {
+	before := make(map[tool.Principal]liveToken, len(g.tokens))
+	for _, h := range g.tokens {
 		before[h.principal()] = h
 	}
 	for _, t := range tokens {
@@ -232,30 +232,30 @@ func (g *Gate) take(tokens []Token, info fs.FileInfo) {
 		h.Token = t
 		now = append(now, h)
 	}
-	g.held, g.seen, g.there = now, info, true
+	g.tokens, g.seen, g.exists = now, info, true
 	g.mu.Unlock()
 	for who, h := range before {
-		g.ended(who, h)
+		g.endToken(who, h)
 	}
 }
 
-// expire ends tokens whose time has come.
-func (g *Gate) expire(now time.Time) {
-	var over []held
+// expireTokens ends tokens whose time has come.
+func (g *Gate) expireTokens(now time.Time) {
+	var over []liveToken
 	g.mu.Lock()
-	for i := range g.held {
-		if h := &g.held[i]; !h.over && h.expired(now) {
+	for i := range g.tokens {
+		if h := &g.tokens[i]; !h.over && h.expired(now) {
 			h.over = true
 			over = append(over, *h)
 		}
 	}
 	g.mu.Unlock()
 	for _, h := range over {
-		g.ended(h.principal(), h)
+		g.endToken(h.principal(), h)
 	}
 }
 
-func (g *Gate) ended(who tool.Principal, h held) {
+func (g *Gate) endToken(who tool.Principal, h liveToken) {
 	g.o.Logger.Info("a token has ended", "who", who.Name)
 	h.end()
 	if g.o.Ended != nil {

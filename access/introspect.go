@@ -60,9 +60,9 @@ func (a *answers) put(key [sha256.Size]byte, s said, now time.Time) {
 	a.all[key] = s
 }
 
-// introspected returns what an issuer says of a token that says nothing itself.
-func (v *OAuth) introspected(ctx context.Context, token string) (*claims, error) {
-	none := refused("the token is none of ours")
+// introspectCached returns what an issuer says of a token that says nothing itself.
+func (v *OAuth) introspectCached(ctx context.Context, token string) (*claims, error) {
+	none := refuseToken("the token is none of ours")
 	if v.o.ClientID == "" {
 		return nil, none
 	}
@@ -103,7 +103,7 @@ func (i *issuer) introspect(ctx context.Context, token, id, secret string) (*cla
 	if err != nil {
 		return nil, err
 	}
-	if _, err := address(m.Introspection); err != nil {
+	if _, err := parseAddress(m.Introspection); err != nil {
 		return nil, fmt.Errorf("introspection_endpoint %q %w", m.Introspection, err)
 	}
 	form := url.Values{"token": {token}, "token_type_hint": {"access_token"}}
@@ -115,7 +115,7 @@ func (i *issuer) introspect(ctx context.Context, token, id, secret string) (*cla
 	req.Header.Set("Accept", "application/json")
 	req.SetBasicAuth(url.QueryEscape(id), url.QueryEscape(secret))
 	var raw json.RawMessage
-	if err := i.do(req, &raw); err != nil {
+	if err := i.doJSON(req, &raw); err != nil {
 		return nil, err
 	}
 	c, ok := parseClaims(raw)

@@ -65,7 +65,7 @@ func newIssuer(name string, at *url.URL, allow ssrf.Allowed) *issuer {
 // that is not known has the keys read again, but not often: anybody can make up names. Who has a known one never waits
 // for that.
 func (i *issuer) keysFor(ctx context.Context, id, algorithm string) ([]jose.JSONWebKey, error) {
-	fit, age := i.fitting(id, algorithm)
+	fit, age := i.matchingKeys(id, algorithm)
 	if len(fit) > 0 && age < keysFresh {
 		return fit, nil
 	}
@@ -79,19 +79,19 @@ func (i *issuer) keysFor(ctx context.Context, id, algorithm string) ([]jose.JSON
 		i.trouble = i.refresh(context.WithoutCancel(ctx))
 		i.tried = time.Now()
 	}
-	fit, age = i.fitting(id, algorithm)
+	fit, age = i.matchingKeys(id, algorithm)
 	switch {
 	case age >= keysStale || i.trouble != nil && len(fit) == 0:
 		return nil, &tool.Error{Code: tool.Unavailable, Op: "check token", Msg: "the authorization server " + i.name +
 			" does not tell its keys", Hint: "try again later", Err: i.trouble}
 	case len(fit) == 0:
-		return nil, refused("the token is signed with a key that its issuer does not have")
+		return nil, refuseToken("the token is signed with a key that its issuer does not have")
 	}
 	return fit, nil
 }
 
-// fitting returns the known keys that fit, and how long they have been known.
-func (i *issuer) fitting(id, algorithm string) ([]jose.JSONWebKey, time.Duration) {
+// matchingKeys returns the known keys that fit, and how long they have been known.
+func (i *issuer) matchingKeys(id, algorithm string) ([]jose.JSONWebKey, time.Duration) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	var out []jose.JSONWebKey
@@ -109,19 +109,19 @@ func (i *issuer) refresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := address(m.JWKS); err != nil {
+	if _, err := parseAddress(m.JWKS); err != nil {
 		return fmt.Errorf("jwks_uri %q %w", m.JWKS, err)
 	}
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
 	}
-	if err := i.get(ctx, m.JWKS, &set); err != nil {
+	if err := i.getJSON(ctx, m.JWKS, &set); err != nil {
 		return err
 	}
 	keys := make([]jose.JSONWebKey, 0, len(set.Keys))
 	for _, raw := range set.Keys {
 		var k jose.JSONWebKey
-		if json.Unmarshal(raw, &k) == nil && verifies(k) && len(keys) < maxKeys { // the others are of kinds that we do not take
+		if json.Unmarshal(raw, &k) == nil && isVerificationKey(k) && len(keys) < maxKeys { // the others are of kinds that we do not take
 			keys = append(keys, k)
 		}
 	}
@@ -142,14 +142,14 @@ func (i *issuer) discover(ctx context.Context) (*metadata, error) {
 	case i.why != nil && time.Since(i.lost) < keysBetween:
 		return nil, i.why
 	}
-	i.found, i.why = i.look(ctx)
+	i.found, i.why = i.fetchMetadata(ctx)
 	i.lost = time.Now()
 	return i.found, i.why
 }
 
-// look asks for the issuer's documents. A path of the issuer goes behind the name of the document by RFC 8414, and
+// fetchMetadata asks for the issuer's documents. A path of the issuer goes behind the name of the document by RFC 8414, and
 // before it by OpenID Connect.
-func (i *issuer) look(ctx context.Context) (*metadata, error) {
+func (i *issuer) fetchMetadata(ctx context.Context) (*metadata, error) {
 	path := strings.TrimSuffix(i.at.Path, "/")
 	var errs []error
 	for _, try := range []string{
@@ -159,7 +159,7 @@ func (i *issuer) look(ctx context.Context) (*metadata, error) {
 		at := *i.at
 		at.Path = try
 		var m metadata
-		if err := i.get(ctx, at.String(), &m); err != nil {
+		if err := i.getJSON(ctx, at.String(), &m); err != nil {
 			errs = append(errs, err)
 			continue
 		}
@@ -172,17 +172,17 @@ func (i *issuer) look(ctx context.Context) (*metadata, error) {
 	return nil, errors.Join(errs...)
 }
 
-// get reads a document.
-func (i *issuer) get(ctx context.Context, at string, into any) error {
+// getJSON reads a document.
+func (i *issuer) getJSON(ctx context.Context, at string, into any) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
 		return err
 	}
 	req.Header.Set("Accept", "application/json")
-	return i.do(req, into)
+	return i.doJSON(req, into)
 }
 
-func (i *issuer) do(req *http.Request, into any) error {
+func (i *issuer) doJSON(req *http.Request, into any) error {
 	res, err := i.client.Do(req)
 	if err != nil {
 		return err

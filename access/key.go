@@ -11,8 +11,8 @@ import (
 // minRSA is the size of the smallest modulus that is taken, in bits.
 const minRSA = 2048
 
-// verifies reports whether a key is one for signatures that we take.
-func verifies(k jose.JSONWebKey) bool {
+// isVerificationKey reports whether a key is one for signatures that we take.
+func isVerificationKey(k jose.JSONWebKey) bool {
 	if !k.Valid() || k.Use != "" && k.Use != "sig" {
 		return false
 	}

@@ -28,8 +28,8 @@ type OAuthOptions struct {
 	// ClientID and ClientSecret are what the authorization servers know this service by. With them, tokens that are no
 	// JWT are asked about (RFC 7662); without, they are refused.
 	ClientID, ClientSecret string
-	Skew                   time.Duration    // by which clocks may differ; zero means a minute, less means none
-	Allow                  ssrf.Allowed // private addresses that authorization servers may send us to
+	Skew                   time.Duration // by which clocks may differ; zero means a minute, less means none
+	Allow                  ssrf.Allowed  // private addresses that authorization servers may send us to
 }
 
 // OAuth verifies access tokens, as a resource server does. It is safe for concurrent use.
@@ -55,13 +55,13 @@ func NewOAuth(o OAuthOptions) (*OAuth, error) {
 	o.Skew = max(o.Skew, 0)
 	v := &OAuth{o: o, issuers: map[string]*issuer{}}
 	var err error
-	if v.base, err = address(o.Resource); err != nil {
+	if v.base, err = parseAddress(o.Resource); err != nil {
 		return nil, &tool.Error{Code: tool.Invalid, Op: "configure oauth", Msg: fmt.Sprintf("the resource %q %v",
 			o.Resource, err), Hint: "give the address at which clients reach the service, for example https://tools.example.com"}
 	}
 	v.base.Path = strings.TrimSuffix(v.base.Path, "/")
 	for _, name := range o.Issuers {
-		at, err := address(name)
+		at, err := parseAddress(name)
 		if err != nil {
 			return nil, &tool.Error{
 				Code: tool.Invalid, Op: "configure oauth",
@@ -98,8 +98,8 @@ func (v *OAuth) Profiles() []string {
 	return out
 }
 
-// address reads what must be an address over TLS, but on this machine.
-func address(text string) (*url.URL, error) {
+// parseAddress reads what must be an address over TLS, but on this machine.
+func parseAddress(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil:
@@ -116,44 +116,44 @@ const maxToken = 16 << 10
 // verify tells what an access token gives to a request to a path.
 func (v *OAuth) verify(ctx context.Context, token, path string) (Grant, error) {
 	if len(token) > maxToken {
-		return Grant{}, refused("the token is too long")
+		return Grant{}, refuseToken("the token is too long")
 	}
 	var c *claims
 	var err error
 	if strings.Count(token, ".") == 2 {
-		c, err = v.signed(ctx, token)
+		c, err = v.verifySignature(ctx, token)
 	} else {
-		c, err = v.introspected(ctx, token)
+		c, err = v.introspectCached(ctx, token)
 	}
 	if err != nil {
 		return Grant{}, err
 	}
-	if err := v.check(c, path, time.Now()); err != nil {
+	if err := v.checkClaims(c, path, time.Now()); err != nil {
 		return Grant{}, err
 	}
-	view, err := v.view(c)
+	view, err := v.grantedView(c)
 	return Grant{Principal: principalOf(c, token), View: view, Expires: c.expires.Add(v.o.Skew)}, err
 }
 
-// signed returns the claims of a token that one of the issuers has signed.
-func (v *OAuth) signed(ctx context.Context, token string) (*claims, error) {
+// verifySignature returns the claims of a token that one of the issuers has signed.
+func (v *OAuth) verifySignature(ctx context.Context, token string) (*claims, error) {
 	const bad = "the token is no JSON Web Token that we take"
 	jws, err := jose.ParseSignedCompact(token, algorithms)
 	if err != nil || len(jws.Signatures) != 1 {
-		return nil, refused(bad)
+		return nil, refuseToken(bad)
 	}
 	// Only names are taken from the header: keys that it brings, or points to, are anybody's.
 	header := jws.Signatures[0].Header
 	if kind, _ := header.ExtraHeaders[jose.HeaderType].(string); !isAccessToken(kind) {
-		return nil, refused("the token is of another kind than access tokens")
+		return nil, refuseToken("the token is of another kind than access tokens")
 	}
 	said, ok := parseClaims(jws.UnsafePayloadWithoutVerification())
 	if !ok {
-		return nil, refused(bad)
+		return nil, refuseToken(bad)
 	}
 	by, known := v.issuers[said.issuer]
 	if !known {
-		return nil, refused("the token is of an issuer whose tokens are not taken")
+		return nil, refuseToken("the token is of an issuer whose tokens are not taken")
 	}
 	keys, err := by.keysFor(ctx, header.KeyID, header.Algorithm)
 	if err != nil {
@@ -166,7 +166,7 @@ func (v *OAuth) signed(ctx context.Context, token string) (*claims, error) {
 			}
 		}
 	}
-	return nil, refused("the signature of the token is not that of its issuer")
+	return nil, refuseToken("the signature of the token is not that of its issuer")
 }
 
 // isAccessToken takes the type of RFC 9068, and what those write who do not follow it. Tokens that say who logged in
@@ -176,47 +176,47 @@ func isAccessToken(kind string) bool {
 	return kind == "" || kind == "jwt" || kind == "at+jwt"
 }
 
-// check looks at what a token says that its issuer stands for.
-func (v *OAuth) check(c *claims, path string, now time.Time) error {
+// checkClaims looks at what a token says that its issuer stands for.
+func (v *OAuth) checkClaims(c *claims, path string, now time.Time) error {
 	switch {
 	case c.expires.IsZero():
-		return refused("the token does not say when it expires")
+		return refuseToken("the token does not say when it expires")
 	case !now.Before(c.expires.Add(v.o.Skew)):
-		return refused("the token has expired")
+		return refuseToken("the token has expired")
 	case now.Add(v.o.Skew).Before(c.notBefore):
-		return refused("the token is not good yet")
-	case !slices.ContainsFunc(c.audience, func(a string) bool { return v.covers(a, path) }):
-		return refused("the token is for another service")
+		return refuseToken("the token is not good yet")
+	case !slices.ContainsFunc(c.audience, func(a string) bool { return v.coversPath(a, path) }):
+		return refuseToken("the token is for another service")
 	}
 	for _, scope := range v.o.Scopes {
 		if !slices.Contains(c.scopes, scope) {
-			return insufficient("the token lacks the scope " + scope)
+			return denyScope("the token lacks the scope " + scope)
 		}
 	}
 	return nil
 }
 
-// covers reports whether a token for an audience is good at a path: it is for the service as a whole, or for what lies
+// coversPath reports whether a token for an audience is good at a path: it is for the service as a whole, or for what lies
 // at or below the audience.
-func (v *OAuth) covers(audience, path string) bool {
+func (v *OAuth) coversPath(audience, path string) bool {
 	below, ok := strings.CutPrefix(strings.TrimSuffix(audience, "/"), strings.TrimSuffix(v.base.String(), "/"))
 	return ok && (below == "" || below[0] == '/' && (path == below || strings.HasPrefix(path, below+"/")))
 }
 
-// view is what a token is good for.
-func (v *OAuth) view(c *claims) (View, error) {
+// grantedView is what a token is good for.
+func (v *OAuth) grantedView(c *claims) (View, error) {
 	if len(v.rules) == 0 {
 		return View{}, nil
 	}
 	for _, r := range v.rules {
-		if r.fits(c) {
+		if r.matches(c) {
 			return r.view, nil
 		}
 	}
-	return View{}, insufficient("nothing is granted to the token")
+	return View{}, denyScope("nothing is granted to the token")
 }
 
-func insufficient(msg string) error {
+func denyScope(msg string) error {
 	return &tool.Error{
 		Code: tool.Denied, Op: "check token", Msg: msg,
 		Hint: "ask the authorization server for a token with the scopes that it takes",

@@ -393,7 +393,7 @@ func TestAudienceOfAPath(t *testing.T) {
 		{"http://tools.example.com", "/mcp", false},
 		{"", "/mcp", false},
 	} {
-		if got := v.covers(c.audience, c.path); got != c.want {
+		if got := v.coversPath(c.audience, c.path); got != c.want {
 			t.Errorf("%q at %q: %v", c.audience, c.path, got)
 		}
 	}

@@ -54,8 +54,8 @@ func parseRule(text string) (rule, error) {
 	return out, nil
 }
 
-// fits reports whether a token has what the rule asks for.
-func (r rule) fits(c *claims) bool {
+// matches reports whether a token has what the rule asks for.
+func (r rule) matches(c *claims) bool {
 	if r.claim == "scope" {
 		return slices.Contains(c.scopes, r.value)
 	}

@@ -15,12 +15,12 @@ import (
 // replaceFile writes a file that only this user can read, in one step.
 func replaceFile(path string, data []byte) error {
 	if err := atomicfile.Write(path, data, 0o600); err != nil {
-		return unwritable(path, err)
+		return writeError(path, err)
 	}
 	return nil
 }
 
-func unwritable(path string, err error) error {
+func writeError(path string, err error) error {
 	return &tool.Error{
 		Code: tool.Internal, Op: "write tokens", Msg: path + " cannot be written",
 		Hint: "see who may write there, and whether the disk is full", Err: err,
@@ -38,7 +38,7 @@ const (
 func lockFile(path string) (unlock func(), err error) {
 	lock := path + ".lock"
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, unwritable(path, err)
+		return nil, writeError(path, err)
 	}
 	for until := time.Now().Add(lockWait); ; time.Sleep(lockLook) {
 		held, err := os.OpenFile(lock, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -47,7 +47,7 @@ func lockFile(path string) (unlock func(), err error) {
 			return func() { _ = os.Remove(lock) }, nil
 		}
 		if !errors.Is(err, fs.ErrExist) {
-			return nil, unwritable(path, err)
+			return nil, writeError(path, err)
 		}
 		if info, err := os.Stat(lock); err == nil && time.Since(info.ModTime()) > lockStale {
 			_ = os.Remove(lock)

@@ -26,7 +26,7 @@ const saltSize = 32
 // Fingerprint returns the keyed hash under which arguments stand in this log: equal for equal arguments, whatever the
 // order of their members and the space between them. It is "" if the key cannot be read.
 func (l *Log) Fingerprint(args json.RawMessage) string {
-	return l.keyed("arguments", canonical(args))
+	return l.hashKeyed("arguments", canonicalJSON(args))
 }
 
 // session is what stands for a session's name, with which somebody could go on with the session.
@@ -34,11 +34,11 @@ func (l *Log) session(name string) string {
 	if name == "" {
 		return ""
 	}
-	h := l.keyed("session", []byte(name))
+	h := l.hashKeyed("session", []byte(name))
 	return h[:min(len(h), 16)]
 }
 
-func (l *Log) keyed(what string, b []byte) string {
+func (l *Log) hashKeyed(what string, b []byte) string {
 	key, err := l.key()
 	if err != nil {
 		l.o.Logger.Debug("the key of the audit log cannot be used", "error", err)
@@ -57,7 +57,7 @@ func (l *Log) key() ([]byte, error) {
 	if l.salt != nil {
 		return l.salt, nil
 	}
-	if err := l.lock(); err != nil {
+	if err := l.lockFile(); err != nil {
 		return nil, err
 	}
 	defer func() { _ = unlock(l.head) }() // as in append
@@ -90,9 +90,9 @@ func (l *Log) key() ([]byte, error) {
 	return salt, nil
 }
 
-// canonical writes JSON in the one form that equal values share: members in order, no space, numbers as they were
+// canonicalJSON writes JSON in the one form that equal values share: members in order, no space, numbers as they were
 // written. What is no JSON stays as it is.
-func canonical(raw json.RawMessage) []byte {
+func canonicalJSON(raw json.RawMessage) []byte {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return []byte("{}")
 	}

@@ -109,8 +109,8 @@ func (l *Log) Probe() error {
 	if _, err := os.Stat(l.o.Dir); errors.Is(err, fs.ErrNotExist) {
 		return nil // nothing is there yet, and the folder is made when it is needed
 	}
-	if _, err := l.enter(); err != nil {
-		return l.explain(err)
+	if _, err := l.lockAndVerify(); err != nil {
+		return l.explainError(err)
 	}
 	return unlock(l.head)
 }
@@ -149,7 +149,7 @@ func (l *Log) release() error {
 // when it works again.
 func (l *Log) write(r *Record) error {
 	l.mu.Lock()
-	err := l.append(r)
+	err := l.appendLocked(r)
 	if err != nil && r.Kind != Begin { // a call that is not made is not lost
 		l.lost++
 	}
@@ -157,12 +157,12 @@ func (l *Log) write(r *Record) error {
 	if err == nil && l.o.Sync == Each {
 		err = l.flush()
 	}
-	l.account(err)
+	l.noteResult(err)
 	return err
 }
 
-// account notes whether records can be written, and tells of it when that changes.
-func (l *Log) account(err error) {
+// noteResult notes whether records can be written, and tells of it when that changes.
+func (l *Log) noteResult(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
@@ -176,30 +176,30 @@ func (l *Log) account(err error) {
 	l.failing = err
 }
 
-// append writes r, and before it what there is to say of records that are missing. The caller holds mu.
-func (l *Log) append(r *Record) error {
+// appendLocked writes r, and before it what there is to say of records that are missing. The caller holds mu.
+func (l *Log) appendLocked(r *Record) error {
 	if l.closed {
 		return &tool.Error{Code: tool.Unavailable, Op: "audit", Msg: "the audit log is closed"}
 	}
-	h, err := l.enter()
+	h, err := l.lockAndVerify()
 	if err != nil {
-		return l.explain(err)
+		return l.explainError(err)
 	}
 	defer func() { _ = unlock(l.head) }() // a lock that cannot be given back goes with the file
 	if l.lost > 0 {
-		if err := l.put(&h, &Record{Kind: Gap, Lost: l.lost}); err != nil {
-			return l.explain(err)
+		if err := l.appendRecord(&h, &Record{Kind: Gap, Lost: l.lost}); err != nil {
+			return l.explainError(err)
 		}
 		l.lost = 0
 	}
-	if err := l.put(&h, r); err != nil {
-		return l.explain(err)
+	if err := l.appendRecord(&h, r); err != nil {
+		return l.explainError(err)
 	}
 	return nil
 }
 
-// put writes one line behind the head, and moves the head. The caller holds the lock.
-func (l *Log) put(h *head, r *Record) error {
+// appendRecord writes one line behind the head, and moves the head. The caller holds the lock.
+func (l *Log) appendRecord(h *checkpoint, r *Record) error {
 	now := time.Now().UTC()
 	r.Seq, r.Prev, r.Time = h.Seq+1, h.Hash, now
 	text, err := r.encode()
@@ -220,13 +220,13 @@ func (l *Log) put(h *head, r *Record) error {
 	h.Seq, h.Hash, h.Size = r.Seq, r.Hash, h.Size+int64(len(text))
 	l.wrote++
 	l.syncSoon()
-	if err := l.setHead(*h); err != nil { // the record is there all the same: the next to come finds it behind the head
+	if err := l.writeCheckpoint(*h); err != nil { // the record is there all the same: the next to come finds it behind the head
 		l.o.Logger.Debug("the head of the audit log could not be written", "error", err)
 	}
 	return nil
 }
 
-func (l *Log) setHead(h head) error {
+func (l *Log) writeCheckpoint(h checkpoint) error {
 	b, err := h.encode()
 	if err != nil {
 		return err
@@ -261,7 +261,7 @@ func (l *Log) step(op string) error {
 
 func (l *Log) path(name string) string { return filepath.Join(l.o.Dir, name) }
 
-func (l *Log) explain(err error) error {
+func (l *Log) explainError(err error) error {
 	var known *tool.Error
 	if errors.As(err, &known) {
 		return err
@@ -293,7 +293,7 @@ func (l *Log) flush() error {
 		err = f.Sync()
 	}
 	if err != nil && !errors.Is(err, os.ErrClosed) { // a file that was closed was synced before
-		return l.explain(err)
+		return l.explainError(err)
 	}
 	l.synced = now
 	return nil

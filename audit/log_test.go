@@ -286,7 +286,7 @@ func TestTornLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	headBefore := head{
+	headBefore := checkpoint{
 		Anchor: Anchor{3, records(t, dir)[2].Hash}, Base: Anchor{Hash: zeroHash}, File: 1,
 		Size: int64(len(whole)), Begun: time.Now(),
 	}

@@ -31,14 +31,14 @@ func (r *Reader) Read(do func(Record) error) error {
 		if number > r.number {
 			r.number, r.at = number, 0
 		}
-		if err := r.file(do); err != nil && !errors.Is(err, fs.ErrNotExist) { // one that was removed meanwhile
+		if err := r.readFile(do); err != nil && !errors.Is(err, fs.ErrNotExist) { // one that was removed meanwhile
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *Reader) file(do func(Record) error) error {
+func (r *Reader) readFile(do func(Record) error) error {
 	_, err := eachLine(filepath.Join(r.dir, fileName(r.number)), r.at, -1, func(l line) error {
 		if !l.whole() {
 			return nil // it may still be written to

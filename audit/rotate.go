@@ -9,7 +9,7 @@ import (
 //
 // The new file is there before the head names it, and the head names what is removed before it is gone: wherever a
 // process dies, the next one finds a chain that goes on.
-func (l *Log) rotate(h *head) error {
+func (l *Log) rotate(h *checkpoint) error {
 	if err := l.step("list"); err != nil {
 		return err
 	}
@@ -20,7 +20,7 @@ func (l *Log) rotate(h *head) error {
 	next := *h
 	next.Size = 0
 	for next.File++; ; next.File++ { // over files that somebody has put in the way
-		size, err := l.open(next.File)
+		size, err := l.openFile(next.File)
 		if err != nil {
 			return err
 		}
@@ -28,7 +28,7 @@ func (l *Log) rotate(h *head) error {
 			break
 		}
 	}
-	if err := l.moveHead(next); err != nil {
+	if err := l.moveCheckpoint(next); err != nil {
 		return err
 	}
 	*h = next
@@ -38,10 +38,10 @@ func (l *Log) rotate(h *head) error {
 	return nil
 }
 
-// moveHead stores a head that names another file than before, or another base. Unlike one that only counts on, it
+// moveCheckpoint stores a head that names another file than before, or another base. Unlike one that only counts on, it
 // cannot be found out from what stands behind the one before, and so must be on the disk.
-func (l *Log) moveHead(h head) error {
-	if err := l.setHead(h); err != nil || l.o.Sync == Never {
+func (l *Log) moveCheckpoint(h checkpoint) error {
+	if err := l.writeCheckpoint(h); err != nil || l.o.Sync == Never {
 		return err
 	}
 	if err := l.step("sync head"); err != nil {
@@ -51,7 +51,7 @@ func (l *Log) moveHead(h head) error {
 }
 
 // removeOld removes the oldest files, but for MaxFiles of them. The last of numbers is empty.
-func (l *Log) removeOld(h *head, numbers []int) error {
+func (l *Log) removeOld(h *checkpoint, numbers []int) error {
 	if len(numbers) <= l.o.MaxFiles {
 		return nil
 	}
@@ -65,7 +65,7 @@ func (l *Log) removeOld(h *head, numbers []int) error {
 		}
 		moved.Base = Anchor{first.Seq - 1, first.Prev}
 	}
-	if err := l.moveHead(moved); err != nil {
+	if err := l.moveCheckpoint(moved); err != nil {
 		return err
 	}
 	*h = moved

@@ -74,7 +74,7 @@ type verifier struct {
 	dir     string
 	report  *Report
 	anchors []Anchor
-	head    head
+	head    checkpoint
 	known   bool // the head is
 	last    Anchor
 	begun   bool    // last is known
@@ -101,7 +101,7 @@ type gap struct {
 }
 
 func (v *verifier) run(ctx context.Context) error {
-	sizes, err := v.look()
+	sizes, err := v.listSized()
 	if err != nil || len(sizes) == 0 {
 		return err
 	}
@@ -109,11 +109,11 @@ func (v *verifier) run(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := v.file(f.number, f.size); err != nil {
+		if err := v.checkFile(f.number, f.size); err != nil {
 			return err
 		}
 	}
-	v.end()
+	v.checkEnd()
 	return nil
 }
 
@@ -122,8 +122,8 @@ type sized struct {
 	size   int64
 }
 
-// look notes the head and how long each file is at one moment.
-func (v *verifier) look() ([]sized, error) {
+// listSized notes the head and how long each file is at one moment.
+func (v *verifier) listSized() ([]sized, error) {
 	f, err := os.Open(filepath.Join(v.dir, headName))
 	switch {
 	case err == nil:
@@ -133,11 +133,11 @@ func (v *verifier) look() ([]sized, error) {
 			return nil, err
 		}
 		l := &Log{o: Options{Dir: v.dir}.withDefaults(), head: f, headInfo: info}
-		if err := l.lock(); err != nil {
+		if err := l.lockFile(); err != nil {
 			return nil, err
 		}
 		defer func() { _ = unlock(l.head) }()
-		v.head, err = readHead(l.head)
+		v.head, err = readCheckpoint(l.head)
 		v.known = err == nil
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
@@ -147,7 +147,7 @@ func (v *verifier) look() ([]sized, error) {
 		return nil, err
 	}
 	if !v.known && len(numbers) > 0 {
-		v.note("the head is not there or cannot be read: whether records are missing at either end cannot be told")
+		v.addNote("the head is not there or cannot be read: whether records are missing at either end cannot be told")
 	}
 	var out []sized
 	for _, n := range numbers {
@@ -160,22 +160,22 @@ func (v *verifier) look() ([]sized, error) {
 	if v.known {
 		v.last, v.begun = v.head.Base, true
 		if len(out) == 0 && v.head.Seq > 0 {
-			v.tell(place{fileName(v.head.File), 0}, Shortened, "all files are missing")
+			v.addBreak(place{fileName(v.head.File), 0}, Shortened, "all files are missing")
 		}
 	}
 	return out, nil
 }
 
-func (v *verifier) note(format string, args ...any) {
+func (v *verifier) addNote(format string, args ...any) {
 	v.report.Notes = append(v.report.Notes, fmt.Sprintf(format, args...))
 }
 
-func (v *verifier) tell(p place, f Fault, format string, args ...any) int {
+func (v *verifier) addBreak(p place, f Fault, format string, args ...any) int {
 	v.report.Breaks = append(v.report.Breaks, Break{p.file, p.line, f, fmt.Sprintf(format, args...)})
 	return len(v.report.Breaks) - 1
 }
 
-func (v *verifier) file(number int, size int64) error {
+func (v *verifier) checkFile(number int, size int64) error {
 	name := fileName(number)
 	v.report.Files++
 	_, err := eachLine(filepath.Join(v.dir, name), 0, size, func(l line) error {
@@ -188,7 +188,7 @@ func (v *verifier) file(number int, size int64) error {
 		if v.known && r.Seq <= v.head.Base.Seq && !v.overdue(r.Seq) && v.report.Records == 0 {
 			return nil // of a file whose removal did not come to its end
 		}
-		v.record(here, r)
+		v.checkRecord(here, r)
 		return nil
 	})
 	return err
@@ -199,43 +199,43 @@ func (v *verifier) overdue(seq uint64) bool {
 	return slices.ContainsFunc(v.missing, func(g gap) bool { return seq > g.after && seq < g.before })
 }
 
-// record takes in the next record.
-func (v *verifier) record(here place, r Record) {
+// checkRecord takes in the next record.
+func (v *verifier) checkRecord(here place, r Record) {
 	if !v.begun {
 		v.last, v.begun = Anchor{r.Seq - 1, r.Prev}, true
 	}
 	v.report.Records++
 	follows := r.Seq == v.last.Seq+1 && r.Prev == v.last.Hash
-	altered := v.scraps(r, follows)
+	altered := v.checkScraps(r, follows)
 	next := v.last.Seq + 1 + uint64(altered)
 	switch {
 	case follows:
 	case altered > 0 && r.Seq > v.last.Seq && r.Seq <= next:
 	case r.Seq > next:
-		index := v.tell(here, Deleted, "%s missing before this line", numbers(next, r.Seq-1))
+		index := v.addBreak(here, Deleted, "%s missing before this line", formatRange(next, r.Seq-1))
 		v.missing = append(v.missing, gap{next - 1, r.Seq, index})
 	case r.Seq == next && v.at == place{}:
-		v.tell(here, Altered, "this record is not the one that followed those that were removed with their files")
+		v.addBreak(here, Altered, "this record is not the one that followed those that were removed with their files")
 	case r.Seq == next:
-		v.tell(v.at, Altered, "the record on this line, number %d, is not the one that the next follows", v.last.Seq)
+		v.addBreak(v.at, Altered, "the record on this line, number %d, is not the one that the next follows", v.last.Seq)
 	default:
-		v.misplaced(here, r)
+		v.checkPlace(here, r)
 		return
 	}
 	v.last, v.at = Anchor{r.Seq, r.Hash}, here
 	if v.report.First == 0 {
 		v.report.First = r.Seq
 	}
-	v.remark(here, r)
+	v.noteRecord(here, r)
 	for _, a := range v.anchors {
 		if a.Seq == r.Seq && a.Hash != r.Hash {
-			v.tell(here, Foreign, "record %d has another hash than the anchor", r.Seq)
+			v.addBreak(here, Foreign, "record %d has another hash than the anchor", r.Seq)
 		}
 	}
 }
 
-// scraps judges the lines before a record that are none, and returns how many of them were records once.
-func (v *verifier) scraps(r Record, follows bool) (altered int) {
+// checkScraps judges the lines before a record that are none, and returns how many of them were records once.
+func (v *verifier) checkScraps(r Record, follows bool) (altered int) {
 	bad := v.bad
 	v.bad = nil
 	if len(bad) == 0 {
@@ -247,9 +247,9 @@ func (v *verifier) scraps(r Record, follows bool) (altered int) {
 	for _, s := range bad {
 		switch {
 		case follows:
-			v.tell(s.place, Inserted, "the records before and after this line follow each other")
+			v.addBreak(s.place, Inserted, "the records before and after this line follow each other")
 		default:
-			v.tell(s.place, Altered, "this line is no record as it was written")
+			v.addBreak(s.place, Altered, "this line is no record as it was written")
 			altered++
 		}
 	}
@@ -266,13 +266,13 @@ func (v *verifier) isTorn(bad []scrap, t *Scrap) bool {
 		len(bytes.TrimSpace(all[t.Bytes:])) == 0
 }
 
-// misplaced judges a record whose number has passed.
-func (v *verifier) misplaced(here place, r Record) {
+// checkPlace judges a record whose number has passed.
+func (v *verifier) checkPlace(here place, r Record) {
 	for i, g := range v.missing {
 		if r.Seq <= g.after || r.Seq >= g.before {
 			continue
 		}
-		v.tell(here, Reordered, "record %d stands after %d", r.Seq, v.last.Seq)
+		v.addBreak(here, Reordered, "record %d stands after %d", r.Seq, v.last.Seq)
 		if g.before-g.after == 2 { // it was the only one that was missed
 			v.report.Breaks[g.index].Fault = Reordered
 			v.report.Breaks[g.index].Text = fmt.Sprintf("record %d was moved away from before this line", r.Seq)
@@ -280,21 +280,21 @@ func (v *verifier) misplaced(here place, r Record) {
 		}
 		return
 	}
-	v.tell(here, Inserted, "record %d stands after %d, and is there already or does not belong here", r.Seq, v.last.Seq)
+	v.addBreak(here, Inserted, "record %d stands after %d, and is there already or does not belong here", r.Seq, v.last.Seq)
 }
 
-// remark notes what a record tells of the log itself.
-func (v *verifier) remark(here place, r Record) {
+// noteRecord notes what a record tells of the log itself.
+func (v *verifier) noteRecord(here place, r Record) {
 	switch r.Kind {
 	case Gap:
-		v.note("%s:%d: %d records could not be written before this one", here.file, here.line, r.Lost)
+		v.addNote("%s:%d: %d records could not be written before this one", here.file, here.line, r.Lost)
 	case Torn:
-		v.note("%s:%d: a record was not written whole before this one", here.file, here.line)
+		v.addNote("%s:%d: a record was not written whole before this one", here.file, here.line)
 	case Cut:
-		v.note("%s:%d: the file was %d bytes shorter than it had been before this record", here.file, here.line,
+		v.addNote("%s:%d: the file was %d bytes shorter than it had been before this record", here.file, here.line,
 			r.Torn.size())
 	case Resume:
-		v.note("%s:%d: how far the chain had come was read from the files, since the head was lost", here.file,
+		v.addNote("%s:%d: how far the chain had come was read from the files, since the head was lost", here.file,
 			here.line)
 	}
 }
@@ -306,29 +306,29 @@ func (s *Scrap) size() int64 {
 	return s.Bytes
 }
 
-// end judges what is left when all was read.
-func (v *verifier) end() {
+// checkEnd judges what is left when all was read.
+func (v *verifier) checkEnd() {
 	tip := place{fileName(v.head.File), 0}
 	beyond := len(v.bad) > 0 && v.known && v.bad[0].file == tip.file && v.bad[0].at >= v.head.Size &&
 		v.last == v.head.Anchor
 	switch {
 	case beyond:
-		v.note("%s:%d: a record was not written whole; the next one will say so", v.bad[0].file, v.bad[0].line)
+		v.addNote("%s:%d: a record was not written whole; the next one will say so", v.bad[0].file, v.bad[0].line)
 	case len(v.bad) > 0:
 		for _, s := range v.bad {
-			v.tell(s.place, Altered, "this line is no record as it was written")
+			v.addBreak(s.place, Altered, "this line is no record as it was written")
 		}
 	case v.known && v.head.Seq > v.last.Seq:
-		v.tell(tip, Shortened, "%s missing at the end", numbers(v.last.Seq+1, v.head.Seq))
+		v.addBreak(tip, Shortened, "%s missing at the end", formatRange(v.last.Seq+1, v.head.Seq))
 	case v.known && v.head.Seq == v.last.Seq && v.head.Hash != v.last.Hash:
-		v.tell(v.at, Altered, "the last record, number %d, is not the one that was written", v.last.Seq)
+		v.addBreak(v.at, Altered, "the last record, number %d, is not the one that was written", v.last.Seq)
 	}
 	for _, a := range v.anchors {
 		if a.Seq > v.last.Seq {
-			v.tell(tip, Shortened, "the anchor is of record %d, and the last one is %d", a.Seq, v.last.Seq)
+			v.addBreak(tip, Shortened, "the anchor is of record %d, and the last one is %d", a.Seq, v.last.Seq)
 		}
 		if a.Seq < v.report.First {
-			v.note("the anchor is of record %d, and records are kept from %d on", a.Seq, v.report.First)
+			v.addNote("the anchor is of record %d, and records are kept from %d on", a.Seq, v.report.First)
 		}
 	}
 	if v.report.Records > 0 {
@@ -340,8 +340,8 @@ func (v *verifier) end() {
 	}
 }
 
-// numbers names records.
-func numbers(from, to uint64) string {
+// formatRange names records.
+func formatRange(from, to uint64) string {
 	if from == to {
 		return fmt.Sprintf("record %d is", from)
 	}

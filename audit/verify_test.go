@@ -285,14 +285,14 @@ func FuzzDecode(f *testing.F) {
 }
 
 func FuzzDecodeHead(f *testing.F) {
-	b, err := head{Anchor: Anchor{3, zeroHash}, Base: Anchor{Hash: zeroHash}, File: 1, Size: 10}.encode()
+	b, err := checkpoint{Anchor: Anchor{3, zeroHash}, Base: Anchor{Hash: zeroHash}, File: 1, Size: 10}.encode()
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(b)
 	f.Add(b[:100])
 	f.Fuzz(func(t *testing.T, b []byte) {
-		h, err := decodeHead(b)
+		h, err := decodeCheckpoint(b)
 		if err == nil && (h.File < 1 || h.Size < 0) {
 			t.Fatalf("%+v", h)
 		}

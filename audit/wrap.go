@@ -27,7 +27,7 @@ type caller struct {
 
 // Call implements tool.Caller.
 func (c caller) Call(ctx context.Context, call tool.Call) (*tool.CallResult, error) {
-	r := c.log.describe(ctx, call)
+	r := c.log.describeCall(ctx, call)
 	if c.log.o.Required {
 		begin := r
 		begin.Kind = Begin
@@ -49,8 +49,8 @@ func (c caller) Call(ctx context.Context, call tool.Call) (*tool.CallResult, err
 	}
 	start := time.Now()
 	res, err := c.next.Call(ctx, call)
-	r.Millis = millis(time.Since(start))
-	c.log.conclude(ctx, &r, res, err)
+	r.Millis = milliseconds(time.Since(start))
+	c.log.setOutcome(ctx, &r, res, err)
 	_ = c.log.write(&r) // the call was made: its answer is passed on; Err and the log tell
 	return res, err
 }
@@ -61,14 +61,14 @@ func (l *Log) Refused(ctx context.Context, name string, c tool.Call, err error) 
 	if l == nil {
 		return
 	}
-	r := l.describe(ctx, c)
+	r := l.describeCall(ctx, c)
 	if c.ID == "" {
 		r.Name = cutText(name)
-		if t, ok := l.resolve(name); ok { // not for who asked
+		if t, ok := l.resolveName(name); ok { // not for who asked
 			r.Tool, r.Definition = t.ID(), l.defs.of(t, l.o.Catalog.Set())
 		}
 	}
-	l.conclude(ctx, &r, nil, err)
+	l.setOutcome(ctx, &r, nil, err)
 	_ = l.write(&r)
 }
 
@@ -78,9 +78,9 @@ func (l *Log) Changed(ctx context.Context, who tool.Asker, action, subject strin
 	if l == nil {
 		return
 	}
-	r := Record{Kind: Change, Who: l.who(ctx, who), Action: cutText(action), Subject: cutText(subject), Outcome: OK}
+	r := Record{Kind: Change, Who: l.whoOf(ctx, who), Action: cutText(action), Subject: cutText(subject), Outcome: OK}
 	if err != nil {
-		l.conclude(ctx, &r, nil, err)
+		l.setOutcome(ctx, &r, nil, err)
 	}
 	_ = l.write(&r)
 }
@@ -90,13 +90,13 @@ func (l *Log) Served(ctx context.Context, kind Kind, version, how string) error 
 	if l == nil {
 		return nil
 	}
-	r := Record{Kind: kind, Who: l.who(ctx, tool.Asker{Client: "tooldex", Version: version}), Subject: cutText(how)}
+	r := Record{Kind: kind, Who: l.whoOf(ctx, tool.Asker{Client: "tooldex", Version: version}), Subject: cutText(how)}
 	return l.write(&r)
 }
 
-// describe tells of a call what is known before it is made.
-func (l *Log) describe(ctx context.Context, c tool.Call) Record {
-	r := Record{Kind: Call, Who: l.who(ctx, c.Who), Tool: c.ID, Arguments: l.Fingerprint(c.Arguments)}
+// describeCall tells of a call what is known before it is made.
+func (l *Log) describeCall(ctx context.Context, c tool.Call) Record {
+	r := Record{Kind: Call, Who: l.whoOf(ctx, c.Who), Tool: c.ID, Arguments: l.Fingerprint(c.Arguments)}
 	if l.o.Catalog != nil && c.ID != "" {
 		if set := l.o.Catalog.Set(); set != nil {
 			if t, ok := set.Get(c.ID); ok {
@@ -105,12 +105,12 @@ func (l *Log) describe(ctx context.Context, c tool.Call) Record {
 		}
 	}
 	if l.o.Arguments {
-		r.Given = given(c.Arguments)
+		r.Given = storedArguments(c.Arguments)
 	}
 	return r
 }
 
-func (l *Log) who(ctx context.Context, a tool.Asker) Who {
+func (l *Log) whoOf(ctx context.Context, a tool.Asker) Who {
 	return Who{
 		Principal: cutText(tool.PrincipalOf(ctx).Name), Profile: cutText(a.Profile), Client: cutText(a.Client),
 		Version: cutText(a.Version),
@@ -118,8 +118,8 @@ func (l *Log) who(ctx context.Context, a tool.Asker) Who {
 	}
 }
 
-// conclude says what came of a call.
-func (l *Log) conclude(ctx context.Context, r *Record, res *tool.CallResult, err error) {
+// setOutcome says what came of a call.
+func (l *Log) setOutcome(ctx context.Context, r *Record, res *tool.CallResult, err error) {
 	var reason tool.Unconfirmed
 	if err == nil {
 		r.Outcome = OK
@@ -150,7 +150,7 @@ func (l *Log) conclude(ctx context.Context, r *Record, res *tool.CallResult, err
 	}
 }
 
-func (l *Log) resolve(name string) (*tool.Tool, bool) {
+func (l *Log) resolveName(name string) (*tool.Tool, bool) {
 	if l.o.Catalog == nil || l.o.Catalog.Set() == nil {
 		return nil, false
 	}
@@ -158,8 +158,8 @@ func (l *Log) resolve(name string) (*tool.Tool, bool) {
 	return t, err == nil
 }
 
-// given is what of arguments is kept where they are: all, or their beginning as a text.
-func given(args json.RawMessage) json.RawMessage {
+// storedArguments is what of arguments is kept where they are: all, or their beginning as a text.
+func storedArguments(args json.RawMessage) json.RawMessage {
 	const most = 16 << 10
 	if len(args) <= most && json.Valid(args) {
 		return args
@@ -171,7 +171,7 @@ func given(args json.RawMessage) json.RawMessage {
 	return text
 }
 
-func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // cutText bounds what others name things.
 func cutText(s string) string {

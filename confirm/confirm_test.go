@@ -101,7 +101,7 @@ func TestMatch(t *testing.T) {
 		{"", "", true},
 		{"?", "a", false},
 	} {
-		if got := match(c.pattern, c.s); got != c.want {
+		if got := matchPattern(c.pattern, c.s); got != c.want {
 			t.Errorf("match(%q, %q) is %v", c.pattern, c.s, got)
 		}
 	}

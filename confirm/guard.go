@@ -56,15 +56,15 @@ func (s searcher) Search(ctx context.Context, q tool.Query) (*tool.Result, error
 		return res, err
 	}
 	out := *res // which others may share
-	out.Tools = marked(rules, res.Tools)
+	out.Tools = markHits(rules, res.Tools)
 	out.Groups = slices.Clone(res.Groups)
 	for i := range out.Groups {
-		out.Groups[i].Tools = marked(rules, out.Groups[i].Tools)
+		out.Groups[i].Tools = markHits(rules, out.Groups[i].Tools)
 	}
 	return &out, nil
 }
 
-func marked(rules Rules, hits []tool.Hit) []tool.Hit {
+func markHits(rules Rules, hits []tool.Hit) []tool.Hit {
 	out := slices.Clone(hits)
 	for i := range out {
 		out[i].Confirm = out[i].Tool != nil && rules.Needs(out[i].Tool)
@@ -89,12 +89,12 @@ type caller struct {
 // Call implements tool.Caller.
 func (c caller) Call(ctx context.Context, call tool.Call) (*tool.CallResult, error) {
 	rules := c.guard.o.Rules()
-	if rules.None() || !rules.Needs(c.guard.tool(call.ID)) {
+	if rules.None() || !rules.Needs(c.guard.findTool(call.ID)) {
 		return c.next.Call(ctx, call)
 	}
 	how := "by the request"
 	if !call.Confirmed {
-		if err := c.guard.ask(ctx, call, cmp.Or(rules.Within, DefaultTime)); err != nil {
+		if err := c.guard.askPerson(ctx, call, cmp.Or(rules.Within, DefaultTime)); err != nil {
 			return nil, err
 		}
 		how = "by the user"
@@ -112,8 +112,8 @@ func (c caller) Call(ctx context.Context, call tool.Call) (*tool.CallResult, err
 	return c.next.Call(ctx, call)
 }
 
-// tool tells what is called.
-func (g *Guard) tool(id tool.ID) *tool.Tool {
+// findTool tells what is called.
+func (g *Guard) findTool(id tool.ID) *tool.Tool {
 	if g.o.Catalog != nil {
 		if set := g.o.Catalog.Set(); set != nil {
 			if t, ok := set.Get(id); ok {
@@ -127,10 +127,10 @@ func (g *Guard) tool(id tool.ID) *tool.Tool {
 // schema asks for nothing but the answer itself: accept, decline or cancel.
 const schema = `{"type":"object","properties":{}}`
 
-// ask returns nil if the person at the client says yes.
-func (g *Guard) ask(ctx context.Context, call tool.Call, within time.Duration) error {
-	if call.Client == nil || call.Client.Ask == nil || !hasForms(call.Client.Capabilities) {
-		return refusal(call.ID, tool.Unasked, nil)
+// askPerson returns nil if the person at the client says yes.
+func (g *Guard) askPerson(ctx context.Context, call tool.Call, within time.Duration) error {
+	if call.Client == nil || call.Client.Ask == nil || !supportsForms(call.Client.Capabilities) {
+		return refuseCall(call.ID, tool.Unasked, nil)
 	}
 	params, err := json.Marshal(map[string]any{
 		"mode": "form", "message": Question(call.ID, call.Arguments),
@@ -146,28 +146,28 @@ func (g *Guard) ask(ctx context.Context, call tool.Call, within time.Duration) e
 		return fmt.Errorf("ask for confirmation: %w", ctx.Err())
 	}
 	if err != nil {
-		return refusal(call.ID, tool.Unanswered, err)
+		return refuseCall(call.ID, tool.Unanswered, err)
 	}
 	var answer struct {
 		Action string `json:"action"`
 	}
 	if err := json.Unmarshal(raw, &answer); err != nil {
-		return refusal(call.ID, tool.Unanswered, err)
+		return refuseCall(call.ID, tool.Unanswered, err)
 	}
 	switch answer.Action {
 	case "accept":
 		return nil
 	case "decline":
-		return refusal(call.ID, tool.Declined, nil)
+		return refuseCall(call.ID, tool.Declined, nil)
 	case "cancel":
-		return refusal(call.ID, tool.Dismissed, nil)
+		return refuseCall(call.ID, tool.Dismissed, nil)
 	}
-	return refusal(call.ID, tool.Unanswered, fmt.Errorf("the action %.40q", answer.Action))
+	return refuseCall(call.ID, tool.Unanswered, fmt.Errorf("the action %.40q", answer.Action))
 }
 
-// hasForms reports whether a client can show a person a form. Until there were other kinds, saying so took an empty
+// supportsForms reports whether a client can show a person a form. Until there were other kinds, saying so took an empty
 // object.
-func hasForms(capabilities json.RawMessage) bool {
+func supportsForms(capabilities json.RawMessage) bool {
 	var c struct {
 		Elicitation map[string]json.RawMessage `json:"elicitation"`
 	}
@@ -178,8 +178,8 @@ func hasForms(capabilities json.RawMessage) bool {
 	return form || len(c.Elicitation) == 0
 }
 
-// refusal tells a model why nothing was called, in words that do not invite another try.
-func refusal(id tool.ID, why tool.Unconfirmed, cause error) error {
+// refuseCall tells a model why nothing was called, in words that do not invite another try.
+func refuseCall(id tool.ID, why tool.Unconfirmed, cause error) error {
 	e := &tool.Error{Code: tool.Denied, Op: "call", Err: why}
 	if cause != nil {
 		e.Err = fmt.Errorf("%w: %s", why, cause.Error()) // not as a cause that others would act on

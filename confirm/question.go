@@ -28,8 +28,8 @@ const (
 func Question(id tool.ID, args json.RawMessage) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Make this call? It may change or destroy something.\n\n    tool: %s\n    server: %s\n\n",
-		plain(id.Name()), plain(id.Server()))
-	lines := arguments(args)
+		plainText(id.Name()), plainText(id.Server()))
+	lines := argumentLines(args)
 	if len(lines) == 0 {
 		b.WriteString("It has no arguments.")
 		return b.String()
@@ -49,19 +49,19 @@ func Question(id tool.ID, args json.RawMessage) string {
 	return b.String()
 }
 
-// arguments writes one line for each member, in the order in which they came; what is no object is one line.
-func arguments(args json.RawMessage) []string {
+// argumentLines writes one line for each member, in the order in which they came; what is no object is one line.
+func argumentLines(args json.RawMessage) []string {
 	if len(bytes.TrimSpace(args)) == 0 {
 		return nil
 	}
-	lines, err := members(args)
+	lines, err := memberLines(args)
 	if err != nil {
-		return []string{shorten(escape(string(args)), maxValue)}
+		return []string{shortenText(escapeHidden(string(args)), maxValue)}
 	}
 	return lines
 }
 
-func members(args json.RawMessage) ([]string, error) {
+func memberLines(args json.RawMessage) ([]string, error) {
 	dec := json.NewDecoder(bytes.NewReader(args))
 	first, err := dec.Token()
 	if err != nil || first != json.Delim('{') {
@@ -81,7 +81,7 @@ func members(args json.RawMessage) ([]string, error) {
 		if err := json.Compact(&line, value); err != nil {
 			return nil, err
 		}
-		out = append(out, plain(fmt.Sprint(key))+": "+shorten(escape(line.String()), maxValue))
+		out = append(out, plainText(fmt.Sprint(key))+": "+shortenText(escapeHidden(line.String()), maxValue))
 	}
 	if _, err := dec.Token(); err != nil {
 		return nil, err
@@ -92,25 +92,25 @@ func members(args json.RawMessage) ([]string, error) {
 	return out, nil
 }
 
-// plain shows a name: as it is if it is made of what names are made of, and in quotes otherwise.
-func plain(s string) string {
+// plainText shows a name: as it is if it is made of what names are made of, and in quotes otherwise.
+func plainText(s string) string {
 	for _, r := range s {
 		if r >= utf8.RuneSelf || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-./", r) {
-			return `"` + shorten(escape(strings.ReplaceAll(s, `"`, `\"`)), maxName) + `"`
+			return `"` + shortenText(escapeHidden(strings.ReplaceAll(s, `"`, `\"`)), maxName) + `"`
 		}
 	}
 	if s == "" {
 		return `""`
 	}
-	return shorten(s, maxName)
+	return shortenText(s, maxName)
 }
 
-// escape writes all that is not seen, and all that markup could begin with, in the form that JSON has for it.
-func escape(s string) string {
+// escapeHidden writes all that is not seen, and all that markup could begin with, in the form that JSON has for it.
+func escapeHidden(s string) string {
 	var b strings.Builder
 	for _, r := range s {
 		switch {
-		case strings.ContainsRune("`<>&", r), !unicode.IsPrint(r), unicode.Is(unicode.Mn, r), hidden(r):
+		case strings.ContainsRune("`<>&", r), !unicode.IsPrint(r), unicode.Is(unicode.Mn, r), isHidden(r):
 			if r > 0xffff {
 				fmt.Fprintf(&b, `\U%08x`, r)
 			} else {
@@ -123,13 +123,13 @@ func escape(s string) string {
 	return b.String()
 }
 
-// hidden reports whether a character is printable by its class, and yet not seen.
-func hidden(r rune) bool {
+// isHidden reports whether a character is printable by its class, and yet not seen.
+func isHidden(r rune) bool {
 	return r == 0x115f || r == 0x1160 || r == 0x3164 || r == 0xffa0 || r == 0x2800
 }
 
-// shorten keeps both ends of a text.
-func shorten(s string, most int) string {
+// shortenText keeps both ends of a text.
+func shortenText(s string, most int) string {
 	n := utf8.RuneCountInString(s)
 	if n <= most {
 		return s

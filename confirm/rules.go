@@ -56,9 +56,9 @@ func (r Rules) None() bool { return (r.Mode == Off || r.Mode == "") && len(r.Too
 // Needs reports whether a call of t needs to be confirmed.
 func (r Rules) Needs(t *tool.Tool) bool {
 	switch {
-	case named(r.Tools, t):
+	case matchesAny(r.Tools, t):
 		return true
-	case named(r.Except, t), t.ReadOnly():
+	case matchesAny(r.Except, t), t.ReadOnly():
 		return false
 	}
 	var hint *bool
@@ -76,17 +76,17 @@ func (r Rules) Needs(t *tool.Tool) bool {
 	return false
 }
 
-func named(patterns []string, t *tool.Tool) bool {
+func matchesAny(patterns []string, t *tool.Tool) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
 		if strings.Contains(p, "/") {
-			return match(p, string(t.ID()))
+			return matchPattern(p, string(t.ID()))
 		}
-		return match(p, t.Name)
+		return matchPattern(p, t.Name)
 	})
 }
 
-// match reports whether all of s is like the pattern.
-func match(pattern, s string) bool {
+// matchPattern reports whether all of s is like the pattern.
+func matchPattern(pattern, s string) bool {
 	parts := strings.Split(pattern, "*")
 	rest, ok := strings.CutPrefix(s, parts[0])
 	if !ok || len(parts) == 1 {

@@ -286,7 +286,7 @@ func TestCallPassesOn(t *testing.T) {
 func TestProblemOfWrongArguments(t *testing.T) {
 	f := newFixture(t, func(o *Options) { o.Caller = validate.NewCaller(o.Caller, o.Catalog, validate.NewSchemas(nil)) })
 	w := f.do("POST", "/api/tools/files/read_file/call", `{"arguments":{"z":"<&>\u2028","a":"b"}}`)
-	var p Problem
+	var p problem
 	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Code != http.StatusBadRequest {
 		t.Fatalf("%d %s", w.Code, w.Body)
 	}
@@ -393,7 +393,7 @@ func TestProblems(t *testing.T) {
 			if c.status == http.StatusOK {
 				return
 			}
-			p := problem(t, w)
+			p := readProblem(t, w)
 			if p.Code != c.code || !strings.Contains(p.Detail, c.detail) {
 				t.Errorf("code %q, detail %q, want %q and one with %q", p.Code, p.Detail, c.code, c.detail)
 			}
@@ -408,9 +408,9 @@ func TestProblems(t *testing.T) {
 }
 
 // problem reads an error answer and checks what all of them must have.
-func problem(t *testing.T, w *httptest.ResponseRecorder) Problem {
+func readProblem(t *testing.T, w *httptest.ResponseRecorder) problem {
 	t.Helper()
-	var p Problem
+	var p problem
 	dec := json.NewDecoder(w.Body)
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&p); err != nil {
@@ -425,7 +425,7 @@ func problem(t *testing.T, w *httptest.ResponseRecorder) Problem {
 
 func TestTooManyNeeds(t *testing.T) {
 	w := newFixture(t, nil).do("GET", "/search?q=a"+strings.Repeat("&q=a", 20), "")
-	if p := problem(t, w); p.Code != "invalid" || p.Detail != "a query holds at most 20 needs" {
+	if p := readProblem(t, w); p.Code != "invalid" || p.Detail != "a query holds at most 20 needs" {
 		t.Errorf("%+v", p)
 	}
 }
@@ -435,7 +435,7 @@ func TestAnswerThatIsNoJSON(t *testing.T) {
 	f.answer = func(context.Context, tool.Call) (*tool.CallResult, error) {
 		return &tool.CallResult{Raw: json.RawMessage(`{"content":`)}, nil
 	}
-	if p := problem(t, f.do("POST", "/api/tools/files/read_file/call", "{}")); p.Code != "unavailable" {
+	if p := readProblem(t, f.do("POST", "/api/tools/files/read_file/call", "{}")); p.Code != "unavailable" {
 		t.Errorf("%+v", p)
 	}
 }

@@ -21,22 +21,22 @@ type Auditor interface {
 // feedbackID is the operation that says something of tools and changes none.
 const feedbackID = "feedback"
 
-// caller says for whom a call is made.
-func (s *Server) caller(c echo.Context) tool.Asker {
-	who := asker(c)
+// askerOf says for whom a call is made.
+func (s *Server) askerOf(c echo.Context) tool.Asker {
+	who := anonymousAsker(c)
 	who.Profile, who.Via = s.o.Profile, tool.ViaAPI
 	return who
 }
 
-func (s *Server) refused(c echo.Context, name string, call tool.Call, err error) {
+func (s *Server) recordRefusal(c echo.Context, name string, call tool.Call, err error) {
 	if s.o.Auditor != nil {
-		call.Who = s.caller(c)
+		call.Who = s.askerOf(c)
 		s.o.Auditor.Refused(c.Request().Context(), name, call, err)
 	}
 }
 
-// accounted wraps the handler of an operation that changes something.
-func (s *Server) accounted(id string, handle echo.HandlerFunc) echo.HandlerFunc {
+// recordChanges wraps the handler of an operation that changes something.
+func (s *Server) recordChanges(id string, handle echo.HandlerFunc) echo.HandlerFunc {
 	if s.o.Auditor == nil || id == feedbackID {
 		return handle
 	}
@@ -46,7 +46,7 @@ func (s *Server) accounted(id string, handle echo.HandlerFunc) echo.HandlerFunc 
 			subject += "?" + query
 		}
 		err := handle(c)
-		s.o.Auditor.Changed(c.Request().Context(), s.caller(c), id, subject, err)
+		s.o.Auditor.Changed(c.Request().Context(), s.askerOf(c), id, subject, err)
 		return err
 	}
 }

@@ -95,7 +95,7 @@ func TestCallsThatNeedConfirmation(t *testing.T) {
 		return &tool.CallResult{Raw: json.RawMessage(`{}`)}, nil
 	}
 	w := f.do("POST", "/api/tools/files/write_file/call", `{}`)
-	var p Problem
+	var p problem
 	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil {
 		t.Fatal(err)
 	}

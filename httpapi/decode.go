@@ -59,10 +59,10 @@ func readBody(c echo.Context, v any) error {
 	if err := tool.CheckJSON(body, tool.MaxDepth, tool.MaxValues); err != nil {
 		return err
 	}
-	return decode(body, v)
+	return decodeStrict(body, v)
 }
 
-func decode(body []byte, v any) error {
+func decodeStrict(body []byte, v any) error {
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.DisallowUnknownFields()
 	err := dec.Decode(v)

@@ -15,8 +15,8 @@ import (
 	"tooldex/tool"
 )
 
-// harden tells browsers to take nothing for what it is not, and to show nothing of this server within other pages.
-func (s *Server) harden(next echo.HandlerFunc) echo.HandlerFunc {
+// setSecurityHeaders tells browsers to take nothing for what it is not, and to show nothing of this server within other pages.
+func (s *Server) setSecurityHeaders(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		h := c.Response().Header()
 		h.Set("X-Content-Type-Options", "nosniff")
@@ -38,7 +38,7 @@ func (s *Server) limitRate() echo.MiddlewareFunc {
 			if s.o.Rate <= 0 {
 				return next(c)
 			}
-			if allowed, err := store.Allow(network(c.RealIP())); err != nil || !allowed {
+			if allowed, err := store.Allow(rateKey(c.RealIP())); err != nil || !allowed {
 				return echo.NewHTTPError(http.StatusTooManyRequests, "too many requests from this address")
 			}
 			return next(c)
@@ -46,8 +46,8 @@ func (s *Server) limitRate() echo.MiddlewareFunc {
 	}
 }
 
-// network is what counts as one address: a client of IPv6 has at least 64 bits to choose from.
-func network(ip string) string {
+// rateKey is what counts as one address: a client of IPv6 has at least 64 bits to choose from.
+func rateKey(ip string) string {
 	addr, err := netip.ParseAddr(ip)
 	if err != nil || addr.Unmap().Is4() {
 		return ip
@@ -63,15 +63,15 @@ func network(ip string) string {
 // and so reach this server; it cannot do that with an address in numbers.
 func (s *Server) checkHost(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		if host := hostname(c.Request().Host); !s.ownHost(host) {
+		if host := hostname(c.Request().Host); !s.allowsHost(host) {
 			return &tool.Error{Code: tool.Denied, Op: "check host", Msg: "this server does not answer to the name " +
-				short(host), Hint: "add the name to the allowed hosts"}
+				quoteShort(host), Hint: "add the name to the allowed hosts"}
 		}
 		return next(c)
 	}
 }
 
-func (s *Server) ownHost(host string) bool {
+func (s *Server) allowsHost(host string) bool {
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") || slices.Contains(s.o.Hosts, "*") {
 		return true
@@ -101,7 +101,7 @@ func (s *Server) checkOrigin(next echo.HandlerFunc) echo.HandlerFunc {
 			strings.EqualFold(u.Host, c.Request().Host) {
 			return next(c)
 		}
-		return &tool.Error{Code: tool.Denied, Op: "check origin", Msg: "pages of " + short(origin) +
+		return &tool.Error{Code: tool.Denied, Op: "check origin", Msg: "pages of " + quoteShort(origin) +
 			" may not use this server", Hint: "add the origin to the allowed ones"}
 	}
 }
@@ -115,8 +115,8 @@ const markHeader = "X-Tooldex"
 func (s *Server) checkForgery(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
-		if r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodOptions || streams(c) ||
-			s.guarded() {
+		if r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodOptions || isStream(c) ||
+			s.needsToken() {
 			return next(c)
 		}
 		if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" &&

@@ -35,7 +35,7 @@ func TestEveryCode(t *testing.T) {
 				})
 			}
 			w := f.do("POST", "/api/tools/files/read_file/call", "{}")
-			p := problem(t, w)
+			p := readProblem(t, w)
 			if w.Code != want[code] || p.Code != code.String() {
 				t.Errorf("status %d, code %q, want %d and %q", w.Code, p.Code, want[code], code)
 			}
@@ -75,7 +75,7 @@ func TestForeignErrors(t *testing.T) {
 func TestPanicIsAnInternalError(t *testing.T) {
 	f := newFixture(t, nil)
 	f.found = func(context.Context, tool.Query) (*tool.Result, error) { panic("secret") }
-	p := problem(t, f.do("GET", "/search?q=a", ""))
+	p := readProblem(t, f.do("GET", "/search?q=a", ""))
 	if p.Status != 500 || strings.Contains(p.Detail, "secret") {
 		t.Errorf("%+v", p)
 	}
@@ -116,7 +116,7 @@ func TestToken(t *testing.T) {
 				t.Fatalf("status %d, want %d", w.Code, c.want)
 			}
 			if c.want == http.StatusUnauthorized {
-				if p := problem(t, w); p.Code != "unauthorized" ||
+				if p := readProblem(t, w); p.Code != "unauthorized" ||
 					!strings.HasPrefix(w.Header().Get("WWW-Authenticate"), `Bearer realm="tooldex"`) {
 					t.Errorf("%+v %v", p, w.Header())
 				}
@@ -167,7 +167,7 @@ func TestHostAndOrigin(t *testing.T) {
 					t.Fatalf("%s: status %d, want %d", target, w.Code, c.want)
 				}
 				if c.want == http.StatusForbidden {
-					if p := problem(t, w); p.Code != "denied" || p.Hint == "" {
+					if p := readProblem(t, w); p.Code != "denied" || p.Hint == "" {
 						t.Errorf("%+v", p)
 					}
 				}
@@ -184,7 +184,7 @@ func TestHostAndOrigin(t *testing.T) {
 func TestFormsAreRefused(t *testing.T) {
 	for _, kind := range []string{"text/plain", "application/x-www-form-urlencoded", "", "application/jsonx"} {
 		w := newFixture(t, nil).do("POST", "/search", `{"query":"a"}`, "Content-Type", kind)
-		if p := problem(t, w); p.Status != http.StatusUnsupportedMediaType {
+		if p := readProblem(t, w); p.Status != http.StatusUnsupportedMediaType {
 			t.Errorf("%q: %+v", kind, p)
 		}
 	}
@@ -257,7 +257,7 @@ func TestTimeout(t *testing.T) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}
-		if p := problem(t, f.do("GET", "/search?q=a", "")); p.Code != "timeout" || p.Status != 504 {
+		if p := readProblem(t, f.do("GET", "/search?q=a", "")); p.Code != "timeout" || p.Status != 504 {
 			t.Errorf("%+v", p)
 		}
 		f.answer = func(ctx context.Context, _ tool.Call) (*tool.CallResult, error) {
@@ -278,7 +278,7 @@ func TestReady(t *testing.T) {
 	f := newFixture(t, func(o *Options) {
 		o.Ready = func(context.Context) error { return errors.New("still importing") }
 	})
-	if p := problem(t, f.do("GET", "/readyz", "")); p.Status != 503 || !strings.Contains(p.Detail, "still importing") {
+	if p := readProblem(t, f.do("GET", "/readyz", "")); p.Status != 503 || !strings.Contains(p.Detail, "still importing") {
 		t.Errorf("%+v", p)
 	}
 	if w := f.do("GET", "/healthz", ""); w.Code != http.StatusOK {

@@ -31,9 +31,9 @@ func ownSession(c echo.Context, name string) string {
 	return name
 }
 
-// asker says who a request is from: the program by the first word of its User-Agent, the session by its header, or else
+// anonymousAsker says who a request is from: the program by the first word of its User-Agent, the session by its header, or else
 // by the address.
-func asker(c echo.Context) tool.Asker {
+func anonymousAsker(c echo.Context) tool.Asker {
 	agent := c.Request().UserAgent()
 	client, _, _ := strings.Cut(agent, "/")
 	session := ownSession(c, c.Request().Header.Get(sessionHeader))
@@ -47,33 +47,33 @@ func cutText(s string, most int) string {
 	return strings.ToValidUTF8(tool.Cut(s, most), "")
 }
 
-func (s *Server) searched(c echo.Context, res *tool.Result) {
+func (s *Server) recordSearch(c echo.Context, res *tool.Result) {
 	if s.o.Learner != nil {
-		s.o.Learner.Searched(asker(c), res)
+		s.o.Learner.Searched(anonymousAsker(c), res)
 	}
 }
 
-func (s *Server) called(c echo.Context, id tool.ID, res *tool.CallResult) {
+func (s *Server) recordCall(c echo.Context, id tool.ID, res *tool.CallResult) {
 	if res.IsError {
 		return
 	}
 	if s.o.Learner != nil {
-		s.o.Learner.Called(asker(c), id)
+		s.o.Learner.Called(anonymousAsker(c), id)
 	}
 	if s.o.Selector != nil {
 		s.o.Selector.Called(s.o.Profile, ownSession(c, c.Request().Header.Get(sessionHeader)), id)
 	}
 }
 
-// FeedbackRequest is the body of POST /api/feedback.
-type FeedbackRequest struct {
+// feedbackRequest is the body of POST /api/feedback.
+type feedbackRequest struct {
 	Query string `json:"query" jsonschema:"what was searched for"`
 	Tool  string `json:"tool" jsonschema:"the tool, by its id or the name under which clients call it"`
 	Wrong bool   `json:"wrong,omitempty" jsonschema:"the tool was wrong for it; otherwise it was right"`
 }
 
-func (s *Server) feedback(c echo.Context) error {
-	var r FeedbackRequest
+func (s *Server) postFeedback(c echo.Context) error {
+	var r feedbackRequest
 	if err := readBody(c, &r); err != nil {
 		return err
 	}
@@ -83,12 +83,12 @@ func (s *Server) feedback(c echo.Context) error {
 	if strings.TrimSpace(r.Query) == "" {
 		return invalid("query", "is empty")
 	}
-	t, err := s.set().Resolve(r.Tool)
+	t, err := s.currentSet().Resolve(r.Tool)
 	if err != nil {
 		return err
 	}
-	if err := s.o.Learner.Told(asker(c), tool.Feedback{Request: r.Query, Tool: t.ID(), Wrong: r.Wrong}); err != nil {
+	if err := s.o.Learner.Told(anonymousAsker(c), tool.Feedback{Request: r.Query, Tool: t.ID(), Wrong: r.Wrong}); err != nil {
 		return err
 	}
-	return answer(c, Health{"ok"})
+	return writeJSON(c, health{"ok"})
 }

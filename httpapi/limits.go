@@ -58,30 +58,30 @@ func (l limits) withDefaults() limits {
 // maxMessage bounds a body sent to /mcp, as the protocol's library does.
 const maxMessage = 4 << 20
 
-// gates are what requests of each kind go through.
-type gates struct {
+// loadShedder are what requests of each kind go through.
+type loadShedder struct {
 	requests, calls, streams *limit.Gate
 	held                     atomic.Int64 // bytes of bodies
 }
 
-func newGates(l limits) *gates {
-	return &gates{
+func newLoadShedder(l limits) *loadShedder {
+	return &loadShedder{
 		requests: limit.New(l.requests, l.waiting, l.wait), calls: limit.New(l.calls, 0, 0),
 		streams: limit.New(l.streams, 0, 0),
 	}
 }
 
-// of returns the gate of a request, nil if it may always pass: whoever watches over the process has to hear that it
+// gateOf returns the gate of a request, nil if it may always pass: whoever watches over the process has to hear that it
 // lives.
-func (g *gates) of(c echo.Context) *limit.Gate {
+func (g *loadShedder) gateOf(c echo.Context) *limit.Gate {
 	r := c.Request()
 	switch path := r.URL.Path; {
-	case isOpen(path):
+	case isOpenPath(path):
 		return nil
 	// the library refuses one that lies
-	case streams(c) && (r.Method == http.MethodGet || r.Header.Get("Mcp-Method") == "subscriptions/listen"):
+	case isStream(c) && (r.Method == http.MethodGet || r.Header.Get("Mcp-Method") == "subscriptions/listen"):
 		return g.streams
-	case streams(c), strings.HasSuffix(path, callSuffix), strings.HasSuffix(path, startSuffix):
+	case isStream(c), strings.HasSuffix(path, callSuffix), strings.HasSuffix(path, startSuffix):
 		return g.calls
 	}
 	return g.requests
@@ -98,15 +98,15 @@ var (
 	}
 )
 
-// admit has a request wait for its turn once all of it is there: a client that sends slowly takes no place from others.
-func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
+// admitRequest has a request wait for its turn once all of it is there: a client that sends slowly takes no place from others.
+func (s *Server) admitRequest(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		g := s.gates.of(c)
+		g := s.load.gateOf(c)
 		if g == nil {
 			return next(c)
 		}
-		held, err := s.gates.hold(c.Request(), s.o.limits.bodies)
-		defer s.gates.held.Add(-held)
+		held, err := s.load.bufferBody(c.Request(), s.o.limits.bodies)
+		defer s.load.held.Add(-held)
 		if err != nil {
 			return err
 		}
@@ -122,9 +122,9 @@ func (s *Server) admit(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// hold reads a body to its end, and has the request read it from memory. It returns how many bytes that are, also with
+// bufferBody reads a body to its end, and has the request read it from memory. It returns how many bytes that are, also with
 // an error.
-func (g *gates) hold(r *http.Request, most int64) (held int64, err error) {
+func (g *loadShedder) bufferBody(r *http.Request, most int64) (held int64, err error) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return 0, nil
 	}

@@ -63,7 +63,7 @@ func post(path, body string) string {
 }
 
 const (
-	health   = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+	healthz  = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 	question = "GET /search?q=read HTTP/1.1\r\nHost: localhost\r\n\r\n"
 )
 
@@ -112,12 +112,12 @@ func TestOverload(t *testing.T) {
 		name, first, second string
 		others              []string // that are answered all the same
 	}{
-		{"a search", post("/search", `{"query":"hang"}`), question, []string{health}},
-		{"a call", call, call, []string{health, question}},
-		{"a call and a message", call, message, []string{health, question}},
-		{"a message and a call", message, call, []string{health, question}},
-		{"a stream", stream, stream, []string{health, question}},
-		{"a stream of the newer protocol", listen, stream, []string{health, question}},
+		{"a search", post("/search", `{"query":"hang"}`), question, []string{healthz}},
+		{"a call", call, call, []string{healthz, question}},
+		{"a call and a message", call, message, []string{healthz, question}},
+		{"a message and a call", message, call, []string{healthz, question}},
+		{"a stream", stream, stream, []string{healthz, question}},
+		{"a stream of the newer protocol", listen, stream, []string{healthz, question}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			bubble(t, stuck, func(t *testing.T, f *fixture, l *pipes) {
@@ -138,7 +138,7 @@ func TestOverload(t *testing.T) {
 				_ = c.Close()
 				<-answered
 				synctest.Wait()
-				if taken := f.gates.requests.Inside() + f.gates.calls.Inside() + f.gates.streams.Inside(); taken != 0 {
+				if taken := f.load.requests.Inside() + f.load.calls.Inside() + f.load.streams.Inside(); taken != 0 {
 					t.Errorf("%d places are still taken", taken)
 				}
 			})
@@ -243,7 +243,7 @@ func TestSlowClients(t *testing.T) {
 				if took := time.Since(begin); took > tt.most+2*time.Second {
 					t.Errorf("slow clients stay for %v, want %v", took, tt.most)
 				}
-				if held := f.gates.held.Load(); held != 0 {
+				if held := f.load.held.Load(); held != 0 {
 					t.Errorf("%d bytes of bodies are still counted", held)
 				}
 				<-time.After(10 * time.Minute) // for the last who sends
@@ -284,11 +284,11 @@ func TestReadersThatStop(t *testing.T) {
 					t.Fatal(err)
 				}
 				<-time.After(defaultLimits.stallTime - time.Second)
-				if open := f.gates.calls.Inside() + f.gates.streams.Inside(); open != 1 {
+				if open := f.load.calls.Inside() + f.load.streams.Inside(); open != 1 {
 					t.Errorf("%d answers are being written, want one", open)
 				}
 				<-time.After(5 * time.Second)
-				if open := f.gates.calls.Inside() + f.gates.streams.Inside(); open != 0 {
+				if open := f.load.calls.Inside() + f.load.streams.Inside(); open != 0 {
 					t.Errorf("an answer that nobody reads is still being written after %v", defaultLimits.stallTime)
 				}
 				_ = c.Close()
@@ -307,7 +307,7 @@ func TestReadersThatStop(t *testing.T) {
 			var got bytes.Buffer
 			for got.Len() < size {
 				<-time.After(14 * time.Second)
-				if _, err := io.CopyN(&got, c, piece); err != nil {
+				if _, err := io.CopyN(&got, c, maxPiece); err != nil {
 					t.Fatalf("after %d bytes: %v", got.Len(), err)
 				}
 			}
@@ -322,20 +322,20 @@ func TestConnections(t *testing.T) {
 		var idle []net.Conn
 		for range 3 {
 			c := l.connect(t)
-			if res := <-send(c, health); res == nil || res.StatusCode != http.StatusOK {
+			if res := <-send(c, healthz); res == nil || res.StatusCode != http.StatusOK {
 				t.Fatal("no answer")
 			}
 			<-time.After(time.Millisecond)
 			idle = append(idle, c)
 		}
 		c := l.connect(t)
-		if res := <-send(c, health); res == nil || res.StatusCode != http.StatusOK {
+		if res := <-send(c, healthz); res == nil || res.StatusCode != http.StatusOK {
 			t.Error("the fourth is not answered")
 		}
 		if _, err := idle[0].Read(make([]byte, 1)); err == nil {
 			t.Error("the one that was idle longest is still there")
 		}
-		if res := <-send(idle[1], health); res == nil {
+		if res := <-send(idle[1], healthz); res == nil {
 			t.Error("one that was idle for less is gone")
 		}
 		for _, one := range append(idle, c) {
@@ -347,7 +347,7 @@ func TestConnections(t *testing.T) {
 			fresh = append(fresh, l.connect(t)) // that say nothing, and are not idle therefore
 		}
 		synctest.Wait()
-		if status, _, _ := answers(t, l, health); status != 0 {
+		if status, _, _ := answers(t, l, healthz); status != 0 {
 			t.Errorf("one too many has %d", status)
 		}
 		for _, one := range fresh {
@@ -388,7 +388,7 @@ func TestBombs(t *testing.T) {
 			"/api/feedback",
 		} {
 			w := f.do("POST", path, body, "Content-Type", "application/json")
-			if p := problem(t, w); w.Code != http.StatusBadRequest || p.Code != "invalid" {
+			if p := readProblem(t, w); w.Code != http.StatusBadRequest || p.Code != "invalid" {
 				t.Errorf("%s to %s: %d %+v", name, path, w.Code, p)
 			}
 		}

@@ -31,7 +31,7 @@ var metricsParams = []param{{
 // prometheusPath is where Prometheus asks.
 const prometheusPath = "/metrics"
 
-func (s *Server) metrics(c echo.Context) error {
+func (s *Server) getMetrics(c echo.Context) error {
 	v := readQuery(c)
 	window := cmp.Or(v.text("window"), defaultWindow)
 	if err := v.done(); err != nil {
@@ -44,5 +44,5 @@ func (s *Server) metrics(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return answer(c, m)
+	return writeJSON(c, m)
 }

@@ -49,7 +49,7 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	for _, query := range []string{"?window=2h", "?windows=1h", "?window=1h&window=7d"} {
-		if p := problem(t, f.do("GET", "/api/metrics"+query, "")); p.Status != http.StatusBadRequest {
+		if p := readProblem(t, f.do("GET", "/api/metrics"+query, "")); p.Status != http.StatusBadRequest {
 			t.Errorf("%q: %+v", query, p)
 		}
 	}
@@ -58,7 +58,7 @@ func TestMetrics(t *testing.T) {
 	}
 	bare := newFixture(t, func(o *Options) { o.Metrics = nil })
 	for _, target := range []string{"/api/metrics", "/metrics"} {
-		if p := problem(t, bare.do("GET", target, "")); p.Status != http.StatusNotFound {
+		if p := readProblem(t, bare.do("GET", target, "")); p.Status != http.StatusNotFound {
 			t.Errorf("%s where nothing is counted: %+v", target, p)
 		}
 	}

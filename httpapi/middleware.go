@@ -16,12 +16,12 @@ import (
 	"tooldex/tool"
 )
 
-// use puts what every request goes through in order: it gets an id, is logged, survives a panic, is checked, and is
+// useMiddleware puts what every request goes through in order: it gets an id, is logged, survives a panic, is checked, and is
 // bounded in size and time. The checks come before the routes, so that a stranger does not learn which there are. Echo
 // puts the chain together anew for each request, so what a check keeps is made here.
-func (s *Server) use() {
+func (s *Server) useMiddleware() {
 	s.echo.Pre(
-		requestID, s.trace,
+		requestID, s.traceRequest,
 		middleware.RequestLoggerWithConfig(middleware.RequestLoggerConfig{
 			HandleError: true, LogLatency: true, LogMethod: true, LogURIPath: true, LogStatus: true, LogRemoteIP: true,
 			LogRequestID:  true,
@@ -35,19 +35,19 @@ func (s *Server) use() {
 		}),
 	)
 	for _, g := range []guard{
-		{"headers", s.harden},
+		{"headers", s.setSecurityHeaders},
 		{"rate", s.limitRate()},
 		{"host", s.checkHost},
 		{"origin", s.checkOrigin},
 		{"token", s.checkToken},
 		{"forgery", s.checkForgery},
-		{"bounds", s.bound},
+		{"bounds", s.boundRequest},
 	} {
 		if g.name != s.o.without {
 			s.echo.Pre(g.check)
 		}
 	}
-	s.echo.Pre(s.admit, middleware.GzipWithConfig(middleware.GzipConfig{Skipper: streams, MinLength: 1024}), answerAs)
+	s.echo.Pre(s.admitRequest, middleware.GzipWithConfig(middleware.GzipConfig{Skipper: isStream, MinLength: 1024}), answerAs)
 }
 
 // guard is a check that requests go through. Its name lets a test leave it out, to see the attack succeed that it is
@@ -57,8 +57,8 @@ type guard struct {
 	check echo.MiddlewareFunc
 }
 
-// streams reports whether an answer may stay open, and so must not be buffered or timed.
-func streams(c echo.Context) bool {
+// isStream reports whether an answer may stay open, and so must not be buffered or timed.
+func isStream(c echo.Context) bool {
 	path := c.Request().URL.Path
 	return path == mcpPath || strings.HasPrefix(path, mcpPath+"/")
 }
@@ -78,8 +78,8 @@ func requestID(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// trace tells Options.Trace of a request. It is outside of the log, which sees to it that an error is answered.
-func (s *Server) trace(next echo.HandlerFunc) echo.HandlerFunc {
+// traceRequest tells Options.Trace of a request. It is outside of the log, which sees to it that an error is answered.
+func (s *Server) traceRequest(next echo.HandlerFunc) echo.HandlerFunc {
 	if s.o.Trace == nil {
 		return next
 	}
@@ -110,26 +110,26 @@ func (s *Server) logRequest(c echo.Context, v middleware.RequestLoggerValues) er
 	return nil
 }
 
-// bound limits the size and the time of a request. A call of a tool, and a start, takes as long as its upstream is
+// boundRequest limits the size and the time of a request. A call of a tool, and a start, takes as long as its upstream is
 // given.
-func (s *Server) bound(next echo.HandlerFunc) echo.HandlerFunc {
+func (s *Server) boundRequest(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r, w, l := c.Request(), c.Response().Writer, s.o.limits
 		if r.Body != nil && r.Body != http.NoBody {
 			most := l.body
-			if streams(c) {
+			if isStream(c) {
 				most = maxMessage
 			}
 			// the server lifts it when the body is read; a recorder in a test has none
 			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(l.bodyTime))
 			r.Body = http.MaxBytesReader(w, r.Body, most)
 		}
-		endless := streams(c) || strings.HasSuffix(r.URL.Path, callSuffix) || strings.HasSuffix(r.URL.Path, startSuffix)
+		endless := isStream(c) || strings.HasSuffix(r.URL.Path, callSuffix) || strings.HasSuffix(r.URL.Path, startSuffix)
 		var end time.Time
 		if !endless {
 			end = time.Now().Add(s.o.Timeout + l.bodyTime)
 		}
-		p := newPatient(w, l.stallTime, end)
+		p := newStallWriter(w, l.stallTime, end)
 		c.Response().Writer = p
 		defer p.extend() // for what the server itself writes at the end
 		if !endless {
@@ -143,8 +143,8 @@ func (s *Server) bound(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// short quotes what a client sent for an error.
-func short(s string) string {
+// quoteShort quotes what a client sent for an error.
+func quoteShort(s string) string {
 	const most = 80
 	return fmt.Sprintf("%q", tool.Clip(s, most))
 }

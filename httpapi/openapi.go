@@ -61,8 +61,8 @@ type (
 	}
 )
 
-// describe makes the API description of the routes. Guarded says that they need a token.
-func describe(routes []route, o Options, guarded bool) ([]byte, error) {
+// describeAPI makes the API description of the routes. Guarded says that they need a token.
+func describeAPI(routes []route, o Options, guarded bool) ([]byte, error) {
 	d := document{
 		OpenAPI: "3.1.0",
 		Info: info{
@@ -76,11 +76,11 @@ func describe(routes []route, o Options, guarded bool) ([]byte, error) {
 		d.Security = []map[string][]string{{"token": {}}}
 		d.Components.Security = map[string]map[string]string{"token": {"type": "http", "scheme": "bearer"}}
 	}
-	problem, err := d.schema(reflect.TypeFor[Problem]())
+	problem, err := d.schema(reflect.TypeFor[problem]())
 	if err != nil {
 		return nil, err
 	}
-	for _, o := range outcomes() {
+	for _, o := range allOutcomes() {
 		d.Components.Responses[o.name()] = o.describe(problem)
 	}
 	for _, r := range routes {
@@ -108,12 +108,12 @@ func (d *document) operation(r route, problem *jsonschema.Schema) (operation, er
 			Content:     map[string]mediaType{"application/problem+json": {problem}},
 		},
 	}}
-	for _, o := range outcomes() {
+	for _, o := range allOutcomes() {
 		if o.of == nil || o.of(r) {
 			op.Responses[o.name()] = content{Ref: "#/components/responses/" + o.name()}
 		}
 	}
-	for _, path := range open {
+	for _, path := range openPaths {
 		if r.path == path {
 			op.Security = &[]map[string][]string{}
 		}
@@ -154,12 +154,13 @@ func (p param) describe() parameter {
 	return parameter{Name: p.name, In: cmp.Or(p.in, "query"), Description: p.text, Required: p.required, Schema: s}
 }
 
-// schema enters a type among the components and returns a reference to it. No type means any object.
+// schema adds a type to the components, under its name with a capital, and returns a reference to it. No type means any
+// object.
 func (d *document) schema(t reflect.Type) (*jsonschema.Schema, error) {
 	if t == nil {
 		return &jsonschema.Schema{Type: "object"}, nil
 	}
-	name := t.Name()
+	name := strings.ToUpper(t.Name()[:1]) + t.Name()[1:] // most of the types are not exported
 	if d.Components.Schemas[name] == nil {
 		s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 			reflect.TypeFor[json.RawMessage](): {}, // any JSON

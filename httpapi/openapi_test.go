@@ -183,7 +183,7 @@ func TestDescriptionTellsOfTheToken(t *testing.T) {
 	if len(d.Security) != 1 || d.Components.SecuritySchemes["token"]["scheme"] != "bearer" {
 		t.Errorf("%+v", d)
 	}
-	for _, path := range open {
+	for _, path := range openPaths {
 		if s := d.Paths[path]["get"].Security; s == nil || len(*s) != 0 {
 			t.Errorf("%s is not told to be open", path)
 		}

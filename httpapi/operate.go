@@ -21,16 +21,16 @@ type Operator interface {
 	Log(server string) ([]tool.LogLine, error)
 }
 
-// ServerLog is what a server printed last, and what happened to it.
-type ServerLog struct {
+// serverLog is what a server printed last, and what happened to it.
+type serverLog struct {
 	Lines []tool.LogLine `json:"lines" jsonschema:"oldest first"`
 }
 
 // startSuffix ends the path of starts, which take as long as the server does.
 const startSuffix = "/start"
 
-// operated returns the server that a path is about.
-func (s *Server) operated(c echo.Context) (string, error) {
+// operatedServer returns the server that a path is about.
+func (s *Server) operatedServer(c echo.Context) (string, error) {
 	if err := readQuery(c).done(); err != nil {
 		return "", err
 	}
@@ -46,29 +46,29 @@ func (s *Server) operated(c echo.Context) (string, error) {
 }
 
 func (s *Server) startServer(c echo.Context) error {
-	name, err := s.operated(c)
+	name, err := s.operatedServer(c)
 	if err != nil {
 		return err
 	}
 	if err := s.o.Operator.Start(c.Request().Context(), name); err != nil {
 		return err
 	}
-	return answer(c, Health{"ok"})
+	return writeJSON(c, health{"ok"})
 }
 
 func (s *Server) stopServer(c echo.Context) error {
-	name, err := s.operated(c)
+	name, err := s.operatedServer(c)
 	if err != nil {
 		return err
 	}
 	if err := s.o.Operator.Stop(name); err != nil {
 		return err
 	}
-	return answer(c, Health{"ok"})
+	return writeJSON(c, health{"ok"})
 }
 
-func (s *Server) serverLog(c echo.Context) error {
-	name, err := s.operated(c)
+func (s *Server) getServerLog(c echo.Context) error {
+	name, err := s.operatedServer(c)
 	if err != nil {
 		return err
 	}
@@ -76,5 +76,5 @@ func (s *Server) serverLog(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return answer(c, ServerLog{list(lines)})
+	return writeJSON(c, serverLog{orEmpty(lines)})
 }

@@ -52,11 +52,11 @@ func TestOperate(t *testing.T) {
 		}
 		other := strings.Replace(c[1], "a%20b", "c", 1)
 		for target, want := range map[string]int{other: 404, c[1] + "?x=1": 400} {
-			if p := problem(t, f.do(c[0], target, "")); p.Status != want {
+			if p := readProblem(t, f.do(c[0], target, "")); p.Status != want {
 				t.Errorf("%s %s: %+v, want %d", c[0], target, p, want)
 			}
 		}
-		if p := problem(t, newFixture(t, nil).do(c[0], c[1], "")); p.Status != http.StatusNotFound ||
+		if p := readProblem(t, newFixture(t, nil).do(c[0], c[1], "")); p.Status != http.StatusNotFound ||
 			p.Detail != "no servers are kept here" {
 			t.Errorf("%s without an operator: %+v", c[1], p)
 		}

@@ -18,9 +18,9 @@ type outcome struct {
 	of      func(route) bool  // which operations it is of; nil: of all
 }
 
-// outcomes is the table of them.
-func outcomes() []outcome {
-	guarded := func(r route) bool { return !isOpen(r.path) }
+// allOutcomes is the table of them.
+func allOutcomes() []outcome {
+	guarded := func(r route) bool { return !isOpenPath(r.path) }
 	sends := func(r route) bool { return r.method != http.MethodGet } // also where no body is wanted
 	retryAfter := map[string]string{"Retry-After": "after how many seconds to try again"}
 	return []outcome{

@@ -33,7 +33,7 @@ func (f *fixture) described(req *http.Request, w *httptest.ResponseRecorder) {
 		if w.Code == http.StatusOK {
 			return
 		}
-		at := slices.IndexFunc(outcomes(), func(o outcome) bool {
+		at := slices.IndexFunc(allOutcomes(), func(o outcome) bool {
 			return o.status == w.Code &&
 				(o.of == nil || o.of(r))
 		})
@@ -42,14 +42,14 @@ func (f *fixture) described(req *http.Request, w *httptest.ResponseRecorder) {
 				w.Body)
 			return
 		}
-		known := outcomes()[at]
+		known := allOutcomes()[at]
 		for name := range known.headers {
 			if w.Header().Get(name) == "" {
 				f.t.Errorf("%s answers with %d and without %s", r.id, w.Code, name)
 			}
 		}
 		if len(known.codes) > 0 {
-			var p Problem
+			var p problem
 			if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || !slices.Contains(known.codes, p.Code) {
 				f.t.Errorf("%s answers with %d and code %q, want one of %v (%v)", r.id, w.Code, p.Code, known.codes,
 					err)
@@ -71,7 +71,7 @@ func TestOutcomesAreThoseOfErrors(t *testing.T) {
 		errs = append(errs, &tool.Error{Code: c})
 	}
 	said := map[string]bool{}
-	for _, o := range outcomes() {
+	for _, o := range allOutcomes() {
 		for _, code := range o.codes {
 			said[fmt.Sprintf("%d %s", o.status, code)] = true
 		}
@@ -110,7 +110,7 @@ func TestOutcomesAreDescribed(t *testing.T) {
 			}
 		}
 	}
-	for _, o := range outcomes() {
+	for _, o := range allOutcomes() {
 		if _, ok := d.Components.Responses[strconv.Itoa(o.status)].Headers["Retry-After"]; ok != (o.status == http.StatusTooManyRequests || o.status == http.StatusServiceUnavailable) {
 			t.Errorf("%d: Retry-After is described: %v", o.status, ok)
 		}

@@ -69,35 +69,35 @@ const (
 	insightsPath = "/api/insights/"
 )
 
-// below finds the tool whose id is the rest of the path.
-func (s *Server) below(c echo.Context, prefix string) (*tool.Tool, error) {
+// findTool finds the tool whose id is the rest of the path.
+func (s *Server) findTool(c echo.Context, prefix string) (*tool.Tool, error) {
 	name, err := url.PathUnescape(strings.TrimPrefix(c.Request().URL.EscapedPath(), prefix))
 	if err != nil {
 		return nil, invalid("the id", "is not well escaped")
 	}
-	return s.set().Resolve(name)
+	return s.currentSet().Resolve(name)
 }
 
 func (s *Server) getOverlay(c echo.Context) error {
 	if err := readQuery(c).done(); err != nil {
 		return err
 	}
-	t, err := s.below(c, overlaysPath)
+	t, err := s.findTool(c, overlaysPath)
 	if err != nil {
 		return err
 	}
 	if s.o.Overlays == nil {
-		return noOverlays()
+		return errNoOverlays()
 	}
 	o, err := s.o.Overlays.Said(t.ID())
 	if err != nil {
 		return err
 	}
-	return answer(c, o)
+	return writeJSON(c, o)
 }
 
 func (s *Server) putOverlay(c echo.Context) error {
-	t, err := s.below(c, overlaysPath)
+	t, err := s.findTool(c, overlaysPath)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (s *Server) putOverlay(c echo.Context) error {
 		return err
 	}
 	if s.o.Overlays == nil {
-		return noOverlays()
+		return errNoOverlays()
 	}
 	if err := s.o.Overlays.Say(c.Request().Context(), t.ID(), &o); err != nil {
 		return err
@@ -115,18 +115,18 @@ func (s *Server) putOverlay(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return answer(c, said)
+	return writeJSON(c, said)
 }
 
-func noOverlays() error {
+func errNoOverlays() error {
 	return &tool.Error{Code: tool.Denied, Op: "overlay", Msg: "nothing can be said of tools here"}
 }
 
-func (s *Server) insight(c echo.Context) error {
+func (s *Server) getInsight(c echo.Context) error {
 	if err := readQuery(c).done(); err != nil {
 		return err
 	}
-	t, err := s.below(c, insightsPath)
+	t, err := s.findTool(c, insightsPath)
 	if err != nil {
 		return err
 	}
@@ -137,12 +137,12 @@ func (s *Server) insight(c echo.Context) error {
 		}
 	}
 	out := *in
-	out.Sayings, out.Lenders, out.Related = list(out.Sayings), list(out.Lenders), list(out.Related)
-	return answer(c, out)
+	out.Sayings, out.Lenders, out.Related = orEmpty(out.Sayings), orEmpty(out.Lenders), orEmpty(out.Related)
+	return writeJSON(c, out)
 }
 
-// list makes of nil a list that is empty in JSON, too.
-func list[T any](l []T) []T {
+// orEmpty makes of nil a list that is empty in JSON, too.
+func orEmpty[T any](l []T) []T {
 	if l == nil {
 		return []T{}
 	}

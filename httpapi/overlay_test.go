@@ -99,7 +99,7 @@ func TestOverlayProblems(t *testing.T) {
 		"method of insight": {f, "PUT", "/api/insights/files/old", `{}`, 405, "does not take this method"},
 	} {
 		w := c.f.do(c.method, c.target, c.body)
-		if p := problem(t, w); p.Status != c.status || !strings.Contains(p.Detail, c.detail) {
+		if p := readProblem(t, w); p.Status != c.status || !strings.Contains(p.Detail, c.detail) {
 			t.Errorf("%s: %+v, want %d and %q", name, p, c.status, c.detail)
 		}
 	}

@@ -12,8 +12,8 @@ const (
 	panelFiles = "/panel/"
 )
 
-// usePanel mounts the panel.
-func (s *Server) usePanel() {
+// mountPanel mounts the panel.
+func (s *Server) mountPanel() {
 	if s.o.Panel == nil {
 		return
 	}
@@ -24,7 +24,7 @@ func (s *Server) usePanel() {
 	}
 }
 
-// ofPanel reports whether a path is the panel's. What is there is the same for all, and asks for the token by itself.
-func (s *Server) ofPanel(path string) bool {
+// isPanelPath reports whether a path is the panel's. What is there is the same for all, and asks for the token by itself.
+func (s *Server) isPanelPath(path string) bool {
 	return s.o.Panel != nil && (path == panelPage || strings.HasPrefix(path, panelFiles))
 }

@@ -33,7 +33,7 @@ var putPreferencesParams = append([]param{
 }, profileParams...)
 
 func (s *Server) getPreferences(c echo.Context) error {
-	profile, err := s.preferring(c)
+	profile, err := s.preferenceProfile(c)
 	if err != nil {
 		return err
 	}
@@ -41,12 +41,12 @@ func (s *Server) getPreferences(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	c.Response().Header().Set(headerETag, tagOf(version))
-	return answer(c, p)
+	c.Response().Header().Set(headerETag, formatTag(version))
+	return writeJSON(c, p)
 }
 
 func (s *Server) putPreferences(c echo.Context) error {
-	profile, err := s.preferring(c)
+	profile, err := s.preferenceProfile(c)
 	if err != nil {
 		return err
 	}
@@ -54,20 +54,20 @@ func (s *Server) putPreferences(c echo.Context) error {
 	if err := readBody(c, &p); err != nil {
 		return err
 	}
-	base, conditional, err := condition(c.Request().Header.Get("If-Match"))
+	base, conditional, err := parseCondition(c.Request().Header.Get("If-Match"))
 	if err != nil {
 		return err
 	}
-	kept, version, err := s.replace(c.Request().Context(), profile, base, conditional, p)
+	kept, version, err := s.replacePreferences(c.Request().Context(), profile, base, conditional, p)
 	if err != nil {
 		return err
 	}
-	c.Response().Header().Set(headerETag, tagOf(version))
-	return answer(c, kept)
+	c.Response().Header().Set(headerETag, formatTag(version))
+	return writeJSON(c, kept)
 }
 
-// preferring returns whose preferences a request is about.
-func (s *Server) preferring(c echo.Context) (string, error) {
+// preferenceProfile returns whose preferences a request is about.
+func (s *Server) preferenceProfile(c echo.Context) (string, error) {
 	v := readQuery(c)
 	asked := v.text("profile")
 	if err := v.done(); err != nil {
@@ -76,11 +76,11 @@ func (s *Server) preferring(c echo.Context) (string, error) {
 	if s.o.Preferences == nil {
 		return "", &tool.Error{Code: tool.NotFound, Op: "preferences", Msg: "no preferences are kept here"}
 	}
-	return s.profile(asked)
+	return s.profileOf(asked)
 }
 
-// replace stores preferences; without a condition in the place of whatever is there.
-func (s *Server) replace(ctx context.Context, profile string, base uint64, conditional bool,
+// replacePreferences stores preferences; without a condition in the place of whatever is there.
+func (s *Server) replacePreferences(ctx context.Context, profile string, base uint64, conditional bool,
 	p selection.Preferences,
 ) (kept selection.Preferences, version uint64, err error) {
 	const tries = 10
@@ -98,11 +98,11 @@ func (s *Server) replace(ctx context.Context, profile string, base uint64, condi
 	return kept, version, err
 }
 
-func tagOf(version uint64) string { return strconv.Quote(strconv.FormatUint(version, 10)) }
+func formatTag(version uint64) string { return strconv.Quote(strconv.FormatUint(version, 10)) }
 
-// condition reads an If-Match header with one of our tags. None, and *, are no condition; a tag that is not ours
+// parseCondition reads an If-Match header with one of our tags. None, and *, are no condition; a tag that is not ours
 // matches nothing.
-func condition(header string) (base uint64, conditional bool, err error) {
+func parseCondition(header string) (base uint64, conditional bool, err error) {
 	header = strings.TrimSpace(header)
 	if header == "" || header == "*" {
 		return 0, false, nil

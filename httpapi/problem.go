@@ -16,8 +16,8 @@ import (
 	"tooldex/validate"
 )
 
-// Problem is the body of every error answer, as RFC 9457 has it.
-type Problem struct {
+// problem is the body of every error answer, as RFC 9457 has it.
+type problem struct {
 	Type   string `json:"type" jsonschema:"always about:blank: the status says what kind it is"`
 	Title  string `json:"title" jsonschema:"the status in words"`
 	Status int    `json:"status"`
@@ -50,7 +50,7 @@ func statusOf(c tool.Code) int {
 }
 
 // problemOf is the one place where errors become answers. Of an internal error it tells nothing but the request's id.
-func problemOf(err error, requestID string) Problem {
+func problemOf(err error, requestID string) problem {
 	var (
 		known    *tool.Error
 		tooLarge *http.MaxBytesError
@@ -86,7 +86,7 @@ func problemOf(err error, requestID string) Problem {
 }
 
 // frameworkProblem gives the errors of routing, and of checks of ours that no tool.Code stands for.
-func frameworkProblem(e *echo.HTTPError, requestID string) Problem {
+func frameworkProblem(e *echo.HTTPError, requestID string) problem {
 	detail, _ := e.Message.(string)
 	switch e.Code {
 	case http.StatusNotFound:
@@ -109,8 +109,8 @@ func frameworkProblem(e *echo.HTTPError, requestID string) Problem {
 	return newProblem(e.Code, tool.Invalid.String(), detail, "", requestID)
 }
 
-func newProblem(status int, code, detail, hint, requestID string) Problem {
-	return Problem{
+func newProblem(status int, code, detail, hint, requestID string) problem {
+	return problem{
 		Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: detail, Code: code,
 		Hint: hint, RequestID: requestID,
 	}
@@ -139,7 +139,7 @@ func (s *Server) handleError(err error, c echo.Context) {
 	if p.Status == http.StatusServiceUnavailable || p.Status == http.StatusTooManyRequests {
 		c.Response().Header().Set("Retry-After", "1")
 	}
-	body, err := encode(p)
+	body, err := encodeJSON(p)
 	if err == nil {
 		err = c.Blob(p.Status, "application/problem+json", body)
 	}
@@ -148,8 +148,8 @@ func (s *Server) handleError(err error, c echo.Context) {
 	}
 }
 
-// encode writes v without escaping <, > and &, so that schemas and texts keep their characters.
-func encode(v any) ([]byte, error) {
+// encodeJSON writes v without escaping <, > and &, so that schemas and texts keep their characters.
+func encodeJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -159,17 +159,17 @@ func encode(v any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// answer writes v as JSON.
-func answer(c echo.Context, v any) error {
-	body, err := encode(v)
+// writeJSON writes v as JSON.
+func writeJSON(c echo.Context, v any) error {
+	body, err := encodeJSON(v)
 	if err != nil {
 		return &tool.Error{Code: tool.Internal, Op: "encode answer", Msg: "the answer cannot be encoded", Err: err}
 	}
-	return blob(c, body)
+	return writeJSONBytes(c, body)
 }
 
-// blob writes JSON. What was asked for by GET has a tag, and is not sent again to a client that has it.
-func blob(c echo.Context, body []byte) error {
+// writeJSONBytes writes JSON. What was asked for by GET has a tag, and is not sent again to a client that has it.
+func writeJSONBytes(c echo.Context, body []byte) error {
 	h := c.Response().Header()
 	if c.Request().Method == http.MethodGet {
 		if h.Get(headerETag) == "" {
@@ -177,7 +177,7 @@ func blob(c echo.Context, body []byte) error {
 			h.Set(headerETag, fmt.Sprintf(`W/"%x"`, sum[:12])) // weak: compressed it has other bytes
 		}
 		h.Set(echo.HeaderCacheControl, "private, no-cache")
-		if tagged(c.Request().Header.Get("If-None-Match"), h.Get(headerETag)) {
+		if matchesTag(c.Request().Header.Get("If-None-Match"), h.Get(headerETag)) {
 			return c.NoContent(http.StatusNotModified)
 		}
 	}
@@ -186,8 +186,8 @@ func blob(c echo.Context, body []byte) error {
 
 const headerETag = "ETag"
 
-// tagged reports whether a list of entity tags has this one, by RFC 9110's weak comparison.
-func tagged(list, tag string) bool {
+// matchesTag reports whether a list of entity tags has this one, by RFC 9110's weak comparison.
+func matchesTag(list, tag string) bool {
 	for one := range strings.SplitSeq(list, ",") {
 		if one = strings.TrimSpace(one); one == "*" || strings.TrimPrefix(one, "W/") == strings.TrimPrefix(tag, "W/") {
 			return true

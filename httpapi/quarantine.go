@@ -25,8 +25,8 @@ type ReviewList struct {
 	Tools []scan.Review `json:"tools" jsonschema:"those that are held first"`
 }
 
-// ApproveRequest approves tools.
-type ApproveRequest struct {
+// approveRequest approves tools.
+type approveRequest struct {
 	Tools []scan.Approval `json:"tools" jsonschema:"each with the form that was shown"`
 }
 
@@ -35,19 +35,19 @@ const quarantinePath = "/api/quarantine"
 // maxApprovals bounds how many tools one request approves.
 const maxApprovals = 10_000
 
-func (s *Server) quarantine(c echo.Context) error {
+func (s *Server) listQuarantine(c echo.Context) error {
 	if err := readQuery(c).done(); err != nil {
 		return err
 	}
 	out := ReviewList{Tools: []scan.Review{}}
 	if s.o.Quarantine != nil {
-		out.Tools = list(s.o.Quarantine.Review())
+		out.Tools = orEmpty(s.o.Quarantine.Review())
 	}
-	return answer(c, out)
+	return writeJSON(c, out)
 }
 
-func (s *Server) approve(c echo.Context) error {
-	var r ApproveRequest
+func (s *Server) approveTools(c echo.Context) error {
+	var r approveRequest
 	if err := readBody(c, &r); err != nil {
 		return err
 	}
@@ -65,5 +65,5 @@ func (s *Server) approve(c echo.Context) error {
 	if err := s.o.Quarantine.Accept(c.Request().Context(), r.Tools); err != nil {
 		return err
 	}
-	return answer(c, ReviewList{list(s.o.Quarantine.Review())})
+	return writeJSON(c, ReviewList{orEmpty(s.o.Quarantine.Review())})
 }

@@ -56,7 +56,7 @@ func TestQuarantine(t *testing.T) {
 		`{"tools":[{"id":"a/b","form":"f2"}]}`: 412,
 		`{"tools":[{"id":"a/b","form":"f1"},{"id":"a/c","form":"f1"}]}`: 404,
 	} {
-		if p := problem(t, f.do("POST", "/api/quarantine/approve", body)); p.Status != want {
+		if p := readProblem(t, f.do("POST", "/api/quarantine/approve", body)); p.Status != want {
 			t.Errorf("%s: %+v, want %d", body, p, want)
 		}
 	}
@@ -78,15 +78,15 @@ func TestQuarantine(t *testing.T) {
 func TestNobodyApprovesByAccident(t *testing.T) {
 	const path, body = "/api/quarantine/approve", `{"tools":[{"id":"a/b","form":"f1"}]}`
 	w := &ward{}
-	if p := problem(t, newFixture(t, func(o *Options) { o.Quarantine, o.ReadOnly = w, true }).do("POST", path,
+	if p := readProblem(t, newFixture(t, func(o *Options) { o.Quarantine, o.ReadOnly = w, true }).do("POST", path,
 		body)); p.Status != http.StatusForbidden {
 		t.Errorf("with a token that only reads: %+v", p)
 	}
-	if p := problem(t, newFixture(t, func(o *Options) { o.Quarantine, o.Access = w, oneToken("t") }).do("POST", path,
+	if p := readProblem(t, newFixture(t, func(o *Options) { o.Quarantine, o.Access = w, oneToken("t") }).do("POST", path,
 		body)); p.Status != http.StatusUnauthorized {
 		t.Errorf("without the token: %+v", p)
 	}
-	if p := problem(t, newFixture(t, nil).do("POST", path, body)); p.Status != http.StatusForbidden {
+	if p := readProblem(t, newFixture(t, nil).do("POST", path, body)); p.Status != http.StatusForbidden {
 		t.Errorf("where nobody keeps a quarantine: %+v", p)
 	}
 	if got := newFixture(t, nil).do("GET", "/api/quarantine",
@@ -117,7 +117,7 @@ func TestHeldToolsAreForbidden(t *testing.T) {
 		"POST": "/api/tools/" + string(held) + "/call",
 	} {
 		body := map[string]string{"POST": "{}"}[method]
-		if p := problem(t, f.do(method, target, body)); p.Status != http.StatusForbidden ||
+		if p := readProblem(t, f.do(method, target, body)); p.Status != http.StatusForbidden ||
 			!strings.Contains(p.Detail, "it changed") {
 			t.Errorf("%s %s: %+v", method, target, p)
 		}

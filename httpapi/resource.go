@@ -24,8 +24,8 @@ const metadataPath = "/.well-known/oauth-protected-resource"
 // profile or not.
 var resourcePath = regexp.MustCompile(`^(|/mcp|/mcp/[A-Za-z0-9][A-Za-z0-9._-]{0,63})$`)
 
-// useMetadata mounts the descriptions of the resources.
-func (s *Server) useMetadata() {
+// mountMetadata mounts the descriptions of the resources.
+func (s *Server) mountMetadata() {
 	if s.o.Resource == nil {
 		return
 	}
@@ -34,8 +34,8 @@ func (s *Server) useMetadata() {
 	}
 }
 
-// ofMetadata reports whether a path is that of a description, which tells those without a token where to get one.
-func (s *Server) ofMetadata(path string) bool {
+// isMetadataPath reports whether a path is that of a description, which tells those without a token where to get one.
+func (s *Server) isMetadataPath(path string) bool {
 	return s.o.Resource != nil && (path == metadataPath || strings.HasPrefix(path, metadataPath+"/"))
 }
 
@@ -68,5 +68,5 @@ func (r *Resource) metadata(path string) string {
 	if !resourcePath.MatchString(path) {
 		path = ""
 	}
-	return quotable(base + metadataPath + prefix + path)
+	return headerSafe(base + metadataPath + prefix + path)
 }

@@ -47,13 +47,13 @@ func (r route) pattern() string {
 	return r.path
 }
 
-// Health answers /healthz and /readyz.
-type Health struct {
+// health answers /healthz and /readyz.
+type health struct {
 	Status string `json:"status" jsonschema:"ok"`
 }
 
-// Readiness answers /readyz.
-type Readiness struct {
+// readiness answers /readyz.
+type readiness struct {
 	Status   string   `json:"status" jsonschema:"ok"`
 	Warnings []string `json:"warnings,omitempty" jsonschema:"what does not work, though requests are answered"`
 }
@@ -61,7 +61,7 @@ type Readiness struct {
 // routes is the table of all operations but MCP's.
 func (s *Server) routes() []route {
 	result := reflect.TypeFor[tool.Result]()
-	request := reflect.TypeFor[SearchRequest]()
+	request := reflect.TypeFor[searchRequest]()
 	return []route{
 		{http.MethodGet, "/search", "search", "Find tools by what they do", searchParams, nil, result, s.getSearch},
 		{http.MethodPost, "/search", "searchJSON", "Find tools by what they do", nil, request, result, s.postSearch},
@@ -75,15 +75,15 @@ func (s *Server) routes() []route {
 		},
 		{
 			http.MethodGet, "/api/tools", "listTools", "List tools, page by page", listParams, nil,
-			reflect.TypeFor[ToolList](), s.listTools,
+			reflect.TypeFor[toolList](), s.listTools,
 		},
 		{
 			http.MethodGet, "/api/tools/categories", "listCategories", "Count tools by category and server", nil, nil,
-			reflect.TypeFor[CategoryList](), s.categories,
+			reflect.TypeFor[categoryList](), s.listCategories,
 		},
 		{
 			http.MethodPost, "/api/tools/select", "selectTools", "Choose the tools that an agent is given for a message",
-			nil, reflect.TypeFor[SelectRequest](), reflect.TypeFor[selection.Selection](), s.selectTools,
+			nil, reflect.TypeFor[selectRequest](), reflect.TypeFor[selection.Selection](), s.selectTools,
 		},
 		{
 			http.MethodGet, preferencesPath, "getPreferences", "What a profile prefers; the ETag is its version",
@@ -96,39 +96,39 @@ func (s *Server) routes() []route {
 		},
 		{
 			http.MethodGet, "/api/tools/{id}", "getTool", "Everything about one tool", nil, nil,
-			reflect.TypeFor[ToolPage](), s.getTool,
+			reflect.TypeFor[toolPage](), s.getTool,
 		},
 		{
 			http.MethodPost, "/api/tools/{id}" + callSuffix, "callTool", "Call a tool; the answer is its MCP result", nil,
-			reflect.TypeFor[CallRequest](), nil, s.callTool,
+			reflect.TypeFor[callRequest](), nil, s.callTool,
 		},
 		{
 			http.MethodPost, "/api/feedback", "feedback", "Say that a tool was right for a request, or wrong", nil,
-			reflect.TypeFor[FeedbackRequest](), reflect.TypeFor[Health](), s.feedback,
+			reflect.TypeFor[feedbackRequest](), reflect.TypeFor[health](), s.postFeedback,
 		},
 		{
 			http.MethodGet, "/api/servers", "listServers", "How the upstream servers are", nil, nil,
-			reflect.TypeFor[ServerList](), s.servers,
+			reflect.TypeFor[serverList](), s.listServers,
 		},
 		{
 			http.MethodPost, "/api/servers/{server}" + startSuffix, "startServer", "Start a server and wait until it runs",
-			nil, nil, reflect.TypeFor[Health](), s.startServer,
+			nil, nil, reflect.TypeFor[health](), s.startServer,
 		},
 		{
 			http.MethodPost, "/api/servers/{server}/stop", "stopServer", "Stop a server until it is needed again", nil,
-			nil, reflect.TypeFor[Health](), s.stopServer,
+			nil, reflect.TypeFor[health](), s.stopServer,
 		},
 		{
 			http.MethodGet, "/api/servers/{server}/log", "serverLog",
-			"What a server printed last, and what happened to it", nil, nil, reflect.TypeFor[ServerLog](), s.serverLog,
+			"What a server printed last, and what happened to it", nil, nil, reflect.TypeFor[serverLog](), s.getServerLog,
 		},
 		{
 			http.MethodGet, quarantinePath, "quarantine", "Tools that are held, or suspicious, and why", nil, nil,
-			reflect.TypeFor[ReviewList](), s.quarantine,
+			reflect.TypeFor[ReviewList](), s.listQuarantine,
 		},
 		{
 			http.MethodPost, quarantinePath + "/approve", "approve", "Approve tools in the form that was shown", nil,
-			reflect.TypeFor[ApproveRequest](), reflect.TypeFor[ReviewList](), s.approve,
+			reflect.TypeFor[approveRequest](), reflect.TypeFor[ReviewList](), s.approveTools,
 		},
 		{
 			http.MethodGet, overlaysPath + "{id}", "getOverlay", "What people said of a tool", nil, nil,
@@ -140,36 +140,36 @@ func (s *Server) routes() []route {
 		},
 		{
 			http.MethodGet, insightsPath + "{id}", "insight", "What finds a tool, and what is near it", nil, nil,
-			reflect.TypeFor[ToolInsight](), s.insight,
+			reflect.TypeFor[ToolInsight](), s.getInsight,
 		},
 		{
 			http.MethodGet, "/api/metrics", "metrics", "What was done in a window of time", metricsParams, nil,
-			reflect.TypeFor[metrics.Metrics](), s.metrics,
+			reflect.TypeFor[metrics.Metrics](), s.getMetrics,
 		},
 		{
-			http.MethodGet, "/healthz", "health", "Whether the process runs", nil, nil, reflect.TypeFor[Health](),
-			s.health,
+			http.MethodGet, "/healthz", "health", "Whether the process runs", nil, nil, reflect.TypeFor[health](),
+			s.getHealth,
 		},
-		{http.MethodGet, "/readyz", "ready", "Whether it can answer", nil, nil, reflect.TypeFor[Readiness](), s.ready},
-		{http.MethodGet, "/openapi.json", "describe", "This description", nil, nil, nil, s.openapi},
+		{http.MethodGet, "/readyz", "ready", "Whether it can answer", nil, nil, reflect.TypeFor[readiness](), s.getReadiness},
+		{http.MethodGet, "/openapi.json", "describe", "This description", nil, nil, nil, s.getDescription},
 	}
 }
 
-func (s *Server) health(c echo.Context) error { return answer(c, Health{"ok"}) }
+func (s *Server) getHealth(c echo.Context) error { return writeJSON(c, health{"ok"}) }
 
-func (s *Server) ready(c echo.Context) error {
+func (s *Server) getReadiness(c echo.Context) error {
 	if s.o.Ready != nil {
 		if err := s.o.Ready(c.Request().Context()); err != nil {
 			return &tool.Error{Code: tool.Unavailable, Op: "ready", Msg: "not ready: " + err.Error(), Err: err}
 		}
 	}
-	out := Readiness{Status: "ok"}
+	out := readiness{Status: "ok"}
 	if s.o.Ailing != nil {
 		out.Warnings = s.o.Ailing()
 	}
-	return answer(c, out)
+	return writeJSON(c, out)
 }
 
-func (s *Server) openapi(c echo.Context) error {
-	return blob(c, s.spec)
+func (s *Server) getDescription(c echo.Context) error {
+	return writeJSONBytes(c, s.spec)
 }

@@ -9,8 +9,8 @@ import (
 	"tooldex/tool"
 )
 
-// SearchRequest is the body of POST /search.
-type SearchRequest struct {
+// searchRequest is the body of POST /search.
+type searchRequest struct {
 	Query    stringList  `json:"query" jsonschema:"one need in plain words, or a list of needs"`
 	Limit    int         `json:"limit,omitempty" jsonschema:"how many tools at most, 1 to 100; 5 if left out"`
 	Detail   tool.Detail `json:"detail,omitempty" jsonschema:"how much of each tool: name, summary, signature or schema; summary if left out"`
@@ -23,7 +23,7 @@ type SearchRequest struct {
 }
 
 // query checks a request and makes a query of it.
-func (r SearchRequest) query() (tool.Query, error) {
+func (r searchRequest) query() (tool.Query, error) {
 	q := tool.Query{
 		Limit: r.Limit, Detail: r.Detail, Mode: r.Mode, Explain: r.Explain, Trial: r.Trial,
 		Filter: tool.Filter{Servers: r.Server, Categories: r.Category, ReadOnly: r.ReadOnly},
@@ -58,9 +58,9 @@ var searchParams = []param{
 	{name: "trial", kind: "boolean", text: "somebody tries the search out: it is not counted, and nothing is learned from it"},
 }
 
-func searchQuery(c echo.Context) (SearchRequest, error) {
+func searchQuery(c echo.Context) (searchRequest, error) {
 	v := readQuery(c)
-	r := SearchRequest{
+	r := searchRequest{
 		Query: v.list("q"), Limit: v.number("limit"), Detail: tool.Detail(v.text("detail")),
 		Mode:   tool.Mode(v.text("mode")),
 		Server: v.list("server"), Category: v.list("category"), ReadOnly: v.flag("read_only"),
@@ -74,18 +74,18 @@ func (s *Server) getSearch(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.search(c, r)
+	return s.runSearch(c, r)
 }
 
 func (s *Server) postSearch(c echo.Context) error {
-	var r SearchRequest
+	var r searchRequest
 	if err := readBody(c, &r); err != nil {
 		return err
 	}
-	return s.search(c, r)
+	return s.runSearch(c, r)
 }
 
-func (s *Server) search(c echo.Context, r SearchRequest) error {
+func (s *Server) runSearch(c echo.Context, r searchRequest) error {
 	q, err := r.query()
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func (s *Server) search(c echo.Context, r SearchRequest) error {
 		return err
 	}
 	if !r.Trial {
-		s.searched(c, res)
+		s.recordSearch(c, res)
 	}
-	return answer(c, res)
+	return writeJSON(c, res)
 }

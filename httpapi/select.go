@@ -19,8 +19,8 @@ type Selector interface {
 	Called(profile, session string, id tool.ID)
 }
 
-// SelectRequest is the body of POST /api/tools/select.
-type SelectRequest struct {
+// selectRequest is the body of POST /api/tools/select.
+type selectRequest struct {
 	Message        string           `json:"message,omitempty" jsonschema:"what the agent is asked to do; needed unless mode is manual or all"`
 	History        []selection.Turn `json:"history,omitempty" jsonschema:"what came before the message, oldest first; the last turns of the user count, with less weight"`
 	Session        string           `json:"session,omitempty" jsonschema:"the conversation: its tools persist, and are forgotten after five minutes without use; X-Session-Id says the same"`
@@ -37,14 +37,14 @@ type SelectRequest struct {
 }
 
 func (s *Server) selectTools(c echo.Context) error {
-	var r SelectRequest
+	var r selectRequest
 	if err := readBody(c, &r); err != nil {
 		return err
 	}
 	if s.o.Selector == nil {
 		return &tool.Error{Code: tool.NotFound, Op: "select", Msg: "no tools are selected here"}
 	}
-	profile, err := s.profile(r.Profile)
+	profile, err := s.profileOf(r.Profile)
 	if err != nil {
 		return err
 	}
@@ -64,13 +64,13 @@ func (s *Server) selectTools(c echo.Context) error {
 		}
 		s.o.Metrics.Selected(ids, res.Tokens, res.Saved, res.Cached)
 	}
-	return answer(c, res)
+	return writeJSON(c, res)
 }
 
-// profile is whose request this is. The Server of one profile knows of no other.
-func (s *Server) profile(asked string) (string, error) {
+// profileOf is whose request this is. The Server of one profile knows of no other.
+func (s *Server) profileOf(asked string) (string, error) {
 	if s.o.Profile != "" && asked != "" && asked != s.o.Profile {
-		return "", &tool.Error{Code: tool.NotFound, Op: "find profile", Msg: "there is no profile " + short(asked)}
+		return "", &tool.Error{Code: tool.NotFound, Op: "find profile", Msg: "there is no profile " + quoteShort(asked)}
 	}
 	return cmp.Or(asked, s.o.Profile), nil
 }

@@ -93,27 +93,27 @@ func (o Options) withDefaults() Options {
 
 // Server answers the HTTP API. It is safe for concurrent use.
 type Server struct {
-	o     Options
-	echo  *echo.Echo
-	spec  []byte // the API description
-	gates *gates
+	o    Options
+	echo *echo.Echo
+	spec []byte // the API description
+	load *loadShedder
 }
 
 // New returns a ready Server. It starts nothing. The error, of code Internal, is one of this program: a type in the
 // table of routes that JSON cannot describe.
 func New(o Options) (*Server, error) {
 	s := &Server{o: o.withDefaults(), echo: echo.New()}
-	s.gates = newGates(s.o.limits)
+	s.load = newLoadShedder(s.o.limits)
 	s.echo.HideBanner, s.echo.HidePort = true, true
 	s.echo.IPExtractor = echo.ExtractIPDirect()
 	s.echo.HTTPErrorHandler = s.handleError
-	s.use()
+	s.useMiddleware()
 	routes := s.routes()
 	for _, r := range routes {
-		s.echo.Add(r.method, r.pattern(), s.mayRun(r))
+		s.echo.Add(r.method, r.pattern(), s.guardRoute(r))
 	}
-	s.usePanel()
-	s.useMetadata()
+	s.mountPanel()
+	s.mountMetadata()
 	if s.o.MCP != nil {
 		s.echo.Any(mcpPath, echo.WrapHandler(s.o.MCP))
 		s.echo.Any(mcpProfilePath, echo.WrapHandler(s.o.MCP))
@@ -122,7 +122,7 @@ func New(o Options) (*Server, error) {
 		s.echo.GET(prometheusPath, echo.WrapHandler(s.o.Prometheus))
 	}
 	var err error
-	if s.spec, err = describe(routes, s.o, s.guarded()); err != nil {
+	if s.spec, err = describeAPI(routes, s.o, s.needsToken()); err != nil {
 		return nil, &tool.Error{Code: tool.Internal, Op: "describe api", Msg: "the API cannot be described", Err: err}
 	}
 	return s, nil
@@ -143,11 +143,11 @@ func (s *Server) Handler() http.Handler { return s.echo }
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	base, cut := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cut(nil)
-	door := newDoorman(s.o.limits.conns)
+	door := newConnLimiter(s.o.limits.conns)
 	srv := &http.Server{
 		Handler: s.echo, ReadHeaderTimeout: s.o.limits.headerTime, IdleTimeout: s.o.limits.idleTime,
 		MaxHeaderBytes: 64 << 10,
-		ErrorLog:       slog.NewLogLogger(s.o.Logger.Handler(), slog.LevelWarn), ConnState: door.see,
+		ErrorLog:       slog.NewLogLogger(s.o.Logger.Handler(), slog.LevelWarn), ConnState: door.observe,
 		BaseContext: func(net.Listener) context.Context { return base },
 	}
 	served := make(chan error, 1)
@@ -157,13 +157,13 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		return fmt.Errorf("serve: %w", err)
 	case <-ctx.Done():
 	}
-	door.end()
+	door.closeFresh()
 	err := shutdown(base, srv, s.o.Grace)
 	if errors.Is(err, context.DeadlineExceeded) {
 		cut(errStopping)
 		err = &tool.Error{Code: tool.Timeout, Op: "shut down", Msg: "open requests did not end within " +
 			s.o.Grace.String()}
-		if shutdown(context.WithoutCancel(base), srv, farewell) != nil {
+		if shutdown(context.WithoutCancel(base), srv, cutGrace) != nil {
 			_ = srv.Close() // what is wrong is told already
 		}
 	}
@@ -173,8 +173,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-// farewell is how long requests that were cut off have to say so.
-const farewell = 500 * time.Millisecond
+// cutGrace is how long requests that were cut off have to say so.
+const cutGrace = 500 * time.Millisecond
 
 func shutdown(ctx context.Context, srv *http.Server, within time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, within)

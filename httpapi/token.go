@@ -23,24 +23,24 @@ type Identifier interface {
 	Identify(ctx context.Context, token, path string) (access.Grant, error)
 }
 
-// open are the pages that need no token, for those who watch over the process.
-var open = [...]string{"/healthz", "/readyz"}
+// openPaths are the pages that need no token, for those who watch over the process.
+var openPaths = [...]string{"/healthz", "/readyz"}
 
-func isOpen(path string) bool { return slices.Contains(open[:], path) }
+func isOpenPath(path string) bool { return slices.Contains(openPaths[:], path) }
 
-// guarded reports whether requests need a token.
-func (s *Server) guarded() bool { return s.o.Access != nil && s.o.Access.Guarded() }
+// needsToken reports whether requests need a token.
+func (s *Server) needsToken() bool { return s.o.Access != nil && s.o.Access.Guarded() }
 
-// public reports whether a page is for those too who bear no token.
-func (s *Server) public(path string) bool {
-	return isOpen(path) || s.ofPanel(path) || s.ofMetadata(path)
+// isPublic reports whether a page is for those too who bear no token.
+func (s *Server) isPublic(path string) bool {
+	return isOpenPath(path) || s.isPanelPath(path) || s.isMetadataPath(path)
 }
 
 // checkToken refuses requests without a good token, and has the others say who they are from.
 func (s *Server) checkToken(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
-		if s.public(r.URL.Path) || !s.guarded() {
+		if s.isPublic(r.URL.Path) || !s.needsToken() {
 			return next(c)
 		}
 		token, err := bearerToken(r)
@@ -49,11 +49,11 @@ func (s *Server) checkToken(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		grant, err := s.o.Access.Identify(r.Context(), token, r.URL.Path)
 		if err != nil {
-			s.challenge(c, token != "", err)
+			s.setChallenge(c, token != "", err)
 			return err
 		}
 		ctx := tool.WithPrincipal(r.Context(), grant.Principal)
-		if streams(c) {
+		if isStream(c) {
 			var end context.CancelFunc
 			ctx, end = endWithToken(ctx, grant)
 			defer end()
@@ -106,36 +106,36 @@ func endWithToken(ctx context.Context, grant access.Grant) (context.Context, con
 	}
 }
 
-// challenge tells a client, by RFC 6750 and RFC 9728, what is wrong with its token and where it gets another.
-func (s *Server) challenge(c echo.Context, bore bool, err error) {
+// setChallenge tells a client, by RFC 6750 and RFC 9728, what is wrong with its token and where it gets another.
+func (s *Server) setChallenge(c echo.Context, bore bool, err error) {
 	params := []string{`Bearer realm="tooldex"`}
 	switch {
 	case !errors.Is(err, tool.ErrToken) && tool.CodeOf(err) != tool.Denied:
 		return
 	case !errors.Is(err, tool.ErrToken):
-		params = append(params, `error="insufficient_scope"`, `error_description="`+described(err)+`"`)
+		params = append(params, `error="insufficient_scope"`, `error_description="`+messageOf(err)+`"`)
 	case bore:
-		params = append(params, `error="invalid_token"`, `error_description="`+described(err)+`"`)
+		params = append(params, `error="invalid_token"`, `error_description="`+messageOf(err)+`"`)
 	}
 	if s.o.Resource != nil {
 		params = append(params, `resource_metadata="`+s.o.Resource.metadata(c.Request().URL.Path)+`"`)
 		if len(s.o.Resource.Scopes) > 0 {
-			params = append(params, `scope="`+quotable(strings.Join(s.o.Resource.Scopes, " "))+`"`)
+			params = append(params, `scope="`+headerSafe(strings.Join(s.o.Resource.Scopes, " "))+`"`)
 		}
 	}
 	c.Response().Header().Set(echo.HeaderWWWAuthenticate, strings.Join(params, ", "))
 }
 
-func described(err error) string {
+func messageOf(err error) string {
 	var known *tool.Error
 	if errors.As(err, &known) {
-		return quotable(known.Msg)
+		return headerSafe(known.Msg)
 	}
 	return ""
 }
 
-// quotable leaves of a text what may stand between quotes in a header.
-func quotable(s string) string {
+// headerSafe leaves of a text what may stand between quotes in a header.
+func headerSafe(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' || r == '"' || r == '\\' {
 			return -1
@@ -159,20 +159,20 @@ func answerAs(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// harmless are the operations that change nothing here, though they are not asked for by GET. What a call changes
+// harmlessIDs are the operations that change nothing here, though they are not asked for by GET. What a call changes
 // elsewhere is the business of the Caller.
-var harmless = [...]string{"searchJSON", "searchToolsJSON", "selectTools", "callTool"}
+var harmlessIDs = [...]string{"searchJSON", "searchToolsJSON", "selectTools", "callTool"}
 
-// mayRun wraps the handler of a route for Options.ReadOnly. What changes something is told to the auditor, done or
+// guardRoute wraps the handler of a route for Options.ReadOnly. What changes something is told to the auditor, done or
 // refused.
-func (s *Server) mayRun(r route) echo.HandlerFunc {
-	if r.method == http.MethodGet || slices.Contains(harmless[:], r.id) {
+func (s *Server) guardRoute(r route) echo.HandlerFunc {
+	if r.method == http.MethodGet || slices.Contains(harmlessIDs[:], r.id) {
 		return r.handle
 	}
 	if !s.o.ReadOnly {
-		return s.accounted(r.id, r.handle)
+		return s.recordChanges(r.id, r.handle)
 	}
-	return s.accounted(r.id, func(echo.Context) error {
+	return s.recordChanges(r.id, func(echo.Context) error {
 		return &tool.Error{
 			Code: tool.Denied, Op: r.id, Msg: "nothing may be changed with this token",
 			Hint: "ask for one that is not read only",

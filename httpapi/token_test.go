@@ -113,7 +113,7 @@ func TestReadOnlyHoldsForAllRoutes(t *testing.T) {
 			r.id == "selectTools"
 		ran := false
 		r.handle = func(echo.Context) error { ran = true; return nil }
-		err := s.mayRun(r)(nil)
+		err := s.guardRoute(r)(nil)
 		if ran != reads || (tool.CodeOf(err) == tool.Denied) == reads {
 			t.Errorf("%s: runs %v, %v", r.id, ran, err)
 		}
@@ -214,7 +214,7 @@ func TestRate(t *testing.T) {
 		for range 6 {
 			w = f.do("GET", "/search?q=a", "")
 		}
-		if p := problem(t, w); p.Code != "rate_limited" || w.Header().Get("Retry-After") == "" {
+		if p := readProblem(t, w); p.Code != "rate_limited" || w.Header().Get("Retry-After") == "" {
 			t.Errorf("%+v %v", p, w.Header())
 		}
 	})

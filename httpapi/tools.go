@@ -14,8 +14,8 @@ import (
 	"tooldex/tool"
 )
 
-// ToolItem is a tool in a list.
-type ToolItem struct {
+// toolItem is a tool in a list.
+type toolItem struct {
 	ID         tool.ID `json:"id"`
 	Name       string  `json:"name"`
 	Server     string  `json:"server"`
@@ -31,15 +31,15 @@ type ToolItem struct {
 	Confirm    bool    `json:"confirm,omitempty" jsonschema:"a call of it needs to be confirmed by a person"`
 }
 
-// ToolList is a page of tools, by id.
-type ToolList struct {
-	Tools      []ToolItem `json:"tools"`
+// toolList is a page of tools, by id.
+type toolList struct {
+	Tools      []toolItem `json:"tools"`
 	Total      int        `json:"total" jsonschema:"how many tools pass the filters, on all pages"`
 	NextCursor string     `json:"nextCursor,omitempty" jsonschema:"for the next page; absent on the last"`
 }
 
-// ToolPage is all there is to know about a tool.
-type ToolPage struct {
+// toolPage is all there is to know about a tool.
+type toolPage struct {
 	ID         tool.ID          `json:"id"`
 	Exposed    string           `json:"exposed" jsonschema:"the name under which MCP clients may call it"`
 	Signature  string           `json:"signature"`
@@ -50,19 +50,19 @@ type ToolPage struct {
 	tool.Tool
 }
 
-// CategoryList counts the enabled tools of each category and server.
-type CategoryList struct {
+// categoryList counts the enabled tools of each category and server.
+type categoryList struct {
 	Categories []tool.Count `json:"categories"`
 	Servers    []tool.Count `json:"servers"`
 }
 
-// ServerList tells how the upstream servers are.
-type ServerList struct {
+// serverList tells how the upstream servers are.
+type serverList struct {
 	Servers []tool.Status `json:"servers"`
 }
 
-// CallRequest is the body of a call.
-type CallRequest struct {
+// callRequest is the body of a call.
+type callRequest struct {
 	Arguments json.RawMessage `json:"arguments,omitempty" jsonschema:"an object, as the tool's input schema has it; {} if left out"`
 	Meta      json.RawMessage `json:"_meta,omitempty" jsonschema:"an object that is passed on to the upstream"`
 	Confirm   bool            `json:"confirm,omitempty" jsonschema:"a person has said yes to just this call; without it, tools that need that are refused with the status 409"`
@@ -84,8 +84,8 @@ var listParams = []param{
 	{name: "include_disabled", kind: "boolean", text: "disabled tools too"},
 }
 
-// set returns the tools of this moment.
-func (s *Server) set() *tool.Set {
+// currentSet returns the tools of this moment.
+func (s *Server) currentSet() *tool.Set {
 	if set := s.o.Catalog.Set(); set != nil {
 		return set
 	}
@@ -109,8 +109,8 @@ func (s *Server) listTools(c echo.Context) error {
 	case limit == 0:
 		limit = defaultPage
 	}
-	set := s.set()
-	list := ToolList{Tools: []ToolItem{}}
+	set := s.currentSet()
+	list := toolList{Tools: []toolItem{}}
 	for _, t := range set.All() {
 		if !filter.Match(t) {
 			continue
@@ -124,11 +124,11 @@ func (s *Server) listTools(c echo.Context) error {
 			list.Tools = append(list.Tools, s.itemOf(set, t))
 		}
 	}
-	return answer(c, list)
+	return writeJSON(c, list)
 }
 
-func (s *Server) itemOf(set *tool.Set, t *tool.Tool) ToolItem {
-	return ToolItem{
+func (s *Server) itemOf(set *tool.Set, t *tool.Tool) toolItem {
+	return toolItem{
 		ID: t.ID(), Name: t.Name, Server: t.Server, Exposed: set.Exposed(t.ID()), Title: t.Title, Summary: t.Summary,
 		Category: t.Category, Tokens: t.Tokens(), ReadOnly: t.ReadOnly(), Disabled: t.Disabled,
 		Deprecated: t.Deprecated, Warning: t.Warning, Confirm: s.needsConfirmation(t),
@@ -141,8 +141,8 @@ const (
 	callSuffix = "/call"
 )
 
-// named finds the tool that a path is about, and reports whether the path is that of its calls.
-func (s *Server) named(c echo.Context, call bool) (*tool.Set, *tool.Tool, error) {
+// resolvePath finds the tool that a path is about, and reports whether the path is that of its calls.
+func (s *Server) resolvePath(c echo.Context, call bool) (*tool.Set, *tool.Tool, error) {
 	path := strings.TrimPrefix(c.Request().URL.EscapedPath(), toolsPath)
 	if call {
 		path = strings.TrimSuffix(path, callSuffix)
@@ -151,7 +151,7 @@ func (s *Server) named(c echo.Context, call bool) (*tool.Set, *tool.Tool, error)
 	if err != nil {
 		return nil, nil, invalid("the id", "is not well escaped")
 	}
-	set := s.set()
+	set := s.currentSet()
 	t, err := set.Resolve(name)
 	return set, t, err
 }
@@ -160,11 +160,11 @@ func (s *Server) getTool(c echo.Context) error {
 	if err := readQuery(c).done(); err != nil {
 		return err
 	}
-	set, t, err := s.named(c, false)
+	set, t, err := s.resolvePath(c, false)
 	if err != nil {
 		return err
 	}
-	page := ToolPage{
+	page := toolPage{
 		ID: t.ID(), Exposed: set.Exposed(t.ID()), Signature: t.Signature(), Tokens: t.Tokens(),
 		Confirm: s.needsConfirmation(t), Warning: t.Warning, Parameters: t.Parameters(), Tool: *t,
 	}
@@ -180,7 +180,7 @@ func (s *Server) getTool(c echo.Context) error {
 			*raw = nil
 		}
 	}
-	return answer(c, page)
+	return writeJSON(c, page)
 }
 
 func (s *Server) callTool(c echo.Context) error {
@@ -188,13 +188,13 @@ func (s *Server) callTool(c echo.Context) error {
 		c.Response().Header().Set(echo.HeaderAllow, http.MethodGet)
 		return echo.ErrMethodNotAllowed
 	}
-	_, t, unknown := s.named(c, true)
-	var r CallRequest
+	_, t, unknown := s.resolvePath(c, true)
+	var r callRequest
 	if err := readBody(c, &r); err != nil && unknown == nil {
 		return err
 	}
 	if unknown != nil {
-		s.refused(c, strings.TrimSuffix(strings.TrimPrefix(c.Request().URL.Path, toolsPath), callSuffix),
+		s.recordRefusal(c, strings.TrimSuffix(strings.TrimPrefix(c.Request().URL.Path, toolsPath), callSuffix),
 			tool.Call{Arguments: r.Arguments}, unknown)
 		return unknown
 	}
@@ -205,7 +205,7 @@ func (s *Server) callTool(c echo.Context) error {
 	}
 	if t.Disabled {
 		err := &tool.Error{Code: tool.Denied, Op: "call", Msg: string(t.ID()) + " is disabled"}
-		s.refused(c, t.Name, tool.Call{ID: t.ID(), Arguments: r.Arguments}, err)
+		s.recordRefusal(c, t.Name, tool.Call{ID: t.ID(), Arguments: r.Arguments}, err)
 		return err
 	}
 	if len(r.Arguments) == 0 || string(r.Arguments) == "null" {
@@ -216,7 +216,7 @@ func (s *Server) callTool(c echo.Context) error {
 	}
 	res, err := s.o.Caller.Call(c.Request().Context(), tool.Call{
 		ID: t.ID(), Arguments: r.Arguments, Meta: r.Meta,
-		Who: s.caller(c), Confirmed: r.Confirm,
+		Who: s.askerOf(c), Confirmed: r.Confirm,
 	})
 	if err != nil {
 		return err
@@ -224,23 +224,23 @@ func (s *Server) callTool(c echo.Context) error {
 	if !quickjson.Valid(res.Raw) {
 		return &tool.Error{Code: tool.Unavailable, Op: "call", Msg: "the answer of " + string(t.ID()) + " is not JSON"}
 	}
-	s.called(c, t.ID(), res)
+	s.recordCall(c, t.ID(), res)
 	return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, res.Raw)
 }
 
-func (s *Server) categories(c echo.Context) error {
+func (s *Server) listCategories(c echo.Context) error {
 	if err := readQuery(c).done(); err != nil {
 		return err
 	}
-	set := s.set()
-	return answer(c, CategoryList{Categories: set.Categories(), Servers: set.Servers()})
+	set := s.currentSet()
+	return writeJSON(c, categoryList{Categories: set.Categories(), Servers: set.Servers()})
 }
 
-func (s *Server) servers(c echo.Context) error {
+func (s *Server) listServers(c echo.Context) error {
 	if err := readQuery(c).done(); err != nil {
 		return err
 	}
-	list := ServerList{Servers: []tool.Status{}}
+	list := serverList{Servers: []tool.Status{}}
 	seen := map[string]int{}
 	if s.o.Upstreams != nil {
 		for _, status := range s.o.Upstreams.Status() {
@@ -249,12 +249,12 @@ func (s *Server) servers(c echo.Context) error {
 		}
 	}
 	// What the catalogue knows of tools is more than a server that has not run can tell.
-	for _, n := range s.set().Servers() {
+	for _, n := range s.currentSet().Servers() {
 		if i, ok := seen[n.Name]; ok {
 			list.Servers[i].Tools = n.Tools
 			continue
 		}
 		list.Servers = append(list.Servers, tool.Status{Server: n.Name, State: tool.Known, Tools: n.Tools})
 	}
-	return answer(c, list)
+	return writeJSON(c, list)
 }

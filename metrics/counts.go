@@ -10,22 +10,22 @@ import (
 // counts is what was done in a piece of time. Its JSON is what is stored; a field that an older version does not know
 // it leaves out when it adds to an entry, so none may be needed to read the others.
 type counts struct {
-	Searches   int64              `json:"searches,omitempty"`
-	Selections int64              `json:"selections,omitempty"`
-	Hits       int64              `json:"hits,omitempty"` // of the cache of selections
-	Degraded   int64              `json:"degraded,omitempty"`
-	Nothing    int64              `json:"nothing,omitempty"`
-	Tools      int64              `json:"tools,omitempty"` // handed out
-	Used       int64              `json:"used,omitempty"`  // tokens
-	Saved      int64              `json:"saved,omitempty"` // tokens
-	Search     histogram          `json:"search,omitzero"`
-	Categories map[string]int64   `json:"categories,omitempty"` // of tools handed out
-	Called     map[string]int64   `json:"called,omitempty"`     // by the tool's ID
-	Servers    map[string]*served `json:"servers,omitempty"`
+	Searches   int64                    `json:"searches,omitempty"`
+	Selections int64                    `json:"selections,omitempty"`
+	Hits       int64                    `json:"hits,omitempty"` // of the cache of selections
+	Degraded   int64                    `json:"degraded,omitempty"`
+	Nothing    int64                    `json:"nothing,omitempty"`
+	Tools      int64                    `json:"tools,omitempty"` // handed out
+	Used       int64                    `json:"used,omitempty"`  // tokens
+	Saved      int64                    `json:"saved,omitempty"` // tokens
+	Search     histogram                `json:"search,omitzero"`
+	Categories map[string]int64         `json:"categories,omitempty"` // of tools handed out
+	Called     map[string]int64         `json:"called,omitempty"`     // by the tool's ID
+	Servers    map[string]*serverCounts `json:"servers,omitempty"`
 }
 
-// served is how the calls of a server's tools went.
-type served struct {
+// serverCounts is how the calls of a server's tools went.
+type serverCounts struct {
 	Calls  int64     `json:"calls"`
 	Errors int64     `json:"errors,omitempty"`
 	Took   histogram `json:"took,omitzero"`
@@ -35,16 +35,16 @@ type served struct {
 const maxNames = 1000
 
 func newCounts() *counts {
-	return &counts{Categories: map[string]int64{}, Called: map[string]int64{}, Servers: map[string]*served{}}
+	return &counts{Categories: map[string]int64{}, Called: map[string]int64{}, Servers: map[string]*serverCounts{}}
 }
 
-// decode reads a stored entry. Of one that cannot be read nothing is left.
-func decode(b []byte) *counts {
+// decodeCounts reads a stored entry. Of one that cannot be read nothing is left.
+func decodeCounts(b []byte) *counts {
 	c := newCounts()
 	if len(b) == 0 || json.Unmarshal(b, c) != nil {
 		return newCounts()
 	}
-	maps.DeleteFunc(c.Servers, func(_ string, s *served) bool { return s == nil })
+	maps.DeleteFunc(c.Servers, func(_ string, s *serverCounts) bool { return s == nil })
 	for _, h := range c.histograms() {
 		h.Counts = h.Counts[:min(len(h.Counts), bounded+1)]
 	}
@@ -91,12 +91,12 @@ func (c *counts) add(o *counts) {
 		mine.Errors += s.Errors
 		mine.Took.add(s.Took)
 	}
-	c.Categories, c.Called = most(c.Categories), most(c.Called)
+	c.Categories, c.Called = largestOf(c.Categories), largestOf(c.Called)
 }
 
-func (c *counts) server(name string) *served {
+func (c *counts) server(name string) *serverCounts {
 	if c.Servers[name] == nil {
-		c.Servers[name] = &served{}
+		c.Servers[name] = &serverCounts{}
 	}
 	return c.Servers[name]
 }
@@ -111,8 +111,8 @@ func (c *counts) calls() (calls, errors int64) {
 	return calls, errors
 }
 
-// most leaves the most frequent of m, if there are too many.
-func most(m map[string]int64) map[string]int64 {
+// largestOf leaves the most frequent of m, if there are too many.
+func largestOf(m map[string]int64) map[string]int64 {
 	if len(m) <= maxNames {
 		return m
 	}

@@ -7,9 +7,9 @@ import (
 // bounded is how many buckets of a histogram have an upper bound.
 const bounded = 17
 
-// bounds returns the upper bounds of the buckets of a histogram. One more bucket takes what is longer. They are part of
+// bucketBounds returns the upper bounds of the buckets of a histogram. One more bucket takes what is longer. They are part of
 // what is stored, so they may be added to at the end only.
-func bounds() [bounded]time.Duration {
+func bucketBounds() [bounded]time.Duration {
 	const us, ms = time.Microsecond, time.Millisecond
 	return [bounded]time.Duration{
 		100 * us, 250 * us, 500 * us, ms, 2500 * us, 5 * ms, 10 * ms, 25 * ms, 50 * ms, 100 * ms, 250 * ms, 500 * ms,
@@ -26,7 +26,7 @@ type histogram struct {
 func (h *histogram) observe(d time.Duration) {
 	d = max(d, 0)
 	i := 0
-	for _, most := range bounds() {
+	for _, most := range bucketBounds() {
 		if d <= most {
 			break
 		}
@@ -62,7 +62,7 @@ func (h *histogram) total() int64 {
 // quantile returns the upper bound of the bucket that the q-th part of all lies in; twice the last bound for those
 // beyond it.
 func (h *histogram) quantile(q float64) time.Duration {
-	all, edges := h.total(), bounds()
+	all, edges := h.total(), bucketBounds()
 	var seen int64
 	for i, n := range h.Counts {
 		seen += n

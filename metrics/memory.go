@@ -6,15 +6,15 @@ import (
 	"sync"
 )
 
-// memory is a Disk that forgets.
-type memory struct {
+// memoryDisk is a Disk that forgets.
+type memoryDisk struct {
 	mu      sync.Mutex
 	entries map[string][]byte
 	version uint64
 }
 
 // Counts implements Disk.
-func (d *memory) Counts(_ context.Context, known uint64) (map[string][]byte, uint64, error) {
+func (d *memoryDisk) Counts(_ context.Context, known uint64) (map[string][]byte, uint64, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if known == d.version {
@@ -24,7 +24,7 @@ func (d *memory) Counts(_ context.Context, known uint64) (map[string][]byte, uin
 }
 
 // ChangeCounts implements Disk.
-func (d *memory) ChangeCounts(_ context.Context, _ []string, change func(map[string][]byte) map[string][]byte) (before,
+func (d *memoryDisk) ChangeCounts(_ context.Context, _ []string, change func(map[string][]byte) map[string][]byte) (before,
 	after uint64, err error,
 ) {
 	d.mu.Lock()

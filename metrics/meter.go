@@ -35,7 +35,7 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	o.Flush = cmp.Or(o.Flush, 5*time.Second)
 	if o.Disk == nil {
-		o.Disk = &memory{}
+		o.Disk = &memoryDisk{}
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -81,8 +81,8 @@ func New(o Options) *Meter {
 	}
 }
 
-// count adds to the counts of this minute.
-func (m *Meter) count(add func(*counts)) {
+// addCounts adds to the counts of this minute.
+func (m *Meter) addCounts(add func(*counts)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	minute := minuteOf(time.Now())
@@ -93,9 +93,9 @@ func (m *Meter) count(add func(*counts)) {
 }
 
 // Start begins to write what is counted, and to read what other processes have counted, now and then. Close ends it.
-func (m *Meter) Start() { m.tasks.Go(m.work) }
+func (m *Meter) Start() { m.tasks.Go(m.runFlusher) }
 
-func (m *Meter) work() {
+func (m *Meter) runFlusher() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	tick := time.NewTicker(m.o.Flush)
@@ -154,7 +154,7 @@ func (m *Meter) load(ctx context.Context) error {
 	stored := make(map[slot]*counts, len(entries))
 	for key, b := range entries {
 		if s, ok := parseSlot(key); ok {
-			stored[s] = decode(b)
+			stored[s] = decodeCounts(b)
 		}
 	}
 	m.mu.Lock()
@@ -176,7 +176,7 @@ func (m *Meter) Flush(ctx context.Context) error {
 	written := m.pending
 	m.writing, m.pending = written, map[int64]*counts{}
 	m.mu.Unlock()
-	sums, before, after, err := m.write(ctx, spread(written))
+	sums, before, after, err := m.write(ctx, spreadOverSlots(written))
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.writing = nil
@@ -203,8 +203,8 @@ func (m *Meter) Flush(ctx context.Context) error {
 	return nil
 }
 
-// spread gives the counts of minutes to all slots that they belong to.
-func spread(minutes map[int64]*counts) map[slot]*counts {
+// spreadOverSlots gives the counts of minutes to all slots that they belong to.
+func spreadOverSlots(minutes map[int64]*counts) map[slot]*counts {
 	out := map[slot]*counts{}
 	for minute, c := range minutes {
 		for _, s := range slotsOf(minute) {
@@ -226,7 +226,7 @@ func (m *Meter) write(ctx context.Context, more map[slot]*counts) (sums map[slot
 	m.mu.Lock()
 	sums = map[slot]*counts{}
 	for s := range m.stored {
-		if s.old(now) {
+		if s.isOld(now) {
 			sums[s] = nil
 		}
 	}
@@ -242,7 +242,7 @@ func (m *Meter) write(ctx context.Context, more map[slot]*counts) (sums map[slot
 			put[s.key()] = nil
 		}
 		for s, c := range more {
-			sum := decode(stored[s.key()])
+			sum := decodeCounts(stored[s.key()])
 			sum.add(c)
 			sums[s], put[s.key()] = sum, sum.encode()
 		}

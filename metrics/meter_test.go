@@ -179,7 +179,7 @@ func TestNoSearchToCount(t *testing.T) {
 // disk.
 func TestWindows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		disk := &memory{}
+		disk := &memoryDisk{}
 		w, m := newWorld(), New(Options{Disk: disk})
 		m.Start()
 		<-time.After(30*time.Minute + 30*time.Second)
@@ -223,7 +223,7 @@ func TestWindows(t *testing.T) {
 // TestManyProcesses has several Meters over one disk count at once, and each hear in time of all.
 func TestManyProcesses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		disk := &memory{}
+		disk := &memoryDisk{}
 		var meters []*Meter
 		for range 3 {
 			m := New(Options{Disk: disk, Flush: time.Second})
@@ -257,7 +257,7 @@ func TestManyProcesses(t *testing.T) {
 
 // awkward is a disk that can fail, and on which something happens before and after each change.
 type awkward struct {
-	memory
+	memoryDisk
 	err  error
 	when func()
 }
@@ -270,14 +270,14 @@ func (d *awkward) ChangeCounts(ctx context.Context, keys []string,
 	if d.err != nil {
 		return 0, 0, d.err
 	}
-	return d.memory.ChangeCounts(ctx, keys, change)
+	return d.memoryDisk.ChangeCounts(ctx, keys, change)
 }
 
 func (d *awkward) Counts(ctx context.Context, known uint64) (map[string][]byte, uint64, error) {
 	if d.err != nil {
 		return nil, 0, d.err
 	}
-	return d.memory.Counts(ctx, known)
+	return d.memoryDisk.Counts(ctx, known)
 }
 
 // TestNothingIsLostOrCountedTwice holds that what is counted shows at every moment of a write, also of one that fails.
@@ -368,15 +368,15 @@ func FuzzDecode(f *testing.F) {
 		if s, ok := parseSlot(key); ok && s.key() != key {
 			t.Errorf("%q is read as %q", key, s.key())
 		}
-		c := decode(b)
+		c := decodeCounts(b)
 		sum := newCounts()
 		sum.add(c)
 		more := newCounts()
 		more.Called["a"], more.Categories["b"], more.server("c").Calls = 1, 1, 1
 		c.add(more)
-		if d := cmp.Diff(sum, decode(sum.encode())); d != "" {
+		if d := cmp.Diff(sum, decodeCounts(sum.encode())); d != "" {
 			t.Errorf("(-want +got)\n%s", d)
 		}
-		reportOf(sum)
+		makeReport(sum)
 	})
 }

@@ -7,28 +7,28 @@ import (
 	"strconv"
 )
 
-// process tells how much of the system this process takes. Where there is no /proc, it tells what the runtime knows.
-func (p *page) process() {
+// writeProcess tells how much of the system this process takes. Where there is no /proc, it tells what the runtime knows.
+func (p *page) writeProcess() {
 	var mem runtime.MemStats
 	runtime.ReadMemStats(&mem)
-	p.gauge("go_goroutines", "Goroutines of this process.", float64(runtime.NumGoroutine()))
-	p.gauge("go_memstats_heap_inuse_bytes", "Heap in use by this process.", float64(mem.HeapInuse))
-	p.gauge("go_memstats_sys_bytes", "Memory that this process has from the system.", float64(mem.Sys))
-	if pages, ok := resident(); ok {
-		p.gauge("process_resident_memory_bytes", "Memory of this process that is in the machine's.",
+	p.writeGauge("go_goroutines", "Goroutines of this process.", float64(runtime.NumGoroutine()))
+	p.writeGauge("go_memstats_heap_inuse_bytes", "Heap in use by this process.", float64(mem.HeapInuse))
+	p.writeGauge("go_memstats_sys_bytes", "Memory that this process has from the system.", float64(mem.Sys))
+	if pages, ok := residentPages(); ok {
+		p.writeGauge("process_resident_memory_bytes", "Memory of this process that is in the machine's.",
 			float64(pages*os.Getpagesize()))
 	}
 	if files, err := os.ReadDir("/proc/self/fd"); err == nil {
 		// without the one that lists them
-		p.gauge("process_open_fds", "Files and connections that this process has open.", float64(len(files)-1))
+		p.writeGauge("process_open_fds", "Files and connections that this process has open.", float64(len(files)-1))
 	}
 	if threads, err := os.ReadDir("/proc/self/task"); err == nil {
-		p.gauge("go_threads", "Threads of this process.", float64(len(threads)))
+		p.writeGauge("go_threads", "Threads of this process.", float64(len(threads)))
 	}
 }
 
-// resident counts the pages of memory.
-func resident() (pages int, ok bool) {
+// residentPages counts the pages of memory.
+func residentPages() (pages int, ok bool) {
 	b, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
 		return 0, false

@@ -35,7 +35,7 @@ func TestProcess(t *testing.T) {
 func told(t *testing.T) map[string]float64 {
 	t.Helper()
 	var p page
-	p.process()
+	p.writeProcess()
 	out := map[string]float64{}
 	for _, m := range regexp.MustCompile(`(?m)^([a-z_]+) (\S+)$`).FindAllStringSubmatch(p.b.String(), -1) {
 		v, err := strconv.ParseFloat(m[2], 64)

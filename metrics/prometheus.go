@@ -14,22 +14,22 @@ import (
 // ServeHTTP answers in the text format of Prometheus with all that was ever counted, by every process that shares the
 // disk: it is enough to ask one of them. Gauges are those of this process.
 func (m *Meter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if err := m.ready(r.Context()); err != nil {
+	if err := m.loadOnce(r.Context()); err != nil {
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		return
 	}
 	all := newCounts()
 	m.mu.Lock()
-	m.each(func(s slot, c *counts) {
+	m.eachSlot(func(s slot, c *counts) {
 		if s.kind == forever {
 			all.add(c)
 		}
 	})
 	m.mu.Unlock()
 	var p page
-	p.searches(all)
-	p.calls(all)
-	m.gauges(&p)
+	p.writeSearches(all)
+	p.writeCalls(all)
+	m.writeGauges(&p)
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	_, _ = w.Write(p.b.Bytes()) // nobody is left to be told
 }
@@ -37,85 +37,85 @@ func (m *Meter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // page is an answer in the making.
 type page struct{ b bytes.Buffer }
 
-func (p *page) family(name, kind, help string) {
+func (p *page) writeFamily(name, kind, help string) {
 	fmt.Fprintf(&p.b, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
 }
 
-func (p *page) sample(name, labels string, value float64) {
+func (p *page) writeSample(name, labels string, value float64) {
 	if labels != "" {
 		labels = "{" + labels + "}"
 	}
 	p.b.WriteString(name + labels + " " + strconv.FormatFloat(value, 'g', -1, 64) + "\n")
 }
 
-func (p *page) counter(name, help string, n int64) {
-	p.family(name, "counter", help)
-	p.sample(name, "", float64(n))
+func (p *page) writeCounter(name, help string, n int64) {
+	p.writeFamily(name, "counter", help)
+	p.writeSample(name, "", float64(n))
 }
 
-func (p *page) gauge(name, help string, v float64) {
-	p.family(name, "gauge", help)
-	p.sample(name, "", v)
+func (p *page) writeGauge(name, help string, v float64) {
+	p.writeFamily(name, "gauge", help)
+	p.writeSample(name, "", v)
 }
 
-// label writes a label; its value is escaped as the format has it.
-func label(name, value string) string {
+// formatLabel writes a label; its value is escaped as the format has it.
+func formatLabel(name, value string) string {
 	return name + `="` + strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`).Replace(strings.ToValidUTF8(value,
 		"\uFFFD")) + `"`
 }
 
-// histogram writes the samples of one, to which labels belong.
-func (p *page) histogram(name, labels string, h *histogram) {
+// writeHistogram writes the samples of one, to which labels belong.
+func (p *page) writeHistogram(name, labels string, h *histogram) {
 	comma := ""
 	if labels != "" {
 		comma = ","
 	}
 	var seen int64
-	for i, edge := range bounds() {
+	for i, edge := range bucketBounds() {
 		if i < len(h.Counts) {
 			seen += h.Counts[i]
 		}
-		p.sample(name+"_bucket", labels+comma+label("le", strconv.FormatFloat(edge.Seconds(), 'g', -1, 64)),
+		p.writeSample(name+"_bucket", labels+comma+formatLabel("le", strconv.FormatFloat(edge.Seconds(), 'g', -1, 64)),
 			float64(seen))
 	}
-	p.sample(name+"_bucket", labels+comma+label("le", "+Inf"), float64(h.total()))
-	p.sample(name+"_sum", labels, time.Duration(h.Sum).Seconds())
-	p.sample(name+"_count", labels, float64(h.total()))
+	p.writeSample(name+"_bucket", labels+comma+formatLabel("le", "+Inf"), float64(h.total()))
+	p.writeSample(name+"_sum", labels, time.Duration(h.Sum).Seconds())
+	p.writeSample(name+"_count", labels, float64(h.total()))
 }
 
-func (p *page) searches(c *counts) {
+func (p *page) writeSearches(c *counts) {
 	const took = "tooldex_search_duration_seconds"
-	p.counter("tooldex_searches_total", "Searches that were answered.", c.Searches)
-	p.counter("tooldex_searches_degraded_total", "Searches by words only, since the embedder did not answer.",
+	p.writeCounter("tooldex_searches_total", "Searches that were answered.", c.Searches)
+	p.writeCounter("tooldex_searches_degraded_total", "Searches by words only, since the embedder did not answer.",
 		c.Degraded)
-	p.counter("tooldex_searches_found_nothing_total", "Searches to which no tool was said to fit.", c.Nothing)
-	p.family(took, "histogram", "How long searches took.")
-	p.histogram(took, "", &c.Search)
-	p.counter("tooldex_selections_total", "Selections that were answered.", c.Selections)
-	p.counter("tooldex_selection_cache_hits_total", "Selections that the cache answered.", c.Hits)
-	p.counter("tooldex_tools_returned_total", "Tools handed out by searches and selections.", c.Tools)
-	p.counter("tooldex_tokens_used_total", "Tokens that the answers of searches and selections cost to read.", c.Used)
-	p.counter("tooldex_tokens_saved_total", "Tokens that listing all tools in place of each answer would have cost more.", c.Saved)
+	p.writeCounter("tooldex_searches_found_nothing_total", "Searches to which no tool was said to fit.", c.Nothing)
+	p.writeFamily(took, "histogram", "How long searches took.")
+	p.writeHistogram(took, "", &c.Search)
+	p.writeCounter("tooldex_selections_total", "Selections that were answered.", c.Selections)
+	p.writeCounter("tooldex_selection_cache_hits_total", "Selections that the cache answered.", c.Hits)
+	p.writeCounter("tooldex_tools_returned_total", "Tools handed out by searches and selections.", c.Tools)
+	p.writeCounter("tooldex_tokens_used_total", "Tokens that the answers of searches and selections cost to read.", c.Used)
+	p.writeCounter("tooldex_tokens_saved_total", "Tokens that listing all tools in place of each answer would have cost more.", c.Saved)
 }
 
-func (p *page) calls(c *counts) {
+func (p *page) writeCalls(c *counts) {
 	const total, failed, took = "tooldex_calls_total", "tooldex_call_errors_total", "tooldex_call_duration_seconds"
 	names := slices.Sorted(maps.Keys(c.Servers))
-	p.family(total, "counter", "Calls of tools, by server.")
+	p.writeFamily(total, "counter", "Calls of tools, by server.")
 	for _, name := range names {
-		p.sample(total, label("server", name), float64(c.Servers[name].Calls))
+		p.writeSample(total, formatLabel("server", name), float64(c.Servers[name].Calls))
 	}
-	p.family(failed, "counter", "Calls that failed, or whose tool said that it did, by server.")
+	p.writeFamily(failed, "counter", "Calls that failed, or whose tool said that it did, by server.")
 	for _, name := range names {
-		p.sample(failed, label("server", name), float64(c.Servers[name].Errors))
+		p.writeSample(failed, formatLabel("server", name), float64(c.Servers[name].Errors))
 	}
-	p.family(took, "histogram", "How long calls took, by server.")
+	p.writeFamily(took, "histogram", "How long calls took, by server.")
 	for _, name := range names {
-		p.histogram(took, label("server", name), &c.Servers[name].Took)
+		p.writeHistogram(took, formatLabel("server", name), &c.Servers[name].Took)
 	}
 }
 
-func (m *Meter) gauges(p *page) {
+func (m *Meter) writeGauges(p *page) {
 	if m.o.Catalog != nil {
 		if set := m.o.Catalog.Set(); set != nil {
 			enabled := 0
@@ -124,12 +124,12 @@ func (m *Meter) gauges(p *page) {
 					enabled++
 				}
 			}
-			p.gauge("tooldex_catalogue_tools", "Enabled tools in the catalogue.", float64(enabled))
-			p.gauge("tooldex_catalogue_servers", "Servers that enabled tools are of.", float64(len(set.Servers())))
+			p.writeGauge("tooldex_catalogue_tools", "Enabled tools in the catalogue.", float64(enabled))
+			p.writeGauge("tooldex_catalogue_servers", "Servers that enabled tools are of.", float64(len(set.Servers())))
 		}
 	}
 	if m.o.Sessions != nil {
-		p.gauge("tooldex_sessions", "Open MCP sessions of this process.", float64(m.o.Sessions()))
+		p.writeGauge("tooldex_sessions", "Open MCP sessions of this process.", float64(m.o.Sessions()))
 	}
-	p.process()
+	p.writeProcess()
 }

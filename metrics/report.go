@@ -41,8 +41,8 @@ func windowOf(name string) (window, error) {
 	}
 }
 
-// holds reports whether a slot of kind lies in the window that ends now.
-func (w window) holds(kind byte, s slot, minute int64) bool {
+// includes reports whether a slot of kind lies in the window that ends now.
+func (w window) includes(kind byte, s slot, minute int64) bool {
 	if s.kind != kind {
 		return false
 	}
@@ -60,17 +60,17 @@ func (m *Meter) Report(ctx context.Context, name string) (*Metrics, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := m.ready(ctx); err != nil {
+	if err := m.loadOnce(ctx); err != nil {
 		return nil, err
 	}
 	minute := minuteOf(time.Now())
 	sum, steps := newCounts(), map[slot]*counts{}
 	m.mu.Lock()
-	m.each(func(s slot, c *counts) {
-		if w.holds(w.sum, s, minute) {
+	m.eachSlot(func(s slot, c *counts) {
+		if w.includes(w.sum, s, minute) {
 			sum.add(c)
 		}
-		if w.holds(w.step, s, minute) {
+		if w.includes(w.step, s, minute) {
 			if steps[s] == nil {
 				steps[s] = newCounts()
 			}
@@ -78,21 +78,21 @@ func (m *Meter) Report(ctx context.Context, name string) (*Metrics, error) {
 		}
 	})
 	m.mu.Unlock()
-	out := reportOf(sum)
-	out.Window, out.Series = name, series(steps)
+	out := makeReport(sum)
+	out.Window, out.Series = name, pointsOf(steps)
 	if w.sum != forever {
 		at := minute
 		if w.sum == byHour {
 			at /= 60
 		}
-		out.Since = slot{w.sum, at - w.slots + 1}.begin()
+		out.Since = slot{w.sum, at - w.slots + 1}.startTime()
 	}
 	out.Fruitless = m.fruitlessSince(out.Since)
 	return out, nil
 }
 
-// ready reads what is stored, if that was not done yet.
-func (m *Meter) ready(ctx context.Context) error {
+// loadOnce reads what is stored, if that was not done yet.
+func (m *Meter) loadOnce(ctx context.Context) error {
 	m.mu.Lock()
 	loaded := m.loaded
 	m.mu.Unlock()
@@ -102,8 +102,8 @@ func (m *Meter) ready(ctx context.Context) error {
 	return m.load(ctx)
 }
 
-// each gives all that was counted, each count once in every slot that it belongs to. The lock is held.
-func (m *Meter) each(visit func(slot, *counts)) {
+// eachSlot gives all that was counted, each count once in every slot that it belongs to. The lock is held.
+func (m *Meter) eachSlot(visit func(slot, *counts)) {
 	for s, c := range m.stored {
 		visit(s, c)
 	}
@@ -129,7 +129,7 @@ func (m *Meter) fruitlessSince(since time.Time) []Tally {
 	return all[:min(len(all), maxTallies)]
 }
 
-func reportOf(c *counts) *Metrics {
+func makeReport(c *counts) *Metrics {
 	calls, failed := c.calls()
 	out := &Metrics{
 		TotalRequests: c.requests(), Searches: c.Searches, Selections: c.Selections, TokensUsed: c.Used,
@@ -160,12 +160,12 @@ func ratio(part, whole int64) float64 {
 	return float64(part) / float64(whole)
 }
 
-func series(steps map[slot]*counts) []Point {
+func pointsOf(steps map[slot]*counts) []Point {
 	out := []Point{}
 	for s, c := range steps {
 		calls, failed := c.calls()
 		out = append(out, Point{
-			Time: s.begin(), Requests: c.requests(), Calls: calls, Errors: failed, FoundNothing: c.Nothing,
+			Time: s.startTime(), Requests: c.requests(), Calls: calls, Errors: failed, FoundNothing: c.Nothing,
 			TokenSavings: c.Saved,
 		})
 	}

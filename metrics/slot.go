@@ -44,8 +44,8 @@ func parseSlot(key string) (slot, bool) {
 	return s, err == nil && known && s.key() == key
 }
 
-// begin is when the slot begins.
-func (s slot) begin() time.Time {
+// startTime is when the slot begins.
+func (s slot) startTime() time.Time {
 	switch s.kind {
 	case byMinute:
 		return time.Unix(s.at*60, 0).UTC()
@@ -55,7 +55,7 @@ func (s slot) begin() time.Time {
 	return time.Time{}
 }
 
-// old reports whether no window reaches back to the slot.
-func (s slot) old(minute int64) bool {
+// isOld reports whether no window reaches back to the slot.
+func (s slot) isOld(minute int64) bool {
 	return s.kind == byMinute && s.at <= minute-keptMinutes || s.kind == byHour && s.at <= minute/60-keptHours
 }

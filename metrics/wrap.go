@@ -35,13 +35,13 @@ func (s *searcher) Search(ctx context.Context, q tool.Query) (*tool.Result, erro
 	begin := time.Now()
 	res, err := s.next.Search(ctx, q)
 	if err == nil && !q.Trial {
-		s.m.searched(q, res, time.Since(begin), s.listed())
+		s.m.recordSearch(q, res, time.Since(begin), s.listedTokens())
 	}
 	return res, err
 }
 
-// listed is what all enabled tools cost in a plain listing.
-func (s *searcher) listed() int {
+// listedTokens is what all enabled tools cost in a plain listing.
+func (s *searcher) listedTokens() int {
 	set := s.catalog.Set()
 	if set == nil {
 		return 0
@@ -59,8 +59,8 @@ func (s *searcher) listed() int {
 	return n
 }
 
-func (m *Meter) searched(q tool.Query, res *tool.Result, took time.Duration, listed int) {
-	m.count(func(c *counts) {
+func (m *Meter) recordSearch(q tool.Query, res *tool.Result, took time.Duration, listed int) {
+	m.addCounts(func(c *counts) {
 		c.Searches++
 		c.Search.observe(took)
 		c.Tools += int64(len(res.Tools))
@@ -78,15 +78,15 @@ func (m *Meter) searched(q tool.Query, res *tool.Result, took time.Duration, lis
 	})
 	for _, g := range res.Groups {
 		if !g.Confident {
-			m.foundNothing(g.Query)
+			m.recordFruitless(g.Query)
 		}
 	}
 	if len(res.Groups) == 0 && !res.Confident {
-		m.foundNothing(q.Text)
+		m.recordFruitless(q.Text)
 	}
 }
 
-func (m *Meter) foundNothing(text string) {
+func (m *Meter) recordFruitless(text string) {
 	text = strings.Join(strings.Fields(text), " ")
 	if len(text) > maxText {
 		text = text[:maxText]
@@ -107,7 +107,7 @@ func (m *Meter) Selected(tools []tool.ID, tokens, saved int, cached bool) {
 	if m.o.Catalog != nil {
 		set = m.o.Catalog.Set()
 	}
-	m.count(func(c *counts) {
+	m.addCounts(func(c *counts) {
 		c.Selections++
 		c.Tools += int64(len(tools))
 		c.Used += int64(tokens)
@@ -145,7 +145,7 @@ func (c caller) Call(ctx context.Context, call tool.Call) (*tool.CallResult, err
 		return res, err
 	}
 	failed := err != nil && !errors.Is(ctx.Err(), context.Canceled) || res != nil && res.IsError
-	c.m.count(func(n *counts) {
+	c.m.addCounts(func(n *counts) {
 		n.Called[string(call.ID)]++
 		s := n.server(call.ID.Server())
 		s.Calls++

@@ -26,14 +26,14 @@ type settings struct {
 // Version is that of the program. The logger, which may be nil, is told when spans cannot be sent. The error, of code
 // Invalid, names the variable that cannot be read. Close ends the Tracer.
 func FromEnvironment(getenv func(string) string, version string, log *slog.Logger) (*Tracer, error) {
-	s, on, err := read(getenv, version)
+	s, on, err := readSettings(getenv, version)
 	if err != nil || !on {
 		return nil, err
 	}
 	return newTracer(s, log), nil
 }
 
-func read(getenv func(string) string, version string) (s settings, on bool, err error) {
+func readSettings(getenv func(string) string, version string) (s settings, on bool, err error) {
 	if strings.EqualFold(getenv("OTEL_SDK_DISABLED"), "true") {
 		return s, false, nil
 	}
@@ -42,7 +42,7 @@ func read(getenv func(string) string, version string) (s settings, on bool, err 
 	case "none":
 		return s, false, nil
 	default:
-		return s, false, bad("OTEL_TRACES_EXPORTER", exporter, "use otlp or none")
+		return s, false, invalidSetting("OTEL_TRACES_EXPORTER", exporter, "use otlp or none")
 	}
 	s.endpoint = getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 	if base := getenv("OTEL_EXPORTER_OTLP_ENDPOINT"); s.endpoint == "" && base != "" {
@@ -52,14 +52,14 @@ func read(getenv func(string) string, version string) (s settings, on bool, err 
 		return s, false, nil
 	}
 	if u, err := url.Parse(s.endpoint); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return s, false, bad("OTEL_EXPORTER_OTLP_ENDPOINT", s.endpoint,
+		return s, false, invalidSetting("OTEL_EXPORTER_OTLP_ENDPOINT", s.endpoint,
 			"use the address for HTTP, as http://localhost:4318")
 	}
 	headers := cmp.Or(getenv("OTEL_EXPORTER_OTLP_TRACES_HEADERS"), getenv("OTEL_EXPORTER_OTLP_HEADERS"))
-	if s.headers, err = pairs("OTEL_EXPORTER_OTLP_HEADERS", headers); err != nil {
+	if s.headers, err = parsePairs("OTEL_EXPORTER_OTLP_HEADERS", headers); err != nil {
 		return s, false, err
 	}
-	if s.resource, err = pairs("OTEL_RESOURCE_ATTRIBUTES", getenv("OTEL_RESOURCE_ATTRIBUTES")); err != nil {
+	if s.resource, err = parsePairs("OTEL_RESOURCE_ATTRIBUTES", getenv("OTEL_RESOURCE_ATTRIBUTES")); err != nil {
 		return s, false, err
 	}
 	s.resource["service.name"] = cmp.Or(getenv("OTEL_SERVICE_NAME"), s.resource["service.name"], "tooldex")
@@ -80,18 +80,18 @@ func (s *settings) sample(name, arg string) error {
 	case "traceidratio":
 		ratio, err := strconv.ParseFloat(cmp.Or(arg, "1"), 64)
 		if err != nil || !(ratio >= 0 && ratio <= 1) {
-			return bad("OTEL_TRACES_SAMPLER_ARG", arg, "use a number from 0 to 1")
+			return invalidSetting("OTEL_TRACES_SAMPLER_ARG", arg, "use a number from 0 to 1")
 		}
 		s.ratio = ratio
 	default:
-		return bad("OTEL_TRACES_SAMPLER", name, "use always_on, always_off or traceidratio, with parentbased_ before it or not")
+		return invalidSetting("OTEL_TRACES_SAMPLER", name, "use always_on, always_off or traceidratio, with parentbased_ before it or not")
 	}
 	return nil
 }
 
-// pairs reads key=value, separated by commas and escaped as in a URL. What is wrong with it is told without the values,
+// parsePairs reads key=value, separated by commas and escaped as in a URL. What is wrong with it is told without the values,
 // which may be secrets.
-func pairs(variable, text string) (map[string]string, error) {
+func parsePairs(variable, text string) (map[string]string, error) {
 	out := map[string]string{}
 	for part := range strings.SplitSeq(text, ",") {
 		if part = strings.TrimSpace(part); part == "" {
@@ -100,14 +100,14 @@ func pairs(variable, text string) (map[string]string, error) {
 		key, value, ok := strings.Cut(part, "=")
 		value, err := url.PathUnescape(strings.TrimSpace(value))
 		if key = strings.TrimSpace(key); !ok || key == "" || err != nil {
-			return nil, bad(variable, "…", "use key=value, separated by commas, with values escaped as in a URL")
+			return nil, invalidSetting(variable, "…", "use key=value, separated by commas, with values escaped as in a URL")
 		}
 		out[key] = value
 	}
 	return out, nil
 }
 
-func bad(variable, value, hint string) error {
+func invalidSetting(variable, value, hint string) error {
 	return &tool.Error{
 		Code: tool.Invalid, Op: "read environment", Msg: fmt.Sprintf("%s is %.80q", variable, value),
 		Hint: hint,

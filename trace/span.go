@@ -40,8 +40,8 @@ type attribute struct {
 // under is the key of the context's span, or of the client's decision.
 type under struct{}
 
-// place is where new spans belong: below a span, in a trace that is told of or not.
-type place struct {
+// spanContext is where new spans belong: below a span, in a trace that is told of or not.
+type spanContext struct {
 	trace   [16]byte
 	span    [8]byte
 	sampled bool
@@ -53,7 +53,7 @@ func (t *Tracer) start(ctx context.Context, kind int, name string) (context.Cont
 	if t == nil {
 		return ctx, nil
 	}
-	at, inside := ctx.Value(under{}).(place)
+	at, inside := ctx.Value(under{}).(spanContext)
 	if !inside {
 		_, _ = rand.Read(at.trace[:]) // never fails
 		at.sampled = t.sampled(at.trace)
@@ -65,7 +65,7 @@ func (t *Tracer) start(ctx context.Context, kind int, name string) (context.Cont
 		begin: time.Now(),
 	}
 	_, _ = rand.Read(s.id[:])
-	ctx = context.WithValue(ctx, under{}, place{trace: at.trace, span: s.id, sampled: at.sampled})
+	ctx = context.WithValue(ctx, under{}, spanContext{trace: at.trace, span: s.id, sampled: at.sampled})
 	if !at.sampled {
 		return ctx, nil
 	}
@@ -94,26 +94,26 @@ func (s *span) finish(err error) {
 		s.failed = tool.CodeOf(err).String()
 		s.set("error.type", s.failed)
 	}
-	s.tracer.hand(s)
+	s.tracer.enqueue(s)
 }
 
 // parseParent reads a traceparent header, as W3C has it.
-func parseParent(header string) (place, bool) {
+func parseParent(header string) (spanContext, bool) {
 	parts := strings.Split(header, "-")
 	if len(parts) < 4 || len(parts[0]) != 2 || len(parts[1]) != 32 || len(parts[2]) != 16 || len(parts[3]) != 2 ||
 		parts[0] == "ff" || parts[0] == "00" && len(parts) != 4 {
-		return place{}, false
+		return spanContext{}, false
 	}
-	var p place
+	var p spanContext
 	var version, flags [1]byte
-	ok := unhex(version[:], parts[0]) && unhex(p.trace[:], parts[1]) && unhex(p.span[:], parts[2]) &&
-		unhex(flags[:], parts[3])
+	ok := decodeHex(version[:], parts[0]) && decodeHex(p.trace[:], parts[1]) && decodeHex(p.span[:], parts[2]) &&
+		decodeHex(flags[:], parts[3])
 	p.sampled, p.remote = flags[0]&1 == 1, true
 	return p, ok && p.trace != [16]byte{} && p.span != [8]byte{}
 }
 
-// unhex reads as many bytes as into holds, in lower case.
-func unhex(into []byte, text string) bool {
+// decodeHex reads as many bytes as into holds, in lower case.
+func decodeHex(into []byte, text string) bool {
 	_, err := hex.Decode(into, []byte(text))
 	return err == nil && strings.ToLower(text) == text
 }

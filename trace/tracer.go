@@ -45,19 +45,19 @@ func newTracer(o settings, log *slog.Logger) *Tracer {
 		o: o, log: log, client: &http.Client{Timeout: sendWithin}, spans: make(chan *span, maxWaiting),
 		stop: make(chan struct{}),
 	}
-	t.tasks.Go(t.work)
+	t.tasks.Go(t.runExporter)
 	return t
 }
 
-// hand gives a span to be sent. It does not block: when too many wait, the span is dropped.
-func (t *Tracer) hand(s *span) {
+// enqueue gives a span to be sent. It does not block: when too many wait, the span is dropped.
+func (t *Tracer) enqueue(s *span) {
 	select {
 	case t.spans <- s:
 	default:
 	}
 }
 
-func (t *Tracer) work() {
+func (t *Tracer) runExporter() {
 	ctx := context.Background()
 	tick := time.NewTicker(sendEvery)
 	defer tick.Stop()

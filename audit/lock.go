@@ -20,11 +20,11 @@ const (
 	mostWait  = 2 * time.Millisecond
 )
 
-// enter locks the directory, and sees that the file to write to is open and ends with the record that the head names.
+// lockAndVerify locks the directory, and sees that the file to write to is open and ends with the record that the head names.
 // The caller holds mu, and unlocks l.head if there is no error.
-func (l *Log) enter() (h head, err error) {
-	if err := l.lock(); err != nil {
-		return head{}, err
+func (l *Log) lockAndVerify() (h checkpoint, err error) {
+	if err := l.lockFile(); err != nil {
+		return checkpoint{}, err
 	}
 	defer func() {
 		if err != nil {
@@ -32,34 +32,34 @@ func (l *Log) enter() (h head, err error) {
 		}
 	}()
 	if err := l.step("read head"); err != nil {
-		return head{}, err
+		return checkpoint{}, err
 	}
-	h, err = readHead(l.head)
+	h, err = readCheckpoint(l.head)
 	var rebuilt bool
 	if errors.Is(err, errNoHead) {
 		h, rebuilt, err = l.rebuild()
 	}
 	if err != nil {
-		return head{}, err
+		return checkpoint{}, err
 	}
-	size, err := l.open(h.File)
+	size, err := l.openFile(h.File)
 	if err != nil {
-		return head{}, err
+		return checkpoint{}, err
 	}
 	if err := l.catchUp(&h, size); err != nil {
-		return head{}, err
+		return checkpoint{}, err
 	}
 	if rebuilt {
-		err = l.put(&h, &Record{Kind: Resume})
+		err = l.appendRecord(&h, &Record{Kind: Resume})
 	}
 	return h, err
 }
 
-// lock takes the lock of the directory, which is made if there is none.
-func (l *Log) lock() error {
+// lockFile takes the lock of the directory, which is made if there is none.
+func (l *Log) lockFile() error {
 	deadline := time.Now().Add(lockWait)
 	for wait := firstWait; ; wait = min(2*wait, mostWait) {
-		if err := l.openHead(); err != nil {
+		if err := l.openCheckpoint(); err != nil {
 			return err
 		}
 		if err := l.step("lock"); err != nil {
@@ -70,7 +70,7 @@ func (l *Log) lock() error {
 			return fmt.Errorf("lock: %w", err)
 		}
 		if ok {
-			if _, ok := l.still(l.headInfo, headName); ok {
+			if _, ok := l.unchangedSize(l.headInfo, headName); ok {
 				return nil
 			}
 			if err := l.release(); err != nil { // somebody took the directory away, or moved it
@@ -88,7 +88,7 @@ func (l *Log) lock() error {
 	}
 }
 
-func (l *Log) openHead() error {
+func (l *Log) openCheckpoint() error {
 	if l.head != nil {
 		return nil
 	}
@@ -112,8 +112,8 @@ func (l *Log) openHead() error {
 	return nil
 }
 
-// still reports whether an open file is the one of that name, and how long it is now.
-func (l *Log) still(open fs.FileInfo, name string) (int64, bool) {
+// unchangedSize reports whether an open file is the one of that name, and how long it is now.
+func (l *Log) unchangedSize(open fs.FileInfo, name string) (int64, bool) {
 	there, err := os.Stat(l.path(name))
 	if err != nil || !os.SameFile(open, there) {
 		return 0, false
@@ -121,15 +121,15 @@ func (l *Log) still(open fs.FileInfo, name string) (int64, bool) {
 	return there.Size(), true
 }
 
-// open opens the file of that number to append to, unless it is open, and returns how long it is. The caller has the
+// openFile opens the file of that number to append to, unless it is open, and returns how long it is. The caller has the
 // lock.
-func (l *Log) open(number int) (int64, error) {
+func (l *Log) openFile(number int) (int64, error) {
 	if l.file != nil && l.number == number {
-		if size, ok := l.still(l.fileInfo, fileName(number)); ok {
+		if size, ok := l.unchangedSize(l.fileInfo, fileName(number)); ok {
 			return size, nil
 		}
 	}
-	if err := l.leave(); err != nil {
+	if err := l.unlockFiles(); err != nil {
 		return 0, err
 	}
 	if err := l.step("open"); err != nil {
@@ -147,8 +147,8 @@ func (l *Log) open(number int) (int64, error) {
 	return info.Size(), nil
 }
 
-// leave closes the file that is written to, once it is on the disk.
-func (l *Log) leave() error {
+// unlockFiles closes the file that is written to, once it is on the disk.
+func (l *Log) unlockFiles() error {
 	if l.file == nil {
 		return nil
 	}
@@ -167,7 +167,7 @@ func (l *Log) leave() error {
 
 // catchUp takes in what stands behind the head: the records of a process that died before it could move the head, and
 // what is left of one that was not written whole.
-func (l *Log) catchUp(h *head, size int64) error {
+func (l *Log) catchUp(h *checkpoint, size int64) error {
 	switch {
 	case size == h.Size:
 		return nil
@@ -177,7 +177,7 @@ func (l *Log) catchUp(h *head, size int64) error {
 		if err := l.endLine(h); err != nil {
 			return err
 		}
-		return l.put(h, &Record{Kind: Cut, Torn: &Scrap{At: size, Bytes: missing}})
+		return l.appendRecord(h, &Record{Kind: Cut, Torn: &Scrap{At: size, Bytes: missing}})
 	}
 	if err := l.step("read"); err != nil {
 		return err
@@ -199,18 +199,18 @@ func (l *Log) catchUp(h *head, size int64) error {
 		h.Seq, h.Hash, h.Size = r.Seq, r.Hash, h.Size+int64(len(text))+1
 	}
 	if len(rest) == 0 {
-		return l.setHead(*h)
+		return l.writeCheckpoint(*h)
 	}
 	scrap := &Scrap{At: h.Size, Bytes: int64(len(rest)), Hash: hashOf(rest)}
 	h.Size = size
 	if err := l.endLine(h); err != nil {
 		return err
 	}
-	return l.put(h, &Record{Kind: Torn, Torn: scrap})
+	return l.appendRecord(h, &Record{Kind: Torn, Torn: scrap})
 }
 
 // endLine ends a line that has no end.
-func (l *Log) endLine(h *head) error {
+func (l *Log) endLine(h *checkpoint) error {
 	last := make([]byte, 1)
 	if h.Size > 0 {
 		if _, err := l.file.ReadAt(last, h.Size-1); err != nil {
@@ -228,10 +228,10 @@ func (l *Log) endLine(h *head) error {
 }
 
 // rebuild finds out from the files how far the chain has come. It reports false if there are none.
-func (l *Log) rebuild() (head, bool, error) {
-	fresh := head{Anchor: Anchor{Hash: zeroHash}, Base: Anchor{Hash: zeroHash}, File: 1}
+func (l *Log) rebuild() (checkpoint, bool, error) {
+	fresh := checkpoint{Anchor: Anchor{Hash: zeroHash}, Base: Anchor{Hash: zeroHash}, File: 1}
 	if err := l.step("list"); err != nil {
-		return head{}, false, err
+		return checkpoint{}, false, err
 	}
 	numbers, err := listFiles(l.o.Dir)
 	if err != nil || len(numbers) == 0 {
@@ -255,7 +255,7 @@ func (l *Log) rebuild() (head, bool, error) {
 			return nil
 		})
 		if err != nil {
-			return head{}, false, err
+			return checkpoint{}, false, err
 		}
 	}
 	return h, true, nil

@@ -42,8 +42,8 @@ func ParseAnchor(s string) (Anchor, error) {
 	return Anchor{seq, hash}, nil
 }
 
-// head is how far the chain has come.
-type head struct {
+// checkpoint is how far the chain has come.
+type checkpoint struct {
 	Anchor           // the last record
 	Base   Anchor    `json:"base"` // the last one that was removed with its file
 	File   int       `json:"file"` // the number of the file that is written to
@@ -54,7 +54,7 @@ type head struct {
 var errNoHead = errors.New("how far the chain has come is not known")
 
 // encode writes h in headSize bytes.
-func (h head) encode() ([]byte, error) {
+func (h checkpoint) encode() ([]byte, error) {
 	b, err := json.Marshal(h)
 	if err != nil {
 		return nil, fmt.Errorf("encode head: %w", err)
@@ -67,25 +67,25 @@ func (h head) encode() ([]byte, error) {
 	return append(b, '\n'), nil
 }
 
-// decodeHead reads what encode wrote; anything else is errNoHead.
-func decodeHead(b []byte) (head, error) {
+// decodeCheckpoint reads what encode wrote; anything else is errNoHead.
+func decodeCheckpoint(b []byte) (checkpoint, error) {
 	sum, text, ok := bytes.Cut(bytes.TrimSpace(b), []byte(" "))
 	if !ok || string(sum) != hashOf(text)[:16] {
-		return head{}, errNoHead
+		return checkpoint{}, errNoHead
 	}
-	var h head
+	var h checkpoint
 	if err := json.Unmarshal(text, &h); err != nil || h.File < 1 || h.Size < 0 || len(h.Hash) != len(zeroHash) {
-		return head{}, errNoHead
+		return checkpoint{}, errNoHead
 	}
 	return h, nil
 }
 
-// readHead reads the head from its open file.
-func readHead(f io.ReaderAt) (head, error) {
+// readCheckpoint reads the head from its open file.
+func readCheckpoint(f io.ReaderAt) (checkpoint, error) {
 	b := make([]byte, headSize)
 	n, err := f.ReadAt(b, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return head{}, fmt.Errorf("read head: %w", err)
+		return checkpoint{}, fmt.Errorf("read head: %w", err)
 	}
-	return decodeHead(b[:n])
+	return decodeCheckpoint(b[:n])
 }

@@ -9,9 +9,9 @@ import (
 	"sync"
 )
 
-// doorman bounds the connections of a server. In the place of the one that has been without a request for longest a new
+// connLimiter bounds the connections of a server. In the place of the one that has been without a request for longest a new
 // one is let in.
-type doorman struct {
+type connLimiter struct {
 	most int
 
 	mu    sync.Mutex
@@ -22,18 +22,18 @@ type doorman struct {
 	ended bool              // nobody is let in any more
 }
 
-func newDoorman(most int) *doorman {
-	return &doorman{most: most, idle: stdlist.New(), at: map[net.Conn]*stdlist.Element{}, fresh: map[net.Conn]bool{}}
+func newConnLimiter(most int) *connLimiter {
+	return &connLimiter{most: most, idle: stdlist.New(), at: map[net.Conn]*stdlist.Element{}, fresh: map[net.Conn]bool{}}
 }
 
-// see is told of every change, as http.Server.ConnState.
-func (d *doorman) see(c net.Conn, state http.ConnState) {
-	if leaves := d.note(c, state); leaves != nil {
+// observe is told of every change, as http.Server.ConnState.
+func (d *connLimiter) observe(c net.Conn, state http.ConnState) {
+	if leaves := d.track(c, state); leaves != nil {
 		_ = leaves.Close() // its own goroutine tells of the end
 	}
 }
 
-func (d *doorman) note(c net.Conn, state http.ConnState) (leaves net.Conn) {
+func (d *connLimiter) track(c net.Conn, state http.ConnState) (leaves net.Conn) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if e := d.at[c]; e != nil {
@@ -65,9 +65,9 @@ func (d *doorman) note(c net.Conn, state http.ConnState) (leaves net.Conn) {
 	return nil
 }
 
-// end closes connections that nothing has come on yet. Browsers open such in advance, and a shutdown would wait for
+// closeFresh closes connections that nothing has come on yet. Browsers open such in advance, and a shutdown would wait for
 // them.
-func (d *doorman) end() {
+func (d *connLimiter) closeFresh() {
 	d.mu.Lock()
 	d.ended = true
 	fresh := slices.Collect(maps.Keys(d.fresh))
