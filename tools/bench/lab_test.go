@@ -4,8 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-
-	"tooldex/tool"
 )
 
 // A small body of knowledge: enough archetypes for verbs to count as such, and a word in another language.
@@ -68,100 +66,5 @@ func TestDemoSet(t *testing.T) {
 	}
 	if again, err := l.set(t.Context(), demoSet); err != nil || again != set {
 		t.Error("the set is read twice", err)
-	}
-}
-
-// TestStages wants each stage to have its part and no other, as far as one request can show it.
-func TestStages(t *testing.T) {
-	l := testLab(t)
-	set, err := l.set(t.Context(), demoSet)
-	if err != nil {
-		t.Fatal(err)
-	}
-	stages, err := l.stages()
-	if err != nil {
-		t.Fatal(err)
-	}
-	lends := map[string]bool{"+ words lent by archetypes": true, "+ their vectors": true}
-	indexed := map[string]bool{}
-	for i, s := range stages {
-		engine, snap, err := l.open(t.Context(), s, set)
-		if err != nil {
-			t.Fatal(err)
-		}
-		indexed[s.indexed] = true
-		res, err := engine.Search(t.Context(), tool.Query{Text: "list the files of the folder, then send an email to Ana", Mode: s.mode})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, want := len(res.Groups) > 0, i == len(stages)-1; got != want {
-			t.Errorf("%s: the request has parts: %v, want %v", s.name, got, want)
-		}
-		if got, want := snap.Dims() > 0, i > 0; got != want {
-			t.Errorf("%s: tools have vectors: %v, want %v", s.name, got, want)
-		}
-		lent := false
-		for doc := range snap.Len() {
-			lent = lent || len(snap.Landmarks(doc)) > 0
-		}
-		if got, want := lent, i > 1; got != want {
-			t.Errorf("%s: something was lent: %v, want %v", s.name, got, want)
-		}
-		delete(lends, s.name)
-	}
-	if len(lends) > 0 || len(indexed) != 4 {
-		t.Errorf("stages %v are missing, tools are indexed in %d ways, want 4", lends, len(indexed))
-	}
-	words, vectors := stages[2], stages[3]
-	_, a, _ := l.open(t.Context(), words, set)
-	_, b, _ := l.open(t.Context(), vectors, set)
-	query := make([]float32, l.encoder.Dims)
-	l.encoder.Query("drop Ana a line", query)
-	mixed, own := make([]float32, b.Len()), make([]float32, a.Len())
-	a.Cosines(query, own)
-	b.Cosines(query, mixed)
-	same := true
-	for i := range own {
-		same = same && own[i] == mixed[i]
-	}
-	if same {
-		t.Error("lent vectors change nothing")
-	}
-}
-
-func TestWithout(t *testing.T) {
-	l := testLab(t)
-	before := l.source.Archetypes[0].Name
-	if !l.base.IsVerb("send") {
-		t.Fatal("the whole knowledge knows no verb")
-	}
-	all := func(string) bool { return true }
-	for _, c := range []struct {
-		name                string
-		thesaurus, lexicon  bool
-		expands, translates bool
-	}{
-		{"neither", false, false, false, false},
-		{"thesaurus", true, false, true, false},
-		{"both", true, true, true, true},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			base, err := l.compile(without(l.source, c.thesaurus, c.lexicon))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if base.IsVerb("send") || base.IsVerb("list") {
-				t.Error("a verb is left")
-			}
-			if got := len(base.Expand("dispatch it", 5, all)) > 0; got != c.expands {
-				t.Errorf("a word is expanded: %v, want %v", got, c.expands)
-			}
-			if got := base.Translate("файлы") != ""; got != c.translates {
-				t.Errorf("a word is translated: %v, want %v", got, c.translates)
-			}
-		})
-	}
-	if l.source.Archetypes[0].Name != before || l.source.Thesaurus[0].Kind != "verb" {
-		t.Error("the knowledge itself was changed")
 	}
 }

@@ -61,15 +61,15 @@ func qualityPage(ctx context.Context, c config, wanted []string) (string, error)
 	sections := []section{
 		{"bars", l.barsText},
 		{"sets", func(ctx context.Context) (string, error) { return setsText(ctx, c) }},
-		{"ablation", l.ablationText},
 		{"branches", l.branchesText},
-		{"pooled", l.pooledText},
-		{"curve", l.curveText},
-		{"misses", l.missesText},
 		{"refusal", l.refusalText},
 		{"learning", l.learningText},
 		{"selection", l.selectionText},
 		{"attacks", l.attacksText},
+		{variantsSection, l.variantsText},
+	}
+	if len(wanted) == 0 { // it takes long, and is for deciding, not for the page
+		sections = sections[:len(sections)-1]
 	}
 	if err := choose(&sections, wanted); err != nil {
 		return "", err

@@ -2,15 +2,12 @@ package main
 
 import (
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"tooldex/eval"
-	"tooldex/index"
-	"tooldex/knowledge"
 	"tooldex/tool"
 )
 
@@ -63,178 +60,6 @@ func TestBars(t *testing.T) {
 	for _, want := range []string{
 		"| good | 1 | .000 | 1.000 | 1.000 | yes |",
 		"| bad | 1 | .000 | .500 | 1.000 | **no** |", "1 of 2 bars are met.",
-	} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page lacks %q:\n%s", want, page)
-		}
-	}
-}
-
-func TestCurveSizes(t *testing.T) {
-	for total, want := range map[int][]int{
-		500:    {500},
-		800:    {750},
-		6000:   {750, 1500, 3000, 6000},
-		7000:   {750, 1500, 3000, 6000, 7000},
-		12_500: {750, 1500, 3000, 6000, 12_000},
-		14_000: {750, 1500, 3000, 6000, 12_000, 14_000},
-	} {
-		if diff := cmp.Diff(want, curveSizes(total)); diff != "" {
-			t.Errorf("%d: %s", total, diff)
-		}
-	}
-}
-
-func TestSubsetsAreNested(t *testing.T) {
-	src := &knowledge.Source{}
-	for _, server := range []string{"a", "b", "c", "d", "e"} {
-		for _, name := range []string{"one", "two", "three"} {
-			src.Archetypes = append(src.Archetypes, knowledge.Archetype{Server: server, Name: name})
-		}
-	}
-	names := func(s *knowledge.Source) (out []string) {
-		for _, a := range s.Archetypes {
-			out = append(out, a.Server+"/"+a.Name)
-		}
-		return out
-	}
-	var before []string
-	for n := 1; n <= 15; n++ {
-		got, servers := subset(src, n)
-		if len(got.Archetypes) != n || servers != (n+2)/3 {
-			t.Errorf("%d archetypes of %d servers, want %d of %d", len(got.Archetypes), servers, n, (n+2)/3)
-		}
-		now := names(got)
-		for _, name := range before {
-			if !slices.Contains(now, name) {
-				t.Errorf("%d archetypes have lost %s", n, name)
-			}
-		}
-		before = now
-	}
-	if all, _ := subset(src, 99); len(all.Archetypes) != 15 {
-		t.Error("more than there are is not all")
-	}
-}
-
-func TestVerdict(t *testing.T) {
-	requests := func(found, of int) []bool {
-		out := make([]bool, of)
-		for i := range found {
-			out[i] = true
-		}
-		return out
-	}
-	at := func(archetypes, paraphrases, goals int) point {
-		return point{archetypes: archetypes, found: map[string][]bool{
-			"paraphrase": requests(paraphrases, 100),
-			"goal":       requests(goals, 100),
-		}}
-	}
-	rising := verdict([]point{at(750, 20, 20), at(1500, 40, 50), at(3000, 60, 51)})
-	for _, want := range []string{
-		"From 1500 to 3000", "+0.200 ± 0.040 of paraphrase", "+0.010 ± 0.010 of goal",
-		"for paraphrase requests",
-	} {
-		if !strings.Contains(rising, want) {
-			t.Errorf("%q lacks %q", rising, want)
-		}
-	}
-	if flat := verdict([]point{at(1500, 50, 50), at(3000, 51, 50)}); !strings.Contains(flat, "Neither") {
-		t.Errorf("a flat curve is said to rise: %q", flat)
-	}
-	// A last point that is not a doubling counts by what it is.
-	if part := verdict([]point{at(1000, 0, 0), at(3500, 0, 0), at(4000, 40, 40)}); !strings.Contains(part,
-		"From 1000 to 4000 archetypes, a doubling brought +0.200") {
-		t.Errorf("two doublings count as one: %q", part)
-	}
-	if one := verdict([]point{at(750, 1, 1)}); !strings.Contains(one, "no curve") {
-		t.Errorf("one point: %q", one)
-	}
-}
-
-func TestCause(t *testing.T) {
-	known := clues{needs: 0, words: 6, like: .9, low: .6, linked: true}
-	with := func(change func(*clues)) clues {
-		c := known
-		change(&c)
-		return c
-	}
-	for want, c := range map[string]clues{
-		causeOutweighed:  known,
-		causeParts:       with(func(c *clues) { c.needs, c.foreign = 2, true }),
-		causeNeed:        with(func(c *clues) { c.needs, c.parts = 2, 2 }),
-		causeLanguage:    with(func(c *clues) { c.foreign, c.like = true, .1 }),
-		causeLexicon:     with(func(c *clues) { c.foreign, c.translated = true, 2 }),
-		causeUnknown:     with(func(c *clues) { c.unknown = 3 }),
-		causeNoArchetype: with(func(c *clues) { c.like, c.shared = .5, 1 }),
-		causeSibling:     with(func(c *clues) { c.shared, c.sameServer = .5, true }),
-		causeDouble:      with(func(c *clues) { c.shared = .5 }),
-		causeUnlinked:    with(func(c *clues) { c.linked, c.shared = false, .4 }),
-	} {
-		if got := c.cause(); got != want {
-			t.Errorf("%+v is put down to %q, want %q", c, got, want)
-		}
-		if !slices.ContainsFunc(causes(), func(listed [2]string) bool { return listed[0] == want }) {
-			t.Errorf("%q is not listed", want)
-		}
-	}
-	if len(causes()) != 10 {
-		t.Errorf("%d causes are listed, 10 are told", len(causes()))
-	}
-}
-
-func TestPlaces(t *testing.T) {
-	ranked := []eval.Ranked{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}, {Name: "e"}, {Name: "f"}}
-	for _, c := range []struct {
-		name   string
-		is     eval.Case
-		place  int
-		missed bool
-	}{
-		{"first of those that serve", eval.Case{Relevant: []string{"e", "b"}}, 2, false},
-		{"behind five", eval.Case{Relevant: []string{"f"}}, 6, true},
-		{"nowhere", eval.Case{Relevant: []string{"x"}}, notFound, true},
-		{"last need", eval.Case{Relevant: []string{"a", "f"}, AllOf: [][]string{{"a"}, {"f", "x"}}}, 6, false},
-		{"a need not met", eval.Case{Relevant: []string{"a", "x"}, AllOf: [][]string{{"x"}, {"a"}}}, notFound, true},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			got := placeOf(&c.is, ranked)
-			if got != c.place || missed(&c.is, got) != c.missed {
-				t.Errorf("place %d, missed %v; want %d, %v", got, missed(&c.is, got), c.place, c.missed)
-			}
-		})
-	}
-}
-
-func TestSharedLenders(t *testing.T) {
-	right := []index.Landmark{{Point: 1, Lent: 1}, {Point: 2, Lent: .5}, {Point: 3, Lent: .5}, {Point: 9}}
-	first := []index.Landmark{{Point: 1, Lent: .1}, {Point: 3}, {Point: 9, Lent: 1}}
-	if got := sharedLenders(right, first); math.Abs(got-.5) > 1e-6 {
-		t.Errorf("shared is %v, want half: one lent to both, one only resembles the first", got)
-	}
-	if got := sharedLenders(nil, first); got != 0 {
-		t.Errorf("of nothing %v is shared", got)
-	}
-}
-
-func TestQuantile(t *testing.T) {
-	if got := quantile([]float64{4, 1, 3, 2}, .25); got != 2 {
-		t.Errorf("a quarter lies below %v, want 2", got)
-	}
-	if got := quantile([]float64{1}, 1); got != 1 {
-		t.Errorf("all lie below %v", got)
-	}
-	if quantile(nil, .5) != 0 {
-		t.Error("no values have a quantile")
-	}
-}
-
-func TestMissesPageKeepsTextsOut(t *testing.T) {
-	page := missesPage([]miss{{set: "s", id: "q1", kind: "goal", place: notFound, clues: clues{like: .2, low: .5}}}, 7)
-	for _, want := range []string{
-		"Of 7 requests", "1 are missed", "| s | q1 | goal | over 100 | " + causeNoArchetype,
-		"below .500",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q:\n%s", want, page)
