@@ -192,12 +192,12 @@ func (c *Catalog) complete(ctx context.Context, st *state, batch *store.Batch) e
 	if c.unsaved.model != v.Model.Fingerprint { // the model was replaced since
 		clear(c.unsaved.vectors)
 	}
-	batch.Vectors, batch.Lent = c.unsaved.vectors, c.unsaved.lent
+	batch.Vectors, batch.Analyses = c.unsaved.vectors, c.unsaved.lent
 	if batch.Empty() {
 		return nil
 	}
 	if decided {
-		batch.DropVectors, batch.DropLent = st.outgrown()
+		batch.DropVectors, batch.DropAnalyses = st.outgrown()
 	}
 	gen, err := c.o.Store.Write(ctx, batch)
 	if err != nil && tool.CodeOf(err) == tool.Internal && !decided { // a disk that is full or cannot be written to keeps nobody from searching

@@ -41,7 +41,7 @@ func newState(snap *store.Snapshot, model string, o trust.Options, log *slog.Log
 	}
 	st := &state{
 		generation: snap.Generation, records: make(map[tool.ID]store.Record, len(snap.Records)), sources: snap.Sources,
-		servers: snap.Servers, made: &material{model: model, vectors: snap.Vectors, lent: snap.Lent},
+		servers: snap.Servers, made: &material{model: model, vectors: snap.Vectors, lent: snap.Analyses},
 		trust: ledger,
 	}
 	for _, r := range snap.Records {

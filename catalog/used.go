@@ -16,7 +16,7 @@ func (c *Catalog) Used(models ...store.Model) store.Used {
 	v := c.o.indexer.view()
 	const notLent = " not lent"
 	u := store.Used{Generation: st.generation, Models: append(models, v.Model), Knowledge: []string{v.Knowledge}}
-	u.Texts, u.Lent = st.needs()
+	u.Texts, u.Analyses = st.needs()
 	if before, after, ok := strings.Cut(v.Knowledge, notLent); ok {
 		u.Knowledge = append(u.Knowledge, before+after)
 	} else if before, after, ok := strings.Cut(v.Knowledge, " layout "); ok {

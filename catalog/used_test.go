@@ -40,14 +40,14 @@ func TestUsed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if out, err := s.Compact(ctx, c.Used()); err != nil || out.Vectors+out.Lent != 0 {
+	if out, err := s.Compact(ctx, c.Used()); err != nil || out.Vectors+out.Analyses != 0 {
 		t.Fatalf("%+v, %v; all is used", out, err)
 	}
 	if _, err := c.Remove(ctx, "gone"); err != nil {
 		t.Fatal(err)
 	}
 	out, err := s.Compact(ctx, c.Used())
-	if err != nil || out.Vectors != 2 || out.Lent != 2 || out.After >= out.Before {
+	if err != nil || out.Vectors != 2 || out.Analyses != 2 || out.After >= out.Before {
 		t.Fatalf("%+v, %v; want two of four of each dropped", out, err)
 	}
 	gen, err := s.Generation(ctx)
@@ -88,7 +88,7 @@ func TestOutgrown(t *testing.T) {
 		}
 		st := c.st.Load()
 		for what, n := range map[string]int{
-			"stored vectors": len(snap.Vectors), "stored analyses": len(snap.Lent),
+			"stored vectors": len(snap.Vectors), "stored analyses": len(snap.Analyses),
 			"vectors": len(st.made.vectors), "analyses": len(st.made.lent),
 		} {
 			if n > most || n < tools {

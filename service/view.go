@@ -208,7 +208,7 @@ func (x *Views) Problems() []string {
 	if err := x.Audit.Err(); err != nil {
 		out = append(out, "calls cannot be recorded: "+err.Error())
 	}
-	return append(out, x.Service.Store.Trouble()...)
+	return append(out, x.Service.Store.Health()...)
 }
 
 // Close writes what is still to be written of metrics and the record.

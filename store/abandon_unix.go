@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// abandon gives up a file that bbolt can no longer close. The lock is released by hand, because the memory map that is
+// releaseLock gives up a file that bbolt can no longer close. The lock is released by hand, because the memory map that is
 // left behind would keep it.
-func abandon(f *os.File) {
+func releaseLock(f *os.File) {
 	if f == nil {
 		return
 	}

@@ -52,10 +52,10 @@ func (s *Store) Backup(ctx context.Context, file, version string) (*Manifest, er
 			return err
 		}
 		m.Generation = generation(tx)
-		m.Tools, m.Servers = size(tx, bucketTools), size(tx, bucketServers)
+		m.Tools, m.Servers = countValues(tx, bucketTools), countValues(tx, bucketServers)
 		var err error
-		copied, err = newStoreAt(file).build(func(to *bolt.Tx) error { return copyAll(tx, to, nil) })
-		return unwritable(file, err)
+		copied, err = newStoreAt(file).build(func(to *bolt.Tx) error { return copyBuckets(tx, to, nil) })
+		return writeError(file, err)
 	})
 	if copied != "" {
 		defer func() { _ = os.Remove(copied) }() // it is in the backup then, or there is none
@@ -64,7 +64,7 @@ func (s *Store) Backup(ctx context.Context, file, version string) (*Manifest, er
 		return nil, err
 	}
 	if err := m.pack(copied, file); err != nil {
-		return nil, unwritable(file, err)
+		return nil, writeError(file, err)
 	}
 	return m, nil
 }
@@ -76,7 +76,7 @@ func newStoreAt(path string) *Store {
 	return s
 }
 
-func unwritable(file string, err error) error {
+func writeError(file string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -86,7 +86,7 @@ func unwritable(file string, err error) error {
 	}
 }
 
-func size(tx *bolt.Tx, bucket string) int {
+func countValues(tx *bolt.Tx, bucket string) int {
 	return int(readSum(tx, bucket).values)
 }
 
@@ -129,29 +129,29 @@ func (m *Manifest) pack(from, to string) error {
 func Restore(ctx context.Context, dir, file string, o Options) (*Manifest, string, error) {
 	s := newStore(dir, o)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, "", s.explain(err)
+		return nil, "", s.explainError(err)
 	}
-	m, beside, err := s.unpacked(ctx, file)
+	m, beside, err := s.unpackBeside(ctx, file)
 	if err != nil {
 		return nil, "", err
 	}
 	var kept string
-	err = s.exclusive(ctx, func(db *bolt.DB) error {
-		old := s.numbersOf(db)
+	err = s.withExclusiveLock(ctx, func(db *bolt.DB) error {
+		old := s.readNumbersOf(db)
 		if db == nil {
 			if _, err := os.Stat(s.path); errors.Is(err, fs.ErrNotExist) {
-				old = numbers{}
+				old = changeNumbers{}
 			}
 		}
-		if err := newStoreAt(beside).update(ctx, old.beyond); err != nil {
+		if err := newStoreAt(beside).update(ctx, old.writeBeyond); err != nil {
 			return err
 		}
 		if _, err := os.Stat(s.path); err == nil {
-			if kept, err = s.keep("before-restore"); err != nil {
+			if kept, err = s.keepAside("before-restore"); err != nil {
 				return err
 			}
 		}
-		return s.explainNil(atomicfile.Replace(beside, s.path))
+		return s.explainAny(atomicfile.Replace(beside, s.path))
 	})
 	if err != nil {
 		return nil, "", errors.Join(err, remove(beside))
@@ -166,12 +166,12 @@ func VerifyBackup(ctx context.Context, file string) (*Manifest, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a temporary folder: %w", err)
 	}
-	m, _, err := newStore(dir, Options{}).unpacked(ctx, file)
+	m, _, err := newStore(dir, Options{}).unpackBeside(ctx, file)
 	return m, errors.Join(err, os.RemoveAll(dir))
 }
 
-// unpacked takes the store's file out of a backup, to lie beside that of s, brings it to this layout and verifies it.
-func (s *Store) unpacked(ctx context.Context, file string) (_ *Manifest, _ string, err error) {
+// unpackBeside takes the store's file out of a backup, to lie beside that of s, and verifies it.
+func (s *Store) unpackBeside(ctx context.Context, file string) (_ *Manifest, _ string, err error) {
 	bad := func(what string, err error) error {
 		return &tool.Error{
 			Code: tool.Invalid, Op: "read backup", Msg: file + " " + what,
@@ -193,6 +193,13 @@ func (s *Store) unpacked(ctx context.Context, file string) (_ *Manifest, _ strin
 			Msg: fmt.Sprintf("%s was made by tooldex %s, which is newer", file, m.Version), Hint: "upgrade tooldex",
 		}
 	}
+	if m.Layout < layout {
+		return nil, "", &tool.Error{
+			Code: tool.Invalid, Op: "read backup",
+			Msg:  fmt.Sprintf("%s has layout %d, this version reads layout %d only", file, m.Layout, layout),
+			Hint: "restore it with tooldex " + m.Version + ", which made it",
+		}
+	}
 	beside := atomicfile.Beside(s.path)
 	defer func() {
 		if err != nil {
@@ -203,17 +210,17 @@ func (s *Store) unpacked(ctx context.Context, file string) (_ *Manifest, _ strin
 		return nil, "", bad("is damaged, or the disk is full", err)
 	}
 	inner := newStoreAt(beside)
-	if err = inner.prepare(ctx); err == nil {
+	if err = inner.ensureLayout(ctx); err == nil {
 		err = inner.Check(ctx)
 	}
 	if err != nil {
-		return nil, "", bad("is damaged", cause(err))
+		return nil, "", bad("is damaged", rootCause(err))
 	}
 	return m, beside, nil
 }
 
-// cause is what is behind an error that tells of a file by a name that nobody knows.
-func cause(err error) error {
+// rootCause is what is behind an error that tells of a file by a name that nobody knows.
+func rootCause(err error) error {
 	var te *tool.Error
 	if errors.As(err, &te) && te.Err != nil {
 		return te.Err

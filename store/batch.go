@@ -33,11 +33,11 @@ type Batch struct {
 	Vectors map[TextHash]Vector
 
 	Knowledge string // the version of the knowledge that made Lent
-	Lent      map[tool.Hash][]byte
+	Analyses  map[tool.Hash][]byte
 
 	// What goes, of the same model and version. It makes no change by itself: a batch of nothing else is empty.
-	DropVectors []TextHash
-	DropLent    []tool.Hash
+	DropVectors  []TextHash
+	DropAnalyses []tool.Hash
 
 	Servers       []tool.Server
 	RemoveServers []string
@@ -64,7 +64,7 @@ type SourceState struct {
 
 // Empty reports whether the batch changes nothing.
 func (b *Batch) Empty() bool {
-	return len(b.Records)+len(b.Remove)+len(b.Vectors)+len(b.Lent)+len(b.Servers)+len(b.RemoveServers)+
+	return len(b.Records)+len(b.Remove)+len(b.Vectors)+len(b.Analyses)+len(b.Servers)+len(b.RemoveServers)+
 		len(b.Sources)+len(b.RemoveSources)+len(b.Overlays)+len(b.RemoveOverlays)+len(b.Trust) == 0
 }
 
@@ -73,14 +73,14 @@ func (b *Batch) Empty() bool {
 // described at Batch.Base; Invalid for a record without a tool or with a name that cannot be a key; Timeout and
 // Internal as at [Open].
 func (s *Store) Write(ctx context.Context, b *Batch) (gen uint64, err error) {
-	if err := b.check(); err != nil {
+	if err := b.validate(); err != nil {
 		return 0, err
 	}
 	if b.Empty() {
 		return s.Generation(ctx)
 	}
 	err = s.update(ctx, func(tx *bolt.Tx) error {
-		if err := s.current(tx); err != nil {
+		if err := s.checkLayout(tx); err != nil {
 			return err
 		}
 		if have := generation(tx); b.Base != 0 && have != b.Base {
@@ -93,7 +93,7 @@ func (s *Store) Write(ctx context.Context, b *Batch) (gen uint64, err error) {
 		if err := s.apply(tx, b); err != nil {
 			return err
 		}
-		gen, err = raise(tx)
+		gen, err = raiseGeneration(tx)
 		return err
 	})
 	if err != nil {
@@ -105,8 +105,8 @@ func (s *Store) Write(ctx context.Context, b *Batch) (gen uint64, err error) {
 // maxKey is the longest key, well below what bbolt takes, so that pages stay reasonable.
 const maxKey = 4096
 
-// check refuses what could not be read back.
-func (b *Batch) check() error {
+// validate refuses what could not be read back.
+func (b *Batch) validate() error {
 	bad := func(what, name string) error {
 		return &tool.Error{Code: tool.Invalid, Op: "write store", Msg: fmt.Sprintf("%s %.80q cannot be stored", what,
 			name), Hint: fmt.Sprintf("it needs a name of 1 to %d bytes", maxKey)}
@@ -188,19 +188,19 @@ func (s *Store) apply(tx *bolt.Tx, b *Batch) error {
 			w.put(h[:], encodeVector(b.Vectors[h]))
 		}
 	}
-	if len(b.Lent)+len(b.DropLent) > 0 {
-		w.bucket(bucketLent, knowledgeKey(b.Knowledge))
-		for _, h := range b.DropLent {
+	if len(b.Analyses)+len(b.DropAnalyses) > 0 {
+		w.bucket(bucketAnalyses, knowledgeKey(b.Knowledge))
+		for _, h := range b.DropAnalyses {
 			w.delete(string(h[:]))
 		}
-		for _, h := range slices.SortedFunc(maps.Keys(b.Lent), func(x, y tool.Hash) int {
+		for _, h := range slices.SortedFunc(maps.Keys(b.Analyses), func(x, y tool.Hash) int {
 			return bytes.Compare(x[:],
 				y[:])
 		}) {
-			w.put(h[:], b.Lent[h])
+			w.put(h[:], b.Analyses[h])
 		}
 	}
-	return w.end()
+	return w.writeSums()
 }
 
 // knowledgeKey is never empty, as bbolt demands.
@@ -211,12 +211,14 @@ type putter struct {
 	s    *Store
 	tx   *bolt.Tx
 	b    *bolt.Bucket
-	sums map[string]sum
+	sums map[string]bucketSum
 	now  string // the bucket whose sum changes; "" for those without
 	err  error
 }
 
-func newPutter(s *Store, tx *bolt.Tx) *putter { return &putter{s: s, tx: tx, sums: map[string]sum{}} }
+func newPutter(s *Store, tx *bolt.Tx) *putter {
+	return &putter{s: s, tx: tx, sums: map[string]bucketSum{}}
+}
 
 func (w *putter) bucket(name string, inner ...[]byte) {
 	if w.err != nil {
@@ -235,17 +237,17 @@ func (w *putter) bucket(name string, inner ...[]byte) {
 
 func (w *putter) put(key, payload []byte) {
 	if w.err == nil {
-		w.err = w.s.step("put")
+		w.err = w.s.injectFault("put")
 	}
 	if w.err == nil {
 		sealed := seal(key, payload)
-		w.count(key, sealed)
+		w.updateSum(key, sealed)
 		w.err = w.b.Put(key, sealed)
 	}
 }
 
-// count notes in the bucket's sum that a value takes the place of the one under its key; nil for one that goes.
-func (w *putter) count(key, sealed []byte) {
+// updateSum notes in the bucket's sum that a value takes the place of the one under its key; nil for one that goes.
+func (w *putter) updateSum(key, sealed []byte) {
 	if w.now == "" {
 		return
 	}
@@ -256,8 +258,8 @@ func (w *putter) count(key, sealed []byte) {
 	w.sums[w.now] = of.without(w.b.Get(key)).with(sealed)
 }
 
-// end writes the sums. It is called once, at the end.
-func (w *putter) end() error {
+// writeSums writes the sums. It is called once, at the end.
+func (w *putter) writeSums() error {
 	for name, of := range w.sums {
 		if w.err == nil {
 			w.err = of.write(w.tx, name)
@@ -276,10 +278,10 @@ func (w *putter) putJSON(key string, v any) {
 
 func (w *putter) delete(key string) {
 	if w.err == nil {
-		w.err = w.s.step("delete")
+		w.err = w.s.injectFault("delete")
 	}
 	if w.err == nil {
-		w.count([]byte(key), nil)
+		w.updateSum([]byte(key), nil)
 		w.err = w.b.Delete([]byte(key))
 	}
 }

@@ -26,7 +26,7 @@ func realBatch(t testing.TB) *Batch {
 		t.Skip("no real catalogue: set TOOLDEX_DATA to the folder that holds catalogue/*.json")
 	}
 	m := Model{Name: "table", Fingerprint: "f", Dims: 256}
-	b := &Batch{Model: m, Vectors: map[TextHash]Vector{}, Knowledge: "k", Lent: map[tool.Hash][]byte{}}
+	b := &Batch{Model: m, Vectors: map[TextHash]Vector{}, Knowledge: "k", Analyses: map[tool.Hash][]byte{}}
 	rng := rand.New(rand.NewPCG(1, 2))
 	v := make([]float32, m.Dims)
 	for _, f := range files {
@@ -46,7 +46,7 @@ func realBatch(t testing.TB) *Batch {
 			hash := one.Hash()
 			b.Records = append(b.Records, Record{Tool: one, Source: one.Server, Hash: hash})
 			b.Vectors[HashText(string(one.ID()))] = Quantize(v)
-			b.Lent[hash] = make([]byte, 1000)
+			b.Analyses[hash] = make([]byte, 1000)
 		}
 	}
 	return b
@@ -57,10 +57,10 @@ func TestRealCatalogue(t *testing.T) {
 	s := open(t, t.TempDir())
 	write(t, s, b)
 	snap := load(t, s, View{Model: b.Model, Knowledge: b.Knowledge})
-	if len(snap.Records) != len(b.Records) || len(snap.Vectors) != len(b.Vectors) || len(snap.Lent) != len(b.Lent) ||
+	if len(snap.Records) != len(b.Records) || len(snap.Vectors) != len(b.Vectors) || len(snap.Analyses) != len(b.Analyses) ||
 		len(snap.Damaged) != 0 {
 		t.Fatalf("%d records, %d vectors, %d lent, damaged %v; want %d of each", len(snap.Records), len(snap.Vectors),
-			len(snap.Lent), snap.Damaged, len(b.Records))
+			len(snap.Analyses), snap.Damaged, len(b.Records))
 	}
 	for _, r := range snap.Records {
 		if r.Tool.Hash() != r.Hash {

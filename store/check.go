@@ -22,13 +22,13 @@ func (s *Store) check(tx *bolt.Tx) error {
 	snap.readCounters(tx)
 	snap.readTools(tx)
 	snap.readRest(tx)
-	learnedNotes.all(tx, snap)
-	countNotes.all(tx, snap)
+	learnedBucket.getAll(tx, snap)
+	countBucket.getAll(tx, snap)
 	preferences(tx, snap)
-	for _, name := range []string{bucketVectors, bucketLent} {
+	for _, name := range []string{bucketVectors, bucketAnalyses} {
 		outer := tx.Bucket([]byte(name))
 		if err := outer.ForEachBucket(func(k []byte) error {
-			snap.eachOf(outer.Bucket(k), name, func([]byte, []byte) error { return nil })
+			snap.readValues(outer.Bucket(k), name, func([]byte, []byte) error { return nil })
 			return nil
 		}); err != nil {
 			return err
@@ -42,7 +42,7 @@ func (s *Store) check(tx *bolt.Tx) error {
 		found = append(found, err)
 	}
 	if len(found) > 0 {
-		return s.damaged(errors.Join(found...))
+		return s.damagedError(errors.Join(found...))
 	}
 	return nil
 }

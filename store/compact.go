@@ -11,36 +11,36 @@ import (
 	"tooldex/tool"
 )
 
-// Used says what of the vectors and lent bytes is still needed.
+// Used says which vectors and analyses are still needed.
 type Used struct {
 	Generation uint64 // at which that was found out
 	Models     []Model
 	Texts      map[TextHash]bool
 	Knowledge  []string
-	Lent       map[tool.Hash]bool
+	Analyses   map[tool.Hash]bool
 }
 
 // Compaction tells what [Store.Compact] did.
 type Compaction struct {
-	Before  int64 `json:"before"` // bytes of the file
-	After   int64 `json:"after"`
-	Vectors int   `json:"vectors"` // that were dropped
-	Lent    int   `json:"lent"`    // analyses of tools that were dropped
+	Before   int64 `json:"before"` // bytes of the file
+	After    int64 `json:"after"`
+	Vectors  int   `json:"vectors"`  // that were dropped
+	Analyses int   `json:"analyses"` // of tools, that were dropped
 }
 
 // Compact puts a smaller file in the place of the store's, in one step: without what is free in it, and without vectors
-// and lent bytes that are not used. Other processes wait for it as they do for a write, notice nothing else, and make
+// and analyses that are not used. Other processes wait for it as they do for a write, notice nothing else, and make
 // again what they miss. A damaged file is left as it is, with the error of [Store.Check]. The error wraps [ErrChanged]
 // if the generation is not that of used any more; the others are those of [Store.Write].
 func (s *Store) Compact(ctx context.Context, used Used) (*Compaction, error) {
 	out := &Compaction{}
-	err := s.section(ctx, false, func(db *bolt.DB) error {
+	err := s.withFile(ctx, false, func(db *bolt.DB) error {
 		var beside string
 		err := db.View(func(tx *bolt.Tx) error {
-			if err := s.whole(tx); err != nil {
+			if err := s.checkLength(tx); err != nil {
 				return err
 			}
-			if err := s.current(tx); err != nil {
+			if err := s.checkLayout(tx); err != nil {
 				return err
 			}
 			if have := generation(tx); have != used.Generation {
@@ -54,13 +54,13 @@ func (s *Store) Compact(ctx context.Context, used Used) (*Compaction, error) {
 				return err
 			}
 			var err error
-			beside, err = s.build(func(to *bolt.Tx) error { return copyAll(tx, to, used.keeper(out)) })
+			beside, err = s.build(func(to *bolt.Tx) error { return copyBuckets(tx, to, used.isUsed(out)) })
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		out.Before, out.After = length(s.path), length(beside)
+		out.Before, out.After = fileSize(s.path), fileSize(beside)
 		return atomicfile.Replace(beside, s.path)
 	})
 	if err != nil {
@@ -69,7 +69,7 @@ func (s *Store) Compact(ctx context.Context, used Used) (*Compaction, error) {
 	return out, nil
 }
 
-func length(path string) int64 {
+func fileSize(path string) int64 {
 	info, err := os.Stat(path)
 	if err != nil {
 		return 0
@@ -77,9 +77,9 @@ func length(path string) int64 {
 	return info.Size()
 }
 
-// keeper returns what tells whether an entry of a bucket of vectors or lent bytes is copied, and counts those that are
+// isUsed returns what tells whether an entry of a bucket of vectors or analyses is copied, and counts those that are
 // not.
-func (u *Used) keeper(out *Compaction) func(bucket string, inner, key []byte) bool {
+func (u *Used) isUsed(out *Compaction) func(bucket string, inner, key []byte) bool {
 	models, versions := map[string]bool{}, map[string]bool{}
 	for _, m := range u.Models {
 		models[string(m.key())] = true
@@ -93,18 +93,18 @@ func (u *Used) keeper(out *Compaction) func(bucket string, inner, key []byte) bo
 			u.Texts[TextHash(key)]):
 			out.Vectors++
 			return false
-		case bucket == bucketLent && !(versions[string(inner)] && len(key) == len(tool.Hash{}) &&
-			u.Lent[tool.Hash(key)]):
-			out.Lent++
+		case bucket == bucketAnalyses && !(versions[string(inner)] && len(key) == len(tool.Hash{}) &&
+			u.Analyses[tool.Hash(key)]):
+			out.Analyses++
 			return false
 		}
 		return true
 	}
 }
 
-// copyAll copies all buckets of a file to an empty one, but for what keep refuses of the buckets in buckets. With a nil
+// copyBuckets copies all buckets of a file to an empty one, but for what keep refuses of the buckets in buckets. With a nil
 // keep it copies everything.
-func copyAll(from, to *bolt.Tx, keep func(bucket string, inner, key []byte) bool) error {
+func copyBuckets(from, to *bolt.Tx, keep func(bucket string, inner, key []byte) bool) error {
 	const full = 1.0 // of pages: what follows comes in order
 	return from.ForEach(func(name []byte, b *bolt.Bucket) error {
 		out, err := to.CreateBucket(name)

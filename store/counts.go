@@ -4,12 +4,12 @@ import "context"
 
 // Counts returns all that was counted of use, as Learned returns what was learned.
 func (s *Store) Counts(ctx context.Context, known uint64) (entries map[string][]byte, version uint64, err error) {
-	return s.readNotes(ctx, countNotes, known)
+	return s.readEntries(ctx, countBucket, known)
 }
 
 // ChangeCounts changes what was counted, as ChangeLearned changes what was learned.
 func (s *Store) ChangeCounts(ctx context.Context, keys []string,
 	change func(now map[string][]byte) map[string][]byte,
 ) (before, after uint64, err error) {
-	return s.changeNotes(ctx, countNotes, keys, change)
+	return s.changeEntries(ctx, countBucket, keys, change)
 }

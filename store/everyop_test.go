@@ -54,8 +54,8 @@ func changes() map[string]change {
 				Records: records(3, 40), Remove: []tool.ID{record(0).Tool.ID()}, RemoveServers: []string{"far"},
 				Overlays: map[string][]byte{"mine": []byte("x")},
 				Model:    fixtureModel, Vectors: map[TextHash]Vector{{1}: Quantize(make([]float32, 4))}, Knowledge: "7",
-				Lent:        map[tool.Hash][]byte{{1}: []byte("x")},
-				DropVectors: []TextHash{HashText("text")}, DropLent: []tool.Hash{{9}},
+				Analyses:    map[tool.Hash][]byte{{1}: []byte("x")},
+				DropVectors: []TextHash{HashText("text")}, DropAnalyses: []tool.Hash{{9}},
 			})
 			return err
 		}), 8, nil},
@@ -71,14 +71,6 @@ func changes() map[string]change {
 			_, _, err := s.ChangeCounts(ctx, []string{"m/1"}, put("m/2", "more"))
 			return err
 		}), 8, nil},
-		"migrate 1": {
-			func(t *testing.T, dir string) { lay(t, dir, image(t, withLayout(t, 1))) },
-			with(func(context.Context, *Store) error { return nil }), 8, nil,
-		},
-		"migrate 2": {
-			func(t *testing.T, dir string) { lay(t, dir, image(t, withLayout(t, 2))) },
-			with(func(context.Context, *Store) error { return nil }), 8, nil,
-		},
 		"recover": {func(t *testing.T, dir string) { some(t, dir); spoil(t, dir) }, func(dir string) error {
 			_, err := Recover(context.Background(), dir, Options{})
 			return err
@@ -139,7 +131,7 @@ func changes() map[string]change {
 			}
 			_, err = s.Compact(ctx, Used{
 				Generation: gen, Models: []Model{fixtureModel}, Texts: map[TextHash]bool{HashText("text"): true},
-				Knowledge: []string{"7"}, Lent: map[tool.Hash]bool{{9}: true},
+				Knowledge: []string{"7"}, Analyses: map[tool.Hash]bool{{9}: true},
 			})
 			return err
 		}), 12, nil},

@@ -27,7 +27,7 @@ func TestNthStepFails(t *testing.T) {
 	change := &Batch{
 		Records: records(2, 5), Remove: []tool.ID{record(0).Tool.ID()}, Model: m,
 		Vectors:   map[TextHash]Vector{{1}: Quantize([]float32{1})},
-		Knowledge: "k", Lent: map[tool.Hash][]byte{{1}: []byte("x")}, Servers: []tool.Server{{Name: "new"}},
+		Knowledge: "k", Analyses: map[tool.Hash][]byte{{1}: []byte("x")}, Servers: []tool.Server{{Name: "new"}},
 		RemoveServers: []string{"old"},
 		Sources:       []SourceState{{Name: "s"}}, RemoveSources: []string{"t"}, Overlays: map[string][]byte{"o": nil},
 		RemoveOverlays: []string{"p"},
@@ -59,7 +59,7 @@ func TestNthStepFails(t *testing.T) {
 		}
 	}
 	after := load(t, s, View{Model: m, Knowledge: "k"})
-	if len(after.Records) != 4 || len(after.Vectors) != 1 || len(after.Lent) != 1 || after.Servers[0].Name != "new" {
+	if len(after.Records) != 4 || len(after.Vectors) != 1 || len(after.Analyses) != 1 || after.Servers[0].Name != "new" {
 		t.Errorf("the write that succeeded is not all there: %+v", after)
 	}
 }
@@ -308,7 +308,7 @@ func TestAnyFlippedBit(t *testing.T) {
 		}
 		got := readEverything(t, st)
 		for _, made := range []*everything{&want, &got} {
-			made.Snapshot.Vectors, made.Snapshot.Lent = nil, nil
+			made.Snapshot.Vectors, made.Snapshot.Analyses = nil, nil
 		}
 		if !reflect.DeepEqual(want, got) {
 			d := diff(want, got)

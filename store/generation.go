@@ -13,8 +13,8 @@ import (
 // systems tick as coarsely as once in two seconds.
 const settled = 3 * time.Second
 
-// seen remembers which generation a state of the file was found to have.
-type seen struct {
+// seenGeneration remembers which generation a state of the file was found to have.
+type seenGeneration struct {
 	mu         sync.Mutex
 	info       os.FileInfo
 	generation uint64
@@ -24,18 +24,18 @@ type seen struct {
 // Generation returns the number of the last write by any process. While the file rests, it costs one stat; the file is
 // opened only if it was written to since the last call, or in the last seconds. The errors are those of [Store.Load].
 func (s *Store) Generation(ctx context.Context) (uint64, error) {
-	gen, _, err := s.look(ctx)
+	gen, _, err := s.readGeneration(ctx)
 	return gen, err
 }
 
-// look returns the generation, and the number of the last change of preferences.
-func (s *Store) look(ctx context.Context) (gen, preferred uint64, err error) {
-	s.seen.mu.Lock()
-	defer s.seen.mu.Unlock()
+// readGeneration returns the generation, and the number of the last change of preferences.
+func (s *Store) readGeneration(ctx context.Context) (gen, preferred uint64, err error) {
+	s.lastSeen.mu.Lock()
+	defer s.lastSeen.mu.Unlock()
 	info, err := os.Stat(s.path)
-	if err == nil && s.seen.info != nil && os.SameFile(info, s.seen.info) &&
-		info.Size() == s.seen.info.Size() && info.ModTime().Equal(s.seen.info.ModTime()) {
-		return s.seen.generation, s.seen.preferred, nil
+	if err == nil && s.lastSeen.info != nil && os.SameFile(info, s.lastSeen.info) &&
+		info.Size() == s.lastSeen.info.Size() && info.ModTime().Equal(s.lastSeen.info.ModTime()) {
+		return s.lastSeen.generation, s.lastSeen.preferred, nil
 	}
 	if err := s.read(ctx, func(tx *bolt.Tx) error {
 		gen, preferred = generation(tx), counter(tx, keyPreferences)
@@ -44,9 +44,9 @@ func (s *Store) look(ctx context.Context) (gen, preferred uint64, err error) {
 	}); err != nil {
 		return 0, 0, err
 	}
-	s.seen.info = nil
+	s.lastSeen.info = nil
 	if time.Since(info.ModTime()) > settled {
-		s.seen.info, s.seen.generation, s.seen.preferred = info, gen, preferred
+		s.lastSeen.info, s.lastSeen.generation, s.lastSeen.preferred = info, gen, preferred
 	}
 	return gen, preferred, nil
 }

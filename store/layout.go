@@ -15,20 +15,16 @@ import (
 	"tooldex/tool"
 )
 
-// layout is the version of what the buckets hold. A change that an older program would misread raises it, and comes
-// with a migration and a fixture of the older layout under testdata.
-//
-//	1  values without checksums; no sources, lent or overlays
-//	2  each value ends in a checksum of its key and content
-//	3  checksums behind numbers, too, and sums of the values of each bucket that cannot be made again
-const layout = 3
+// layout is the version of what the buckets hold. A change that another program would misread raises it. A file of
+// another layout is refused and left as it is: no released version wrote one that would have to be read.
+const layout = 4
 
-// The buckets. Those of vectors and lent hold one bucket for each model and each version of the knowledge.
+// The buckets. Those of vectors hold one bucket for each model, those of analyses one for each version of the knowledge.
 const (
 	bucketMeta     = "meta"
 	bucketTools    = "tools"
 	bucketVectors  = "vectors"
-	bucketLent     = "lent"
+	bucketAnalyses = "analyses"
 	bucketServers  = "servers"
 	bucketSources  = "sources"
 	bucketOverlays = "overlays"
@@ -42,34 +38,28 @@ const (
 
 // buckets lists all that a file of the current layout has.
 func buckets() []string {
-	return []string{bucketMeta, bucketTools, bucketVectors, bucketLent, bucketServers, bucketSources, bucketOverlays}
+	return []string{bucketMeta, bucketTools, bucketVectors, bucketAnalyses, bucketServers, bucketSources, bucketOverlays}
 }
 
-// migrations holds at n-1 what brings layout n to n+1.
-func migrations() []func(*bolt.Tx) error {
-	return []func(*bolt.Tx) error{addChecksums, addSums}
-}
-
-// prepare makes the file usable: a shared lock is enough where there is nothing to do.
-func (s *Store) prepare(ctx context.Context) error {
+// ensureLayout initializes the file if it is new. A shared lock is enough if it is not.
+func (s *Store) ensureLayout(ctx context.Context) error {
 	ready := false
-	err := s.view(ctx, func(tx *bolt.Tx) error {
-		n, err := s.layoutOf(tx)
-		ready = n == layout
+	err := s.view(ctx, func(tx *bolt.Tx) (err error) {
+		ready, err = s.hasLayout(tx)
 		return err
 	})
 	if err != nil || ready {
 		return err
 	}
-	return s.update(ctx, s.migrate)
+	return s.update(ctx, s.initialize)
 }
 
-// create makes the file, if there is none. Until it is whole it has another name, so that an empty file is a damaged
+// createFile makes the file, if there is none. Until it is whole it has another name, so that an empty file is a damaged
 // one.
-func (s *Store) create() error {
-	beside, err := s.build(s.migrate)
+func (s *Store) createFile() error {
+	beside, err := s.build(s.initialize)
 	if err != nil {
-		return s.explain(err)
+		return s.explainError(err)
 	}
 	err = os.Link(beside, s.path)
 	if err == nil || errors.Is(err, fs.ErrExist) { // another process was as fast
@@ -77,22 +67,14 @@ func (s *Store) create() error {
 	} else { // a file system without links
 		err = atomicfile.Replace(beside, s.path)
 	}
-	return s.explainNil(err)
+	return s.explainAny(err)
 }
 
-// migrate brings an empty or older file to the current layout, in the transaction that it is given.
-func (s *Store) migrate(tx *bolt.Tx) error {
-	have, err := s.layoutOf(tx)
-	if err != nil || have == layout { // another process was faster
+// initialize makes the buckets of a new file. It does nothing if another process was faster.
+func (s *Store) initialize(tx *bolt.Tx) error {
+	ready, err := s.hasLayout(tx)
+	if err != nil || ready {
 		return err
-	}
-	for n := have; n > 0 && n < layout; n++ {
-		if err := s.step("migrate"); err != nil {
-			return err
-		}
-		if err := migrations()[n-1](tx); err != nil {
-			return s.damaged(fmt.Errorf("migrate layout %d: %w", n, err))
-		}
 	}
 	for _, name := range buckets() {
 		if _, err := tx.CreateBucketIfNotExists([]byte(name)); err != nil {
@@ -104,39 +86,48 @@ func (s *Store) migrate(tx *bolt.Tx) error {
 		[]byte{layout ^ 0xff})); err != nil {
 		return err
 	}
-	_, err = raise(tx)
+	_, err = raiseGeneration(tx)
 	return err
 }
 
-// layoutOf returns the layout of the file, 0 for one that was never written to.
-func (s *Store) layoutOf(tx *bolt.Tx) (int, error) {
+// hasLayout reports whether the file was initialized; a new file has no bucket. The error names the remedy for a file
+// of another program or another layout.
+func (s *Store) hasLayout(tx *bolt.Tx) (bool, error) {
 	b := tx.Bucket([]byte(bucketMeta))
 	if b == nil {
 		if k, _ := tx.Cursor().First(); k != nil {
-			return 0, &tool.Error{
+			return false, &tool.Error{
 				Code: tool.Internal, Op: "open store", Msg: fmt.Sprintf("%s is of another program: it has a bucket %q",
 					s.path, k),
 				Hint: `choose another directory with --data-dir, or have "tooldex index rebuild" move it aside`,
 			}
 		}
-		return 0, nil
+		return false, nil
 	}
 	v, not := b.Get([]byte(keyLayout)), b.Get([]byte(keyLayoutNot))
 	switch {
 	case len(v) != 1 || v[0] == 0 || not != nil && (len(not) != 1 || not[0] != v[0]^0xff):
-		return 0, s.damaged(fmt.Errorf("layout is %x", v))
-	case v[0] > layout:
-		return 0, &tool.Error{
-			Code: tool.Invalid, Op: "open store", Msg: fmt.Sprintf("%s has layout %d, this version knows up to %d",
-				s.path, v[0], layout),
-			Hint: "upgrade tooldex, or choose another directory with --data-dir",
+		return false, s.damagedError(fmt.Errorf("layout is %x", v))
+	case v[0] != layout:
+		return false, &tool.Error{
+			Code: tool.Invalid, Op: "open store",
+			Msg:  fmt.Sprintf("%s has layout %d, this version reads layout %d only", s.path, v[0], layout),
+			Hint: layoutRemedy(int(v[0])),
 		}
 	}
-	return int(v[0]), nil
+	return true, nil
 }
 
-// raise adds one to the generation and returns it.
-func raise(tx *bolt.Tx) (uint64, error) {
+// layoutRemedy says what to do about a file of another layout.
+func layoutRemedy(have int) string {
+	if have > layout {
+		return "upgrade tooldex, or choose another directory with --data-dir"
+	}
+	return `run "tooldex index rebuild": it keeps the old file as a backup and saves its tools and servers`
+}
+
+// raiseGeneration adds one to the generation and returns it.
+func raiseGeneration(tx *bolt.Tx) (uint64, error) {
 	gen := generation(tx) + 1
 	return gen, setCounter(tx, keyGeneration, gen)
 }
@@ -156,7 +147,7 @@ func counter(tx *bolt.Tx, key string) uint64 {
 func counters() map[string]string {
 	return map[string]string{
 		keyGeneration: "", keyPreferences: bucketPreferences,
-		string(learnedNotes): string(learnedNotes), string(countNotes): string(countNotes),
+		string(learnedBucket): string(learnedBucket), string(countBucket): string(countBucket),
 	}
 }
 
@@ -177,38 +168,9 @@ func setCounter(tx *bolt.Tx, key string, n uint64) error {
 	return tx.Bucket([]byte(bucketMeta)).Put([]byte(key), seal([]byte(key), binary.BigEndian.AppendUint64(nil, n)))
 }
 
-// addChecksums brings layout 1 to layout 2.
-func addChecksums(tx *bolt.Tx) error {
-	for _, name := range []string{bucketTools, bucketServers} {
-		if b := tx.Bucket([]byte(name)); b != nil {
-			if err := sealAll(b); err != nil {
-				return err
-			}
-		}
-	}
-	models := tx.Bucket([]byte(bucketVectors))
-	if models == nil {
-		return nil
-	}
-	return models.ForEachBucket(func(k []byte) error { return sealAll(models.Bucket(k)) })
-}
-
-func sealAll(b *bolt.Bucket) error {
-	type pair struct{ k, v []byte }
-	var pairs []pair // a bucket must not be changed while it is walked
-	err := b.ForEach(func(k, v []byte) error {
-		pairs = append(pairs, pair{append([]byte(nil), k...), seal(k, v)})
-		return nil
-	})
-	for _, p := range pairs {
-		err = errors.Join(err, b.Put(p.k, p.v))
-	}
-	return err
-}
-
-func (s *Store) explainNil(err error) error {
+func (s *Store) explainAny(err error) error {
 	if err == nil {
 		return nil
 	}
-	return s.explain(err)
+	return s.explainError(err)
 }

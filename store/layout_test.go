@@ -19,10 +19,6 @@ import (
 	"tooldex/tool"
 )
 
-// fixture is the path of a file as it was written by the last version that had a layout. None is ever written anew:
-// -update makes that of the current layout where it is missing.
-func fixture(n int) string { return fmt.Sprintf("testdata/layout%d.db.gz", n) }
-
 // fixtureModel made the vectors of the fixtures.
 var fixtureModel = Model{Name: "table", Fingerprint: "f", Dims: 4}
 
@@ -42,8 +38,8 @@ func writeFixture(t *testing.T, s *Store) {
 		},
 		Overlays: map[string][]byte{"mine": []byte(`{"tools":{}}`)},
 		Model:    fixtureModel, Vectors: map[TextHash]Vector{HashText("text"): Quantize([]float32{1, 0, -1, 0.5})},
-		Knowledge: "7", Lent: map[tool.Hash][]byte{{9}: []byte("analysis")},
-		Trust: map[tool.ID][]byte{record(1).Tool.ID(): []byte("held")}, // since layout 3
+		Knowledge: "7", Analyses: map[tool.Hash][]byte{{9}: []byte("analysis")},
+		Trust: map[tool.ID][]byte{record(1).Tool.ID(): []byte("held")},
 	})
 	_, err := s.SetPreferences(ctx, "", 0, []byte(`{"hide":["a"]}`))
 	_, err2 := s.SetPreferences(ctx, "work", 0, []byte(`{}`))
@@ -81,13 +77,14 @@ func readEverything(t *testing.T, s *Store) everything {
 	return out
 }
 
-// withLayout makes a directory with the fixture of a layout.
-func withLayout(t *testing.T, n int) string {
+// fixture returns a file as this version of the layout was first written. -update writes it where it is missing.
+func fixture(t *testing.T, n int) []byte {
 	t.Helper()
-	packed, err := os.ReadFile(fixture(n))
+	name := fmt.Sprintf("testdata/layout%d.db.gz", n)
+	packed, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) && n == layout && *update {
 		packed = packedFixture(t)
-		err = os.WriteFile(fixture(n), packed, 0o644)
+		err = os.WriteFile(name, packed, 0o644)
 	}
 	if err != nil {
 		t.Fatalf("%v; a layout that was raised comes with its fixture: go test ./store -update makes it", err)
@@ -100,7 +97,7 @@ func withLayout(t *testing.T, n int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return withImage(t, raw)
+	return raw
 }
 
 func packedFixture(t *testing.T) []byte {
@@ -116,107 +113,65 @@ func packedFixture(t *testing.T) []byte {
 	return b.Bytes()
 }
 
-// TestEveryLayoutOpens opens a file of each layout that there ever was, and reads all that was written to it then.
-func TestEveryLayoutOpens(t *testing.T) {
-	want := everything{
-		Snapshot: &Snapshot{
-			Records: records(0, 5), Vectors: map[TextHash]Vector{HashText("text"): Quantize([]float32{1, 0, -1, 0.5})},
-			Servers: []tool.Server{{Name: "files", Command: "npx"}},
-		},
+// TestLayoutIsStable opens a file that was written when the layout was raised, and reads all that was written then.
+func TestLayoutIsStable(t *testing.T) {
+	fresh := open(t, t.TempDir())
+	writeFixture(t, fresh)
+	s := open(t, withImage(t, fixture(t, layout)))
+	if d := diff(readEverything(t, fresh), readEverything(t, s)); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
 	}
-	for n := 1; n <= layout; n++ {
-		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			if n == 2 { // the first that held all of what is held now
-				fresh := open(t, t.TempDir())
-				writeFixture(t, fresh)
-				want = readEverything(t, fresh)
-			}
-			want := want
-			if n == 2 {
-				early := *want.Snapshot
-				want.Snapshot, early.Trust = &early, nil
-			}
-			s := open(t, withLayout(t, n))
-			if d := diff(want, readEverything(t, s)); d != "" {
-				t.Errorf("(-want +got)\n%s", d)
-			}
-			write(t, s, &Batch{Records: records(5, 6), Sources: []SourceState{{Name: "files"}}})
-		})
-	}
+	write(t, s, &Batch{Records: records(5, 6), Sources: []SourceState{{Name: "files"}}})
 }
 
-func TestMigrationThatFailsLeavesTheOldFile(t *testing.T) {
-	dir := withLayout(t, 1)
-	was := image(t, dir)
-	for n := 0; ; n++ {
-		s := newStore(dir, Options{})
-		left := n
-		s.fault = func(string) error {
-			if left--; left == -1 {
-				return errInjected
-			}
-			return nil
-		}
-		err := s.prepare(context.Background())
-		if err == nil {
-			if n < 3 {
-				t.Errorf("only %d steps could fail", n)
-			}
-			break
-		}
-		if !errors.Is(err, errInjected) {
-			t.Fatalf("step %d: %v", n, err)
-		}
-		if string(image(t, dir)) != string(was) {
-			t.Fatalf("step %d failed and changed the file", n)
-		}
+// TestOlderFileIsSaved refuses a real file of an older layout, and saves its tools and servers on request.
+func TestOlderFileIsSaved(t *testing.T) {
+	dir := withImage(t, fixture(t, 3))
+	_, err := Open(dir, Options{})
+	var te *tool.Error
+	if tool.CodeOf(err) != tool.Invalid || !errors.As(err, &te) || !strings.Contains(te.Hint, "index rebuild") {
+		t.Fatalf("error %v, want Invalid with the remedy", err)
 	}
-	open(t, dir)
-}
-
-func TestMigrateOnlyOnce(t *testing.T) {
-	dir := withLayout(t, 1)
-	a, b := newStore(dir, Options{}), newStore(dir, Options{})
-	errs := make(chan error, 2)
-	for _, s := range []*Store{a, b} {
-		go func() { errs <- s.prepare(context.Background()) }()
-	}
-	if err := errors.Join(<-errs, <-errs); err != nil {
-		t.Fatal(err)
+	r, err := Recover(t.Context(), dir, Options{})
+	if err != nil || r.Tools != 5 || r.Servers != 2 || r.Backup == "" {
+		t.Errorf("recovered %+v, %v", r, err)
 	}
 	if n := len(load(t, open(t, dir), View{}).Records); n != 5 {
 		t.Errorf("%d records, want 5", n)
 	}
 }
 
-func TestNewerLayoutIsLeftAlone(t *testing.T) {
-	dir := t.TempDir()
-	s, err := Open(dir, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	setLayout(t, s, []byte{layout + 1})
-	was := image(t, dir)
-	_, openErr := Open(dir, Options{})
-	_, loadErr := s.Load(context.Background(), View{})
-	_, writeErr := s.Write(context.Background(), &Batch{Records: records(0, 1)})
-	for _, err := range []error{openErr, loadErr, writeErr} {
-		if tool.CodeOf(err) != tool.Invalid || !strings.Contains(err.Error(), "upgrade") {
-			t.Errorf("error %v, want Invalid with the advice to upgrade", err)
+func TestOtherLayoutIsLeftAlone(t *testing.T) {
+	for have, remedy := range map[byte]string{1: "rebuild", 2: "rebuild", 3: "rebuild", layout + 1: "upgrade"} {
+		dir := t.TempDir()
+		s, err := Open(dir, Options{})
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if string(image(t, dir)) != string(was) {
-		t.Error("the file was changed")
-	}
-	setLayout(t, s, []byte("nonsense"))
-	if _, err := Open(dir, Options{}); err == nil || !strings.Contains(err.Error(), "rebuild") {
-		t.Errorf("error %v, want one that names the remedy", err)
+		setLayout(t, s, []byte{have})
+		was := image(t, dir)
+		_, openErr := Open(dir, Options{})
+		_, loadErr := s.Load(context.Background(), View{})
+		_, writeErr := s.Write(context.Background(), &Batch{Records: records(0, 1)})
+		for _, err := range []error{openErr, loadErr, writeErr} {
+			var te *tool.Error
+			if tool.CodeOf(err) != tool.Invalid || !errors.As(err, &te) || !strings.Contains(te.Hint, remedy) {
+				t.Errorf("layout %d: error %v, want Invalid with the advice to %s", have, err, remedy)
+			}
+		}
+		if string(image(t, dir)) != string(was) {
+			t.Errorf("layout %d: the file was changed", have)
+		}
+		setLayout(t, s, []byte("nonsense"))
+		if _, err := Open(dir, Options{}); err == nil || !strings.Contains(err.Error(), "rebuild") {
+			t.Errorf("error %v, want one that names the remedy", err)
+		}
 	}
 }
 
 func setLayout(t *testing.T, s *Store, v []byte) {
 	t.Helper()
-	err := s.section(context.Background(), false, func(db *bolt.DB) error {
+	err := s.withFile(context.Background(), false, func(db *bolt.DB) error {
 		return db.Update(func(tx *bolt.Tx) error {
 			b := tx.Bucket([]byte(bucketMeta))
 			return errors.Join(b.Put([]byte(keyLayout), v), b.Put([]byte(keyLayoutNot), []byte{v[0] ^ 0xff}))

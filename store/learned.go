@@ -6,7 +6,7 @@ import "context"
 // first. If the last change is the known one, the entries are nil and nothing is read. Entries that are damaged are
 // left out. The errors are those of [Store.Load].
 func (s *Store) Learned(ctx context.Context, known uint64) (entries map[string][]byte, version uint64, err error) {
-	return s.readNotes(ctx, learnedNotes, known)
+	return s.readEntries(ctx, learnedBucket, known)
 }
 
 // ChangeLearned calls change with those entries of keys that there are, and puts what it returns, in one transaction
@@ -15,5 +15,5 @@ func (s *Store) Learned(ctx context.Context, known uint64) (entries map[string][
 func (s *Store) ChangeLearned(ctx context.Context, keys []string,
 	change func(now map[string][]byte) map[string][]byte,
 ) (before, after uint64, err error) {
-	return s.changeNotes(ctx, learnedNotes, keys, change)
+	return s.changeEntries(ctx, learnedBucket, keys, change)
 }

@@ -141,7 +141,7 @@ func TestDamagedLearned(t *testing.T) {
 	}
 	putLearned(t, s, entries)
 	err = s.update(ctx, func(tx *bolt.Tx) error {
-		return tx.Bucket([]byte(learnedNotes)).Put([]byte("3"), []byte("no checksum"))
+		return tx.Bucket([]byte(learnedBucket)).Put([]byte("3"), []byte("no checksum"))
 	})
 	if err != nil {
 		t.Fatal(err)

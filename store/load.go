@@ -11,7 +11,7 @@ import (
 	"tooldex/tool"
 )
 
-// View says which vectors and which lent bytes a Load brings. The zero View brings neither.
+// View says which vectors and which analyses of tools a Load reads. The zero View reads neither.
 type View struct {
 	Model     Model
 	Knowledge string
@@ -22,7 +22,7 @@ type Snapshot struct {
 	Generation uint64
 	Records    []Record // by ID
 	Vectors    map[TextHash]Vector
-	Lent       map[tool.Hash][]byte
+	Analyses   map[tool.Hash][]byte
 	Servers    []tool.Server // by name
 	Sources    map[string]SourceState
 	Overlays   map[string][]byte
@@ -34,7 +34,7 @@ type Snapshot struct {
 
 // Damage names one value that cannot be read, a bucket that has lost some, a number, or a page.
 type Damage struct {
-	// "tool", "server", "source", "overlay", "trust", "preferences", "learned", "counts", "vector", "lent", "bucket",
+	// "tool", "server", "source", "overlay", "trust", "preferences", "learned", "counts", "vector", "analysis", "bucket",
 	// "number" or "page"
 	Kind string
 	Key  string
@@ -56,16 +56,16 @@ func (s *Store) Load(ctx context.Context, v View) (*Snapshot, error) {
 		snap.readCounters(tx)
 		snap.readTools(tx)
 		snap.readRest(tx)
-		for _, name := range []string{bucketPreferences, string(learnedNotes), string(countNotes)} { // which are read when they are needed
-			snap.each(tx, name, name, func([]byte, []byte) error { return nil })
+		for _, name := range []string{bucketPreferences, string(learnedBucket), string(countBucket)} { // which are read when they are needed
+			snap.readBucket(tx, name, name, func([]byte, []byte) error { return nil })
 		}
 		snap.readVectors(tx, v.Model)
-		snap.eachOf(tx.Bucket([]byte(bucketLent)).Bucket(knowledgeKey(v.Knowledge)), "lent",
+		snap.readValues(tx.Bucket([]byte(bucketAnalyses)).Bucket(knowledgeKey(v.Knowledge)), "analysis",
 			func(k, payload []byte) error {
 				if len(k) != len(tool.Hash{}) {
 					return errTruncated
 				}
-				snap.Lent[tool.Hash(k)] = bytes.Clone(payload)
+				snap.Analyses[tool.Hash(k)] = bytes.Clone(payload)
 				return nil
 			})
 		return nil
@@ -73,13 +73,13 @@ func (s *Store) Load(ctx context.Context, v View) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.trouble.loaded(snap.Damaged)
+	s.health.recordDamage(snap.Damaged)
 	return snap, nil
 }
 
 func newSnapshot() *Snapshot {
 	return &Snapshot{
-		Vectors: map[TextHash]Vector{}, Lent: map[tool.Hash][]byte{},
+		Vectors: map[TextHash]Vector{}, Analyses: map[tool.Hash][]byte{},
 		Sources: map[string]SourceState{}, Overlays: map[string][]byte{}, Trust: map[tool.ID][]byte{},
 	}
 }
@@ -87,35 +87,36 @@ func newSnapshot() *Snapshot {
 // read is view for a file of the current layout.
 func (s *Store) read(ctx context.Context, fn func(*bolt.Tx) error) error {
 	return s.view(ctx, func(tx *bolt.Tx) error {
-		if err := s.current(tx); err != nil {
+		if err := s.checkLayout(tx); err != nil {
 			return err
 		}
 		return fn(tx)
 	})
 }
 
-// current checks that the file still has this version's layout: another process may have replaced it.
-func (s *Store) current(tx *bolt.Tx) error {
-	n, err := s.layoutOf(tx)
-	if err == nil && n < layout && !tx.Writable() {
+// checkLayout checks that the file has this version's layout and buckets: another process may have replaced it. A
+// write initializes a new file.
+func (s *Store) checkLayout(tx *bolt.Tx) error {
+	ready, err := s.hasLayout(tx)
+	switch {
+	case err != nil || ready:
+	case tx.Writable():
+		err = s.initialize(tx)
+	default:
 		err = &tool.Error{
-			Code: tool.Unavailable, Op: "store", Msg: s.path + " was replaced by one of an older layout",
-			Hint: "start again",
+			Code: tool.Unavailable, Op: "store", Msg: s.path + " was replaced by an empty file", Hint: "start again",
 		}
-	}
-	if err == nil && n < layout {
-		err = s.migrate(tx)
 	}
 	for _, name := range buckets() {
 		if err == nil && tx.Bucket([]byte(name)) == nil {
-			err = s.damaged(fmt.Errorf("bucket %s is missing", name))
+			err = s.damagedError(fmt.Errorf("bucket %s is missing", name))
 		}
 	}
 	return err
 }
 
 func (snap *Snapshot) readTools(tx *bolt.Tx) {
-	snap.each(tx, bucketTools, "tool", func(k, payload []byte) error {
+	snap.readBucket(tx, bucketTools, "tool", func(k, payload []byte) error {
 		r, err := decodeRecord(payload)
 		if err == nil && string(r.Tool.ID()) != string(k) {
 			err = fmt.Errorf("holds the record of %q", r.Tool.ID())
@@ -128,7 +129,7 @@ func (snap *Snapshot) readTools(tx *bolt.Tx) {
 }
 
 func (snap *Snapshot) readRest(tx *bolt.Tx) {
-	snap.each(tx, bucketServers, "server", func(_, payload []byte) error {
+	snap.readBucket(tx, bucketServers, "server", func(_, payload []byte) error {
 		var v tool.Server
 		err := json.Unmarshal(payload, &v)
 		if err == nil {
@@ -136,7 +137,7 @@ func (snap *Snapshot) readRest(tx *bolt.Tx) {
 		}
 		return err
 	})
-	snap.each(tx, bucketSources, "source", func(_, payload []byte) error {
+	snap.readBucket(tx, bucketSources, "source", func(_, payload []byte) error {
 		var v SourceState
 		err := json.Unmarshal(payload, &v)
 		if err == nil {
@@ -144,7 +145,7 @@ func (snap *Snapshot) readRest(tx *bolt.Tx) {
 		}
 		return err
 	})
-	snap.each(tx, bucketOverlays, "overlay", func(k, payload []byte) error {
+	snap.readBucket(tx, bucketOverlays, "overlay", func(k, payload []byte) error {
 		snap.Overlays[string(k)] = bytes.Clone(payload)
 		return nil
 	})
@@ -152,7 +153,7 @@ func (snap *Snapshot) readRest(tx *bolt.Tx) {
 }
 
 func (snap *Snapshot) readVectors(tx *bolt.Tx, m Model) {
-	snap.eachOf(tx.Bucket([]byte(bucketVectors)).Bucket(m.key()), "vector", func(k, payload []byte) error {
+	snap.readValues(tx.Bucket([]byte(bucketVectors)).Bucket(m.key()), "vector", func(k, payload []byte) error {
 		if len(k) != len(TextHash{}) {
 			return errTruncated
 		}
@@ -164,14 +165,14 @@ func (snap *Snapshot) readVectors(tx *bolt.Tx, m Model) {
 	})
 }
 
-// each is eachOf for a bucket that has a sum, which must agree.
-func (snap *Snapshot) each(tx *bolt.Tx, bucket, kind string, fn func(key, payload []byte) error) {
-	snap.eachOf(tx.Bucket([]byte(bucket)), kind, fn).agrees(tx, bucket, snap)
+// readBucket is eachOf for a bucket that has a sum, which must agree.
+func (snap *Snapshot) readBucket(tx *bolt.Tx, bucket, kind string, fn func(key, payload []byte) error) {
+	snap.readValues(tx.Bucket([]byte(bucket)), kind, fn).compare(tx, bucket, snap)
 }
 
-// eachOf calls fn with every value of a bucket whose checksum holds, and notes those where it does not or fn fails. It
+// readValues calls fn with every value of a bucket whose checksum holds, and notes those where it does not or fn fails. It
 // returns the sum of all.
-func (snap *Snapshot) eachOf(b *bolt.Bucket, kind string, fn func(key, payload []byte) error) (all sum) {
+func (snap *Snapshot) readValues(b *bolt.Bucket, kind string, fn func(key, payload []byte) error) (all bucketSum) {
 	if b == nil { // nothing of this kind, model or version yet
 		return all
 	}
@@ -183,14 +184,14 @@ func (snap *Snapshot) eachOf(b *bolt.Bucket, kind string, fn func(key, payload [
 			err = fn(k, payload)
 		}
 		if err != nil {
-			snap.Damaged = append(snap.Damaged, Damage{Kind: kind, Key: printable(k), Err: err})
+			snap.Damaged = append(snap.Damaged, Damage{Kind: kind, Key: printableKey(k), Err: err})
 		}
 	}
 	return all
 }
 
-// printable shows names as they are and hashes in hexadecimal.
-func printable(key []byte) string {
+// printableKey shows names as they are and hashes in hexadecimal.
+func printableKey(key []byte) string {
 	for _, c := range key {
 		if c < ' ' || c > '~' {
 			return fmt.Sprintf("%x", key)

@@ -12,26 +12,26 @@ import (
 	"tooldex/tool"
 )
 
-// notes names a bucket of opaque, sealed entries. It is made when it is first written to, so a file without it has the
+// kvBucket names a bucket of opaque, sealed entries. It is made when it is first written to, so a file without it has the
 // same layout, and older versions pass over it. The number of its last change lies under the same name in the meta
 // bucket; such a change does not raise the generation, since what was loaded of tools is still good.
-type notes string
+type kvBucket string
 
 // The buckets of notes.
 const (
-	learnedNotes notes = "learned" // what was learned from use
-	countNotes   notes = "counts"  // what was done, by pieces of time
+	learnedBucket kvBucket = "learned" // what was learned from use
+	countBucket   kvBucket = "counts"  // what was done, by pieces of time
 )
 
-// readNotes returns all entries and the number of the last change, or no entries if that is the known one.
-func (s *Store) readNotes(ctx context.Context, n notes, known uint64) (entries map[string][]byte, version uint64,
+// readEntries returns all entries and the number of the last change, or no entries if that is the known one.
+func (s *Store) readEntries(ctx context.Context, n kvBucket, known uint64) (entries map[string][]byte, version uint64,
 	err error,
 ) {
 	err = s.read(ctx, func(tx *bolt.Tx) error {
 		if version = counter(tx, string(n)); version == known {
 			return nil
 		}
-		entries = n.all(tx, newSnapshot())
+		entries = n.getAll(tx, newSnapshot())
 		return nil
 	})
 	if err != nil {
@@ -40,17 +40,17 @@ func (s *Store) readNotes(ctx context.Context, n notes, known uint64) (entries m
 	return entries, version, nil
 }
 
-// changeNotes puts what change makes of the entries of keys that there are, and returns the numbers of the changes.
-func (s *Store) changeNotes(ctx context.Context, n notes, keys []string,
+// changeEntries puts what change makes of the entries of keys that there are, and returns the numbers of the changes.
+func (s *Store) changeEntries(ctx context.Context, n kvBucket, keys []string,
 	change func(now map[string][]byte) map[string][]byte,
 ) (before, after uint64, err error) {
 	err = s.update(ctx, func(tx *bolt.Tx) error {
-		if err := s.current(tx); err != nil {
+		if err := s.checkLayout(tx); err != nil {
 			return err
 		}
 		before = counter(tx, string(n))
 		after = before + 1
-		return s.putNotes(tx, n, change(n.of(tx, keys)), after)
+		return s.putEntries(tx, n, change(n.get(tx, keys)), after)
 	})
 	if err != nil {
 		return 0, 0, err
@@ -58,8 +58,8 @@ func (s *Store) changeNotes(ctx context.Context, n notes, keys []string,
 	return before, after, nil
 }
 
-// of returns copies of the entries of keys that there are and that are whole.
-func (n notes) of(tx *bolt.Tx, keys []string) map[string][]byte {
+// get returns copies of the entries of keys that there are and that are whole.
+func (n kvBucket) get(tx *bolt.Tx, keys []string) map[string][]byte {
 	now := map[string][]byte{}
 	b := tx.Bucket([]byte(n))
 	if b == nil {
@@ -75,17 +75,17 @@ func (n notes) of(tx *bolt.Tx, keys []string) map[string][]byte {
 	return now
 }
 
-// all copies all entries that are whole, and notes in snap those that are not.
-func (n notes) all(tx *bolt.Tx, snap *Snapshot) map[string][]byte {
+// getAll copies all entries that are whole, and notes in snap those that are not.
+func (n kvBucket) getAll(tx *bolt.Tx, snap *Snapshot) map[string][]byte {
 	out := map[string][]byte{}
-	snap.each(tx, string(n), string(n), func(k, payload []byte) error {
+	snap.readBucket(tx, string(n), string(n), func(k, payload []byte) error {
 		out[string(k)] = append([]byte{}, payload...)
 		return nil
 	})
 	return out
 }
 
-func (s *Store) putNotes(tx *bolt.Tx, n notes, entries map[string][]byte, version uint64) error {
+func (s *Store) putEntries(tx *bolt.Tx, n kvBucket, entries map[string][]byte, version uint64) error {
 	w := newPutter(s, tx)
 	w.bucket(string(n))
 	for _, k := range slices.Sorted(maps.Keys(entries)) {
@@ -101,7 +101,7 @@ func (s *Store) putNotes(tx *bolt.Tx, n notes, entries map[string][]byte, versio
 			w.put([]byte(k), entries[k])
 		}
 	}
-	if err := w.end(); err != nil {
+	if err := w.writeSums(); err != nil {
 		return err
 	}
 	return setCounter(tx, string(n), version)

@@ -32,7 +32,7 @@ type Preference struct {
 // the first. If that is the known one, the map is nil and nothing was read; while the file rests, such a call costs one
 // stat. Entries that are damaged are left out. The errors are those of [Store.Load].
 func (s *Store) Preferences(ctx context.Context, known uint64) (all map[string]Preference, version uint64, err error) {
-	if _, version, err = s.look(ctx); err != nil || version == known {
+	if _, version, err = s.readGeneration(ctx); err != nil || version == known {
 		return nil, version, err
 	}
 	err = s.read(ctx, func(tx *bolt.Tx) error {
@@ -60,7 +60,7 @@ func (s *Store) SetPreferences(ctx context.Context, profile string, base uint64,
 		}
 	}
 	err = s.update(ctx, func(tx *bolt.Tx) error {
-		if err := s.current(tx); err != nil {
+		if err := s.checkLayout(tx); err != nil {
 			return err
 		}
 		if have := preferences(tx, newSnapshot())[profile].Version; have != base {
@@ -81,7 +81,7 @@ func (s *Store) SetPreferences(ctx context.Context, profile string, base uint64,
 // preferences copies all entries that are whole, and notes in snap those that are not.
 func preferences(tx *bolt.Tx, snap *Snapshot) map[string]Preference {
 	out := map[string]Preference{}
-	snap.each(tx, bucketPreferences, bucketPreferences, func(k, payload []byte) error {
+	snap.readBucket(tx, bucketPreferences, bucketPreferences, func(k, payload []byte) error {
 		name, ok := bytes.CutPrefix(k, []byte(profileKey))
 		if !ok || len(payload) < 8 {
 			return errTruncated
@@ -98,7 +98,7 @@ func (s *Store) putPreferences(tx *bolt.Tx, all map[string]Preference, version u
 	for name, p := range all {
 		w.put([]byte(profileKey+name), append(binary.BigEndian.AppendUint64(nil, p.Version), p.Value...))
 	}
-	if err := w.end(); err != nil {
+	if err := w.writeSums(); err != nil {
 		return err
 	}
 	return setCounter(tx, keyPreferences, version)

@@ -93,27 +93,27 @@ func encodeRecord(r *Record) []byte {
 	w.bytes(tagOutput, t.OutputSchema)
 	w.bytes(tagMeta, t.Meta)
 	w.bytes(tagIcons, t.Icons)
-	w.number(tagDisabled, number(t.Disabled))
-	w.number(tagAlways, number(t.Always))
-	w.number(tagNoBorrow, number(t.NoBorrow))
+	w.number(tagDisabled, boolNumber(t.Disabled))
+	w.number(tagAlways, boolNumber(t.Always))
+	w.number(tagNoBorrow, boolNumber(t.NoBorrow))
 	w.text(tagSource, r.Source)
 	w.bytes(tagHash, r.Hash[:])
-	w.number(tagFirst, millis(r.First))
-	w.number(tagChanged, millis(r.Changed))
+	w.number(tagFirst, unixMillis(r.First))
+	w.number(tagChanged, unixMillis(r.Changed))
 	return w.b
 }
 
 // decodeRecord reads what encodeRecord wrote. The record keeps nothing of b.
 func decodeRecord(b []byte) (Record, error) {
 	r := Record{Tool: &tool.Tool{}}
-	err := eachField(b, func(tag byte, v []byte) error { return r.set(tag, v) })
+	err := eachField(b, func(tag byte, v []byte) error { return r.setField(tag, v) })
 	if err == nil && (r.Tool.Server == "" || r.Tool.Name == "") {
 		err = fmt.Errorf("record without a server or a name")
 	}
 	return r, err
 }
 
-func (r *Record) set(tag byte, v []byte) (err error) {
+func (r *Record) setField(tag byte, v []byte) (err error) {
 	t := r.Tool
 	switch tag {
 	case tagServer:
@@ -151,13 +151,13 @@ func (r *Record) set(tag byte, v []byte) (err error) {
 	case tagNoBorrow:
 		t.NoBorrow = true
 	default:
-		return r.setRest(tag, v)
+		return r.setParsedField(tag, v)
 	}
 	return nil
 }
 
-// setRest reads the fields that may be malformed.
-func (r *Record) setRest(tag byte, v []byte) (err error) {
+// setParsedField reads the fields that may be malformed.
+func (r *Record) setParsedField(tag byte, v []byte) (err error) {
 	switch tag {
 	case tagExample:
 		var e tool.Example
@@ -239,14 +239,14 @@ func decodeAnnotations(b []byte) (*tool.Annotations, error) {
 	return a, err
 }
 
-func number(set bool) int64 {
+func boolNumber(set bool) int64 {
 	if set {
 		return 1
 	}
 	return 0
 }
 
-func millis(t time.Time) int64 {
+func unixMillis(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
 	}

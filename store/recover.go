@@ -37,10 +37,10 @@ func Recover(ctx context.Context, dir string, o Options) (*Recovery, error) {
 		return &Recovery{}, err
 	}
 	if err != nil {
-		return nil, s.explain(err)
+		return nil, s.explainError(err)
 	}
 	out := &Recovery{}
-	err = s.exclusive(ctx, func(db *bolt.DB) error {
+	err = s.withExclusiveLock(ctx, func(db *bolt.DB) error {
 		if now, err := os.Stat(s.path); err != nil || !os.SameFile(before, now) {
 			return &tool.Error{
 				Code: tool.Unavailable, Op: "recover", Msg: s.path + " was replaced meanwhile",
@@ -48,7 +48,7 @@ func Recover(ctx context.Context, dir string, o Options) (*Recovery, error) {
 			}
 		}
 		saved := s.salvage(ctx, db)
-		if unopened(saved.err) {
+		if isOpenError(saved.err) {
 			return saved.err
 		}
 		if saved.err != nil || slices.ContainsFunc(saved.Damaged, func(d Damage) bool {
@@ -56,18 +56,18 @@ func Recover(ctx context.Context, dir string, o Options) (*Recovery, error) {
 				d.Kind == "page"
 		}) {
 			if err := saved.scan(s.path); err != nil {
-				return s.explain(err)
+				return s.explainError(err)
 			}
 		}
-		beside, err := s.build(func(tx *bolt.Tx) error { return s.refill(tx, saved, s.numbersOf(db)) })
+		beside, err := s.build(func(tx *bolt.Tx) error { return s.writeSalvaged(tx, saved, s.readNumbersOf(db)) })
 		if err != nil {
-			return s.explain(err)
+			return s.explainError(err)
 		}
-		if out.Backup, err = s.keep("damaged"); err != nil {
+		if out.Backup, err = s.keepAside("damaged"); err != nil {
 			return errors.Join(err, remove(beside))
 		}
 		out.Tools, out.Servers, out.Damaged, out.Err = len(saved.Records), len(saved.Servers), saved.Damaged, saved.err
-		return s.explainNil(atomicfile.Replace(beside, s.path))
+		return s.explainAny(atomicfile.Replace(beside, s.path))
 	})
 	if err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func Recover(ctx context.Context, dir string, o Options) (*Recovery, error) {
 // salvaged is what could be read of a damaged file, up to err.
 type salvaged struct {
 	*Snapshot
-	notes       map[notes]map[string][]byte
+	notes       map[kvBucket]map[string][]byte
 	preferences map[string]Preference
 	err         error
 }
@@ -86,39 +86,30 @@ type salvaged struct {
 // salvage reads what it can of a file that may fail anywhere. Without a db it opens the file for reading, which asks
 // less of it.
 func (s *Store) salvage(ctx context.Context, db *bolt.DB) *salvaged {
-	into := &salvaged{Snapshot: newSnapshot(), notes: map[notes]map[string][]byte{}}
+	into := &salvaged{Snapshot: newSnapshot(), notes: map[kvBucket]map[string][]byte{}}
 	if db == nil {
-		into.err = s.section(ctx, true, func(db *bolt.DB) error {
-			return guard(func() error { return db.View(func(tx *bolt.Tx) error { return s.readable(tx, into) }) })
+		into.err = s.withFile(ctx, true, func(db *bolt.DB) error {
+			return catchPanic(func() error { return db.View(func(tx *bolt.Tx) error { return s.readReadable(tx, into) }) })
 		})
 		return into
 	}
-	into.err = guard(func() error {
-		tx, err := db.Begin(true) // a file of an older layout is migrated for as long as it is read
+	into.err = catchPanic(func() error {
+		tx, err := db.Begin(true)
 		if err != nil {
 			return err
 		}
 		defer func() { _ = tx.Rollback() }() // nothing was to be written
-		return s.readable(tx, into)
+		return s.readReadable(tx, into)
 	})
 	return into
 }
 
-// readable reads all that can be told apart. What bbolt cannot walk ends it.
-func (s *Store) readable(tx *bolt.Tx, into *salvaged) error {
+// readReadable reads all that can be told apart. What bbolt cannot walk ends it.
+func (s *Store) readReadable(tx *bolt.Tx, into *salvaged) error {
 	if info, err := os.Stat(s.path); err == nil && info.Size() < tx.Size() {
 		into.err = fmt.Errorf("truncated to %d of %d bytes", info.Size(), tx.Size())
 	}
-	n, err := s.layoutOf(tx)
-	if err != nil {
-		return err
-	}
-	if n < layout && tx.Writable() {
-		err = s.migrate(tx)
-	} else if n < layout {
-		err = fmt.Errorf("layout %d is not read", n)
-	}
-	if err != nil {
+	if _, err := s.hasLayout(tx); err != nil {
 		return err
 	}
 	for _, name := range []string{bucketTools, bucketServers, bucketSources, bucketOverlays} {
@@ -130,11 +121,11 @@ func (s *Store) readable(tx *bolt.Tx, into *salvaged) error {
 	for _, read := range []func(){ // one that fails leaves the others
 		func() { into.readTools(tx) },
 		func() { into.readRest(tx) },
-		func() { into.notes[learnedNotes] = learnedNotes.all(tx, into.Snapshot) },
-		func() { into.notes[countNotes] = countNotes.all(tx, into.Snapshot) },
+		func() { into.notes[learnedBucket] = learnedBucket.getAll(tx, into.Snapshot) },
+		func() { into.notes[countBucket] = countBucket.getAll(tx, into.Snapshot) },
 		func() { into.preferences = preferences(tx, into.Snapshot) },
 	} {
-		errs = append(errs, guard(func() error {
+		errs = append(errs, catchPanic(func() error {
 			read()
 			return nil
 		}))
@@ -142,9 +133,9 @@ func (s *Store) readable(tx *bolt.Tx, into *salvaged) error {
 	return errors.Join(append(errs, into.err)...)
 }
 
-// refill writes what was saved to an empty file.
-func (s *Store) refill(tx *bolt.Tx, saved *salvaged, old numbers) error {
-	if err := s.migrate(tx); err != nil {
+// writeSalvaged writes what was saved to an empty file.
+func (s *Store) writeSalvaged(tx *bolt.Tx, saved *salvaged, old changeNumbers) error {
+	if err := s.initialize(tx); err != nil {
 		return err
 	}
 	b := &Batch{Records: saved.Records, Servers: saved.Servers, Overlays: saved.Overlays, Trust: saved.Trust}
@@ -166,10 +157,10 @@ func (s *Store) refill(tx *bolt.Tx, saved *salvaged, old numbers) error {
 	}
 	for n, entries := range saved.notes {
 		if len(entries) > 0 {
-			if err := s.putNotes(tx, n, entries, 1); err != nil {
+			if err := s.putEntries(tx, n, entries, 1); err != nil {
 				return err
 			}
 		}
 	}
-	return old.beyond(tx)
+	return old.writeBeyond(tx)
 }

@@ -54,21 +54,21 @@ func remove(path string) error {
 	return nil
 }
 
-// numbers count the changes of a file. Processes tell by them whether what they know is old, so that a file that takes
+// changeNumbers count the changes of a file. Processes tell by them whether what they know is old, so that a file that takes
 // the place of another goes on where that one was.
-type numbers map[string]uint64
+type changeNumbers map[string]uint64
 
-func readNumbers(tx *bolt.Tx) numbers {
-	n := numbers{}
+func readNumbers(tx *bolt.Tx) changeNumbers {
+	n := changeNumbers{}
 	for key := range counters() {
 		n[key] = counter(tx, key)
 	}
 	return n
 }
 
-// beyond writes numbers that are greater than those of the file that is replaced, and than those of tx. Where old is
+// writeBeyond writes numbers that are greater than those of the file that is replaced, and than those of tx. Where old is
 // nil, because the file could not be read, the time is greater than any number it can have had.
-func (n numbers) beyond(tx *bolt.Tx) error {
+func (n changeNumbers) writeBeyond(tx *bolt.Tx) error {
 	for key, own := range readNumbers(tx) {
 		next := max(own, n[key]) + 1
 		if n == nil {
@@ -81,12 +81,12 @@ func (n numbers) beyond(tx *bolt.Tx) error {
 	return nil
 }
 
-// keep gives the store's file a second name, under which it stays when another takes its place, and returns that name.
+// keepAside gives the store's file a second name, under which it stays when another takes its place, and returns that name.
 // A name that it has already been given, before a death in the middle, is given again.
-func (s *Store) keep(why string) (string, error) {
+func (s *Store) keepAside(why string) (string, error) {
 	info, err := os.Stat(s.path)
 	if err != nil {
-		return "", s.explain(err)
+		return "", s.explainError(err)
 	}
 	dir, prefix := filepath.Dir(s.path), filepath.Base(s.path)+"."+why+"-"
 	entries, err := os.ReadDir(dir)
@@ -99,18 +99,18 @@ func (s *Store) keep(why string) (string, error) {
 		}
 	}
 	if err != nil {
-		return "", s.explain(err)
+		return "", s.explainError(err)
 	}
 	name := filepath.Join(dir, prefix+time.Now().UTC().Format("20060102T150405.000"))
 	err = os.Link(s.path, name)
 	if err != nil { // a file system without links
-		err = duplicate(s.path, name)
+		err = copyFile(s.path, name)
 	}
-	return name, s.explainNil(err)
+	return name, s.explainAny(err)
 }
 
-// duplicate copies a file.
-func duplicate(from, to string) error {
+// copyFile copies a file.
+func copyFile(from, to string) error {
 	f, err := os.Open(from)
 	if err != nil {
 		return err
@@ -122,39 +122,39 @@ func duplicate(from, to string) error {
 	})
 }
 
-// exclusive runs fn under the exclusive lock of the store's file, if there is one and it can be locked. Where it
+// withExclusiveLock runs fn under the exclusive lock of the store's file, if there is one and it can be locked. Where it
 // cannot, because it is damaged, fn runs without, with a nil db. Timeout means that someone is at work in it, and fn
 // has not run; nor has it if the file could not be opened.
-func (s *Store) exclusive(ctx context.Context, fn func(db *bolt.DB) error) error {
+func (s *Store) withExclusiveLock(ctx context.Context, fn func(db *bolt.DB) error) error {
 	if _, err := os.Stat(s.path); errors.Is(err, os.ErrNotExist) {
 		return fn(nil)
 	}
 	locked := false
-	err := s.section(ctx, false, func(db *bolt.DB) error {
+	err := s.withFile(ctx, false, func(db *bolt.DB) error {
 		locked = true
 		return fn(db)
 	})
-	if err == nil || locked || tool.CodeOf(err) == tool.Timeout || unopened(err) {
+	if err == nil || locked || tool.CodeOf(err) == tool.Timeout || isOpenError(err) {
 		return err
 	}
 	return fn(nil)
 }
 
-// unopened reports whether a file could not be opened for a reason that may pass, such as too many open files: that
+// isOpenError reports whether a file could not be opened for a reason that may pass, such as too many open files: that
 // says nothing about what is in it.
-func unopened(err error) bool {
+func isOpenError(err error) bool {
 	var p *fs.PathError
 	return errors.As(err, &p) && p.Op == "open" && !errors.Is(err, fs.ErrPermission)
 }
 
-// numbersOf reads the numbers of a file that may be damaged, nil if it cannot.
-func (s *Store) numbersOf(db *bolt.DB) (n numbers) {
+// readNumbersOf reads the numbers of a file that may be damaged, nil if it cannot.
+func (s *Store) readNumbersOf(db *bolt.DB) (n changeNumbers) {
 	if db == nil {
 		return nil
 	}
-	err := guard(func() error {
+	err := catchPanic(func() error {
 		return db.View(func(tx *bolt.Tx) error {
-			if err := s.whole(tx); err != nil {
+			if err := s.checkLength(tx); err != nil {
 				return err
 			}
 			if tx.Bucket([]byte(bucketMeta)) == nil {
@@ -170,8 +170,8 @@ func (s *Store) numbersOf(db *bolt.DB) (n numbers) {
 	return n
 }
 
-// guard makes an error of a panic, which is what bbolt answers to damage. The caller has SetPanicOnFault on.
-func guard(fn func() error) (err error) {
+// catchPanic makes an error of a panic, which is what bbolt answers to damage. The caller has SetPanicOnFault on.
+func catchPanic(fn func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%v", p)

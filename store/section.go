@@ -30,50 +30,50 @@ var (
 
 // view runs fn in a read transaction under the shared lock.
 func (s *Store) view(ctx context.Context, fn func(*bolt.Tx) error) error {
-	err := s.section(ctx, true, func(db *bolt.DB) error {
+	err := s.withFile(ctx, true, func(db *bolt.DB) error {
 		return db.View(func(tx *bolt.Tx) error {
-			if err := s.whole(tx); err != nil {
+			if err := s.checkLength(tx); err != nil {
 				return err
 			}
 			return fn(tx)
 		})
 	})
-	s.trouble.note(true, err)
+	s.health.record(true, err)
 	return err
 }
 
 // update runs fn in a write transaction under the exclusive lock. When it returns nil, the changes are on the disk.
 func (s *Store) update(ctx context.Context, fn func(*bolt.Tx) error) error {
-	err := s.section(ctx, false, func(db *bolt.DB) error {
+	err := s.withFile(ctx, false, func(db *bolt.DB) error {
 		return db.Update(func(tx *bolt.Tx) error {
-			if err := s.whole(tx); err != nil {
+			if err := s.checkLength(tx); err != nil {
 				return err
 			}
 			if err := fn(tx); err != nil {
 				return err
 			}
-			return s.step("commit")
+			return s.injectFault("commit")
 		})
 	})
-	s.trouble.note(false, err)
+	s.health.record(false, err)
 	return err
 }
 
-// section opens the file, which it makes where there is none, waits for its lock, runs fn and closes the file. A
+// withFile opens the file, which it makes where there is none, waits for its lock, runs fn and closes the file. A
 // damaged file makes bbolt panic, and a truncated one makes the mapped memory fault: both become errors here.
-func (s *Store) section(ctx context.Context, readOnly bool, fn func(*bolt.DB) error) (err error) {
+func (s *Store) withFile(ctx context.Context, readOnly bool, fn func(*bolt.DB) error) (err error) {
 	select {
 	case <-s.turn:
 		defer func() { s.turn <- struct{}{} }()
 	case <-ctx.Done():
-		return s.gaveUp(ctx.Err())
+		return s.timeoutError(ctx.Err())
 	}
 	var held *os.File
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
-			abandon(held) // not DB.Close: the panic may have left its mutexes locked
-			err = s.damaged(fmt.Errorf("%v", p))
+			releaseLock(held) // not DB.Close: the panic may have left its mutexes locked
+			err = s.damagedError(fmt.Errorf("%v", p))
 		}
 	}()
 	db, err := s.acquire(ctx, readOnly, &held)
@@ -81,7 +81,7 @@ func (s *Store) section(ctx context.Context, readOnly bool, fn func(*bolt.DB) er
 		return err
 	}
 	if err = fn(db); err != nil {
-		err = s.explain(err)
+		err = s.explainError(err)
 	}
 	return errors.Join(err, db.Close())
 }
@@ -95,30 +95,30 @@ func (s *Store) acquire(ctx context.Context, readOnly bool, held **os.File) (*bo
 			return db, nil
 		}
 		if errors.Is(err, fs.ErrNotExist) {
-			err = s.create()
+			err = s.createFile()
 			if err == nil {
 				err = errMoved
 			}
 		}
 		if !errors.Is(err, berrors.ErrTimeout) && !errors.Is(err, errMoved) {
-			return nil, s.explain(err)
+			return nil, s.explainError(err)
 		}
 		if time.Now().After(deadline) {
-			return nil, s.gaveUp(err)
+			return nil, s.timeoutError(err)
 		}
 		timer := time.NewTimer(wait/2 + rand.N(wait))
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			return nil, s.gaveUp(ctx.Err())
+			return nil, s.timeoutError(ctx.Err())
 		}
 	}
 }
 
 // open makes one try. held is set to the open file, for the case that bbolt panics before it returns.
 func (s *Store) open(readOnly bool, held **os.File) (*bolt.DB, error) {
-	if err := s.step("open"); err != nil {
+	if err := s.injectFault("open"); err != nil {
 		return nil, err
 	}
 	db, err := bolt.Open(s.path, 0o600, &bolt.Options{
@@ -133,7 +133,7 @@ func (s *Store) open(readOnly bool, held **os.File) (*bolt.DB, error) {
 			}
 			*held = f
 			if info, err := f.Stat(); err != nil || info.Size() == 0 {
-				return nil, errors.Join(err, s.damaged(errEmpty), f.Close())
+				return nil, errors.Join(err, s.damagedError(errEmpty), f.Close())
 			}
 			return f, nil
 		},
@@ -152,34 +152,34 @@ func (s *Store) open(readOnly bool, held **os.File) (*bolt.DB, error) {
 	return db, nil
 }
 
-// whole checks that the file is as long as its own pages say, before any of them is touched.
-func (s *Store) whole(tx *bolt.Tx) error {
+// checkLength checks that the file is as long as its own pages say, before any of them is touched.
+func (s *Store) checkLength(tx *bolt.Tx) error {
 	info, err := os.Stat(s.path)
 	if err != nil {
 		return err
 	}
 	if info.Size() < tx.Size() {
-		return s.damaged(fmt.Errorf("truncated to %d of %d bytes", info.Size(), tx.Size()))
+		return s.damagedError(fmt.Errorf("truncated to %d of %d bytes", info.Size(), tx.Size()))
 	}
 	return nil
 }
 
-// explain turns an error of bbolt or the system into one that says what to do.
-func (s *Store) explain(err error) error {
+// explainError turns an error of bbolt or the system into one that says what to do.
+func (s *Store) explainError(err error) error {
 	var own *tool.Error
 	switch {
 	case errors.As(err, &own):
 		return err
 	case errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrVersionMismatch),
 		errors.Is(err, berrors.ErrChecksum):
-		return s.damaged(err)
+		return s.damagedError(err)
 	case errors.Is(err, fs.ErrPermission):
 		return &tool.Error{
 			Code: tool.Internal, Op: "store", Msg: "no permission to use " + s.path,
 			Hint: "make it writable, or choose another directory with --data-dir", Err: err,
 		}
-	case s.tiny():
-		return s.damaged(err)
+	case s.isTiny():
+		return s.damagedError(err)
 	default:
 		return &tool.Error{
 			Code: tool.Internal, Op: "store", Msg: "cannot use " + s.path,
@@ -188,13 +188,13 @@ func (s *Store) explain(err error) error {
 	}
 }
 
-// tiny reports whether the file is shorter than its two first pages, for which bbolt has no error of its own.
-func (s *Store) tiny() bool {
+// isTiny reports whether the file is shorter than its two first pages, for which bbolt has no error of its own.
+func (s *Store) isTiny() bool {
 	info, err := os.Stat(s.path)
 	return err == nil && info.Size() > 0 && info.Size() < int64(2*os.Getpagesize())
 }
 
-func (s *Store) damaged(err error) error {
+func (s *Store) damagedError(err error) error {
 	return &tool.Error{
 		Code: tool.Internal, Op: "store", Msg: "the file " + s.path + " is damaged",
 		Hint: `run "tooldex index rebuild": it keeps the damaged file as a backup, saves what can be read, and the next import adds the rest`,
@@ -202,7 +202,7 @@ func (s *Store) damaged(err error) error {
 	}
 }
 
-func (s *Store) gaveUp(err error) error {
+func (s *Store) timeoutError(err error) error {
 	return &tool.Error{
 		Code: tool.Timeout, Op: "store", Msg: "gave up waiting for " + s.path + ", which is in use",
 		Hint: "try again; if this stays so, end the process that keeps it locked", Err: err,

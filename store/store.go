@@ -30,21 +30,21 @@ func (o Options) withDefaults() Options {
 // Store is the durable state in one data directory. It is safe for concurrent use by goroutines and, through other
 // Stores on the same directory, by processes. It holds no file open between operations, so there is nothing to close.
 type Store struct {
-	path string
-	o    Options
-	turn chan struct{} // holds one token: sections of this process take turns here instead of polling the file lock
-	seen seen
+	path     string
+	o        Options
+	turn     chan struct{} // holds one token: sections of this process take turns here instead of polling the file lock
+	lastSeen seenGeneration
 
-	trouble trouble
+	health health
 	// fault, set by tests only, is asked before each step of a section and makes it fail.
 	fault func(step string) error
 }
 
-// Open prepares the data directory dir: it makes the directory and the file where they are missing and brings a file of
-// an older layout up to date. It waits for other processes as any operation does.
+// Open prepares the data directory dir: it makes the directory and the file where they are missing. It waits for other
+// processes as any operation does.
 //
-// The error is Timeout when another process keeps the file locked, Invalid when a newer version wrote it, and Internal
-// when the file is damaged; its hint then names the remedy, and the file is left as it is.
+// The error is Timeout when another process keeps the file locked, Invalid when the file has the layout of another
+// version, and Internal when it is damaged. The hint names the remedy, and the file is left as it is.
 func Open(dir string, o Options) (*Store, error) {
 	s := newStore(dir, o)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -53,7 +53,7 @@ func Open(dir string, o Options) (*Store, error) {
 			Hint: "choose another with --data-dir", Err: err,
 		}
 	}
-	if err := s.prepare(context.Background()); err != nil {
+	if err := s.ensureLayout(context.Background()); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -68,8 +68,8 @@ func newStore(dir string, o Options) *Store {
 // Path returns the file's path.
 func (s *Store) Path() string { return s.path }
 
-// step marks a point at which a test may make the operation fail.
-func (s *Store) step(name string) error {
+// injectFault marks a point at which a test may make the operation fail.
+func (s *Store) injectFault(name string) error {
 	if s.fault == nil {
 		return nil
 	}

@@ -24,7 +24,7 @@ func TestWriteThenLoad(t *testing.T) {
 	first := open(t, dir)
 	gen := write(t, first, &Batch{
 		Records: records(0, 3), Model: m, Vectors: map[TextHash]Vector{h: v},
-		Knowledge: "k1", Lent: map[tool.Hash][]byte{record(0).Hash: []byte("lent"), record(1).Hash: nil},
+		Knowledge: "k1", Analyses: map[tool.Hash][]byte{record(0).Hash: []byte("lent"), record(1).Hash: nil},
 		Servers: []tool.Server{{
 			Name: "files", Command: "npx", Env: map[string]string{"TOKEN": "${TOKEN}"},
 			Timeout: time.Second,
@@ -39,7 +39,7 @@ func TestWriteThenLoad(t *testing.T) {
 	got := load(t, open(t, dir), View{Model: m, Knowledge: "k1"})
 	want := &Snapshot{
 		Generation: gen, Records: records(0, 3), Vectors: map[TextHash]Vector{h: v},
-		Lent: map[tool.Hash][]byte{record(0).Hash: []byte("lent"), record(1).Hash: {}},
+		Analyses: map[tool.Hash][]byte{record(0).Hash: []byte("lent"), record(1).Hash: {}},
 		Servers: []tool.Server{{
 			Name: "files", Command: "npx", Env: map[string]string{"TOKEN": "${TOKEN}"},
 			Timeout: time.Second,
@@ -58,8 +58,8 @@ func TestWriteThenLoad(t *testing.T) {
 			t.Errorf("%s: the content hash changed on the way through the file", r.Tool.ID())
 		}
 	}
-	if got := load(t, first, View{Model: other, Knowledge: "k2"}); len(got.Vectors)+len(got.Lent) != 0 {
-		t.Errorf("another model and version see %d vectors and %d lent", len(got.Vectors), len(got.Lent))
+	if got := load(t, first, View{Model: other, Knowledge: "k2"}); len(got.Vectors)+len(got.Analyses) != 0 {
+		t.Errorf("another model and version see %d vectors and %d lent", len(got.Vectors), len(got.Analyses))
 	}
 }
 

@@ -32,7 +32,7 @@ func (w *putter) putTrust(decisions map[tool.ID][]byte) {
 
 // readTrust reads the decisions.
 func (snap *Snapshot) readTrust(tx *bolt.Tx) {
-	snap.each(tx, bucketTrust, bucketTrust, func(k, payload []byte) error {
+	snap.readBucket(tx, bucketTrust, bucketTrust, func(k, payload []byte) error {
 		snap.Trust[tool.ID(k)] = bytes.Clone(payload)
 		return nil
 	})

@@ -103,7 +103,7 @@ func newIndexCompact(a *app) *cobra.Command {
 			return a.print(out, func(w io.Writer) error {
 				return columns(w, nil, [][]string{
 					{"size", fmt.Sprintf("%.1f MB, before %.1f MB", float64(out.After)/1e6, float64(out.Before)/1e6)},
-					{"dropped", strconv.Itoa(out.Vectors) + " vectors, " + strconv.Itoa(out.Lent) + " analyses"},
+					{"dropped", strconv.Itoa(out.Vectors) + " vectors, " + strconv.Itoa(out.Analyses) + " analyses"},
 				})
 			})
 		},

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -88,9 +87,7 @@ func killedVerbs(t *testing.T) map[string]*killedVerb {
 				return b
 			})
 		}), damaged: true},
-		"migrate 1": {args: just("list"), ready: ofLayout(t, 1)},
-		"migrate 2": {args: just("list"), ready: ofLayout(t, 2)},
-		"make":      {args: just("index", "verify"), ready: realTempDir(t)},
+		"make": {args: just("index", "verify"), ready: realTempDir(t)},
 	}
 }
 
@@ -101,32 +98,6 @@ func damageFile(t *testing.T, dir string, change func([]byte) []byte) {
 		0o600); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// ofLayout makes a folder with a file as an older version wrote it.
-func ofLayout(t *testing.T, n int) string {
-	t.Helper()
-	packed, err := os.Open(fmt.Sprintf("../../store/testdata/layout%d.db.gz", n))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = packed.Close() }() // only read from
-	z, err := gzip.NewReader(packed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := realTempDir(t)
-	if err := os.Mkdir(filepath.Join(dir, "data"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "data", store.FileName), b, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return dir
 }
 
 // learnSomething has a server be told which tools were right, and counts some searches.
