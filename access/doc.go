@@ -9,6 +9,6 @@
 //	go gate.Watch(ctx)
 //	grant, err := gate.Identify(ctx, token, "/mcp")
 //
-// Errors are *tool.Error. One that refuses the token itself, rather than what is asked with it, has [tool.ErrToken] in
+// Errors are *tool.Error. One that refuses the token itself, rather than what is asked with it, has [ErrToken] in
 // its chain. No secret is ever in an error, and only digests are kept.
 package access

@@ -94,7 +94,7 @@ func (g *Gate) Grants() bool {
 // wholePrincipal is whoever bears the token for everything.
 var wholePrincipal = tool.Principal{Name: "the token for everything", Key: "whole"}
 
-// Identify tells what a token gives to a request to a path. Errors have [tool.ErrToken] in their chain where another
+// Identify tells what a token gives to a request to a path. Errors have [ErrToken] in their chain where another
 // token may do, are of code Denied where this one is good but not for this, and Unavailable where that cannot be told
 // now.
 func (g *Gate) Identify(ctx context.Context, secret, path string) (Grant, error) {
@@ -134,7 +134,7 @@ func (g *Gate) findToken(got [sha256.Size]byte) (liveToken, bool) {
 func refuseToken(msg string) error {
 	return &tool.Error{
 		Code: tool.Denied, Op: "check token", Msg: msg, Hint: "send Authorization: Bearer and the token",
-		Err: tool.ErrToken,
+		Err: ErrToken,
 	}
 }
 

@@ -12,8 +12,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"tooldex/tool"
 )
 
 // TestGate follows a file through the life of its tokens.
@@ -51,7 +49,7 @@ func TestGate(t *testing.T) {
 			switch {
 			case err == nil && grant.Principal.Name != want:
 				t.Errorf("%s is of %q, want %q", secret, grant.Principal.Name, want)
-			case err != nil && (!strings.Contains(err.Error(), want) || !errors.Is(err, tool.ErrToken) || want == ""):
+			case err != nil && (!strings.Contains(err.Error(), want) || !errors.Is(err, ErrToken) || want == ""):
 				t.Errorf("%s is of nobody: %v, want %q", secret, err, want)
 			case err != nil && strings.Contains(err.Error(), secret) && secret != "":
 				t.Errorf("the secret is in the error: %v", err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
+	"tooldex/internal/sanitize"
 	"tooldex/internal/ssrf"
 	"tooldex/tool"
 )
@@ -164,7 +165,7 @@ func (i *issuer) fetchMetadata(ctx context.Context) (*metadata, error) {
 			continue
 		}
 		if m.Issuer != i.name { // by RFC 8414 it must not be used then
-			errs = append(errs, fmt.Errorf("%s is of the issuer %q", at.String(), tool.Clip(m.Issuer, maxName)))
+			errs = append(errs, fmt.Errorf("%s is of the issuer %q", at.String(), sanitize.Clip(m.Issuer, maxName)))
 			continue
 		}
 		return &m, nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
+	"tooldex/internal/sanitize"
 	"tooldex/internal/ssrf"
 	"tooldex/tool"
 )
@@ -232,7 +233,7 @@ func principalOf(c *claims, token string) tool.Principal {
 	}
 	sum := sha256.Sum256([]byte(key))
 	return tool.Principal{
-		Name: fmt.Sprintf("%s at %s", tool.Clip(who, maxName), c.issuer),
+		Name: fmt.Sprintf("%s at %s", sanitize.Clip(who, maxName), c.issuer),
 		Key:  "oauth:" + hex.EncodeToString(sum[:16]),
 	}
 }

@@ -309,7 +309,7 @@ func TestVerify(t *testing.T) {
 			grant, err := v.verify(t.Context(), c.token, "/mcp")
 			status := 0
 			switch {
-			case errors.Is(err, tool.ErrToken):
+			case errors.Is(err, ErrToken):
 				status = unauthorized
 			case tool.CodeOf(err) == tool.Denied && err != nil:
 				status = forbidden
@@ -359,7 +359,7 @@ func TestGrants(t *testing.T) {
 	} {
 		grant, err := v.verify(t.Context(), sign(t, jose.ES256, testKeys()["ec"], kid{"kid": "ec"}, a.with(c.claims)),
 			"/mcp")
-		if denied := tool.CodeOf(err) == tool.Denied && !errors.Is(err, tool.ErrToken) &&
+		if denied := tool.CodeOf(err) == tool.Denied && !errors.Is(err, ErrToken) &&
 			err != nil; denied != c.denied || err == nil && grant.View != c.want {
 			t.Errorf("%s: %+v, %v", name, grant.View, err)
 		}
@@ -454,7 +454,7 @@ func TestKeysRotate(t *testing.T) {
 	a.keys = []jose.JSONWebKey{{Key: testKeys()["ed"].Public(), KeyID: "ed"}}
 	a.mu.Unlock()
 	for range 5 {
-		if err := verify("ed"); !errors.Is(err, tool.ErrToken) {
+		if err := verify("ed"); !errors.Is(err, ErrToken) {
 			t.Errorf("within %v a key is asked for again: %v", keysBetween, err)
 		}
 	}
@@ -468,7 +468,7 @@ func TestKeysRotate(t *testing.T) {
 	if err := verify("ed"); err != nil {
 		t.Error(err)
 	}
-	if err := verify("ec"); !errors.Is(err, tool.ErrToken) {
+	if err := verify("ec"); !errors.Is(err, ErrToken) {
 		t.Errorf("a key that was taken back is good still: %v", err)
 	}
 	if n := a.times("/keys"); n != 2 {
@@ -528,7 +528,7 @@ func TestIssuersThatLie(t *testing.T) {
 			token := sign(t, jose.ES256, testKeys()["ec"], kid{"kid": "ec"}, a.with(nil))
 			for range 3 {
 				if _, err := v.verify(context.Background(), token, "/mcp"); tool.CodeOf(err) != tool.Unavailable ||
-					errors.Is(err, tool.ErrToken) {
+					errors.Is(err, ErrToken) {
 					t.Errorf("%v", err)
 				}
 			}
@@ -572,7 +572,7 @@ func TestIntrospection(t *testing.T) {
 		before := a.times("/introspect")
 		for range 3 {
 			if _, err := v.verify(t.Context(), token, "/mcp"); (err == nil) != c.good || err != nil &&
-				!errors.Is(err, tool.ErrToken) {
+				!errors.Is(err, ErrToken) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"tooldex/confirm"
 	"tooldex/tool"
 )
 
@@ -60,7 +61,7 @@ func TestWhatIsRecorded(t *testing.T) {
 		},
 		"a plain error": {next: answering{err: errors.New("x")}, want: Record{Outcome: Error, Code: "internal"}},
 		"declined": {
-			next: answering{err: &tool.Error{Code: tool.Denied, Err: tool.Declined}},
+			next: answering{err: &tool.Error{Code: tool.Denied, Err: confirm.Declined}},
 			want: Record{Outcome: Unconfirmed, Code: "denied", Reason: "declined"},
 		},
 		"the client went": {

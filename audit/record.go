@@ -75,7 +75,7 @@ type Record struct {
 	Given     json.RawMessage `json:"given,omitempty"`
 	Outcome   Outcome         `json:"outcome,omitempty"`
 	Code      string          `json:"code,omitempty"`      // of the error, as tool.Code has it
-	Reason    string          `json:"reason,omitempty"`    // why it was not confirmed, as tool.Unconfirmed has it
+	Reason    string          `json:"reason,omitempty"`    // why it was not confirmed, as confirm.Unconfirmed has it
 	Confirmed string          `json:"confirmed,omitempty"` // how it was confirmed
 	Millis    float64         `json:"ms,omitempty"`        // how long it took
 	Of        uint64          `json:"of,omitempty"`        // the record of its beginning

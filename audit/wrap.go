@@ -7,6 +7,8 @@ import (
 	"os"
 	"time"
 
+	"tooldex/confirm"
+	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
 
@@ -120,7 +122,7 @@ func (l *Log) whoOf(ctx context.Context, a tool.Asker) Who {
 
 // setOutcome says what came of a call.
 func (l *Log) setOutcome(ctx context.Context, r *Record, res *tool.CallResult, err error) {
-	var reason tool.Unconfirmed
+	var reason confirm.Unconfirmed
 	if err == nil {
 		r.Outcome = OK
 		if res != nil && res.IsError {
@@ -164,7 +166,7 @@ func storedArguments(args json.RawMessage) json.RawMessage {
 	if len(args) <= most && json.Valid(args) {
 		return args
 	}
-	text, err := json.Marshal(tool.Cut(string(args[:min(len(args), most+1)]), most))
+	text, err := json.Marshal(sanitize.Cut(string(args[:min(len(args), most+1)]), most))
 	if err != nil {
 		return nil
 	}
@@ -176,5 +178,5 @@ func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 
 // cutText bounds what others name things.
 func cutText(s string) string {
 	const most = 200 // bytes
-	return tool.Cut(s, most)
+	return sanitize.Cut(s, most)
 }

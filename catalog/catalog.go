@@ -13,6 +13,7 @@ import (
 	"tooldex/store"
 	"tooldex/tool"
 	"tooldex/trust"
+	"tooldex/upstream"
 )
 
 // Options says what a Catalog works with. Store is required; the zero value of the rest is usable.
@@ -85,7 +86,7 @@ func Open(ctx context.Context, o Options) (*Catalog, error) {
 func (c *Catalog) Set() *tool.Set { return c.set.Load() }
 
 // Servers returns the stored configuration of upstream servers, by name. The slice is shared and must not be changed.
-func (c *Catalog) Servers() []tool.Server { return c.st.Load().servers }
+func (c *Catalog) Servers() []upstream.Server { return c.st.Load().servers }
 
 // Refresh takes over what other processes have stored since, and reports whether there was anything. It costs one stat
 // while nothing happens. The errors are those of store.Load, and the catalogue then stays as it was.

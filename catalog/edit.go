@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"tooldex/catalog/sources"
+	"tooldex/internal/sanitize"
 	"tooldex/store"
 	"tooldex/tool"
 )
@@ -30,7 +31,7 @@ func (c *Catalog) Patch(overlay string, id tool.ID) (*sources.Patch, error) {
 // patch that the tool cannot take.
 func (c *Catalog) EditOverlay(ctx context.Context, overlay string, id tool.ID, p *sources.Patch) (Report, error) {
 	if p.Summary != nil {
-		if err := tool.CheckSummary(id, *p.Summary); err != nil {
+		if err := sanitize.CheckSummary(id, *p.Summary); err != nil {
 			return Report{}, err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"tooldex/catalog/sources"
+	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
 
@@ -12,7 +13,7 @@ func TestEditOverlay(t *testing.T) {
 	dir, ctx := t.TempDir(), t.Context()
 	c := openCatalog(t, dir, newTextIndex())
 	mustSync(t, c, &fake{name: "a", tools: []*tool.Tool{aTool("", "x", "Does x."), aTool("", "y", "Does y.")}})
-	off, longSummary := false, strings.Repeat("x", tool.MaxSummary+1)
+	off, longSummary := false, strings.Repeat("x", sanitize.MaxSummary+1)
 	edit := func(id tool.ID, p *sources.Patch, changed ...tool.ID) {
 		t.Helper()
 		r, err := c.EditOverlay(ctx, "panel", id, p)

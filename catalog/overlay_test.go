@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tooldex/catalog/sources"
+	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
 
@@ -53,7 +54,7 @@ func TestDumpWithBadTools(t *testing.T) {
 			t.Errorf("nothing says %q in\n%s", w, told.String())
 		}
 	}
-	if got, _ := c.Set().Get("srv/huge"); got == nil || len(got.Description) > tool.MaxDescription ||
+	if got, _ := c.Set().Get("srv/huge"); got == nil || len(got.Description) > sanitize.MaxDescription ||
 		got.Summary != "All work and no play" {
 		t.Error("the long description is not cut")
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"tooldex/catalog/sources"
+	"tooldex/internal/sanitize"
 	"tooldex/store"
 	"tooldex/tool"
 )
@@ -81,7 +82,7 @@ func TestRealDumps(t *testing.T) {
 			if got.Title != want.Title || diff(want.Annotations, got.Annotations) != "" {
 				t.Errorf("%s: read otherwise than encoding/json reads it", got.ID())
 			}
-			if err := tool.CheckSummary(got.ID(), got.Summary); err != nil || want.Description != "" &&
+			if err := sanitize.CheckSummary(got.ID(), got.Summary); err != nil || want.Description != "" &&
 				got.Summary == "" {
 				t.Errorf("%s: summary %q, %v", got.ID(), got.Summary, err)
 			}

@@ -8,9 +8,11 @@ import (
 	"slices"
 
 	"tooldex/catalog/sources"
+	"tooldex/internal/sanitize"
 	"tooldex/store"
 	"tooldex/tool"
 	"tooldex/trust"
+	"tooldex/upstream"
 )
 
 // state is all that is known at one generation of the store. It is not changed once it is published.
@@ -19,7 +21,7 @@ type state struct {
 	records    map[tool.ID]store.Record // as the sources offer them
 	sources    map[string]store.SourceState
 	overlays   []*sources.Overlay // by name, which is the order in which they apply
-	servers    []tool.Server
+	servers    []upstream.Server
 	entries    []entry // by ID: the records with the overlays applied, but for those that are held
 	held       []entry // by ID
 	trust      *trust.Ledger
@@ -80,7 +82,7 @@ func (st *state) next(b *store.Batch, overlays []*sources.Overlay) *state {
 		delete(out.records, id)
 	}
 	if len(b.RemoveServers) > 0 {
-		out.servers = slices.DeleteFunc(slices.Clone(st.servers), func(s tool.Server) bool {
+		out.servers = slices.DeleteFunc(slices.Clone(st.servers), func(s upstream.Server) bool {
 			return slices.Contains(b.RemoveServers, s.Name)
 		})
 	}
@@ -113,8 +115,8 @@ func (st *state) join() {
 		if w := st.trust.Warning(formOf(r)); w != "" {
 			warned := *e.tool
 			warned.Warning = w
-			warned.InputSchema, warned.OutputSchema = tool.StripHidden(warned.InputSchema),
-				tool.StripHidden(warned.OutputSchema)
+			warned.InputSchema, warned.OutputSchema = sanitize.StripHidden(warned.InputSchema),
+				sanitize.StripHidden(warned.OutputSchema)
 			e.tool = &warned
 		}
 		st.entries = append(st.entries, e)
@@ -135,7 +137,7 @@ func (st *state) set(template string) *tool.Set {
 }
 
 // patched returns t with the overlays that speak of it applied, and false if none does or the outcome cannot be served.
-func (st *state) patched(t *tool.Tool) (*tool.Tool, bool, []tool.Finding) {
+func (st *state) patched(t *tool.Tool) (*tool.Tool, bool, []sanitize.Finding) {
 	if len(st.overlays) == 0 {
 		return nil, false, nil
 	}
@@ -160,9 +162,9 @@ func (st *state) patched(t *tool.Tool) (*tool.Tool, bool, []tool.Finding) {
 	if out == nil {
 		return nil, false, nil
 	}
-	found, err := tool.Clean(out)
+	found, err := sanitize.Tool(out)
 	if err != nil {
-		return nil, false, []tool.Finding{refused(id, err)}
+		return nil, false, []sanitize.Finding{refused(id, err)}
 	}
 	return out, true, found
 }
@@ -189,12 +191,12 @@ func (st *state) tools() []*tool.Tool {
 }
 
 // refused says that a tool is left out because of err.
-func refused(id tool.ID, err error) tool.Finding {
-	return tool.Finding{Tool: id, Problem: err.Error(), Repair: "left out", Refused: true}
+func refused(id tool.ID, err error) sanitize.Finding {
+	return sanitize.Finding{Tool: id, Problem: err.Error(), Repair: "left out", Refused: true}
 }
 
 // encodeFindings keeps findings beside a source, so that a report of an unchanged one repeats them.
-func encodeFindings(found []tool.Finding) []byte {
+func encodeFindings(found []sanitize.Finding) []byte {
 	const most = 200
 	if len(found) == 0 {
 		return nil
@@ -206,8 +208,8 @@ func encodeFindings(found []tool.Finding) []byte {
 	return b
 }
 
-func decodeFindings(b []byte) []tool.Finding {
-	var found []tool.Finding
+func decodeFindings(b []byte) []sanitize.Finding {
+	var found []sanitize.Finding
 	if len(b) > 0 && json.Unmarshal(b, &found) != nil {
 		return nil
 	}

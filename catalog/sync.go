@@ -11,9 +11,11 @@ import (
 	"time"
 
 	"tooldex/catalog/sources"
+	"tooldex/internal/sanitize"
 	"tooldex/store"
 	"tooldex/tool"
 	"tooldex/trust"
+	"tooldex/upstream"
 )
 
 // Report tells what a sync did. The IDs are sorted.
@@ -25,8 +27,8 @@ type Report struct {
 	Unchanged int       `json:"unchanged"`
 	Stale     bool      `json:"stale,omitempty"` // the source failed or was empty: what was stored of it is kept
 	// of those that were added or changed: what nobody can use until it is approved
-	Held     []tool.ID      `json:"held,omitempty"`
-	Findings []tool.Finding `json:"findings,omitempty"`
+	Held     []tool.ID          `json:"held,omitempty"`
+	Findings []sanitize.Finding `json:"findings,omitempty"`
 }
 
 // What a source may offer beside [sources.Source], as sources.File does.
@@ -35,7 +37,7 @@ type (
 	digester interface{ Digest() [32]byte }
 	// findingReader also returns what was wrong with single tools that it read.
 	findingReader interface {
-		Read(ctx context.Context) ([]*tool.Tool, []tool.Finding, error)
+		Read(ctx context.Context) ([]*tool.Tool, []sanitize.Finding, error)
 	}
 	// filed lies in a file with this absolute path.
 	filed interface{ Path() string }
@@ -51,7 +53,7 @@ type offer struct {
 	digest [32]byte
 	same   bool // the digest is the one stored: the tools were not read
 	tools  []*tool.Tool
-	found  []tool.Finding
+	found  []sanitize.Finding
 	kept   map[tool.ID]bool       // refused: if a form of theirs is stored, it stays
 	raw    map[tool.ID]*tool.Tool // the tools as they came, which cleaning makes more harmless than they are
 	err    error
@@ -162,7 +164,7 @@ func (c *Catalog) read(ctx context.Context, src sources.Source, digest [32]byte)
 		}
 		t.Server = cmp.Or(t.Server, o.name)
 		id, raw := t.ID(), *t
-		found, err := tool.Clean(t)
+		found, err := sanitize.Tool(t)
 		if err == nil && sources.CheckName(t.Server) != nil {
 			err = &tool.Error{Code: tool.Invalid, Msg: fmt.Sprintf("%.80q cannot name a server", t.Server)}
 		}
@@ -175,7 +177,7 @@ func (c *Catalog) read(ctx context.Context, src sources.Source, digest [32]byte)
 			o.found = append(o.found, f)
 			o.kept[id] = true
 		case seen[id]:
-			o.found = append(o.found, tool.Finding{
+			o.found = append(o.found, sanitize.Finding{
 				Tool: id, Field: "name", Problem: "the name is offered twice",
 				Repair: "the first tool is kept",
 			})
@@ -238,7 +240,7 @@ func (d *differ) diff(o *offer) Report {
 	if o.err != nil || len(o.tools) == 0 {
 		r.Unchanged, r.Stale = len(mine), len(mine) > 0
 		if o.err == nil && r.Stale {
-			r.Findings = append(r.Findings, tool.Finding{
+			r.Findings = append(r.Findings, sanitize.Finding{
 				Problem: o.name + " answered without a usable tool",
 				Repair:  fmt.Sprintf("its %d stored tools are kept", len(mine)),
 			})
@@ -306,7 +308,7 @@ func (d *differ) compare(o *offer, t *tool.Tool, r *Report, before, anew bool) (
 		known, owner = true, first
 	}
 	if known && owner != o.name {
-		r.Findings = append(r.Findings, tool.Finding{
+		r.Findings = append(r.Findings, sanitize.Finding{
 			Tool: id, Problem: "is already offered by the source " + owner,
 			Repair: "left out", Refused: true,
 		})
@@ -361,7 +363,7 @@ func (c *Catalog) Remove(ctx context.Context, name string) (Report, error) {
 		if len(overlays) < len(st.overlays) {
 			batch.RemoveOverlays = []string{name}
 		}
-		if slices.ContainsFunc(st.servers, func(s tool.Server) bool { return s.Name == name }) {
+		if slices.ContainsFunc(st.servers, func(s upstream.Server) bool { return s.Name == name }) {
 			batch.RemoveServers = []string{name}
 		}
 		if batch.Empty() {
@@ -437,8 +439,8 @@ func (r *Report) compare(before, after *state) {
 	r.Unchanged = len(after.entries) - len(r.Changed)
 }
 
-func overlayFindings(st *state, o *sources.Overlay) []tool.Finding {
-	var out []tool.Finding
+func overlayFindings(st *state, o *sources.Overlay) []sanitize.Finding {
+	var out []sanitize.Finding
 	spoken := map[tool.ID]bool{} // of these tools
 	for _, id := range o.IDs() {
 		if _, ok := st.records[id]; ok {
@@ -450,7 +452,7 @@ func overlayFindings(st *state, o *sources.Overlay) []tool.Finding {
 			spoken[one] = true
 		}
 		if len(whole) == 0 {
-			out = append(out, tool.Finding{
+			out = append(out, sanitize.Finding{
 				Tool: id, Problem: "no source offers this tool",
 				Repair: "kept for when one does",
 			})

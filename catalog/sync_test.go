@@ -9,8 +9,10 @@ import (
 	"testing"
 
 	"tooldex/catalog/sources"
+	"tooldex/internal/sanitize"
 	"tooldex/store"
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 func TestSync(t *testing.T) {
@@ -158,7 +160,7 @@ func TestRefusedToolStaysAsItWas(t *testing.T) {
 	src := &fake{name: "s", tools: []*tool.Tool{aTool("", "a", "A."), aTool("", "b", "B.")}}
 	mustSync(t, c, src)
 	bad := aTool("", "a", "New.")
-	bad.Summary = strings.Repeat("x", tool.MaxSummary+1)
+	bad.Summary = strings.Repeat("x", sanitize.MaxSummary+1)
 	src.tools[0] = bad
 	r := mustSync(t, c, src)[0]
 	if r.Unchanged != 2 || len(r.Removed)+len(r.Changed) != 0 || len(r.Findings) != 1 || !r.Findings[0].Refused ||
@@ -350,7 +352,7 @@ func TestDamagedToolComesBack(t *testing.T) {
 func TestServers(t *testing.T) {
 	dir := t.TempDir()
 	c := openCatalog(t, dir, newTextIndex())
-	want := []tool.Server{{Name: "a", Command: "npx"}}
+	want := []upstream.Server{{Name: "a", Command: "npx"}}
 	if _, err := openStore(t, dir).Write(context.Background(), &store.Batch{Servers: want}); err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,7 @@ package config
 import (
 	"time"
 
-	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // Config is the whole configuration at one moment. A Config that a Loader returned is never changed. The key of a
@@ -27,7 +27,7 @@ type Config struct {
 	// AllowPrivate lists private addresses, networks and names that servers may send tooldex to; * for all.
 	AllowPrivate []string
 
-	Servers  []tool.Server      // those of the file, sorted by name
+	Servers  []upstream.Server  // those of the file, sorted by name
 	Profiles map[string]Profile // those of the file, and of Serve.ProfilesFile, which win
 }
 

@@ -16,13 +16,14 @@ import (
 
 	"tooldex/catalog/sources"
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // file is the content of one configuration file.
 type file struct {
-	values   map[string]any // by the keys of settings
-	lines    map[string]int // of all keys, by their path
-	servers  []tool.Server  // sorted by name
+	values   map[string]any    // by the keys of settings
+	lines    map[string]int    // of all keys, by their path
+	servers  []upstream.Server // sorted by name
 	profiles map[string]Profile
 }
 
@@ -88,7 +89,7 @@ func parseFile(path string, b []byte, getenv func(string) string) (*file, error)
 }
 
 // IsTooldex reports whether a server is tooldex itself: asking it for its tools would never end.
-func IsTooldex(s tool.Server) bool {
+func IsTooldex(s upstream.Server) bool {
 	name := s.Command[strings.LastIndexAny(s.Command, `/\`)+1:]
 	rest, ok := strings.CutPrefix(strings.TrimSuffix(name, ".exe"), "tooldex")
 	return ok && (rest == "" || rest[0] == '-' || rest[0] == '_') && slices.Contains(s.Args, "serve")
@@ -214,7 +215,7 @@ func resolvePath(dir, path string, getenv func(string) string) string {
 }
 
 // parseServers reads servers in the form in which clients write them.
-func parseServers(servers map[string]any) ([]tool.Server, error) {
+func parseServers(servers map[string]any) ([]upstream.Server, error) {
 	if servers == nil {
 		return nil, nil
 	}

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // Options says where a configuration comes from.
@@ -140,7 +140,7 @@ func (l *Loader) Values() []Value {
 }
 
 // ServerTarget returns what a server is, without values that may be secret: its command line or its URL.
-func ServerTarget(s tool.Server) string {
+func ServerTarget(s upstream.Server) string {
 	if s.Command != "" {
 		return strings.Join(append([]string{s.Command}, s.Args...), " ")
 	}

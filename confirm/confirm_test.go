@@ -131,7 +131,7 @@ func TestAnswers(t *testing.T) {
 		client    *tool.Client
 		confirmed bool
 		how       string
-		why       tool.Unconfirmed
+		why       Unconfirmed
 	}{
 		"yes": {client: &tool.Client{
 			Capabilities: json.RawMessage(canAsk),
@@ -141,37 +141,37 @@ func TestAnswers(t *testing.T) {
 		"no": {client: &tool.Client{
 			Capabilities: json.RawMessage(canAsk),
 			Ask:          answer(`{"action":"decline"}`, nil),
-		}, why: tool.Declined},
+		}, why: Declined},
 		"closed": {client: &tool.Client{
 			Capabilities: json.RawMessage(canAsk),
 			Ask:          answer(`{"action":"cancel"}`, nil),
-		}, why: tool.Dismissed},
+		}, why: Dismissed},
 		"another word for yes": {client: &tool.Client{
 			Capabilities: json.RawMessage(canAsk),
 			Ask:          answer(`{"action":"Accept"}`, nil),
-		}, why: tool.Unanswered},
+		}, why: Unanswered},
 		"nothing": {client: &tool.Client{
 			Capabilities: json.RawMessage(canAsk),
 			Ask:          answer(`{}`, nil),
-		}, why: tool.Unanswered},
+		}, why: Unanswered},
 		"no object": {client: &tool.Client{
 			Capabilities: json.RawMessage(canAsk),
 			Ask:          answer(`"accept"`, nil),
-		}, why: tool.Unanswered},
+		}, why: Unanswered},
 		"an error": {client: &tool.Client{
 			Capabilities: json.RawMessage(canAsk),
 			Ask:          answer("", errors.New("broken")),
-		}, why: tool.Unanswered},
+		}, why: Unanswered},
 		"it shows no forms": {client: &tool.Client{
 			Capabilities: json.RawMessage(`{"elicitation":{"url":{}}}`),
 			Ask:          answer(`{"action":"accept"}`, nil),
-		}, why: tool.Unasked},
+		}, why: Unasked},
 		"it says nothing of forms": {client: &tool.Client{
 			Capabilities: json.RawMessage(`{"sampling":{}}`),
 			Ask:          answer(`{"action":"accept"}`, nil),
-		}, why: tool.Unasked},
-		"it cannot be asked":         {client: &tool.Client{Capabilities: json.RawMessage(canAsk)}, why: tool.Unasked},
-		"nobody is there":            {why: tool.Unasked},
+		}, why: Unasked},
+		"it cannot be asked":         {client: &tool.Client{Capabilities: json.RawMessage(canAsk)}, why: Unasked},
+		"nobody is there":            {why: Unasked},
 		"nobody, but it was decided": {confirmed: true, how: "by the request"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -180,7 +180,7 @@ func TestAnswers(t *testing.T) {
 				ID: "s/t", Client: c.client,
 				Confirmed: c.confirmed, OnConfirm: func(s string) { how = s },
 			})
-			var why tool.Unconfirmed
+			var why Unconfirmed
 			if errors.As(err, &why); why != c.why || how != c.how {
 				t.Errorf("%v, confirmed %q; want %q, %q", err, how, c.why, c.how)
 			}
@@ -210,8 +210,8 @@ func TestQuestionWaitsNotForEver(t *testing.T) {
 			rules.Within = within
 			begin := time.Now()
 			_, err := caller.Call(t.Context(), tool.Call{ID: "s/t", Client: silent})
-			var why tool.Unconfirmed
-			if !errors.As(err, &why) || why != tool.Unanswered || time.Since(begin) != want || len(next.calls) > 0 {
+			var why Unconfirmed
+			if !errors.As(err, &why) || why != Unanswered || time.Since(begin) != want || len(next.calls) > 0 {
 				t.Errorf("after %v: %v", time.Since(begin), err)
 			}
 		}

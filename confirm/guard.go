@@ -73,7 +73,7 @@ func markHits(rules Rules, hits []tool.Hit) []tool.Hit {
 }
 
 // Caller returns a Caller that has next call what was confirmed, or needs not to be. The error of another call is of
-// code Denied, and has the tool.Unconfirmed that tells why in its chain.
+// code Denied, and has the Unconfirmed that tells why in its chain.
 func (g *Guard) Caller(next tool.Caller) tool.Caller {
 	if g == nil {
 		return next
@@ -130,7 +130,7 @@ const schema = `{"type":"object","properties":{}}`
 // askPerson returns nil if the person at the client says yes.
 func (g *Guard) askPerson(ctx context.Context, call tool.Call, within time.Duration) error {
 	if call.Client == nil || call.Client.Ask == nil || !supportsForms(call.Client.Capabilities) {
-		return refuseCall(call.ID, tool.Unasked, nil)
+		return refuseCall(call.ID, Unasked, nil)
 	}
 	params, err := json.Marshal(map[string]any{
 		"mode": "form", "message": Question(call.ID, call.Arguments),
@@ -146,23 +146,23 @@ func (g *Guard) askPerson(ctx context.Context, call tool.Call, within time.Durat
 		return fmt.Errorf("ask for confirmation: %w", ctx.Err())
 	}
 	if err != nil {
-		return refuseCall(call.ID, tool.Unanswered, err)
+		return refuseCall(call.ID, Unanswered, err)
 	}
 	var answer struct {
 		Action string `json:"action"`
 	}
 	if err := json.Unmarshal(raw, &answer); err != nil {
-		return refuseCall(call.ID, tool.Unanswered, err)
+		return refuseCall(call.ID, Unanswered, err)
 	}
 	switch answer.Action {
 	case "accept":
 		return nil
 	case "decline":
-		return refuseCall(call.ID, tool.Declined, nil)
+		return refuseCall(call.ID, Declined, nil)
 	case "cancel":
-		return refuseCall(call.ID, tool.Dismissed, nil)
+		return refuseCall(call.ID, Dismissed, nil)
 	}
-	return refuseCall(call.ID, tool.Unanswered, fmt.Errorf("the action %.40q", answer.Action))
+	return refuseCall(call.ID, Unanswered, fmt.Errorf("the action %.40q", answer.Action))
 }
 
 // supportsForms reports whether a client can show a person a form. Until there were other kinds, saying so took an empty
@@ -179,20 +179,20 @@ func supportsForms(capabilities json.RawMessage) bool {
 }
 
 // refuseCall tells a model why nothing was called, in words that do not invite another try.
-func refuseCall(id tool.ID, why tool.Unconfirmed, cause error) error {
+func refuseCall(id tool.ID, why Unconfirmed, cause error) error {
 	e := &tool.Error{Code: tool.Denied, Op: "call", Err: why}
 	if cause != nil {
 		e.Err = fmt.Errorf("%w: %s", why, cause.Error()) // not as a cause that others would act on
 	}
 	name := string(id)
 	switch why {
-	case tool.Declined:
+	case Declined:
 		e.Msg = "the user declined the call of " + name + "; nothing was called"
 		e.Hint = "do not call it again with these arguments; ask the user how to go on"
-	case tool.Dismissed:
+	case Dismissed:
 		e.Msg = "the user closed the question whether to call " + name + "; nothing was called"
 		e.Hint = "ask the user how to go on"
-	case tool.Unanswered:
+	case Unanswered:
 		e.Msg = "nobody confirmed the call of " + name + "; nothing was called"
 		e.Hint = "ask the user whether to try again"
 	default:

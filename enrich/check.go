@@ -14,6 +14,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"tooldex/catalog"
+	"tooldex/internal/sanitize"
 	"tooldex/knowledge"
 	"tooldex/tool"
 )
@@ -111,7 +112,7 @@ type checker struct {
 	said     []saying
 	names    map[string]tool.ID // of tools, with and without their servers, in lower case
 	visible  func(tool.ID) bool // which tools may be named; nil means all
-	findings []tool.Finding
+	findings []sanitize.Finding
 }
 
 // saying is an utterance that some tool has.
@@ -162,7 +163,7 @@ func (c *checker) terms(text string) map[string]bool {
 }
 
 // check returns what passes, and what was wrong with the rest.
-func (c *checker) check(proposals []tool.Proposal) ([]tool.Proposal, []tool.Finding) {
+func (c *checker) check(proposals []tool.Proposal) ([]tool.Proposal, []sanitize.Finding) {
 	var out []tool.Proposal
 	for _, p := range proposals {
 		if !c.view.Has(p.Tool) {
@@ -199,14 +200,14 @@ func author(by string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(by, ""))
-	return strings.TrimSpace(tool.Cut(by, maxAuthor))
+	return strings.TrimSpace(sanitize.Cut(by, maxAuthor))
 }
 
 func (c *checker) refuse(id tool.ID, field, why string) {
 	if utf8.RuneCountInString(string(id)) > 200 {
 		id = ""
 	}
-	c.findings = append(c.findings, tool.Finding{
+	c.findings = append(c.findings, sanitize.Finding{
 		Tool: id, Field: field, Problem: why, Repair: "left out",
 		Refused: true,
 	})

@@ -9,6 +9,7 @@ import (
 
 	"tooldex/catalog"
 	"tooldex/catalog/sources"
+	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
 
@@ -100,7 +101,7 @@ func patchOf(p tool.Proposal) *sources.Patch {
 // proposal takes the place of one that waits for the same tool. Propose returns how many utterances and synonyms it
 // kept, and what was wrong with the others. Findings name only tools that are visible; a nil func means all are.
 func (e *Enricher) Propose(ctx context.Context, proposals []tool.Proposal, visible func(tool.ID) bool) (kept int,
-	findings []tool.Finding, err error,
+	findings []sanitize.Finding, err error,
 ) {
 	err = e.catalog.EditOverlays(ctx, func(view catalog.View) []*sources.Overlay {
 		var good []tool.Proposal
@@ -120,7 +121,7 @@ func (e *Enricher) Propose(ctx context.Context, proposals []tool.Proposal, visib
 }
 
 // Enrich is Propose for what a person has reviewed: what passes takes effect at once, beside what was approved before.
-func (e *Enricher) Enrich(ctx context.Context, proposals []tool.Proposal) (kept int, findings []tool.Finding,
+func (e *Enricher) Enrich(ctx context.Context, proposals []tool.Proposal) (kept int, findings []sanitize.Finding,
 	err error,
 ) {
 	err = e.catalog.EditOverlays(ctx, func(view catalog.View) []*sources.Overlay {

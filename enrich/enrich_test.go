@@ -9,6 +9,7 @@ import (
 
 	"tooldex/catalog"
 	"tooldex/index"
+	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
 
@@ -103,10 +104,10 @@ func TestEnrich(t *testing.T) {
 		t.Errorf("a second one: kept %d, found %v, has %v, error %v", kept, findings, said(c), err)
 	}
 	waits := tool.Proposal{Tool: "qlx/qlx_frob", Utterances: []string{"tell me why it is loud"}}
-	for _, take := range []func() (int, []tool.Finding, error){
-		func() (int, []tool.Finding, error) { return c.Propose(t.Context(), []tool.Proposal{waits}, nil) },
+	for _, take := range []func() (int, []sanitize.Finding, error){
+		func() (int, []sanitize.Finding, error) { return c.Propose(t.Context(), []tool.Proposal{waits}, nil) },
 		// the same, once it was reviewed
-		func() (int, []tool.Finding, error) { return c.Enrich(t.Context(), []tool.Proposal{waits}) },
+		func() (int, []sanitize.Finding, error) { return c.Enrich(t.Context(), []tool.Proposal{waits}) },
 	} {
 		if kept, findings, err := take(); err != nil || kept != 1 {
 			t.Errorf("kept %d, found %v, error %v", kept, findings, err)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"tooldex/catalog"
+	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
 
@@ -23,7 +24,7 @@ type Trial struct {
 // Try makes in memory what Enrich would store, to be measured, and returns with it what Enrich would find. The trial is
 // nil if nothing passes. Which requests are held out depends on their texts alone. The error is Invalid for a catalogue
 // without knowledge.
-func (e *Enricher) Try(ctx context.Context, proposals []tool.Proposal) (*Trial, []tool.Finding, error) {
+func (e *Enricher) Try(ctx context.Context, proposals []tool.Proposal) (*Trial, []sanitize.Finding, error) {
 	view := e.catalog.View()
 	good, findings := newChecker(view, proposals, nil).check(proposals)
 	approved := overlayOf(view, approvedOverlay)

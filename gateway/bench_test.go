@@ -9,6 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // BenchmarkCallOverStdio measures a call through the gateway, to be compared with BenchmarkDirectCallOverStdio.
@@ -19,7 +20,7 @@ func BenchmarkCallOverStdio(b *testing.B) {
 	}
 	g := New(Options{LookupEnv: os.LookupEnv})
 	defer func() { _ = g.Close() }()
-	g.Set([]tool.Server{{Name: "s", Command: exe, Env: map[string]string{serverVariable: "sdk"}}})
+	g.Set([]upstream.Server{{Name: "s", Command: exe, Env: map[string]string{serverVariable: "sdk"}}})
 	args := json.RawMessage(`{"text":"hello","n":1}`)
 	b.ReportAllocs()
 	for b.Loop() {

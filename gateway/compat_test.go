@@ -12,20 +12,21 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // A URL that some clients give for the older HTTP transport, without saying so, is reached by it.
 func TestOlderTransportIsFound(t *testing.T) {
 	old := listen(t, mcp.NewSSEHandler(func(*http.Request) *mcp.Server { return sdkServer(false) }, nil))
-	g := startGateway(t, Options{}, tool.Server{Name: "old", URL: old.URL},
-		tool.Server{Name: "strict", URL: old.URL, Transport: tool.HTTP})
+	g := startGateway(t, Options{}, upstream.Server{Name: "old", URL: old.URL},
+		upstream.Server{Name: "strict", URL: old.URL, Transport: upstream.HTTP})
 	for range 2 {
 		if got := call(t, g, "old/echo", `{"a":1}`); got != `{"a":1}` {
 			t.Errorf("answers %s", got)
 		}
-		g.Set([]tool.Server{{Name: "old", URL: old.URL}})
+		g.Set([]upstream.Server{{Name: "old", URL: old.URL}})
 	}
-	g.Set([]tool.Server{{Name: "strict", URL: old.URL, Transport: tool.HTTP}})
+	g.Set([]upstream.Server{{Name: "strict", URL: old.URL, Transport: upstream.HTTP}})
 	callError(t, g, t.Context(), "strict/echo", tool.Unavailable)
 }
 
@@ -39,7 +40,7 @@ func TestArgumentsInHeaders(t *testing.T) {
 	})
 	web := listen(t, mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s },
 		&mcp.StreamableHTTPOptions{Stateless: true}))
-	g := startGateway(t, Options{}, tool.Server{Name: "s", URL: web.URL})
+	g := startGateway(t, Options{}, upstream.Server{Name: "s", URL: web.URL})
 	if got := call(t, g, "s/where", `{"region":"eu"}`); got != "eu" {
 		t.Errorf("the header is %q", got)
 	}
@@ -64,7 +65,7 @@ func TestEnvFile(t *testing.T) {
 		t.Errorf("what is no variable is in %s", got)
 	}
 	s.EnvFile = file + ".missing"
-	g.Set([]tool.Server{s})
+	g.Set([]upstream.Server{s})
 	if e := callError(t, g, t.Context(), "s/env", tool.Invalid); !strings.Contains(e.Msg, "envFile") {
 		t.Errorf("error is %v", e)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // Start starts a server, and returns when it runs. One that runs is left alone. It does not wait for the pause that
@@ -36,7 +37,7 @@ func (g *Gateway) Stop(server string) error {
 // Log returns what a server printed last to stderr, and what happened to it, oldest first: a few hundred lines, through
 // all of its runs since the gateway was given it. Secrets are taken out as in Options.Logger. The slice is the
 // caller's. The error is NotFound for an unknown server.
-func (g *Gateway) Log(server string) ([]tool.LogLine, error) {
+func (g *Gateway) Log(server string) ([]upstream.LogLine, error) {
 	u, err := g.named(server)
 	if err != nil {
 		return nil, err
@@ -69,7 +70,7 @@ func (u *Upstream) halt() {
 	u.session, u.lastErr = nil, nil
 	u.mu.Unlock()
 	if s != nil {
-		u.record.add(tool.FromGateway, "stopped by hand")
+		u.record.add(upstream.FromGateway, "stopped by hand")
 		s.close()
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 func TestStartAndStop(t *testing.T) {
@@ -15,13 +16,13 @@ func TestStartAndStop(t *testing.T) {
 	eager.Eager = true
 	g := startGateway(t, Options{}, eager)
 	g.Wake()
-	waitFor(t, "the server to run", func() bool { return stateOf(g, "s") == tool.Running })
+	waitFor(t, "the server to run", func() bool { return stateOf(g, "s") == upstream.Running })
 	first := call(t, g, "s/pid", "")
 	for range 2 { // a stopped server can be stopped
 		if err := g.Stop("s"); err != nil {
 			t.Fatal(err)
 		}
-		if st := stateOf(g, "s"); st == tool.Running || st == tool.Failed {
+		if st := stateOf(g, "s"); st == upstream.Running || st == upstream.Failed {
 			t.Errorf("a stopped server is %s", st)
 		}
 	}
@@ -31,7 +32,7 @@ func TestStartAndStop(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if st := stateOf(g, "s"); st != tool.Running {
+	if st := stateOf(g, "s"); st != upstream.Running {
 		t.Errorf("a started server is %s", st)
 	}
 	if second := call(t, g, "s/pid", ""); second == first {
@@ -64,7 +65,7 @@ func TestStopEndsCalls(t *testing.T) {
 	if err := <-ended; tool.CodeOf(err) != tool.Unavailable {
 		t.Errorf("the call ended with %v", err)
 	}
-	if st := stateOf(g, "s"); st == tool.Running {
+	if st := stateOf(g, "s"); st == upstream.Running {
 		t.Error("it runs again")
 	}
 }
@@ -97,7 +98,7 @@ func TestControlOfUnknownServers(t *testing.T) {
 func TestRecordIsBounded(t *testing.T) {
 	var r record
 	for n := range recordLines + 10 {
-		r.add(tool.FromServer, fmt.Sprintf("%d %s", n, strings.Repeat("x", 2*recordLine)))
+		r.add(upstream.FromServer, fmt.Sprintf("%d %s", n, strings.Repeat("x", 2*recordLine)))
 	}
 	lines := r.all()
 	if len(lines) != recordLines || !strings.HasPrefix(lines[0].Text, "10 ") ||

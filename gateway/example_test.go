@@ -11,6 +11,7 @@ import (
 
 	"tooldex/gateway"
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // A server is configured, asked for its tools, and called.
@@ -25,7 +26,7 @@ func Example() {
 
 	g := gateway.New(gateway.Options{})
 	defer func() { _ = g.Close() }()
-	g.Set([]tool.Server{{Name: "greeter", URL: srv.URL}})
+	g.Set([]upstream.Server{{Name: "greeter", URL: srv.URL}})
 
 	ctx := context.Background()
 	u, _ := g.Upstream("greeter")

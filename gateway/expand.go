@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // expanded is a server's configuration with its variables filled in. It holds secrets: it is never logged or stored.
@@ -22,7 +23,7 @@ type expanded struct {
 }
 
 // expand fills in ${VAR} and ${VAR:-default} in every text of s that may hold them.
-func expand(s tool.Server, lookup func(string) (string, bool)) (*expanded, error) {
+func expand(s upstream.Server, lookup func(string) (string, bool)) (*expanded, error) {
 	x := &expanded{scrub: &scrubber{}}
 	e := expander{server: s.Name, lookup: lookup, scrub: x.scrub}
 	x.command = e.text("command", s.Command)

@@ -19,25 +19,25 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tooldex/internal/atomicfile"
-	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // Features tells what every server offers beside its tools, by name, from what was stored when it was last asked. It
 // waits for no server. The items are shared and must not be changed.
-func (g *Gateway) Features() []tool.Features {
+func (g *Gateway) Features() []upstream.Features {
 	g.mu.RLock()
 	list := slices.Collect(maps.Values(g.upstreams))
 	g.mu.RUnlock()
-	out := make([]tool.Features, 0, len(list))
+	out := make([]upstream.Features, 0, len(list))
 	for _, u := range list {
 		out = append(out, *u.known())
 	}
-	slices.SortFunc(out, func(a, b tool.Features) int { return cmp.Compare(a.Server, b.Server) })
+	slices.SortFunc(out, func(a, b upstream.Features) int { return cmp.Compare(a.Server, b.Server) })
 	return out
 }
 
 // known returns what is known of the server's features, reading what is stored at the first time.
-func (u *Upstream) known() *tool.Features {
+func (u *Upstream) known() *upstream.Features {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.features == nil {
@@ -60,7 +60,7 @@ func (u *Upstream) readFeatures(ctx context.Context, s *session) {
 		caps = &mcp.ServerCapabilities{}
 	}
 	before := *u.known()
-	now := tool.Features{Server: u.cfg.Name}
+	now := upstream.Features{Server: u.cfg.Name}
 	wait := min(featureWait, u.timeout())
 	var lists sync.WaitGroup
 	read := func(kind listed, offered bool, old []json.RawMessage, into *[]json.RawMessage) {
@@ -121,7 +121,7 @@ func promptList() listed {
 	}}
 }
 
-func equalFeatures(a, b *tool.Features) bool {
+func equalFeatures(a, b *upstream.Features) bool {
 	same := func(a, b json.RawMessage) bool { return string(a) == string(b) }
 	return slices.EqualFunc(a.Resources, b.Resources, same) && slices.EqualFunc(a.Templates, b.Templates, same) &&
 		slices.EqualFunc(a.Prompts, b.Prompts, same)
@@ -179,8 +179,8 @@ func (u *Upstream) featuresStored() bool {
 }
 
 // loadFeatures never returns nil.
-func (u *Upstream) loadFeatures() *tool.Features {
-	f := &tool.Features{}
+func (u *Upstream) loadFeatures() *upstream.Features {
+	f := &upstream.Features{}
 	if file := u.featureFile(); file != "" {
 		b, err := os.ReadFile(file)
 		if err == nil {
@@ -188,7 +188,7 @@ func (u *Upstream) loadFeatures() *tool.Features {
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			u.logger.Warn("what a server offers beside tools could not be read; it is asked again", "error", err)
-			f = &tool.Features{}
+			f = &upstream.Features{}
 		}
 	}
 	f.Server = u.cfg.Name
@@ -196,7 +196,7 @@ func (u *Upstream) loadFeatures() *tool.Features {
 }
 
 // saveFeatures replaces the stored features in one step, so that another process never reads half of them.
-func (u *Upstream) saveFeatures(f *tool.Features) error {
+func (u *Upstream) saveFeatures(f *upstream.Features) error {
 	file := u.featureFile()
 	if file == "" {
 		return nil

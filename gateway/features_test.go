@@ -18,6 +18,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // featureServer offers resources, prompts and completions, and asks its client things.
@@ -139,7 +140,7 @@ func callAs(t *testing.T, g *Gateway, c *tool.Client, id tool.ID) string {
 func TestQuestionsReachTheClient(t *testing.T) {
 	s := featureServer()
 	web := listen(t, mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil))
-	g := startGateway(t, Options{}, self(t, "pipe", "features"), tool.Server{Name: "web", URL: web.URL})
+	g := startGateway(t, Options{}, self(t, "pipe", "features"), upstream.Server{Name: "web", URL: web.URL})
 	for _, server := range []string{"pipe", "web"} {
 		for name, want := range map[string]string{"elicit": "Ada", "sample": `"hi"`, "roots": "file:///home"} {
 			t.Run(server+" "+name, func(t *testing.T) {
@@ -224,7 +225,7 @@ func TestServersKnowTheirClient(t *testing.T) {
 		t.Error("a server in use was started anew")
 	}
 	g.Set(nil)
-	g.Set([]tool.Server{self(t, "s", "features")})
+	g.Set([]upstream.Server{self(t, "s", "features")})
 	if got := callAs(t, g, newer, "s/capabilities"); got != `{"elicitation":true,"revision":"2026-07-28","roots":false,"sampling":false}` {
 		t.Errorf("the server knows of the newer client %s", got)
 	}
@@ -345,7 +346,7 @@ func TestFeatures(t *testing.T) {
 	later := startGateway(t, Options{Dir: dir}, self(t, "s", "features"), self(t, "none", "sdk"))
 	check(later)
 	for _, st := range later.Status() {
-		if st.State != tool.Configured {
+		if st.State != upstream.Configured {
 			t.Errorf("%s was started: %v", st.Server, st.State)
 		}
 	}
@@ -384,7 +385,7 @@ func TestForward(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			raw, err := g.Forward(t.Context(), tool.Request{
+			raw, err := g.Forward(t.Context(), upstream.Request{
 				Server: "s", Method: tt.method,
 				Params: json.RawMessage(tt.params),
 			})
@@ -394,7 +395,7 @@ func TestForward(t *testing.T) {
 			}
 		})
 	}
-	if _, err := g.Forward(t.Context(), tool.Request{
+	if _, err := g.Forward(t.Context(), upstream.Request{
 		Server: "nowhere",
 		Method: "resources/read",
 	}); tool.CodeOf(err) != tool.NotFound {
@@ -405,8 +406,8 @@ func TestForward(t *testing.T) {
 		Capabilities: json.RawMessage(`{"roots":{}}`),
 	}} {
 		g.Set(nil)
-		g.Set([]tool.Server{self(t, "s", "features")})
-		subscribe := tool.Request{
+		g.Set([]upstream.Server{self(t, "s", "features")})
+		subscribe := upstream.Request{
 			Server: "s", Method: "resources/subscribe",
 			Params: json.RawMessage(`{"uri":"test://one"}`), Client: c,
 		}
@@ -425,7 +426,7 @@ func TestSubscriptionAfterRestart(t *testing.T) {
 	updated := make(chan string, 10)
 	g := startGateway(t, Options{OnResourceUpdated: func(_, uri string) { updated <- uri }}, self(t, "s", "features"))
 	c := answering("a", nil)
-	if _, err := g.Forward(t.Context(), tool.Request{
+	if _, err := g.Forward(t.Context(), upstream.Request{
 		Server: "s", Method: "resources/subscribe",
 		Params: json.RawMessage(`{"uri":"test://one"}`), Client: c,
 	}); err != nil {
@@ -433,13 +434,13 @@ func TestSubscriptionAfterRestart(t *testing.T) {
 	}
 	killServer(t, callAs(t, g, c, "s/pid"))
 	u, _ := g.Upstream("s")
-	waitFor(t, "the end to be noticed", func() bool { return u.status().State != tool.Running })
+	waitFor(t, "the end to be noticed", func() bool { return u.status().State != upstream.Running })
 	callAs(t, g, c, "s/pid")
 	waitFor(t, "the update", func() bool {
 		callAs(t, g, c, "s/update")
 		return len(updated) > 0
 	})
-	if _, err := g.Forward(t.Context(), tool.Request{
+	if _, err := g.Forward(t.Context(), upstream.Request{
 		Server: "s", Method: "resources/unsubscribe",
 		Params: json.RawMessage(`{"uri":"test://one"}`), Client: c,
 	}); err != nil {

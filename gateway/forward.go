@@ -10,12 +10,13 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // Forward sends a request for a server's resources, prompts or completions, starting the server if need be, and returns
 // the bytes of its result as Call does. The request notifications/roots/list_changed, without a server, is told to
 // every running server that has worked for its client; its result is nil. Errors are those of Call.
-func (g *Gateway) Forward(ctx context.Context, r tool.Request) (json.RawMessage, error) {
+func (g *Gateway) Forward(ctx context.Context, r upstream.Request) (json.RawMessage, error) {
 	if r.Method == "notifications/roots/list_changed" {
 		g.rootsChanged(r.Client)
 		return nil, nil
@@ -28,7 +29,7 @@ func (g *Gateway) Forward(ctx context.Context, r tool.Request) (json.RawMessage,
 	return u.forward(ctx, r)
 }
 
-func (u *Upstream) forward(ctx context.Context, r tool.Request) (json.RawMessage, error) {
+func (u *Upstream) forward(ctx context.Context, r upstream.Request) (json.RawMessage, error) {
 	x, uri, err := requestOf(r)
 	if err != nil {
 		return nil, err
@@ -75,7 +76,7 @@ func (u *Upstream) watch(method, uri string) bool {
 }
 
 // requestOf makes the exchange for a request, and tells the URI that it is about, if any.
-func requestOf(r tool.Request) (x *exchange, uri string, err error) {
+func requestOf(r upstream.Request) (x *exchange, uri string, err error) {
 	var common struct {
 		Meta json.RawMessage `json:"_meta"`
 		URI  string          `json:"uri"`

@@ -14,6 +14,7 @@ import (
 
 	"tooldex/internal/ssrf"
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // Options configure a Gateway. The zero value is ready for use.
@@ -115,10 +116,10 @@ func New(o Options) *Gateway {
 // stopped, and their running calls fail as Unavailable; Set returns when they have ended. Of two servers with one name
 // the later counts. A server whose configuration cannot work is kept, and says so in each call and in its status once
 // called.
-func (g *Gateway) Set(servers []tool.Server) {
+func (g *Gateway) Set(servers []upstream.Server) {
 	g.setting.Lock()
 	defer g.setting.Unlock()
-	want := make(map[string]tool.Server, len(servers))
+	want := make(map[string]upstream.Server, len(servers))
 	for _, s := range servers {
 		if s.Disabled {
 			delete(want, s.Name)
@@ -130,7 +131,7 @@ func (g *Gateway) Set(servers []tool.Server) {
 }
 
 // replace makes want the served ones and returns those to stop.
-func (g *Gateway) replace(want map[string]tool.Server) (old []*Upstream) {
+func (g *Gateway) replace(want map[string]upstream.Server) (old []*Upstream) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.closed {
@@ -159,7 +160,7 @@ func stopAll(list []*Upstream, grace time.Duration) {
 }
 
 // copyServer copies what the caller may go on to change.
-func copyServer(s tool.Server) tool.Server {
+func copyServer(s upstream.Server) upstream.Server {
 	s.Args, s.Env, s.Headers = slices.Clone(s.Args), maps.Clone(s.Env), maps.Clone(s.Headers)
 	return s
 }
@@ -214,15 +215,15 @@ func (g *Gateway) Wake() {
 }
 
 // Status describes every server, by name.
-func (g *Gateway) Status() []tool.Status {
+func (g *Gateway) Status() []upstream.Status {
 	g.mu.RLock()
 	list := slices.Collect(maps.Values(g.upstreams))
 	g.mu.RUnlock()
-	out := make([]tool.Status, len(list))
+	out := make([]upstream.Status, len(list))
 	for i, u := range list {
 		out[i] = u.status()
 	}
-	slices.SortFunc(out, func(a, b tool.Status) int { return strings.Compare(a.Server, b.Server) })
+	slices.SortFunc(out, func(a, b upstream.Status) int { return strings.Compare(a.Server, b.Server) })
 	return out
 }
 

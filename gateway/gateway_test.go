@@ -10,20 +10,21 @@ import (
 	"testing"
 
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // self configures the test binary as an upstream.
-func self(t *testing.T, name, mode string) tool.Server {
+func self(t *testing.T, name, mode string) upstream.Server {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tool.Server{Name: name, Command: exe, Env: map[string]string{serverVariable: mode}}
+	return upstream.Server{Name: name, Command: exe, Env: map[string]string{serverVariable: mode}}
 }
 
 // start returns a gateway over servers that is closed at the end of the test.
-func startGateway(t *testing.T, o Options, servers ...tool.Server) *Gateway {
+func startGateway(t *testing.T, o Options, servers ...upstream.Server) *Gateway {
 	t.Helper()
 	if o.LookupEnv == nil {
 		o.LookupEnv = os.LookupEnv

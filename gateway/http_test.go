@@ -20,25 +20,26 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // httpKinds are the ways in which the SDK serves over HTTP.
 var httpKinds = []struct {
 	name      string
-	transport tool.Transport
+	transport upstream.Transport
 	handler   func() http.Handler
 }{
-	{"streamable", tool.HTTP, func() http.Handler { return streamable(&mcp.StreamableHTTPOptions{}) }},
-	{"streamable, JSON", tool.HTTP, func() http.Handler {
+	{"streamable", upstream.HTTP, func() http.Handler { return streamable(&mcp.StreamableHTTPOptions{}) }},
+	{"streamable, JSON", upstream.HTTP, func() http.Handler {
 		return streamable(&mcp.StreamableHTTPOptions{JSONResponse: true})
 	}},
-	{"stateless", tool.HTTP, func() http.Handler {
+	{"stateless", upstream.HTTP, func() http.Handler {
 		return streamable(&mcp.StreamableHTTPOptions{Stateless: true, PropagateRequestCancellation: true})
 	}},
-	{"stateless, JSON", tool.HTTP, func() http.Handler {
+	{"stateless, JSON", upstream.HTTP, func() http.Handler {
 		return streamable(&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true})
 	}},
-	{"SSE", tool.SSE, func() http.Handler {
+	{"SSE", upstream.SSE, func() http.Handler {
 		return mcp.NewSSEHandler(func(*http.Request) *mcp.Server { return sdkServer(false) }, nil)
 	}},
 }
@@ -64,7 +65,7 @@ func TestOverHTTP(t *testing.T) {
 	for _, kind := range httpKinds {
 		t.Run(kind.name, func(t *testing.T) {
 			srv := listen(t, kind.handler())
-			g := startGateway(t, Options{MaxResult: 1 << 20}, tool.Server{
+			g := startGateway(t, Options{MaxResult: 1 << 20}, upstream.Server{
 				Name: "h", URL: srv.URL,
 				Transport: kind.transport,
 			})
@@ -100,7 +101,7 @@ func TestManyCallsOverHTTP(t *testing.T) {
 	for _, kind := range httpKinds {
 		t.Run(kind.name, func(t *testing.T) {
 			srv := listen(t, kind.handler())
-			g := startGateway(t, Options{}, tool.Server{Name: "h", URL: srv.URL, Transport: kind.transport})
+			g := startGateway(t, Options{}, upstream.Server{Name: "h", URL: srv.URL, Transport: kind.transport})
 			var wg sync.WaitGroup
 			for i := range 200 {
 				wg.Go(func() {
@@ -125,7 +126,7 @@ func TestProgressAndCancelOverHTTP(t *testing.T) {
 		}
 		t.Run(kind.name, func(t *testing.T) {
 			srv := listen(t, kind.handler())
-			g := startGateway(t, Options{}, tool.Server{Name: "h", URL: srv.URL, Transport: kind.transport})
+			g := startGateway(t, Options{}, upstream.Server{Name: "h", URL: srv.URL, Transport: kind.transport})
 			var got []float64
 			_, err := g.Call(t.Context(), tool.Call{
 				ID: "h/count", Arguments: json.RawMessage(`{"n":50}`),
@@ -159,7 +160,7 @@ func TestListChangedOverHTTP(t *testing.T) {
 			var g *Gateway
 			srv := listen(t, kind.handler())
 			g = startGateway(t, Options{OnListChanged: func(s string) { changes <- listNames(t, g, s) }},
-				tool.Server{Name: "h", URL: srv.URL, Transport: kind.transport})
+				upstream.Server{Name: "h", URL: srv.URL, Transport: kind.transport})
 			listNames(t, g, "h")
 			call(t, g, "h/grow", "")
 			if got := <-changes; !slices.Contains(got, "grown") {
@@ -184,13 +185,13 @@ func TestRestartedHTTPServer(t *testing.T) {
 			var swap swapHandler
 			swap.set(kind.handler())
 			srv := listen(t, &swap)
-			g := startGateway(t, Options{}, tool.Server{Name: "h", URL: srv.URL, Transport: kind.transport})
+			g := startGateway(t, Options{}, upstream.Server{Name: "h", URL: srv.URL, Transport: kind.transport})
 			for range 3 {
 				call(t, g, "h/echo", "{}")
 				swap.set(kind.handler())
-				if kind.transport == tool.SSE { // whose session is its stream
+				if kind.transport == upstream.SSE { // whose session is its stream
 					srv.CloseClientConnections()
-					waitFor(t, "the gateway to notice", func() bool { return g.Status()[0].State == tool.Failed })
+					waitFor(t, "the gateway to notice", func() bool { return g.Status()[0].State == upstream.Failed })
 				}
 			}
 			call(t, g, "h/echo", "{}")
@@ -240,7 +241,7 @@ func TestForgottenSession(t *testing.T) {
 				}
 				inner.ServeHTTP(w, r)
 			}))
-			g := startGateway(t, Options{}, tool.Server{Name: "h", URL: srv.URL})
+			g := startGateway(t, Options{}, upstream.Server{Name: "h", URL: srv.URL})
 			listNames(t, g, "h")
 			refuse.Store(1)
 			_, err := g.Call(t.Context(), tool.Call{ID: "h/echo"})
@@ -271,7 +272,7 @@ func TestAcceptedCallIsNotRepeated(t *testing.T) {
 				}
 				inner.ServeHTTP(w, r)
 			}))
-			g := startGateway(t, Options{}, tool.Server{Name: "h", URL: srv.URL, Transport: kind.transport})
+			g := startGateway(t, Options{}, upstream.Server{Name: "h", URL: srv.URL, Transport: kind.transport})
 			listNames(t, g, "h")
 			callError(t, g, t.Context(), "h/echo", tool.Unavailable)
 			if n := calls.Load(); n != 1 {
@@ -283,7 +284,7 @@ func TestAcceptedCallIsNotRepeated(t *testing.T) {
 
 func TestStoppedHTTPServer(t *testing.T) {
 	srv := httptest.NewServer(streamable(&mcp.StreamableHTTPOptions{}))
-	g := startGateway(t, Options{}, tool.Server{Name: "h", URL: srv.URL})
+	g := startGateway(t, Options{}, upstream.Server{Name: "h", URL: srv.URL})
 	call(t, g, "h/echo", "{}")
 	srv.CloseClientConnections()
 	srv.Close()
@@ -292,7 +293,7 @@ func TestStoppedHTTPServer(t *testing.T) {
 	if !strings.Contains(e.Error(), `server "h"`) || !strings.Contains(e.Error(), "connection refused") {
 		t.Errorf("error is %v", e)
 	}
-	if st := g.Status()[0]; st.State != tool.Failed {
+	if st := g.Status()[0]; st.State != upstream.Failed {
 		t.Errorf("status %+v", st)
 	}
 }
@@ -333,7 +334,7 @@ func TestHeadersAndSecrets(t *testing.T) {
 		Logger: log.logger(), LookupEnv: func(n string) (string, bool) { v, ok := env[n]; return v, ok },
 		AllowPrivate: []string{"127.0.0.1"},
 	}
-	cfg := tool.Server{
+	cfg := upstream.Server{
 		Name: "h", URL: srv.URL + "/?key=${KEY}",
 		Headers: map[string]string{"Authorization": "Bearer ${TOKEN}", "X-Tenant": "acme"},
 	}
@@ -347,13 +348,13 @@ func TestHeadersAndSecrets(t *testing.T) {
 	redirect.Store(false)
 
 	cfg.Headers = map[string]string{"Authorization": "Bearer wrong-${TOKEN}"}
-	g.Set([]tool.Server{cfg})
+	g.Set([]upstream.Server{cfg})
 	e := callError(t, g, t.Context(), "h/echo", tool.Denied)
 	if !strings.Contains(e.Msg, `server "h" refused access with HTTP status 401`) {
 		t.Errorf("error is %v", e)
 	}
 	cfg.URL = "http://127.0.0.1:1/?key=${KEY}"
-	g.Set([]tool.Server{cfg})
+	g.Set([]upstream.Server{cfg})
 	e = callError(t, g, t.Context(), "h/echo", tool.Unavailable)
 	if !strings.Contains(e.Error(), "key=${KEY}") {
 		t.Errorf("the address is not in %v", e)
@@ -375,7 +376,7 @@ func TestBrokenAnswersOverHTTP(t *testing.T) {
 	for _, stream := range []bool{false, true} {
 		t.Run(fmt.Sprintf("stream=%v", stream), func(t *testing.T) {
 			srv := listen(t, handWritten(answers, stream))
-			g := startGateway(t, Options{MaxResult: 1 << 20}, tool.Server{Name: "h", URL: srv.URL})
+			g := startGateway(t, Options{MaxResult: 1 << 20}, upstream.Server{Name: "h", URL: srv.URL})
 			e := callError(t, g, t.Context(), "h/huge", tool.Invalid)
 			if !strings.Contains(e.Msg, `server "h" answered the call of "huge" with too much`) {
 				t.Errorf("error is %v", e)
@@ -434,10 +435,10 @@ func TestHungHTTPServer(t *testing.T) {
 		}
 	}))
 	defer close(release)
-	for _, transport := range []tool.Transport{tool.HTTP, tool.SSE} {
+	for _, transport := range []upstream.Transport{upstream.HTTP, upstream.SSE} {
 		t.Run(string(transport), func(t *testing.T) {
 			g := startGateway(t, Options{StartTimeout: 200 * time.Millisecond},
-				tool.Server{Name: "h", URL: srv.URL, Transport: transport})
+				upstream.Server{Name: "h", URL: srv.URL, Transport: transport})
 			e := callError(t, g, t.Context(), "h/echo", tool.Timeout)
 			if !strings.Contains(e.Msg, `server "h" did not answer in time`) {
 				t.Errorf("error is %v", e)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // use says for whom a server runs. The zero value is this program, which wants to know what there is.
@@ -72,7 +73,7 @@ func (u *Upstream) restNow() {
 	}
 	u.session = nil
 	u.logger.Debug("upstream stopped after it was idle")
-	u.record.add(tool.FromGateway, "stopped after it was idle")
+	u.record.add(upstream.FromGateway, "stopped after it was idle")
 	u.running.Go(s.close)
 }
 

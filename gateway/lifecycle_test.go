@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 func killServer(t *testing.T, pid string) {
@@ -34,7 +35,7 @@ func killProcess(t *testing.T, pid int) {
 	}
 }
 
-func stateOf(g *Gateway, server string) tool.State {
+func stateOf(g *Gateway, server string) upstream.State {
 	u, _ := g.Upstream(server)
 	return u.status().State
 }
@@ -50,7 +51,7 @@ func TestIdleServerRests(t *testing.T) {
 		}
 		return dead(t, first)
 	})
-	if st := u.status(); st.Error != "" || st.State == tool.Failed {
+	if st := u.status(); st.Error != "" || st.State == upstream.Failed {
 		t.Errorf("a server that rested is %+v", st)
 	}
 	if second := call(t, g, "s/pid", ""); second == first {
@@ -76,18 +77,18 @@ func TestEagerServer(t *testing.T) {
 	eager := self(t, "eager", "sdk")
 	eager.Eager = true
 	g := startGateway(t, Options{BackoffFirst: time.Millisecond}, eager, self(t, "lazy", "sdk"))
-	if st := stateOf(g, "eager"); st != tool.Configured {
+	if st := stateOf(g, "eager"); st != upstream.Configured {
 		t.Errorf("before it is woken it is %s", st)
 	}
 	g.Wake()
 	g.Wake()
-	waitFor(t, "the eager server to run", func() bool { return stateOf(g, "eager") == tool.Running })
-	if st := stateOf(g, "lazy"); st != tool.Configured {
+	waitFor(t, "the eager server to run", func() bool { return stateOf(g, "eager") == upstream.Running })
+	if st := stateOf(g, "lazy"); st != upstream.Configured {
 		t.Errorf("the other one is %s", st)
 	}
 	first := call(t, g, "eager/pid", "")
 	killServer(t, first)
-	waitFor(t, "it to run again", func() bool { return dead(t, first) && stateOf(g, "eager") == tool.Running })
+	waitFor(t, "it to run again", func() bool { return dead(t, first) && stateOf(g, "eager") == upstream.Running })
 	if second := call(t, g, "eager/pid", ""); second == first {
 		t.Error("the same process answers")
 	}
@@ -122,7 +123,7 @@ func TestLimitsOfOneServer(t *testing.T) {
 // Known tells what is stored of a server that was not asked yet.
 func TestStatusOfStoredTools(t *testing.T) {
 	g := startGateway(t, Options{Known: func(server string) int { return len(server) }}, self(t, "four", "exit"))
-	if got := g.Status()[0]; got.State != tool.Known || got.Tools != 4 {
+	if got := g.Status()[0]; got.State != upstream.Known || got.Tools != 4 {
 		t.Errorf("status %+v", got)
 	}
 	callError(t, g, t.Context(), "four/x", tool.Unavailable)
@@ -130,7 +131,7 @@ func TestStatusOfStoredTools(t *testing.T) {
 	if !strings.Contains(e.Msg, `server "four" does not run, its last start failed: server "four" could not be reached, or ended`) {
 		t.Errorf("error is %v", e)
 	}
-	if got := g.Status()[0]; got.State != tool.Failed || got.Tools != 4 || !strings.Contains(got.Error,
+	if got := g.Status()[0]; got.State != upstream.Failed || got.Tools != 4 || !strings.Contains(got.Error,
 		"no licence found") {
 		t.Errorf("status %+v", got)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // TestListingsAreBounded has servers offer what nobody could use.
@@ -44,7 +45,7 @@ func TestTooManyTools(t *testing.T) {
 	}
 	listing := `{"tools":[` + strings.Join(tools, ",") + `]}`
 	srv := listen(t, alwaysLists(listing))
-	g := startGateway(t, Options{}, tool.Server{Name: "h", URL: srv.URL})
+	g := startGateway(t, Options{}, upstream.Server{Name: "h", URL: srv.URL})
 	u, _ := g.Upstream("h")
 	got, err := u.Tools(t.Context())
 	if tool.CodeOf(err) != tool.Invalid || len(got) != 0 || !strings.Contains(err.Error(), "20001 tools") {
@@ -96,7 +97,7 @@ func TestAnswerThatUnpacks(t *testing.T) {
 				}
 			}))
 			g := startGateway(t, Options{MaxResult: 1 << 20, skip: 8 << 20},
-				tool.Server{Name: "h", URL: srv.URL, Timeout: time.Minute})
+				upstream.Server{Name: "h", URL: srv.URL, Timeout: time.Minute})
 			if _, err := g.Call(t.Context(), tool.Call{ID: "h/bomb"}); err == nil || tool.CodeOf(err) == tool.Timeout {
 				t.Errorf("the call gives %v", err)
 			}
@@ -157,7 +158,7 @@ func TestLeavingClientsStopNothing(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			server, tell := self(t, "s", "sdk"), "s/pid"
 			if kind == "http" {
-				server, tell = tool.Server{Name: "s", URL: listen(t, streamable(&mcp.StreamableHTTPOptions{})).URL},
+				server, tell = upstream.Server{Name: "s", URL: listen(t, streamable(&mcp.StreamableHTTPOptions{})).URL},
 					"s/echo"
 			}
 			g := startGateway(t, Options{}, server)

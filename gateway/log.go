@@ -5,13 +5,13 @@ import (
 	"sync"
 	"time"
 
-	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // record keeps the last lines of what a server prints to stderr and of what happened to it, through all of its runs.
 type record struct {
 	mu    sync.Mutex
-	lines []tool.LogLine
+	lines []upstream.LogLine
 }
 
 // The bounds of a record: about as much as a person reads, and never more than 120 KB.
@@ -20,8 +20,8 @@ const (
 	recordLine  = 400
 )
 
-func (r *record) add(from tool.LogSource, text string) {
-	line := tool.LogLine{Time: time.Now().UTC(), From: from, Text: clip(text, recordLine)}
+func (r *record) add(from upstream.LogSource, text string) {
+	line := upstream.LogLine{Time: time.Now().UTC(), From: from, Text: clip(text, recordLine)}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.lines) == recordLines {
@@ -30,7 +30,7 @@ func (r *record) add(from tool.LogSource, text string) {
 	r.lines = append(r.lines, line)
 }
 
-func (r *record) all() []tool.LogLine {
+func (r *record) all() []upstream.LogLine {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.lines)

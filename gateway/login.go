@@ -19,6 +19,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // LoginOptions say how to log in to a server.
@@ -46,7 +47,7 @@ func (g *Gateway) Login(ctx context.Context, server string, o LoginOptions) erro
 	}
 	file := tokenFile(g.opts.Dir, server)
 	switch {
-	case kind(u.cfg) == tool.Stdio:
+	case kind(u.cfg) == upstream.Stdio:
 		return invalid("is a command, which has no login")
 	case file == "":
 		return invalid("cannot be logged in to: there is no folder for its tokens")

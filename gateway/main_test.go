@@ -16,6 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // The test binary is its own upstream: started with this variable it is an MCP server that behaves as its value says.
@@ -92,7 +93,7 @@ func serveParent() {
 		panic(err)
 	}
 	g := New(Options{LookupEnv: os.LookupEnv})
-	g.Set([]tool.Server{{Name: "s", Command: exe, Env: map[string]string{serverVariable: "deaf"}}})
+	g.Set([]upstream.Server{{Name: "s", Command: exe, Env: map[string]string{serverVariable: "deaf"}}})
 	res, err := g.Call(context.Background(), tool.Call{ID: "s/pid"})
 	if err != nil {
 		panic(err)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // npmReachable skips the test where real servers cannot be fetched.
@@ -41,8 +42,8 @@ func npmReachable(t *testing.T) {
 // serverVersion is the version of the reference servers that these tests were written against.
 const serverVersion = "@2026.8.31"
 
-func npx(name string, args ...string) tool.Server {
-	s := tool.Server{Name: name, Command: "npx", Args: append([]string{
+func npx(name string, args ...string) upstream.Server {
+	s := upstream.Server{Name: name, Command: "npx", Args: append([]string{
 		"-y",
 		"@modelcontextprotocol/server-" + name + serverVersion,
 	}, args...), Env: map[string]string{}}
@@ -90,7 +91,7 @@ func TestRealServers(t *testing.T) {
 		t.Errorf("read_graph is %q", got)
 	}
 	for _, st := range g.Status() {
-		if st.State != tool.Running || st.Tools == 0 {
+		if st.State != upstream.Running || st.Tools == 0 {
 			t.Errorf("status %+v", st)
 		}
 	}

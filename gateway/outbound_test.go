@@ -13,22 +13,23 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // TestSentToPrivateAddresses has servers send us to another one on this machine, in each way there is. It is not asked;
 // where it is allowed, which is how it would be without the guard, it is: so it is the guard that holds.
 func TestSentToPrivateAddresses(t *testing.T) {
-	for name, attack := range map[string]func(other string) (http.Handler, tool.Transport, func(*testing.T, *Gateway)){
-		"a redirect": func(other string) (http.Handler, tool.Transport, func(*testing.T, *Gateway)) {
-			return http.RedirectHandler(other, http.StatusTemporaryRedirect), tool.HTTP, startIt
+	for name, attack := range map[string]func(other string) (http.Handler, upstream.Transport, func(*testing.T, *Gateway)){
+		"a redirect": func(other string) (http.Handler, upstream.Transport, func(*testing.T, *Gateway)) {
+			return http.RedirectHandler(other, http.StatusTemporaryRedirect), upstream.HTTP, startIt
 		},
-		"a redirect that is remembered": func(other string) (http.Handler, tool.Transport, func(*testing.T, *Gateway)) {
-			return http.RedirectHandler(other, http.StatusPermanentRedirect), tool.HTTP, startIt
+		"a redirect that is remembered": func(other string) (http.Handler, upstream.Transport, func(*testing.T, *Gateway)) {
+			return http.RedirectHandler(other, http.StatusPermanentRedirect), upstream.HTTP, startIt
 		},
-		"a redirect of GET": func(other string) (http.Handler, tool.Transport, func(*testing.T, *Gateway)) {
-			return http.RedirectHandler(other, http.StatusSeeOther), tool.SSE, startIt
+		"a redirect of GET": func(other string) (http.Handler, upstream.Transport, func(*testing.T, *Gateway)) {
+			return http.RedirectHandler(other, http.StatusSeeOther), upstream.SSE, startIt
 		},
-		"a stream that names another address": func(other string) (http.Handler, tool.Transport,
+		"a stream that names another address": func(other string) (http.Handler, upstream.Transport,
 			func(*testing.T, *Gateway),
 		) {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -36,15 +37,15 @@ func TestSentToPrivateAddresses(t *testing.T) {
 				fmt.Fprintf(w, "event: endpoint\ndata: %s/steal\n\n", other)
 				w.(http.Flusher).Flush()
 				<-r.Context().Done()
-			}), tool.SSE, startIt
+			}), upstream.SSE, startIt
 		},
-		"metadata of a login": func(other string) (http.Handler, tool.Transport, func(*testing.T, *Gateway)) {
+		"metadata of a login": func(other string) (http.Handler, upstream.Transport, func(*testing.T, *Gateway)) {
 			return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer resource_metadata="%s/metadata"`, other))
 				w.WriteHeader(http.StatusUnauthorized)
-			}), tool.HTTP, logIn
+			}), upstream.HTTP, logIn
 		},
-		"an authorization server": func(other string) (http.Handler, tool.Transport, func(*testing.T, *Gateway)) {
+		"an authorization server": func(other string) (http.Handler, upstream.Transport, func(*testing.T, *Gateway)) {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if strings.HasPrefix(r.URL.Path, "/.well-known/oauth-protected-resource") {
 					w.Header().Set("Content-Type", "application/json")
@@ -55,7 +56,7 @@ func TestSentToPrivateAddresses(t *testing.T) {
 					fmt.Sprintf(`Bearer resource_metadata="http://%s/.well-known/oauth-protected-resource/mcp"`,
 						r.Host))
 				w.WriteHeader(http.StatusUnauthorized)
-			}), tool.HTTP, logIn
+			}), upstream.HTTP, logIn
 		},
 	} {
 		for _, allow := range [][]string{nil, {"127.0.0.0/8"}} {
@@ -76,7 +77,7 @@ func TestSentToPrivateAddresses(t *testing.T) {
 				o.outbound.Private = func(_ netip.Addr, port string) bool { return port != home.Port() }
 				g := New(o)
 				t.Cleanup(func() { _ = g.Close() })
-				g.Set([]tool.Server{{Name: "h", URL: srv.URL + "/mcp", Transport: kind}})
+				g.Set([]upstream.Server{{Name: "h", URL: srv.URL + "/mcp", Transport: kind}})
 				do(t, g)
 				if got := reached.Load() > 0; got != (allow != nil) {
 					t.Errorf("it was reached: %v", got)
@@ -113,7 +114,7 @@ func TestPrivateAddressesAreTold(t *testing.T) {
 		inner.ServeHTTP(w, r)
 	}))
 	// at a private address, where the configuration points
-	g := startGateway(t, Options{}, tool.Server{Name: "h", URL: srv.URL})
+	g := startGateway(t, Options{}, upstream.Server{Name: "h", URL: srv.URL})
 	call(t, g, "h/echo", "{}")
 	lead.Store(true)
 	e := callError(t, g, t.Context(), "h/echo", tool.Denied)
@@ -138,7 +139,7 @@ func TestNothingOfTheClientGoesUpstream(t *testing.T) {
 		}
 		inner.ServeHTTP(w, r)
 	}))
-	g := startGateway(t, Options{}, tool.Server{Name: "h", URL: srv.URL})
+	g := startGateway(t, Options{}, upstream.Server{Name: "h", URL: srv.URL})
 	ctx := tool.WithPrincipal(context.Background(), tool.Principal{Name: "token ana", Key: "key of ana"})
 	if _, err := g.Call(ctx, tool.Call{ID: "h/echo", Arguments: []byte(`{}`)}); err != nil {
 		t.Fatal(err)

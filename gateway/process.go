@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // process is a child process with pipes to its standard streams.
@@ -95,7 +95,7 @@ func (p *process) readStderr(r *os.File, logger *slog.Logger, rec *record, scrub
 			continue
 		}
 		p.tail.add(text)
-		rec.add(tool.FromServer, text)
+		rec.add(upstream.FromServer, text)
 		logger.Info("upstream stderr", "line", text)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"tooldex/tool"
+	"tooldex/internal/orderedjson"
 )
 
 // member is one member of a JSON object: where it lies, and where its value does.
@@ -66,7 +66,7 @@ func skipSpace(b []byte, i int) int {
 	return i
 }
 
-func stringEnd(b []byte, i int) int { return i + tool.StringLen(b[i:]) }
+func stringEnd(b []byte, i int) int { return i + orderedjson.StringLen(b[i:]) }
 
 func valueEnd(b []byte, i int) int {
 	for depth := 0; i < len(b); i++ {

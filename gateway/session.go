@@ -15,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // session is one connection to a server, from start to end. A server that is restarted gets a new one.
@@ -56,7 +57,7 @@ var (
 
 // dialer holds what it takes to open a session.
 type dialer struct {
-	cfg     tool.Server
+	cfg     upstream.Server
 	opts    Options // with defaults
 	logger  *slog.Logger
 	record  *record
@@ -90,13 +91,13 @@ func (d *dialer) open(ctx context.Context, known opened) (*session, opened, erro
 	ctx, stop := context.WithTimeoutCause(ctx, d.opts.StartTimeout, errStartTimeout)
 	defer stop()
 	if known.sse {
-		d.cfg.Transport = tool.SSE
+		d.cfg.Transport = upstream.SSE
 	}
 	older := known.older || !known.newer && d.prefersOlder()
 	s, err := d.connect(ctx, x, older)
 	if errors.Is(err, errNotStreamable) && d.cfg.Transport == "" {
 		d.logger.Debug("upstream does not speak streamable HTTP; trying SSE", "error", err)
-		d.cfg.Transport = tool.SSE
+		d.cfg.Transport = upstream.SSE
 		if s, err := d.connect(ctx, x, older); err == nil {
 			known.sse = true
 			return s, known, nil
@@ -218,7 +219,7 @@ func (d *dialer) newClient(s *session) *mcp.Client {
 
 // transport makes the SDK transport for the configured kind, with the tap in it.
 func (d *dialer) transport(s *session, x *expanded) (mcp.Transport, error) {
-	if kind(d.cfg) == tool.Stdio {
+	if kind(d.cfg) == upstream.Stdio {
 		proc, err := startProcess(x, environ(x.env, d.opts.LookupEnv), d.logger, d.record)
 		if err != nil {
 			return nil, err
@@ -249,7 +250,7 @@ func (d *dialer) transport(s *session, x *expanded) (mcp.Transport, error) {
 		}
 	}
 	client := &http.Client{Transport: tap}
-	if kind(d.cfg) == tool.SSE {
+	if kind(d.cfg) == upstream.SSE {
 		return &mcp.SSEClientTransport{Endpoint: x.url, HTTPClient: client, MaxEventSize: -1}, nil
 	}
 	return &mcp.StreamableClientTransport{Endpoint: x.url, HTTPClient: client, MaxEventSize: -1}, nil
@@ -265,14 +266,14 @@ func hasHeader(headers map[string]string, name string) bool {
 }
 
 // kind returns how a server is reached, where its configuration leaves that open.
-func kind(s tool.Server) tool.Transport {
+func kind(s upstream.Server) upstream.Transport {
 	switch {
 	case s.Transport != "":
 		return s.Transport
 	case s.Command != "":
-		return tool.Stdio
+		return upstream.Stdio
 	default:
-		return tool.HTTP
+		return upstream.HTTP
 	}
 }
 

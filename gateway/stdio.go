@@ -16,7 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	quickjson "github.com/segmentio/encoding/json"
 
-	"tooldex/tool"
+	"tooldex/internal/orderedjson"
 )
 
 // stdioConn speaks newline-delimited JSON-RPC over two pipes, as mcp.Transport and mcp.Connection. Unlike the SDK's own
@@ -166,7 +166,7 @@ var errNotJSON = errors.New("not JSON")
 // decodeMessage decodes one JSON-RPC message. The SDK's decoder stops at the end of the first JSON value, so what comes
 // after it is looked for here.
 func decodeMessage(data []byte) (jsonrpc.Message, error) {
-	if err := tool.CheckJSON(data, maxAnswerDepth, maxAnswerValues); err != nil {
+	if err := orderedjson.CheckBounds(data, maxAnswerDepth, maxAnswerValues); err != nil {
 		return nil, err
 	}
 	if !quickjson.Valid(data) {

@@ -18,6 +18,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 func TestBytesOverStdio(t *testing.T) {
@@ -150,7 +151,7 @@ func TestToolErrors(t *testing.T) {
 			t.Errorf("result %+v, error %v", res, err)
 		}
 		for _, st := range g.Status() {
-			if st.State != tool.Running {
+			if st.State != upstream.Running {
 				t.Errorf("status %+v", st)
 			}
 		}
@@ -203,7 +204,7 @@ func TestKilledWhileIdle(t *testing.T) {
 			t.Fatal(err)
 		}
 		killProcess(t, pid)
-		waitFor(t, "the gateway to notice", func() bool { return g.Status()[0].State == tool.Failed })
+		waitFor(t, "the gateway to notice", func() bool { return g.Status()[0].State == upstream.Failed })
 		if st := g.Status()[0]; !strings.Contains(st.Error, "signal: killed") {
 			t.Errorf("status %+v", st)
 		}
@@ -232,7 +233,7 @@ func TestStartFailures(t *testing.T) {
 	missing.Env["API_KEY"] = "${NOT_SET_ANYWHERE}"
 	tests := []struct {
 		name   string
-		server tool.Server
+		server upstream.Server
 		code   tool.Code
 		want   []string
 	}{
@@ -243,13 +244,13 @@ func TestStartFailures(t *testing.T) {
 		{"exits", self(t, "x", "exit"), tool.Unavailable, []string{`server "x"`, "exit status 7", "no licence found"}},
 		{
 			"no such command",
-			tool.Server{Name: "x", Command: "no-such-command-here"},
+			upstream.Server{Name: "x", Command: "no-such-command-here"},
 			tool.Unavailable,
 			[]string{`server "x": its command cannot be run`},
 		},
 		{
 			"no such directory",
-			tool.Server{Name: "x", Command: "/bin/sh", Dir: "/no/such/dir"},
+			upstream.Server{Name: "x", Command: "/bin/sh", Dir: "/no/such/dir"},
 			tool.Unavailable,
 			[]string{`server "x": its command cannot be run`},
 		},
@@ -257,17 +258,17 @@ func TestStartFailures(t *testing.T) {
 			"missing variable", missing, tool.Invalid,
 			[]string{`server "missing": env.API_KEY: variable NOT_SET_ANYWHERE is not set`},
 		},
-		{"no address", tool.Server{Name: "x", URL: "ftp://h/"}, tool.Invalid, []string{`server "x": its url`}},
-		{"nothing configured", tool.Server{Name: "x"}, tool.Invalid, []string{`server "x": its url`}},
+		{"no address", upstream.Server{Name: "x", URL: "ftp://h/"}, tool.Invalid, []string{`server "x": its url`}},
+		{"nothing configured", upstream.Server{Name: "x"}, tool.Invalid, []string{`server "x": its url`}},
 		{
 			"nobody listens",
-			tool.Server{Name: "x", URL: "http://127.0.0.1:1/mcp"},
+			upstream.Server{Name: "x", URL: "http://127.0.0.1:1/mcp"},
 			tool.Unavailable,
 			[]string{`server "x" could not be reached`},
 		},
 		{
 			"nobody listens, SSE",
-			tool.Server{Name: "x", URL: "http://127.0.0.1:1/sse", Transport: tool.SSE},
+			upstream.Server{Name: "x", URL: "http://127.0.0.1:1/sse", Transport: upstream.SSE},
 			tool.Unavailable,
 			[]string{`server "x" could not be reached`},
 		},
@@ -282,7 +283,7 @@ func TestStartFailures(t *testing.T) {
 					t.Errorf("error %q does not hold %q", e, want)
 				}
 			}
-			if st := g.Status()[0]; st.State != tool.Failed || st.Error == "" {
+			if st := g.Status()[0]; st.State != upstream.Failed || st.Error == "" {
 				t.Errorf("status %+v", st)
 			}
 		})
@@ -384,7 +385,7 @@ func TestCallTimeout(t *testing.T) {
 	s := self(t, "s", "sdk")
 	s.Timeout = 50 * time.Millisecond
 	g := startGateway(t, Options{}, s)
-	g.Set([]tool.Server{s}) // nothing changes
+	g.Set([]upstream.Server{s}) // nothing changes
 	_, err := g.Call(t.Context(), tool.Call{ID: "s/wait", Arguments: json.RawMessage(`{}`)})
 	if tool.CodeOf(err) != tool.Timeout || !strings.Contains(err.Error(),
 		`server "s" did not answer the call of "wait" within 50ms`) {

@@ -24,6 +24,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 func TestExpandText(t *testing.T) {
@@ -120,7 +121,7 @@ func TestPauseAfterFailedStart(t *testing.T) {
 			return "", true
 		}}
 		g := New(o)
-		g.Set([]tool.Server{{Name: "s", Command: "no-such-command-here", Args: []string{"${COUNTED}"}}})
+		g.Set([]upstream.Server{{Name: "s", Command: "no-such-command-here", Args: []string{"${COUNTED}"}}})
 		begin := time.Now()
 		for range 600 { // one minute of calls
 			_, err := g.Call(t.Context(), tool.Call{ID: "s/x"})
@@ -485,7 +486,7 @@ func TestSetTouchesOnlyWhatChanged(t *testing.T) {
 	g := startGateway(t, Options{}, a, b)
 	pidA, pidB := call(t, g, "a/pid", ""), call(t, g, "b/pid", "")
 	b.Args = []string{"changed"}
-	g.Set([]tool.Server{a, b, c})
+	g.Set([]upstream.Server{a, b, c})
 	if !dead(t, pidB) {
 		t.Error("the changed server still runs")
 	}
@@ -495,16 +496,16 @@ func TestSetTouchesOnlyWhatChanged(t *testing.T) {
 	if call(t, g, "b/pid", "") == pidB {
 		t.Error("the changed server answers as before")
 	}
-	want := []tool.Status{
-		{Server: "a", State: tool.Running, Transport: tool.Stdio},
-		{Server: "b", State: tool.Running, Transport: tool.Stdio},
-		{Server: "c", State: tool.Configured, Transport: tool.Stdio},
+	want := []upstream.Status{
+		{Server: "a", State: upstream.Running, Transport: upstream.Stdio},
+		{Server: "b", State: upstream.Running, Transport: upstream.Stdio},
+		{Server: "c", State: upstream.Configured, Transport: upstream.Stdio},
 	}
 	if diff := cmp.Diff(want, g.Status()); diff != "" {
 		t.Errorf("status (-want +got):\n%s", diff)
 	}
 	a.Disabled = true
-	g.Set([]tool.Server{a})
+	g.Set([]upstream.Server{a})
 	if !dead(t, pidA) {
 		t.Error("the disabled server still runs")
 	}

@@ -12,12 +12,13 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // Upstream is one configured server. It is started by the first call or listing, and again by the next one after it
 // ended. An Upstream is safe for concurrent use; [Gateway.Set] makes and ends it.
 type Upstream struct {
-	cfg     tool.Server
+	cfg     upstream.Server
 	opts    Options
 	logger  *slog.Logger
 	slots   *slots
@@ -45,7 +46,7 @@ type Upstream struct {
 	active    int         // calls and listings that run or wait
 	used      time.Time   // when a call last ended, or the server was started
 	rest      *time.Timer // stops it when it was idle for long enough; nil before the first
-	features  *tool.Features
+	features  *upstream.Features
 	reading   sync.Mutex     // held while features are asked for
 	watched   map[string]int // how many subscriptions there are to which resource
 }
@@ -57,7 +58,7 @@ type start struct {
 	err     error
 }
 
-func newUpstream(cfg tool.Server, opts Options, running *sync.WaitGroup) *Upstream {
+func newUpstream(cfg upstream.Server, opts Options, running *sync.WaitGroup) *Upstream {
 	u := &Upstream{
 		cfg: cfg, opts: opts, logger: opts.Logger.With("server", cfg.Name), running: running,
 		slots: newSlots(cfg.Name, cmp.Or(cfg.Concurrency, opts.Concurrency), max(cmp.Or(cfg.Queue, opts.Queue), 0),
@@ -260,7 +261,7 @@ func (u *Upstream) started(a *start, s *session, known opened, err error) (stopp
 	}
 	a.session, a.err, u.lastErr = s, err, err
 	if err != nil {
-		u.record.add(tool.FromGateway, "could not be started: "+message(err))
+		u.record.add(upstream.FromGateway, "could not be started: "+message(err))
 		defer u.again()
 		if tool.CodeOf(err) != tool.Invalid { // a wrong configuration costs nothing to look at again
 			u.failures++
@@ -270,7 +271,7 @@ func (u *Upstream) started(a *start, s *session, known opened, err error) (stopp
 	}
 	u.session, u.speaks, u.failures, u.notBefore, u.used = s, known, 0, time.Time{}, time.Now()
 	u.logger.Debug("upstream started", "protocol", s.cs.InitializeResult().ProtocolVersion)
-	u.record.add(tool.FromGateway, "started, speaks protocol "+s.cs.InitializeResult().ProtocolVersion)
+	u.record.add(upstream.FromGateway, "started, speaks protocol "+s.cs.InitializeResult().ProtocolVersion)
 	if u.listed || u.opts.Known != nil && u.opts.Known(u.cfg.Name) > 0 { // it may offer other tools than the one that ran before
 		s.signalChanged()
 	}
@@ -285,7 +286,7 @@ func (u *Upstream) ended(s *session, err error) {
 	}
 	u.session, u.lastErr = nil, err
 	u.logger.Warn("upstream ended", "error", err)
-	u.record.add(tool.FromGateway, "ended: "+message(err))
+	u.record.add(upstream.FromGateway, "ended: "+message(err))
 	u.again()
 }
 
@@ -356,20 +357,20 @@ func (u *Upstream) announce(signals <-chan struct{}, f func()) {
 	}
 }
 
-func (u *Upstream) status() tool.Status {
+func (u *Upstream) status() upstream.Status {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	st := tool.Status{Server: u.cfg.Name, Transport: kind(u.cfg), Tools: u.tools, State: tool.Configured}
+	st := upstream.Status{Server: u.cfg.Name, Transport: kind(u.cfg), Tools: u.tools, State: upstream.Configured}
 	if !u.listed && u.opts.Known != nil {
 		st.Tools = u.opts.Known(u.cfg.Name)
 	}
 	switch {
 	case u.session != nil && u.session.alive():
-		st.State = tool.Running
+		st.State = upstream.Running
 	case u.lastErr != nil:
-		st.State = tool.Failed
+		st.State = upstream.Failed
 	case u.listed || st.Tools > 0:
-		st.State = tool.Known
+		st.State = upstream.Known
 	}
 	var e *tool.Error
 	if errors.As(u.lastErr, &e) {

@@ -18,6 +18,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"tooldex/tool"
+	"tooldex/upstream"
 	"tooldex/validate"
 )
 
@@ -33,7 +34,7 @@ type fixture struct {
 	calls   []tool.Call
 	answer  func(context.Context, tool.Call) (*tool.CallResult, error)
 	found   func(context.Context, tool.Query) (*tool.Result, error)
-	states  []tool.Status
+	states  []upstream.Status
 	log     *buffer
 }
 
@@ -56,7 +57,7 @@ func (b *buffer) String() string {
 
 func (f *fixture) Set() *tool.Set { return f.set }
 
-func (f *fixture) Status() []tool.Status { return f.states }
+func (f *fixture) Status() []upstream.Status { return f.states }
 
 func (f *fixture) Call(ctx context.Context, c tool.Call) (*tool.CallResult, error) {
 	f.mu.Lock()
@@ -170,9 +171,9 @@ func (f *fixture) do(method, target, body string, headers ...string) *httptest.R
 func TestGoldenAnswers(t *testing.T) {
 	f := newFixture(t, func(o *Options) { o.Upstreams = nil })
 	f.o.Upstreams = f
-	f.states = []tool.Status{
-		{Server: "files", State: tool.Running, Transport: tool.Stdio},
-		{Server: "new", State: tool.Failed, Error: "exit status 1"},
+	f.states = []upstream.Status{
+		{Server: "files", State: upstream.Running, Transport: upstream.Stdio},
+		{Server: "new", State: upstream.Failed, Error: "exit status 1"},
 	}
 	var b strings.Builder
 	for _, c := range [][3]string{

@@ -9,6 +9,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"tooldex/confirm"
 	"tooldex/tool"
 )
 
@@ -89,7 +90,7 @@ func TestCallsThatNeedConfirmation(t *testing.T) {
 		if !c.Confirmed {
 			return nil, &tool.Error{
 				Code: tool.Denied, Msg: "a person has to confirm it", Hint: "elicitation",
-				Err: tool.Unasked,
+				Err: confirm.Unasked,
 			}
 		}
 		return &tool.CallResult{Raw: json.RawMessage(`{}`)}, nil

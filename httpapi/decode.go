@@ -15,6 +15,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"tooldex/internal/orderedjson"
 	"tooldex/tool"
 )
 
@@ -56,7 +57,7 @@ func readBody(c echo.Context, v any) error {
 	if err != nil {
 		return bodyError(err)
 	}
-	if err := tool.CheckJSON(body, tool.MaxDepth, tool.MaxValues); err != nil {
+	if err := orderedjson.CheckBounds(body, orderedjson.MaxDepth, orderedjson.MaxValues); err != nil {
 		return err
 	}
 	return decodeStrict(body, v)

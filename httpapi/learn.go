@@ -5,6 +5,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
 
@@ -44,7 +45,7 @@ func anonymousAsker(c echo.Context) tool.Asker {
 }
 
 func cutText(s string, most int) string {
-	return strings.ToValidUTF8(tool.Cut(s, most), "")
+	return strings.ToValidUTF8(sanitize.Cut(s, most), "")
 }
 
 func (s *Server) recordSearch(c echo.Context, res *tool.Result) {

@@ -13,6 +13,7 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
 
+	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
 
@@ -146,5 +147,5 @@ func (s *Server) boundRequest(next echo.HandlerFunc) echo.HandlerFunc {
 // quoteShort quotes what a client sent for an error.
 func quoteShort(s string) string {
 	const most = 80
-	return fmt.Sprintf("%q", tool.Clip(s, most))
+	return fmt.Sprintf("%q", sanitize.Clip(s, most))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // Operator starts and stops upstream servers. Its errors are *tool.Error, NotFound for a server that it does not keep.
@@ -18,12 +19,12 @@ type Operator interface {
 	// Stop returns when it has ended. The next call of one of its tools starts it again.
 	Stop(server string) error
 	// Log returns what it printed last and what happened to it, oldest first.
-	Log(server string) ([]tool.LogLine, error)
+	Log(server string) ([]upstream.LogLine, error)
 }
 
 // serverLog is what a server printed last, and what happened to it.
 type serverLog struct {
-	Lines []tool.LogLine `json:"lines" jsonschema:"oldest first"`
+	Lines []upstream.LogLine `json:"lines" jsonschema:"oldest first"`
 }
 
 // startSuffix ends the path of starts, which take as long as the server does.

@@ -12,6 +12,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // keeper starts and stops one server, "a b".
@@ -34,8 +35,8 @@ func (k *keeper) Start(ctx context.Context, server string) error {
 
 func (k *keeper) Stop(server string) error { return k.do("stop", server) }
 
-func (k *keeper) Log(server string) ([]tool.LogLine, error) {
-	return []tool.LogLine{{Time: time.Unix(1e9, 0).UTC(), From: tool.FromServer, Text: "ready <now>"}},
+func (k *keeper) Log(server string) ([]upstream.LogLine, error) {
+	return []upstream.LogLine{{Time: time.Unix(1e9, 0).UTC(), From: upstream.FromServer, Text: "ready <now>"}},
 		k.do("log", server)
 }
 

@@ -16,6 +16,8 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"tooldex/access"
+	"tooldex/confirm"
 	"tooldex/tool"
 )
 
@@ -64,8 +66,8 @@ func TestOutcomesAreThoseOfErrors(t *testing.T) {
 	errs := []error{
 		errors.New("a fault"), context.DeadlineExceeded, &http.MaxBytesError{}, tool.ErrConflict, errNotJSON,
 		bodyError(os.ErrDeadlineExceeded),
-		echo.NewHTTPError(http.StatusTooManyRequests, "x"), &tool.Error{Code: tool.Denied, Err: tool.ErrToken},
-		&tool.Error{Code: tool.Denied, Err: tool.Unasked}, errBusy, errStopping,
+		echo.NewHTTPError(http.StatusTooManyRequests, "x"), &tool.Error{Code: tool.Denied, Err: access.ErrToken},
+		&tool.Error{Code: tool.Denied, Err: confirm.Unasked}, errBusy, errStopping,
 	}
 	for _, c := range tool.Codes() {
 		errs = append(errs, &tool.Error{Code: c})

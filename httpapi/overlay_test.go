@@ -8,6 +8,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
 
@@ -23,7 +24,7 @@ func (n notebook) Said(id tool.ID) (*ToolOverlay, error) {
 
 func (n notebook) Say(_ context.Context, id tool.ID, o *ToolOverlay) error {
 	if o.Summary != nil {
-		if err := tool.CheckSummary(id, *o.Summary); err != nil {
+		if err := sanitize.CheckSummary(id, *o.Summary); err != nil {
 			return err
 		}
 	}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"tooldex/access"
+	"tooldex/confirm"
 	"tooldex/tool"
 	"tooldex/validate"
 )
@@ -55,7 +57,7 @@ func problemOf(err error, requestID string) problem {
 		known    *tool.Error
 		tooLarge *http.MaxBytesError
 		framed   *echo.HTTPError
-		why      tool.Unconfirmed
+		why      confirm.Unconfirmed
 		mismatch *validate.Mismatch
 	)
 	switch {
@@ -68,7 +70,7 @@ func problemOf(err error, requestID string) problem {
 	case errors.Is(err, tool.ErrConflict):
 		return newProblem(http.StatusPreconditionFailed, "precondition_failed", tool.ErrConflict.Error(),
 			"read it again, and repeat the change with its ETag", requestID)
-	case errors.As(err, &known) && errors.Is(err, tool.ErrToken):
+	case errors.As(err, &known) && errors.Is(err, access.ErrToken):
 		return newProblem(http.StatusUnauthorized, "unauthorized", known.Msg, known.Hint, requestID)
 	case errors.As(err, &known) && errors.As(err, &mismatch):
 		p := newProblem(statusOf(known.Code), known.Code.String(), known.Msg, known.Hint, requestID)

@@ -24,7 +24,7 @@ func (answering) Guarded() bool { return true }
 
 func (a answering) Identify(_ context.Context, token, _ string) (access.Grant, error) {
 	if token == "" {
-		return access.Grant{}, &tool.Error{Code: tool.Denied, Msg: "the request bears no token", Err: tool.ErrToken}
+		return access.Grant{}, &tool.Error{Code: tool.Denied, Msg: "the request bears no token", Err: access.ErrToken}
 	}
 	return a.by, a.err
 }
@@ -32,7 +32,7 @@ func (a answering) Identify(_ context.Context, token, _ string) (access.Grant, e
 func TestChallenge(t *testing.T) {
 	expired := &tool.Error{
 		Code: tool.Denied, Msg: `the "token" has` + "\r\nSet-Cookie: a=b" + ` expired\`,
-		Err: tool.ErrToken,
+		Err: access.ErrToken,
 	}
 	lacking := &tool.Error{Code: tool.Denied, Msg: "the token lacks the scope tools"}
 	const at = `resource_metadata="https://tools.example.com/.well-known/oauth-protected-resource/base`

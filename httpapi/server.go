@@ -14,11 +14,12 @@ import (
 
 	"tooldex/access"
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // Upstreams tells how the upstream servers are. *gateway.Gateway is one.
 type Upstreams interface {
-	Status() []tool.Status
+	Status() []upstream.Status
 }
 
 // Options configures a Server. Searcher, Caller and Catalog are required; the zero value of the rest works.

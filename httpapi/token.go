@@ -18,7 +18,7 @@ type Identifier interface {
 	// Guarded reports whether requests need a token now.
 	Guarded() bool
 	// Identify returns what a token, which may be "", gives to a request to a path. Its errors are *tool.Error: with
-	// [tool.ErrToken] in their chain for a token that is not good, Denied for one that is not good for this path,
+	// [access.ErrToken] in their chain for a token that is not good, Denied for one that is not good for this path,
 	// Unavailable if that cannot be found out now.
 	Identify(ctx context.Context, token, path string) (access.Grant, error)
 }
@@ -110,9 +110,9 @@ func endWithToken(ctx context.Context, grant access.Grant) (context.Context, con
 func (s *Server) setChallenge(c echo.Context, bore bool, err error) {
 	params := []string{`Bearer realm="tooldex"`}
 	switch {
-	case !errors.Is(err, tool.ErrToken) && tool.CodeOf(err) != tool.Denied:
+	case !errors.Is(err, access.ErrToken) && tool.CodeOf(err) != tool.Denied:
 		return
-	case !errors.Is(err, tool.ErrToken):
+	case !errors.Is(err, access.ErrToken):
 		params = append(params, `error="insufficient_scope"`, `error_description="`+messageOf(err)+`"`)
 	case bore:
 		params = append(params, `error="invalid_token"`, `error_description="`+messageOf(err)+`"`)

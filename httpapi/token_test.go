@@ -35,7 +35,7 @@ func (b scoped) Identify(_ context.Context, token, _ string) (access.Grant, erro
 	if !ok {
 		return access.Grant{}, &tool.Error{
 			Code: tool.Denied, Op: "check token", Msg: "the token is none of ours",
-			Err: tool.ErrToken,
+			Err: access.ErrToken,
 		}
 	}
 	grant := access.Grant{Principal: tool.Principal{Name: token, Key: token}}

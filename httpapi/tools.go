@@ -12,6 +12,7 @@ import (
 	quickjson "github.com/segmentio/encoding/json"
 
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // toolItem is a tool in a list.
@@ -58,7 +59,7 @@ type categoryList struct {
 
 // serverList tells how the upstream servers are.
 type serverList struct {
-	Servers []tool.Status `json:"servers"`
+	Servers []upstream.Status `json:"servers"`
 }
 
 // callRequest is the body of a call.
@@ -240,7 +241,7 @@ func (s *Server) listServers(c echo.Context) error {
 	if err := readQuery(c).done(); err != nil {
 		return err
 	}
-	list := serverList{Servers: []tool.Status{}}
+	list := serverList{Servers: []upstream.Status{}}
 	seen := map[string]int{}
 	if s.o.Upstreams != nil {
 		for _, status := range s.o.Upstreams.Status() {
@@ -254,7 +255,7 @@ func (s *Server) listServers(c echo.Context) error {
 			list.Servers[i].Tools = n.Tools
 			continue
 		}
-		list.Servers = append(list.Servers, tool.Status{Server: n.Name, State: tool.Known, Tools: n.Tools})
+		list.Servers = append(list.Servers, upstream.Status{Server: n.Name, State: upstream.Known, Tools: n.Tools})
 	}
 	return writeJSON(c, list)
 }

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"tooldex/internal/sanitize"
 	"tooldex/internal/vector"
-	"tooldex/tool"
 )
 
 // Loan is what archetypes lend to one tool.
@@ -167,7 +167,7 @@ func (w *worker) lend(t *Texts) (Loan, error) {
 // nearest scores the archetypes that share words with the tool by words and cosine.
 func (w *worker) nearest(t *Texts) []Lent {
 	clear(w.words)
-	terms := w.an.Terms(nil, t.Name+" "+tool.Cut(t.Description, 200))
+	terms := w.an.Terms(nil, t.Name+" "+sanitize.Cut(t.Description, 200))
 	slices.Sort(terms)
 	terms = slices.Compact(terms)
 	for _, s := range terms[:min(len(terms), maxWords)] {

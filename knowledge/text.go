@@ -3,6 +3,7 @@ package knowledge
 import (
 	"strings"
 
+	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
 
@@ -24,13 +25,13 @@ type Texts struct {
 // Text reads the texts of a tool. It parses the input schema, which costs more than all that is done with the result.
 func Text(t *tool.Tool) Texts {
 	out := Texts{Name: t.Name}
-	if !strings.Contains(strings.ToLower(out.Name), strings.ToLower(tool.Cut(t.Server, 6))) {
+	if !strings.Contains(strings.ToLower(out.Name), strings.ToLower(sanitize.Cut(t.Server, 6))) {
 		out.Name += " " + t.Server
 	}
 	if t.Title != "" && !strings.EqualFold(t.Title, t.Name) {
 		out.Description = t.Title + ". "
 	}
-	out.Description += tool.Cut(t.Description, maxDescription)
+	out.Description += sanitize.Cut(t.Description, maxDescription)
 	var names, texts strings.Builder
 	for _, p := range t.Parameters() {
 		if names.Len() < maxParamNames {
@@ -38,7 +39,7 @@ func Text(t *tool.Tool) Texts {
 			names.WriteByte(' ')
 		}
 		if p.Description != "" && texts.Len() < maxParamTexts {
-			texts.WriteString(tool.Cut(p.Description, maxParamTexts-texts.Len()))
+			texts.WriteString(sanitize.Cut(p.Description, maxParamTexts-texts.Len()))
 			texts.WriteByte(' ')
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tooldex/internal/sanitize"
 	"tooldex/tool"
 	"tooldex/validate"
 )
@@ -79,7 +80,7 @@ func schemaHint(schema json.RawMessage, field string) string {
 		}
 		text = string(encodeJSON(part))
 	}
-	return tool.Clip(text, maxSchemaHint) + " (a part; " + describeName + " has all)"
+	return sanitize.Clip(text, maxSchemaHint) + " (a part; " + describeName + " has all)"
 }
 
 // exampleCall is a call of t that fits its schema: one that its author gave, or else one made up from the schema. It
@@ -194,7 +195,7 @@ func (s *exampleSchema) text(name string) string {
 	case "uuid":
 		return "123e4567-e89b-12d3-a456-426614174000"
 	}
-	text := "<" + tool.Clip(name, 60) + ">"
+	text := "<" + sanitize.Clip(name, 60) + ">"
 	if more := min(s.MinLength, 1000) - len(text); more > 0 {
 		text += strings.Repeat("x", more)
 	}

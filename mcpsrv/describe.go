@@ -9,6 +9,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
 
@@ -82,13 +83,13 @@ func describeTool(b *strings.Builder, set *tool.Set, t *tool.Tool, name string) 
 		b.WriteString(caution + "\n")
 	}
 	if text := strings.TrimSpace(t.Description); text != "" {
-		b.WriteString(tool.Clip(text, maxDescription) + "\n")
+		b.WriteString(sanitize.Clip(text, maxDescription) + "\n")
 	} else if t.Summary != "" {
 		b.WriteString(oneLine(t.Summary) + "\n")
 	}
 	describeParameters(b, t)
 	if len(t.OutputSchema) > 0 {
-		b.WriteString("Structured result: " + tool.Clip(compactJSON(t.OutputSchema), maxDescription/4) + "\n")
+		b.WriteString("Structured result: " + sanitize.Clip(compactJSON(t.OutputSchema), maxDescription/4) + "\n")
 	}
 	for i, e := range t.Examples {
 		if i == 0 {
@@ -164,13 +165,13 @@ func describeParameters(b *strings.Builder, t *tool.Tool) {
 		}
 		b.WriteByte('\n')
 		if shape := schema.Properties[p.Name]; hasNestedShape(shape) {
-			b.WriteString("  " + tool.Clip(compactJSON(shape), maxDescription/4) + "\n")
+			b.WriteString("  " + sanitize.Clip(compactJSON(shape), maxDescription/4) + "\n")
 			refers = refers || bytes.Contains(shape, []byte(`"$ref"`))
 		}
 	}
 	for _, defs := range []member{{"$defs", schema.Defs}, {"definitions", schema.Definitions}} {
 		if refers && len(defs.value) > 0 {
-			b.WriteString("where " + defs.key + " " + tool.Clip(compactJSON(defs.value), maxDescription/4) + "\n")
+			b.WriteString("where " + defs.key + " " + sanitize.Clip(compactJSON(defs.value), maxDescription/4) + "\n")
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
 
@@ -20,7 +21,7 @@ type Enricher interface {
 	// Propose checks what was written and keeps what passes, for somebody to approve. It returns how many texts were
 	// kept, and what was wrong with the others, naming no tool that is not visible.
 	Propose(ctx context.Context, proposals []tool.Proposal, visible func(tool.ID) bool) (kept int,
-		findings []tool.Finding, err error)
+		findings []sanitize.Finding, err error)
 }
 
 const (
@@ -122,7 +123,7 @@ func toolsAsData(set *tool.Set, tools []*tool.Tool) string {
 		entry := object{
 			{"tool", encodeJSON(t.ID())},
 			{"called", encodeJSON(listedName(set, t))},
-			{"description", encodeJSON(t.Cautioned(tool.Clip(t.Description, maxBatchText)))},
+			{"description", encodeJSON(t.Cautioned(sanitize.Clip(t.Description, maxBatchText)))},
 		}
 		if len(names) > 0 {
 			entry = append(entry, member{"parameters", encodeJSON(names)})
@@ -195,7 +196,7 @@ func (s *Server) submitProposals(ctx context.Context, sum *proposalReport, writt
 	for _, p := range written {
 		t, err := s.resolveTool(set, p.Tool)
 		if err != nil { // also of a tool that this client may not see
-			sum.wrong = append(sum.wrong, fmt.Sprintf("%q: there is no such tool", tool.Clip(p.Tool, 100)))
+			sum.wrong = append(sum.wrong, fmt.Sprintf("%q: there is no such tool", sanitize.Clip(p.Tool, 100)))
 			continue
 		}
 		proposals = append(proposals, tool.Proposal{

@@ -9,6 +9,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
 
@@ -150,7 +151,7 @@ func (s *Server) sampleBatch(ctx context.Context, c *tool.Client, tools []*tool.
 	var got struct {
 		Tools []proposed `json:"tools"`
 	}
-	text = tool.Cut(text, maxSample)
+	text = sanitize.Cut(text, maxSample)
 	if from, to := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}'); from >= 0 && to > from {
 		text = text[from : to+1] // models like to put a fence around it
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"tooldex/tool"
+	"tooldex/internal/orderedjson"
 )
 
 // A client of a server in lazy mode gets full schemas if it says "lazy": false in the parameters of tools/list. The SDK
@@ -92,7 +92,7 @@ func (s *Server) readMessage(w http.ResponseWriter, r *http.Request) bool {
 		return true
 	}
 	_ = r.Body.Close() // it has been read whole
-	if err := tool.CheckJSON(body, tool.MaxDepth, tool.MaxValues); err != nil {
+	if err := orderedjson.CheckBounds(body, orderedjson.MaxDepth, orderedjson.MaxValues); err != nil {
 		msg, _ := messageOf(err)
 		http.Error(w, msg, http.StatusBadRequest)
 		return false

@@ -9,6 +9,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
 
@@ -72,7 +73,7 @@ func (s *Server) listCatalogue(_ context.Context, _ *mcp.CallToolRequest, raw js
 
 func listSummary(t *tool.Tool) string {
 	var b strings.Builder
-	if text := oneLine(cmp.Or(t.Summary, tool.DeriveSummary(t.Description))); text != "" {
+	if text := oneLine(cmp.Or(t.Summary, sanitize.DeriveSummary(t.Description))); text != "" {
 		b.WriteString(": " + text)
 	}
 	if t.Disabled {

@@ -15,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
 
@@ -175,7 +176,7 @@ func fullTool(set *tool.Set, t *tool.Tool) wireTool {
 // stubTool is a tool as it is listed in lazy mode.
 func stubTool(set *tool.Set, t *tool.Tool) wireTool {
 	return wireTool{Name: listedName(set, t), Description: t.Cautioned(oneLine(cmp.Or(t.Summary,
-		tool.DeriveSummary(t.Description)))), InputSchema: objectSchema}
+		sanitize.DeriveSummary(t.Description)))), InputSchema: objectSchema}
 }
 
 // listedName is the name under which clients call t.

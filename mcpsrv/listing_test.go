@@ -13,6 +13,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
 
@@ -36,7 +37,7 @@ func realCatalogue(t *testing.T) []*tool.Tool {
 		}
 		for _, one := range dump.Tools {
 			one.Server = strings.TrimSuffix(filepath.Base(file), ".json")
-			one.Summary = tool.DeriveSummary(one.Description)
+			one.Summary = sanitize.DeriveSummary(one.Description)
 			tools = append(tools, one)
 		}
 	}

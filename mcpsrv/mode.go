@@ -6,6 +6,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
 
@@ -125,7 +126,7 @@ const maxChoices = 64
 func (s *Server) logChoice(r clientRequest, mode Mode) {
 	name := ""
 	if info := r.ClientInfo(); info != nil {
-		name = oneLine(tool.Clip(info.Name, 80))
+		name = oneLine(sanitize.Clip(info.Name, 80))
 	}
 	key := string(mode) + " " + name
 	s.mu.Lock()

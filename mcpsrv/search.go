@@ -9,6 +9,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
 
@@ -143,7 +144,7 @@ const maxSignature = 400
 func writeHit(b *strings.Builder, h *tool.Hit, detail tool.Detail) {
 	b.WriteString("- " + clientName(h.Exposed, h.Server, h.Name))
 	if params, ok := strings.CutPrefix(h.Signature, h.Name); ok && h.Signature != "" {
-		b.WriteString(tool.Clip(params, maxSignature))
+		b.WriteString(sanitize.Clip(params, maxSignature))
 	}
 	if detail == tool.DetailName {
 		fmt.Fprintf(b, " %s%s%s\n", formatScore(h.Score), callRisks(h), sameElsewhere(h))

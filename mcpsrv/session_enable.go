@@ -9,6 +9,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
 
@@ -86,6 +87,6 @@ func noneToLoad(set *tool.Set, name string) error {
 	}
 	return &tool.Error{
 		Code: tool.NotFound, Op: "load", Msg: fmt.Sprintf("no server is named %q, or all its tools are disabled", name),
-		Hint: "the servers are " + tool.Clip(strings.Join(names, ", "), maxSummary),
+		Hint: "the servers are " + sanitize.Clip(strings.Join(names, ", "), maxSummary),
 	}
 }

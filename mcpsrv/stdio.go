@@ -13,7 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"tooldex/tool"
+	"tooldex/internal/orderedjson"
 )
 
 // RunStdio serves one client over standard input and output, and returns when it goes away (nil), when ctx ends or
@@ -108,7 +108,7 @@ func (l *lineReader) checkLine(line []byte) *jsonrpc.Error {
 	if !json.Valid(line) {
 		return &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "the line is not JSON"}
 	}
-	if err := tool.CheckJSON(line, tool.MaxDepth, tool.MaxValues); err != nil {
+	if err := orderedjson.CheckBounds(line, orderedjson.MaxDepth, orderedjson.MaxValues); err != nil {
 		msg, _ := messageOf(err)
 		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: msg}
 	}

@@ -12,14 +12,15 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // Upstreams offers what servers have beside their tools.
 type Upstreams interface {
 	// Features tells what each server offers, by name. It answers at once, from what is known.
-	Features() []tool.Features
-	// Forward sends a request to a server, as [tool.Request] says.
-	Forward(ctx context.Context, r tool.Request) (json.RawMessage, error)
+	Features() []upstream.Features
+	// Forward sends a request to a server, as [upstream.Request] says.
+	Forward(ctx context.Context, r upstream.Request) (json.RawMessage, error)
 }
 
 // announceFeatures is what initialize says of what is passed on.
@@ -74,7 +75,7 @@ const changedName = "tooldex-changed"
 // rootsChanged tells the upstreams that a client has called that its roots changed.
 func (s *Server) rootsChanged(ctx context.Context, r *mcp.RootsListChangedRequest) {
 	c := s.upstreamClient(ctx, r, r.Session, nil)
-	if _, err := s.o.Upstreams.Forward(ctx, tool.Request{
+	if _, err := s.o.Upstreams.Forward(ctx, upstream.Request{
 		Method: "notifications/roots/list_changed",
 		Client: c,
 	}); err != nil {
@@ -84,7 +85,7 @@ func (s *Server) rootsChanged(ctx context.Context, r *mcp.RootsListChangedReques
 
 // features is what all servers offer at one moment.
 type features struct {
-	all   []tool.Features
+	all   []upstream.Features
 	plain bool // there is one server, whose names are the clients'
 }
 
@@ -137,7 +138,7 @@ func (f features) resolveURI(uri string) (server, own string, err error) {
 }
 
 func (f features) hasServer(server string) bool {
-	return slices.ContainsFunc(f.all, func(one tool.Features) bool { return one.Server == server })
+	return slices.ContainsFunc(f.all, func(one upstream.Features) bool { return one.Server == server })
 }
 
 // fitsTemplate reports whether a URI may be one of a template's: whether the texts between its expressions occur in it,
@@ -232,7 +233,7 @@ func (s *Server) forwardRequest(ctx context.Context, r clientRequest, conn *mcp.
 		if answers, err := parseObject(input); err == nil {
 			params = append(params, answers...)
 		}
-		return s.o.Upstreams.Forward(ctx, tool.Request{
+		return s.o.Upstreams.Forward(ctx, upstream.Request{
 			Server: server, Method: method, Params: params.bytes(),
 			Client: c,
 		})

@@ -21,16 +21,17 @@ import (
 
 	"tooldex/gateway"
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // upstream is a real server behind the one that is tested.
-type upstream struct {
+type fakeServer struct {
 	*mcp.Server
 	subscribed, unsubscribed chan string
 }
 
-func newUpstream() *upstream {
-	u := &upstream{subscribed: make(chan string, 10), unsubscribed: make(chan string, 10)}
+func newFakeServer() *fakeServer {
+	u := &fakeServer{subscribed: make(chan string, 10), unsubscribed: make(chan string, 10)}
 	u.Server = mcp.NewServer(&mcp.Implementation{Name: "up", Version: "1"}, &mcp.ServerOptions{
 		SubscribeHandler: func(_ context.Context, r *mcp.SubscribeRequest) error {
 			u.subscribed <- r.Params.URI
@@ -129,15 +130,15 @@ type behind struct {
 	gw *gateway.Gateway
 }
 
-func newBehind(t *testing.T, servers map[string]*upstream) *behind {
+func newBehind(t *testing.T, servers map[string]*fakeServer) *behind {
 	t.Helper()
 	b := &behind{fixture: &fixture{queries: make(chan tool.Query, 16)}}
-	var configured []tool.Server
+	var configured []upstream.Server
 	for name, u := range servers {
 		web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return u.Server },
 			nil))
 		t.Cleanup(func() { web.CloseClientConnections(); web.Close() })
-		configured = append(configured, tool.Server{Name: name, URL: web.URL})
+		configured = append(configured, upstream.Server{Name: name, URL: web.URL})
 	}
 	b.gw = gateway.New(gateway.Options{
 		LookupEnv:         os.LookupEnv,
@@ -189,7 +190,7 @@ func able(told func(string)) *mcp.ClientOptions {
 }
 
 func TestResources(t *testing.T) {
-	b := newBehind(t, map[string]*upstream{"a b": newUpstream(), "other": newUpstream()})
+	b := newBehind(t, map[string]*fakeServer{"a b": newFakeServer(), "other": newFakeServer()})
 	for _, revision := range revisions {
 		t.Run(revision, func(t *testing.T) {
 			c := b.connect(t, revision, nil)
@@ -232,7 +233,7 @@ func TestResources(t *testing.T) {
 }
 
 func TestOneServerKeepsItsNames(t *testing.T) {
-	b := newBehind(t, map[string]*upstream{"only": newUpstream()})
+	b := newBehind(t, map[string]*fakeServer{"only": newFakeServer()})
 	c := b.connect(t, "2025-11-25", nil)
 	list, err := c.ListResources(t.Context(), nil)
 	if err != nil || len(list.Resources) != 1 || list.Resources[0].URI != "test://note" {
@@ -256,7 +257,7 @@ func TestOneServerKeepsItsNames(t *testing.T) {
 }
 
 func TestPromptsAndCompletions(t *testing.T) {
-	b := newBehind(t, map[string]*upstream{"a": newUpstream(), "b": newUpstream()})
+	b := newBehind(t, map[string]*fakeServer{"a": newFakeServer(), "b": newFakeServer()})
 	for _, revision := range revisions {
 		t.Run(revision, func(t *testing.T) {
 			c := b.connect(t, revision, nil)
@@ -298,8 +299,8 @@ func listener() (chan string, func(string)) {
 func TestSubscriptions(t *testing.T) {
 	for _, revision := range revisions {
 		t.Run(revision, func(t *testing.T) {
-			up := newUpstream()
-			b := newBehind(t, map[string]*upstream{"a": up, "b": newUpstream()})
+			up := newFakeServer()
+			b := newBehind(t, map[string]*fakeServer{"a": up, "b": newFakeServer()})
 			heard, hear := listener()
 			c := b.connect(t, revision, able(hear))
 			const uri = "tooldex://a/test://note"
@@ -332,8 +333,8 @@ func TestSubscriptions(t *testing.T) {
 }
 
 func TestFeaturesChanged(t *testing.T) {
-	up := newUpstream()
-	b := newBehind(t, map[string]*upstream{"a": up})
+	up := newFakeServer()
+	b := newBehind(t, map[string]*fakeServer{"a": up})
 	heard, hear := listener()
 	c := b.connect(t, "2025-11-25", able(hear))
 	up.AddPrompt(&mcp.Prompt{Name: "new"}, nil)
@@ -357,7 +358,7 @@ func TestServersAskClients(t *testing.T) {
 	for _, revision := range revisions {
 		for _, way := range []string{"pipe", "HTTP"} {
 			t.Run(revision+" "+way, func(t *testing.T) {
-				b := newBehind(t, map[string]*upstream{"a": newUpstream(), "b": newUpstream()})
+				b := newBehind(t, map[string]*fakeServer{"a": newFakeServer(), "b": newFakeServer()})
 				var transport mcp.Transport
 				if way == "HTTP" {
 					web := httptest.NewServer(b.Handler())
@@ -373,7 +374,7 @@ func TestServersAskClients(t *testing.T) {
 		}
 	}
 	t.Run("that cannot answer", func(t *testing.T) {
-		b := newBehind(t, map[string]*upstream{"a": newUpstream()})
+		b := newBehind(t, map[string]*fakeServer{"a": newFakeServer()})
 		c := b.connect(t, "2025-11-25", &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}})
 		if got, failed := ask(t, c, "elicit", "{}"); !failed || !strings.Contains(got, "does not support elicitation") {
 			t.Errorf("answers %s", got)
@@ -402,7 +403,7 @@ func askThrough(t *testing.T, transport mcp.Transport, revision string) {
 }
 
 func TestLogLevels(t *testing.T) {
-	b := newBehind(t, map[string]*upstream{"a": newUpstream()})
+	b := newBehind(t, map[string]*fakeServer{"a": newFakeServer()})
 	heard, hear := listener()
 	quiet, hearQuiet := listener()
 	c, other := b.connect(t, "2025-11-25", able(hear)), b.connect(t, "2025-11-25", able(hearQuiet))
@@ -423,7 +424,7 @@ func TestLogLevels(t *testing.T) {
 
 // What is said to the client rather than to the model stays a protocol error.
 func TestErrorForTheClient(t *testing.T) {
-	b := newBehind(t, map[string]*upstream{"a": newUpstream()})
+	b := newBehind(t, map[string]*fakeServer{"a": newFakeServer()})
 	c := b.connect(t, "2025-11-25", nil)
 	_, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "link"})
 	var rpc *jsonrpc.Error
@@ -434,7 +435,7 @@ func TestErrorForTheClient(t *testing.T) {
 }
 
 func TestMediaSurvive(t *testing.T) {
-	b := newBehind(t, map[string]*upstream{"a": newUpstream()})
+	b := newBehind(t, map[string]*fakeServer{"a": newFakeServer()})
 	for _, revision := range revisions {
 		answers := b.exchange(t, revision, callLine(revision, "media"))
 		got := answers[len(answers)-1]

@@ -7,7 +7,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 func (s *Server) listResources(r *mcp.ListResourcesRequest) (mcp.Result, error) {
@@ -15,7 +15,7 @@ func (s *Server) listResources(r *mcp.ListResourcesRequest) (mcp.Result, error) 
 	if r.Params != nil {
 		cursor = r.Params.Cursor
 	}
-	return pageOf(r, "resources", s.uriEntries("uri", func(f tool.Features) []json.RawMessage { return f.Resources }),
+	return pageOf(r, "resources", s.uriEntries("uri", func(f upstream.Features) []json.RawMessage { return f.Resources }),
 		cursor)
 }
 
@@ -24,13 +24,13 @@ func (s *Server) listTemplates(r *mcp.ListResourceTemplatesRequest) (mcp.Result,
 	if r.Params != nil {
 		cursor = r.Params.Cursor
 	}
-	return pageOf(r, "resourceTemplates", s.uriEntries("uriTemplate", func(f tool.Features) []json.RawMessage {
+	return pageOf(r, "resourceTemplates", s.uriEntries("uriTemplate", func(f upstream.Features) []json.RawMessage {
 		return f.Templates
 	}), cursor)
 }
 
 // uriEntries lists what servers offer under URIs. All but the URI stays as the server wrote it.
-func (s *Server) uriEntries(key string, items func(tool.Features) []json.RawMessage) []entry {
+func (s *Server) uriEntries(key string, items func(upstream.Features) []json.RawMessage) []entry {
 	f := s.features()
 	var out []entry
 	seen := map[string]bool{}
@@ -119,7 +119,7 @@ func (s *Server) endSubscriptions(keys []resourceKey) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.closing), announceTimeout)
 	defer cancel()
 	for _, key := range keys {
-		_, err := s.o.Upstreams.Forward(ctx, tool.Request{
+		_, err := s.o.Upstreams.Forward(ctx, upstream.Request{
 			Server: key.server, Method: "resources/unsubscribe",
 			Params: object{{"uri", encodeJSON(key.uri)}}.bytes(),
 		})

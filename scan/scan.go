@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"unicode/utf8"
 
+	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
 
@@ -125,7 +126,7 @@ func (w *work) gather() {
 func (w *work) json(root string, raw json.RawMessage, under place, add func(text)) {
 	switch {
 	case len(raw) == 0:
-	case len(raw) > tool.MaxSchema: // it is not served either
+	case len(raw) > sanitize.MaxSchema: // it is not served either
 	case json.Valid(raw):
 		walk(root, raw, under, add)
 	default:

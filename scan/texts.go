@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"tooldex/tool"
+	"tooldex/internal/orderedjson"
 )
 
 // place says what kind of text one is.
@@ -140,7 +140,7 @@ func isAny(k string, of ...string) bool {
 
 // str reads a string.
 func (w *walker) str() string {
-	in := w.raw[w.i:][:tool.StringLen(w.raw[w.i:])]
+	in := w.raw[w.i:][:orderedjson.StringLen(w.raw[w.i:])]
 	w.i += len(in)
 	if len(in) < 2 {
 		return ""

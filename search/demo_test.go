@@ -10,6 +10,7 @@ import (
 
 	"tooldex/catalog/sources"
 	"tooldex/cmd/tooldex/demo"
+	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
 
@@ -38,7 +39,7 @@ var demoTools = sync.OnceValues(func() ([]*tool.Tool, error) {
 		}
 	}
 	for _, t := range out {
-		if _, err := tool.Clean(t); err != nil {
+		if _, err := sanitize.Tool(t); err != nil {
 			return nil, err
 		}
 	}

@@ -11,8 +11,10 @@ import (
 
 	"tooldex/embed"
 	"tooldex/index"
+	"tooldex/internal/sanitize"
 	"tooldex/knowledge"
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // Lookup gives the snapshot to search: the latest, or nil while there is none. *index.Index is one.
@@ -42,7 +44,7 @@ type Usage interface{ Uses(id tool.ID) float64 }
 
 // Servers tells how the servers are, in any order. It is asked at most once a search, and must be quick. It is safe for
 // concurrent use.
-type Servers interface{ Status() []tool.Status }
+type Servers interface{ Status() []upstream.Status }
 
 // Engine answers queries; it is a tool.Searcher.
 type Engine struct {
@@ -143,7 +145,7 @@ func readNeeds(q *tool.Query) ([]string, error) {
 	}
 	needs := make([]string, 0, len(texts))
 	for _, t := range texts {
-		if t = plain(strings.Join(strings.Fields(strings.ToValidUTF8(tool.Cut(t, maxQuery), " ")), " ")); t != "" {
+		if t = plain(strings.Join(strings.Fields(strings.ToValidUTF8(sanitize.Cut(t, maxQuery), " ")), " ")); t != "" {
 			needs = append(needs, t)
 		}
 	}

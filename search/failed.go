@@ -1,6 +1,9 @@
 package search
 
-import "tooldex/tool"
+import (
+	"tooldex/tool"
+	"tooldex/upstream"
+)
 
 // markFailed says of each hit whether its server could not be started last: a call may fail, and another tool may
 // serve.
@@ -10,7 +13,7 @@ func (e *Engine) markFailed(res *tool.Result) {
 	}
 	failed := map[string]bool{}
 	for _, st := range e.o.Servers.Status() {
-		failed[st.Server] = st.State == tool.Failed
+		failed[st.Server] = st.State == upstream.Failed
 	}
 	mark := func(hits []tool.Hit) {
 		for i := range hits {

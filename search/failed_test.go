@@ -4,11 +4,12 @@ import (
 	"testing"
 
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // A hit says that its server does not run, so that whoever reads it may choose another.
 func TestHitsOfFailedServers(t *testing.T) {
-	e := &Engine{o: Options{Servers: states{{Server: "down", State: tool.Failed}, {Server: "up", State: tool.Running}}}}
+	e := &Engine{o: Options{Servers: states{{Server: "down", State: upstream.Failed}, {Server: "up", State: upstream.Running}}}}
 	res := &tool.Result{
 		Tools:  []tool.Hit{{Server: "down"}, {Server: "up"}, {Server: "other"}},
 		Groups: []tool.Group{{Tools: []tool.Hit{{Server: "up"}, {Server: "down"}}}},

@@ -14,6 +14,7 @@ import (
 	"tooldex/catalog"
 	"tooldex/embed"
 	"tooldex/index"
+	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
 
@@ -71,7 +72,7 @@ func catalogue(t testing.TB) []*tool.Tool {
 		if err := json.Unmarshal(lines.Bytes(), one); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := tool.Clean(one); err != nil {
+		if _, err := sanitize.Tool(one); err != nil {
 			t.Fatal(err)
 		}
 		out = append(out, one)

@@ -6,6 +6,7 @@ import (
 
 	"tooldex/index"
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // onePerFamily returns which tools are ranked: the allowed ones, and of those that are one tool on several servers only
@@ -134,7 +135,7 @@ func (e *Engine) failing(s *scratch) map[string]bool {
 		s.failed = map[string]bool{}
 		if e.o.Servers != nil {
 			for _, st := range e.o.Servers.Status() {
-				if st.State == tool.Failed {
+				if st.State == upstream.Failed {
 					s.failed[st.Server] = true
 				}
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // uses and states are what an Engine is told of use and of servers.
@@ -17,9 +18,9 @@ type uses map[tool.ID]float64
 
 func (u uses) Uses(id tool.ID) float64 { return u[id] }
 
-type states []tool.Status
+type states []upstream.Status
 
-func (s states) Status() []tool.Status { return s }
+func (s states) Status() []upstream.Status { return s }
 
 // copied are the tools of testdata, those of the forge there three times, as by three accounts.
 func copied(t testing.TB) []*tool.Tool {
@@ -76,8 +77,8 @@ func TestTwinsShareAPlace(t *testing.T) {
 }
 
 func TestTheBestTwinIsShown(t *testing.T) {
-	running := func(server string) tool.Status { return tool.Status{Server: server, State: tool.Running} }
-	failed := func(server string) tool.Status { return tool.Status{Server: server, State: tool.Failed} }
+	running := func(server string) upstream.Status { return upstream.Status{Server: server, State: upstream.Running} }
+	failed := func(server string) upstream.Status { return upstream.Status{Server: server, State: upstream.Failed} }
 	always := func(x *tool.Tool) { x.Always = true }
 	plain := snapshotOf(t, copied(t))
 	for name, c := range map[string]struct {

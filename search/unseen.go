@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 const (
@@ -120,7 +121,7 @@ func (e *Engine) stopped(a ask, terms []string, s *scratch) (tool.Unseen, bool) 
 		have[t.Server] = true
 	}
 	for _, st := range e.o.Servers.Status() {
-		down := st.State == tool.Failed || st.State == tool.Configured
+		down := st.State == upstream.Failed || st.State == upstream.Configured
 		if down && !have[st.Server] && (len(f.Servers) == 0 || slices.Contains(f.Servers, st.Server)) {
 			u.Servers = append(u.Servers, st.Server)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 func TestUnseen(t *testing.T) {
@@ -29,10 +30,10 @@ func TestUnseen(t *testing.T) {
 	const horoscope, spell, bread = "draw a horoscope for my day of birth", "cast a magic spell on the cauldron",
 		"bake a loaf of bread in the oven"
 	down := states{
-		{Server: "crystal-ball", State: tool.Failed},
-		{Server: "forge", State: tool.Failed},
-		{Server: "mail", State: tool.Running},
-		{Server: "attic", State: tool.Configured},
+		{Server: "crystal-ball", State: upstream.Failed},
+		{Server: "forge", State: upstream.Failed},
+		{Server: "mail", State: upstream.Running},
+		{Server: "attic", State: upstream.Configured},
 	}
 	o := options(t, snapshotOf(t, tools))
 	o.Servers = down

@@ -10,7 +10,7 @@
 // the form of a model's provider.
 //
 //	s := selection.NewSelector(selection.Options{Searcher: engine, Catalog: catalogue})
-//	res, err := s.Select(ctx, tool.SelectionQuery{Message: "open a merge proposal", Format: tool.FormatAnthropic})
+//	res, err := s.Select(ctx, Query{Message: "open a merge proposal", Format: FormatAnthropic})
 //
 // All of them are safe for concurrent use. None starts a goroutine.
 package selection

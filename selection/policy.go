@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // Policy says which tools may be seen and called. The zero Policy lets all through. It must not be changed once it is
@@ -169,9 +170,9 @@ func (c *catalog) Set() *tool.Set {
 // Upstreams offers what servers have beside their tools.
 type Upstreams interface {
 	// Features tells what each server offers, by name.
-	Features() []tool.Features
+	Features() []upstream.Features
 	// Forward sends a request to a server, or to all if it names none.
-	Forward(ctx context.Context, r tool.Request) (json.RawMessage, error)
+	Forward(ctx context.Context, r upstream.Request) (json.RawMessage, error)
 }
 
 // Upstreams returns the Upstreams that the policy allows. A request to another is NotFound.
@@ -188,8 +189,8 @@ type upstreams struct {
 }
 
 // Features implements Upstreams.
-func (u upstreams) Features() []tool.Features {
-	var out []tool.Features
+func (u upstreams) Features() []upstream.Features {
+	var out []upstream.Features
 	for _, f := range u.next.Features() {
 		if u.policy.AllowsServer(f.Server) {
 			out = append(out, f)
@@ -199,7 +200,7 @@ func (u upstreams) Features() []tool.Features {
 }
 
 // Forward implements Upstreams.
-func (u upstreams) Forward(ctx context.Context, r tool.Request) (json.RawMessage, error) {
+func (u upstreams) Forward(ctx context.Context, r upstream.Request) (json.RawMessage, error) {
 	if r.Server != "" && !u.policy.AllowsServer(r.Server) {
 		return nil, &tool.Error{
 			Code: tool.NotFound, Op: "forward", Msg: "there is no server " + r.Server,

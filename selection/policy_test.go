@@ -11,6 +11,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // world is a catalogue whose search finds all that a query lets through, and whose servers note what reaches them.
@@ -37,15 +38,15 @@ func (w *world) Call(_ context.Context, c tool.Call) (*tool.CallResult, error) {
 	return &tool.CallResult{Raw: json.RawMessage(`{}`)}, nil
 }
 
-func (w *world) Features() []tool.Features {
-	var out []tool.Features
+func (w *world) Features() []upstream.Features {
+	var out []upstream.Features
 	for _, c := range w.set.Servers() {
-		out = append(out, tool.Features{Server: c.Name})
+		out = append(out, upstream.Features{Server: c.Name})
 	}
 	return out
 }
 
-func (w *world) Forward(_ context.Context, r tool.Request) (json.RawMessage, error) {
+func (w *world) Forward(_ context.Context, r upstream.Request) (json.RawMessage, error) {
 	w.asked = append(w.asked, r.Server)
 	return json.RawMessage(`{}`), nil
 }
@@ -103,7 +104,7 @@ func TestWhatIsDeniedIsNeitherFoundNorCalled(t *testing.T) {
 			if allowed(one.Server) != (err == nil) || err != nil && tool.CodeOf(err) != tool.NotFound {
 				t.Errorf("%v: a call of %s gives %v", p, one.ID(), err)
 			}
-			_, err = p.Upstreams(w).Forward(t.Context(), tool.Request{Server: one.Server})
+			_, err = p.Upstreams(w).Forward(t.Context(), upstream.Request{Server: one.Server})
 			if allowed(one.Server) != (err == nil) || err != nil && tool.CodeOf(err) != tool.NotFound {
 				t.Errorf("%v: a request to %s gives %v", p, one.Server, err)
 			}
@@ -190,7 +191,7 @@ func TestReach(t *testing.T) {
 			t.Errorf("%v: a call gives %v", step.servers, err)
 		}
 		if _, err := upstreams.Forward(t.Context(),
-			tool.Request{Server: "server0"}); (err == nil) != (len(step.servers) == 0) {
+			upstream.Request{Server: "server0"}); (err == nil) != (len(step.servers) == 0) {
 			t.Errorf("%v: a request gives %v", step.servers, err)
 		}
 	}
@@ -209,7 +210,7 @@ func TestRequestsToAllPass(t *testing.T) {
 	w := newWorld(2, 2)
 	p := Policy{Servers: []string{"server0"}}
 	if _, err := p.Upstreams(w).Forward(t.Context(),
-		tool.Request{Method: "notifications/roots/list_changed"}); err != nil || len(w.asked) != 1 {
+		upstream.Request{Method: "notifications/roots/list_changed"}); err != nil || len(w.asked) != 1 {
 		t.Errorf("asked %q, %v", w.asked, err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"tooldex/catalog/sources"
 	"tooldex/cmd/tooldex/demo"
+	"tooldex/internal/sanitize"
 	"tooldex/selection"
 	"tooldex/tool"
 )
@@ -50,7 +51,7 @@ func toolsOf(t testing.TB, name string, b []byte) []*tool.Tool {
 			t.Fatal(err)
 		}
 		for _, one := range tools {
-			if _, err := tool.Clean(one); err != nil {
+			if _, err := sanitize.Tool(one); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"tooldex/selection"
 	"tooldex/service"
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // listenHTTP serves HTTP on an address until ctx ends.
@@ -103,8 +104,8 @@ type visibleStates struct {
 }
 
 // Status implements httpapi.Upstreams.
-func (s visibleStates) Status() []tool.Status {
-	var out []tool.Status
+func (s visibleStates) Status() []upstream.Status {
+	var out []upstream.Status
 	for _, one := range s.next.Status() {
 		if s.view.AllowsServer(one.Server) {
 			out = append(out, one)

@@ -29,6 +29,7 @@ import (
 	"tooldex/selection"
 	"tooldex/service"
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // permissionCases is how many requests TestPermissions makes: with TOOLDEX_SOAK all of them, otherwise a sample, and
@@ -147,10 +148,10 @@ func (w *permissionWorld) Call(_ context.Context, c tool.Call) (*tool.CallResult
 }
 
 // Features has each server offer a prompt, a resource and a template under its mark.
-func (w *permissionWorld) Features() []tool.Features {
-	var out []tool.Features
+func (w *permissionWorld) Features() []upstream.Features {
+	var out []upstream.Features
 	for _, name := range w.servers {
-		out = append(out, tool.Features{
+		out = append(out, upstream.Features{
 			Server: name, Prompts: []json.RawMessage{fmt.Appendf(nil, `{"name":"ask%s","arguments":[{"name":"a"}]}`,
 				name)},
 			Resources: []json.RawMessage{fmt.Appendf(nil, `{"name":"r","uri":"res://%s/r"}`, name)},
@@ -161,7 +162,7 @@ func (w *permissionWorld) Features() []tool.Features {
 }
 
 // Forward notes which server is asked.
-func (w *permissionWorld) Forward(_ context.Context, r tool.Request) (json.RawMessage, error) {
+func (w *permissionWorld) Forward(_ context.Context, r upstream.Request) (json.RawMessage, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.sent = append(w.sent, r.Server)

@@ -9,6 +9,7 @@ import (
 	"tooldex/config"
 	"tooldex/service"
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 const (
@@ -89,7 +90,7 @@ func (u *updater) readUpstreams(ctx context.Context) {
 			u.readTools(ctx, name)
 		case <-poll.C:
 			for _, status := range u.gateway.Status() {
-				if status.State == tool.Running {
+				if status.State == upstream.Running {
 					u.announce(status.Server)
 				}
 			}
@@ -122,7 +123,7 @@ func (u *updater) readTools(ctx context.Context, name string) {
 
 // isConfigured reports whether there is a server of that name.
 func (u *updater) isConfigured(name string) bool {
-	return slices.ContainsFunc(u.service.Servers(), func(s tool.Server) bool { return s.Name == name })
+	return slices.ContainsFunc(u.service.Servers(), func(s upstream.Server) bool { return s.Name == name })
 }
 
 // removeTools removes the tools of a server that was removed, maybe while they were being read.
@@ -265,8 +266,8 @@ func (u *updater) applyServers(ctx context.Context, change config.Change) {
 	u.o.Logger.Info("the servers of the configuration have changed", "servers", len(now))
 	u.gateway.Set(now)
 	u.gateway.Wake()
-	find := func(list []tool.Server, name string) int {
-		return slices.IndexFunc(list, func(s tool.Server) bool { return s.Name == name })
+	find := func(list []upstream.Server, name string) int {
+		return slices.IndexFunc(list, func(s upstream.Server) bool { return s.Name == name })
 	}
 	for _, s := range change.Before.Servers {
 		if find(now, s.Name) < 0 {

@@ -23,6 +23,7 @@ import (
 	"tooldex/store"
 	"tooldex/tool"
 	"tooldex/trust"
+	"tooldex/upstream"
 )
 
 // Use says how much of a service is opened. Less opens sooner.
@@ -213,26 +214,26 @@ func (s *Service) Temporary() bool { return s.scratch != "" }
 
 // Servers returns the configured servers, sorted by name: those that are stored, and those of the configuration file,
 // which win. The caller owns the slice.
-func (s *Service) Servers() []tool.Server {
+func (s *Service) Servers() []upstream.Server {
 	return MergeServers(s.Catalog.Servers(), s.Config().Servers)
 }
 
 // MergeServers returns the servers of both lists, sorted by name. Of two with the same name the one in more wins.
-func MergeServers(all, more []tool.Server) []tool.Server {
+func MergeServers(all, more []upstream.Server) []upstream.Server {
 	out := slices.Clone(all)
 	for _, m := range more {
-		out = slices.DeleteFunc(out, func(s tool.Server) bool { return s.Name == m.Name })
+		out = slices.DeleteFunc(out, func(s upstream.Server) bool { return s.Name == m.Name })
 	}
 	out = append(out, more...)
-	slices.SortFunc(out, func(a, b tool.Server) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(out, func(a, b upstream.Server) int { return cmp.Compare(a.Name, b.Name) })
 	return out
 }
 
 // SameServer reports whether two servers are configured alike.
-func SameServer(a, b tool.Server) bool { return reflect.DeepEqual(a, b) }
+func SameServer(a, b upstream.Server) bool { return reflect.DeepEqual(a, b) }
 
 // SaveServers stores the configuration of servers.
-func (s *Service) SaveServers(ctx context.Context, servers []tool.Server) error {
+func (s *Service) SaveServers(ctx context.Context, servers []upstream.Server) error {
 	if _, err := s.Store.Write(ctx, &store.Batch{Servers: servers}); err != nil {
 		return err
 	}
@@ -262,7 +263,7 @@ func (s *Service) Trust() trust.Options {
 	return trust.Options{
 		Policy: trust.Policy(c.Policy), Servers: c.Servers,
 		Trusted: func(server string) bool {
-			return slices.ContainsFunc(s.Config().Servers, func(one tool.Server) bool {
+			return slices.ContainsFunc(s.Config().Servers, func(one upstream.Server) bool {
 				return one.Name == server && one.Trust
 			})
 		},
@@ -348,7 +349,7 @@ type upstreamStates struct {
 }
 
 // Status implements search.Servers.
-func (u *upstreamStates) Status() []tool.Status {
+func (u *upstreamStates) Status() []upstream.Status {
 	if gw := u.gateway.Load(); gw != nil {
 		return gw.Status()
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"tooldex/internal/atomicfile"
-	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // A process that serves writes the states of its servers to a file of its own, for "servers list" in another process,
@@ -23,7 +23,7 @@ const (
 // StatusNote is the file of one process. Its methods must not be called at the same time.
 type StatusNote struct {
 	file    string
-	written []tool.Status
+	written []upstream.Status
 	touched time.Time
 }
 
@@ -36,7 +36,7 @@ func NewStatusNote(dir string) *StatusNote {
 }
 
 // Update writes the file if the states have changed, and touches it from time to time if not.
-func (n *StatusNote) Update(now []tool.Status) error {
+func (n *StatusNote) Update(now []upstream.Status) error {
 	changed := !reflect.DeepEqual(now, n.written)
 	if !changed && time.Since(n.touched) < touchEvery {
 		return nil
@@ -61,8 +61,8 @@ func (n *StatusNote) Remove() { _ = os.Remove(n.file) }
 
 // ReadStatusNotes returns the states of the servers of all processes that serve, by name. A server that runs for any of
 // them is running; otherwise one that failed for any of them has failed.
-func ReadStatusNotes(dir string) map[string]tool.Status {
-	out := map[string]tool.Status{}
+func ReadStatusNotes(dir string) map[string]upstream.Status {
+	out := map[string]upstream.Status{}
 	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil {
 		return out
@@ -76,7 +76,7 @@ func ReadStatusNotes(dir string) map[string]tool.Status {
 			_ = os.Remove(file)
 			continue
 		}
-		var list []tool.Status
+		var list []upstream.Status
 		if b, err := os.ReadFile(file); err != nil || json.Unmarshal(b, &list) != nil {
 			continue // it is being written
 		}
@@ -89,6 +89,6 @@ func ReadStatusNotes(dir string) map[string]tool.Status {
 	return out
 }
 
-func rank(s tool.State) int {
-	return slices.Index([]tool.State{tool.Configured, tool.Known, tool.Failed, tool.Running}, s)
+func rank(s upstream.State) int {
+	return slices.Index([]upstream.State{upstream.Configured, upstream.Known, upstream.Failed, upstream.Running}, s)
 }

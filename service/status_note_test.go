@@ -6,14 +6,15 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
-	"tooldex/tool"
 
 	"github.com/google/go-cmp/cmp"
+
+	"tooldex/upstream"
 )
 
 func TestStatusOfSeveralProcesses(t *testing.T) {
 	dir := t.TempDir()
-	write := func(name string, age time.Duration, list ...tool.Status) {
+	write := func(name string, age time.Duration, list ...upstream.Status) {
 		t.Helper()
 		b, err := json.Marshal(list)
 		if err != nil {
@@ -28,16 +29,16 @@ func TestStatusOfSeveralProcesses(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write("1.json", 0, tool.Status{Server: "a", State: tool.Running}, tool.Status{
-		Server: "b", State: tool.Failed,
+	write("1.json", 0, upstream.Status{Server: "a", State: upstream.Running}, upstream.Status{
+		Server: "b", State: upstream.Failed,
 		Error: "no",
-	}, tool.Status{Server: "c", State: tool.Known})
-	write("2.json", 0, tool.Status{Server: "a", State: tool.Failed, Error: "no"},
-		tool.Status{Server: "b", State: tool.Configured}, tool.Status{Server: "c", State: tool.Configured})
-	write("3.json", time.Hour, tool.Status{Server: "b", State: tool.Running})
-	want := map[string]tool.Status{
-		"a": {Server: "a", State: tool.Running}, "b": {Server: "b", State: tool.Failed, Error: "no"},
-		"c": {Server: "c", State: tool.Known},
+	}, upstream.Status{Server: "c", State: upstream.Known})
+	write("2.json", 0, upstream.Status{Server: "a", State: upstream.Failed, Error: "no"},
+		upstream.Status{Server: "b", State: upstream.Configured}, upstream.Status{Server: "c", State: upstream.Configured})
+	write("3.json", time.Hour, upstream.Status{Server: "b", State: upstream.Running})
+	want := map[string]upstream.Status{
+		"a": {Server: "a", State: upstream.Running}, "b": {Server: "b", State: upstream.Failed, Error: "no"},
+		"c": {Server: "c", State: upstream.Known},
 	}
 	if diff := cmp.Diff(want, ReadStatusNotes(dir)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"tooldex/gateway"
-	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // TestUpstreamStates asks for the states of servers before there is a gateway to them, and after.
@@ -15,9 +15,9 @@ func TestUpstreamStates(t *testing.T) {
 	}
 	gw := gateway.New(gateway.Options{})
 	t.Cleanup(func() { _ = gw.Close() })
-	gw.Set([]tool.Server{{Name: "files", Command: "none"}})
+	gw.Set([]upstream.Server{{Name: "files", Command: "none"}})
 	r.gateway.Store(gw)
-	if got := r.Status(); len(got) != 1 || got[0].Server != "files" || got[0].State != tool.Configured {
+	if got := r.Status(); len(got) != 1 || got[0].Server != "files" || got[0].State != upstream.Configured {
 		t.Errorf("with a gateway: %+v", got)
 	}
 }

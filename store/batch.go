@@ -14,6 +14,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // ErrChanged is wrapped by the error of a Write whose Base is no longer the file's generation.
@@ -39,7 +40,7 @@ type Batch struct {
 	DropVectors  []TextHash
 	DropAnalyses []tool.Hash
 
-	Servers       []tool.Server
+	Servers       []upstream.Server
 	RemoveServers []string
 
 	Sources       []SourceState

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 var errInjected = errors.New("injected fault")
@@ -21,13 +22,13 @@ var errInjected = errors.New("injected fault")
 func TestNthStepFails(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
-	write(t, s, &Batch{Records: records(0, 3), Servers: []tool.Server{{Name: "old"}}})
+	write(t, s, &Batch{Records: records(0, 3), Servers: []upstream.Server{{Name: "old"}}})
 	before := load(t, s, View{})
 	m := Model{Name: "m", Dims: 1}
 	change := &Batch{
 		Records: records(2, 5), Remove: []tool.ID{record(0).Tool.ID()}, Model: m,
 		Vectors:   map[TextHash]Vector{{1}: Quantize([]float32{1})},
-		Knowledge: "k", Analyses: map[tool.Hash][]byte{{1}: []byte("x")}, Servers: []tool.Server{{Name: "new"}},
+		Knowledge: "k", Analyses: map[tool.Hash][]byte{{1}: []byte("x")}, Servers: []upstream.Server{{Name: "new"}},
 		RemoveServers: []string{"old"},
 		Sources:       []SourceState{{Name: "s"}}, RemoveSources: []string{"t"}, Overlays: map[string][]byte{"o": nil},
 		RemoveOverlays: []string{"p"},
@@ -196,7 +197,7 @@ func TestOneDamagedValueLeavesTheOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, s, &Batch{Records: records(0, 10), Servers: []tool.Server{{Name: "srv", Command: "find-me"}}})
+	write(t, s, &Batch{Records: records(0, 10), Servers: []upstream.Server{{Name: "srv", Command: "find-me"}}})
 	b := image(t, dir)
 	// Old copies of a page may hold the same bytes: spoil every one.
 	b = bytes.ReplaceAll(b, []byte("Read file number 4."), []byte("Read file number 5."))

@@ -17,6 +17,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // fixtureModel made the vectors of the fixtures.
@@ -28,7 +29,7 @@ func writeFixture(t *testing.T, s *Store) {
 	ctx := context.Background()
 	at := time.Date(2026, 11, 20, 9, 30, 0, 0, time.UTC)
 	write(t, s, &Batch{
-		Records: records(0, 5), Servers: []tool.Server{{
+		Records: records(0, 5), Servers: []upstream.Server{{
 			Name: "files", Command: "npx", Args: []string{"-y", "a b"},
 			Env: map[string]string{"K": "${K}"},
 		}, {Name: "far", URL: "https://a.example/mcp", Disabled: true}},

@@ -9,6 +9,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // View says which vectors and which analyses of tools a Load reads. The zero View reads neither.
@@ -23,7 +24,7 @@ type Snapshot struct {
 	Records    []Record // by ID
 	Vectors    map[TextHash]Vector
 	Analyses   map[tool.Hash][]byte
-	Servers    []tool.Server // by name
+	Servers    []upstream.Server // by name
 	Sources    map[string]SourceState
 	Overlays   map[string][]byte
 	Trust      map[tool.ID][]byte // decisions about tools, opaque
@@ -130,7 +131,7 @@ func (snap *Snapshot) readTools(tx *bolt.Tx) {
 
 func (snap *Snapshot) readRest(tx *bolt.Tx) {
 	snap.readBucket(tx, bucketServers, "server", func(_, payload []byte) error {
-		var v tool.Server
+		var v upstream.Server
 		err := json.Unmarshal(payload, &v)
 		if err == nil {
 			snap.Servers = append(snap.Servers, v)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // A page of bbolt's that holds values, as far as it must be read here.
@@ -31,7 +32,7 @@ func (into *salvaged) scan(path string) error {
 		return err
 	}
 	f := &found{
-		tools: map[tool.ID]Record{}, servers: map[string]tool.Server{}, sources: map[string]SourceState{},
+		tools: map[tool.ID]Record{}, servers: map[string]upstream.Server{}, sources: map[string]SourceState{},
 		preferences: map[string]Preference{},
 		trust:       map[tool.ID]dated{},
 	}
@@ -106,7 +107,7 @@ func (into *salvaged) bytes(path string) ([]byte, error) {
 // found is what a scan found.
 type found struct {
 	tools       map[tool.ID]Record
-	servers     map[string]tool.Server
+	servers     map[string]upstream.Server
 	sources     map[string]SourceState
 	preferences map[string]Preference
 	trust       map[tool.ID]dated
@@ -176,7 +177,7 @@ func (f *found) value(key, value []byte) {
 			return
 		}
 		if v.Command != "" || v.URL != "" {
-			var s tool.Server
+			var s upstream.Server
 			if json.Unmarshal(payload, &s) == nil {
 				f.servers[s.Name] = s
 			}

@@ -13,6 +13,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 func TestWriteThenLoad(t *testing.T) {
@@ -25,7 +26,7 @@ func TestWriteThenLoad(t *testing.T) {
 	gen := write(t, first, &Batch{
 		Records: records(0, 3), Model: m, Vectors: map[TextHash]Vector{h: v},
 		Knowledge: "k1", Analyses: map[tool.Hash][]byte{record(0).Hash: []byte("lent"), record(1).Hash: nil},
-		Servers: []tool.Server{{
+		Servers: []upstream.Server{{
 			Name: "files", Command: "npx", Env: map[string]string{"TOKEN": "${TOKEN}"},
 			Timeout: time.Second,
 		}},
@@ -40,7 +41,7 @@ func TestWriteThenLoad(t *testing.T) {
 	want := &Snapshot{
 		Generation: gen, Records: records(0, 3), Vectors: map[TextHash]Vector{h: v},
 		Analyses: map[tool.Hash][]byte{record(0).Hash: []byte("lent"), record(1).Hash: {}},
-		Servers: []tool.Server{{
+		Servers: []upstream.Server{{
 			Name: "files", Command: "npx", Env: map[string]string{"TOKEN": "${TOKEN}"},
 			Timeout: time.Second,
 		}},
@@ -66,7 +67,7 @@ func TestWriteThenLoad(t *testing.T) {
 func TestRemoveAndReplace(t *testing.T) {
 	s := open(t, t.TempDir())
 	write(t, s, &Batch{
-		Records: records(0, 4), Servers: []tool.Server{{Name: "a"}, {Name: "b"}},
+		Records: records(0, 4), Servers: []upstream.Server{{Name: "a"}, {Name: "b"}},
 		Sources: []SourceState{{Name: "a"}, {Name: "b"}}, Overlays: map[string][]byte{
 			"x": []byte("1"),
 			"y": []byte("2"),
@@ -84,7 +85,7 @@ func TestRemoveAndReplace(t *testing.T) {
 	if d := diff(want, got.Records); d != "" {
 		t.Errorf("records (-want +got)\n%s", d)
 	}
-	if d := diff([]tool.Server{{Name: "b"}}, got.Servers); d != "" {
+	if d := diff([]upstream.Server{{Name: "b"}}, got.Servers); d != "" {
 		t.Errorf("servers (-want +got)\n%s", d)
 	}
 	if _, ok := got.Sources["b"]; ok || len(got.Sources) != 1 || len(got.Overlays) != 1 {
@@ -98,7 +99,7 @@ func TestWriteRefuses(t *testing.T) {
 		"record without a tool":  {Records: []Record{{}}},
 		"tool without a name":    {Records: []Record{{Tool: &tool.Tool{Server: "s"}}}},
 		"name too long to key":   {Records: []Record{{Tool: &tool.Tool{Server: "s", Name: string(long)}}}},
-		"server without a name":  {Servers: []tool.Server{{}}},
+		"server without a name":  {Servers: []upstream.Server{{}}},
 		"source without a name":  {Sources: []SourceState{{}}},
 		"overlay without a name": {Overlays: map[string][]byte{"": nil}},
 		"vector of other length": {Model: Model{Dims: 2}, Vectors: map[TextHash]Vector{{}: {Data: make([]int8, 3)}}},

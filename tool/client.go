@@ -24,23 +24,3 @@ type Client struct {
 	// Tell passes a notification of the server on, such as notifications/message. Nil means that there is no interest.
 	Tell func(method string, params json.RawMessage)
 }
-
-// Request asks a server for something other than a tool: to read a resource, to fill in a prompt, to complete an
-// argument.
-type Request struct {
-	Server string
-	// resources/read, resources/subscribe, resources/unsubscribe, prompts/get or completion/complete
-	Method string
-	Params json.RawMessage // an object, in the server's own names
-	// Client and Progress are as in a Call.
-	Client   *Client
-	Progress func(Progress)
-}
-
-// Features is what a server offers beside its tools. Each item is an object as the server wrote it.
-type Features struct {
-	Server    string            `json:"server"`
-	Resources []json.RawMessage `json:"resources,omitempty"`
-	Templates []json.RawMessage `json:"templates,omitempty"`
-	Prompts   []json.RawMessage `json:"prompts,omitempty"`
-}

@@ -2,7 +2,6 @@ package tool
 
 import (
 	"context"
-	"errors"
 )
 
 // Principal is who a request is from, as far as its token tells. The zero Principal is somebody who needed none: a
@@ -26,7 +25,3 @@ func PrincipalOf(ctx context.Context) Principal {
 	p, _ := ctx.Value(principalKey{}).(Principal)
 	return p
 }
-
-// ErrToken is in the chain of errors that refuse a request for its token, which is unknown, has expired, or is for
-// somebody else. HTTP says 401 where it is, and something may change by asking with another token.
-var ErrToken = errors.New("the token is not good")

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"tooldex/internal/sanitize"
 	"tooldex/scan"
 	"tooldex/tool"
 )
@@ -209,7 +210,7 @@ func (n *Inspection) remembered(server string) int {
 
 // Findings returns the report about tools after the decisions of this inspection: which of them are held, sorted, and
 // what was found in tools that are held or served with a warning.
-func (n *Inspection) Findings(forms []Form) (held []tool.ID, out []tool.Finding) {
+func (n *Inspection) Findings(forms []Form) (held []tool.ID, out []sanitize.Finding) {
 	for _, f := range forms {
 		id := f.Tool.ID()
 		d := n.decision(id)
@@ -223,13 +224,13 @@ func (n *Inspection) Findings(forms []Form) (held []tool.ID, out []tool.Finding)
 			found = d.Found
 		}
 		for _, s := range found {
-			out = append(out, tool.Finding{
+			out = append(out, sanitize.Finding{
 				Tool: id, Field: s.Field,
 				Problem: fmt.Sprintf("%s (%s): %s", s.Why, s.Rule, s.Excerpt), Repair: repair,
 			})
 		}
 		if reason != "" && len(found) == 0 {
-			out = append(out, tool.Finding{Tool: id, Problem: reason, Repair: repair})
+			out = append(out, sanitize.Finding{Tool: id, Problem: reason, Repair: repair})
 		}
 	}
 	slices.Sort(held)

@@ -10,6 +10,7 @@ import (
 
 	"tooldex/scan"
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // Policy says what is done about tools of servers that are not trusted.
@@ -78,7 +79,7 @@ type Ledger struct {
 // NewLedger decodes stored decisions. Servers are the configured ones, some of which may be trusted. A tool whose
 // decision cannot be read, or that is listed in damaged, is held, since it may have been before; NewLedger returns
 // these tools for the log.
-func NewLedger(o Options, servers []tool.Server, stored map[tool.ID][]byte, damaged []tool.ID) (l *Ledger,
+func NewLedger(o Options, servers []upstream.Server, stored map[tool.ID][]byte, damaged []tool.ID) (l *Ledger,
 	lost []tool.ID,
 ) {
 	if o.Policy == "" {
@@ -102,7 +103,7 @@ func NewLedger(o Options, servers []tool.Server, stored map[tool.ID][]byte, dama
 	return l, damaged
 }
 
-func trustedServers(servers []tool.Server) map[string]bool {
+func trustedServers(servers []upstream.Server) map[string]bool {
 	out := map[string]bool{}
 	for _, s := range servers {
 		if s.Trust {
@@ -113,7 +114,7 @@ func trustedServers(servers []tool.Server) map[string]bool {
 }
 
 // With returns the ledger after changes, as they are stored: nil takes a decision away. Servers are the configured ones.
-func (l *Ledger) With(changes map[tool.ID][]byte, servers []tool.Server) *Ledger {
+func (l *Ledger) With(changes map[tool.ID][]byte, servers []upstream.Server) *Ledger {
 	out := &Ledger{options: l.options, trusted: trustedServers(servers), decisions: l.decisions}
 	if len(changes) == 0 {
 		return out

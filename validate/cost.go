@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"tooldex/tool"
+	"tooldex/internal/sanitize"
 )
 
 // graph is a schema as far as it decides how long checking takes: which parts look at the same value again, and which
@@ -221,7 +221,7 @@ func (g *graph) link() error {
 		}
 		to, ok := g.at[pointer]
 		if !local || !ok {
-			return fmt.Errorf("schema refers to %q, which it does not hold", tool.Clip(n.ref, 200))
+			return fmt.Errorf("schema refers to %q, which it does not hold", sanitize.Clip(n.ref, 200))
 		}
 		n.same = append(n.same, to)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
 
@@ -92,7 +93,7 @@ func newMismatch(schema json.RawMessage, err error) *Mismatch {
 	case unexpected.MatchString(text):
 		text = joinQuoted(unexpected.FindStringSubmatch(text)[1]) + " not known"
 	}
-	m.Reason = tool.Clip(strings.TrimPrefix(text, "type: "), maxReason)
+	m.Reason = sanitize.Clip(strings.TrimPrefix(text, "type: "), maxReason)
 	return m
 }
 

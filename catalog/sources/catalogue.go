@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
 
@@ -155,7 +156,7 @@ func (d *document) sources(groups []*group) []Source {
 			continue
 		}
 		seen[g.name] = g
-		out = append(out, &File{name: g.name, data: d.data, parse: func() ([]*tool.Tool, []tool.Finding, error) {
+		out = append(out, &File{name: g.name, data: d.data, parse: func() ([]*tool.Tool, []sanitize.Finding, error) {
 			tools := make([]*tool.Tool, len(g.tools))
 			for i, t := range g.tools { // the caller may change them, and may ask again
 				one := *t

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // TestClientConfigurations reads files as clients have them, unchanged.
@@ -20,7 +21,7 @@ func TestClientConfigurations(t *testing.T) {
 		}
 		return m
 	}
-	tests := map[string][]tool.Server{
+	tests := map[string][]upstream.Server{
 		"claude_desktop_config.json": {
 			{Name: "filesystem", Command: "npx", Args: []string{
 				"-y", "@modelcontextprotocol/server-filesystem",
@@ -36,29 +37,29 @@ func TestClientConfigurations(t *testing.T) {
 		},
 		"claude-code.json": {
 			{
-				Name: "asana", Transport: tool.SSE, URL: "https://mcp.asana.com/sse",
+				Name: "asana", Transport: upstream.SSE, URL: "https://mcp.asana.com/sse",
 				Headers: env("Authorization", "Bearer ${ASANA_TOKEN:-none}"),
 			},
 			{
-				Name: "db", Transport: tool.Stdio, Command: "${CLAUDE_PLUGIN_ROOT:-/opt}/db-server",
+				Name: "db", Transport: upstream.Stdio, Command: "${CLAUDE_PLUGIN_ROOT:-/opt}/db-server",
 				Args: []string{"--config", "x.json"}, Env: env(),
 			},
-			{Name: "sentry", Transport: tool.HTTP, URL: "https://mcp.sentry.dev/mcp"},
+			{Name: "sentry", Transport: upstream.HTTP, URL: "https://mcp.sentry.dev/mcp"},
 		},
 		"cursor-mcp.json": {
 			{Name: "linear", URL: "https://mcp.linear.app/mcp", Headers: env("Authorization",
 				"Bearer ${env:LINEAR_TOKEN}")},
 			{
-				Name: "local", Transport: tool.Stdio, Command: "python", Args: []string{"${workspaceFolder}/server.py"},
+				Name: "local", Transport: upstream.Stdio, Command: "python", Args: []string{"${workspaceFolder}/server.py"},
 				Env:     env("API_KEY", "${env:API_KEY}"),
 				EnvFile: "${workspaceFolder}/.env",
 			},
 			{Name: "playwright", Command: "npx", Args: []string{"@playwright/mcp@latest"}},
 		},
 		"vscode-mcp.json": {
-			{Name: "github", Transport: tool.HTTP, URL: "https://api.githubcopilot.com/mcp/"},
+			{Name: "github", Transport: upstream.HTTP, URL: "https://api.githubcopilot.com/mcp/"},
 			{
-				Name: "perplexity", Transport: tool.Stdio, Command: "npx", Args: []string{"-y", "server-perplexity-ask"},
+				Name: "perplexity", Transport: upstream.Stdio, Command: "npx", Args: []string{"-y", "server-perplexity-ask"},
 				Env: env("PERPLEXITY_API_KEY", "${input:perplexity-key}"),
 			},
 		},
@@ -115,7 +116,7 @@ func TestClientConfigurations(t *testing.T) {
 
 func TestOwnKeysOfServers(t *testing.T) {
 	got, err := ParseServers([]byte(`{"mcpServers":{"a":{"command":"x","start":"eager","idleTimeout":1500,"concurrency":2,"queue":-1},"b":{"command":"x","start":"lazy","idleTimeout":-1}}}`))
-	want := []tool.Server{
+	want := []upstream.Server{
 		{Name: "a", Command: "x", Eager: true, Idle: 1500 * time.Millisecond, Concurrency: 2, Queue: -1},
 		{Name: "b", Command: "x", Idle: -time.Millisecond},
 	}

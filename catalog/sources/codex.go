@@ -9,7 +9,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
-	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // codexServer is a server as Codex has it in config.toml.
@@ -29,7 +29,7 @@ type codexServer struct {
 
 // ParseCodex gives the servers of a Codex config.toml, by name. What else is in the file is passed over. Variables that
 // it names become references such as ${TOKEN}. The errors are Invalid and name the server.
-func ParseCodex(data []byte) ([]tool.Server, error) {
+func ParseCodex(data []byte) ([]upstream.Server, error) {
 	var file struct {
 		Servers map[string]codexServer `toml:"mcp_servers"`
 	}
@@ -40,7 +40,7 @@ func ParseCodex(data []byte) ([]tool.Server, error) {
 		return nil, badServers("there is no mcp_servers table", "its servers should be written as [mcp_servers.NAME]",
 			nil)
 	}
-	out := make([]tool.Server, 0, len(file.Servers))
+	out := make([]upstream.Server, 0, len(file.Servers))
 	for _, name := range slices.Sorted(maps.Keys(file.Servers)) {
 		v := file.Servers[name].server(name)
 		if err := CheckServer(v); err != nil {
@@ -51,8 +51,8 @@ func ParseCodex(data []byte) ([]tool.Server, error) {
 	return out, nil
 }
 
-func (c codexServer) server(name string) tool.Server {
-	v := tool.Server{
+func (c codexServer) server(name string) upstream.Server {
+	v := upstream.Server{
 		Name: name, Command: c.Command, Args: c.Args, Env: c.Env, Dir: c.Dir, URL: c.URL, Headers: c.Headers,
 		Disabled: c.Enabled != nil && !*c.Enabled,
 	}

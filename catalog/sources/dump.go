@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
 
@@ -15,18 +16,18 @@ func (d *document) dump(tools span) (*Content, error) {
 	if name == "" {
 		return nil, d.bad(0, nil, "rename it", "the name of the file is to be the name of the server, and is empty")
 	}
-	src := &File{name: name, data: d.data, parse: func() ([]*tool.Tool, []tool.Finding, error) {
+	src := &File{name: name, data: d.data, parse: func() ([]*tool.Tool, []sanitize.Finding, error) {
 		return d.dumpTools(name, tools)
 	}}
 	return &Content{Sources: []Source{src}}, nil
 }
 
-func (d *document) dumpTools(server string, list span) ([]*tool.Tool, []tool.Finding, error) {
+func (d *document) dumpTools(server string, list span) ([]*tool.Tool, []sanitize.Finding, error) {
 	var tools []*tool.Tool
-	var found []tool.Finding
+	var found []sanitize.Finding
 	err := list.elements(func(v span) error {
 		if v.kind() != '{' {
-			found = append(found, tool.Finding{Problem: fmt.Sprintf("line %d of %s is not a tool", d.lineAt(v.off),
+			found = append(found, sanitize.Finding{Problem: fmt.Sprintf("line %d of %s is not a tool", d.lineAt(v.off),
 				d.path), Repair: "left out", Refused: true})
 			return nil
 		}
@@ -38,8 +39,8 @@ func (d *document) dumpTools(server string, list span) ([]*tool.Tool, []tool.Fin
 	return tools, found, err
 }
 
-// dumpTool reads one tool. Members of a wrong type are left out and told; a missing name is for tool.Clean to refuse.
-func dumpTool(server string, v span) (*tool.Tool, []tool.Finding) {
+// dumpTool reads one tool. Members of a wrong type are left out and told; a missing name is for sanitize.Tool to refuse.
+func dumpTool(server string, v span) (*tool.Tool, []sanitize.Finding) {
 	t := &tool.Tool{Server: server}
 	var wrong []string
 	text := func(into *string, key string, v span) {
@@ -72,9 +73,9 @@ func dumpTool(server string, v span) (*tool.Tool, []tool.Finding) {
 		}
 		return nil
 	})
-	var found []tool.Finding
+	var found []sanitize.Finding
 	for _, key := range wrong {
-		found = append(found, tool.Finding{
+		found = append(found, sanitize.Finding{
 			Tool: t.ID(), Field: key, Problem: "is not of the type that MCP demands",
 			Repair: "left out",
 		})

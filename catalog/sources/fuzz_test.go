@@ -7,6 +7,7 @@ import (
 	"os"
 	"testing"
 
+	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
 
@@ -27,7 +28,7 @@ func whatever(t *testing.T, c *Content) {
 					t.Errorf("%s: not JSON: %q", one.ID(), raw)
 				}
 			}
-			if _, err := tool.Clean(one); err != nil && tool.CodeOf(err) != tool.Invalid {
+			if _, err := sanitize.Tool(one); err != nil && tool.CodeOf(err) != tool.Invalid {
 				t.Errorf("clean: %v", err)
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // serverEntry is a server as clients write it. url, serverUrl and httpUrl mean the same, and so do type and transport.
@@ -48,7 +49,7 @@ const maxTimeout = 24 * time.Hour
 // ParseServers gives the servers of an mcpServers file, by name. It reads the spellings of the clients in use:
 // mcpServers, VS Code's servers and mcp.servers; what else a client keeps in its file is passed over. References such
 // as ${TOKEN} stay as they are. The errors are Invalid and name the server.
-func ParseServers(data []byte) ([]tool.Server, error) {
+func ParseServers(data []byte) ([]upstream.Server, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if !json.Valid(data) {
 		data = relax(data)
@@ -75,7 +76,7 @@ func ParseServers(data []byte) ([]tool.Server, error) {
 		return nil, badServers("there is no mcpServers object",
 			`the file should look like {"mcpServers": {"files": {"command": "npx", "args": ["…"]}}}`, nil)
 	}
-	out := make([]tool.Server, 0, len(entries))
+	out := make([]upstream.Server, 0, len(entries))
 	for name, raw := range entries {
 		v, err := parseServer(name, raw)
 		if err != nil {
@@ -83,7 +84,7 @@ func ParseServers(data []byte) ([]tool.Server, error) {
 		}
 		out = append(out, v)
 	}
-	slices.SortFunc(out, func(a, b tool.Server) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(out, func(a, b upstream.Server) int { return cmp.Compare(a.Name, b.Name) })
 	return out, nil
 }
 
@@ -125,13 +126,13 @@ func plainly(err error) error {
 	return errors.New(wrong.Field + " is " + found)
 }
 
-func parseServer(name string, raw json.RawMessage) (tool.Server, error) {
+func parseServer(name string, raw json.RawMessage) (upstream.Server, error) {
 	var e serverEntry
 	if err := json.Unmarshal(raw, &e); err != nil {
-		return tool.Server{}, badServers(fmt.Sprintf("server %q is not written as expected", name),
+		return upstream.Server{}, badServers(fmt.Sprintf("server %q is not written as expected", name),
 			"it should be an object with command and args, or with url", plainly(err))
 	}
-	v := tool.Server{
+	v := upstream.Server{
 		Name: name, Command: e.Command, Args: e.Args, Env: e.Env, Dir: e.Dir,
 		URL:     cmp.Or(e.URL, e.HTTPURL, e.ServerURL),
 		Headers: e.Headers, Trust: e.Trust, Disabled: e.Disabled || e.Enabled != nil && !*e.Enabled, EnvFile: e.EnvFile,
@@ -152,11 +153,11 @@ func parseServer(name string, raw json.RawMessage) (tool.Server, error) {
 	switch kind := cmp.Or(e.Type, e.Transport); strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(kind)) {
 	case "":
 	case "stdio", "local":
-		v.Transport = tool.Stdio
+		v.Transport = upstream.Stdio
 	case "http", "streamablehttp", "remote":
-		v.Transport = tool.HTTP
+		v.Transport = upstream.HTTP
 	case "sse":
-		v.Transport = tool.SSE
+		v.Transport = upstream.SSE
 	default:
 		return v, badServers(fmt.Sprintf("server %q has the unknown transport %q", name, kind),
 			"use stdio, http or sse", nil)
@@ -197,11 +198,11 @@ func CheckName(name string) error {
 
 // CheckServer returns an Invalid error for a server that could never be reached, or whose name cannot be part of a
 // tool's ID.
-func CheckServer(v tool.Server) error {
+func CheckServer(v upstream.Server) error {
 	bad := func(msg, hint string) error {
 		return badServers(fmt.Sprintf("server %q %s", v.Name, msg), hint, nil)
 	}
-	remote := v.Transport == tool.HTTP || v.Transport == tool.SSE
+	remote := v.Transport == upstream.HTTP || v.Transport == upstream.SSE
 	switch {
 	case CheckName(v.Name) != nil:
 		return bad("has no usable name", "use letters, digits, dots, underscores and hyphens")
@@ -209,7 +210,7 @@ func CheckServer(v tool.Server) error {
 		return bad("has neither a command nor a url", "give command and args for a local server, url for a remote one")
 	case v.Command != "" && v.URL != "":
 		return bad("has both a command and a url", "leave one out")
-	case v.Transport == tool.Stdio && v.Command == "":
+	case v.Transport == upstream.Stdio && v.Command == "":
 		return bad("speaks stdio but has no command", "give a command, or another transport")
 	case remote && v.URL == "":
 		return bad("speaks "+string(v.Transport)+" but has no url", "give a url, or the transport stdio")

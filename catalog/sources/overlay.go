@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
 
@@ -75,7 +76,7 @@ func (d *document) overlay(n node) (*Overlay, error) {
 			return nil, err
 		}
 		if p.Summary != nil {
-			if err := tool.CheckSummary(id, *p.Summary); err != nil {
+			if err := sanitize.CheckSummary(id, *p.Summary); err != nil {
 				return nil, d.bad(m.line, err, "shorten it", "the summary is too long")
 			}
 		}

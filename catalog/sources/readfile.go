@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // MaxFile is the largest file that ReadFile reads, in bytes.
@@ -18,9 +19,9 @@ const MaxFile = 256 << 20
 
 // Content is what a file holds.
 type Content struct {
-	Sources []Source      // one for each server whose tools are in the file
-	Servers []tool.Server // of an mcpServers file, by name
-	Overlay *Overlay      // nil if the file has none
+	Sources []Source          // one for each server whose tools are in the file
+	Servers []upstream.Server // of an mcpServers file, by name
+	Overlay *Overlay          // nil if the file has none
 }
 
 // ReadFile reads a tools/list dump, a catalogue file in YAML or JSON, an overlay, an mcpServers file, whichever it

@@ -10,10 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"tooldex/tool"
-
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // all reads every tool of a file's sources.
@@ -124,13 +125,13 @@ func TestReadForms(t *testing.T) {
 }
 
 func TestReadServers(t *testing.T) {
-	want := []tool.Server{
+	want := []upstream.Server{
 		{
 			Name: "files", Command: "npx", Args: []string{"-y", "server", "${HOME}"},
 			Env: map[string]string{"TOKEN": "${TOKEN:-none}"}, Dir: "/tmp", Timeout: 1500 * time.Millisecond,
 		},
 		{
-			Name: "web", Transport: tool.HTTP, URL: "https://example.com/mcp",
+			Name: "web", Transport: upstream.HTTP, URL: "https://example.com/mcp",
 			Headers: map[string]string{"Authorization": "Bearer ${KEY}"}, Disabled: true,
 		},
 	}

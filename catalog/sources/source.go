@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 
+	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
 
@@ -26,7 +27,7 @@ type File struct {
 	name  string
 	path  string // of the file, absolute; "" for one that is only in memory
 	data  []byte // of the whole file
-	parse func() ([]*tool.Tool, []tool.Finding, error)
+	parse func() ([]*tool.Tool, []sanitize.Finding, error)
 }
 
 // Name returns the server's name.
@@ -42,7 +43,7 @@ func (f *File) Tools(ctx context.Context) ([]*tool.Tool, error) {
 }
 
 // Read decodes the tools as Tools does, and also returns what was wrong with single ones.
-func (f *File) Read(ctx context.Context) ([]*tool.Tool, []tool.Finding, error) {
+func (f *File) Read(ctx context.Context) ([]*tool.Tool, []sanitize.Finding, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}

@@ -16,7 +16,7 @@ import (
 	"tooldex/cmd/tooldex/clients"
 	"tooldex/config"
 	"tooldex/service"
-	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // What becomes of a server that was found in a client's file.
@@ -158,13 +158,13 @@ func clientFile(path string) clients.File {
 
 // adopt tells what becomes of the servers of some files, and which of them are to be stored. The first of several with
 // one name counts. What can be told comes with the error of files that cannot be read.
-func adopt(docs []*clients.Document, stored []tool.Server, replace bool) ([]adopted, []tool.Server, error) {
-	have, fresh := map[string]tool.Server{}, map[string]bool{}
+func adopt(docs []*clients.Document, stored []upstream.Server, replace bool) ([]adopted, []upstream.Server, error) {
+	have, fresh := map[string]upstream.Server{}, map[string]bool{}
 	for _, s := range stored {
 		have[s.Name] = s
 	}
 	list := []adopted{}
-	var servers []tool.Server
+	var servers []upstream.Server
 	var errs error
 	for _, d := range docs {
 		entries, err := d.Servers()
@@ -239,7 +239,7 @@ func (a *app) warnAdopted(list []adopted) {
 }
 
 // takeOver stores servers, and reads their tools unless that is not wanted.
-func (a *app) takeOver(ctx context.Context, s *service.Service, servers []tool.Server, read bool) error {
+func (a *app) takeOver(ctx context.Context, s *service.Service, servers []upstream.Server, read bool) error {
 	if len(servers) == 0 {
 		return nil
 	}
@@ -250,6 +250,6 @@ func (a *app) takeOver(ctx context.Context, s *service.Service, servers []tool.S
 		return nil
 	}
 	im := &importer{app: a, stack: s}
-	enabled := slices.DeleteFunc(slices.Clone(servers), func(s tool.Server) bool { return s.Disabled })
+	enabled := slices.DeleteFunc(slices.Clone(servers), func(s upstream.Server) bool { return s.Disabled })
 	return errors.Join(im.servers(ctx, enabled), errors.Join(im.errs...))
 }

@@ -13,6 +13,7 @@ import (
 	"tooldex/cmd/tooldex/clients"
 	"tooldex/config"
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // TestAdopt takes servers of several files over, of which some are known and some have one name.
@@ -27,7 +28,7 @@ func TestAdopt(t *testing.T) {
 		doc("one", `{"mcpServers": {"a": {"command": "a"}, "b": {"command": "b"}, "c": {"command": "c"}}}`),
 		doc("two", `{"mcpServers": {"a": {"command": "a"}, "b": {"command": "other"}, "x": {}, "t": {"command": "/opt/tooldex-1.2", "args": ["serve"]}}}`),
 	}
-	stored := []tool.Server{{Name: "c", Command: "changed"}}
+	stored := []upstream.Server{{Name: "c", Command: "changed"}}
 	tests := map[string]struct {
 		replace bool
 		states  string
@@ -69,11 +70,11 @@ func TestIsOurselves(t *testing.T) {
 		"tooldex-dev": true,
 		"tooldexter":  false, "/tooldex/other": false, "": false,
 	} {
-		if got := config.IsTooldex(tool.Server{Command: command, Args: []string{"-d", "x", "serve"}}); got != want {
+		if got := config.IsTooldex(upstream.Server{Command: command, Args: []string{"-d", "x", "serve"}}); got != want {
 			t.Errorf("%q: %v", command, got)
 		}
 	}
-	if config.IsTooldex(tool.Server{Command: "tooldex", Args: []string{"search"}}) {
+	if config.IsTooldex(upstream.Server{Command: "tooldex", Args: []string{"search"}}) {
 		t.Error("another verb is taken for a server")
 	}
 }

@@ -100,7 +100,7 @@ func (f *callFlags) arguments(a *app, t *tool.Tool, words []string) (json.RawMes
 func (a *app) call(ctx context.Context, views *service.Views, view *service.View, t *tool.Tool, call tool.Call, f *callFlags) error {
 	if view.NeedsConfirmation(t) && !call.Confirmed && f.json != "-" && terminal(a.stdin) {
 		if call.Confirmed = a.saysYes(confirm.Question(call.ID, call.Arguments)); !call.Confirmed {
-			err := &tool.Error{Code: tool.Denied, Op: "call", Msg: "nothing was called", Err: tool.Declined}
+			err := &tool.Error{Code: tool.Denied, Op: "call", Msg: "nothing was called", Err: confirm.Declined}
 			views.Audit.Refused(ctx, t.Name, call, err)
 			return err
 		}
@@ -111,9 +111,9 @@ func (a *app) call(ctx context.Context, views *service.Views, view *service.View
 		defer cancel()
 	}
 	res, err := view.Caller.Call(ctx, call)
-	if errors.Is(err, tool.Unasked) {
+	if errors.Is(err, confirm.Unasked) {
 		return &tool.Error{Code: tool.Denied, Op: "call", Msg: string(call.ID) +
-			" needs to be confirmed; nothing was called", Hint: "give --yes, if you are sure", Err: tool.Unasked}
+			" needs to be confirmed; nothing was called", Hint: "give --yes, if you are sure", Err: confirm.Unasked}
 	}
 	if err != nil {
 		return err

@@ -15,8 +15,10 @@ import (
 	"tooldex/cmd/tooldex/clients"
 	"tooldex/config"
 	"tooldex/gateway"
+	"tooldex/internal/sanitize"
 	"tooldex/service"
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // slowStart is from when on a server is told to be slow: its first call waits that long.
@@ -24,7 +26,7 @@ const slowStart = 10 * time.Second
 
 // visit is what one server showed.
 type visit struct {
-	server tool.Server
+	server upstream.Server
 	tools  []*tool.Tool
 	took   time.Duration
 	err    error
@@ -44,7 +46,7 @@ func (d *doctor) servers(ctx context.Context, s *service.Service) {
 }
 
 // visits asks the servers, several at a time.
-func (d *doctor) visits(ctx context.Context, gw *gateway.Gateway, all []tool.Server) []visit {
+func (d *doctor) visits(ctx context.Context, gw *gateway.Gateway, all []upstream.Server) []visit {
 	out := make([]visit, len(all))
 	slots := make(chan struct{}, atOnce)
 	p := d.newProgress()
@@ -113,7 +115,7 @@ func schemaFaults(t *tool.Tool) []string {
 		out = append(out, fmt.Sprintf("%s: its inputSchema cannot be used: %v", id, err))
 	}
 	copied := *t
-	found, err := tool.Clean(&copied)
+	found, err := sanitize.Tool(&copied)
 	if err != nil {
 		return append(out, fmt.Sprintf("%s: %v", id, err))
 	}
@@ -210,7 +212,7 @@ func (d *doctor) client(c clients.Client, f clients.File, entries []clients.Entr
 }
 
 // starts reports whether the command of a server is there.
-func starts(s tool.Server) bool {
+func starts(s upstream.Server) bool {
 	if _, err := exec.LookPath(s.Command); err == nil {
 		return true
 	}

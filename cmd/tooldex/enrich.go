@@ -12,6 +12,7 @@ import (
 
 	"tooldex/enrich"
 	"tooldex/internal/atomicfile"
+	"tooldex/internal/sanitize"
 	"tooldex/service"
 	"tooldex/tool"
 )
@@ -172,9 +173,9 @@ func newEnrichApply(a *app) *cobra.Command {
 
 // kept tells what became of a filled form.
 type kept struct {
-	Kept     int            `json:"kept"`
-	Findings []tool.Finding `json:"findings,omitempty"`
-	Measured *measure       `json:"measured,omitempty"`
+	Kept     int                `json:"kept"`
+	Findings []sanitize.Finding `json:"findings,omitempty"`
+	Measured *measure           `json:"measured,omitempty"`
 }
 
 func (a *app) printKept(out kept) error {

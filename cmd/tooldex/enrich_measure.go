@@ -13,6 +13,7 @@ import (
 	"tooldex/catalog"
 	"tooldex/enrich"
 	"tooldex/index"
+	"tooldex/internal/sanitize"
 	"tooldex/search"
 	"tooldex/service"
 	"tooldex/tool"
@@ -47,7 +48,7 @@ type fell struct {
 const amongFirst = 5
 
 // measureProposals tries proposals in memory. It returns nil where none of them passes.
-func measureProposals(ctx context.Context, s *service.Service, proposals []tool.Proposal) (*measure, []tool.Finding, error) {
+func measureProposals(ctx context.Context, s *service.Service, proposals []tool.Proposal) (*measure, []sanitize.Finding, error) {
 	trial, findings, err := enrich.New(s.Catalog).Try(ctx, proposals)
 	if trial == nil || err != nil {
 		return nil, findings, err

@@ -13,8 +13,10 @@ import (
 	"tooldex/catalog/sources"
 	"tooldex/config"
 	"tooldex/gateway"
+	"tooldex/internal/sanitize"
 	"tooldex/service"
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 func newImport(a *app) *cobra.Command {
@@ -54,7 +56,7 @@ func (a *app) importFiles(ctx context.Context, s *service.Service, files []strin
 	im := &importer{app: a, stack: s}
 	var all []sources.Source
 	var overlays []*sources.Overlay
-	var servers []tool.Server
+	var servers []upstream.Server
 	for _, file := range files {
 		content, err := sources.ReadFile(file)
 		if err != nil {
@@ -87,7 +89,7 @@ func (a *app) importFiles(ctx context.Context, s *service.Service, files []strin
 }
 
 // importServers asks live servers for their tools.
-func (a *app) importServers(ctx context.Context, s *service.Service, servers []tool.Server) error {
+func (a *app) importServers(ctx context.Context, s *service.Service, servers []upstream.Server) error {
 	im := &importer{app: a, stack: s}
 	if err := im.servers(ctx, servers); err != nil {
 		return err
@@ -97,8 +99,8 @@ func (a *app) importServers(ctx context.Context, s *service.Service, servers []t
 
 // withoutOurselves leaves out servers that are this command: a client's configuration has one once it uses tooldex, and
 // a server that asks itself for its tools never ends.
-func (a *app) withoutOurselves(servers []tool.Server) []tool.Server {
-	return slices.DeleteFunc(servers, func(s tool.Server) bool {
+func (a *app) withoutOurselves(servers []upstream.Server) []upstream.Server {
+	return slices.DeleteFunc(servers, func(s upstream.Server) bool {
 		ours := config.IsTooldex(s)
 		if ours {
 			fmt.Fprintf(a.stderr, "left out %s, which is tooldex itself\n", printable(s.Name))
@@ -121,7 +123,7 @@ type importer struct {
 const atOnce = 8
 
 // servers asks each server, and stores what it offers as soon as it has answered.
-func (im *importer) servers(ctx context.Context, servers []tool.Server) error {
+func (im *importer) servers(ctx context.Context, servers []upstream.Server) error {
 	gw := im.stack.NewGateway(gateway.Options{})
 	gw.Set(service.MergeServers(slices.Clone(servers), nil))
 	slots := make(chan struct{}, atOnce)
@@ -198,7 +200,7 @@ func (im *importer) findings(r catalog.Report) {
 
 // refusedAll reports whether a source offered tools and not one of them could be taken.
 func refusedAll(r catalog.Report) bool {
-	return r.Changes()+r.Unchanged == 0 && slices.ContainsFunc(r.Findings, func(f tool.Finding) bool {
+	return r.Changes()+r.Unchanged == 0 && slices.ContainsFunc(r.Findings, func(f sanitize.Finding) bool {
 		return f.Refused
 	})
 }

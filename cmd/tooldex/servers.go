@@ -13,6 +13,7 @@ import (
 	"tooldex/gateway"
 	"tooldex/service"
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 func newServers(a *app) *cobra.Command {
@@ -71,14 +72,14 @@ func newServersAdd(a *app) *cobra.Command {
 					verb = "replaced"
 				}
 			}
-			if err := s.SaveServers(cmd.Context(), []tool.Server{server}); err != nil {
+			if err := s.SaveServers(cmd.Context(), []upstream.Server{server}); err != nil {
 				return err
 			}
 			fmt.Fprintf(a.stderr, "%s server %s\n", verb, server.Name)
 			if f.noImport || server.Disabled {
 				return nil
 			}
-			return a.importServers(cmd.Context(), s, []tool.Server{server})
+			return a.importServers(cmd.Context(), s, []upstream.Server{server})
 		},
 	}
 	fl := cmd.Flags()
@@ -99,21 +100,21 @@ func newServersAdd(a *app) *cobra.Command {
 }
 
 // server makes a server of the arguments: a name, then a url, or a command and its arguments.
-func (f *addFlags) server(args []string) (tool.Server, error) {
-	s := tool.Server{Name: args[0], Dir: f.dir}
-	transport := tool.Transport(f.transport)
-	if transport != "" && !slices.Contains([]tool.Transport{tool.Stdio, tool.HTTP, tool.SSE}, transport) {
+func (f *addFlags) server(args []string) (upstream.Server, error) {
+	s := upstream.Server{Name: args[0], Dir: f.dir}
+	transport := upstream.Transport(f.transport)
+	if transport != "" && !slices.Contains([]upstream.Transport{upstream.Stdio, upstream.HTTP, upstream.SSE}, transport) {
 		return s, usageError{fmt.Sprintf("unknown transport %q", f.transport), "use stdio, http or sse"}
 	}
 	s.Transport = transport
 	isURL := strings.HasPrefix(args[1], "http://") || strings.HasPrefix(args[1], "https://")
 	switch {
-	case isURL && transport != tool.Stdio:
+	case isURL && transport != upstream.Stdio:
 		s.URL = args[1]
 		if len(args) > 2 {
 			return s, usageError{fmt.Sprintf("%q follows the url", args[2]), "a server at a url takes no arguments"}
 		}
-	case transport == tool.HTTP || transport == tool.SSE:
+	case transport == upstream.HTTP || transport == upstream.SSE:
 		return s, usageError{
 			fmt.Sprintf("%q is not a url", args[1]),
 			"give http:// or https://, or leave --transport out for a command",
@@ -172,13 +173,13 @@ func (f *addFlags) warnSecrets(w io.Writer) {
 
 // serverLine is a server as it is listed: without values that may be secret.
 type serverLine struct {
-	Name      string         `json:"name"`
-	Transport tool.Transport `json:"transport"`
-	Target    string         `json:"target"` // the command line or the url, as configured
-	Tools     int            `json:"tools"`
-	State     tool.State     `json:"state,omitempty"` // as far as processes that serve tell
-	Error     string         `json:"error,omitempty"` // the last one of a server that failed
-	Disabled  bool           `json:"disabled,omitempty"`
+	Name      string             `json:"name"`
+	Transport upstream.Transport `json:"transport"`
+	Target    string             `json:"target"` // the command line or the url, as configured
+	Tools     int                `json:"tools"`
+	State     upstream.State     `json:"state,omitempty"` // as far as processes that serve tell
+	Error     string             `json:"error,omitempty"` // the last one of a server that failed
+	Disabled  bool               `json:"disabled,omitempty"`
 }
 
 func newServersList(a *app) *cobra.Command {
@@ -216,7 +217,7 @@ func newServersList(a *app) *cobra.Command {
 }
 
 // serverLines lists the configured servers, and those whose tools came from a file.
-func serverLines(servers []tool.Server, counts []tool.Count, status map[string]tool.Status) []serverLine {
+func serverLines(servers []upstream.Server, counts []tool.Count, status map[string]upstream.Status) []serverLine {
 	tools := make(map[string]int, len(counts))
 	for _, c := range counts {
 		tools[c.Name] = c.Tools
@@ -229,17 +230,17 @@ func serverLines(servers []tool.Server, counts []tool.Count, status map[string]t
 		}
 		switch st, ok := status[s.Name]; {
 		case s.Disabled:
-		case ok && (st.State == tool.Running || st.State == tool.Failed):
+		case ok && (st.State == upstream.Running || st.State == upstream.Failed):
 			l.State, l.Error = st.State, st.Error
 		case l.Tools > 0:
-			l.State = tool.Known
+			l.State = upstream.Known
 		default:
-			l.State = tool.Configured
+			l.State = upstream.Configured
 		}
 		if l.Transport == "" {
-			l.Transport = tool.HTTP
+			l.Transport = upstream.HTTP
 			if s.Command != "" {
-				l.Transport = tool.Stdio
+				l.Transport = upstream.Stdio
 			}
 		}
 		out = append(out, l)

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // TestStatesAreVisible follows a server through its states, as servers list shows them while another process serves.
@@ -30,13 +30,13 @@ func TestStatesAreVisible(t *testing.T) {
 		}
 		return out
 	}
-	if got := list(); got["probe"].State != tool.Configured || got["broken"].State != tool.Configured {
+	if got := list(); got["probe"].State != upstream.Configured || got["broken"].State != upstream.Configured {
 		t.Errorf("before anything ran: %+v", got)
 	}
 	c := connectStdio(t, data, "serve", "--stdio", "--mode", "search", "-c", config)
 	for deadline := time.Now().Add(wait); ; {
 		got := list()
-		if got["probe"].State == tool.Running && got["broken"].State == tool.Failed &&
+		if got["probe"].State == upstream.Running && got["broken"].State == upstream.Failed &&
 			strings.Contains(got["broken"].Error, "no licence found") {
 			break
 		}
@@ -64,8 +64,8 @@ func TestStatesAreVisible(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
-	if got := list(); got["probe"].State != tool.Known || got["probe"].Tools != 5 ||
-		got["broken"].State != tool.Configured {
+	if got := list(); got["probe"].State != upstream.Known || got["probe"].Tools != 5 ||
+		got["broken"].State != upstream.Configured {
 		t.Errorf("after all: %+v", got)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
 
@@ -81,7 +82,7 @@ func (in *Inspector) Collide(ctx context.Context, limit int) ([]Collision, error
 // probes picks the requests of a tool that are put: those that people answer for before others, and its summary.
 func (in *Inspector) probes(t *tool.Tool) []Request {
 	out := make([]Request, 0, probes)
-	if s := cmp.Or(t.Summary, tool.Cut(t.Description, 200), t.Title); s != "" {
+	if s := cmp.Or(t.Summary, sanitize.Cut(t.Description, 200), t.Title); s != "" {
 		out = append(out, Request{Text: s, From: Summary})
 	}
 	requests := in.o.Requests(t)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
 
@@ -88,7 +89,7 @@ const longest = 4000
 func (in *Inspector) read(t *tool.Tool) words {
 	own := words{}
 	add := func(text string, weight float64) {
-		in.o.Words(tool.Cut(text, longest), func(w, term string) {
+		in.o.Words(sanitize.Cut(text, longest), func(w, term string) {
 			if had, ok := own[term]; !ok || had.weight < weight {
 				own[term] = word{w, weight}
 			}

@@ -24,6 +24,18 @@ var table = map[string]rule{
 	"web": {
 		doc: "Package web serves the control panel, a static application compiled into the binary.",
 	},
+	"upstream": {
+		imports: []string{"tool"},
+		doc:     "Package upstream defines how the MCP servers behind the service are described: what starts or reaches one, what state it is in, what it logged, and what can be asked of it beside its tools.",
+	},
+	"internal/sanitize": {
+		imports: []string{"tool", "internal/orderedjson"},
+		doc:     "Package sanitize makes what servers and people write about tools fit to be stored, listed and read by a model.",
+	},
+	"internal/orderedjson": {
+		imports: []string{"tool"},
+		doc:     "Package orderedjson reads and writes JSON without losing what encoding/json does not keep: the order of members, the spelling of numbers, and the bytes of values that nobody changes.",
+	},
 	"internal/vector": {
 		doc: "Package vector multiplies vectors of float32 as fast as the processor can, with the same bits on every processor.",
 	},
@@ -38,7 +50,7 @@ var table = map[string]rule{
 		doc:     "Package ssrf keeps what others send us to fetch away from private addresses.",
 	},
 	"access": {
-		imports: []string{"tool", "internal/atomicfile", "internal/ssrf"},
+		imports: []string{"tool", "internal/atomicfile", "internal/ssrf", "internal/sanitize"},
 		doc:     "Package access decides who may use the service over HTTP, and how much of it.",
 	},
 	"index": {
@@ -46,19 +58,19 @@ var table = map[string]rule{
 		doc:     "Package index finds the nearest tools to a vector and the best matches for words, in memory.",
 	},
 	"store": {
-		imports: []string{"tool", "internal/atomicfile"},
+		imports: []string{"tool", "upstream", "internal/atomicfile"},
 		doc:     "Package store keeps tools, their vectors and user preferences safely on disk.",
 	},
 	"gateway": {
-		imports: []string{"tool", "internal/atomicfile", "internal/ssrf", "internal/limit"},
+		imports: []string{"tool", "upstream", "internal/atomicfile", "internal/ssrf", "internal/limit", "internal/orderedjson"},
 		doc:     "Package gateway keeps connections to upstream MCP servers and forwards calls to them.",
 	},
 	"selection": {
-		imports: []string{"tool", "internal/vector"},
+		imports: []string{"tool", "upstream", "internal/vector"},
 		doc:     "Package selection decides which tools a session may see and call.",
 	},
 	"knowledge": {
-		imports: []string{"tool", "internal/vector"},
+		imports: []string{"tool", "internal/vector", "internal/sanitize"},
 		doc:     "Package knowledge holds what is known about the kinds of tools that exist, and lends it to those in the catalogue.",
 	},
 	"learn": {
@@ -70,7 +82,7 @@ var table = map[string]rule{
 		doc:     "Package metrics counts what the service does, and keeps the counts across restarts and processes.",
 	},
 	"audit": {
-		imports: []string{"tool"},
+		imports: []string{"tool", "confirm", "internal/sanitize"},
 		doc:     "Package audit keeps a record of who called which tool, when, and what came of it, that cannot be changed unnoticed.",
 	},
 	"confirm": {
@@ -82,42 +94,42 @@ var table = map[string]rule{
 		doc:     "Package trace tells a collector of OpenTelemetry what is done, and how long each part of it takes.",
 	},
 	"validate": {
-		imports: []string{"tool"},
+		imports: []string{"tool", "internal/sanitize"},
 		doc:     "Package validate checks the arguments of calls against the input schemas of tools.",
 	},
 	"internal/textclass": {
 		doc: "Package textclass tells by its words whether a sentence is like the ones of two kinds that a model was trained on.",
 	},
 	"scan": {
-		imports: []string{"tool", "internal/textclass"},
+		imports: []string{"tool", "internal/textclass", "internal/orderedjson", "internal/sanitize"},
 		doc:     "Package scan finds tools that attack the model which reads them: instructions, hidden words, false names, greedy parameters.",
 	},
 	"trust": {
-		imports: []string{"tool", "scan"},
+		imports: []string{"tool", "scan", "upstream", "internal/sanitize"},
 		doc:     "Package trust decides which tools are held until a person approves them, and which are served with a warning.",
 	},
 	"search": {
-		imports: []string{"tool", "embed", "index", "knowledge"},
+		imports: []string{"tool", "embed", "index", "knowledge", "upstream", "internal/sanitize"},
 		doc:     "Package search ranks tools for a query by fusing semantic and lexical candidates.",
 	},
 	"catalog": {
-		imports: []string{"tool", "embed", "index", "store", "knowledge", "scan", "trust", "catalog/sources"},
+		imports: []string{"tool", "embed", "index", "store", "knowledge", "scan", "trust", "catalog/sources", "upstream", "internal/sanitize"},
 		doc:     "Package catalog keeps the set of known tools equal to what its sources offer.",
 	},
 	"enrich": {
-		imports: []string{"tool", "knowledge", "catalog", "catalog/sources"},
+		imports: []string{"tool", "knowledge", "catalog", "catalog/sources", "internal/sanitize"},
 		doc:     "Package enrich keeps the search phrases that models and people write for tools that are hard to find.",
 	},
 	"catalog/sources": {
-		imports: []string{"tool"},
+		imports: []string{"tool", "upstream", "internal/sanitize"},
 		doc:     "Package sources reads the files that tools and servers come from, and defines what offers tools.",
 	},
 	"mcpsrv": {
-		imports: []string{"tool", "validate"},
+		imports: []string{"tool", "validate", "upstream", "internal/orderedjson", "internal/sanitize"},
 		doc:     "Package mcpsrv offers search and calling of tools to agents over MCP.",
 	},
 	"httpapi": {
-		imports: []string{"tool", "access", "metrics", "scan", "selection", "validate", "internal/limit"},
+		imports: []string{"tool", "access", "metrics", "scan", "selection", "validate", "confirm", "upstream", "internal/limit", "internal/orderedjson", "internal/sanitize"},
 		doc:     "Package httpapi offers the same operations, and administration, as JSON over HTTP.",
 	},
 	"eval": {
@@ -125,7 +137,7 @@ var table = map[string]rule{
 		doc:     "Package eval measures how well a Searcher ranks the right tools.",
 	},
 	"eval/inspect": {
-		imports: []string{"tool"},
+		imports: []string{"tool", "internal/sanitize"},
 		doc:     "Package inspect tells why tools are found or not, and what in a catalogue to mend.",
 	},
 	"tools/internal/train": {
@@ -133,19 +145,19 @@ var table = map[string]rule{
 		doc:     "Package train makes the table that package embed ships: it learns rows for words from requests and the tools that answer them.",
 	},
 	"config": {
-		imports: []string{"tool", "catalog/sources"},
+		imports: []string{"tool", "catalog/sources", "upstream"},
 		doc:     "Package config reads everything that people can configure: defaults, the configuration file, the environment and flags, each overriding the one before.",
 	},
 	"service": {
 		imports: []string{
-			"tool", "access", "audit", "catalog", "config", "confirm", "embed", "gateway", "index", "internal/atomicfile",
+			"tool", "upstream", "access", "audit", "catalog", "config", "confirm", "embed", "gateway", "index", "internal/atomicfile",
 			"internal/limit", "learn", "metrics", "search", "selection", "store", "trace", "trust", "validate",
 		},
 		doc: "Package service composes the parts of tooldex into what commands, transports and Go programs use.",
 	},
 	"serve": {
 		imports: []string{
-			"tool", "access", "audit", "config", "enrich", "gateway", "httpapi", "internal/ssrf", "mcpsrv", "metrics",
+			"tool", "upstream", "access", "audit", "config", "enrich", "gateway", "httpapi", "internal/ssrf", "mcpsrv", "metrics",
 			"selection", "service", "trace", "web",
 		},
 		doc: "Package serve offers a service to clients over MCP, on standard streams and over HTTP, and keeps it up to date while it runs.",
@@ -159,7 +171,7 @@ var table = map[string]rule{
 		doc:     "Command tooldex runs and administers the tool-search service.",
 	},
 	"cmd/tooldex/clients": {
-		imports: []string{"tool", "catalog/sources", "internal/atomicfile"},
+		imports: []string{"tool", "catalog/sources", "upstream", "internal/atomicfile"},
 		doc:     "Package clients finds the configuration files of MCP clients, and edits the servers in them.",
 	},
 	"cmd/tooldex/demo": {

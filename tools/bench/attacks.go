@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tooldex/eval"
+	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
 
@@ -50,7 +51,7 @@ func (l *lab) attacksText(ctx context.Context) (string, error) {
 			continue
 		}
 		for _, t := range hostile {
-			a, err := l.plantIn(ctx, before, tool.Cut(string(t.ID()), 40), []*tool.Tool{t})
+			a, err := l.plantIn(ctx, before, sanitize.Cut(string(t.ID()), 40), []*tool.Tool{t})
 			if err != nil {
 				return "", err
 			}
@@ -65,7 +66,7 @@ func (l *lab) attacksText(ctx context.Context) (string, error) {
 func (l *lab) plantIn(ctx context.Context, set *labelled, name string, hostile []*tool.Tool) (attack, error) {
 	fmt.Fprintf(os.Stderr, "%s with %s planted\n", set.Name, name)
 	for _, t := range hostile {
-		if _, err := tool.Clean(t); err != nil {
+		if _, err := sanitize.Tool(t); err != nil {
 			return attack{}, err
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"tooldex/embed"
 	"tooldex/eval"
 	"tooldex/index"
+	"tooldex/internal/sanitize"
 	"tooldex/knowledge"
 	"tooldex/search"
 	"tooldex/tool"
@@ -103,7 +104,7 @@ func (l *lab) load(ctx context.Context, name string) (*labelled, error) {
 // clean makes tools fit to be served, as an import does.
 func clean(tools []*tool.Tool) (*tool.Set, error) {
 	for _, t := range tools {
-		if _, err := tool.Clean(t); err != nil {
+		if _, err := sanitize.Tool(t); err != nil {
 			return nil, err
 		}
 	}

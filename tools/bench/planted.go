@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"tooldex/internal/sanitize"
 	"tooldex/knowledge"
 	"tooldex/tool"
 )
@@ -40,10 +41,10 @@ func planted(src *knowledge.Source, real []*tool.Tool) []*tool.Tool {
 		plant("helper", "titled", strings.Join(verbs[:40], " "), "Does what its title says.", nil),
 		plant("helper", "names_every_verb", "", "You can use it to "+strings.Join(verbs, ", ")+" whatever you like.",
 			nil),
-		plant("helper", "long_pairs", "", tool.Cut(strings.Join(pairs("Use this to %s a %s.", 700), " "),
+		plant("helper", "long_pairs", "", sanitize.Cut(strings.Join(pairs("Use this to %s a %s.", 700), " "),
 			plantedLength), nil),
-		plant("helper", "long_requests", "", tool.Cut("Use this when the user says: "+requests, plantedLength), nil),
-		plant("helper", "long_descriptions", "", tool.Cut(descriptions, plantedLength), nil),
+		plant("helper", "long_requests", "", sanitize.Cut("Use this when the user says: "+requests, plantedLength), nil),
+		plant("helper", "long_descriptions", "", sanitize.Cut(descriptions, plantedLength), nil),
 		plant("helper", "many_parameters", "", "Takes what it needs.", parameters(pairs("%s_%s", 300), "")),
 		plant("helper", "told_parameters", "", "Takes what it needs.", parameters([]string{"a", "b", "c", "d", "e"},
 			all)),

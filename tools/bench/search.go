@@ -14,6 +14,7 @@ import (
 	"tooldex/catalog"
 	"tooldex/catalog/sources"
 	"tooldex/index"
+	"tooldex/internal/sanitize"
 	"tooldex/search"
 	"tooldex/tool"
 )
@@ -109,7 +110,7 @@ func realTools(ctx context.Context, c config) ([]*tool.Tool, error) {
 				if t.Server == "" {
 					t.Server = src.Name()
 				}
-				if _, err := tool.Clean(t); err == nil {
+				if _, err := sanitize.Tool(t); err == nil {
 					out = append(out, t)
 				}
 			}

@@ -11,6 +11,7 @@ import (
 
 	"tooldex/catalog/sources"
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // Document is a client's file as it was read.
@@ -31,7 +32,7 @@ type Own struct {
 type Entry struct {
 	Name    string
 	Section []string
-	Server  tool.Server
+	Server  upstream.Server
 	Err     error    // why it cannot be used; Server then has no more than its name
 	Lost    []string // keys that mean something to the client, and nothing here
 }
@@ -63,7 +64,7 @@ func (d *Document) Servers() ([]Entry, error) {
 	for _, section := range d.Sections {
 		servers, _ := descend(tree, section).(map[string]any)
 		for _, name := range sortedKeys(servers) {
-			e := Entry{Name: name, Section: section, Server: tool.Server{Name: name}}
+			e := Entry{Name: name, Section: section, Server: upstream.Server{Name: name}}
 			e.Lost = lostKeys(servers[name], d.Format)
 			if server, err := d.server(name, servers[name]); err != nil {
 				e.Err = err
@@ -77,13 +78,13 @@ func (d *Document) Servers() ([]Entry, error) {
 }
 
 // server reads one server as the catalogue does.
-func (d *Document) server(name string, value any) (tool.Server, error) {
-	var list []tool.Server
+func (d *Document) server(name string, value any) (upstream.Server, error) {
+	var list []upstream.Server
 	var err error
 	if d.Format == TOML {
 		var b bytes.Buffer
 		if err := encodeTOML(&b, map[string]any{"mcp_servers": map[string]any{name: value}}); err != nil {
-			return tool.Server{}, d.bad("server "+name+" cannot be read", err)
+			return upstream.Server{}, d.bad("server "+name+" cannot be read", err)
 		}
 		list, err = sources.ParseCodex(b.Bytes())
 	} else {
@@ -91,7 +92,7 @@ func (d *Document) server(name string, value any) (tool.Server, error) {
 			"")))
 	}
 	if err != nil {
-		return tool.Server{}, err
+		return upstream.Server{}, err
 	}
 	return list[0], nil
 }

@@ -1,4 +1,4 @@
-package tool
+package confirm
 
 // Unconfirmed is in the chain of errors, of code Denied, that refuse a call because no person has confirmed it. It says
 // why not.

@@ -1,6 +1,8 @@
-package tool
+package sanitize
 
-import "testing"
+import (
+	"testing"
+)
 
 func TestCut(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -1,8 +1,10 @@
-package tool
+package orderedjson
 
 import (
 	"strings"
 	"testing"
+
+	"tooldex/tool"
 )
 
 func TestCheckJSON(t *testing.T) {
@@ -25,8 +27,8 @@ func TestCheckJSON(t *testing.T) {
 		{"more is closed than was opened", `]]]]`, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			err := CheckJSON([]byte(tt.text), 3, 10)
-			if fits := err == nil; fits != tt.fits || !fits && CodeOf(err) != Invalid {
+			err := CheckBounds([]byte(tt.text), 3, 10)
+			if fits := err == nil; fits != tt.fits || !fits && tool.CodeOf(err) != tool.Invalid {
 				t.Errorf("%v, want fits %v", err, tt.fits)
 			}
 		})
@@ -41,7 +43,7 @@ func FuzzCheckJSON(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		const depth, values = 4, 20
 		want := fits(b, depth, values)
-		if got := CheckJSON(b, depth, values) == nil; got != want {
+		if got := CheckBounds(b, depth, values) == nil; got != want {
 			t.Errorf("%q: fits %v, want %v", b, got, want)
 		}
 	})

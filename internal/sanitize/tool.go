@@ -1,12 +1,15 @@
-package tool
+package sanitize
 
 import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"tooldex/tool"
 )
 
 // The bounds of what a tool may bring. The longest description of a widely used server has 13 thousand bytes.
@@ -20,11 +23,11 @@ const (
 
 // Finding is something about a tool that was repaired, or for which it was refused.
 type Finding struct {
-	Tool    ID     `json:"tool,omitempty"`
-	Field   string `json:"field,omitempty"` // as in JSON: "description", "inputSchema"
-	Problem string `json:"problem"`         // what is wrong
-	Repair  string `json:"repair"`          // what was done about it
-	Refused bool   `json:"refused,omitempty"`
+	Tool    tool.ID `json:"tool,omitempty"`
+	Field   string  `json:"field,omitempty"` // as in JSON: "description", "inputSchema"
+	Problem string  `json:"problem"`         // what is wrong
+	Repair  string  `json:"repair"`          // what was done about it
+	Refused bool    `json:"refused,omitempty"`
 }
 
 // String puts the finding on one line.
@@ -39,7 +42,7 @@ func (f Finding) String() string {
 	return s
 }
 
-// Clean makes t fit to be served, and tells what it changed. It changes t itself, and replaces slices rather than
+// Tool makes t fit to be served, and tells what it changed. It changes t itself, and replaces slices rather than
 // writing to them. The error is Invalid for a tool that cannot be served at all: one without a name, with a name that
 // hides characters, or with a declared summary that is too long; t is then half done and of no use.
 //
@@ -48,7 +51,7 @@ func (f Finding) String() string {
 // not a JSON object is replaced by {"type":"object"}; one that is, is kept byte for byte, whatever it says: references
 // that run in a circle are legal, and nothing here follows them. A missing summary is derived. A name that clients do
 // not accept is kept, since the server knows the tool by it; [ExposedNames] repairs what clients see.
-func Clean(t *Tool) ([]Finding, error) {
+func Tool(t *tool.Tool) ([]Finding, error) {
 	c := &cleaner{t: t}
 	if err := c.name(); err != nil {
 		return nil, err
@@ -69,7 +72,7 @@ func Clean(t *Tool) ([]Finding, error) {
 }
 
 type cleaner struct {
-	t     *Tool
+	t     *tool.Tool
 	found []Finding
 }
 
@@ -80,7 +83,7 @@ func (c *cleaner) note(field, problem, repair string) {
 func (c *cleaner) name() error {
 	name := c.t.Name
 	bad := func(msg string) error {
-		return &Error{Code: Invalid, Op: "check tool", Msg: "tool " + quote(name) + " of " + quote(c.t.Server) + " " +
+		return &tool.Error{Code: tool.Invalid, Op: "check tool", Msg: "tool " + quote(name) + " of " + quote(c.t.Server) + " " +
 			msg, Hint: "rename it at its server"}
 	}
 	switch {
@@ -90,10 +93,10 @@ func (c *cleaner) name() error {
 		return bad(fmt.Sprintf("has a name of %d bytes, at most %d are allowed", len(name), MaxName))
 	case !utf8.ValidString(name):
 		return bad("has a name that is not UTF-8")
-	case strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || hidden(r) }):
+	case strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || isHidden(r) }):
 		return bad("has control or invisible characters in its name")
 	}
-	if len(name) > maxExposed || portable(name) != name {
+	if tool.ExposedNames([]*tool.Tool{{Name: name}}, "{name}")[0] != name {
 		c.note("name", "clients do not accept "+quote(name), "kept; clients see a name of letters, digits, _ and -")
 	}
 	return nil
@@ -123,12 +126,12 @@ func (c *cleaner) lists() {
 			c.note("examples", "an invocation is not a JSON object", "left out")
 			e.Invocation = nil
 		}
-		t.Examples[i] = Example{
+		t.Examples[i] = tool.Example{
 			Description: c.line("examples", e.Description), Invocation: e.Invocation,
 			Output: c.text("examples", e.Output, MaxText),
 		}
 	}
-	var utterances []Utterance
+	var utterances []tool.Utterance
 	for _, u := range bounded(c, "utterances", t.Utterances) {
 		if u.Text = c.line("utterances", u.Text); u.Text != "" {
 			utterances = append(utterances, u)
@@ -173,7 +176,7 @@ func (c *cleaner) text(field, s string, most int) string {
 		out = Cut(out, most)
 		c.note(field, fmt.Sprintf("has %d bytes", len(s)), fmt.Sprintf("cut to %d", len(out)))
 	}
-	if plain(out) {
+	if printableASCII(out) {
 		return out
 	}
 	fixed := strings.ToValidUTF8(out, "\uFFFD")
@@ -183,7 +186,7 @@ func (c *cleaner) text(field, s string, most int) string {
 	fixed = strings.ReplaceAll(fixed, "\r\n", "\n")
 	removed, selectors := 0, 0
 	fixed = strings.Map(func(r rune) rune {
-		if selects(r) {
+		if isVariationSelector(r) {
 			if selectors++; selectors > 1 {
 				removed++
 				return -1
@@ -196,7 +199,7 @@ func (c *cleaner) text(field, s string, most int) string {
 			return r
 		case r == '\r':
 			return '\n'
-		case unicode.IsControl(r) || hidden(r):
+		case unicode.IsControl(r) || isHidden(r):
 			removed++
 			return -1
 		}
@@ -206,37 +209,6 @@ func (c *cleaner) text(field, s string, most int) string {
 		c.note(field, "holds control, invisible or direction-changing characters", fmt.Sprintf("removed %d", removed))
 	}
 	return fixed
-}
-
-// plain reports whether s is printable ASCII, line breaks and tabs, as most texts are.
-func plain(s string) bool {
-	for i := range len(s) {
-		if b := s[i]; b >= 0x7f || b < ' ' && b != '\n' && b != '\t' {
-			return false
-		}
-	}
-	return true
-}
-
-// hidden reports whether r shows nothing and can change or carry meaning unseen: direction overrides, embeddings and
-// isolates, zero-width spaces, soft hyphens, fillers, and the tag characters. The joiners and the marks of scripts that
-// need them are not hidden.
-func hidden(r rune) bool {
-	switch {
-	case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069: // embeddings, overrides, isolates
-		return true
-	case r == 0x200b, r >= 0x2060 && r <= 0x2064, r == 0xfeff, r == 0x180e, r == 0xad, r == 0x34f: // no width
-		return true
-	// fillers, and what nobody uses any more
-	case r == 0x115f || r == 0x1160 || r == 0x3164 || r == 0xffa0, r >= 0x206a && r <= 0x206f,
-		r >= 0xfff9 && r <= 0xfffb:
-		return true
-	case r == 0x2028 || r == 0x2029: // separators that some clients show as line breaks
-		return true
-	case r >= 0xe0000 && r <= 0xe007f: // tags
-		return true
-	}
-	return false
 }
 
 func (c *cleaner) schemas() {
@@ -272,28 +244,10 @@ func (c *cleaner) schema(field string, raw json.RawMessage) json.RawMessage {
 		c.note(field, "is not UTF-8", "replaced what is not")
 		return bytes.ToValidUTF8(raw, []byte("\uFFFD"))
 	}
-	if hides(raw) {
+	if hasHidden(raw) {
 		c.note(field, "holds invisible or direction-changing characters", "kept, since schemas are kept byte for byte")
 	}
 	return raw
-}
-
-// hides reports whether a schema holds hidden characters, as they are or escaped.
-func hides(raw []byte) bool {
-	if bytes.ContainsFunc(raw, hidden) || selectsTwice(raw) {
-		return true
-	}
-	for rest := raw; ; {
-		i := bytes.Index(rest, []byte(`\u`))
-		if i < 0 || len(rest) < i+6 {
-			return false
-		}
-		var r rune
-		if _, err := fmt.Sscanf(string(rest[i+2:i+6]), "%x", &r); err == nil && hidden(r) {
-			return true
-		}
-		rest = rest[i+6:]
-	}
 }
 
 func (c *cleaner) extra(field string, raw json.RawMessage) json.RawMessage {
@@ -315,3 +269,6 @@ func isObject(raw []byte) bool {
 	trimmed := bytes.TrimLeft(raw, " \t\r\n")
 	return len(trimmed) > 0 && trimmed[0] == '{' && json.Valid(raw)
 }
+
+// quote quotes the beginning of a name for an error or a finding.
+func quote(s string) string { return strconv.Quote(Clip(s, 80)) }

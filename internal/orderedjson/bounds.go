@@ -1,8 +1,10 @@
-package tool
+package orderedjson
 
 import (
 	"bytes"
 	"fmt"
+
+	"tooldex/tool"
 )
 
 // The bounds of JSON that comes from outside. Both are far above what honest messages have. What they keep out is small
@@ -12,10 +14,10 @@ const (
 	MaxValues = 250_000 // values of a request: members of lists and objects, and keys
 )
 
-// CheckJSON returns an Invalid error for JSON that is nested deeper than depth or has more than values members and
+// CheckBounds returns an Invalid error for JSON that is nested deeper than depth or has more than values members and
 // elements. It reads the text once and keeps nothing of it. Text that is not JSON gets an error or none: whoever
 // decodes it will say what is wrong.
-func CheckJSON(b []byte, depth, values int) error {
+func CheckBounds(b []byte, depth, values int) error {
 	level, count := 0, 0
 	for i := 0; i < len(b); i++ {
 		switch b[i] {
@@ -24,7 +26,7 @@ func CheckJSON(b []byte, depth, values int) error {
 		case '{', '[':
 			count++
 			if level++; level > depth {
-				return &Error{Code: Invalid, Op: "read json", Msg: fmt.Sprintf("the JSON is nested more than %d deep",
+				return &tool.Error{Code: tool.Invalid, Op: "read json", Msg: fmt.Sprintf("the JSON is nested more than %d deep",
 					depth)}
 			}
 		case '}', ']':
@@ -33,7 +35,7 @@ func CheckJSON(b []byte, depth, values int) error {
 			count++
 		}
 		if count > values {
-			return &Error{Code: Invalid, Op: "read json", Msg: fmt.Sprintf("the JSON holds more than %d values",
+			return &tool.Error{Code: tool.Invalid, Op: "read json", Msg: fmt.Sprintf("the JSON holds more than %d values",
 				values), Hint: "send less at a time"}
 		}
 	}

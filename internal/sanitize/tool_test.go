@@ -1,13 +1,16 @@
-package tool
+package sanitize
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"tooldex/tool"
 )
 
 func TestCleanTexts(t *testing.T) {
@@ -31,8 +34,8 @@ func TestCleanTexts(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			one := &Tool{Server: "s", Name: "n", Description: c.in, InputSchema: json.RawMessage(`{}`)}
-			found, err := Clean(one)
+			one := &tool.Tool{Server: "s", Name: "n", Description: c.in, InputSchema: json.RawMessage(`{}`)}
+			found, err := Tool(one)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -43,7 +46,7 @@ func TestCleanTexts(t *testing.T) {
 				!strings.Contains(found[0].String(), c.finding) {
 				t.Errorf("findings %v, want %q", found, c.finding)
 			}
-			if again, err := Clean(one); err != nil || len(again) != 0 {
+			if again, err := Tool(one); err != nil || len(again) != 0 {
 				t.Errorf("cleaning again finds %v, %v", again, err)
 			}
 		})
@@ -87,8 +90,8 @@ func TestCleanSchemas(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			one := &Tool{Server: "s", Name: "n", Description: "d", InputSchema: json.RawMessage(c.in)}
-			found, err := Clean(one)
+			one := &tool.Tool{Server: "s", Name: "n", Description: "d", InputSchema: json.RawMessage(c.in)}
+			found, err := Tool(one)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -112,29 +115,29 @@ func TestCleanSchemas(t *testing.T) {
 }
 
 func TestCleanRest(t *testing.T) {
-	one := &Tool{
+	one := &tool.Tool{
 		Server: "s", Name: "n", Title: "  A\n title ", Description: "First sentence. Second.",
-		Keywords: []string{"a\x00", " ", "b"}, Synonyms: []string{}, Examples: []Example{{
+		Keywords: []string{"a\x00", " ", "b"}, Synonyms: []string{}, Examples: []tool.Example{{
 			Description: "x",
 			Invocation:  json.RawMessage(`[1]`),
 		}, {Invocation: json.RawMessage(`{"a": 1}`)}},
-		Utterances: []Utterance{{Text: "\u200b"}, {Text: "find it"}}, Related: []ID{},
+		Utterances: []tool.Utterance{{Text: "\u200b"}, {Text: "find it"}}, Related: []tool.ID{},
 		InputSchema:  json.RawMessage(`{}`),
 		OutputSchema: json.RawMessage(`"no"`), Meta: json.RawMessage(`{`), Icons: json.RawMessage(`"` +
 			strings.Repeat("x", maxExtra) + `"`),
-		Annotations: &Annotations{Title: "T\u202e"},
+		Annotations: &tool.Annotations{Title: "T\u202e"},
 	}
 	keywords := one.Keywords
-	found, err := Clean(one)
+	found, err := Tool(one)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &Tool{
+	want := &tool.Tool{
 		Server: "s", Name: "n", Title: "A title", Summary: "First sentence", Description: "First sentence. Second.",
 		Keywords:    []string{"a", "b"},
-		Examples:    []Example{{Description: "x"}, {Invocation: json.RawMessage(`{"a": 1}`)}},
-		Utterances:  []Utterance{{Text: "find it"}},
-		InputSchema: json.RawMessage(`{}`), Annotations: &Annotations{Title: "T"},
+		Examples:    []tool.Example{{Description: "x"}, {Invocation: json.RawMessage(`{"a": 1}`)}},
+		Utterances:  []tool.Utterance{{Text: "find it"}},
+		InputSchema: json.RawMessage(`{}`), Annotations: &tool.Annotations{Title: "T"},
 	}
 	if d := cmp.Diff(want, one); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
@@ -173,13 +176,13 @@ func TestCleanNames(t *testing.T) {
 		"override":        {"a\u202eb", "invisible", false},
 		"not UTF-8":       {"a\xff", "UTF-8", false},
 		"slash":           {"repos/get", "", true},
-		"exactly longest": {strings.Repeat("x", maxExposed), "", false},
+		"exactly longest": {strings.Repeat("x", 64), "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			one := &Tool{Server: "s", Name: c.in, InputSchema: json.RawMessage(`{}`)}
-			found, err := Clean(one)
+			one := &tool.Tool{Server: "s", Name: c.in, InputSchema: json.RawMessage(`{}`)}
+			found, err := Tool(one)
 			if c.refused != "" {
-				if CodeOf(err) != Invalid || !strings.Contains(err.Error(), c.refused) {
+				if tool.CodeOf(err) != tool.Invalid || !strings.Contains(err.Error(), c.refused) {
 					t.Errorf("error %v, want %q", err, c.refused)
 				}
 				return
@@ -187,7 +190,7 @@ func TestCleanNames(t *testing.T) {
 			if err != nil || one.Name != c.in || (len(found) > 0) != c.finding {
 				t.Errorf("name %q, findings %v, %v; want it kept and a finding: %v", one.Name, found, err, c.finding)
 			}
-			if got := ExposedNames([]*Tool{one}, DefaultTemplate)[0]; len(got) > maxExposed || portable(got) != got {
+			if got := tool.ExposedNames([]*tool.Tool{one}, tool.DefaultTemplate)[0]; !regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`).MatchString(got) {
 				t.Errorf("exposed as %q", got)
 			}
 		})
@@ -195,16 +198,16 @@ func TestCleanNames(t *testing.T) {
 }
 
 func TestCleanSummary(t *testing.T) {
-	one := &Tool{Server: "s", Name: "n", Summary: strings.Repeat("é", MaxSummary), InputSchema: json.RawMessage(`{}`)}
-	if _, err := Clean(one); err != nil {
+	one := &tool.Tool{Server: "s", Name: "n", Summary: strings.Repeat("é", MaxSummary), InputSchema: json.RawMessage(`{}`)}
+	if _, err := Tool(one); err != nil {
 		t.Errorf("a summary of %d characters: %v", MaxSummary, err)
 	}
 	one.Summary += "x"
-	if _, err := Clean(one); CodeOf(err) != Invalid || !strings.Contains(err.Error(), "81 characters") {
+	if _, err := Tool(one); tool.CodeOf(err) != tool.Invalid || !strings.Contains(err.Error(), "81 characters") {
 		t.Errorf("error %v, want the summary refused", err)
 	}
-	one = &Tool{Server: "s", Name: "n", Title: "Only a title", InputSchema: json.RawMessage(`{}`)}
-	if _, err := Clean(one); err != nil || one.Summary != "Only a title" {
+	one = &tool.Tool{Server: "s", Name: "n", Title: "Only a title", InputSchema: json.RawMessage(`{}`)}
+	if _, err := Tool(one); err != nil || one.Summary != "Only a title" {
 		t.Errorf("summary %q, %v", one.Summary, err)
 	}
 }
@@ -214,26 +217,26 @@ func FuzzClean(f *testing.F) {
 	f.Add("a b", "\u202e\x00\xff", `{"$ref":"#"}`, "")
 	f.Add("x", strings.Repeat("é", 100), `{"description":"\u202`, "[]")
 	f.Fuzz(func(t *testing.T, name, description, schema, example string) {
-		one := &Tool{
+		one := &tool.Tool{
 			Server: "s", Name: name, Description: description, Keywords: []string{description},
 			InputSchema:  json.RawMessage(schema),
-			OutputSchema: json.RawMessage(example), Examples: []Example{{
+			OutputSchema: json.RawMessage(example), Examples: []tool.Example{{
 				Description: description,
 				Invocation:  json.RawMessage(example),
 			}},
 		}
-		if _, err := Clean(one); err != nil {
+		if _, err := Tool(one); err != nil {
 			return
 		}
 		if !json.Valid(one.InputSchema) || one.OutputSchema != nil && !json.Valid(one.OutputSchema) {
 			t.Error("a schema that is no JSON was let through")
 		}
-		if !utf8.ValidString(one.Description) || strings.ContainsFunc(one.Description, hidden) ||
+		if !utf8.ValidString(one.Description) || strings.ContainsFunc(one.Description, isHidden) ||
 			CheckSummary(one.ID(), one.Summary) != nil {
 			t.Errorf("description %q, summary %q", one.Description, one.Summary)
 		}
 		hash := one.Hash()
-		if found, err := Clean(one); err != nil || one.Hash() != hash {
+		if found, err := Tool(one); err != nil || one.Hash() != hash {
 			t.Errorf("cleaning again changes it: %v, %v", found, err)
 		}
 		_ = one.Signature()

@@ -1,22 +1,24 @@
-package tool
+package sanitize
 
 import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"tooldex/tool"
 )
 
 // MaxSummary is the longest summary, in characters, that a tool may have.
 const MaxSummary = 80
 
 // CheckSummary returns an Invalid error if a declared summary is longer than MaxSummary characters.
-func CheckSummary(id ID, summary string) error {
+func CheckSummary(id tool.ID, summary string) error {
 	n := utf8.RuneCountInString(summary)
 	if n <= MaxSummary {
 		return nil
 	}
-	return &Error{
-		Code: Invalid, Op: "check summary",
+	return &tool.Error{
+		Code: tool.Invalid, Op: "check summary",
 		Msg: "summary of " + string(id) + " has " + strconv.Itoa(n) + " characters, at most " +
 			strconv.Itoa(MaxSummary) + " are allowed",
 		Hint: "shorten it, or leave it out to have one derived from the description",

@@ -1,0 +1,129 @@
+package sanitize
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"tooldex/internal/orderedjson"
+)
+
+// printableASCII reports whether s is printable ASCII, line breaks and tabs, as most texts are.
+func printableASCII(s string) bool {
+	for i := range len(s) {
+		if b := s[i]; b >= 0x7f || b < ' ' && b != '\n' && b != '\t' {
+			return false
+		}
+	}
+	return true
+}
+
+// isHidden reports whether r shows nothing and can change or carry meaning unseen: direction overrides, embeddings and
+// isolates, zero-width spaces, soft hyphens, fillers, and the tag characters. The joiners and the marks of scripts that
+// need them are not hidden.
+func isHidden(r rune) bool {
+	switch {
+	case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069: // embeddings, overrides, isolates
+		return true
+	case r == 0x200b, r >= 0x2060 && r <= 0x2064, r == 0xfeff, r == 0x180e, r == 0xad, r == 0x34f: // no width
+		return true
+	// fillers, and what nobody uses any more
+	case r == 0x115f || r == 0x1160 || r == 0x3164 || r == 0xffa0, r >= 0x206a && r <= 0x206f,
+		r >= 0xfff9 && r <= 0xfffb:
+		return true
+	case r == 0x2028 || r == 0x2029: // separators that some clients show as line breaks
+		return true
+	case r >= 0xe0000 && r <= 0xe007f: // tags
+		return true
+	}
+	return false
+}
+
+// hasHidden reports whether a schema holds hidden characters, as they are or escaped.
+func hasHidden(raw []byte) bool {
+	if bytes.ContainsFunc(raw, isHidden) || hasRepeatedSelectors(raw) {
+		return true
+	}
+	for rest := raw; ; {
+		i := bytes.Index(rest, []byte(`\u`))
+		if i < 0 || len(rest) < i+6 {
+			return false
+		}
+		var r rune
+		if _, err := fmt.Sscanf(string(rest[i+2:i+6]), "%x", &r); err == nil && isHidden(r) {
+			return true
+		}
+		rest = rest[i+6:]
+	}
+}
+
+// StripHidden returns JSON whose strings have no invisible or direction-changing characters, as texts of tools have
+// none. Names of members stay as they are, since calls go by them. JSON that holds none, or is not valid, is returned
+// as it is.
+func StripHidden(raw json.RawMessage) json.RawMessage {
+	if !json.Valid(raw) || !hasHidden(raw) {
+		return raw
+	}
+	out := make([]byte, 0, len(raw))
+	for i := 0; i < len(raw); {
+		if raw[i] != '"' {
+			out = append(out, raw[i])
+			i++
+			continue
+		}
+		end := i + orderedjson.StringLen(raw[i:])
+		text := raw[i:end]
+		i = end
+		for end < len(raw) && raw[end] <= ' ' {
+			end++
+		}
+		var s string
+		if end < len(raw) && raw[end] == ':' || json.Unmarshal(text, &s) != nil {
+			out = append(out, text...)
+			continue
+		}
+		plain := removeHidden(s)
+		if b, err := json.Marshal(plain); err == nil && plain != s {
+			text = b
+		}
+		out = append(out, text...)
+	}
+	return out
+}
+
+// removeHidden returns s without what is hidden in it.
+func removeHidden(s string) string {
+	selectors := 0
+	return strings.Map(func(r rune) rune {
+		if isVariationSelector(r) {
+			if selectors++; selectors > 1 {
+				return -1
+			}
+			return r
+		}
+		selectors = 0
+		if isHidden(r) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// isVariationSelector reports whether r chooses how the character before it looks. One does; more of them in a row can only hide
+// something.
+func isVariationSelector(r rune) bool {
+	return r >= 0xfe00 && r <= 0xfe0f || r >= 0xe0100 && r <= 0xe01ef
+}
+
+// hasRepeatedSelectors reports whether two of them follow one another.
+func hasRepeatedSelectors(raw []byte) bool {
+	before := false
+	for _, r := range string(raw) {
+		if isVariationSelector(r) && before {
+			return true
+		}
+		before = isVariationSelector(r)
+	}
+	return false
+}
