@@ -2,7 +2,6 @@ package serve
 
 import (
 	"fmt"
-	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -10,7 +9,6 @@ import (
 	"testing"
 
 	"tooldex/access"
-	"tooldex/catalog/sources"
 	"tooldex/cmd/tooldex/demo"
 	"tooldex/gateway"
 	"tooldex/httpapi"
@@ -109,21 +107,9 @@ func openDemo(t *testing.T) *service.Service {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	files, err := fs.Glob(demo.FS, "*.yaml")
+	all, err := demo.Sources()
 	if err != nil {
 		t.Fatal(err)
-	}
-	var all []sources.Source
-	for _, name := range files {
-		b, err := demo.FS.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		content, err := sources.Parse(name, b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, content.Sources...)
 	}
 	if _, err := s.Catalog.SyncAll(t.Context(), all); err != nil {
 		t.Fatal(err)

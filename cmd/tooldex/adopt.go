@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -18,29 +17,6 @@ import (
 	"tooldex/service"
 	"tooldex/upstream"
 )
-
-// What becomes of a server that was found in a client's file.
-const (
-	adoptNew      = "new"
-	adoptKnown    = "known"    // it is stored as it is
-	adoptReplaced = "replaced" // it takes the place of the stored one
-	adoptDiffers  = "differs"  // one of that name is stored that is configured in another way, and stays
-	adoptUnusable = "unusable"
-	adoptSelf     = "tooldex itself"
-)
-
-// adopted is a server of a client's file.
-type adopted struct {
-	Server string   `json:"server"`
-	Client string   `json:"client"`
-	File   string   `json:"file"`
-	State  string   `json:"state"`
-	Target string   `json:"target,omitempty"`
-	Why    string   `json:"why,omitempty"`  // it is unusable
-	Lost   []string `json:"lost,omitempty"` // keys that will have no effect
-
-	entry clients.Entry
-}
 
 func newServersImport(a *app) *cobra.Command {
 	var from []string
@@ -63,7 +39,7 @@ func newServersImport(a *app) *cobra.Command {
 				return openErr
 			}
 			defer a.close(s)
-			list, servers, adoptErr := adopt(docs, s.Catalog.Servers(), replace)
+			list, servers, adoptErr := clients.Plan(docs, s.Catalog.Servers(), replace)
 			if err = errors.Join(err, adoptErr); len(list) == 0 && err == nil {
 				fmt.Fprintln(a.stderr, "no server was found\nhint: tooldex servers add adds one")
 				return silent(exitNone)
@@ -115,7 +91,7 @@ func (a *app) documents(names []string) ([]*clients.Document, error) {
 	docs := []*clients.Document{}
 	var errs error
 	for _, name := range names {
-		files := []clients.File{clientFile(name)}
+		files := []clients.File{clients.AnyFile(name)}
 		c, known := clients.Named(name)
 		if known {
 			files = c.Files(a.place())
@@ -141,67 +117,11 @@ func (a *app) documents(names []string) ([]*clients.Document, error) {
 	return docs, errs
 }
 
-// clientFile is any file that may hold servers.
-func clientFile(path string) clients.File {
-	if strings.EqualFold(filepath.Ext(path), ".toml") {
-		return clients.File{
-			Client: filepath.Base(path), Path: path, Format: clients.TOML,
-			Sections: [][]string{{"mcp_servers"}},
-		}
-	}
-	return clients.File{Client: filepath.Base(path), Path: path, Sections: [][]string{
-		{"mcpServers"},
-		{"servers"},
-		{"mcp", "servers"},
-	}}
-}
-
-// adopt tells what becomes of the servers of some files, and which of them are to be stored. The first of several with
-// one name counts. What can be told comes with the error of files that cannot be read.
-func adopt(docs []*clients.Document, stored []upstream.Server, replace bool) ([]adopted, []upstream.Server, error) {
-	have, fresh := map[string]upstream.Server{}, map[string]bool{}
-	for _, s := range stored {
-		have[s.Name] = s
-	}
-	list := []adopted{}
-	var servers []upstream.Server
-	var errs error
-	for _, d := range docs {
-		entries, err := d.Servers()
-		errs = errors.Join(errs, err)
-		for _, e := range entries {
-			one := adopted{
-				Server: e.Name, Client: d.Client, File: d.Path, State: adoptNew, Target: config.ServerTarget(e.Server),
-				Lost: e.Lost, entry: e,
-			}
-			same, known := have[e.Name]
-			switch {
-			case e.Err != nil:
-				one.State, one.Why = adoptUnusable, e.Err.Error()
-			case config.IsTooldex(e.Server):
-				one.State = adoptSelf
-			case known && service.SameServer(same, e.Server):
-				one.State = adoptKnown
-			case known && replace && !fresh[e.Name]:
-				one.State = adoptReplaced
-			case known:
-				one.State = adoptDiffers
-			}
-			if one.State == adoptNew || one.State == adoptReplaced {
-				have[e.Name], fresh[e.Name] = e.Server, true
-				servers = append(servers, e.Server)
-			}
-			list = append(list, one)
-		}
-	}
-	return list, servers, errs
-}
-
-func adoptTable(w io.Writer, list []adopted) error {
+func adoptTable(w io.Writer, list []clients.Found) error {
 	rows := make([][]string, len(list))
 	for i, l := range list {
 		target := l.Target
-		if l.entry.Server.Disabled {
+		if l.Entry.Server.Disabled {
 			target += " (disabled)"
 		}
 		rows[i] = []string{l.Server, l.Client, l.State, target}
@@ -210,17 +130,17 @@ func adoptTable(w io.Writer, list []adopted) error {
 }
 
 // warnAdopted tells what somebody should know of servers that are taken over, or are not.
-func (a *app) warnAdopted(list []adopted) {
+func (a *app) warnAdopted(list []clients.Found) {
 	for _, l := range list {
 		name := printable(l.Server)
 		switch l.State {
-		case adoptUnusable:
+		case clients.StateUnusable:
 			fmt.Fprintf(a.stderr, "warning: %s of %s cannot be used: %s\n", name, l.Client, printable(l.Why))
 			continue
-		case adoptDiffers:
+		case clients.StateDiffers:
 			fmt.Fprintf(a.stderr, "warning: another server %s is there already, and stays; --replace takes that of %s\n", name, l.Client)
 			continue
-		case adoptSelf, adoptKnown:
+		case clients.StateSelf, clients.StateKnown:
 			continue
 		}
 		if len(l.Lost) > 0 {
@@ -228,11 +148,11 @@ func (a *app) warnAdopted(list []adopted) {
 				printable(strings.Join(l.Lost, ", ")))
 		}
 		var f addFlags
-		for _, key := range sortedKeys(l.entry.Server.Env) {
-			f.env = append(f.env, key+"="+l.entry.Server.Env[key])
+		for _, key := range sortedKeys(l.Entry.Server.Env) {
+			f.env = append(f.env, key+"="+l.Entry.Server.Env[key])
 		}
-		for _, key := range sortedKeys(l.entry.Server.Headers) {
-			f.headers = append(f.headers, key+": "+l.entry.Server.Headers[key])
+		for _, key := range sortedKeys(l.Entry.Server.Headers) {
+			f.headers = append(f.headers, key+": "+l.Entry.Server.Headers[key])
 		}
 		f.warnSecrets(a.stderr)
 	}

@@ -39,7 +39,7 @@ func TestAdopt(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			list, servers, err := adopt(docs, stored, tt.replace)
+			list, servers, err := clients.Plan(docs, stored, tt.replace)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -58,7 +58,7 @@ func TestAdopt(t *testing.T) {
 			}
 		})
 	}
-	list, _, err := adopt(append(docs, doc("bad", "{")), nil, false)
+	list, _, err := clients.Plan(append(docs, doc("bad", "{")), nil, false)
 	if tool.CodeOf(err) != tool.Invalid || len(list) != 7 {
 		t.Errorf("beside a bad file: %d servers, %v", len(list), err)
 	}

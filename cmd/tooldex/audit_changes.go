@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -41,8 +40,7 @@ func changing() []string {
 
 // account records a command. Of its arguments the first is, which names what was changed: others may be secrets.
 func (a *app) account(ctx context.Context, words string, args []string, err error) {
-	var usage usageError
-	if a.demo || errors.As(err, &usage) {
+	if a.demo || isUsage(err) {
 		return
 	}
 	if a.settingsErr != nil || !a.config().Audit.On {

@@ -32,12 +32,12 @@ type connectFlags struct {
 
 // connection is what connect did, or would do.
 type connection struct {
-	Client  string    `json:"client"`
-	File    string    `json:"file"`
-	Written bool      `json:"written"`
-	Servers []adopted `json:"servers"`          // those that the file had
-	Backup  string    `json:"backup,omitempty"` // where the file lies as it was
-	Diff    string    `json:"diff,omitempty"`
+	Client  string          `json:"client"`
+	File    string          `json:"file"`
+	Written bool            `json:"written"`
+	Servers []clients.Found `json:"servers"`          // those that the file had
+	Backup  string          `json:"backup,omitempty"` // where the file lies as it was
+	Diff    string          `json:"diff,omitempty"`
 }
 
 func newConnect(a *app) *cobra.Command {
@@ -131,19 +131,15 @@ func (a *app) connectClient(ctx context.Context, client clients.Client, f *conne
 		return err
 	}
 	defer a.close(s)
-	stored := s.Servers()
-	if err != nil {
-		return err
-	}
-	list, servers, err := adopt([]*clients.Document{d}, stored, f.replace)
+	list, servers, err := clients.Plan([]*clients.Document{d}, s.Servers(), f.replace)
 	if err != nil {
 		return err
 	}
 	var gone []clients.Entry
 	for _, l := range list {
 		switch l.State {
-		case adoptNew, adoptReplaced, adoptKnown, adoptSelf:
-			gone = append(gone, l.entry)
+		case clients.StateNew, clients.StateReplaced, clients.StateKnown, clients.StateSelf:
+			gone = append(gone, l.Entry)
 		}
 	}
 	text, err := d.Replace(own, gone)
@@ -309,7 +305,7 @@ func (a *app) disconnect(client clients.Client, f *connectFlags) error {
 	if done {
 		fmt.Fprintf(a.stderr, "%s is as it was before %s\n", c.Path, c.Time.Local().Format(time.DateTime))
 	}
-	return a.printConnection(connection{Client: client.Name, File: c.Path, Written: true, Servers: []adopted{}})
+	return a.printConnection(connection{Client: client.Name, File: c.Path, Written: true, Servers: []clients.Found{}})
 }
 
 // restore puts the servers back into a file that was changed since.

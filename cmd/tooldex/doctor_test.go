@@ -14,12 +14,12 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"tooldex/cmd/tooldex/doctor"
 	"tooldex/store"
-	"tooldex/tool"
 )
 
 // examined runs doctor, and returns what it says of one check.
-func examined(t *testing.T, dataDir, check string, env ...string) finding {
+func examined(t *testing.T, dataDir, check string, env ...string) doctor.Finding {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), builtCommand(t), "doctor", "--no-servers", "-o", "json")
 	cmd.Env = append(os.Environ(), append(env, "TOOLDEX_DATA_DIR="+dataDir, "HOME="+t.TempDir(), "XDG_CONFIG_HOME=",
@@ -27,7 +27,7 @@ func examined(t *testing.T, dataDir, check string, env ...string) finding {
 	var stdout bytes.Buffer
 	cmd.Stdout = &stdout
 	runErr := cmd.Run()
-	var out diagnosis
+	var out doctor.Diagnosis
 	if err := json.Unmarshal(stdout.Bytes(), &out); err != nil {
 		t.Fatalf("%v, %v: %s", runErr, err, stdout.String())
 	}
@@ -35,7 +35,7 @@ func examined(t *testing.T, dataDir, check string, env ...string) finding {
 		t.Errorf("%d are broken, and the command ends with %v", out.Broken, runErr)
 	}
 	for _, f := range out.Findings {
-		if (f.Status == isBroken || f.Status == isWarn) && f.Remedy == "" {
+		if (f.Status == doctor.Broken || f.Status == doctor.Warn) && f.Remedy == "" {
 			t.Errorf("nothing is said of how to mend it: %+v", f)
 		}
 	}
@@ -45,7 +45,7 @@ func examined(t *testing.T, dataDir, check string, env ...string) finding {
 		}
 	}
 	t.Fatalf("nothing is said of %s: %s", check, stdout.String())
-	return finding{}
+	return doctor.Finding{}
 }
 
 // TestDoctorSeesLock keeps the file locked as another process would.
@@ -62,13 +62,13 @@ func TestDoctorSeesLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := examined(t, dir, "data")
-	if got.Status != isBroken || !strings.Contains(got.Remedy, "fuser") {
+	if got.Status != doctor.Broken || !strings.Contains(got.Remedy, "fuser") {
 		t.Errorf("while it is locked: %+v", got)
 	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if got := examined(t, dir, "data"); got.Status != isFine {
+	if got := examined(t, dir, "data"); got.Status != doctor.Fine {
 		t.Errorf("afterwards: %+v", got)
 	}
 }
@@ -82,65 +82,20 @@ func TestDoctorSeesPort(t *testing.T) {
 	server := &http.Server{Handler: http.NotFoundHandler()}
 	go func() { _ = server.Serve(l) }()
 	dir := t.TempDir()
-	if got := examined(t, dir, "port", "TOOLDEX_LISTEN="+l.Addr().String()); got.Status != isWarn || got.Remedy == "" {
+	if got := examined(t, dir, "port", "TOOLDEX_LISTEN="+l.Addr().String()); got.Status != doctor.Warn || got.Remedy == "" {
 		t.Errorf("taken: %+v", got)
 	}
 	if err := server.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if got := examined(t, dir, "port", "TOOLDEX_LISTEN="+l.Addr().String()); got.Status != isFine ||
+	if got := examined(t, dir, "port", "TOOLDEX_LISTEN="+l.Addr().String()); got.Status != doctor.Fine ||
 		!strings.Contains(got.Message, "free") {
 		t.Errorf("free: %+v", got)
 	}
 	ours := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer ours.Close()
-	if got := examined(t, dir, "port", "TOOLDEX_LISTEN="+ours.Listener.Addr().String()); got.Status != isFine ||
+	if got := examined(t, dir, "port", "TOOLDEX_LISTEN="+ours.Listener.Addr().String()); got.Status != doctor.Fine ||
 		!strings.Contains(got.Message, "serves here") {
 		t.Errorf("served: %+v", got)
-	}
-}
-
-func TestEveryFew(t *testing.T) {
-	all := make([]*tool.Tool, 10)
-	for i := range all {
-		all[i] = &tool.Tool{Name: string(rune('a' + i)), Disabled: i == 1}
-	}
-	names := func(list []*tool.Tool) (out string) {
-		for _, one := range list {
-			out += one.Name
-		}
-		return out
-	}
-	for n, want := range map[int]string{1: "a", 3: "adg", 9: "abcdefghi", 10: "abcdefghij", 99: "abcdefghij"} {
-		if got := names(everyFew(all, n)); got != want {
-			t.Errorf("%d of ten are %s, want %s", n, got, want)
-		}
-	}
-	if got := names(enabledTools(tool.NewSet(all, ""))); got != "acdefghij" {
-		t.Errorf("enabled are %s", got)
-	}
-}
-
-func TestSchemaFaults(t *testing.T) {
-	tests := map[string]struct {
-		schema string
-		faults int
-	}{
-		"fine":           {`{"type":"object","properties":{"a":{"type":"string"}}}`, 0},
-		"no object":      {`[]`, 2},
-		"no type":        {`{"type":"object","properties":{"a":{"type":5}}}`, 1},
-		"dangling $ref":  {`{"type":"object","properties":{"a":{"$ref":"#/definitions/none"}}}`, 1},
-		"circle of refs": {`{"type":"object","properties":{"a":{"$ref":"#"}}}`, 0},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			got := schemaFaults(&tool.Tool{
-				Server: "s", Name: "n", Description: "Do what is asked for",
-				InputSchema: json.RawMessage(tt.schema),
-			})
-			if len(got) != tt.faults {
-				t.Errorf("%d faults, want %d: %q", len(got), tt.faults, got)
-			}
-		})
 	}
 }

@@ -153,7 +153,7 @@ func newEnrichApply(a *app) *cobra.Command {
 			}
 			defer a.close(s)
 			out := kept{}
-			if out.Measured, _, err = measureProposals(cmd.Context(), s, proposals); err != nil {
+			if out.Measured, _, err = s.MeasureProposals(cmd.Context(), proposals); err != nil {
 				return err
 			}
 			if pending {
@@ -173,9 +173,9 @@ func newEnrichApply(a *app) *cobra.Command {
 
 // kept tells what became of a filled form.
 type kept struct {
-	Kept     int                `json:"kept"`
-	Findings []sanitize.Finding `json:"findings,omitempty"`
-	Measured *measure           `json:"measured,omitempty"`
+	Kept     int                       `json:"kept"`
+	Findings []sanitize.Finding        `json:"findings,omitempty"`
+	Measured *service.EnrichmentEffect `json:"measured,omitempty"`
 }
 
 func (a *app) printKept(out kept) error {
@@ -184,7 +184,7 @@ func (a *app) printKept(out kept) error {
 			fmt.Fprintln(a.stderr, printable(f.String()))
 		}
 		if out.Measured != nil {
-			if err := out.Measured.text(w); err != nil {
+			if err := effectText(w, out.Measured); err != nil {
 				return err
 			}
 		}
@@ -288,9 +288,9 @@ func (a *app) moveEnrichments(ctx context.Context, names []string, all bool, how
 			ids[i] = t.ID()
 		}
 	}
-	var m *measure
+	var m *service.EnrichmentEffect
 	if how.use == service.ToSearch {
-		if m, _, err = measureProposals(ctx, s, pendingProposals(s, ids)); err != nil {
+		if m, _, err = s.MeasureProposals(ctx, pendingProposals(s, ids)); err != nil {
 			return err
 		}
 	}
@@ -306,7 +306,7 @@ func (a *app) moveEnrichments(ctx context.Context, names []string, all bool, how
 			fmt.Fprintf(w, "%s: %s\n", how.done, printable(string(id)))
 		}
 		if m != nil {
-			return m.text(w)
+			return effectText(w, m)
 		}
 		return nil
 	})

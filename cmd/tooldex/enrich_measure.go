@@ -1,122 +1,21 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"tooldex/catalog"
 	"tooldex/enrich"
-	"tooldex/index"
-	"tooldex/internal/sanitize"
-	"tooldex/search"
 	"tooldex/service"
 	"tooldex/tool"
 )
 
-// measure tells what what was written for tools brings, and what it costs others.
-type measure struct {
-	Own    tally  `json:"own"`    // requests that were written and held out
-	Others tally  `json:"others"` // requests of known kinds of tools, held out of what is lent
-	Fell   []fell `json:"fell,omitempty"`
-}
-
-// tally counts requests and how many of them find their tool first, and among the first five.
-type tally struct {
-	Requests int  `json:"requests"`
-	Before   hits `json:"before"`
-	After    hits `json:"after"`
-}
-
-type hits struct {
-	First int `json:"first"`
-	Five  int `json:"five"`
-}
-
-// fell is a request that finds its tool among the first five no more.
-type fell struct {
-	Query string  `json:"query"`
-	Tool  tool.ID `json:"tool"`
-}
-
-// amongFirst is how far down an answer is looked at.
-const amongFirst = 5
-
-// measureProposals tries proposals in memory. It returns nil where none of them passes.
-func measureProposals(ctx context.Context, s *service.Service, proposals []tool.Proposal) (*measure, []sanitize.Finding, error) {
-	trial, findings, err := enrich.New(s.Catalog).Try(ctx, proposals)
-	if trial == nil || err != nil {
-		return nil, findings, err
-	}
-	out := &measure{}
-	var have, get index.Index
-	have.Swap(trial.Before)
-	get.Swap(trial.After)
-	before, after := engineOver(s, &have), engineOver(s, &get)
-	for _, part := range []struct {
-		asked []catalog.Question
-		into  *tally
-	}{{trial.Own, &out.Own}, {trial.Others, &out.Others}} {
-		for _, q := range part.asked {
-			was, err := placeOf(ctx, before, trial.Before.Set(), q)
-			if err != nil {
-				return nil, nil, err
-			}
-			now, err := placeOf(ctx, after, trial.After.Set(), q)
-			if err != nil {
-				return nil, nil, err
-			}
-			part.into.Requests++
-			part.into.Before.add(was)
-			part.into.After.add(now)
-			if was > 0 && now == 0 {
-				out.Fell = append(out.Fell, fell{q.Text, q.Tool})
-			}
-		}
-	}
-	return out, findings, nil
-}
-
-// engineOver returns an engine like that of a service over another index, without what was learned from use.
-func engineOver(s *service.Service, x *index.Index) *search.Engine {
-	o := s.Ranking
-	o.Lookup, o.Servers, o.Usage, o.Learned = x, nil, nil, nil
-	return search.New(o)
-}
-
-// placeOf returns the place, from 1, at which a question finds its tool or another server's copy of it; 0 means not
-// among the first five.
-func placeOf(ctx context.Context, by *search.Engine, set *tool.Set, q catalog.Question) (int, error) {
-	res, err := by.Search(ctx, tool.Query{Text: q.Text, Limit: amongFirst})
-	if err != nil {
-		return 0, err
-	}
-	want, ok := set.Get(q.Tool)
-	for i, h := range res.Tools {
-		if h.ID == q.Tool || ok && strings.EqualFold(h.Name, want.Name) {
-			return i + 1, nil
-		}
-	}
-	return 0, nil
-}
-
-func (h *hits) add(place int) {
-	if place == 1 {
-		h.First++
-	}
-	if place > 0 {
-		h.Five++
-	}
-}
-
-// text writes a measure as people read it.
-func (m *measure) text(w io.Writer) error {
-	row := func(what string, t tally) []string {
+// effectText prints the effect of proposals.
+func effectText(w io.Writer, m *service.EnrichmentEffect) error {
+	row := func(what string, t service.Recall) []string {
 		share := func(before, after int) string {
 			return fmt.Sprintf("%.3f -> %.3f", float64(before)/float64(t.Requests), float64(after)/float64(t.Requests))
 		}
@@ -131,11 +30,11 @@ func (m *measure) text(w io.Writer) error {
 	err := columns(w, []string{"HELD OUT", "REQUESTS", "FIRST", "AMONG FIVE"}, [][]string{
 		row("of what was written", m.Own), row("of other tools", m.Others),
 	})
-	for _, f := range m.Fell[:min(len(m.Fell), shownExamples)] {
+	for _, f := range m.Lost[:min(len(m.Lost), shownExamples)] {
 		fmt.Fprintf(w, "no more among five: %s, for %s\n", printable(string(f.Tool)),
 			printable(fmt.Sprintf("%q", f.Query)))
 	}
-	if more := len(m.Fell) - shownExamples; more > 0 {
+	if more := len(m.Lost) - shownExamples; more > 0 {
 		fmt.Fprintf(w, "and %d more; -o json has them all\n", more)
 	}
 	return err
@@ -187,7 +86,7 @@ func newEnrichMeasure(a *app) *cobra.Command {
 					return silent(exitNone)
 				}
 			}
-			m, findings, err := measureProposals(cmd.Context(), s, proposals)
+			m, findings, err := s.MeasureProposals(cmd.Context(), proposals)
 			if err != nil {
 				return err
 			}
@@ -197,7 +96,7 @@ func newEnrichMeasure(a *app) *cobra.Command {
 			if m == nil {
 				return silent(exitNone)
 			}
-			return a.print(m, m.text)
+			return a.print(m, func(w io.Writer) error { return effectText(w, m) })
 		},
 	}
 }

@@ -30,7 +30,7 @@ func newEvalCollide(a *app) *cobra.Command {
 			}
 			defer a.close(l.Service)
 			limit := cmp.Or(a.limit, mostPairs)
-			found, err := l.inspector().Collide(cmd.Context(), limit)
+			found, err := l.NewInspector(l.set).Collide(cmd.Context(), limit)
 			if err != nil {
 				return err
 			}

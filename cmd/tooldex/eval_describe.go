@@ -33,7 +33,7 @@ func newEvalDescribe(a *app) *cobra.Command {
 			if ids, err = l.resolve(args); err != nil {
 				return forPeople(err)
 			}
-			found, err := l.inspector().Describe(cmd.Context(), ids...)
+			found, err := l.NewInspector(l.set).Describe(cmd.Context(), ids...)
 			if err != nil {
 				return err
 			}

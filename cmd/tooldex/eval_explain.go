@@ -43,7 +43,7 @@ func newEvalExplain(a *app) *cobra.Command {
 
 // explain explains each of names: a labelled request, or a tool.
 func (l *labelled) explain(ctx context.Context, names []string, query string) ([]*inspect.Explanation, error) {
-	in := l.inspector()
+	in := l.NewInspector(l.set)
 	if query != "" {
 		ids, err := l.resolve(names)
 		if err != nil {

@@ -85,7 +85,7 @@ func (a *app) draft(l *labelled, f *initFlags) error {
 			return err
 		}
 	}
-	draft := l.inspector().Draft(inspect.DraftOptions{PerTool: f.perTool})
+	draft := l.NewInspector(l.set).Draft(inspect.DraftOptions{PerTool: f.perTool})
 	command := "tooldex eval " + f.out
 	if a.demo && !folder {
 		command = "tooldex eval --demo " + f.out

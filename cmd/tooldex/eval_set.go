@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -105,17 +103,9 @@ func (a *app) openDemoSet(ctx context.Context) (*service.Service, *eval.Dataset,
 
 // demoCases reads the requests against the open catalogue, since they may name tools as people do.
 func demoCases(s *service.Service) (*eval.Dataset, error) {
-	files, err := fs.Glob(demo.FS, "queries-*.jsonl")
+	all, err := demo.Queries()
 	if err != nil {
-		return nil, fmt.Errorf("list the demo requests: %w", err)
-	}
-	var all []byte
-	for _, name := range files {
-		b, err := demo.FS.ReadFile(name)
-		if err != nil {
-			return nil, fmt.Errorf("read the demo requests: %w", err)
-		}
-		all = append(append(all, bytes.TrimSpace(b)...), '\n')
+		return nil, err
 	}
 	file := filepath.Join(s.Dir(), "queries.jsonl")
 	if err := os.WriteFile(file, all, 0o600); err != nil {

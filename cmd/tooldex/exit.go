@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"tooldex/config"
 	"tooldex/tool"
 )
 
@@ -31,18 +32,24 @@ func asUsageError(err error) error {
 	return err
 }
 
+// isUsage reports whether an error is a mistake of the command line or the environment.
+func isUsage(err error) bool {
+	var usage usageError
+	var setting config.UsageError
+	return errors.As(err, &usage) || errors.As(err, &setting)
+}
+
 // silent ends the command with a code when everything there is to say has been printed.
 type silent int
 
 func (s silent) Error() string { return fmt.Sprintf("exit code %d", int(s)) }
 
 func exitCode(err error) int {
-	var usage usageError
 	var quiet silent
 	switch {
 	case err == nil:
 		return exitDone
-	case errors.As(err, &usage):
+	case isUsage(err):
 		return exitUsage
 	case errors.As(err, &quiet):
 		return int(quiet)
@@ -52,8 +59,8 @@ func exitCode(err error) int {
 	return exitFailed
 }
 
-// printError tells what went wrong on one line and what to do about it on the next. Several errors joined into one are
-// told one after the other.
+// printError prints what went wrong on one line and what to do about it on the next. Errors that were joined are printed
+// one after the other.
 func printError(w io.Writer, err error) {
 	var quiet silent
 	if errors.As(err, &quiet) {
@@ -68,9 +75,12 @@ func printError(w io.Writer, err error) {
 	msg, hint := err.Error(), ""
 	var te *tool.Error
 	var usage usageError
+	var setting config.UsageError
 	switch {
 	case errors.As(err, &usage):
 		hint = usage.hint
+	case errors.As(err, &setting):
+		hint = setting.Hint
 	case errors.As(err, &te):
 		hint = te.Hint
 		if hint != "" { // an error's text has the hint too, and so has that of each error around it

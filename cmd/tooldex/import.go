@@ -12,7 +12,6 @@ import (
 	"tooldex/catalog"
 	"tooldex/catalog/sources"
 	"tooldex/config"
-	"tooldex/gateway"
 	"tooldex/internal/sanitize"
 	"tooldex/service"
 	"tooldex/tool"
@@ -119,36 +118,18 @@ type importer struct {
 	errs    []error
 }
 
-// atOnce is how many servers are asked at the same time: starting them is mostly waiting.
-const atOnce = 8
-
 // servers asks each server, and stores what it offers as soon as it has answered.
 func (im *importer) servers(ctx context.Context, servers []upstream.Server) error {
-	gw := im.stack.NewGateway(gateway.Options{})
-	gw.Set(service.MergeServers(slices.Clone(servers), nil))
-	slots := make(chan struct{}, atOnce)
 	p := im.app.newProgress()
-	var asked sync.WaitGroup
+	defer p.end()
 	done := 0
-	for _, s := range servers {
-		up, ok := gw.Upstream(s.Name)
-		if !ok { // disabled
-			continue
-		}
-		asked.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			report, err := im.stack.Catalog.Sync(ctx, up)
-			im.mu.Lock()
-			defer im.mu.Unlock()
-			done++
-			p.update("asking servers", done, len(servers))
-			im.addLocked(err, report)
-		})
-	}
-	asked.Wait()
-	p.end()
-	return gw.Close()
+	return im.stack.ImportServers(ctx, servers, func(report catalog.Report, err error) {
+		im.mu.Lock()
+		defer im.mu.Unlock()
+		done++
+		p.update("asking servers", done, len(servers))
+		im.addLocked(err, report)
+	})
 }
 
 func (im *importer) add(err error, reports ...catalog.Report) {

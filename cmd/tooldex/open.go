@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -57,21 +56,9 @@ func (a *app) openWith(ctx context.Context, all []sources.Source, o service.Opti
 
 // openDemo opens the built-in catalogue.
 func (a *app) openDemo(ctx context.Context, o service.Options) (*service.Service, error) {
-	var all []sources.Source
-	files, err := fs.Glob(demo.FS, "*.yaml")
+	all, err := demo.Sources()
 	if err != nil {
-		return nil, fmt.Errorf("list the demo catalogue: %w", err)
-	}
-	for _, name := range files {
-		b, err := demo.FS.ReadFile(name)
-		if err != nil {
-			return nil, fmt.Errorf("read the demo catalogue: %w", err)
-		}
-		content, err := sources.Parse(name, b)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, content.Sources...)
+		return nil, err
 	}
 	return a.openWith(ctx, all, o)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -59,22 +60,22 @@ func newSearch(a *app) *cobra.Command {
 	return cmd
 }
 
+// query returns what the flags ask for. Its errors are of usage.
 func (f *searchFlags) query(args []string, limit int) (tool.Query, error) {
 	q := tool.Query{
-		Limit: limit, Explain: f.explain,
-		Mode: tool.Mode(f.mode), Detail: tool.Detail(f.detail),
+		Limit: limit, Explain: f.explain, Mode: tool.Mode(f.mode), Detail: tool.Detail(f.detail),
 		Filter: tool.Filter{Servers: f.servers, Categories: f.categories, ReadOnly: f.readOnly},
-	}
-	if limit > tool.MaxLimit {
-		return q, usageError{fmt.Sprintf("limit %d is too high", limit), fmt.Sprintf("at most %d tools are shown",
-			tool.MaxLimit)}
 	}
 	if f.each && len(args) > 1 {
 		q.Texts = args
 	} else {
 		q.Text = strings.Join(args, " ")
 	}
-	return q, asUsageError(q.Validate())
+	var te *tool.Error
+	if err := q.Validate(); errors.As(err, &te) {
+		return q, usageError{te.Msg, te.Hint}
+	}
+	return q, nil
 }
 
 // printResult prints an answer. It gives exit code 3 when not one tool was found.

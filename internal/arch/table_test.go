@@ -150,8 +150,8 @@ var table = map[string]rule{
 	},
 	"service": {
 		imports: []string{
-			"tool", "upstream", "access", "audit", "catalog", "config", "confirm", "embed", "gateway", "index", "internal/atomicfile",
-			"internal/limit", "learn", "metrics", "search", "selection", "store", "trace", "trust", "validate",
+			"tool", "upstream", "access", "audit", "catalog", "config", "confirm", "embed", "enrich", "eval", "eval/inspect",
+			"gateway", "index", "internal/atomicfile", "internal/limit", "internal/sanitize", "knowledge", "learn", "metrics", "search", "selection", "store", "trace", "trust", "validate",
 		},
 		doc: "Package service composes the parts of tooldex into what commands, transports and Go programs use.",
 	},
@@ -170,12 +170,20 @@ var table = map[string]rule{
 		imports: every,
 		doc:     "Command tooldex runs and administers the tool-search service.",
 	},
+	"cmd/tooldex/doctor": {
+		imports: []string{
+			"tool", "audit", "catalog/sources", "cmd/tooldex/clients", "config", "enrich", "eval", "gateway",
+			"internal/sanitize", "knowledge", "serve", "service", "store", "trust", "upstream",
+		},
+		doc: "Package doctor checks an installation: the configuration, the data directory, the index and the embedding model, the servers and the files of clients, and how well tools can be told apart.",
+	},
 	"cmd/tooldex/clients": {
-		imports: []string{"tool", "catalog/sources", "upstream", "internal/atomicfile"},
+		imports: []string{"tool", "catalog/sources", "config", "upstream", "internal/atomicfile"},
 		doc:     "Package clients finds the configuration files of MCP clients, and edits the servers in them.",
 	},
 	"cmd/tooldex/demo": {
-		doc: "Package demo holds the catalogue and the labelled requests that are compiled into the command.",
+		imports: []string{"catalog/sources"},
+		doc:     "Package demo holds the catalogue and the labelled requests that are compiled into the command.",
 	},
 	"tools/train": {
 		imports: every,

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -21,6 +21,9 @@ import (
 	"tooldex/upstream"
 )
 
+// serversAtOnce is how many servers are asked at the same time: starting them is mostly waiting.
+const serversAtOnce = 8
+
 // slowStart is from when on a server is told to be slow: its first call waits that long.
 const slowStart = 10 * time.Second
 
@@ -32,25 +35,23 @@ type visit struct {
 	err    error
 }
 
-// servers starts each server, and looks at what it lists.
-func (d *doctor) servers(ctx context.Context, s *service.Service) {
+// checkServers starts each server, and looks at what it lists.
+func (d *doctor) checkServers(ctx context.Context, s *service.Service) {
 	all := s.Servers()
-	gw := s.NewGateway(gateway.Options{StartTimeout: d.patience})
+	gw := s.NewGateway(gateway.Options{StartTimeout: d.o.ServerTimeout})
 	defer func() { _ = gw.Close() }() // it always returns nil
 	if len(all) == 0 {
-		d.tell(isNote, "server", "", "tooldex servers import finds those of your clients", "none is configured")
+		d.add(Note, "server", "", "tooldex servers import finds those of your clients", "none is configured")
 	}
-	for _, v := range d.visits(ctx, gw, all) {
-		d.visited(ctx, s, gw, v)
+	for _, v := range d.askServers(ctx, gw, all) {
+		d.checkServer(ctx, s, gw, v)
 	}
 }
 
-// visits asks the servers, several at a time.
-func (d *doctor) visits(ctx context.Context, gw *gateway.Gateway, all []upstream.Server) []visit {
+// askServers asks the servers, several at a time.
+func (d *doctor) askServers(ctx context.Context, gw *gateway.Gateway, all []upstream.Server) []visit {
 	out := make([]visit, len(all))
-	slots := make(chan struct{}, atOnce)
-	p := d.newProgress()
-	defer p.end()
+	slots := make(chan struct{}, serversAtOnce)
 	var asked sync.WaitGroup
 	for i, server := range all {
 		out[i].server = server
@@ -61,30 +62,30 @@ func (d *doctor) visits(ctx context.Context, gw *gateway.Gateway, all []upstream
 		asked.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			ctx, cancel := context.WithTimeout(ctx, d.patience)
+			ctx, cancel := context.WithTimeout(ctx, d.o.ServerTimeout)
 			defer cancel()
 			start := time.Now()
 			out[i].tools, out[i].err = up.Tools(ctx)
 			out[i].took = time.Since(start)
-			p.update("asking servers", i, len(all))
+			d.o.Progress("asking servers", i, len(all))
 		})
 	}
 	asked.Wait()
 	return out
 }
 
-// visited tells what a visit has shown.
-func (d *doctor) visited(ctx context.Context, s *service.Service, gw *gateway.Gateway, v visit) {
+// checkServer tells what a visit has shown.
+func (d *doctor) checkServer(ctx context.Context, s *service.Service, gw *gateway.Gateway, v visit) {
 	name := v.server.Name
 	switch {
 	case v.server.Disabled:
-		d.tell(isNote, "server", name, "", "is disabled")
+		d.add(Note, "server", name, "", "is disabled")
 		return
 	case v.err != nil:
-		d.fail("server", name, v.err)
+		d.addError("server", name, v.err)
 		return
 	case len(v.tools) == 0:
-		d.tell(isWarn, "server", name, "see its documentation: some list tools only once they are logged in to",
+		d.add(Warn, "server", name, "see its documentation: some list tools only once they are logged in to",
 			"lists no tools")
 		return
 	}
@@ -94,14 +95,14 @@ func (d *doctor) visited(ctx context.Context, s *service.Service, gw *gateway.Ga
 		tokens += t.Tokens()
 		faults = append(faults, schemaFaults(t)...)
 	}
-	d.fine("server", name, "%d tools in %s, %d tokens in a plain list", len(v.tools), rounded(v.took), tokens)
+	d.addFine("server", name, "%d tools in %s, %d tokens in a plain list", len(v.tools), rounded(v.took), tokens)
 	if v.took > slowStart {
-		d.tell(isWarn, "server", name, `"start": "eager" in its configuration starts it with tooldex serve`,
+		d.add(Warn, "server", name, `"start": "eager" in its configuration starts it with tooldex serve`,
 			"takes %s to start", rounded(v.took))
 	}
-	d.group(isWarn, "server "+name, "tell its makers; calls are passed on all the same", faults,
+	d.addGroup(Warn, "server "+name, "tell its makers; calls are passed on all the same", faults,
 		"%d faults in what it lists")
-	d.compare(ctx, s, gw, v)
+	d.compareWithStored(ctx, s, gw, v)
 }
 
 // schemaFaults tells what is wrong with a tool as its server lists it.
@@ -125,8 +126,8 @@ func schemaFaults(t *tool.Tool) []string {
 	return out
 }
 
-// compare looks whether what is stored of a server is what it lists.
-func (d *doctor) compare(ctx context.Context, s *service.Service, gw *gateway.Gateway, v visit) {
+// compareWithStored looks whether what is stored of a server is what it lists.
+func (d *doctor) compareWithStored(ctx context.Context, s *service.Service, gw *gateway.Gateway, v visit) {
 	stored := map[string]bool{}
 	for _, t := range s.Catalog.Set().All() {
 		if t.Server == v.server.Name {
@@ -143,25 +144,25 @@ func (d *doctor) compare(ctx context.Context, s *service.Service, gw *gateway.Ga
 	if fresh+len(stored) == 0 {
 		return
 	}
-	status, remedy := isWarn, "tooldex import, or tooldex doctor --fix"
-	if up, ok := gw.Upstream(v.server.Name); ok && d.mend {
+	status, remedy := Warn, "tooldex import, or tooldex doctor --fix"
+	if up, ok := gw.Upstream(v.server.Name); ok && d.o.Fix {
 		if _, err := s.Catalog.Sync(ctx, up); err != nil {
-			d.fail("server", v.server.Name, err)
+			d.addError("server", v.server.Name, err)
 			return
 		}
-		status, remedy = isFixed, ""
+		status, remedy = Fixed, ""
 	}
-	d.tell(status, "server", v.server.Name, remedy,
+	d.add(status, "server", v.server.Name, remedy,
 		"%d of its tools are not stored, and %d that are stored it has no more", fresh, len(stored))
 }
 
-// clients looks at the files of the clients on this machine.
-func (d *doctor) clients() {
+// checkClients looks at the files of the clients on this machine.
+func (d *doctor) checkClients() {
 	for _, c := range clients.Known() {
-		for _, f := range c.Files(d.place()) {
+		for _, f := range c.Files(d.o.Clients) {
 			doc, err := clients.Read(f)
 			if err != nil {
-				d.fail("client", c.Name, err)
+				d.addError("client", c.Name, err)
 				continue
 			}
 			if !doc.Exists {
@@ -169,15 +170,15 @@ func (d *doctor) clients() {
 			}
 			entries, err := doc.Servers()
 			if err != nil {
-				d.fail("client", c.Name, err)
+				d.addError("client", c.Name, err)
 				continue
 			}
-			d.client(c, f, entries)
+			d.checkClient(c, f, entries)
 		}
 	}
 }
 
-func (d *doctor) client(c clients.Client, f clients.File, entries []clients.Entry) {
+func (d *doctor) checkClient(c clients.Client, f clients.File, entries []clients.Entry) {
 	connect := "tooldex connect " + c.Name
 	if f.Project {
 		connect += " --project"
@@ -195,19 +196,19 @@ func (d *doctor) client(c clients.Client, f clients.File, entries []clients.Entr
 	slices.Sort(others)
 	switch {
 	case ours < 0 && len(others) == 0:
-		d.tell(isNote, "client", c.Name, connect, "%s has no servers", f.Path)
+		d.add(Note, "client", c.Name, connect, "%s has no servers", f.Path)
 	case ours < 0:
-		d.tell(isNote, "client", c.Name, connect+" takes them over", "%s has %d servers and does not use tooldex",
+		d.add(Note, "client", c.Name, connect+" takes them over", "%s has %d servers and does not use tooldex",
 			f.Path, len(others))
 	case !starts(entries[ours].Server):
-		d.tell(isBroken, "client", c.Name, connect, "%s starts %s, which is not there", f.Path,
+		d.add(Broken, "client", c.Name, connect, "%s starts %s, which is not there", f.Path,
 			entries[ours].Server.Command)
 	case len(others) > 0:
-		d.tell(isWarn, "client", c.Name, connect+" takes them over", "%s uses tooldex, and %d servers beside it",
+		d.add(Warn, "client", c.Name, connect+" takes them over", "%s uses tooldex, and %d servers beside it",
 			f.Path, len(others))
 		d.found[len(d.found)-1].Examples = others
 	default:
-		d.fine("client", c.Name, "%s uses tooldex", f.Path)
+		d.addFine("client", c.Name, "%s uses tooldex", f.Path)
 	}
 }
 

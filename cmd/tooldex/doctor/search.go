@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -14,15 +14,15 @@ import (
 	"tooldex/tool"
 )
 
-// index looks whether every tool can be found by its name.
-func (d *doctor) index(ctx context.Context, s *service.Service) {
+// checkIndex looks whether every tool can be found by its name.
+func (d *doctor) checkIndex(ctx context.Context, s *service.Service) {
 	set := s.Catalog.Set()
 	if set.Len() == 0 {
-		d.tell(isNote, "index", "", importHint, "no tools are stored yet")
+		d.add(Note, "index", "", d.o.ImportHint, "no tools are stored yet")
 		return
 	}
 	if snap := s.Index.Current(); snap == nil || snap.Len() != set.Len() {
-		d.tell(isBroken, "index", "", "tooldex index rebuild, then tooldex import",
+		d.add(Broken, "index", "", "tooldex index rebuild, then tooldex import",
 			"it does not hold the tools that are stored")
 		return
 	}
@@ -31,7 +31,7 @@ func (d *doctor) index(ctx context.Context, s *service.Service) {
 	for _, t := range asked {
 		ok, err := findsByName(ctx, s, t)
 		if err != nil {
-			d.fail("index", "", err)
+			d.addError("index", "", err)
 			return
 		}
 		if !ok {
@@ -39,9 +39,9 @@ func (d *doctor) index(ctx context.Context, s *service.Service) {
 		}
 	}
 	if len(lost) == 0 {
-		d.fine("index", "", "each of %d tools is found by its name", len(asked))
+		d.addFine("index", "", "each of %d tools is found by its name", len(asked))
 	}
-	d.group(isBroken, "index", "tooldex index rebuild, then tooldex import", lost,
+	d.addGroup(Broken, "index", "tooldex index rebuild, then tooldex import", lost,
 		"%d tools are not found by their names")
 }
 
@@ -81,8 +81,8 @@ func findsByName(ctx context.Context, s *service.Service, t *tool.Tool) (bool, e
 	return false, nil
 }
 
-// names looks at the names under which clients see tools.
-func (d *doctor) names(s *service.Service) {
+// checkNames looks at the names under which clients see tools.
+func (d *doctor) checkNames(s *service.Service) {
 	set := s.Catalog.Set()
 	one := len(set.Servers()) == 1
 	var repaired []string
@@ -104,13 +104,13 @@ func (d *doctor) names(s *service.Service) {
 		}
 	}
 	if shared > 0 {
-		d.tell(isNote, "names", "", "", "%d names are those of tools of several servers, which SERVER__NAME tells apart", shared)
+		d.add(Note, "names", "", "", "%d names are those of tools of several servers, which SERVER__NAME tells apart", shared)
 	}
-	d.group(isNote, "names", "a shorter or plainer name of the server helps; clients take 64 letters, digits, hyphens and underscores", repaired, "%d tools have other names for clients, since theirs are too long, taken, or not allowed")
+	d.addGroup(Note, "names", "a shorter or plainer name of the server helps; clients take 64 letters, digits, hyphens and underscores", repaired, "%d tools have other names for clients, since theirs are too long, taken, or not allowed")
 }
 
-// mode tells what auto lists for clients.
-func (d *doctor) mode(s *service.Service) {
+// checkMode tells what auto lists for clients.
+func (d *doctor) checkMode(s *service.Service) {
 	tokens := 0
 	for _, t := range s.Catalog.Set().All() {
 		if !t.Disabled {
@@ -122,7 +122,7 @@ func (d *doctor) mode(s *service.Service) {
 	if tokens > 0 && tokens <= threshold {
 		mode = "full"
 	}
-	d.fine("mode", chosen, "a plain list has %d tokens, the threshold is %d: auto is %s", tokens, threshold, mode)
+	d.addFine("mode", chosen, "a plain list has %d tokens, the threshold is %d: auto is %s", tokens, threshold, mode)
 }
 
 // What a text is too long from: one provider refuses longer descriptions.
@@ -132,8 +132,8 @@ const (
 	mostCollisions  = 200
 )
 
-// search looks at how well the tools can be found and told apart.
-func (d *doctor) search(ctx context.Context, s *service.Service) {
+// checkSearch looks at how well the tools can be found and told apart.
+func (d *doctor) checkSearch(ctx context.Context, s *service.Service) {
 	set := s.Catalog.Set()
 	if set.Len() == 0 {
 		return
@@ -155,32 +155,31 @@ func (d *doctor) search(ctx context.Context, s *service.Service) {
 		}
 	}
 	const overlay = "an overlay gives them what they lack; tooldex eval describe TOOL says what"
-	d.group(isWarn, "search", overlay, bare, "%d tools have no description")
-	d.group(isWarn, "search", "their makers should say less; --mode search keeps them out of lists, where some providers refuse them", long, "%d descriptions are longer than 1024 characters")
-	d.group(isNote, "search", overlay, idle, "%d summaries say no more than the name")
-	same, err := d.alike(ctx, s)
+	d.addGroup(Warn, "search", overlay, bare, "%d tools have no description")
+	d.addGroup(Warn, "search", "their makers should say less; --mode search keeps them out of lists, where some providers refuse them", long, "%d descriptions are longer than 1024 characters")
+	d.addGroup(Note, "search", overlay, idle, "%d summaries say no more than the name")
+	same, err := d.indistinguishable(ctx, s)
 	if err != nil {
-		d.fail("search", "", err)
+		d.addError("search", "", err)
 		return
 	}
-	d.group(isWarn, "search", "tooldex eval collide tells the words that would; disable one of two that do the same",
+	d.addGroup(Warn, "search", "tooldex eval collide tells the words that would; disable one of two that do the same",
 		same, "%d pairs of tools that no request can tell apart")
 	if len(bare)+len(long)+len(idle)+len(same) == 0 && set.Len() <= mostCompared {
-		d.fine("search", "", "every tool says what it does, and can be told from the others")
+		d.addFine("search", "", "every tool says what it does, and can be told from the others")
 	}
-	d.strangers(s)
+	d.checkUnfamiliar(s)
 }
 
-// alike names the pairs of tools that no request tells apart.
-func (d *doctor) alike(ctx context.Context, s *service.Service) ([]string, error) {
+// indistinguishable names the pairs of tools that no request tells apart.
+func (d *doctor) indistinguishable(ctx context.Context, s *service.Service) ([]string, error) {
 	set := s.Catalog.Set()
 	if set.Len() > mostCompared {
-		d.tell(isNote, "search", "", "tooldex eval collide does, in some minutes",
+		d.add(Note, "search", "", "tooldex eval collide does, in some minutes",
 			"%d tools are too many to look here for those that no request can tell apart", set.Len())
 		return nil, nil
 	}
-	l := labelled{s, eval.NewDataset("stored", set)}
-	pairs, err := l.inspector().Collide(ctx, mostCollisions)
+	pairs, err := s.NewInspector(eval.NewDataset("stored", set)).Collide(ctx, mostCollisions)
 	if err != nil {
 		return nil, err
 	}
@@ -193,8 +192,8 @@ func (d *doctor) alike(ctx context.Context, s *service.Service) ([]string, error
 	return same, nil
 }
 
-// strangers tells of the tools that only their own words find.
-func (d *doctor) strangers(s *service.Service) {
+// checkUnfamiliar tells of the tools that only their own words find.
+func (d *doctor) checkUnfamiliar(s *service.Service) {
 	var poor, waits []string
 	for _, one := range enrich.New(s.Catalog).Unfamiliar(0) {
 		poor = append(poor, fmt.Sprintf("%s: %.2f like the nearest known kind", one.ID, one.Like))
@@ -204,8 +203,8 @@ func (d *doctor) strangers(s *service.Service) {
 			waits = append(waits, string(e.Tool))
 		}
 	}
-	d.group(isNote, "search", "tooldex enrich export --file FILE writes a form for them; an agent fills it in by the prompt enrich_tools", poor, "%d tools are of no kind that is known, so that only their own words find them")
-	d.group(isNote, "search", "tooldex enrich list shows it, and tooldex enrich approve puts it into force", waits,
+	d.addGroup(Note, "search", "tooldex enrich export --file FILE writes a form for them; an agent fills it in by the prompt enrich_tools", poor, "%d tools are of no kind that is known, so that only their own words find them")
+	d.addGroup(Note, "search", "tooldex enrich list shows it, and tooldex enrich approve puts it into force", waits,
 		"what was written for %d tools waits to be approved")
 }
 

@@ -1,0 +1,35 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+
+	"tooldex/audit"
+	"tooldex/service"
+)
+
+// checkAudit looks whether the record of calls is whole, and whether more can be written.
+func (d *doctor) checkAudit(ctx context.Context) {
+	dir := service.AuditDir(d.config())
+	if !d.config().Audit.On || d.o.Demo && d.config().Audit.Dir == "" {
+		d.add(Note, "audit", "", "", "calls are not recorded")
+		return
+	}
+	l := service.NewAuditLog(d.config(), audit.Options{Logger: d.o.Logger})
+	r, err := audit.Verify(ctx, dir)
+	switch {
+	case err != nil:
+		d.add(Broken, "audit", dir, "see that you may read the folder, or name another with TOOLDEX_AUDIT_DIR",
+			"the record of calls cannot be read: %v", cause(err))
+		return
+	case !r.OK():
+		d.add(Warn, "audit", dir, "tooldex audit verify names each place; move the folder away to begin a new record", "the record of calls is not as it was written: %s", r.Breaks[0])
+	case r.Head == nil:
+		d.addFine("audit", dir, "no call is recorded yet")
+	default:
+		d.addFine("audit", dir, "%d records, all as they were written", r.Records)
+	}
+	if err := errors.Join(l.Probe(), l.Close()); err != nil {
+		d.addError("audit", dir, err)
+	}
+}

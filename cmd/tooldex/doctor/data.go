@@ -1,0 +1,195 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"tooldex/catalog/sources"
+	"tooldex/config"
+	"tooldex/serve"
+	"tooldex/service"
+	"tooldex/store"
+	"tooldex/tool"
+)
+
+// checkConfig looks at the file, and for variables that are named like ours and mean nothing.
+func (d *doctor) checkConfig() {
+	path, _ := d.o.Settings.Path()
+	switch {
+	case d.o.SettingsErr != nil:
+		d.addError("configuration", path, d.o.SettingsErr)
+	case !d.o.Settings.FileFound():
+		d.addFine("configuration", "", "no file; flags, environment and defaults are in effect")
+	default:
+		d.addFine("configuration", path, "%d servers, %d profiles", len(d.config().Servers), len(d.config().Profiles))
+	}
+	for _, name := range config.UnknownVariables(config.Environ()) {
+		d.add(Warn, "configuration", name, "the nearest known variable is "+sources.Nearest(name, config.Variables()),
+			"this environment variable has no meaning")
+	}
+}
+
+// lockPatience is how long doctor waits for other processes.
+const lockPatience = 2 * time.Second
+
+// checkData looks at the data directory and the file in it, and reports whether it can be used.
+func (d *doctor) checkData(ctx context.Context) bool {
+	info, err := os.Stat(d.config().DataDir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		d.add(Note, "data", d.config().DataDir, "", "the directory is made now, since there was none")
+	case err != nil:
+		d.add(Broken, "data", d.config().DataDir, "see that you may read the folder, or give --data-dir", "%v", cause(err))
+		return false
+	case !info.IsDir():
+		d.add(Broken, "data", d.config().DataDir, "move the file away, or give --data-dir", "it is not a directory")
+		return false
+	default:
+		d.checkPermissions(info)
+	}
+	s, err := store.Open(d.config().DataDir, store.Options{LockTimeout: lockPatience})
+	if err == nil {
+		err = s.Check(ctx)
+	}
+	if d.o.Fix && errors.Is(err, store.ErrDamaged) {
+		s, err = d.rebuild(ctx, err)
+	}
+	if err != nil {
+		d.addError("data", d.config().DataDir, err)
+		if last := &d.found[len(d.found)-1]; tool.CodeOf(err) == tool.Timeout {
+			last.Remedy = "end the process that keeps " + store.FileName + " locked; fuser or lsof name it"
+		}
+		return false
+	}
+	size := int64(0)
+	if info, err := os.Stat(s.Path()); err == nil {
+		size = info.Size()
+	}
+	d.addFine("data", s.Path(), "sound, and not locked; %.1f MB", float64(size)/1e6)
+	d.checkOldFiles(s.Path())
+	return true
+}
+
+// rebuild puts a new file in the place of a damaged one, and has it filled from the sources.
+func (d *doctor) rebuild(ctx context.Context, because error) (*store.Store, error) {
+	saved, err := d.o.Rebuild(ctx)
+	if err != nil {
+		return nil, errors.Join(because, err)
+	}
+	d.add(Fixed, "data", d.config().DataDir, "", "%v; %s", cause(because), saved)
+	if err := d.o.ReadSources(ctx); err != nil {
+		d.add(Warn, "data", d.config().DataDir, "tooldex import reads them again", "not every source could be read again: %v",
+			err)
+	}
+	return store.Open(d.config().DataDir, store.Options{LockTimeout: lockPatience})
+}
+
+// checkOldFiles tells of old files that were put aside.
+func (d *doctor) checkOldFiles(file string) {
+	entries, err := os.ReadDir(filepath.Dir(file))
+	if err != nil {
+		return // the directory was read a moment ago
+	}
+	number, size := 0, int64(0)
+	for _, e := range entries {
+		name, ok := strings.CutPrefix(e.Name(), store.FileName+".")
+		if info, err := e.Info(); ok && err == nil && (strings.HasPrefix(name, "damaged-") ||
+			strings.HasPrefix(name, "before-restore-")) {
+			number++
+			size += info.Size()
+		}
+	}
+	if number > 0 {
+		d.add(Note, "data", d.config().DataDir, "remove them when nothing is missed",
+			"%d old files are kept from before a rebuild or a restore; %.1f MB", number, float64(size)/1e6)
+	}
+}
+
+// checkPermissions wants the data directory to be its owner's alone: configurations of servers hold secrets.
+func (d *doctor) checkPermissions(info fs.FileInfo) {
+	const others = 0o077
+	mode := info.Mode().Perm()
+	if runtime.GOOS == "windows" || mode&others == 0 {
+		return
+	}
+	status, remedy := Warn, "chmod 700 "+d.config().DataDir+", or tooldex doctor --fix"
+	if d.o.Fix && os.Chmod(d.config().DataDir, mode&^others) == nil {
+		status, remedy = Fixed, ""
+	}
+	d.add(status, "data", d.config().DataDir, remedy, "others may look into the directory (mode %o)", mode)
+}
+
+// checkEmbedder asks the model that was chosen.
+func (d *doctor) checkEmbedder(ctx context.Context) {
+	name := d.config().Embedder
+	start := time.Now()
+	named, err := service.ProbeEmbedder(ctx, d.o.Settings.Config, d.o.Logger)
+	switch {
+	case err != nil:
+		d.addError("model", name, err)
+	case named:
+		d.addFine("model", name, "answers in %s", rounded(time.Since(start)))
+	default:
+		d.addFine("model", "builtin", "works without any server")
+	}
+}
+
+// checkPort looks whether the address to serve on is free, or tooldex itself is there.
+func (d *doctor) checkPort(ctx context.Context) {
+	cfg := d.config().Serve
+	addr := cfg.Listen
+	here, err := serve.IsLoopback(addr)
+	if err != nil {
+		d.addError("port", addr, err)
+		return
+	}
+	if !here && cfg.Token == "" && cfg.TokenFile == "" && cfg.TokensFile == "" {
+		d.add(Broken, "port", addr, "set TOOLDEX_TOKEN, or listen on "+config.DefaultListen,
+			"others can reach the address, and there is no token")
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	if err == nil {
+		_ = l.Close() // nobody has connected yet
+		d.addFine("port", addr, "free for tooldex serve")
+		return
+	}
+	if servesAt(ctx, addr) {
+		d.addFine("port", addr, "tooldex serves here")
+		return
+	}
+	d.add(Warn, "port", addr, "end the other program, or choose another address with --listen or TOOLDEX_LISTEN",
+		"cannot be listened on: %v", err)
+}
+
+// servesAt reports whether a tooldex answers at an address.
+func servesAt(ctx context.Context, addr string) bool {
+	ctx, cancel := context.WithTimeout(ctx, lockPatience)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+"/healthz", nil)
+	if err != nil {
+		return false
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = res.Body.Close() }()
+	return res.StatusCode == http.StatusOK
+}
+
+// rounded is a duration as people read it.
+func rounded(took time.Duration) string {
+	if took < time.Second {
+		return fmt.Sprintf("%d ms", took.Milliseconds())
+	}
+	return fmt.Sprintf("%.1f s", took.Seconds())
+}

@@ -1,0 +1,167 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"slices"
+	"time"
+
+	"tooldex/cmd/tooldex/clients"
+	"tooldex/config"
+	"tooldex/service"
+	"tooldex/tool"
+)
+
+// The status of a finding.
+const (
+	Fine   = "ok"
+	Note   = "note"    // worth knowing; nothing to fix
+	Warn   = "warning" // it works, and could work better
+	Broken = "broken"
+	Fixed  = "fixed" // it was broken, and is fixed now
+)
+
+// Finding is the result of one check.
+type Finding struct {
+	Status string `json:"status"`
+	// configuration, data, audit, index, model, server, trust, names, client, port, mode or search
+	Check    string   `json:"check"`
+	Subject  string   `json:"subject,omitempty"`
+	Message  string   `json:"message"`
+	Remedy   string   `json:"remedy,omitempty"`
+	Examples []string `json:"examples,omitempty"`
+}
+
+// Diagnosis is the result of all checks.
+type Diagnosis struct {
+	Broken   int       `json:"broken"`
+	Warnings int       `json:"warnings"`
+	Fixed    int       `json:"fixed"`
+	Findings []Finding `json:"findings"`
+}
+
+// Options says what to check.
+type Options struct {
+	Settings    *config.Loader
+	SettingsErr error // why the configuration cannot be read; nil if it can
+	Demo        bool  // check the demo, and no data directory
+	Fix         bool  // fix what can be fixed without loss
+	SkipServers bool  // start no servers
+	// ServerTimeout bounds the wait for one server.
+	ServerTimeout time.Duration
+	Clients       clients.Place // where clients keep their files
+	// Open opens the stored tools with their index.
+	Open func(context.Context) (*service.Service, error)
+	// Rebuild replaces a damaged file by what can be read of it, and describes what it saved. ReadSources then reads
+	// again what the tools came from.
+	Rebuild     func(context.Context) (saved string, err error)
+	ReadSources func(context.Context) error
+	Progress    service.Progress // reports on servers that are asked
+	ImportHint  string           // how to import tools
+	Logger      *slog.Logger
+}
+
+// doctor is one run of Run.
+type doctor struct {
+	o     Options
+	found []Finding
+}
+
+// Run makes all checks and returns what they found. A check that cannot be made leaves out those that rest on it.
+func Run(ctx context.Context, o Options) Diagnosis {
+	d := &doctor{o: o}
+	d.checkAll(ctx)
+	out := Diagnosis{Findings: d.found}
+	for _, f := range d.found {
+		switch f.Status {
+		case Broken:
+			out.Broken++
+		case Warn:
+			out.Warnings++
+		case Fixed:
+			out.Fixed++
+		}
+	}
+	return out
+}
+
+func (d *doctor) config() *config.Config { return d.o.Settings.Config() }
+
+func (d *doctor) checkAll(ctx context.Context) {
+	d.checkConfig()
+	d.checkClients()
+	d.checkPort(ctx)
+	if !d.o.Demo && !d.checkData(ctx) {
+		return
+	}
+	d.checkAudit(ctx)
+	d.checkEmbedder(ctx)
+	s, err := d.o.Open(ctx)
+	if err != nil {
+		d.addError("index", "", err)
+		return
+	}
+	defer func() { _ = s.Close() }()
+	if !d.o.SkipServers {
+		d.checkServers(ctx, s)
+	}
+	d.checkIndex(ctx, s)
+	d.checkTrust(s)
+	d.checkNames(s)
+	d.checkMode(s)
+	d.checkSearch(ctx, s)
+}
+
+// add adds a finding.
+func (d *doctor) add(status, check, subject, remedy, format string, args ...any) {
+	d.found = append(d.found, Finding{
+		Status: status, Check: check, Subject: subject, Remedy: remedy,
+		Message: fmt.Sprintf(format, args...),
+	})
+}
+
+func (d *doctor) addFine(check, subject, format string, args ...any) {
+	d.add(Fine, check, subject, "", format, args...)
+}
+
+// addError adds an error, with its hint as the remedy.
+func (d *doctor) addError(check, subject string, err error) {
+	var te *tool.Error
+	var usage config.UsageError
+	msg, hint := err.Error(), "see the message"
+	switch {
+	case errors.As(err, &usage):
+		hint = usage.Hint
+	case errors.As(err, &te):
+		msg = te.Msg
+		if te.Hint != "" {
+			hint = te.Hint
+		}
+		if te.Err != nil {
+			msg += ": " + te.Err.Error()
+		}
+	}
+	d.add(Broken, check, subject, hint, "%s", msg)
+}
+
+// addGroup adds one finding about several things, if there are any.
+func (d *doctor) addGroup(status, check, remedy string, examples []string, format string) {
+	if len(examples) == 0 {
+		return
+	}
+	slices.Sort(examples)
+	d.add(status, check, "", remedy, format, len(examples))
+	d.found[len(d.found)-1].Examples = examples
+}
+
+// cause leaves out what an error of the os package says of the path.
+func cause(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}

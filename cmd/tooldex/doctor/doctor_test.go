@@ -1,0 +1,52 @@
+package doctor
+
+import (
+	"encoding/json"
+	"testing"
+	"tooldex/tool"
+)
+
+func TestEveryFew(t *testing.T) {
+	all := make([]*tool.Tool, 10)
+	for i := range all {
+		all[i] = &tool.Tool{Name: string(rune('a' + i)), Disabled: i == 1}
+	}
+	names := func(list []*tool.Tool) (out string) {
+		for _, one := range list {
+			out += one.Name
+		}
+		return out
+	}
+	for n, want := range map[int]string{1: "a", 3: "adg", 9: "abcdefghi", 10: "abcdefghij", 99: "abcdefghij"} {
+		if got := names(everyFew(all, n)); got != want {
+			t.Errorf("%d of ten are %s, want %s", n, got, want)
+		}
+	}
+	if got := names(enabledTools(tool.NewSet(all, ""))); got != "acdefghij" {
+		t.Errorf("enabled are %s", got)
+	}
+}
+
+func TestSchemaFaults(t *testing.T) {
+	tests := map[string]struct {
+		schema string
+		faults int
+	}{
+		"fine":           {`{"type":"object","properties":{"a":{"type":"string"}}}`, 0},
+		"no object":      {`[]`, 2},
+		"no type":        {`{"type":"object","properties":{"a":{"type":5}}}`, 1},
+		"dangling $ref":  {`{"type":"object","properties":{"a":{"$ref":"#/definitions/none"}}}`, 1},
+		"circle of refs": {`{"type":"object","properties":{"a":{"$ref":"#"}}}`, 0},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := schemaFaults(&tool.Tool{
+				Server: "s", Name: "n", Description: "Do what is asked for",
+				InputSchema: json.RawMessage(tt.schema),
+			})
+			if len(got) != tt.faults {
+				t.Errorf("%d faults, want %d: %q", len(got), tt.faults, got)
+			}
+		})
+	}
+}

@@ -1,0 +1,32 @@
+package doctor
+
+import (
+	"fmt"
+
+	"tooldex/service"
+	"tooldex/trust"
+)
+
+// checkTrust tells of tools that are held or suspicious, and of what is not watched.
+func (d *doctor) checkTrust(s *service.Service) {
+	if s.Trust().Policy == trust.Off {
+		d.add(Note, "trust", "", "trust.policy: warn watches for tools that become hostile",
+			"nobody looks at what servers say of their tools")
+		return
+	}
+	var held, warned []string
+	for _, r := range s.Catalog.Review() {
+		line := fmt.Sprintf("%s: %s", r.ID, r.Why)
+		if r.Held {
+			held = append(held, line)
+		} else {
+			warned = append(warned, line)
+		}
+	}
+	if len(held)+len(warned) == 0 {
+		d.addFine("trust", "", "no tool is held, and none looks suspicious")
+		return
+	}
+	d.addGroup(Warn, "trust", "tooldex servers review shows what was found and changed; tooldex servers approve takes a tool back into service", held, "%d tools are held until somebody approves them")
+	d.addGroup(Note, "trust", "tooldex servers review shows what was found; tooldex servers approve SERVER --all ends the warning", warned, "%d tools look suspicious, and are served with a warning")
+}

@@ -1,0 +1,109 @@
+package service
+
+import (
+	"context"
+	"strings"
+
+	"tooldex/catalog"
+	"tooldex/enrich"
+	"tooldex/index"
+	"tooldex/internal/sanitize"
+	"tooldex/search"
+	"tooldex/tool"
+)
+
+// EnrichmentEffect says what proposed search phrases bring to their tools, and what they cost others.
+type EnrichmentEffect struct {
+	Own    Recall        `json:"own"`    // requests that were written and held out
+	Others Recall        `json:"others"` // requests of similar tools that archetypes did not lend
+	Lost   []LostRequest `json:"fell,omitempty"`
+}
+
+// Recall counts requests, and how many of them find their tool first and among the first five, before and after.
+type Recall struct {
+	Requests int  `json:"requests"`
+	Before   Hits `json:"before"`
+	After    Hits `json:"after"`
+}
+
+// Hits counts the requests that find their tool.
+type Hits struct {
+	First int `json:"first"`
+	Five  int `json:"five"`
+}
+
+// LostRequest is a request that found its tool among the first five before, and does not after.
+type LostRequest struct {
+	Query string  `json:"query"`
+	Tool  tool.ID `json:"tool"`
+}
+
+// measuredPlaces is how many tools of an answer count.
+const measuredPlaces = 5
+
+// MeasureProposals tries proposals in memory. It returns nil if none of them passes the checks.
+func (s *Service) MeasureProposals(ctx context.Context, proposals []tool.Proposal) (*EnrichmentEffect, []sanitize.Finding, error) {
+	trial, findings, err := enrich.New(s.Catalog).Try(ctx, proposals)
+	if trial == nil || err != nil {
+		return nil, findings, err
+	}
+	out := &EnrichmentEffect{}
+	var have, get index.Index
+	have.Swap(trial.Before)
+	get.Swap(trial.After)
+	before, after := s.engineOver(&have), s.engineOver(&get)
+	for _, part := range []struct {
+		asked []catalog.Question
+		into  *Recall
+	}{{trial.Own, &out.Own}, {trial.Others, &out.Others}} {
+		for _, q := range part.asked {
+			was, err := findPlace(ctx, before, trial.Before.Set(), q)
+			if err != nil {
+				return nil, nil, err
+			}
+			now, err := findPlace(ctx, after, trial.After.Set(), q)
+			if err != nil {
+				return nil, nil, err
+			}
+			part.into.Requests++
+			part.into.Before.add(was)
+			part.into.After.add(now)
+			if was > 0 && now == 0 {
+				out.Lost = append(out.Lost, LostRequest{q.Text, q.Tool})
+			}
+		}
+	}
+	return out, findings, nil
+}
+
+// engineOver returns an engine like that of a service over another index, without what was learned from use.
+func (s *Service) engineOver(x *index.Index) *search.Engine {
+	o := s.Ranking
+	o.Lookup, o.Servers, o.Usage, o.Learned = x, nil, nil, nil
+	return search.New(o)
+}
+
+// findPlace returns the place, from 1, at which a question finds its tool or another server's copy of it; 0 means not
+// among the first five.
+func findPlace(ctx context.Context, by *search.Engine, set *tool.Set, q catalog.Question) (int, error) {
+	res, err := by.Search(ctx, tool.Query{Text: q.Text, Limit: measuredPlaces})
+	if err != nil {
+		return 0, err
+	}
+	want, ok := set.Get(q.Tool)
+	for i, h := range res.Tools {
+		if h.ID == q.Tool || ok && strings.EqualFold(h.Name, want.Name) {
+			return i + 1, nil
+		}
+	}
+	return 0, nil
+}
+
+func (h *Hits) add(place int) {
+	if place == 1 {
+		h.First++
+	}
+	if place > 0 {
+		h.Five++
+	}
+}

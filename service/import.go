@@ -1,0 +1,37 @@
+package service
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"tooldex/catalog"
+	"tooldex/gateway"
+	"tooldex/upstream"
+)
+
+// importsAtOnce is how many servers are asked at the same time: starting them is mostly waiting.
+const importsAtOnce = 8
+
+// ImportServers asks live servers for their tools, several at a time, and stores what each offers as soon as it has
+// answered. It calls done for each that is not disabled, on several goroutines, with what was stored or why nothing was.
+// The servers need not be configured.
+func (s *Service) ImportServers(ctx context.Context, servers []upstream.Server, done func(catalog.Report, error)) error {
+	gw := s.NewGateway(gateway.Options{})
+	gw.Set(MergeServers(slices.Clone(servers), nil))
+	slots := make(chan struct{}, importsAtOnce)
+	var imports sync.WaitGroup
+	for _, server := range servers {
+		up, ok := gw.Upstream(server.Name)
+		if !ok { // disabled
+			continue
+		}
+		imports.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			done(s.Catalog.Sync(ctx, up))
+		})
+	}
+	imports.Wait()
+	return gw.Close()
+}

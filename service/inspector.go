@@ -1,0 +1,157 @@
+package service
+
+import (
+	"cmp"
+	"slices"
+
+	"tooldex/eval"
+	"tooldex/eval/inspect"
+	"tooldex/index"
+	"tooldex/knowledge"
+	"tooldex/tool"
+)
+
+// NewInspector returns what looks at the tools of the service, with the requests that ought to find them: those of a
+// labelled set, and those of the archetypes that resemble them most.
+func (s *Service) NewInspector(set *eval.Dataset) *inspect.Inspector {
+	var analyzer knowledge.Analyzer
+	r := s.knownRequests(set)
+	return inspect.New(inspect.Options{
+		Set: s.Catalog.Set(), Searcher: s.Engine, Requests: r.of,
+		Words: func(text string, yield func(word, term string)) {
+			var terms []string
+			knowledge.Words(text, func(w string) {
+				for _, term := range analyzer.Terms(terms[:0], w) {
+					yield(w, term)
+				}
+			})
+		},
+	})
+}
+
+// knownRequests are requests that ought to find tools.
+type knownRequests struct {
+	labelled map[tool.ID][]inspect.Request
+	lent     map[tool.ID][]inspect.Request
+}
+
+// What archetypes lend for an inspection: a few requests of few archetypes, and only of those that really resemble the
+// tool. Only the tool that resembles an archetype most gets its requests, or all tools of a kind would claim them.
+const (
+	minLike       = .72
+	minLent       = .5
+	maxArchetypes = 2
+	perArchetype  = 4
+	maxLabelled   = 40 // labelled requests of one tool, so that a tool with thousands does not hold up the others
+)
+
+func (s *Service) knownRequests(set *eval.Dataset) *knownRequests {
+	r := &knownRequests{labelled: map[tool.ID][]inspect.Request{}, lent: map[tool.ID][]inspect.Request{}}
+	ids := map[string][]tool.ID{}
+	for _, t := range set.Tools {
+		label := set.Label(t.ID())
+		ids[label] = append(ids[label], t.ID())
+	}
+	for i := range set.Cases {
+		c := &set.Cases[i]
+		for _, label := range c.Relevant {
+			for _, id := range ids[label] {
+				if len(r.labelled[id]) < maxLabelled {
+					r.labelled[id] = append(r.labelled[id], inspect.Request{
+						ID: c.ID, Text: c.Query,
+						From: inspect.Labelled,
+					})
+				}
+			}
+		}
+	}
+	if snap := s.Index.Current(); snap != nil && s.Ranking.Base != nil {
+		r.addLent(snap, s.Ranking.Base)
+	}
+	return r
+}
+
+// addLent gives each tool the requests of the archetypes that resemble no other tool more.
+func (r *knownRequests) addLent(snap *index.Snapshot, base *knowledge.Base) {
+	all := snap.Set().All()
+	nearest := mostSimilarTools(snap)
+	kinds := make([][]int, len(all)) // the archetypes of each tool, nearest first
+	for point, by := range nearest {
+		kinds[by.doc] = append(kinds[by.doc], int(point))
+	}
+	var read, of []int // archetypes, and whose they are
+	for doc, points := range kinds {
+		slices.SortFunc(points, func(a, b int) int {
+			return cmp.Or(cmp.Compare(nearest[int32(b)].like, nearest[int32(a)].like), cmp.Compare(a, b))
+		})
+		for _, point := range points[:min(maxArchetypes, len(points))] {
+			read, of = append(read, point), append(of, doc)
+		}
+	}
+	heads, err := base.Heads(read)
+	if err != nil {
+		return // the base is of another version than what is stored: nothing is borrowed from it
+	}
+	for i, h := range heads {
+		asked := h.Utterances
+		if len(asked) == 0 && h.Title != "" {
+			asked = []string{h.Title}
+		}
+		id := all[of[i]].ID()
+		for _, text := range sampleEvenly(asked, perArchetype) {
+			r.lent[id] = append(r.lent[id], inspect.Request{Text: text, From: inspect.Borrowed})
+		}
+	}
+}
+
+// resemblance is the tool that resembles an archetype most, by its place in the snapshot.
+type resemblance struct {
+	doc  int
+	like float32
+}
+
+func mostSimilarTools(snap *index.Snapshot) map[int32]resemblance {
+	out := map[int32]resemblance{}
+	for i, t := range snap.Set().All() {
+		if t.Disabled {
+			continue
+		}
+		for _, l := range snap.Landmarks(i) {
+			if had, ok := out[l.Point]; l.Lent >= minLent && l.Like >= minLike && (!ok || had.like < l.Like) {
+				out[l.Point] = resemblance{i, l.Like}
+			}
+		}
+	}
+	return out
+}
+
+// of lists the requests that ought to find a tool, those that people answer for first.
+func (r *knownRequests) of(t *tool.Tool) []inspect.Request {
+	out := slices.Clone(r.labelled[t.ID()])
+	for _, u := range t.Utterances {
+		from := inspect.Declared
+		if u.From == tool.Borrowed {
+			from = inspect.Borrowed
+		}
+		out = append(out, inspect.Request{Text: u.Text, From: from})
+	}
+	for _, e := range t.Examples {
+		if e.Description != "" {
+			out = append(out, inspect.Request{Text: e.Description, From: inspect.Example})
+		}
+	}
+	return append(out, r.lent[t.ID()]...)
+}
+
+// sampleEvenly picks n of a list, the first and the last among them: archetypes list requests from near their wording to far
+// from it.
+func sampleEvenly(list []string, n int) []string {
+	if len(list) <= n {
+		return list
+	}
+	out := make([]string, n)
+	for i := range out {
+		out[i] = list[i*(len(list)-1)/(n-1)]
+	}
+	return out
+}
