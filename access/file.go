@@ -15,6 +15,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
 
@@ -214,7 +215,7 @@ func ParseTokens(b []byte) ([]Token, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(b))
 	dec.KnownFields(true)
 	if err := dec.Decode(&file); err != nil && !errors.Is(err, io.EOF) {
-		return nil, invalidTokens("tokens cannot be read: %s", tool.YAMLMistake(err))
+		return nil, invalidTokens("tokens cannot be read: %s", sanitize.YAMLMistake(err))
 	}
 	seen := map[[sha256.Size]byte]string{Digest(""): "no secret"}
 	out := make([]Token, 0, len(file.Tokens))

@@ -30,7 +30,7 @@ type Options struct {
 
 // Grant is what a token gives.
 type Grant struct {
-	Principal tool.Principal
+	Principal Principal
 	View      View
 	Expires   time.Time       // zero: it does not
 	Alive     context.Context // ends when the token is revoked; nil: it cannot be
@@ -92,7 +92,7 @@ func (g *Gate) Grants() bool {
 }
 
 // wholePrincipal is whoever bears the token for everything.
-var wholePrincipal = tool.Principal{Name: "the token for everything", Key: "whole"}
+var wholePrincipal = Principal{Name: "the token for everything", Key: "whole"}
 
 // Identify tells what a token gives to a request to a path. Errors have [ErrToken] in their chain where another
 // token may do, are of code Denied where this one is good but not for this, and Unavailable where that cannot be told
@@ -218,7 +218,7 @@ func (g *Gate) isUnchanged(now fs.FileInfo) bool {
 func (g *Gate) replaceTokens(tokens []Token, info fs.FileInfo) {
 	now := make([]liveToken, 0, len(tokens))
 	g.mu.Lock()
-	before := make(map[tool.Principal]liveToken, len(g.tokens))
+	before := make(map[Principal]liveToken, len(g.tokens))
 	for _, h := range g.tokens {
 		before[h.principal()] = h
 	}
@@ -255,7 +255,7 @@ func (g *Gate) expireTokens(now time.Time) {
 	}
 }
 
-func (g *Gate) endToken(who tool.Principal, h liveToken) {
+func (g *Gate) endToken(who Principal, h liveToken) {
 	g.o.Logger.Info("a token has ended", "who", who.Name)
 	h.end()
 	if g.o.Ended != nil {

@@ -225,14 +225,14 @@ func denyScope(msg string) error {
 }
 
 // principalOf is who an access token stands for: a person at a program. Its renewals stand for the same.
-func principalOf(c *claims, token string) tool.Principal {
+func principalOf(c *claims, token string) Principal {
 	who := cmp.Or(c.subject, c.client)
 	key := c.issuer + "\x00" + c.subject + "\x00" + c.client
 	if who == "" {
 		who, key = "somebody", "\x00"+token
 	}
 	sum := sha256.Sum256([]byte(key))
-	return tool.Principal{
+	return Principal{
 		Name: fmt.Sprintf("%s at %s", sanitize.Clip(who, maxName), c.issuer),
 		Key:  "oauth:" + hex.EncodeToString(sum[:16]),
 	}

@@ -41,9 +41,9 @@ var goodName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$`)
 func (t Token) expired(now time.Time) bool { return !t.Expires.IsZero() && !now.Before(t.Expires) }
 
 // principal is who bears the token. One that is good for something else now is somebody else.
-func (t Token) principal() tool.Principal {
+func (t Token) principal() Principal {
 	sum := sha256.Sum256(append(t.Digest[:], t.View.Profile+"\x00"+strconv.FormatBool(t.View.ReadOnly)...))
-	return tool.Principal{Name: "token " + t.Name, Key: "token:" + hex.EncodeToString(sum[:16])}
+	return Principal{Name: "token " + t.Name, Key: "token:" + hex.EncodeToString(sum[:16])}
 }
 
 // ParseExpiry reads the end of a token: a time of RFC 3339, or a date, through which it lasts. The error is of code

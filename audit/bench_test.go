@@ -12,7 +12,7 @@ func BenchmarkCall(b *testing.B) {
 	args := json.RawMessage(`{"owner":"acme","repo":"site","title":"The page does not load","labels":["bug","web"],"number":17}`)
 	c := tool.Call{ID: "github/create_issue", Arguments: args, Who: tool.Asker{
 		Client: "editor", Version: "1.2.3",
-		Via: tool.ViaHTTP, Session: "0123456789abcdef",
+		Via: "http", Session: "0123456789abcdef",
 	}}
 	for name, o := range map[string]Options{
 		"written": {Sync: Never}, "synced soon": {Sync: Soon}, "synced each": {Sync: Each},

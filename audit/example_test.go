@@ -28,7 +28,7 @@ func Example() {
 	caller := log.Caller(echo{})
 	_, err = caller.Call(context.Background(), tool.Call{
 		ID: "files/remove", Arguments: json.RawMessage(`{"path":"/tmp/x"}`),
-		Who: tool.Asker{Client: "editor", Via: tool.ViaStdio},
+		Who: tool.Asker{Client: "editor", Via: "stdio"},
 	})
 	fmt.Println(err, log.Close())
 

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"tooldex/access"
 	"tooldex/confirm"
 	"tooldex/tool"
 )
@@ -25,9 +26,9 @@ func TestWhatIsRecorded(t *testing.T) {
 	remove := &tool.Tool{Server: "files", Name: "remove", Description: "Remove a file"}
 	sum := remove.Hash()
 	definition := hex.EncodeToString(sum[:])
-	who := tool.Asker{Session: "secret-session", Client: "editor", Version: "2.1", Profile: "work", Via: tool.ViaHTTP}
+	who := tool.Asker{Session: "secret-session", Client: "editor", Version: "2.1", Profile: "work", Via: "http"}
 	wanted := Who{
-		Principal: "token ci", Profile: "work", Client: "editor", Version: "2.1", Via: tool.ViaHTTP,
+		Principal: "token ci", Profile: "work", Client: "editor", Version: "2.1", Via: "http",
 		Process: os.Getpid(),
 	}
 	cancelled, cancel := context.WithCancel(context.Background())
@@ -75,7 +76,7 @@ func TestWhatIsRecorded(t *testing.T) {
 			if c.ctx == nil {
 				c.ctx = context.Background()
 			}
-			ctx := tool.WithPrincipal(c.ctx, tool.Principal{Name: "token ci", Key: "k"})
+			ctx := access.WithPrincipal(c.ctx, access.Principal{Name: "token ci", Key: "k"})
 			_, _ = l.Caller(c.next).Call(ctx, tool.Call{
 				ID:        "files/remove",
 				Arguments: json.RawMessage(`{"path": "/tmp/x"}`), Who: who,
@@ -118,8 +119,8 @@ func TestRefusedBeforeTheCaller(t *testing.T) {
 	l.Refused(ctx, "nothing_like_it"+strings.Repeat("é", 1000), tool.Call{}, missing)
 	l.Refused(ctx, "remove", tool.Call{ID: "files/remove", Arguments: json.RawMessage(`{"a":`)},
 		&tool.Error{Code: tool.Invalid})
-	l.Changed(ctx, tool.Asker{Via: tool.ViaAPI}, "putOverlay", "files/remove", nil)
-	l.Changed(ctx, tool.Asker{Via: tool.ViaAPI}, "putOverlay", "files/remove", &tool.Error{Code: tool.Denied})
+	l.Changed(ctx, tool.Asker{Via: "api"}, "putOverlay", "files/remove", nil)
+	l.Changed(ctx, tool.Asker{Via: "api"}, "putOverlay", "files/remove", &tool.Error{Code: tool.Denied})
 	got := records(t, l.o.Dir)
 	type short struct {
 		Kind    Kind

@@ -32,7 +32,7 @@ func writer(dir, name, count string) int {
 	for i := range n {
 		c := tool.Call{
 			ID: "s/" + tool.ID(name), Arguments: json.RawMessage(fmt.Sprintf(`{"i":%d}`, i)),
-			Who: tool.Asker{Client: name, Via: tool.ViaStdio},
+			Who: tool.Asker{Client: name, Via: "stdio"},
 		}
 		if _, err := call.Call(context.Background(), c); err != nil || l.Err() != nil {
 			fmt.Fprintln(os.Stderr, err, l.Err())

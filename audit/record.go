@@ -56,7 +56,7 @@ type Who struct {
 	Profile   string   `json:"profile,omitempty"`
 	Client    string   `json:"client,omitempty"` // the program, as it calls itself
 	Version   string   `json:"version,omitempty"`
-	Via       tool.Via `json:"via,omitempty"`
+	Via       string `json:"via,omitempty"`
 	Session   string   `json:"session,omitempty"` // tells sessions apart; made from the session's name, and not it
 	Process   int      `json:"process,omitempty"` // of tooldex itself
 }

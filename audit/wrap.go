@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"tooldex/access"
 	"tooldex/confirm"
 	"tooldex/internal/sanitize"
 	"tooldex/tool"
@@ -114,7 +115,7 @@ func (l *Log) describeCall(ctx context.Context, c tool.Call) Record {
 
 func (l *Log) whoOf(ctx context.Context, a tool.Asker) Who {
 	return Who{
-		Principal: cutText(tool.PrincipalOf(ctx).Name), Profile: cutText(a.Profile), Client: cutText(a.Client),
+		Principal: cutText(access.PrincipalOf(ctx).Name), Profile: cutText(a.Profile), Client: cutText(a.Client),
 		Version: cutText(a.Version),
 		Via:     a.Via, Session: l.session(a.Session), Process: os.Getpid(),
 	}

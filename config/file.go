@@ -15,6 +15,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"tooldex/catalog/sources"
+	"tooldex/internal/sanitize"
 	"tooldex/tool"
 	"tooldex/upstream"
 )
@@ -140,7 +141,7 @@ func parseOwnFormat(path string, b []byte, getenv func(string) string) (*file, e
 		err = doc.Decode(&any) // refuses what grows without bounds, or has a key twice
 	}
 	if err != nil {
-		return nil, invalidFile(path, "is not YAML: "+tool.YAMLMistake(err),
+		return nil, invalidFile(path, "is not YAML: "+sanitize.YAMLMistake(err),
 			"see https://yaml.org, or quote what has colons")
 	}
 	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 {
@@ -151,7 +152,7 @@ func parseOwnFormat(path string, b []byte, getenv func(string) string) (*file, e
 		return nil, err
 	}
 	if err := doc.Decode(&tree); err != nil {
-		return nil, invalidFile(path, tool.YAMLMistake(err), "tooldex config schema describes the file")
+		return nil, invalidFile(path, sanitize.YAMLMistake(err), "tooldex config schema describes the file")
 	}
 	out.takeSettings(tree.Rest, filepath.Dir(path), getenv)
 	if tree.Servers != nil && tree.MCPServers != nil {

@@ -11,6 +11,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
 
@@ -52,7 +53,7 @@ func parseProfiles(b []byte) (map[string]Profile, error) {
 	dec.KnownFields(true)
 	if err := dec.Decode(&file); err != nil && !errors.Is(err, io.EOF) {
 		return nil, &tool.Error{
-			Code: tool.Invalid, Op: "read profiles", Msg: "profiles cannot be read: " + tool.YAMLMistake(err), Err: err,
+			Code: tool.Invalid, Op: "read profiles", Msg: "profiles cannot be read: " + sanitize.YAMLMistake(err), Err: err,
 			Hint: "a profile has mode, servers, always, summary, confirm, confirmTools and confirmExcept",
 		}
 	}

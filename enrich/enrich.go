@@ -65,16 +65,16 @@ func overlayOf(view catalog.View, name string) *sources.Overlay {
 }
 
 // List returns what is kept of proposals, by tool, for each tool what is approved before what waits.
-func (e *Enricher) List() []tool.Enrichment {
+func (e *Enricher) List() []Enrichment {
 	view := e.catalog.View()
-	var out []tool.Enrichment
+	var out []Enrichment
 	for _, name := range []string{approvedOverlay, pendingOverlay} {
 		o := overlayOf(view, name)
 		for _, id := range o.IDs() {
-			out = append(out, tool.Enrichment{Proposal: proposalOf(id, o.Tools[id]), Pending: o.Pending})
+			out = append(out, Enrichment{Proposal: proposalOf(id, o.Tools[id]), Pending: o.Pending})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b tool.Enrichment) int { return cmp.Compare(a.Tool, b.Tool) })
+	slices.SortStableFunc(out, func(a, b Enrichment) int { return cmp.Compare(a.Tool, b.Tool) })
 	return out
 }
 

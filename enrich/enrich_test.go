@@ -81,7 +81,7 @@ func TestEnrich(t *testing.T) {
 		t.Errorf("what waits is in force: %v", said(c))
 	}
 	first.Utterances[0] = "polish the doodad until it hums"
-	if d := diff([]tool.Enrichment{{Proposal: first, Pending: true}}, c.List()); d != "" {
+	if d := diff([]Enrichment{{Proposal: first, Pending: true}}, c.List()); d != "" {
 		t.Errorf("kept (-want +got):\n%s", d)
 	}
 	other := strangeCatalog(t, dir) // another process

@@ -12,6 +12,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tooldex/access"
 	"tooldex/tool"
 	"tooldex/upstream"
 )
@@ -140,7 +141,7 @@ func TestNothingOfTheClientGoesUpstream(t *testing.T) {
 		inner.ServeHTTP(w, r)
 	}))
 	g := startGateway(t, Options{}, upstream.Server{Name: "h", URL: srv.URL})
-	ctx := tool.WithPrincipal(context.Background(), tool.Principal{Name: "token ana", Key: "key of ana"})
+	ctx := access.WithPrincipal(context.Background(), access.Principal{Name: "token ana", Key: "key of ana"})
 	if _, err := g.Call(ctx, tool.Call{ID: "h/echo", Arguments: []byte(`{}`)}); err != nil {
 		t.Fatal(err)
 	}

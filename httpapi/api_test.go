@@ -270,7 +270,7 @@ func TestCallPassesOn(t *testing.T) {
 		},
 		`{"confirm":true}`: {ID: "files/write_file", Arguments: json.RawMessage(`{}`), Confirmed: true},
 	} {
-		want.Who = tool.Asker{Session: "192.0.2.1 ", Via: tool.ViaAPI}
+		want.Who = tool.Asker{Session: "192.0.2.1 ", Via: "api"}
 		f.calls = nil
 		w := f.do("POST", "/api/tools/files/write_file/call", body)
 		if w.Code != http.StatusOK || !strings.HasPrefix(w.Body.String(), "{ \"content\":[],\n") {

@@ -24,7 +24,7 @@ const feedbackID = "feedback"
 // askerOf says for whom a call is made.
 func (s *Server) askerOf(c echo.Context) tool.Asker {
 	who := anonymousAsker(c)
-	who.Profile, who.Via = s.o.Profile, tool.ViaAPI
+	who.Profile, who.Via = s.o.Profile, "api"
 	return who
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"tooldex/access"
 	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
@@ -26,7 +27,7 @@ const sessionHeader = "X-Session-Id"
 // ownSession makes the name of a conversation that of a conversation of whoever bears the token: with another one, the
 // same name is that of another. "" stays so.
 func ownSession(c echo.Context, name string) string {
-	if who := tool.PrincipalOf(c.Request().Context()); who.Key != "" && name != "" {
+	if who := access.PrincipalOf(c.Request().Context()); who.Key != "" && name != "" {
 		return who.Key + " " + name
 	}
 	return name

@@ -13,6 +13,7 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
 
+	"tooldex/access"
 	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
@@ -104,7 +105,7 @@ func (s *Server) logRequest(c echo.Context, v middleware.RequestLoggerValues) er
 		slog.Int("status", v.Status),
 		slog.Duration("took", v.Latency), slog.String("from", v.RemoteIP),
 	}
-	if who := tool.PrincipalOf(c.Request().Context()); who.Name != "" {
+	if who := access.PrincipalOf(c.Request().Context()); who.Name != "" {
 		attrs = append(attrs, slog.String("who", who.Name))
 	}
 	s.o.Logger.LogAttrs(c.Request().Context(), level, "request", attrs...)

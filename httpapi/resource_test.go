@@ -150,16 +150,16 @@ func TestStreamsEndWithTheirToken(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				alive, revoke := context.WithCancel(context.Background())
 				defer revoke()
-				by := access.Grant{Principal: tool.Principal{Name: "token ci", Key: "k"}, Alive: alive}
+				by := access.Grant{Principal: access.Principal{Name: "token ci", Key: "k"}, Alive: alive}
 				if c.expires > 0 {
 					by.Expires = time.Now().Add(c.expires)
 				}
 				var took time.Duration
-				var who tool.Principal
+				var who access.Principal
 				f := newFixture(t, func(o *Options) {
 					o.Access = answering{by: by}
 					o.MCP = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-						who = tool.PrincipalOf(r.Context())
+						who = access.PrincipalOf(r.Context())
 						start := time.Now()
 						if c.revoke > 0 {
 							time.AfterFunc(c.revoke, revoke)

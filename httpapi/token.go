@@ -52,7 +52,7 @@ func (s *Server) checkToken(next echo.HandlerFunc) echo.HandlerFunc {
 			s.setChallenge(c, token != "", err)
 			return err
 		}
-		ctx := tool.WithPrincipal(r.Context(), grant.Principal)
+		ctx := access.WithPrincipal(r.Context(), grant.Principal)
 		if isStream(c) {
 			var end context.CancelFunc
 			ctx, end = endWithToken(ctx, grant)

@@ -38,7 +38,7 @@ func (b scoped) Identify(_ context.Context, token, _ string) (access.Grant, erro
 			Err: access.ErrToken,
 		}
 	}
-	grant := access.Grant{Principal: tool.Principal{Name: token, Key: token}}
+	grant := access.Grant{Principal: access.Principal{Name: token, Key: token}}
 	if srv != nil {
 		grant.View.Profile = token
 	}

@@ -134,7 +134,7 @@ func newReading(r *tool.Reading) *reading {
 		out.scale, out.vector = quantize(r.Vector)
 	}
 	for _, f := range r.Found {
-		out.found = append(out.found, found{hash32(string(f.ID)), f.Score})
+		out.found = append(out.found, found{hash32(string(f.ID)), float32(f.Score)})
 	}
 	return out
 }

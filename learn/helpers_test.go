@@ -77,7 +77,7 @@ func (w words) Read(_ context.Context, text string, n int) (*tool.Reading, error
 	r.Vector = vectorOf(r.Terms)
 	for i, t := range w.set.All() {
 		if i < n {
-			r.Found = append(r.Found, tool.Found{ID: t.ID(), Score: 1 - float32(i)/50})
+			r.Found = append(r.Found, tool.Hit{ID: t.ID(), Score: float64(1 - float32(i)/50)})
 		}
 	}
 	return r, nil
@@ -173,11 +173,11 @@ func lifts(t testing.TB, l *Learner, set *tool.Set, profile, text string) []floa
 	}
 	out := make([]float32, set.Len())
 	for i, f := range r.Found {
-		out[i] = f.Score
+		out[i] = float32(f.Score)
 	}
 	l.Lift(set, profile, r.Terms, r.Vector, nil, out)
 	for i, f := range r.Found {
-		out[i] -= f.Score
+		out[i] -= float32(f.Score)
 	}
 	return out
 }

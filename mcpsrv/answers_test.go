@@ -133,8 +133,8 @@ func TestSearchSaysThatNothingFits(t *testing.T) {
 				NotUnderstood: []string{"horoscope"},
 				Kinds:         []string{"astrology"}, Categories: []string{"files"},
 				Unseen: []tool.Unseen{
-					{Why: tool.WhyDisabled, Tools: 1, Text: "1 disabled tool might."},
-					{Why: tool.WhyStopped, Text: "The server x does\nnot run."},
+					{Why: "disabled", Tools: 1, Text: "1 disabled tool might."},
+					{Why: "stopped", Text: "The server x does\nnot run."},
 				},
 			},
 		}, nil
@@ -258,20 +258,20 @@ func TestSmallServerBudgets(t *testing.T) {
 	f := newFixture(t, tools, Options{})
 	session := f.connect(t, "", nil)
 	list, _ := ask(t, session, listName, "")
-	if n := tool.CountTokens(list); n > 500 {
+	if n := countTokens(list); n > 500 {
 		t.Errorf("the list costs %d tokens, want at most 500:\n%s", n, list)
 	}
 	plain := 0
 	for _, one := range tools {
 		plain += one.Tokens()
 		got, _ := ask(t, session, describeName, `{"name":"`+one.Name+`"}`)
-		if n := tool.CountTokens(got); n > 400 {
+		if n := countTokens(got); n > 400 {
 			t.Errorf("the description of %s costs %d tokens, want at most 400:\n%s", one.Name, n, got)
 		}
 	}
 	one, _ := ask(t, session, describeName, `{"name":"read_file"}`)
-	lazy := tool.CountTokens(list) + tool.CountTokens(one)
-	t.Logf("list %d tokens, one description %d, plain listing %d", tool.CountTokens(list), tool.CountTokens(one), plain)
+	lazy := countTokens(list) + countTokens(one)
+	t.Logf("list %d tokens, one description %d, plain listing %d", countTokens(list), countTokens(one), plain)
 	if lazy > plain*6/10 {
 		t.Errorf("list and one description cost %d tokens, want at most 60 %% of the plain listing's %d", lazy, plain)
 	}
@@ -293,7 +293,7 @@ func TestSearchBudget(t *testing.T) {
 				Category: "issue tracking", Score: .5, Signature: one.Signature(),
 			})
 		}
-		costs = append(costs, tool.CountTokens(searchText(res, tool.DetailSignature)))
+		costs = append(costs, countTokens(searchText(res, tool.DetailSignature)))
 	}
 	slices.Sort(costs)
 	t.Logf("%d answers: median %d tokens, 90th percentile %d, most %d", len(costs), costs[len(costs)/2],

@@ -185,7 +185,7 @@ func TestEveryCodeIsAToolError(t *testing.T) {
 			}
 			got, failed := ask(t, f.connect(t, "", nil), "file_info", `{"path":"a"}`)
 			want := code.String() + ": the message\nthe hint"
-			if code.Retry() {
+			if code == tool.Unavailable || code == tool.Timeout {
 				want += "\nThe same call may work later."
 			}
 			logged := strings.Count(f.log.String(), "secret cause")

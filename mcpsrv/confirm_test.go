@@ -7,6 +7,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tooldex/access"
 	"tooldex/tool"
 )
 
@@ -16,8 +17,8 @@ func TestAnswersAreForTheirCall(t *testing.T) {
 	client := &tool.Client{Rounds: true, Capabilities: json.RawMessage(`{"elicitation":{}}`)}
 	s := New(Options{Searcher: &fixture{}, Caller: &fixture{}, Catalog: &fixture{}})
 	defer func() { _ = s.Close() }()
-	ana, ben := tool.WithPrincipal(t.Context(), tool.Principal{Key: "ana"}),
-		tool.WithPrincipal(t.Context(), tool.Principal{Key: "ben"})
+	ana, ben := access.WithPrincipal(t.Context(), access.Principal{Key: "ana"}),
+		access.WithPrincipal(t.Context(), access.Principal{Key: "ben"})
 	asked := callKey("files/erase", json.RawMessage(`{"path":"/tmp/x","n":10000000000000000000001}`))
 	first, err := s.runAskingClient(ana, client, asked, nil, func(ctx context.Context, c *tool.Client,
 		_ json.RawMessage,
@@ -97,7 +98,7 @@ func TestRefusedCallsAreTold(t *testing.T) {
 		t.Fatalf("%d are told, want %d", len(l), len(want))
 	}
 	for i, one := range l {
-		if one.ID != want[i] || one.Who.Client != "test" || one.Who.Via != tool.ViaStdio {
+		if one.ID != want[i] || one.Who.Client != "test" || one.Who.Via != "stdio" {
 			t.Errorf("%+v, want %s", one, want[i])
 		}
 	}

@@ -79,7 +79,7 @@ func describeTool(b *strings.Builder, set *tool.Set, t *tool.Tool, name string) 
 		b.WriteString(" " + facts)
 	}
 	b.WriteByte('\n')
-	if caution := tool.Caution(t.Warning); caution != "" {
+	if caution := tool.WithCaution(t.Warning, ""); caution != "" {
 		b.WriteString(caution + "\n")
 	}
 	if text := strings.TrimSpace(t.Description); text != "" {

@@ -123,7 +123,7 @@ func toolsAsData(set *tool.Set, tools []*tool.Tool) string {
 		entry := object{
 			{"tool", encodeJSON(t.ID())},
 			{"called", encodeJSON(listedName(set, t))},
-			{"description", encodeJSON(t.Cautioned(sanitize.Clip(t.Description, maxBatchText)))},
+			{"description", encodeJSON(tool.WithCaution(t.Warning, sanitize.Clip(t.Description, maxBatchText)))},
 		}
 		if len(names) > 0 {
 			entry = append(entry, member{"parameters", encodeJSON(names)})

@@ -63,11 +63,11 @@ func TestSampling(t *testing.T) {
 					q.MaxTokens != tokensPerSample {
 					t.Errorf("asked by %q for %d tokens", q.SystemPrompt, q.MaxTokens)
 				}
-				want := tool.Enrichment{Proposal: tool.Proposal{
+				want := enrich.Enrichment{Proposal: tool.Proposal{
 					Tool: "qlx/frob", Utterances: []string{"polish my doodad until it hums"},
 					Synonyms: []string{"doodad"}, By: "brain-1, asked through editor 2",
 				}, Pending: true}
-				if d := gocmp.Diff([]tool.Enrichment{want}, enrich.New(c).List()); d != "" {
+				if d := gocmp.Diff([]enrich.Enrichment{want}, enrich.New(c).List()); d != "" {
 					t.Errorf("kept (-want +got):\n%s", d)
 				}
 			})

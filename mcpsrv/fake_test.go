@@ -13,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -222,3 +223,6 @@ func ask(t *testing.T, session *mcp.ClientSession, name, args string) (string, b
 	}
 	return text(res), res.IsError
 }
+
+// countTokens estimates how many tokens a model reads for s: characters / 4, rounded up.
+func countTokens(s string) int { return (utf8.RuneCountInString(s) + 3) / 4 }

@@ -28,8 +28,8 @@ func (s *Server) askerOf(req *mcp.CallToolRequest) tool.Asker {
 		who.Client, who.Version = info.Name, info.Version
 	}
 	overHTTP := req.Extra != nil && req.Extra.Header != nil
-	if who.Via = tool.ViaStdio; overHTTP {
-		who.Via = tool.ViaHTTP
+	if who.Via = "stdio"; overHTTP {
+		who.Via = "http"
 	}
 	if who.Session == "" && !overHTTP {
 		who.Session = fmt.Sprintf("%s %p", s.run, req.Session) // a connection is one, as long as it lasts

@@ -82,7 +82,7 @@ func listSummary(t *tool.Tool) string {
 	if t.Deprecated != "" {
 		b.WriteString(" [deprecated]")
 	}
-	if caution := tool.Caution(t.Warning); caution != "" {
+	if caution := tool.WithCaution(t.Warning, ""); caution != "" {
 		b.WriteString("\n  " + caution)
 	}
 	return b.String()

@@ -167,7 +167,7 @@ func (l *listing) withTools(set *tool.Set, ids []tool.ID) *listing {
 // fullTool is a tool as it is listed in full.
 func fullTool(set *tool.Set, t *tool.Tool) wireTool {
 	return wireTool{
-		Name: listedName(set, t), Title: t.Title, Description: t.Cautioned(cmp.Or(t.Description, t.Summary)),
+		Name: listedName(set, t), Title: t.Title, Description: tool.WithCaution(t.Warning, cmp.Or(t.Description, t.Summary)),
 		InputSchema: validOr(t.InputSchema, objectSchema), OutputSchema: validOr(t.OutputSchema, nil),
 		Annotations: t.Annotations, Icons: validOr(t.Icons, nil), Meta: validOr(t.Meta, nil),
 	}
@@ -175,7 +175,7 @@ func fullTool(set *tool.Set, t *tool.Tool) wireTool {
 
 // stubTool is a tool as it is listed in lazy mode.
 func stubTool(set *tool.Set, t *tool.Tool) wireTool {
-	return wireTool{Name: listedName(set, t), Description: t.Cautioned(oneLine(cmp.Or(t.Summary,
+	return wireTool{Name: listedName(set, t), Description: tool.WithCaution(t.Warning, oneLine(cmp.Or(t.Summary,
 		sanitize.DeriveSummary(t.Description)))), InputSchema: objectSchema}
 }
 

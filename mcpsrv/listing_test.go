@@ -76,7 +76,7 @@ func TestListingCostsAtMostAThousandTokens(t *testing.T) {
 			t.Run(name+" "+string(mode), func(t *testing.T) {
 				f := newFixture(t, tools(t), Options{Mode: mode})
 				got := rawListing(t, f)
-				tokens := tool.CountTokens(got)
+				tokens := countTokens(got)
 				t.Logf("tools/list: %d tokens", tokens)
 				if tokens > 1000 {
 					t.Errorf("tools/list costs %d tokens, want at most 1000:\n%s", tokens, got)
@@ -92,7 +92,7 @@ func TestListingCostsAtMostAThousandTokens(t *testing.T) {
 func TestSummaryIsBounded(t *testing.T) {
 	for _, n := range []int{0, 1, 12, 100, 5000} {
 		text := summarize(tool.NewSet(manyTools(n), ""))
-		if got := tool.CountTokens(text); got > 200 {
+		if got := countTokens(text); got > 200 {
 			t.Errorf("summary of %d tools costs %d tokens: %s", n, got, text)
 		}
 		if !strings.Contains(text, fmt.Sprintf("%d tools", n)) {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"tooldex/access"
 	"tooldex/tool"
 )
 
@@ -66,7 +67,7 @@ func (s *Server) runAskingClient(ctx context.Context, client *tool.Client, of st
 		State     string                     `json:"requestState"`
 	}
 	if len(input) > 0 && json.Unmarshal(input, &back) == nil && strings.HasPrefix(back.State, holdPrefix) {
-		h := s.pending.take(back.State, tool.PrincipalOf(ctx).Key, of)
+		h := s.pending.take(back.State, access.PrincipalOf(ctx).Key, of)
 		if h == nil {
 			return nil, &tool.Error{
 				Code: tool.NotFound, Op: "call", Msg: "the call that asked is not waiting any more",
@@ -79,7 +80,7 @@ func (s *Server) runAskingClient(ctx context.Context, client *tool.Client, of st
 	runCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(s.closing, cancel)
 	h := &pendingCall{
-		owner: tool.PrincipalOf(ctx).Key, of: of, asked: make(chan question), done: make(chan outcome, 1),
+		owner: access.PrincipalOf(ctx).Key, of: of, asked: make(chan question), done: make(chan outcome, 1),
 		cancel: func() { stop(); cancel() },
 	}
 	asking := *client

@@ -106,7 +106,7 @@ func errorText(err error, request string) string {
 	if e.Hint != "" {
 		text += "\n" + e.Hint
 	}
-	if e.Code.Retry() {
+	if e.Code == tool.Unavailable || e.Code == tool.Timeout {
 		text += "\nThe same call may work later."
 	}
 	return text

@@ -155,7 +155,7 @@ func writeHit(b *strings.Builder, h *tool.Hit, detail tool.Detail) {
 		}
 		b.WriteString(", " + formatScore(h.Score) + callRisks(h) + "]" + sameElsewhere(h) + "\n")
 	}
-	if caution := tool.Caution(h.Warning); caution != "" {
+	if caution := tool.WithCaution(h.Warning, ""); caution != "" {
 		b.WriteString("  " + caution + "\n")
 	}
 	if h.Schema != nil {

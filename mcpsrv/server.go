@@ -12,6 +12,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tooldex/access"
 	"tooldex/tool"
 	"tooldex/validate"
 )
@@ -207,7 +208,7 @@ func (s *Server) interceptRequest(next mcp.MethodHandler) mcp.MethodHandler {
 			return res, err
 		}
 		if conn, ok := req.GetSession().(*mcp.ServerSession); ok && method == "initialize" {
-			s.sessions.register(conn, tool.PrincipalOf(ctx).Key) // before its ID is known to anybody
+			s.sessions.register(conn, access.PrincipalOf(ctx).Key) // before its ID is known to anybody
 		}
 		res, err := next(ctx, method, req)
 		s.addInstructions(req, res)

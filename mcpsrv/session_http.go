@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"sync"
 
-	"tooldex/tool"
+	"tooldex/access"
 )
 
 // sessionHeader names the session of a request over HTTP.
@@ -16,7 +16,7 @@ const absentID = "-"
 // hideForeignSession gives a request that goes on with somebody else's session the ID of none, so that its answer is in
 // every respect that for a session which does not exist.
 func (s *Server) hideForeignSession(r *http.Request) {
-	if id := r.Header.Get(sessionHeader); id != "" && s.sessions.ownerOf(id) != tool.PrincipalOf(r.Context()).Key {
+	if id := r.Header.Get(sessionHeader); id != "" && s.sessions.ownerOf(id) != access.PrincipalOf(r.Context()).Key {
 		r.Header.Set(sessionHeader, absentID)
 	}
 }

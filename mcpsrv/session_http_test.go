@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"tooldex/access"
 	"tooldex/tool"
 )
 
@@ -17,7 +18,7 @@ import (
 func as(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if key := r.Header.Get("X-Who"); key != "" {
-			r = r.WithContext(tool.WithPrincipal(r.Context(), tool.Principal{Name: key, Key: key}))
+			r = r.WithContext(access.WithPrincipal(r.Context(), access.Principal{Name: key, Key: key}))
 		}
 		next.ServeHTTP(w, r)
 	})
@@ -159,7 +160,7 @@ func TestEndedSessionsAreForgotten(t *testing.T) {
 // that is not there, and it goes on waiting.
 func TestHeldCallsOfOthers(t *testing.T) {
 	client := &tool.Client{Rounds: true, Capabilities: json.RawMessage(`{"elicitation":{}}`)}
-	ana := tool.WithPrincipal(t.Context(), tool.Principal{Key: "ana"})
+	ana := access.WithPrincipal(t.Context(), access.Principal{Key: "ana"})
 	s := newFixture(t, nil, Options{}).Server
 	first, err := s.runAskingClient(ana, client, "", nil, func(ctx context.Context, c *tool.Client,
 		_ json.RawMessage,
@@ -178,7 +179,7 @@ func TestHeldCallsOfOthers(t *testing.T) {
 		return string(raw), err
 	}
 	for who, ctx := range map[string]context.Context{
-		"eve":    tool.WithPrincipal(t.Context(), tool.Principal{Key: "eve"}),
+		"eve":    access.WithPrincipal(t.Context(), access.Principal{Key: "eve"}),
 		"nobody": t.Context(),
 	} {
 		_, err := answer(ctx, asked.RequestState)

@@ -51,7 +51,7 @@ func hit(snap *index.Snapshot, i int, detail tool.Detail) tool.Hit {
 // perHit is what the names of a hit's fields cost in characters.
 const perHit = 48
 
-// cost estimates what hits cost an agent to read, in tokens: characters / 4, as tool.CountTokens has it.
+// cost estimates what hits cost an agent to read, in tokens: characters / 4.
 func cost(hits []tool.Hit) int {
 	n := 0
 	for i := range hits {

@@ -70,7 +70,7 @@ func (e *Engine) Read(ctx context.Context, text string, n int) (*tool.Reading, e
 	}
 	s.order = top(s.fused, s.allowed, n, s.order)
 	for _, i := range s.order {
-		out.Found = append(out.Found, tool.Found{ID: snap.Set().All()[i].ID(), Score: s.fused[i]})
+		out.Found = append(out.Found, tool.Hit{ID: snap.Set().All()[i].ID(), Score: float64(s.fused[i])})
 	}
 	return out, nil
 }

@@ -15,13 +15,22 @@ const (
 	maxUnseenServers = 3  // that are named
 )
 
+// The reasons for which tools are left out, in the order in which they are listed.
+const (
+	whyServers    = "servers"    // Filter.Servers
+	whyCategories = "categories" // Filter.Categories
+	whyReadOnly   = "read_only"  // Filter.ReadOnly
+	whyDisabled   = "disabled"   // the tools are disabled
+	whyStopped    = "stopped"    // the server does not run, and its tools are not known
+)
+
 // unseen tells what the caller's own choices left out of a search that found nothing, and that might serve. What a
 // permission hides is not looked at.
 func (e *Engine) unseen(a ask, full string, r *scored, s *scratch) []tool.Unseen {
 	var out []tool.Unseen
 	if f := &a.q.Filter; leftOut(a.snap.Set(), f, s) {
 		might := e.mightServe(a, full, r, s)
-		for _, why := range []tool.Why{tool.WhyServers, tool.WhyCategories, tool.WhyReadOnly, tool.WhyDisabled} {
+		for _, why := range []string{whyServers, whyCategories, whyReadOnly, whyDisabled} {
 			if u, ok := unseenFor(why, f, might); ok {
 				out = append(out, u)
 			}
@@ -62,27 +71,27 @@ func (e *Engine) mightServe(a ask, full string, r *scored, s *scratch) []*tool.T
 }
 
 // reason is the first of a caller's choices that leaves t out.
-func reason(f *tool.Filter, t *tool.Tool) tool.Why {
+func reason(f *tool.Filter, t *tool.Tool) string {
 	switch {
 	case t.Disabled && !f.Disabled:
-		return tool.WhyDisabled
+		return whyDisabled
 	case len(f.Servers) > 0 && !slices.Contains(f.Servers, t.Server):
-		return tool.WhyServers
+		return whyServers
 	case f.ReadOnly && !t.ReadOnly():
-		return tool.WhyReadOnly
+		return whyReadOnly
 	}
-	return tool.WhyCategories
+	return whyCategories
 }
 
 // unseenFor tells of those of tools that are left out for one reason.
-func unseenFor(why tool.Why, f *tool.Filter, tools []*tool.Tool) (tool.Unseen, bool) {
+func unseenFor(why string, f *tool.Filter, tools []*tool.Tool) (tool.Unseen, bool) {
 	u := tool.Unseen{Why: why}
 	for _, t := range tools {
 		if reason(f, t) != why {
 			continue
 		}
 		u.Tools++
-		if why != tool.WhyDisabled && !slices.Contains(u.Servers, t.Server) && len(u.Servers) < maxUnseenServers {
+		if why != whyDisabled && !slices.Contains(u.Servers, t.Server) && len(u.Servers) < maxUnseenServers {
 			u.Servers = append(u.Servers, t.Server)
 		}
 	}
@@ -94,12 +103,12 @@ func unseenFor(why tool.Why, f *tool.Filter, tools []*tool.Tool) (tool.Unseen, b
 		n = fmt.Sprintf("%d tools", u.Tools)
 	}
 	switch why {
-	case tool.WhyServers:
+	case whyServers:
 		u.Text = n + " of other servers (" + strings.Join(u.Servers, ", ") +
 			") might serve; search without the server filter."
-	case tool.WhyCategories:
+	case whyCategories:
 		u.Text = n + " of other categories might serve; search without the category filter."
-	case tool.WhyReadOnly:
+	case whyReadOnly:
 		u.Text = n + " not annotated as read-only might serve; search without the read-only filter."
 	default:
 		u.Text = strings.Replace(n, "tool", "disabled tool", 1) +
@@ -111,7 +120,7 @@ func unseenFor(why tool.Why, f *tool.Filter, tools []*tool.Tool) (tool.Unseen, b
 // stopped tells of servers of which no tool is known because they do not run. Whether a caller whose permissions are
 // limited may know of such a server cannot be told by its tools, so it is told of none.
 func (e *Engine) stopped(a ask, terms []string, s *scratch) (tool.Unseen, bool) {
-	u := tool.Unseen{Why: tool.WhyStopped}
+	u := tool.Unseen{Why: whyStopped}
 	f := &a.q.Filter
 	if e.o.Servers == nil || f.Allow != nil {
 		return u, false

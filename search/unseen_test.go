@@ -44,47 +44,47 @@ func TestUnseen(t *testing.T) {
 	for name, c := range map[string]struct {
 		text    string
 		filter  tool.Filter
-		want    []tool.Why
+		want    []string
 		says    string
 		servers []string // of the first
 	}{
 		"another server": {
 			horoscope,
 			tool.Filter{Servers: []string{"forge", "mail"}},
-			[]tool.Why{tool.WhyServers},
+			[]string{whyServers},
 			"1 tool of other servers (stars) might serve",
 			[]string{"stars"},
 		},
 		"another category": {
 			horoscope,
 			tool.Filter{Categories: []string{"office"}},
-			[]tool.Why{tool.WhyCategories, tool.WhyStopped},
+			[]string{whyCategories, whyStopped},
 			"without the category filter",
 			[]string{"stars"},
 		},
 		"one that changes something": {
 			spell,
 			tool.Filter{ReadOnly: true},
-			[]tool.Why{tool.WhyReadOnly, tool.WhyStopped},
+			[]string{whyReadOnly, whyStopped},
 			"1 tool not annotated as read-only might serve",
 			[]string{"stars"},
 		},
 		"a disabled one": {
 			bread,
 			tool.Filter{},
-			[]tool.Why{tool.WhyDisabled, tool.WhyStopped},
+			[]string{whyDisabled, whyStopped},
 			"1 disabled tool might serve", nil,
 		},
 		"a disabled one, by name": {
 			"bake_bread",
 			tool.Filter{Servers: []string{"stars"}},
-			[]tool.Why{tool.WhyDisabled},
+			[]string{whyDisabled},
 			"1 disabled tool", nil,
 		},
 		"nothing passes the filter": {
 			horoscope,
 			tool.Filter{Servers: []string{"nowhere"}},
-			[]tool.Why{tool.WhyServers},
+			[]string{whyServers},
 			"stars",
 			[]string{"stars"},
 		},
@@ -96,14 +96,14 @@ func TestUnseen(t *testing.T) {
 		"a server that does not run": {
 			"gaze into the crystal ball for the lottery numbers",
 			tool.Filter{},
-			[]tool.Why{tool.WhyStopped},
+			[]string{whyStopped},
 			"crystal-ball, attic do not run",
 			[]string{"crystal-ball", "attic"},
 		},
 		"it is one of those asked": {
 			"weld two steel girders under water",
 			tool.Filter{Servers: []string{"attic"}},
-			[]tool.Why{tool.WhyStopped},
+			[]string{whyStopped},
 			"attic does not run",
 			[]string{"attic"},
 		},
@@ -128,7 +128,7 @@ func TestUnseen(t *testing.T) {
 		"all are permitted": {
 			horoscope,
 			tool.Filter{Servers: []string{"forge"}, Allow: all},
-			[]tool.Why{tool.WhyServers},
+			[]string{whyServers},
 			"stars",
 			[]string{"stars"},
 		},
@@ -138,10 +138,10 @@ func TestUnseen(t *testing.T) {
 			if r.Confident || r.Advice == nil {
 				t.Fatalf("confident of %v", hitIDs(r.Tools))
 			}
-			var got []tool.Why
+			var got []string
 			for _, u := range r.Advice.Unseen {
 				got = append(got, u.Why)
-				if u.Text == "" || (u.Tools == 0) != (u.Why == tool.WhyStopped) {
+				if u.Text == "" || (u.Tools == 0) != (u.Why == whyStopped) {
 					t.Errorf("%+v", u)
 				}
 			}

@@ -30,7 +30,7 @@ type Written struct {
 // The error is of code Invalid and tells which rule the tool cannot be made to keep.
 func Write(t *tool.Tool, exposed string, f Format) (Written, error) {
 	out := Written{Name: exposed}
-	description := t.Cautioned(cmp.Or(t.Description, t.Summary, t.Title, t.Name))
+	description := tool.WithCaution(t.Warning, cmp.Or(t.Description, t.Summary, t.Title, t.Name))
 	root := rootSchema(t.InputSchema)
 	var body object
 	switch f {
@@ -74,7 +74,7 @@ func mcpTool(t *tool.Tool, exposed string, root object) object {
 	if t.Title != "" {
 		body = append(body, member{"title", t.Title})
 	}
-	if description := t.Cautioned(t.Description); description != "" {
+	if description := tool.WithCaution(t.Warning, t.Description); description != "" {
 		body = append(body, member{"description", description})
 	}
 	body = append(body, member{"inputSchema", root})

@@ -231,8 +231,8 @@ type availability struct {
 // Call implements tool.Caller.
 func (a availability) Call(ctx context.Context, c tool.Call) (*tool.CallResult, error) {
 	set := a.catalog.Set()
-	if why := set.Withheld(c.ID); why != "" {
-		return nil, tool.WithheldError(c.ID, why)
+	if err := set.CheckHeld(c.ID); err != nil {
+		return nil, err
 	}
 	if t, ok := set.Get(c.ID); ok && t.Disabled {
 		return nil, &tool.Error{

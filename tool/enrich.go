@@ -16,10 +16,3 @@ type Proposal struct {
 	// nobody knows.
 	By string `json:"by,omitempty" yaml:"by,omitempty"`
 }
-
-// Enrichment is a proposal that was checked and is kept.
-type Enrichment struct {
-	Proposal `yaml:",inline"`
-	// it waits for somebody to approve it, and finds nothing until then
-	Pending bool `json:"pending,omitempty" yaml:"pending,omitempty"`
-}

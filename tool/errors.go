@@ -3,7 +3,6 @@ package tool
 import (
 	"errors"
 	"strconv"
-	"strings"
 )
 
 // Code classes an error by what the caller can do about it. The zero Code is Internal.
@@ -39,9 +38,6 @@ func (c Code) String() string {
 		return "internal"
 	}
 }
-
-// Retry reports whether the same request may succeed later.
-func (c Code) Retry() bool { return c == Unavailable || c == Timeout }
 
 // Error is the one error type of the service. Msg and Hint are safe for an agent to read; Err is for the log.
 type Error struct {
@@ -89,10 +85,3 @@ func quote(s string) string {
 
 // ErrConflict is wrapped by errors of changes that were decided on what another has changed meanwhile.
 var ErrConflict = errors.New("it was changed meanwhile")
-
-// YAMLMistake says in one line what is wrong with a YAML text: what the decoder's error says first, without its list of
-// all lines.
-func YAMLMistake(err error) string {
-	line, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "yaml: unmarshal errors:\n  "), "\n")
-	return strings.TrimPrefix(line, "yaml: ")
-}

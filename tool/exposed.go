@@ -6,11 +6,9 @@ import (
 	"strings"
 )
 
-// The templates of exposed names. A template holds {server} and {name}; other characters stand for themselves.
-const (
-	DefaultTemplate = "{server}__{name}"
-	PrefixTemplate  = "mcp_{server}_{name}"
-)
+// DefaultTemplate makes exposed names of the tools of several servers. A template may hold {server} and {name}; other
+// characters stand for themselves.
+const DefaultTemplate = "{server}__{name}"
 
 // maxExposed is the longest name that every client and model provider accepts.
 const maxExposed = 64

@@ -143,23 +143,11 @@ type Advice struct {
 
 // Unseen tells of tools that a search left out and that might serve.
 type Unseen struct {
-	Why     Why      `json:"why"`
+	Why     string   `json:"why"`               // the filter that left them out (servers, categories, read_only), disabled or stopped
 	Tools   int      `json:"tools,omitempty"`   // how many seem to serve; 0 where that cannot be known
 	Servers []string `json:"servers,omitempty"` // whose they are, by name, a few; never those of disabled tools
 	Text    string   `json:"text"`              // one sentence that says so, and what to do
 }
-
-// Why says for what reason tools were left out.
-type Why string
-
-// The reasons, in the order in which they are told.
-const (
-	WhyServers    Why = "servers"    // Filter.Servers
-	WhyCategories Why = "categories" // Filter.Categories
-	WhyReadOnly   Why = "read_only"  // Filter.ReadOnly
-	WhyDisabled   Why = "disabled"   // the tools are disabled
-	WhyStopped    Why = "stopped"    // the server does not run, and its tools are not known
-)
 
 // Hit is one tool of a Result. Signature and the schemas are present at the details of those names.
 type Hit struct {

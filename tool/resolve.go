@@ -64,14 +64,14 @@ func (s *Set) notFound(name string) error {
 		Code: NotFound, Op: "resolve", Msg: "no tool is named " + quote(name),
 		Hint: "search_tools finds tools by what they do",
 	}
-	if near := s.Nearest(name, 3); len(near) > 0 {
+	if near := s.nearestNames(name, 3); len(near) > 0 {
 		e.Hint = "nearest: " + strings.Join(near, ", ") + "; search_tools finds tools by what they do"
 	}
 	return e
 }
 
-// Nearest returns the exposed names of the n enabled tools whose names are most like name, best first.
-func (s *Set) Nearest(name string, n int) []string {
+// nearestNames returns the exposed names of the n enabled tools whose names are most like name, best first.
+func (s *Set) nearestNames(name string, n int) []string {
 	type scored struct {
 		i    int
 		like float64

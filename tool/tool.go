@@ -83,26 +83,17 @@ func (t *Tool) ReadOnly() bool {
 	return t.Annotations != nil && t.Annotations.ReadOnlyHint != nil && *t.Annotations.ReadOnlyHint
 }
 
-// Caution is the line that stands with what a suspicious tool says of itself, wherever that is handed to a client. It
-// is "" for the Warning of a tool that is not suspicious.
-func Caution(warning string) string {
-	if warning == "" {
-		return ""
-	}
-	return "Warning: " + warning + "."
-}
-
-// Cautioned puts the Caution, where there is one, on a line of its own before text, which is the tool's description or
-// a part of it: so a model reads it first, and a client that shortens descriptions keeps it.
-func (t *Tool) Cautioned(text string) string {
-	switch caution := Caution(t.Warning); {
-	case caution == "":
+// WithCaution puts the caution about a suspicious tool on a line of its own before text, which is what the tool says of
+// itself or a part of it. So a model reads the caution first, and clients that shorten descriptions keep it. Either may
+// be "": a warning of "" gives text alone.
+func WithCaution(warning, text string) string {
+	switch {
+	case warning == "":
 		return text
 	case text == "":
-		return caution
-	default:
-		return caution + "\n" + text
+		return "Warning: " + warning + "."
 	}
+	return "Warning: " + warning + ".\n" + text
 }
 
 // Hash is the SHA-256 of everything in a tool that a client or a search can see.

@@ -33,27 +33,27 @@ func (s *Set) refused(name string) error {
 		plain := Fold(h.tool.Name)
 		if name == h.exposed || name == string(h.tool.ID()) || key == plain || key == Fold(h.tool.Server)+plain ||
 			key == "mcp"+Fold(h.tool.Server)+plain {
-			return WithheldError(h.tool.ID(), h.why)
+			return h.error()
 		}
 	}
 	return nil
 }
 
-// Withheld returns why a tool is held, "" if it is not.
-func (s *Set) Withheld(id ID) string {
+// CheckHeld returns the Denied error that answers a call of a tool which is held, nil if it is not. Nothing that the
+// tool says of itself is in the error: a model reads it.
+func (s *Set) CheckHeld(id ID) error {
 	for _, h := range s.held {
 		if h.tool.ID() == id {
-			return h.why
+			return h.error()
 		}
 	}
-	return ""
+	return nil
 }
 
-// WithheldError is what a call of a tool that is held is answered with. Why is of our own words: nothing that the tool
-// says reaches the model by it.
-func WithheldError(id ID, why string) error {
+// error is what a call of the tool is answered with.
+func (h *heldTool) error() error {
 	return &Error{
-		Code: Denied, Op: "resolve", Msg: "tool " + quote(string(id)) + " is held: " + why,
+		Code: Denied, Op: "resolve", Msg: "tool " + quote(string(h.tool.ID())) + " is held: " + h.why,
 		Hint: `it cannot be used until the person who runs tooldex has looked at it ("tooldex servers review") and approved it; do not try to get around this`,
 	}
 }

@@ -25,7 +25,7 @@ func TestWithhold(t *testing.T) {
 	if _, ok := s.Get("a/send_mail"); ok {
 		t.Error("the held tool can be got")
 	}
-	for _, near := range s.Nearest("a__send_mail", 5) {
+	for _, near := range s.nearestNames("a__send_mail", 5) {
 		if near == "a__send_mail" {
 			t.Error("the held tool is offered in place of another")
 		}
@@ -39,7 +39,7 @@ func TestWithhold(t *testing.T) {
 	if got, err := s.Resolve("send_mail"); err != nil || got.Server != "b" {
 		t.Errorf("the plain name means %v, %v", got, err)
 	}
-	if s.Withheld("a/send_mail") != "it changed" || s.Withheld("a/list") != "" {
+	if CodeOf(s.CheckHeld("a/send_mail")) != Denied || s.CheckHeld("a/list") != nil {
 		t.Error("the reason is lost")
 	}
 	if whole.Withhold(func(*Tool) string { return "" }) != whole {

@@ -59,5 +59,5 @@ func (a *app) account(ctx context.Context, words string, args []string, err erro
 
 // asker is who calls from the command line.
 func (a *app) asker() tool.Asker {
-	return tool.Asker{Client: "tooldex", Version: version, Via: tool.ViaCLI}
+	return tool.Asker{Client: "tooldex", Version: version, Via: "cli"}
 }

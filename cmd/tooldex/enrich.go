@@ -209,8 +209,8 @@ func newEnrichList(a *app) *cobra.Command {
 			}
 			defer a.close(s)
 			out := struct {
-				Enrichments []tool.Enrichment `json:"enrichments"`
-				Strangers   []tool.Stranger   `json:"strangers"` // tools that need it
+				Enrichments []enrich.Enrichment `json:"enrichments"`
+				Strangers   []tool.Stranger     `json:"strangers"` // tools that need it
 			}{enrich.New(s.Catalog).List(), enrich.New(s.Catalog).Unfamiliar(0)}
 			return a.print(out, func(w io.Writer) error {
 				var rows [][]string

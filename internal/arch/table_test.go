@@ -82,7 +82,7 @@ var table = map[string]rule{
 		doc:     "Package metrics counts what the service does, and keeps the counts across restarts and processes.",
 	},
 	"audit": {
-		imports: []string{"tool", "confirm", "internal/sanitize"},
+		imports: []string{"tool", "confirm", "access", "internal/sanitize"},
 		doc:     "Package audit keeps a record of who called which tool, when, and what came of it, that cannot be changed unnoticed.",
 	},
 	"confirm": {
@@ -125,7 +125,7 @@ var table = map[string]rule{
 		doc:     "Package sources reads the files that tools and servers come from, and defines what offers tools.",
 	},
 	"mcpsrv": {
-		imports: []string{"tool", "validate", "upstream", "internal/orderedjson", "internal/sanitize"},
+		imports: []string{"tool", "validate", "upstream", "access", "internal/orderedjson", "internal/sanitize"},
 		doc:     "Package mcpsrv offers search and calling of tools to agents over MCP.",
 	},
 	"httpapi": {
@@ -145,7 +145,7 @@ var table = map[string]rule{
 		doc:     "Package train makes the table that package embed ships: it learns rows for words from requests and the tools that answer them.",
 	},
 	"config": {
-		imports: []string{"tool", "catalog/sources", "upstream"},
+		imports: []string{"tool", "catalog/sources", "upstream", "internal/sanitize"},
 		doc:     "Package config reads everything that people can configure: defaults, the configuration file, the environment and flags, each overriding the one before.",
 	},
 	"service": {

@@ -164,7 +164,7 @@ func (r *replay) clicked(ctx context.Context, c eval.Case, random *rand.Rand) (t
 	if err != nil {
 		return "", err
 	}
-	others := slices.DeleteFunc(read.Found, func(f tool.Found) bool {
+	others := slices.DeleteFunc(read.Found, func(f tool.Hit) bool {
 		return slices.Contains(c.Relevant, f.ID.Name()) || slices.Contains(c.Relevant, string(f.ID))
 	})
 	if len(others) == 0 {

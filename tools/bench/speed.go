@@ -11,7 +11,6 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"tooldex/tool"
 	"tooldex/tools/internal/provenance"
 )
 
@@ -183,7 +182,7 @@ func tokenRows(ctx context.Context, c config, data string) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	meta := tool.CountTokens(string(b))
+	meta := countTokens(string(b))
 	_, out, err := command(ctx, c, "list", "-d", data, "-o", "json")
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -69,7 +70,7 @@ type tally struct {
 func (t *tally) turn(call, answer string) {
 	t.turns++
 	t.everyTurn += t.last + t.talk
-	t.talk += tool.CountTokens(call) + tool.CountTokens(answer)
+	t.talk += countTokens(call) + countTokens(answer)
 }
 
 // once is all that is read if nothing is read twice.
@@ -178,7 +179,7 @@ func (p *player) list(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		n := tool.CountTokens(string(b))
+		n := countTokens(string(b))
 		all += n
 		if now[one.Name] = true; !p.listed[one.Name] {
 			added += n
@@ -294,3 +295,6 @@ func serveDump(ctx context.Context, file string) error {
 	a := alive{tool.NewSet(tools, "")}
 	return mcpsrv.New(mcpsrv.Options{Searcher: a, Caller: a, Catalog: a, Mode: mcpsrv.Full}).RunStdio(ctx)
 }
+
+// countTokens estimates how many tokens a model reads for s: characters / 4, rounded up.
+func countTokens(s string) int { return (utf8.RuneCountInString(s) + 3) / 4 }

@@ -1,8 +1,6 @@
-package tool
+package access
 
-import (
-	"context"
-)
+import "context"
 
 // Principal is who a request is from, as far as its token tells. The zero Principal is somebody who needed none: a
 // client on standard input, or of a service that asks for no tokens.
