@@ -11,14 +11,15 @@ import (
 	"tooldex/tool"
 )
 
-// The requests that servers may put to clients.
+// The requests that upstream servers may send to clients.
 const (
 	sampleMethod = "sampling/createMessage"
 	elicitMethod = "elicitation/create"
 	rootsMethod  = "roots/list"
 )
 
-// rawParams are parameters that are sent as the bytes they hold.
+// rawParams are parameters that the SDK writes as the bytes they hold. Its own types would drop members they do not
+// know.
 type rawParams struct {
 	mcp.ParamsBase
 	raw json.RawMessage
@@ -27,8 +28,8 @@ type rawParams struct {
 // MarshalJSON returns the bytes.
 func (p *rawParams) MarshalJSON() ([]byte, error) { return p.raw, nil }
 
-// upstreamClient tells an upstream who made a request. ctx is that of the request: over HTTP what is sent with it goes the way
-// of the answer, and what is sent without it may never arrive.
+// upstreamClient describes to an upstream the client behind a request. ctx is that of the request: over HTTP, what is
+// sent with it takes the stream of the answer; what is sent without it needs a stream of its own, which may not exist.
 func (s *Server) upstreamClient(ctx context.Context, r clientRequest, conn *mcp.ServerSession, meta mcp.Meta) *tool.Client {
 	c := &tool.Client{
 		Session: sessionName(conn), Capabilities: capabilitiesOf(r, meta),
@@ -37,7 +38,7 @@ func (s *Server) upstreamClient(ctx context.Context, r clientRequest, conn *mcp.
 	if stateless(r) {
 		c.Rounds = true
 		c.LogLevel, _ = meta[mcp.MetaKeyLogLevel].(string)
-		return c // which is asked by a result, see hold
+		return c // it is asked by a result; see pendingCall
 	}
 	if level := s.logLevel.Load(); level != nil {
 		c.LogLevel = string(*level)
@@ -48,7 +49,8 @@ func (s *Server) upstreamClient(ctx context.Context, r clientRequest, conn *mcp.
 	return c
 }
 
-// sessionName tells connections apart. A client on standard input has no ID.
+// sessionName returns a name that differs between connections. A client on standard input has no session ID, so the
+// address of its connection serves.
 func sessionName(conn *mcp.ServerSession) string {
 	if id := conn.ID(); id != "" {
 		return id
@@ -56,8 +58,8 @@ func sessionName(conn *mcp.ServerSession) string {
 	return fmt.Sprintf("%p", conn)
 }
 
-// capabilitiesOf writes what a client says of itself the way it does: the SDK's own encoding claims roots for every
-// client.
+// capabilitiesOf returns the capabilities of a client as the client wrote them, as far as that is known. The SDK's own
+// encoding claims roots for every client.
 func capabilitiesOf(r clientRequest, meta mcp.Meta) json.RawMessage {
 	if said, ok := meta[mcp.MetaKeyClientCapabilities]; ok {
 		return encodeJSON(said)
@@ -82,8 +84,9 @@ func capabilitiesOf(r clientRequest, meta mcp.Meta) json.RawMessage {
 	return o.bytes()
 }
 
-// askClient puts a question of an upstream to the client in whose call it came. A client that has not said that it can answer
-// is not asked.
+// askClient sends a question of an upstream to the client whose call caused it, and returns the answer. The error is
+// one of JSON-RPC if the client has not declared that it can answer. call is the context of the client's request,
+// asking that of the upstream's question; the end of either ends the wait.
 func (s *Server) askClient(call, asking context.Context, conn *mcp.ServerSession, method string,
 	params json.RawMessage,
 ) (json.RawMessage, error) {
@@ -104,6 +107,7 @@ func (s *Server) askClient(call, asking context.Context, conn *mcp.ServerSession
 	return encodeJSON(res), nil
 }
 
+// checkCanAsk returns an error unless the client declared in initialize that it answers this method.
 func (s *Server) checkCanAsk(conn *mcp.ServerSession, method string) error {
 	caps := &mcp.ClientCapabilities{}
 	if p := conn.InitializeParams(); p != nil && p.Capabilities != nil {
@@ -119,7 +123,7 @@ func (s *Server) checkCanAsk(conn *mcp.ServerSession, method string) error {
 	return nil
 }
 
-// forwardLog passes on what an upstream logs, if the client wants it at that level.
+// forwardLog sends a log message of an upstream to the client, if the client wants messages of that level.
 func (s *Server) forwardLog(ctx context.Context, conn *mcp.ServerSession, method string, params json.RawMessage) {
 	if method != "notifications/message" {
 		return
@@ -144,8 +148,8 @@ func (s *Server) forwardLog(ctx context.Context, conn *mcp.ServerSession, method
 	}
 }
 
-// setLevel notes from which level on a client wants to see log messages. Upstreams serve all clients at once, so they
-// are asked for the most verbose level of all; the SDK keeps from each client what it did not ask for.
+// setLevel stores the least severe log level that a client asked for. Upstreams serve all clients at once, so they get
+// the most verbose level of all; the SDK filters what each client did not ask for.
 func (s *Server) setLevel(level mcp.LoggingLevel) {
 	for {
 		old := s.logLevel.Load()
@@ -155,7 +159,7 @@ func (s *Server) setLevel(level mcp.LoggingLevel) {
 	}
 }
 
-// verbosity orders levels, the most verbose last. What is no level comes first.
+// verbosity ranks log levels, the most verbose last. Anything that is not a level ranks first, at 0.
 func verbosity(l mcp.LoggingLevel) int {
 	for i, known := range []mcp.LoggingLevel{
 		"emergency", "alert", "critical", "error", "warning", "notice", "info",

@@ -16,8 +16,9 @@ import (
 	"tooldex/validate"
 )
 
-// callTool answers tools/call: of the server's own tools, and of every tool behind, listed or not. Whatever a model can
-// put right is a tool error; a protocol error is only for a call that was cancelled.
+// callTool answers tools/call, for the server's own tools and for every tool behind, listed or not. An error that a
+// model can act on becomes a tool error, which is a result; a protocol error is only for a cancelled call, and for
+// errors that the client itself must handle.
 func (s *Server) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Result, error) {
 	name, args := req.Params.Name, req.Params.Arguments
 	s.recordFeedback(req, name, args)
@@ -28,7 +29,7 @@ func (s *Server) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Re
 	if errors.Is(context.Cause(ctx), errStopping) {
 		return s.toolError(errStopping), nil
 	}
-	if ctx.Err() != nil { // nobody waits for the answer, so it is no fault either
+	if ctx.Err() != nil { // nobody waits for the answer, so this is no fault
 		return nil, ctx.Err()
 	}
 	if isForClient(req, err) {
@@ -37,6 +38,8 @@ func (s *Server) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Re
 	return s.toolError(err), nil
 }
 
+// dispatchCall routes a call to one of the server's own tools, or to the upstream tool that is named, directly or
+// inside invoke_tool.
 func (s *Server) dispatchCall(ctx context.Context, req *mcp.CallToolRequest, name string, args json.RawMessage) (*rawResult,
 	error,
 ) {
@@ -55,7 +58,8 @@ func (s *Server) dispatchCall(ctx context.Context, req *mcp.CallToolRequest, nam
 	return s.forwardCall(ctx, req, name, args)
 }
 
-// forwardCall hands a call to the Caller, which checks its arguments. Spellings that models get wrong are put right before.
+// forwardCall resolves the tool and hands the call to the Caller, which checks the arguments. Spellings that models
+// often get wrong are corrected first.
 func (s *Server) forwardCall(ctx context.Context, req *mcp.CallToolRequest, name string, args json.RawMessage) (*rawResult,
 	error,
 ) {
@@ -99,7 +103,7 @@ func (s *Server) forwardCall(ctx context.Context, req *mcp.CallToolRequest, name
 	return &rawResult{raw: res.Raw}, nil
 }
 
-// recordRefusal tells the auditor of a call that does not come to the Caller.
+// recordRefusal reports to the auditor a call that is refused before it reaches the Caller.
 func (s *Server) recordRefusal(ctx context.Context, req *mcp.CallToolRequest, name string, id tool.ID, args json.RawMessage,
 	err error,
 ) {
@@ -108,8 +112,9 @@ func (s *Server) recordRefusal(ctx context.Context, req *mcp.CallToolRequest, na
 	}
 }
 
-// isForClient reports whether an error is for the client, which knows what to do about it, and not for the model: the
-// upstream misses something of the client, or refuses an answer with which the client repeated the call.
+// isForClient reports whether an error is for the client program, which knows what to do about it, and not for the
+// model: the upstream needs a capability that the client lacks, or it refuses the answer with which the client repeated
+// the call.
 func isForClient(req *mcp.CallToolRequest, err error) bool {
 	var rpc *jsonrpc.Error
 	if !errors.As(err, &rpc) {
@@ -122,7 +127,8 @@ func isForClient(req *mcp.CallToolRequest, err error) bool {
 	return req.Params.RequestState != "" || len(req.Params.InputResponses) > 0
 }
 
-// callUpstream runs a tool on behalf of the client that asked for it.
+// callUpstream runs a tool on behalf of the client that asked for it. Questions that the tool asks meanwhile go to that
+// client.
 func (s *Server) callUpstream(ctx context.Context, req *mcp.CallToolRequest, id tool.ID,
 	args json.RawMessage,
 ) (*tool.CallResult, error) {
@@ -145,20 +151,21 @@ func (s *Server) callUpstream(ctx context.Context, req *mcp.CallToolRequest, id 
 	return &tool.CallResult{Raw: raw, IsError: isError(raw)}, nil
 }
 
-// callKey tells a call from those of other tools and with other arguments: what was answered for one is not good for
+// callKey identifies a call by its tool and arguments. An answer that a client gives to one call must not confirm
 // another.
 func callKey(id tool.ID, args json.RawMessage) string {
 	dec := json.NewDecoder(bytes.NewReader(args))
 	dec.UseNumber()
 	var v any
-	if dec.Decode(&v) == nil { // a client may write the same in another order
+	if dec.Decode(&v) == nil { // a client may write the same members in another order
 		args = encodeJSON(v)
 	}
 	sum := sha256.Sum256(args)
 	return string(id) + " " + hex.EncodeToString(sum[:])
 }
 
-// relayProgress passes an upstream's progress on under the client's own token. It returns nil if the client gave none.
+// relayProgress returns a function that sends an upstream's progress to the client under the client's own token, or nil
+// if the client gave no token.
 func (s *Server) relayProgress(ctx context.Context, req *mcp.CallToolRequest) func(tool.Progress) {
 	token := req.Params.GetProgressToken()
 	if token == nil {
@@ -174,8 +181,8 @@ func (s *Server) relayProgress(ctx context.Context, req *mcp.CallToolRequest) fu
 	}
 }
 
-// forwardedMeta returns the client's _meta without what is between the client and this server only: the progress token,
-// and what the protocol itself puts there.
+// forwardedMeta returns the client's _meta for the upstream. It leaves out what concerns only the client and this
+// server: the progress token, feedback, and the protocol's own members. It returns nil if nothing is left.
 func forwardedMeta(meta mcp.Meta) json.RawMessage {
 	kept := make(map[string]any, len(meta))
 	for key, value := range meta {

@@ -15,10 +15,9 @@ import (
 	"tooldex/validate"
 )
 
-// explainInvalidArgs is told of every call whose arguments could not be made to fit. It adds to the error what the next try needs:
-// the schema, if the error does not have it, and an example that fits when the tool was called wrongly twice in a row.
-// In lazy mode the tool is listed in full from then on. An error that is no Invalid one, or is about no tool, stays as
-// it is.
+// explainInvalidArgs adds to an error of wrong arguments what the next try needs: the schema, and after two mistakes in
+// a row with the same tool an example that fits. In lazy mode the session lists the tool in full from then on. Any
+// other error, and one about no known tool, is returned as it is.
 func (s *Server) explainInvalidArgs(ctx context.Context, req *mcp.CallToolRequest, name string, err error) error {
 	var e *tool.Error
 	set := s.currentSet()
@@ -40,8 +39,8 @@ func (s *Server) explainInvalidArgs(ctx context.Context, req *mcp.CallToolReques
 	return more
 }
 
-// showSchema returns an error of wrong arguments with the schema of the tool, which the client knows by the given name:
-// in the place of its hint if the error says which field is wrong, and behind its hint otherwise.
+// showSchema returns e with the tool's schema. It replaces the hint if e names the wrong field, and follows the hint
+// otherwise. name is the one under which the client knows the tool.
 func showSchema(e *tool.Error, name string, schema json.RawMessage) *tool.Error {
 	shown := *e
 	var mismatch *validate.Mismatch
@@ -53,12 +52,14 @@ func showSchema(e *tool.Error, name string, schema json.RawMessage) *tool.Error 
 	return &shown
 }
 
-// schemaLabel begins the schema that an error carries.
+// schemaLabel precedes the schema in an error's hint.
 const schemaLabel = "input schema: "
 
-// maxSchemaHint bounds, in bytes, the schema that an error carries; of a larger one it carries the field's part.
+// maxSchemaHint bounds the schema in an error, in bytes: about 1,500 tokens. Of a larger schema the error carries the
+// part about the wrong field.
 const maxSchemaHint = 6000
 
+// schemaHint returns the schema as compact text, or the part of it that describes field and the required names.
 func schemaHint(schema json.RawMessage, field string) string {
 	text := compactJSON(schema)
 	if len(text) <= maxSchemaHint {
@@ -83,8 +84,8 @@ func schemaHint(schema json.RawMessage, field string) string {
 	return sanitize.Clip(text, maxSchemaHint) + " (a part; " + describeName + " has all)"
 }
 
-// exampleCall is a call of t that fits its schema: one that its author gave, or else one made up from the schema. It
-// reports false if none was found.
+// exampleCall returns a call of t that fits its schema: one of the author's examples, or else one made up from the
+// schema. It reports false if neither fits.
 func (s *Server) exampleCall(set *tool.Set, t *tool.Tool) (json.RawMessage, bool) {
 	schema := s.o.Schemas.Of(string(t.ID()), t.InputSchema)
 	wrap := func(args json.RawMessage) json.RawMessage {
@@ -102,7 +103,7 @@ func (s *Server) exampleCall(set *tool.Set, t *tool.Tool) (json.RawMessage, bool
 	return wrap(made), true
 }
 
-// exampleSchema is what sample looks at in a schema.
+// exampleSchema holds the keywords that exampleValue reads.
 type exampleSchema struct {
 	Type       stringList        `json:"type"`
 	Properties json.RawMessage   `json:"properties"`
@@ -121,14 +122,14 @@ type exampleSchema struct {
 	OneOf      []json.RawMessage `json:"oneOf"`
 }
 
-// The bounds of a made-up example: a schema may nest without end, or want a million items.
+// Bounds of a made-up example: a schema may nest without end, or require a million items.
 const (
 	maxExampleDepth = 5
 	maxExampleItems = 3
 )
 
-// exampleValue makes up a value of that name that probably fits a schema, with what is required and nothing else. Whoever
-// uses it checks it.
+// exampleValue makes up a value for a property of the given name. It holds only what is required, and probably fits the
+// schema; the caller checks it. The result is always valid JSON.
 func exampleValue(schema json.RawMessage, name string, depth int) json.RawMessage {
 	var s exampleSchema
 	if depth > maxExampleDepth || json.Unmarshal(schema, &s) != nil {
@@ -164,7 +165,7 @@ func exampleValue(schema json.RawMessage, name string, depth int) json.RawMessag
 	return encodeJSON(s.text(name))
 }
 
-// object makes up an object of the required properties.
+// object makes up an object of the required properties, in the order of the schema.
 func (s *exampleSchema) object(depth int) json.RawMessage {
 	properties, err := parseObject(validOr(s.Properties, json.RawMessage("{}")))
 	if err != nil {
@@ -179,7 +180,8 @@ func (s *exampleSchema) object(depth int) json.RawMessage {
 	return out.bytes()
 }
 
-// text makes up a string: one of the format that is asked for, or else what to put there, in angle brackets.
+// text makes up a string: a sample of the format if there is one, otherwise the name in angle brackets, long enough for
+// minLength.
 func (s *exampleSchema) text(name string) string {
 	switch s.Format {
 	case "date":

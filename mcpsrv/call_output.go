@@ -2,11 +2,11 @@ package mcpsrv
 
 import "tooldex/tool"
 
-// maxOutput bounds, in bytes, the structured results that are checked: the client waits meanwhile.
+// maxOutput bounds the structured results that are checked, in bytes: the client waits for the check.
 const maxOutput = 1 << 20
 
-// checkOutput tells the log, once for each output schema, of a structured result that does not fit. The client gets the
-// result as it is: it asked for what the tool says, not for what the tool promised.
+// checkOutput logs, once for each output schema, that a structured result does not fit it. The client gets the result
+// unchanged: it asked for what the tool returns, not for what the tool promised.
 func (s *Server) checkOutput(t *tool.Tool, res *tool.CallResult) {
 	if len(t.OutputSchema) == 0 || res.IsError || len(res.Raw) > maxOutput {
 		return

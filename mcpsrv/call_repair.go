@@ -15,13 +15,13 @@ var (
 	argumentsKeys = [...]string{"arguments", "args", "parameters", "params", "input"}
 )
 
-// maxNesting is how many times a model may have named invoke_tool inside itself and still be understood.
+// maxNesting is how many times a model may name invoke_tool inside itself and still be understood.
 const maxNesting = 4
 
-// unwrapInvocation reads the arguments of invoke_tool: whose call is meant, and with what. It understands other
-// spellings, arguments in a string, arguments beside the name in place of below it, and invoke_tool named inside
-// itself. The name that it returns is never invoke_tool's. It may return one together with an error: that of the tool
-// that was meant.
+// unwrapInvocation reads the arguments of invoke_tool and returns the name and the arguments of the tool to call. It
+// accepts other spellings of the parameters, arguments in a string, arguments beside the name instead of below it, and
+// invoke_tool inside itself. The name it returns is never invoke_tool's. With an error it may still return the name of
+// the tool that was meant.
 func (s *Server) unwrapInvocation(m metaTool, raw json.RawMessage) (string, json.RawMessage, error) {
 	for range maxNesting {
 		name, args, err := readInvocation(raw)
@@ -36,6 +36,7 @@ func (s *Server) unwrapInvocation(m metaTool, raw json.RawMessage) (string, json
 	return "", nil, invalidInvocation("name", "is "+m.Name+" itself")
 }
 
+// readInvocation reads one level of invoke_tool's arguments.
 func readInvocation(raw json.RawMessage) (string, json.RawMessage, error) {
 	raw, err := objectArguments(raw)
 	if err != nil {
@@ -85,6 +86,7 @@ func readInvocation(raw json.RawMessage) (string, json.RawMessage, error) {
 	return name, args, nil
 }
 
+// invalidInvocation returns an error about a parameter of invoke_tool itself, with the right form as its hint.
 func invalidInvocation(field, what string) error {
 	return &tool.Error{
 		Code: tool.Invalid, Op: "call", Msg: field + " of " + invokeName + " " + what,
@@ -92,7 +94,7 @@ func invalidInvocation(field, what string) error {
 	}
 }
 
-// findSpelling finds the first of keys, in any spelling, whose value is as wanted.
+// findSpelling returns the first member of o whose folded key is in keys and whose value is wanted.
 func findSpelling(o object, keys []string, wanted func(json.RawMessage) bool) (string, bool) {
 	for _, key := range keys {
 		for _, m := range o {
@@ -104,7 +106,7 @@ func findSpelling(o object, keys []string, wanted func(json.RawMessage) bool) (s
 	return "", false
 }
 
-// holdsObject reports whether v is an object or a string that holds one.
+// holdsObject reports whether v is an object, or a string that holds one.
 func holdsObject(v json.RawMessage) bool {
 	switch jsonKind(v) {
 	case "object":
@@ -116,7 +118,8 @@ func holdsObject(v json.RawMessage) bool {
 	return false
 }
 
-// objectArguments makes arguments an object: nothing and null are the empty one, and a string may hold one.
+// objectArguments returns arguments as an object. Missing arguments and null become {}, and a string that holds an
+// object becomes that object. Any other value is an Invalid error.
 func objectArguments(raw json.RawMessage) (json.RawMessage, error) {
 	switch jsonKind(raw) {
 	case "", "null":
@@ -140,8 +143,8 @@ func objectArguments(raw json.RawMessage) (json.RawMessage, error) {
 	}
 }
 
-// forgiveSpelling returns arguments that fit: args itself where it does, unchanged, or what the model probably meant.
-// It reports false, with args as they are, if nothing fits.
+// forgiveSpelling returns arguments that fit the schema: args unchanged if they fit, otherwise what the model probably
+// meant. It returns args and false if neither fits.
 func forgiveSpelling(checker *validate.Schema, schema, args json.RawMessage) (json.RawMessage, bool) {
 	if checker.Check(args) == nil {
 		return args, true
@@ -154,7 +157,8 @@ func forgiveSpelling(checker *validate.Schema, schema, args json.RawMessage) (js
 	return args, false
 }
 
-// likelyArguments gives what a model may have meant by arguments that do not fit a schema, the smallest change first.
+// likelyArguments returns what a model may have meant by arguments that do not fit, the smallest change first. Types
+// are corrected only where the schema states them plainly; nesting is undone by one level.
 func likelyArguments(schema, args json.RawMessage) []json.RawMessage {
 	o, err := parseObject(args)
 	if err != nil {
@@ -184,12 +188,13 @@ func likelyArguments(schema, args json.RawMessage) []json.RawMessage {
 	return out
 }
 
-// property is what coerce must know of a parameter.
+// property is what coerceArguments reads of a parameter's schema.
 type property struct {
-	types    []string // empty if the schema does not say it plainly
+	types    []string // empty if the schema does not state them plainly
 	required bool
 }
 
+// propertyTypes reads the properties of a schema, by name. It returns nil for a schema that it cannot read.
 func propertyTypes(schema json.RawMessage) map[string]property {
 	var s struct {
 		Properties map[string]json.RawMessage `json:"properties"`
@@ -210,9 +215,9 @@ func propertyTypes(schema json.RawMessage) map[string]property {
 	return out
 }
 
-// coerceArguments changes the values that are plainly of another type than the schema's: JSON in a string, a number or truth
-// value where text is wanted, one value where a list is, and null for what may be left out. Digits stay as they were
-// written.
+// coerceArguments corrects the values whose type plainly differs from the schema's: JSON in a string, a number or
+// boolean where a string is wanted, one value where a list is wanted, and null for an optional property, which it
+// drops. Digits stay as they were written. It reports whether it changed anything.
 func coerceArguments(o object, types map[string]property) (object, bool) {
 	out := make(object, 0, len(o))
 	changed := false
@@ -234,11 +239,13 @@ func coerceArguments(o object, types map[string]property) (object, bool) {
 	return out, changed
 }
 
+// accepts reports whether v has one of the property's types.
 func (p property) accepts(v json.RawMessage) bool {
 	k := jsonKind(v)
 	return slices.Contains(p.types, k) || k == "number" && slices.Contains(p.types, "integer")
 }
 
+// coerce converts v to one of the property's types. It reports false if no conversion is obvious.
 func (p property) coerce(v json.RawMessage) (json.RawMessage, bool) {
 	var text string
 	switch jsonKind(v) {

@@ -13,18 +13,20 @@ import (
 	"tooldex/tool"
 )
 
+// describeArgs are the arguments of get_tool_description.
 type describeArgs struct {
 	Name       stringList `json:"name"`
 	Utterances bool       `json:"utterances"`
 }
 
-// The bounds of one answer. They are far above what real tools need; they keep a five-megabyte description out of a
-// model.
+// Bounds of one answer. Real tools stay far below; a five-megabyte description must not reach a model.
 const (
 	maxDescribed   = 20
 	maxDescription = 20_000 // bytes
 )
 
+// describeTools answers get_tool_description. Names that resolve to nothing are listed in the answer; it is a tool
+// error only if none resolves.
 func (s *Server) describeTools(ctx context.Context, _ *mcp.CallToolRequest, raw json.RawMessage) (*rawResult, error) {
 	a, err := decodeArguments[describeArgs](raw)
 	if err != nil {
@@ -106,10 +108,10 @@ func describeTool(b *strings.Builder, set *tool.Set, t *tool.Tool, name string) 
 	}
 }
 
-// needsConfirmation reports whether a person has to confirm calls of t.
+// needsConfirmation reports whether a person has to confirm each call of t.
 func (s *Server) needsConfirmation(t *tool.Tool) bool { return s.o.Confirms != nil && s.o.Confirms(t) }
 
-// callFacts says what a caller must know before calling.
+// callFacts returns, in brackets, what a caller must know before calling, or "" for nothing.
 func callFacts(t *tool.Tool) string {
 	var facts []string
 	if t.Disabled {
@@ -132,7 +134,7 @@ func callFacts(t *tool.Tool) string {
 	return "[" + strings.Join(facts, "; ") + "]"
 }
 
-// describeParameters writes one line a parameter, and the schema of those whose shape one line cannot tell.
+// describeParameters writes one line for each parameter, and the schema of those that one line cannot describe.
 func describeParameters(b *strings.Builder, t *tool.Tool) {
 	params := t.Parameters()
 	if len(t.InputSchema) > 0 && !json.Valid(t.InputSchema) {
@@ -149,7 +151,7 @@ func describeParameters(b *strings.Builder, t *tool.Tool) {
 		Defs        json.RawMessage            `json:"$defs"`
 		Definitions json.RawMessage            `json:"definitions"`
 	}
-	// A schema that gives parameters can be read; one whose properties cannot gives no shapes.
+	// A schema that yields parameters can be read. If only its properties cannot, no nested shapes are shown.
 	_ = json.Unmarshal(t.InputSchema, &schema)
 	refers := false
 	for _, p := range params {
@@ -176,7 +178,7 @@ func describeParameters(b *strings.Builder, t *tool.Tool) {
 	}
 }
 
-// parameterType spells out all values of an enum, where a signature shortens.
+// parameterType spells out all values of an enum, which a signature shortens.
 func parameterType(p tool.Parameter) string {
 	if len(p.Enum) == 0 {
 		return p.Type
@@ -188,15 +190,16 @@ func parameterType(p tool.Parameter) string {
 	return strings.Join(values, "|")
 }
 
+// hasNestedShape reports whether a parameter's schema has a structure that a type name does not show.
 func hasNestedShape(shape json.RawMessage) bool {
 	return bytes.Contains(shape, []byte(`"properties"`)) || bytes.Contains(shape, []byte(`"$ref"`))
 }
 
-// maxNearest is how many tools are named that no author named.
+// maxNearest is how many tools are named as related if the author named none.
 const maxNearest = 3
 
-// relatedNames names the tools that t's author named, or else those nearest to it. That the nearest cannot be told is
-// no reason to tell nothing of t.
+// relatedNames returns the names of the tools that the author of t declared as related, or else of those nearest in
+// meaning. If these cannot be found now, it returns nothing rather than failing the description.
 func (s *Server) relatedNames(ctx context.Context, set *tool.Set, t *tool.Tool) []string {
 	related := t.Related
 	if len(related) == 0 && s.o.Related != nil {
@@ -215,6 +218,7 @@ func (s *Server) relatedNames(ctx context.Context, set *tool.Set, t *tool.Tool) 
 	return names
 }
 
+// describeUtterances writes the requests that find t, with their sources.
 func describeUtterances(b *strings.Builder, t *tool.Tool) {
 	for i, u := range t.Utterances {
 		if i == 0 {

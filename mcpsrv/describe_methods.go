@@ -12,27 +12,29 @@ import (
 	"tooldex/tool"
 )
 
-// The methods, beside the protocol's own, by which a client gets single tools as tools/list has them in full. They are
-// for programs; a model calls get_tool_description.
+// Methods of our own by which a client program gets single tools in the form of tools/list. A model calls
+// get_tool_description instead.
 const (
 	describeMethod      = "tools/describe"
 	describeBatchMethod = "tools/describe_batch"
 )
 
+// describeParams are the parameters of tools/describe.
 type describeParams struct {
 	mcp.ParamsBase
 	Name string `json:"name"`
 }
 
+// describeBatchParams are the parameters of tools/describe_batch.
 type describeBatchParams struct {
 	mcp.ParamsBase
 	Names []string `json:"names"`
 }
 
-// maxBatch bounds the names of one tools/describe_batch.
+// maxBatch bounds the names in one tools/describe_batch.
 const maxBatch = 100
 
-// addMethods registers the methods. The error is one of this program: a method that the SDK has itself.
+// addMethods registers the methods with the SDK. It fails only if the SDK comes to define them itself.
 func (s *Server) addMethods() error {
 	return errors.Join(
 		mcp.AddReceivingCustomMethod(s.mcp, describeMethod, s.describeOne),
@@ -40,7 +42,7 @@ func (s *Server) addMethods() error {
 	)
 }
 
-// describeOne answers {"tool": …}.
+// describeOne answers tools/describe with {"tool": …}.
 func (s *Server) describeOne(_ context.Context, _ *mcp.ServerSession, p *describeParams) (*rawResult, error) {
 	if p == nil || p.Name == "" {
 		return nil, invalidParams("name is missing", "")
@@ -53,8 +55,8 @@ func (s *Server) describeOne(_ context.Context, _ *mcp.ServerSession, p *describ
 	return &rawResult{raw: object{{"tool", encodeJSON(fullTool(set, t))}}.bytes()}, nil
 }
 
-// describeBatch answers {"tools": […], "errors": [{"name", "message", "hint"}]}: a name that names nothing does not
-// keep the others from being answered.
+// describeBatch answers tools/describe_batch with {"tools": […], "errors": [{"name", "message", "hint"}]}. A name that
+// resolves to nothing does not fail the others.
 func (s *Server) describeBatch(_ context.Context, _ *mcp.ServerSession, p *describeBatchParams) (*rawResult, error) {
 	if p == nil || len(p.Names) == 0 || len(p.Names) > maxBatch {
 		return nil, invalidParams("names is missing or too long", fmt.Sprintf("give 1 to %d names", maxBatch))
@@ -79,12 +81,13 @@ func (s *Server) describeBatch(_ context.Context, _ *mcp.ServerSession, p *descr
 	return &rawResult{raw: object{{"tools", encodeJSON(tools)}, {"errors", encodeJSON(failures)}}.bytes()}, nil
 }
 
-// protocolError is the form of an error for a program, which asked by a method of the protocol.
+// protocolError returns an error in the form for a program that called a method of the protocol.
 func protocolError(err error) error {
 	msg, hint := messageOf(err)
 	return invalidParams(msg, hint)
 }
 
+// messageOf returns the message and the hint of an error that are safe to show.
 func messageOf(err error) (msg, hint string) {
 	var e *tool.Error
 	if errors.As(err, &e) {
@@ -93,6 +96,7 @@ func messageOf(err error) (msg, hint string) {
 	return err.Error(), ""
 }
 
+// invalidParams returns a JSON-RPC error of code invalid params, with the hint in its data.
 func invalidParams(msg, hint string) error {
 	e := &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: msg}
 	if hint != "" {

@@ -11,16 +11,15 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// drainingTransport knows which requests of a connection are not answered yet. When the connection's input ends it waits for
-// their answers: the SDK ends a session at once, so that requests which come through a pipe, as from a shell, would go
-// unanswered.
+// drainingTransport keeps a connection open after its input has ended until its requests are answered. The SDK would
+// end the session at once, and requests that come through a pipe, as from a shell, would stay unanswered.
 type drainingTransport struct {
 	mcp.Transport
 	linger  time.Duration
 	answers *inFlight
 }
 
-// Connect connects the transport.
+// Connect implements mcp.Transport.
 func (l drainingTransport) Connect(ctx context.Context) (mcp.Connection, error) {
 	c, err := l.Transport.Connect(ctx)
 	if err != nil {
@@ -32,25 +31,26 @@ func (l drainingTransport) Connect(ctx context.Context) (mcp.Connection, error) 
 	}, nil
 }
 
-// maxUnanswered is how many requests of one connection may be without an answer before no more are read: a client that
-// asks and does not take the answers would otherwise have them all kept.
+// maxUnanswered is how many requests of one connection may be unanswered before no more are read. It bounds what is
+// kept for a client that asks and does not read the answers.
 const maxUnanswered = 4096
 
+// drainingConn notes which requests of a connection are not answered yet.
 type drainingConn struct {
 	mcp.Connection
 	linger  time.Duration
 	answers *inFlight
-	places  chan struct{} // one is taken by each request that is not answered
+	places  chan struct{} // one is taken by each unanswered request
 	closed  chan struct{}
 	closing sync.Once
-	last    chan struct{} // closed when the latest initialize was answered; nil if none was read. Only Read uses it.
+	last    chan struct{} // closed when the latest initialize was answered; nil if none was read; only Read uses it
 
 	mu   sync.Mutex
-	open map[any]chan struct{} // requests that were read and not answered, by ID; nil once closed
+	open map[any]chan struct{} // unanswered requests, by ID; nil once closed
 }
 
-// Read passes messages on. What follows an initialize is held back until that is answered, since the SDK works on
-// several messages at a time and refuses what comes too early.
+// Read passes messages on. It holds back what follows an initialize until that is answered: the SDK handles several
+// messages at a time, and refuses those that come too early.
 func (c *drainingConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	if c.last != nil {
 		c.waitAnswered(ctx, c.last)
@@ -69,7 +69,7 @@ func (c *drainingConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return msg, err
 }
 
-// noteRequest notes a request, once there is a place for it.
+// noteRequest notes a request as unanswered. It waits until a place is free.
 func (c *drainingConn) noteRequest(ctx context.Context, id any) (answered chan struct{}) {
 	answered = make(chan struct{})
 	select {
@@ -81,7 +81,7 @@ func (c *drainingConn) noteRequest(ctx context.Context, id any) (answered chan s
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.open == nil || c.open[id] != nil { // which the SDK refuses
+	if c.open == nil || c.open[id] != nil { // a second request with the same ID, which the SDK refuses
 		<-c.places
 		return answered
 	}
@@ -90,7 +90,7 @@ func (c *drainingConn) noteRequest(ctx context.Context, id any) (answered chan s
 	return answered
 }
 
-// Write notes which request is answered.
+// Write passes messages on, and notes which request each response answers.
 func (c *drainingConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	err := c.Connection.Write(ctx, msg)
 	if res, ok := msg.(*jsonrpc.Response); ok {
@@ -103,7 +103,7 @@ func (c *drainingConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	return err
 }
 
-// noteAnswer strikes out a request. The caller holds mu.
+// noteAnswer removes an answered request. The caller holds mu.
 func (c *drainingConn) noteAnswer(id any, answered chan struct{}) {
 	close(answered)
 	delete(c.open, id)
@@ -111,7 +111,7 @@ func (c *drainingConn) noteAnswer(id any, answered chan struct{}) {
 	c.answers.end()
 }
 
-// Close ends the connection, and any waiting.
+// Close ends the connection, and any wait for answers.
 func (c *drainingConn) Close() error {
 	c.closing.Do(func() {
 		close(c.closed)
@@ -125,7 +125,7 @@ func (c *drainingConn) Close() error {
 	return c.Connection.Close()
 }
 
-// drain waits until every request is answered, for the time to linger at most.
+// drain waits until every request is answered, for at most the drain time.
 func (c *drainingConn) drain(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, c.linger)
 	defer cancel()
@@ -140,6 +140,7 @@ func (c *drainingConn) drain(ctx context.Context) {
 	}
 }
 
+// waitAnswered waits for one answer, for at most the drain time.
 func (c *drainingConn) waitAnswered(ctx context.Context, answered chan struct{}) {
 	timer := time.NewTimer(c.linger)
 	defer timer.Stop()

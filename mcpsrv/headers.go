@@ -9,10 +9,10 @@ import (
 	"tooldex/tool"
 )
 
-// syncHeaderTools has the SDK check, over HTTP, the headers in which clients of the stateless protocol repeat arguments
-// whose schema says x-mcp-header. The SDK does so for the tools that it knows, so it is told of these, where they are
-// listed: who was not shown the schema cannot know of the header. They are never listed or called by the SDK, since
-// intercept answers before it.
+// syncHeaderTools registers with the SDK the tools whose schemas say x-mcp-header, so that it checks over HTTP the
+// headers in which clients of the stateless protocol repeat arguments. It registers only tools that are listed: a
+// client that was not shown the schema cannot know of the header. The SDK never lists or calls them, because
+// interceptRequest answers first.
 func (s *Server) syncHeaderTools(set *tool.Set) {
 	wanted := map[string]json.RawMessage{}
 	if s.live.Load().catalogueMode(set) == Full {
@@ -37,7 +37,7 @@ func (s *Server) syncHeaderTools(set *tool.Set) {
 	}
 }
 
-// addHeaderTool reports whether the SDK takes the schema. It panics at one that it cannot use.
+// addHeaderTool reports whether the SDK accepts the schema. The SDK panics at one that it cannot use.
 func (s *Server) addHeaderTool(name string, schema json.RawMessage) (ok bool) {
 	defer func() {
 		if why := recover(); why != nil {

@@ -10,14 +10,14 @@ import (
 	"tooldex/tool"
 )
 
-// inFlight counts what is under way. The zero value bounds nothing, and is ready.
+// inFlight counts requests that are being handled. The zero value is ready. It is safe for concurrent use.
 type inFlight struct {
 	mu      sync.Mutex
 	open    int
-	drained chan struct{} // closed once nothing is under way; nil while nobody waits for that
+	drained chan struct{} // closed once none is left; nil while nobody waits
 }
 
-// begin counts one more. It reports false if there are most of them, unless that is zero.
+// begin counts one more. It reports false if there are most already; a most of zero means no bound.
 func (f *inFlight) begin(most int) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -28,6 +28,7 @@ func (f *inFlight) begin(most int) bool {
 	return true
 }
 
+// end counts one fewer.
 func (f *inFlight) end() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -37,7 +38,7 @@ func (f *inFlight) end() {
 	}
 }
 
-// wait returns when nothing is under way, or ctx ends, and reports how much still is.
+// wait returns when none is left or ctx ends, and reports how many still are.
 func (f *inFlight) wait(ctx context.Context) (open int) {
 	f.mu.Lock()
 	if f.open == 0 {
@@ -63,8 +64,8 @@ var errStopping = &tool.Error{
 	Hint: "whether a call took effect is unknown",
 }
 
-// admitRequest lets a request in, unless too many are worked on already or the server is stopping. What only says that
-// somebody is there, or stays open to listen, is no work.
+// admitRequest admits a request, unless too many are being handled or the server is stopping. Handshakes, pings,
+// notifications and streams do not count. The caller calls leave when it is done.
 func (s *Server) admitRequest(method string) (leave func(), err error) {
 	switch {
 	case method == "initialize", method == "ping", method == listenMethod, strings.HasPrefix(method, "notifications/"):
@@ -80,14 +81,14 @@ func (s *Server) admitRequest(method string) (leave func(), err error) {
 	return s.work.end, nil
 }
 
-// listenMethod opens a stream of what happens, in the newer protocol.
+// listenMethod opens a stream of notifications in the stateless protocol.
 const listenMethod = "subscriptions/listen"
 
-// cutGrace is how long requests that were cut off have to say so.
+// cutGrace is how long requests that were cut off have to send their last answer.
 const cutGrace = 300 * time.Millisecond
 
-// Shutdown refuses new requests and sessions, waits until those in flight are answered or ctx ends, cuts off the rest,
-// whose clients are told so, and closes the server. It returns an error of code Timeout if it had to cut off any.
+// Shutdown refuses new requests and sessions, waits until those in flight are answered or ctx ends, cuts off the rest
+// with an error that says so, and closes the server. It returns an error of code Timeout if it had to cut off any.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.stopping.Store(true)
 	var err error

@@ -14,12 +14,13 @@ type member struct {
 	value json.RawMessage
 }
 
-// object is a JSON object whose members keep their order and their bytes.
+// object is a JSON object whose members keep their order and their bytes. A map would change both, and clients cache
+// listings by their bytes.
 type object []member
 
 var errNotObject = errors.New("not a JSON object")
 
-// parseObject reads exactly one JSON object.
+// parseObject reads exactly one JSON object. Values are not decoded.
 func parseObject(raw []byte) (object, error) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	t, err := dec.Token()
@@ -39,7 +40,7 @@ func parseObject(raw []byte) (object, error) {
 		if err := dec.Decode(&value); err != nil {
 			return nil, err
 		}
-		o = append(o, member{key.(string), value}) // the decoder has made sure that a key is a string
+		o = append(o, member{key.(string), value}) // the decoder guarantees that a key is a string
 	}
 	if _, err := dec.Token(); err != nil {
 		return nil, err
@@ -53,6 +54,7 @@ func parseObject(raw []byte) (object, error) {
 // MarshalJSON writes the members in order.
 func (o object) MarshalJSON() ([]byte, error) { return o.bytes(), nil }
 
+// bytes returns the object as compact JSON.
 func (o object) bytes() json.RawMessage {
 	b := []byte{'{'}
 	for i, m := range o {
@@ -66,6 +68,7 @@ func (o object) bytes() json.RawMessage {
 	return append(b, '}')
 }
 
+// get returns the value of the first member with that key.
 func (o object) get(key string) (json.RawMessage, bool) {
 	for _, m := range o {
 		if m.key == key {
@@ -75,7 +78,7 @@ func (o object) get(key string) (json.RawMessage, bool) {
 	return nil, false
 }
 
-// with returns a copy of o in which key has value; a new key goes to the end.
+// with returns a copy of o in which key has value. A new key goes to the end.
 func (o object) with(key string, value json.RawMessage) object {
 	out := make(object, 0, len(o)+1)
 	found := false
@@ -91,6 +94,7 @@ func (o object) with(key string, value json.RawMessage) object {
 	return out
 }
 
+// without returns a copy of o without key.
 func (o object) without(key string) object {
 	out := make(object, 0, len(o))
 	for _, m := range o {
@@ -101,8 +105,8 @@ func (o object) without(key string) object {
 	return out
 }
 
-// encodeJSON writes v as JSON without escaping <, > and &, which cost tokens and which schemas and texts are full of. It
-// returns null for what cannot be encoded, which no value built here is.
+// encodeJSON writes v as JSON without escaping <, > and &: the escapes cost tokens, and schemas and texts are full of
+// these characters. It returns null for what cannot be encoded, which no value built here is.
 func encodeJSON(v any) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -113,7 +117,7 @@ func encodeJSON(v any) json.RawMessage {
 	return bytes.TrimRight(b.Bytes(), "\n")
 }
 
-// compactJSON removes the white space between tokens, to save a model's; what is not JSON stays as it is.
+// compactJSON removes the white space between tokens, to save a model's tokens. It returns what is not JSON as it is.
 func compactJSON(raw json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Compact(&b, raw) != nil {
@@ -122,7 +126,8 @@ func compactJSON(raw json.RawMessage) string {
 	return b.String()
 }
 
-// jsonKind returns the JSON type of a value: object, array, string, number, boolean or null.
+// jsonKind returns the JSON type of a value: object, array, string, number, boolean or null; "" for an empty one. It
+// looks at the first character only.
 func jsonKind(raw json.RawMessage) string {
 	raw = bytes.TrimLeft(raw, " \t\r\n")
 	if len(raw) == 0 {
@@ -153,7 +158,8 @@ func foldKey(s string) string {
 	}, s)
 }
 
-// oneLine collapses white space and control characters, so that text from a server cannot break a line of an answer.
+// oneLine collapses white space and control characters, so that text from a server cannot break out of its line of an
+// answer.
 func oneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
 		return r <= ' ' || r == 0x7f || r == 0x85 ||

@@ -13,9 +13,9 @@ import (
 	"tooldex/internal/orderedjson"
 )
 
-// A client of a server in lazy mode gets full schemas if it says "lazy": false in the parameters of tools/list. The SDK
-// drops parameters that it does not know, so that one is moved into _meta before the SDK reads it; clients that can
-// write only there may do so themselves.
+// A client in lazy mode gets full schemas if it says "lazy": false in the parameters of tools/list. The SDK drops
+// parameters that it does not know, so this one is moved into _meta before the SDK reads the message. A client that can
+// write only _meta may put it there itself.
 const (
 	listMethod = "tools/list"
 	lazyParam  = "lazy"
@@ -27,7 +27,8 @@ func wantsFullSchemas(req *mcp.ListToolsRequest) bool {
 	return req.Params != nil && req.Params.Meta[lazyKey] == false
 }
 
-// moveLazyToMeta returns the parameters of tools/list with what they say of lazy in _meta.
+// moveLazyToMeta returns the parameters of tools/list with "lazy" moved into _meta. It returns anything it cannot read
+// as it is.
 func moveLazyToMeta(params json.RawMessage) json.RawMessage {
 	if !bytes.Contains(params, []byte(`"`+lazyParam+`"`)) {
 		return params
@@ -49,7 +50,7 @@ func moveLazyToMeta(params json.RawMessage) json.RawMessage {
 	return o.without(lazyParam).with(keyMeta, meta.with(lazyKey, value).bytes()).bytes()
 }
 
-// withLazyParam has moveLazy see what comes over a transport, in lazy mode.
+// withLazyParam wraps a transport so that moveLazyToMeta sees every tools/list, if the server is in lazy mode.
 func (s *Server) withLazyParam(t mcp.Transport) mcp.Transport {
 	if s.live.Load().mode != Lazy {
 		return t
@@ -57,6 +58,7 @@ func (s *Server) withLazyParam(t mcp.Transport) mcp.Transport {
 	return lazyParamTransport{t}
 }
 
+// lazyParamTransport is a transport whose connections apply moveLazyToMeta.
 type lazyParamTransport struct{ mcp.Transport }
 
 // Connect implements mcp.Transport.
@@ -68,6 +70,7 @@ func (t lazyParamTransport) Connect(ctx context.Context) (mcp.Connection, error)
 	return lazyParamConn{conn}, nil
 }
 
+// lazyParamConn applies moveLazyToMeta to what it reads.
 type lazyParamConn struct{ mcp.Connection }
 
 // Read implements mcp.Connection.
@@ -79,9 +82,9 @@ func (c lazyParamConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return m, err
 }
 
-// readMessage reads the message of a request over HTTP, and refuses one that holds more than any honest one: then it
-// has answered, and reports false. In lazy mode it has moveLazy see the message. What is no message stays for the SDK
-// to refuse.
+// readMessage reads the body of a request over HTTP, and in lazy mode applies moveLazyToMeta. If the message nests
+// deeper or holds more values than any honest one, it answers 400 and reports false. A body that is no message is left
+// for the SDK to refuse.
 func (s *Server) readMessage(w http.ResponseWriter, r *http.Request) bool {
 	if r.Method != http.MethodPost || r.Body == nil {
 		return true
@@ -91,7 +94,7 @@ func (s *Server) readMessage(w http.ResponseWriter, r *http.Request) bool {
 		r.Body = failedBody{bytes.NewReader(body), err, r.Body}
 		return true
 	}
-	_ = r.Body.Close() // it has been read whole
+	_ = r.Body.Close() // it has been read to its end
 	if err := orderedjson.CheckBounds(body, orderedjson.MaxDepth, orderedjson.MaxValues); err != nil {
 		msg, _ := messageOf(err)
 		http.Error(w, msg, http.StatusBadRequest)
@@ -104,7 +107,7 @@ func (s *Server) readMessage(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// moveLazyInMessage has moveLazy see a message.
+// moveLazyInMessage applies moveLazyToMeta to a whole message.
 func moveLazyInMessage(body []byte) []byte {
 	if !bytes.Contains(body, []byte(listMethod)) {
 		return body
@@ -119,7 +122,7 @@ func moveLazyInMessage(body []byte) []byte {
 	return body
 }
 
-// failedBody gives what could be read of a body, and then the error that stopped it.
+// failedBody returns what could be read of a body, and then the error that stopped it.
 type failedBody struct {
 	read io.Reader
 	err  error

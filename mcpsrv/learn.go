@@ -10,18 +10,18 @@ import (
 	"tooldex/tool"
 )
 
-// Learner is told what clients search for and what they call then, and what they say of answers. None of its methods
-// may block, and all must be safe for concurrent use.
+// Learner learns from what clients search for, what they call then, and what they say about answers. No method may
+// block, and all are safe for concurrent use.
 type Learner interface {
-	// Searched is told what an asker was shown.
+	// Searched receives what a client was shown.
 	Searched(who tool.Asker, res *tool.Result)
-	// Called is told of a call that the tool answered without an error.
+	// Called receives a call that the tool answered without an error.
 	Called(who tool.Asker, id tool.ID)
-	// Told is told what a client says. An error is of code Invalid.
+	// Told receives a client's feedback. Errors are of code Invalid.
 	Told(who tool.Asker, f tool.Feedback) error
 }
 
-// askerOf says who a request is from. Requests that do not belong to one connection or session have no session.
+// askerOf describes who made a request. A request over HTTP without a session has an empty Session.
 func (s *Server) askerOf(req *mcp.CallToolRequest) tool.Asker {
 	who := tool.Asker{Profile: s.o.Profile, Session: req.Session.ID()}
 	if info := req.ClientInfo(); info != nil {
@@ -32,34 +32,38 @@ func (s *Server) askerOf(req *mcp.CallToolRequest) tool.Asker {
 		who.Via = "http"
 	}
 	if who.Session == "" && !overHTTP {
-		who.Session = fmt.Sprintf("%s %p", s.run, req.Session) // a connection is one, as long as it lasts
+		who.Session = fmt.Sprintf("%s %p", s.run, req.Session) // a connection on standard input is one session
 	}
 	return who
 }
 
+// recordSearch reports a search to the Learner, if there is one.
 func (s *Server) recordSearch(req *mcp.CallToolRequest, res *tool.Result) {
 	if s.o.Learner != nil {
 		s.o.Learner.Searched(s.askerOf(req), res)
 	}
 }
 
+// recordCall reports a successful call to the Learner, if there is one.
 func (s *Server) recordCall(req *mcp.CallToolRequest, id tool.ID, res *tool.CallResult) {
 	if s.o.Learner != nil && !res.IsError {
 		s.o.Learner.Called(s.askerOf(req), id)
 	}
 }
 
-// keyFeedback is where, in the _meta of a call of any tool, a client says what it thinks of tools: an object or a list
-// of objects with the query, the tool (by default the one that is called) and whether it was wrong.
+// keyFeedback is the member of a call's _meta in which a client says what it thinks of tools: an object or a list of
+// objects with the query, the tool (by default the one that is called) and whether it was wrong.
 const keyFeedback = "tooldex/feedback"
 
+// feedback is one entry of keyFeedback.
 type feedback struct {
 	Query string `json:"query"`
 	Tool  string `json:"tool"`
 	Wrong bool   `json:"wrong"`
 }
 
-// recordFeedback passes on what a call's _meta says of tools. It is no fault of the call if that cannot be understood.
+// recordFeedback passes a call's feedback to the Learner. Feedback that cannot be used is logged for debugging, and
+// does not fail the call.
 func (s *Server) recordFeedback(req *mcp.CallToolRequest, name string, args json.RawMessage) {
 	said, ok := req.Params.Meta[keyFeedback]
 	if !ok || said == nil || s.o.Learner == nil {
@@ -95,7 +99,7 @@ func (s *Server) recordFeedback(req *mcp.CallToolRequest, name string, args json
 	}
 }
 
-// calledName returns the name of the tool that a call is about.
+// calledName returns the name of the tool that a call is about: for invoke_tool, that of the tool it names.
 func (s *Server) calledName(name string, args json.RawMessage) string {
 	if m, ok := s.metaTool(name); ok && m.Name == invokeName {
 		if inner, _, err := s.unwrapInvocation(m, args); err == nil {

@@ -13,6 +13,7 @@ import (
 	"tooldex/tool"
 )
 
+// listArgs are the arguments of list_available_tools.
 type listArgs struct {
 	Category        stringList `json:"category"`
 	Server          stringList `json:"server"`
@@ -21,14 +22,14 @@ type listArgs struct {
 	Cursor          tool.ID    `json:"cursor"`
 }
 
-// The sizes of a page of list_available_tools.
+// Page sizes of list_available_tools.
 const (
 	defaultPage = 50
 	maxPage     = 500
 )
 
-// listCatalogue answers page by page in the order of IDs. A cursor is the ID of the last tool shown: it stays good when the
-// catalogue changes, and needs no session.
+// listCatalogue answers list_available_tools, page by page in the order of IDs. A cursor is the ID of the last tool
+// shown, so it stays valid when the catalogue changes, and needs no session.
 func (s *Server) listCatalogue(_ context.Context, _ *mcp.CallToolRequest, raw json.RawMessage) (*rawResult, error) {
 	a, err := decodeArguments[listArgs](raw)
 	if err != nil {
@@ -71,6 +72,7 @@ func (s *Server) listCatalogue(_ context.Context, _ *mcp.CallToolRequest, raw js
 	return textResult(strings.TrimRight(text, "\n")), nil
 }
 
+// listSummary returns what follows a tool's name in a list: its summary, its state, and a warning.
 func listSummary(t *tool.Tool) string {
 	var b strings.Builder
 	if text := oneLine(cmp.Or(t.Summary, sanitize.DeriveSummary(t.Description))); text != "" {
@@ -88,6 +90,7 @@ func listSummary(t *tool.Tool) string {
 	return b.String()
 }
 
+// listCategories answers list_tool_categories.
 func (s *Server) listCategories(context.Context, *mcp.CallToolRequest, json.RawMessage) (*rawResult, error) {
 	set := s.currentSet()
 	var b strings.Builder

@@ -19,7 +19,7 @@ import (
 	"tooldex/tool"
 )
 
-// What stateless clients are told about keeping a listing: it may differ from client to client, and it changes seldom.
+// What stateless clients are told about caching a listing: it may differ between clients, and changes seldom.
 const (
 	listTTL   = 60_000 // milliseconds
 	listScope = "private"
@@ -28,26 +28,26 @@ const (
 
 var objectSchema = json.RawMessage(`{"type":"object"}`)
 
-// listing is what tools/list answers in one mode for one state of the catalogue.
+// listing is what tools/list answers in one mode for one version of the catalogue.
 type listing struct {
 	version     string // of the set
 	names       []string
 	tools       []json.RawMessage
-	at          map[tool.ID]int // where the tools of the catalogue are in names and tools
+	at          map[tool.ID]int // index in names and tools of the catalogue's tools
 	fingerprint string
 }
 
-// listings remembers one for each mode. The zero value is ready.
+// listings caches one listing for each mode. The zero value is ready.
 type listings struct {
 	mu     sync.Mutex
 	byMode map[Mode]*listing
-	// always are the tools that Options.Always names in the set of this version.
+	// always holds the tools that Options.Always names in the set of this version.
 	always  map[tool.ID]bool
 	version string
-	missing map[string]bool // names in Options.Always that the log has told of
+	missing map[string]bool // names in Options.Always that were logged as unknown
 }
 
-// wireTool is a tool as tools/list has it.
+// wireTool is a tool in the form of tools/list.
 type wireTool struct {
 	Name         string            `json:"name"`
 	Title        string            `json:"title,omitempty"`
@@ -59,8 +59,8 @@ type wireTool struct {
 	Meta         json.RawMessage   `json:"_meta,omitempty"`
 }
 
-// toolListing returns what tools/list holds for set in a mode. It depends on nothing but these and the options, to the
-// byte.
+// toolListing returns what tools/list holds for a set in a mode. The result depends on nothing else but the options, to
+// the byte.
 func (s *Server) toolListing(set *tool.Set, mode Mode) *listing {
 	s.listings.mu.Lock()
 	defer s.listings.mu.Unlock()
@@ -98,7 +98,7 @@ func (s *Server) toolListing(set *tool.Set, mode Mode) *listing {
 	return l
 }
 
-// alwaysListed returns the tools that are always available. The caller holds the lock of listings.
+// alwaysListed returns the tools that every client is shown. The caller holds the lock of listings.
 func (s *Server) alwaysListed(set *tool.Set) map[tool.ID]bool {
 	l := &s.listings
 	if l.always != nil && l.version == set.Version() {
@@ -133,6 +133,7 @@ func (s *Server) isAlwaysListed(set *tool.Set, id tool.ID) bool {
 	return s.alwaysListed(set)[id]
 }
 
+// appendTool adds a tool at the end. id is "" for one of the server's own.
 func (l *listing) appendTool(id tool.ID, w wireTool) {
 	if id != "" {
 		l.at[id] = len(l.names)
@@ -141,7 +142,8 @@ func (l *listing) appendTool(id tool.ID, w wireTool) {
 	l.tools = append(l.tools, encodeJSON(w))
 }
 
-// withTools returns a copy of l in which the tools named are listed in full: in their place, or at the end.
+// withTools returns a copy of l that lists the named tools in full: in their place if they have one, otherwise at the
+// end. It returns l itself if ids is empty.
 func (l *listing) withTools(set *tool.Set, ids []tool.ID) *listing {
 	if len(ids) == 0 {
 		return l
@@ -164,7 +166,7 @@ func (l *listing) withTools(set *tool.Set, ids []tool.ID) *listing {
 	return out
 }
 
-// fullTool is a tool as it is listed in full.
+// fullTool returns a tool as it is listed in full.
 func fullTool(set *tool.Set, t *tool.Tool) wireTool {
 	return wireTool{
 		Name: listedName(set, t), Title: t.Title, Description: tool.WithCaution(t.Warning, cmp.Or(t.Description, t.Summary)),
@@ -173,18 +175,19 @@ func fullTool(set *tool.Set, t *tool.Tool) wireTool {
 	}
 }
 
-// stubTool is a tool as it is listed in lazy mode.
+// stubTool returns a tool as it is listed in lazy mode: its name, one line, and no parameters.
 func stubTool(set *tool.Set, t *tool.Tool) wireTool {
 	return wireTool{Name: listedName(set, t), Description: tool.WithCaution(t.Warning, oneLine(cmp.Or(t.Summary,
 		sanitize.DeriveSummary(t.Description)))), InputSchema: objectSchema}
 }
 
-// listedName is the name under which clients call t.
+// listedName returns the name under which clients call t.
 func listedName(set *tool.Set, t *tool.Tool) string {
 	return clientName(set.Exposed(t.ID()), t.Server, t.Name)
 }
 
-// validOr puts other in the place of what is missing or not JSON, for which a client would refuse the whole listing.
+// validOr returns raw, or other if raw is empty or not JSON. One such tool would make a client refuse the whole
+// listing.
 func validOr(raw, other json.RawMessage) json.RawMessage {
 	if len(raw) == 0 || !json.Valid(raw) {
 		return other
@@ -235,6 +238,7 @@ func (s *Server) listingFor(req *mcp.ListToolsRequest) *listing {
 	return l.withTools(set, enabled)
 }
 
+// joinRaw joins JSON values with commas.
 func joinRaw(list []json.RawMessage) json.RawMessage {
 	var out json.RawMessage
 	for i, raw := range list {
@@ -246,10 +250,10 @@ func joinRaw(list []json.RawMessage) json.RawMessage {
 	return out
 }
 
-// maxSummary bounds, in characters, the summary of the catalogue in the description of search_tools: 200 tokens.
+// maxSummary bounds the summary of the catalogue in the description of search_tools, in bytes: about 200 tokens.
 const maxSummary = 800
 
-// summarize tells what can be found: the servers and categories with most tools first, as many as fit.
+// summarize says what can be found: the servers and categories with most tools first, as many as fit.
 func summarize(set *tool.Set) string {
 	servers, categories := set.Servers(), set.Categories()
 	total := 0
@@ -266,7 +270,7 @@ func summarize(set *tool.Set) string {
 	return text + joinCounts(" Categories: ", categories, maxSummary-len(text))
 }
 
-// joinCounts lists names with their numbers, largest first, in at most most bytes.
+// joinCounts lists names with their counts, largest first, in at most most bytes. It returns "" if not even one fits.
 func joinCounts(label string, list []tool.Count, most int) string {
 	if len(list) == 0 {
 		return ""

@@ -1,6 +1,7 @@
 package mcpsrv
 
-// liveOptions are the options that may change while clients are connected.
+// liveOptions are the options that may change while clients are connected. A value is never changed: Reconfigure
+// replaces it.
 type liveOptions struct {
 	mode      Mode
 	threshold int
@@ -9,6 +10,7 @@ type liveOptions struct {
 	summary   string
 }
 
+// liveOptionsOf copies the changeable options out of o.
 func liveOptionsOf(o Options) *liveOptions {
 	w := &liveOptions{mode: o.Mode, threshold: o.Threshold, followers: map[string]bool{}, always: o.Always, summary: o.Summary}
 	for _, name := range o.Followers {
@@ -17,8 +19,8 @@ func liveOptionsOf(o Options) *liveOptions {
 	return w
 }
 
-// Reconfigure has clients served by Mode, Threshold, Followers, Always and Summary of o from now on, and tells them to
-// list again where that changes what they are listed. Nothing else of o counts. Sessions go on.
+// Reconfigure applies Mode, Threshold, Followers, Always and Summary of o from now on, and tells connected clients to
+// list again if that changes their listing. It ignores the rest of o. Sessions go on.
 func (s *Server) Reconfigure(o Options) {
 	s.live.Store(liveOptionsOf(o.withDefaults()))
 	s.listings.mu.Lock()

@@ -21,7 +21,8 @@ const (
 	loadName       = "load_server_tools"
 )
 
-// isMetaToolName reports whether a name is that of one of the server's own tools, which an upstream's tool then cannot have.
+// isMetaToolName reports whether one of the server's own tools has this name, which an upstream's tool then cannot
+// have.
 func isMetaToolName(name string) bool {
 	switch name {
 	case searchName, describeName, listName, categoriesName, invokeName, loadName, proposeName, writeName:
@@ -30,7 +31,8 @@ func isMetaToolName(name string) bool {
 	return false
 }
 
-// clientName is the name under which clients call a tool: the exposed one, or one with its server where that is taken.
+// clientName returns the name under which clients call a tool: the exposed one, or the one with its server if one of
+// our own tools has that.
 func clientName(exposed, server, name string) string {
 	if isMetaToolName(exposed) {
 		return tool.ExposedNames([]*tool.Tool{{Server: server, Name: name}}, tool.DefaultTemplate)[0]
@@ -41,15 +43,15 @@ func clientName(exposed, server, name string) string {
 // metaTool is one of the server's own tools.
 type metaTool struct {
 	wireTool
-	// aliases are other spellings of parameters, folded, that are understood though not shown.
+	// aliases maps other spellings of parameters, folded, to the right ones. They are understood but not listed.
 	aliases map[string]string
-	// only is the mode in which the tool is listed; "" is every mode that lists tools of the server's own.
+	// only is the one mode in which the tool is listed; "" means every mode that lists the server's own tools.
 	only Mode
-	// handle gets arguments that fit the schema. It is nil for invoke_tool, which reads its own.
+	// handle receives arguments that fit the schema. It is nil for invoke_tool, which reads its own.
 	handle func(s *Server, ctx context.Context, req *mcp.CallToolRequest, args json.RawMessage) (*rawResult, error)
 }
 
-// forMode is the tool as a mode lists it. Summary tells what can be found.
+// forMode returns the tool as a mode lists it. summary says what can be found.
 func (m metaTool) forMode(mode Mode, summary string) wireTool {
 	w := m.wireTool
 	if m.Name == searchName {
@@ -62,8 +64,8 @@ func (m metaTool) forMode(mode Mode, summary string) wireTool {
 	return w
 }
 
-// metaTools defines the server's own tools. Every word here is paid for by every client in every session: a test holds
-// them all together to 1,000 tokens.
+// metaTools defines the server's own tools. Every client pays for each word in every session: a test bounds them all
+// together to 1,000 tokens.
 func metaTools() []metaTool {
 	yes, no := true, false
 	reads := &tool.Annotations{ReadOnlyHint: &yes, OpenWorldHint: &no}
@@ -146,10 +148,10 @@ func metaTools() []metaTool {
 
 const stringsSchema = `{"type":"array","items":{"type":"string"}}`
 
-// ownPrefixes are how clients decorate names with the name that this server gives itself.
+// ownPrefixes are the ways in which clients put this server's name before the name of a tool.
 var ownPrefixes = [...]string{"mcp__tooldex__", "mcp_tooldex_", "tooldex__", "tooldex/", "tooldex:", "tooldex."}
 
-// trimOwnPrefix returns name without this server's own, if it has that.
+// trimOwnPrefix returns name without this server's own, and whether it had that.
 func trimOwnPrefix(name string) (string, bool) {
 	for _, prefix := range ownPrefixes {
 		if bare, ok := strings.CutPrefix(name, prefix); ok {
@@ -159,7 +161,7 @@ func trimOwnPrefix(name string) (string, bool) {
 	return name, false
 }
 
-// metaTool finds one of the server's own tools by name, also as clients decorate it with this server's.
+// metaTool returns the server's own tool of that name. It accepts the name with this server's before it.
 func (s *Server) metaTool(name string) (metaTool, bool) {
 	bare, _ := trimOwnPrefix(name)
 	for _, m := range s.meta {
@@ -170,7 +172,7 @@ func (s *Server) metaTool(name string) (metaTool, bool) {
 	return metaTool{}, false
 }
 
-// resolveTool finds a tool as [tool.Set.Resolve] does, and also where a client has put this server's name before it.
+// resolveTool finds a tool as [tool.Set.Resolve] does, and accepts this server's name before the tool's.
 func (s *Server) resolveTool(set *tool.Set, name string) (*tool.Tool, error) {
 	t, err := set.Resolve(name)
 	if bare, ok := trimOwnPrefix(name); ok && tool.CodeOf(err) == tool.NotFound {
@@ -194,7 +196,8 @@ func (s *Server) callMeta(ctx context.Context, req *mcp.CallToolRequest, m metaT
 	return m.handle(s, ctx, req, args)
 }
 
-// checkMeta returns arguments that fit the schema of one of the server's own tools, which the Caller never sees.
+// checkMeta returns arguments that fit the schema of one of the server's own tools. The Caller, which checks those of
+// all others, never sees these.
 func (s *Server) checkMeta(m metaTool, args json.RawMessage) (json.RawMessage, error) {
 	schema := s.o.Schemas.Of(m.Name, m.InputSchema)
 	args, fits := forgiveSpelling(schema, m.InputSchema, args)
@@ -228,7 +231,7 @@ func (m metaTool) renameAliases(args json.RawMessage) json.RawMessage {
 	return o.bytes()
 }
 
-// decodeArguments reads arguments that fit a schema of ours; what is still wrong then is a number out of all bounds.
+// decodeArguments decodes arguments that fit a schema of ours. It fails only for a number that is out of range.
 func decodeArguments[T any](args json.RawMessage) (T, error) {
 	var v T
 	err := json.Unmarshal(args, &v)

@@ -13,13 +13,13 @@ import (
 // Mode says what tools/list holds. Every mode serves calls of every tool.
 type Mode string
 
-// The modes. The zero value means Search. All but Full list the server's own tools and those that are always available.
+// The modes. The zero value means Search. All but Full list the server's own tools and those of Options.Always.
 const (
 	Search  Mode = "search"  // nothing else
-	Dynamic Mode = "dynamic" // and what the searches of this session found; where there are no sessions, as Search
+	Dynamic Mode = "dynamic" // and what this session found by searching; without sessions the same as Search
 	Lazy    Mode = "lazy"    // and every enabled tool as a stub: its name, one line and no parameters
 	Full    Mode = "full"    // every enabled tool, and none of the server's own; for small catalogues
-	// Full for a small catalogue, else Dynamic for clients that follow changes of the list, else Search
+	// Auto is Full for a small catalogue, else Dynamic for clients that list again after a change, else Search.
 	Auto Mode = "auto"
 )
 
@@ -29,17 +29,17 @@ const eager Mode = "eager"
 // Modes returns all modes.
 func Modes() []Mode { return []Mode{Search, Dynamic, Lazy, Full, Auto} }
 
-// DefaultThreshold is the largest catalogue, in tokens of its plain listing, that Auto lists in full.
+// DefaultThreshold is the size of the largest catalogue that Auto lists in full, in tokens of its plain listing.
 const DefaultThreshold = 8000
 
-// clientRequest is what a request tells of its client.
+// clientRequest is what a request says about its client.
 type clientRequest interface {
 	ProtocolVersion() string
 	ClientInfo() *mcp.Implementation
 	ClientCapabilities() *mcp.ClientCapabilities
 }
 
-// modeOf tells in which mode a client is served now.
+// modeOf returns the mode in which a client is served now.
 func (s *Server) modeOf(r clientRequest, set *tool.Set) Mode {
 	now := s.live.Load()
 	mode := now.mode
@@ -58,8 +58,9 @@ func (s *Server) modeOf(r clientRequest, set *tool.Set) Mode {
 	return mode
 }
 
-// catalogueMode is the part of Auto's choice that is the same for all clients. A catalogue that is still empty is served as
-// Search: a client that does not follow changes would otherwise never learn of what comes.
+// catalogueMode returns Auto's choice as far as the catalogue decides it, and any other mode as it is. An empty
+// catalogue is served as Search: a client that ignores list changes would otherwise never see the tools that come
+// later.
 func (now *liveOptions) catalogueMode(set *tool.Set) Mode {
 	if now.mode != Auto {
 		return now.mode
@@ -79,14 +80,14 @@ func (now *liveOptions) catalogueMode(set *tool.Set) Mode {
 	return Full
 }
 
+// stateless reports whether a request is one of the protocol without sessions.
 func stateless(r clientRequest) bool { return r.ProtocolVersion() >= statelessRevision }
 
-// followsKey is the experimental capability by which a client declares that it lists again when told that the list
-// changed.
+// followsKey is the experimental capability by which a client declares that it lists again after a change.
 const followsKey = "tooldex/listChanged"
 
-// followsChanges reports whether a client is known, or says, to list again when it is told that the list changed. The protocol
-// has no capability for that.
+// followsChanges reports whether a client lists again when told that the list changed: by its own declaration, by the
+// names in Options.Followers, or by those that we know. The protocol has no capability for it.
 func (s *Server) followsChanges(r clientRequest) bool {
 	if stateless(r) {
 		return false
@@ -119,10 +120,10 @@ func versionAtLeast(version string, major, minor int) bool {
 	return errA == nil && errB == nil && (a > major || a == major && b >= minor)
 }
 
-// maxChoices bounds how many choices of Auto are logged: clients give their names, and may give ever new ones.
+// maxChoices bounds how many choices of Auto are logged. Clients choose their names, so there is no end to them.
 const maxChoices = 64
 
-// logChoice logs what Auto chose for a kind of client, once.
+// logChoice logs what Auto chose, once for each kind of client.
 func (s *Server) logChoice(r clientRequest, mode Mode) {
 	name := ""
 	if info := r.ClientInfo(); info != nil {
@@ -141,7 +142,8 @@ func (s *Server) logChoice(r clientRequest, mode Mode) {
 	}
 }
 
-// addInstructions writes the instructions for a client into the answer that opens its session, or takes the place of that.
+// addInstructions writes the instructions for a client into the answer to initialize, or to the discovery that replaces
+// it.
 func (s *Server) addInstructions(req mcp.Request, res mcp.Result) {
 	client, ok := req.(clientRequest)
 	if !ok {
@@ -159,7 +161,7 @@ func (s *Server) addInstructions(req mcp.Request, res mcp.Result) {
 	}
 }
 
-// instructions are a short text for the model that fits the client's mode.
+// instructions returns a short text for the model that fits the client's mode.
 func (s *Server) instructions(r clientRequest) string {
 	const find = "Many tools lie behind this server. Find them with " + searchName + ", in plain words"
 	switch s.modeOf(r, s.currentSet()) {

@@ -12,18 +12,19 @@ import (
 	"tooldex/tool"
 )
 
-// A client of the stateless protocol cannot be sent a request: it is asked by a result, and repeats its request with
-// the answer. An upstream of the older protocols asks in the middle of a call. Such a call is held: its client gets the
-// question as the result, and is led back to the call by the requestState that comes with it.
+// A client of the stateless protocol cannot be sent a request: the server asks by a result, and the client repeats its
+// request with the answer. An upstream of the older protocols asks in the middle of a call. Such a call stays pending:
+// its client gets the question as the result, and finds the way back to the call by the requestState that comes with
+// it.
 
-// The bounds of calls that are held.
+// Bounds of pending calls.
 const (
 	holdPrefix  = "tooldex-hold-"
 	maxHeld     = 1000
 	holdTimeout = 5 * time.Minute // for the client to answer
 )
 
-// pendingCalls are the calls that wait for their client to come back. The zero value is ready.
+// pendingCalls are the calls that wait for their client to repeat them. The zero value is ready.
 type pendingCalls struct {
 	mu  sync.Mutex
 	all map[string]*pendingCall
@@ -31,31 +32,34 @@ type pendingCalls struct {
 
 // pendingCall is a call that may outlive the request that began it.
 type pendingCall struct {
-	owner  string // the Key of the principal that made it
-	of     string // tells it from others of the same principal; "" if it matters not
+	owner  string // Key of the principal that made it
+	of     string // key of the call among those of the same owner; "" for a request that needs none
 	cancel context.CancelFunc
 	asked  chan question
-	done   chan outcome // has room for the one
-	open   *question    // what the client was asked last; used by one request at a time
+	done   chan outcome // has room for one
+	open   *question    // the last question to the client; one request at a time uses it
 }
 
+// question is what an upstream asks in the middle of a call.
 type question struct {
 	method string
 	params json.RawMessage
 	answer chan json.RawMessage // has room for one
 }
 
+// outcome is how a call ended.
 type outcome struct {
 	raw json.RawMessage
 	err error
 }
 
-// answerKey is under which name a question is put to the client: there is one at a time.
+// answerKey names the question to the client. There is one at a time.
 const answerKey = "answer"
 
-// runAskingClient runs a request that goes upstream on behalf of a client, as often as that comes back with answers. Input holds
-// the members inputResponses and requestState, or is nil. Of tells the request from others: an answer is good for the
-// one that asked.
+// runAskingClient runs a request to an upstream, for a client that may be asked questions meanwhile. A stateless client
+// gets a question as the result and calls this again with the answer; then the pending run goes on. input holds the
+// members inputResponses and requestState of such a repeated request, or is nil. of identifies the request: an answer
+// is good only for the one that asked.
 func (s *Server) runAskingClient(ctx context.Context, client *tool.Client, of string, input json.RawMessage,
 	run func(context.Context, *tool.Client, json.RawMessage) (json.RawMessage, error),
 ) (json.RawMessage, error) {
@@ -107,7 +111,7 @@ func canAnswer(capabilities json.RawMessage) bool {
 	return false
 }
 
-// ask is the upstream's side.
+// ask hands a question to the client's side, and waits for the answer. It is called on the upstream's side.
 func (h *pendingCall) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	q := question{method, params, make(chan json.RawMessage, 1)}
 	select {
@@ -126,7 +130,7 @@ func (h *pendingCall) ask(ctx context.Context, method string, params json.RawMes
 	}
 }
 
-// awaitOutcome is the client's side: until the call is done, or asks.
+// awaitOutcome waits until the call is done or asks something, and returns what the client gets then.
 func (s *Server) awaitOutcome(ctx context.Context, h *pendingCall) (json.RawMessage, error) {
 	select {
 	case out := <-h.done:
@@ -156,7 +160,8 @@ func (s *Server) awaitOutcome(ctx context.Context, h *pendingCall) (json.RawMess
 	}
 }
 
-// keep keeps a call until its client comes back, and ends it if that takes too long.
+// keep stores a call until its client comes back, and cancels it after holdTimeout. It reports false if too many are
+// waiting.
 func (l *pendingCalls) keep(h *pendingCall) (state string, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -176,7 +181,7 @@ func (l *pendingCalls) keep(h *pendingCall) (state string, ok bool) {
 	return state, true
 }
 
-// take returns a call that waits, once, to whoever made it and makes the same again.
+// take removes and returns a pending call, if the same principal repeats the same call; otherwise it returns nil.
 func (l *pendingCalls) take(state, owner, of string) *pendingCall {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -6,16 +6,16 @@ import (
 	"tooldex/tool"
 )
 
-// recentTools is a bounded set of tools that keeps the order in which they came, so that a listing of it only grows at its
-// end and what clients have cached of it stays good. When it is full, those that were longest of no use go. It is not
-// safe for concurrent use; the zero value is empty.
+// recentTools is a bounded set of tools in the order in which they came: a listing of it only grows at its end, so that
+// what clients have cached of it stays valid. When it is full, the least recently used go. It is not safe for
+// concurrent use; the zero value is empty.
 type recentTools struct {
 	order  []tool.ID // as they came
-	recent []tool.ID // the same, the one used last at the end
+	recent []tool.ID // the same, the last used at the end
 }
 
-// add puts tools in, the first of ids being the most useful, and counts as a use of those that are in. It reports
-// whether the set is another than before. Of more than most, the first are taken.
+// add puts tools in, the most useful first, and counts as a use of those that are in. If ids holds more than most, the
+// rest is ignored. It reports whether the set changed.
 func (v *recentTools) add(ids []tool.ID, most int) bool {
 	ids = ids[:min(len(ids), most)]
 	changed := false
@@ -35,7 +35,7 @@ func (v *recentTools) add(ids []tool.ID, most int) bool {
 	return changed
 }
 
-// markUsed notes that a tool was of use, and reports whether it is in the set.
+// markUsed notes that a tool was used, and reports whether it is in the set.
 func (v *recentTools) markUsed(id tool.ID) bool {
 	i := slices.Index(v.recent, id)
 	if i < 0 {
@@ -45,6 +45,7 @@ func (v *recentTools) markUsed(id tool.ID) bool {
 	return true
 }
 
+// remove takes a tool out.
 func (v *recentTools) remove(id tool.ID) {
 	same := func(other tool.ID) bool { return other == id }
 	v.order = slices.DeleteFunc(v.order, same)

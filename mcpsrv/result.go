@@ -12,20 +12,20 @@ import (
 	"tooldex/tool"
 )
 
-// rawResult is a result that is written as the bytes it holds. The SDK puts its own serverInfo into the embedded Meta,
-// for stateless requests only; that is what tells the generations apart when the result is written.
+// rawResult is a result that is written as the bytes it holds. The SDK sets serverInfo in the embedded Meta for
+// stateless requests only; MarshalJSON tells the two generations of the protocol apart by that.
 type rawResult struct {
 	mcp.ResultBase
 	raw json.RawMessage // an object
 }
 
-// The members of a result that belong to one connection, and so are not passed on from an upstream's.
+// Members of a result that belong to one connection, so that an upstream's are not passed on.
 const (
 	keyResultType = "resultType"
 	keyMeta       = "_meta"
 )
 
-// MarshalJSON writes the bytes with what the client's generation of the protocol asks for.
+// MarshalJSON writes the bytes with what the client's generation of the protocol requires.
 func (r *rawResult) MarshalJSON() ([]byte, error) {
 	info, stateless := r.Meta[mcp.MetaKeyServerInfo]
 	if !stateless && !bytes.Contains(r.raw, []byte(keyResultType)) && !bytes.Contains(r.raw,
@@ -69,11 +69,12 @@ func isError(raw json.RawMessage) bool {
 	return json.Unmarshal(raw, &r) == nil && r.IsError
 }
 
-// textResult is the answer of one of the server's own tools.
+// textResult returns a result with one text.
 func textResult(text string) *rawResult {
 	return &rawResult{raw: object{{"content", textContent(text)}}.bytes()}
 }
 
+// textContent returns the content of such a result.
 func textContent(text string) json.RawMessage {
 	return encodeJSON([]struct {
 		Type string `json:"type"`
@@ -81,12 +82,12 @@ func textContent(text string) json.RawMessage {
 	}{{"text", text}})
 }
 
-// errorResult is a tool error: a result that the model reads and can act on, unlike a protocol error.
+// errorResult returns a tool error: a result that the model reads and can act on, unlike a protocol error.
 func errorResult(text string) *rawResult {
 	return &rawResult{raw: object{{"content", textContent(text)}, {"isError", json.RawMessage("true")}}.bytes()}
 }
 
-// toolError turns an error into a tool error, and logs it once if it is a fault of this program.
+// toolError turns an error into a tool error. It logs a fault of this program, once, here.
 func (s *Server) toolError(err error) *rawResult {
 	request := rand.Text()[:12]
 	if tool.CodeOf(err) == tool.Internal {
@@ -95,8 +96,8 @@ func (s *Server) toolError(err error) *rawResult {
 	return errorResult(errorText(err, request))
 }
 
-// errorText is the one place where errors become what a model reads: the code, what is wrong and what to do. Of an
-// internal error it tells nothing but a number to look for in the log.
+// errorText is the one place where errors become text for a model: the code, what is wrong and what to do. An internal
+// error becomes nothing but an ID to look for in the log.
 func errorText(err error, request string) string {
 	var e *tool.Error
 	if !errors.As(err, &e) || e.Code == tool.Internal {

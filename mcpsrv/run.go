@@ -14,11 +14,12 @@ import (
 )
 
 // runKey finds, in the context of a request, the context of the Run that it came through. The SDK passes on the values
-// of a connection's context but not its end, so a call would go on, and Close wait for it, after Run was told to stop.
+// of a connection's context but not its end: without this, a call would go on after Run was told to stop, and Close
+// would wait for it.
 type runKey struct{}
 
-// Run serves one client over a persistent transport, as RunStdio does. Calls in flight are cancelled when ctx ends.
-// When the client ends its side, answers that are still being worked on are sent, for Options.Linger at most.
+// Run serves one client over a persistent transport, as RunStdio does. When ctx ends, calls in flight are cancelled.
+// When the client ends its side, Run sends the answers that are still in progress, for at most Options.DrainTime.
 func (s *Server) Run(ctx context.Context, t mcp.Transport) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -36,8 +37,8 @@ func (s *Server) Run(ctx context.Context, t mcp.Transport) error {
 	return err
 }
 
-// isDisconnect reports whether a connection ended because the other side went, which shows in reading or, with an answer on its
-// way, in writing.
+// isDisconnect reports whether an error means that the other side closed the connection, which shows when reading, or
+// when writing an answer.
 func isDisconnect(err error) bool {
 	for _, end := range []error{
 		io.EOF, io.ErrClosedPipe, os.ErrClosed, net.ErrClosed, syscall.EPIPE,
@@ -50,7 +51,7 @@ func isDisconnect(err error) bool {
 	return false
 }
 
-// Sessions counts the sessions that are open, those without a state for as long as they answer.
+// Sessions returns the number of open sessions. A stateless request counts as one while it is answered.
 func (s *Server) Sessions() int {
 	n := 0
 	for range s.mcp.Sessions() {
@@ -62,8 +63,8 @@ func (s *Server) Sessions() int {
 // statelessRevision is the first protocol revision without sessions.
 const statelessRevision = "2026-07-28"
 
-// Handler serves streamable HTTP in both generations of the protocol at one address. It checks no credentials, but a
-// session is there only for the principal that began it, as [tool.PrincipalOf] tells.
+// Handler serves streamable HTTP in both generations of the protocol at one address. It checks no credentials, but
+// serves a session only to the principal that began it (see [tool.PrincipalOf]); to others the session does not exist.
 func (s *Server) Handler() http.Handler {
 	pick := func(*http.Request) *mcp.Server { return s.mcp }
 	logger := s.o.Logger

@@ -13,6 +13,7 @@ import (
 	"tooldex/tool"
 )
 
+// searchArgs are the arguments of search_tools.
 type searchArgs struct {
 	Query    stringList  `json:"query"`
 	Limit    int         `json:"limit"`
@@ -23,6 +24,7 @@ type searchArgs struct {
 	Explain  bool        `json:"explain"`
 }
 
+// searchTools answers search_tools. In dynamic mode the tools it found join the session's list.
 func (s *Server) searchTools(ctx context.Context, req *mcp.CallToolRequest, raw json.RawMessage) (*rawResult, error) {
 	a, err := decodeArguments[searchArgs](raw)
 	if err != nil {
@@ -54,7 +56,7 @@ func (s *Server) searchTools(ctx context.Context, req *mcp.CallToolRequest, raw 
 	return &rawResult{raw: out.bytes()}, nil
 }
 
-// searchFacts is what a program, not the model, may want to know of an answer.
+// searchFacts returns what a program, not the model, may want to know about an answer.
 func searchFacts(res *tool.Result) json.RawMessage {
 	type scored struct {
 		ID      tool.ID `json:"id"`
@@ -73,7 +75,7 @@ func searchFacts(res *tool.Result) json.RawMessage {
 	return encodeJSON(facts)
 }
 
-// searchText writes an answer for a model to read: a few lines a tool, no keys, quotes or braces to pay for.
+// searchText writes an answer for a model: a few lines for each tool, without keys, quotes or braces to pay for.
 func searchText(res *tool.Result, detail tool.Detail) string {
 	var b strings.Builder
 	if res.Degraded != "" {
@@ -89,6 +91,7 @@ func searchText(res *tool.Result, detail tool.Detail) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
+// writeHits writes the tools of one need, after advice if none of them fits.
 func writeHits(b *strings.Builder, hits []tool.Hit, confident bool, advice *tool.Advice, detail tool.Detail) {
 	if !confident || len(hits) == 0 {
 		writeAdvice(b, advice)
@@ -103,7 +106,7 @@ func writeHits(b *strings.Builder, hits []tool.Hit, confident bool, advice *tool
 	}
 }
 
-// writeAdvice says that nothing fits, and what to try. What the message tells already is not told twice.
+// writeAdvice says that nothing fits, and what to try. It does not repeat what the message already says.
 func writeAdvice(b *strings.Builder, a *tool.Advice) {
 	if a == nil || a.Message == "" {
 		b.WriteString("Probably no tool here does this.")
@@ -140,7 +143,7 @@ func sameElsewhere(h *tool.Hit) string {
 // maxSignature bounds a signature in an answer, in bytes: a tool with fifty parameters must not crowd out the others.
 const maxSignature = 400
 
-// writeHit writes one tool. The name is the one to call it by.
+// writeHit writes one tool, under the name to call it by.
 func writeHit(b *strings.Builder, h *tool.Hit, detail tool.Detail) {
 	b.WriteString("- " + clientName(h.Exposed, h.Server, h.Name))
 	if params, ok := strings.CutPrefix(h.Signature, h.Name); ok && h.Signature != "" {
@@ -174,9 +177,10 @@ func writeHit(b *strings.Builder, h *tool.Hit, detail tool.Detail) {
 	}
 }
 
+// formatScore writes a score with two decimals.
 func formatScore(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }
 
-// callRisks says of a tool that a call of it may fail, or has to wait for a person.
+// callRisks says why a call of the tool may fail or wait, or returns "".
 func callRisks(h *tool.Hit) string {
 	text := ""
 	if h.Confirm {

@@ -18,48 +18,47 @@ import (
 )
 
 // Options configures a Server. Searcher, Caller and Catalog are required; the zero value of the rest works. The Caller
-// checks the arguments of calls, as validate.NewCaller does: the Server itself puts right what models often misspell,
-// and shows the schema to those whose arguments are refused.
+// must check the arguments of calls, as validate.NewCaller does. The Server itself corrects what models often misspell,
+// and adds the schema to the error if the arguments are refused.
 type Options struct {
 	Searcher tool.Searcher
 	Caller   tool.Caller
 	Catalog  tool.Catalog
-	// Upstreams are passed on what clients ask for beside tools; nil means that there is nothing but tools.
+	// Upstreams answers requests for what servers offer beside tools; nil means nothing but tools is offered.
 	Upstreams Upstreams
-	Related   Related // names tools near one that declares none; nil names none
-	// Schemas are the compiled input schemas. Give those of the Caller's validate.NewCaller, so that each is compiled
+	Related   Related // finds tools near one that declares none; nil means none
+	// Schemas are the compiled input schemas. Pass those of the Caller's validate.NewCaller, so that each is compiled
 	// once; nil means that the Server keeps its own.
 	Schemas *validate.Schemas
-	Learner Learner // is told of searches and calls; nil: nobody is
-	Auditor Auditor // is told of calls that never come to Caller; nil: nobody is
-	// Confirms tells of which tools calls have to be confirmed by a person, so that models know; the Caller sees to it.
-	// Nil: of none.
+	Learner Learner // learns from searches and calls; nil means nobody does
+	Auditor Auditor // records calls that never reach Caller; nil means nobody does
+	// Confirms reports whether a person has to confirm calls of a tool, so that models are told; the Caller enforces
+	// it. Nil means no tool needs it.
 	Confirms func(*tool.Tool) bool
-	// Enricher takes requests that clients' models write for tools that are hard to find; nil: there is no prompt that
-	// asks for them.
+	// Enricher takes search phrases that clients' models write for tools that are hard to find; nil leaves out the
+	// prompt that asks for them.
 	Enricher Enricher
 	Profile  string // whose tools these are, for what is learned from use; "" is the common one
-	Version  string // of this program, told to clients; "" means "dev"
+	Version  string // of this program, sent to clients; "" means "dev"
 	Mode     Mode
-	// Threshold is the largest catalogue, in tokens of its plain listing, that Auto lists in full; zero means
-	// DefaultThreshold, and less than zero that none is.
+	// Threshold is the largest catalogue, in tokens of its plain listing, that Auto lists in full. Zero means
+	// DefaultThreshold; a negative one means that none is.
 	Threshold int
-	// Followers names further clients, as they name themselves in initialize, that list again when told that the list
-	// changed. Auto serves them in Dynamic.
+	// Followers names further clients, as they name themselves in initialize, that list again after a change of the
+	// list. Auto serves them in Dynamic.
 	Followers []string
-	// Always names tools that every client is shown, as [tool.Set.Resolve] takes them, beside those with Always set.
-	// The log tells once of a name that names none.
+	// Always names tools that every client is shown, as [tool.Set.Resolve] accepts them, beside those with Always set.
+	// A name that resolves to nothing is logged once.
 	Always []string
 	// Summary replaces the summary of the catalogue in the description of search_tools.
 	Summary string
-	// MaxSessions bounds the HTTP sessions. Beyond it a new one begins in the place of the one that was used longest
-	// ago; if all are in use, it is refused. Zero or less means DefaultSessions.
+	// MaxSessions bounds the HTTP sessions. Beyond it a new one replaces the least recently used; if all are in use, it
+	// is refused. Zero or less means DefaultSessions.
 	MaxSessions int
-	// DrainTime is how long a Run whose input has ended waits for answers that are still being worked on; zero means not
-	// at all.
+	// DrainTime is how long a Run whose input has ended waits for answers that are in progress; zero means not at all.
 	DrainTime time.Duration
-	// AnyHost leaves out the check that a request arriving on a loopback address names a loopback host, for a caller
-	// that checks hosts itself.
+	// AnyHost leaves out the check that a request to a loopback address names a loopback host, for a caller that checks
+	// hosts itself.
 	AnyHost bool
 	Logger  *slog.Logger // nil means no log
 
@@ -69,13 +68,14 @@ type Options struct {
 // limits are bounds that docs/reference/limits.md lists. The zero value of each means its default.
 type limits struct {
 	enabled     int           // tools that one session has enabled in Dynamic
-	requests    int           // of all clients that are worked on at once; beyond it a call is answered that the server is busy
+	requests    int           // handled at once for all clients; beyond it the answer is that the server is busy
 	sessionIdle time.Duration // after which a session over HTTP without a request ends
 }
 
-// DefaultSessions is how many HTTP sessions there may be, unless Options say otherwise.
+// DefaultSessions is the default of Options.MaxSessions.
 const DefaultSessions = 2000
 
+// withDefaults returns o with its defaults filled in.
 func (o Options) withDefaults() Options {
 	o.Version = cmp.Or(o.Version, "dev")
 	o.Mode = cmp.Or(o.Mode, Search)
@@ -95,10 +95,10 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Auditor keeps account of calls.
+// Auditor records calls.
 type Auditor interface {
-	// Refused is told of a call that the Server refuses by itself: of a name that is no tool for who asks, in which
-	// case c has no ID, of a tool that is disabled, or with arguments that are no object.
+	// Refused records a call that the Server refuses by itself: of a name that is no tool for this client, in which
+	// case c has no ID; of a disabled tool; or with arguments that are no object.
 	Refused(ctx context.Context, name string, c tool.Call, err error)
 }
 
@@ -107,23 +107,23 @@ type Related interface {
 	Related(ctx context.Context, id tool.ID, n int) ([]tool.ID, error)
 }
 
-// Server is an MCP server over a catalogue. It is safe for concurrent use. Close ends it.
+// Server is an MCP server over a catalogue. It is safe for concurrent use. Close or Shutdown ends it.
 type Server struct {
 	o        Options
-	run      string // tells the connections of this run from those of others
+	run      string // differs between runs of the program, for names of connections
 	mcp      *mcp.Server
-	send     mcp.MethodHandler // sends to one client what the SDK sends to all
+	send     mcp.MethodHandler // sends to one client what the SDK would send to all
 	live     atomic.Pointer[liveOptions]
 	meta     []metaTool
-	outputs  *validate.Schemas // of structured results
+	outputs  *validate.Schemas // compiled output schemas
 	listings listings
 	sessions *sessionRegistry
 
 	pending  pendingCalls
 	logLevel atomic.Pointer[mcp.LoggingLevel] // the most verbose that a client asked for
 
-	work     inFlight    // requests that are worked on
-	answers  inFlight    // requests that are not answered yet, with those that take no work
+	work     inFlight    // requests that are being handled
+	answers  inFlight    // requests that are not answered yet, including those that need no work
 	stopping atomic.Bool // Shutdown or Close has begun
 
 	closing context.Context // ends when Close begins
@@ -132,12 +132,12 @@ type Server struct {
 	cut     context.CancelCauseFunc
 
 	mu          sync.Mutex
-	announced   string                     // fingerprint of the listing that clients were last told of
-	choices     map[string]bool            // of Auto, that the log has
-	headerTools map[string]json.RawMessage // schemas of the tools of checkHeaders, by name
+	announced   string                     // fingerprint of the listing that clients were last told about
+	choices     map[string]bool            // of Auto, already logged
+	headerTools map[string]json.RawMessage // schemas registered by syncHeaderTools, by name
 }
 
-// New returns a ready Server. It starts nothing; it asks the catalogue for its set, to know later what has changed.
+// New returns a ready Server. It starts nothing. It reads the catalogue's set once, to detect later changes.
 func New(o Options) *Server {
 	s := &Server{
 		o: o.withDefaults(), run: rand.Text(), choices: map[string]bool{},
@@ -177,8 +177,8 @@ func New(o Options) *Server {
 	return s
 }
 
-// fingerprint tells apart what clients would be listed, but for what each has of its own. Those in lazy mode may have
-// asked for all of it.
+// fingerprint identifies what all clients are listed, without what each session has of its own. Clients in lazy mode
+// may have asked for the full listing, so that counts for them.
 func (s *Server) fingerprint(set *tool.Set) string {
 	mode := s.live.Load().catalogueMode(set)
 	if mode == Lazy {
@@ -187,8 +187,9 @@ func (s *Server) fingerprint(set *tool.Set) string {
 	return s.toolListing(set, mode).fingerprint
 }
 
-// interceptRequest answers tools/list and tools/call in place of the SDK, which would refuse schemas that real servers use,
-// know only registered tools, and decode results.
+// interceptRequest answers tools/list and tools/call instead of the SDK, which would refuse schemas that real servers
+// use, knows only registered tools, and decodes results. Requests for upstreams' features are forwarded; the rest goes
+// to next.
 func (s *Server) interceptRequest(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		leave, err := s.admitRequest(method)
@@ -216,7 +217,7 @@ func (s *Server) interceptRequest(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// refuseRequest answers a request that is not worked on.
+// refuseRequest answers a request that was not admitted, with a tool error if it was a call.
 func (s *Server) refuseRequest(ctx context.Context, req mcp.Request, err error) (mcp.Result, error) {
 	if _, ok := req.(*mcp.ServerRequest[*mcp.CallToolParamsRaw]); ok {
 		return s.toolError(err), nil
@@ -224,7 +225,7 @@ func (s *Server) refuseRequest(ctx context.Context, req mcp.Request, err error) 
 	return nil, s.requestError(ctx, err)
 }
 
-// currentSet returns the tools of this moment.
+// currentSet returns the tools of this moment. It is never nil.
 func (s *Server) currentSet() *tool.Set {
 	if set := s.o.Catalog.Set(); set != nil {
 		return set
@@ -246,8 +247,8 @@ func (s *Server) CatalogChanged() {
 		s.announceOwnTools(set)
 		return
 	}
-	// The SDK announces a change only when one of its own features changes. This one is never listed or called:
-	// intercept answers before the SDK looks at it.
+	// The SDK announces a change only when one of its own features changes. This tool is never listed or called:
+	// interceptRequest answers first.
 	s.mcp.AddTool(&mcp.Tool{Name: "catalogue", InputSchema: objectSchema}, nil)
 }
 
@@ -261,25 +262,29 @@ func (s *Server) Close() error {
 	return nil
 }
 
+// closeSessions closes all connections at once, and returns when they have ended.
 func (s *Server) closeSessions() {
 	var all sync.WaitGroup
 	for session := range s.mcp.Sessions() {
-		all.Go(func() { _ = session.Close() }) // its error is that of a connection that is going anyway
+		all.Go(func() { _ = session.Close() }) // its error is that of a connection that ends anyway
 	}
 	all.Wait()
 }
 
-// warnHandler drops the SDK's account of every session and request, and keeps what went wrong.
+// warnHandler drops the SDK's report of every session and request, and keeps warnings and errors.
 type warnHandler struct{ slog.Handler }
 
+// Enabled implements slog.Handler.
 func (w warnHandler) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= slog.LevelWarn && w.Handler.Enabled(ctx, level)
 }
 
+// WithAttrs implements slog.Handler.
 func (w warnHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return warnHandler{w.Handler.WithAttrs(attrs)}
 }
 
+// WithGroup implements slog.Handler.
 func (w warnHandler) WithGroup(name string) slog.Handler {
 	return warnHandler{w.Handler.WithGroup(name)}
 }

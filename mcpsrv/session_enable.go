@@ -13,8 +13,8 @@ import (
 	"tooldex/tool"
 )
 
-// enableFound makes what a search found visible to the client that searched, in dynamic mode. What is only nearest,
-// where probably nothing fits, is not.
+// enableFound adds what a search found to the list of the client that searched, in dynamic mode. It leaves out tools
+// that are only nearest where probably nothing fits.
 func (s *Server) enableFound(ctx context.Context, req *mcp.CallToolRequest, res *tool.Result) {
 	set := s.currentSet()
 	if s.modeOf(req, set) != Dynamic {
@@ -41,11 +41,12 @@ func (s *Server) enableFound(ctx context.Context, req *mcp.CallToolRequest, res 
 	s.enableTools(ctx, req.Session, ids[:min(len(ids), maxFound)])
 }
 
+// loadArgs are the arguments of load_server_tools.
 type loadArgs struct {
 	Server string `json:"server"`
 }
 
-// loadServerTools makes all tools of one server visible to the client that asks, as far as they fit.
+// loadServerTools adds all tools of one server to the client's list, as many as the list may hold.
 func (s *Server) loadServerTools(ctx context.Context, req *mcp.CallToolRequest, raw json.RawMessage) (*rawResult, error) {
 	a, err := decodeArguments[loadArgs](raw)
 	if err != nil {
@@ -75,7 +76,7 @@ func (s *Server) loadServerTools(ctx context.Context, req *mcp.CallToolRequest, 
 	return textResult(fmt.Sprintf("The %d tools of %s are in your list now.", len(ids), a.Server)), nil
 }
 
-// noneToLoad tells why there is nothing to load. A server may be there whose tools are all listed always.
+// noneToLoad returns why there is nothing to load: the server is unknown, or all its tools are listed anyway.
 func noneToLoad(set *tool.Set, name string) error {
 	var names []string
 	for _, c := range set.Servers() {

@@ -11,14 +11,14 @@ import (
 	"tooldex/tool"
 )
 
-// The bounds of what a session may have enabled in dynamic mode, beside limits.enabled.
+// Bounds of what a session may have enabled in dynamic mode, beside limits.enabled.
 const (
 	maxFound        = 20 // tools that one search enables
 	enabledIdle     = 5 * time.Minute
 	announceTimeout = 10 * time.Second
 )
 
-// enableTools makes tools visible to one client and tells it, before it gets the answer to its request.
+// enableTools adds tools to one client's list, and tells the client before it gets the answer to its request.
 func (s *Server) enableTools(ctx context.Context, conn *mcp.ServerSession, ids []tool.ID) {
 	if len(ids) == 0 {
 		return
@@ -36,8 +36,8 @@ func (s *Server) enableTools(ctx context.Context, conn *mcp.ServerSession, ids [
 	}
 }
 
-// expireTools empties what a session has enabled, if nothing of it was of use for a while, and otherwise looks again when
-// that may be so.
+// expireTools empties what a session has enabled if none of it was used for enabledIdle, and otherwise checks again
+// when that may be so.
 func (s *Server) expireTools(conn *mcp.ServerSession, one *session) {
 	one.mu.Lock()
 	if left := enabledIdle - time.Since(one.enabledUsed); left > 0 {
@@ -60,7 +60,7 @@ func (s *Server) announceToolsSoon(conn *mcp.ServerSession) {
 	s.announceTools(ctx, conn)
 }
 
-// recordUse notes that a tool was called.
+// recordUse notes a call with arguments that fit: the tool stays enabled, and a row of mistakes ends.
 func (s *Server) recordUse(conn *mcp.ServerSession, id tool.ID) {
 	one := s.sessions.find(conn)
 	if one == nil {
@@ -74,7 +74,7 @@ func (s *Server) recordUse(conn *mcp.ServerSession, id tool.ID) {
 	one.mistaken, one.mistakes = "", 0
 }
 
-// countMistake notes that the arguments of a call did not fit, and tells how often in a row that was so for this tool.
+// countMistake notes a call whose arguments did not fit, and returns how many in a row were of this tool.
 func (s *Server) countMistake(conn *mcp.ServerSession, id tool.ID) int {
 	one := s.sessions.register(conn, "")
 	one.mu.Lock()
@@ -86,7 +86,7 @@ func (s *Server) countMistake(conn *mcp.ServerSession, id tool.ID) int {
 	return one.mistakes
 }
 
-// listInFull has a tool listed in full to one client from now on, where it was a stub, and tells the client.
+// listInFull lists a tool in full to one client from now on, where it was a stub, and tells the client.
 func (s *Server) listInFull(ctx context.Context, conn *mcp.ServerSession, id tool.ID) {
 	one := s.sessions.register(conn, "")
 	one.mu.Lock()
@@ -100,7 +100,7 @@ func (s *Server) listInFull(ctx context.Context, conn *mcp.ServerSession, id too
 // maxFull bounds how many tools one session has in full in lazy mode.
 const maxFull = 1000
 
-// sessionTools returns what a session lists beside what all clients do, and notes that it is told of that now.
+// sessionTools returns what a session lists beside what all clients do, and notes that the client is shown it now.
 func (s *Server) sessionTools(conn *mcp.ServerSession, set *tool.Set) (enabled, full []tool.ID) {
 	one := s.sessions.find(conn)
 	if one == nil {
@@ -112,7 +112,7 @@ func (s *Server) sessionTools(conn *mcp.ServerSession, set *tool.Set) (enabled, 
 	return slices.Clone(one.enabled.order), slices.Clone(one.full.order)
 }
 
-// fingerprint tells apart what the client would be shown of its own tools. The caller holds mu.
+// fingerprint identifies what the client would be shown of its own tools. The caller holds mu.
 func (one *session) fingerprint(set *tool.Set) string {
 	ids := slices.Concat(one.enabled.order, one.full.order)
 	if len(ids) == 0 {
@@ -128,7 +128,7 @@ func (one *session) fingerprint(set *tool.Set) string {
 	return string(sum.Sum(nil))
 }
 
-// announceOwnTools tells those clients of whose own tools one has changed.
+// announceOwnTools tells those clients whose own tools have changed in the catalogue to list again.
 func (s *Server) announceOwnTools(set *tool.Set) {
 	for _, one := range s.sessions.snapshot() {
 		one.mu.Lock()
@@ -144,8 +144,8 @@ func (s *Server) announceOwnTools(set *tool.Set) {
 	}
 }
 
-// announceTools tells one client that its list has changed. With the context of a request, the news goes the way of its
-// answer, which every client reads.
+// announceTools tells one client that its list has changed. With the context of a request, the notification takes the
+// stream of its answer, which every client reads.
 func (s *Server) announceTools(ctx context.Context, conn *mcp.ServerSession) {
 	_, err := s.send(ctx, "notifications/tools/list_changed",
 		&mcp.ServerRequest[*mcp.ToolListChangedParams]{Session: conn, Params: &mcp.ToolListChangedParams{}})

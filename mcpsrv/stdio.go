@@ -16,9 +16,9 @@ import (
 	"tooldex/internal/orderedjson"
 )
 
-// RunStdio serves one client over standard input and output, and returns when it goes away (nil), when ctx ends or
-// Close is called (nil), or when the connection breaks. Nothing else may write to standard output meanwhile. A line
-// that is no message is answered with a protocol error, and the session goes on.
+// RunStdio serves one client over standard input and output. It returns nil when the client disconnects, when ctx ends
+// or when Close is called, and an error when the connection breaks. Nothing else may write to standard output
+// meanwhile. A line that is no message is answered with a protocol error, and the session goes on.
 func (s *Server) RunStdio(ctx context.Context) error { return s.Run(ctx, Lines(os.Stdin, os.Stdout)) }
 
 // Lines is the transport of RunStdio, for other streams or for a caller that wraps it. It closes in, but not out.
@@ -34,32 +34,33 @@ func Lines(in io.ReadCloser, out io.Writer) mcp.Transport {
 // maxLine bounds one message, in bytes.
 const maxLine = 16 << 20
 
-// lineWriter lets the answers of a lineReader in between those of the SDK, which writes a message at a time.
+// lineWriter serializes the answers of a lineReader with those of the SDK, which writes one message at a time.
 type lineWriter struct {
 	mu sync.Mutex
 	w  io.Writer
 }
 
+// Write implements io.Writer.
 func (w *lineWriter) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.w.Write(p)
 }
 
-// Close leaves standard output open, for what the program may still have to say.
+// Close leaves standard output open, for what the program may still print.
 func (w *lineWriter) Close() error { return nil }
 
-// lineReader passes on lines that are messages. The SDK ends the session at the first that is not.
+// lineReader passes on lines that are messages. The SDK would end the session at the first that is not.
 type lineReader struct {
 	io.Closer
 	r       *bufio.Reader
 	answer  io.Writer
 	most    int
-	batches bool   // the client speaks a revision that has them
+	batches bool   // the client's revision has batches
 	rest    []byte // of the line being passed on
 }
 
-// Read implements io.Reader. It is called by one goroutine.
+// Read implements io.Reader. One goroutine calls it.
 func (l *lineReader) Read(p []byte) (int, error) {
 	for len(l.rest) == 0 {
 		line, err := l.readLine()
@@ -82,7 +83,7 @@ func (l *lineReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// readLine returns the next line, or as much of it as tells that it is too long.
+// readLine returns the next line, or the beginning of one that is too long.
 func (l *lineReader) readLine() ([]byte, error) {
 	var line []byte
 	for {
@@ -94,13 +95,13 @@ func (l *lineReader) readLine() ([]byte, error) {
 			continue
 		}
 		if errors.Is(err, io.EOF) && len(line) > 0 {
-			err = nil // the last line of all
+			err = nil // the last line may lack its end
 		}
 		return line, err
 	}
 }
 
-// checkLine returns what is wrong with a line, in the terms of JSON-RPC.
+// checkLine returns what is wrong with a line, as a JSON-RPC error, or nil.
 func (l *lineReader) checkLine(line []byte) *jsonrpc.Error {
 	if len(line) > l.most {
 		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the message is too large"}
@@ -136,7 +137,7 @@ func (l *lineReader) checkLine(line []byte) *jsonrpc.Error {
 	return nil
 }
 
-// noteRevision learns from initialize whether there may be batches.
+// noteRevision reads from initialize whether there may be batches.
 func (l *lineReader) noteRevision(m jsonrpc.Message) {
 	r, ok := m.(*jsonrpc.Request)
 	if !ok || r.Method != "initialize" {
@@ -150,7 +151,7 @@ func (l *lineReader) noteRevision(m jsonrpc.Message) {
 	}
 }
 
-// refuseLine answers a line, under its id where it has one.
+// refuseLine answers a line with an error, under its ID if it has one.
 func (l *lineReader) refuseLine(line []byte, fault *jsonrpc.Error) error {
 	var asked struct {
 		ID json.RawMessage `json:"id"`

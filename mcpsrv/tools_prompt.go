@@ -10,12 +10,11 @@ import (
 	"tooldex/tool"
 )
 
-// promptName is the prompt that holds the list of tools in prose.
+// promptName is the prompt that lists the tools in prose.
 const promptName = "available_tools"
 
-// Prompt writes the tools of a catalogue in prose, for a system prompt: the server's own in full, those of the
-// catalogue that pass filter in one line each, and how to get the rest of them. The same set and filter give the same
-// text.
+// Prompt describes the tools of a catalogue in prose, for a system prompt: the server's own in full, those that pass
+// filter in one line each, and how to get the rest. The same set and filter give the same text.
 func Prompt(set *tool.Set, filter tool.Filter) string {
 	var b strings.Builder
 	b.WriteString("You have these tools:\n\n")
@@ -52,7 +51,7 @@ func Prompt(set *tool.Set, filter tool.Filter) string {
 	return b.String() + lines.String()
 }
 
-// addPrompt offers Prompt to clients, and EnrichPrompt where there is somebody who takes what it asks for.
+// addPrompt registers Prompt, and EnrichPrompt if there is an Enricher.
 func (s *Server) addPrompt() {
 	s.mcp.AddPrompt(&mcp.Prompt{
 		Name: promptName, Title: "Available tools",
@@ -64,6 +63,7 @@ func (s *Server) addPrompt() {
 	}
 }
 
+// toolsPrompt answers prompts/get for available_tools.
 func (s *Server) toolsPrompt(_ context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 	filter := tool.Filter{}
 	if server := req.Params.Arguments["server"]; server != "" {

@@ -15,15 +15,15 @@ import (
 	"tooldex/upstream"
 )
 
-// Upstreams offers what servers have beside their tools.
+// Upstreams answers requests for what servers offer beside their tools.
 type Upstreams interface {
-	// Features tells what each server offers, by name. It answers at once, from what is known.
+	// Features returns what each server offers, by name. It answers at once, from what is known.
 	Features() []upstream.Features
 	// Forward sends a request to a server, as [upstream.Request] says.
 	Forward(ctx context.Context, r upstream.Request) (json.RawMessage, error)
 }
 
-// announceFeatures is what initialize says of what is passed on.
+// announceFeatures sets what initialize says about the features that are forwarded.
 func announceFeatures(c *mcp.ServerCapabilities) {
 	c.Resources = &mcp.ResourceCapabilities{ListChanged: true, Subscribe: true}
 	c.Prompts = &mcp.PromptCapabilities{ListChanged: true}
@@ -31,7 +31,7 @@ func announceFeatures(c *mcp.ServerCapabilities) {
 	c.Logging = &mcp.LoggingCapabilities{}
 }
 
-// forwardFeature answers the requests that are passed on to upstreams. ok is false for all others.
+// forwardFeature answers the requests that go to upstreams. ok is false for all others.
 func (s *Server) forwardFeature(ctx context.Context, next mcp.MethodHandler, method string, req mcp.Request) (res mcp.Result,
 	err error, ok bool,
 ) {
@@ -86,19 +86,20 @@ func (s *Server) rootsChanged(ctx context.Context, r *mcp.RootsListChangedReques
 // features is what all servers offer at one moment.
 type features struct {
 	all   []upstream.Features
-	plain bool // there is one server, whose names are the clients'
+	plain bool // there is only one server, so names and URIs need no prefix
 }
 
+// features returns what all servers offer now.
 func (s *Server) features() features {
 	all := s.o.Upstreams.Features()
 	return features{all, len(all) == 1}
 }
 
 // uriPrefix precedes the server's name in the URIs of resources: tooldex://files/file:///notes.txt is what the server
-// files calls file:///notes.txt.
+// "files" calls file:///notes.txt.
 const uriPrefix = "tooldex://"
 
-// exposedURI is how clients see a URI, or a template, of a server.
+// exposedURI returns a server's URI, or template, as clients see it.
 func (f features) exposedURI(server, uri string) string {
 	if f.plain {
 		return uri
@@ -106,8 +107,8 @@ func (f features) exposedURI(server, uri string) string {
 	return uriPrefix + url.PathEscape(server) + "/" + uri
 }
 
-// resolveURI tells which server a client's URI belongs to, and what that calls it. A URI without a prefix, such as one in the
-// result of a tool, is looked for among the resources and templates of all servers.
+// resolveURI returns the server of a client's URI, and that server's own name for it. A URI without a prefix, such as
+// one in the result of a tool, is looked up in the resources and templates of all servers.
 func (f features) resolveURI(uri string) (server, own string, err error) {
 	if rest, ok := strings.CutPrefix(uri, uriPrefix); ok {
 		name, own, _ := strings.Cut(rest, "/")
@@ -137,18 +138,19 @@ func (f features) resolveURI(uri string) (server, own string, err error) {
 	}
 }
 
+// hasServer reports whether a server of that name offers anything.
 func (f features) hasServer(server string) bool {
 	return slices.ContainsFunc(f.all, func(one upstream.Features) bool { return one.Server == server })
 }
 
-// fitsTemplate reports whether a URI may be one of a template's: whether the texts between its expressions occur in it,
-// in order. What an expression stands for is the server's to check.
+// fitsTemplate reports whether a URI may come from a template: whether the texts between the template's expressions
+// occur in it, in order. The server checks the expressions itself.
 func fitsTemplate(template, uri string) bool {
 	text, rest, found := strings.Cut(template, "{")
 	if !found {
 		return template == uri
 	}
-	if text == "" || !strings.HasPrefix(uri, text) { // one that fits everything tells nothing
+	if text == "" || !strings.HasPrefix(uri, text) { // a template that fits every URI identifies no server
 		return false
 	}
 	uri = uri[len(text):]
@@ -167,7 +169,7 @@ func fitsTemplate(template, uri string) bool {
 	return true
 }
 
-// stringMember reads a member that is a string; it is "" if there is none.
+// stringMember returns a member that is a string, or "" if there is none.
 func stringMember(raw json.RawMessage, key string) string {
 	o, err := parseObject(raw)
 	if err != nil {
@@ -187,7 +189,7 @@ type entry struct {
 	raw json.RawMessage
 }
 
-// pageOf answers a listing. A cursor is the key of the last entry of the page before, so that it stays good when the
+// pageOf answers a listing. A cursor is the key of the last entry of the page before, so that it stays valid when the
 // listing changes elsewhere.
 func pageOf(r clientRequest, kind string, entries []entry, cursor string) (*rawResult, error) {
 	from := 0
@@ -216,8 +218,8 @@ func pageOf(r clientRequest, kind string, entries []entry, cursor string) (*rawR
 	return &rawResult{raw: o.bytes()}, nil
 }
 
-// forwardRequest passes a request on and returns the bytes of its result. What goes wrong is a protocol error: there is no
-// result that a model would read.
+// forwardRequest sends a request to an upstream and returns the bytes of its result. All errors are protocol errors,
+// since no model reads these results.
 func (s *Server) forwardRequest(ctx context.Context, r clientRequest, conn *mcp.ServerSession, meta mcp.Meta, server,
 	method string, params object, input json.RawMessage,
 ) (json.RawMessage, error) {
@@ -244,7 +246,8 @@ func (s *Server) forwardRequest(ctx context.Context, r clientRequest, conn *mcp.
 	return raw, nil
 }
 
-// requestError is the protocol error for a request that failed upstream. What the upstream itself said keeps its code.
+// requestError returns the protocol error for a request that failed. What an upstream itself answered keeps its code
+// and data.
 func (s *Server) requestError(ctx context.Context, err error) error {
 	if ctx.Err() != nil && !errors.Is(context.Cause(ctx), errStopping) {
 		return ctx.Err()
@@ -275,7 +278,8 @@ func (s *Server) requestError(ctx context.Context, err error) error {
 	return out
 }
 
-// servingContext derives a context that ends, too, when the server closes or its connection's Run is told to stop.
+// servingContext derives a context that also ends when requests are cut off, or when its connection's Run is told to
+// stop.
 func (s *Server) servingContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stops := []func() bool{context.AfterFunc(s.cutting, func() { cancel(errStopping) })}
@@ -290,7 +294,7 @@ func (s *Server) servingContext(ctx context.Context) (context.Context, context.C
 	}
 }
 
-// retryInput keeps the answers of a repeated request.
+// retryInput returns the answers that a repeated request carries, or nil if it carries none.
 func retryInput(responses mcp.InputResponseMap, state string) json.RawMessage {
 	if len(responses) == 0 && state == "" {
 		return nil

@@ -19,8 +19,8 @@ type upstreamPrompt struct {
 	raw                   object
 }
 
-// upstreamPrompts lists the prompts of all servers. They get their names as tools do; one that this server has itself
-// is given with its server's.
+// upstreamPrompts returns the prompts of all servers, by server and name. They are named as tools are; one that has the
+// name of a prompt of our own gets its server's name too.
 func (s *Server) upstreamPrompts() []upstreamPrompt {
 	var ids []*tool.Tool
 	raws := map[tool.ID]object{}
@@ -38,7 +38,7 @@ func (s *Server) upstreamPrompts() []upstreamPrompt {
 	slices.SortFunc(ids, func(a, b *tool.Tool) int { return strings.Compare(string(a.ID()), string(b.ID())) })
 	template := ""
 	if len(s.o.Upstreams.Features()) > 1 {
-		template = tool.DefaultTemplate // also where only one of several has prompts
+		template = tool.DefaultTemplate // also if only one of several has prompts
 	}
 	out := make([]upstreamPrompt, len(ids))
 	for i, exposed := range tool.ExposedNames(ids, template) {
@@ -90,6 +90,7 @@ func (s *Server) findPrompt(name string) (upstreamPrompt, bool) {
 	return upstreamPrompt{}, false
 }
 
+// getPrompt answers prompts/get: an upstream's prompt from its server, any other by next.
 func (s *Server) getPrompt(ctx context.Context, next mcp.MethodHandler, r *mcp.GetPromptRequest) (mcp.Result, error) {
 	p, ok := s.findPrompt(r.Params.Name)
 	if !ok {
@@ -107,7 +108,7 @@ func (s *Server) getPrompt(ctx context.Context, next mcp.MethodHandler, r *mcp.G
 	return &rawResult{raw: raw}, nil
 }
 
-// complete has the argument of a prompt or of a resource's template completed by its server.
+// complete asks the server of a prompt, or of a resource's template, to complete an argument.
 func (s *Server) complete(ctx context.Context, r *mcp.CompleteRequest) (mcp.Result, error) {
 	ref := r.Params.Ref
 	if ref == nil || r.Params.Argument.Name == "" {
@@ -159,6 +160,7 @@ func (s *Server) findTemplate(template string) (server, own string, err error) {
 	}
 }
 
+// emptyCompletion is the answer where nothing can be completed.
 func emptyCompletion() *rawResult {
 	return &rawResult{raw: json.RawMessage(`{"completion":{"values":[]}}`)}
 }

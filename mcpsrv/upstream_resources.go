@@ -10,6 +10,7 @@ import (
 	"tooldex/upstream"
 )
 
+// listResources answers resources/list.
 func (s *Server) listResources(r *mcp.ListResourcesRequest) (mcp.Result, error) {
 	cursor := ""
 	if r.Params != nil {
@@ -19,6 +20,7 @@ func (s *Server) listResources(r *mcp.ListResourcesRequest) (mcp.Result, error) 
 		cursor)
 }
 
+// listTemplates answers resources/templates/list.
 func (s *Server) listTemplates(r *mcp.ListResourceTemplatesRequest) (mcp.Result, error) {
 	cursor := ""
 	if r.Params != nil {
@@ -29,7 +31,7 @@ func (s *Server) listTemplates(r *mcp.ListResourceTemplatesRequest) (mcp.Result,
 	}), cursor)
 }
 
-// uriEntries lists what servers offer under URIs. All but the URI stays as the server wrote it.
+// uriEntries lists what servers offer under URIs. Everything but the URI stays as the server wrote it.
 func (s *Server) uriEntries(key string, items func(upstream.Features) []json.RawMessage) []entry {
 	f := s.features()
 	var out []entry
@@ -66,7 +68,7 @@ func (s *Server) readResource(ctx context.Context, r *mcp.ReadResourceRequest) (
 	return &rawResult{raw: raw}, nil
 }
 
-// renameContents changes the URIs of what was read. A result that is not as expected stays as it is.
+// renameContents changes the URIs in the result of a read. It returns a result of unexpected form as it is.
 func renameContents(raw json.RawMessage, rename func(string) string) json.RawMessage {
 	o, err := parseObject(raw)
 	if err != nil {
@@ -86,10 +88,10 @@ func renameContents(raw json.RawMessage, rename func(string) string) json.RawMes
 	return o.with("contents", slices.Concat(json.RawMessage("["), joinRaw(items), json.RawMessage("]"))).bytes()
 }
 
-// resourceKey names a resource of an upstream as that upstream does.
+// resourceKey identifies a resource by its server and that server's URI.
 type resourceKey struct{ server, uri string }
 
-// subscribe has an upstream tell of changes of a resource. The SDK keeps the list of whom to tell.
+// subscribe asks an upstream to announce changes of a resource. The SDK keeps the list of clients to notify.
 func (s *Server) subscribe(ctx context.Context, r *mcp.SubscribeRequest) error {
 	server, own, err := s.features().resolveURI(r.Params.URI)
 	if err != nil {
@@ -105,6 +107,7 @@ func (s *Server) subscribe(ctx context.Context, r *mcp.SubscribeRequest) error {
 	return err
 }
 
+// unsubscribe ends a client's subscription, and the upstream's if it was the last.
 func (s *Server) unsubscribe(_ context.Context, r *mcp.UnsubscribeRequest) error {
 	server, own, err := s.features().resolveURI(r.Params.URI)
 	if key := (resourceKey{server, own}); err == nil && s.sessions.unsubscribe(r.Session, key) {
@@ -113,8 +116,8 @@ func (s *Server) unsubscribe(_ context.Context, r *mcp.UnsubscribeRequest) error
 	return nil
 }
 
-// endSubscriptions ends at the upstreams the subscriptions to resources that no client subscribes to any more. An
-// upstream that fails to is no problem: what it announces then reaches nobody.
+// endSubscriptions tells upstreams that nobody subscribes to these resources any more. A failure is only logged: what
+// the upstream goes on announcing then reaches nobody.
 func (s *Server) endSubscriptions(keys []resourceKey) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.closing), announceTimeout)
 	defer cancel()
@@ -129,8 +132,8 @@ func (s *Server) endSubscriptions(keys []resourceKey) {
 	}
 }
 
-// ResourceUpdated tells those clients that have subscribed to a resource of a server that it changed. It may be called
-// from any goroutine, and returns when they have been told.
+// ResourceUpdated tells the clients that subscribed to a server's resource that it changed. It may be called from any
+// goroutine, and returns when they have been told.
 func (s *Server) ResourceUpdated(server, uri string) {
 	for _, known := range s.sessions.urisOf(resourceKey{server, uri}) {
 		if err := s.mcp.ResourceUpdated(s.closing, &mcp.ResourceUpdatedNotificationParams{URI: known}); err != nil {
