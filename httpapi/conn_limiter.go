@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// connLimiter bounds the connections of a server. In the place of the one that has been without a request for longest a new
-// one is let in.
+// connLimiter bounds the connections of a server. A new connection beyond the bound replaces the one that has been idle
+// for longest; if none is idle, the new one is closed.
 type connLimiter struct {
 	most int
 
@@ -18,21 +18,23 @@ type connLimiter struct {
 	conns int
 	idle  *stdlist.List // the longest idle first
 	at    map[net.Conn]*stdlist.Element
-	fresh map[net.Conn]bool // that nothing has come on yet
-	ended bool              // nobody is let in any more
+	fresh map[net.Conn]bool // without any request so far
+	ended bool              // no new connection is accepted
 }
 
+// newConnLimiter returns a limiter for at most most connections.
 func newConnLimiter(most int) *connLimiter {
 	return &connLimiter{most: most, idle: stdlist.New(), at: map[net.Conn]*stdlist.Element{}, fresh: map[net.Conn]bool{}}
 }
 
-// observe is told of every change, as http.Server.ConnState.
+// observe implements http.Server.ConnState.
 func (d *connLimiter) observe(c net.Conn, state http.ConnState) {
 	if leaves := d.track(c, state); leaves != nil {
-		_ = leaves.Close() // its own goroutine tells of the end
+		_ = leaves.Close() // the server's goroutine for it reports the end
 	}
 }
 
+// track notes a change of state, and returns a connection to close, or nil.
 func (d *connLimiter) track(c net.Conn, state http.ConnState) (leaves net.Conn) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -65,14 +67,14 @@ func (d *connLimiter) track(c net.Conn, state http.ConnState) (leaves net.Conn) 
 	return nil
 }
 
-// closeFresh closes connections that nothing has come on yet. Browsers open such in advance, and a shutdown would wait for
-// them.
+// closeFresh closes connections without any request so far, and every new one. Browsers open some in advance, and a
+// shutdown would wait for them.
 func (d *connLimiter) closeFresh() {
 	d.mu.Lock()
 	d.ended = true
 	fresh := slices.Collect(maps.Keys(d.fresh))
 	d.mu.Unlock()
 	for _, c := range fresh {
-		_ = c.Close() // its own goroutine tells of the end
+		_ = c.Close() // the server's goroutine for it reports the end
 	}
 }

@@ -4,5 +4,5 @@ package httpapi
 
 import "math"
 
-// openFiles is how many files this process may have open: here nothing but memory bounds them.
+// openFiles returns how many files this process may open. Here only memory bounds them.
 func openFiles() int { return math.MaxInt32 }

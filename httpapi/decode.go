@@ -32,6 +32,7 @@ func (l *stringList) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*[]string)(l))
 }
 
+// invalid returns an Invalid error that names a field of the request.
 func invalid(field, what string) error {
 	return &tool.Error{
 		Code: tool.Invalid, Op: "read request", Msg: field + " " + what,
@@ -39,18 +40,19 @@ func invalid(field, what string) error {
 	}
 }
 
-// errNotJSON refuses a body.
+// errNotJSON refuses a body without Content-Type: application/json.
 var errNotJSON = echo.NewHTTPError(http.StatusUnsupportedMediaType, "the body is not marked as JSON")
 
+// isJSON reports whether a request says that its body is JSON.
 func isJSON(r *http.Request) bool {
 	kind, _, err := mime.ParseMediaType(r.Header.Get(echo.HeaderContentType))
 	return err == nil && kind == echo.MIMEApplicationJSON
 }
 
-// readBody decodes a JSON body into v, and names the field that is wrong or unknown.
+// readBody decodes a JSON body into v. The error names the field that is wrong or unknown.
 func readBody(c echo.Context, v any) error {
 	if !isJSON(c.Request()) {
-		// Besides being a courtesy this keeps pages of other origins from sending JSON without being asked first.
+		// A form that a page of another origin posts cannot have this type without asking the browser first.
 		return errNotJSON
 	}
 	body, err := io.ReadAll(c.Request().Body)
@@ -63,6 +65,7 @@ func readBody(c echo.Context, v any) error {
 	return decodeStrict(body, v)
 }
 
+// decodeStrict decodes exactly one JSON value, and refuses fields that v does not have.
 func decodeStrict(body []byte, v any) error {
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.DisallowUnknownFields()
@@ -93,13 +96,15 @@ func decodeStrict(body []byte, v any) error {
 	return &tool.Error{Code: tool.Invalid, Op: "read request", Msg: "the body cannot be read", Err: err}
 }
 
-// values reads query parameters, remembers the first that is wrong, and in the end refuses those that nobody asked for.
+// values reads query parameters. It remembers the first error, and which parameters were asked for, so that done can
+// refuse all others: a misspelled filter must not be ignored.
 type values struct {
 	all   url.Values
 	asked []string
 	err   error
 }
 
+// readQuery parses the query of a request.
 func readQuery(c echo.Context) *values {
 	all, err := url.ParseQuery(c.Request().URL.RawQuery)
 	v := &values{all: all}
@@ -109,17 +114,20 @@ func readQuery(c echo.Context) *values {
 	return v
 }
 
+// fail stores an error if it is the first.
 func (v *values) fail(name, what string) {
 	if v.err == nil {
 		v.err = invalid(name, what)
 	}
 }
 
+// list returns all values of a parameter.
 func (v *values) list(name string) []string {
 	v.asked = append(v.asked, name)
 	return v.all[name]
 }
 
+// text returns the one value of a parameter, or "".
 func (v *values) text(name string) string {
 	list := v.list(name)
 	if len(list) > 1 {
@@ -131,6 +139,7 @@ func (v *values) text(name string) string {
 	return list[0]
 }
 
+// number returns a parameter that is a whole number, or 0.
 func (v *values) number(name string) int {
 	text := v.text(name)
 	if text == "" {
@@ -143,6 +152,7 @@ func (v *values) number(name string) int {
 	return n
 }
 
+// flag returns a parameter that is true or false; one without a value is true.
 func (v *values) flag(name string) bool {
 	switch v.text(name) {
 	case "", "false", "0":
@@ -157,7 +167,7 @@ func (v *values) flag(name string) bool {
 	return false
 }
 
-// done returns the first error, or one for a parameter that is not known.
+// done returns the first error, or one for a parameter that does not exist.
 func (v *values) done() error {
 	if v.err != nil {
 		return v.err

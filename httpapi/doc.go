@@ -4,19 +4,26 @@
 // /openapi.json describes; the description is made from the same table and the same Go types that serve the requests.
 // An MCP handler and a readiness check are mounted beside them if given.
 //
+// # How a request is answered
+//
+// Every request passes the checks of middleware.go in order: request ID, log, recovery from panics, security headers,
+// rate, Host, Origin, token, forgery, size and time. Then it waits for its turn (limits.go) and reaches its handler in
+// the table of routes.go. A token that is bound to a narrower view is answered by the Server of that view
+// ([Options].ServerFor).
+//
 // # Answers
 //
-// JSON is UTF-8 without HTML escapes. Schemas and other JSON that came from an upstream keep the order of their keys,
-// the text of their numbers and their characters; white space between tokens is dropped. The answer of a called tool is
-// the bytes that the upstream sent.
+// JSON is UTF-8 without HTML escapes. Schemas and other JSON from an upstream keep the order of their keys, the text of
+// their numbers and their characters; white space between tokens is dropped. The answer of a called tool is the bytes
+// that the upstream sent.
 //
-// Every error, also of a route that is not there, is an RFC 9457 problem ([Problem]) with a code, a hint where there is
-// one, and the request's id, which the X-Request-Id header and the log carry too. Causes of internal errors are only in
-// the log.
+// Every error, also for an unknown route, is an RFC 9457 problem with a code, usually a hint, and the ID of the
+// request, which is also in the X-Request-Id header and in the log. Only the log has the causes of internal errors.
 //
 // # Who may ask
 //
 // The Server checks the Host of every request against DNS rebinding: a loopback name, an IP address or one of
-// [Options].Hosts. It refuses pages of other origins, and, where a Token is set, requests without it; only /healthz and
-// /readyz go without. On which address to listen, and whether that needs a token, is the caller's business.
+// [Options].Hosts. It refuses pages of other origins. If [Options].Access requires tokens, it refuses requests without
+// a good one; only /healthz, /readyz, the panel's files and the OAuth metadata need none. The caller decides on which
+// address to listen, and whether that needs a token.
 package httpapi

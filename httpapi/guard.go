@@ -15,7 +15,8 @@ import (
 	"tooldex/tool"
 )
 
-// setSecurityHeaders tells browsers to take nothing for what it is not, and to show nothing of this server within other pages.
+// setSecurityHeaders sets the headers that keep browsers from guessing content types and from showing these pages
+// inside others.
 func (s *Server) setSecurityHeaders(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		h := c.Response().Header()
@@ -27,8 +28,8 @@ func (s *Server) setSecurityHeaders(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// limitRate refuses what one address asks beyond Options.Rate. It comes before the token is looked at, so that it
-// bounds guesses too.
+// limitRate refuses what one address asks beyond Options.Rate. It runs before the token is checked, so that it bounds
+// guesses too.
 func (s *Server) limitRate() echo.MiddlewareFunc {
 	store := middleware.NewRateLimiterMemoryStoreWithConfig(middleware.RateLimiterMemoryStoreConfig{
 		Rate: rate.Limit(s.o.Rate), Burst: int(2*s.o.Rate) + 1,
@@ -46,7 +47,8 @@ func (s *Server) limitRate() echo.MiddlewareFunc {
 	}
 }
 
-// rateKey is what counts as one address: a client of IPv6 has at least 64 bits to choose from.
+// rateKey returns what counts as one address. A client of IPv6 has at least 64 bits to choose from, so its network
+// counts.
 func rateKey(ip string) string {
 	addr, err := netip.ParseAddr(ip)
 	if err != nil || addr.Unmap().Is4() {
@@ -59,8 +61,8 @@ func rateKey(ip string) string {
 	return p.String()
 }
 
-// checkHost refuses names that are not ours. A page in a browser can have its own name resolve to a loopback address
-// and so reach this server; it cannot do that with an address in numbers.
+// checkHost refuses host names that are not ours. A page in a browser can make its own name resolve to a loopback
+// address and so reach this server (DNS rebinding); it cannot do that with a numeric address.
 func (s *Server) checkHost(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if host := hostname(c.Request().Host); !s.allowsHost(host) {
@@ -71,6 +73,7 @@ func (s *Server) checkHost(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
+// allowsHost reports whether a host name is a loopback name, an IP address, or one of Options.Hosts.
 func (s *Server) allowsHost(host string) bool {
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") || slices.Contains(s.o.Hosts, "*") {
@@ -90,7 +93,7 @@ func hostname(host string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
 }
 
-// checkOrigin refuses requests that a page of another origin makes.
+// checkOrigin refuses requests from pages of other origins.
 func (s *Server) checkOrigin(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		origin := c.Request().Header.Get(echo.HeaderOrigin)
@@ -106,12 +109,12 @@ func (s *Server) checkOrigin(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// markHeader is a header, of any value, that a page of another origin cannot send without asking first.
+// markHeader is a header, of any value, that a page of another origin cannot send without a preflight.
 const markHeader = "X-Tooldex"
 
-// checkForgery refuses requests that change something and that a page of another site had a browser send, or could
-// have: what a form posts carries neither a token, nor JSON, nor a header of ours, and any other method needs our
-// leave, which browsers do not get. MCP's handler looks after itself.
+// checkForgery refuses requests that change something and that a page of another site may have made a browser send. A
+// form post carries neither a token, nor JSON, nor our header; any other method needs a preflight, which browsers do
+// not get answered. MCP's handler checks for itself.
 func (s *Server) checkForgery(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()

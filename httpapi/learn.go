@@ -10,22 +10,22 @@ import (
 	"tooldex/tool"
 )
 
-// Learner is told what clients search for and what they call then, and what they say of answers. None of its methods
-// may block, and all must be safe for concurrent use.
+// Learner learns from what clients search for, what they call then, and what they say about answers. No method may
+// block, and all are safe for concurrent use.
 type Learner interface {
-	// Searched is told what an asker was shown.
+	// Searched receives what a client was shown.
 	Searched(who tool.Asker, res *tool.Result)
-	// Called is told of a call that the tool answered without an error.
+	// Called receives a call that the tool answered without an error.
 	Called(who tool.Asker, id tool.ID)
-	// Told is told what a client says. An error is of code Invalid.
+	// Told receives a client's feedback. Errors are of code Invalid.
 	Told(who tool.Asker, f tool.Feedback) error
 }
 
-// sessionHeader is where a client that serves several conversations says which one a request belongs to.
+// sessionHeader is how a client that serves several conversations says which one a request belongs to.
 const sessionHeader = "X-Session-Id"
 
-// ownSession makes the name of a conversation that of a conversation of whoever bears the token: with another one, the
-// same name is that of another. "" stays so.
+// ownSession makes the name of a conversation unique to the token: under another token the same name is another
+// conversation. "" stays "".
 func ownSession(c echo.Context, name string) string {
 	if who := access.PrincipalOf(c.Request().Context()); who.Key != "" && name != "" {
 		return who.Key + " " + name
@@ -33,8 +33,8 @@ func ownSession(c echo.Context, name string) string {
 	return name
 }
 
-// anonymousAsker says who a request is from: the program by the first word of its User-Agent, the session by its header, or else
-// by the address.
+// anonymousAsker describes who made a request: the program by the first word of its User-Agent, the session by its
+// header, or otherwise by the address.
 func anonymousAsker(c echo.Context) tool.Asker {
 	agent := c.Request().UserAgent()
 	client, _, _ := strings.Cut(agent, "/")
@@ -45,16 +45,19 @@ func anonymousAsker(c echo.Context) tool.Asker {
 	return tool.Asker{Client: cutText(client, 100), Session: cutText(session, 400)}
 }
 
+// cutText bounds a text from a client, in bytes.
 func cutText(s string, most int) string {
 	return strings.ToValidUTF8(sanitize.Cut(s, most), "")
 }
 
+// recordSearch reports a search to the Learner, if there is one.
 func (s *Server) recordSearch(c echo.Context, res *tool.Result) {
 	if s.o.Learner != nil {
 		s.o.Learner.Searched(anonymousAsker(c), res)
 	}
 }
 
+// recordCall reports a successful call to the Learner and the Selector, if there are any.
 func (s *Server) recordCall(c echo.Context, id tool.ID, res *tool.CallResult) {
 	if res.IsError {
 		return
@@ -74,6 +77,7 @@ type feedbackRequest struct {
 	Wrong bool   `json:"wrong,omitempty" jsonschema:"the tool was wrong for it; otherwise it was right"`
 }
 
+// postFeedback answers POST /api/feedback.
 func (s *Server) postFeedback(c echo.Context) error {
 	var r feedbackRequest
 	if err := readBody(c, &r); err != nil {

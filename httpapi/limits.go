@@ -17,24 +17,24 @@ import (
 	"tooldex/tool"
 )
 
-// limits bounds what a Server takes on at once, and how long it waits for its clients. What exceeds one of the counts is
-// refused at once or after a moment, with status 503 and Retry-After, so that those who are being answered are answered
-// in time. docs/reference/limits.md lists them all; only tests set other values than the defaults.
+// limits bounds what a Server handles at once, and how long it waits for its clients. What exceeds one of the counts is
+// refused at once or after a moment, with status 503 and Retry-After, so that the requests in progress are answered in
+// time. docs/reference/limits.md lists them all; only tests set other values than the defaults.
 type limits struct {
-	requests int           // worked on at once, beside calls and streams
+	requests int           // handled at once, beside calls and streams
 	waiting  int           // requests that wait for their turn; less than zero means none
 	wait     time.Duration // for a turn
 	calls    int           // calls of tools, starts of servers and messages over MCP at once
-	streams  int           // of MCP, that clients keep open to be told what happens
-	bodies   int64         // bytes of all bodies that are held at once
+	streams  int           // of MCP, which clients keep open for notifications
+	bodies   int64         // bytes of all bodies in memory at once
 	body     int64         // bytes of one request's body; a message to /mcp may have maxMessage
-	// conns is how many connections there may be. A new one beyond it takes the place of the one that has been idle for
-	// longest; if none is idle, it is closed.
+	// conns bounds the connections. A new one beyond it replaces the one that has been idle for longest; if none is
+	// idle, it is closed.
 	conns int
 
 	headerTime time.Duration // for the headers of a request
 	bodyTime   time.Duration // for its body
-	stallTime  time.Duration // for each 64 KiB of an answer or an event to be taken
+	stallTime  time.Duration // for each 64 KiB of an answer or an event to be read
 	idleTime   time.Duration // between the requests of a connection
 }
 
@@ -47,7 +47,7 @@ func (l limits) withDefaults() limits {
 	l.streams = cmp.Or(l.streams, 4096)
 	l.bodies = cmp.Or(l.bodies, 256<<20)
 	l.body = cmp.Or(l.body, 1<<20)
-	l.conns = cmp.Or(l.conns, min(16_384, openFiles()/4*3)) // some files are for servers and the store
+	l.conns = cmp.Or(l.conns, min(16_384, openFiles()/4*3)) // the rest is for servers and the store
 	l.headerTime = cmp.Or(l.headerTime, 10*time.Second)
 	l.bodyTime = cmp.Or(l.bodyTime, 30*time.Second)
 	l.stallTime = cmp.Or(l.stallTime, 30*time.Second)
@@ -55,15 +55,16 @@ func (l limits) withDefaults() limits {
 	return l
 }
 
-// maxMessage bounds a body sent to /mcp, as the protocol's library does.
+// maxMessage bounds a body sent to /mcp, in bytes, as the protocol's library does.
 const maxMessage = 4 << 20
 
-// loadShedder are what requests of each kind go through.
+// loadShedder admits requests, by kind, up to the bounds of limits.
 type loadShedder struct {
 	requests, calls, streams *limit.Gate
-	held                     atomic.Int64 // bytes of bodies
+	held                     atomic.Int64 // bytes of bodies in memory
 }
 
+// newLoadShedder returns a loadShedder that admits as much as l says.
 func newLoadShedder(l limits) *loadShedder {
 	return &loadShedder{
 		requests: limit.New(l.requests, l.waiting, l.wait), calls: limit.New(l.calls, 0, 0),
@@ -71,14 +72,14 @@ func newLoadShedder(l limits) *loadShedder {
 	}
 }
 
-// gateOf returns the gate of a request, nil if it may always pass: whoever watches over the process has to hear that it
-// lives.
+// gateOf returns the gate of a request, or nil for one that is always admitted: a monitor must be able to see that the
+// process lives.
 func (g *loadShedder) gateOf(c echo.Context) *limit.Gate {
 	r := c.Request()
 	switch path := r.URL.Path; {
 	case isOpenPath(path):
 		return nil
-	// the library refuses one that lies
+	// the protocol's library refuses a header that contradicts the body
 	case isStream(c) && (r.Method == http.MethodGet || r.Header.Get("Mcp-Method") == "subscriptions/listen"):
 		return g.streams
 	case isStream(c), strings.HasSuffix(path, callSuffix), strings.HasSuffix(path, startSuffix):
@@ -98,7 +99,8 @@ var (
 	}
 )
 
-// admitRequest has a request wait for its turn once all of it is there: a client that sends slowly takes no place from others.
+// admitRequest makes a request wait for its turn, once its body has arrived: a client that sends slowly takes no place
+// from others.
 func (s *Server) admitRequest(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		g := s.load.gateOf(c)
@@ -122,8 +124,8 @@ func (s *Server) admitRequest(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// bufferBody reads a body to its end, and has the request read it from memory. It returns how many bytes that are, also with
-// an error.
+// bufferBody reads a body to its end, and replaces it by one in memory. It returns how many bytes that are, also with
+// an error; the caller subtracts them from held when the request is done.
 func (g *loadShedder) bufferBody(r *http.Request, most int64) (held int64, err error) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return 0, nil
@@ -142,11 +144,12 @@ func (g *loadShedder) bufferBody(r *http.Request, most int64) (held int64, err e
 			return held, bodyError(err)
 		}
 	}
-	_ = r.Body.Close() // it has been read whole
+	_ = r.Body.Close() // it has been read to its end
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body.Bytes())), held
 	return held, nil
 }
 
+// bodyError turns an error of reading a body into one with a status.
 func bodyError(err error) error {
 	var tooLarge *http.MaxBytesError
 	switch {

@@ -10,13 +10,13 @@ import (
 	"tooldex/tool"
 )
 
-// Metrics counts what is done and tells of it. Searches and calls are counted by the Searcher and the Caller; what a
-// Searcher does for a selection must not be counted by it too. Its methods are safe for concurrent use.
+// Metrics counts what is done and reports it. The Searcher and the Caller count searches and calls; the searches of a
+// selection must not be counted as such. Its methods are safe for concurrent use.
 type Metrics interface {
-	// Selected counts an answered selection: what was handed out, what that cost in tokens, what all tools would have
-	// cost more, and whether the cache answered. It does not block.
+	// Selected counts an answered selection: its tools, their cost in tokens, how many tokens more all tools would have
+	// cost, and whether the cache answered. It does not block.
 	Selected(tools []tool.ID, tokens, saved int, cached bool)
-	// Report tells what was done within a window, one of 1h, 24h, 7d and all. Another is Invalid.
+	// Report returns what was done within a window: 1h, 24h, 7d or all. Any other is Invalid.
 	Report(ctx context.Context, window string) (*metrics.Metrics, error)
 }
 
@@ -28,9 +28,10 @@ var metricsParams = []param{{
 	values: []any{"1h", "24h", "7d", "all"},
 }}
 
-// prometheusPath is where Prometheus asks.
+// prometheusPath is where Prometheus scrapes.
 const prometheusPath = "/metrics"
 
+// getMetrics answers GET /api/metrics.
 func (s *Server) getMetrics(c echo.Context) error {
 	v := readQuery(c)
 	window := cmp.Or(v.text("window"), defaultWindow)

@@ -18,9 +18,9 @@ import (
 	"tooldex/tool"
 )
 
-// useMiddleware puts what every request goes through in order: it gets an id, is logged, survives a panic, is checked, and is
-// bounded in size and time. The checks come before the routes, so that a stranger does not learn which there are. Echo
-// puts the chain together anew for each request, so what a check keeps is made here.
+// useMiddleware installs what every request passes, in order: it gets an ID, is logged, survives a panic, is checked,
+// and is bounded in size and time. The checks come before the routes, so that a stranger does not learn which routes
+// exist. Echo builds the chain anew for each request, so state that a check keeps is created here.
 func (s *Server) useMiddleware() {
 	s.echo.Pre(
 		requestID, s.traceRequest,
@@ -52,14 +52,13 @@ func (s *Server) useMiddleware() {
 	s.echo.Pre(s.admitRequest, middleware.GzipWithConfig(middleware.GzipConfig{Skipper: isStream, MinLength: 1024}), answerAs)
 }
 
-// guard is a check that requests go through. Its name lets a test leave it out, to see the attack succeed that it is
-// there for.
+// guard is a check that requests pass. A test leaves it out by its name, to see the attack succeed that it prevents.
 type guard struct {
 	name  string
 	check echo.MiddlewareFunc
 }
 
-// isStream reports whether an answer may stay open, and so must not be buffered or timed.
+// isStream reports whether an answer may stay open, so that it must not be buffered or timed.
 func isStream(c echo.Context) bool {
 	path := c.Request().URL.Path
 	return path == mcpPath || strings.HasPrefix(path, mcpPath+"/")
@@ -67,7 +66,7 @@ func isStream(c echo.Context) bool {
 
 var goodID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
-// requestID takes the client's id for a request if it is a plain one, and otherwise makes one.
+// requestID takes the client's ID for a request if it is a plain one, and otherwise makes one.
 func requestID(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		id := c.Request().Header.Get(echo.HeaderXRequestID)
@@ -80,7 +79,7 @@ func requestID(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// traceRequest tells Options.Trace of a request. It is outside of the log, which sees to it that an error is answered.
+// traceRequest calls Options.Trace. It is outside of the log, which makes sure that an error has been answered.
 func (s *Server) traceRequest(next echo.HandlerFunc) echo.HandlerFunc {
 	if s.o.Trace == nil {
 		return next
@@ -94,6 +93,7 @@ func (s *Server) traceRequest(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
+// logRequest logs a request once it is answered.
 func (s *Server) logRequest(c echo.Context, v middleware.RequestLoggerValues) error {
 	level := slog.LevelInfo
 	if v.Status >= http.StatusInternalServerError {
@@ -112,8 +112,8 @@ func (s *Server) logRequest(c echo.Context, v middleware.RequestLoggerValues) er
 	return nil
 }
 
-// boundRequest limits the size and the time of a request. A call of a tool, and a start, takes as long as its upstream is
-// given.
+// boundRequest limits the size and the time of a request. A call of a tool, and the start of a server, takes as long as
+// the upstream is given.
 func (s *Server) boundRequest(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r, w, l := c.Request(), c.Response().Writer, s.o.limits
@@ -122,7 +122,7 @@ func (s *Server) boundRequest(next echo.HandlerFunc) echo.HandlerFunc {
 			if isStream(c) {
 				most = maxMessage
 			}
-			// the server lifts it when the body is read; a recorder in a test has none
+			// The server lifts the deadline when the body has been read. A recorder in a test has none.
 			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(l.bodyTime))
 			r.Body = http.MaxBytesReader(w, r.Body, most)
 		}
@@ -138,14 +138,14 @@ func (s *Server) boundRequest(next echo.HandlerFunc) echo.HandlerFunc {
 			ctx, cancel := context.WithTimeout(r.Context(), s.o.Timeout)
 			defer cancel()
 			c.SetRequest(r.WithContext(ctx))
-			// so that what comes after sees whether the client went, not that the time was called off
+			// What comes after must see whether the client disconnected, not that this timeout was cancelled.
 			defer c.SetRequest(r)
 		}
 		return next(c)
 	}
 }
 
-// quoteShort quotes what a client sent for an error.
+// quoteShort quotes what a client sent, shortened, for an error.
 func quoteShort(s string) string {
 	const most = 80
 	return fmt.Sprintf("%q", sanitize.Clip(s, most))

@@ -44,7 +44,7 @@ type (
 		Required    bool               `json:"required,omitempty"`
 		Schema      *jsonschema.Schema `json:"schema"`
 	}
-	// content is a body of a request, or an answer, or refers to one.
+	// content is the body of a request or of an answer, or a reference to one.
 	content struct {
 		Ref         string                  `json:"$ref,omitempty"`
 		Description string                  `json:"description,omitempty"`
@@ -61,7 +61,7 @@ type (
 	}
 )
 
-// describeAPI makes the API description of the routes. Guarded says that they need a token.
+// describeAPI returns the OpenAPI description of the routes. guarded adds that they need a token.
 func describeAPI(routes []route, o Options, guarded bool) ([]byte, error) {
 	d := document{
 		OpenAPI: "3.1.0",
@@ -96,6 +96,7 @@ func describeAPI(routes []route, o Options, guarded bool) ([]byte, error) {
 	return json.MarshalIndent(d, "", " ")
 }
 
+// operation describes one route.
 func (d *document) operation(r route, problem *jsonschema.Schema) (operation, error) {
 	good, err := d.schema(r.answer)
 	if err != nil {
@@ -143,6 +144,7 @@ func (d *document) operation(r route, problem *jsonschema.Schema) (operation, er
 	return op, nil
 }
 
+// describe returns the OpenAPI form of a parameter.
 func (p param) describe() parameter {
 	s := &jsonschema.Schema{Type: p.kind, Enum: p.values}
 	if p.kind == "" {
@@ -154,8 +156,8 @@ func (p param) describe() parameter {
 	return parameter{Name: p.name, In: cmp.Or(p.in, "query"), Description: p.text, Required: p.required, Schema: s}
 }
 
-// schema adds a type to the components, under its name with a capital, and returns a reference to it. No type means any
-// object.
+// schema adds a type to the components, under its name with a capital, and returns a reference to it. A nil type means
+// any object.
 func (d *document) schema(t reflect.Type) (*jsonschema.Schema, error) {
 	if t == nil {
 		return &jsonschema.Schema{Type: "object"}, nil

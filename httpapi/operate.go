@@ -11,14 +11,14 @@ import (
 	"tooldex/upstream"
 )
 
-// Operator starts and stops upstream servers. Its errors are *tool.Error, NotFound for a server that it does not keep.
+// Operator starts and stops upstream servers. Its errors are *tool.Error, NotFound for an unknown server.
 // *gateway.Gateway is one.
 type Operator interface {
 	// Start returns when the server runs.
 	Start(ctx context.Context, server string) error
-	// Stop returns when it has ended. The next call of one of its tools starts it again.
+	// Stop returns when the server has ended. The next call of one of its tools starts it again.
 	Stop(server string) error
-	// Log returns what it printed last and what happened to it, oldest first.
+	// Log returns what the server printed last and what happened to it, oldest first.
 	Log(server string) ([]upstream.LogLine, error)
 }
 
@@ -27,10 +27,10 @@ type serverLog struct {
 	Lines []upstream.LogLine `json:"lines" jsonschema:"oldest first"`
 }
 
-// startSuffix ends the path of starts, which take as long as the server does.
+// startSuffix ends the paths of starts, which take as long as the server does.
 const startSuffix = "/start"
 
-// operatedServer returns the server that a path is about.
+// operatedServer returns the server that a path names, or an error if there is no Operator.
 func (s *Server) operatedServer(c echo.Context) (string, error) {
 	if err := readQuery(c).done(); err != nil {
 		return "", err
@@ -46,6 +46,7 @@ func (s *Server) operatedServer(c echo.Context) (string, error) {
 	return name, nil
 }
 
+// startServer answers POST /api/servers/{server}/start.
 func (s *Server) startServer(c echo.Context) error {
 	name, err := s.operatedServer(c)
 	if err != nil {
@@ -57,6 +58,7 @@ func (s *Server) startServer(c echo.Context) error {
 	return writeJSON(c, health{"ok"})
 }
 
+// stopServer answers POST /api/servers/{server}/stop.
 func (s *Server) stopServer(c echo.Context) error {
 	name, err := s.operatedServer(c)
 	if err != nil {
@@ -68,6 +70,7 @@ func (s *Server) stopServer(c echo.Context) error {
 	return writeJSON(c, health{"ok"})
 }
 
+// getServerLog answers GET /api/servers/{server}/log.
 func (s *Server) getServerLog(c echo.Context) error {
 	name, err := s.operatedServer(c)
 	if err != nil {

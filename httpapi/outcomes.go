@@ -8,20 +8,19 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// outcome is a status other than 200 by which operations are answered, as the description has it. What makes an error
-// one of them is problemOf's business.
+// outcome is a status other than 200 in the description of operations. problemOf decides which errors have it.
 type outcome struct {
 	status  int
-	codes   []string // of the Problem; none for an answer that is no error
+	codes   []string // of the problem; none for an answer that is no error
 	when    string
 	headers map[string]string // beside those of every answer
-	of      func(route) bool  // which operations it is of; nil: of all
+	of      func(route) bool  // which operations may answer so; nil means all
 }
 
-// allOutcomes is the table of them.
+// allOutcomes is the table of outcomes.
 func allOutcomes() []outcome {
 	guarded := func(r route) bool { return !isOpenPath(r.path) }
-	sends := func(r route) bool { return r.method != http.MethodGet } // also where no body is wanted
+	sends := func(r route) bool { return r.method != http.MethodGet } // even if no body is wanted
 	retryAfter := map[string]string{"Retry-After": "after how many seconds to try again"}
 	return []outcome{
 		{
@@ -89,17 +88,17 @@ func allOutcomes() []outcome {
 	}
 }
 
-// namesSomething are the operations whose path or body names a thing that need not be there.
+// namesSomething are the operations whose path or body names a thing that may not exist.
 var namesSomething = [...]string{
 	"selectTools", "getPreferences", "putPreferences", "getTool", "callTool", "feedback", "startServer", "stopServer",
 	"serverLog", "approve",
 	"getOverlay", "putOverlay", "insight", "metrics",
 }
 
-// name is that of the outcome among the components.
+// name is the outcome's name among the components.
 func (o outcome) name() string { return strconv.Itoa(o.status) }
 
-// describe describes the outcome.
+// describe returns the OpenAPI form of the outcome.
 func (o outcome) describe(problem *jsonschema.Schema) content {
 	out := content{Description: o.when}
 	if len(o.codes) > 0 {

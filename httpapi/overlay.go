@@ -10,16 +10,16 @@ import (
 	"tooldex/tool"
 )
 
-// Overlays keeps what people say of tools over what the tools' sources say. Its methods are safe for concurrent use.
+// Overlays keeps what people add to the descriptions of tools. Its methods are safe for concurrent use.
 type Overlays interface {
-	// Said returns what was said of a tool, the zero value if nothing was.
+	// Said returns what was added to a tool, the zero value if nothing was.
 	Said(id tool.ID) (*ToolOverlay, error)
-	// Say puts o in the place of what was said of a tool before. When it returns nil, this is safely kept, and searches
-	// heed it. The error is Invalid for what the tool cannot take.
+	// Say replaces what was added to a tool before. When it returns nil, the change is durable and searches use it. The
+	// error is Invalid for what the tool cannot take.
 	Say(ctx context.Context, id tool.ID, o *ToolOverlay) error
 }
 
-// ToolOverlay is what people say of a tool. Lists add to what its source declares, the rest takes its place; what is
+// ToolOverlay is what people add to a tool. Lists extend what its source declares, other fields replace it; what is
 // left out changes nothing.
 type ToolOverlay struct {
 	Summary    *string        `json:"summary,omitempty" jsonschema:"one line of at most 80 characters"`
@@ -32,9 +32,9 @@ type ToolOverlay struct {
 	Examples   []tool.Example `json:"examples,omitempty" jsonschema:"calls of it, with their arguments"`
 }
 
-// Insight tells what is known of a tool beside what its source says.
+// Insight explains how a tool is found.
 type Insight interface {
-	// Insight is asked for tools that are there. Lists may be nil.
+	// Insight is called for tools that exist. Lists in its answer may be nil.
 	Insight(ctx context.Context, id tool.ID) (*ToolInsight, error)
 }
 
@@ -47,7 +47,7 @@ type ToolInsight struct {
 	Uses    float64   `json:"uses" jsonschema:"how much it was called of late; older calls count less"`
 }
 
-// Saying is a request or a synonym that finds a tool.
+// Saying is a search phrase or a synonym that finds a tool.
 type Saying struct {
 	Kind   string          `json:"kind" jsonschema:"utterance or synonym"`
 	From   tool.Provenance `json:"from"`
@@ -55,7 +55,7 @@ type Saying struct {
 	Lender string          `json:"lender,omitempty" jsonschema:"the archetype that it is borrowed from"`
 }
 
-// Lender is an archetype that a tool borrows from.
+// Lender is an archetype from which a tool borrows.
 type Lender struct {
 	Archetype string  `json:"archetype"`
 	Title     string  `json:"title"`
@@ -63,13 +63,13 @@ type Lender struct {
 	Weight    float64 `json:"weight" jsonschema:"of what it lends, 1 for the likest"`
 }
 
-// The paths that end in the id of a tool.
+// Paths that end in the ID of a tool.
 const (
 	overlaysPath = "/api/overlays/"
 	insightsPath = "/api/insights/"
 )
 
-// findTool finds the tool whose id is the rest of the path.
+// findTool returns the tool whose ID is the rest of the path.
 func (s *Server) findTool(c echo.Context, prefix string) (*tool.Tool, error) {
 	name, err := url.PathUnescape(strings.TrimPrefix(c.Request().URL.EscapedPath(), prefix))
 	if err != nil {
@@ -78,6 +78,7 @@ func (s *Server) findTool(c echo.Context, prefix string) (*tool.Tool, error) {
 	return s.currentSet().Resolve(name)
 }
 
+// getOverlay answers GET /api/overlays/{id}.
 func (s *Server) getOverlay(c echo.Context) error {
 	if err := readQuery(c).done(); err != nil {
 		return err
@@ -96,6 +97,7 @@ func (s *Server) getOverlay(c echo.Context) error {
 	return writeJSON(c, o)
 }
 
+// putOverlay answers PUT /api/overlays/{id}.
 func (s *Server) putOverlay(c echo.Context) error {
 	t, err := s.findTool(c, overlaysPath)
 	if err != nil {
@@ -118,10 +120,12 @@ func (s *Server) putOverlay(c echo.Context) error {
 	return writeJSON(c, said)
 }
 
+// errNoOverlays is the error where nothing can be added to tools.
 func errNoOverlays() error {
 	return &tool.Error{Code: tool.Denied, Op: "overlay", Msg: "nothing can be said of tools here"}
 }
 
+// getInsight answers GET /api/insights/{id}.
 func (s *Server) getInsight(c echo.Context) error {
 	if err := readQuery(c).done(); err != nil {
 		return err
@@ -141,7 +145,7 @@ func (s *Server) getInsight(c echo.Context) error {
 	return writeJSON(c, out)
 }
 
-// orEmpty makes of nil a list that is empty in JSON, too.
+// orEmpty returns l, or an empty list in the place of nil, which JSON would write as null.
 func orEmpty[T any](l []T) []T {
 	if l == nil {
 		return []T{}

@@ -6,13 +6,13 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// The panel is one page at the root, and the files it is made of.
+// The panel is one page at the root, and the files it consists of.
 const (
 	panelPage  = "/"
 	panelFiles = "/panel/"
 )
 
-// mountPanel mounts the panel.
+// mountPanel adds the routes of the panel, if there is one.
 func (s *Server) mountPanel() {
 	if s.o.Panel == nil {
 		return
@@ -24,7 +24,7 @@ func (s *Server) mountPanel() {
 	}
 }
 
-// isPanelPath reports whether a path is the panel's. What is there is the same for all, and asks for the token by itself.
+// isPanelPath reports whether a path is the panel's. Its files are the same for all, and its script asks for the token.
 func (s *Server) isPanelPath(path string) bool {
 	return s.o.Panel != nil && (path == panelPage || strings.HasPrefix(path, panelFiles))
 }

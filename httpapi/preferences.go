@@ -12,14 +12,14 @@ import (
 	"tooldex/tool"
 )
 
-// Preferences keeps what profiles prefer. It is safe for concurrent use.
+// Preferences keeps the preferences of profiles. It is safe for concurrent use.
 type Preferences interface {
-	// Preferences returns what a profile prefers, and its version, which is zero if nothing was ever said. An error of
-	// code NotFound is for a profile that there is not.
+	// Preferences returns a profile's preferences and their version, which is zero if there never were any. An error of
+	// code NotFound means that the profile does not exist.
 	Preferences(ctx context.Context, profile string) (selection.Preferences, uint64, error)
-	// SetPreferences checks preferences and replaces those of the version base. They are durable once it returns what
-	// is kept of them, and their version. The error wraps tool.ErrConflict if there is another version, and is of code
-	// Invalid for preferences that are wrong.
+	// SetPreferences checks preferences and replaces those of version base. When it returns, what it returns is
+	// durable. The error wraps tool.ErrConflict if the current version is another, and is of code Invalid for wrong
+	// preferences.
 	SetPreferences(ctx context.Context, profile string, base uint64, p selection.Preferences) (selection.Preferences, uint64,
 		error)
 }
@@ -32,6 +32,7 @@ var putPreferencesParams = append([]param{
 	{name: "If-Match", in: "header", text: "the ETag on which the change was decided; with another version there, it is refused with status 412. Left out, whatever is there is replaced"},
 }, profileParams...)
 
+// getPreferences answers GET /api/preferences. The ETag is the version.
 func (s *Server) getPreferences(c echo.Context) error {
 	profile, err := s.preferenceProfile(c)
 	if err != nil {
@@ -45,6 +46,7 @@ func (s *Server) getPreferences(c echo.Context) error {
 	return writeJSON(c, p)
 }
 
+// putPreferences answers PUT /api/preferences. With If-Match it replaces only that version.
 func (s *Server) putPreferences(c echo.Context) error {
 	profile, err := s.preferenceProfile(c)
 	if err != nil {
@@ -79,7 +81,8 @@ func (s *Server) preferenceProfile(c echo.Context) (string, error) {
 	return s.profileOf(asked)
 }
 
-// replacePreferences stores preferences; without a condition in the place of whatever is there.
+// replacePreferences stores preferences; without a condition it replaces whatever is there, and tries again if that
+// changes meanwhile.
 func (s *Server) replacePreferences(ctx context.Context, profile string, base uint64, conditional bool,
 	p selection.Preferences,
 ) (kept selection.Preferences, version uint64, err error) {
@@ -98,9 +101,10 @@ func (s *Server) replacePreferences(ctx context.Context, profile string, base ui
 	return kept, version, err
 }
 
+// formatTag returns the entity tag of a version.
 func formatTag(version uint64) string { return strconv.Quote(strconv.FormatUint(version, 10)) }
 
-// parseCondition reads an If-Match header with one of our tags. None, and *, are no condition; a tag that is not ours
+// parseCondition reads an If-Match header with one of our tags. No header, and *, are no condition; a foreign tag
 // matches nothing.
 func parseCondition(header string) (base uint64, conditional bool, err error) {
 	header = strings.TrimSpace(header)

@@ -18,7 +18,7 @@ import (
 	"tooldex/validate"
 )
 
-// problem is the body of every error answer, as RFC 9457 has it.
+// problem is the body of every error answer, as RFC 9457 defines it.
 type problem struct {
 	Type   string `json:"type" jsonschema:"always about:blank: the status says what kind it is"`
 	Title  string `json:"title" jsonschema:"the status in words"`
@@ -26,14 +26,14 @@ type problem struct {
 	Detail string `json:"detail,omitempty" jsonschema:"what is wrong, naming the thing"`
 	Code   string `json:"code" jsonschema:"what kind of error it is, for programs: invalid, not_found, denied, unavailable, timeout, internal, unauthorized, rate_limited, method_not_allowed, precondition_failed, too_large, unsupported_media_type, confirmation_required"`
 	Hint   string `json:"hint,omitempty" jsonschema:"what to do about it"`
-	// Field and InputSchema are there when the arguments of a call do not fit.
+	// Field and InputSchema are set when the arguments of a call do not fit.
 	Field       string          `json:"field,omitempty" jsonschema:"the argument of a call that is wrong, such as edits[].oldText"`
 	InputSchema json.RawMessage `json:"inputSchema,omitempty" jsonschema:"the schema that the arguments of a call have to fit"`
 	// RequestID finds the request in the log.
 	RequestID string `json:"requestId,omitempty" jsonschema:"the id of the request, as in the log"`
 }
 
-// statusOf gives the status of each code.
+// statusOf returns the HTTP status of a code.
 func statusOf(c tool.Code) int {
 	switch c {
 	case tool.Invalid:
@@ -51,7 +51,7 @@ func statusOf(c tool.Code) int {
 	}
 }
 
-// problemOf is the one place where errors become answers. Of an internal error it tells nothing but the request's id.
+// problemOf is the one place where errors become answers. An internal error becomes nothing but the ID of the request.
 func problemOf(err error, requestID string) problem {
 	var (
 		known    *tool.Error
@@ -87,7 +87,7 @@ func problemOf(err error, requestID string) problem {
 		"look for the request id in the log", requestID)
 }
 
-// frameworkProblem gives the errors of routing, and of checks of ours that no tool.Code stands for.
+// frameworkProblem handles errors of routing, and checks of our own for which there is no tool.Code.
 func frameworkProblem(e *echo.HTTPError, requestID string) problem {
 	detail, _ := e.Message.(string)
 	switch e.Code {
@@ -111,6 +111,7 @@ func frameworkProblem(e *echo.HTTPError, requestID string) problem {
 	return newProblem(e.Code, tool.Invalid.String(), detail, "", requestID)
 }
 
+// newProblem fills in what depends on the status alone.
 func newProblem(status int, code, detail, hint, requestID string) problem {
 	return problem{
 		Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: detail, Code: code,
@@ -118,8 +119,8 @@ func newProblem(status int, code, detail, hint, requestID string) problem {
 	}
 }
 
-// handleError writes an error as a problem, and logs it once if it is a fault of this program. Echo gives it every
-// error twice: for the request log, which wants to know the status, and in the end.
+// handleError writes an error as a problem, and logs it once if it is a fault of this program. Echo calls it twice for
+// every error: for the request log, which needs the status, and at the end.
 func (s *Server) handleError(err error, c echo.Context) {
 	const handled = "handled"
 	if c.Get(handled) != nil {
@@ -127,7 +128,7 @@ func (s *Server) handleError(err error, c echo.Context) {
 	}
 	c.Set(handled, true)
 	if cause := context.Cause(c.Request().Context()); errors.Is(cause, errStopping) {
-		err = cause // whatever the end of the context was taken for
+		err = cause // whatever error the end of the context became
 	}
 	id := c.Response().Header().Get(echo.HeaderXRequestID)
 	p := problemOf(err, id)
@@ -161,7 +162,7 @@ func encodeJSON(v any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// writeJSON writes v as JSON.
+// writeJSON answers with v as JSON.
 func writeJSON(c echo.Context, v any) error {
 	body, err := encodeJSON(v)
 	if err != nil {
@@ -170,13 +171,13 @@ func writeJSON(c echo.Context, v any) error {
 	return writeJSONBytes(c, body)
 }
 
-// writeJSONBytes writes JSON. What was asked for by GET has a tag, and is not sent again to a client that has it.
+// writeJSONBytes answers with JSON. An answer to GET has an entity tag, and is not sent again to a client that has it.
 func writeJSONBytes(c echo.Context, body []byte) error {
 	h := c.Response().Header()
 	if c.Request().Method == http.MethodGet {
 		if h.Get(headerETag) == "" {
 			sum := sha256.Sum256(body)
-			h.Set(headerETag, fmt.Sprintf(`W/"%x"`, sum[:12])) // weak: compressed it has other bytes
+			h.Set(headerETag, fmt.Sprintf(`W/"%x"`, sum[:12])) // weak, since it has other bytes when compressed
 		}
 		h.Set(echo.HeaderCacheControl, "private, no-cache")
 		if matchesTag(c.Request().Header.Get("If-None-Match"), h.Get(headerETag)) {

@@ -9,23 +9,23 @@ import (
 	"tooldex/tool"
 )
 
-// Quarantine knows the tools that somebody should look at before they are used. Its methods are safe for concurrent
-// use. *catalog.Catalog is one.
+// Quarantine keeps the tools that a person should review before they are used. Its methods are safe for concurrent use.
+// *catalog.Catalog is one.
 type Quarantine interface {
 	// Review lists them, those that are held first.
 	Review() []scan.Review
-	// Accept approves tools in the forms that were looked at. When it returns nil, this is safely kept. The error wraps
-	// tool.ErrConflict for a form that is not the one there is, and is NotFound for a tool that is not there; nothing
-	// is approved then.
+	// Accept approves tools in the forms that were reviewed. When it returns nil, the approvals are durable. The error
+	// wraps tool.ErrConflict if a tool has changed since, and is NotFound for an unknown tool; nothing is approved
+	// then.
 	Accept(ctx context.Context, approvals []scan.Approval) error
 }
 
-// ReviewList lists what is to be looked at.
+// ReviewList lists what needs a review.
 type ReviewList struct {
 	Tools []scan.Review `json:"tools" jsonschema:"those that are held first"`
 }
 
-// approveRequest approves tools.
+// approveRequest is the body of an approval.
 type approveRequest struct {
 	Tools []scan.Approval `json:"tools" jsonschema:"each with the form that was shown"`
 }
@@ -35,6 +35,7 @@ const quarantinePath = "/api/quarantine"
 // maxApprovals bounds how many tools one request approves.
 const maxApprovals = 10_000
 
+// listQuarantine answers GET /api/quarantine.
 func (s *Server) listQuarantine(c echo.Context) error {
 	if err := readQuery(c).done(); err != nil {
 		return err
@@ -46,6 +47,7 @@ func (s *Server) listQuarantine(c echo.Context) error {
 	return writeJSON(c, out)
 }
 
+// approveTools answers POST /api/quarantine/approve with what is left to review.
 func (s *Server) approveTools(c echo.Context) error {
 	var r approveRequest
 	if err := readBody(c, &r); err != nil {

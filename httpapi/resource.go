@@ -10,21 +10,21 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 )
 
-// Resource is what the service is to authorization servers, by RFC 9728.
+// Resource describes the service to authorization servers, as RFC 9728 defines it.
 type Resource struct {
 	URL     string   // at which clients reach the service, without /mcp
-	Issuers []string // of the authorization servers whose tokens are taken
+	Issuers []string // authorization servers whose tokens are accepted
 	Scopes  []string // that tokens must have
 }
 
-// metadataPath is where the description of a resource begins; what follows is the path of the resource.
+// metadataPath begins the paths of descriptions; the path of the resource follows.
 const metadataPath = "/.well-known/oauth-protected-resource"
 
-// resourcePath is what lies here that is a resource of its own: MCP, and MCP of a profile, whether there is such a
-// profile or not.
+// resourcePath matches the paths that are resources of their own: MCP, and MCP of a profile, whether or not the profile
+// exists.
 var resourcePath = regexp.MustCompile(`^(|/mcp|/mcp/[A-Za-z0-9][A-Za-z0-9._-]{0,63})$`)
 
-// mountMetadata mounts the descriptions of the resources.
+// mountMetadata adds the routes of the descriptions, if Options.Resource is set.
 func (s *Server) mountMetadata() {
 	if s.o.Resource == nil {
 		return
@@ -34,11 +34,12 @@ func (s *Server) mountMetadata() {
 	}
 }
 
-// isMetadataPath reports whether a path is that of a description, which tells those without a token where to get one.
+// isMetadataPath reports whether a path is that of a description, which tells clients without a token where to get one.
 func (s *Server) isMetadataPath(path string) bool {
 	return s.o.Resource != nil && (path == metadataPath || strings.HasPrefix(path, metadataPath+"/"))
 }
 
+// resourceMetadata answers with the description of a resource.
 func (s *Server) resourceMetadata(c echo.Context) error {
 	r := s.o.Resource
 	base, prefix := r.split()
@@ -62,7 +63,7 @@ func (r *Resource) split() (origin, prefix string) {
 	return u.Scheme + "://" + u.Host, strings.TrimSuffix(u.EscapedPath(), "/")
 }
 
-// metadata is where the resource is described that a request to a path is for.
+// metadata returns the URL of the description for a request to a path.
 func (r *Resource) metadata(path string) string {
 	base, prefix := r.split()
 	if !resourcePath.MatchString(path) {

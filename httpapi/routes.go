@@ -31,10 +31,10 @@ type param struct {
 	kind       string // its JSON type; "" means string
 	list       bool   // may be given several times
 	required   bool
-	values     []any // all that it may be; nil if that is open
+	values     []any // all allowed values; nil if any
 }
 
-// pattern is the path as the router has it. An id may hold slashes, so it takes all that follows; the name of a server
+// pattern returns the path for the router. An ID may hold slashes, so it takes all that follows; the name of a server
 // holds none.
 func (r route) pattern() string {
 	if before, after, found := strings.Cut(r.path, "{server}"); found {
@@ -47,12 +47,12 @@ func (r route) pattern() string {
 	return r.path
 }
 
-// health answers /healthz and /readyz.
+// health is the answer of /healthz, and of operations that return nothing else.
 type health struct {
 	Status string `json:"status" jsonschema:"ok"`
 }
 
-// readiness answers /readyz.
+// readiness is the answer of /readyz.
 type readiness struct {
 	Status   string   `json:"status" jsonschema:"ok"`
 	Warnings []string `json:"warnings,omitempty" jsonschema:"what does not work, though requests are answered"`
@@ -155,8 +155,10 @@ func (s *Server) routes() []route {
 	}
 }
 
+// getHealth answers GET /healthz.
 func (s *Server) getHealth(c echo.Context) error { return writeJSON(c, health{"ok"}) }
 
+// getReadiness answers GET /readyz.
 func (s *Server) getReadiness(c echo.Context) error {
 	if s.o.Ready != nil {
 		if err := s.o.Ready(c.Request().Context()); err != nil {
@@ -170,6 +172,7 @@ func (s *Server) getReadiness(c echo.Context) error {
 	return writeJSON(c, out)
 }
 
+// getDescription answers GET /openapi.json.
 func (s *Server) getDescription(c echo.Context) error {
 	return writeJSONBytes(c, s.spec)
 }

@@ -22,7 +22,7 @@ type searchRequest struct {
 	Trial    bool        `json:"trial,omitempty" jsonschema:"somebody tries the search out: it is not counted, and nothing is learned from it"`
 }
 
-// query checks a request and makes a query of it.
+// query checks a request and turns it into a query.
 func (r searchRequest) query() (tool.Query, error) {
 	q := tool.Query{
 		Limit: r.Limit, Detail: r.Detail, Mode: r.Mode, Explain: r.Explain, Trial: r.Trial,
@@ -58,6 +58,7 @@ var searchParams = []param{
 	{name: "trial", kind: "boolean", text: "somebody tries the search out: it is not counted, and nothing is learned from it"},
 }
 
+// searchQuery reads the parameters of GET /search.
 func searchQuery(c echo.Context) (searchRequest, error) {
 	v := readQuery(c)
 	r := searchRequest{
@@ -69,6 +70,7 @@ func searchQuery(c echo.Context) (searchRequest, error) {
 	return r, v.done()
 }
 
+// getSearch answers GET /search.
 func (s *Server) getSearch(c echo.Context) error {
 	r, err := searchQuery(c)
 	if err != nil {
@@ -77,6 +79,7 @@ func (s *Server) getSearch(c echo.Context) error {
 	return s.runSearch(c, r)
 }
 
+// postSearch answers POST /search.
 func (s *Server) postSearch(c echo.Context) error {
 	var r searchRequest
 	if err := readBody(c, &r); err != nil {
@@ -85,6 +88,7 @@ func (s *Server) postSearch(c echo.Context) error {
 	return s.runSearch(c, r)
 }
 
+// runSearch answers a search, and reports it to the Learner unless it is a trial.
 func (s *Server) runSearch(c echo.Context, r searchRequest) error {
 	q, err := r.query()
 	if err != nil {

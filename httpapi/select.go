@@ -12,10 +12,10 @@ import (
 
 // Selector chooses tools for messages. It is safe for concurrent use.
 type Selector interface {
-	// Select answers a query. An error of code NotFound is for a profile that there is not, Invalid for a query that is
-	// wrong; the others are those of a search.
+	// Select answers a query. An error of code NotFound means that the profile does not exist, Invalid that the query
+	// is wrong; other errors are those of a search.
 	Select(ctx context.Context, q selection.Query) (*selection.Selection, error)
-	// Called is told of a call that the tool answered without an error. It does not block.
+	// Called receives a call that the tool answered without an error. It does not block.
 	Called(profile, session string, id tool.ID)
 }
 
@@ -36,6 +36,7 @@ type selectRequest struct {
 	Trial          bool             `json:"trial,omitempty" jsonschema:"somebody tries the selection out: it is not counted"`
 }
 
+// selectTools answers POST /api/tools/select.
 func (s *Server) selectTools(c echo.Context) error {
 	var r selectRequest
 	if err := readBody(c, &r); err != nil {
@@ -67,7 +68,7 @@ func (s *Server) selectTools(c echo.Context) error {
 	return writeJSON(c, res)
 }
 
-// profileOf is whose request this is. The Server of one profile knows of no other.
+// profileOf returns the profile of a request. The Server of one profile serves no other.
 func (s *Server) profileOf(asked string) (string, error) {
 	if s.o.Profile != "" && asked != "" && asked != s.o.Profile {
 		return "", &tool.Error{Code: tool.NotFound, Op: "find profile", Msg: "there is no profile " + quoteShort(asked)}

@@ -17,7 +17,7 @@ import (
 	"tooldex/upstream"
 )
 
-// Upstreams tells how the upstream servers are. *gateway.Gateway is one.
+// Upstreams reports the state of the upstream servers. *gateway.Gateway is one.
 type Upstreams interface {
 	Status() []upstream.Status
 }
@@ -27,60 +27,61 @@ type Options struct {
 	Searcher  tool.Searcher
 	Caller    tool.Caller
 	Catalog   tool.Catalog
-	Upstreams Upstreams // nil: /api/servers knows only the servers of the catalogue
-	// Selector chooses tools for messages; nil: nobody does.
+	Upstreams Upstreams // nil: /api/servers lists only the servers of the catalogue
+	// Selector chooses tools for messages; nil turns selection off.
 	Selector Selector
-	// Preferences keeps what profiles prefer; nil: they can prefer nothing.
+	// Preferences keeps the preferences of profiles; nil turns them off.
 	Preferences Preferences
-	// whose Server this is: it selects for no other, and tells of no other's preferences; "" is that of all
+	// Profile is the one whose Server this is: it selects for no other, and shows no other's preferences. "" means all.
 	Profile string
-	Learner Learner // is told of searches, calls and feedback; nil: nobody is
-	Auditor Auditor // is told of calls that never come to Caller, and of changes; nil: nobody is
-	// Confirms tells of which tools calls have to be confirmed by a person, so that clients know; the Caller sees to
-	// it. Nil: of none.
+	Learner Learner // learns from searches, calls and feedback; nil means nobody does
+	Auditor Auditor // records calls that never reach Caller, and changes; nil means nobody does
+	// Confirms reports whether a person has to confirm calls of a tool, so that clients are told; the Caller enforces
+	// it. Nil means no tool needs it.
 	Confirms func(*tool.Tool) bool
 	Metrics  Metrics // counts, and answers /api/metrics; nil: nothing is counted
 	// Prometheus is served at /metrics; nil leaves the route out.
 	Prometheus http.Handler
-	Overlays   Overlays   // keeps what people say of tools; nil: they can say nothing
-	Insight    Insight    // tells what finds a tool; nil: nothing is told
+	Overlays   Overlays   // keeps what people add to tools; nil turns that off
+	Insight    Insight    // explains how tools are found; nil turns that off
 	Quarantine Quarantine // approves tools that are held; nil: none is held
-	Operator   Operator   // starts and stops servers; nil: nobody does
+	Operator   Operator   // starts and stops servers; nil turns that off
 	// Panel is served at / and below /panel/, without a token; nil leaves the routes out.
 	Panel http.Handler
-	// Trace is told of every request as it begins. It gives the context of what is done for it, and what is called in
-	// the end with the pattern of the path, "" if it has none, and the status of the answer. Nil means nobody is told.
+	// Trace is called with every request as it begins. It returns the context for what is done for the request, and a
+	// function that is called at its end with the pattern of the path, "" if there is none, and the status of the
+	// answer. Nil means no tracing.
 	Trace func(*http.Request) (ctx context.Context, end func(route string, status int))
-	// Ready tells why the service cannot answer yet; nil, or an answer of nil, means that it can.
+	// Ready returns why the service cannot answer yet; nil, or a nil error, means that it can.
 	Ready func(context.Context) error
-	// Ailing tells what does not work, though requests are answered; nil: nothing is told.
+	// Ailing lists what does not work, though requests are answered; nil means nothing is reported.
 	Ailing func() []string
 	// MCP is served at /mcp and /mcp/{profile}; nil leaves the route out. It is called after the checks of Host, Origin
 	// and token.
 	MCP http.Handler
-	// ReadOnly refuses operations that change what is kept here. Which calls are made is the business of Caller and
-	// MCP.
+	// ReadOnly refuses operations that change what is kept here. Caller and MCP decide which calls are made.
 	ReadOnly bool
-	// Access says who bears a token. Nil means that no request needs one.
+	// Access identifies who sent a token. Nil means that no request needs one.
 	Access Identifier
-	// ServerFor returns the Server that answers tokens which are bound to a view that is not everything. It is called
+	// ServerFor returns the Server that answers tokens which are bound to a narrower view than everything. It is called
 	// for each such request. Nil means that this Server answers them all.
 	ServerFor func(access.View) (*Server, error)
-	// Resource is what authorization servers know the service as; nil: tokens are none of theirs.
+	// Resource describes the service to authorization servers; nil means that their tokens are not accepted.
 	Resource *Resource
 
 	Hosts   []string      // host names allowed beside loopback names and IP addresses; "*" allows all
 	Origins []string      // origins allowed beside that of the request's own host, as "https://example.com"
-	Rate    float64       // requests a second from one address, in bursts of twice as many; zero means as many as come
-	Timeout time.Duration // of one request but those to /mcp and calls of tools; zero means 30 seconds
-	Grace   time.Duration // that Serve gives open requests when it ends; zero means 3 seconds
+	Rate    float64       // requests per second from one address, in bursts of twice as many; zero means no limit
+	Timeout time.Duration // of one request, except those to /mcp and calls of tools; zero means 30 seconds
+	Grace   time.Duration // for open requests when Serve ends; zero means 3 seconds
 	Version string        // of this program, for the API description; "" means "dev"
 	Logger  *slog.Logger  // nil means no log
 
 	limits  limits // bounds that tests lower
-	without string // the guard that a test does without
+	without string // the guard that a test leaves out
 }
 
+// withDefaults returns o with its defaults filled in.
 func (o Options) withDefaults() Options {
 	o.Timeout = cmp.Or(o.Timeout, 30*time.Second)
 	o.Grace = cmp.Or(o.Grace, 3*time.Second)
@@ -100,8 +101,8 @@ type Server struct {
 	load *loadShedder
 }
 
-// New returns a ready Server. It starts nothing. The error, of code Internal, is one of this program: a type in the
-// table of routes that JSON cannot describe.
+// New returns a ready Server. It starts nothing. An error, of code Internal, means a mistake in this program: a type in
+// the table of routes that JSON cannot describe.
 func New(o Options) (*Server, error) {
 	s := &Server{o: o.withDefaults(), echo: echo.New()}
 	s.load = newLoadShedder(s.o.limits)
@@ -138,9 +139,10 @@ const (
 // Handler returns the whole API as a handler.
 func (s *Server) Handler() http.Handler { return s.echo }
 
-// Serve answers requests that come to l until ctx ends, then refuses new ones and waits for open ones, for
-// Options.Grace at most. Those that are still open then are ended, and answered that the server is stopping. Streams of
-// MCP are for the owner of Options.MCP to end. It closes l. It returns nil if all ended in time, otherwise an error of code Timeout, or what made it stop.
+// Serve answers requests that come to l until ctx ends, then refuses new ones and waits for open ones, for at most
+// Options.Grace. It cuts off those that are still open then, with the answer that the server is stopping. The owner of
+// Options.MCP ends the streams of MCP. Serve closes l. It returns nil if all requests ended in time, an error of code
+// Timeout if they did not, or what made it stop.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	base, cut := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cut(nil)
@@ -165,7 +167,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		err = &tool.Error{Code: tool.Timeout, Op: "shut down", Msg: "open requests did not end within " +
 			s.o.Grace.String()}
 		if shutdown(context.WithoutCancel(base), srv, cutGrace) != nil {
-			_ = srv.Close() // what is wrong is told already
+			_ = srv.Close() // the error above says enough
 		}
 	}
 	if stopped := <-served; err == nil && !errors.Is(stopped, http.ErrServerClosed) {
@@ -174,9 +176,10 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-// cutGrace is how long requests that were cut off have to say so.
+// cutGrace is how long requests that were cut off have to write their last answer.
 const cutGrace = 500 * time.Millisecond
 
+// shutdown waits for open requests for at most the given time.
 func shutdown(ctx context.Context, srv *http.Server, within time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()

@@ -5,19 +5,20 @@ import (
 	"time"
 )
 
-// stallWriter is the ResponseWriter of a client that is waited for only as long as it goes on reading. A stream may rest
-// for hours, but what is written to it has to be taken: otherwise one client that stops reading would keep an answer in
-// memory, and whoever writes it, for ever.
+// stallWriter is a ResponseWriter that gives up on a client which stops reading. A stream may stay silent for hours,
+// but what is written to it must be read within the stall time: otherwise one such client would keep an answer in
+// memory, and its writer waiting, for ever.
 type stallWriter struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	stall   time.Duration
-	end     time.Time // by when all has to be written; zero means whenever
+	end     time.Time // when all must be written; zero means no such time
 }
 
-// maxPiece is how much has to be taken within the stall time.
+// maxPiece is how much must be read within the stall time, in bytes.
 const maxPiece = 64 << 10
 
+// newStallWriter wraps w; a zero end means that only stalls end the writing.
 func newStallWriter(w http.ResponseWriter, stall time.Duration, end time.Time) *stallWriter {
 	return &stallWriter{ResponseWriter: w, control: http.NewResponseController(w), stall: stall, end: end}
 }
@@ -38,13 +39,13 @@ func (p *stallWriter) Write(b []byte) (int, error) {
 	}
 }
 
-// FlushError is for http.ResponseController, by which streams are flushed.
+// FlushError is for http.ResponseController, which flushes streams by it.
 func (p *stallWriter) FlushError() error {
 	p.extend()
 	return p.control.Flush()
 }
 
-// extend gives the client time for what is written next. A recorder in a test has no deadlines.
+// extend sets the deadline for what is written next. A recorder in a test has no deadlines.
 func (p *stallWriter) extend() {
 	by := time.Now().Add(p.stall)
 	if !p.end.IsZero() && p.end.Before(by) {

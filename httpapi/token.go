@@ -13,30 +13,32 @@ import (
 	"tooldex/tool"
 )
 
-// Identifier says whose the tokens are that requests bear. *access.Gate is one.
+// Identifier identifies who sent a token. *access.Gate is one.
 type Identifier interface {
 	// Guarded reports whether requests need a token now.
 	Guarded() bool
-	// Identify returns what a token, which may be "", gives to a request to a path. Its errors are *tool.Error: with
+	// Identify returns what a token, which may be "", grants to a request to a path. Its errors are *tool.Error: with
 	// [access.ErrToken] in their chain for a token that is not good, Denied for one that is not good for this path,
 	// Unavailable if that cannot be found out now.
 	Identify(ctx context.Context, token, path string) (access.Grant, error)
 }
 
-// openPaths are the pages that need no token, for those who watch over the process.
+// openPaths need no token, so that monitors can use them.
 var openPaths = [...]string{"/healthz", "/readyz"}
 
+// isOpenPath reports whether a path is one of openPaths.
 func isOpenPath(path string) bool { return slices.Contains(openPaths[:], path) }
 
-// needsToken reports whether requests need a token.
+// needsToken reports whether requests need a token now.
 func (s *Server) needsToken() bool { return s.o.Access != nil && s.o.Access.Guarded() }
 
-// isPublic reports whether a page is for those too who bear no token.
+// isPublic reports whether a path is served without a token.
 func (s *Server) isPublic(path string) bool {
 	return isOpenPath(path) || s.isPanelPath(path) || s.isMetadataPath(path)
 }
 
-// checkToken refuses requests without a good token, and has the others say who they are from.
+// checkToken refuses requests without a good token. It stores in the context of the others who sent them, and which
+// Server answers them.
 func (s *Server) checkToken(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
@@ -70,7 +72,8 @@ func (s *Server) checkToken(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// bearerToken returns the token of a request, "" if it bears none. Of two it is not said which one counts.
+// bearerToken returns the token of a request, or "" if there is none. Two Authorization headers are an error, since
+// nothing says which one counts.
 func bearerToken(r *http.Request) (string, error) {
 	values := r.Header.Values(echo.HeaderAuthorization)
 	if len(values) > 1 {
@@ -106,7 +109,8 @@ func endWithToken(ctx context.Context, grant access.Grant) (context.Context, con
 	}
 }
 
-// setChallenge tells a client, by RFC 6750 and RFC 9728, what is wrong with its token and where it gets another.
+// setChallenge tells a client, as RFC 6750 and RFC 9728 define it, what is wrong with its token and where it gets
+// another.
 func (s *Server) setChallenge(c echo.Context, bore bool, err error) {
 	params := []string{`Bearer realm="tooldex"`}
 	switch {
@@ -126,6 +130,7 @@ func (s *Server) setChallenge(c echo.Context, bore bool, err error) {
 	c.Response().Header().Set(echo.HeaderWWWAuthenticate, strings.Join(params, ", "))
 }
 
+// messageOf returns the message of an error for a header.
 func messageOf(err error) string {
 	var known *tool.Error
 	if errors.As(err, &known) {
@@ -134,7 +139,7 @@ func messageOf(err error) string {
 	return ""
 }
 
-// headerSafe leaves of a text what may stand between quotes in a header.
+// headerSafe keeps the characters of a text that may stand between quotes in a header.
 func headerSafe(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' || r == '"' || r == '\\' {
@@ -144,10 +149,10 @@ func headerSafe(s string) string {
 	}, s)
 }
 
-// answererKey is where a request keeps the Server that answers it in the place of the one that checked it.
+// answererKey is where a request keeps the Server that answers it instead of the one that checked it.
 const answererKey = "answerer"
 
-// answerAs has the Server of the request's token answer, if there is one.
+// answerAs passes a request to the Server of its token's view, if it has one.
 func answerAs(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		inner, ok := c.Get(answererKey).(*Server)
@@ -159,12 +164,12 @@ func answerAs(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// harmlessIDs are the operations that change nothing here, though they are not asked for by GET. What a call changes
-// elsewhere is the business of the Caller.
+// harmlessIDs are the operations that change nothing here, though they are not called by GET. What a call changes
+// elsewhere is for the Caller to decide.
 var harmlessIDs = [...]string{"searchJSON", "searchToolsJSON", "selectTools", "callTool"}
 
-// guardRoute wraps the handler of a route for Options.ReadOnly. What changes something is told to the auditor, done or
-// refused.
+// guardRoute wraps the handler of a route. It refuses changes if Options.ReadOnly is set, and reports them to the
+// auditor, done or refused.
 func (s *Server) guardRoute(r route) echo.HandlerFunc {
 	if r.method == http.MethodGet || slices.Contains(harmlessIDs[:], r.id) {
 		return r.handle

@@ -32,14 +32,14 @@ type toolItem struct {
 	Confirm    bool    `json:"confirm,omitempty" jsonschema:"a call of it needs to be confirmed by a person"`
 }
 
-// toolList is a page of tools, by id.
+// toolList is a page of tools, by ID.
 type toolList struct {
 	Tools      []toolItem `json:"tools"`
 	Total      int        `json:"total" jsonschema:"how many tools pass the filters, on all pages"`
 	NextCursor string     `json:"nextCursor,omitempty" jsonschema:"for the next page; absent on the last"`
 }
 
-// toolPage is all there is to know about a tool.
+// toolPage is everything about one tool.
 type toolPage struct {
 	ID         tool.ID          `json:"id"`
 	Exposed    string           `json:"exposed" jsonschema:"the name under which MCP clients may call it"`
@@ -57,7 +57,7 @@ type categoryList struct {
 	Servers    []tool.Count `json:"servers"`
 }
 
-// serverList tells how the upstream servers are.
+// serverList is the state of the upstream servers.
 type serverList struct {
 	Servers []upstream.Status `json:"servers"`
 }
@@ -69,7 +69,7 @@ type callRequest struct {
 	Confirm   bool            `json:"confirm,omitempty" jsonschema:"a person has said yes to just this call; without it, tools that need that are refused with the status 409"`
 }
 
-// The sizes of a page of tools.
+// Page sizes of the list of tools.
 const (
 	defaultPage = 100
 	maxPage     = 1000
@@ -85,7 +85,7 @@ var listParams = []param{
 	{name: "include_disabled", kind: "boolean", text: "disabled tools too"},
 }
 
-// currentSet returns the tools of this moment.
+// currentSet returns the tools of this moment. It is never nil.
 func (s *Server) currentSet() *tool.Set {
 	if set := s.o.Catalog.Set(); set != nil {
 		return set
@@ -93,7 +93,8 @@ func (s *Server) currentSet() *tool.Set {
 	return tool.NewSet(nil, "")
 }
 
-// listTools answers in the order of ids. A cursor is the id of the last tool shown, so it stays good when tools change.
+// listTools answers GET /api/tools, in the order of IDs. A cursor is the ID of the last tool shown, so it stays valid
+// when tools change.
 func (s *Server) listTools(c echo.Context) error {
 	v := readQuery(c)
 	limit, cursor := v.number("limit"), tool.ID(v.text("cursor"))
@@ -128,6 +129,7 @@ func (s *Server) listTools(c echo.Context) error {
 	return writeJSON(c, list)
 }
 
+// itemOf returns a tool as it is listed.
 func (s *Server) itemOf(set *tool.Set, t *tool.Tool) toolItem {
 	return toolItem{
 		ID: t.ID(), Name: t.Name, Server: t.Server, Exposed: set.Exposed(t.ID()), Title: t.Title, Summary: t.Summary,
@@ -136,13 +138,13 @@ func (s *Server) itemOf(set *tool.Set, t *tool.Tool) toolItem {
 	}
 }
 
-// The paths of one tool. The id may be escaped into one segment (server%2Fname) or stand as it is.
+// Paths of one tool. The ID may be escaped into one segment (server%2Fname) or stand as it is.
 const (
 	toolsPath  = "/api/tools/"
 	callSuffix = "/call"
 )
 
-// resolvePath finds the tool that a path is about, and reports whether the path is that of its calls.
+// resolvePath returns the tool that a path names. call says that the path is that of its calls.
 func (s *Server) resolvePath(c echo.Context, call bool) (*tool.Set, *tool.Tool, error) {
 	path := strings.TrimPrefix(c.Request().URL.EscapedPath(), toolsPath)
 	if call {
@@ -157,6 +159,7 @@ func (s *Server) resolvePath(c echo.Context, call bool) (*tool.Set, *tool.Tool, 
 	return set, t, err
 }
 
+// getTool answers GET /api/tools/{id}.
 func (s *Server) getTool(c echo.Context) error {
 	if err := readQuery(c).done(); err != nil {
 		return err
@@ -172,7 +175,7 @@ func (s *Server) getTool(c echo.Context) error {
 	if page.Parameters == nil {
 		page.Parameters = []tool.Parameter{}
 	}
-	page.Related = slices.DeleteFunc(slices.Clone(page.Related), func(id tool.ID) bool { // what it names may be hidden here
+	page.Related = slices.DeleteFunc(slices.Clone(page.Related), func(id tool.ID) bool { // a related tool may be hidden here
 		_, ok := set.Get(id)
 		return !ok
 	})
@@ -184,6 +187,8 @@ func (s *Server) getTool(c echo.Context) error {
 	return writeJSON(c, page)
 }
 
+// callTool answers POST /api/tools/{id}/call. A refusal before the Caller is reported to the auditor; the Caller
+// records the rest.
 func (s *Server) callTool(c echo.Context) error {
 	if !strings.HasSuffix(c.Request().URL.EscapedPath(), callSuffix) {
 		c.Response().Header().Set(echo.HeaderAllow, http.MethodGet)
@@ -229,6 +234,7 @@ func (s *Server) callTool(c echo.Context) error {
 	return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, res.Raw)
 }
 
+// listCategories answers GET /api/tools/categories.
 func (s *Server) listCategories(c echo.Context) error {
 	if err := readQuery(c).done(); err != nil {
 		return err
@@ -237,6 +243,7 @@ func (s *Server) listCategories(c echo.Context) error {
 	return writeJSON(c, categoryList{Categories: set.Categories(), Servers: set.Servers()})
 }
 
+// listServers answers GET /api/servers: the servers that the gateway knows, and those that only the catalogue does.
 func (s *Server) listServers(c echo.Context) error {
 	if err := readQuery(c).done(); err != nil {
 		return err
@@ -249,7 +256,7 @@ func (s *Server) listServers(c echo.Context) error {
 			list.Servers = append(list.Servers, status)
 		}
 	}
-	// What the catalogue knows of tools is more than a server that has not run can tell.
+	// A server that has not run cannot count its tools; the catalogue can.
 	for _, n := range s.currentSet().Servers() {
 		if i, ok := seen[n.Name]; ok {
 			list.Servers[i].Tools = n.Tools
