@@ -8,8 +8,8 @@
 #   - that the program in the image has the bits of the one that "make release" publishes;
 #   - that the health check fails while nothing serves, and that serve refuses to start without a token;
 #   - that the volume can be written to and /usr cannot; that search needs the token; that SIGTERM ends the program with status 0.
-# It does not check what needs an engine: the pinned base images, other platforms, a read-only root (--read-only), and a network of
-# its own. deploy/smoke.sh checks those in CI. Buildah's chroot isolation needs root.
+# It does not check the pinned base images, other platforms, a read-only root, and a separate network. deploy/smoke.sh checks these, but
+# for other platforms, where there is an engine. Buildah's chroot isolation needs root.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 version=${1:-dev}
