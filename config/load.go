@@ -166,13 +166,13 @@ func (l *Loader) build(f *file) (*Config, map[string]Origin, error) {
 	}
 	for _, s := range Settings() {
 		field := fieldOf(c, s.Key)
+		var bad error // of the layer that decides
 		use := func(v any, o Origin) {
-			err := s.assign(field, v)
-			if err == nil {
-				origins[s.Key] = o
-			} else if first == nil {
-				first = UsageError{fmt.Sprintf("%s cannot be %q", o.Source, TextOf(v)), err.Error()}
+			if err := s.assign(field, v); err != nil {
+				bad = UsageError{fmt.Sprintf("%s cannot be %q", o.Source, TextOf(v)), err.Error()}
+				return
 			}
+			bad, origins[s.Key] = nil, o
 		}
 		if s.Default != nil {
 			use(s.Default, Origin{Layer: "default"})
@@ -190,6 +190,7 @@ func (l *Loader) build(f *file) (*Config, map[string]Origin, error) {
 				field.Set(reflect.ValueOf(slices.Concat(given, below)))
 			}
 		}
+		first = cmp.Or(first, bad)
 	}
 	c.OpenAIBaseURL, c.OpenAIKey = l.o.Getenv(openAIURLVariable), l.o.Getenv(openAIKeyVariable)
 	if c.Select.CacheSize == 0 && origins["select.cacheSize"].Layer != "" {

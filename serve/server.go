@@ -16,6 +16,7 @@ import (
 	"tooldex/httpapi"
 	"tooldex/mcpsrv"
 	"tooldex/service"
+	"tooldex/tool"
 	"tooldex/trace"
 	"tooldex/web"
 )
@@ -90,8 +91,8 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	standard, err := s.all.get(access.View{Profile: o.Config.Config().Serve.Profile})
-	if err != nil {
-		return errors.Join(err, s.gateway.Close())
+	if err != nil { // the profile is one of the command line
+		return errors.Join(usageError(err), s.gateway.Close())
 	}
 	if err := s.views.Audit.Served(ctx, audit.Start, o.Version, s.describe()); err != nil && s.views.Audit.Required() {
 		return errors.Join(err, s.gateway.Close())
@@ -174,4 +175,13 @@ func (s *server) runTransports(ctx context.Context, stop func(), transports []fu
 		stop()
 	}
 	return errors.Join(err, <-down)
+}
+
+// usageError makes an error about a name in the configuration one of usage.
+func usageError(err error) error {
+	var te *tool.Error
+	if errors.As(err, &te) {
+		return config.UsageError{Msg: te.Msg, Hint: te.Hint}
+	}
+	return err
 }

@@ -114,7 +114,7 @@ func TestNoWayAroundConfirmation(t *testing.T) {
 	}
 	for _, token := range []string{whole, part} {
 		for _, body := range []string{
-			`{"arguments":{"what":"all"}}`, `{"arguments":{"what":"all","confirm":true}}`,
+			`{"arguments":{"what":"all"}}`,
 			`{"arguments":{"what":"all"},"_meta":{"confirm":true}}`, `{"arguments":{"what":"all"},"confirm":false}`,
 		} {
 			for _, id := range []string{"risky/erase", "risky%2Ferase", "risky__erase", "erase"} {
@@ -125,6 +125,12 @@ func TestNoWayAroundConfirmation(t *testing.T) {
 				}
 			}
 		}
+	}
+	// An argument that the tool does not have is refused before anybody is asked.
+	got := ask(t, "POST", base+"/api/tools/erase/call", `{"arguments":{"what":"all","confirm":true}}`, "Authorization",
+		"Bearer "+whole)
+	if got.status != http.StatusBadRequest || !strings.Contains(got.body, "confirm not known") {
+		t.Errorf("an unknown argument confirm: %d %s", got.status, got.body)
 	}
 	// Lists, searches and selections tell beforehand, each by the rules of its profile.
 	for profile, want := range map[string][]string{"": {"erase"}, "part": {"erase"}, "lax": nil, "named": {"erase"}} {
@@ -292,36 +298,6 @@ func TestConfirmationByElicitation(t *testing.T) {
 	}
 	if a, b := fmt.Sprint(got), fmt.Sprint(want); a != b {
 		t.Errorf("recorded are %s, want %s", a, b)
-	}
-}
-
-// TestOneWayToCall holds that no other place in the program than those that guard them reaches the servers' tools.
-func TestOneWayToCall(t *testing.T) {
-	sources, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	reaches := regexp.MustCompile(`base\.Caller|\bgw\.Call\(|\.Caller\((?:unheld\{)?gw\b|Caller: +gw`)
-	found := map[string][]string{}
-	for _, source := range sources {
-		b, err := os.ReadFile(source)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !strings.HasSuffix(source, "_test.go") {
-			if m := reaches.FindAllString(string(b), -1); m != nil {
-				found[source] = m
-			}
-		}
-	}
-	want := map[string][]string{
-		"call.go": {".Caller(unheld{gw"}, "guards.go": {"base.Caller"},
-		"serve.go": {".Caller(unheld{gw"},
-	}
-	a, errA := json.Marshal(found)
-	b, errB := json.Marshal(want)
-	if errA != nil || errB != nil || string(a) != string(b) {
-		t.Errorf("%s reach the gateway, want %s: a call goes through endpoints.caller, or it is neither recorded nor confirmed", a, b)
 	}
 }
 

@@ -214,7 +214,7 @@ func TestOAuth(t *testing.T) {
 		},
 		"a letter changed":          {whole[:len(whole)-3] + "AAA", "/api/tools", 401, `error="invalid_token"`},
 		"invented":                  {"opaque", "/api/tools", 401, `error="invalid_token"`},
-		"no metrics with a profile": {whole, "/api/metrics", 404, "may not see all tools"},
+		"no metrics with a profile": {whole, "/api/metrics", 404, "cannot view activity"},
 	} {
 		status, body, challenge := get(c.token, c.path)
 		if status != c.status || !strings.Contains(body+challenge, c.holds) {

@@ -71,6 +71,11 @@ func (f *searchFlags) query(args []string, limit int) (tool.Query, error) {
 	} else {
 		q.Text = strings.Join(args, " ")
 	}
+	if limit > tool.MaxLimit {
+		return q, usageError{
+			fmt.Sprintf("limit %d is too high", limit), fmt.Sprintf("give at most %d", tool.MaxLimit),
+		}
+	}
 	var te *tool.Error
 	if err := q.Validate(); errors.As(err, &te) {
 		return q, usageError{te.Msg, te.Hint}
