@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 )
 
 // runKey finds, in the context of a request, the context of the Run that it came through. The SDK passes on the values
@@ -64,7 +65,7 @@ func (s *Server) Sessions() int {
 const statelessRevision = "2026-07-28"
 
 // Handler serves streamable HTTP in both generations of the protocol at one address. It checks no credentials, but
-// serves a session only to the principal that began it (see [tool.PrincipalOf]); to others the session does not exist.
+// serves a session only to the principal that began it (see [access.PrincipalOf]); to others the session does not exist.
 func (s *Server) Handler() http.Handler {
 	pick := func(*http.Request) *mcp.Server { return s.mcp }
 	logger := s.o.Logger
