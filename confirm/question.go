@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"tooldex/internal/orderedjson"
 	"tooldex/tool"
 )
 
@@ -62,32 +61,14 @@ func argumentLines(args json.RawMessage) []string {
 }
 
 func memberLines(args json.RawMessage) ([]string, error) {
-	dec := json.NewDecoder(bytes.NewReader(args))
-	first, err := dec.Token()
-	if err != nil || first != json.Delim('{') {
-		return nil, errors.New("no object")
-	}
-	var out []string
-	for dec.More() {
-		key, err := dec.Token()
-		if err != nil {
-			return nil, err
-		}
-		var value json.RawMessage
-		if err := dec.Decode(&value); err != nil {
-			return nil, err
-		}
-		var line bytes.Buffer
-		if err := json.Compact(&line, value); err != nil {
-			return nil, err
-		}
-		out = append(out, plainText(fmt.Sprint(key))+": "+shortenText(escapeHidden(line.String()), maxValue))
-	}
-	if _, err := dec.Token(); err != nil {
+	o, err := orderedjson.ParseObject(args)
+	if err != nil {
 		return nil, err
 	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("more than an object")
+	var out []string
+	for _, m := range o {
+		value := shortenText(escapeHidden(orderedjson.Compact(m.Value)), maxValue)
+		out = append(out, plainText(m.Key)+": "+value)
 	}
 	return out, nil
 }

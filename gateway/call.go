@@ -9,6 +9,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tooldex/internal/orderedjson"
 	"tooldex/tool"
 )
 
@@ -61,7 +62,7 @@ func (s *session) call(ctx context.Context, who *caller, c tool.Call, timeout ti
 		return nil, retry, err
 	}
 	// What the SDK thinks of the result does not matter: its bytes are passed on, also those it cannot decode.
-	failed, _ := find(raw, "isError")
+	failed, _ := orderedjson.Find(raw, "isError")
 	return &tool.CallResult{Raw: raw, IsError: string(failed) == "true"}, false, nil
 }
 

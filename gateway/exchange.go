@@ -11,6 +11,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tooldex/internal/orderedjson"
 	"tooldex/tool"
 )
 
@@ -117,7 +118,7 @@ type inputRequired struct {
 
 // questions returns what a result asks, or nil if it is an answer.
 func questions(raw json.RawMessage) *inputRequired {
-	if kind, ok := find(raw, "resultType"); !ok || string(kind) != `"input_required"` {
+	if kind, ok := orderedjson.Find(raw, "resultType"); !ok || string(kind) != `"input_required"` {
 		return nil
 	}
 	var q inputRequired

@@ -182,8 +182,8 @@ func decodeMessage(data []byte) (jsonrpc.Message, error) {
 // the SDK's decoder: the next answer of the server waits behind a large one. It returns nil for other messages.
 func plainResponse(data []byte) *jsonrpc.Response {
 	var version, id, result json.RawMessage
-	for _, m := range members(data) {
-		switch value := data[m.valueStart:m.to]; m.key {
+	for _, m := range orderedjson.Members(data) {
+		switch value := data[m.Value:m.End]; m.Key {
 		case "jsonrpc":
 			version = value
 		case "id":

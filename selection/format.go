@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"tooldex/internal/orderedjson"
 	"tooldex/tool"
 )
 
@@ -32,36 +33,39 @@ func Write(t *tool.Tool, exposed string, f Format) (Written, error) {
 	out := Written{Name: exposed}
 	description := tool.WithCaution(t.Warning, cmp.Or(t.Description, t.Summary, t.Title, t.Name))
 	root := rootSchema(t.InputSchema)
-	var body object
+	var body orderedjson.Tree
 	switch f {
 	case FormatAnthropic:
-		var schema object
+		var schema orderedjson.Tree
 		schema, out.Renamed = renamed(mended(flatRoot(root)))
-		body = object{{"name", exposed}, {"description", description}, {"input_schema", schema}}
+		body = orderedjson.Tree{{Key: "name", Value: exposed}, {Key: "description", Value: description},
+			{Key: "input_schema", Value: schema}}
 	case FormatOpenAI, FormatResponses:
-		schema, _ := listed(mended(flatRoot(root))).(object)
-		function := object{
-			{"name", exposed},
-			{"description", shortened(description, maxOpenAIDescription)},
-			{"parameters", schema},
+		schema, _ := listed(mended(flatRoot(root))).(orderedjson.Tree)
+		function := orderedjson.Tree{
+			{Key: "name", Value: exposed},
+			{Key: "description", Value: shortened(description, maxOpenAIDescription)},
+			{Key: "parameters", Value: schema},
 		}
 		if f == FormatOpenAI {
-			body = object{{"type", "function"}, {"function", function}}
+			body = orderedjson.Tree{{Key: "type", Value: "function"}, {Key: "function", Value: function}}
 		} else { // there strict is the default, which few schemas keep
-			body = append(append(object{{"type", "function"}}, function...), member{"strict", false})
+			body = append(append(orderedjson.Tree{{Key: "type", Value: "function"}}, function...),
+				orderedjson.Member[any]{Key: "strict", Value: false})
 		}
 	case FormatGemini:
 		if c := exposed[0]; c == '-' || c >= '0' && c <= '9' {
 			out.Name = "_" + exposed
 		}
-		body = object{{"name", shortened(out.Name, maxName)}, {"description", description}}
+		body = orderedjson.Tree{{Key: "name", Value: shortened(out.Name, maxName)},
+			{Key: "description", Value: description}}
 		if schema, ok := (&gemini{root: flatRoot(root), left: maxSchemas}).parameters(); ok {
-			body = append(body, member{"parameters", schema})
+			body = append(body, orderedjson.Member[any]{Key: "parameters", Value: schema})
 		}
 	default:
 		body = mcpTool(t, exposed, root)
 	}
-	out.JSON = write(nil, body)
+	out.JSON = orderedjson.Append(nil, body)
 	if err := Verify(f, out.JSON); err != nil {
 		return out, fmt.Errorf("write %s: %w", t.ID(), err)
 	}
@@ -69,21 +73,21 @@ func Write(t *tool.Tool, exposed string, f Format) (Written, error) {
 }
 
 // mcpTool is a tool as a tools/list has it. Its schemas are those of the server.
-func mcpTool(t *tool.Tool, exposed string, root object) object {
-	body := object{{"name", exposed}}
+func mcpTool(t *tool.Tool, exposed string, root orderedjson.Tree) orderedjson.Tree {
+	body := orderedjson.Tree{{Key: "name", Value: exposed}}
 	if t.Title != "" {
-		body = append(body, member{"title", t.Title})
+		body = append(body, orderedjson.Member[any]{Key: "title", Value: t.Title})
 	}
 	if description := tool.WithCaution(t.Warning, t.Description); description != "" {
-		body = append(body, member{"description", description})
+		body = append(body, orderedjson.Member[any]{Key: "description", Value: description})
 	}
-	body = append(body, member{"inputSchema", root})
-	if out, err := parse(t.OutputSchema); err == nil {
-		body = append(body, member{"outputSchema", out})
+	body = append(body, orderedjson.Member[any]{Key: "inputSchema", Value: root})
+	if out, err := orderedjson.Parse(t.OutputSchema); err == nil {
+		body = append(body, orderedjson.Member[any]{Key: "outputSchema", Value: out})
 	}
 	if t.Annotations != nil {
 		if raw, err := json.Marshal(t.Annotations); err == nil {
-			body = append(body, member{"annotations", json.RawMessage(raw)})
+			body = append(body, orderedjson.Member[any]{Key: "annotations", Value: json.RawMessage(raw)})
 		}
 	}
 	return body
@@ -98,29 +102,29 @@ const (
 var parameterName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
 // renamed gives the parameters whose names the Messages API refuses others that it takes.
-func renamed(root object) (object, map[string]string) {
-	properties, _ := root.get("properties").(object)
+func renamed(root orderedjson.Tree) (orderedjson.Tree, map[string]string) {
+	properties, _ := root.Get("properties").(orderedjson.Tree)
 	var names map[string]string
-	out := make(object, len(properties))
+	out := make(orderedjson.Tree, len(properties))
 	for i, p := range properties {
 		out[i] = p
-		if parameterName.MatchString(p.key) {
+		if parameterName.MatchString(p.Key) {
 			continue
 		}
-		key := portableName(p.key)
-		for n := 2; properties.has(key) || names[key] != ""; n++ {
-			key = fmt.Sprintf("%.60s_%d", portableName(p.key), n)
+		key := portableName(p.Key)
+		for n := 2; properties.Has(key) || names[key] != ""; n++ {
+			key = fmt.Sprintf("%.60s_%d", portableName(p.Key), n)
 		}
 		if names == nil {
 			names = map[string]string{}
 		}
-		names[key] = p.key
-		out[i].key = key
+		names[key] = p.Key
+		out[i].Key = key
 	}
 	if names == nil {
 		return root, nil
 	}
-	required := texts(root.get("required"))
+	required := orderedjson.Strings(root.Get("required"))
 	for key, own := range names {
 		for i, r := range required {
 			if r == own {
@@ -128,7 +132,7 @@ func renamed(root object) (object, map[string]string) {
 			}
 		}
 	}
-	return withRequired(root.with("properties", out), out, required), names
+	return withRequired(root.With("properties", out), out, required), names
 }
 
 func portableName(s string) string {
@@ -146,47 +150,47 @@ func portableName(s string) string {
 
 // listed says of every array what it holds, and writes schemas that are true or false as objects.
 func listed(v any) any {
-	o, ok := v.(object)
+	o, ok := v.(orderedjson.Tree)
 	if !ok {
 		return v
 	}
-	if o.get("type") == "array" && !o.has("items") {
-		tuple, _ := o.get("prefixItems").([]any)
-		o = o.without("prefixItems").with("items", alternatives(tuple))
+	if o.Get("type") == "array" && !o.Has("items") {
+		tuple, _ := o.Get("prefixItems").([]any)
+		o = o.Without("prefixItems").With("items", alternatives(tuple))
 	}
-	out := make(object, len(o))
+	out := make(orderedjson.Tree, len(o))
 	for i, m := range o {
-		out[i] = member{m.key, listedMember(m)}
+		out[i] = orderedjson.Member[any]{Key: m.Key, Value: listedMember(m)}
 	}
 	return out
 }
 
-func listedMember(m member) any {
+func listedMember(m orderedjson.Member[any]) any {
 	schemaOf := func(v any) any {
 		if _, ok := v.(bool); ok {
-			return object{}
+			return orderedjson.Tree{}
 		}
 		return listed(v)
 	}
-	switch in := m.value.(type) {
-	case object:
+	switch in := m.Value.(type) {
+	case orderedjson.Tree:
 		for _, named := range namedSchema {
-			if m.key == named {
-				out := make(object, len(in))
+			if m.Key == named {
+				out := make(orderedjson.Tree, len(in))
 				for i, p := range in {
-					out[i] = member{p.key, schemaOf(p.value)}
+					out[i] = orderedjson.Member[any]{Key: p.Key, Value: schemaOf(p.Value)}
 				}
 				return out
 			}
 		}
 		for _, one := range oneSchema {
-			if m.key == one {
+			if m.Key == one {
 				return listed(in)
 			}
 		}
 	case []any:
 		for _, many := range manySchemas {
-			if m.key == many {
+			if m.Key == many {
 				out := make([]any, len(in))
 				for i, e := range in {
 					out[i] = schemaOf(e)
@@ -195,11 +199,11 @@ func listedMember(m member) any {
 			}
 		}
 	case bool:
-		if m.key == "items" {
-			return object{}
+		if m.Key == "items" {
+			return orderedjson.Tree{}
 		}
 	}
-	return m.value
+	return m.Value
 }
 
 // shortened cuts a text at a word.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"tooldex/internal/orderedjson"
 )
 
 // geminiKept are the keywords that stay as they are, beside those that are converted.
@@ -22,64 +24,64 @@ var geminiFormats = map[string][]string{
 
 // gemini converts schemas to the subset of OpenAPI 3.0 that function declarations take.
 type gemini struct {
-	root object
+	root orderedjson.Tree
 	left int // references that may still be replaced
 }
 
 // parameters converts an input schema; ok is false if it has none, and none may then be declared.
-func (g *gemini) parameters() (out object, ok bool) {
-	out = g.typed(g.root, "object", nil).without("nullable")
-	properties, _ := out.get("properties").(object)
+func (g *gemini) parameters() (out orderedjson.Tree, ok bool) {
+	out = g.typed(g.root, "object", nil).Without("nullable")
+	properties, _ := out.Get("properties").(orderedjson.Tree)
 	return out, len(properties) > 0
 }
 
 // schema converts a schema. Within are the references that are being replaced.
-func (g *gemini) schema(v any, within []string) object {
-	o, _ := v.(object) // true, false and nonsense say nothing
-	if ref, ok := o.get("$ref").(string); ok {
-		target, _ := at(g.root, ref)
-		inner, ok := target.(object)
+func (g *gemini) schema(v any, within []string) orderedjson.Tree {
+	o, _ := v.(orderedjson.Tree) // true, false and nonsense say nothing
+	if ref, ok := o.Get("$ref").(string); ok {
+		target, _ := orderedjson.Resolve(g.root, ref)
+		inner, ok := target.(orderedjson.Tree)
 		if !ok || slices.Contains(within, ref) || len(within) >= maxNesting || g.left <= 0 { // it holds itself, or is endless: its inside is left open
-			return describe(object{{"type", "OBJECT"}}, o)
+			return describe(orderedjson.Tree{{Key: "type", Value: "OBJECT"}}, o)
 		}
 		g.left--
-		return g.schema(joined(inner, o.without("$ref")), append(slices.Clip(within), ref))
+		return g.schema(joined(inner, o.Without("$ref")), append(slices.Clip(within), ref))
 	}
-	if list, ok := o.get("allOf").([]any); ok {
+	if list, ok := o.Get("allOf").([]any); ok {
 		return g.schema(g.merged(o, list), within)
 	}
 	for _, keyword := range []string{"anyOf", "oneOf"} {
-		if list, ok := o.get(keyword).([]any); ok {
-			return g.anyOf(o.without("anyOf", "oneOf"), list, within)
+		if list, ok := o.Get(keyword).([]any); ok {
+			return g.anyOf(o.Without("anyOf", "oneOf"), list, within)
 		}
 	}
-	switch t := o.get("type").(type) {
+	switch t := o.Get("type").(type) {
 	case string:
 		return g.typed(o, strings.ToLower(t), within)
 	case []any:
 		var list []any
 		for _, one := range t {
 			if one == "null" {
-				list = append(list, object{{"type", "null"}})
+				list = append(list, orderedjson.Tree{{Key: "type", Value: "null"}})
 				continue
 			}
-			list = append(list, o.without("description").with("type", one))
+			list = append(list, o.Without("description").With("type", one))
 		}
-		return g.anyOf(object{}.with("description", o.get("description")), list, within)
+		return g.anyOf(orderedjson.Tree{}.With("description", o.Get("description")), list, within)
 	}
 	return g.typed(o, inferred(o), within)
 }
 
 // inferred guesses the type of a schema that does not say.
-func inferred(o object) string {
+func inferred(o orderedjson.Tree) string {
 	switch {
-	case o.has("properties"), o.has("additionalProperties"):
+	case o.Has("properties"), o.Has("additionalProperties"):
 		return "object"
-	case o.has("items"), o.has("prefixItems"):
+	case o.Has("items"), o.Has("prefixItems"):
 		return "array"
 	}
-	v := o.get("const")
-	if list, ok := o.get("enum").([]any); ok && len(list) > 0 {
+	v := o.Get("const")
+	if list, ok := o.Get("enum").([]any); ok && len(list) > 0 {
 		v = list[0]
 	}
 	switch n := v.(type) {
@@ -95,40 +97,40 @@ func inferred(o object) string {
 }
 
 // merged joins the parts of allOf: all properties, all that is required.
-func (g *gemini) merged(o object, list []any) object {
-	out := o.without("allOf")
+func (g *gemini) merged(o orderedjson.Tree, list []any) orderedjson.Tree {
+	out := o.Without("allOf")
 	for _, v := range list {
-		part, _ := v.(object)
+		part, _ := v.(orderedjson.Tree)
 		for n := 0; n < maxNesting; n++ { // a reference may be to another
-			ref, ok := part.get("$ref").(string)
+			ref, ok := part.Get("$ref").(string)
 			if !ok {
 				break
 			}
-			target, _ := at(g.root, ref)
-			inner, _ := target.(object)
-			part = joined(inner, part.without("$ref"))
+			target, _ := orderedjson.Resolve(g.root, ref)
+			inner, _ := target.(orderedjson.Tree)
+			part = joined(inner, part.Without("$ref"))
 		}
-		properties, _ := out.get("properties").(object)
-		more, _ := part.get("properties").(object)
-		required := append(texts(out.get("required")), texts(part.get("required"))...)
-		out = joined(part.without("properties", "required", "$ref"), out)
+		properties, _ := out.Get("properties").(orderedjson.Tree)
+		more, _ := part.Get("properties").(orderedjson.Tree)
+		required := append(orderedjson.Strings(out.Get("required")), orderedjson.Strings(part.Get("required"))...)
+		out = joined(part.Without("properties", "required", "$ref"), out)
 		if len(properties)+len(more) > 0 {
-			out = out.with("properties", joined(more, properties))
+			out = out.With("properties", joined(more, properties))
 		}
 		if len(required) > 0 {
-			out = out.with("required", listOf(required))
+			out = out.With("required", orderedjson.List(required))
 		}
 	}
 	return out
 }
 
 // anyOf converts alternatives. Where they are given, nothing else may stand beside them, so what does goes into each.
-func (g *gemini) anyOf(o object, list []any, within []string) object {
-	nullable := o.get("nullable") == true
+func (g *gemini) anyOf(o orderedjson.Tree, list []any, within []string) orderedjson.Tree {
+	nullable := o.Get("nullable") == true
 	var kept []any
 	for _, v := range list {
-		one, _ := v.(object)
-		if one.get("type") == "null" {
+		one, _ := v.(orderedjson.Tree)
+		if one.Get("type") == "null" {
 			nullable = true
 			continue
 		}
@@ -138,31 +140,31 @@ func (g *gemini) anyOf(o object, list []any, within []string) object {
 	if text, ok := sameEnum(kept); ok {
 		kept = []any{text}
 	}
-	one, ok := alternatives(kept).(object)
-	if ok && !one.has("anyOf") {
+	one, ok := alternatives(kept).(orderedjson.Tree)
+	if ok && !one.Has("anyOf") {
 		if len(one) == 0 {
-			one = object{{"type", "STRING"}}
+			one = orderedjson.Tree{{Key: "type", Value: "STRING"}}
 		}
 		if nullable {
-			one = one.with("nullable", true)
+			one = one.With("nullable", true)
 		}
 		return describe(one, o)
 	}
-	branches, _ := one.get("anyOf").([]any)
+	branches, _ := one.Get("anyOf").([]any)
 	for i, v := range branches {
-		if b, ok := v.(object); ok && nullable {
-			branches[i] = b.with("nullable", true)
+		if b, ok := v.(orderedjson.Tree); ok && nullable {
+			branches[i] = b.With("nullable", true)
 		}
 	}
-	return object{{"anyOf", branches}}
+	return orderedjson.Tree{{Key: "anyOf", Value: branches}}
 }
 
 // flattened puts alternatives that hold alternatives into one list.
 func flattened(list []any) []any {
 	var out []any
 	for _, v := range list {
-		o, _ := v.(object)
-		if inner, ok := o.get("anyOf").([]any); ok {
+		o, _ := v.(orderedjson.Tree)
+		if inner, ok := o.Get("anyOf").([]any); ok {
 			out = append(out, inner...)
 			continue
 		}
@@ -172,12 +174,12 @@ func flattened(list []any) []any {
 }
 
 // sameEnum joins alternatives that are each some texts into one.
-func sameEnum(list []any) (object, bool) {
+func sameEnum(list []any) (orderedjson.Tree, bool) {
 	var values []any
 	for _, v := range list {
-		o, _ := v.(object)
-		one, ok := o.get("enum").([]any)
-		if !ok || o.get("type") != "STRING" {
+		o, _ := v.(orderedjson.Tree)
+		one, ok := o.Get("enum").([]any)
+		if !ok || o.Get("type") != "STRING" {
 			return nil, false
 		}
 		for _, e := range one {
@@ -189,28 +191,29 @@ func sameEnum(list []any) (object, bool) {
 	if len(list) < 2 {
 		return nil, false
 	}
-	return object{{"type", "STRING"}, {"format", "enum"}, {"enum", values}}, true
+	return orderedjson.Tree{{Key: "type", Value: "STRING"}, {Key: "format", Value: "enum"},
+		{Key: "enum", Value: values}}, true
 }
 
 // typed converts a schema of one type.
-func (g *gemini) typed(o object, kind string, within []string) object {
+func (g *gemini) typed(o orderedjson.Tree, kind string, within []string) orderedjson.Tree {
 	if kind == "null" {
-		return describe(object{{"type", "STRING"}, {"nullable", true}}, o)
+		return describe(orderedjson.Tree{{Key: "type", Value: "STRING"}, {Key: "nullable", Value: true}}, o)
 	}
 	if !slices.Contains(jsonTypes, kind) {
 		kind = "string"
 	}
-	out := object{{"type", strings.ToUpper(kind)}}
+	out := orderedjson.Tree{{Key: "type", Value: strings.ToUpper(kind)}}
 	for _, m := range o {
 		switch {
-		case slices.Contains(geminiKept, m.key):
+		case slices.Contains(geminiKept, m.Key):
 			out = append(out, m)
-		case m.key == "format":
-			if f, ok := m.value.(string); ok && slices.Contains(geminiFormats[strings.ToUpper(kind)], f) {
+		case m.Key == "format":
+			if f, ok := m.Value.(string); ok && slices.Contains(geminiFormats[strings.ToUpper(kind)], f) {
 				out = append(out, m)
 			}
-		case m.key == "pattern":
-			if p, ok := m.value.(string); ok && kind == "string" {
+		case m.Key == "pattern":
+			if p, ok := m.Value.(string); ok && kind == "string" {
 				if _, err := regexp.Compile(p); err == nil {
 					out = append(out, m)
 				}
@@ -223,73 +226,73 @@ func (g *gemini) typed(o object, kind string, within []string) object {
 	case "object":
 		return g.withProperties(out, o, within)
 	case "array":
-		return out.with("items", g.items(o, within))
+		return out.With("items", g.items(o, within))
 	}
 	return out
 }
 
-func (g *gemini) withProperties(out, o object, within []string) object {
-	properties, _ := o.get("properties").(object)
+func (g *gemini) withProperties(out, o orderedjson.Tree, within []string) orderedjson.Tree {
+	properties, _ := o.Get("properties").(orderedjson.Tree)
 	if len(properties) == 0 {
 		return out
 	}
-	converted := make(object, 0, len(properties))
+	converted := make(orderedjson.Tree, 0, len(properties))
 	for _, p := range properties {
-		converted = append(converted, member{p.key, g.schema(p.value, within)})
+		converted = append(converted, orderedjson.Member[any]{Key: p.Key, Value: g.schema(p.Value, within)})
 	}
-	return withRequired(out.with("properties", converted), converted, texts(o.get("required")))
+	return withRequired(out.With("properties", converted), converted, orderedjson.Strings(o.Get("required")))
 }
 
 // items converts what an array holds, which must be said.
-func (g *gemini) items(o object, within []string) object {
+func (g *gemini) items(o orderedjson.Tree, within []string) orderedjson.Tree {
 	var list []any
-	switch items := o.get("items").(type) {
-	case object:
+	switch items := o.Get("items").(type) {
+	case orderedjson.Tree:
 		return g.schema(items, within)
 	case []any:
 		list = items
 	}
-	if tuple, ok := o.get("prefixItems").([]any); ok {
+	if tuple, ok := o.Get("prefixItems").([]any); ok {
 		list = tuple
 	}
 	if len(list) == 0 {
-		return object{{"type", "STRING"}}
+		return orderedjson.Tree{{Key: "type", Value: "STRING"}}
 	}
-	return g.anyOf(object{}, list, within)
+	return g.anyOf(orderedjson.Tree{}, list, within)
 }
 
 // withLimits replaces limits that are excluded themselves by the nearest that are not.
-func withLimits(out, o object, kind string) object {
+func withLimits(out, o orderedjson.Tree, kind string) orderedjson.Tree {
 	for _, limit := range []struct {
 		from, to string
 		step     int64
 	}{{"exclusiveMinimum", "minimum", 1}, {"exclusiveMaximum", "maximum", -1}} {
-		n, ok := o.get(limit.from).(json.Number)
-		if !ok || out.has(limit.to) {
+		n, ok := o.Get(limit.from).(json.Number)
+		if !ok || out.Has(limit.to) {
 			continue
 		}
 		if whole, err := n.Int64(); err == nil && kind == "integer" {
 			n = json.Number(strconv.FormatInt(whole+limit.step, 10))
 		}
-		out = out.with(limit.to, n)
+		out = out.With(limit.to, n)
 	}
 	return out
 }
 
 // withValues keeps the values that are allowed: as an enum, which only texts may have, or in the description.
-func withValues(out, o object, kind string) object {
-	values, _ := o.get("enum").([]any)
-	if o.has("const") {
-		values = []any{o.get("const")}
+func withValues(out, o orderedjson.Tree, kind string) orderedjson.Tree {
+	values, _ := o.Get("enum").([]any)
+	if o.Has("const") {
+		values = []any{o.Get("const")}
 	}
 	var kept []any
 	for _, v := range values {
 		switch {
 		case v == nil:
-			out = out.with("nullable", true)
+			out = out.With("nullable", true)
 		case v == "" || slices.ContainsFunc(kept, func(have any) bool {
-			return string(write(nil,
-				have)) == string(write(nil, v))
+			return string(orderedjson.Append(nil,
+				have)) == string(orderedjson.Append(nil, v))
 		}):
 		default:
 			kept = append(kept, v)
@@ -300,17 +303,17 @@ func withValues(out, o object, kind string) object {
 	}
 	isText := func(v any) bool { _, ok := v.(string); return ok }
 	if kind == "string" && !slices.ContainsFunc(kept, func(v any) bool { return !isText(v) }) {
-		return out.without("format", "pattern", "minLength", "maxLength").with("format", "enum").with("enum", kept)
+		return out.Without("format", "pattern", "minLength", "maxLength").With("format", "enum").With("enum", kept)
 	}
-	said, _ := out.get("description").(string)
-	note := "One of: " + strings.Trim(string(write(nil, kept)), "[]") + "."
-	return out.with("description", strings.TrimSpace(said+" "+note))
+	said, _ := out.Get("description").(string)
+	note := "One of: " + strings.Trim(string(orderedjson.Append(nil, kept)), "[]") + "."
+	return out.With("description", strings.TrimSpace(said+" "+note))
 }
 
 // describe gives a schema the description of another where it has none.
-func describe(out, from object) object {
-	if text, ok := from.get("description").(string); ok && !out.has("description") {
-		return out.with("description", text)
+func describe(out, from orderedjson.Tree) orderedjson.Tree {
+	if text, ok := from.Get("description").(string); ok && !out.Has("description") {
+		return out.With("description", text)
 	}
 	return out
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"tooldex/internal/orderedjson"
 )
 
 // The keywords of JSON Schema that hold one schema, several by name, and several in a list.
@@ -21,39 +23,39 @@ var jsonTypes = []string{"string", "number", "integer", "boolean", "array", "obj
 
 // rootSchema reads an input schema as an object whose type is object, as every provider wants it. What cannot be read
 // takes any arguments.
-func rootSchema(raw json.RawMessage) object {
-	v, err := parse(raw)
-	root, ok := v.(object)
+func rootSchema(raw json.RawMessage) orderedjson.Tree {
+	v, err := orderedjson.Parse(raw)
+	root, ok := v.(orderedjson.Tree)
 	if err != nil || !ok {
-		return object{{"type", "object"}, {"properties", object{}}}
+		return orderedjson.Tree{{Key: "type", Value: "object"}, {Key: "properties", Value: orderedjson.Tree{}}}
 	}
-	if root.get("type") != "object" {
-		root = append(object{{"type", "object"}}, root.without("type")...)
+	if root.Get("type") != "object" {
+		root = append(orderedjson.Tree{{Key: "type", Value: "object"}}, root.Without("type")...)
 	}
 	return root
 }
 
 // flatRoot merges what stands in alternatives at the root of a schema into its properties, since no provider takes them
 // there: a property is required if all alternatives require it.
-func flatRoot(root object) object {
-	properties, _ := root.get("properties").(object)
-	required := texts(root.get("required"))
+func flatRoot(root orderedjson.Tree) orderedjson.Tree {
+	properties, _ := root.Get("properties").(orderedjson.Tree)
+	required := orderedjson.Strings(root.Get("required"))
 	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
-		list, _ := root.get(keyword).([]any)
+		list, _ := root.Get(keyword).([]any)
 		var shared []string
 		for i, v := range list {
-			one, _ := v.(object)
-			if ref, ok := one.get("$ref").(string); ok {
-				target, _ := at(root, ref)
-				one, _ = target.(object)
+			one, _ := v.(orderedjson.Tree)
+			if ref, ok := one.Get("$ref").(string); ok {
+				target, _ := orderedjson.Resolve(root, ref)
+				one, _ = target.(orderedjson.Tree)
 			}
-			more, _ := one.get("properties").(object)
+			more, _ := one.Get("properties").(orderedjson.Tree)
 			for _, m := range more {
-				if !properties.has(m.key) {
-					properties = properties.with(m.key, m.value)
+				if !properties.Has(m.Key) {
+					properties = properties.With(m.Key, m.Value)
 				}
 			}
-			own := texts(one.get("required"))
+			own := orderedjson.Strings(one.Get("required"))
 			switch {
 			case keyword == "allOf" || i == 0:
 				shared = append(shared, own...)
@@ -64,74 +66,74 @@ func flatRoot(root object) object {
 		required = append(required, shared...)
 	}
 	if properties == nil {
-		properties = object{}
+		properties = orderedjson.Tree{}
 	}
-	root = root.without("allOf", "anyOf", "oneOf", "not", "enum", "const", "if", "then", "else", "$schema", "$id",
-		"id").with("properties", properties)
+	root = root.Without("allOf", "anyOf", "oneOf", "not", "enum", "const", "if", "then", "else", "$schema", "$id",
+		"id").With("properties", properties)
 	return withRequired(root, properties, required)
 }
 
 // withRequired sets which of the properties are required, each once.
-func withRequired(o, properties object, required []string) object {
+func withRequired(o, properties orderedjson.Tree, required []string) orderedjson.Tree {
 	var kept []string
 	for _, name := range required {
-		if properties.has(name) && !slices.Contains(kept, name) {
+		if properties.Has(name) && !slices.Contains(kept, name) {
 			kept = append(kept, name)
 		}
 	}
 	if len(kept) == 0 {
-		return o.without("required")
+		return o.Without("required")
 	}
-	return o.with("required", listOf(kept))
+	return o.With("required", orderedjson.List(kept))
 }
 
 // mended makes a schema one of the 2020-12 draft that stands by itself: older spellings are brought up to date,
 // references to elsewhere than its definitions are replaced by what they refer to.
-func mended(root object) object {
+func mended(root orderedjson.Tree) orderedjson.Tree {
 	m := &mender{root: root, left: maxSchemas}
-	out, _ := m.schema(root, nil).(object) // an object gives an object
+	out, _ := m.schema(root, nil).(orderedjson.Tree) // an object gives an object
 	return out
 }
 
 type mender struct {
-	root object
+	root orderedjson.Tree
 	left int // references that may still be replaced: a few that hold several others each can make a schema of any size
 }
 
 // schema mends one schema. Within are the references that are being replaced.
 func (m *mender) schema(v any, within []string) any {
-	o, ok := v.(object)
+	o, ok := v.(orderedjson.Tree)
 	if !ok {
 		return v
 	}
-	if ref, ok := o.get("$ref").(string); ok {
-		target, found := at(m.root, ref)
+	if ref, ok := o.Get("$ref").(string); ok {
+		target, found := orderedjson.Resolve(m.root, ref)
 		defined := strings.HasPrefix(ref, "#/$defs/") || strings.HasPrefix(ref, "#/definitions/")
 		switch {
 		case found && defined:
 		case found && !slices.Contains(within, ref) && len(within) < maxNesting && m.left > 0:
 			m.left--
-			inner, _ := target.(object)
-			return m.schema(joined(inner, o.without("$ref")), append(slices.Clip(within), ref))
+			inner, _ := target.(orderedjson.Tree)
+			return m.schema(joined(inner, o.Without("$ref")), append(slices.Clip(within), ref))
 		default:
-			o = o.without("$ref")
+			o = o.Without("$ref")
 		}
 	}
 	o = currentKeywords(o)
-	out := make(object, 0, len(o))
+	out := make(orderedjson.Tree, 0, len(o))
 	for _, one := range o {
 		switch {
-		case slices.Contains(oneSchema, one.key):
-			one.value = m.schema(one.value, within)
-		case slices.Contains(namedSchema, one.key):
-			named, _ := one.value.(object)
-			inner := make(object, 0, len(named))
+		case slices.Contains(oneSchema, one.Key):
+			one.Value = m.schema(one.Value, within)
+		case slices.Contains(namedSchema, one.Key):
+			named, _ := one.Value.(orderedjson.Tree)
+			inner := make(orderedjson.Tree, 0, len(named))
 			for _, p := range named {
-				inner = append(inner, member{p.key, m.schema(p.value, within)})
+				inner = append(inner, orderedjson.Member[any]{Key: p.Key, Value: m.schema(p.Value, within)})
 			}
-			one.value = inner
-		case slices.Contains(manySchemas, one.key):
-			list, _ := one.value.([]any)
+			one.Value = inner
+		case slices.Contains(manySchemas, one.Key):
+			list, _ := one.Value.([]any)
 			inner := make([]any, 0, len(list))
 			for _, e := range list {
 				inner = append(inner, m.schema(e, within))
@@ -139,7 +141,7 @@ func (m *mender) schema(v any, within []string) any {
 			if len(inner) == 0 { // must not be empty
 				continue
 			}
-			one.value = inner
+			one.Value = inner
 		}
 		out = append(out, one)
 	}
@@ -153,63 +155,63 @@ const (
 )
 
 // joined returns the members of both; those of over win.
-func joined(under, over object) object {
+func joined(under, over orderedjson.Tree) orderedjson.Tree {
 	out := slices.Clone(under)
 	for _, m := range over {
-		out = out.with(m.key, m.value)
+		out = out.With(m.Key, m.Value)
 	}
 	return out
 }
 
 // currentKeywords spells one schema's own keywords as the 2020-12 draft does, and drops those that are wrong in any.
-func currentKeywords(o object) object {
-	if list, ok := o.get("items").([]any); ok {
-		o = o.with("items", alternatives(list)).without("additionalItems")
+func currentKeywords(o orderedjson.Tree) orderedjson.Tree {
+	if list, ok := o.Get("items").([]any); ok {
+		o = o.With("items", alternatives(list)).Without("additionalItems")
 	}
 	for exclusive, bound := range map[string]string{"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"} {
-		if flag, ok := o.get(exclusive).(bool); ok {
-			limit := o.get(bound)
-			o = o.without(exclusive)
+		if flag, ok := o.Get(exclusive).(bool); ok {
+			limit := o.Get(bound)
+			o = o.Without(exclusive)
 			if flag && limit != nil {
-				o = o.without(bound).with(exclusive, limit)
+				o = o.Without(bound).With(exclusive, limit)
 			}
 		}
 	}
-	if o.has("required") {
-		if names := texts(o.get("required")); len(names) > 0 {
+	if o.Has("required") {
+		if names := orderedjson.Strings(o.Get("required")); len(names) > 0 {
 			slices.Sort(names)
-			if len(slices.Compact(names)) < len(texts(o.get("required"))) {
-				o = o.with("required", listOf(slices.Compact(names)))
+			if len(slices.Compact(names)) < len(orderedjson.Strings(o.Get("required"))) {
+				o = o.With("required", orderedjson.List(slices.Compact(names)))
 			}
 		} else {
-			o = o.without("required")
+			o = o.Without("required")
 		}
 	}
-	if list, ok := o.get("enum").([]any); o.has("enum") && (!ok || len(list) == 0) {
-		o = o.without("enum")
+	if list, ok := o.Get("enum").([]any); o.Has("enum") && (!ok || len(list) == 0) {
+		o = o.Without("enum")
 	}
 	return withTypes(o)
 }
 
 // withTypes keeps of type what JSON Schema knows.
-func withTypes(o object) object {
+func withTypes(o orderedjson.Tree) orderedjson.Tree {
 	known := func(v any) bool {
 		s, ok := v.(string)
 		return ok && slices.Contains(jsonTypes, s)
 	}
-	switch t := o.get("type").(type) {
+	switch t := o.Get("type").(type) {
 	case string:
 		if lower := strings.ToLower(t); known(lower) {
-			return o.with("type", lower)
+			return o.With("type", lower)
 		}
-		return o.without("type")
+		return o.Without("type")
 	case []any:
 		kept := slices.DeleteFunc(slices.Clone(t), func(v any) bool { return !known(v) })
 		if len(kept) > 0 {
-			return o.with("type", kept)
+			return o.With("type", kept)
 		}
 	}
-	return o.without("type")
+	return o.Without("type")
 }
 
 // alternatives is a schema for any of several: itself where they are equal.
@@ -217,16 +219,16 @@ func alternatives(list []any) any {
 	var kept []any
 	var seen []string
 	for _, v := range list {
-		if text := string(write(nil, v)); !slices.Contains(seen, text) {
+		if text := string(orderedjson.Append(nil, v)); !slices.Contains(seen, text) {
 			seen = append(seen, text)
 			kept = append(kept, v)
 		}
 	}
 	switch len(kept) {
 	case 0:
-		return object{}
+		return orderedjson.Tree{}
 	case 1:
 		return kept[0]
 	}
-	return object{{"anyOf", kept}}
+	return orderedjson.Tree{{Key: "anyOf", Value: kept}}
 }

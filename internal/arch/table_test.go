@@ -66,7 +66,7 @@ var table = map[string]rule{
 		doc:     "Package gateway keeps connections to upstream MCP servers and forwards calls to them.",
 	},
 	"selection": {
-		imports: []string{"tool", "upstream", "internal/vector"},
+		imports: []string{"tool", "upstream", "internal/vector", "internal/orderedjson"},
 		doc:     "Package selection decides which tools a session may see and call.",
 	},
 	"knowledge": {
@@ -86,7 +86,7 @@ var table = map[string]rule{
 		doc:     "Package audit keeps a record of who called which tool, when, and what came of it, that cannot be changed unnoticed.",
 	},
 	"confirm": {
-		imports: []string{"tool"},
+		imports: []string{"tool", "internal/orderedjson"},
 		doc:     "Package confirm has a person confirm calls of tools that may destroy something, before they are made.",
 	},
 	"trace": {
@@ -178,7 +178,7 @@ var table = map[string]rule{
 		doc: "Package doctor checks an installation: the configuration, the data directory, the index and the embedding model, the servers and the files of clients, and how well tools can be told apart.",
 	},
 	"cmd/tooldex/clients": {
-		imports: []string{"tool", "catalog/sources", "config", "upstream", "internal/atomicfile"},
+		imports: []string{"tool", "catalog/sources", "config", "upstream", "internal/atomicfile", "internal/orderedjson"},
 		doc:     "Package clients finds the configuration files of MCP clients, and edits the servers in them.",
 	},
 	"cmd/tooldex/demo": {

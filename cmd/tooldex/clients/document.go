@@ -173,12 +173,12 @@ func (d *Document) Raw(section []string, name string) (string, bool) {
 		return tomlRaw(d.Text, section, name)
 	}
 	o, depth, ok := jsonFind(jsonPlain(d.Text), section)
-	i := o.last(name)
+	i := o.Last(name)
 	if !ok || depth < len(section) || i < 0 {
 		return "", false
 	}
-	m := o.members[i]
-	return string(d.Text[m.value:m.end]), true
+	m := o.Members[i]
+	return string(d.Text[m.Value:m.End]), true
 }
 
 // Restore is the contrary of Replace, for a file that the client has changed since: it takes own out, and puts servers

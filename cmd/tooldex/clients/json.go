@@ -5,20 +5,10 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
 	"tooldex/catalog/sources"
+	"tooldex/internal/orderedjson"
 )
-
-// jsonObject is where an object stands in a text.
-type jsonObject struct {
-	open, close int // of its braces
-	members     []jsonMember
-}
-
-type jsonMember struct {
-	key        string
-	start      int // of the key
-	value, end int
-}
 
 // jsonPlain blanks the comments, trailing commas and byte order mark of a text. Every offset stays the same.
 func jsonPlain(text []byte) []byte {
@@ -31,90 +21,48 @@ func jsonPlain(text []byte) []byte {
 
 var bom = []byte("\ufeff")
 
-// jsonAt finds the members of the object that begins at or after an offset of a plain text. It reports false where no
-// object is.
-func jsonAt(plain []byte, at int) (jsonObject, bool) {
-	dec := json.NewDecoder(bytes.NewReader(plain[at:]))
-	token, err := dec.Token()
-	if err != nil || token != json.Delim('{') {
-		return jsonObject{}, false
-	}
-	o := jsonObject{open: at + int(dec.InputOffset()) - 1}
-	for dec.More() {
-		before := at + int(dec.InputOffset())
-		token, err := dec.Token()
-		key, ok := token.(string)
-		if err != nil || !ok {
-			return jsonObject{}, false
-		}
-		m := jsonMember{key: key, start: before + bytes.IndexByte(plain[before:], '"')}
-		var raw json.RawMessage
-		if dec.Decode(&raw) != nil {
-			return jsonObject{}, false
-		}
-		m.end = at + int(dec.InputOffset())
-		m.value = m.end - len(raw)
-		o.members = append(o.members, m)
-	}
-	if _, err := dec.Token(); err != nil {
-		return jsonObject{}, false
-	}
-	o.close = at + int(dec.InputOffset()) - 1
-	return o, true
-}
-
 // jsonFind finds the object at a path, as far as it goes: depth is how many of its steps are there.
-func jsonFind(plain []byte, path []string) (o jsonObject, depth int, ok bool) {
-	if o, ok = jsonAt(plain, 0); !ok {
+func jsonFind(plain []byte, path []string) (o orderedjson.Location, depth int, ok bool) {
+	if o, ok = orderedjson.Locate(plain, 0); !ok {
 		return o, 0, false
 	}
 	for depth, key := range path {
-		i := o.last(key)
+		i := o.Last(key)
 		if i < 0 {
 			return o, depth, true
 		}
-		if o, ok = jsonAt(plain, o.members[i].value); !ok {
+		if o, ok = orderedjson.Locate(plain, o.Members[i].Value); !ok {
 			return o, depth, false
 		}
 	}
 	return o, len(path), true
 }
 
-// last finds the member that counts, of several with one key.
-func (o jsonObject) last(key string) int {
-	for i, m := range slices.Backward(o.members) {
-		if m.key == key {
-			return i
-		}
-	}
-	return -1
-}
-
 // jsonRemove takes the members of that key out of the object at path, with their commas.
 func jsonRemove(text []byte, path []string, key string) []byte {
 	for {
 		o, depth, ok := jsonFind(jsonPlain(text), path)
-		i := o.last(key)
+		i := o.Last(key)
 		if !ok || depth < len(path) || i < 0 {
 			return text
 		}
-		m := o.members[i]
-		next := o.close
-		if i+1 < len(o.members) {
-			next = o.members[i+1].start
+		m := o.Members[i]
+		next := o.Close
+		if i+1 < len(o.Members) {
+			next = o.Members[i+1].Start
 		}
-		if at := comma(text, m.end, next); at >= 0 {
+		if at := comma(text, m.End, next); at >= 0 {
 			text = slices.Delete(slices.Clone(text), at, at+1)
 		} else if i > 0 {
-			if at := comma(text, o.members[i-1].end, m.start); at >= 0 {
+			if at := comma(text, o.Members[i-1].End, m.Start); at >= 0 {
 				text = slices.Delete(slices.Clone(text), at, at+1)
-				m.start, m.end = m.start-1, m.end-1
-				if blanks, first := lineIndent(text, m.start); !first {
-					m.start -= len(blanks)
+				m.Start, m.End = m.Start-1, m.End-1
+				if blanks, first := lineIndent(text, m.Start); !first {
+					m.Start -= len(blanks)
 				}
 			}
 		}
-		text = cut(text, m.start, m.end)
+		text = cut(text, m.Start, m.End)
 	}
 }
 
@@ -181,17 +129,17 @@ func endsLine(text []byte, at int) (bool, int) {
 // stays as it is.
 func jsonOpened(text []byte, path []string) []byte {
 	plain := jsonPlain(text)
-	o, ok := jsonAt(plain, 0)
+	o, ok := orderedjson.Locate(plain, 0)
 	for _, key := range path {
-		i := o.last(key)
+		i := o.Last(key)
 		if !ok || i < 0 {
 			break
 		}
-		m := o.members[i]
-		if string(plain[m.value:m.end]) == "null" {
-			return slices.Concat(text[:m.value], []byte("{}"), text[m.end:])
+		m := o.Members[i]
+		if string(plain[m.Value:m.End]) == "null" {
+			return slices.Concat(text[:m.Value], []byte("{}"), text[m.End:])
 		}
-		o, ok = jsonAt(plain, m.value)
+		o, ok = orderedjson.Locate(plain, m.Value)
 	}
 	return text
 }
@@ -215,11 +163,11 @@ func jsonInsert(text []byte, path []string, key string, value any) ([]byte, bool
 		key = path[depth]
 	}
 	s := jsonStyleOf(text)
-	base := indentAt(text, o.open)
-	inner, at := base+s.unit, o.open+1
+	base := indentAt(text, o.Open)
+	inner, at := base+s.unit, o.Open+1
 	tail := s.newline + base // before the closing brace
-	if len(o.members) > 0 {
-		at, tail = o.members[0].start, ""
+	if len(o.Members) > 0 {
+		at, tail = o.Members[0].Start, ""
 		if own, first := lineIndent(text, at); first {
 			inner = own
 		} else {
@@ -229,15 +177,15 @@ func jsonInsert(text []byte, path []string, key string, value any) ([]byte, bool
 	member := s.member(inner, key, value)
 	var add string
 	switch {
-	case len(o.members) > 0 && s.flat:
+	case len(o.Members) > 0 && s.flat:
 		add = member + ", "
-	case len(o.members) > 0:
+	case len(o.Members) > 0:
 		add = member + "," + s.newline + inner
 	case s.flat:
 		add = member
 	default:
 		add = s.newline + inner + member
-		if rest := text[at:]; !bytes.ContainsAny(rest[:o.close-at], "\n") {
+		if rest := text[at:]; !bytes.ContainsAny(rest[:o.Close-at], "\n") {
 			add += tail
 		}
 	}
