@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// claims are what an access token says, or what its server says of it.
+// claims are the claims of an access token, or of the answer to an introspection.
 type claims struct {
 	issuer, subject, client string
 	audience                []string
 	scopes                  []string
-	expires, notBefore      time.Time // zero: it does not say
+	expires, notBefore      time.Time // zero if the token does not say
 	all                     map[string]any
 }
 
-// parseClaims reads the claims of a token, or an answer to an introspection. A claim of a wrong type makes all of it
-// bad: nothing is to be let in for what could not be read.
+// parseClaims reads the claims of a token, or the answer to an introspection. One claim of a wrong type makes all of it
+// invalid: nothing is granted for what could not be read.
 func parseClaims(b []byte) (*claims, bool) {
 	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.UseNumber()
@@ -45,7 +45,7 @@ func parseClaims(b []byte) (*claims, bool) {
 	return c, ok && okAudience && okExpires && okBefore
 }
 
-// stringsOf reads a text or a list of texts.
+// stringsOf reads a string or a list of strings.
 func stringsOf(v any) ([]string, bool) {
 	switch v := v.(type) {
 	case nil:
@@ -66,7 +66,7 @@ func stringsOf(v any) ([]string, bool) {
 	return nil, false
 }
 
-// scopesOf reads scopes as RFC 9068 has them, and as those do who write a list named scp.
+// scopesOf reads scopes in the form of RFC 9068, and in that of servers that write a list named scp.
 func scopesOf(all map[string]any) []string {
 	var out []string
 	for _, name := range []string{"scope", "scp"} {

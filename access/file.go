@@ -20,16 +20,16 @@ import (
 )
 
 // File is a file of tokens, in YAML or JSON: {"tokens": [{"name": …, "sha256": …, "profile": …, "readOnly": …,
-// "expires": …}]}. It holds no secrets. People may edit it too: what they wrote around the tokens stays.
+// "expires": …}]}. It holds no secrets. People may edit it too: comments and other members stay.
 type File struct {
-	Path string // "" means that there is none
+	Path string // "" means that there is no file
 }
 
-// maxFile is the largest file that is read.
+// maxFile is the size of the largest file that is read, in bytes.
 const maxFile = 4 << 20
 
-// Read returns the tokens of the file. One that is not there has none, and gives an error that is fs.ErrNotExist; other
-// errors are of code Invalid and name the file.
+// Read returns the tokens of the file. For a file that does not exist the error is fs.ErrNotExist; other errors are of
+// code Invalid and name the file.
 func (f File) Read() ([]Token, error) {
 	b, err := f.bytes()
 	if err != nil {
@@ -42,6 +42,7 @@ func (f File) Read() ([]Token, error) {
 	return tokens, nil
 }
 
+// bytes reads the file, up to maxFile.
 func (f File) bytes() ([]byte, error) {
 	in, err := os.Open(f.Path)
 	if err != nil {
@@ -59,6 +60,7 @@ func (f File) bytes() ([]byte, error) {
 	return b, nil
 }
 
+// readError turns an error of reading into an Invalid one that names the file.
 func (f File) readError(err error) error {
 	hint := "tooldex tokens add makes one"
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -67,8 +69,8 @@ func (f File) readError(err error) error {
 	return &tool.Error{Code: tool.Invalid, Op: "read tokens", Msg: f.Path + " cannot be read", Hint: hint, Err: err}
 }
 
-// Add adds a token, and makes the file if it is not there. The error is of code Invalid if there is one of its name or
-// secret.
+// Add adds a token, and creates the file if it does not exist. The error is of code Invalid if the name or the secret
+// is taken.
 func (f File) Add(t Token) error {
 	if !goodName.MatchString(t.Name) {
 		return &tool.Error{Code: tool.Invalid, Op: "add token", Msg: fmt.Sprintf("%q cannot be the name of a token",
@@ -118,8 +120,8 @@ func (f File) Revoke(name string) error {
 	})
 }
 
-// edit changes the file in one step. What would come out is read again before it takes the place of what there is, so
-// that a mistake locks nobody out.
+// edit changes the file in one step. It parses the new content before it replaces the file, so that a mistake locks
+// nobody out.
 func (f File) edit(change func(doc *yaml.Node, tokens []Token) error) error {
 	unlock, err := lockFile(f.Path)
 	if err != nil {
@@ -153,7 +155,7 @@ func (f File) edit(change func(doc *yaml.Node, tokens []Token) error) error {
 	return replaceFile(f.Path, out.Bytes())
 }
 
-// tokenList finds the list of tokens in a document that was read, and makes it in one that holds nothing.
+// tokenList returns the list of tokens in a document, and adds it to an empty document.
 func tokenList(doc *yaml.Node) (*yaml.Node, error) {
 	if len(doc.Content) == 0 {
 		doc.Kind, doc.Content = yaml.DocumentNode, []*yaml.Node{{Kind: yaml.MappingNode}}
@@ -176,7 +178,7 @@ func tokenList(doc *yaml.Node) (*yaml.Node, error) {
 		case list.Kind != yaml.SequenceNode:
 			*list = yaml.Node{Kind: yaml.SequenceNode}
 		case len(list.Content) == 0:
-			list.Style = 0 // "[]" would go on as one long line
+			list.Style = 0 // "[]" would continue as one long line
 		}
 		return list, nil
 	}
@@ -185,7 +187,7 @@ func tokenList(doc *yaml.Node) (*yaml.Node, error) {
 	return list, nil
 }
 
-// entry is a token as the file has it.
+// entry is a token in the form of the file.
 type entry struct {
 	Name     string `yaml:"name"`
 	SHA256   string `yaml:"sha256"`
@@ -194,6 +196,7 @@ type entry struct {
 	Expires  string `yaml:"expires,omitempty"`
 }
 
+// newEntry returns a token in the form of the file.
 func newEntry(t Token) entry {
 	e := entry{
 		Name: t.Name, SHA256: hex.EncodeToString(t.Digest[:]), Profile: t.View.Profile,
@@ -207,7 +210,7 @@ func newEntry(t Token) entry {
 
 const tokensHint = "a token has a name and the sha256 of its secret, and may have a profile, readOnly: true and expires: 2027-01-31; tooldex tokens add writes it"
 
-// ParseTokens reads what a file of tokens holds, which may be no token at all. Its errors are of code Invalid.
+// ParseTokens reads the content of a file of tokens, which may hold none. Its errors are of code Invalid.
 func ParseTokens(b []byte) ([]Token, error) {
 	var file struct {
 		Tokens []entry `yaml:"tokens"`
@@ -240,6 +243,7 @@ func ParseTokens(b []byte) ([]Token, error) {
 	return out, nil
 }
 
+// invalidTokens returns an error about the content of a file of tokens.
 func invalidTokens(format string, args ...any) error {
 	return &tool.Error{Code: tool.Invalid, Op: "read tokens", Msg: fmt.Sprintf(format, args...), Hint: tokensHint}
 }

@@ -15,50 +15,50 @@ import (
 	"tooldex/tool"
 )
 
-// Options configure a Gate. The zero value is that of a service which asks for no token.
+// Options configure a Gate. With the zero value requests need no token.
 type Options struct {
 	Whole string // the token for everything; "" means that there is none
 	File  File   // of tokens that people hand out
-	OAuth *OAuth // verifies access tokens; nil: none are taken
-	// HasProfile reports whether tokens may be bound to a profile; nil: to none.
+	OAuth *OAuth // verifies access tokens; nil means that none are accepted
+	// HasProfile reports whether a profile exists, so that tokens may be bound to it; nil means that none does.
 	HasProfile func(name string) bool
-	// Ended is called with the Key of a principal whose token was revoked, has expired, or is good for something else
-	// now. It is called by Watch, one at a time. Nil means nobody.
+	// Ended is called with the Key of a principal whose token was revoked, has expired, or grants something else now.
+	// Watch calls it, one at a time. Nil means that nobody is notified.
 	Ended  func(key string)
 	Logger *slog.Logger // nil means no log
 }
 
-// Grant is what a token gives.
+// Grant is what a token grants.
 type Grant struct {
 	Principal Principal
 	View      View
-	Expires   time.Time       // zero: it does not
-	Alive     context.Context // ends when the token is revoked; nil: it cannot be
+	Expires   time.Time       // zero if it does not expire
+	Alive     context.Context // ends when the token is revoked; nil if it cannot be
 }
 
-// Gate tells whose a token is. It is safe for concurrent use.
+// Gate identifies tokens. It is safe for concurrent use.
 type Gate struct {
 	o     Options
 	whole [sha256.Size]byte
 
 	mu      sync.Mutex
 	tokens  []liveToken
-	exists  bool        // the file is there
-	missing bool        // it was not when it was looked for last
-	seen    fs.FileInfo // of the file when it was read last; nil if it is to be read in any case
-	said    string      // what was wrong with it, so that it is logged once
+	exists  bool        // the file exists
+	missing bool        // it did not when last looked for
+	seen    fs.FileInfo // of the file when last read; nil forces a read
+	said    string      // the last error of reading it, so that it is logged once
 }
 
-// liveToken is a token of the file.
+// liveToken is a token of the file, with the context that ends with it.
 type liveToken struct {
 	Token
 	alive context.Context
 	end   context.CancelFunc
-	over  bool // its end was told
+	over  bool // its end was reported
 }
 
-// New reads the file. Errors are of code Invalid: it cannot be read, or names a profile that there is not. One that is
-// not there may come later.
+// New reads the file. Errors are of code Invalid: the file cannot be read, or names an unknown profile. A file that
+// does not exist may be created later.
 func New(o Options) (*Gate, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -70,8 +70,7 @@ func New(o Options) (*Gate, error) {
 	return g, nil
 }
 
-// Guarded reports whether requests need a token. A file of tokens says so by being there, though nothing may be left in
-// it.
+// Guarded reports whether requests need a token. They do as soon as a file of tokens exists, even an empty one.
 func (g *Gate) Guarded() bool {
 	if g.o.Whole != "" || g.o.OAuth != nil {
 		return true
@@ -81,7 +80,7 @@ func (g *Gate) Guarded() bool {
 	return g.exists
 }
 
-// Grants reports whether there is a way in at all.
+// Grants reports whether any token is accepted at all.
 func (g *Gate) Grants() bool {
 	if g.o.Whole != "" || g.o.OAuth != nil {
 		return true
@@ -91,11 +90,11 @@ func (g *Gate) Grants() bool {
 	return len(g.tokens) > 0
 }
 
-// wholePrincipal is whoever bears the token for everything.
+// wholePrincipal is who sends the token for everything.
 var wholePrincipal = Principal{Name: "the token for everything", Key: "whole"}
 
-// Identify tells what a token gives to a request to a path. Errors have [ErrToken] in their chain where another
-// token may do, are of code Denied where this one is good but not for this, and Unavailable where that cannot be told
+// Identify returns what a token grants to a request to a path. Errors have [ErrToken] in their chain if another token
+// may help, are of code Denied if this one is good but not for this path, and Unavailable if that cannot be found out
 // now.
 func (g *Gate) Identify(ctx context.Context, secret, path string) (Grant, error) {
 	if secret == "" {
@@ -117,7 +116,7 @@ func (g *Gate) Identify(ctx context.Context, secret, path string) (Grant, error)
 	return Grant{}, refuseToken("the token is none of ours")
 }
 
-// findToken compares with all of them, so that no token shows in the time it takes.
+// findToken compares the digest with all of them, in a time that does not depend on which one matches.
 func (g *Gate) findToken(got [sha256.Size]byte) (liveToken, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -131,6 +130,7 @@ func (g *Gate) findToken(got [sha256.Size]byte) (liveToken, bool) {
 	return g.tokens[which], true
 }
 
+// refuseToken returns an error with ErrToken in its chain.
 func refuseToken(msg string) error {
 	return &tool.Error{
 		Code: tool.Denied, Op: "check token", Msg: msg, Hint: "send Authorization: Bearer and the token",
@@ -138,11 +138,11 @@ func refuseToken(msg string) error {
 	}
 }
 
-// lookEvery is how often the file is looked at. A look at one that rests is one stat.
+// lookEvery is how often the file is checked. A check of an unchanged file is one stat.
 const lookEvery = time.Second
 
-// Watch follows the file until ctx ends. One that cannot be read, or has a mistake, changes nothing and is logged once;
-// one that is taken away takes all of its tokens with it.
+// Watch follows the file until ctx ends. A file that cannot be read, or has a mistake, changes nothing and is logged
+// once; if the file is removed, all of its tokens end.
 func (g *Gate) Watch(ctx context.Context) {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
@@ -156,7 +156,7 @@ func (g *Gate) Watch(ctx context.Context) {
 	}
 }
 
-// checkFile is one look at the file, and at the dates of its tokens.
+// checkFile reads the file if it changed, and ends tokens that have expired.
 func (g *Gate) checkFile() {
 	err := g.reload()
 	said := ""
@@ -171,7 +171,7 @@ func (g *Gate) checkFile() {
 	g.expireTokens(time.Now())
 }
 
-// reload takes the file over if it has changed.
+// reload reads the file if it has changed.
 func (g *Gate) reload() error {
 	if g.o.File.Path == "" {
 		return nil
@@ -185,7 +185,7 @@ func (g *Gate) reload() error {
 		tokens, err = g.o.File.Read()
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		// Editors that write a file anew take it away for a moment.
+		// Editors that replace a file remove it for a moment, so it must be missing twice in a row.
 		if g.exists && g.missing {
 			g.replaceTokens(nil, nil)
 		}
@@ -206,15 +206,17 @@ func (g *Gate) reload() error {
 	return nil
 }
 
-// settled is how old a file must be for its time of change to tell that it was not changed since.
+// settled is how old a change must be before an unchanged modification time proves that nothing changed since: file
+// systems round it to up to two seconds.
 const settled = 3 * time.Second
 
+// isUnchanged reports whether the file is the one that was read last.
 func (g *Gate) isUnchanged(now fs.FileInfo) bool {
 	return g.seen != nil && os.SameFile(g.seen, now) && g.seen.Size() == now.Size() &&
 		g.seen.ModTime().Equal(now.ModTime()) && time.Since(now.ModTime()) > settled
 }
 
-// replaceTokens makes tokens the ones that are held, and ends those that are no more.
+// replaceTokens replaces the tokens of the file, and ends those that are gone. Tokens that stay keep their contexts.
 func (g *Gate) replaceTokens(tokens []Token, info fs.FileInfo) {
 	now := make([]liveToken, 0, len(tokens))
 	g.mu.Lock()
@@ -239,7 +241,7 @@ func (g *Gate) replaceTokens(tokens []Token, info fs.FileInfo) {
 	}
 }
 
-// expireTokens ends tokens whose time has come.
+// expireTokens ends tokens that have expired.
 func (g *Gate) expireTokens(now time.Time) {
 	var over []liveToken
 	g.mu.Lock()
@@ -255,6 +257,7 @@ func (g *Gate) expireTokens(now time.Time) {
 	}
 }
 
+// endToken ends what was begun with a token, and reports it.
 func (g *Gate) endToken(who Principal, h liveToken) {
 	g.o.Logger.Info("a token has ended", "who", who.Name)
 	h.end()

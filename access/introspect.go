@@ -16,24 +16,26 @@ import (
 	"tooldex/tool"
 )
 
-// answers are what issuers said of tokens lately. The zero value is ready.
+// answers caches what issuers said about tokens. The zero value is ready.
 type answers struct {
 	mu  sync.Mutex
 	all map[[sha256.Size]byte]said
 }
 
+// said is one cached answer.
 type said struct {
-	claims *claims // nil: the token is not good
+	claims *claims // nil if the token is not good
 	until  time.Time
 }
 
-// What an issuer said of a token is believed for a moment, so that it is not asked with each request. A token that was
-// revoked there is good for that long here.
+// An issuer's answer about a token is cached for a moment, so that not every request asks. A token that the issuer
+// revokes stays good for that long here.
 const (
 	believed = 30 * time.Second
 	maxSaid  = 4096
 )
 
+// get returns a cached answer that is still fresh.
 func (a *answers) get(key [sha256.Size]byte, now time.Time) (said, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -41,6 +43,7 @@ func (a *answers) get(key [sha256.Size]byte, now time.Time) (said, bool) {
 	return s, ok && now.Before(s.until)
 }
 
+// put caches an answer, and drops old ones if there are too many.
 func (a *answers) put(key [sha256.Size]byte, s said, now time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -60,7 +63,7 @@ func (a *answers) put(key [sha256.Size]byte, s said, now time.Time) {
 	a.all[key] = s
 }
 
-// introspectCached returns what an issuer says of a token that says nothing itself.
+// introspectCached returns the claims of an opaque token, from the cache or from one of the issuers.
 func (v *OAuth) introspectCached(ctx context.Context, token string) (*claims, error) {
 	none := refuseToken("the token is none of ours")
 	if v.o.ClientID == "" {
@@ -95,7 +98,7 @@ func (v *OAuth) introspectCached(ctx context.Context, token string) (*claims, er
 	return nil, none
 }
 
-// introspect asks the issuer of a token by RFC 7662. It returns nil if the token is not good.
+// introspect asks the issuer about a token (RFC 7662). It returns nil if the token is not good.
 func (i *issuer) introspect(ctx context.Context, token, id, secret string) (*claims, error) {
 	i.asking.Lock()
 	m, err := i.discover(context.WithoutCancel(ctx))

@@ -19,25 +19,25 @@ import (
 	"tooldex/tool"
 )
 
-// issuer is an authorization server: where its keys are, and which they are.
+// issuer is an authorization server: its metadata and its keys, read when they are first needed.
 type issuer struct {
 	name   string
 	at     *url.URL
 	client *http.Client
 
-	asking  sync.Mutex // held while it is asked, so that it is asked once
-	found   *metadata  // nil before it was asked
-	tried   time.Time  // when its keys were asked for last, well or not
-	trouble error      // of that
-	lost    time.Time  // when it could not be found out last where it has what
-	why     error      // of that
+	asking  sync.Mutex // held while the issuer is asked, so that one request asks for all
+	found   *metadata  // nil before it was read
+	tried   time.Time  // when its keys were last asked for, successfully or not
+	trouble error      // the error of that
+	lost    time.Time  // when its metadata could last not be read
+	why     error      // the error of that
 
 	mu   sync.Mutex // never held for long
 	keys []jose.JSONWebKey
-	read time.Time // when keys was
+	read time.Time // when keys was read
 }
 
-// metadata is what is read of RFC 8414.
+// metadata holds the members of RFC 8414 that are used.
 type metadata struct {
 	Issuer        string `json:"issuer"`
 	JWKS          string `json:"jwks_uri"`
@@ -49,11 +49,12 @@ const (
 	askTimeout  = 10 * time.Second
 	maxAnswer   = 1 << 20
 	keysFresh   = 15 * time.Minute // after which keys are read again
-	keysStale   = 24 * time.Hour   // after which ones that cannot be read again are not used any more
+	keysStale   = 24 * time.Hour   // after which keys that cannot be read again are dropped
 	keysBetween = 10 * time.Second // at least, whatever keys tokens name
 	maxKeys     = 64
 )
 
+// newIssuer returns an issuer that has not been asked yet.
 func newIssuer(name string, at *url.URL, allow ssrf.Allowed) *issuer {
 	return &issuer{name: name, at: at, client: &http.Client{
 		Transport:     ssrf.NewGuard(ssrf.Options{Home: at, Neighbours: true, Allow: allow}).Transport(),
@@ -62,9 +63,9 @@ func newIssuer(name string, at *url.URL, allow ssrf.Allowed) *issuer {
 	}}
 }
 
-// keysFor returns the keys that may have made a signature: that of the name, or without a name all of the kind. A name
-// that is not known has the keys read again, but not often: anybody can make up names. Who has a known one never waits
-// for that.
+// keysFor returns the keys that may have made a signature: the one with the ID, or without an ID all of that algorithm.
+// An unknown ID makes the keys be read again, but not often, since anybody can make up IDs. A request with a known ID
+// never waits for that.
 func (i *issuer) keysFor(ctx context.Context, id, algorithm string) ([]jose.JSONWebKey, error) {
 	fit, age := i.matchingKeys(id, algorithm)
 	if len(fit) > 0 && age < keysFresh {
@@ -91,7 +92,7 @@ func (i *issuer) keysFor(ctx context.Context, id, algorithm string) ([]jose.JSON
 	return fit, nil
 }
 
-// matchingKeys returns the known keys that fit, and how long they have been known.
+// matchingKeys returns the known keys that match, and their age.
 func (i *issuer) matchingKeys(id, algorithm string) ([]jose.JSONWebKey, time.Duration) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -104,7 +105,7 @@ func (i *issuer) matchingKeys(id, algorithm string) ([]jose.JSONWebKey, time.Dur
 	return out, time.Since(i.read)
 }
 
-// refresh reads the keys. i.asking is held.
+// refresh reads the keys. The caller holds i.asking.
 func (i *issuer) refresh(ctx context.Context) error {
 	m, err := i.discover(ctx)
 	if err != nil {
@@ -122,7 +123,7 @@ func (i *issuer) refresh(ctx context.Context) error {
 	keys := make([]jose.JSONWebKey, 0, len(set.Keys))
 	for _, raw := range set.Keys {
 		var k jose.JSONWebKey
-		if json.Unmarshal(raw, &k) == nil && isVerificationKey(k) && len(keys) < maxKeys { // the others are of kinds that we do not take
+		if json.Unmarshal(raw, &k) == nil && isVerificationKey(k) && len(keys) < maxKeys { // others are of kinds that are not accepted
 			keys = append(keys, k)
 		}
 	}
@@ -135,7 +136,7 @@ func (i *issuer) refresh(ctx context.Context) error {
 	return nil
 }
 
-// discover finds out where the issuer has what, and remembers it. i.asking is held.
+// discover reads the metadata unless it is known. The caller holds i.asking.
 func (i *issuer) discover(ctx context.Context) (*metadata, error) {
 	switch {
 	case i.found != nil:
@@ -148,8 +149,8 @@ func (i *issuer) discover(ctx context.Context) (*metadata, error) {
 	return i.found, i.why
 }
 
-// fetchMetadata asks for the issuer's documents. A path of the issuer goes behind the name of the document by RFC 8414, and
-// before it by OpenID Connect.
+// fetchMetadata asks for the issuer's metadata. The path of the issuer follows the name of the document in RFC 8414,
+// and precedes it in OpenID Connect.
 func (i *issuer) fetchMetadata(ctx context.Context) (*metadata, error) {
 	path := strings.TrimSuffix(i.at.Path, "/")
 	var errs []error
@@ -164,7 +165,7 @@ func (i *issuer) fetchMetadata(ctx context.Context) (*metadata, error) {
 			errs = append(errs, err)
 			continue
 		}
-		if m.Issuer != i.name { // by RFC 8414 it must not be used then
+		if m.Issuer != i.name { // RFC 8414, section 3.3: it must not be used then
 			errs = append(errs, fmt.Errorf("%s is of the issuer %q", at.String(), sanitize.Clip(m.Issuer, maxName)))
 			continue
 		}
@@ -173,7 +174,7 @@ func (i *issuer) fetchMetadata(ctx context.Context) (*metadata, error) {
 	return nil, errors.Join(errs...)
 }
 
-// getJSON reads a document.
+// getJSON reads a JSON document.
 func (i *issuer) getJSON(ctx context.Context, at string, into any) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
@@ -183,6 +184,7 @@ func (i *issuer) getJSON(ctx context.Context, at string, into any) error {
 	return i.doJSON(req, into)
 }
 
+// doJSON sends a request and decodes the JSON of its answer.
 func (i *issuer) doJSON(req *http.Request, into any) error {
 	res, err := i.client.Do(req)
 	if err != nil {

@@ -8,10 +8,10 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// minRSA is the size of the smallest modulus that is taken, in bits.
+// minRSA is the size of the smallest RSA modulus that is accepted, in bits.
 const minRSA = 2048
 
-// isVerificationKey reports whether a key is one for signatures that we take.
+// isVerificationKey reports whether a key may verify signatures: a public key of an accepted kind, for that use.
 func isVerificationKey(k jose.JSONWebKey) bool {
 	if !k.Valid() || k.Use != "" && k.Use != "sig" {
 		return false
@@ -22,5 +22,5 @@ func isVerificationKey(k jose.JSONWebKey) bool {
 	case *ecdsa.PublicKey, ed25519.PublicKey:
 		return true
 	}
-	return false // a private one, or one that both sides know
+	return false // a private or a symmetric one
 }

@@ -20,17 +20,17 @@ import (
 
 // OAuthOptions configure an OAuth. Issuers and Resource are required.
 type OAuthOptions struct {
-	Issuers  []string // of authorization servers whose tokens are taken, as their tokens name them
-	Resource string   // the address of the service, without /mcp, that tokens must be made for
+	Issuers  []string // authorization servers whose tokens are accepted, as the iss claim names them
+	Resource string   // the address of the service, without /mcp, which must be the audience of tokens
 	Scopes   []string // that each token must have
-	// Grants say what tokens are good for, the first that fits: "scope:tools.read read-only", "claim:team:ops
-	// profile:ops". A token that none fits is good for nothing; if there are none, each is good for everything.
+	// Grants say what tokens are good for; the first that matches counts: "scope:tools.read read-only", "claim:team:ops
+	// profile:ops". A token that none matches is refused. Without any Grants every token is good for everything.
 	Grants []string
-	// ClientID and ClientSecret are what the authorization servers know this service by. With them, tokens that are no
-	// JWT are asked about (RFC 7662); without, they are refused.
+	// ClientID and ClientSecret identify this service to the authorization servers. With them, tokens that are no JWT
+	// are introspected (RFC 7662); without them, such tokens are refused.
 	ClientID, ClientSecret string
 	Skew                   time.Duration // by which clocks may differ; zero means a minute, less means none
-	Allow                  ssrf.Allowed  // private addresses that authorization servers may send us to
+	Allow                  ssrf.Allowed  // private addresses at which authorization servers may be
 }
 
 // OAuth verifies access tokens, as a resource server does. It is safe for concurrent use.
@@ -42,13 +42,14 @@ type OAuth struct {
 	asked   answers
 }
 
-// algorithms are the signatures that are taken: none that a key known to all could make.
+// algorithms are the accepted signatures. None of them is symmetric: a public key must not verify what it could also
+// have signed.
 var algorithms = []jose.SignatureAlgorithm{
 	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.ES256, jose.ES384, jose.ES512,
 	jose.EdDSA,
 }
 
-// NewOAuth returns a ready OAuth. It asks nobody anything. Errors are of code Invalid.
+// NewOAuth returns a ready OAuth. It sends nothing yet. Errors are of code Invalid.
 func NewOAuth(o OAuthOptions) (*OAuth, error) {
 	if o.Skew == 0 {
 		o.Skew = time.Minute
@@ -88,7 +89,7 @@ func NewOAuth(o OAuthOptions) (*OAuth, error) {
 	return v, nil
 }
 
-// Profiles lists those that grants name.
+// Profiles lists the profiles that grants name.
 func (v *OAuth) Profiles() []string {
 	var out []string
 	for _, r := range v.rules {
@@ -99,7 +100,7 @@ func (v *OAuth) Profiles() []string {
 	return out
 }
 
-// parseAddress reads what must be an address over TLS, but on this machine.
+// parseAddress parses a URL, which must use TLS unless it names this machine.
 func parseAddress(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
@@ -111,10 +112,10 @@ func parseAddress(text string) (*url.URL, error) {
 	return nil, fmt.Errorf("does not begin with https://")
 }
 
-// maxToken is the longest token that is looked at.
+// maxToken is the length of the longest token that is parsed, in bytes.
 const maxToken = 16 << 10
 
-// verify tells what an access token gives to a request to a path.
+// verify returns what an access token grants to a request to a path.
 func (v *OAuth) verify(ctx context.Context, token, path string) (Grant, error) {
 	if len(token) > maxToken {
 		return Grant{}, refuseToken("the token is too long")
@@ -136,14 +137,14 @@ func (v *OAuth) verify(ctx context.Context, token, path string) (Grant, error) {
 	return Grant{Principal: principalOf(c, token), View: view, Expires: c.expires.Add(v.o.Skew)}, err
 }
 
-// verifySignature returns the claims of a token that one of the issuers has signed.
+// verifySignature returns the claims of a token that one of the issuers signed.
 func (v *OAuth) verifySignature(ctx context.Context, token string) (*claims, error) {
 	const bad = "the token is no JSON Web Token that we take"
 	jws, err := jose.ParseSignedCompact(token, algorithms)
 	if err != nil || len(jws.Signatures) != 1 {
 		return nil, refuseToken(bad)
 	}
-	// Only names are taken from the header: keys that it brings, or points to, are anybody's.
+	// Only the key ID and the algorithm are read from the header: anybody can put keys, or the address of keys, there.
 	header := jws.Signatures[0].Header
 	if kind, _ := header.ExtraHeaders[jose.HeaderType].(string); !isAccessToken(kind) {
 		return nil, refuseToken("the token is of another kind than access tokens")
@@ -170,14 +171,14 @@ func (v *OAuth) verifySignature(ctx context.Context, token string) (*claims, err
 	return nil, refuseToken("the signature of the token is not that of its issuer")
 }
 
-// isAccessToken takes the type of RFC 9068, and what those write who do not follow it. Tokens that say who logged in
-// are kept out by their audience.
+// isAccessToken accepts the type of RFC 9068, and what servers write that do not follow it. The audience keeps ID
+// tokens out.
 func isAccessToken(kind string) bool {
 	kind = strings.TrimPrefix(strings.ToLower(kind), "application/")
 	return kind == "" || kind == "jwt" || kind == "at+jwt"
 }
 
-// checkClaims looks at what a token says that its issuer stands for.
+// checkClaims checks issuer, audience, times and scopes.
 func (v *OAuth) checkClaims(c *claims, path string, now time.Time) error {
 	switch {
 	case c.expires.IsZero():
@@ -197,14 +198,14 @@ func (v *OAuth) checkClaims(c *claims, path string, now time.Time) error {
 	return nil
 }
 
-// coversPath reports whether a token for an audience is good at a path: it is for the service as a whole, or for what lies
-// at or below the audience.
+// coversPath reports whether a token for an audience is good at a path: the audience is the service as a whole, or the
+// path lies at or below it.
 func (v *OAuth) coversPath(audience, path string) bool {
 	below, ok := strings.CutPrefix(strings.TrimSuffix(audience, "/"), strings.TrimSuffix(v.base.String(), "/"))
 	return ok && (below == "" || below[0] == '/' && (path == below || strings.HasPrefix(path, below+"/")))
 }
 
-// grantedView is what a token is good for.
+// grantedView returns what a token is good for.
 func (v *OAuth) grantedView(c *claims) (View, error) {
 	if len(v.rules) == 0 {
 		return View{}, nil
@@ -217,6 +218,7 @@ func (v *OAuth) grantedView(c *claims) (View, error) {
 	return View{}, denyScope("nothing is granted to the token")
 }
 
+// denyScope returns the error of a good token that lacks a permission.
 func denyScope(msg string) error {
 	return &tool.Error{
 		Code: tool.Denied, Op: "check token", Msg: msg,
@@ -224,7 +226,8 @@ func denyScope(msg string) error {
 	}
 }
 
-// principalOf is who an access token stands for: a person at a program. Its renewals stand for the same.
+// principalOf returns who an access token stands for: a person at a program. Renewed tokens stand for the same
+// principal.
 func principalOf(c *claims, token string) Principal {
 	who := cmp.Or(c.subject, c.client)
 	key := c.issuer + "\x00" + c.subject + "\x00" + c.client
@@ -238,5 +241,5 @@ func principalOf(c *claims, token string) Principal {
 	}
 }
 
-// maxName bounds what a name adds to a line of the log.
+// maxName bounds what a name adds to a line of the log, in bytes.
 const maxName = 100

@@ -2,23 +2,24 @@ package access
 
 import "context"
 
-// Principal is who a request is from, as far as its token tells. The zero Principal is somebody who needed none: a
-// client on standard input, or of a service that asks for no tokens.
+// Principal is who sent a request, as far as its token says. The zero Principal needed no token: a client on standard
+// input, or of a service that asks for none.
 type Principal struct {
 	Name string // for people and logs: "token ci", "ana at https://login.example.com"
-	// Key tells principals apart. Those of the same Key are the same, and nobody else has it: what one of them began,
-	// only they go on with. It is no secret, and nothing that one can log in with.
+	// Key identifies the principal: what one principal began, only the same Key may continue. It is no secret, and
+	// nobody can log in with it.
 	Key string
 }
 
+// principalKey is the key of the Principal in a context.
 type principalKey struct{}
 
-// WithPrincipal returns a context that tells who is behind what is done with it.
+// WithPrincipal returns a context that says on whose behalf something is done.
 func WithPrincipal(ctx context.Context, p Principal) context.Context {
 	return context.WithValue(ctx, principalKey{}, p)
 }
 
-// PrincipalOf tells who is behind what is done with ctx, the zero Principal if nobody said.
+// PrincipalOf returns on whose behalf something is done, or the zero Principal if ctx does not say.
 func PrincipalOf(ctx context.Context) Principal {
 	p, _ := ctx.Value(principalKey{}).(Principal)
 	return p

@@ -8,15 +8,15 @@ import (
 	"tooldex/tool"
 )
 
-// rule says which tokens of an authorization server have which view.
+// rule says which view the tokens of an authorization server have that meet a condition.
 type rule struct {
-	claim, value string // the claim holds the value; the claim "scope" is that of the token's scopes
+	claim, value string // the claim holds the value; the claim "scope" is the token's scopes
 	view         View
 }
 
 const ruleHint = "write scope:NAME or claim:NAME:VALUE, and then all, read-only or profile:NAME, for example: scope:tools.read read-only"
 
-// parseRule reads one line: a condition, and what it gives.
+// parseRule reads one line: a condition, and the view it grants.
 func parseRule(text string) (rule, error) {
 	bad := func(why string) (rule, error) {
 		return rule{}, &tool.Error{
@@ -54,7 +54,7 @@ func parseRule(text string) (rule, error) {
 	return out, nil
 }
 
-// matches reports whether a token has what the rule asks for.
+// matches reports whether a token meets the condition.
 func (r rule) matches(c *claims) bool {
 	if r.claim == "scope" {
 		return slices.Contains(c.scopes, r.value)

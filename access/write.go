@@ -12,7 +12,7 @@ import (
 	"tooldex/tool"
 )
 
-// replaceFile writes a file that only this user can read, in one step.
+// replaceFile replaces a file, in one step, by one that only this user can read.
 func replaceFile(path string, data []byte) error {
 	if err := atomicfile.Write(path, data, 0o600); err != nil {
 		return writeError(path, err)
@@ -20,6 +20,7 @@ func replaceFile(path string, data []byte) error {
 	return nil
 }
 
+// writeError returns the error of a file that cannot be written.
 func writeError(path string, err error) error {
 	return &tool.Error{
 		Code: tool.Internal, Op: "write tokens", Msg: path + " cannot be written",
@@ -27,7 +28,7 @@ func writeError(path string, err error) error {
 	}
 }
 
-// How long an editor of the file waits for another, and from when on it takes the other for dead.
+// How long an editor of the file waits for another, and after what time it considers the other dead.
 const (
 	lockWait  = 5 * time.Second
 	lockStale = 30 * time.Second

@@ -16,11 +16,11 @@ import (
 // headName is the file that says how far the chain has come. Its lock is that of the whole directory.
 const headName = "head"
 
-// headSize is its size: no more than a disk writes at once.
+// headSize is its size in bytes: no more than a disk writes in one step.
 const headSize = 512
 
-// Anchor is a place in a chain: the record of that number has that hash. Noted elsewhere, it shows later whether the
-// chain is still the same up to there. The zero Anchor is before the first record.
+// Anchor is a place in a chain: the number and the hash of one record. Kept elsewhere, it shows later whether the chain
+// up to there is unchanged. The zero Anchor is before the first record.
 type Anchor struct {
 	Seq  uint64 `json:"seq"`
 	Hash string `json:"hash"`
@@ -42,12 +42,12 @@ func ParseAnchor(s string) (Anchor, error) {
 	return Anchor{seq, hash}, nil
 }
 
-// checkpoint is how far the chain has come.
+// checkpoint is how far the chain has come. It is stored in the head file.
 type checkpoint struct {
 	Anchor           // the last record
-	Base   Anchor    `json:"base"` // the last one that was removed with its file
+	Base   Anchor    `json:"base"` // the last record that was removed with its file
 	File   int       `json:"file"` // the number of the file that is written to
-	Size   int64     `json:"size"` // of it, after the last record
+	Size   int64     `json:"size"` // of that file, after the last record
 	Begun  time.Time `json:"begun"`
 }
 
@@ -80,7 +80,7 @@ func decodeCheckpoint(b []byte) (checkpoint, error) {
 	return h, nil
 }
 
-// readCheckpoint reads the head from its open file.
+// readCheckpoint reads the checkpoint from the open head file.
 func readCheckpoint(f io.ReaderAt) (checkpoint, error) {
 	b := make([]byte, headSize)
 	n, err := f.ReadAt(b, 0)

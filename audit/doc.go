@@ -1,8 +1,9 @@
-// Package audit keeps a record of who called which tool, when, and what came of it, that cannot be changed unnoticed.
+// Package audit records who called which tool, when, and with what outcome, so that no change of the record goes
+// unnoticed.
 //
-// A [Log] wraps a Caller, and writes one record for each call that passes through it; what never gets that far, such as
-// a call of a tool that its caller may not see, is told to it ([Log.Refused]), and so are changes of what is configured
-// ([Log.Changed]).
+// A [Log] wraps a Caller, and writes one record for each call that passes through it. [Log.Refused] records calls that
+// never get that far, such as those of a tool that the caller may not see; [Log.Changed] records changes of the
+// configuration.
 //
 //	log := audit.New(audit.Options{Dir: dir, Catalog: catalog})
 //	defer log.Close()
@@ -10,25 +11,25 @@
 //
 // # The files
 //
-// A record is one line of JSON, and carries the hash of the line before it: a line that is altered, taken out, put in
-// or moved breaks the chain, and [Verify] names the place. Files are numbered, and only ever appended to; when one is
-// full the next is begun and goes on with the chain, and the oldest goes. A small file beside them, the head, holds how
-// far the chain has come, so that lines that are missing at its end are noticed too, and serves as the lock between
-// processes.
+// A record is one line of JSON that ends with its hash and contains the hash of the line before: a line that is
+// altered, removed, inserted or moved breaks the chain, and [Verify] reports the place. Files are numbered, and only
+// ever appended to. When one is full the next continues the chain, and the oldest is removed. A small file beside them,
+// the head, stores how far the chain has come, so that lines missing at its end are noticed too; it also serves as the
+// lock between processes.
 //
-// The chain has no secret. Whoever may write the files can write another chain; what shows that is a [Anchor] of the
-// one that was, kept where they cannot write.
+// The chain has no secret. Whoever may write the files can write another chain. An [Anchor] of the true chain, kept
+// where they cannot write, shows that.
 //
 // # What may be relied on
 //
-// A record is with the operating system before the answer of its call is passed on, so a process that is killed loses
-// none. When it is on the disk, for the case that the power goes, is the matter of [Sync]. With Options.Required a call
-// is made only after a record of its beginning was written; otherwise one goes on that cannot be recorded, the log
-// tells of it, and the number of records that were lost follows as soon as one can be written again.
+// A record reaches the operating system before the answer of its call is passed on, so a killed process loses none.
+// [Sync] decides when it reaches the disk, which matters if the power fails. With Options.Required a call is made only
+// after a record of its beginning was written. Otherwise calls go on if they cannot be recorded; the log says so, and a
+// record of how many were lost follows as soon as one can be written again.
 //
-// Several processes may write to one directory, and each record is that of one of them, whole. A line that was torn
-// when one of them died is kept, and the next record says so.
+// Several processes may write to one directory; each record comes whole from one of them. A line that was torn when a
+// process died is kept, and the next record says so.
 //
-// Arguments are not kept, but for a hash under a key that is made once for each directory ([Log.Fingerprint]): it tells
-// equal arguments apart from others, and without the key no one can try out what they might have been.
+// Arguments are not kept, except as a hash under a key that is created once for each directory ([Log.Fingerprint]): it
+// shows which arguments were equal, and without the key nobody can test guesses.
 package audit

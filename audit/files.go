@@ -14,15 +14,16 @@ import (
 	"strings"
 )
 
-// The names of the files of records: a number that grows, so that their order is that of their names.
+// Names of the files of records. The number grows, so that their order is that of their names.
 const (
 	filePrefix = "audit-"
 	fileSuffix = ".jsonl"
 )
 
+// fileName returns the name of the file of that number.
 func fileName(number int) string { return fmt.Sprintf("%s%06d%s", filePrefix, number, fileSuffix) }
 
-// fileNumber reads the number from a name.
+// fileNumber returns the number in a file's name.
 func fileNumber(name string) (int, bool) {
 	text, ok := strings.CutPrefix(name, filePrefix)
 	text, ok2 := strings.CutSuffix(text, fileSuffix)
@@ -30,7 +31,7 @@ func fileNumber(name string) (int, bool) {
 	return n, ok && ok2 && err == nil && n > 0
 }
 
-// listFiles returns the numbers of the files in a directory, in order. There are none in one that does not exist.
+// listFiles returns the numbers of the files in a directory, in order. A directory that does not exist has none.
 func listFiles(dir string) ([]int, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -56,11 +57,11 @@ type line struct {
 	number int // 1 for the first
 }
 
-// whole reports whether the line has its end.
+// whole reports whether the line has its line feed.
 func (l line) whole() bool { return bytes.HasSuffix(l.text, []byte("\n")) }
 
-// eachLine calls do with the lines of a file from an offset on, up to an offset; less than zero means all there are.
-// The text is good until do returns. It returns the offset after the last line.
+// eachLine calls do with the lines of a file between two offsets; a negative to means the end. The text is valid until
+// do returns. It returns the offset after the last line.
 func eachLine(path string, from, to int64, do func(line) error) (int64, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -100,7 +101,7 @@ func firstRecord(path string) (Record, error) {
 	_, err := eachLine(path, 0, -1, func(l line) error {
 		r, err := Decode(l.text)
 		if err != nil {
-			return nil // a line that was torn
+			return nil // a torn line
 		}
 		out = r
 		return found

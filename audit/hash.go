@@ -17,19 +17,19 @@ import (
 	"tooldex/tool"
 )
 
-// saltName is the file with the key of the hashes of arguments. Arguments are often few and short: without a key,
-// whoever reads the log could try out what they were.
+// saltName is the file with the key of the hashes of arguments. Arguments are often short and predictable: without a
+// key, anybody who reads the log could test guesses.
 const saltName = "salt"
 
 const saltSize = 32
 
-// Fingerprint returns the keyed hash under which arguments stand in this log: equal for equal arguments, whatever the
-// order of their members and the space between them. It is "" if the key cannot be read.
+// Fingerprint returns the keyed hash of arguments in this log. It is equal for equal arguments, whatever the order of
+// members and the white space, and "" if the key cannot be read.
 func (l *Log) Fingerprint(args json.RawMessage) string {
 	return l.hashKeyed("arguments", canonicalJSON(args))
 }
 
-// session is what stands for a session's name, with which somebody could go on with the session.
+// session returns what stands for a session's name in the log. The name itself would let a reader continue the session.
 func (l *Log) session(name string) string {
 	if name == "" {
 		return ""
@@ -38,6 +38,7 @@ func (l *Log) session(name string) string {
 	return h[:min(len(h), 16)]
 }
 
+// hashKeyed hashes b under the key; what keeps hashes of different things apart.
 func (l *Log) hashKeyed(what string, b []byte) string {
 	key, err := l.key()
 	if err != nil {
@@ -50,7 +51,7 @@ func (l *Log) hashKeyed(what string, b []byte) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// key reads the key, and makes it if there is none.
+// key reads the key, and creates it if there is none.
 func (l *Log) key() ([]byte, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -60,7 +61,7 @@ func (l *Log) key() ([]byte, error) {
 	if err := l.lockFile(); err != nil {
 		return nil, err
 	}
-	defer func() { _ = unlock(l.head) }() // as in append
+	defer func() { _ = unlock(l.head) }() // as in appendLocked
 	if err := l.step("read salt"); err != nil {
 		return nil, err
 	}
@@ -90,8 +91,8 @@ func (l *Log) key() ([]byte, error) {
 	return salt, nil
 }
 
-// canonicalJSON writes JSON in the one form that equal values share: members in order, no space, numbers as they were
-// written. What is no JSON stays as it is.
+// canonicalJSON writes JSON in one form for equal values: members sorted, no white space, numbers as they were written.
+// It returns what is not JSON as it is.
 func canonicalJSON(raw json.RawMessage) []byte {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return []byte("{}")
@@ -112,13 +113,14 @@ func canonicalJSON(raw json.RawMessage) []byte {
 	return out
 }
 
-// definitions remembers the hashes of the tools of one set. The zero value is ready.
+// definitions caches the hashes of the tools of one set. The zero value is ready.
 type definitions struct {
 	mu    sync.Mutex
 	set   *tool.Set
 	known map[tool.ID]string
 }
 
+// of returns the hash of a tool of the set.
 func (d *definitions) of(t *tool.Tool, set *tool.Set) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -13,15 +13,15 @@ import (
 	"tooldex/tool"
 )
 
-// The wait for the lock. Whoever has it writes a few lines and goes.
+// The wait for the lock. Whoever holds it writes a few lines and releases it.
 const (
 	lockWait  = 5 * time.Second
 	firstWait = 20 * time.Microsecond
 	mostWait  = 2 * time.Millisecond
 )
 
-// lockAndVerify locks the directory, and sees that the file to write to is open and ends with the record that the head names.
-// The caller holds mu, and unlocks l.head if there is no error.
+// lockAndVerify locks the directory, and makes sure that the current file is open and ends with the record that the
+// head names. The caller holds mu, and unlocks l.head if there is no error.
 func (l *Log) lockAndVerify() (h checkpoint, err error) {
 	if err := l.lockFile(); err != nil {
 		return checkpoint{}, err
@@ -55,7 +55,7 @@ func (l *Log) lockAndVerify() (h checkpoint, err error) {
 	return h, err
 }
 
-// lockFile takes the lock of the directory, which is made if there is none.
+// lockFile takes the lock of the directory, and creates the directory if there is none.
 func (l *Log) lockFile() error {
 	deadline := time.Now().Add(lockWait)
 	for wait := firstWait; ; wait = min(2*wait, mostWait) {
@@ -73,7 +73,7 @@ func (l *Log) lockFile() error {
 			if _, ok := l.unchangedSize(l.headInfo, headName); ok {
 				return nil
 			}
-			if err := l.release(); err != nil { // somebody took the directory away, or moved it
+			if err := l.release(); err != nil { // somebody removed or moved the directory
 				return err
 			}
 			continue
@@ -88,6 +88,7 @@ func (l *Log) lockFile() error {
 	}
 }
 
+// openCheckpoint opens or creates the head file.
 func (l *Log) openCheckpoint() error {
 	if l.head != nil {
 		return nil
@@ -112,7 +113,7 @@ func (l *Log) openCheckpoint() error {
 	return nil
 }
 
-// unchangedSize reports whether an open file is the one of that name, and how long it is now.
+// unchangedSize reports whether an open file is still the one of that name, and its size.
 func (l *Log) unchangedSize(open fs.FileInfo, name string) (int64, bool) {
 	there, err := os.Stat(l.path(name))
 	if err != nil || !os.SameFile(open, there) {
@@ -121,7 +122,7 @@ func (l *Log) unchangedSize(open fs.FileInfo, name string) (int64, bool) {
 	return there.Size(), true
 }
 
-// openFile opens the file of that number to append to, unless it is open, and returns how long it is. The caller has the
+// openFile opens the file of that number for appending, unless it is open, and returns its size. The caller has the
 // lock.
 func (l *Log) openFile(number int) (int64, error) {
 	if l.file != nil && l.number == number {
@@ -147,7 +148,7 @@ func (l *Log) openFile(number int) (int64, error) {
 	return info.Size(), nil
 }
 
-// unlockFiles closes the file that is written to, once it is on the disk.
+// unlockFiles syncs and closes the current file.
 func (l *Log) unlockFiles() error {
 	if l.file == nil {
 		return nil
@@ -165,8 +166,8 @@ func (l *Log) unlockFiles() error {
 	return err
 }
 
-// catchUp takes in what stands behind the head: the records of a process that died before it could move the head, and
-// what is left of one that was not written whole.
+// catchUp includes what follows the head: records of a process that died before it moved the head, and the rest of a
+// record that was not written whole.
 func (l *Log) catchUp(h *checkpoint, size int64) error {
 	switch {
 	case size == h.Size:
@@ -209,7 +210,7 @@ func (l *Log) catchUp(h *checkpoint, size int64) error {
 	return l.appendRecord(h, &Record{Kind: Torn, Torn: scrap})
 }
 
-// endLine ends a line that has no end.
+// endLine adds a line feed to a line that has none.
 func (l *Log) endLine(h *checkpoint) error {
 	last := make([]byte, 1)
 	if h.Size > 0 {
@@ -227,7 +228,7 @@ func (l *Log) endLine(h *checkpoint) error {
 	return nil
 }
 
-// rebuild finds out from the files how far the chain has come. It reports false if there are none.
+// rebuild computes the checkpoint from the files. It reports false if there are none.
 func (l *Log) rebuild() (checkpoint, bool, error) {
 	fresh := checkpoint{Anchor: Anchor{Hash: zeroHash}, Base: Anchor{Hash: zeroHash}, File: 1}
 	if err := l.step("list"); err != nil {

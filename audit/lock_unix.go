@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// tryLock takes the lock of a file, and reports false if another has it.
+// tryLock takes the lock of a file. It reports false if another process has it.
 func tryLock(f *os.File) (bool, error) {
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
@@ -23,4 +23,5 @@ func tryLock(f *os.File) (bool, error) {
 	}
 }
 
+// unlock releases the lock of a file.
 func unlock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }

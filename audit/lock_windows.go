@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// lockAt is which byte is locked: one behind all that is read and written.
+// lockAt is the byte that is locked, beyond everything that is read and written.
 const lockAt = 1 << 30
 
-// tryLock takes the lock of a file, and reports false if another has it.
+// tryLock takes the lock of a file. It reports false if another process has it.
 func tryLock(f *os.File) (bool, error) {
 	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY,
 		0, 1, 0, &windows.Overlapped{Offset: lockAt})
@@ -20,6 +20,7 @@ func tryLock(f *os.File) (bool, error) {
 	return err == nil, err
 }
 
+// unlock releases the lock of a file.
 func unlock(f *os.File) error {
 	return windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, &windows.Overlapped{Offset: lockAt})
 }

@@ -12,32 +12,33 @@ import (
 	"tooldex/tool"
 )
 
-// Sync says when records are made to survive that the power goes.
+// Sync says when records are forced to the disk, so that they survive a power failure.
 type Sync string
 
 // The values of Sync.
 const (
-	Soon  Sync = "soon"  // within a second, without any call waiting for it; the default
+	Soon  Sync = "soon"  // within a second, and no call waits for it; the default
 	Each  Sync = "each"  // before the answer of the call is passed on
 	Never Sync = "never" // when the system does so by itself
 )
 
 // Options configures a Log. Dir is required; the zero value of the rest works.
 type Options struct {
-	Dir     string       // of the files; it is made when the first record is written
-	Catalog tool.Catalog // tells which definition of a tool was called; nil: it is not recorded
-	// Required has calls refused that cannot be recorded. Otherwise they are made.
+	Dir     string       // of the files; created with the first record
+	Catalog tool.Catalog // to record which definition of a tool was called; nil: none is recorded
+	// Required refuses calls that cannot be recorded. Otherwise they are made.
 	Required  bool
 	Arguments bool // keep the arguments of calls, up to 16 KiB
 	Sync      Sync // "" means Soon
-	// The files: one is full when it has MaxSize bytes (zero means 10 MB) or is older than MaxAge (zero means thirty
-	// days), and MaxFiles of them are kept, the one that is written to included (zero means five).
+	// A file is full when it has MaxSize bytes (zero means 10 MB) or is older than MaxAge (zero means thirty days).
+	// MaxFiles are kept, including the current one (zero means five).
 	MaxSize  int64
 	MaxAge   time.Duration
 	MaxFiles int
 	Logger   *slog.Logger // nil means no log
 }
 
+// withDefaults returns o with its defaults filled in.
 func (o Options) withDefaults() Options {
 	if o.Sync == "" {
 		o.Sync = Soon
@@ -62,18 +63,18 @@ func (o Options) withDefaults() Options {
 type Log struct {
 	o    Options
 	defs definitions
-	// fault, set by tests only, is asked before each operation on files. It returns how much of what is to be written
-	// is written, and the error.
+	// fault, set only by tests, is called before each operation on files. It returns how much of b is written, and the
+	// error of the operation.
 	fault func(op string, b []byte) ([]byte, error)
 
 	mu     sync.Mutex // guards what follows; held while the directory is locked
 	head   *os.File
-	file   *os.File // that is written to; nil if none is open
+	file   *os.File // the current file; nil if none is open
 	number int      // of file
-	// what head and file were when they were opened
+	// State of the head and of file when they were opened.
 	headInfo, fileInfo fs.FileInfo
 	salt               []byte
-	lost               int    // records that could not be written since one could
+	lost               int    // records that could not be written since the last that could
 	failing            error  // why the last could not
 	wrote              uint64 // lines by this Log
 	timer              *time.Timer
@@ -86,7 +87,7 @@ type Log struct {
 // New returns a Log. It touches no file before there is something to record.
 func New(o Options) *Log { return &Log{o: o.withDefaults()} }
 
-// Err tells why the last record could not be written; nil if it was. A nil Log has none.
+// Err returns why the last record could not be written, or nil. It is nil for a nil Log.
 func (l *Log) Err() error {
 	if l == nil {
 		return nil
@@ -96,10 +97,10 @@ func (l *Log) Err() error {
 	return l.failing
 }
 
-// Required reports whether calls are refused that cannot be recorded.
+// Required reports whether calls that cannot be recorded are refused.
 func (l *Log) Required() bool { return l != nil && l.o.Required }
 
-// Probe returns why records cannot be written, nil if they can. It writes none.
+// Probe returns why records cannot be written, or nil if they can. It writes none.
 func (l *Log) Probe() error {
 	if l == nil {
 		return nil
@@ -107,7 +108,7 @@ func (l *Log) Probe() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if _, err := os.Stat(l.o.Dir); errors.Is(err, fs.ErrNotExist) {
-		return nil // nothing is there yet, and the folder is made when it is needed
+		return nil // nothing exists yet, and the directory is created when it is needed
 	}
 	if _, err := l.lockAndVerify(); err != nil {
 		return l.explainError(err)
@@ -115,7 +116,7 @@ func (l *Log) Probe() error {
 	return unlock(l.head)
 }
 
-// Close makes what was written survive that the power goes, and closes the files. A Log must not be used after that.
+// Close forces what was written to the disk, and closes the files. A Log must not be used after that.
 func (l *Log) Close() error {
 	if l == nil {
 		return nil
@@ -145,8 +146,7 @@ func (l *Log) release() error {
 	return err
 }
 
-// write appends a record, and sees to the disk as Options.Sync says. It is told to the log when that stops to work, and
-// when it works again.
+// write appends a record, and syncs as Options.Sync says. It logs when writing begins to fail, and when it works again.
 func (l *Log) write(r *Record) error {
 	l.mu.Lock()
 	err := l.appendLocked(r)
@@ -161,7 +161,7 @@ func (l *Log) write(r *Record) error {
 	return err
 }
 
-// noteResult notes whether records can be written, and tells of it when that changes.
+// noteResult stores whether records can be written, and logs a change.
 func (l *Log) noteResult(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -176,7 +176,7 @@ func (l *Log) noteResult(err error) {
 	l.failing = err
 }
 
-// appendLocked writes r, and before it what there is to say of records that are missing. The caller holds mu.
+// appendLocked writes r, after a record of those that were lost. The caller holds mu.
 func (l *Log) appendLocked(r *Record) error {
 	if l.closed {
 		return &tool.Error{Code: tool.Unavailable, Op: "audit", Msg: "the audit log is closed"}
@@ -185,7 +185,7 @@ func (l *Log) appendLocked(r *Record) error {
 	if err != nil {
 		return l.explainError(err)
 	}
-	defer func() { _ = unlock(l.head) }() // a lock that cannot be given back goes with the file
+	defer func() { _ = unlock(l.head) }() // a lock that cannot be released goes with the file
 	if l.lost > 0 {
 		if err := l.appendRecord(&h, &Record{Kind: Gap, Lost: l.lost}); err != nil {
 			return l.explainError(err)
@@ -198,7 +198,7 @@ func (l *Log) appendLocked(r *Record) error {
 	return nil
 }
 
-// appendRecord writes one line behind the head, and moves the head. The caller holds the lock.
+// appendRecord writes one line after the head, and moves the head. The caller holds the lock.
 func (l *Log) appendRecord(h *checkpoint, r *Record) error {
 	now := time.Now().UTC()
 	r.Seq, r.Prev, r.Time = h.Seq+1, h.Hash, now
@@ -220,12 +220,13 @@ func (l *Log) appendRecord(h *checkpoint, r *Record) error {
 	h.Seq, h.Hash, h.Size = r.Seq, r.Hash, h.Size+int64(len(text))
 	l.wrote++
 	l.syncSoon()
-	if err := l.writeCheckpoint(*h); err != nil { // the record is there all the same: the next to come finds it behind the head
+	if err := l.writeCheckpoint(*h); err != nil { // the record is safe all the same: the next writer finds it after the head
 		l.o.Logger.Debug("the head of the audit log could not be written", "error", err)
 	}
 	return nil
 }
 
+// writeCheckpoint writes the head file.
 func (l *Log) writeCheckpoint(h checkpoint) error {
 	b, err := h.encode()
 	if err != nil {
@@ -238,6 +239,7 @@ func (l *Log) writeCheckpoint(h checkpoint) error {
 	return fault
 }
 
+// writeTo writes b to a file, as far as a test's fault allows.
 func (l *Log) writeTo(f *os.File, op string, b []byte) error {
 	part, fault := l.allowed(op, b)
 	if _, err := f.Write(part); err != nil {
@@ -246,7 +248,7 @@ func (l *Log) writeTo(f *os.File, op string, b []byte) error {
 	return fault
 }
 
-// allowed asks the tests' fault.
+// allowed returns how much of b a test's fault lets through.
 func (l *Log) allowed(op string, b []byte) ([]byte, error) {
 	if l.fault == nil {
 		return b, nil
@@ -254,13 +256,16 @@ func (l *Log) allowed(op string, b []byte) ([]byte, error) {
 	return l.fault(op, b)
 }
 
+// step returns a test's fault for an operation that writes nothing.
 func (l *Log) step(op string) error {
 	_, err := l.allowed(op, nil)
 	return err
 }
 
+// path returns the path of a file in the directory.
 func (l *Log) path(name string) string { return filepath.Join(l.o.Dir, name) }
 
+// explainError turns an error of the file system into one that names the directory.
 func (l *Log) explainError(err error) error {
 	var known *tool.Error
 	if errors.As(err, &known) {
@@ -272,7 +277,7 @@ func (l *Log) explainError(err error) error {
 	}
 }
 
-// flush makes all that was written so far survive that the power goes. Those who wait meanwhile share the next one.
+// flush forces everything written so far to the disk. Callers that wait meanwhile share the next sync.
 func (l *Log) flush() error {
 	l.mu.Lock()
 	upto := l.wrote
@@ -299,10 +304,10 @@ func (l *Log) flush() error {
 	return nil
 }
 
-// syncEvery is how long a record may wait for the disk by Soon.
+// syncEvery is how long Soon lets a record wait for the disk.
 const syncEvery = time.Second
 
-// syncSoon has what was written reach the disk soon. The caller holds mu.
+// syncSoon schedules a sync. The caller holds mu.
 func (l *Log) syncSoon() {
 	if l.o.Sync != Soon || l.timer != nil {
 		return

@@ -11,14 +11,14 @@ import (
 type Reader struct {
 	dir    string
 	number int   // of the file that is read; 0 before the first
-	at     int64 // how far
+	at     int64 // offset in that file
 }
 
 // NewReader returns a Reader that begins with the first record that is kept.
 func NewReader(dir string) *Reader { return &Reader{dir: dir} }
 
-// Read calls do with each record that was written since the last Read. Lines that are no records are left out; [Verify]
-// tells of them. An error of do ends the reading, and is returned; the record that it was about is not read again.
+// Read calls do with each record that was written since the last Read. It skips lines that are no records; [Verify]
+// reports those. An error of do ends the reading and is returned; the next Read continues after that record.
 func (r *Reader) Read(do func(Record) error) error {
 	numbers, err := listFiles(r.dir)
 	if err != nil {
@@ -31,17 +31,18 @@ func (r *Reader) Read(do func(Record) error) error {
 		if number > r.number {
 			r.number, r.at = number, 0
 		}
-		if err := r.readFile(do); err != nil && !errors.Is(err, fs.ErrNotExist) { // one that was removed meanwhile
+		if err := r.readFile(do); err != nil && !errors.Is(err, fs.ErrNotExist) { // it was removed meanwhile
 			return err
 		}
 	}
 	return nil
 }
 
+// readFile reads the rest of the current file.
 func (r *Reader) readFile(do func(Record) error) error {
 	_, err := eachLine(filepath.Join(r.dir, fileName(r.number)), r.at, -1, func(l line) error {
 		if !l.whole() {
-			return nil // it may still be written to
+			return nil // it may still be being written
 		}
 		r.at = l.at + int64(len(l.text))
 		rec, err := Decode(l.text)

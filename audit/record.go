@@ -18,14 +18,14 @@ type Kind string
 // The kinds of records.
 const (
 	Call   Kind = "call"   // a call, when it has ended
-	Begin  Kind = "begin"  // a call, before it is made; written with Options.Required only
-	Change Kind = "change" // what is configured or known was changed
+	Begin  Kind = "begin"  // a call, before it is made; only with Options.Required
+	Change Kind = "change" // something was changed
 	Start  Kind = "start"  // a process began to serve
 	Stop   Kind = "stop"   // it ended
-	Gap    Kind = "gap"    // Lost records before this one could not be written
-	Torn   Kind = "torn"   // the bytes before this record are what is left of one that was not written whole
+	Gap    Kind = "gap"    // as many records as Lost says could not be written before this one
+	Torn   Kind = "torn"   // the bytes before this record are the rest of one that was not written whole
 	Cut    Kind = "cut"    // the file was shorter than it had been
-	Resume Kind = "resume" // how far the chain had come was not known, and was read from the files
+	Resume Kind = "resume" // the head was lost, and was computed from the files
 )
 
 // Outcome says how a call ended.
@@ -35,30 +35,30 @@ type Outcome string
 const (
 	OK          Outcome = "ok"
 	Failed      Outcome = "failed"      // the tool ran, and reported an error
-	Unconfirmed Outcome = "unconfirmed" // nobody confirmed it; Reason says why
+	Unconfirmed Outcome = "unconfirmed" // no person confirmed it; Reason says why
 	Denied      Outcome = "denied"      // the tool may not be called
-	Hidden      Outcome = "hidden"      // there is such a tool, and the caller may not know
-	Unknown     Outcome = "unknown"     // there is none
+	Hidden      Outcome = "hidden"      // the tool exists, and the caller may not know of it
+	Unknown     Outcome = "unknown"     // no such tool exists
 	Invalid     Outcome = "invalid"     // the arguments do not fit
 	TimedOut    Outcome = "timeout"
-	Cancelled   Outcome = "cancelled" // whoever called did not wait for it
-	Error       Outcome = "error"     // something else went wrong; Code says what kind of thing
+	Cancelled   Outcome = "cancelled" // the caller did not wait for it
+	Error       Outcome = "error"     // anything else; Code says what kind
 )
 
-// Outcomes lists them all, for those who choose among them.
+// Outcomes returns all outcomes.
 func Outcomes() []Outcome {
 	return []Outcome{OK, Failed, Unconfirmed, Denied, Hidden, Unknown, Invalid, TimedOut, Cancelled, Error}
 }
 
-// Who says for whom something was done.
+// Who says on whose behalf something was done.
 type Who struct {
-	Principal string   `json:"principal,omitempty"` // who its token belongs to; "" if it needed none
-	Profile   string   `json:"profile,omitempty"`
-	Client    string   `json:"client,omitempty"` // the program, as it calls itself
-	Version   string   `json:"version,omitempty"`
+	Principal string `json:"principal,omitempty"` // whose token it was; "" if none was needed
+	Profile   string `json:"profile,omitempty"`
+	Client    string `json:"client,omitempty"` // the program, as it calls itself
+	Version   string `json:"version,omitempty"`
 	Via       string `json:"via,omitempty"`
-	Session   string   `json:"session,omitempty"` // tells sessions apart; made from the session's name, and not it
-	Process   int      `json:"process,omitempty"` // of tooldex itself
+	Session   string `json:"session,omitempty"` // identifies a session, without revealing its name
+	Process   int    `json:"process,omitempty"` // of tooldex itself
 }
 
 // Record is one line of the log. What does not apply to its kind is left out.
@@ -68,17 +68,17 @@ type Record struct {
 	Kind       Kind      `json:"kind"`
 	Who        Who       `json:"who,omitzero"`
 	Tool       tool.ID   `json:"tool,omitempty"`
-	Name       string    `json:"name,omitempty"`       // what was asked for, where that is no tool
+	Name       string    `json:"name,omitempty"`       // what was asked for, if that is no tool
 	Definition string    `json:"definition,omitempty"` // tool.Hash of the tool as it was then
 	Arguments  string    `json:"arguments,omitempty"`  // the keyed hash of the arguments
-	// the arguments themselves, with Options.Arguments; a string if they were long
+	// The arguments themselves, with Options.Arguments; a string if they were long.
 	Given     json.RawMessage `json:"given,omitempty"`
 	Outcome   Outcome         `json:"outcome,omitempty"`
-	Code      string          `json:"code,omitempty"`      // of the error, as tool.Code has it
-	Reason    string          `json:"reason,omitempty"`    // why it was not confirmed, as confirm.Unconfirmed has it
+	Code      string          `json:"code,omitempty"`      // of the error, as tool.Code writes it
+	Reason    string          `json:"reason,omitempty"`    // why it was not confirmed, as confirm.Unconfirmed writes it
 	Confirmed string          `json:"confirmed,omitempty"` // how it was confirmed
 	Millis    float64         `json:"ms,omitempty"`        // how long it took
-	Of        uint64          `json:"of,omitempty"`        // the record of its beginning
+	Of        uint64          `json:"of,omitempty"`        // Seq of the record of its beginning
 	Action    string          `json:"action,omitempty"`    // of a change: what was done
 	Subject   string          `json:"subject,omitempty"`   // and to what
 	Lost      int             `json:"lost,omitempty"`
@@ -94,10 +94,10 @@ type Scrap struct {
 	Hash  string `json:"sha256"`
 }
 
-// zeroHash is what the first record follows.
+// zeroHash is the Prev of the first record.
 const zeroHash = "0000000000000000000000000000000000000000000000000000000000000000"
 
-// A line ends with the hash of all that stands before it.
+// A line ends with the hash of everything before it.
 const (
 	hashMember = `,"hash":"`
 	lineEnd    = `"}`
@@ -117,6 +117,7 @@ func (r *Record) encode() ([]byte, error) {
 	return append(b, lineEnd+"\n"...), nil
 }
 
+// hashOf returns the hash of a line's beginning, in hexadecimal.
 func hashOf(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
@@ -124,8 +125,7 @@ func hashOf(b []byte) string {
 
 var errNoRecord = errors.New("not a record as it was written")
 
-// Decode reads a line, without or with its line feed. The error says that it is no record, or not one as it was
-// written.
+// Decode reads a line, with or without its line feed. The error says that it is no record, or that its hash is wrong.
 func Decode(line []byte) (Record, error) {
 	line = bytes.TrimSuffix(line, []byte("\n"))
 	var r Record

@@ -4,10 +4,9 @@ import (
 	"os"
 )
 
-// rotate begins the next file, with which the chain goes on, and removes those that are too many. The caller has the
-// lock.
+// rotate continues the chain in a new file, and removes files beyond MaxFiles. The caller has the lock.
 //
-// The new file is there before the head names it, and the head names what is removed before it is gone: wherever a
+// The new file exists before the head names it, and the head records what is removed before it is gone: wherever a
 // process dies, the next one finds a chain that goes on.
 func (l *Log) rotate(h *checkpoint) error {
 	if err := l.step("list"); err != nil {
@@ -19,7 +18,7 @@ func (l *Log) rotate(h *checkpoint) error {
 	}
 	next := *h
 	next.Size = 0
-	for next.File++; ; next.File++ { // over files that somebody has put in the way
+	for next.File++; ; next.File++ { // past files that somebody created there
 		size, err := l.openFile(next.File)
 		if err != nil {
 			return err
@@ -38,8 +37,8 @@ func (l *Log) rotate(h *checkpoint) error {
 	return nil
 }
 
-// moveCheckpoint stores a head that names another file than before, or another base. Unlike one that only counts on, it
-// cannot be found out from what stands behind the one before, and so must be on the disk.
+// moveCheckpoint stores a head with another file or another base. It syncs, because unlike a head that only advances,
+// this one cannot be recovered from the records after the previous one.
 func (l *Log) moveCheckpoint(h checkpoint) error {
 	if err := l.writeCheckpoint(h); err != nil || l.o.Sync == Never {
 		return err
@@ -50,7 +49,7 @@ func (l *Log) moveCheckpoint(h checkpoint) error {
 	return l.head.Sync()
 }
 
-// removeOld removes the oldest files, but for MaxFiles of them. The last of numbers is empty.
+// removeOld removes the oldest files beyond MaxFiles. The last of numbers is the new, empty one.
 func (l *Log) removeOld(h *checkpoint, numbers []int) error {
 	if len(numbers) <= l.o.MaxFiles {
 		return nil

@@ -18,10 +18,10 @@ type Fault string
 const (
 	Altered   Fault = "altered"   // a record is not as it was written
 	Deleted   Fault = "deleted"   // records are missing before this place
-	Inserted  Fault = "inserted"  // a line was put in
-	Reordered Fault = "reordered" // a record stands in another place than it was written to
+	Inserted  Fault = "inserted"  // a line was inserted
+	Reordered Fault = "reordered" // a record is not where it was written
 	Shortened Fault = "shortened" // the last records are missing
-	Foreign   Fault = "foreign"   // the chain is another than the one that the anchor is of
+	Foreign   Fault = "foreign"   // this is not the chain that the anchor belongs to
 )
 
 // Break is a place where a chain does not hold.
@@ -37,7 +37,7 @@ func (b Break) String() string {
 	return fmt.Sprintf("%s:%d: %s: %s", b.File, b.Line, b.Fault, b.Text)
 }
 
-// maxBreaks bounds the breaks that a Report names.
+// maxBreaks bounds the breaks that a Report lists.
 const maxBreaks = 100
 
 // Report is what Verify found.
@@ -45,21 +45,21 @@ type Report struct {
 	Dir     string   `json:"dir"`
 	Files   int      `json:"files"`
 	Records int      `json:"records"`
-	First   uint64   `json:"first,omitempty"` // the number of the first record that is kept
+	First   uint64   `json:"first,omitempty"` // Seq of the first record that is kept
 	Head    *Anchor  `json:"head,omitempty"`  // the last record; nil if there is none
 	Breaks  []Break  `json:"breaks"`          // the first hundred, in order; empty if the chain holds
-	More    int      `json:"more,omitempty"`  // further ones
-	Notes   []string `json:"notes"`           // what the log itself tells of records that are missing or torn
+	More    int      `json:"more,omitempty"`  // the number of further ones
+	Notes   []string `json:"notes"`           // what the log itself says about missing or torn records
 }
 
 // OK reports whether the chain holds.
 func (r *Report) OK() bool { return len(r.Breaks) == 0 }
 
-// Verify reads all records of a directory, and tells whether they are a whole chain that goes through the anchors.
-// Others may write to the directory meanwhile. An error says that the files cannot be read; that they are not as they
-// were written is in the Report. There is nothing wrong with a directory that does not exist.
+// Verify reads all records of a directory, and reports whether they are one whole chain that passes through the
+// anchors. Others may write to the directory meanwhile. An error means that the files cannot be read; whether they are
+// as they were written is in the Report. A directory that does not exist has no faults.
 func Verify(ctx context.Context, dir string, anchors ...Anchor) (*Report, error) {
-	const tries = 3 // a file may be removed by rotation between the look at the head and the look into it
+	const tries = 3 // rotation may remove a file between listing and reading it
 	for try := 1; ; try++ {
 		v := &verifier{report: &Report{Dir: dir, Breaks: []Break{}, Notes: []string{}}, anchors: anchors, dir: dir}
 		err := v.run(ctx)
@@ -75,31 +75,34 @@ type verifier struct {
 	report  *Report
 	anchors []Anchor
 	head    checkpoint
-	known   bool // the head is
+	known   bool // head was read
 	last    Anchor
-	begun   bool    // last is known
+	begun   bool    // last is set
 	at      place   // of the last record
 	bad     []scrap // lines since then that are no records
 	missing []gap
 }
 
+// place is a line of a file.
 type place struct {
 	file string
 	line int
 }
 
+// scrap is a line that is no record.
 type scrap struct {
 	place
 	at   int64
 	text []byte
 }
 
-// gap are the records after one number and before another, which were not where they belong.
+// gap stands for the records after one number and before another, which were not where they belong.
 type gap struct {
 	after, before uint64
-	index         int // of the Break that tells of it
+	index         int // of the Break that reports it
 }
 
+// run reads the chain from its first record to the end.
 func (v *verifier) run(ctx context.Context) error {
 	sizes, err := v.listSized()
 	if err != nil || len(sizes) == 0 {
@@ -117,12 +120,13 @@ func (v *verifier) run(ctx context.Context) error {
 	return nil
 }
 
+// sized is a file with its size at the start.
 type sized struct {
 	number int
 	size   int64
 }
 
-// listSized notes the head and how long each file is at one moment.
+// listSized reads the head and the sizes of all files at one moment.
 func (v *verifier) listSized() ([]sized, error) {
 	f, err := os.Open(filepath.Join(v.dir, headName))
 	switch {
@@ -166,15 +170,18 @@ func (v *verifier) listSized() ([]sized, error) {
 	return out, nil
 }
 
+// addNote adds a note to the report.
 func (v *verifier) addNote(format string, args ...any) {
 	v.report.Notes = append(v.report.Notes, fmt.Sprintf(format, args...))
 }
 
+// addBreak adds a break to the report, and returns its index.
 func (v *verifier) addBreak(p place, f Fault, format string, args ...any) int {
 	v.report.Breaks = append(v.report.Breaks, Break{p.file, p.line, f, fmt.Sprintf(format, args...)})
 	return len(v.report.Breaks) - 1
 }
 
+// checkFile checks the records of one file, up to a size.
 func (v *verifier) checkFile(number int, size int64) error {
 	name := fileName(number)
 	v.report.Files++
@@ -186,7 +193,7 @@ func (v *verifier) checkFile(number int, size int64) error {
 			return nil
 		}
 		if v.known && r.Seq <= v.head.Base.Seq && !v.overdue(r.Seq) && v.report.Records == 0 {
-			return nil // of a file whose removal did not come to its end
+			return nil // of a file whose removal was not completed
 		}
 		v.checkRecord(here, r)
 		return nil
@@ -199,7 +206,7 @@ func (v *verifier) overdue(seq uint64) bool {
 	return slices.ContainsFunc(v.missing, func(g gap) bool { return seq > g.after && seq < g.before })
 }
 
-// checkRecord takes in the next record.
+// checkRecord checks the next record against the chain so far.
 func (v *verifier) checkRecord(here place, r Record) {
 	if !v.begun {
 		v.last, v.begun = Anchor{r.Seq - 1, r.Prev}, true
@@ -234,7 +241,7 @@ func (v *verifier) checkRecord(here place, r Record) {
 	}
 }
 
-// checkScraps judges the lines before a record that are none, and returns how many of them were records once.
+// checkScraps reports the lines before a record that are no records, and returns how many of them once were.
 func (v *verifier) checkScraps(r Record, follows bool) (altered int) {
 	bad := v.bad
 	v.bad = nil
@@ -256,7 +263,7 @@ func (v *verifier) checkScraps(r Record, follows bool) (altered int) {
 	return altered
 }
 
-// isTorn reports whether lines are the bytes that a record says were left of one that was not written whole.
+// isTorn reports whether lines are the bytes that a record says were the rest of one that was not written whole.
 func (v *verifier) isTorn(bad []scrap, t *Scrap) bool {
 	var all []byte
 	for _, s := range bad {
@@ -266,7 +273,7 @@ func (v *verifier) isTorn(bad []scrap, t *Scrap) bool {
 		len(bytes.TrimSpace(all[t.Bytes:])) == 0
 }
 
-// checkPlace judges a record whose number has passed.
+// checkPlace checks a record whose number has passed.
 func (v *verifier) checkPlace(here place, r Record) {
 	for i, g := range v.missing {
 		if r.Seq <= g.after || r.Seq >= g.before {
@@ -283,7 +290,7 @@ func (v *verifier) checkPlace(here place, r Record) {
 	v.addBreak(here, Inserted, "record %d stands after %d, and is there already or does not belong here", r.Seq, v.last.Seq)
 }
 
-// noteRecord notes what a record tells of the log itself.
+// noteRecord adds notes for records about the log itself.
 func (v *verifier) noteRecord(here place, r Record) {
 	switch r.Kind {
 	case Gap:
@@ -299,6 +306,7 @@ func (v *verifier) noteRecord(here place, r Record) {
 	}
 }
 
+// size returns the length of the scrap in bytes.
 func (s *Scrap) size() int64 {
 	if s == nil {
 		return 0
@@ -306,7 +314,7 @@ func (s *Scrap) size() int64 {
 	return s.Bytes
 }
 
-// checkEnd judges what is left when all was read.
+// checkEnd checks the end of the chain against the head and the anchors.
 func (v *verifier) checkEnd() {
 	tip := place{fileName(v.head.File), 0}
 	beyond := len(v.bad) > 0 && v.known && v.bad[0].file == tip.file && v.bad[0].at >= v.head.Size &&
@@ -340,7 +348,7 @@ func (v *verifier) checkEnd() {
 	}
 }
 
-// formatRange names records.
+// formatRange names the records from one number to another.
 func formatRange(from, to uint64) string {
 	if from == to {
 		return fmt.Sprintf("record %d is", from)

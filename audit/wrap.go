@@ -13,9 +13,9 @@ import (
 	"tooldex/tool"
 )
 
-// Caller returns a Caller that has next call, and records each call when it has ended. It belongs around all that may
-// refuse a call. With Options.Required the error is of code Unavailable, and nothing was called, when a call cannot be
-// recorded.
+// Caller returns a Caller that passes calls on to next, and records each when it has ended. It belongs around
+// everything that may refuse a call. With Options.Required a call that cannot be recorded is not made; its error is of
+// code Unavailable.
 func (l *Log) Caller(next tool.Caller) tool.Caller {
 	if l == nil {
 		return next
@@ -23,6 +23,7 @@ func (l *Log) Caller(next tool.Caller) tool.Caller {
 	return caller{l, next}
 }
 
+// caller records the calls that pass through it.
 type caller struct {
 	log  *Log
 	next tool.Caller
@@ -54,12 +55,12 @@ func (c caller) Call(ctx context.Context, call tool.Call) (*tool.CallResult, err
 	res, err := c.next.Call(ctx, call)
 	r.Millis = milliseconds(time.Since(start))
 	c.log.setOutcome(ctx, &r, res, err)
-	_ = c.log.write(&r) // the call was made: its answer is passed on; Err and the log tell
+	_ = c.log.write(&r) // the call was made, so its answer is passed on; Err and the log report the failure
 	return res, err
 }
 
-// Refused records a call that was refused before it came to a Caller: of a name that is no tool for who asked, or with
-// arguments that do not fit. Name is what was asked for, and c says the rest.
+// Refused records a call that was refused before it reached a Caller: of a name that is no tool for this client, or
+// with arguments that are no object. name is what was asked for, and c says the rest.
 func (l *Log) Refused(ctx context.Context, name string, c tool.Call, err error) {
 	if l == nil {
 		return
@@ -67,7 +68,7 @@ func (l *Log) Refused(ctx context.Context, name string, c tool.Call, err error) 
 	r := l.describeCall(ctx, c)
 	if c.ID == "" {
 		r.Name = cutText(name)
-		if t, ok := l.resolveName(name); ok { // not for who asked
+		if t, ok := l.resolveName(name); ok { // but not for this client
 			r.Tool, r.Definition = t.ID(), l.defs.of(t, l.o.Catalog.Set())
 		}
 	}
@@ -75,8 +76,7 @@ func (l *Log) Refused(ctx context.Context, name string, c tool.Call, err error) 
 	_ = l.write(&r)
 }
 
-// Changed records that something was changed: an action, such as "servers add", and what it was done to. A nil error
-// means that it was done.
+// Changed records a change: an action, such as "servers add", and its subject. A nil error means that it was done.
 func (l *Log) Changed(ctx context.Context, who tool.Asker, action, subject string, err error) {
 	if l == nil {
 		return
@@ -88,7 +88,7 @@ func (l *Log) Changed(ctx context.Context, who tool.Asker, action, subject strin
 	_ = l.write(&r)
 }
 
-// Served records that a process begins to serve, or ends, and returns why that cannot be recorded.
+// Served records that a process begins or ends to serve, and returns why that cannot be recorded.
 func (l *Log) Served(ctx context.Context, kind Kind, version, how string) error {
 	if l == nil {
 		return nil
@@ -97,7 +97,7 @@ func (l *Log) Served(ctx context.Context, kind Kind, version, how string) error 
 	return l.write(&r)
 }
 
-// describeCall tells of a call what is known before it is made.
+// describeCall returns what is known about a call before it is made.
 func (l *Log) describeCall(ctx context.Context, c tool.Call) Record {
 	r := Record{Kind: Call, Who: l.whoOf(ctx, c.Who), Tool: c.ID, Arguments: l.Fingerprint(c.Arguments)}
 	if l.o.Catalog != nil && c.ID != "" {
@@ -113,6 +113,7 @@ func (l *Log) describeCall(ctx context.Context, c tool.Call) Record {
 	return r
 }
 
+// whoOf returns on whose behalf something is done.
 func (l *Log) whoOf(ctx context.Context, a tool.Asker) Who {
 	return Who{
 		Principal: cutText(access.PrincipalOf(ctx).Name), Profile: cutText(a.Profile), Client: cutText(a.Client),
@@ -121,7 +122,7 @@ func (l *Log) whoOf(ctx context.Context, a tool.Asker) Who {
 	}
 }
 
-// setOutcome says what came of a call.
+// setOutcome sets how a call ended.
 func (l *Log) setOutcome(ctx context.Context, r *Record, res *tool.CallResult, err error) {
 	var reason confirm.Unconfirmed
 	if err == nil {
@@ -153,6 +154,7 @@ func (l *Log) setOutcome(ctx context.Context, r *Record, res *tool.CallResult, e
 	}
 }
 
+// resolveName returns the tool that a name means, whoever asks.
 func (l *Log) resolveName(name string) (*tool.Tool, bool) {
 	if l.o.Catalog == nil || l.o.Catalog.Set() == nil {
 		return nil, false
@@ -161,7 +163,7 @@ func (l *Log) resolveName(name string) (*tool.Tool, bool) {
 	return t, err == nil
 }
 
-// storedArguments is what of arguments is kept where they are: all, or their beginning as a text.
+// storedArguments returns the arguments for Options.Arguments, or the beginning of long ones as a string.
 func storedArguments(args json.RawMessage) json.RawMessage {
 	const most = 16 << 10
 	if len(args) <= most && json.Valid(args) {
@@ -174,9 +176,10 @@ func storedArguments(args json.RawMessage) json.RawMessage {
 	return text
 }
 
+// milliseconds returns a duration in milliseconds, to the microsecond.
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// cutText bounds what others name things.
+// cutText bounds names that others chose.
 func cutText(s string) string {
 	const most = 200 // bytes
 	return sanitize.Cut(s, most)
