@@ -8,6 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tooldex/internal/orderedjson"
 	"tooldex/tool"
 )
 
@@ -62,7 +63,7 @@ func sessionName(conn *mcp.ServerSession) string {
 // encoding claims roots for every client.
 func capabilitiesOf(r clientRequest, meta mcp.Meta) json.RawMessage {
 	if said, ok := meta[mcp.MetaKeyClientCapabilities]; ok {
-		return encodeJSON(said)
+		return orderedjson.Encode(said)
 	}
 	caps := r.ClientCapabilities()
 	if caps == nil {
@@ -70,18 +71,18 @@ func capabilitiesOf(r clientRequest, meta mcp.Meta) json.RawMessage {
 	}
 	o := object{}
 	if caps.Sampling != nil {
-		o = append(o, member{"sampling", encodeJSON(caps.Sampling)})
+		o = append(o, orderedjson.Member[json.RawMessage]{Key: "sampling", Value: orderedjson.Encode(caps.Sampling)})
 	}
 	if caps.Elicitation != nil {
-		o = append(o, member{"elicitation", encodeJSON(caps.Elicitation)})
+		o = append(o, orderedjson.Member[json.RawMessage]{Key: "elicitation", Value: orderedjson.Encode(caps.Elicitation)})
 	}
 	if caps.RootsV2 != nil {
-		o = append(o, member{"roots", encodeJSON(caps.RootsV2)})
+		o = append(o, orderedjson.Member[json.RawMessage]{Key: "roots", Value: orderedjson.Encode(caps.RootsV2)})
 	}
 	if len(caps.Extensions) > 0 {
-		o = append(o, member{"extensions", encodeJSON(caps.Extensions)})
+		o = append(o, orderedjson.Member[json.RawMessage]{Key: "extensions", Value: orderedjson.Encode(caps.Extensions)})
 	}
-	return o.bytes()
+	return o.Bytes()
 }
 
 // askClient sends a question of an upstream to the client whose call caused it, and returns the answer. The error is
@@ -104,7 +105,7 @@ func (s *Server) askClient(call, asking context.Context, conn *mcp.ServerSession
 	if err != nil {
 		return nil, err
 	}
-	return encodeJSON(res), nil
+	return orderedjson.Encode(res), nil
 }
 
 // checkCanAsk returns an error unless the client declared in initialize that it answers this method.

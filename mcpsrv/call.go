@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tooldex/internal/orderedjson"
 	"tooldex/tool"
 	"tooldex/validate"
 )
@@ -94,7 +95,7 @@ func (s *Server) forwardCall(ctx context.Context, req *mcp.CallToolRequest, name
 		}
 		return nil, err
 	}
-	if jsonKind(res.Raw) != "object" || !json.Valid(res.Raw) {
+	if orderedjson.Kind(res.Raw) != "object" || !json.Valid(res.Raw) {
 		return nil, &tool.Error{Code: tool.Unavailable, Op: "call", Msg: "the answer of " + string(t.ID()) +
 			" is not a tool result"}
 	}
@@ -158,7 +159,7 @@ func callKey(id tool.ID, args json.RawMessage) string {
 	dec.UseNumber()
 	var v any
 	if dec.Decode(&v) == nil { // a client may write the same members in another order
-		args = encodeJSON(v)
+		args = orderedjson.Encode(v)
 	}
 	sum := sha256.Sum256(args)
 	return string(id) + " " + hex.EncodeToString(sum[:])
@@ -193,5 +194,5 @@ func forwardedMeta(meta mcp.Meta) json.RawMessage {
 	if len(kept) == 0 {
 		return nil
 	}
-	return encodeJSON(kept)
+	return orderedjson.Encode(kept)
 }

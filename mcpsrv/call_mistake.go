@@ -10,6 +10,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tooldex/internal/orderedjson"
 	"tooldex/internal/sanitize"
 	"tooldex/tool"
 	"tooldex/validate"
@@ -61,7 +62,7 @@ const maxSchemaHint = 6000
 
 // schemaHint returns the schema as compact text, or the part of it that describes field and the required names.
 func schemaHint(schema json.RawMessage, field string) string {
-	text := compactJSON(schema)
+	text := orderedjson.Compact(schema)
 	if len(text) <= maxSchemaHint {
 		return text
 	}
@@ -79,7 +80,7 @@ func schemaHint(schema json.RawMessage, field string) string {
 		if p, ok := s.Properties[top]; ok {
 			part.Properties = map[string]json.RawMessage{top: p}
 		}
-		text = string(encodeJSON(part))
+		text = string(orderedjson.Encode(part))
 	}
 	return sanitize.Clip(text, maxSchemaHint) + " (a part; " + describeName + " has all)"
 }
@@ -89,15 +90,15 @@ func schemaHint(schema json.RawMessage, field string) string {
 func (s *Server) exampleCall(set *tool.Set, t *tool.Tool) (json.RawMessage, bool) {
 	schema := s.o.Schemas.Of(string(t.ID()), t.InputSchema)
 	wrap := func(args json.RawMessage) json.RawMessage {
-		return object{{"name", encodeJSON(listedName(set, t))}, {"arguments", args}}.bytes()
+		return object{{Key: "name", Value: orderedjson.Encode(listedName(set, t))}, {Key: "arguments", Value: args}}.Bytes()
 	}
 	for _, e := range t.Examples {
-		if jsonKind(e.Invocation) == "object" && json.Valid(e.Invocation) && schema.Check(e.Invocation) == nil {
-			return wrap(json.RawMessage(compactJSON(e.Invocation))), true
+		if orderedjson.Kind(e.Invocation) == "object" && json.Valid(e.Invocation) && schema.Check(e.Invocation) == nil {
+			return wrap(json.RawMessage(orderedjson.Compact(e.Invocation))), true
 		}
 	}
 	made := exampleValue(t.InputSchema, t.Name, 0)
-	if jsonKind(made) != "object" || schema.Check(made) != nil || compactJSON(made) == "{}" {
+	if orderedjson.Kind(made) != "object" || schema.Check(made) != nil || orderedjson.Compact(made) == "{}" {
 		return nil, false
 	}
 	return wrap(made), true
@@ -136,7 +137,7 @@ func exampleValue(schema json.RawMessage, name string, depth int) json.RawMessag
 		return json.RawMessage("null")
 	}
 	for _, given := range slices.Concat([]json.RawMessage{s.Const}, s.Examples, []json.RawMessage{s.Default}, s.Enum) {
-		if len(given) > 0 && jsonKind(given) != "null" {
+		if len(given) > 0 && orderedjson.Kind(given) != "null" {
 			return given
 		}
 	}
@@ -162,22 +163,22 @@ func exampleValue(schema json.RawMessage, name string, depth int) json.RawMessag
 	case typ == "boolean":
 		return json.RawMessage("true")
 	}
-	return encodeJSON(s.text(name))
+	return orderedjson.Encode(s.text(name))
 }
 
 // object makes up an object of the required properties, in the order of the schema.
 func (s *exampleSchema) object(depth int) json.RawMessage {
-	properties, err := parseObject(validOr(s.Properties, json.RawMessage("{}")))
+	properties, err := orderedjson.ParseObject(validOr(s.Properties, json.RawMessage("{}")))
 	if err != nil {
 		return json.RawMessage("{}")
 	}
 	out := object{}
 	for _, p := range properties {
-		if slices.Contains(s.Required, p.key) {
-			out = append(out, member{p.key, exampleValue(p.value, p.key, depth+1)})
+		if slices.Contains(s.Required, p.Key) {
+			out = append(out, orderedjson.Member[json.RawMessage]{Key: p.Key, Value: exampleValue(p.Value, p.Key, depth+1)})
 		}
 	}
-	return out.bytes()
+	return out.Bytes()
 }
 
 // text makes up a string: a sample of the format if there is one, otherwise the name in angle brackets, long enough for

@@ -1,6 +1,9 @@
 package mcpsrv
 
-import "tooldex/tool"
+import (
+	"tooldex/internal/orderedjson"
+	"tooldex/tool"
+)
 
 // maxOutput bounds the structured results that are checked, in bytes: the client waits for the check.
 const maxOutput = 1 << 20
@@ -16,11 +19,11 @@ func (s *Server) checkOutput(t *tool.Tool, res *tool.CallResult) {
 		return
 	}
 	field, reason := "", "structuredContent is missing"
-	if o, parseErr := parseObject(res.Raw); parseErr == nil {
-		if failed, ok := o.get("isError"); ok && string(failed) == "true" {
+	if o, parseErr := orderedjson.ParseObject(res.Raw); parseErr == nil {
+		if failed, ok := o.Lookup("isError"); ok && string(failed) == "true" {
 			return
 		}
-		if value, ok := o.get("structuredContent"); ok {
+		if value, ok := o.Lookup("structuredContent"); ok {
 			mismatch := schema.CheckQuick(value)
 			if mismatch == nil {
 				return

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"tooldex/internal/orderedjson"
 	"tooldex/tool"
 	"tooldex/validate"
 )
@@ -42,17 +43,17 @@ func readInvocation(raw json.RawMessage) (string, json.RawMessage, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	o, err := parseObject(raw)
+	o, err := orderedjson.ParseObject(raw)
 	if err != nil {
 		return "", nil, invalidInvocation("arguments", err.Error())
 	}
-	nameKey, hasName := findSpelling(o, nameKeys[:], func(v json.RawMessage) bool { return jsonKind(v) == "string" })
+	nameKey, hasName := findSpelling(o, nameKeys[:], func(v json.RawMessage) bool { return orderedjson.Kind(v) == "string" })
 	argsKey, hasArgs := findSpelling(o, argumentsKeys[:], holdsObject)
 	if !hasName && hasArgs { // {"arguments": {"name": …, "arguments": …}}
-		inner, _ := o.get(argsKey)
+		inner, _ := o.Lookup(argsKey)
 		inner, err = objectArguments(inner)
-		if o, err2 := parseObject(inner); err == nil && err2 == nil {
-			if _, ok := findSpelling(o, nameKeys[:], func(v json.RawMessage) bool { return jsonKind(v) == "string" }); ok {
+		if o, err2 := orderedjson.ParseObject(inner); err == nil && err2 == nil {
+			if _, ok := findSpelling(o, nameKeys[:], func(v json.RawMessage) bool { return orderedjson.Kind(v) == "string" }); ok {
 				return readInvocation(inner)
 			}
 		}
@@ -61,27 +62,27 @@ func readInvocation(raw json.RawMessage) (string, json.RawMessage, error) {
 		return "", nil, invalidInvocation("name", "is missing or not a string")
 	}
 	var name string
-	value, _ := o.get(nameKey)
+	value, _ := o.Lookup(nameKey)
 	if json.Unmarshal(value, &name) != nil || strings.TrimSpace(name) == "" {
 		return "", nil, invalidInvocation("name", "is empty")
 	}
-	rest := o.without(nameKey)
+	rest := o.Without(nameKey)
 	if !hasArgs {
-		if value, ok := rest.get("arguments"); ok && len(rest) == 1 && jsonKind(value) != "null" && string(value) != `""` {
+		if value, ok := rest.Lookup("arguments"); ok && len(rest) == 1 && orderedjson.Kind(value) != "null" && string(value) != `""` {
 			return name, nil, invalidInvocation("arguments", "is not an object")
 		}
-		if value, ok := rest.get("arguments"); ok && (jsonKind(value) == "null" || string(value) == `""`) {
-			rest = rest.without("arguments")
+		if value, ok := rest.Lookup("arguments"); ok && (orderedjson.Kind(value) == "null" || string(value) == `""`) {
+			rest = rest.Without("arguments")
 		}
-		return name, rest.bytes(), nil
+		return name, rest.Bytes(), nil
 	}
-	value, _ = rest.get(argsKey)
+	value, _ = rest.Lookup(argsKey)
 	args, err := objectArguments(value)
 	if err != nil {
 		return name, nil, err
 	}
-	if rest = rest.without(argsKey); len(rest) > 0 && compactJSON(args) == "{}" {
-		args = rest.bytes()
+	if rest = rest.Without(argsKey); len(rest) > 0 && orderedjson.Compact(args) == "{}" {
+		args = rest.Bytes()
 	}
 	return name, args, nil
 }
@@ -98,8 +99,8 @@ func invalidInvocation(field, what string) error {
 func findSpelling(o object, keys []string, wanted func(json.RawMessage) bool) (string, bool) {
 	for _, key := range keys {
 		for _, m := range o {
-			if foldKey(m.key) == key && wanted(m.value) {
-				return m.key, true
+			if foldKey(m.Key) == key && wanted(m.Value) {
+				return m.Key, true
 			}
 		}
 	}
@@ -108,12 +109,12 @@ func findSpelling(o object, keys []string, wanted func(json.RawMessage) bool) (s
 
 // holdsObject reports whether v is an object, or a string that holds one.
 func holdsObject(v json.RawMessage) bool {
-	switch jsonKind(v) {
+	switch orderedjson.Kind(v) {
 	case "object":
 		return true
 	case "string":
 		var text string
-		return json.Unmarshal(v, &text) == nil && jsonKind(json.RawMessage(text)) == "object" && json.Valid([]byte(text))
+		return json.Unmarshal(v, &text) == nil && orderedjson.Kind(json.RawMessage(text)) == "object" && json.Valid([]byte(text))
 	}
 	return false
 }
@@ -121,7 +122,7 @@ func holdsObject(v json.RawMessage) bool {
 // objectArguments returns arguments as an object. Missing arguments and null become {}, and a string that holds an
 // object becomes that object. Any other value is an Invalid error.
 func objectArguments(raw json.RawMessage) (json.RawMessage, error) {
-	switch jsonKind(raw) {
+	switch orderedjson.Kind(raw) {
 	case "", "null":
 		return json.RawMessage("{}"), nil
 	case "object":
@@ -138,7 +139,7 @@ func objectArguments(raw json.RawMessage) (json.RawMessage, error) {
 		}
 	}
 	return nil, &tool.Error{
-		Code: tool.Invalid, Op: "call", Msg: "arguments is not an object but " + jsonKind(raw),
+		Code: tool.Invalid, Op: "call", Msg: "arguments is not an object but " + orderedjson.Kind(raw),
 		Hint: "give an object, {} if there are none",
 	}
 }
@@ -160,28 +161,28 @@ func forgiveSpelling(checker *validate.Schema, schema, args json.RawMessage) (js
 // likelyArguments returns what a model may have meant by arguments that do not fit, the smallest change first. Types
 // are corrected only where the schema states them plainly; nesting is undone by one level.
 func likelyArguments(schema, args json.RawMessage) []json.RawMessage {
-	o, err := parseObject(args)
+	o, err := orderedjson.ParseObject(args)
 	if err != nil {
 		return nil
 	}
 	types := propertyTypes(schema)
 	var out []json.RawMessage
 	if c, changed := coerceArguments(o, types); changed {
-		out = append(out, c.bytes())
+		out = append(out, c.Bytes())
 	}
 	// One level too deep: {"arguments": {…}}, perhaps with the tool's name beside it.
 	key, ok := findSpelling(o, argumentsKeys[:], holdsObject)
-	_, named := findSpelling(o, nameKeys[:], func(v json.RawMessage) bool { return jsonKind(v) == "string" })
+	_, named := findSpelling(o, nameKeys[:], func(v json.RawMessage) bool { return orderedjson.Kind(v) == "string" })
 	if ok && (len(o) == 1 || len(o) == 2 && named) {
-		value, _ := o.get(key)
+		value, _ := o.Lookup(key)
 		inner, err := objectArguments(value)
 		if err != nil {
 			return out
 		}
 		out = append(out, inner)
-		if o, err := parseObject(inner); err == nil {
+		if o, err := orderedjson.ParseObject(inner); err == nil {
 			if c, changed := coerceArguments(o, types); changed {
-				out = append(out, c.bytes())
+				out = append(out, c.Bytes())
 			}
 		}
 	}
@@ -222,17 +223,17 @@ func coerceArguments(o object, types map[string]property) (object, bool) {
 	out := make(object, 0, len(o))
 	changed := false
 	for _, m := range o {
-		p, known := types[m.key]
-		if !known || len(p.types) == 0 || p.accepts(m.value) {
+		p, known := types[m.Key]
+		if !known || len(p.types) == 0 || p.accepts(m.Value) {
 			out = append(out, m)
 			continue
 		}
-		if jsonKind(m.value) == "null" && !p.required {
+		if orderedjson.Kind(m.Value) == "null" && !p.required {
 			changed = true
 			continue
 		}
-		if value, ok := p.coerce(m.value); ok {
-			m.value, changed = value, true
+		if value, ok := p.coerce(m.Value); ok {
+			m.Value, changed = value, true
 		}
 		out = append(out, m)
 	}
@@ -241,21 +242,21 @@ func coerceArguments(o object, types map[string]property) (object, bool) {
 
 // accepts reports whether v has one of the property's types.
 func (p property) accepts(v json.RawMessage) bool {
-	k := jsonKind(v)
+	k := orderedjson.Kind(v)
 	return slices.Contains(p.types, k) || k == "number" && slices.Contains(p.types, "integer")
 }
 
 // coerce converts v to one of the property's types. It reports false if no conversion is obvious.
 func (p property) coerce(v json.RawMessage) (json.RawMessage, bool) {
 	var text string
-	switch jsonKind(v) {
+	switch orderedjson.Kind(v) {
 	case "string":
 		if json.Unmarshal(v, &text) == nil && json.Valid([]byte(text)) && p.accepts(json.RawMessage(text)) {
 			return json.RawMessage(strings.TrimSpace(text)), true
 		}
 	case "number", "boolean":
 		if slices.Contains(p.types, "string") {
-			return encodeJSON(string(v)), true
+			return orderedjson.Encode(string(v)), true
 		}
 	}
 	if slices.Contains(p.types, "array") {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"tooldex/internal/orderedjson"
 	"tooldex/tool"
 )
 
@@ -186,7 +187,7 @@ func FuzzInvocation(f *testing.F) {
 		if inner, ok := fix.metaTool(name); ok && inner.Name == invokeName {
 			t.Error("it would call itself")
 		}
-		if jsonKind(args) != "object" || json.Valid([]byte(raw)) && !json.Valid(args) {
+		if orderedjson.Kind(args) != "object" || json.Valid([]byte(raw)) && !json.Valid(args) {
 			t.Errorf("arguments are %q", args)
 		}
 	})

@@ -13,6 +13,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tooldex/internal/orderedjson"
 	"tooldex/tool"
 )
 
@@ -26,8 +27,8 @@ func TestInvokeForgives(t *testing.T) {
 		"toolName and args":          `{"toolName":"read_file","args":` + want + `}`,
 		"tool and parameters":        `{"tool":"read_file","parameters":` + want + `}`,
 		"tool_name and params":       `{"tool_name":"read_file","params":` + want + `}`,
-		"arguments in a string":      `{"name":"read_file","arguments":` + string(encodeJSON(want)) + `}`,
-		"all in a string":            string(encodeJSON(`{"name":"read_file","arguments":` + want + `}`)),
+		"arguments in a string":      `{"name":"read_file","arguments":` + string(orderedjson.Encode(want)) + `}`,
+		"all in a string":            string(orderedjson.Encode(`{"name":"read_file","arguments":` + want + `}`)),
 		"one level too high":         `{"name":"read_file","path":"a","head":9007199254740993}`,
 		"too high beside empty ones": `{"name":"read_file","arguments":{},"path":"a","head":9007199254740993}`,
 		"too high beside null":       `{"name":"read_file","arguments":null,"path":"a","head":9007199254740993}`,

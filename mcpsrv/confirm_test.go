@@ -8,6 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tooldex/access"
+	"tooldex/internal/orderedjson"
 	"tooldex/tool"
 )
 
@@ -29,7 +30,7 @@ func TestAnswersAreForTheirCall(t *testing.T) {
 	if err != nil || json.Unmarshal(first, &q) != nil || q.RequestState == "" {
 		t.Fatalf("%s, %v", first, err)
 	}
-	yes := encodeJSON(map[string]any{
+	yes := orderedjson.Encode(map[string]any{
 		"requestState":   q.RequestState,
 		"inputResponses": map[string]any{answerKey: map[string]any{"action": "accept"}},
 	})

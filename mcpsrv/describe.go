@@ -9,6 +9,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tooldex/internal/orderedjson"
 	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
@@ -91,7 +92,7 @@ func describeTool(b *strings.Builder, set *tool.Set, t *tool.Tool, name string) 
 	}
 	describeParameters(b, t)
 	if len(t.OutputSchema) > 0 {
-		b.WriteString("Structured result: " + sanitize.Clip(compactJSON(t.OutputSchema), maxDescription/4) + "\n")
+		b.WriteString("Structured result: " + sanitize.Clip(orderedjson.Compact(t.OutputSchema), maxDescription/4) + "\n")
 	}
 	for i, e := range t.Examples {
 		if i == 0 {
@@ -99,7 +100,7 @@ func describeTool(b *strings.Builder, set *tool.Set, t *tool.Tool, name string) 
 		}
 		b.WriteString("- " + oneLine(e.Description))
 		if len(e.Invocation) > 0 {
-			b.WriteString(": " + compactJSON(e.Invocation))
+			b.WriteString(": " + orderedjson.Compact(e.Invocation))
 		}
 		if e.Output != "" {
 			b.WriteString(" -> " + oneLine(e.Output))
@@ -160,20 +161,20 @@ func describeParameters(b *strings.Builder, t *tool.Tool) {
 			b.WriteString(", required")
 		}
 		if len(p.Default) > 0 {
-			b.WriteString(", default " + compactJSON(p.Default))
+			b.WriteString(", default " + orderedjson.Compact(p.Default))
 		}
 		if p.Description != "" {
 			b.WriteString(". " + oneLine(p.Description))
 		}
 		b.WriteByte('\n')
 		if shape := schema.Properties[p.Name]; hasNestedShape(shape) {
-			b.WriteString("  " + sanitize.Clip(compactJSON(shape), maxDescription/4) + "\n")
+			b.WriteString("  " + sanitize.Clip(orderedjson.Compact(shape), maxDescription/4) + "\n")
 			refers = refers || bytes.Contains(shape, []byte(`"$ref"`))
 		}
 	}
-	for _, defs := range []member{{"$defs", schema.Defs}, {"definitions", schema.Definitions}} {
-		if refers && len(defs.value) > 0 {
-			b.WriteString("where " + defs.key + " " + sanitize.Clip(compactJSON(defs.value), maxDescription/4) + "\n")
+	for _, defs := range []orderedjson.Member[json.RawMessage]{{Key: "$defs", Value: schema.Defs}, {Key: "definitions", Value: schema.Definitions}} {
+		if refers && len(defs.Value) > 0 {
+			b.WriteString("where " + defs.Key + " " + sanitize.Clip(orderedjson.Compact(defs.Value), maxDescription/4) + "\n")
 		}
 	}
 }
@@ -185,7 +186,7 @@ func parameterType(p tool.Parameter) string {
 	}
 	values := make([]string, len(p.Enum))
 	for i, v := range p.Enum {
-		values[i] = compactJSON(v)
+		values[i] = orderedjson.Compact(v)
 	}
 	return strings.Join(values, "|")
 }

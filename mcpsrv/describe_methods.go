@@ -9,6 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tooldex/internal/orderedjson"
 	"tooldex/tool"
 )
 
@@ -52,7 +53,7 @@ func (s *Server) describeOne(_ context.Context, _ *mcp.ServerSession, p *describ
 	if err != nil {
 		return nil, protocolError(err)
 	}
-	return &rawResult{raw: object{{"tool", encodeJSON(fullTool(set, t))}}.bytes()}, nil
+	return &rawResult{raw: object{{Key: "tool", Value: orderedjson.Encode(fullTool(set, t))}}.Bytes()}, nil
 }
 
 // describeBatch answers tools/describe_batch with {"tools": […], "errors": [{"name", "message", "hint"}]}. A name that
@@ -76,9 +77,9 @@ func (s *Server) describeBatch(_ context.Context, _ *mcp.ServerSession, p *descr
 			failures = append(failures, failure{name, msg, hint})
 			continue
 		}
-		tools = append(tools, encodeJSON(fullTool(set, t)))
+		tools = append(tools, orderedjson.Encode(fullTool(set, t)))
 	}
-	return &rawResult{raw: object{{"tools", encodeJSON(tools)}, {"errors", encodeJSON(failures)}}.bytes()}, nil
+	return &rawResult{raw: object{{Key: "tools", Value: orderedjson.Encode(tools)}, {Key: "errors", Value: orderedjson.Encode(failures)}}.Bytes()}, nil
 }
 
 // protocolError returns an error in the form for a program that called a method of the protocol.
@@ -100,7 +101,7 @@ func messageOf(err error) (msg, hint string) {
 func invalidParams(msg, hint string) error {
 	e := &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: msg}
 	if hint != "" {
-		e.Data = encodeJSON(map[string]string{"hint": hint})
+		e.Data = orderedjson.Encode(map[string]string{"hint": hint})
 	}
 	return e
 }

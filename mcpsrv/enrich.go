@@ -9,6 +9,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tooldex/internal/orderedjson"
 	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
@@ -125,15 +126,15 @@ func toolsAsData(set *tool.Set, tools []*tool.Tool) string {
 			names = append(names, p.Name)
 		}
 		entry := object{
-			{"tool", encodeJSON(t.ID())},
-			{"called", encodeJSON(listedName(set, t))},
-			{"description", encodeJSON(tool.WithCaution(t.Warning, sanitize.Clip(t.Description, maxBatchText)))},
+			{Key: "tool", Value: orderedjson.Encode(t.ID())},
+			{Key: "called", Value: orderedjson.Encode(listedName(set, t))},
+			{Key: "description", Value: orderedjson.Encode(tool.WithCaution(t.Warning, sanitize.Clip(t.Description, maxBatchText)))},
 		}
 		if len(names) > 0 {
-			entry = append(entry, member{"parameters", encodeJSON(names)})
+			entry = append(entry, orderedjson.Member[json.RawMessage]{Key: "parameters", Value: orderedjson.Encode(names)})
 		}
 		b.WriteString("- ")
-		b.Write(entry.bytes())
+		b.Write(entry.Bytes())
 		b.WriteByte('\n')
 	}
 	return b.String()
@@ -181,7 +182,7 @@ func (s *Server) proposeUtterances(ctx context.Context, req *mcp.CallToolRequest
 	if err := s.submitProposals(ctx, &sum, a.Tools, "the model of "+clientIdentity(req)); err != nil {
 		return nil, err
 	}
-	return &rawResult{raw: object{{"content", textContent(sum.text())}}.bytes()}, nil
+	return &rawResult{raw: object{{Key: "content", Value: textContent(sum.text())}}.Bytes()}, nil
 }
 
 // errNotEnriched is the error of both tools where no Enricher is set.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tooldex/internal/orderedjson"
 	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
@@ -49,11 +50,11 @@ func writeTool() metaTool {
 
 // canSample reports whether a client lets servers ask its model.
 func canSample(capabilities json.RawMessage) bool {
-	o, err := parseObject(capabilities)
+	o, err := orderedjson.ParseObject(capabilities)
 	if err != nil {
 		return false
 	}
-	_, ok := o.get("sampling")
+	_, ok := o.Lookup("sampling")
 	return ok
 }
 
@@ -98,7 +99,7 @@ func (s *Server) sampleInBatches(ctx context.Context, c *tool.Client, by, server
 ) (json.RawMessage, error) {
 	tools := s.visibleUnfamiliar(server, n)
 	if len(tools) == 0 {
-		return object{{"content", textContent("Every tool here is of a known kind, or has requests enough. There is nothing to write.")}}.bytes(), nil
+		return object{{Key: "content", Value: textContent("Every tool here is of a known kind, or has requests enough. There is nothing to write.")}}.Bytes(), nil
 	}
 	var sum proposalReport
 	for part := range slices.Chunk(tools, toolsPerSample) {
@@ -122,7 +123,7 @@ func (s *Server) sampleInBatches(ctx context.Context, c *tool.Client, by, server
 			})
 		}
 	}
-	return object{{"content", textContent(sum.text())}}.bytes(), nil
+	return object{{Key: "content", Value: textContent(sum.text())}}.Bytes(), nil
 }
 
 // sampleBatch asks the client's model about some tools, and ignores what it writes about others. model is the name that
@@ -131,14 +132,14 @@ func (s *Server) sampleBatch(ctx context.Context, c *tool.Client, tools []*tool.
 	err error,
 ) {
 	params := object{
-		{"messages", encodeJSON([]any{map[string]any{"role": "user", "content": map[string]string{
+		{Key: "messages", Value: orderedjson.Encode([]any{map[string]any{"role": "user", "content": map[string]string{
 			"type": "text",
 			"text": toolsAsData(s.currentSet(), tools),
 		}}})},
-		{"systemPrompt", encodeJSON(samplePrompt)},
-		{"maxTokens", encodeJSON(tokensPerSample * len(tools))},
+		{Key: "systemPrompt", Value: orderedjson.Encode(samplePrompt)},
+		{Key: "maxTokens", Value: orderedjson.Encode(tokensPerSample * len(tools))},
 	}
-	raw, err := c.Ask(ctx, sampleMethod, params.bytes())
+	raw, err := c.Ask(ctx, sampleMethod, params.Bytes())
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, "", ctx.Err()
@@ -187,7 +188,7 @@ func sampledText(raw json.RawMessage) (text, model string) {
 		return "", ""
 	}
 	var blocks []block
-	if jsonKind(res.Content) == "array" {
+	if orderedjson.Kind(res.Content) == "array" {
 		if json.Unmarshal(res.Content, &blocks) != nil {
 			return "", res.Model
 		}

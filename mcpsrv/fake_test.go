@@ -61,7 +61,7 @@ func (f *fixture) Call(ctx context.Context, c tool.Call) (*tool.CallResult, erro
 	if f.answer != nil {
 		return f.answer(ctx, c)
 	}
-	return &tool.CallResult{Raw: object{{"content", textContent(string(c.ID) + " " + string(c.Arguments))}}.bytes()},
+	return &tool.CallResult{Raw: object{{Key: "content", Value: textContent(string(c.ID) + " " + string(c.Arguments))}}.Bytes()},
 		nil
 }
 

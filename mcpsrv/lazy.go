@@ -33,21 +33,21 @@ func moveLazyToMeta(params json.RawMessage) json.RawMessage {
 	if !bytes.Contains(params, []byte(`"`+lazyParam+`"`)) {
 		return params
 	}
-	o, err := parseObject(params)
+	o, err := orderedjson.ParseObject(params)
 	if err != nil {
 		return params
 	}
-	value, ok := o.get(lazyParam)
-	if !ok || jsonKind(value) != "boolean" {
+	value, ok := o.Lookup(lazyParam)
+	if !ok || orderedjson.Kind(value) != "boolean" {
 		return params
 	}
 	meta := object{}
-	if raw, ok := o.get(keyMeta); ok {
-		if meta, err = parseObject(raw); err != nil {
+	if raw, ok := o.Lookup(keyMeta); ok {
+		if meta, err = orderedjson.ParseObject(raw); err != nil {
 			return params
 		}
 	}
-	return o.without(lazyParam).with(keyMeta, meta.with(lazyKey, value).bytes()).bytes()
+	return o.Without(lazyParam).With(keyMeta, meta.With(lazyKey, value).Bytes()).Bytes()
 }
 
 // withLazyParam wraps a transport so that moveLazyToMeta sees every tools/list, if the server is in lazy mode.
@@ -112,12 +112,12 @@ func moveLazyInMessage(body []byte) []byte {
 	if !bytes.Contains(body, []byte(listMethod)) {
 		return body
 	}
-	o, err := parseObject(body)
+	o, err := orderedjson.ParseObject(body)
 	if err != nil {
 		return body
 	}
-	if params, ok := o.get("params"); ok {
-		return o.with("params", moveLazyToMeta(params)).bytes()
+	if params, ok := o.Lookup("params"); ok {
+		return o.With("params", moveLazyToMeta(params)).Bytes()
 	}
 	return body
 }

@@ -10,6 +10,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tooldex/internal/orderedjson"
 	"tooldex/tool"
 )
 
@@ -202,7 +203,7 @@ func TestDescribeMethods(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if diff := gocmp.Diff(string(encodeJSON(fullTool(f.Set(), info))), string(one.Tool)); diff != "" {
+				if diff := gocmp.Diff(string(orderedjson.Encode(fullTool(f.Set(), info))), string(one.Tool)); diff != "" {
 					t.Errorf("one (-want +got):\n%s", diff)
 				}
 				for _, p := range []*describeParams{{}, {Name: "nothing"}} {

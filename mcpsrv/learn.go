@@ -7,6 +7,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tooldex/internal/orderedjson"
 	"tooldex/tool"
 )
 
@@ -70,7 +71,7 @@ func (s *Server) recordFeedback(req *mcp.CallToolRequest, name string, args json
 		return
 	}
 	var list []feedback
-	raw := encodeJSON(said)
+	raw := orderedjson.Encode(said)
 	if !strings.HasPrefix(string(raw), "[") {
 		raw = json.RawMessage("[" + string(raw) + "]")
 	}

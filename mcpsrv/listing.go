@@ -15,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tooldex/internal/orderedjson"
 	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
@@ -139,7 +140,7 @@ func (l *listing) appendTool(id tool.ID, w wireTool) {
 		l.at[id] = len(l.names)
 	}
 	l.names = append(l.names, w.Name)
-	l.tools = append(l.tools, encodeJSON(w))
+	l.tools = append(l.tools, orderedjson.Encode(w))
 }
 
 // withTools returns a copy of l that lists the named tools in full: in their place if they have one, otherwise at the
@@ -158,7 +159,7 @@ func (l *listing) withTools(set *tool.Set, ids []tool.ID) *listing {
 			continue
 		}
 		if i, ok := l.at[id]; ok {
-			out.tools[i] = encodeJSON(fullTool(set, t))
+			out.tools[i] = orderedjson.Encode(fullTool(set, t))
 		} else {
 			out.appendTool(id, fullTool(set, t))
 		}
@@ -210,14 +211,14 @@ func (s *Server) listTools(req *mcp.ListToolsRequest) (mcp.Result, error) {
 		from = at + 1
 	}
 	to := min(from+listPage, len(l.tools))
-	page := object{{"tools", slices.Concat(json.RawMessage("["), joinRaw(l.tools[from:to]), json.RawMessage("]"))}}
+	page := object{{Key: "tools", Value: slices.Concat(json.RawMessage("["), joinRaw(l.tools[from:to]), json.RawMessage("]"))}}
 	if to < len(l.tools) {
-		page = append(page, member{"nextCursor", encodeJSON(l.names[to-1])})
+		page = append(page, orderedjson.Member[json.RawMessage]{Key: "nextCursor", Value: orderedjson.Encode(l.names[to-1])})
 	}
 	if stateless(req) {
-		page = append(page, member{"ttlMs", encodeJSON(listTTL)}, member{"cacheScope", encodeJSON(listScope)})
+		page = append(page, orderedjson.Member[json.RawMessage]{Key: "ttlMs", Value: orderedjson.Encode(listTTL)}, orderedjson.Member[json.RawMessage]{Key: "cacheScope", Value: orderedjson.Encode(listScope)})
 	}
-	return &rawResult{raw: page.bytes()}, nil
+	return &rawResult{raw: page.Bytes()}, nil
 }
 
 // listingFor returns what one client is shown.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tooldex/internal/orderedjson"
 	"tooldex/tool"
 )
 
@@ -214,21 +215,21 @@ func (s *Server) checkMeta(m metaTool, args json.RawMessage) (json.RawMessage, e
 
 // renameAliases renames parameters in other spellings, unless the right one is there too.
 func (m metaTool) renameAliases(args json.RawMessage) json.RawMessage {
-	o, err := parseObject(args)
+	o, err := orderedjson.ParseObject(args)
 	if err != nil {
 		return args
 	}
 	changed := false
 	for i := range o {
-		to, ok := m.aliases[foldKey(o[i].key)]
-		if _, taken := o.get(to); ok && !taken {
-			o[i].key, changed = to, true
+		to, ok := m.aliases[foldKey(o[i].Key)]
+		if _, taken := o.Lookup(to); ok && !taken {
+			o[i].Key, changed = to, true
 		}
 	}
 	if !changed {
 		return args
 	}
-	return o.bytes()
+	return o.Bytes()
 }
 
 // decodeArguments decodes arguments that fit a schema of ours. It fails only for a number that is out of range.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tooldex/access"
+	"tooldex/internal/orderedjson"
 	"tooldex/tool"
 )
 
@@ -99,12 +100,12 @@ func (s *Server) runAskingClient(ctx context.Context, client *tool.Client, of st
 
 // canAnswer reports whether a client can be asked anything at all.
 func canAnswer(capabilities json.RawMessage) bool {
-	o, err := parseObject(capabilities)
+	o, err := orderedjson.ParseObject(capabilities)
 	if err != nil {
 		return false
 	}
 	for _, m := range o {
-		if m.key == "sampling" || m.key == "elicitation" || m.key == "roots" {
+		if m.Key == "sampling" || m.Key == "elicitation" || m.Key == "roots" {
 			return true
 		}
 	}
@@ -121,7 +122,7 @@ func (h *pendingCall) ask(ctx context.Context, method string, params json.RawMes
 	}
 	select {
 	case raw := <-q.answer:
-		if jsonKind(raw) != "object" {
+		if orderedjson.Kind(raw) != "object" {
 			return nil, &tool.Error{Code: tool.Invalid, Op: "ask", Msg: "the client came back without an answer"}
 		}
 		return raw, nil
@@ -145,12 +146,12 @@ func (s *Server) awaitOutcome(ctx context.Context, h *pendingCall) (json.RawMess
 				Msg: "too many calls wait for answers of their clients", Hint: "try again later",
 			}
 		}
-		asks := object{{answerKey, object{{"method", encodeJSON(q.method)}, {"params", q.params}}.bytes()}}
+		asks := object{{Key: answerKey, Value: object{{Key: "method", Value: orderedjson.Encode(q.method)}, {Key: "params", Value: q.params}}.Bytes()}}
 		return object{
-			{keyResultType, encodeJSON("input_required")},
-			{"inputRequests", asks.bytes()},
-			{"requestState", encodeJSON(state)},
-		}.bytes(), nil
+			{Key: keyResultType, Value: orderedjson.Encode("input_required")},
+			{Key: "inputRequests", Value: asks.Bytes()},
+			{Key: "requestState", Value: orderedjson.Encode(state)},
+		}.Bytes(), nil
 	case <-ctx.Done():
 		h.cancel()
 		return nil, ctx.Err()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tooldex/internal/orderedjson"
 	"tooldex/tool"
 )
 
@@ -32,33 +33,33 @@ func (r *rawResult) MarshalJSON() ([]byte, error) {
 		[]byte(mcp.MetaKeyServerInfo)) {
 		return r.raw, nil
 	}
-	o, err := parseObject(r.raw)
+	o, err := orderedjson.ParseObject(r.raw)
 	if err != nil {
 		return nil, fmt.Errorf("read result: %w", err)
 	}
 	meta, hasMeta := object{}, false
-	if raw, ok := o.get(keyMeta); ok {
-		if meta, err = parseObject(raw); err != nil {
+	if raw, ok := o.Lookup(keyMeta); ok {
+		if meta, err = orderedjson.ParseObject(raw); err != nil {
 			meta = object{}
 		}
 		hasMeta = true
 	}
-	meta = meta.without(mcp.MetaKeyServerInfo)
+	meta = meta.Without(mcp.MetaKeyServerInfo)
 	if stateless {
-		meta = meta.with(mcp.MetaKeyServerInfo, encodeJSON(info))
-		if _, ok := o.get(keyResultType); !ok {
-			o = append(object{{keyResultType, json.RawMessage(`"complete"`)}}, o...)
+		meta = meta.With(mcp.MetaKeyServerInfo, orderedjson.Encode(info))
+		if _, ok := o.Lookup(keyResultType); !ok {
+			o = append(object{{Key: keyResultType, Value: json.RawMessage(`"complete"`)}}, o...)
 		}
 	} else {
-		o = o.without(keyResultType)
+		o = o.Without(keyResultType)
 	}
 	switch {
 	case len(meta) > 0:
-		o = o.with(keyMeta, meta.bytes())
+		o = o.With(keyMeta, meta.Bytes())
 	case hasMeta:
-		o = o.without(keyMeta)
+		o = o.Without(keyMeta)
 	}
-	return o.bytes(), nil
+	return o.Bytes(), nil
 }
 
 // isError reports whether a tool's result says that the tool failed.
@@ -71,12 +72,12 @@ func isError(raw json.RawMessage) bool {
 
 // textResult returns a result with one text.
 func textResult(text string) *rawResult {
-	return &rawResult{raw: object{{"content", textContent(text)}}.bytes()}
+	return &rawResult{raw: object{{Key: "content", Value: textContent(text)}}.Bytes()}
 }
 
 // textContent returns the content of such a result.
 func textContent(text string) json.RawMessage {
-	return encodeJSON([]struct {
+	return orderedjson.Encode([]struct {
 		Type string `json:"type"`
 		Text string `json:"text"`
 	}{{"text", text}})
@@ -84,7 +85,7 @@ func textContent(text string) json.RawMessage {
 
 // errorResult returns a tool error: a result that the model reads and can act on, unlike a protocol error.
 func errorResult(text string) *rawResult {
-	return &rawResult{raw: object{{"content", textContent(text)}, {"isError", json.RawMessage("true")}}.bytes()}
+	return &rawResult{raw: object{{Key: "content", Value: textContent(text)}, {Key: "isError", Value: json.RawMessage("true")}}.Bytes()}
 }
 
 // toolError turns an error into a tool error. It logs a fault of this program, once, here.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tooldex/internal/orderedjson"
 	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
@@ -49,11 +50,11 @@ func (s *Server) searchTools(ctx context.Context, req *mcp.CallToolRequest, raw 
 	}
 	s.enableFound(ctx, req, res)
 	s.recordSearch(req, res)
-	out := object{{"content", textContent(searchText(res, q.Detail))}, {
-		keyMeta,
-		object{{"tooldex/search", searchFacts(res)}}.bytes(),
+	out := object{{Key: "content", Value: textContent(searchText(res, q.Detail))}, {
+		Key: keyMeta,
+		Value: object{{Key: "tooldex/search", Value: searchFacts(res)}}.Bytes(),
 	}}
-	return &rawResult{raw: out.bytes()}, nil
+	return &rawResult{raw: out.Bytes()}, nil
 }
 
 // searchFacts returns what a program, not the model, may want to know about an answer.
@@ -72,7 +73,7 @@ func searchFacts(res *tool.Result) json.RawMessage {
 	for _, h := range res.Tools {
 		facts.Tools = append(facts.Tools, scored{h.ID, h.Score, h.Confirm})
 	}
-	return encodeJSON(facts)
+	return orderedjson.Encode(facts)
 }
 
 // searchText writes an answer for a model: a few lines for each tool, without keys, quotes or braces to pay for.
@@ -162,10 +163,10 @@ func writeHit(b *strings.Builder, h *tool.Hit, detail tool.Detail) {
 		b.WriteString("  " + caution + "\n")
 	}
 	if h.Schema != nil {
-		b.WriteString("  input: " + compactJSON(encodeJSON(h.Schema)) + "\n")
+		b.WriteString("  input: " + orderedjson.Compact(orderedjson.Encode(h.Schema)) + "\n")
 	}
 	if h.Output != nil {
-		b.WriteString("  output: " + compactJSON(encodeJSON(h.Output)) + "\n")
+		b.WriteString("  output: " + orderedjson.Compact(orderedjson.Encode(h.Output)) + "\n")
 	}
 	if e := h.Explain; e != nil {
 		fmt.Fprintf(b, "  why: words %.2f, meaning %.2f (weight %.2f), together %.2f", e.Keyword, e.Semantic, e.Weight,

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 
 	"tooldex/access"
+	"tooldex/internal/orderedjson"
 	"tooldex/tool"
 )
 
@@ -172,7 +173,7 @@ func TestHeldCallsOfOthers(t *testing.T) {
 		t.Fatalf("%s, %v", first, err)
 	}
 	answer := func(ctx context.Context, state string) (string, error) {
-		raw, err := s.runAskingClient(ctx, client, "", encodeJSON(map[string]any{
+		raw, err := s.runAskingClient(ctx, client, "", orderedjson.Encode(map[string]any{
 			"requestState":   state,
 			"inputResponses": map[string]any{answerKey: map[string]any{"action": "accept"}},
 		}), nil)

@@ -156,11 +156,11 @@ func (l *lineReader) refuseLine(line []byte, fault *jsonrpc.Error) error {
 	var asked struct {
 		ID json.RawMessage `json:"id"`
 	}
-	if len(line) > l.most || json.Unmarshal(line, &asked) != nil || jsonKind(asked.ID) != "string" &&
-		jsonKind(asked.ID) != "number" {
+	if len(line) > l.most || json.Unmarshal(line, &asked) != nil || orderedjson.Kind(asked.ID) != "string" &&
+		orderedjson.Kind(asked.ID) != "number" {
 		asked.ID = json.RawMessage("null")
 	}
-	answer := object{{"jsonrpc", json.RawMessage(`"2.0"`)}, {"id", asked.ID}, {"error", encodeJSON(fault)}}
-	_, err := l.answer.Write(append(answer.bytes(), '\n'))
+	answer := object{{Key: "jsonrpc", Value: json.RawMessage(`"2.0"`)}, {Key: "id", Value: asked.ID}, {Key: "error", Value: orderedjson.Encode(fault)}}
+	_, err := l.answer.Write(append(answer.Bytes(), '\n'))
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tooldex/internal/orderedjson"
 	"tooldex/tool"
 	"tooldex/upstream"
 )
@@ -134,7 +135,7 @@ func (f features) resolveURI(uri string) (server, own string, err error) {
 	}
 	return "", "", &jsonrpc.Error{
 		Code: jsonrpc.CodeInvalidParams, Message: "Resource not found",
-		Data: encodeJSON(map[string]string{"uri": uri}),
+		Data: orderedjson.Encode(map[string]string{"uri": uri}),
 	}
 }
 
@@ -171,12 +172,12 @@ func fitsTemplate(template, uri string) bool {
 
 // stringMember returns a member that is a string, or "" if there is none.
 func stringMember(raw json.RawMessage, key string) string {
-	o, err := parseObject(raw)
+	o, err := orderedjson.ParseObject(raw)
 	if err != nil {
 		return ""
 	}
 	var text string
-	value, _ := o.get(key)
+	value, _ := o.Lookup(key)
 	if json.Unmarshal(value, &text) != nil {
 		return ""
 	}
@@ -208,14 +209,14 @@ func pageOf(r clientRequest, kind string, entries []entry, cursor string) (*rawR
 	for _, e := range entries[from:to] {
 		raws = append(raws, e.raw)
 	}
-	o := object{{kind, slices.Concat(json.RawMessage("["), joinRaw(raws), json.RawMessage("]"))}}
+	o := object{{Key: kind, Value: slices.Concat(json.RawMessage("["), joinRaw(raws), json.RawMessage("]"))}}
 	if to < len(entries) {
-		o = append(o, member{"nextCursor", encodeJSON(entries[to-1].key)})
+		o = append(o, orderedjson.Member[json.RawMessage]{Key: "nextCursor", Value: orderedjson.Encode(entries[to-1].key)})
 	}
 	if stateless(r) {
-		o = append(o, member{"ttlMs", encodeJSON(listTTL)}, member{"cacheScope", encodeJSON(listScope)})
+		o = append(o, orderedjson.Member[json.RawMessage]{Key: "ttlMs", Value: orderedjson.Encode(listTTL)}, orderedjson.Member[json.RawMessage]{Key: "cacheScope", Value: orderedjson.Encode(listScope)})
 	}
-	return &rawResult{raw: o.bytes()}, nil
+	return &rawResult{raw: o.Bytes()}, nil
 }
 
 // forwardRequest sends a request to an upstream and returns the bytes of its result. All errors are protocol errors,
@@ -224,7 +225,7 @@ func (s *Server) forwardRequest(ctx context.Context, r clientRequest, conn *mcp.
 	method string, params object, input json.RawMessage,
 ) (json.RawMessage, error) {
 	if kept := forwardedMeta(meta); kept != nil {
-		params = append(params, member{keyMeta, kept})
+		params = append(params, orderedjson.Member[json.RawMessage]{Key: keyMeta, Value: kept})
 	}
 	ctx, cancel := s.servingContext(ctx)
 	defer cancel()
@@ -232,11 +233,11 @@ func (s *Server) forwardRequest(ctx context.Context, r clientRequest, conn *mcp.
 		input json.RawMessage,
 	) (json.RawMessage, error) {
 		params := slices.Clone(params)
-		if answers, err := parseObject(input); err == nil {
+		if answers, err := orderedjson.ParseObject(input); err == nil {
 			params = append(params, answers...)
 		}
 		return s.o.Upstreams.Forward(ctx, upstream.Request{
-			Server: server, Method: method, Params: params.bytes(),
+			Server: server, Method: method, Params: params.Bytes(),
 			Client: c,
 		})
 	})
@@ -260,7 +261,7 @@ func (s *Server) requestError(ctx context.Context, err error) error {
 	if errors.As(err, &e) && e.Code != tool.Internal {
 		out.Message = e.Msg
 		if e.Hint != "" {
-			out.Data = encodeJSON(map[string]string{"hint": e.Hint})
+			out.Data = orderedjson.Encode(map[string]string{"hint": e.Hint})
 		}
 		if e.Code == tool.Invalid || e.Code == tool.NotFound {
 			out.Code = jsonrpc.CodeInvalidParams
@@ -301,10 +302,10 @@ func retryInput(responses mcp.InputResponseMap, state string) json.RawMessage {
 	}
 	o := object{}
 	if len(responses) > 0 {
-		o = append(o, member{"inputResponses", encodeJSON(responses)})
+		o = append(o, orderedjson.Member[json.RawMessage]{Key: "inputResponses", Value: orderedjson.Encode(responses)})
 	}
 	if state != "" {
-		o = append(o, member{"requestState", encodeJSON(state)})
+		o = append(o, orderedjson.Member[json.RawMessage]{Key: "requestState", Value: orderedjson.Encode(state)})
 	}
-	return o.bytes()
+	return o.Bytes()
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tooldex/gateway"
+	"tooldex/internal/orderedjson"
 	"tooldex/tool"
 	"tooldex/upstream"
 )
@@ -70,7 +71,7 @@ func newFakeServer() *fakeServer {
 		if err != nil {
 			return nil, err
 		}
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(encodeJSON(v))}}}, nil
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(orderedjson.Encode(v))}}}, nil
 	}
 	add("elicit", func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return say(r.Session.Elicit(ctx, &mcp.ElicitParams{
@@ -475,7 +476,7 @@ func TestHeldCalls(t *testing.T) {
 		if err != nil || json.Unmarshal(first, &asked) != nil || asked.InputRequests[answerKey].Method != elicitMethod {
 			t.Fatalf("%s, %v", first, err)
 		}
-		input := encodeJSON(map[string]any{
+		input := orderedjson.Encode(map[string]any{
 			"requestState":   asked.RequestState,
 			"inputResponses": map[string]any{answerKey: map[string]any{"action": "accept"}},
 		})

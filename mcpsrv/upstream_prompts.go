@@ -10,6 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tooldex/internal/orderedjson"
 	"tooldex/tool"
 )
 
@@ -27,7 +28,7 @@ func (s *Server) upstreamPrompts() []upstreamPrompt {
 	for _, f := range s.o.Upstreams.Features() {
 		for _, raw := range f.Prompts {
 			t := &tool.Tool{Server: f.Server, Name: stringMember(raw, "name")}
-			o, err := parseObject(raw)
+			o, err := orderedjson.ParseObject(raw)
 			if _, seen := raws[t.ID()]; err != nil || t.Name == "" || seen {
 				continue
 			}
@@ -67,11 +68,11 @@ func (s *Server) listPrompts(ctx context.Context, next mcp.MethodHandler, r *mcp
 			if p.Name == changedName {
 				continue
 			}
-			entries = append(entries, entry{p.Name, encodeJSON(p)})
+			entries = append(entries, entry{p.Name, orderedjson.Encode(p)})
 		}
 	}
 	for _, p := range s.upstreamPrompts() {
-		entries = append(entries, entry{p.exposed, p.raw.with("name", encodeJSON(p.exposed)).bytes()})
+		entries = append(entries, entry{p.exposed, p.raw.With("name", orderedjson.Encode(p.exposed)).Bytes()})
 	}
 	cursor := ""
 	if r.Params != nil {
@@ -96,9 +97,9 @@ func (s *Server) getPrompt(ctx context.Context, next mcp.MethodHandler, r *mcp.G
 	if !ok {
 		return next(ctx, "prompts/get", r)
 	}
-	params := object{{"name", encodeJSON(p.name)}}
+	params := object{{Key: "name", Value: orderedjson.Encode(p.name)}}
 	if r.Params.Arguments != nil {
-		params = append(params, member{"arguments", encodeJSON(r.Params.Arguments)})
+		params = append(params, orderedjson.Member[json.RawMessage]{Key: "arguments", Value: orderedjson.Encode(r.Params.Arguments)})
 	}
 	raw, err := s.forwardRequest(ctx, r, r.Session, r.Params.Meta, p.server, "prompts/get", params,
 		retryInput(r.Params.InputResponses, r.Params.RequestState))
@@ -133,9 +134,9 @@ func (s *Server) complete(ctx context.Context, r *mcp.CompleteRequest) (mcp.Resu
 	default:
 		return nil, invalidParams(fmt.Sprintf("ref.type %q is not known", ref.Type), "use ref/prompt or ref/resource")
 	}
-	params := object{{"ref", encodeJSON(&asked)}, {"argument", encodeJSON(r.Params.Argument)}}
+	params := object{{Key: "ref", Value: orderedjson.Encode(&asked)}, {Key: "argument", Value: orderedjson.Encode(r.Params.Argument)}}
 	if r.Params.Context != nil {
-		params = append(params, member{"context", encodeJSON(r.Params.Context)})
+		params = append(params, orderedjson.Member[json.RawMessage]{Key: "context", Value: orderedjson.Encode(r.Params.Context)})
 	}
 	raw, err := s.forwardRequest(ctx, r, r.Session, r.Params.Meta, server, "completion/complete", params, nil)
 	if err != nil {
@@ -156,7 +157,7 @@ func (s *Server) findTemplate(template string) (server, own string, err error) {
 	}
 	return "", "", &jsonrpc.Error{
 		Code: jsonrpc.CodeInvalidParams, Message: "Resource not found",
-		Data: encodeJSON(map[string]string{"uri": template}),
+		Data: orderedjson.Encode(map[string]string{"uri": template}),
 	}
 }
 

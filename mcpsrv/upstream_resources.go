@@ -7,6 +7,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"tooldex/internal/orderedjson"
 	"tooldex/upstream"
 )
 
@@ -38,13 +39,13 @@ func (s *Server) uriEntries(key string, items func(upstream.Features) []json.Raw
 	seen := map[string]bool{}
 	for _, one := range f.all {
 		for _, raw := range items(one) {
-			o, err := parseObject(raw)
+			o, err := orderedjson.ParseObject(raw)
 			uri := f.exposedURI(one.Server, stringMember(raw, key))
 			if err != nil || stringMember(raw, key) == "" || seen[uri] {
 				continue
 			}
 			seen[uri] = true
-			out = append(out, entry{uri, o.with(key, encodeJSON(uri)).bytes()})
+			out = append(out, entry{uri, o.With(key, orderedjson.Encode(uri)).Bytes()})
 		}
 	}
 	return out
@@ -57,7 +58,7 @@ func (s *Server) readResource(ctx context.Context, r *mcp.ReadResourceRequest) (
 	if err != nil {
 		return nil, err
 	}
-	raw, err := s.forwardRequest(ctx, r, r.Session, r.Params.Meta, server, "resources/read", object{{"uri", encodeJSON(own)}},
+	raw, err := s.forwardRequest(ctx, r, r.Session, r.Params.Meta, server, "resources/read", object{{Key: "uri", Value: orderedjson.Encode(own)}},
 		retryInput(r.Params.InputResponses, r.Params.RequestState))
 	if err != nil {
 		return nil, err
@@ -70,22 +71,22 @@ func (s *Server) readResource(ctx context.Context, r *mcp.ReadResourceRequest) (
 
 // renameContents changes the URIs in the result of a read. It returns a result of unexpected form as it is.
 func renameContents(raw json.RawMessage, rename func(string) string) json.RawMessage {
-	o, err := parseObject(raw)
+	o, err := orderedjson.ParseObject(raw)
 	if err != nil {
 		return raw
 	}
-	list, _ := o.get("contents")
+	list, _ := o.Lookup("contents")
 	var items []json.RawMessage
 	if json.Unmarshal(list, &items) != nil {
 		return raw
 	}
 	for i, item := range items {
-		content, err := parseObject(item)
+		content, err := orderedjson.ParseObject(item)
 		if uri := stringMember(item, "uri"); err == nil && uri != "" {
-			items[i] = content.with("uri", encodeJSON(rename(uri))).bytes()
+			items[i] = content.With("uri", orderedjson.Encode(rename(uri))).Bytes()
 		}
 	}
-	return o.with("contents", slices.Concat(json.RawMessage("["), joinRaw(items), json.RawMessage("]"))).bytes()
+	return o.With("contents", slices.Concat(json.RawMessage("["), joinRaw(items), json.RawMessage("]"))).Bytes()
 }
 
 // resourceKey identifies a resource by its server and that server's URI.
@@ -100,7 +101,7 @@ func (s *Server) subscribe(ctx context.Context, r *mcp.SubscribeRequest) error {
 	key := resourceKey{server, own}
 	s.sessions.subscribe(r.Session, key, r.Params.URI) // before the upstream can announce a change
 	_, err = s.forwardRequest(ctx, r, r.Session, r.Params.Meta, server, "resources/subscribe",
-		object{{"uri", encodeJSON(own)}}, nil)
+		object{{Key: "uri", Value: orderedjson.Encode(own)}}, nil)
 	if err != nil {
 		s.sessions.unsubscribe(r.Session, key)
 	}
@@ -124,7 +125,7 @@ func (s *Server) endSubscriptions(keys []resourceKey) {
 	for _, key := range keys {
 		_, err := s.o.Upstreams.Forward(ctx, upstream.Request{
 			Server: key.server, Method: "resources/unsubscribe",
-			Params: object{{"uri", encodeJSON(key.uri)}}.bytes(),
+			Params: object{{Key: "uri", Value: orderedjson.Encode(key.uri)}}.Bytes(),
 		})
 		if err != nil {
 			s.o.Logger.Debug("subscription not ended", "server", key.server, "err", err)
