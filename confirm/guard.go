@@ -13,13 +13,13 @@ import (
 
 // Options configures a Guard. The zero value works, and asks nothing.
 type Options struct {
-	// Rules gives those that hold now. It is called for each call and search, and must be quick, and safe for
+	// Rules returns the rules of this moment. It is called for each call and search, so it must be quick, and safe for
 	// concurrent use. Nil means that no tool needs confirmation.
 	Rules   func() Rules
-	Catalog tool.Catalog // tells what a called tool is; nil: only its name is known
+	Catalog tool.Catalog // to find the called tool; nil: only its name is known
 }
 
-// Guard has calls confirmed. It is safe for concurrent use. A nil Guard lets all through.
+// Guard asks for confirmation. It is safe for concurrent use. A nil Guard passes everything on.
 type Guard struct {
 	o Options
 }
@@ -32,10 +32,10 @@ func New(o Options) *Guard {
 	return &Guard{o}
 }
 
-// Needs reports whether a call of t needs to be confirmed.
+// Needs reports whether calls of t need confirmation.
 func (g *Guard) Needs(t *tool.Tool) bool { return g != nil && g.o.Rules().Needs(t) }
 
-// Searcher returns a Searcher that has next answer, and marks tools of which calls need to be confirmed.
+// Searcher returns a Searcher that passes queries on to next, and marks tools whose calls need confirmation.
 func (g *Guard) Searcher(next tool.Searcher) tool.Searcher {
 	if g == nil {
 		return next
@@ -43,6 +43,7 @@ func (g *Guard) Searcher(next tool.Searcher) tool.Searcher {
 	return searcher{g, next}
 }
 
+// searcher marks what its next Searcher finds.
 type searcher struct {
 	guard *Guard
 	next  tool.Searcher
@@ -55,7 +56,7 @@ func (s searcher) Search(ctx context.Context, q tool.Query) (*tool.Result, error
 	if err != nil || rules.None() {
 		return res, err
 	}
-	out := *res // which others may share
+	out := *res // others may share res
 	out.Tools = markHits(rules, res.Tools)
 	out.Groups = slices.Clone(res.Groups)
 	for i := range out.Groups {
@@ -64,6 +65,7 @@ func (s searcher) Search(ctx context.Context, q tool.Query) (*tool.Result, error
 	return &out, nil
 }
 
+// markHits returns copies of hits that say whether their calls need confirmation.
 func markHits(rules Rules, hits []tool.Hit) []tool.Hit {
 	out := slices.Clone(hits)
 	for i := range out {
@@ -72,8 +74,8 @@ func markHits(rules Rules, hits []tool.Hit) []tool.Hit {
 	return out
 }
 
-// Caller returns a Caller that has next call what was confirmed, or needs not to be. The error of another call is of
-// code Denied, and has the Unconfirmed that tells why in its chain.
+// Caller returns a Caller that passes on to next the calls that were confirmed or need no confirmation. The error of
+// any other is of code Denied, with an Unconfirmed in its chain that says why.
 func (g *Guard) Caller(next tool.Caller) tool.Caller {
 	if g == nil {
 		return next
@@ -81,6 +83,7 @@ func (g *Guard) Caller(next tool.Caller) tool.Caller {
 	return caller{g, next}
 }
 
+// caller asks before it passes calls on.
 type caller struct {
 	guard *Guard
 	next  tool.Caller
@@ -103,8 +106,8 @@ func (c caller) Call(ctx context.Context, call tool.Call) (*tool.CallResult, err
 		call.OnConfirm(how)
 	}
 	if call.Client != nil && call.Client.Rounds && call.Client.Ask != nil {
-		// What the server asks in its turn goes the way of the question, too: a result that asks would end this call,
-		// and the next one have to be confirmed anew.
+		// What the server itself asks takes the same way as the question: a result that asks would end this call, and
+		// the repeated call would have to be confirmed again.
 		client := *call.Client
 		client.Rounds = false
 		call.Client = &client
@@ -112,7 +115,7 @@ func (c caller) Call(ctx context.Context, call tool.Call) (*tool.CallResult, err
 	return c.next.Call(ctx, call)
 }
 
-// findTool tells what is called.
+// findTool returns the tool that is called, or one with nothing but its name if it is unknown.
 func (g *Guard) findTool(id tool.ID) *tool.Tool {
 	if g.o.Catalog != nil {
 		if set := g.o.Catalog.Set(); set != nil {
@@ -165,8 +168,8 @@ func (g *Guard) askPerson(ctx context.Context, call tool.Call, within time.Durat
 	return refuseCall(call.ID, Unanswered, fmt.Errorf("the action %.40q", answer.Action))
 }
 
-// supportsForms reports whether a client can show a person a form. Until there were other kinds, saying so took an empty
-// object.
+// supportsForms reports whether a client can show a person a form. Before there were other kinds of elicitation, an
+// empty object declared that.
 func supportsForms(capabilities json.RawMessage) bool {
 	var c struct {
 		Elicitation map[string]json.RawMessage `json:"elicitation"`
@@ -178,11 +181,11 @@ func supportsForms(capabilities json.RawMessage) bool {
 	return form || len(c.Elicitation) == 0
 }
 
-// refuseCall tells a model why nothing was called, in words that do not invite another try.
+// refuseCall returns the error for a model, in words that do not invite another try.
 func refuseCall(id tool.ID, why Unconfirmed, cause error) error {
 	e := &tool.Error{Code: tool.Denied, Op: "call", Err: why}
 	if cause != nil {
-		e.Err = fmt.Errorf("%w: %s", why, cause.Error()) // not as a cause that others would act on
+		e.Err = fmt.Errorf("%w: %s", why, cause.Error()) // as text only: its code must not decide what callers do
 	}
 	name := string(id)
 	switch why {

@@ -14,16 +14,16 @@ import (
 	"tooldex/tool"
 )
 
-// The bounds of a question, in characters and lines. What is longer is shown by both its ends, and by how long it is.
+// Bounds of a question, in characters and lines. Of a longer text both ends are shown, and its length.
 const (
 	maxName  = 120
 	maxValue = 300
 	maxLines = 30
 )
 
-// Question is what a person is asked before a call is made, as plain text of printable characters. Clients show it as
-// text or as Markdown; all that others wrote is on lines of its own, indented as code is, so that neither takes it for
-// more than that.
+// Question returns what a person is asked before a call is made, as plain text of printable characters. Clients show it
+// as text or as Markdown. Everything that others wrote stands on lines of its own, indented as code is, so that neither
+// form interprets it.
 func Question(id tool.ID, args json.RawMessage) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Make this call? It may change or destroy something.\n\n    tool: %s\n    server: %s\n\n",
@@ -48,7 +48,7 @@ func Question(id tool.ID, args json.RawMessage) string {
 	return b.String()
 }
 
-// argumentLines writes one line for each member, in the order in which they came; what is no object is one line.
+// argumentLines returns one line for each member, in the order of the arguments, or one line for what is no object.
 func argumentLines(args json.RawMessage) []string {
 	if len(bytes.TrimSpace(args)) == 0 {
 		return nil
@@ -60,6 +60,7 @@ func argumentLines(args json.RawMessage) []string {
 	return lines
 }
 
+// memberLines returns one line for each member of an object.
 func memberLines(args json.RawMessage) ([]string, error) {
 	o, err := orderedjson.ParseObject(args)
 	if err != nil {
@@ -73,7 +74,7 @@ func memberLines(args json.RawMessage) ([]string, error) {
 	return out, nil
 }
 
-// plainText shows a name: as it is if it is made of what names are made of, and in quotes otherwise.
+// plainText returns a name as it is if it consists of the usual characters of names, and quoted otherwise.
 func plainText(s string) string {
 	for _, r := range s {
 		if r >= utf8.RuneSelf || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-./", r) {
@@ -86,7 +87,7 @@ func plainText(s string) string {
 	return shortenText(s, maxName)
 }
 
-// escapeHidden writes all that is not seen, and all that markup could begin with, in the form that JSON has for it.
+// escapeHidden replaces invisible characters, and those that could begin markup, by their JSON escapes.
 func escapeHidden(s string) string {
 	var b strings.Builder
 	for _, r := range s {

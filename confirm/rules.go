@@ -9,19 +9,19 @@ import (
 	"tooldex/tool"
 )
 
-// Mode says which tools need confirmation for what their servers say of them.
+// Mode says which tools need confirmation because of what their servers say about them.
 type Mode string
 
-// The modes, each with the tools of the one before, too.
+// The modes. Each includes the tools of the one before.
 const (
 	Off       Mode = "off"       // none; the default
-	Annotated Mode = "annotated" // those that are said to be destructive
-	// those that are not said to be otherwise: MCP takes a tool for destructive that does not say
+	Annotated Mode = "annotated" // tools annotated as destructive
+	// Destructive includes tools without an annotation: MCP's default is that a tool is destructive.
 	Destructive Mode = "destructive"
-	Writes      Mode = "writes" // all that are not said to be read-only
+	Writes      Mode = "writes" // all tools not annotated as read-only
 )
 
-// Modes lists them all.
+// Modes returns all modes.
 func Modes() []Mode { return []Mode{Off, Annotated, Destructive, Writes} }
 
 // Check returns an error of code Invalid if m is no mode. "" is Off.
@@ -33,17 +33,18 @@ func (m Mode) Check() error {
 		string(m)), Hint: "use off, annotated, destructive or writes"}
 }
 
-// Rules say which tools need confirmation. The zero Rules say that none does.
+// Rules say which tools need confirmation. By the zero Rules none does.
 type Rules struct {
 	Mode Mode // "" means Off
-	// Tools need it whatever Mode says, and those of Except never do, unless they are among Tools. Both hold patterns
-	// of ids, as "github/delete_*", or of names on any server, as "delete_*": a star stands for any characters.
+	// Tools need confirmation whatever Mode says. Those of Except never do, unless they are among Tools. Both hold
+	// patterns of IDs, such as "github/delete_*", or of names on any server, such as "delete_*"; a star stands for any
+	// characters.
 	Tools, Except []string
-	// Within is how long a person has for an answer; zero means DefaultTime.
+	// Within is how long a person has to answer; zero means DefaultTime.
 	Within time.Duration
 }
 
-// How long a person may have for an answer. Clients that are asked by a result are waited for no longer than the most.
+// Bounds of the time to answer. A client that is asked by a result gets no more than the most either.
 const (
 	LeastTime   = 5 * time.Second
 	DefaultTime = 2 * time.Minute
@@ -53,7 +54,7 @@ const (
 // None reports whether no tool needs confirmation.
 func (r Rules) None() bool { return (r.Mode == Off || r.Mode == "") && len(r.Tools) == 0 }
 
-// Needs reports whether a call of t needs to be confirmed.
+// Needs reports whether calls of t need confirmation.
 func (r Rules) Needs(t *tool.Tool) bool {
 	switch {
 	case matchesAny(r.Tools, t):
@@ -76,6 +77,7 @@ func (r Rules) Needs(t *tool.Tool) bool {
 	return false
 }
 
+// matchesAny reports whether one of the patterns matches the tool's ID or name.
 func matchesAny(patterns []string, t *tool.Tool) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
 		if strings.Contains(p, "/") {
@@ -85,7 +87,7 @@ func matchesAny(patterns []string, t *tool.Tool) bool {
 	})
 }
 
-// matchPattern reports whether all of s is like the pattern.
+// matchPattern reports whether the pattern matches all of s.
 func matchPattern(pattern, s string) bool {
 	parts := strings.Split(pattern, "*")
 	rest, ok := strings.CutPrefix(s, parts[0])

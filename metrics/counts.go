@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// counts is what was done in a piece of time. Its JSON is what is stored; a field that an older version does not know
-// it leaves out when it adds to an entry, so none may be needed to read the others.
+// counts is what was counted in a piece of time. It is stored as JSON. An older version of the program drops fields
+// that it does not know when it adds to an entry, so no field may be needed to interpret the others.
 type counts struct {
 	Searches   int64                    `json:"searches,omitempty"`
 	Selections int64                    `json:"selections,omitempty"`
@@ -24,7 +24,7 @@ type counts struct {
 	Servers    map[string]*serverCounts `json:"servers,omitempty"`
 }
 
-// serverCounts is how the calls of a server's tools went.
+// serverCounts counts the calls of one server's tools.
 type serverCounts struct {
 	Calls  int64     `json:"calls"`
 	Errors int64     `json:"errors,omitempty"`
@@ -34,11 +34,12 @@ type serverCounts struct {
 // maxNames bounds the tools and categories of an entry; the most frequent are kept.
 const maxNames = 1000
 
+// newCounts returns empty counts without nil maps.
 func newCounts() *counts {
 	return &counts{Categories: map[string]int64{}, Called: map[string]int64{}, Servers: map[string]*serverCounts{}}
 }
 
-// decodeCounts reads a stored entry. Of one that cannot be read nothing is left.
+// decodeCounts reads a stored entry. An entry that cannot be read counts as empty.
 func decodeCounts(b []byte) *counts {
 	c := newCounts()
 	if len(b) == 0 || json.Unmarshal(b, c) != nil {
@@ -48,11 +49,12 @@ func decodeCounts(b []byte) *counts {
 	for _, h := range c.histograms() {
 		h.Counts = h.Counts[:min(len(h.Counts), bounded+1)]
 	}
-	whole := newCounts() // what is null in c is empty here
+	whole := newCounts() // replaces maps that are null in c
 	whole.add(c)
 	return whole
 }
 
+// histograms returns all histograms of c.
 func (c *counts) histograms() []*histogram {
 	all := []*histogram{&c.Search}
 	for _, s := range c.Servers {
@@ -61,6 +63,7 @@ func (c *counts) histograms() []*histogram {
 	return all
 }
 
+// encode returns c as it is stored.
 func (c *counts) encode() []byte {
 	b, err := json.Marshal(c)
 	if err != nil { // numbers and names always encode
@@ -69,6 +72,7 @@ func (c *counts) encode() []byte {
 	return b
 }
 
+// add adds o to c.
 func (c *counts) add(o *counts) {
 	c.Searches += o.Searches
 	c.Selections += o.Selections
@@ -94,6 +98,7 @@ func (c *counts) add(o *counts) {
 	c.Categories, c.Called = largestOf(c.Categories), largestOf(c.Called)
 }
 
+// server returns the counts of a server, and adds them if there are none.
 func (c *counts) server(name string) *serverCounts {
 	if c.Servers[name] == nil {
 		c.Servers[name] = &serverCounts{}
@@ -101,8 +106,10 @@ func (c *counts) server(name string) *serverCounts {
 	return c.Servers[name]
 }
 
+// requests counts searches and selections.
 func (c *counts) requests() int64 { return c.Searches + c.Selections }
 
+// calls sums the calls of all servers.
 func (c *counts) calls() (calls, errors int64) {
 	for _, s := range c.Servers {
 		calls += s.Calls
@@ -111,7 +118,7 @@ func (c *counts) calls() (calls, errors int64) {
 	return calls, errors
 }
 
-// largestOf leaves the most frequent of m, if there are too many.
+// largestOf returns m, reduced to the maxNames most frequent.
 func largestOf(m map[string]int64) map[string]int64 {
 	if len(m) <= maxNames {
 		return m
@@ -123,7 +130,7 @@ func largestOf(m map[string]int64) map[string]int64 {
 	return kept
 }
 
-// tallies lists m, the most frequent first, ties by name. It is never nil.
+// tallies returns m as a list, the most frequent first, ties by name. It is never nil.
 func tallies(m map[string]int64) []Tally {
 	out := make([]Tally, 0, len(m))
 	for _, name := range slices.Sorted(maps.Keys(m)) {

@@ -7,8 +7,8 @@ import (
 // bounded is how many buckets of a histogram have an upper bound.
 const bounded = 17
 
-// bucketBounds returns the upper bounds of the buckets of a histogram. One more bucket takes what is longer. They are part of
-// what is stored, so they may be added to at the end only.
+// bucketBounds returns the upper bounds of a histogram's buckets. One more bucket takes what is longer. Stored counts
+// depend on them, so new ones may only be added at the end.
 func bucketBounds() [bounded]time.Duration {
 	const us, ms = time.Microsecond, time.Millisecond
 	return [bounded]time.Duration{
@@ -19,10 +19,11 @@ func bucketBounds() [bounded]time.Duration {
 
 // histogram counts durations by their length. Its zero value is empty.
 type histogram struct {
-	Counts []int64 `json:"n,omitempty"`   // by bucket, as far as the longest
+	Counts []int64 `json:"n,omitempty"`   // by bucket, up to the longest that was used
 	Sum    int64   `json:"sum,omitempty"` // nanoseconds
 }
 
+// observe counts a duration.
 func (h *histogram) observe(d time.Duration) {
 	d = max(d, 0)
 	i := 0
@@ -37,12 +38,14 @@ func (h *histogram) observe(d time.Duration) {
 	h.Sum += int64(d)
 }
 
+// grow makes room for n buckets.
 func (h *histogram) grow(n int) {
 	for len(h.Counts) < n {
 		h.Counts = append(h.Counts, 0)
 	}
 }
 
+// add adds the counts of o.
 func (h *histogram) add(o histogram) {
 	h.grow(len(o.Counts))
 	for i, n := range o.Counts {
@@ -51,6 +54,7 @@ func (h *histogram) add(o histogram) {
 	h.Sum += o.Sum
 }
 
+// total returns how many durations were counted.
 func (h *histogram) total() int64 {
 	var n int64
 	for _, c := range h.Counts {
@@ -59,8 +63,8 @@ func (h *histogram) total() int64 {
 	return n
 }
 
-// quantile returns the upper bound of the bucket that the q-th part of all lies in; twice the last bound for those
-// beyond it.
+// quantile returns the upper bound of the bucket that holds the q-quantile, or twice the last bound for what is beyond
+// it.
 func (h *histogram) quantile(q float64) time.Duration {
 	all, edges := h.total(), bucketBounds()
 	var seen int64
@@ -79,6 +83,7 @@ func (h *histogram) quantile(q float64) time.Duration {
 	return 2 * edges[len(edges)-1]
 }
 
+// latency returns the mean and the percentiles.
 func (h *histogram) latency() Latency {
 	n := h.total()
 	if n == 0 {

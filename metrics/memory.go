@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// memoryDisk is a Disk that forgets.
+// memoryDisk is a Disk whose content ends with the process.
 type memoryDisk struct {
 	mu      sync.Mutex
 	entries map[string][]byte

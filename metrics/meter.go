@@ -12,26 +12,27 @@ import (
 	"tooldex/tool"
 )
 
-// Disk keeps entries safely. Several processes may use one. *store.Store is one.
+// Disk stores entries durably. Several processes may use one. *store.Store is one.
 type Disk interface {
-	// Counts returns all entries and the number of their last change. If that is still known, the entries are nil.
+	// Counts returns all entries and the number of their last change. If that number is known, entries is nil.
 	Counts(ctx context.Context, known uint64) (entries map[string][]byte, version uint64, err error)
-	// ChangeCounts calls change with those entries of keys that there are and makes the changes that it returns, nil
-	// for an entry that goes, in one transaction. It returns the numbers of the change before and of this one.
+	// ChangeCounts calls change with the existing entries of keys and applies the changes that it returns, nil to
+	// remove an entry, in one transaction. It returns the numbers of the change before and of this one.
 	ChangeCounts(ctx context.Context, keys []string, change func(now map[string][]byte) map[string][]byte) (before,
 		after uint64, err error)
 }
 
 // Options configure a Meter. The zero value counts until the process ends.
 type Options struct {
-	Disk Disk // nil: what is counted ends with the Meter
-	// tells Prometheus how many tools there are, and the categories of selected ones; nil: nobody does
+	Disk Disk // nil: counts end with the Meter
+	// Catalog is for the number of tools, and the categories of selected ones; nil: neither is reported.
 	Catalog  tool.Catalog
-	Sessions func() int    // how many sessions are open, for Prometheus; nil: nobody knows
+	Sessions func() int    // returns how many sessions are open; nil: not reported
 	Flush    time.Duration // between two writes; zero means 5 seconds
 	Logger   *slog.Logger  // nil means no log
 }
 
+// withDefaults returns o with its defaults filled in.
 func (o Options) withDefaults() Options {
 	o.Flush = cmp.Or(o.Flush, 5*time.Second)
 	if o.Disk == nil {
@@ -50,13 +51,13 @@ type Meter struct {
 	stopped sync.Once
 	tasks   sync.WaitGroup
 
-	disk sync.Mutex // held while the disk is read or written, which is done by one at a time
+	disk sync.Mutex // held while the disk is read or written
 
 	mu        sync.Mutex
 	loaded    bool
 	version   uint64            // of stored
-	stored    map[slot]*counts  // as it was last seen; its entries are replaced, never changed
-	writing   map[int64]*counts // by minute: what is just being written
+	stored    map[slot]*counts  // as last read; its entries are replaced, never changed
+	writing   map[int64]*counts // by minute: what is being written
 	pending   map[int64]*counts // by minute: what is still to be written
 	fruitless []fruitless       // the last searches that found nothing, oldest first
 }
@@ -67,7 +68,7 @@ type fruitless struct {
 	text string
 }
 
-// The bounds of what is remembered of fruitless searches.
+// Bounds of what is remembered of fruitless searches.
 const (
 	maxFruitless = 500
 	maxText      = 300 // bytes
@@ -81,7 +82,7 @@ func New(o Options) *Meter {
 	}
 }
 
-// addCounts adds to the counts of this minute.
+// addCounts changes the counts of this minute.
 func (m *Meter) addCounts(add func(*counts)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -92,9 +93,10 @@ func (m *Meter) addCounts(add func(*counts)) {
 	add(m.pending[minute])
 }
 
-// Start begins to write what is counted, and to read what other processes have counted, now and then. Close ends it.
+// Start begins to write counts, and to read those of other processes, in the background. Close ends it.
 func (m *Meter) Start() { m.tasks.Go(m.runFlusher) }
 
+// runFlusher flushes at intervals until Close.
 func (m *Meter) runFlusher() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -111,17 +113,17 @@ func (m *Meter) runFlusher() {
 		if err == nil {
 			err = m.load(ctx)
 		}
-		if err != nil && !failing { // what was not written stays, and is tried again
+		if err != nil && !failing { // what was not written is tried again
 			m.o.Logger.Warn("what was counted could not be stored or read; it is tried again", "err", err)
 		}
 		failing = err != nil
 	}
 }
 
-// closeGrace is how long closing waits for the disk.
+// closeGrace is how long Close waits for the disk.
 const closeGrace = 3 * time.Second
 
-// Close writes what was counted and ends. It returns the error of the last write, and is idempotent.
+// Close writes what was counted and ends the Meter. It returns the error of the last write, and is idempotent.
 func (m *Meter) Close() error {
 	var err error
 	m.stopped.Do(func() {
@@ -163,8 +165,8 @@ func (m *Meter) load(ctx context.Context) error {
 	return nil
 }
 
-// Flush writes what was counted since the last time. The errors are those of the Disk; what could not be written is
-// tried again with the next.
+// Flush writes what was counted since the last time. Errors are those of the Disk; what could not be written is tried
+// again next time.
 func (m *Meter) Flush(ctx context.Context) error {
 	m.disk.Lock()
 	defer m.disk.Unlock()
@@ -199,11 +201,11 @@ func (m *Meter) Flush(ctx context.Context) error {
 	}
 	if before == m.version {
 		m.version = after
-	} // else another process wrote in between, and the next look reads all
+	} // else another process wrote in between, and the next load reads everything
 	return nil
 }
 
-// spreadOverSlots gives the counts of minutes to all slots that they belong to.
+// spreadOverSlots adds the counts of minutes to all slots that they belong to.
 func spreadOverSlots(minutes map[int64]*counts) map[slot]*counts {
 	out := map[slot]*counts{}
 	for minute, c := range minutes {
@@ -217,8 +219,8 @@ func spreadOverSlots(minutes map[int64]*counts) map[slot]*counts {
 	return out
 }
 
-// write adds to what is stored, and takes away what is too old. It returns the entries as they are now, nil for those
-// gone.
+// write adds to what is stored, and removes what is too old. It returns the entries as they are now, nil for those
+// removed.
 func (m *Meter) write(ctx context.Context, more map[slot]*counts) (sums map[slot]*counts, before, after uint64,
 	err error,
 ) {

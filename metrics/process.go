@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// writeProcess tells how much of the system this process takes. Where there is no /proc, it tells what the runtime knows.
+// writeProcess writes what this process takes of the system. Without /proc it writes what the runtime knows.
 func (p *page) writeProcess() {
 	var mem runtime.MemStats
 	runtime.ReadMemStats(&mem)
@@ -19,7 +19,7 @@ func (p *page) writeProcess() {
 			float64(pages*os.Getpagesize()))
 	}
 	if files, err := os.ReadDir("/proc/self/fd"); err == nil {
-		// without the one that lists them
+		// Without the one that lists them.
 		p.writeGauge("process_open_fds", "Files and connections that this process has open.", float64(len(files)-1))
 	}
 	if threads, err := os.ReadDir("/proc/self/task"); err == nil {
@@ -27,7 +27,7 @@ func (p *page) writeProcess() {
 	}
 }
 
-// residentPages counts the pages of memory.
+// residentPages returns the number of resident pages of memory.
 func residentPages() (pages int, ok bool) {
 	b, err := os.ReadFile("/proc/self/statm")
 	if err != nil {

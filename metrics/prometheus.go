@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// ServeHTTP answers in the text format of Prometheus with all that was ever counted, by every process that shares the
-// disk: it is enough to ask one of them. Gauges are those of this process.
+// ServeHTTP answers in the text format of Prometheus. Counters cover all that was ever counted, by every process that
+// shares the disk, so it is enough to scrape one of them. Gauges are those of this process.
 func (m *Meter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := m.loadOnce(r.Context()); err != nil {
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
@@ -31,16 +31,18 @@ func (m *Meter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.writeCalls(all)
 	m.writeGauges(&p)
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	_, _ = w.Write(p.b.Bytes()) // nobody is left to be told
+	_, _ = w.Write(p.b.Bytes()) // the client is gone
 }
 
-// page is an answer in the making.
+// page is an answer that is being written.
 type page struct{ b bytes.Buffer }
 
+// writeFamily begins a family of samples.
 func (p *page) writeFamily(name, kind, help string) {
 	fmt.Fprintf(&p.b, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
 }
 
+// writeSample writes one sample.
 func (p *page) writeSample(name, labels string, value float64) {
 	if labels != "" {
 		labels = "{" + labels + "}"
@@ -48,23 +50,25 @@ func (p *page) writeSample(name, labels string, value float64) {
 	p.b.WriteString(name + labels + " " + strconv.FormatFloat(value, 'g', -1, 64) + "\n")
 }
 
+// writeCounter writes a family with one counter.
 func (p *page) writeCounter(name, help string, n int64) {
 	p.writeFamily(name, "counter", help)
 	p.writeSample(name, "", float64(n))
 }
 
+// writeGauge writes a family with one gauge.
 func (p *page) writeGauge(name, help string, v float64) {
 	p.writeFamily(name, "gauge", help)
 	p.writeSample(name, "", v)
 }
 
-// formatLabel writes a label; its value is escaped as the format has it.
+// formatLabel returns a label; its value is escaped as the format requires.
 func formatLabel(name, value string) string {
 	return name + `="` + strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`).Replace(strings.ToValidUTF8(value,
 		"\uFFFD")) + `"`
 }
 
-// writeHistogram writes the samples of one, to which labels belong.
+// writeHistogram writes the samples of one histogram with the given labels.
 func (p *page) writeHistogram(name, labels string, h *histogram) {
 	comma := ""
 	if labels != "" {
@@ -83,6 +87,7 @@ func (p *page) writeHistogram(name, labels string, h *histogram) {
 	p.writeSample(name+"_count", labels, float64(h.total()))
 }
 
+// writeSearches writes what was counted of searches and selections.
 func (p *page) writeSearches(c *counts) {
 	const took = "tooldex_search_duration_seconds"
 	p.writeCounter("tooldex_searches_total", "Searches that were answered.", c.Searches)
@@ -98,6 +103,7 @@ func (p *page) writeSearches(c *counts) {
 	p.writeCounter("tooldex_tokens_saved_total", "Tokens that listing all tools in place of each answer would have cost more.", c.Saved)
 }
 
+// writeCalls writes what was counted of calls.
 func (p *page) writeCalls(c *counts) {
 	const total, failed, took = "tooldex_calls_total", "tooldex_call_errors_total", "tooldex_call_duration_seconds"
 	names := slices.Sorted(maps.Keys(c.Servers))
@@ -115,6 +121,7 @@ func (p *page) writeCalls(c *counts) {
 	}
 }
 
+// writeGauges writes what is true at this moment.
 func (m *Meter) writeGauges(p *page) {
 	if m.o.Catalog != nil {
 		if set := m.o.Catalog.Set(); set != nil {

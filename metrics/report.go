@@ -11,7 +11,7 @@ import (
 	"tooldex/tool"
 )
 
-// The most that a report lists of each.
+// Bounds of the lists in a report.
 const (
 	maxTallies = 20
 	maxServers = 50
@@ -24,6 +24,7 @@ type window struct {
 	slots int64
 }
 
+// windowOf returns the window of that name; the error is of code Invalid.
 func windowOf(name string) (window, error) {
 	switch name {
 	case "1h":
@@ -41,7 +42,7 @@ func windowOf(name string) (window, error) {
 	}
 }
 
-// includes reports whether a slot of kind lies in the window that ends now.
+// includes reports whether a slot lies in the window that ends now.
 func (w window) includes(kind byte, s slot, minute int64) bool {
 	if s.kind != kind {
 		return false
@@ -53,8 +54,8 @@ func (w window) includes(kind byte, s slot, minute int64) bool {
 	return kind == forever || s.at > end-w.slots
 }
 
-// Report tells what was done within a window that ends now: 1h, 24h, 7d or all. Hours and minutes count as a whole, the
-// one that runs included. Another window is Invalid; the other errors are those of the Disk.
+// Report returns what was done within a window that ends now: 1h, 24h, 7d or all. Hours and minutes count as a whole,
+// including the current one. Another window is Invalid; other errors are those of the Disk.
 func (m *Meter) Report(ctx context.Context, name string) (*Metrics, error) {
 	w, err := windowOf(name)
 	if err != nil {
@@ -91,7 +92,7 @@ func (m *Meter) Report(ctx context.Context, name string) (*Metrics, error) {
 	return out, nil
 }
 
-// loadOnce reads what is stored, if that was not done yet.
+// loadOnce reads what is stored, unless that was done before.
 func (m *Meter) loadOnce(ctx context.Context) error {
 	m.mu.Lock()
 	loaded := m.loaded
@@ -102,7 +103,7 @@ func (m *Meter) loadOnce(ctx context.Context) error {
 	return m.load(ctx)
 }
 
-// eachSlot gives all that was counted, each count once in every slot that it belongs to. The lock is held.
+// eachSlot calls visit with all counts, each count once in every slot that it belongs to. The caller holds the lock.
 func (m *Meter) eachSlot(visit func(slot, *counts)) {
 	for s, c := range m.stored {
 		visit(s, c)
@@ -116,6 +117,7 @@ func (m *Meter) eachSlot(visit func(slot, *counts)) {
 	}
 }
 
+// fruitlessSince returns the texts of fruitless searches, the most frequent first.
 func (m *Meter) fruitlessSince(since time.Time) []Tally {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -129,6 +131,7 @@ func (m *Meter) fruitlessSince(since time.Time) []Tally {
 	return all[:min(len(all), maxTallies)]
 }
 
+// makeReport turns counts into a report without its series.
 func makeReport(c *counts) *Metrics {
 	calls, failed := c.calls()
 	out := &Metrics{
@@ -153,6 +156,7 @@ func makeReport(c *counts) *Metrics {
 	return out
 }
 
+// ratio returns part/whole, or 0 if whole is 0.
 func ratio(part, whole int64) float64 {
 	if whole == 0 {
 		return 0
@@ -160,6 +164,7 @@ func ratio(part, whole int64) float64 {
 	return float64(part) / float64(whole)
 }
 
+// pointsOf returns the steps of a series, oldest first.
 func pointsOf(steps map[slot]*counts) []Point {
 	out := []Point{}
 	for s, c := range steps {

@@ -18,19 +18,21 @@ const (
 	forever  byte = 'a'
 )
 
-// How many slots of a kind are kept, the one that runs included.
+// How many slots of a kind are kept, including the current one.
 const (
 	keptMinutes = 61
 	keptHours   = 7*24 + 1
 )
 
+// minuteOf returns the minute since 1970.
 func minuteOf(t time.Time) int64 { return t.Unix() / 60 }
 
-// slotsOf gives the slots that a minute's counts belong to.
+// slotsOf returns the slots that a minute's counts belong to.
 func slotsOf(minute int64) [3]slot {
 	return [3]slot{{byMinute, minute}, {byHour, minute / 60}, {forever, 0}}
 }
 
+// key returns the key under which the slot is stored.
 func (s slot) key() string { return string(s.kind) + strconv.FormatInt(s.at, 10) }
 
 // parseSlot reads a key.
@@ -44,7 +46,7 @@ func parseSlot(key string) (slot, bool) {
 	return s, err == nil && known && s.key() == key
 }
 
-// startTime is when the slot begins.
+// startTime returns when the slot begins.
 func (s slot) startTime() time.Time {
 	switch s.kind {
 	case byMinute:

@@ -2,7 +2,7 @@ package metrics
 
 import "time"
 
-// Metrics tells what was done within a window of time, by all processes that share a data directory.
+// Metrics is what was done within a window of time, by all processes that share a data directory.
 type Metrics struct {
 	Window string    `json:"window"`
 	Since  time.Time `json:"since,omitzero"` // when the window begins; zero for all time
@@ -12,7 +12,7 @@ type Metrics struct {
 	Selections       int64   `json:"selections"`
 	AverageToolsUsed float64 `json:"averageToolsUsed"` // tools handed out with each of them
 	TokensUsed       int64   `json:"tokensUsed"`       // what the answers cost to read
-	// what listing all tools in place of each answer would have cost more
+	// What listing all tools instead of each answer would have cost more.
 	TokenSavings  int64   `json:"tokenSavings"`
 	CacheHits     int64   `json:"cacheHits"`    // selections that the cache answered
 	CacheHitRate  float64 `json:"cacheHitRate"` // their share of all selections, 0 to 1
@@ -21,14 +21,14 @@ type Metrics struct {
 	SearchLatency Latency `json:"searchLatency"`
 
 	Calls           int64   `json:"calls"`
-	Errors          int64   `json:"errors"`          // calls that failed, or whose tool said that it did
+	Errors          int64   `json:"errors"`          // calls that failed, or whose tool reported an error
 	ToolsByCategory []Tally `json:"toolsByCategory"` // handed out; the most first
 	MostUsedTools   []Tally `json:"mostUsedTools"`   // called, by ID; the most first
-	// that were called; those with most errors first, then the slowest
+	// Of which tools were called; those with most errors first, then the slowest.
 	Servers []ServerUse `json:"servers"`
-	// the texts of FoundNothing that are known here; the most frequent first
+	// The texts of FoundNothing that this process remembers; the most frequent first.
 	Fruitless []Tally `json:"fruitless"`
-	// the window in equal steps, oldest first; steps without any use are left out
+	// The window in equal steps, oldest first; steps without any use are left out.
 	Series []Point `json:"series"`
 }
 
@@ -38,14 +38,14 @@ type Tally struct {
 	Count int64  `json:"count"`
 }
 
-// Latency tells how long something took. The percentiles are upper bounds, from a histogram.
+// Latency is how long something took. The percentiles are upper bounds, from a histogram.
 type Latency struct {
 	Mean float64 `json:"meanMs"`
 	P50  float64 `json:"p50Ms"`
 	P99  float64 `json:"p99Ms"`
 }
 
-// ServerUse tells how the calls of a server's tools went.
+// ServerUse is how the calls of a server's tools went.
 type ServerUse struct {
 	Server    string  `json:"server"`
 	Calls     int64   `json:"calls"`

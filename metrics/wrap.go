@@ -11,12 +11,13 @@ import (
 	"tooldex/tool"
 )
 
-// Searcher returns a Searcher that has next answer, and counts it, unless it is a trial. Set tells what listing all
-// tools in place of an answer would cost: those that its clients may see.
+// Searcher returns a Searcher that passes queries on to next, and counts them, except trials. set is for what listing
+// all tools instead of an answer would cost: those that its clients may see.
 func (m *Meter) Searcher(next tool.Searcher, set tool.Catalog) tool.Searcher {
 	return &searcher{m: m, next: next, catalog: set}
 }
 
+// searcher counts the searches that pass through it.
 type searcher struct {
 	m       *Meter
 	next    tool.Searcher
@@ -24,7 +25,7 @@ type searcher struct {
 	plain   atomic.Pointer[listing]
 }
 
-// listing is what the plain listing of a set costs.
+// listing is the cost of the plain listing of a set.
 type listing struct {
 	set    *tool.Set
 	tokens int
@@ -40,7 +41,8 @@ func (s *searcher) Search(ctx context.Context, q tool.Query) (*tool.Result, erro
 	return res, err
 }
 
-// listedTokens is what all enabled tools cost in a plain listing.
+// listedTokens returns what all enabled tools cost in a plain listing. It computes that once for each version of the
+// set.
 func (s *searcher) listedTokens() int {
 	set := s.catalog.Set()
 	if set == nil {
@@ -59,6 +61,7 @@ func (s *searcher) listedTokens() int {
 	return n
 }
 
+// recordSearch counts an answered search.
 func (m *Meter) recordSearch(q tool.Query, res *tool.Result, took time.Duration, listed int) {
 	m.addCounts(func(c *counts) {
 		c.Searches++
@@ -86,6 +89,7 @@ func (m *Meter) recordSearch(q tool.Query, res *tool.Result, took time.Duration,
 	}
 }
 
+// recordFruitless remembers the text of a search that found nothing.
 func (m *Meter) recordFruitless(text string) {
 	text = strings.Join(strings.Fields(text), " ")
 	if len(text) > maxText {
@@ -99,9 +103,9 @@ func (m *Meter) recordFruitless(text string) {
 	m.fruitless = append(m.fruitless, fruitless{time.Now(), strings.ToValidUTF8(text, "")})
 }
 
-// Selected counts an answered selection: what was handed out, what that cost in tokens, what all tools would have cost
-// more, and whether the cache answered. A Searcher that made the selection should not be one of this Meter, or it is
-// counted twice.
+// Selected counts an answered selection: its tools, their cost in tokens, how many tokens more all tools would have
+// cost, and whether the cache answered. The Searcher of the selection should not be one of this Meter, or its searches
+// are counted too.
 func (m *Meter) Selected(tools []tool.ID, tokens, saved int, cached bool) {
 	var set *tool.Set
 	if m.o.Catalog != nil {
@@ -127,10 +131,11 @@ func (m *Meter) Selected(tools []tool.ID, tokens, saved int, cached bool) {
 	})
 }
 
-// Caller returns a Caller that has next call, and counts it. A call of a tool that is not there is not counted, and one
-// that its caller cancels is no error.
+// Caller returns a Caller that passes calls on to next, and counts them. A call of an unknown tool is not counted, and
+// a call that its client cancels is no error.
 func (m *Meter) Caller(next tool.Caller) tool.Caller { return caller{m, next} }
 
+// caller counts the calls that pass through it.
 type caller struct {
 	m    *Meter
 	next tool.Caller

@@ -17,14 +17,14 @@ type settings struct {
 	headers  map[string]string
 	resource map[string]string
 	ratio    float64 // of traces that begin here
-	parent   bool    // the client's decision counts where there is one
+	parent   bool    // follow the client's decision if there is one
 }
 
-// FromEnvironment returns the Tracer that the standard variables ask for, or nil if they ask for none:
+// FromEnvironment returns the Tracer that the standard variables ask for, or nil if they ask for none. It reads
 // OTEL_SDK_DISABLED, OTEL_TRACES_EXPORTER (otlp or none), OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS and
 // their forms for traces, OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES, OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG.
-// Version is that of the program. The logger, which may be nil, is told when spans cannot be sent. The error, of code
-// Invalid, names the variable that cannot be read. Close ends the Tracer.
+// version is that of the program. Spans that cannot be sent are logged; log may be nil. The error, of code Invalid,
+// names the variable that cannot be read. Close ends the Tracer.
 func FromEnvironment(getenv func(string) string, version string, log *slog.Logger) (*Tracer, error) {
 	s, on, err := readSettings(getenv, version)
 	if err != nil || !on {
@@ -33,6 +33,7 @@ func FromEnvironment(getenv func(string) string, version string, log *slog.Logge
 	return newTracer(s, log), nil
 }
 
+// readSettings reads the variables. on is false if they ask for no traces.
 func readSettings(getenv func(string) string, version string) (s settings, on bool, err error) {
 	if strings.EqualFold(getenv("OTEL_SDK_DISABLED"), "true") {
 		return s, false, nil
@@ -68,7 +69,7 @@ func readSettings(getenv func(string) string, version string) (s settings, on bo
 	return s, err == nil, err
 }
 
-// sample reads a sampler.
+// sample sets the sampler of that name.
 func (s *settings) sample(name, arg string) error {
 	kind, parent := strings.CutPrefix(name, "parentbased_")
 	s.parent = parent
@@ -89,8 +90,8 @@ func (s *settings) sample(name, arg string) error {
 	return nil
 }
 
-// parsePairs reads key=value, separated by commas and escaped as in a URL. What is wrong with it is told without the values,
-// which may be secrets.
+// parsePairs reads key=value pairs, separated by commas and escaped as in a URL. Its errors leave out the values, which
+// may be secrets.
 func parsePairs(variable, text string) (map[string]string, error) {
 	out := map[string]string{}
 	for part := range strings.SplitSeq(text, ",") {
@@ -107,6 +108,7 @@ func parsePairs(variable, text string) (map[string]string, error) {
 	return out, nil
 }
 
+// invalidSetting returns an error that names a variable.
 func invalidSetting(variable, value, hint string) error {
 	return &tool.Error{
 		Code: tool.Invalid, Op: "read environment", Msg: fmt.Sprintf("%s is %.80q", variable, value),

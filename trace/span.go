@@ -11,17 +11,17 @@ import (
 	"tooldex/tool"
 )
 
-// span is something that takes time. Nil is one that is not told of.
+// span is something that takes time. A nil span belongs to a trace that is not recorded.
 type span struct {
 	tracer     *Tracer
 	trace      [16]byte
 	id, parent [8]byte
-	remote     bool // the parent is another program's
+	remote     bool // the parent belongs to another program
 	kind       int
 	name       string
 	begin, end time.Time
 	attributes []attribute
-	failed     string // why; "" if it went well
+	failed     string // why; "" if it did not fail
 }
 
 // The kinds of spans, by OTLP's numbers.
@@ -37,10 +37,10 @@ type attribute struct {
 	value any
 }
 
-// under is the key of the context's span, or of the client's decision.
+// under is the key of the spanContext in a context.
 type under struct{}
 
-// spanContext is where new spans belong: below a span, in a trace that is told of or not.
+// spanContext says where new spans belong: below which span, and whether the trace is recorded.
 type spanContext struct {
 	trace   [16]byte
 	span    [8]byte
@@ -48,7 +48,7 @@ type spanContext struct {
 	remote  bool
 }
 
-// start begins a span below that of ctx. The span is nil if its trace is not told of.
+// start begins a span below that of ctx. The span is nil if its trace is not recorded.
 func (t *Tracer) start(ctx context.Context, kind int, name string) (context.Context, *span) {
 	if t == nil {
 		return ctx, nil
@@ -72,7 +72,7 @@ func (t *Tracer) start(ctx context.Context, kind int, name string) (context.Cont
 	return ctx, s
 }
 
-// sampled decides by the trace's own number, as all programs that see it do.
+// sampled decides by the trace's ID, so that all programs in a trace decide alike.
 func (t *Tracer) sampled(trace [16]byte) bool {
 	return t.o.ratio >= 1 || float64(binary.BigEndian.Uint64(trace[8:])>>1) < t.o.ratio*(1<<63)
 }
@@ -84,7 +84,7 @@ func (s *span) set(key string, value any) {
 	}
 }
 
-// finish ends a span and hands it over. Of an error it tells no more than a client would hear.
+// finish ends a span and queues it for sending. Of an error it records no more than a client is told.
 func (s *span) finish(err error) {
 	if s == nil {
 		return
@@ -97,7 +97,7 @@ func (s *span) finish(err error) {
 	s.tracer.enqueue(s)
 }
 
-// parseParent reads a traceparent header, as W3C has it.
+// parseParent reads a traceparent header of W3C Trace Context.
 func parseParent(header string) (spanContext, bool) {
 	parts := strings.Split(header, "-")
 	if len(parts) < 4 || len(parts[0]) != 2 || len(parts[1]) != 32 || len(parts[2]) != 16 || len(parts[3]) != 2 ||
@@ -112,7 +112,7 @@ func parseParent(header string) (spanContext, bool) {
 	return p, ok && p.trace != [16]byte{} && p.span != [8]byte{}
 }
 
-// decodeHex reads as many bytes as into holds, in lower case.
+// decodeHex decodes exactly as many bytes as into holds, in lower case.
 func decodeHex(into []byte, text string) bool {
 	_, err := hex.Decode(into, []byte(text))
 	return err == nil && strings.ToLower(text) == text

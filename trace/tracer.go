@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// The bounds of what waits to be sent, and of the sending.
+// Bounds of the queue, and of sending.
 const (
 	maxWaiting = 2048
 	maxBatch   = 512
@@ -37,6 +37,7 @@ type Tracer struct {
 	failing bool // the last batch could not be sent
 }
 
+// newTracer returns a Tracer whose exporter runs until Close.
 func newTracer(o settings, log *slog.Logger) *Tracer {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -49,7 +50,7 @@ func newTracer(o settings, log *slog.Logger) *Tracer {
 	return t
 }
 
-// enqueue gives a span to be sent. It does not block: when too many wait, the span is dropped.
+// enqueue queues a span for sending. It does not block: when the queue is full, the span is dropped.
 func (t *Tracer) enqueue(s *span) {
 	select {
 	case t.spans <- s:
@@ -57,6 +58,7 @@ func (t *Tracer) enqueue(s *span) {
 	}
 }
 
+// runExporter sends batches until Close.
 func (t *Tracer) runExporter() {
 	ctx := context.Background()
 	tick := time.NewTicker(sendEvery)
@@ -78,7 +80,7 @@ func (t *Tracer) runExporter() {
 	}
 }
 
-// drain sends what is left, as far as it can be sent soon.
+// drain sends what is left, as far as that is possible within a short time.
 func (t *Tracer) drain(batch []*span) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeGrace)
 	defer cancel()
@@ -93,7 +95,7 @@ func (t *Tracer) drain(batch []*span) {
 	}
 }
 
-// Close sends what was made until now, and ends. It is idempotent.
+// Close sends what is queued, and ends the Tracer. It is idempotent.
 func (t *Tracer) Close() {
 	if t == nil {
 		return
@@ -105,7 +107,7 @@ func (t *Tracer) Close() {
 	})
 }
 
-// send sends a batch. One that cannot be sent is dropped; the log hears of the first in a row.
+// send sends a batch. A batch that cannot be sent is dropped; the first of a row of failures is logged.
 func (t *Tracer) send(ctx context.Context, batch []*span) {
 	if len(batch) == 0 {
 		return
@@ -118,6 +120,7 @@ func (t *Tracer) send(ctx context.Context, batch []*span) {
 	t.failing = err != nil
 }
 
+// post sends a batch to the collector.
 func (t *Tracer) post(ctx context.Context, batch []*span) error {
 	body, err := json.Marshal(t.encode(batch))
 	if err != nil {
@@ -148,7 +151,7 @@ func (t *Tracer) post(ctx context.Context, batch []*span) error {
 // object is a JSON object of OTLP.
 type object = map[string]any
 
-// encode writes spans as OTLP has them in JSON: identifiers in hexadecimal, integers of 64 bits as text.
+// encode returns spans in OTLP's JSON: identifiers in hexadecimal, 64-bit integers as text.
 func (t *Tracer) encode(batch []*span) object {
 	var resource []attribute
 	for _, key := range slices.Sorted(maps.Keys(t.o.resource)) {
@@ -164,6 +167,7 @@ func (t *Tracer) encode(batch []*span) object {
 	}}}
 }
 
+// encode returns one span in OTLP's JSON.
 func (s *span) encode() object {
 	o := object{
 		"traceId": hex.EncodeToString(s.trace[:]), "spanId": hex.EncodeToString(s.id[:]), "name": s.name,
@@ -181,6 +185,7 @@ func (s *span) encode() object {
 	return o
 }
 
+// encodeAttributes returns attributes in OTLP's JSON.
 func encodeAttributes(list []attribute) []object {
 	out := make([]object, len(list))
 	for i, a := range list {

@@ -7,8 +7,8 @@ import (
 	"tooldex/tool"
 )
 
-// Request begins the span of a request that was received, below the span that its traceparent names. The context is
-// that of what is done for it, and the function, to be called once, ends the span: route is the pattern of the path,
+// Request begins the span of a request that was received, below the span that its traceparent names. The context is for
+// what is done for the request. The function ends the span and must be called once; route is the pattern of the path,
 // and may be "".
 func (t *Tracer) Request(r *http.Request) (context.Context, func(route string, status int)) {
 	ctx := r.Context()
@@ -36,7 +36,7 @@ func (t *Tracer) Request(r *http.Request) (context.Context, func(route string, s
 	}
 }
 
-// Searcher returns a Searcher that has next answer, and makes a span of it.
+// Searcher returns a Searcher that passes queries on to next, each in a span.
 func (t *Tracer) Searcher(next tool.Searcher) tool.Searcher {
 	if t == nil {
 		return next
@@ -44,6 +44,7 @@ func (t *Tracer) Searcher(next tool.Searcher) tool.Searcher {
 	return searcher{t, next}
 }
 
+// searcher makes a span of each search.
 type searcher struct {
 	tracer *Tracer
 	next   tool.Searcher
@@ -62,7 +63,7 @@ func (s searcher) Search(ctx context.Context, q tool.Query) (*tool.Result, error
 	return res, err
 }
 
-// Caller returns a Caller that has next call, and makes a span of it.
+// Caller returns a Caller that passes calls on to next, each in a span.
 func (t *Tracer) Caller(next tool.Caller) tool.Caller {
 	if t == nil {
 		return next
@@ -70,6 +71,7 @@ func (t *Tracer) Caller(next tool.Caller) tool.Caller {
 	return caller{t, next}
 }
 
+// caller makes a span of each call.
 type caller struct {
 	tracer *Tracer
 	next   tool.Caller

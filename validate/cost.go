@@ -13,31 +13,32 @@ import (
 	"tooldex/internal/sanitize"
 )
 
-// graph is a schema as far as it decides how long checking takes: which parts look at the same value again, and which
-// at a value inside it. The library follows both without a bound, and a stack that overflows cannot be recovered from.
+// graph is a schema as far as it decides how long a check takes: which parts look at the same value again, and which at
+// a value inside it. The library follows both without a bound, and a stack overflow cannot be recovered from.
 type graph struct {
 	nodes []node
 	at    map[string]int // by JSON pointer
-	// work is how many parts at most look at values along one path of a value, by the depth of that value.
+	// work is the largest number of parts that look at values along one path of a value, by the depth of that value.
 	work []int
 }
 
+// node is one part of a schema.
 type node struct {
 	same   []int // parts checked on the same value: $ref, allOf, anyOf, …
 	inside []int // parts checked on members and items
 	ref    string
 }
 
-// view says at what value a part of a schema looks.
+// view says which values a part of a schema looks at.
 type view int
 
 const (
 	same   view = iota // the value that the whole looks at
 	inside             // its members or items
-	none               // none, unless it is referred to
+	none               // none, unless something refers to the part
 )
 
-// keywords are those that hold schemas: one or a list, or, where named is set, an object of them.
+// keywords are those that contain schemas: one or a list, or, if named is set, an object of them.
 var keywords = [...]struct {
 	name  string
 	looks view
@@ -66,18 +67,18 @@ var keywords = [...]struct {
 	{"definitions", none, true},
 }
 
-// The bounds of what is checked. Real schemas stay below by far.
+// Bounds of what is checked. Real schemas stay far below.
 const (
 	maxSchema   = 1 << 20 // bytes
 	maxNodes    = 20_000
-	maxDepth    = 100       // the library takes time by the square of the depth
+	maxDepth    = 100       // the library's time grows with the square of the depth
 	maxSame     = 5_000     // parts that look at one value
 	maxWork     = 1_000_000 // parts looking at values, in all
 	maxArgDepth = 64
 )
 
-// prepare returns the schema in a form that the library takes, with its graph. It leaves out what the library or RE2
-// cannot read and calls can do without: patterns, versions. It refuses what could not be checked safely.
+// prepare returns the schema in a form that the library accepts, with its graph. It drops what the library or RE2
+// cannot read and a check can do without: some patterns, the version. It refuses what could not be checked safely.
 func prepare(schema json.RawMessage) (json.RawMessage, *graph, error) {
 	if len(schema) == 0 || len(schema) > maxSchema {
 		return nil, nil, fmt.Errorf("schema has %d bytes", len(schema))
@@ -92,13 +93,13 @@ func prepare(schema json.RawMessage) (json.RawMessage, *graph, error) {
 		return nil, nil, errors.New("schema is not one of an object")
 	}
 	if version, ok := root["$schema"].(string); ok {
-		// Only two versions are known to the library, and in one spelling each.
+		// The library knows only two versions, in one spelling each.
 		delete(root, "$schema")
 		if strings.Contains(version, "draft-0") {
 			root["$schema"] = "http://json-schema.org/draft-07/schema#"
 		}
 	}
-	delete(root, "$id") // a relative one is refused, and nothing outside refers to it
+	delete(root, "$id") // the library refuses a relative one, and nothing outside refers to it
 	g := &graph{at: map[string]int{}}
 	if _, err := g.add(root, "", 0); err != nil {
 		return nil, nil, err
@@ -113,6 +114,7 @@ func prepare(schema json.RawMessage) (json.RawMessage, *graph, error) {
 	return clean, g, err
 }
 
+// allowsObject reports whether a type keyword allows an object.
 func allowsObject(types any) bool {
 	switch t := types.(type) {
 	case nil:
@@ -129,7 +131,8 @@ func allowsObject(types any) bool {
 	return false
 }
 
-// add enters a schema and all that it holds, and cleans it.
+// add adds a schema and everything in it to the graph, and drops its unusable patterns. It returns the index of its
+// node.
 func (g *graph) add(v any, pointer string, depth int) (int, error) {
 	i := len(g.nodes)
 	if i >= maxNodes || depth > maxDepth {
@@ -138,7 +141,7 @@ func (g *graph) add(v any, pointer string, depth int) (int, error) {
 	g.nodes = append(g.nodes, node{})
 	g.at[pointer] = i
 	s, ok := v.(map[string]any)
-	if !ok { // true, false, or nonsense that the library will refuse
+	if !ok { // true, false, or something that the library will refuse
 		return i, nil
 	}
 	for _, key := range []string{"$dynamicRef", "$recursiveRef", "$id"} {
@@ -163,6 +166,7 @@ func (g *graph) add(v any, pointer string, depth int) (int, error) {
 	return i, nil
 }
 
+// addHeld adds the schemas under one keyword.
 func (g *graph) addHeld(v any, pointer string, depth int, named bool) ([]int, error) {
 	parts := map[string]any{}
 	switch v := v.(type) {
@@ -191,7 +195,7 @@ func (g *graph) addHeld(v any, pointer string, depth int, named bool) ([]int, er
 }
 
 // dropPatterns removes regular expressions that RE2 does not have, such as lookahead: one of them would make the whole
-// schema useless. What a lost pattern would have let through must not be refused as unknown.
+// schema unusable. What a dropped pattern would have allowed must not be refused as unknown.
 func dropPatterns(s map[string]any) {
 	if p, ok := s["pattern"].(string); ok {
 		if _, err := regexp.Compile(p); err != nil {
@@ -208,7 +212,7 @@ func dropPatterns(s map[string]any) {
 	}
 }
 
-// link follows every reference. Those that lead out of the schema, or to no part of it, are refused.
+// link resolves every reference. It refuses those that leave the schema, or name no part of it.
 func (g *graph) link() error {
 	for i := range g.nodes {
 		n := &g.nodes[i]
@@ -228,7 +232,7 @@ func (g *graph) link() error {
 	return nil
 }
 
-// bounded computes work, and refuses a schema that would look at one value for ever or very often.
+// bounded computes work. It refuses a schema that would look at one value for ever or very often.
 func (g *graph) bounded() error {
 	order, err := g.order()
 	if err != nil {
@@ -262,7 +266,7 @@ func (g *graph) bounded() error {
 	return nil
 }
 
-// order sorts the parts so that each comes after those that look at the same value for it.
+// order sorts the parts so that each comes after those that it applies to the same value. The error is for a circle.
 func (g *graph) order() ([]int, error) {
 	const (
 		unseen = iota
@@ -297,7 +301,8 @@ func (g *graph) order() ([]int, error) {
 	return order, nil
 }
 
-// cost is at most how many parts look at values when v is checked, and more than maxWork if that is too much.
+// cost returns an upper bound of the number of parts that look at values when v is checked; more than maxWork if that
+// is too much.
 func (g *graph) cost(v any) int {
 	values, depth := measure(v)
 	if depth > maxArgDepth {
@@ -310,7 +315,7 @@ func (g *graph) cost(v any) int {
 	return work * values
 }
 
-// measure counts the values in a JSON value, itself included, and how deep they lie.
+// measure returns the number of values in a JSON value, including itself, and how deep they lie.
 func measure(v any) (values, depth int) {
 	values = 1
 	within := func(part any) {

@@ -15,18 +15,19 @@ import (
 //go:embed static
 var static embed.FS
 
-// The page, and where the files are that it loads.
+// The page, and where its files are.
 const (
 	pagePath  = "/"
 	filesPath = "/panel/"
 	pageName  = "index.html"
 )
 
-// policy lets the page load what is served here and nothing else. Images may be data, since tools answer with such.
+// policy lets the page load what is served here and nothing else. Images may be data URLs, since tools answer with
+// such.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
 
-// types are the kinds of files there are. They are not asked of the system, which may think otherwise of them.
+// types maps file extensions to content types. The system's own table is not used, since it may differ.
 var types = map[string]string{
 	".html": "text/html; charset=utf-8",
 	".css":  "text/css; charset=utf-8",
@@ -42,7 +43,7 @@ type asset struct {
 }
 
 // Handler returns a handler of GET and HEAD for / and for what is below /panel/; anything else is not found. Files
-// carry an ETag and are asked for again each time, so that a new version of the program shows at once. It is safe for
+// carry an ETag and are revalidated each time, so that a new version of the program shows at once. It is safe for
 // concurrent use.
 func Handler() http.Handler {
 	assets, err := load(static)
@@ -59,6 +60,7 @@ func Handler() http.Handler {
 	})
 }
 
+// serve answers with the file, or with 304 if the client has it.
 func (a asset) serve(w http.ResponseWriter, r *http.Request) {
 	for name, value := range map[string]string{
 		"Content-Type": a.kind, "ETag": a.tag, "Cache-Control": "no-cache", "Content-Security-Policy": policy,
@@ -91,7 +93,7 @@ func load(files fs.FS) (map[string]asset, error) {
 		if path.Base(name) == pageName {
 			at = pagePath
 		}
-		// The tag is weak, since the answer may be compressed on its way.
+		// The tag is weak, since the answer may be compressed later.
 		out[at] = asset{body, kind, `W/"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`}
 		return nil
 	})
