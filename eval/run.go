@@ -190,7 +190,7 @@ func (a *asker) one(ctx context.Context, i int) error {
 	for j := range res.Tools {
 		h := &res.Tools[j]
 		ans.Ranked[j] = Ranked{Name: a.set.Label(h.ID), Score: h.Score}
-		for _, twin := range h.Twins {
+		for _, twin := range h.Duplicates {
 			ans.Ranked[j].Also = append(ans.Ranked[j].Also, a.set.Label(twin))
 		}
 	}

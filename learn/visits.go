@@ -70,7 +70,7 @@ func idsOf(hits []tool.Hit) []tool.ID {
 		out[i] = hits[i].ID
 	}
 	for i := range hits {
-		out = append(out, hits[i].Twins...)
+		out = append(out, hits[i].Duplicates...)
 	}
 	return out
 }

@@ -37,7 +37,7 @@ func TestVisits(t *testing.T) {
 		}, []string{"s/t02 called 1"}, nil},
 		"a twin of what was shown": {func(l *Learner) {
 			r := answer("rain", true, 1)
-			r.Tools[0].Twins = ids("s/t03")
+			r.Tools[0].Duplicates = ids("s/t03")
 			l.Searched(me, r)
 			l.Called(me, id(3))
 		}, []string{"s/t03 called 1"}, nil},

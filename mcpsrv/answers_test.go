@@ -132,7 +132,7 @@ func TestSearchSaysThatNothingFits(t *testing.T) {
 				Message:       "No tool here seems to draw; a server of astrology would.",
 				NotUnderstood: []string{"horoscope"},
 				Kinds:         []string{"astrology"}, Categories: []string{"files"},
-				Unseen: []tool.Unseen{
+				Excluded: []tool.Excluded{
 					{Why: "disabled", Tools: 1, Text: "1 disabled tool might."},
 					{Why: "stopped", Text: "The server x does\nnot run."},
 				},
@@ -169,7 +169,7 @@ func TestSearchSaysThatNothingFits(t *testing.T) {
 func TestTwinsAreNamed(t *testing.T) {
 	h := tool.Hit{
 		Name: "read", Exposed: "home__read", Server: "home", Summary: "Read a file", Score: .9,
-		Also: []string{"work__read", searchName}, Twins: []tool.ID{"work/read", "odd/" + searchName},
+		Also: []string{"work__read", searchName}, Duplicates: []tool.ID{"work/read", "odd/" + searchName},
 	}
 	for detail, want := range map[tool.Detail]string{
 		tool.DetailName:    "- home__read 0.90 also work__read, odd__search_tools\n",

@@ -11,7 +11,6 @@ import (
 	"syscall"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
 )
 
 // runKey finds, in the context of a request, the context of the Run that it came through. The SDK passes on the values

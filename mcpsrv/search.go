@@ -51,7 +51,7 @@ func (s *Server) searchTools(ctx context.Context, req *mcp.CallToolRequest, raw 
 	s.enableFound(ctx, req, res)
 	s.recordSearch(req, res)
 	out := object{{Key: "content", Value: textContent(searchText(res, q.Detail))}, {
-		Key: keyMeta,
+		Key:   keyMeta,
 		Value: object{{Key: "tooldex/search", Value: searchFacts(res)}}.Bytes(),
 	}}
 	return &rawResult{raw: out.Bytes()}, nil
@@ -124,18 +124,18 @@ func writeAdvice(b *strings.Builder, a *tool.Advice) {
 			fmt.Fprintf(b, " %s: %s.", part.label, oneLine(strings.Join(part.list, ", ")))
 		}
 	}
-	for _, u := range a.Unseen {
+	for _, u := range a.Excluded {
 		b.WriteString(" " + oneLine(u.Text))
 	}
 }
 
 // sameElsewhere names the same tool on other servers, as it is called there.
 func sameElsewhere(h *tool.Hit) string {
-	if len(h.Twins) == 0 || len(h.Twins) != len(h.Also) {
+	if len(h.Duplicates) == 0 || len(h.Duplicates) != len(h.Also) {
 		return ""
 	}
-	names := make([]string, len(h.Twins))
-	for i, id := range h.Twins {
+	names := make([]string, len(h.Duplicates))
+	for i, id := range h.Duplicates {
 		names[i] = clientName(h.Also[i], id.Server(), id.Name())
 	}
 	return " also " + strings.Join(names, ", ")

@@ -61,7 +61,7 @@ func TestDemoNames(t *testing.T) {
 	asksOften(t)
 	e := engineOf(t, demoCatalogue(t))
 	set := e.o.Lookup.Current().Set()
-	words := func(name string) []string { return strings.Split(strings.ToLower(separate(name)), "_") }
+	words := func(name string) []string { return strings.Split(strings.ToLower(splitName(name)), "_") }
 	camel := func(name string) string {
 		parts := words(name)
 		for i, p := range parts[1:] {
@@ -173,7 +173,7 @@ func TestWordsAreNoNames(t *testing.T) {
 	} {
 		t.Run(text, func(t *testing.T) {
 			var got []string
-			for _, i := range named(set, text, nil) {
+			for _, i := range namedTools(set, text, nil) {
 				got = append(got, set.All()[i].Name)
 			}
 			slices.Sort(got)
@@ -193,7 +193,7 @@ func FuzzNamed(f *testing.F) {
 	}
 	set := tool.NewSet([]*tool.Tool{{Server: "forge", Name: "create_issue"}, {Server: "é", Name: "aB"}}, "")
 	f.Fuzz(func(t *testing.T, text string) {
-		got := named(set, text, nil)
+		got := namedTools(set, text, nil)
 		if slices.ContainsFunc(got, func(i int) bool { return i < 0 || i >= set.Len() }) || len(got) > set.Len() {
 			t.Errorf("%q names %v", text, got)
 		}
@@ -231,7 +231,7 @@ func TestServersAndCategoriesSteer(t *testing.T) {
 			hits := mustSearch(t, e, tool.Query{Text: text, Limit: 10}).Tools
 			got := hitIDs(hits)
 			for _, h := range hits {
-				got = append(got, h.Twins...)
+				got = append(got, h.Duplicates...)
 			}
 			if got[0] != want {
 				t.Errorf("found %v", got)

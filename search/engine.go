@@ -66,14 +66,14 @@ const maxQuery = 4000
 // Search ranks the tools for q. It returns an Invalid error for a query without text, with too many needs or of an
 // unknown mode, Unavailable while no index is loaded, and Timeout when ctx ends first.
 func (e *Engine) Search(ctx context.Context, q tool.Query) (*tool.Result, error) {
-	res, err := e.answer(ctx, q)
+	res, err := e.searchSnapshot(ctx, q)
 	if err == nil {
 		e.markFailed(res)
 	}
 	return res, err
 }
 
-func (e *Engine) answer(ctx context.Context, q tool.Query) (*tool.Result, error) {
+func (e *Engine) searchSnapshot(ctx context.Context, q tool.Query) (*tool.Result, error) {
 	needs, err := readNeeds(&q)
 	if err != nil {
 		return nil, err
@@ -87,49 +87,49 @@ func (e *Engine) answer(ctx context.Context, q tool.Query) (*tool.Result, error)
 	}
 	s := e.scratch.Get().(*scratch)
 	defer e.scratch.Put(s)
-	s.size(snap.Len())
-	allow(snap.Set(), &q.Filter, s.allowed)
+	s.resize(snap.Len())
+	markAllowed(snap.Set(), &q.Filter, s.allowed)
 	if q.Filter.Allow != nil {
-		s.permit(snap.Set(), q.Filter.Allow)
+		s.markPermitted(snap.Set(), q.Filter.Allow)
 	}
 	if len(needs) > 1 {
-		a := ask{snap: snap, q: &q}
-		each, err := e.each(ctx, a, needs, s)
+		a := request{snap: snap, query: &q}
+		each, err := e.rankEach(ctx, a, needs, s)
 		if err != nil {
 			return nil, err
 		}
-		return group(a, needs, each, s), nil
+		return groupResult(a, needs, each, s), nil
 	}
-	a := ask{snap: snap, q: &q, text: needs[0]}
-	parts := e.parts(a.text, &s.analyzer)
+	a := request{snap: snap, query: &q, text: needs[0]}
+	parts := e.splitRequest(a.text, &s.analyzer)
 	var some []string
 	if parts == nil && q.Limit > clauseFrom && e.o.Base != nil {
-		some = clauses(a.text, &s.analyzer)
+		some = splitClauses(a.text, &s.analyzer)
 	}
-	a.keep = len(parts)+len(some) > 0
+	a.keepScores = len(parts)+len(some) > 0
 	whole, err := e.rank(ctx, a, s)
 	if err != nil {
 		return nil, err
 	}
 	a.whole = whole
 	if parts != nil {
-		each, err := e.each(ctx, a, parts, s)
+		each, err := e.rankEach(ctx, a, parts, s)
 		if err != nil {
 			return nil, err
 		}
-		if !whole.serves(each) {
-			return group(a, parts, each, s), nil
+		if !whole.isOneTool(each) {
+			return groupResult(a, parts, each, s), nil
 		}
 	}
-	places, err := e.withClauses(ctx, a, some, s)
+	places, err := e.insertClauses(ctx, a, some, s)
 	if err != nil {
 		return nil, err
 	}
 	r := &tool.Result{
-		Query: a.text, Tools: hits(snap, places, q.Detail), Confident: whole.confident,
+		Query: a.text, Tools: describeHits(snap, places, q.Detail), Confident: whole.isConfident,
 		Advice: whole.advice, Degraded: whole.degraded,
 	}
-	r.Tokens = cost(r.Tools)
+	r.Tokens = countTokens(r.Tools)
 	return r, nil
 }
 
@@ -145,7 +145,7 @@ func readNeeds(q *tool.Query) ([]string, error) {
 	}
 	needs := make([]string, 0, len(texts))
 	for _, t := range texts {
-		if t = plain(strings.Join(strings.Fields(strings.ToValidUTF8(sanitize.Cut(t, maxQuery), " ")), " ")); t != "" {
+		if t = normalizeText(strings.Join(strings.Fields(strings.ToValidUTF8(sanitize.Cut(t, maxQuery), " ")), " ")); t != "" {
 			needs = append(needs, t)
 		}
 	}
@@ -161,8 +161,8 @@ func readNeeds(q *tool.Query) ([]string, error) {
 // wraps are the quotes and brackets that may stand around a whole request, the first of each before it.
 var wraps = []string{`""`, "''", "``", "“”", "„“", "«»", "‘’", "()", "[]"}
 
-// plain returns a request without the quotes or brackets around all of it, and not shouted: capitals alone say nothing.
-func plain(text string) string {
+// normalizeText returns a request without the quotes or brackets around all of it, and not shouted: capitals alone say nothing.
+func normalizeText(text string) string {
 	for _, w := range wraps {
 		_, size := utf8.DecodeRuneInString(w)
 		inner, opened := strings.CutPrefix(text, w[:size])
@@ -188,14 +188,14 @@ func (e *Engine) embedQuery(ctx context.Context, snap *index.Snapshot, text stri
 	if snap.Len() == 0 {
 		return nil, "", nil // nothing to be like
 	}
-	by := e.embedder(snap)
+	by := e.queryEmbedder(snap)
 	if by == nil {
 		return nil, "the catalogue is not embedded with this model yet: searched by words only", nil
 	}
 	vs, err := by.Queries(ctx, []string{text})
 	switch {
 	case ctx.Err() != nil:
-		return nil, "", timeout(ctx)
+		return nil, "", timeoutError(ctx)
 	case err != nil:
 		return nil, "the embedding model did not answer: searched by words only", nil
 	case len(vs) != 1 || len(vs[0]) != snap.Dims():
@@ -204,8 +204,8 @@ func (e *Engine) embedQuery(ctx context.Context, snap *index.Snapshot, text stri
 	return vs[0], "", nil
 }
 
-// embedder returns the one whose vectors snap holds, or nil.
-func (e *Engine) embedder(snap *index.Snapshot) embed.Embedder {
+// queryEmbedder returns the one whose vectors snap holds, or nil.
+func (e *Engine) queryEmbedder(snap *index.Snapshot) embed.Embedder {
 	switch {
 	case e.o.Fallback == nil:
 		return e.o.Embedder
@@ -219,10 +219,37 @@ func (e *Engine) embedder(snap *index.Snapshot) embed.Embedder {
 	return nil
 }
 
-func timeout(ctx context.Context) error {
+func timeoutError(ctx context.Context) error {
 	code, msg := tool.Timeout, "the search took too long"
 	if errors.Is(ctx.Err(), context.Canceled) {
 		msg = "the search was cancelled"
 	}
 	return &tool.Error{Code: code, Op: "search", Msg: msg, Err: ctx.Err()}
+}
+
+// leastRelated is the cosine below which two tools have nothing to do with each other.
+const leastRelated = .45
+
+// Related returns the enabled tools that are nearest to a tool in meaning, at most n, nearest first. A tool that is not
+// in the index, or has no vector, has none. The error is Timeout when ctx ends first.
+func (e *Engine) Related(ctx context.Context, id tool.ID, n int) ([]tool.ID, error) {
+	snap := e.o.Lookup.Current()
+	if snap == nil {
+		return nil, nil
+	}
+	place := snap.Set().Spelled(string(id))
+	if len(place) != 1 {
+		return nil, nil
+	}
+	near, err := snap.Neighbours(ctx, place[0], n)
+	if err != nil {
+		return nil, err
+	}
+	var out []tool.ID
+	for _, d := range near {
+		if t := snap.Set().All()[d.Doc]; !t.Disabled && d.Cosine >= leastRelated {
+			out = append(out, t.ID())
+		}
+	}
+	return out, nil
 }

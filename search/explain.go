@@ -1,30 +1,33 @@
 package search
 
 import (
+	"cmp"
+	"slices"
+
 	"tooldex/index"
 	"tooldex/knowledge"
 	"tooldex/tool"
 )
 
-// explain tells how the score of document i came about. It must be called before the scratch is used again.
-func (e *Engine) explain(snap *index.Snapshot, r *scored, i int, s *scratch) *tool.Explain {
+// explainScore tells how the score of document i came about. It must be called before the scratch is used again.
+func (e *Engine) explainScore(snap *index.Snapshot, r *scored, i int, s *scratch) *tool.Explain {
 	x := &tool.Explain{
 		Keyword: float64(s.words[i]), Semantic: float64(s.cosines[i]), Fused: float64(s.fused[i]),
 		Weight: semanticWeight,
-		Exact:  s.fused[i] >= exactBonus, Contrary: r.asked.Contradicts(knowledge.Effect(snap.Class(i))),
+		Exact:  s.fused[i] >= exactBonus, OppositeAction: r.asked.Contradicts(knowledge.Effect(snap.Class(i))),
 		Terms: map[string]float64{},
 	}
 	for _, t := range r.terms {
 		if v := snap.Impact(t, i); v > 0 {
-			x.Terms[t] = float64(v * s.share(snap, t))
+			x.Terms[t] = float64(v * s.rarityShare(snap, t))
 		}
 	}
 	for _, ex := range r.expansions {
 		if v := snap.Impact(ex.Stem, i); v > 0 {
-			x.Terms[ex.Stem] = float64(v) * float64(expansionWeight*ex.Weight*s.share(snap, ex.Stem))
+			x.Terms[ex.Stem] = float64(v) * float64(expansionWeight*ex.Weight*s.rarityShare(snap, ex.Stem))
 		}
 	}
-	x.Borrowed = e.borrowed(snap, i)
+	x.Borrowed = e.listLoans(snap, i)
 	if len(s.lifts) > 0 {
 		x.Learned = float64(s.lifts[i])
 	}
@@ -34,12 +37,12 @@ func (e *Engine) explain(snap *index.Snapshot, r *scored, i int, s *scratch) *to
 // maxLoans bounds the archetypes that an explanation names.
 const maxLoans = 5
 
-// borrowed names the archetypes that lent most to document i.
-func (e *Engine) borrowed(snap *index.Snapshot, i int) (out []tool.Loan) {
+// listLoans names the archetypes that lent most to document i.
+func (e *Engine) listLoans(snap *index.Snapshot, i int) (out []tool.Loan) {
 	if e.o.Base == nil {
 		return nil
 	}
-	all := lenders(snap, i)
+	all := lendersOf(snap, i)
 	for _, l := range all[:min(maxLoans, len(all))] {
 		name, err := e.o.Base.Name(int(l.Point))
 		if err != nil {
@@ -48,4 +51,58 @@ func (e *Engine) borrowed(snap *index.Snapshot, i int) (out []tool.Loan) {
 		out = append(out, tool.Loan{Archetype: e.o.Base.Kind(int(l.Point)) + "/" + name, Weight: float64(l.Lent)})
 	}
 	return out
+}
+
+// Lender is an archetype that lent its words to a tool.
+type Lender struct {
+	tool.Loan
+	Like  float64 // how like the two are, 0 to 1
+	Title string
+	// Synonyms and Utterances are what is said to the archetype. The words that weigh most among those of all of a
+	// tool's lenders find the tool.
+	Synonyms, Utterances []string
+}
+
+// Lenders returns what lent its words to a tool, likest first. A tool that is not in the index, that borrows nothing or
+// that is like nothing known has none. The error is Internal: the knowledge cannot be read.
+func (e *Engine) Lenders(id tool.ID) ([]Lender, error) {
+	snap := e.o.Lookup.Current()
+	if snap == nil || e.o.Base == nil {
+		return nil, nil
+	}
+	place, ok := slices.BinarySearchFunc(snap.Set().All(), id, func(t *tool.Tool,
+		id tool.ID,
+	) int {
+		return cmp.Compare(t.ID(), id)
+	})
+	if !ok {
+		return nil, nil
+	}
+	var out []Lender
+	for _, l := range lendersOf(snap, place) {
+		h, err := e.o.Base.Head(int(l.Point))
+		if err != nil {
+			return nil, &tool.Error{
+				Code: tool.Internal, Op: "read lenders",
+				Msg: "what was lent to " + string(id) + " cannot be read", Err: err,
+			}
+		}
+		loan := tool.Loan{Archetype: h.Server + "/" + h.Name, Weight: float64(l.Lent)}
+		out = append(out, Lender{
+			Loan: loan, Like: float64(l.Like), Title: h.Title, Synonyms: h.Synonyms,
+			Utterances: h.Utterances,
+		})
+	}
+	return out, nil
+}
+
+// lendersOf returns those of the archetypes that document i resembles which lent to it, likest first. The others stand
+// behind them.
+func lendersOf(snap *index.Snapshot, i int) []index.Landmark {
+	all := snap.Landmarks(i)
+	n := slices.IndexFunc(all, func(l index.Landmark) bool { return l.Lent <= 0 })
+	if n < 0 {
+		return all
+	}
+	return all[:n]
 }

@@ -16,18 +16,18 @@ type Learned interface {
 	Lift(set *tool.Set, profile string, terms []string, vector []float32, allowed []bool, scores []float32)
 }
 
-// lift adds what was learned to s.fused, and keeps it in s.lifts.
-func (e *Engine) lift(a ask, r *scored, s *scratch) {
+// addLearned adds what was learned to s.fused, and keeps it in s.lifts.
+func (e *Engine) addLearned(a request, r *scored, s *scratch) {
 	s.lifts = s.lifts[:0]
 	if e.o.Learned == nil {
 		return
 	}
 	s.lifts = append(s.lifts, s.fused...)
 	vector := r.vector
-	if vector != nil && e.embedder(a.snap).Model().Fingerprint != e.o.Embedder.Model().Fingerprint {
+	if vector != nil && e.queryEmbedder(a.snap).Model().Fingerprint != e.o.Embedder.Model().Fingerprint {
 		vector = nil // what was learned has vectors of the other model
 	}
-	e.o.Learned.Lift(a.snap.Set(), a.q.Profile, r.terms, vector, s.allowed, s.fused)
+	e.o.Learned.Lift(a.snap.Set(), a.query.Profile, r.terms, vector, s.allowed, s.fused)
 	for i := range s.lifts {
 		s.lifts[i] = s.fused[i] - s.lifts[i]
 	}
@@ -50,17 +50,17 @@ func (e *Engine) Read(ctx context.Context, text string, n int) (*tool.Reading, e
 	}
 	s := e.scratch.Get().(*scratch)
 	defer e.scratch.Put(s)
-	s.size(snap.Len())
-	allow(snap.Set(), &q.Filter, s.allowed)
-	r, err := e.score(ctx, snap, q.Mode, e.enrich(needs[0]), s)
+	s.resize(snap.Len())
+	markAllowed(snap.Set(), &q.Filter, s.allowed)
+	r, err := e.scoreTools(ctx, snap, q.Mode, e.expandText(needs[0]), s)
 	if err != nil {
 		return nil, err
 	}
-	s.named = named(snap.Set(), needs[0], s.named[:0])
-	s.liftNamed()
+	s.named = namedTools(snap.Set(), needs[0], s.named[:0])
+	s.addExactBonus()
 	out := &tool.Reading{Terms: slices.Clone(r.terms), Vector: slices.Clone(r.vector)}
 	if r.vector != nil {
-		out.Model = e.embedder(snap).Model().Fingerprint
+		out.Model = e.queryEmbedder(snap).Model().Fingerprint
 	}
 	if e.o.Base != nil {
 		out.Unknown = e.o.Base.NotUnderstood(needs[0], func(stem string) bool {
@@ -68,7 +68,7 @@ func (e *Engine) Read(ctx context.Context, text string, n int) (*tool.Reading, e
 			return ok
 		})
 	}
-	s.order = top(s.fused, s.allowed, n, s.order)
+	s.order = topDocuments(s.fused, s.allowed, n, s.order)
 	for _, i := range s.order {
 		out.Found = append(out.Found, tool.Hit{ID: snap.Set().All()[i].ID(), Score: float64(s.fused[i])})
 	}

@@ -9,11 +9,11 @@ import (
 	"tooldex/tool"
 )
 
-// named appends to dst the tools that a request names. It may be the name as a whole, in any decoration, or have it
+// namedTools appends to dst the tools that a request names. It may be the name as a whole, in any decoration, or have it
 // among its words, in a form in which only names are written: create_issue, createIssue, hub:create_issue, `search`.
-func named(set *tool.Set, text string, dst []int) []int {
-	whole := strings.TrimFunc(text, notOfName)
-	if found := spelled(set, whole); len(found) > 0 {
+func namedTools(set *tool.Set, text string, dst []int) []int {
+	whole := strings.TrimFunc(text, isNameSeparator)
+	if found := spelledTools(set, whole); len(found) > 0 {
 		return append(dst, found...)
 	}
 	for len(text) > 0 {
@@ -24,7 +24,7 @@ func named(set *tool.Set, text string, dst []int) []int {
 		} else {
 			word, text = text, ""
 		}
-		for _, i := range namedBy(set, word) {
+		for _, i := range toolsNamedBy(set, word) {
 			if !slices.Contains(dst, i) {
 				dst = append(dst, i)
 			}
@@ -33,35 +33,35 @@ func named(set *tool.Set, text string, dst []int) []int {
 	return dst
 }
 
-func notOfName(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && r != '_' }
+func isNameSeparator(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && r != '_' }
 
-// namedBy returns the tools that one word of a request names. A word that could also be an ordinary one names none:
+// toolsNamedBy returns the tools that one word of a request names. A word that could also be an ordinary one names none:
 // "follow-up" and "YouTube" are words, though there may be tools named follow_up and youtube.
-func namedBy(set *tool.Set, word string) []int {
+func toolsNamedBy(set *tool.Set, word string) []int {
 	if call := strings.IndexByte(word, '('); call > 0 {
 		word = word[:call]
 	}
-	bare := strings.TrimFunc(word, notOfName)
+	bare := strings.TrimFunc(word, isNameSeparator)
 	switch {
 	case bare == "":
 		return nil
-	case quoted(word, bare), strings.Contains(bare, "_"), strings.ContainsAny(bare, ":./"):
-		return spelled(set, bare)
+	case isQuoted(word, bare), strings.Contains(bare, "_"), strings.ContainsAny(bare, ":./"):
+		return spelledTools(set, bare)
 	case strings.Contains(bare, "-"):
-		return only(set, set.Spelled(bare), func(t *tool.Tool) bool {
+		return filterTools(set, set.Spelled(bare), func(t *tool.Tool) bool {
 			return strings.EqualFold(t.Name, bare) || strings.EqualFold(set.Exposed(t.ID()), bare)
 		})
-	case humped(bare):
-		return only(set, set.Spelled(bare), func(t *tool.Tool) bool {
-			return strings.EqualFold(separate(t.Name),
-				separate(bare))
+	case isCamelCase(bare):
+		return filterTools(set, set.Spelled(bare), func(t *tool.Tool) bool {
+			return strings.EqualFold(splitName(t.Name),
+				splitName(bare))
 		})
 	}
 	return nil
 }
 
-// only keeps of found what ok holds for.
-func only(set *tool.Set, found []int, ok func(*tool.Tool) bool) (out []int) {
+// filterTools keeps of found what ok holds for.
+func filterTools(set *tool.Set, found []int, ok func(*tool.Tool) bool) (out []int) {
 	for _, i := range found {
 		if ok(set.All()[i]) {
 			out = append(out, i)
@@ -70,16 +70,16 @@ func only(set *tool.Set, found []int, ok func(*tool.Tool) bool) (out []int) {
 	return out
 }
 
-// quoted reports whether a word stands in quotes or backticks of its own.
-func quoted(word, bare string) bool {
+// isQuoted reports whether a word stands in quotes or backticks of its own.
+func isQuoted(word, bare string) bool {
 	at := strings.Index(word, bare)
 	before, _ := utf8.DecodeLastRuneInString(word[:at])
 	after, _ := utf8.DecodeRuneInString(word[at+len(bare):])
 	return strings.ContainsRune("`'\"“‘«„", before) && strings.ContainsRune("`'\"”’»“", after)
 }
 
-// humped reports whether a word is written in camel case.
-func humped(word string) bool {
+// isCamelCase reports whether a word is written in camel case.
+func isCamelCase(word string) bool {
 	var last rune
 	for _, r := range word {
 		if unicode.IsUpper(r) && unicode.IsLower(last) {
@@ -90,8 +90,8 @@ func humped(word string) bool {
 	return false
 }
 
-// separate writes a name with underscores where its words begin.
-func separate(name string) string {
+// splitName writes a name with underscores where its words begin.
+func splitName(name string) string {
 	var b strings.Builder
 	var last rune
 	for _, r := range name {
@@ -107,9 +107,9 @@ func separate(name string) string {
 	return b.String()
 }
 
-// spelled returns the tools that a name spells. Where none does with what stands before it, a client's own alias of the
+// spelledTools returns the tools that a name spells. Where none does with what stands before it, a client's own alias of the
 // server perhaps, the name alone counts, if it is written as names are.
-func spelled(set *tool.Set, name string) []int {
+func spelledTools(set *tool.Set, name string) []int {
 	if found := set.Spelled(name); len(found) > 0 {
 		return found
 	}
@@ -121,14 +121,14 @@ func spelled(set *tool.Set, name string) []int {
 		return nil
 	}
 	tail := name[at+size:]
-	if !strings.HasPrefix(name, "mcp__") && !strings.Contains(tail, "_") && !humped(tail) {
+	if !strings.HasPrefix(name, "mcp__") && !strings.Contains(tail, "_") && !isCamelCase(tail) {
 		return nil
 	}
 	return set.Spelled(tail)
 }
 
-// liftNamed lifts the tools of s.named above all others, and reports whether one of them is allowed.
-func (s *scratch) liftNamed() (allowed bool) {
+// addExactBonus lifts the tools of s.named above all others, and reports whether one of them is allowed.
+func (s *scratch) addExactBonus() (allowed bool) {
 	for _, i := range s.named {
 		s.fused[i] += exactBonus
 		allowed = allowed || s.allowed[i]

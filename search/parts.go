@@ -1,6 +1,7 @@
 package search
 
 import (
+	"context"
 	"regexp"
 	"strings"
 
@@ -32,9 +33,9 @@ const (
 	leastTerms = 2
 )
 
-// parts returns what a request for several things asks for, one by one; nil for a request for one thing. A part begins
+// splitRequest returns what a request for several things asks for, one by one; nil for a request for one thing. A part begins
 // where a clause begins with a verb that tools' names begin with; other clauses belong to the part before them.
-func (e *Engine) parts(text string, an *knowledge.Analyzer) []string {
+func (e *Engine) splitRequest(text string, an *knowledge.Analyzer) []string {
 	if e.o.Base == nil {
 		return nil
 	}
@@ -48,7 +49,7 @@ func (e *Engine) parts(text string, an *knowledge.Analyzer) []string {
 		c = strings.TrimSpace(c)
 		switch {
 		case c == "":
-		case e.imperative(c, an):
+		case e.isImperative(c, an):
 			out = append(out, strings.TrimSpace(preface+" "+c))
 			preface = ""
 		case len(out) == 0:
@@ -63,8 +64,8 @@ func (e *Engine) parts(text string, an *knowledge.Analyzer) []string {
 	return out[:min(len(out), maxParts)]
 }
 
-// withoutFillers returns the words of a clause in lower case, from the first that says something.
-func withoutFillers(clause string) []string {
+// trimFillers returns the words of a clause in lower case, from the first that says something.
+func trimFillers(clause string) []string {
 	words := strings.Fields(strings.ToLower(clause))
 	for len(words) > 0 && fillers[strings.Trim(words[0], ",.!")] {
 		words = words[1:]
@@ -72,9 +73,9 @@ func withoutFillers(clause string) []string {
 	return words
 }
 
-// imperative reports whether a clause begins by telling what to do, and to what.
-func (e *Engine) imperative(clause string, an *knowledge.Analyzer) bool {
-	words := withoutFillers(clause)
+// isImperative reports whether a clause begins by telling what to do, and to what.
+func (e *Engine) isImperative(clause string, an *knowledge.Analyzer) bool {
+	words := trimFillers(clause)
 	if len(words) < 2 || toMe[words[0]] && (words[1] == "me" || words[1] == "us") {
 		return false
 	}
@@ -86,8 +87,8 @@ func (e *Engine) imperative(clause string, an *knowledge.Analyzer) bool {
 	return len(first) > 0 && first[0] == terms[0] && e.o.Base.IsVerb(first[0])
 }
 
-// clauses returns the clauses of a request that say enough to be searched alone; nil if there are not several.
-func clauses(text string, an *knowledge.Analyzer) []string {
+// splitClauses returns the clauses of a request that say enough to be searched alone; nil if there are not several.
+func splitClauses(text string, an *knowledge.Analyzer) []string {
 	var out []string
 	for _, c := range separators.Split(text, maxParts*4) {
 		if len(an.Terms(nil, c)) >= leastTerms && len(out) < maxParts {
@@ -98,4 +99,55 @@ func clauses(text string, an *knowledge.Analyzer) []string {
 		return nil
 	}
 	return out
+}
+
+// sentenceEnd stands between the sentences of a request.
+var sentenceEnd = regexp.MustCompile(`[.!?;]+\s+|\n+`)
+
+const (
+	maxSentences = 6
+	// of the best sentence's score in that of the whole request, as measured on sets of long requests
+	sentenceShare = .4
+)
+
+// splitSentences returns the sentences of a request that say enough to be scored alone; nil if there are not several.
+func (s *scratch) splitSentences(text string) []string {
+	var out []string
+	for _, c := range sentenceEnd.Split(text, 4*maxSentences) {
+		if s.terms = s.analyzer.Terms(s.terms[:0], c); len(s.terms) >= leastTerms && len(out) < maxSentences {
+			out = append(out, c)
+		}
+	}
+	if len(out) < 2 {
+		return nil
+	}
+	return out
+}
+
+// scoreSentences fills s.best with each tool's score for the sentence that it serves best: what one of them asks for is
+// drowned by the words of the others. It is left empty for a request of one sentence, and for a part of a request.
+func (e *Engine) scoreSentences(ctx context.Context, a request, s *scratch) error {
+	s.best = s.best[:0]
+	if a.whole != nil || e.o.Base == nil {
+		return nil
+	}
+	for k, c := range s.splitSentences(a.text) {
+		if _, err := e.scoreTools(ctx, a.snap, a.query.Mode, e.expandText(c), s); err != nil {
+			return err
+		}
+		if k == 0 {
+			s.best = append(s.best, s.fused...)
+		}
+		for i, f := range s.fused {
+			s.best[i] = max(s.best[i], f)
+		}
+	}
+	return nil
+}
+
+// addSentenceScores mixes what scoreSentences found into the scores of the whole request.
+func (s *scratch) addSentenceScores() {
+	for i, f := range s.best {
+		s.fused[i] += sentenceShare * (f - s.fused[i])
+	}
 }

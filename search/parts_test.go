@@ -80,7 +80,7 @@ func TestParts(t *testing.T) {
 			if c.want != "" {
 				want = strings.Split(c.want, "/")
 			}
-			if d := cmp.Diff(want, e.parts(c.text, &an), cmpopts.EquateEmpty()); d != "" {
+			if d := cmp.Diff(want, e.splitRequest(c.text, &an), cmpopts.EquateEmpty()); d != "" {
 				if c.short != "" {
 					t.Skipf("falls short: %s\n%s", c.short, d)
 				}
@@ -89,12 +89,12 @@ func TestParts(t *testing.T) {
 		})
 	}
 	t.Run("without knowledge nothing is split", func(t *testing.T) {
-		if got := New(Options{}).parts("create an issue and send an email to the team", &an); got != nil {
+		if got := New(Options{}).splitRequest("create an issue and send an email to the team", &an); got != nil {
 			t.Errorf("%q", got)
 		}
 	})
 	t.Run("many", func(t *testing.T) {
-		if got := e.parts(strings.Repeat("create a new issue, ", 50), &an); len(got) != maxParts {
+		if got := e.splitRequest(strings.Repeat("create a new issue, ", 50), &an); len(got) != maxParts {
 			t.Errorf("%d parts", len(got))
 		}
 	})
@@ -106,7 +106,7 @@ func FuzzParts(f *testing.F) {
 	f.Add("a, and then and then; and\nplus. create issue x and also")
 	f.Fuzz(func(t *testing.T, text string) {
 		var an knowledge.Analyzer
-		got := e.parts(text, &an)
+		got := e.splitRequest(text, &an)
 		if len(got) == 1 || len(got) > maxParts || slices.Contains(got, "") {
 			t.Errorf("%q gives %q", text, got)
 		}
@@ -147,7 +147,7 @@ func TestSearchOfParts(t *testing.T) {
 func TestSearchOfOneThingInParts(t *testing.T) {
 	e := engineOf(t, catalogue(t))
 	text := "create an issue about the crash, and open an issue for the failing login"
-	if parts := e.parts(text, new(knowledge.Analyzer)); len(parts) != 2 {
+	if parts := e.splitRequest(text, new(knowledge.Analyzer)); len(parts) != 2 {
 		t.Fatalf("the request has %d parts", len(parts))
 	}
 	r := mustSearch(t, e, tool.Query{Text: text, Limit: 5})

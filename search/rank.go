@@ -19,10 +19,10 @@ const (
 
 const (
 	// by which a tool's score is multiplied that does another thing than the request begins by asking for
-	contrary      = .94
-	maxExpansions = 12
-	maxQueryTerms = 64
-	exactBonus    = 10 // lifts a tool whose name the request spells above all that can be fused
+	oppositeAction = .94
+	maxExpansions  = 12
+	maxQueryTerms  = 64
+	exactBonus     = 10 // lifts a tool whose name the request spells above all that can be fused
 )
 
 // scratch holds the arrays of one search.
@@ -32,8 +32,8 @@ type scratch struct {
 	best                       []float32 // fused, of the sentence that a tool serves best
 	whole                      []float32 // fused, of the request whose parts are ranked
 	allowed                    []bool
-	listed                     []bool // the same with only the best of each family
-	unseen                     []bool // what only the caller's own choices leave out
+	ranked                     []bool // the same with only the best of each family
+	excluded                   []bool // what only the caller's own choices leave out
 	permitted                  []bool // what the caller may know of, of which there are among; only if limited
 	limited                    bool
 	among                      int
@@ -44,44 +44,44 @@ type scratch struct {
 	analyzer                   knowledge.Analyzer
 	near                       knowledge.Scratch
 	failed                     map[string]bool     // servers that do not run; nil until asked for
-	steering                   map[string][]string // words of a server's name that the request has
+	serverTerms                map[string][]string // words of a server's name that the request has
 }
 
-func (s *scratch) size(n int) {
+func (s *scratch) resize(n int) {
 	if cap(s.words) < n {
 		s.words, s.own, s.cosines, s.fused = make([]float32, n), make([]float32, n), make([]float32, n),
 			make([]float32, n)
-		s.allowed, s.listed, s.unseen = make([]bool, n), make([]bool, n), make([]bool, n)
+		s.allowed, s.ranked, s.excluded = make([]bool, n), make([]bool, n), make([]bool, n)
 	}
 	s.words, s.own, s.cosines, s.fused = s.words[:n], s.own[:n], s.cosines[:n], s.fused[:n]
-	s.allowed, s.listed, s.unseen = s.allowed[:n], s.listed[:n], s.unseen[:n]
+	s.allowed, s.ranked, s.excluded = s.allowed[:n], s.ranked[:n], s.excluded[:n]
 	s.failed, s.limited = nil, false
 }
 
-func allow(set *tool.Set, f *tool.Filter, allowed []bool) {
+func markAllowed(set *tool.Set, f *tool.Filter, allowed []bool) {
 	for i, t := range set.All() {
 		allowed[i] = f.Match(t)
 	}
 }
 
-// ask is one request.
-type ask struct {
-	snap  *index.Snapshot
-	q     *tool.Query
-	text  string
-	whole *ranking // what text is a part of, if it is
-	keep  bool     // the fused scores, for the ranking of parts
+// request is one request.
+type request struct {
+	snap       *index.Snapshot
+	query      *tool.Query
+	text       string
+	whole      *ranking // what text is a part of, if it is
+	keepScores bool     // the fused scores, for the ranking of parts
 }
 
 // ranking is the outcome for one request: tools in order, some more than the query's limit.
 type ranking struct {
-	text      string
-	terms     []string
-	places    []place
-	judged    judged
-	confident bool
-	advice    *tool.Advice
-	degraded  string
+	text        string
+	terms       []string
+	places      []place
+	confidence  confidence
+	isConfident bool
+	advice      *tool.Advice
+	degraded    string
 }
 
 // place is one place of a ranking.
@@ -94,22 +94,22 @@ type place struct {
 	explain *tool.Explain
 }
 
-func (r *ranking) first(n int) []place { return r.places[:min(n, len(r.places))] }
+func (r *ranking) firstPlaces(n int) []place { return r.places[:min(n, len(r.places))] }
 
 // leastDepth is how many places are ranked where fewer are asked for: what is put among the first ten must not depend
 // on how many are shown.
 const leastDepth = clauseTo
 
 // rank orders the allowed tools for one request, or for one part of a request whose ranking was kept.
-func (e *Engine) rank(ctx context.Context, a ask, s *scratch) (*ranking, error) {
+func (e *Engine) rank(ctx context.Context, a request, s *scratch) (*ranking, error) {
 	if ctx.Err() != nil {
-		return nil, timeout(ctx)
+		return nil, timeoutError(ctx)
 	}
 	if err := e.scoreSentences(ctx, a, s); err != nil {
 		return nil, err
 	}
-	full := e.enrich(a.text)
-	r, err := e.score(ctx, a.snap, a.q.Mode, full, s)
+	full := e.expandText(a.text)
+	r, err := e.scoreTools(ctx, a.snap, a.query.Mode, full, s)
 	if err != nil {
 		return nil, err
 	}
@@ -121,37 +121,37 @@ func (e *Engine) rank(ctx context.Context, a ask, s *scratch) (*ranking, error) 
 		for i, f := range s.whole {
 			s.fused[i] += wholeShare * f
 		}
-	case a.keep:
+	case a.keepScores:
 		s.whole = append(s.whole[:0], s.fused...)
 	}
-	s.addSentences()
+	s.addSentenceScores()
 	if a.whole == nil {
-		clear(s.steering)
+		clear(s.serverTerms)
 	}
-	e.lift(a, r, s)
-	s.named = named(a.snap.Set(), a.text, s.named[:0])
-	r.exact = s.liftNamed()
-	order := top(s.fused, s.onePerFamily(a.snap), max(a.q.Limit, leastDepth), s.order)
+	e.addLearned(a, r, s)
+	s.named = namedTools(a.snap.Set(), a.text, s.named[:0])
+	r.exact = s.addExactBonus()
+	order := topDocuments(s.fused, s.bestOfDuplicates(a.snap), max(a.query.Limit, leastDepth), s.order)
 	s.order = order
-	j := e.judge(a.snap, full, r, order, s)
-	out.judged, out.confident = j, j.fits >= leastProbability
+	j := e.estimateConfidence(a.snap, full, r, order, s)
+	out.confidence, out.isConfident = j, j.probability >= leastProbability
 	out.places = make([]place, 0, len(order))
 	for _, i := range order {
-		p := e.place(a.snap, i, steer, s)
-		p.score = j.score(s.fused[i])
-		if a.q.Explain {
-			p.explain = e.explain(a.snap, r, int(p.doc), s)
+		p := e.placeDuplicates(a.snap, i, steer, s)
+		p.score = j.toolProbability(s.fused[i])
+		if a.query.Explain {
+			p.explain = e.explainScore(a.snap, r, int(p.doc), s)
 		}
 		out.places = append(out.places, p)
 	}
-	if !out.confident {
-		out.advice = e.advise(a, full, r, j, s)
+	if !out.isConfident {
+		out.advice = e.makeAdvice(a, full, r, j, s)
 	}
 	return out, nil
 }
 
-// enrich puts what a word is by its form in its place, and adds English words for those of another language.
-func (e *Engine) enrich(text string) string {
+// expandText puts what a word is by its form in its place, and adds English words for those of another language.
+func (e *Engine) expandText(text string) string {
 	full := knowledge.Shapes(text)
 	if e.o.Base != nil {
 		if english := e.o.Base.Translate(text); english != "" {
@@ -166,9 +166,9 @@ type scored struct {
 	terms      []string // the request's own, unique
 	known      int      // how many of them some tool has
 	expansions []knowledge.Expansion
-	mostWords  float32 // highest word score of an allowed tool
-	mostOwn    float32 // the same by the tools' own words
-	mostCosine float32
+	maxWords   float32 // highest word score of an allowed tool
+	maxOwn     float32 // the same by the tools' own words
+	maxCosine  float32
 	among      float64   // how many tools are allowed
 	mean       float64   // cosine of the request and them
 	least      float32   // cosine of a tool that has nothing to do with the request
@@ -178,8 +178,8 @@ type scored struct {
 	degraded   string
 }
 
-// score fills s.words, s.cosines and s.fused with the scores of text.
-func (e *Engine) score(ctx context.Context, snap *index.Snapshot, mode tool.Mode, text string, s *scratch) (*scored,
+// scoreTools fills s.words, s.cosines and s.fused with the scores of text.
+func (e *Engine) scoreTools(ctx context.Context, snap *index.Snapshot, mode tool.Mode, text string, s *scratch) (*scored,
 	error,
 ) {
 	r := &scored{}
@@ -202,8 +202,8 @@ func (e *Engine) score(ctx context.Context, snap *index.Snapshot, mode tool.Mode
 	if mode != tool.Semantic || r.vector == nil {
 		e.scoreWords(snap, text, s, r)
 	}
-	r.asked = s.analyzer.Asked(withoutFillers(text))
-	r.fuseAll(snap, s)
+	r.asked = s.analyzer.Asked(trimFillers(text))
+	r.fuseScores(snap, s)
 	return r, nil
 }
 
@@ -211,16 +211,16 @@ func (e *Engine) score(ctx context.Context, snap *index.Snapshot, mode tool.Mode
 // the mean. The lowest cosine itself would depend on one tool, and with it every score.
 const belowMean = 2.5
 
-// fuseAll fills s.fused, as the scores of the allowed tools have it.
-func (r *scored) fuseAll(snap *index.Snapshot, s *scratch) {
-	r.mostWords, r.mostOwn, r.mostCosine = 0, 0, -1
+// fuseScores fills s.fused, as the scores of the allowed tools have it.
+func (r *scored) fuseScores(snap *index.Snapshot, s *scratch) {
+	r.maxWords, r.maxOwn, r.maxCosine = 0, 0, -1
 	var sum, squares float64
 	r.among = 0
 	for i, ok := range s.allowed {
 		if ok {
-			r.mostWords = max(r.mostWords, s.words[i])
-			r.mostOwn = max(r.mostOwn, s.own[i])
-			r.mostCosine = max(r.mostCosine, s.cosines[i])
+			r.maxWords = max(r.maxWords, s.words[i])
+			r.maxOwn = max(r.maxOwn, s.own[i])
+			r.maxCosine = max(r.maxCosine, s.cosines[i])
 			r.among, sum, squares = r.among+1, sum+float64(s.cosines[i]),
 				squares+float64(s.cosines[i])*float64(s.cosines[i])
 		}
@@ -230,9 +230,9 @@ func (r *scored) fuseAll(snap *index.Snapshot, s *scratch) {
 		r.least = float32(r.mean - belowMean*math.Sqrt(max(0, squares/r.among-r.mean*r.mean)))
 	}
 	for i := range s.fused {
-		s.fused[i] = r.fuse(s.words[i], s.own[i], s.cosines[i])
+		s.fused[i] = r.fuseScore(s.words[i], s.own[i], s.cosines[i])
 		if r.asked.Contradicts(knowledge.Effect(snap.Class(i))) {
-			s.fused[i] *= contrary
+			s.fused[i] *= oppositeAction
 		}
 	}
 }
@@ -240,7 +240,7 @@ func (r *scored) fuseAll(snap *index.Snapshot, s *scratch) {
 // scoreWords adds the BM25F scores of the request's words and, lighter, of what the thesaurus has for them.
 func (e *Engine) scoreWords(snap *index.Snapshot, text string, s *scratch, r *scored) {
 	for _, t := range r.terms {
-		if share := s.share(snap, t); share > 0 && snap.Words(t, share, s.words, s.own) {
+		if share := s.rarityShare(snap, t); share > 0 && snap.Words(t, share, s.words, s.own) {
 			r.known++
 		}
 	}
@@ -248,11 +248,11 @@ func (e *Engine) scoreWords(snap *index.Snapshot, text string, s *scratch, r *sc
 		return
 	}
 	r.expansions = e.o.Base.Expand(text, maxExpansions, func(stem string) bool {
-		idf, ok := s.rarity(snap, stem)
+		idf, ok := s.termRarity(snap, stem)
 		return !ok || idf >= commonIDF
 	})
 	for _, x := range r.expansions {
-		snap.Words(x.Stem, expansionWeight*x.Weight*s.share(snap, x.Stem), s.words, nil)
+		snap.Words(x.Stem, expansionWeight*x.Weight*s.rarityShare(snap, x.Stem), s.words, nil)
 	}
 }
 
@@ -268,26 +268,26 @@ const (
 	longRequest  = 15
 )
 
-// fuse brings the scores to 0..1 by the range they span for this request and adds them: unlike ranks, scores keep how
+// fuseScore brings the scores to 0..1 by the range they span for this request and adds them: unlike ranks, scores keep how
 // much better one tool is than the next. The longer the request, the more of the words' part is that of the tool's own
 // words.
-func (r *scored) fuse(words, own, cosine float32) float32 {
+func (r *scored) fuseScore(words, own, cosine float32) float32 {
 	var f float32
-	if r.mostWords > 0 {
-		f = words / r.mostWords
+	if r.maxWords > 0 {
+		f = words / r.maxWords
 	}
-	if r.mostOwn > 0 {
+	if r.maxOwn > 0 {
 		long := min(1, max(0, float32(r.known-shortRequest)/(longRequest-shortRequest)))
-		f += long * (own/r.mostOwn - f)
+		f += long * (own/r.maxOwn - f)
 	}
-	if r.vector != nil && r.mostCosine > r.least {
-		f += semanticWeight * (cosine - r.least) / (r.mostCosine - r.least)
+	if r.vector != nil && r.maxCosine > r.least {
+		f += semanticWeight * (cosine - r.least) / (r.maxCosine - r.least)
 	}
 	return f
 }
 
-// top returns the n allowed documents with the highest positive scores, best first, ties by document, which is by ID.
-func top(scores []float32, allowed []bool, n int, buf []int32) []int32 {
+// topDocuments returns the n allowed documents with the highest positive scores, best first, ties by document, which is by ID.
+func topDocuments(scores []float32, allowed []bool, n int, buf []int32) []int32 {
 	out := buf[:0]
 	for i, ok := range allowed {
 		if !ok || scores[i] <= 0 || len(out) == n && scores[i] <= scores[out[n-1]] {
@@ -306,4 +306,41 @@ func top(scores []float32, allowed []bool, n int, buf []int32) []int32 {
 		out[k] = int32(i)
 	}
 	return out
+}
+
+// markPermitted notes which tools a caller with limited permissions may know of. From then on, words are as rare as they are
+// among those: how rare a word is among all would tell such a caller what the others are about.
+func (s *scratch) markPermitted(set *tool.Set, may func(*tool.Tool) bool) {
+	if cap(s.permitted) < set.Len() {
+		s.permitted = make([]bool, set.Len())
+	}
+	s.permitted, s.limited, s.among = s.permitted[:set.Len()], true, 0
+	for i, t := range set.All() {
+		s.permitted[i] = may(t)
+		if s.permitted[i] {
+			s.among++
+		}
+	}
+}
+
+// termRarity returns how rare a word is to the caller, and false if no tool has it that the caller may know of.
+func (s *scratch) termRarity(snap *index.Snapshot, term string) (idf float32, ok bool) {
+	if !s.limited {
+		return snap.IDF(term)
+	}
+	return snap.IDFAmong(term, s.permitted, s.among)
+}
+
+// rarityShare is by what the weight of a word is multiplied since it is of another rarity to the caller than among all tools;
+// 0 for a word that none has.
+func (s *scratch) rarityShare(snap *index.Snapshot, term string) float32 {
+	if !s.limited {
+		return 1
+	}
+	idf, ok := s.termRarity(snap, term)
+	if !ok {
+		return 0
+	}
+	all, _ := snap.IDF(term)
+	return idf / all
 }

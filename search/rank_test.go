@@ -26,37 +26,37 @@ func TestFuse(t *testing.T) {
 	}{
 		// The best by both: 4/4 + w*(.9-.1)/(.9-.1) = 1 + w.
 		"best by both": {
-			scored{mostWords: 4, mostCosine: .9, least: .1, vector: []float32{1}},
+			scored{maxWords: 4, maxCosine: .9, least: .1, vector: []float32{1}},
 			4, 0, .9,
 			1 + semanticWeight,
 		},
 		// Half of the words, and half of the way from the least to the most alike: 2/4 + w*(.5-.1)/(.9-.1) = .5 + .5w.
 		"half by both": {
-			scored{mostWords: 4, mostCosine: .9, least: .1, vector: []float32{1}},
+			scored{maxWords: 4, maxCosine: .9, least: .1, vector: []float32{1}},
 			2, 0, .5,
 			.5 + .5*semanticWeight,
 		},
 		// The least alike, without a word: 0/4 + w*(.1-.1)/.8 = 0.
-		"worst by both": {scored{mostWords: 4, mostCosine: .9, least: .1, vector: []float32{1}}, 0, 0, .1, 0},
+		"worst by both": {scored{maxWords: 4, maxCosine: .9, least: .1, vector: []float32{1}}, 0, 0, .1, 0},
 		// Negative cosines count from the least as well: w*(-.2 - -.4)/(.4 - -.4) = .25w.
-		"below zero": {scored{mostCosine: .4, least: -.4, vector: []float32{1}}, 0, 0, -.2, .25 * semanticWeight},
+		"below zero": {scored{maxCosine: .4, least: -.4, vector: []float32{1}}, 0, 0, -.2, .25 * semanticWeight},
 		// Without a vector only words count: 3/4.
-		"words only": {scored{mostWords: 4, least: 1, mostCosine: -1}, 3, 0, 0, .75},
+		"words only": {scored{maxWords: 4, least: 1, maxCosine: -1}, 3, 0, 0, .75},
 		// No tool has a word of the request: meaning decides alone, w*(.5-0)/(1-0).
-		"meaning only": {scored{mostCosine: 1, vector: []float32{1}}, 0, 0, .5, .5 * semanticWeight},
+		"meaning only": {scored{maxCosine: 1, vector: []float32{1}}, 0, 0, .5, .5 * semanticWeight},
 		// Seven different words are few: what is lent counts as much as before, 2/4.
-		"short request": {scored{mostWords: 4, mostOwn: 2, known: 7}, 2, 0, 0, .5},
+		"short request": {scored{maxWords: 4, maxOwn: 2, known: 7}, 2, 0, 0, .5},
 		// Eleven are half-way to fifteen: 2/4 + .5*(1/2 - 2/4) with the own words at half, .5; without own words 2/4 +
 		// .5*(0 - 2/4).
-		"longer request, own words": {scored{mostWords: 4, mostOwn: 2, known: 11}, 2, 1, 0, .5},
-		"longer request, only lent": {scored{mostWords: 4, mostOwn: 2, known: 11}, 2, 0, 0, .25},
+		"longer request, own words": {scored{maxWords: 4, maxOwn: 2, known: 11}, 2, 1, 0, .5},
+		"longer request, only lent": {scored{maxWords: 4, maxOwn: 2, known: 11}, 2, 0, 0, .25},
 		// From fifteen on only a tool's own words count: 1/2.
-		"long request": {scored{mostWords: 4, mostOwn: 2, known: 20}, 4, 1, 0, .5},
+		"long request": {scored{maxWords: 4, maxOwn: 2, known: 20}, 4, 1, 0, .5},
 		// All are equally alike, which says nothing: 1/4.
-		"all alike": {scored{mostWords: 4, mostCosine: .3, least: .3, vector: []float32{1}}, 1, 0, .3, .25},
+		"all alike": {scored{maxWords: 4, maxCosine: .3, least: .3, vector: []float32{1}}, 1, 0, .3, .25},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := c.r.fuse(c.words, c.own, c.cosine); math.Abs(float64(got-c.want)) > 1e-6 {
+			if got := c.r.fuseScore(c.words, c.own, c.cosine); math.Abs(float64(got-c.want)) > 1e-6 {
 				t.Errorf("got %v, want %v", got, c.want)
 			}
 		})
@@ -85,7 +85,7 @@ func TestTop(t *testing.T) {
 		"none allowed":             {[]float32{5, 4, 3, 2, 1}, make([]bool, 5), 3, []int32{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if d := cmp.Diff(c.want, top(c.scores, c.allowed, c.n, make([]int32, 0, 5))); d != "" {
+			if d := cmp.Diff(c.want, topDocuments(c.scores, c.allowed, c.n, make([]int32, 0, 5))); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
 			}
 		})
@@ -107,7 +107,7 @@ func TestTopEqualsSort(t *testing.T) {
 		}
 		slices.SortStableFunc(want, func(a, b int32) int { return int(scores[b] - scores[a]) })
 		k := 1 + r.IntN(10)
-		if got := top(scores, allowed, k, nil); !slices.Equal(got, want[:min(k, len(want))]) {
+		if got := topDocuments(scores, allowed, k, nil); !slices.Equal(got, want[:min(k, len(want))]) {
 			t.Fatalf("best %d of %v with %v: got %v, want %v", k, scores, allowed, got, want)
 		}
 	}
@@ -336,8 +336,8 @@ func TestExplainAddsUp(t *testing.T) {
 		// Mean and deviation are only known if all tools were found.
 		if first := r.Tools[0].Explain; !first.Exact && len(r.Tools) == 43 {
 			want := first.Keyword/most + first.Weight*(first.Semantic-least)/(mostCosine-least)
-			if first.Contrary {
-				want *= contrary
+			if first.OppositeAction {
+				want *= oppositeAction
 			}
 			if math.Abs(want-first.Fused) > 1e-3 {
 				t.Errorf("%q: fused %v, its parts give %v", q.text, first.Fused, want)

@@ -20,11 +20,11 @@ func TestSentences(t *testing.T) {
 		"Is it raining in Oslo?\n\nDim the kitchen lights!": {"Is it raining in Oslo", "Dim the kitchen lights!"},
 		"Hi! Thanks. Refund the customer's payment.":        nil, // greetings say nothing
 	} {
-		if got := new(scratch).sentences(text); !slices.Equal(got, want) {
+		if got := new(scratch).splitSentences(text); !slices.Equal(got, want) {
 			t.Errorf("%q has %q, want %q", text, got, want)
 		}
 	}
-	if got := new(scratch).sentences(strings.Repeat("Refund a payment. ", 50)); len(got) != maxSentences {
+	if got := new(scratch).splitSentences(strings.Repeat("Refund a payment. ", 50)); len(got) != maxSentences {
 		t.Errorf("a long text has %d sentences", len(got))
 	}
 }

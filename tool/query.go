@@ -138,11 +138,11 @@ type Advice struct {
 	NotUnderstood []string `json:"notUnderstood,omitempty"` // words of the request that no tool here knows
 	Kinds         []string `json:"kinds,omitempty"`         // kinds of servers that would serve, nearest first
 	Categories    []string `json:"categories,omitempty"`    // categories here that are nearest
-	Unseen        []Unseen `json:"unseen,omitempty"`        // what was not searched and might serve
+	Excluded        []Excluded `json:"unseen,omitempty"`        // what was not searched and might serve
 }
 
-// Unseen tells of tools that a search left out and that might serve.
-type Unseen struct {
+// Excluded tells of tools that a search left out and that might serve.
+type Excluded struct {
 	Why     string   `json:"why"`               // the filter that left them out (servers, categories, read_only), disabled or stopped
 	Tools   int      `json:"tools,omitempty"`   // how many seem to serve; 0 where that cannot be known
 	Servers []string `json:"servers,omitempty"` // whose they are, by name, a few; never those of disabled tools
@@ -170,7 +170,7 @@ type Hit struct {
 	Output    any      `json:"outputSchema,omitempty"`
 	Explain   *Explain `json:"explain,omitempty"`
 	Tool      *Tool    `json:"-"`
-	Twins     []ID     `json:"-"` // the tools that Also names
+	Duplicates     []ID     `json:"-"` // the tools that Also names
 }
 
 // Explain tells how a score came about.
@@ -182,7 +182,7 @@ type Explain struct {
 	Weight   float64 `json:"weight"`            // of the semantic part
 	Exact    bool    `json:"exact,omitempty"`   // the request is the tool's name
 	// the tool does another thing than is asked for: it deletes, say, and does not read
-	Contrary bool               `json:"contrary,omitempty"`
+	OppositeAction bool               `json:"contrary,omitempty"`
 	Terms    map[string]float64 `json:"terms,omitempty"` // what each word of the request added
 	Borrowed []Loan             `json:"borrowed,omitempty"`
 }

@@ -7,20 +7,15 @@ import (
 	"tooldex/tool"
 )
 
-// Catalog holds the tools of this moment. Set may return nil for none.
-type Catalog interface {
-	Set() *tool.Set
-}
-
 // NewCaller returns a Caller that passes on to next the calls whose arguments fit their tool's input schema. The error
 // of any other is of code Invalid, with a *Mismatch as its cause. The arguments themselves are never changed.
-func NewCaller(next tool.Caller, catalog Catalog, schemas *Schemas) tool.Caller {
+func NewCaller(next tool.Caller, catalog tool.Catalog, schemas *Schemas) tool.Caller {
 	return &caller{next, catalog, schemas}
 }
 
 type caller struct {
 	next    tool.Caller
-	catalog Catalog
+	catalog tool.Catalog
 	schemas *Schemas
 }
 

@@ -12,7 +12,7 @@ import (
 
 type library struct{}
 
-// Set implements validate.Catalog.
+// Set implements tool.Catalog.
 func (library) Set() *tool.Set {
 	return tool.NewSet([]*tool.Tool{{
 		Server: "library", Name: "lend_book",

@@ -177,7 +177,7 @@ func adviceText(w io.Writer, advice *tool.Advice, n int) error {
 				fmt.Fprintf(w, "  %s: %s\n", part.name, printable(strings.Join(part.list, ", ")))
 			}
 		}
-		for _, u := range advice.Unseen {
+		for _, u := range advice.Excluded {
 			fmt.Fprintf(w, "  not searched: %s\n", printable(u.Text))
 		}
 	}

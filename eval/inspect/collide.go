@@ -138,7 +138,7 @@ func (in *Inspector) probe(ctx context.Context, i int, requests []Request) (riva
 		put++
 		for at := range res.Tools {
 			h := &res.Tools[at]
-			for _, id := range append([]tool.ID{h.ID}, h.Twins...) {
+			for _, id := range append([]tool.ID{h.ID}, h.Duplicates...) {
 				if j, ok := in.at[id]; ok && j != i {
 					near.add(j, confusion(res.Tools[own].Score, h.Score, at < own), r.Text)
 				}

@@ -103,7 +103,7 @@ func (in *Inspector) Explain(ctx context.Context, query string, wanted []tool.ID
 }
 
 // holds reports whether a hit is a tool, or stands for it.
-func holds(h *tool.Hit, id tool.ID) bool { return h.ID == id || slices.Contains(h.Twins, id) }
+func holds(h *tool.Hit, id tool.ID) bool { return h.ID == id || slices.Contains(h.Duplicates, id) }
 
 func placeOrLast(place int) int {
 	if place == 0 {
@@ -171,7 +171,7 @@ func (in *Inspector) describe(h *tool.Hit, place int, spelled map[string]string)
 	if e == nil {
 		return s
 	}
-	s.Words, s.Like, s.Weight, s.Exact, s.Contrary, s.Loans = e.Keyword, e.Semantic, e.Weight, e.Exact, e.Contrary,
+	s.Words, s.Like, s.Weight, s.Exact, s.Contrary, s.Loans = e.Keyword, e.Semantic, e.Weight, e.Exact, e.OppositeAction,
 		e.Borrowed
 	var own words
 	if i, ok := in.at[h.ID]; ok {

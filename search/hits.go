@@ -6,26 +6,27 @@ import (
 
 	"tooldex/index"
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
-// maxAlso bounds the twins that a hit names.
+// maxAlso bounds the duplicates that a hit names.
 const maxAlso = 8
 
-// hits describes the tools of places at the asked detail. It is never nil.
-func hits(snap *index.Snapshot, places []place, detail tool.Detail) []tool.Hit {
+// describeHits describes the tools of places at the asked detail. It is never nil.
+func describeHits(snap *index.Snapshot, places []place, detail tool.Detail) []tool.Hit {
 	out := make([]tool.Hit, len(places))
 	for k, p := range places {
-		out[k] = hit(snap, int(p.doc), detail)
+		out[k] = describeHit(snap, int(p.doc), detail)
 		out[k].Score, out[k].Explain = p.score, p.explain
 		for _, i := range p.also[:min(len(p.also), maxAlso)] {
 			id := snap.Set().All()[i].ID()
-			out[k].Twins, out[k].Also = append(out[k].Twins, id), append(out[k].Also, snap.Set().Exposed(id))
+			out[k].Duplicates, out[k].Also = append(out[k].Duplicates, id), append(out[k].Also, snap.Set().Exposed(id))
 		}
 	}
 	return out
 }
 
-func hit(snap *index.Snapshot, i int, detail tool.Detail) tool.Hit {
+func describeHit(snap *index.Snapshot, i int, detail tool.Detail) tool.Hit {
 	t := snap.Set().All()[i]
 	id := t.ID()
 	h := tool.Hit{
@@ -51,8 +52,8 @@ func hit(snap *index.Snapshot, i int, detail tool.Detail) tool.Hit {
 // perHit is what the names of a hit's fields cost in characters.
 const perHit = 48
 
-// cost estimates what hits cost an agent to read, in tokens: characters / 4.
-func cost(hits []tool.Hit) int {
+// countTokens estimates what hits cost an agent to read, in tokens: characters / 4.
+func countTokens(hits []tool.Hit) int {
 	n := 0
 	for i := range hits {
 		h := &hits[i]
@@ -70,4 +71,25 @@ func cost(hits []tool.Hit) int {
 		}
 	}
 	return (n + 3) / 4
+}
+
+// markFailed says of each hit whether its server could not be started last: a call may fail, and another tool may
+// serve.
+func (e *Engine) markFailed(res *tool.Result) {
+	if e.o.Servers == nil {
+		return
+	}
+	failed := map[string]bool{}
+	for _, st := range e.o.Servers.Status() {
+		failed[st.Server] = st.State == upstream.Failed
+	}
+	mark := func(hits []tool.Hit) {
+		for i := range hits {
+			hits[i].Failed = failed[hits[i].Server]
+		}
+	}
+	mark(res.Tools)
+	for i := range res.Groups {
+		mark(res.Groups[i].Tools)
+	}
 }

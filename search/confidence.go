@@ -11,11 +11,11 @@ import (
 // fitted to, and that a tool serves, lie above it.
 const leastProbability = .35
 
-// judged says how likely it is that some tool serves the request.
-type judged struct {
-	fits float64
+// confidence says how likely it is that some tool serves the request.
+type confidence struct {
+	probability float64
 	best float32          // highest fused score of a ranked tool, names left aside
-	near []knowledge.Near // what the request asks for, of all that is known
+	archetypes []knowledge.Near // what the request asks for, of all that is known
 }
 
 // nearest is how many archetypes speak for what a request asks for, nearestHere how many of them must be here.
@@ -24,11 +24,11 @@ const (
 	nearestHere = 3
 )
 
-// judge weighs what tells a request that a tool here serves from one that none does. The archetypes are the map of what
+// estimateConfidence weighs what tells a request that a tool here serves from one that none does. The archetypes are the map of what
 // exists: where those nearest to the request resemble no tool of the catalogue, what is asked for is known and not
 // here; and how near they come is what a tool that serves has to compare with.
-func (e *Engine) judge(snap *index.Snapshot, text string, r *scored, order []int32, s *scratch) judged {
-	j := judged{}
+func (e *Engine) estimateConfidence(snap *index.Snapshot, text string, r *scored, order []int32, s *scratch) confidence {
+	j := confidence{}
 	if len(order) == 0 {
 		return j
 	}
@@ -39,13 +39,13 @@ func (e *Engine) judge(snap *index.Snapshot, text string, r *scored, order []int
 		}
 		j.best = max(j.best, f)
 	}
-	comparable := r.vector != nil && e.embedder(snap).Model().Fingerprint == e.o.Map.Fingerprint
+	comparable := r.vector != nil && e.queryEmbedder(snap).Model().Fingerprint == e.o.Map.Fingerprint
 	v := r.vector
 	if !comparable || e.o.Map.Query == nil {
-		v = e.mapVector(text, s)
+		v = e.archetypeVector(text, s)
 	}
 	f := evidence{
-		cosine: float64(s.cosines[order[0]]), covered: covered(snap, r.terms, order[0], s),
+		cosine: float64(s.cosines[order[0]]), covered: coveredShare(snap, r.terms, order[0], s),
 		size: math.Log(max(r.among, fewTools)),
 	}
 	if r.among > 0 {
@@ -54,14 +54,14 @@ func (e *Engine) judge(snap *index.Snapshot, text string, r *scored, order []int
 	if len(s.lifts) > 0 {
 		f.learned = max(0, float64(s.lifts[order[0]]))
 	}
-	f.here, f.known, j.near = e.here(snap, v, r, s)
+	f.presence, f.known, j.archetypes = e.archetypePresence(snap, v, r, s)
 	switch {
 	case r.exact:
-		j.fits = 1
+		j.probability = 1
 	case comparable:
-		j.fits = f.probability()
+		j.probability = f.withCosine()
 	default:
-		j.fits = f.withoutCosine()
+		j.probability = f.withoutCosine()
 	}
 	return j
 }
@@ -70,7 +70,7 @@ func (e *Engine) judge(snap *index.Snapshot, text string, r *scored, order []int
 type evidence struct {
 	cosine  float64 // of the request and the best tool
 	mean    float64 // of the request and all tools: how much it is about what the catalogue is about
-	here    float64 // how like the catalogue is to what the request asks for
+	presence    float64 // how like the catalogue is to what the request asks for
 	known   float64 // the cosine of the request and the archetype nearest to it
 	covered float64 // share of the request's words, by their rarity, that the best tool has
 	learned float64 // by how much use has lifted the best tool's score
@@ -80,12 +80,12 @@ type evidence struct {
 // fewTools is the number of tools below which a catalogue's size, and the mean over it, say less and less.
 const fewTools = 32
 
-// covered returns the share of words that one document has, each counting by how rare it is. A word that none has
+// coveredShare returns the share of words that one document has, each counting by how rare it is. A word that none has
 // counts as rarer than all.
-func covered(snap *index.Snapshot, terms []string, doc int32, s *scratch) float64 {
+func coveredShare(snap *index.Snapshot, terms []string, doc int32, s *scratch) float64 {
 	var has, all float64
 	for _, t := range terms {
-		idf, ok := s.rarity(snap, t)
+		idf, ok := s.termRarity(snap, t)
 		w := float64(idf)
 		if !ok {
 			w = math.Log(1 + 2*float64(snap.Len()))
@@ -100,8 +100,8 @@ func covered(snap *index.Snapshot, terms []string, doc int32, s *scratch) float6
 	return has / all
 }
 
-// mapVector is the vector of a request in the model that the archetypes are compiled with, or nil if there is none.
-func (e *Engine) mapVector(text string, s *scratch) []float32 {
+// archetypeVector is the vector of a request in the model that the archetypes are compiled with, or nil if there is none.
+func (e *Engine) archetypeVector(text string, s *scratch) []float32 {
 	if e.o.Map.Query == nil {
 		return nil
 	}
@@ -112,9 +112,9 @@ func (e *Engine) mapVector(text string, s *scratch) []float32 {
 	return s.vector
 }
 
-// here returns how like the likest tools are to the archetypes nearest to the request, and how near those come to it. v
+// archetypePresence returns how like the likest tools are to the archetypes nearest to the request, and how near those come to it. v
 // is its vector in the archetypes' model.
-func (e *Engine) here(snap *index.Snapshot, v []float32, r *scored, s *scratch) (here, known float64,
+func (e *Engine) archetypePresence(snap *index.Snapshot, v []float32, r *scored, s *scratch) (here, known float64,
 	near []knowledge.Near,
 ) {
 	if e.o.Base == nil || v == nil {
@@ -138,8 +138,8 @@ func (e *Engine) here(snap *index.Snapshot, v []float32, r *scored, s *scratch) 
 
 // The weights of the decision, fitted by logistic regression to requests put to the catalogues they were written for
 // and to others, each catalogue and both answers counting alike.
-func (f *evidence) probability() float64 {
-	return sigmoid(1.451 + 5.695*f.cosine + 11.786*f.mean + 3.205*f.here - 5.988*f.known +
+func (f *evidence) withCosine() float64 {
+	return sigmoid(1.451 + 5.695*f.cosine + 11.786*f.mean + 3.205*f.presence - 5.988*f.known +
 		1.124*f.covered - .466*f.size + learnedWeight*f.learned)
 }
 
@@ -150,7 +150,7 @@ const learnedWeight = 2
 // withoutCosine is fitted for models whose cosines mean something else, and for none. It tells less, and its constant
 // is raised so that as many of the requests that are served lie above leastProbability.
 func (f *evidence) withoutCosine() float64 {
-	return sigmoid(4.17 + 7.19*f.here - 5.034*f.known + 1.848*f.covered - .69*f.size + learnedWeight*f.learned)
+	return sigmoid(4.17 + 7.19*f.presence - 5.034*f.known + 1.848*f.covered - .69*f.size + learnedWeight*f.learned)
 }
 
 func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
@@ -158,14 +158,14 @@ func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 // sharpest is how fast the score falls behind the best tool's.
 const sharpest = 2
 
-// score turns a fused score into the probability that this tool serves: that some tool does, shared by how near the
+// toolProbability turns a fused score into the probability that this tool serves: that some tool does, shared by how near the
 // tool comes to the best.
-func (j judged) score(fused float32) float64 {
+func (j confidence) toolProbability(fused float32) float64 {
 	switch {
 	case fused >= exactBonus:
 		return 1
 	case j.best <= 0:
 		return 0
 	}
-	return math.Round(1e4*j.fits*math.Pow(float64(fused/j.best), sharpest)) / 1e4
+	return math.Round(1e4*j.probability*math.Pow(float64(fused/j.best), sharpest)) / 1e4
 }

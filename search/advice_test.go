@@ -139,7 +139,7 @@ func TestUnseen(t *testing.T) {
 				t.Fatalf("confident of %v", hitIDs(r.Tools))
 			}
 			var got []string
-			for _, u := range r.Advice.Unseen {
+			for _, u := range r.Advice.Excluded {
 				got = append(got, u.Why)
 				if u.Text == "" || (u.Tools == 0) != (u.Why == whyStopped) {
 					t.Errorf("%+v", u)
@@ -148,9 +148,9 @@ func TestUnseen(t *testing.T) {
 			if !slices.Equal(got, c.want) {
 				t.Fatalf("left out for %v, want %v", got, c.want)
 			}
-			if len(got) > 0 && (!strings.Contains(r.Advice.Unseen[0].Text, c.says) ||
-				!slices.Equal(r.Advice.Unseen[0].Servers, c.servers)) {
-				t.Errorf("%+v, want one that says %q of %v", r.Advice.Unseen[0], c.says, c.servers)
+			if len(got) > 0 && (!strings.Contains(r.Advice.Excluded[0].Text, c.says) ||
+				!slices.Equal(r.Advice.Excluded[0].Servers, c.servers)) {
+				t.Errorf("%+v, want one that says %q of %v", r.Advice.Excluded[0], c.says, c.servers)
 			}
 			if text := encoded(t, e, tool.Query{Text: c.text, Filter: c.filter}); c.filter.Allow != nil &&
 				!c.filter.Allow(tools[len(tools)-1]) && strings.Contains(text, "stars") {

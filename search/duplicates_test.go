@@ -66,8 +66,8 @@ func TestTwinsShareAPlace(t *testing.T) {
 				!strings.HasPrefix(h.Server, "forge") && n != 0 {
 				t.Errorf("%q: %s is also %v", q.text, h.ID, h.Also)
 			}
-			if len(h.Also) != len(h.Twins) || slices.Contains(h.Also, h.Exposed) {
-				t.Errorf("%q: %s is also %v, %v", q.text, h.ID, h.Also, h.Twins)
+			if len(h.Also) != len(h.Duplicates) || slices.Contains(h.Also, h.Exposed) {
+				t.Errorf("%q: %s is also %v, %v", q.text, h.ID, h.Also, h.Duplicates)
 			}
 		}
 		if want := len(mustSearch(t, once, tool.Query{Text: q.text, Limit: 10}).Tools); len(r.Tools) < want {
@@ -147,7 +147,7 @@ func TestTheBestTwinIsShown(t *testing.T) {
 			o.Usage, o.Servers = c.uses, c.states
 			h := mustSearch(t, New(o), tool.Query{Text: c.text, Filter: c.filter}).Tools[0]
 			var also []string
-			for _, id := range h.Twins {
+			for _, id := range h.Duplicates {
 				also = append(also, id.Server())
 			}
 			if h.Name != "create_issue" || h.Server != c.want || !slices.Equal(also, c.also) {
@@ -170,7 +170,7 @@ func TestTwinsOfParts(t *testing.T) {
 		}
 		seen := map[tool.ID]bool{}
 		for _, h := range r.Tools {
-			for _, id := range append([]tool.ID{h.ID}, h.Twins...) {
+			for _, id := range append([]tool.ID{h.ID}, h.Duplicates...) {
 				if seen[id] {
 					t.Errorf("%q%q: %s is there twice", q.Text, q.Texts, id)
 				}

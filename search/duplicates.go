@@ -9,35 +9,35 @@ import (
 	"tooldex/upstream"
 )
 
-// onePerFamily returns which tools are ranked: the allowed ones, and of those that are one tool on several servers only
+// bestOfDuplicates returns which tools are ranked: the allowed ones, and of those that are one tool on several servers only
 // the one that scores best. The family takes its place.
-func (s *scratch) onePerFamily(snap *index.Snapshot) []bool {
+func (s *scratch) bestOfDuplicates(snap *index.Snapshot) []bool {
 	families := snap.Families()
 	if len(families) == 0 {
 		return s.allowed
 	}
-	copy(s.listed, s.allowed)
+	copy(s.ranked, s.allowed)
 	for _, f := range families {
 		best := int32(-1)
 		for _, i := range f {
 			if !s.allowed[i] {
 				continue
 			}
-			s.listed[i] = false
+			s.ranked[i] = false
 			if best < 0 || s.fused[i] > s.fused[best] {
 				best = i
 			}
 		}
 		if best >= 0 {
-			s.listed[best] = true
+			s.ranked[best] = true
 		}
 	}
-	return s.listed
+	return s.ranked
 }
 
-// place makes the place of document i, with the best of its family at the front and the rest of it behind. Steer are
+// placeDuplicates makes the place of document i, with the best of its family at the front and the rest of it behind. Steer are
 // the words of the request.
-func (e *Engine) place(snap *index.Snapshot, i int32, steer []string, s *scratch) place {
+func (e *Engine) placeDuplicates(snap *index.Snapshot, i int32, steer []string, s *scratch) place {
 	p := place{doc: i, best: i, key: i}
 	family := snap.Twins(int(i))
 	if family == nil {
@@ -53,21 +53,21 @@ func (e *Engine) place(snap *index.Snapshot, i int32, steer []string, s *scratch
 	if len(all) < 2 {
 		return p
 	}
-	ranks := make(map[int32]standing, len(all))
+	ranks := make(map[int32]duplicateRank, len(all))
 	own := s.analyzer.Terms(nil, snap.Set().All()[i].Name)
 	for _, d := range all {
 		t := snap.Set().All()[d]
-		ranks[d] = e.standing(t, s.fused[d], s.steered(t.Server, steer, own), s)
+		ranks[d] = e.rankDuplicate(t, s.fused[d], s.countServerWords(t.Server, steer, own), s)
 	}
 	slices.SortFunc(all, func(a, b int32) int { return cmp.Or(ranks[a].compare(ranks[b]), cmp.Compare(a, b)) })
 	p.doc, p.also = all[0], all[1:]
 	return p
 }
 
-// standing is what decides which copy of a tool is shown.
-type standing struct {
+// duplicateRank is what decides which copy of a tool is shown.
+type duplicateRank struct {
 	exact   bool // the request spells its name
-	steered int  // words of its server's name in the request
+	serverWords int  // words of its server's name in the request
 	always  bool
 	uses    float64
 	fails   bool // its server does not run
@@ -75,16 +75,16 @@ type standing struct {
 }
 
 // compare puts the better first.
-func (a standing) compare(b standing) int {
+func (a duplicateRank) compare(b duplicateRank) int {
 	return cmp.Or(
-		before(a.exact, b.exact), cmp.Compare(b.steered, a.steered), before(a.always, b.always),
+		trueFirst(a.exact, b.exact), cmp.Compare(b.serverWords, a.serverWords), trueFirst(a.always, b.always),
 		cmp.Compare(b.uses, a.uses),
-		before(b.fails, a.fails), cmp.Compare(b.score, a.score),
+		trueFirst(b.fails, a.fails), cmp.Compare(b.score, a.score),
 	)
 }
 
-// before puts what is true first.
-func before(a, b bool) int {
+// trueFirst puts what is true first.
+func trueFirst(a, b bool) int {
 	switch {
 	case a == b:
 		return 0
@@ -94,9 +94,9 @@ func before(a, b bool) int {
 	return 1
 }
 
-func (e *Engine) standing(t *tool.Tool, fused float32, steered int, s *scratch) standing {
-	out := standing{
-		exact: fused >= exactBonus, steered: steered, always: t.Always, fails: e.failing(s)[t.Server],
+func (e *Engine) rankDuplicate(t *tool.Tool, fused float32, steered int, s *scratch) duplicateRank {
+	out := duplicateRank{
+		exact: fused >= exactBonus, serverWords: steered, always: t.Always, fails: e.failedServers(s)[t.Server],
 		score: fused,
 	}
 	if e.o.Usage != nil {
@@ -105,10 +105,10 @@ func (e *Engine) standing(t *tool.Tool, fused float32, steered int, s *scratch) 
 	return out
 }
 
-// steered counts the words of a server's name that a request has, but for those of the tool's own name. What the
+// countServerWords counts the words of a server's name that a request has, but for those of the tool's own name. What the
 // request has of each server is looked up once.
-func (s *scratch) steered(server string, steer, own []string) (n int) {
-	words, ok := s.steering[server]
+func (s *scratch) countServerWords(server string, steer, own []string) (n int) {
+	words, ok := s.serverTerms[server]
 	if !ok {
 		s.terms = s.analyzer.Terms(s.terms[:0], server)
 		for _, w := range s.terms {
@@ -116,10 +116,10 @@ func (s *scratch) steered(server string, steer, own []string) (n int) {
 				words = append(words, w)
 			}
 		}
-		if s.steering == nil {
-			s.steering = map[string][]string{}
+		if s.serverTerms == nil {
+			s.serverTerms = map[string][]string{}
 		}
-		s.steering[server] = words
+		s.serverTerms[server] = words
 	}
 	for _, w := range words {
 		if !slices.Contains(own, w) {
@@ -129,8 +129,8 @@ func (s *scratch) steered(server string, steer, own []string) (n int) {
 	return n
 }
 
-// failing returns the servers that do not run, as asked once for each search.
-func (e *Engine) failing(s *scratch) map[string]bool {
+// failedServers returns the servers that do not run, as asked once for each search.
+func (e *Engine) failedServers(s *scratch) map[string]bool {
 	if s.failed == nil {
 		s.failed = map[string]bool{}
 		if e.o.Servers != nil {

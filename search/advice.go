@@ -1,0 +1,193 @@
+package search
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tooldex/tool"
+	"tooldex/upstream"
+)
+
+const (
+	maxKinds      = 3
+	maxCategories = 3
+	maxUnplaced   = 8
+)
+
+// makeAdvice says what to try where no tool fits: the kinds of servers that would serve, the words nobody here knows, and
+// the categories that come nearest.
+func (e *Engine) makeAdvice(ask request, full string, r *scored, j confidence, s *scratch) *tool.Advice {
+	a := &tool.Advice{Message: "No tool here seems to do this."}
+	for _, n := range j.archetypes {
+		if len(a.Kinds) == maxKinds {
+			break
+		}
+		if kind := e.o.Base.Kind(n.Archetype); kind != "" && !slices.Contains(a.Kinds, kind) {
+			a.Kinds = append(a.Kinds, kind)
+		}
+	}
+	if len(a.Kinds) > 0 {
+		a.Message = "No tool here seems to do this; a server of this kind would: " + strings.Join(a.Kinds, ", ") + "."
+	}
+	if e.o.Base != nil {
+		words := e.o.Base.NotUnderstood(ask.text, func(stem string) bool { return ask.snap.Known(stem, s.allowed) })
+		a.NotUnderstood = words[:min(len(words), maxUnplaced)]
+	}
+	for _, i := range s.order[:min(len(s.order), leastDepth)] {
+		c := ask.snap.Set().All()[i].Category
+		if c != "" && !slices.Contains(a.Categories, c) && len(a.Categories) < maxCategories {
+			a.Categories = append(a.Categories, c)
+		}
+	}
+	a.Excluded = e.excludedTools(ask, full, r, s)
+	return a
+}
+
+const (
+	maxExcluded        = 10 // of the tools that were left out, the best so many are looked at
+	maxExcludedServers = 3  // that are named
+)
+
+// The reasons for which tools are left out, in the order in which they are listed.
+const (
+	whyServers    = "servers"    // Filter.Servers
+	whyCategories = "categories" // Filter.Categories
+	whyReadOnly   = "read_only"  // Filter.ReadOnly
+	whyDisabled   = "disabled"   // the tools are disabled
+	whyStopped    = "stopped"    // the server does not run, and its tools are not known
+)
+
+// excludedTools tells what the caller's own choices left out of a search that found nothing, and that might serve. What a
+// permission hides is not looked at.
+func (e *Engine) excludedTools(a request, full string, r *scored, s *scratch) []tool.Excluded {
+	var out []tool.Excluded
+	if f := &a.query.Filter; markExcluded(a.snap.Set(), f, s) {
+		might := e.findExcluded(a, full, r, s)
+		for _, why := range []string{whyServers, whyCategories, whyReadOnly, whyDisabled} {
+			if u, ok := describeExcluded(why, f, might); ok {
+				out = append(out, u)
+			}
+		}
+	}
+	if u, ok := e.stoppedServers(a, r.terms, s); ok {
+		out = append(out, u)
+	}
+	return out
+}
+
+// markExcluded fills s.excluded with what only the caller's own choices leave out, and reports whether there is any.
+func markExcluded(set *tool.Set, f *tool.Filter, s *scratch) (any bool) {
+	for i, t := range set.All() {
+		s.excluded[i] = !s.allowed[i] && (f.Allow == nil || f.Allow(t))
+		any = any || s.excluded[i]
+	}
+	return any
+}
+
+// findExcluded judges the tools of s.excluded as if only they were there, and returns those that would be found with
+// confidence. The fused scores of the search are lost by that.
+func (e *Engine) findExcluded(a request, full string, r *scored, s *scratch) []*tool.Tool {
+	them := *r
+	s.allowed, s.excluded = s.excluded, s.allowed
+	defer func() { s.allowed, s.excluded = s.excluded, s.allowed }()
+	them.fuseScores(a.snap, s)
+	them.exact = s.addExactBonus()
+	order := topDocuments(s.fused, s.allowed, maxExcluded, nil)
+	j := e.estimateConfidence(a.snap, full, &them, order, s)
+	var out []*tool.Tool
+	for _, i := range order {
+		if j.toolProbability(s.fused[i]) >= leastProbability {
+			out = append(out, a.snap.Set().All()[i])
+		}
+	}
+	return out
+}
+
+// exclusionReason is the first of a caller's choices that leaves t out.
+func exclusionReason(f *tool.Filter, t *tool.Tool) string {
+	switch {
+	case t.Disabled && !f.Disabled:
+		return whyDisabled
+	case len(f.Servers) > 0 && !slices.Contains(f.Servers, t.Server):
+		return whyServers
+	case f.ReadOnly && !t.ReadOnly():
+		return whyReadOnly
+	}
+	return whyCategories
+}
+
+// describeExcluded tells of those of tools that are left out for one reason.
+func describeExcluded(why string, f *tool.Filter, tools []*tool.Tool) (tool.Excluded, bool) {
+	u := tool.Excluded{Why: why}
+	for _, t := range tools {
+		if exclusionReason(f, t) != why {
+			continue
+		}
+		u.Tools++
+		if why != whyDisabled && !slices.Contains(u.Servers, t.Server) && len(u.Servers) < maxExcludedServers {
+			u.Servers = append(u.Servers, t.Server)
+		}
+	}
+	if u.Tools == 0 {
+		return u, false
+	}
+	n := "1 tool"
+	if u.Tools > 1 {
+		n = fmt.Sprintf("%d tools", u.Tools)
+	}
+	switch why {
+	case whyServers:
+		u.Text = n + " of other servers (" + strings.Join(u.Servers, ", ") +
+			") might serve; search without the server filter."
+	case whyCategories:
+		u.Text = n + " of other categories might serve; search without the category filter."
+	case whyReadOnly:
+		u.Text = n + " not annotated as read-only might serve; search without the read-only filter."
+	default:
+		u.Text = strings.Replace(n, "tool", "disabled tool", 1) +
+			" might serve; an overlay with enabled: true brings back what is disabled."
+	}
+	return u, true
+}
+
+// stoppedServers tells of servers of which no tool is known because they do not run. Whether a caller whose permissions are
+// limited may know of such a server cannot be told by its tools, so it is told of none.
+func (e *Engine) stoppedServers(a request, terms []string, s *scratch) (tool.Excluded, bool) {
+	u := tool.Excluded{Why: whyStopped}
+	f := &a.query.Filter
+	if e.o.Servers == nil || f.Allow != nil {
+		return u, false
+	}
+	have := map[string]bool{}
+	for _, t := range a.snap.Set().All() {
+		have[t.Server] = true
+	}
+	for _, st := range e.o.Servers.Status() {
+		down := st.State == upstream.Failed || st.State == upstream.Configured
+		if down && !have[st.Server] && (len(f.Servers) == 0 || slices.Contains(f.Servers, st.Server)) {
+			u.Servers = append(u.Servers, st.Server)
+		}
+	}
+	if len(u.Servers) == 0 {
+		return u, false
+	}
+	steered := func(server string) bool {
+		return slices.ContainsFunc(s.analyzer.Terms(nil, server), func(w string) bool {
+			return slices.Contains(terms,
+				w)
+		})
+	}
+	slices.SortFunc(u.Servers, func(x, y string) int {
+		return cmp.Or(trueFirst(steered(x), steered(y)),
+			cmp.Compare(x, y))
+	})
+	u.Servers = u.Servers[:min(len(u.Servers), maxExcludedServers)]
+	if len(u.Servers) == 1 {
+		u.Text = "The server " + u.Servers[0] + " does not run, and what it offers is not known."
+	} else {
+		u.Text = "The servers " + strings.Join(u.Servers, ", ") + " do not run, and what they offer is not known."
+	}
+	return u, true
+}
