@@ -37,5 +37,5 @@ func Example() {
 	fmt.Println(err)
 	// Output:
 	// token ci true <nil>
-	// check token: the token is none of ours: the token is not good (send Authorization: Bearer and the token)
+	// check token: unknown or revoked token: the token is not good (send Authorization: Bearer and the token)
 }

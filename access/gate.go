@@ -98,7 +98,7 @@ var wholePrincipal = Principal{Name: "the token for everything", Key: "whole"}
 // now.
 func (g *Gate) Identify(ctx context.Context, secret, path string) (Grant, error) {
 	if secret == "" {
-		return Grant{}, refuseToken("the request bears no token")
+		return Grant{}, refuseToken("no token was sent")
 	}
 	got := Digest(secret)
 	if g.o.Whole != "" && subtle.ConstantTimeCompare(got[:], g.whole[:]) == 1 {
@@ -113,7 +113,7 @@ func (g *Gate) Identify(ctx context.Context, secret, path string) (Grant, error)
 	if g.o.OAuth != nil {
 		return g.o.OAuth.verify(ctx, secret, path)
 	}
-	return Grant{}, refuseToken("the token is none of ours")
+	return Grant{}, refuseToken("unknown or revoked token")
 }
 
 // findToken compares the digest with all of them, in a time that does not depend on which one matches.
@@ -164,7 +164,7 @@ func (g *Gate) checkFile() {
 		said = err.Error()
 	}
 	if said != g.said && said != "" {
-		g.o.Logger.Error("the file of tokens cannot be taken over; those that were read before are good still", "error",
+		g.o.Logger.Error("the file of tokens cannot be read; the tokens read before stay valid", "error",
 			err)
 	}
 	g.said = said

@@ -57,8 +57,8 @@ func TestGate(t *testing.T) {
 			return grant
 		}
 		is("whole", "the token for everything")
-		is("secret of a", "none of ours")
-		is("", "bears no token")
+		is("secret of a", "unknown or revoked token")
+		is("", "no token was sent")
 
 		add("a", View{"files", true}, 0)
 		add("b", View{}, time.Hour)
@@ -73,7 +73,7 @@ func TestGate(t *testing.T) {
 			t.Fatal(err)
 		}
 		look()
-		is("secret of a", "none of ours")
+		is("secret of a", "unknown or revoked token")
 		if a.Alive.Err() == nil || b.Alive.Err() != nil || !slices.Equal(ended, []string{a.Principal.Key}) {
 			t.Errorf("after the revocation of a: %v, %v, %v", a.Alive.Err(), b.Alive.Err(), ended)
 		}
@@ -106,7 +106,7 @@ func TestGate(t *testing.T) {
 				look()
 			}
 			is("secret of a", "token a")
-			if n := strings.Count(log.String(), "cannot be taken over"); n != 1 {
+			if n := strings.Count(log.String(), "file of tokens cannot be read"); n != 1 {
 				t.Errorf("it was told %d times\n%s", n, &log)
 			}
 		}
@@ -122,7 +122,7 @@ func TestGate(t *testing.T) {
 		look()
 		is("secret of a", "token a")
 		look()
-		is("secret of a", "none of ours")
+		is("secret of a", "unknown or revoked token")
 		if !g.Guarded() || again.Alive.Err() == nil {
 			t.Error("without its file everybody is let in")
 		}

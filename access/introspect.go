@@ -65,7 +65,7 @@ func (a *answers) put(key [sha256.Size]byte, s said, now time.Time) {
 
 // introspectCached returns the claims of an opaque token, from the cache or from one of the issuers.
 func (v *OAuth) introspectCached(ctx context.Context, token string) (*claims, error) {
-	none := refuseToken("the token is none of ours")
+	none := refuseToken("unknown or revoked token")
 	if v.o.ClientID == "" {
 		return nil, none
 	}
@@ -91,7 +91,7 @@ func (v *OAuth) introspectCached(ctx context.Context, token string) (*claims, er
 	if trouble != nil {
 		return nil, &tool.Error{
 			Code: tool.Unavailable, Op: "check token",
-			Msg: "the authorization server does not tell of the token", Hint: "try again later", Err: trouble,
+			Msg: "the authorization server did not answer about the token", Hint: "try again later", Err: trouble,
 		}
 	}
 	v.asked.put(key, said{nil, now.Add(believed)}, now)

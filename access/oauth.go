@@ -76,7 +76,7 @@ func NewOAuth(o OAuthOptions) (*OAuth, error) {
 	if len(v.issuers) == 0 {
 		return nil, &tool.Error{
 			Code: tool.Invalid, Op: "configure oauth", Msg: "there is no issuer",
-			Hint: "name the authorization servers whose tokens are taken",
+			Hint: "name the authorization servers whose tokens are accepted",
 		}
 	}
 	for _, text := range o.Grants {
@@ -147,7 +147,7 @@ func (v *OAuth) verifySignature(ctx context.Context, token string) (*claims, err
 	// Only the key ID and the algorithm are read from the header: anybody can put keys, or the address of keys, there.
 	header := jws.Signatures[0].Header
 	if kind, _ := header.ExtraHeaders[jose.HeaderType].(string); !isAccessToken(kind) {
-		return nil, refuseToken("the token is of another kind than access tokens")
+		return nil, refuseToken("the token is not an access token")
 	}
 	said, ok := parseClaims(jws.UnsafePayloadWithoutVerification())
 	if !ok {
@@ -155,7 +155,7 @@ func (v *OAuth) verifySignature(ctx context.Context, token string) (*claims, err
 	}
 	by, known := v.issuers[said.issuer]
 	if !known {
-		return nil, refuseToken("the token is of an issuer whose tokens are not taken")
+		return nil, refuseToken("tokens of this issuer are not accepted")
 	}
 	keys, err := by.keysFor(ctx, header.KeyID, header.Algorithm)
 	if err != nil {
@@ -168,7 +168,7 @@ func (v *OAuth) verifySignature(ctx context.Context, token string) (*claims, err
 			}
 		}
 	}
-	return nil, refuseToken("the signature of the token is not that of its issuer")
+	return nil, refuseToken("the signature of the token is wrong")
 }
 
 // isAccessToken accepts the type of RFC 9068, and what servers write that do not follow it. The audience keeps ID
@@ -182,11 +182,11 @@ func isAccessToken(kind string) bool {
 func (v *OAuth) checkClaims(c *claims, path string, now time.Time) error {
 	switch {
 	case c.expires.IsZero():
-		return refuseToken("the token does not say when it expires")
+		return refuseToken("the token has no expiry")
 	case !now.Before(c.expires.Add(v.o.Skew)):
 		return refuseToken("the token has expired")
 	case now.Add(v.o.Skew).Before(c.notBefore):
-		return refuseToken("the token is not good yet")
+		return refuseToken("the token is not valid yet")
 	case !slices.ContainsFunc(c.audience, func(a string) bool { return v.coversPath(a, path) }):
 		return refuseToken("the token is for another service")
 	}
@@ -215,14 +215,14 @@ func (v *OAuth) grantedView(c *claims) (View, error) {
 			return r.view, nil
 		}
 	}
-	return View{}, denyScope("nothing is granted to the token")
+	return View{}, denyScope("no grant matches the token")
 }
 
 // denyScope returns the error of a good token that lacks a permission.
 func denyScope(msg string) error {
 	return &tool.Error{
 		Code: tool.Denied, Op: "check token", Msg: msg,
-		Hint: "ask the authorization server for a token with the scopes that it takes",
+		Hint: "request a token with the required scopes from the authorization server",
 	}
 }
 

@@ -26,7 +26,7 @@ func parseRule(text string) (rule, error) {
 	}
 	words := strings.Fields(text)
 	if len(words) < 2 {
-		return bad("is no condition with what it gives")
+		return bad("is not a condition and what it grants")
 	}
 	var out rule
 	kind, rest, _ := strings.Cut(words[0], ":")
@@ -37,7 +37,7 @@ func parseRule(text string) (rule, error) {
 		out.claim, out.value, _ = strings.Cut(rest, ":")
 	}
 	if out.claim == "" || out.value == "" {
-		return bad("begins with no condition")
+		return bad("does not begin with a condition")
 	}
 	for _, word := range words[1:] {
 		name, isProfile := strings.CutPrefix(word, "profile:")

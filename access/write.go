@@ -24,7 +24,7 @@ func replaceFile(path string, data []byte) error {
 func writeError(path string, err error) error {
 	return &tool.Error{
 		Code: tool.Internal, Op: "write tokens", Msg: path + " cannot be written",
-		Hint: "see who may write there, and whether the disk is full", Err: err,
+		Hint: "check the permissions, and whether the disk is full", Err: err,
 	}
 }
 

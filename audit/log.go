@@ -273,7 +273,7 @@ func (l *Log) explainError(err error) error {
 	}
 	return &tool.Error{
 		Code: tool.Unavailable, Op: "audit", Msg: "the audit log in " + l.o.Dir + " cannot be written",
-		Hint: "see that the disk is not full, and that the folder may be written; audit.dir names another", Err: err,
+		Hint: "check the free space and the permissions of the folder; audit.dir sets another", Err: err,
 	}
 }
 
@@ -317,7 +317,7 @@ func (l *Log) syncSoon() {
 		l.timer = nil
 		l.mu.Unlock()
 		if err := l.flush(); err != nil {
-			l.o.Logger.Warn("the audit log could not be brought to the disk", "error", err)
+			l.o.Logger.Warn("the audit log could not be synced", "error", err)
 		}
 	})
 }

@@ -248,7 +248,7 @@ func TestRotation(t *testing.T) {
 		t.Error("nobody says that the head is not there")
 	}
 	fill(t, closing(t, New(Options{Dir: dir, MaxSize: 2000, MaxFiles: 3})), 1)
-	if r := verified(t, dir); r.Head.Seq != 62 || !strings.Contains(strings.Join(r.Notes, "\n"), "the head was lost") {
+	if r := verified(t, dir); r.Head.Seq != 62 || !strings.Contains(strings.Join(r.Notes, "\n"), "the head file was lost") {
 		t.Errorf("report %+v, want one more record, and one that says that the head was lost", r)
 	}
 }
@@ -354,7 +354,7 @@ func TestNoRoom(t *testing.T) {
 			_, err = l.Caller(counting).Call(context.Background(), tool.Call{ID: "s/t"})
 		}
 		if required && (called != 0 || tool.CodeOf(err) != tool.Unavailable ||
-			!strings.Contains(err.Error(), "not made")) {
+			!strings.Contains(err.Error(), "is refused because it cannot be recorded")) {
 			t.Errorf("required: %d calls, %v", called, err)
 		}
 		if !required && (called != 3 || err != nil) {

@@ -151,7 +151,7 @@ func (v *verifier) listSized() ([]sized, error) {
 		return nil, err
 	}
 	if !v.known && len(numbers) > 0 {
-		v.addNote("the head is not there or cannot be read: whether records are missing at either end cannot be told")
+		v.addNote("the head file is missing or cannot be read, so records may be missing at either end")
 	}
 	var out []sized
 	for _, n := range numbers {
@@ -222,9 +222,9 @@ func (v *verifier) checkRecord(here place, r Record) {
 		index := v.addBreak(here, Deleted, "%s missing before this line", formatRange(next, r.Seq-1))
 		v.missing = append(v.missing, gap{next - 1, r.Seq, index})
 	case r.Seq == next && v.at == place{}:
-		v.addBreak(here, Altered, "this record is not the one that followed those that were removed with their files")
+		v.addBreak(here, Altered, "this record did not follow those that were removed with their files")
 	case r.Seq == next:
-		v.addBreak(v.at, Altered, "the record on this line, number %d, is not the one that the next follows", v.last.Seq)
+		v.addBreak(v.at, Altered, "the next record does not follow the record on this line, number %d", v.last.Seq)
 	default:
 		v.checkPlace(here, r)
 		return
@@ -256,7 +256,7 @@ func (v *verifier) checkScraps(r Record, follows bool) (altered int) {
 		case follows:
 			v.addBreak(s.place, Inserted, "the records before and after this line follow each other")
 		default:
-			v.addBreak(s.place, Altered, "this line is no record as it was written")
+			v.addBreak(s.place, Altered, "this line is not a record as it was written")
 			altered++
 		}
 	}
@@ -287,7 +287,7 @@ func (v *verifier) checkPlace(here place, r Record) {
 		}
 		return
 	}
-	v.addBreak(here, Inserted, "record %d stands after %d, and is there already or does not belong here", r.Seq, v.last.Seq)
+	v.addBreak(here, Inserted, "record %d stands after %d, and is a duplicate or does not belong here", r.Seq, v.last.Seq)
 }
 
 // noteRecord adds notes for records about the log itself.
@@ -301,7 +301,7 @@ func (v *verifier) noteRecord(here place, r Record) {
 		v.addNote("%s:%d: the file was %d bytes shorter than it had been before this record", here.file, here.line,
 			r.Torn.size())
 	case Resume:
-		v.addNote("%s:%d: how far the chain had come was read from the files, since the head was lost", here.file,
+		v.addNote("%s:%d: the head file was lost and was rebuilt from the records", here.file,
 			here.line)
 	}
 }
@@ -324,7 +324,7 @@ func (v *verifier) checkEnd() {
 		v.addNote("%s:%d: a record was not written whole; the next one will say so", v.bad[0].file, v.bad[0].line)
 	case len(v.bad) > 0:
 		for _, s := range v.bad {
-			v.addBreak(s.place, Altered, "this line is no record as it was written")
+			v.addBreak(s.place, Altered, "this line is not a record as it was written")
 		}
 	case v.known && v.head.Seq > v.last.Seq:
 		v.addBreak(tip, Shortened, "%s missing at the end", formatRange(v.last.Seq+1, v.head.Seq))
@@ -333,10 +333,10 @@ func (v *verifier) checkEnd() {
 	}
 	for _, a := range v.anchors {
 		if a.Seq > v.last.Seq {
-			v.addBreak(tip, Shortened, "the anchor is of record %d, and the last one is %d", a.Seq, v.last.Seq)
+			v.addBreak(tip, Shortened, "the anchor names record %d, but the last one is %d", a.Seq, v.last.Seq)
 		}
 		if a.Seq < v.report.First {
-			v.addNote("the anchor is of record %d, and records are kept from %d on", a.Seq, v.report.First)
+			v.addNote("the anchor names record %d, but only records from %d on are kept", a.Seq, v.report.First)
 		}
 	}
 	if v.report.Records > 0 {

@@ -38,8 +38,8 @@ func (c caller) Call(ctx context.Context, call tool.Call) (*tool.CallResult, err
 		if err := c.log.write(&begin); err != nil {
 			return nil, &tool.Error{
 				Code: tool.Unavailable, Op: "call", Msg: "the call of " + string(call.ID) +
-					" is not made, since it cannot be recorded",
-				Hint: "tell whoever runs tooldex that its audit log cannot be written", Err: err,
+					" is refused because it cannot be recorded",
+				Hint: "ask the administrator of tooldex to check the audit log", Err: err,
 			}
 		}
 		r.Of = begin.Seq

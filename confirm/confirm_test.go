@@ -287,7 +287,7 @@ func TestQuestion(t *testing.T) {
 			}
 		})
 	}
-	const golden = "Make this call? It may change or destroy something.\n\n    tool: delete_repo\n    server: github\n\nArguments:\n\n    owner: \"acme\"\n    tags: [\"a\",\"b\"]"
+	const golden = "Allow this call? It may change or destroy something.\n\n    tool: delete_repo\n    server: github\n\nArguments:\n\n    owner: \"acme\"\n    tags: [\"a\",\"b\"]"
 	if d := cmp.Diff(golden, Question("github/delete_repo",
 		json.RawMessage(`{"owner":"acme","tags":["a","b"]}`))); d != "" {
 		t.Error(d)
@@ -304,7 +304,7 @@ func FuzzQuestion(f *testing.F) {
 		q := Question(tool.MakeID(server, name), json.RawMessage(args))
 		for i, l := range strings.Split(q, "\n") {
 			ours := l == "" || strings.HasPrefix(l, "    ") || i == 0 &&
-				l == "Make this call? It may change or destroy something." ||
+				l == "Allow this call? It may change or destroy something." ||
 				l == "Arguments:" || l == "It has no arguments." || strings.Contains(l, " bytes in all, SHA-256 ")
 			if !ours {
 				t.Fatalf("line %d is not ours, and stands as ours do: %q", i, l)
@@ -351,7 +351,7 @@ func (f found) Search(context.Context, tool.Query) (*tool.Result, error) { retur
 func ExampleQuestion() {
 	fmt.Println(Question("github/delete_repo", json.RawMessage(`{"owner":"acme","repo":"site"}`)))
 	// Output:
-	// Make this call? It may change or destroy something.
+	// Allow this call? It may change or destroy something.
 	//
 	//     tool: delete_repo
 	//     server: github

@@ -191,16 +191,16 @@ func refuseCall(id tool.ID, why Unconfirmed, cause error) error {
 	switch why {
 	case Declined:
 		e.Msg = "the user declined the call of " + name + "; nothing was called"
-		e.Hint = "do not call it again with these arguments; ask the user how to go on"
+		e.Hint = "do not call it again with these arguments; ask the user how to proceed"
 	case Dismissed:
 		e.Msg = "the user closed the question whether to call " + name + "; nothing was called"
-		e.Hint = "ask the user how to go on"
+		e.Hint = "ask the user how to proceed"
 	case Unanswered:
 		e.Msg = "nobody confirmed the call of " + name + "; nothing was called"
 		e.Hint = "ask the user whether to try again"
 	default:
 		e.Msg = name + " may change or destroy something, so a person has to confirm each call of it; nothing was called"
-		e.Hint = "this client cannot be asked: it would need elicitation. Tell the user, who can call the tool by hand, or have serve.confirm changed"
+		e.Hint = "this client cannot ask the user: it lacks elicitation. Tell the user, who can call the tool by hand, or change serve.confirm"
 	}
 	return e
 }

@@ -26,7 +26,7 @@ const (
 // form interprets it.
 func Question(id tool.ID, args json.RawMessage) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Make this call? It may change or destroy something.\n\n    tool: %s\n    server: %s\n\n",
+	fmt.Fprintf(&b, "Allow this call? It may change or destroy something.\n\n    tool: %s\n    server: %s\n\n",
 		plainText(id.Name()), plainText(id.Server()))
 	lines := argumentLines(args)
 	if len(lines) == 0 {

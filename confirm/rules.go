@@ -29,7 +29,7 @@ func (m Mode) Check() error {
 	if m == "" || slices.Contains(Modes(), m) {
 		return nil
 	}
-	return &tool.Error{Code: tool.Invalid, Op: "confirm", Msg: fmt.Sprintf("there is no way to confirm called %q",
+	return &tool.Error{Code: tool.Invalid, Op: "confirm", Msg: fmt.Sprintf("unknown confirmation mode %q",
 		string(m)), Hint: "use off, annotated, destructive or writes"}
 }
 

@@ -310,10 +310,10 @@ func TestProblems(t *testing.T) {
 	}{
 		"no such page": {"GET", "/nope", "", 404, "not_found", "there is no such page"},
 		"root":         {"GET", "/", "", 404, "not_found", "there is no such page"},
-		"wrong method": {"DELETE", "/search", "", 405, "method_not_allowed", "does not take this method"},
+		"wrong method": {"DELETE", "/search", "", 405, "method_not_allowed", "does not support the method"},
 		"wrong method on tool": {
 			"POST", "/api/tools/files/read_file", "{}", 405, "method_not_allowed",
-			"does not take this method",
+			"does not support the method",
 		},
 		"no query":            {"GET", "/search", "", 400, "invalid", "query is empty"},
 		"empty query":         {"GET", "/search?q=", "", 400, "invalid", "query is empty"},
@@ -347,11 +347,11 @@ func TestProblems(t *testing.T) {
 		},
 		"wrong type": {
 			"POST", "/search", `{"query":"a","limit":"three"}`, 400, "invalid",
-			"limit does not take a value of type string",
+			"limit does not accept a value of type string",
 		},
 		"a list": {
 			"POST", "/search", `[1]`, 400, "invalid",
-			"the body does not take a value of type array",
+			"the body does not accept a value of type array",
 		},
 		"too large": {
 			"POST", "/search", `{"query":"` + strings.Repeat("a", 300) + `"}`, 413, "too_large",
@@ -382,7 +382,7 @@ func TestProblems(t *testing.T) {
 		},
 		"call without a body": {
 			"POST", "/api/tools/files/read_file/call", "", 415, "unsupported_media_type",
-			"not marked as JSON",
+			"has no Content-Type: application/json",
 		},
 		"no mcp here": {"POST", "/mcp", "{}", 404, "not_found", "there is no such page"},
 	} {

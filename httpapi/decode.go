@@ -36,12 +36,12 @@ func (l *stringList) UnmarshalJSON(b []byte) error {
 func invalid(field, what string) error {
 	return &tool.Error{
 		Code: tool.Invalid, Op: "read request", Msg: field + " " + what,
-		Hint: "/openapi.json describes what is taken",
+		Hint: "/openapi.json describes the requests",
 	}
 }
 
 // errNotJSON refuses a body without Content-Type: application/json.
-var errNotJSON = echo.NewHTTPError(http.StatusUnsupportedMediaType, "the body is not marked as JSON")
+var errNotJSON = echo.NewHTTPError(http.StatusUnsupportedMediaType, "the body has no Content-Type: application/json")
 
 // isJSON reports whether a request says that its body is JSON.
 func isJSON(r *http.Request) bool {
@@ -82,9 +82,9 @@ func decodeStrict(body []byte, v any) error {
 	)
 	switch {
 	case errors.As(err, &wrong) && wrong.Field != "":
-		return invalid(wrong.Field, "does not take a value of type "+wrong.Value)
+		return invalid(wrong.Field, "does not accept a value of type "+wrong.Value)
 	case errors.As(err, &wrong):
-		return invalid("the body", "does not take a value of type "+wrong.Value+" there")
+		return invalid("the body", "does not accept a value of type "+wrong.Value+" there")
 	case errors.As(err, &syntax):
 		return invalid("the body", fmt.Sprintf("is not JSON: %s at byte %d", syntax.Error(), syntax.Offset))
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):

@@ -126,7 +126,7 @@ func (s *Server) checkForgery(next echo.HandlerFunc) echo.HandlerFunc {
 			!slices.Contains(s.o.Origins, r.Header.Get(echo.HeaderOrigin)) {
 			return &tool.Error{
 				Code: tool.Denied, Op: "check origin",
-				Msg: "pages of another site may change nothing here",
+				Msg: "pages of another site may not change anything here",
 			}
 		}
 		if r.Method != http.MethodPost || r.Header.Get(markHeader) != "" || isJSON(r) {
@@ -136,7 +136,7 @@ func (s *Server) checkForgery(next echo.HandlerFunc) echo.HandlerFunc {
 			return errNotJSON
 		}
 		return &tool.Error{
-			Code: tool.Denied, Op: "check origin", Msg: "the request could be that of any page",
+			Code: tool.Denied, Op: "check origin", Msg: "any page could have sent this request",
 			Hint: "send the header " + markHeader + ": 1",
 		}
 	}

@@ -84,7 +84,7 @@ func (s *Server) postFeedback(c echo.Context) error {
 		return err
 	}
 	if s.o.Learner == nil {
-		return &tool.Error{Code: tool.Denied, Op: "feedback", Msg: "nothing is learned here"}
+		return &tool.Error{Code: tool.Denied, Op: "feedback", Msg: "feedback is not accepted here"}
 	}
 	if strings.TrimSpace(r.Query) == "" {
 		return invalid("query", "is empty")

@@ -91,11 +91,11 @@ func (g *loadShedder) gateOf(c echo.Context) *limit.Gate {
 var (
 	errBusy = &tool.Error{
 		Code: tool.Unavailable, Op: "admit request",
-		Msg: "too much is asked of this server at once", Hint: "try again in a second",
+		Msg: "the server is busy", Hint: "try again in a second",
 	}
 	errStopping = &tool.Error{
 		Code: tool.Unavailable, Op: "serve", Msg: "the server is stopping",
-		Hint: "try again in a moment; whether what was asked took effect is unknown",
+		Hint: "try again in a moment; the request may or may not have taken effect",
 	}
 )
 
@@ -156,7 +156,7 @@ func bodyError(err error) error {
 	case errors.As(err, &tooLarge):
 		return err
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return echo.NewHTTPError(http.StatusRequestTimeout, "the body did not come in time")
+		return echo.NewHTTPError(http.StatusRequestTimeout, "the body did not arrive in time")
 	}
 	return invalid("the body", "cannot be read")
 }

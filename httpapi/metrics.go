@@ -39,7 +39,7 @@ func (s *Server) getMetrics(c echo.Context) error {
 		return err
 	}
 	if s.o.Metrics == nil {
-		return &tool.Error{Code: tool.NotFound, Op: "metrics", Msg: "nothing is counted here"}
+		return &tool.Error{Code: tool.NotFound, Op: "metrics", Msg: "metrics are not available here"}
 	}
 	m, err := s.o.Metrics.Report(c.Request().Context(), window)
 	if err != nil {

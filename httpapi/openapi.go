@@ -103,9 +103,9 @@ func (d *document) operation(r route, problem *jsonschema.Schema) (operation, er
 		return operation{}, err
 	}
 	op := operation{ID: r.id, Summary: r.summary, Responses: map[string]content{
-		"200": {Description: "It is done.", Content: map[string]mediaType{"application/json": {good}}},
+		"200": {Description: "Done.", Content: map[string]mediaType{"application/json": {good}}},
 		"default": {
-			Description: "It is not, and why.",
+			Description: "An error, with its reason.",
 			Content:     map[string]mediaType{"application/problem+json": {problem}},
 		},
 	}}

@@ -58,7 +58,7 @@ func TestOperate(t *testing.T) {
 			}
 		}
 		if p := readProblem(t, newFixture(t, nil).do(c[0], c[1], "")); p.Status != http.StatusNotFound ||
-			p.Detail != "no servers are kept here" {
+			p.Detail != "servers cannot be managed here" {
 			t.Errorf("%s without an operator: %+v", c[1], p)
 		}
 	}

@@ -24,29 +24,29 @@ func allOutcomes() []outcome {
 	retryAfter := map[string]string{"Retry-After": "after how many seconds to try again"}
 	return []outcome{
 		{
-			http.StatusNotModified, nil, "It is what the ETag in If-None-Match stands for.", nil,
+			http.StatusNotModified, nil, "Unchanged since the version in If-None-Match.", nil,
 			func(r route) bool { return r.method == http.MethodGet },
 		},
 		{http.StatusBadRequest, []string{"invalid"}, "The request is wrong, and what is wrong with it.", nil, guarded},
 		{
 			http.StatusUnauthorized,
 			[]string{"unauthorized"},
-			"A token is needed, or the one that came is not good.",
+			"A token is required, or the one sent is not valid.",
 			map[string]string{"WWW-Authenticate": "what kind of token, and where to get one"},
 			guarded,
 		},
 		{
 			http.StatusForbidden,
 			[]string{"denied"},
-			"It may not be done: with this token, by this page, under this host's name, or with a tool that is held or disabled.", nil, nil,
+			"Not allowed: with this token, from this page, under this host name, or for a held or disabled tool.", nil, nil,
 		},
 		{
 			http.StatusNotFound,
 			[]string{"not_found"},
-			"There is no such thing, or the asker may not know of it.", nil,
+			"It does not exist, or your token cannot see it.", nil,
 			func(r route) bool { return slices.Contains(namesSomething[:], r.id) },
 		},
-		{http.StatusRequestTimeout, []string{"timeout"}, "The body did not come in time.", nil, sends},
+		{http.StatusRequestTimeout, []string{"timeout"}, "The body did not arrive in time.", nil, sends},
 		{
 			http.StatusConflict,
 			[]string{"confirmation_required"},
@@ -56,14 +56,14 @@ func allOutcomes() []outcome {
 		{
 			http.StatusPreconditionFailed,
 			[]string{"precondition_failed"},
-			"It was changed meanwhile.", nil,
+			"It has changed meanwhile.", nil,
 			func(r route) bool { return r.id == "putPreferences" || r.id == "approve" },
 		},
 		{http.StatusRequestEntityTooLarge, []string{"too_large"}, "The body is larger than allowed.", nil, sends},
 		{
 			http.StatusUnsupportedMediaType,
 			[]string{"unsupported_media_type"},
-			"The body is not marked as JSON.", nil,
+			"The body has no Content-Type: application/json.", nil,
 			sends,
 		},
 		{
@@ -75,13 +75,13 @@ func allOutcomes() []outcome {
 		{
 			http.StatusInternalServerError,
 			[]string{"internal"},
-			"A fault of this program, which its log tells of.", nil,
+			"A fault of this program; the log has its cause.", nil,
 			nil,
 		},
 		{
 			http.StatusServiceUnavailable,
 			[]string{"unavailable"},
-			"Not now: too much is asked at once, the server is stopping, or an upstream server does not run.",
+			"Try later: the server is busy or stopping, or an upstream server does not run.",
 			retryAfter, nil,
 		},
 		{http.StatusGatewayTimeout, []string{"timeout"}, "It took too long.", nil, guarded},

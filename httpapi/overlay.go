@@ -26,7 +26,7 @@ type ToolOverlay struct {
 	Category   *string        `json:"category,omitempty"`
 	Enabled    *bool          `json:"enabled,omitempty" jsonschema:"whether the tool is found and can be called"`
 	Always     *bool          `json:"alwaysInclude,omitempty" jsonschema:"whether every client is shown the tool"`
-	Borrow     *bool          `json:"borrow,omitempty" jsonschema:"whether archetypes lend it words"`
+	Borrow     *bool          `json:"borrow,omitempty" jsonschema:"whether it borrows words from archetypes"`
 	Synonyms   []string       `json:"synonyms,omitempty" jsonschema:"other words for what it does"`
 	Utterances []string       `json:"utterances,omitempty" jsonschema:"requests that should find it"`
 	Examples   []tool.Example `json:"examples,omitempty" jsonschema:"calls of it, with their arguments"`
@@ -40,11 +40,11 @@ type Insight interface {
 
 // ToolInsight is what finds a tool beside its name, description and parameters, and what is near it.
 type ToolInsight struct {
-	Borrows bool      `json:"borrows" jsonschema:"false: archetypes lend it nothing"`
+	Borrows bool      `json:"borrows" jsonschema:"false: it borrows nothing from archetypes"`
 	Sayings []Saying  `json:"sayings" jsonschema:"its own first"`
 	Lenders []Lender  `json:"lenders" jsonschema:"the likest first"`
-	Related []tool.ID `json:"related" jsonschema:"those that it names, or else the nearest in meaning"`
-	Uses    float64   `json:"uses" jsonschema:"how much it was called of late; older calls count less"`
+	Related []tool.ID `json:"related" jsonschema:"those its author names, or else the nearest in meaning"`
+	Uses    float64   `json:"uses" jsonschema:"how often it was called; older calls count less"`
 }
 
 // Saying is a search phrase or a synonym that finds a tool.
@@ -73,7 +73,7 @@ const (
 func (s *Server) findTool(c echo.Context, prefix string) (*tool.Tool, error) {
 	name, err := url.PathUnescape(strings.TrimPrefix(c.Request().URL.EscapedPath(), prefix))
 	if err != nil {
-		return nil, invalid("the id", "is not well escaped")
+		return nil, invalid("the id", "is not escaped correctly")
 	}
 	return s.currentSet().Resolve(name)
 }
@@ -122,7 +122,7 @@ func (s *Server) putOverlay(c echo.Context) error {
 
 // errNoOverlays is the error where nothing can be added to tools.
 func errNoOverlays() error {
-	return &tool.Error{Code: tool.Denied, Op: "overlay", Msg: "nothing can be said of tools here"}
+	return &tool.Error{Code: tool.Denied, Op: "overlay", Msg: "descriptions of tools cannot be changed here"}
 }
 
 // getInsight answers GET /api/insights/{id}.

@@ -92,12 +92,12 @@ func TestOverlayProblems(t *testing.T) {
 			f, "PUT", "/api/overlays/files/old", `{"summary":"` + strings.Repeat("x", 81) + `"}`, 400,
 			"at most 80",
 		},
-		"not marked":        {f, "PUT", "/api/overlays/files/old", "", 415, "not marked as JSON"},
+		"not marked":        {f, "PUT", "/api/overlays/files/old", "", 415, "has no Content-Type: application/json"},
 		"query":             {f, "GET", "/api/overlays/files/old?x=1", "", 400, "x is not a known parameter"},
 		"query of insight":  {f, "GET", "/api/insights/files/old?x=1", "", 400, "x is not a known parameter"},
-		"nowhere to read":   {bare, "GET", "/api/overlays/files/old", "", 403, "nothing can be said"},
-		"nowhere to write":  {bare, "PUT", "/api/overlays/files/old", `{}`, 403, "nothing can be said"},
-		"method of insight": {f, "PUT", "/api/insights/files/old", `{}`, 405, "does not take this method"},
+		"nowhere to read":   {bare, "GET", "/api/overlays/files/old", "", 403, "cannot be changed here"},
+		"nowhere to write":  {bare, "PUT", "/api/overlays/files/old", `{}`, 403, "cannot be changed here"},
+		"method of insight": {f, "PUT", "/api/insights/files/old", `{}`, 405, "does not support the method"},
 	} {
 		w := c.f.do(c.method, c.target, c.body)
 		if p := readProblem(t, w); p.Status != c.status || !strings.Contains(p.Detail, c.detail) {

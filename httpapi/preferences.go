@@ -26,10 +26,10 @@ type Preferences interface {
 
 const preferencesPath = "/api/tools/preferences"
 
-var profileParams = []param{{name: "profile", text: "whose preferences; those that hold for all tools if left out"}}
+var profileParams = []param{{name: "profile", text: "whose preferences; those for all tools if left out"}}
 
 var putPreferencesParams = append([]param{
-	{name: "If-Match", in: "header", text: "the ETag on which the change was decided; with another version there, it is refused with status 412. Left out, whatever is there is replaced"},
+	{name: "If-Match", in: "header", text: "the ETag of the version to replace; if the current version is another, the answer is 412. If left out, any version is replaced"},
 }, profileParams...)
 
 // getPreferences answers GET /api/preferences. The ETag is the version.
@@ -76,7 +76,7 @@ func (s *Server) preferenceProfile(c echo.Context) (string, error) {
 		return "", err
 	}
 	if s.o.Preferences == nil {
-		return "", &tool.Error{Code: tool.NotFound, Op: "preferences", Msg: "no preferences are kept here"}
+		return "", &tool.Error{Code: tool.NotFound, Op: "preferences", Msg: "preferences are not available here"}
 	}
 	return s.profileOf(asked)
 }

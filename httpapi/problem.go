@@ -92,13 +92,13 @@ func frameworkProblem(e *echo.HTTPError, requestID string) problem {
 	detail, _ := e.Message.(string)
 	switch e.Code {
 	case http.StatusNotFound:
-		return newProblem(e.Code, tool.NotFound.String(), "there is no such page", "/openapi.json lists all there are",
+		return newProblem(e.Code, tool.NotFound.String(), "there is no such page", "/openapi.json lists all pages",
 			requestID)
 	case http.StatusMethodNotAllowed:
-		return newProblem(e.Code, "method_not_allowed", "the page does not take this method",
-			"the Allow header lists those it takes", requestID)
+		return newProblem(e.Code, "method_not_allowed", "this page does not support the method",
+			"the Allow header lists the supported methods", requestID)
 	case http.StatusTooManyRequests:
-		return newProblem(e.Code, "rate_limited", detail, "wait a second, and ask less often", requestID)
+		return newProblem(e.Code, "rate_limited", detail, "wait a second, and send fewer requests", requestID)
 	case http.StatusRequestTimeout:
 		return newProblem(e.Code, tool.Timeout.String(), detail, "send it faster, or less at a time", requestID)
 	case http.StatusUnsupportedMediaType:

@@ -62,7 +62,7 @@ func (s *Server) approveTools(c echo.Context) error {
 		}
 	}
 	if s.o.Quarantine == nil {
-		return &tool.Error{Code: tool.Denied, Op: "approve", Msg: "nothing can be approved here"}
+		return &tool.Error{Code: tool.Denied, Op: "approve", Msg: "approvals are not available here"}
 	}
 	if err := s.o.Quarantine.Accept(c.Request().Context(), r.Tools); err != nil {
 		return err

@@ -24,7 +24,7 @@ func (answering) Guarded() bool { return true }
 
 func (a answering) Identify(_ context.Context, token, _ string) (access.Grant, error) {
 	if token == "" {
-		return access.Grant{}, &tool.Error{Code: tool.Denied, Msg: "the request bears no token", Err: access.ErrToken}
+		return access.Grant{}, &tool.Error{Code: tool.Denied, Msg: "no token was sent", Err: access.ErrToken}
 	}
 	return a.by, a.err
 }

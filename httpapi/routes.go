@@ -82,15 +82,15 @@ func (s *Server) routes() []route {
 			reflect.TypeFor[categoryList](), s.listCategories,
 		},
 		{
-			http.MethodPost, "/api/tools/select", "selectTools", "Choose the tools that an agent is given for a message",
+			http.MethodPost, "/api/tools/select", "selectTools", "Choose the tools for a message",
 			nil, reflect.TypeFor[selectRequest](), reflect.TypeFor[selection.Selection](), s.selectTools,
 		},
 		{
-			http.MethodGet, preferencesPath, "getPreferences", "What a profile prefers; the ETag is its version",
+			http.MethodGet, preferencesPath, "getPreferences", "The preferences of a profile; the ETag is their version",
 			profileParams, nil, reflect.TypeFor[selection.Preferences](), s.getPreferences,
 		},
 		{
-			http.MethodPut, preferencesPath, "putPreferences", "Say what a profile prefers, in the place of what was said",
+			http.MethodPut, preferencesPath, "putPreferences", "Replace the preferences of a profile",
 			putPreferencesParams, reflect.TypeFor[selection.Preferences](), reflect.TypeFor[selection.Preferences](),
 			s.putPreferences,
 		},
@@ -107,7 +107,7 @@ func (s *Server) routes() []route {
 			reflect.TypeFor[feedbackRequest](), reflect.TypeFor[health](), s.postFeedback,
 		},
 		{
-			http.MethodGet, "/api/servers", "listServers", "How the upstream servers are", nil, nil,
+			http.MethodGet, "/api/servers", "listServers", "The state of the upstream servers", nil, nil,
 			reflect.TypeFor[serverList](), s.listServers,
 		},
 		{
@@ -131,15 +131,15 @@ func (s *Server) routes() []route {
 			reflect.TypeFor[approveRequest](), reflect.TypeFor[ReviewList](), s.approveTools,
 		},
 		{
-			http.MethodGet, overlaysPath + "{id}", "getOverlay", "What people said of a tool", nil, nil,
+			http.MethodGet, overlaysPath + "{id}", "getOverlay", "What people added to a tool", nil, nil,
 			reflect.TypeFor[ToolOverlay](), s.getOverlay,
 		},
 		{
-			http.MethodPut, overlaysPath + "{id}", "putOverlay", "Say something of a tool, in the place of what was said",
+			http.MethodPut, overlaysPath + "{id}", "putOverlay", "Replace what people added to a tool",
 			nil, reflect.TypeFor[ToolOverlay](), reflect.TypeFor[ToolOverlay](), s.putOverlay,
 		},
 		{
-			http.MethodGet, insightsPath + "{id}", "insight", "What finds a tool, and what is near it", nil, nil,
+			http.MethodGet, insightsPath + "{id}", "insight", "How a tool is found, and what is near it", nil, nil,
 			reflect.TypeFor[ToolInsight](), s.getInsight,
 		},
 		{

@@ -18,8 +18,8 @@ type searchRequest struct {
 	Server   stringList  `json:"server,omitempty" jsonschema:"only tools of these servers"`
 	Category stringList  `json:"category,omitempty" jsonschema:"only tools of these categories"`
 	ReadOnly bool        `json:"read_only,omitempty" jsonschema:"only tools that change nothing"`
-	Explain  bool        `json:"explain,omitempty" jsonschema:"say how each score came about"`
-	Trial    bool        `json:"trial,omitempty" jsonschema:"somebody tries the search out: it is not counted, and nothing is learned from it"`
+	Explain  bool        `json:"explain,omitempty" jsonschema:"explain each score"`
+	Trial    bool        `json:"trial,omitempty" jsonschema:"a test: the search is not counted, and nothing is learned from it"`
 }
 
 // query checks a request and turns it into a query.
@@ -54,8 +54,8 @@ var searchParams = []param{
 	{name: "server", list: true, text: "only tools of these servers"},
 	{name: "category", list: true, text: "only tools of these categories"},
 	{name: "read_only", kind: "boolean", text: "only tools that change nothing"},
-	{name: "explain", kind: "boolean", text: "say how each score came about"},
-	{name: "trial", kind: "boolean", text: "somebody tries the search out: it is not counted, and nothing is learned from it"},
+	{name: "explain", kind: "boolean", text: "explain each score"},
+	{name: "trial", kind: "boolean", text: "a test: the search is not counted, and nothing is learned from it"},
 }
 
 // searchQuery reads the parameters of GET /search.

@@ -33,7 +33,7 @@ type selectRequest struct {
 	Format         selection.Format `json:"format,omitempty" jsonschema:"mcp, anthropic, openai, openai-responses or gemini; mcp if left out"`
 	DeferLoading   bool             `json:"deferLoading,omitempty" jsonschema:"for anthropic: mark tools that are not core ones with defer_loading"`
 	ToolReferences bool             `json:"toolReferences,omitempty" jsonschema:"for anthropic: also give tool_reference blocks of the tools that are not core ones"`
-	Trial          bool             `json:"trial,omitempty" jsonschema:"somebody tries the selection out: it is not counted"`
+	Trial          bool             `json:"trial,omitempty" jsonschema:"a test: the selection is not counted"`
 }
 
 // selectTools answers POST /api/tools/select.
@@ -43,7 +43,7 @@ func (s *Server) selectTools(c echo.Context) error {
 		return err
 	}
 	if s.o.Selector == nil {
-		return &tool.Error{Code: tool.NotFound, Op: "select", Msg: "no tools are selected here"}
+		return &tool.Error{Code: tool.NotFound, Op: "select", Msg: "selection is not available here"}
 	}
 	profile, err := s.profileOf(r.Profile)
 	if err != nil {

@@ -78,7 +78,7 @@ func bearerToken(r *http.Request) (string, error) {
 	values := r.Header.Values(echo.HeaderAuthorization)
 	if len(values) > 1 {
 		return "", &tool.Error{
-			Code: tool.Invalid, Op: "check token", Msg: "the request bears two tokens",
+			Code: tool.Invalid, Op: "check token", Msg: "two tokens were sent",
 			Hint: "send one Authorization header",
 		}
 	}
@@ -179,8 +179,8 @@ func (s *Server) guardRoute(r route) echo.HandlerFunc {
 	}
 	return s.recordChanges(r.id, func(echo.Context) error {
 		return &tool.Error{
-			Code: tool.Denied, Op: r.id, Msg: "nothing may be changed with this token",
-			Hint: "ask for one that is not read only",
+			Code: tool.Denied, Op: r.id, Msg: "this token does not allow changes",
+			Hint: "ask for a token that is not read-only",
 		}
 	})
 }

@@ -34,7 +34,7 @@ func (b scoped) Identify(_ context.Context, token, _ string) (access.Grant, erro
 	srv, ok := b[token]
 	if !ok {
 		return access.Grant{}, &tool.Error{
-			Code: tool.Denied, Op: "check token", Msg: "the token is none of ours",
+			Code: tool.Denied, Op: "check token", Msg: "unknown or revoked token",
 			Err: access.ErrToken,
 		}
 	}
@@ -77,12 +77,12 @@ func TestTokensOfLess(t *testing.T) {
 		"few over MCP":           {"few", "POST", "/mcp", `{}`, 200, "few"},
 		"few over another's MCP": {"few", "POST", "/mcp/other", `{}`, 200, "few"},
 		"all over MCP":           {"whole", "POST", "/mcp/other", `{}`, 200, "/mcp/other"},
-		"few has no metrics":     {"few", "GET", "/api/metrics", "", 404, "nothing is counted"},
+		"few has no metrics":     {"few", "GET", "/api/metrics", "", 404, "metrics are not available"},
 		"no such page for few":   {"few", "GET", "/nope", "", 404, "no such page"},
 		"no such method for few": {"few", "PUT", "/search", `{}`, 405, "method"},
 		"read and search":        {"reader", "POST", "/search", `{"query":"read"}`, 200, "files/read_file"},
 		"read and call":          {"reader", "POST", "/api/tools/files/read_file/call", `{}`, 200, "structuredContent"},
-		"read and change":        {"reader", "POST", "/api/feedback", feedback, 403, "nothing may be changed"},
+		"read and change":        {"reader", "POST", "/api/feedback", feedback, 403, "does not allow changes"},
 		"all and change":         {"whole", "POST", "/api/feedback", feedback, 200, "ok"},
 		"unknown":                {"fewer", "GET", "/api/tools", "", 401, "unauthorized"},
 		"empty":                  {"", "GET", "/api/tools", "", 401, "unauthorized"},

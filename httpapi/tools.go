@@ -28,7 +28,7 @@ type toolItem struct {
 	ReadOnly   bool    `json:"readOnly,omitempty"`
 	Disabled   bool    `json:"disabled,omitempty"`
 	Deprecated string  `json:"deprecated,omitempty"`
-	Warning    string  `json:"warning,omitempty" jsonschema:"it looks suspicious, in our words"`
+	Warning    string  `json:"warning,omitempty" jsonschema:"why it looks suspicious"`
 	Confirm    bool    `json:"confirm,omitempty" jsonschema:"a call of it needs to be confirmed by a person"`
 }
 
@@ -46,7 +46,7 @@ type toolPage struct {
 	Signature  string           `json:"signature"`
 	Tokens     int              `json:"tokens" jsonschema:"what it costs in a plain tools/list"`
 	Confirm    bool             `json:"confirm,omitempty" jsonschema:"a call of it needs to be confirmed by a person"`
-	Warning    string           `json:"warning,omitempty" jsonschema:"it looks suspicious, in our words"`
+	Warning    string           `json:"warning,omitempty" jsonschema:"why it looks suspicious"`
 	Parameters []tool.Parameter `json:"parameters"`
 	tool.Tool
 }
@@ -66,7 +66,7 @@ type serverList struct {
 type callRequest struct {
 	Arguments json.RawMessage `json:"arguments,omitempty" jsonschema:"an object, as the tool's input schema has it; {} if left out"`
 	Meta      json.RawMessage `json:"_meta,omitempty" jsonschema:"an object that is passed on to the upstream"`
-	Confirm   bool            `json:"confirm,omitempty" jsonschema:"a person has said yes to just this call; without it, tools that need that are refused with the status 409"`
+	Confirm   bool            `json:"confirm,omitempty" jsonschema:"a person has confirmed this call; without it, calls that need confirmation are refused with status 409"`
 }
 
 // Page sizes of the list of tools.
@@ -152,7 +152,7 @@ func (s *Server) resolvePath(c echo.Context, call bool) (*tool.Set, *tool.Tool, 
 	}
 	name, err := url.PathUnescape(path)
 	if err != nil {
-		return nil, nil, invalid("the id", "is not well escaped")
+		return nil, nil, invalid("the id", "is not escaped correctly")
 	}
 	set := s.currentSet()
 	t, err := set.Resolve(name)

@@ -73,7 +73,7 @@ func (s *Server) forwardCall(ctx context.Context, req *mcp.CallToolRequest, name
 	if t.Disabled {
 		err := &tool.Error{
 			Code: tool.Denied, Op: "call", Msg: string(t.ID()) + " is disabled",
-			Hint: searchName + " finds others that do the like",
+			Hint: searchName + " finds similar tools",
 		}
 		s.recordRefusal(ctx, req, name, t.ID(), args, err)
 		return nil, err

@@ -206,7 +206,7 @@ func (s *Server) relatedNames(ctx context.Context, set *tool.Set, t *tool.Tool) 
 	if len(related) == 0 && s.o.Related != nil {
 		near, err := s.o.Related.Related(ctx, t.ID(), maxNearest)
 		if err != nil {
-			s.o.Logger.Warn("the tools nearest to one cannot be told", "tool", t.ID(), "error", err)
+			s.o.Logger.Warn("the nearest tools could not be found", "tool", t.ID(), "error", err)
 		}
 		related = near
 	}

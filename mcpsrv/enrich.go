@@ -47,7 +47,7 @@ const (
 func (s *Server) addEnrichPrompt() {
 	s.mcp.AddPrompt(&mcp.Prompt{
 		Name: enrichPromptName, Title: "Help tools being found",
-		Description: "Asks you to write requests for tools whose own words hardly find them. What you write waits until somebody approves it.",
+		Description: "Asks you to write search phrases for tools that are hard to find. They take effect once a person approves them.",
 		Arguments: []*mcp.PromptArgument{
 			{Name: "server", Description: "only the tools of this server"},
 			{Name: "limit", Description: fmt.Sprintf("of how many tools, at most %d; by default %d", maxEnrichBatch,
@@ -102,7 +102,7 @@ reads it.`
 // asked apart from the conversation.
 func EnrichPrompt(set *tool.Set, tools []*tool.Tool, sampling bool) string {
 	if len(tools) == 0 {
-		return "Every tool here is of a known kind, or has requests enough. There is nothing to write.\n"
+		return "Every tool here has enough search phrases. There is nothing to write.\n"
 	}
 	other := ""
 	if sampling {
@@ -187,7 +187,7 @@ func (s *Server) proposeUtterances(ctx context.Context, req *mcp.CallToolRequest
 
 // errNotEnriched is the error of both tools where no Enricher is set.
 func errNotEnriched() error {
-	return &tool.Error{Code: tool.NotFound, Op: "propose", Msg: "requests for tools are not taken here"}
+	return &tool.Error{Code: tool.NotFound, Op: "propose", Msg: "search phrases are not accepted here"}
 }
 
 // proposalReport sums up what became of what models wrote.
@@ -227,7 +227,7 @@ func (s *Server) submitProposals(ctx context.Context, sum *proposalReport, writt
 
 // text is the report for the model.
 func (h *proposalReport) text() string {
-	text := fmt.Sprintf("%d texts were kept and wait to be approved.", h.kept)
+	text := fmt.Sprintf("%d texts were kept and are waiting for approval.", h.kept)
 	if len(h.wrong) > 0 {
 		text += " Not kept:"
 	}

@@ -74,7 +74,7 @@ func (s *Server) writeUtterances(ctx context.Context, req *mcp.CallToolRequest, 
 	client := s.upstreamClient(ctx, req, req.Session, req.Params.Meta)
 	if !canSample(client.Capabilities) {
 		return nil, &tool.Error{
-			Code: tool.Invalid, Op: "write", Msg: "this client does not let servers ask its model",
+			Code: tool.Invalid, Op: "write", Msg: "this client does not support sampling",
 			Hint: "write them yourself: the prompt " + enrichPromptName + " has the tools, and " + proposeName +
 				" takes what you write",
 		}
@@ -99,7 +99,7 @@ func (s *Server) sampleInBatches(ctx context.Context, c *tool.Client, by, server
 ) (json.RawMessage, error) {
 	tools := s.visibleUnfamiliar(server, n)
 	if len(tools) == 0 {
-		return object{{Key: "content", Value: textContent("Every tool here is of a known kind, or has requests enough. There is nothing to write.")}}.Bytes(), nil
+		return object{{Key: "content", Value: textContent("Every tool here has enough search phrases. There is nothing to write.")}}.Bytes(), nil
 	}
 	var sum proposalReport
 	for part := range slices.Chunk(tools, toolsPerSample) {
@@ -161,7 +161,7 @@ func (s *Server) sampleBatch(ctx context.Context, c *tool.Client, tools []*tool.
 	if err := json.Unmarshal([]byte(text), &got); err != nil || len(got.Tools) == 0 {
 		return nil, "", &tool.Error{
 			Code: tool.Unavailable, Op: "sample",
-			Msg:  "the client's model does not keep to the form",
+			Msg:  "the client's model did not answer in the requested form",
 			Hint: "try again, or write them yourself by the prompt " + enrichPromptName, Err: err,
 		}
 	}

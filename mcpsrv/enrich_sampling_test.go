@@ -46,7 +46,7 @@ func TestSampling(t *testing.T) {
 					t.Errorf("the prompt does not tell of sampling: %v", err)
 				}
 				said, bad := ask(t, session, invokeName, `{"name":"`+writeName+`","arguments":{"server":"qlx"}}`)
-				if bad || !strings.HasPrefix(said, "2 texts were kept and wait") ||
+				if bad || !strings.HasPrefix(said, "2 texts were kept and are waiting") ||
 					!strings.Contains(said, "gives orders") {
 					t.Errorf("answered %q", said)
 				}
@@ -84,11 +84,11 @@ func TestSamplingFails(t *testing.T) {
 		want   string
 	}{
 		"a person says no":   {err: errors.New("the user rejected it"), want: "was not asked, or did not answer"},
-		"no JSON":            {answer: "I would rather talk about you.", want: "does not keep to the form"},
-		"another form":       {answer: `{"utterances":["polish my doodad"]}`, want: "does not keep to the form"},
-		"nothing but braces": {answer: "}{", want: "does not keep to the form"},
+		"no JSON":            {answer: "I would rather talk about you.", want: "did not answer in the requested form"},
+		"another form":       {answer: `{"utterances":["polish my doodad"]}`, want: "did not answer in the requested form"},
+		"nothing but braces": {answer: "}{", want: "did not answer in the requested form"},
 		"more than is asked for": {answer: `{"tools":[{"tool":"qlx/frob","utterances":["` +
-			strings.Repeat("polish ", maxSample/7+1) + `"]}]}`, want: "does not keep to the form"},
+			strings.Repeat("polish ", maxSample/7+1) + `"]}]}`, want: "did not answer in the requested form"},
 	} {
 		for _, revision := range generations {
 			t.Run(name+" "+revision, func(t *testing.T) {
@@ -117,7 +117,7 @@ func TestSamplingNotOffered(t *testing.T) {
 	f, _ := enriching(t, "qlx")
 	for _, revision := range generations {
 		session := f.connect(t, revision, nil)
-		if said, bad := ask(t, session, writeName, `{}`); !bad || !strings.Contains(said, "does not let servers ask") ||
+		if said, bad := ask(t, session, writeName, `{}`); !bad || !strings.Contains(said, "does not support sampling") ||
 			!strings.Contains(said, enrichPromptName) {
 			t.Errorf("%s: answered %q", revision, said)
 		}
@@ -143,7 +143,7 @@ func TestSamplingNotOffered(t *testing.T) {
 		t.Errorf("of known tools: %q, asked %d times", said, len(asked))
 	}
 	without := newFixture(t, smallServer(t), Options{}).connect(t, generations[0], nil)
-	if said, bad := ask(t, without, writeName, ""); !bad || !strings.Contains(said, "not taken here") {
+	if said, bad := ask(t, without, writeName, ""); !bad || !strings.Contains(said, "not accepted here") {
 		t.Errorf("answered %q", said)
 	}
 }

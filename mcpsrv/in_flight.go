@@ -61,7 +61,7 @@ func (f *inFlight) wait(ctx context.Context) (open int) {
 
 var errStopping = &tool.Error{
 	Code: tool.Unavailable, Op: "serve", Msg: "the server is stopping",
-	Hint: "whether a call took effect is unknown",
+	Hint: "a call may or may not have taken effect",
 }
 
 // admitRequest admits a request, unless too many are being handled or the server is stopping. Handshakes, pings,
@@ -74,8 +74,8 @@ func (s *Server) admitRequest(method string) (leave func(), err error) {
 		return nil, errStopping
 	case !s.work.begin(s.o.limits.requests):
 		return nil, &tool.Error{
-			Code: tool.Unavailable, Op: "admit request", Msg: fmt.Sprintf("%d requests are being worked on already",
-				s.o.limits.requests), Hint: "wait for answers before you ask on",
+			Code: tool.Unavailable, Op: "admit request", Msg: fmt.Sprintf("%d requests are in progress already",
+				s.o.limits.requests), Hint: "wait for answers before sending more",
 		}
 	}
 	return s.work.end, nil

@@ -256,7 +256,7 @@ func TestPrompt(t *testing.T) {
 	}, &tool.Tool{Server: "mail", Name: "off", Disabled: true})
 	set := tool.NewSet(tools, "")
 	golden(t, "prompt.txt", Prompt(set, tool.Filter{}))
-	if got := Prompt(tool.NewSet(nil, ""), tool.Filter{}); !strings.HasSuffix(got, "No further tools are known.\n") {
+	if got := Prompt(tool.NewSet(nil, ""), tool.Filter{}); !strings.HasSuffix(got, "There are no further tools.\n") {
 		t.Errorf("of nothing: %s", got)
 	}
 	f := newFixture(t, tools, Options{})

@@ -60,7 +60,7 @@ func (s *Server) listCatalogue(_ context.Context, _ *mcp.CallToolRequest, raw js
 		}
 	}
 	if total == 0 {
-		return textResult("No tools. " + categoriesName + " tells which categories and servers there are."), nil
+		return textResult("No tools. " + categoriesName + " lists the categories and servers."), nil
 	}
 	text := fmt.Sprintf("%d tools\n%s", total, lines.String())
 	if total == 1 {

@@ -121,7 +121,7 @@ func (s *Server) alwaysListed(set *tool.Set) map[tool.ID]bool {
 				l.missing = make(map[string]bool)
 			}
 			l.missing[name] = true
-			s.o.Logger.Warn("a tool that shall always be available is not there", "name", name, "err", err)
+			s.o.Logger.Warn("a tool that should always be available does not exist", "name", name, "err", err)
 		}
 	}
 	return l.always

@@ -168,7 +168,7 @@ func (s *Server) instructions(r clientRequest) string {
 	case Full:
 		return ""
 	case Lazy:
-		return "The tools of this server are listed without their parameters. " + describeName + " tells them."
+		return "The tools of this server are listed without their parameters. " + describeName + " shows them."
 	case Dynamic:
 		return find + "; what it finds joins your list of tools."
 	}

@@ -146,7 +146,7 @@ func TestInstructionsFitTheMode(t *testing.T) {
 	}{
 		{Search, "Many tools lie behind this server. Find them with search_tools, in plain words, then call what it finds through invoke_tool."},
 		{Dynamic, "Many tools lie behind this server. Find them with search_tools, in plain words; what it finds joins your list of tools."},
-		{Lazy, "The tools of this server are listed without their parameters. get_tool_description tells them."},
+		{Lazy, "The tools of this server are listed without their parameters. get_tool_description shows them."},
 		{Full, ""},
 		{Auto, ""},
 	} {

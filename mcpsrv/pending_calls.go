@@ -75,7 +75,7 @@ func (s *Server) runAskingClient(ctx context.Context, client *tool.Client, of st
 		h := s.pending.take(back.State, access.PrincipalOf(ctx).Key, of)
 		if h == nil {
 			return nil, &tool.Error{
-				Code: tool.NotFound, Op: "call", Msg: "the call that asked is not waiting any more",
+				Code: tool.NotFound, Op: "call", Msg: "the call that asked is no longer waiting",
 				Hint: "call again from the start",
 			}
 		}
@@ -123,7 +123,7 @@ func (h *pendingCall) ask(ctx context.Context, method string, params json.RawMes
 	select {
 	case raw := <-q.answer:
 		if orderedjson.Kind(raw) != "object" {
-			return nil, &tool.Error{Code: tool.Invalid, Op: "ask", Msg: "the client came back without an answer"}
+			return nil, &tool.Error{Code: tool.Invalid, Op: "ask", Msg: "the client repeated the call without an answer"}
 		}
 		return raw, nil
 	case <-ctx.Done():
@@ -143,7 +143,7 @@ func (s *Server) awaitOutcome(ctx context.Context, h *pendingCall) (json.RawMess
 			h.cancel()
 			return nil, &tool.Error{
 				Code: tool.Unavailable, Op: "call",
-				Msg: "too many calls wait for answers of their clients", Hint: "try again later",
+				Msg: "too many calls are waiting for their clients' answers", Hint: "try again later",
 			}
 		}
 		asks := object{{Key: answerKey, Value: object{{Key: "method", Value: orderedjson.Encode(q.method)}, {Key: "params", Value: q.params}}.Bytes()}}

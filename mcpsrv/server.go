@@ -169,7 +169,7 @@ func New(o Options) *Server {
 	})
 	s.addPrompt()
 	if err := s.addMethods(); err != nil {
-		s.o.Logger.Error("methods of the server's own are not served", "err", err)
+		s.o.Logger.Error("our own methods could not be registered", "err", err)
 	}
 	set := s.currentSet()
 	s.syncHeaderTools(set)

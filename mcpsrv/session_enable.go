@@ -55,7 +55,7 @@ func (s *Server) loadServerTools(ctx context.Context, req *mcp.CallToolRequest, 
 	set := s.currentSet()
 	if s.modeOf(req, set) != Dynamic {
 		return nil, &tool.Error{
-			Code: tool.Invalid, Op: "load", Msg: "your list of tools stays as it is",
+			Code: tool.Invalid, Op: "load", Msg: "your list of tools is fixed",
 			Hint: searchName + " finds tools, and " + invokeName + " calls them",
 		}
 	}

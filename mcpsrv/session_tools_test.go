@@ -168,7 +168,7 @@ func TestLoadServerTools(t *testing.T) {
 		"unknown":         {Dynamic, `{"server":"nobody"}`, "not_found: no server is named \"nobody\"", 2},
 		"listed already":  {Dynamic, `{"server":"pins"}`, "invalid: all tools of pins are in your list already", 2},
 		"no server":       {Dynamic, `{}`, "invalid: arguments of load_server_tools do not fit: server missing, but required", 2},
-		"in another mode": {Search, `{"server":"big"}`, "invalid: your list of tools stays as it is", 2},
+		"in another mode": {Search, `{"server":"big"}`, "invalid: your list of tools is fixed", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, tools, Options{Mode: c.mode})
@@ -256,7 +256,7 @@ func TestStatelessRequestsLeaveNothing(t *testing.T) {
 					t.Errorf("the third mistake is answered as if the others were remembered: %s", got)
 				}
 				if got, failed := ask(t, session, loadName, `{"server":"files"}`); !failed ||
-					!strings.Contains(got, "your list of tools stays as it is") {
+					!strings.Contains(got, "your list of tools is fixed") {
 					t.Errorf("loading gives %v %q", failed, got)
 				}
 				if n := f.remembered(); n != 0 {
@@ -429,7 +429,7 @@ func TestAlwaysAvailable(t *testing.T) {
 			if !whole["read_file"] || !whole["move_file"] || whole["write_file"] {
 				t.Errorf("listed in full: %v", whole)
 			}
-			if n := strings.Count(f.log.String(), "always be available is not there"); n != 1 {
+			if n := strings.Count(f.log.String(), "always be available does not exist"); n != 1 {
 				t.Errorf("the log tells %d times of the name that names none, want once:\n%s", n, f.log.String())
 			}
 			ask(t, session, searchName, `{"query":"read a text file","limit":1}`)

@@ -44,9 +44,9 @@ func Prompt(set *tool.Set, filter tool.Filter) string {
 		lines.WriteString("- " + listedName(set, t) + listSummary(t) + "\n")
 	}
 	if total == 0 {
-		return b.String() + "No further tools are known.\n"
+		return b.String() + "There are no further tools.\n"
 	}
-	fmt.Fprintf(&b, "And %d more, of which you see one line each. %s tells the parameters of any of them, %s calls it, %s finds it by what it does.\n",
+	fmt.Fprintf(&b, "And %d more, of which you see one line each. %s describes any of them, %s calls it, %s finds it by what it does.\n",
 		total, describeName, invokeName, searchName)
 	return b.String() + lines.String()
 }
@@ -70,7 +70,7 @@ func (s *Server) toolsPrompt(_ context.Context, req *mcp.GetPromptRequest) (*mcp
 		filter.Servers = []string{server}
 	}
 	return &mcp.GetPromptResult{
-		Description: "The tools that are there now.",
+		Description: "The tools available now.",
 		Messages:    []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: Prompt(s.currentSet(), filter)}}},
 	}, nil
 }

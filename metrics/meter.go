@@ -114,7 +114,7 @@ func (m *Meter) runFlusher() {
 			err = m.load(ctx)
 		}
 		if err != nil && !failing { // what was not written is tried again
-			m.o.Logger.Warn("what was counted could not be stored or read; it is tried again", "err", err)
+			m.o.Logger.Warn("metrics could not be stored or read; this is tried again", "err", err)
 		}
 		failing = err != nil
 	}

@@ -98,7 +98,7 @@ func TestAdmission(t *testing.T) {
 			given{listen: "127.0.0.1:1"},
 			env{"TOOLDEX_OAUTH_ISSUERS": "https://login.example.com", "TOOLDEX_OAUTH_GRANTS": "everybody all"},
 			"", 0,
-			"begins with no condition",
+			"does not begin with a condition",
 		},
 		"a bad address": {
 			given{listen: "127.0.0.1:1"},

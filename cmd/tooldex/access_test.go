@@ -78,7 +78,7 @@ func TestTokensOverMCP(t *testing.T) {
 				"utterances": []string{"do it"},
 			}}}))
 			if reader := c.token == "reader" || c.token == "both"; strings.Contains(proposes,
-				"not taken here") != reader {
+				"not accepted here") != reader {
 				t.Errorf("%s at %s proposes: %s", c.token, c.path, proposes)
 			}
 			for _, name := range []string{reads, writes, other} {

@@ -53,7 +53,7 @@ func (a *app) account(ctx context.Context, words string, args []string, err erro
 	}
 	l.Changed(ctx, a.asker(), words, subject, err)
 	if err := l.Close(); err != nil {
-		a.log.Warn("the audit log could not be brought to the disk", "error", err)
+		a.log.Warn("the audit log could not be synced", "error", err)
 	}
 }
 

@@ -21,8 +21,8 @@ func newEnrich(a *app) *cobra.Command {
 	var with, file string
 	cmd := &cobra.Command{
 		Use:   "enrich",
-		Short: "Help tools being found that are like nothing known",
-		Long: "Help tools being found that are like nothing known, by requests that somebody writes for them: you, or a language\n" +
+		Short: "Add search phrases for tools that search does not recognise",
+		Long: "Add search phrases for tools that search does not recognise, by requests that somebody writes for them: you, or a language\n" +
 			"model. export writes a form, and apply reads it back; --with has a chat model of an Ollama server fill it in. An\n" +
 			"agent fills it in over MCP, by the prompt enrich_tools; what it writes waits until approve, and finds nothing until\n" +
 			"then. All of it is checked, told apart from what tools say of themselves, and taken back by forget.",

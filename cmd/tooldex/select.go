@@ -23,8 +23,8 @@ func newSelect(a *app) *cobra.Command {
 	var f selectFlags
 	cmd := &cobra.Command{
 		Use:   "select MESSAGE...",
-		Short: "Choose the tools that an agent is given for a message",
-		Long: "Choose the tools that an agent is given for a message, as POST /api/tools/select does: what is always available, what\n" +
+		Short: "Choose the tools for a message",
+		Long: "Choose the tools for a message, as POST /api/tools/select does: what is always available, what\n" +
 			"the message needs, and what the preferences say. -o json gives the tools in the form of a model provider.",
 		Example: "  tooldex select --demo Read package.json\n  tooldex select --demo --format anthropic -o json 'open a merge proposal'",
 		Args:    wants(cobra.ArbitraryArgs),
