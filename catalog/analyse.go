@@ -11,18 +11,13 @@ import (
 	"tooldex/tool"
 )
 
-// embedDocument is the text of a tool as it is embedded.
-func embedDocument(t *knowledge.Texts) embed.Document {
-	return embed.Document{Name: t.Name, Description: t.Description, Parameters: t.Params}
-}
-
 // hashText identifies the text of a tool, whatever tool it belongs to.
-func hashText(t *knowledge.Texts) store.TextHash {
-	return store.HashText(t.Name, t.Description, t.Params)
+func hashText(t *embed.Document) store.TextHash {
+	return store.HashText(t.Name, t.Description, t.Parameters)
 }
 
 // indexFields analyses what a tool says of itself, and adds what was lent to it.
-func indexFields(an *knowledge.Analyzer, t *tool.Tool, d *knowledge.Texts,
+func indexFields(an *knowledge.Analyzer, t *tool.Tool, d *embed.Document,
 	loan *knowledge.Loan,
 ) (out [index.NumFields][]index.Term) {
 	labels := append([]string{t.Category}, t.Keywords...)
@@ -34,20 +29,12 @@ func indexFields(an *knowledge.Analyzer, t *tool.Tool, d *knowledge.Texts,
 		said = append(said, e.Description)
 	}
 	for f, text := range map[index.Field]string{
-		index.Name: d.Name, index.Text: d.Description, index.Params: d.Params,
+		index.Name: d.Name, index.Text: d.Description, index.Params: d.Parameters,
 		index.Labels: strings.Join(append(labels, t.Synonyms...), "\n"), index.Said: strings.Join(said, "\n"),
 	} {
-		out[f] = indexTerms(an.Count(text))
+		out[f] = an.Count(text)
 	}
-	out[index.Lent] = indexTerms(loan.Terms)
-	return out
-}
-
-func indexTerms(terms []knowledge.Term) []index.Term {
-	out := make([]index.Term, len(terms))
-	for i, t := range terms {
-		out[i] = index.Term(t)
-	}
+	out[index.Lent] = loan.Terms
 	return out
 }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"tooldex/embed"
 	"tooldex/knowledge"
 	"tooldex/tool"
 )
@@ -103,7 +104,7 @@ func TestMix(t *testing.T) {
 	}
 }
 
-func textOfTool(t *tool.Tool) *knowledge.Texts {
+func textOfTool(t *tool.Tool) *embed.Document {
 	texts := knowledge.Text(t)
 	return &texts
 }

@@ -124,7 +124,7 @@ func TestBorrowVector(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := x.doc(e[0], made)
-	vs, err := m.Embedder.Documents(t.Context(), []embed.Document{embedDocument(textOfTool(one))})
+	vs, err := m.Embedder.Documents(t.Context(), []embed.Document{*textOfTool(one)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestOverlayOfServerFindings(t *testing.T) {
 func TestResemblance(t *testing.T) {
 	got := resemblance(knowledge.Loan{
 		From:  []knowledge.Lent{{Archetype: 3, Like: .5, Weight: 1}},
-		Terms: []knowledge.Term{{Text: "x", Weight: 1}}, Vector: []float32{1},
+		Terms: []index.Term{{Text: "x", Weight: 1}}, Vector: []float32{1},
 	})
 	if d := diff(knowledge.Loan{From: []knowledge.Lent{{Archetype: 3, Like: .5}}}, got); d != "" {
 		t.Errorf("(-want +got)\n%s", d)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 
+	"tooldex/embed"
 	"tooldex/index"
 	"tooldex/knowledge"
 	"tooldex/store"
@@ -25,7 +26,7 @@ type prepared struct {
 }
 
 // prepare analyses a tool.
-func prepare(an *knowledge.Analyzer, t *tool.Tool, d *knowledge.Texts, loan *knowledge.Loan) prepared {
+func prepare(an *knowledge.Analyzer, t *tool.Tool, d *embed.Document, loan *knowledge.Loan) prepared {
 	p := prepared{
 		text: hashText(d), effect: an.Effect(t.Name), fields: indexFields(an, t, d, loan),
 		landmarks: make([]index.Landmark, len(loan.From)), lent: loan.Vector,

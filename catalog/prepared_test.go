@@ -118,7 +118,7 @@ func TestPrepare(t *testing.T) {
 	}
 	loan := knowledge.Loan{
 		From:  []knowledge.Lent{{Archetype: 7, Like: .9, Weight: 1}, {Archetype: 9, Like: .4}},
-		Terms: []knowledge.Term{{Text: "defect", Weight: 2.5}}, Vector: []float32{1, 0},
+		Terms: []index.Term{{Text: "defect", Weight: 2.5}}, Vector: []float32{1, 0},
 	}
 	p := prepare(new(knowledge.Analyzer), one, textOfTool(one), &loan)
 	for field, want := range map[index.Field][]string{

@@ -120,7 +120,7 @@ func (x *searchable) prepare(ctx context.Context, entries []entry, have *materia
 
 // analyse prepares the tools of part, on all processors.
 func (x *searchable) analyse(ctx context.Context, lender *knowledge.Lender, part []entry, made *material) error {
-	texts, loans := make([]knowledge.Texts, len(part)), make([]knowledge.Loan, len(part))
+	texts, loans := make([]embed.Document, len(part)), make([]knowledge.Loan, len(part))
 	inParallel(len(part), func() func(i int) {
 		return func(i int) { texts[i] = knowledge.Text(part[i].tool) }
 	})
@@ -207,7 +207,7 @@ func (x *searchable) embed(ctx context.Context, entries []entry, have, made *mat
 		if _, ok := have.vectors[h]; (!ok || have.model != made.model) && !seen[h] {
 			seen[h] = true
 			texts := knowledge.Text(e.tool)
-			docs, hashes = append(docs, embedDocument(&texts)), append(hashes, h)
+			docs, hashes = append(docs, texts), append(hashes, h)
 		}
 	}
 	for start := 0; start < len(docs); start += chunk {

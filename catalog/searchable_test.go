@@ -267,7 +267,7 @@ func TestForeignModelDoesNotMix(t *testing.T) {
 	foreign.Fingerprint, foreign.Name = "sha256:another", "another"
 	counts.model = &foreign
 	alone := own(m)
-	vs, err := m.Embedder.Documents(t.Context(), []embed.Document{embedDocument(textOfTool(set.All()[0]))})
+	vs, err := m.Embedder.Documents(t.Context(), []embed.Document{*textOfTool(set.All()[0])})
 	if err != nil {
 		t.Fatal(err)
 	}

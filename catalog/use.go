@@ -130,7 +130,7 @@ func (c *Catalog) embedAhead(ctx context.Context, by embed.Embedder, view store.
 
 // lacking returns the texts that have no vector, each once.
 func lacking(entries []entry, have map[store.TextHash]store.Vector) (docs []embed.Document, hashes []store.TextHash) {
-	texts := make([]knowledge.Texts, len(entries))
+	texts := make([]embed.Document, len(entries))
 	inParallel(len(entries), func() func(i int) {
 		return func(i int) { texts[i] = knowledge.Text(entries[i].tool) }
 	})
@@ -141,7 +141,7 @@ func lacking(entries []entry, have map[store.TextHash]store.Vector) (docs []embe
 			continue
 		}
 		seen[h] = true
-		docs, hashes = append(docs, embedDocument(&texts[i])), append(hashes, h)
+		docs, hashes = append(docs, texts[i]), append(hashes, h)
 	}
 	return docs, hashes
 }

@@ -122,8 +122,8 @@ func TestBuiltinLends(t *testing.T) {
 	}
 }
 
-func texts(tools []*tool.Tool) []knowledge.Texts {
-	out := make([]knowledge.Texts, len(tools))
+func texts(tools []*tool.Tool) []embed.Document {
+	out := make([]embed.Document, len(tools))
 	for i, t := range tools {
 		out[i] = knowledge.Text(t)
 	}

@@ -10,14 +10,16 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"tooldex/embed"
+	"tooldex/index"
 	"tooldex/internal/sanitize"
 	"tooldex/internal/vector"
 )
 
 // Loan is what archetypes lend to one tool.
 type Loan struct {
-	From  []Lent // nearest first; those beyond the lenders have weight 0 and only tell what the tool resembles
-	Terms []Term // words of their requests and synonyms, weighted
+	From  []Lent       // nearest first; those beyond the lenders have weight 0 and only tell what the tool resembles
+	Terms []index.Term // words of their requests and synonyms, weighted
 	// mean of their requests' vectors, shorter than one for a tool of no known kind; nil if nothing was lent
 	Vector []float32
 }
@@ -60,7 +62,7 @@ type Lender struct {
 
 type onceSaid struct {
 	once  sync.Once
-	terms []Term
+	terms []index.Term
 	mean  []float32
 	err   error
 }
@@ -78,7 +80,7 @@ func (b *Base) Lender(enc Encoder) *Lender {
 
 // Lend returns a loan for each tool, in their order; texts are what Text says of them. It uses all processors and ends
 // early, with ctx's error, when ctx ends.
-func (l *Lender) Lend(ctx context.Context, texts []Texts) ([]Loan, error) {
+func (l *Lender) Lend(ctx context.Context, texts []embed.Document) ([]Loan, error) {
 	out := make([]Loan, len(texts))
 	var (
 		next  atomic.Int64
@@ -133,7 +135,7 @@ func (l *Lender) worker() *worker {
 	}
 }
 
-func (w *worker) lend(t *Texts) (Loan, error) {
+func (w *worker) lend(t *embed.Document) (Loan, error) {
 	found := w.nearest(t)
 	if len(found) == 0 {
 		return Loan{}, nil
@@ -165,7 +167,7 @@ func (w *worker) lend(t *Texts) (Loan, error) {
 }
 
 // nearest scores the archetypes that share words with the tool by words and cosine.
-func (w *worker) nearest(t *Texts) []Lent {
+func (w *worker) nearest(t *embed.Document) []Lent {
 	clear(w.words)
 	terms := w.an.Terms(nil, t.Name+" "+sanitize.Cut(t.Description, 200))
 	slices.Sort(terms)
@@ -173,7 +175,7 @@ func (w *worker) nearest(t *Texts) []Lent {
 	for _, s := range terms[:min(len(terms), maxWords)] {
 		w.base.addWords(s, w.words)
 	}
-	w.enc.Document(t.Name, t.Description, t.Params, w.query)
+	w.enc.Document(t.Name, t.Description, t.Parameters, w.query)
 	var most uint16 = 1
 	for _, x := range w.words {
 		most = max(most, x)
@@ -271,7 +273,7 @@ func lowestOf(count *[buckets]int32, top, n int) int {
 }
 
 // sayings returns the terms of an archetype's requests and synonyms and the mean of its requests' vectors.
-func (l *Lender) sayings(i int, an *Analyzer) ([]Term, []float32, error) {
+func (l *Lender) sayings(i int, an *Analyzer) ([]index.Term, []float32, error) {
 	s := &l.said[i]
 	s.once.Do(func() {
 		block := &l.blocks[i/perBlock]
@@ -304,12 +306,12 @@ func (l *Lender) mean(utterances []string) []float32 {
 }
 
 // heaviest returns the n heaviest terms, heaviest first.
-func heaviest(m map[string]float32, n int) []Term {
-	out := make([]Term, 0, len(m))
+func heaviest(m map[string]float32, n int) []index.Term {
+	out := make([]index.Term, 0, len(m))
 	for t, w := range m {
-		out = append(out, Term{t, w})
+		out = append(out, index.Term{Text: t, Weight: w})
 	}
-	slices.SortFunc(out, func(a, b Term) int {
+	slices.SortFunc(out, func(a, b index.Term) int {
 		return cmp.Or(cmp.Compare(b.Weight, a.Weight),
 			cmp.Compare(a.Text, b.Text))
 	})

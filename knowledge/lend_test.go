@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tooldex/embed"
+	"tooldex/index"
 	"tooldex/tool"
 )
 
@@ -42,8 +44,8 @@ func smallTools(t testing.TB) []*tool.Tool {
 	)
 }
 
-func textsOf(tools []*tool.Tool) []Texts {
-	out := make([]Texts, len(tools))
+func textsOf(tools []*tool.Tool) []embed.Document {
+	out := make([]embed.Document, len(tools))
 	for i, t := range tools {
 		out[i] = Text(t)
 	}
@@ -87,7 +89,7 @@ func checkLoan(t *testing.T, one *tool.Tool, loan Loan, dims int) {
 			t.Errorf("%s: lender %d, %+v, is not behind %+v", one.ID(), k, f, loan.From[k-1])
 		}
 	}
-	if !slices.IsSortedFunc(loan.Terms, func(a, b Term) int {
+	if !slices.IsSortedFunc(loan.Terms, func(a, b index.Term) int {
 		if a.Weight != b.Weight {
 			return int(math.Copysign(1, float64(b.Weight-a.Weight)))
 		}

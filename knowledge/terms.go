@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"strings"
+	"tooldex/index"
 	"unicode"
 	"unicode/utf8"
 
@@ -37,26 +38,20 @@ func (a *Analyzer) Terms(dst []string, text string) []string {
 	return dst
 }
 
-// Term is an index term with its weight.
-type Term struct {
-	Text   string
-	Weight float32
-}
-
 // Count returns each term of text once, in the order in which they first occur, weighed by how often they do.
-func (a *Analyzer) Count(text string) []Term {
+func (a *Analyzer) Count(text string) []index.Term {
 	a.terms = a.Terms(a.terms[:0], text)
 	if len(a.terms) == 0 {
 		return nil
 	}
 	at := make(map[string]int, len(a.terms))
-	out := make([]Term, 0, len(a.terms))
+	out := make([]index.Term, 0, len(a.terms))
 	for _, t := range a.terms {
 		i, ok := at[t]
 		if !ok {
 			i = len(out)
 			at[t] = i
-			out = append(out, Term{Text: t})
+			out = append(out, index.Term{Text: t})
 		}
 		out[i].Weight++
 	}

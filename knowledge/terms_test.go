@@ -3,6 +3,7 @@ package knowledge
 import (
 	"strings"
 	"testing"
+	"tooldex/index"
 	"unicode"
 	"unicode/utf8"
 
@@ -108,7 +109,7 @@ func TestTermsMeet(t *testing.T) {
 
 func TestAnalyzerCount(t *testing.T) {
 	var a Analyzer
-	want := []Term{{"list", 2}, {"file", 3}, {"folder", 1}}
+	want := []index.Term{{Text: "list", Weight: 2}, {Text: "file", Weight: 3}, {Text: "folder", Weight: 1}}
 	for range 2 { // the second time with its stems remembered
 		if d := cmp.Diff(want, a.Count("list files, LIST the file: folder/file")); d != "" {
 			t.Errorf("(-want +got):\n%s", d)

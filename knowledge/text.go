@@ -3,6 +3,7 @@ package knowledge
 import (
 	"strings"
 
+	"tooldex/embed"
 	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
@@ -15,16 +16,9 @@ const (
 	maxParamTexts  = 1500
 )
 
-// Texts is what a tool says of itself, in the three parts that are weighed apart.
-type Texts struct {
-	Name        string // with the server's
-	Description string // with the title
-	Params      string // names, then what is said about them
-}
-
 // Text reads the texts of a tool. It parses the input schema, which costs more than all that is done with the result.
-func Text(t *tool.Tool) Texts {
-	out := Texts{Name: t.Name}
+func Text(t *tool.Tool) embed.Document {
+	out := embed.Document{Name: t.Name}
 	if !strings.Contains(strings.ToLower(out.Name), strings.ToLower(sanitize.Cut(t.Server, 6))) {
 		out.Name += " " + t.Server
 	}
@@ -43,6 +37,6 @@ func Text(t *tool.Tool) Texts {
 			texts.WriteByte(' ')
 		}
 	}
-	out.Params = names.String() + texts.String()
+	out.Parameters = names.String() + texts.String()
 	return out
 }

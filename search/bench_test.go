@@ -29,13 +29,7 @@ func syntheticSnapshot(b *testing.B, n int) *index.Snapshot {
 		said = append(said, h.Utterances...)
 	}
 	var an knowledge.Analyzer
-	terms := func(text string) []index.Term {
-		var out []index.Term
-		for _, t := range an.Count(text) {
-			out = append(out, index.Term(t))
-		}
-		return out
-	}
+	terms := an.Count
 	pick := func() string { return said[r.IntN(len(said))] }
 	tools := make([]*tool.Tool, n)
 	for i := range tools {
@@ -54,7 +48,7 @@ func syntheticSnapshot(b *testing.B, n int) *index.Snapshot {
 			terms(x.Description), terms(pick()+" "+pick()+" "+pick())
 		vs, err := m.Embedder.Documents(b.Context(), []embed.Document{{
 			Name: x.Name, Description: x.Description,
-			Parameters: x.Params,
+			Parameters: x.Parameters,
 		}})
 		if err != nil {
 			b.Fatal(err)

@@ -14,8 +14,8 @@ const leastProbability = .35
 // confidence says how likely it is that some tool serves the request.
 type confidence struct {
 	probability float64
-	best float32          // highest fused score of a ranked tool, names left aside
-	archetypes []knowledge.Near // what the request asks for, of all that is known
+	best        float32          // highest fused score of a ranked tool, names left aside
+	archetypes  []knowledge.Near // what the request asks for, of all that is known
 }
 
 // nearest is how many archetypes speak for what a request asks for, nearestHere how many of them must be here.
@@ -68,13 +68,13 @@ func (e *Engine) estimateConfidence(snap *index.Snapshot, text string, r *scored
 
 // evidence is what the decision rests on.
 type evidence struct {
-	cosine  float64 // of the request and the best tool
-	mean    float64 // of the request and all tools: how much it is about what the catalogue is about
-	presence    float64 // how like the catalogue is to what the request asks for
-	known   float64 // the cosine of the request and the archetype nearest to it
-	covered float64 // share of the request's words, by their rarity, that the best tool has
-	learned float64 // by how much use has lifted the best tool's score
-	size    float64 // logarithm of the number of tools: among many, some tool is like anything
+	cosine   float64 // of the request and the best tool
+	mean     float64 // of the request and all tools: how much it is about what the catalogue is about
+	presence float64 // how like the catalogue is to what the request asks for
+	known    float64 // the cosine of the request and the archetype nearest to it
+	covered  float64 // share of the request's words, by their rarity, that the best tool has
+	learned  float64 // by how much use has lifted the best tool's score
+	size     float64 // logarithm of the number of tools: among many, some tool is like anything
 }
 
 // fewTools is the number of tools below which a catalogue's size, and the mean over it, say less and less.

@@ -66,12 +66,12 @@ func (e *Engine) placeDuplicates(snap *index.Snapshot, i int32, steer []string, 
 
 // duplicateRank is what decides which copy of a tool is shown.
 type duplicateRank struct {
-	exact   bool // the request spells its name
+	exact       bool // the request spells its name
 	serverWords int  // words of its server's name in the request
-	always  bool
-	uses    float64
-	fails   bool // its server does not run
-	score   float32
+	always      bool
+	uses        float64
+	fails       bool // its server does not run
+	score       float32
 }
 
 // compare puts the better first.

@@ -10,19 +10,14 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"tooldex/store"
 	"tooldex/tool"
 )
-
-// Stored is what one profile prefers, as a Disk keeps it.
-type Stored struct {
-	Version uint64 // never zero
-	Value   []byte
-}
 
 // Disk keeps preferences.
 type Disk interface {
 	// Preferences returns all, by profile, and the number of the last change; nil if that is the known one.
-	Preferences(ctx context.Context, known uint64) (map[string]Stored, uint64, error)
+	Preferences(ctx context.Context, known uint64) (map[string]store.Preference, uint64, error)
 	// SetPreferences replaces what has the version base, zero for what is not there. It is durable once it returns. The
 	// error wraps tool.ErrConflict when what is there has another version.
 	SetPreferences(ctx context.Context, profile string, base uint64, value []byte) (uint64, error)

@@ -12,6 +12,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"tooldex/store"
 	"tooldex/tool"
 )
 
@@ -157,17 +158,17 @@ func TestPreferencesChange(t *testing.T) {
 type shelf struct {
 	mu      sync.Mutex
 	version uint64
-	all     map[string]Stored
+	all     map[string]store.Preference
 	fails   error
 }
 
-func (s *shelf) Preferences(_ context.Context, known uint64) (map[string]Stored, uint64, error) {
+func (s *shelf) Preferences(_ context.Context, known uint64) (map[string]store.Preference, uint64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fails != nil {
 		return nil, 0, s.fails
 	}
-	out := map[string]Stored{}
+	out := map[string]store.Preference{}
 	for name, one := range s.all {
 		out[name] = one
 	}
@@ -184,13 +185,13 @@ func (s *shelf) SetPreferences(_ context.Context, profile string, base uint64, v
 		return 0, fmt.Errorf("shelf: %w", tool.ErrConflict)
 	}
 	s.version++
-	s.all[profile] = Stored{s.version, value}
+	s.all[profile] = store.Preference{Version: s.version, Value: value}
 	return s.version, nil
 }
 
 func TestKeeper(t *testing.T) {
 	ctx := context.Background()
-	disk := &shelf{all: map[string]Stored{}}
+	disk := &shelf{all: map[string]store.Preference{}}
 	one, err := NewKeeper(ctx, disk, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -226,7 +227,7 @@ func TestKeeper(t *testing.T) {
 	if changed, err := one.Refresh(ctx); changed || err != nil {
 		t.Errorf("changed %v, %v though nothing is", changed, err)
 	}
-	disk.all["q"], disk.version = Stored{9, []byte("{")}, 9
+	disk.all["q"], disk.version = store.Preference{Version: 9, Value: []byte("{")}, 9
 	if changed, err := one.Refresh(ctx); !changed || err != nil || one.Preferred("q").MaxTools != 3 {
 		t.Errorf("what cannot be read: %v, %v, %+v", changed, err, one.Preferred("q"))
 	}

@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -10,7 +9,6 @@ import (
 	"tooldex/access"
 	"tooldex/config"
 	"tooldex/selection"
-	"tooldex/store"
 	"tooldex/tool"
 )
 
@@ -66,26 +64,4 @@ func (x *Views) CheckProfile(name string) error {
 func (x *Views) profileHint() string {
 	names := slices.Sorted(maps.Keys(x.Service.Config().Profiles))
 	return "there are " + strings.Join(append(names, config.Modes()...), ", ")
-}
-
-// preferenceDisk keeps preferences in the store.
-type preferenceDisk struct{ store *store.Store }
-
-// Preferences implements selection.Disk.
-func (d preferenceDisk) Preferences(ctx context.Context, known uint64) (map[string]selection.Stored, uint64, error) {
-	all, version, err := d.store.Preferences(ctx, known)
-	out := make(map[string]selection.Stored, len(all))
-	for name, p := range all {
-		out[name] = selection.Stored(p)
-	}
-	return out, version, err
-}
-
-// SetPreferences implements selection.Disk.
-func (d preferenceDisk) SetPreferences(ctx context.Context, profile string, base uint64, value []byte) (uint64, error) {
-	version, err := d.store.SetPreferences(ctx, profile, base, value)
-	if errors.Is(err, store.ErrChanged) {
-		err = errors.Join(tool.ErrConflict, err)
-	}
-	return version, err
 }

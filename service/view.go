@@ -68,7 +68,7 @@ type Gateway interface {
 // NewViews reads the preferences and opens the record of calls; nothing is written yet. Its errors are those of
 // reading the store.
 func (s *Service) NewViews(ctx context.Context, o ViewOptions) (*Views, error) {
-	preferences, err := selection.NewKeeper(ctx, preferenceDisk{s.Store}, s.o.Logger)
+	preferences, err := selection.NewKeeper(ctx, s.Store, s.o.Logger)
 	if err != nil {
 		return nil, err
 	}

@@ -47,7 +47,7 @@ func (s *Store) Preferences(ctx context.Context, known uint64) (all map[string]P
 }
 
 // SetPreferences stores what a profile prefers, if what is stored has the version base; zero stands for none stored. It
-// returns the new version, and is on the disk then. The error wraps [ErrChanged], with code Unavailable, when another
+// returns the new version, and is on the disk then. The error wraps tool.ErrConflict and [ErrChanged], with code Unavailable, when another
 // has changed it since; the others are those of [Store.Write].
 func (s *Store) SetPreferences(ctx context.Context, profile string, base uint64, value []byte) (version uint64,
 	err error,
@@ -66,7 +66,7 @@ func (s *Store) SetPreferences(ctx context.Context, profile string, base uint64,
 		if have := preferences(tx, newSnapshot())[profile].Version; have != base {
 			return &tool.Error{
 				Code: tool.Unavailable, Op: "write store", Msg: "the preferences were changed meanwhile",
-				Hint: "read them again and repeat", Err: ErrChanged,
+				Hint: "read them again and repeat", Err: fmt.Errorf("%w: %w", tool.ErrConflict, ErrChanged),
 			}
 		}
 		version = counter(tx, keyPreferences) + 1

@@ -66,11 +66,11 @@ var table = map[string]rule{
 		doc:     "Package gateway keeps connections to upstream MCP servers and forwards calls to them.",
 	},
 	"selection": {
-		imports: []string{"tool", "upstream", "internal/vector", "internal/orderedjson"},
+		imports: []string{"tool", "upstream", "store", "internal/vector", "internal/orderedjson"},
 		doc:     "Package selection decides which tools a session may see and call.",
 	},
 	"knowledge": {
-		imports: []string{"tool", "internal/vector", "internal/sanitize"},
+		imports: []string{"tool", "embed", "index", "internal/vector", "internal/sanitize"},
 		doc:     "Package knowledge holds what is known about the kinds of tools that exist, and lends it to those in the catalogue.",
 	},
 	"learn": {
