@@ -159,14 +159,14 @@ func TestPanelAsksBeforeItDestroys(t *testing.T) {
 	p.fill(".schema-form .field:nth-child(1) input", "<b>x</b>")
 	p.click("form button.primary", "Call")
 	p.until(one("dialog pre", "<b>x</b>") + ` && !document.querySelector('dialog b')`)
-	p.click("dialog button", "Do not call")
+	p.click("dialog button", "Cancel")
 	p.until(`!document.querySelector('dialog') && !document.querySelector('.answer-head')`)
 	if ran := r.ran(); ran != "" {
 		t.Fatalf("it ran without a yes: %s", ran)
 	}
 	p.click("form button.primary", "Call")
 	p.until(one("dialog p", "may change or destroy something"))
-	p.click("dialog button", "Call it")
+	p.click("dialog button", "Call")
 	p.until(one(".answer-head .badge", "answered"))
 	if ran := r.ran(); ran != "erase <b>x</b>\n" {
 		t.Errorf("what ran is %q", ran)
@@ -312,7 +312,7 @@ func toggleInPanel(t *testing.T, p *page, base string) {
 	p.until(`document.querySelector('.segments input:checked')?.value === 'always'`)
 	p.view("#/settings")
 	p.until(one(".chip a", "github/create_issue"))
-	p.click(`.chip button[aria-label="Take github/create_issue out"]`, "")
+	p.click(`.chip button[aria-label="Remove github/create_issue"]`, "")
 	p.until(one("#toast p", "Saved"))
 	p.reload()
 	p.until(one("#pref-mode", "") + ` && document.querySelectorAll('.chips').length === 0`)

@@ -1,4 +1,4 @@
-// What was asked and called in a window of time, and what found nothing.
+// Requests and calls in a window of time, and the searches that found nothing.
 
 import { get, latest, path, put } from './api.js';
 import { byName, overTime } from './charts.js';
@@ -10,10 +10,10 @@ import { addSaying } from './words.js';
 const minute = 60e3;
 const hour = 60 * minute;
 
-// The windows: their names, how long they are and the steps that the service counts in, in milliseconds.
+// The windows: name, label, length and the service's step, in milliseconds.
 const windows = [['1h', 'last hour', hour, minute], ['24h', 'last 24 hours', 24 * hour, hour], ['7d', 'last 7 days', 7 * 24 * hour, hour], ['all', 'all time', 0, hour]];
 
-const every = 10000; // milliseconds between two looks
+const every = 10000; // milliseconds between two requests
 
 export function activityView(host) {
   const choice = h('select', { 'aria-label': 'Time' }, windows.map(([value, label]) => h('option', { value }, label)));
@@ -25,13 +25,13 @@ export function activityView(host) {
     try {
       const m = await get('api/metrics', { window: choice.value }, signal);
       const now = JSON.stringify(m);
-      if (now === drawn) return; // what somebody reads or has begun to fill in stays
+      if (now === drawn) return; // keep what a person is reading or filling in
       drawn = now;
       draw(body, m);
     } catch (err) {
       if (err.name === 'AbortError') return;
       drawn = '';
-      replace(body, empty(err.status === 404 ? 'This server counts nothing' : 'It cannot be shown', err.message));
+      replace(body, empty(err.status === 404 ? 'This server collects no metrics' : 'It cannot be shown', err.message));
     }
   });
   choice.addEventListener('change', () => {
@@ -45,7 +45,7 @@ export function activityView(host) {
 
 function draw(body, m) {
   if (m.totalRequests === 0 && m.calls === 0) {
-    replace(body, empty('Nothing was asked in this time', 'Requests of agents are counted, what is tried out in this panel is not.'));
+    replace(body, empty('No requests in this time', 'Requests from agents are counted; tests in this panel are not.'));
     return;
   }
   const [, , span, step] = windows.find(([value]) => value === m.window) ?? windows[3];
@@ -60,14 +60,14 @@ function draw(body, m) {
       tile('Found nothing', fmt.short(m.foundNothing), m.searches ? fmt.percent(m.foundNothing / m.searches) : ''),
       tile('Calls', fmt.short(m.calls), m.errors ? `${fmt.short(m.errors)} failed` : 'none failed'),
       tile('Search time', fmt.ms(m.searchLatency.p50Ms), `99 % within ${fmt.ms(m.searchLatency.p99Ms)}`)),
-    m.degraded > 0 && h('p', { class: 'note warn' }, `${fmt.count(m.degraded, 'search', 'searches')} went by words only: the embedder did not answer.`),
+    m.degraded > 0 && h('p', { class: 'note warn' }, `${fmt.count(m.degraded, 'search', 'searches')} used words only: the embedder did not answer.`),
     points.length > 0 && h('div', { class: 'charts three' },
       overTime(points, [{ name: 'requests', kind: 'a', of: (p) => p.requests - p.foundNothing }, { name: 'found nothing', kind: 'c', of: (p) => p.foundNothing }], { title: 'Requests', window: time }),
       overTime(points, [{ name: 'calls', kind: 'b', of: (p) => p.calls - p.errors }, { name: 'failed', kind: 'd', of: (p) => p.errors }], { title: 'Calls', window: time }),
       overTime(points, [{ name: 'tokens', kind: 'a', of: (p) => p.tokenSavings }], { title: 'Tokens saved', window: time })),
     h('div', { class: 'charts' },
       byName(m.mostUsedTools ?? [], { title: 'Most used tools', link: (name) => `#/tools?tool=${encodeURIComponent(name)}` }),
-      byName(m.toolsByCategory ?? [], { title: 'Tools handed out, by category' })),
+      byName(m.toolsByCategory ?? [], { title: 'Tools selected, by category' })),
     servers(m.servers ?? []),
     fruitless(m.fruitless ?? [], m.foundNothing));
 }
@@ -75,7 +75,7 @@ function draw(body, m) {
 function servers(list) {
   if (list.length === 0) return null;
   const slowest = Math.max(...list.map((s) => s.latency.p99Ms), 1);
-  return h('section', { class: 'section' }, h('h3', null, 'Servers, failing and slow ones first'),
+  return h('section', { class: 'section' }, h('h3', null, 'Servers, failing and slow first'),
     h('div', { class: 'table-scroll', tabindex: '0', role: 'region', 'aria-label': 'Servers' }, h('table', { class: 'list' },
       h('thead', null, h('tr', null, ['Server', 'Calls', 'Failed', 'Median', '99 %'].map((t, i) => h('th', { scope: 'col', class: i ? 'num' : null }, t)))),
       h('tbody', null, list.map((s) => h('tr', null,
@@ -85,7 +85,7 @@ function servers(list) {
         h('td', { class: 'num' }, meter(s.latency.p99Ms / slowest, 'plain'), fmt.ms(s.latency.p99Ms))))))));
 }
 
-// fruitless lists what found nothing, each beside the nearest tools: one click, and the request finds the tool from then on.
+// fruitless lists the searches that found nothing, each with the nearest tools: one click adds the request to a tool.
 function fruitless(list, count) {
   const body = h('ul', { class: 'fruitless' });
   for (const t of list.slice(0, 20)) {
@@ -94,15 +94,15 @@ function fruitless(list, count) {
     nearest(t.name, place);
   }
   return h('section', { class: 'section' }, h('h3', null, 'Searches that found nothing'),
-    list.length ? [h('p', { class: 'muted' }, 'Where a tool does serve, say so: the request is added to its words, and finds it from then on.'), body]
-      : h('p', { class: 'muted' }, count > 0 ? 'Their texts are not kept.' : 'None in this time.'));
+    list.length ? [h('p', { class: 'muted' }, 'If a tool fits, choose it: it is then found by that request.'), body]
+      : h('p', { class: 'muted' }, count > 0 ? 'Their texts are not stored.' : 'None in this time.'));
 }
 
 async function nearest(text, place) {
   try {
     const { tools } = await get('search', { q: text, limit: 6, trial: true });
     if (tools.length === 0) {
-      replace(place, h('span', { class: 'muted' }, 'nothing comes near'));
+      replace(place, h('span', { class: 'muted' }, 'no similar tool'));
       return;
     }
     const which = h('select', { 'aria-label': `Tool for “${text}”` }, tools.map((t) => h('option', { value: t.id }, t.id)));
@@ -115,7 +115,7 @@ async function nearest(text, place) {
         addSaying(overlay, 'utterance', text);
         await put(at, overlay);
         replace(place, badge(`finds ${which.value} now`, 'good'));
-        toast(`${which.value} is found by “${text}” from now on`);
+        toast(`${which.value} is now found by “${text}”`);
       } catch (err) {
         teach.disabled = false;
         fail(err);

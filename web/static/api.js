@@ -1,9 +1,9 @@
-// The way to the API: relative to the page, with the token where one is wanted, and errors as problems.
+// Access to the API: relative to the page, with the token if one is required, and errors as problems.
 
 const base = new URL('.', document.baseURI);
 const tokenKey = 'tooldex.token';
 
-// Problem is an error answer, as RFC 9457 has it.
+// Problem is an error answer in the form of RFC 9457.
 export class Problem extends Error {
   constructor(status, body) {
     super(body?.detail || body?.title || `the server answers ${status}`);
@@ -77,7 +77,7 @@ export const get = async (where, query, signal) => (await request('GET', where, 
 export const post = async (where, body, signal) => (await request('POST', where, { body, signal })).data;
 export const put = async (where, body) => (await request('PUT', where, { body })).data;
 
-// latest runs f with a signal that is aborted by the next call, so that of several answers under way the last one counts.
+// latest runs f with a signal that the next call aborts, so that only the last of several answers counts.
 export function latest(f) {
   let running = null;
   return (...args) => {

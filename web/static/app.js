@@ -1,4 +1,4 @@
-// The frame around the views: which one is shown, the keys that work everywhere, the theme, and the question for a token.
+// The frame around the views: the current view, global keys, the theme, and the dialog for a token.
 
 import { onToken } from './api.js';
 import { dialog, fail, fmt, h, id, replace } from './dom.js';
@@ -46,7 +46,7 @@ function navigate() {
   shown = { name: view.name, ...view.make(host, params) };
 }
 
-// typing tells whether a key belongs to what has the focus.
+// typing reports whether a key belongs to the focused element.
 function typing(target) {
   return target.closest('input, select, textarea, [contenteditable]') !== null;
 }
@@ -89,7 +89,7 @@ const keys = [
 function help() {
   const d = dialog('Keys',
     h('dl', { class: 'keys' }, keys.map(([key, what]) => [h('dt', null, h('kbd', null, key)), h('dd', null, what)])),
-    h('p', { class: 'muted' }, 'Keys without Ctrl can be switched off under Settings.'),
+    h('p', { class: 'muted' }, 'Turn off single-key shortcuts in Settings.'),
     h('form', { method: 'dialog' }, h('button', null, 'Close')));
   d.addEventListener('click', (e) => e.target === d && d.close());
 }
@@ -103,7 +103,7 @@ function askToken(again) {
     const field = id('token');
     const input = h('input', { id: field, type: 'password', autocomplete: 'off', required: true });
     const d = dialog('Token',
-      h('p', null, again ? 'The token was not taken. What is the right one?' : 'This server wants a token.'),
+      h('p', null, again ? 'Unknown or revoked token. Try another.' : 'This server requires a token.'),
       h('form', {
         method: 'dialog',
         onsubmit: () => resolve(input.value.trim()),
@@ -116,7 +116,7 @@ function askToken(again) {
 document.getElementById('nav').append(...views.map((v, i) => h('li', null, h('a', { href: `#/${v.name}`, 'data-view': v.name, title: `Key ${i + 1}` }, v.label))));
 document.getElementById('help-button').addEventListener('click', help);
 onCatalogue(() => {
-  replace(document.getElementById('count'), h('strong', null, fmt.number(catalogue.enabled)), ' tools', h('span', { class: 'muted' }, ` · ${fmt.tokens(catalogue.tokens)} if all were listed`));
+  replace(document.getElementById('count'), h('strong', null, fmt.number(catalogue.enabled)), ' tools', h('span', { class: 'muted' }, ` · ${fmt.tokens(catalogue.tokens)} if all are listed`));
 });
 addEventListener('hashchange', navigate);
 applyTheme();

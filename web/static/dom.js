@@ -73,7 +73,7 @@ export function later(ms, f) {
   };
 }
 
-// toast tells something that has happened, for eyes and for screen readers.
+// toast reports an event, also to screen readers.
 export function toast(text, kind = '') {
   const place = document.getElementById('toast');
   const note = h('p', { class: kind }, text);
@@ -98,7 +98,7 @@ export function dialog(title, ...children) {
   return d;
 }
 
-// empty is what stands where nothing else does.
+// empty is shown where there is nothing else.
 export function empty(title, ...more) {
   return h('div', { class: 'empty' }, h('p', { class: 'empty-title' }, title), more.map((m) => (typeof m === 'string' ? h('p', null, m) : m)));
 }

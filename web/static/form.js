@@ -48,7 +48,7 @@ function objectField(schema, root, depth) {
   const names = Object.keys(s.properties ?? {}).sort((a, b) => required.has(b) - required.has(a));
   const fields = names.map((name) => [name, fieldOf(name, s.properties[name], root, required.has(name), depth)]);
   return {
-    element: h('div', { class: 'fields' }, fields.map(([, f]) => f.element), fields.length === 0 && h('p', { class: 'muted' }, 'It takes no parameters.')),
+    element: h('div', { class: 'fields' }, fields.map(([, f]) => f.element), fields.length === 0 && h('p', { class: 'muted' }, 'No parameters.')),
     text: () => {
       const parts = fields.map(([name, f]) => [name, f.text()]).filter(([, text]) => text !== undefined);
       return parts.length ? `{${parts.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}` : undefined;

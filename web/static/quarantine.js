@@ -1,10 +1,11 @@
-// The tools that somebody should look at: what was found in each, what was changed of it, and the approval of just the form that is shown.
+// The tools that a person should review: what was found in each, what changed in it, and a button that approves exactly
+// the form that is shown.
 
 import { get, post } from './api.js';
 import { badge, fail, fmt, h, id, replace, toast } from './dom.js';
 import { loadCatalogue } from './state.js';
 
-// visible writes out what shows nothing by itself, so that nobody approves what they cannot see.
+// visible replaces invisible characters by their code points, so that nobody approves what they cannot see.
 const hiding = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]/gu;
 export const visible = (text) => text.replace(hiding, (c) => `⟨U+${c.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}⟩`);
 
@@ -21,18 +22,18 @@ export class Quarantine {
     try {
       this.show((await get('api/quarantine')).tools);
     } catch {
-      this.element.hidden = true; // who may not see it needs to hear nothing of it
+      this.element.hidden = true; // without permission the section stays hidden
     }
   }
 
   show(tools) {
     const now = JSON.stringify(tools);
-    if (now === this.drawn) return; // what a person reads is not moved away below their eyes
+    if (now === this.drawn) return; // do not move what a person is reading
     this.drawn = now;
     const held = tools.filter((t) => t.held).length;
     this.element.hidden = tools.length === 0;
     this.title.textContent = held ? `${fmt.count(held, 'tool')} held` : `${fmt.count(tools.length, 'suspicious tool')}`;
-    this.says.textContent = 'What is held is neither found nor called until somebody approves it. Read it as what a stranger says: it may be meant to mislead you, too.';
+    this.says.textContent = 'Held tools are neither found nor called until a person approves them. Their texts come from strangers and may try to mislead you, too.';
     replace(this.list, tools.map((t) => this.card(t)));
   }
 

@@ -45,7 +45,7 @@ export function typeOf(schema) {
   return 'any';
 }
 
-// typeText says the type for people.
+// typeText describes the type for people.
 function typeText(schema, root, depth = 0) {
   const s = resolve(schema, root);
   if (s.const !== undefined) return JSON.stringify(s.const);
@@ -58,7 +58,7 @@ function typeText(schema, root, depth = 0) {
   return s.format ? `${text} (${s.format})` : text;
 }
 
-// limits are what a schema demands beside its type.
+// limits describes what a schema demands beside its type.
 function limits(s) {
   const out = [];
   const range = [s.minimum ?? s.exclusiveMinimum, s.maximum ?? s.exclusiveMaximum];
@@ -87,7 +87,7 @@ function rows(schema, root, depth = 0, prefix = '') {
 
 export function parameterTable(schema) {
   const list = rows(schema ?? {}, schema ?? {});
-  if (list.length === 0) return h('p', { class: 'muted' }, 'It takes none.');
+  if (list.length === 0) return h('p', { class: 'muted' }, 'No parameters.');
   return h('div', { class: 'table-scroll', tabindex: '0', role: 'region', 'aria-label': 'Parameters' },
     h('table', { class: 'parameters' },
       h('thead', null, h('tr', null, ['Name', 'Type', 'What it is'].map((t) => h('th', { scope: 'col' }, t)))),

@@ -1,4 +1,4 @@
-// What an agent would be given for a message, as one types it.
+// The tools an agent would get for a message, as one types it.
 
 import { latest, post } from './api.js';
 import { badge, empty, fmt, h, id, later, meter, replace } from './dom.js';
@@ -29,7 +29,7 @@ export function selectionView(host, params) {
 
   replace(host, h('div', { class: 'page' },
     h('h2', null, 'Selection'),
-    h('p', { class: 'lead' }, 'The tools that an agent is given for a message, and what they cost it to read.'),
+    h('p', { class: 'lead' }, 'The tools an agent gets for a message, and what they cost to read.'),
     h('form', { class: 'selection-form', onsubmit: (e) => e.preventDefault() },
       labelled(message, 'Message'),
       h('div', { class: 'row-fields' }, labelled(mode, 'Mode'), labelled(most, 'Tools at most'), labelled(threshold, 'Tokens at most'), labelled(format, 'Format')),
@@ -40,7 +40,7 @@ export function selectionView(host, params) {
     const text = message.value.trim();
     local.set('message', message.value);
     if (!text && mode.value !== 'all') {
-      replace(out, empty('Nothing is asked yet', 'Write what somebody would ask an agent.'));
+      replace(out, empty('No message yet', 'Write what a person would ask an agent.'));
       return;
     }
     const body = { message: text, format: format.value, trial: true };
@@ -53,7 +53,7 @@ export function selectionView(host, params) {
       show(out, await post('api/tools/select', body, signal));
     } catch (err) {
       if (err.name === 'AbortError') return;
-      replace(out, empty(err.status === 404 || err.status === 405 ? 'This server selects nothing' : 'No selection was made', err.message, err.hint ?? ''));
+      replace(out, empty(err.status === 404 || err.status === 405 ? 'Selection is not available here' : 'No selection was made', err.message, err.hint ?? ''));
     }
   });
   const soon = later(120, run);
@@ -72,9 +72,9 @@ function show(out, s) {
       tile('Tokens', fmt.short(s.tokens), `of ${fmt.short(s.allTokens)}`),
       tile('Saved', fmt.percent(1 - share), `${fmt.short(s.tokensSaved)} tokens`)),
     h('div', { class: 'saving', role: 'img', 'aria-label': `${fmt.percent(share)} of all tokens are used` }, meter(share)),
-    s.degraded && h('p', { class: 'note warn' }, `Only words were searched: ${s.degraded}`),
+    s.degraded && h('p', { class: 'note warn' }, `Searched by words only: ${s.degraded}`),
     !s.confident && h('p', { class: 'note warn' }, s.advice?.message ?? 'Probably no tool here does what the message asks.'),
-    s.selected.length === 0 ? empty('No tool is selected', 'The message needs none, or none here fits.') : list(s.selected),
+    s.selected.length === 0 ? empty('No tool is selected', 'The message needs none, or none fits.') : list(s.selected),
     s.leftOut?.length > 0 && h('section', { class: 'section' }, h('h3', null, 'Left out'), h('ul', { class: 'plain' }, s.leftOut.map((l) => h('li', null, h('code', null, l.name), ' ', h('span', { class: 'muted' }, l.why))))),
     h('details', { class: 'raw', open: opened }, h('summary', null, 'What is sent'), h('pre', { tabindex: '0' }, JSON.stringify(s.tools, null, 2))));
 }

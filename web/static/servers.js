@@ -1,11 +1,11 @@
-// The upstream servers: how they are, starting and stopping them, and what they print.
+// The upstream servers: their state, starting and stopping them, and their output.
 
 import { get, path, post } from './api.js';
 import { badge, empty, fail, fmt, h, id, replace, toast } from './dom.js';
 import { Quarantine } from './quarantine.js';
 import { loadCatalogue } from './state.js';
 
-const every = 3000; // milliseconds between two looks
+const every = 3000; // milliseconds between two requests
 
 const states = {
   running: ['running', 'good', ''],
@@ -37,18 +37,18 @@ export function serversView(host) {
   function show(all) {
     const servers = all.filter((s) => s.transport);
     const running = servers.filter((s) => s.state === 'running').length;
-    says.textContent = servers.length ? `${running} of ${fmt.count(servers.length, 'server')} running. They start when they are needed, and stop when they are idle.` : '';
+    says.textContent = servers.length ? `${running} of ${fmt.count(servers.length, 'server')} running. They start when needed, and stop when idle.` : '';
     const dumps = all.filter((s) => !s.transport);
     const now = JSON.stringify(dumps);
     files.hidden = dumps.length === 0;
     if (now !== drawn) {
       drawn = now;
-      replace(files, h('h3', null, 'Known from files'), h('p', { class: 'muted' }, 'Their tools are found, but nobody said how to start them: tooldex servers add does.'),
+      replace(files, h('h3', null, 'Known from files'), h('p', { class: 'muted' }, 'Their tools are found, but cannot be called: add the servers with tooldex servers add.'),
         h('ul', { class: 'file-servers' }, dumps.map((s) => h('li', null, h('span', null, s.server), toolsOf(s)))));
     }
     if (all.length === 0) {
       cards.clear();
-      replace(list, h('li', null, empty('There are no servers yet', 'tooldex import FILE takes an mcpServers file, tooldex servers add a single one.')));
+      replace(list, h('li', null, empty('No servers yet', 'tooldex import FILE takes an mcpServers file, tooldex servers add a single one.')));
       return;
     }
     const names = new Set(servers.map((s) => s.server));
@@ -127,7 +127,7 @@ class Card {
     try {
       const { lines } = await get(path`api/servers/${this.name}` + '/log');
       const follow = this.log.scrollTop + this.log.clientHeight >= this.log.scrollHeight - 30;
-      replace(this.log, lines.length ? lines.map((l) => h('span', { class: `line ${l.from}` }, h('span', { class: 'time' }, `${new Date(l.time).toLocaleTimeString('en-GB')} `), l.text, '\n')) : 'It has printed nothing yet.');
+      replace(this.log, lines.length ? lines.map((l) => h('span', { class: `line ${l.from}` }, h('span', { class: 'time' }, `${new Date(l.time).toLocaleTimeString('en-GB')} `), l.text, '\n')) : 'No output yet.');
       if (follow) this.log.scrollTop = this.log.scrollHeight;
     } catch (err) {
       this.log.textContent = err.message;

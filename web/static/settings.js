@@ -1,4 +1,4 @@
-// Preferences, which the service keeps and heeds for every agent, and what belongs to this browser alone.
+// Preferences, which the service applies to every agent, and the settings of this browser.
 
 import { forgetToken, hasToken } from './api.js';
 import { empty, fail, fmt, h, id, replace, toast } from './dom.js';
@@ -10,13 +10,13 @@ export function settingsView(host) {
   replace(host, h('div', { class: 'page narrow' }, h('h2', null, 'Settings'), service, here()));
   let stop = () => {};
   preferences(true).then((p) => {
-    if (p === null) replace(service, empty('Preferences are not kept here', 'This server has nowhere to keep them.'));
+    if (p === null) replace(service, empty('No preferences', 'This server cannot store preferences.'));
     else stop = edit(service);
   }).catch((err) => replace(service, empty('The preferences cannot be read', err.message)));
   return { leave: () => stop() };
 }
 
-// save changes the preferences and says so.
+// save changes the preferences, and reports success or failure.
 async function save(change) {
   try {
     await prefer(change);
@@ -29,7 +29,7 @@ async function save(change) {
 }
 
 function edit(host) {
-  const mode = h('select', { id: 'pref-mode' }, [['', 'auto, by default'], ['auto', 'auto: what the message needs'], ['manual', 'manual: only what is asked for by name'], ['all', 'all: every tool']].map(([v, t]) => h('option', { value: v }, t)));
+  const mode = h('select', { id: 'pref-mode' }, [['', 'auto, by default'], ['auto', 'auto: what the message needs'], ['manual', 'manual: only tools requested by name'], ['all', 'all: every tool']].map(([v, t]) => h('option', { value: v }, t)));
   const most = h('input', { id: 'pref-most', type: 'number', min: 1, max: 1000, placeholder: '15, by default' });
   const threshold = h('input', { id: 'pref-threshold', type: 'number', min: 1, placeholder: '50000, by default' });
   const categories = h('div');
@@ -44,7 +44,7 @@ function edit(host) {
     replace(categories, categoryTable(p, fill));
   }
 
-  // Counts come with the catalogue. What somebody has begun to write elsewhere on the page stays.
+  // Counts come with the catalogue. What a person has begun to write elsewhere on the page stays.
   async function recount() {
     if (!categories.contains(document.activeElement)) replace(categories, categoryTable(await preferences(), fill));
   }
@@ -69,7 +69,7 @@ function edit(host) {
       field(mode, 'Mode'),
       h('div', { class: 'row-fields' }, field(most, 'Tools at most'), field(threshold, 'Tokens at most'))),
     h('section', { class: 'section' }, h('h3', null, 'Tools'), lists),
-    h('section', { class: 'section' }, h('h3', null, 'Categories'), h('p', { class: 'muted' }, 'A category that is never given is hidden: its tools are neither found, nor listed, nor called.'), categories));
+    h('section', { class: 'section' }, h('h3', null, 'Categories'), h('p', { class: 'muted' }, 'Agents cannot find, list or call the tools of a category set to never.'), categories));
   fill().catch(fail);
   return onCatalogue(() => recount().catch(fail));
 }
@@ -84,15 +84,15 @@ function named(p, key, title, fill) {
   const at = id('list');
   return h('div', { class: 'field' }, h('p', { class: 'label', id: at }, title),
     list.length ? h('ul', { class: 'chips', 'aria-labelledby': at }, list.map((name) => h('li', { class: 'chip' }, h('a', { href: `#/tools?tool=${encodeURIComponent(name)}` }, name),
-      h('button', { type: 'button', class: 'quiet small', 'aria-label': `Take ${name} out`, onclick: async () => (await save((q) => (q[key] = q[key].filter((n) => n !== name)))) && fill().catch(fail) }, '×'))))
-      : h('p', { class: 'hint' }, 'None. A tool’s own page puts it here.'));
+      h('button', { type: 'button', class: 'quiet small', 'aria-label': `Remove ${name}`, onclick: async () => (await save((q) => (q[key] = q[key].filter((n) => n !== name)))) && fill().catch(fail) }, '×'))))
+      : h('p', { class: 'hint' }, 'None. Set this on a tool’s page.'));
 }
 
 function categoryTable(p, fill) {
   const counts = new Map();
   for (const t of catalogue.items) counts.set(categoryOf(t), (counts.get(categoryOf(t)) ?? 0) + 1);
   for (const name of Object.keys(p.categories ?? {})) if (!counts.has(name)) counts.set(name, 0);
-  if (counts.size === 0) return h('p', { class: 'muted' }, 'There are none yet.');
+  if (counts.size === 0) return h('p', { class: 'muted' }, 'None yet.');
   return h('ul', { class: 'category-list' }, [...counts].sort((a, b) => (a[0] < b[0] ? -1 : 1)).map(([name, n]) => {
     const at = id('category');
     const use = h('select', { id: at }, [['on-demand', 'when needed'], ['always', 'always'], ['never', 'never']].map(([v, t]) => h('option', { value: v }, t)));
@@ -109,15 +109,15 @@ function categoryTable(p, fill) {
   }));
 }
 
-// here is what this browser keeps.
+// here shows the settings that only this browser stores.
 function here() {
-  const theme = h('select', { id: 'theme' }, [['system', 'as the system'], ['light', 'light'], ['dark', 'dark']].map(([v, t]) => h('option', { value: v }, t)));
+  const theme = h('select', { id: 'theme' }, [['system', 'system'], ['light', 'light'], ['dark', 'dark']].map(([v, t]) => h('option', { value: v }, t)));
   theme.value = local.get('theme', 'system');
   theme.addEventListener('change', () => setTheme(theme.value));
   const keys = h('input', { type: 'checkbox', checked: local.get('keys', true) });
   keys.addEventListener('change', () => local.set('keys', keys.checked));
   return h('section', { class: 'section' }, h('h3', null, 'This browser'),
     h('div', { class: 'field' }, h('label', { for: 'theme' }, 'Colours'), theme),
-    h('label', { class: 'check' }, keys, 'Single keys, such as / and 1 to 5'),
+    h('label', { class: 'check' }, keys, 'Single-key shortcuts, such as / and 1 to 5'),
     hasToken() && h('p', null, h('button', { type: 'button', onclick: () => { forgetToken(); location.reload(); } }, 'Forget the token')));
 }

@@ -50,7 +50,7 @@ export async function loadCatalogue() {
   told();
 }
 
-// changed takes over what is new about one tool.
+// changed updates one tool in the catalogue.
 export function changed(tool) {
   const item = catalogue.byID.get(tool.id);
   if (!item) return;
@@ -66,7 +66,7 @@ export const categoryOf = (t) => t.category || 'other';
 const kept = { value: null, etag: '', reading: null };
 const preferencesPath = 'api/tools/preferences';
 
-// preferences returns {value}, or null where the service keeps none.
+// preferences returns {value}, or null if the service stores none.
 export async function preferences(again = false) {
   if (kept.value === null || again) {
     kept.reading ??= request('GET', preferencesPath)
@@ -82,8 +82,8 @@ export async function preferences(again = false) {
   return kept.value;
 }
 
-// prefer changes the preferences by a function that is given a copy of them. When somebody else has changed them
-// meanwhile, it is given theirs.
+// prefer changes the preferences by a function that receives a copy of them. If somebody else has changed them
+// meanwhile, it receives theirs.
 export async function prefer(change) {
   for (let again = false; ; again = true) {
     const now = await preferences(again);

@@ -1,4 +1,4 @@
-// The page of one tool: what it takes, what finds it, how it is used, and what people may change about it.
+// The page of one tool: its parameters, its search phrases, its use, and what people may change about it.
 
 import { get, path, put } from './api.js';
 import { badge, empty, fail, fmt, h, id, replace, toast } from './dom.js';
@@ -11,9 +11,9 @@ import { wordsEditor } from './words.js';
 export function toolPage(host, name, { open, close, focus }) {
   const gone = new AbortController();
   const back = h('button', { type: 'button', class: 'back quiet', onclick: close, title: 'Esc' }, '← Tools');
-  replace(host, back, h('p', { class: 'muted' }, 'Reading…'));
+  replace(host, back, h('p', { class: 'muted' }, 'Loading…'));
   load().catch((err) => {
-    if (err.name !== 'AbortError') replace(host, back, empty(err.status === 404 ? 'There is no such tool' : 'It cannot be shown', err.message, err.hint ?? ''));
+    if (err.name !== 'AbortError') replace(host, back, empty(err.status === 404 ? 'No such tool' : 'It cannot be shown', err.message, err.hint ?? ''));
   });
 
   async function load() {
@@ -43,7 +43,7 @@ export function toolPage(host, name, { open, close, focus }) {
   return { leave: () => gone.abort() };
 }
 
-// absent stands for what the service does not keep.
+// absent replaces what the service does not have by null.
 function absent(err) {
   if (err.name === 'AbortError') throw err;
   return null;
@@ -54,10 +54,10 @@ function head(state, title) {
   const a = tool.annotations ?? {};
   return h('header', { class: 'tool-head' },
     h('div', { class: 'tool-title' }, title,
-      a.readOnlyHint && badge('read-only', 'good', 'its server says that it changes nothing'),
-      !a.readOnlyHint && a.destructiveHint && badge('destructive', 'bad', 'its server says that it may destroy something'),
-      a.openWorldHint && badge('open world', '', 'its server says that it reaches beyond itself'),
-      tool.confirm && badge('asks first', 'warn', 'a person has to confirm each call of it'),
+      a.readOnlyHint && badge('read-only', 'good', 'according to its server it changes nothing'),
+      !a.readOnlyHint && a.destructiveHint && badge('destructive', 'bad', 'according to its server it may destroy something'),
+      a.openWorldHint && badge('open world', '', 'according to its server it reaches outside systems'),
+      tool.confirm && badge('asks first', 'warn', 'a person has to confirm each call'),
       tool.deprecated && badge('deprecated', 'warn')),
     h('p', { class: 'facts' }, h('span', null, tool.server), h('span', null, tool.category || 'other'), h('span', null, fmt.tokens(tool.tokens)),
       h('span', { title: 'the name under which clients call it' }, h('code', null, tool.exposed)),
@@ -67,7 +67,7 @@ function head(state, title) {
     controls(state));
 }
 
-// controls are what decides whether clients get the tool.
+// controls decide whether clients get the tool.
 function controls(state) {
   const { tool, overlay, prefs } = state;
   const enabled = h('input', { type: 'checkbox', role: 'switch', checked: !tool.disabled, disabled: overlay === null });
@@ -75,7 +75,7 @@ function controls(state) {
     const on = enabled.checked;
     try {
       await state.say((o) => (o.enabled = on));
-      toast(on ? `${tool.name} is enabled` : `${tool.name} is disabled: it is neither found nor called`);
+      toast(on ? `${tool.name} is enabled` : `${tool.name} is disabled: agents cannot find or call it`);
     } catch (err) {
       enabled.checked = !on;
       fail(err);
@@ -84,7 +84,7 @@ function controls(state) {
   return h('div', { class: 'controls' }, h('label', { class: 'switch' }, enabled, h('span', null, 'Enabled')), inclusion(tool, prefs));
 }
 
-// The names under which a tool may stand in the preferences.
+// The names that a tool may have in the preferences.
 const namesOf = (tool) => [tool.id, tool.exposed];
 
 export function inclusionOf(tool, prefs) {
@@ -96,7 +96,7 @@ function inclusion(tool, prefs) {
   const group = id('inclusion');
   let now = inclusionOf(tool, prefs);
   const choices = [['always', 'Always'], ['needed', 'When needed'], ['never', 'Never']];
-  const field = h('fieldset', { class: 'segments', disabled: prefs === null }, h('legend', { class: 'visually-hidden' }, 'In what agents get'),
+  const field = h('fieldset', { class: 'segments', disabled: prefs === null }, h('legend', { class: 'visually-hidden' }, 'For agents'),
     choices.map(([value, label]) => h('label', null, h('input', { type: 'radio', name: group, value, checked: value === now }), h('span', null, label))));
   field.addEventListener('change', async (e) => {
     const wanted = e.target.value;
@@ -123,12 +123,12 @@ function sections(state, open) {
   parts.push(section('Parameters', parameterTable(tool.inputSchema)));
   parts.push(section('Try it', tryForm(state)));
   parts.push(section('Examples', examples(state)));
-  parts.push(section('What finds it', wordsEditor(state)));
+  parts.push(section('Search phrases', wordsEditor(state)));
   const related = state.insight?.related?.length ? state.insight.related : (tool.related ?? []);
   if (related.length) {
     parts.push(section('Related', h('ul', { class: 'related' }, related.map((r) => h('li', null, h('button', { type: 'button', class: 'link', onclick: () => open(r) }, r))))));
   }
-  parts.push(h('details', { class: 'raw' }, h('summary', null, 'Schemas as the server wrote them'),
+  parts.push(h('details', { class: 'raw' }, h('summary', null, 'Original schemas'),
     h('pre', { tabindex: '0' }, JSON.stringify(tool.inputSchema, null, 2)),
     tool.outputSchema && [h('p', { class: 'muted' }, 'Output'), h('pre', { tabindex: '0' }, JSON.stringify(tool.outputSchema, null, 2))]));
   return parts;
@@ -153,14 +153,14 @@ function prose(text) {
   return [p, more];
 }
 
-// examples lists those of the tool, and lets go of those that were added here.
+// examples lists the tool's examples, with a button to remove those that were added here.
 function examples(state) {
   const place = h('div', { class: 'examples' });
   const draw = () => {
     const mine = state.overlay?.examples ?? [];
     const list = state.tool.examples ?? [];
     if (list.length === 0) {
-      replace(place, h('p', { class: 'muted' }, 'None yet. A call that went well can be kept as one.'));
+      replace(place, h('p', { class: 'muted' }, 'None yet. You can keep a successful call as an example.'));
       return;
     }
     replace(place, list.map((e) => {
@@ -168,7 +168,7 @@ function examples(state) {
       return h('figure', null, h('figcaption', null, e.description, ' ', at >= 0 ? badge('added here', 'accent') : badge('declared'),
         at >= 0 && h('button', { type: 'button', class: 'quiet small', 'aria-label': `Remove the example ${e.description}`, onclick: () => state.say((o) => o.examples.splice(at, 1)).then(draw).catch(fail) }, 'Remove')),
       e.invocation && h('pre', { tabindex: '0' }, JSON.stringify(e.invocation, null, 2)),
-      e.expectedOutput && h('p', { class: 'muted' }, `gives ${e.expectedOutput}`));
+      e.expectedOutput && h('p', { class: 'muted' }, `returns ${e.expectedOutput}`));
     }));
   };
   state.examplesChanged = draw;

@@ -1,4 +1,4 @@
-// Finding tools: results as one types, and the whole catalogue by category or server while nothing is searched for.
+// The tools view: search results as one types, and otherwise the whole catalogue by category or server.
 
 import { get, latest } from './api.js';
 import { badge, empty, fail, fmt, h, later, meter, replace } from './dom.js';
@@ -15,7 +15,7 @@ export function toolsView(host, params) {
   });
   const server = h('select', { 'aria-label': 'Server' });
   const readOnly = h('input', { type: 'checkbox' });
-  const why = h('button', { type: 'button', class: 'toggle', 'aria-pressed': String(local.get('why', false)), title: 'Say how each score came about' }, 'Why');
+  const why = h('button', { type: 'button', class: 'toggle', 'aria-pressed': String(local.get('why', false)), title: 'Explain each score' }, 'Why');
   const group = h('select', { 'aria-label': 'Group by' }, h('option', { value: 'category' }, 'by category'), h('option', { value: 'server' }, 'by server'));
   group.value = grouping();
   const status = h('p', { class: 'list-status', role: 'status' });
@@ -26,7 +26,7 @@ export function toolsView(host, params) {
   const split = h('div', { class: 'split' },
     h('section', { class: 'pane finder', 'aria-label': 'Find tools' },
       h('div', { class: 'search' }, q, h('div', { class: 'search-options' }, server, group, h('label', { class: 'check' }, readOnly, 'read-only'), why)),
-      status, h('div', { class: 'results-scroll', hidden: true, tabindex: '0', role: 'region', 'aria-label': 'What was found' }, advice, results), treeHost),
+      status, h('div', { class: 'results-scroll', hidden: true, tabindex: '0', role: 'region', 'aria-label': 'Search results' }, advice, results), treeHost),
     detail);
   const resultsScroll = results.parentElement;
   replace(host, split);
@@ -36,7 +36,7 @@ export function toolsView(host, params) {
   let page = null; // the tool page that is shown
   let current = '';
 
-  // The address holds what is searched for and which tool is open, so that a reload shows the same.
+  // The address holds the search and the open tool, so that a reload shows the same.
   const address = later(200, () => {
     if (!split.isConnected || !/^(#\/tools.*)?$/.test(location.hash)) return; // another view has the address by now
     const p = new URLSearchParams();
@@ -178,29 +178,29 @@ export function toolsView(host, params) {
   };
 }
 
-// grouping is what somebody chose, or else by category where there are several.
+// grouping returns the user's choice, or else by category if there are several.
 function grouping() {
   const several = catalogue.items.some((t) => categoryOf(t) !== categoryOf(catalogue.items[0]));
   return local.get('group', several || !catalogue.items.length ? 'category' : 'server');
 }
 
 function welcome(detail) {
-  replace(detail, empty('No tool is open', 'Search, or choose one from the list.', h('p', null, h('kbd', null, '/'), ' searches from anywhere.')));
+  replace(detail, empty('No tool selected', 'Search, or choose one from the list.', h('p', null, h('kbd', null, '/'), ' searches from anywhere.')));
 }
 
 function says(res) {
   const n = fmt.count(res.tools.length, 'tool');
-  return res.confident ? `${n}, best first · ${fmt.tokens(res.tokens)} to an agent` : `${n} that come near`;
+  return res.confident ? `${n}, best first · ${fmt.tokens(res.tokens)} to read` : `${n} near, none fits`;
 }
 
-// showAdvice tells that nothing fits, and what to try.
+// showAdvice says that nothing fits, and what to try.
 function showAdvice(place, res, openCategory) {
   const a = res.advice;
   place.hidden = res.confident && !a;
   if (place.hidden) return;
   const lines = [];
   if (a?.notUnderstood?.length) lines.push(['Not understood', a.notUnderstood.map((w) => h('span', { class: 'chip' }, w))]);
-  if (a?.kinds?.length) lines.push(['Servers of these kinds would serve', a.kinds.map((k) => h('span', { class: 'chip' }, k))]);
+  if (a?.kinds?.length) lines.push(['Kinds of servers that would help', a.kinds.map((k) => h('span', { class: 'chip' }, k))]);
   if (a?.categories?.length) lines.push(['Nearest categories here', a.categories.map((c) => h('button', { type: 'button', class: 'chip', onclick: () => openCategory(c) }, c))]);
   replace(place,
     h('p', { class: 'advice-title' }, res.confident ? 'There may be more' : 'No tool here fits'),
@@ -210,7 +210,7 @@ function showAdvice(place, res, openCategory) {
     (a?.unseen ?? []).map((u) => h('p', { class: 'unseen' }, u.text)));
 }
 
-// Results are the tools that a search found.
+// Results lists the tools that a search found.
 class Results {
   constructor(host, choose) {
     this.host = host;
@@ -253,7 +253,7 @@ class Results {
     el?.scrollIntoView({ block: 'nearest' });
   }
 
-  // key tells whether it took the key.
+  // key handles a key, and reports whether it did.
   key(e) {
     const last = this.hits.length - 1;
     if (last < 0) return false;
@@ -270,7 +270,7 @@ class Results {
 function option(hit, i) {
   const item = catalogue.byID.get(hit.id);
   return h('div', { id: `hit-${i}`, role: 'option', class: 'hit', 'aria-selected': 'false', 'data-at': i },
-    h('div', { class: 'hit-head' }, h('span', { class: 'name' }, hit.name), h('span', { class: 'score', title: 'how probably it serves, 0 to 1' }, meter(hit.score), fmt.score(hit.score))),
+    h('div', { class: 'hit-head' }, h('span', { class: 'name' }, hit.name), h('span', { class: 'score', title: 'probability that it fits, 0 to 1' }, meter(hit.score), fmt.score(hit.score))),
     h('p', { class: 'hit-summary' }, hit.summary || h('span', { class: 'muted' }, 'no description')),
     h('p', { class: 'hit-facts' }, h('span', null, hit.server), h('span', null, hit.category || 'other'), item && h('span', null, fmt.tokens(item.tokens)),
       hit.also?.length > 0 && h('span', { title: hit.also.join('\n') }, `also ${hit.also.join(', ')}`)),
@@ -283,13 +283,13 @@ function reasons(x) {
   const lent = (x.borrowed ?? []).slice(0, 3).map((l) => l.archetype);
   return h('dl', { class: 'why' },
     x.exact && [h('dt', null, 'name'), h('dd', null, 'the request names this tool')],
-    x.contrary && [h('dt', null, 'but'), h('dd', null, 'it does another thing than is asked for')],
-    h('dt', null, 'words'), h('dd', null, terms.length ? terms.map(([w, v]) => h('span', { class: 'chip' }, w, meter(v / top))) : 'none of the request', h('span', { class: 'figure' }, x.keyword.toFixed(1))),
+    x.contrary && [h('dt', null, 'but'), h('dd', null, 'it does something else than was asked')],
+    h('dt', null, 'words'), h('dd', null, terms.length ? terms.map(([w, v]) => h('span', { class: 'chip' }, w, meter(v / top))) : 'no word of the request', h('span', { class: 'figure' }, x.keyword.toFixed(1))),
     h('dt', null, 'meaning'), h('dd', null, meter(x.semantic), h('span', { class: 'figure' }, `${x.semantic.toFixed(2)} cosine, weight ${x.weight.toFixed(2)}`)),
-    lent.length > 0 && [h('dt', null, 'lent by'), h('dd', null, lent.join(', '))]);
+    lent.length > 0 && [h('dt', null, 'borrowed from'), h('dd', null, lent.join(', '))]);
 }
 
-// Tree is the catalogue as groups of tools, of which those in sight are elements.
+// Tree shows the catalogue as groups of tools. Only the rows in sight are elements.
 class Tree {
   constructor(host, choose) {
     this.host = host;
@@ -359,8 +359,8 @@ class Tree {
 
   says() {
     const tools = this.groups.reduce((n, [, list]) => n + list.length, 0);
-    if (!catalogue.loaded) return 'Reading the catalogue…';
-    if (tools === 0) return catalogue.items.length ? 'No tool passes these filters' : 'There are no tools yet: tooldex import FILE adds some';
+    if (!catalogue.loaded) return 'Loading the catalogue…';
+    if (tools === 0) return catalogue.items.length ? 'No tool passes these filters' : 'No tools yet. Add some with tooldex import FILE';
     return `${fmt.count(tools, 'tool')} in ${this.by === 'server' ? fmt.count(this.groups.length, 'server') : fmt.count(this.groups.length, 'category', 'categories')}`;
   }
 
@@ -418,7 +418,7 @@ class Tree {
     this.flatten();
   }
 
-  // key tells whether it took the key.
+  // key handles a key, and reports whether it did.
   key(e) {
     const { rows } = this.list;
     const row = rows[this.at];

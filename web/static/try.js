@@ -1,4 +1,4 @@
-// Trying a call: a form of the tool's schema, and its answer.
+// Trying a call: a form made of the tool's schema, and the answer.
 
 import { path, request } from './api.js';
 import { badge, dialog, fail, fmt, h, id, replace, toast } from './dom.js';
@@ -62,7 +62,7 @@ export function tryForm(state) {
     try {
       let sure = tool.confirm && (await agreed(tool, args));
       if (tool.confirm && !sure) return;
-      replace(answer, h('p', { class: 'muted' }, 'It runs…'));
+      replace(answer, h('p', { class: 'muted' }, 'Running…'));
       const began = performance.now();
       const call = () => request('POST', path`api/tools/${tool.id}/call`, { body: `{${sure ? '"confirm":true,' : ''}"arguments":${args}}` });
       const { data, text: whole } = await call().catch(async (err) => {
@@ -81,16 +81,16 @@ export function tryForm(state) {
   return form;
 }
 
-// agreed asks the person whether a call is to be made that needs to be confirmed.
+// agreed asks the person to confirm a call, and resolves to the answer.
 function agreed(tool, args) {
   return new Promise((resolve) => {
-    const d = dialog('Make this call?',
+    const d = dialog('Allow this call?',
       h('p', null, 'It may change or destroy something.'),
       h('p', null, h('code', null, tool.id)),
       h('pre', { tabindex: '0' }, indent(args)),
       h('form', { method: 'dialog' }, h('div', { class: 'actions' },
-        h('button', { value: 'no', autofocus: true }, 'Do not call'),
-        h('button', { value: 'yes', class: 'primary' }, 'Call it'))));
+        h('button', { value: 'no', autofocus: true }, 'Cancel'),
+        h('button', { value: 'yes', class: 'primary' }, 'Call'))));
     d.addEventListener('close', () => resolve(d.returnValue === 'yes'));
   });
 }
@@ -105,7 +105,7 @@ function indent(text) {
 
 function shown(result, whole, ms) {
   return [
-    h('p', { class: 'answer-head' }, result?.isError ? badge('the tool reports an error', 'bad') : badge('answered', 'good'), h('span', { class: 'muted' }, `in ${fmt.ms(ms)} · ${fmt.tokens(Math.ceil([...whole].length / 4))}`)),
+    h('p', { class: 'answer-head' }, result?.isError ? badge('the tool reported an error', 'bad') : badge('answered', 'good'), h('span', { class: 'muted' }, `in ${fmt.ms(ms)} · ${fmt.tokens(Math.ceil([...whole].length / 4))}`)),
     (result?.content ?? []).map(block),
     result?.structuredContent !== undefined && !result.content?.length && h('pre', { tabindex: '0' }, JSON.stringify(result.structuredContent, null, 2)),
     h('details', { class: 'raw' }, h('summary', null, 'The whole answer'), h('pre', { tabindex: '0' }, indent(whole))),
@@ -116,13 +116,13 @@ const imageKind = /^image\/(png|jpeg|gif|webp|svg\+xml)$/;
 
 function block(c) {
   if (c.type === 'text') return h('pre', { tabindex: '0' }, indent(c.text));
-  if (c.type === 'image' && imageKind.test(c.mimeType)) return h('img', { src: `data:${c.mimeType};base64,${c.data}`, alt: 'an image of the answer', class: 'answer-image' });
+  if (c.type === 'image' && imageKind.test(c.mimeType)) return h('img', { src: `data:${c.mimeType};base64,${c.data}`, alt: 'image in the answer', class: 'answer-image' });
   if (c.type === 'resource' && typeof c.resource?.text === 'string') return [h('p', { class: 'muted' }, c.resource.uri), h('pre', { tabindex: '0' }, c.resource.text)];
   if (c.type === 'resource_link') return h('p', null, badge('resource'), ` ${c.name ?? ''} `, h('code', null, c.uri));
-  return h('p', { class: 'muted' }, `${c.type}${c.mimeType ? ` of type ${c.mimeType}` : ''}, in the whole answer`);
+  return h('p', { class: 'muted' }, `${c.type}${c.mimeType ? ` of type ${c.mimeType}` : ''}, see the whole answer`);
 }
 
-// keep lets a call that went well become an example of the tool.
+// keep offers to store a successful call as an example of the tool.
 function keep(state, args, result) {
   if (result?.isError || !state.overlay) return null;
   const at = id('example');

@@ -1,17 +1,17 @@
-// What finds a tool beside its own texts: synonyms and requests, with where each came from. People add to them and take back
-// what they added; what a server declares, or an archetype lends, is not theirs to remove.
+// Search phrases of a tool beside its own texts: requests and synonyms, each with its source. People can add some, and
+// remove what they added, but not what a server declares or an archetype lends.
 
 import { badge, fail, fmt, h, id, replace, toast } from './dom.js';
 
 const kinds = { utterance: 'utterances', synonym: 'synonyms' };
 
-// The marks of where a saying is from.
+// The badge of each source: its text, its kind and its title.
 const marks = {
-  added: ['added here', 'accent', 'somebody said so in this panel'],
+  added: ['added here', 'accent', 'added in this panel'],
   declared: ['declared', '', 'by its author, or by an overlay'],
   learned: ['learned', 'good', 'from use'],
   generated: ['generated', 'warn', 'by a language model'],
-  borrowed: ['borrowed', '', 'from an archetype that the tool is like'],
+  borrowed: ['borrowed', '', 'from an archetype that resembles the tool'],
 };
 
 export function wordsEditor(state) {
@@ -32,7 +32,7 @@ export function wordsEditor(state) {
         await state.say((o) => addSaying(o, kind.value, said));
         text.value = '';
         draw();
-        toast(`It is found by “${said}” from now on`);
+        toast(`Searches for “${said}” find it now`);
       } catch (err) {
         fail(err);
       }
@@ -42,7 +42,7 @@ export function wordsEditor(state) {
   function draw() {
     const sayings = merged(state);
     const mine = sayings.filter((s) => s.from !== 'borrowed');
-    replace(own, mine.length ? h('ul', { class: 'sayings' }, mine.map((s) => row(s, remove))) : h('p', { class: 'muted' }, 'Nothing was said to find it.'));
+    replace(own, mine.length ? h('ul', { class: 'sayings' }, mine.map((s) => row(s, remove))) : h('p', { class: 'muted' }, 'No search phrases added yet'));
     replace(lent, borrowed(state));
   }
 
@@ -60,13 +60,13 @@ export function wordsEditor(state) {
   return place;
 }
 
-// addSaying enters an utterance or a synonym into an overlay, once.
+// addSaying adds an utterance or a synonym to an overlay, unless it is there.
 export function addSaying(overlay, kind, text) {
   const list = kinds[kind];
   overlay[list] = [...(overlay[list] ?? []).filter((t) => t !== text), text];
 }
 
-// merged gives what the tool says of itself, marked with what was added here.
+// merged returns the tool's own phrases, and marks those that were added here.
 function merged({ tool, overlay, insight }) {
   const sayings = insight?.sayings ?? [
     ...(tool.utterances ?? []).map((u) => ({ kind: 'utterance', from: u.from ?? 'declared', text: u.text })),
@@ -81,15 +81,15 @@ function row(s, remove) {
     s.from === 'added' && h('button', { type: 'button', class: 'quiet small', 'aria-label': `Remove ${s.text}`, onclick: () => remove(s) }, 'Remove'));
 }
 
-// borrowed shows what archetypes lend, by archetype.
+// borrowed lists the phrases borrowed from archetypes, by archetype.
 function borrowed({ insight }) {
   if (!insight) return null;
-  if (!insight.borrows) return h('p', { class: 'muted' }, 'It borrows nothing: that is switched off.');
-  if (insight.lenders.length === 0) return h('p', { class: 'muted' }, 'It borrows nothing: no known kind of tool is like it.');
+  if (!insight.borrows) return h('p', { class: 'muted' }, 'Borrowing is switched off for this tool.');
+  if (insight.lenders.length === 0) return h('p', { class: 'muted' }, 'It borrows nothing: it resembles no known kind of tool.');
   const sayings = insight.sayings.filter((s) => s.from === 'borrowed');
   return h('details', { class: 'raw' },
     h('summary', null, badge('borrowed'), ` ${fmt.count(sayings.length, 'request and synonym', 'requests and synonyms')} of ${fmt.count(insight.lenders.length, 'archetype')}`),
     insight.lenders.map((l) => h('div', { class: 'lender' },
-      h('p', null, h('strong', null, l.title), ' ', h('code', null, l.archetype), h('span', { class: 'muted' }, ` like it by ${l.like.toFixed(2)}, weighs ${l.weight.toFixed(2)}`)),
+      h('p', null, h('strong', null, l.title), ' ', h('code', null, l.archetype), h('span', { class: 'muted' }, ` similarity ${l.like.toFixed(2)}, weight ${l.weight.toFixed(2)}`)),
       h('ul', { class: 'lent' }, sayings.filter((s) => s.lender === l.archetype).map((s) => h('li', null, s.text, s.kind === 'synonym' && h('span', { class: 'muted' }, ' synonym')))))));
 }
