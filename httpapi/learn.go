@@ -13,12 +13,12 @@ import (
 // Learner learns from what clients search for, what they call then, and what they say about answers. No method may
 // block, and all are safe for concurrent use.
 type Learner interface {
-	// Searched receives what a client was shown.
-	Searched(who tool.Asker, res *tool.Result)
-	// Called receives a call that the tool answered without an error.
-	Called(who tool.Asker, id tool.ID)
-	// Told receives a client's feedback. Errors are of code Invalid.
-	Told(who tool.Asker, f tool.Feedback) error
+	// RecordSearch receives what a client was shown.
+	RecordSearch(who tool.Asker, res *tool.Result)
+	// RecordCall receives a call that the tool answered without an error.
+	RecordCall(who tool.Asker, id tool.ID)
+	// RecordFeedback receives a client's feedback. Errors are of code Invalid.
+	RecordFeedback(who tool.Asker, f tool.Feedback) error
 }
 
 // sessionHeader is how a client that serves several conversations says which one a request belongs to.
@@ -53,7 +53,7 @@ func cutText(s string, most int) string {
 // recordSearch reports a search to the Learner, if there is one.
 func (s *Server) recordSearch(c echo.Context, res *tool.Result) {
 	if s.o.Learner != nil {
-		s.o.Learner.Searched(anonymousAsker(c), res)
+		s.o.Learner.RecordSearch(anonymousAsker(c), res)
 	}
 }
 
@@ -63,7 +63,7 @@ func (s *Server) recordCall(c echo.Context, id tool.ID, res *tool.CallResult) {
 		return
 	}
 	if s.o.Learner != nil {
-		s.o.Learner.Called(anonymousAsker(c), id)
+		s.o.Learner.RecordCall(anonymousAsker(c), id)
 	}
 	if s.o.Selector != nil {
 		s.o.Selector.Called(s.o.Profile, ownSession(c, c.Request().Header.Get(sessionHeader)), id)
@@ -93,7 +93,7 @@ func (s *Server) postFeedback(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.o.Learner.Told(anonymousAsker(c), tool.Feedback{Request: r.Query, Tool: t.ID(), Wrong: r.Wrong}); err != nil {
+	if err := s.o.Learner.RecordFeedback(anonymousAsker(c), tool.Feedback{Request: r.Query, Tool: t.ID(), Wrong: r.Wrong}); err != nil {
 		return err
 	}
 	return writeJSON(c, health{"ok"})

@@ -19,9 +19,9 @@ func (d *diary) add(who tool.Asker, line string) {
 	d.lines, d.who = append(d.lines, line), append(d.who, who)
 }
 
-func (d *diary) Searched(who tool.Asker, res *tool.Result) { d.add(who, "searched "+res.Query) }
-func (d *diary) Called(who tool.Asker, id tool.ID)         { d.add(who, "called "+string(id)) }
-func (d *diary) Told(who tool.Asker, f tool.Feedback) error {
+func (d *diary) RecordSearch(who tool.Asker, res *tool.Result) { d.add(who, "searched "+res.Query) }
+func (d *diary) RecordCall(who tool.Asker, id tool.ID)         { d.add(who, "called "+string(id)) }
+func (d *diary) RecordFeedback(who tool.Asker, f tool.Feedback) error {
 	line := "told " + f.Request + " " + string(f.Tool)
 	if f.Wrong {
 		line += " wrong"

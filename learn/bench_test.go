@@ -9,10 +9,10 @@ import (
 )
 
 // bigBook is a book of 16,000 pieces of evidence for 1,165 tools, with vectors of 256 dimensions.
-func bigBook() (*book, *tool.Set) {
+func bigBook() (*evidenceStore, *tool.Set) {
 	set, r := tools(1165), rand.New(rand.NewPCG(1, 1))
 	zipf := rand.NewZipf(r, 1.1, 4, 8000)
-	b := newBook()
+	b := newEvidenceStore()
 	for i := range 16_000 {
 		u := &use{
 			tool: set.All()[i%1165].ID(), client: "c", kind: Called, request: r.Uint64(), count: 1, last: 1e12,
@@ -36,9 +36,9 @@ func bigBook() (*book, *tool.Set) {
 func BenchmarkLift(b *testing.B) {
 	book, set := bigBook()
 	c := newClock()
-	m := prepare(book, "", c.t, 1e18, hash32("m")).build()
+	m := newTraining(book, "", c.t, hash32("m")).buildModel()
 	l := New(Options{})
-	l.models.Store(&map[string]*model{"": m})
+	l.models.Store(&map[string]*profileModel{"": m})
 	terms := []string{"1", "5", "20", "100", "400", "1000", "3000", "nowhere"}
 	vec, scores := make([]float32, 256), make([]float32, 1165)
 	vec[0] = 1
@@ -52,15 +52,15 @@ func BenchmarkLift(b *testing.B) {
 func BenchmarkBuild(b *testing.B) {
 	book, _ := bigBook()
 	c := newClock()
-	t := prepare(book, "", c.t, 1e18, hash32("m"))
+	t := newTraining(book, "", c.t, hash32("m"))
 	b.Run("model", func(b *testing.B) {
 		for b.Loop() {
-			t.build()
+			t.buildModel()
 		}
 	})
 	b.Run("trust", func(b *testing.B) {
 		for b.Loop() {
-			t.trust()
+			t.crossValidate()
 		}
 	})
 }

@@ -44,9 +44,9 @@ const (
 	maxString = 4096
 )
 
-type writer struct{ b []byte }
+type fieldWriter struct{ b []byte }
 
-func (w *writer) bytes(tag byte, v []byte) {
+func (w *fieldWriter) putBytes(tag byte, v []byte) {
 	if len(v) > 0 {
 		w.b = append(w.b, tag)
 		w.b = binary.AppendUvarint(w.b, uint64(len(v)))
@@ -54,23 +54,23 @@ func (w *writer) bytes(tag byte, v []byte) {
 	}
 }
 
-func (w *writer) number(tag byte, n int64) {
+func (w *fieldWriter) putNumber(tag byte, n int64) {
 	if n != 0 {
-		w.bytes(tag, binary.AppendVarint(nil, n))
+		w.putBytes(tag, binary.AppendVarint(nil, n))
 	}
 }
 
-func (w *writer) numbers(tag byte, list []uint32) {
+func (w *fieldWriter) putNumbers(tag byte, list []uint32) {
 	var b []byte
 	for _, n := range list {
 		b = binary.LittleEndian.AppendUint32(b, n)
 	}
-	w.bytes(tag, b)
+	w.putBytes(tag, b)
 }
 
-func (w *writer) ids(tag byte, list []tool.ID) {
+func (w *fieldWriter) putIDs(tag byte, list []tool.ID) {
 	for _, id := range list {
-		w.bytes(tag, []byte(id))
+		w.putBytes(tag, []byte(id))
 	}
 }
 
@@ -125,47 +125,47 @@ func readText(v []byte, most int) (string, error) {
 }
 
 func encodeUse(u *use) []byte {
-	w := &writer{b: make([]byte, 0, 128+len(u.reading.vector)+4*len(u.reading.words)+len(u.text))}
-	w.bytes(tagProfile, []byte(u.profile))
-	w.bytes(tagTool, []byte(u.tool))
-	w.bytes(tagClient, []byte(u.client))
-	w.number(tagKind, int64(u.kind))
-	w.bytes(tagRequest, binary.BigEndian.AppendUint64(nil, u.request))
-	w.number(tagCount, int64(u.count))
-	w.number(tagFirst, u.first)
-	w.number(tagLast, u.last)
-	w.numbers(tagSession, u.sessions)
-	w.bytes(tagText, []byte(u.text))
+	w := &fieldWriter{b: make([]byte, 0, 128+len(u.reading.vector)+4*len(u.reading.words)+len(u.text))}
+	w.putBytes(tagProfile, []byte(u.profile))
+	w.putBytes(tagTool, []byte(u.tool))
+	w.putBytes(tagClient, []byte(u.client))
+	w.putNumber(tagKind, int64(u.kind))
+	w.putBytes(tagRequest, binary.BigEndian.AppendUint64(nil, u.request))
+	w.putNumber(tagCount, int64(u.count))
+	w.putNumber(tagFirst, u.first)
+	w.putNumber(tagLast, u.last)
+	w.putNumbers(tagSession, u.sessions)
+	w.putBytes(tagText, []byte(u.text))
 	r := u.reading
-	w.numbers(tagWords, r.words)
+	w.putNumbers(tagWords, r.words)
 	if len(r.vector) > 0 {
-		w.numbers(tagModel, []uint32{r.model})
+		w.putNumbers(tagModel, []uint32{r.model})
 		b := binary.LittleEndian.AppendUint32(make([]byte, 0, 4+len(r.vector)), math.Float32bits(r.scale))
 		for _, x := range r.vector {
 			b = append(b, byte(x))
 		}
-		w.bytes(tagVector, b)
+		w.putBytes(tagVector, b)
 	}
 	var b []byte
 	for _, f := range r.found {
 		b = binary.LittleEndian.AppendUint32(b, f.tool)
 		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(f.score))
 	}
-	w.bytes(tagFound, b)
+	w.putBytes(tagFound, b)
 	return w.b
 }
 
 // decodeUse reads what encodeUse wrote. The use keeps nothing of b.
 func decodeUse(b []byte) (*use, error) {
 	u := &use{reading: &reading{}}
-	err := eachField(b, u.set)
+	err := eachField(b, u.decodeField)
 	if err == nil && (u.tool == "" || u.kind < Called || u.kind > Replayed || u.count == 0) {
 		err = errors.New("evidence without a tool, a kind or a count")
 	}
 	return u, err
 }
 
-func (u *use) set(tag byte, v []byte) (err error) {
+func (u *use) decodeField(tag byte, v []byte) (err error) {
 	switch tag {
 	case tagProfile:
 		u.profile, err = readText(v, maxString)
@@ -178,7 +178,7 @@ func (u *use) set(tag byte, v []byte) (err error) {
 	case tagKind:
 		var n int64
 		n, err = readNumber(v)
-		u.kind = Kind(min(max(n, 0), math.MaxUint8))
+		u.kind = EvidenceKind(min(max(n, 0), math.MaxUint8))
 	case tagRequest:
 		u.request, err = readRequest(v)
 	case tagCount:
@@ -192,12 +192,12 @@ func (u *use) set(tag byte, v []byte) (err error) {
 	case tagText:
 		u.text, err = readText(v, maxText)
 	default:
-		err = u.reading.set(tag, v)
+		err = u.reading.decodeField(tag, v)
 	}
 	return err
 }
 
-func (r *reading) set(tag byte, v []byte) (err error) {
+func (r *reading) decodeField(tag byte, v []byte) (err error) {
 	switch tag {
 	case tagWords:
 		r.words, err = readNumbers(v, maxWords)
@@ -241,24 +241,24 @@ func readRequest(v []byte) (uint64, error) {
 	return binary.BigEndian.Uint64(v), nil
 }
 
-func encodeMissed(m *missed) []byte {
-	w := &writer{}
-	w.bytes(tagProfile, []byte(m.profile))
-	w.bytes(tagRequest, binary.BigEndian.AppendUint64(nil, m.request))
-	w.number(tagNothing, int64(m.nothing))
-	w.number(tagIgnored, int64(m.ignored))
-	w.number(tagLast, m.last)
-	w.bytes(tagText, []byte(m.text))
+func encodeMissed(m *missedRequest) []byte {
+	w := &fieldWriter{}
+	w.putBytes(tagProfile, []byte(m.profile))
+	w.putBytes(tagRequest, binary.BigEndian.AppendUint64(nil, m.request))
+	w.putNumber(tagNothing, int64(m.nothing))
+	w.putNumber(tagIgnored, int64(m.ignored))
+	w.putNumber(tagLast, m.last)
+	w.putBytes(tagText, []byte(m.text))
 	for _, s := range m.unknown {
-		w.bytes(tagUnknown, []byte(s))
+		w.putBytes(tagUnknown, []byte(s))
 	}
-	w.ids(tagShown, m.shown)
-	w.ids(tagCalled, m.called)
+	w.putIDs(tagShown, m.shown)
+	w.putIDs(tagCalled, m.called)
 	return w.b
 }
 
-func decodeMissed(b []byte) (*missed, error) {
-	m := &missed{}
+func decodeMissed(b []byte) (*missedRequest, error) {
+	m := &missedRequest{}
 	err := eachField(b, func(tag byte, v []byte) (err error) {
 		switch tag {
 		case tagProfile:
@@ -297,13 +297,13 @@ func readID(list []tool.ID, v []byte, most int) ([]tool.ID, error) {
 }
 
 func encodeApproval(a *approval) []byte {
-	w := &writer{}
-	w.bytes(tagProfile, []byte(a.profile))
-	w.bytes(tagTool, []byte(a.tool))
+	w := &fieldWriter{}
+	w.putBytes(tagProfile, []byte(a.profile))
+	w.putBytes(tagTool, []byte(a.tool))
 	if a.request != 0 {
-		w.bytes(tagRequest, binary.BigEndian.AppendUint64(nil, a.request))
+		w.putBytes(tagRequest, binary.BigEndian.AppendUint64(nil, a.request))
 	}
-	w.number(tagLast, a.at)
+	w.putNumber(tagLast, a.at)
 	return w.b
 }
 

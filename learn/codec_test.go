@@ -9,7 +9,7 @@ import (
 
 func sortStrings(s []string) { slices.Sort(s) }
 
-var opts = gocmp.AllowUnexported(use{}, reading{}, found{}, missed{}, approval{})
+var opts = gocmp.AllowUnexported(use{}, reading{}, found{}, missedRequest{}, approval{})
 
 func someUse() *use {
 	return &use{
@@ -22,8 +22,8 @@ func someUse() *use {
 	}
 }
 
-func someMissed() *missed {
-	return &missed{
+func someMissed() *missedRequest {
+	return &missedRequest{
 		profile: "p", request: 9, nothing: 1, ignored: 2, last: 50, text: "x", unknown: []string{"a"},
 		shown: ids("s/a"), called: ids("s/b", "s/c"),
 	}
@@ -81,10 +81,10 @@ func FuzzDecode(f *testing.F) {
 
 // FuzzForgotten reads anything as orders to forget.
 func FuzzForgotten(f *testing.F) {
-	f.Add(withOrder(nil, forgotten{Scope: Scope{Tool: "s/t"}, At: 5}))
+	f.Add(appendForgotten(nil, forgetOrder{Scope: Scope{Tool: "s/t"}, At: 5}))
 	f.Add([]byte(`[{"scope":{},"at":1e99}]`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		list := readForgotten(withOrder(b, forgotten{Scope: Scope{Client: "c"}, At: 5}))
+		list := readForgotten(appendForgotten(b, forgetOrder{Scope: Scope{Client: "c"}, At: 5}))
 		if len(list) == 0 || len(list) > maxOrders || list[len(list)-1].Scope.Client != "c" {
 			t.Errorf("%d orders, the last %+v", len(list), list[max(0, len(list)-1):])
 		}

@@ -11,26 +11,26 @@ import (
 	"tooldex/tool"
 )
 
-// Kind says how evidence came about.
-type Kind byte
+// EvidenceKind says how evidence came about.
+type EvidenceKind byte
 
 // The kinds of evidence.
 const (
-	Called    Kind = iota + 1 // a search showed the tool, and it was called
-	Elsewhere                 // the tool was called after a search that did not show it
-	Chosen                    // a client says that the tool served the request
-	Wrong                     // a client says that it did not
-	Replayed                  // put in from a record of use
+	Called    EvidenceKind = iota + 1 // a search showed the tool, and it was called
+	elsewhere                         // the tool was called after a search that did not show it
+	chosen                            // a client says that the tool served the request
+	Wrong                             // a client says that it did not
+	Replayed                          // put in from a record of use
 )
 
 // String returns the kind in lower case.
-func (k Kind) String() string {
+func (k EvidenceKind) String() string {
 	switch k {
 	case Called:
 		return "called"
-	case Elsewhere:
+	case elsewhere:
 		return "elsewhere"
-	case Chosen:
+	case chosen:
 		return "chosen"
 	case Wrong:
 		return "wrong"
@@ -41,11 +41,11 @@ func (k Kind) String() string {
 }
 
 // strength is what one piece of evidence of a kind weighs.
-func (k Kind) strength() float64 {
+func (k EvidenceKind) strength() float64 {
 	switch k {
-	case Elsewhere:
+	case elsewhere:
 		return .5
-	case Chosen:
+	case chosen:
 		return 1.5
 	}
 	return 1
@@ -59,7 +59,7 @@ type use struct {
 	profile     string
 	tool        tool.ID
 	client      string
-	kind        Kind
+	kind        EvidenceKind
 	request     uint64
 	count       uint32
 	first, last int64    // milliseconds since 1970
@@ -90,8 +90,8 @@ const (
 	keyForgotten = "f" // the one entry of this name
 )
 
-// keyOf makes a key of what identifies an entry.
-func keyOf(letter byte, parts ...string) string {
+// entryKey makes a key of what identifies an entry.
+func entryKey(letter byte, parts ...string) string {
 	h := sha256.New()
 	var n [8]byte
 	for _, p := range parts {
@@ -103,11 +103,11 @@ func keyOf(letter byte, parts ...string) string {
 }
 
 func (u *use) key() string {
-	return keyOf(keyUse, u.profile, string(u.tool), requestName(u.request), u.client, string(rune(u.kind)))
+	return entryKey(keyUse, u.profile, string(u.tool), requestName(u.request), u.client, string(rune(u.kind)))
 }
 
-// requestOf identifies a request, whatever its case and spaces.
-func requestOf(text string) uint64 {
+// requestHash identifies a request, whatever its case and spaces.
+func requestHash(text string) uint64 {
 	sum := sha256.Sum256([]byte(strings.ToLower(strings.Join(strings.Fields(text), " "))))
 	return binary.BigEndian.Uint64(sum[:8])
 }
@@ -131,7 +131,7 @@ func newReading(r *tool.Reading) *reading {
 	out.words = slices.Compact(out.words)
 	if len(r.Vector) > 0 {
 		out.model = hash32(r.Model)
-		out.scale, out.vector = quantize(r.Vector)
+		out.scale, out.vector = quantizeVector(r.Vector)
 	}
 	for _, f := range r.Found {
 		out.found = append(out.found, found{hash32(string(f.ID)), float32(f.Score)})
@@ -139,8 +139,8 @@ func newReading(r *tool.Reading) *reading {
 	return out
 }
 
-// quantize rounds v to a byte a component.
-func quantize(v []float32) (scale float32, out []int8) {
+// quantizeVector rounds v to a byte a component.
+func quantizeVector(v []float32) (scale float32, out []int8) {
 	var most float32
 	for _, x := range v {
 		most = max(most, float32(math.Abs(float64(x))))
@@ -181,8 +181,8 @@ func (r *reading) compare(s *reading) int {
 	)
 }
 
-// missed is a request whose answer was of no use.
-type missed struct {
+// missedRequest is a request whose answer was of no use.
+type missedRequest struct {
 	profile string
 	request uint64
 	nothing uint32 // how often no tool was said to fit
@@ -201,10 +201,10 @@ const (
 	maxUnknown = 8
 )
 
-func (m *missed) key() string { return keyOf(keyMissed, m.profile, requestName(m.request)) }
+func (m *missedRequest) key() string { return entryKey(keyMissed, m.profile, requestName(m.request)) }
 
 // merge adds to m what n says of the same request. Both orders give the same.
-func (m *missed) merge(n *missed) {
+func (m *missedRequest) merge(n *missedRequest) {
 	m.nothing += n.nothing
 	m.ignored += n.ignored
 	if cmp.Or(slices.Compare(n.shown, m.shown), slices.Compare(n.unknown, m.unknown)) > 0 {
@@ -227,5 +227,5 @@ type approval struct {
 }
 
 func (a *approval) key() string {
-	return keyOf(keyApproval, a.profile, string(a.tool), requestName(a.request))
+	return entryKey(keyApproval, a.profile, string(a.tool), requestName(a.request))
 }

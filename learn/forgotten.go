@@ -16,26 +16,26 @@ type Scope struct {
 	Client  string
 }
 
-func (s Scope) use(u *use) bool {
-	return s.profile(u.profile) && (s.Tool == "" || s.Tool == u.tool) && (s.Client == "" || s.Client == u.client) &&
+func (s Scope) matchesUse(u *use) bool {
+	return s.matchesProfile(u.profile) && (s.Tool == "" || s.Tool == u.tool) && (s.Client == "" || s.Client == u.client) &&
 		(s.Request == "" || s.Request == requestName(u.request))
 }
 
-// missed matches requests of nobody in particular: those of a client are not told apart.
-func (s Scope) missed(m *missed) bool {
-	return s.profile(m.profile) && s.Client == "" && (s.Request == "" || s.Request == requestName(m.request)) &&
+// matchesMissed matches requests of nobody in particular: those of a client are not told apart.
+func (s Scope) matchesMissed(m *missedRequest) bool {
+	return s.matchesProfile(m.profile) && s.Client == "" && (s.Request == "" || s.Request == requestName(m.request)) &&
 		(s.Tool == "" || slices.Contains(m.called, s.Tool))
 }
 
-func (s Scope) approval(a *approval) bool {
-	return s.profile(a.profile) && s.Client == "" && (s.Tool == "" || s.Tool == a.tool) &&
+func (s Scope) matchesApproval(a *approval) bool {
+	return s.matchesProfile(a.profile) && s.Client == "" && (s.Tool == "" || s.Tool == a.tool) &&
 		(s.Request == "" || s.Request == requestName(a.request))
 }
 
-func (s Scope) profile(p string) bool { return s.Profile == nil || *s.Profile == p }
+func (s Scope) matchesProfile(p string) bool { return s.Profile == nil || *s.Profile == p }
 
-// forgotten is an order to forget, which other processes follow with what they have not written yet.
-type forgotten struct {
+// forgetOrder is an order to forget, which other processes follow with what they have not written yet.
+type forgetOrder struct {
 	Scope Scope `json:"scope"`
 	At    int64 `json:"at"` // milliseconds since 1970
 }
@@ -47,17 +47,17 @@ const (
 )
 
 // readForgotten reads the orders, none where they cannot be read.
-func readForgotten(v []byte) []forgotten {
-	var out []forgotten
+func readForgotten(v []byte) []forgetOrder {
+	var out []forgetOrder
 	if len(v) > 0 && json.Unmarshal(v, &out) != nil {
 		return nil
 	}
 	return out
 }
 
-// withOrder returns the stored orders with one more.
-func withOrder(now []byte, order forgotten) []byte {
-	list := slices.DeleteFunc(readForgotten(now), func(f forgotten) bool {
+// appendForgotten returns the stored orders with one more.
+func appendForgotten(now []byte, order forgetOrder) []byte {
+	list := slices.DeleteFunc(readForgotten(now), func(f forgetOrder) bool {
 		return time.UnixMilli(order.At).Sub(time.UnixMilli(f.At)) > rememberOrders
 	})
 	list = append(list, order)
@@ -68,21 +68,21 @@ func withOrder(now []byte, order forgotten) []byte {
 	return b
 }
 
-// matching returns the keys of what a scope matches, of what was last seen at or before a time.
-func (b *book) matching(s Scope, at int64) []string {
+// matchingKeys returns the keys of what a scope matches, of what was last seen at or before a time.
+func (b *evidenceStore) matchingKeys(s Scope, at int64) []string {
 	var out []string
 	for k, u := range b.uses {
-		if s.use(u) && u.last <= at {
+		if s.matchesUse(u) && u.last <= at {
 			out = append(out, k)
 		}
 	}
 	for k, m := range b.missed {
-		if s.missed(m) && m.last <= at {
+		if s.matchesMissed(m) && m.last <= at {
 			out = append(out, k)
 		}
 	}
 	for k, a := range b.approved {
-		if s.approval(a) && a.at <= at {
+		if s.matchesApproval(a) && a.at <= at {
 			out = append(out, k)
 		}
 	}
@@ -90,12 +90,12 @@ func (b *book) matching(s Scope, at int64) []string {
 	return out
 }
 
-// forget drops what orders speak of and returns its keys.
-func (b *book) forget(orders []forgotten) []string {
+// applyForgotten drops what orders speak of and returns its keys.
+func (b *evidenceStore) applyForgotten(orders []forgetOrder) []string {
 	var out []string
 	for _, o := range orders {
-		keys := b.matching(o.Scope, o.At)
-		b.drop(keys)
+		keys := b.matchingKeys(o.Scope, o.At)
+		b.removeKeys(keys)
 		out = append(out, keys...)
 	}
 	return out

@@ -87,7 +87,7 @@ func TestApprovalMakesLittleCount(t *testing.T) {
 	if err := l.Approve(ctx, "", "s/t05", ""); tool.CodeOf(err) != tool.NotFound {
 		t.Errorf("a tool without evidence: %v", err)
 	}
-	if err := l.Approve(ctx, "", "s/t09", requestName(requestOf("RAIN  sun"))); err != nil {
+	if err := l.Approve(ctx, "", "s/t09", requestName(requestHash("RAIN  sun"))); err != nil {
 		t.Fatal(err)
 	}
 	added := lifts(t, l, set, "", "rain sun")
@@ -214,17 +214,17 @@ func TestManyTeachAtOnce(t *testing.T) {
 
 func TestDecay(t *testing.T) {
 	set, disk, c := tools(10), newMemory(), newClock()
-	l := newLearner(t, disk, set, func(o *Options) { o.Now, o.HalfLife = c.now, 24*time.Hour })
+	l := newLearner(t, disk, set, func(o *Options) { o.Now = c.now })
 	teach(t, l, 12, "c", 6, 7, 8, 9)
 	settle(t, l)
 	fresh := lifts(t, l, set, "", "rain sun")[6]
-	c.t = c.t.Add(3 * 24 * time.Hour)
+	c.t = c.t.Add(3 * halfLife)
 	settle(t, l)
 	old := lifts(t, l, set, "", "rain sun")[6]
 	if !(old < fresh && old > 0) {
 		t.Errorf("the lift was %v and is %v after three half-lives", fresh, old)
 	}
-	c.t = c.t.Add(6 * 24 * time.Hour)
+	c.t = c.t.Add(6 * halfLife)
 	settle(t, l)
 	if n := len(disk.entries); n > 1 {
 		t.Errorf("%d entries are left after nine half-lives", n)
@@ -271,29 +271,29 @@ func TestBounds(t *testing.T) {
 			first: now, last: now + int64(i%1000)*1000, reading: r,
 		}
 		k := u.key()
-		l.book.addUse(k, u)
+		l.evidence.addUse(k, u)
 		l.pending.addUse(k, u)
-		l.bound()
+		l.enforceBounds()
 		if i%8000 == 0 {
 			if err := l.Flush(context.Background()); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if most := overall + 2*maxPending; len(l.book.uses) > most {
-			t.Fatalf("%d pieces of evidence are held after %d", len(l.book.uses), i)
+		if most := overall + 2*maxPending; len(l.evidence.uses) > most {
+			t.Fatalf("%d pieces of evidence are held after %d", len(l.evidence.uses), i)
 		}
 	}
 	if err := l.Flush(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	if len(l.book.uses) > overall || len(disk.entries) > overall+1 {
-		t.Errorf("%d pieces of evidence are held and %d stored", len(l.book.uses), len(disk.entries))
+	if len(l.evidence.uses) > overall || len(disk.entries) > overall+1 {
+		t.Errorf("%d pieces of evidence are held and %d stored", len(l.evidence.uses), len(disk.entries))
 	}
 	disk.err = errors.New("full")
 	for i := range 4 * maxPending {
 		u := &use{tool: "s/t00", kind: Called, request: uint64(n + i), count: 1, last: now, reading: r}
 		l.pending.addUse(u.key(), u)
-		l.bound()
+		l.enforceBounds()
 	}
 	if got := l.pending.size(); got > 2*maxPending {
 		t.Errorf("%d pieces of evidence wait for a disk that is full", got)
@@ -302,7 +302,7 @@ func TestBounds(t *testing.T) {
 
 // TestCrowding has one client fill all places of a tool: the others keep theirs.
 func TestCrowding(t *testing.T) {
-	b := newBook()
+	b := newEvidenceStore()
 	add := func(client string, n int) {
 		for i := range n {
 			u := &use{
@@ -314,7 +314,7 @@ func TestCrowding(t *testing.T) {
 	}
 	add("loud", 3*perTool)
 	add("quiet", 100)
-	b.drop(b.surplus(time.UnixMilli(1e6), time.Hour, func(tool.ID) bool { return true }))
+	b.removeKeys(b.surplusKeys(time.UnixMilli(1e6), func(tool.ID) bool { return true }))
 	left := map[string]int{}
 	for _, u := range b.uses {
 		left[u.client]++
@@ -335,7 +335,7 @@ func TestForget(t *testing.T) {
 		"everything":        {Scope{}, []string{"s/t"}, 0},
 		"a tool":            {Scope{Tool: "s/t01"}, []string{"s/t01"}, 2},
 		"a client":          {Scope{Client: "one"}, []string{`"one"`}, 2},
-		"a request":         {Scope{Request: requestName(requestOf("rain"))}, []string{"rain"}, 2},
+		"a request":         {Scope{Request: requestName(requestHash("rain"))}, []string{"rain"}, 2},
 		"the profile":       {Scope{Profile: &none}, []string{"s/t"}, 0},
 		"nothing like that": {Scope{Tool: "s/t03"}, nil, 4},
 	} {
@@ -378,7 +378,7 @@ func TestTextsAreKeptOnlyIfAsked(t *testing.T) {
 		disk := newMemory()
 		l := newLearner(t, disk, tools(4), func(o *Options) { o.KeepText = keep })
 		record(t, l, tool.Asker{Client: "c", Session: "s"}, "umbrella", 1)
-		l.noteMissed(context.Background(), job{text: "umbrella", shown: []tool.ID{"s/t01"}})
+		l.recordMissed(context.Background(), job{text: "umbrella", shown: []tool.ID{"s/t01"}})
 		settle(t, l)
 		found := false
 		for _, v := range disk.entries {

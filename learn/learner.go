@@ -30,6 +30,9 @@ type Reader interface {
 	Read(ctx context.Context, text string, n int) (*tool.Reading, error)
 }
 
+// halfLife is the time in which a piece of evidence loses half of its weight.
+const halfLife = 60 * 24 * time.Hour
+
 // Options configure a Learner. Disk is required, and Reader for all that gathers evidence.
 type Options struct {
 	Disk    Disk
@@ -39,7 +42,6 @@ type Options struct {
 	// theirs.
 	Model    string
 	KeepText bool          // keep the texts of requests; otherwise only vectors and hashes of words are kept
-	HalfLife time.Duration // in which evidence loses half of its weight; zero means 60 days
 	Window   time.Duration // after a search, in which a call has to do with it; zero means 10 minutes
 	Flush    time.Duration // between two writes; zero means 3 seconds
 	Now      func() time.Time
@@ -47,7 +49,6 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	o.HalfLife = cmp.Or(o.HalfLife, 60*24*time.Hour)
 	o.Window = cmp.Or(o.Window, 10*time.Minute)
 	o.Flush = cmp.Or(o.Flush, 3*time.Second)
 	if o.Now == nil {
@@ -61,11 +62,11 @@ func (o Options) withDefaults() Options {
 
 // Learner gathers evidence and lifts tools by it. It is safe for concurrent use.
 type Learner struct {
-	o      Options
-	models atomic.Pointer[map[string]*model] // by profile; replaced as a whole
-	usage  atomic.Pointer[map[tool.ID]float64]
-	rooms  sync.Pool
-	visits visits
+	o        Options
+	models   atomic.Pointer[map[string]*profileModel] // by profile; replaced as a whole
+	usage    atomic.Pointer[map[tool.ID]float64]
+	rooms    sync.Pool
+	sessions sessionTracker
 
 	jobs    chan job
 	stop    chan struct{}
@@ -76,17 +77,17 @@ type Learner struct {
 
 	disk sync.Mutex // held while the disk is read or written, which is done by one at a time
 
-	mu      sync.Mutex
-	book    *book // what is stored, and what is pending
-	pending *book // what is to be written
-	version uint64
-	dirty   bool  // book has changed since the models were made
-	built   int64 // the day on which they were
-	swept   time.Time
+	mu       sync.Mutex
+	evidence *evidenceStore // what is stored, and what is pending
+	pending  *evidenceStore // what is to be written
+	version  uint64
+	dirty    bool  // book has changed since the models were made
+	built    int64 // the day on which they were
+	swept    time.Time
 }
 
-// room is what one lift needs.
-type room struct {
+// liftBuffer is what one lift needs.
+type liftBuffer struct {
 	words  []uint32
 	scores []float32
 }
@@ -94,22 +95,22 @@ type room struct {
 // New returns a Learner that knows nothing yet.
 func New(o Options) *Learner {
 	l := &Learner{
-		o: o.withDefaults(), jobs: make(chan job, maxJobs), stop: make(chan struct{}), book: newBook(),
-		pending: newBook(),
+		o: o.withDefaults(), jobs: make(chan job, maxJobs), stop: make(chan struct{}), evidence: newEvidenceStore(),
+		pending: newEvidenceStore(),
 	}
-	l.rooms.New = func() any { return new(room) }
-	l.visits.sessions = map[sessionKey]*visit{}
-	l.models.Store(&map[string]*model{})
+	l.rooms.New = func() any { return new(liftBuffer) }
+	l.sessions.sessions = map[sessionKey]*openSearch{}
+	l.models.Store(&map[string]*profileModel{})
 	l.usage.Store(&map[tool.ID]float64{})
 	return l
 }
 
 // Load reads what is stored, if it has changed, and makes it count. The errors are those of the Disk.
 func (l *Learner) Load(ctx context.Context) error {
-	if err := l.refresh(ctx); err != nil {
+	if err := l.readChanges(ctx); err != nil {
 		return err
 	}
-	l.rebuild()
+	l.rebuildModels()
 	return nil
 }
 
@@ -122,7 +123,7 @@ func (l *Learner) Lift(set *tool.Set, profile string, terms []string, vector []f
 	if m == nil {
 		return
 	}
-	r := l.rooms.Get().(*room)
+	r := l.rooms.Get().(*liftBuffer)
 	defer l.rooms.Put(r)
 	r.words = r.words[:0]
 	for _, t := range terms {
@@ -131,11 +132,11 @@ func (l *Learner) Lift(set *tool.Set, profile string, terms []string, vector []f
 	if cap(r.scores) < len(m.tools) {
 		r.scores = make([]float32, len(m.tools))
 	}
-	m.lift(m.bind(set), r.words, vector, allowed, scores, r.scores[:len(m.tools)])
+	m.addLift(m.docsOf(set), r.words, vector, allowed, scores, r.scores[:len(m.tools)])
 }
 
-// refresh reads the stored entries again, if another process changed them. What is pending is kept.
-func (l *Learner) refresh(ctx context.Context) error {
+// readChanges reads the stored entries again, if another process changed them. What is pending is kept.
+func (l *Learner) readChanges(ctx context.Context) error {
 	l.disk.Lock()
 	defer l.disk.Unlock()
 	l.mu.Lock()
@@ -145,19 +146,19 @@ func (l *Learner) refresh(ctx context.Context) error {
 	if err != nil || entries == nil {
 		return err
 	}
-	fresh := newBook()
+	fresh := newEvidenceStore()
 	for k, v := range entries {
-		fresh.read(k, v)
+		fresh.addEntry(k, v)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	fresh.add(l.pending)
-	l.book, l.version, l.dirty = fresh, version, true
+	fresh.merge(l.pending)
+	l.evidence, l.version, l.dirty = fresh, version, true
 	return nil
 }
 
-// rebuild makes the models anew, if anything has changed. It takes a while, and is not waited for by any search.
-func (l *Learner) rebuild() {
+// rebuildModels makes the models anew, if anything has changed. It takes a while, and is not waited for by any search.
+func (l *Learner) rebuildModels() {
 	today := l.o.Now().UnixMilli() / day
 	l.mu.Lock()
 	if !l.dirty && l.built == today {
@@ -165,22 +166,22 @@ func (l *Learner) rebuild() {
 		return
 	}
 	l.dirty, l.built = false, today
-	b := &book{uses: maps.Clone(l.book.uses), approved: maps.Clone(l.book.approved)}
+	b := &evidenceStore{uses: maps.Clone(l.evidence.uses), approved: maps.Clone(l.evidence.approved)}
 	l.mu.Unlock()
 	profiles := map[string]bool{}
 	for _, u := range b.uses {
 		profiles[u.profile] = true
 	}
-	models := make(map[string]*model, len(profiles))
+	models := make(map[string]*profileModel, len(profiles))
 	usage := map[tool.ID]float64{}
 	for p := range profiles {
-		t := prepare(b, p, l.o.Now(), l.o.HalfLife, hash32(l.o.Model))
+		t := newTraining(b, p, l.o.Now(), hash32(l.o.Model))
 		t.addUsage(usage)
-		m := t.build()
+		m := t.buildModel()
 		if len(m.tools) == 0 {
 			continue
 		}
-		m.trust = t.trust()
+		m.trust = t.crossValidate()
 		models[p] = m
 	}
 	l.models.Store(&models)
@@ -202,10 +203,10 @@ func (l *Learner) Flush(ctx context.Context) error {
 		return nil
 	}
 	l.swept = now
-	extra := l.book.surplus(now, l.o.HalfLife, l.known())
-	l.book.drop(extra)
-	written.drop(extra)
-	l.pending = newBook()
+	extra := l.evidence.surplusKeys(now, l.knownTools())
+	l.evidence.removeKeys(extra)
+	written.removeKeys(extra)
+	l.pending = newEvidenceStore()
 	l.mu.Unlock()
 	if written.empty() && len(extra) == 0 {
 		return nil
@@ -213,8 +214,8 @@ func (l *Learner) Flush(ctx context.Context) error {
 	var dropped []string
 	before, after, err := l.o.Disk.ChangeLearned(ctx, append(written.keys(), keyForgotten),
 		func(now map[string][]byte) map[string][]byte {
-			dropped = written.forget(readForgotten(now[keyForgotten]))
-			put := written.over(now)
+			dropped = written.applyForgotten(readForgotten(now[keyForgotten]))
+			put := written.mergeInto(now)
 			for _, k := range extra {
 				put[k] = nil
 			}
@@ -223,9 +224,9 @@ func (l *Learner) Flush(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err != nil {
-		written.add(l.pending)
+		written.merge(l.pending)
 		l.pending = written
-		l.book.drop(l.pending.trim())
+		l.evidence.removeKeys(l.pending.trimToBounds())
 		return fmt.Errorf("write what was learned: %w", err)
 	}
 	if before == l.version && len(dropped) == 0 {
@@ -234,7 +235,7 @@ func (l *Learner) Flush(ctx context.Context) error {
 	return nil
 }
 
-func (l *Learner) known() func(tool.ID) bool {
+func (l *Learner) knownTools() func(tool.ID) bool {
 	if l.o.Catalog == nil {
 		return func(tool.ID) bool { return true }
 	}
@@ -248,18 +249,18 @@ func (l *Learner) known() func(tool.ID) bool {
 	}
 }
 
-func (b *book) keys() []string {
+func (b *evidenceStore) keys() []string {
 	return slices.Concat(slices.Collect(maps.Keys(b.uses)), slices.Collect(maps.Keys(b.missed)),
 		slices.Collect(maps.Keys(b.approved)))
 }
 
-// over returns the entries that are stored once b is added to what is there now.
-func (b *book) over(now map[string][]byte) map[string][]byte {
-	there := newBook()
+// mergeInto returns the entries that are stored once b is added to what is there now.
+func (b *evidenceStore) mergeInto(now map[string][]byte) map[string][]byte {
+	there := newEvidenceStore()
 	for k, v := range now {
-		there.read(k, v)
+		there.addEntry(k, v)
 	}
-	there.add(b)
+	there.merge(b)
 	put := make(map[string][]byte, b.size())
 	for k := range b.uses {
 		put[k] = encodeUse(there.uses[k])
@@ -273,13 +274,13 @@ func (b *book) over(now map[string][]byte) map[string][]byte {
 	return put
 }
 
-// trim bounds what waits for a disk that cannot be written to. It returns the keys of what it dropped.
-func (b *book) trim() []string {
+// trimToBounds bounds what waits for a disk that cannot be written to. It returns the keys of what it dropped.
+func (b *evidenceStore) trimToBounds() []string {
 	var out []string
 	for _, list := range [][]string{slices.Sorted(maps.Keys(b.uses)), slices.Sorted(maps.Keys(b.missed))} {
 		out = append(out, list[min(len(list), maxPending):]...)
 	}
-	b.drop(out)
+	b.removeKeys(out)
 	return out
 }
 

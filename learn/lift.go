@@ -17,20 +17,22 @@ const (
 	leastLeft    = 16 // a tool that is held back keeps this part of its score, so that it is still found
 )
 
-// binding is where the tools of a model stand in a set.
-type binding struct{ at atomic.Pointer[places] }
+// setBinding is where the tools of a model stand in a set.
+type setBinding struct {
+	at atomic.Pointer[documentPlaces]
+}
 
-type places struct {
+type documentPlaces struct {
 	set  *tool.Set
 	docs []int32 // by tool of the model: its place in set.All, or -1
 }
 
-// bind returns the places of m's tools in set. It remembers those of the last set.
-func (m *model) bind(set *tool.Set) []int32 {
+// docsOf returns the places of m's tools in set. It remembers those of the last set.
+func (m *profileModel) docsOf(set *tool.Set) []int32 {
 	if p := m.bound.at.Load(); p != nil && p.set == set {
 		return p.docs
 	}
-	p := &places{set: set, docs: make([]int32, len(m.tools))}
+	p := &documentPlaces{set: set, docs: make([]int32, len(m.tools))}
 	all := set.All()
 	k := 0
 	for i, id := range m.tools { // both are by ID
@@ -46,12 +48,12 @@ func (m *model) bind(set *tool.Set) []int32 {
 	return p.docs
 }
 
-// lift adds to scores. words are the hashes of the request's terms, room has one entry for each tool of m.
-func (m *model) lift(docs []int32, words []uint32, vec []float32, allowed []bool, scores, room []float32) {
-	if m.trust == 0 && !m.ordered() {
+// addLift adds to scores. words are the hashes of the request's terms, room has one entry for each tool of m.
+func (m *profileModel) addLift(docs []int32, words []uint32, vec []float32, allowed []bool, scores, room []float32) {
+	if m.trust == 0 && !m.isOrdered() {
 		return
 	}
-	m.judge(docs, words, vec, room)
+	m.scoreTools(docs, words, vec, room)
 	best := -1
 	var most float32
 	for i, d := range docs {
@@ -76,8 +78,8 @@ func (m *model) lift(docs []int32, words []uint32, vec []float32, allowed []bool
 	}
 }
 
-// ordered reports whether an operator has approved of any tool.
-func (m *model) ordered() bool {
+// isOrdered reports whether an operator has approved of any tool.
+func (m *profileModel) isOrdered() bool {
 	for _, f := range m.floor {
 		if f > 0 {
 			return true
@@ -86,8 +88,8 @@ func (m *model) ordered() bool {
 	return false
 }
 
-// judge writes into out what the evidence of each tool says of a request.
-func (m *model) judge(docs []int32, words []uint32, vec []float32, out []float32) {
+// scoreTools writes into out what the evidence of each tool says of a request.
+func (m *profileModel) scoreTools(docs []int32, words []uint32, vec []float32, out []float32) {
 	clear(out)
 	known := float32(0)
 	for _, w := range words {

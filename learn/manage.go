@@ -21,7 +21,7 @@ func (l *Learner) Approve(ctx context.Context, profile string, id tool.ID, reque
 	a := &approval{profile: profile, tool: id, at: l.o.Now().UnixMilli()}
 	l.mu.Lock()
 	found := false
-	for _, u := range l.book.uses {
+	for _, u := range l.evidence.uses {
 		if u.profile == profile && u.tool == id && (request == "" || requestName(u.request) == request) {
 			found = true
 			if request != "" {
@@ -38,13 +38,13 @@ func (l *Learner) Approve(ctx context.Context, profile string, id tool.ID, reque
 			Hint: "tooldex learn list shows what was",
 		}
 	}
-	l.book.approved[a.key()], l.pending.approved[a.key()] = a, a
+	l.evidence.approved[a.key()], l.pending.approved[a.key()] = a, a
 	l.dirty = true
 	l.mu.Unlock()
 	if err := l.Flush(ctx); err != nil {
 		return err
 	}
-	l.rebuild()
+	l.rebuildModels()
 	return nil
 }
 
@@ -53,18 +53,18 @@ func (l *Learner) Approve(ctx context.Context, profile string, id tool.ID, reque
 func (l *Learner) Forget(ctx context.Context, scope Scope) (int, error) {
 	l.disk.Lock()
 	defer l.disk.Unlock()
-	order := forgotten{Scope: scope, At: l.o.Now().UnixMilli()}
+	order := forgetOrder{Scope: scope, At: l.o.Now().UnixMilli()}
 	entries, _, err := l.o.Disk.Learned(ctx, noVersion)
 	if err != nil {
 		return 0, err
 	}
-	stored := newBook()
+	stored := newEvidenceStore()
 	for k, v := range entries {
-		stored.read(k, v)
+		stored.addEntry(k, v)
 	}
-	keys := stored.matching(scope, order.At)
+	keys := stored.matchingKeys(scope, order.At)
 	_, _, err = l.o.Disk.ChangeLearned(ctx, []string{keyForgotten}, func(now map[string][]byte) map[string][]byte {
-		put := map[string][]byte{keyForgotten: withOrder(now[keyForgotten], order)}
+		put := map[string][]byte{keyForgotten: appendForgotten(now[keyForgotten], order)}
 		for _, k := range keys {
 			put[k] = nil
 		}
@@ -74,12 +74,12 @@ func (l *Learner) Forget(ctx context.Context, scope Scope) (int, error) {
 		return 0, err
 	}
 	l.mu.Lock()
-	for _, b := range []*book{l.book, l.pending} {
-		b.forget([]forgotten{order})
+	for _, b := range []*evidenceStore{l.evidence, l.pending} {
+		b.applyForgotten([]forgetOrder{order})
 	}
 	l.dirty = true
 	l.mu.Unlock()
-	l.rebuild()
+	l.rebuildModels()
 	return len(keys), nil
 }
 
@@ -102,7 +102,7 @@ type exported struct {
 // Export writes all evidence as lines of JSON, by profile, tool and request.
 func (l *Learner) Export(w io.Writer) error {
 	l.mu.Lock()
-	uses := slices.Collect(maps.Values(l.book.uses))
+	uses := slices.Collect(maps.Values(l.evidence.uses))
 	l.mu.Unlock()
 	slices.SortFunc(uses, func(x, y *use) int {
 		return cmp.Or(cmp.Compare(x.profile, y.profile), cmp.Compare(x.tool, y.tool), cmp.Compare(x.request, y.request),
@@ -126,7 +126,7 @@ func (l *Learner) ApprovedTexts() map[tool.ID][]string {
 	out := map[tool.ID][]string{}
 	for _, t := range l.Report().Tools {
 		for _, u := range t.Requests {
-			if u.State == Approved && u.Text != "" && u.Wrong < u.Uses && !slices.Contains(out[t.Tool], u.Text) {
+			if u.State == approved && u.Text != "" && u.Wrong < u.Uses && !slices.Contains(out[t.Tool], u.Text) {
 				out[t.Tool] = append(out[t.Tool], u.Text)
 			}
 		}

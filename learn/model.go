@@ -29,8 +29,8 @@ const (
 	mostOfOne     = 3
 )
 
-// model is what the evidence of one profile says, ready to lift. It never changes.
-type model struct {
+// profileModel is what the evidence of one profile says, ready to lift. It never changes.
+type profileModel struct {
 	tools  []tool.ID
 	gain   []float32 // by tool: how far its lift is to be trusted by the amount of evidence
 	absent []float32 // by tool: what a word adds that it has no evidence of
@@ -41,7 +41,7 @@ type model struct {
 	rows   []float32 // dims floats a tool: its mean request, less that of all
 	bias   []float32 // by tool: the product of its row and the mean of all
 	trust  float32   // the share of the lifts that the evidence bears out
-	bound  binding
+	bound  setBinding
 }
 
 type span struct{ from, to int32 }
@@ -68,8 +68,8 @@ type training struct {
 	relaxed  bool // half the support will do: a part of the evidence is left out
 }
 
-// prepare picks the evidence of a profile and weighs it.
-func prepare(b *book, profile string, now time.Time, halfLife time.Duration, fingerprint uint32) *training {
+// newTraining picks the evidence of a profile and weighs it.
+func newTraining(b *evidenceStore, profile string, now time.Time, fingerprint uint32) *training {
 	t := &training{approved: map[tool.ID]bool{}, model: fingerprint}
 	requests := map[string]bool{} // approved, by tool and request
 	for _, a := range b.approved {
@@ -108,8 +108,8 @@ func (t *training) addUsage(sum map[tool.ID]float64) {
 	}
 }
 
-// enough names the tools with enough evidence, in order.
-func (t *training) enough() []tool.ID {
+// toolsWithEvidence names the tools with enough evidence, in order.
+func (t *training) toolsWithEvidence() []tool.ID {
 	type support struct {
 		requests map[uint64]map[uint32]bool // the sessions of each
 		sessions map[uint32]bool
@@ -148,8 +148,8 @@ func (t *training) enough() []tool.ID {
 	return out
 }
 
-// counts is what a model is computed from.
-type counts struct {
+// pairCounts is what a model is computed from.
+type pairCounts struct {
 	n, refused []float64 // by tool: weight of its evidence, and of that against it
 	passed     []float64 // by tool: how often it was passed over
 	total      float64
@@ -160,11 +160,11 @@ type counts struct {
 // tally counts a word of a tool.
 type tally struct{ asked, passed float64 }
 
-func pair(word uint32, t int32) uint64 { return uint64(word)<<32 | uint64(uint32(t)) }
+func pairKey(word uint32, t int32) uint64 { return uint64(word)<<32 | uint64(uint32(t)) }
 
-// build makes a model of the evidence. It depends on nothing else, to the bit.
-func (t *training) build() *model {
-	m := &model{tools: t.enough(), dims: t.dims, trust: 1}
+// buildModel makes a model of the evidence. It depends on nothing else, to the bit.
+func (t *training) buildModel() *profileModel {
+	m := &profileModel{tools: t.toolsWithEvidence(), dims: t.dims, trust: 1}
 	if len(m.tools) == 0 {
 		return m
 	}
@@ -181,7 +181,7 @@ func (t *training) build() *model {
 		}
 		t.uses[i].tool = place
 	}
-	c := t.count(len(m.tools), hashes)
+	c := t.countPairs(len(m.tools), hashes)
 	m.placeWords(c)
 	m.placeVectors(t, c)
 	m.gain, m.floor = make([]float32, len(m.tools)), make([]float32, len(m.tools))
@@ -198,15 +198,15 @@ func (t *training) build() *model {
 // leastApproved is the share of its lift that a tool has which an operator approved.
 const leastApproved = .75
 
-func (t *training) count(tools int, hashes map[uint32]int32) *counts {
-	c := &counts{
+func (t *training) countPairs(tools int, hashes map[uint32]int32) *pairCounts {
+	c := &pairCounts{
 		n: make([]float64, tools), refused: make([]float64, tools), passed: make([]float64, tools),
 		words: map[uint64]*tally{}, overall: map[uint32]float64{},
 	}
 	for _, u := range t.uses {
 		if u.kind == Wrong {
 			if u.tool >= 0 {
-				c.refuse(u)
+				c.countWrong(u)
 			}
 			continue
 		}
@@ -217,7 +217,7 @@ func (t *training) count(tools int, hashes map[uint32]int32) *counts {
 		if u.tool >= 0 {
 			c.n[u.tool] += u.weight
 			for _, w := range u.reading.words {
-				c.of(w, u.tool).asked += u.weight
+				c.pairTally(w, u.tool).asked += u.weight
 			}
 		}
 	}
@@ -232,7 +232,7 @@ func (t *training) count(tools int, hashes map[uint32]int32) *counts {
 			}
 			c.passed[other] += u.weight
 			for _, w := range u.reading.words {
-				if n := c.words[pair(w, other)]; n != nil {
+				if n := c.words[pairKey(w, other)]; n != nil {
 					n.passed += u.weight
 				}
 			}
@@ -241,26 +241,26 @@ func (t *training) count(tools int, hashes map[uint32]int32) *counts {
 	return c
 }
 
-func (c *counts) of(word uint32, t int32) *tally {
-	n := c.words[pair(word, t)]
+func (c *pairCounts) pairTally(word uint32, t int32) *tally {
+	n := c.words[pairKey(word, t)]
 	if n == nil {
 		n = &tally{}
-		c.words[pair(word, t)] = n
+		c.words[pairKey(word, t)] = n
 	}
 	return n
 }
 
-func (c *counts) refuse(u weighed) {
+func (c *pairCounts) countWrong(u weighed) {
 	c.refused[u.tool] += u.weight
 	c.passed[u.tool] += wrongMass * u.weight
 	for _, w := range u.reading.words {
-		c.of(w, u.tool).passed += wrongMass * u.weight
+		c.pairTally(w, u.tool).passed += wrongMass * u.weight
 	}
 }
 
 // placeWords fills in what words add: the logarithm of how much likelier a word is in the requests that a tool served
 // than in those of all and those it was passed over for.
-func (m *model) placeWords(c *counts) {
+func (m *profileModel) placeWords(c *pairCounts) {
 	m.absent = make([]float32, len(m.tools))
 	for i, n := range c.n {
 		m.absent[i] = float32(math.Log(prior / (n + prior)))
@@ -293,7 +293,7 @@ func (m *model) placeWords(c *counts) {
 }
 
 // placeVectors fills in how a tool's requests differ from all.
-func (m *model) placeVectors(t *training, c *counts) {
+func (m *profileModel) placeVectors(t *training, c *pairCounts) {
 	if m.dims == 0 {
 		return
 	}
@@ -348,8 +348,8 @@ func (m *model) placeVectors(t *training, c *counts) {
 	}
 }
 
-// has reports whether there is enough evidence for a tool.
-func (m *model) has(id tool.ID) bool {
+// hasTool reports whether there is enough evidence for a tool.
+func (m *profileModel) hasTool(id tool.ID) bool {
 	_, ok := slices.BinarySearch(m.tools, id)
 	return ok
 }

@@ -16,7 +16,7 @@ type State string
 const (
 	Pending  State = "pending"  // there is not enough of it yet
 	InForce  State = "learned"  // there is enough
-	Approved State = "approved" // an operator wants it to count
+	approved State = "approved" // an operator wants it to count
 )
 
 // Report is all that was learned, for an operator.
@@ -63,14 +63,14 @@ type MissedRequest struct {
 // Report tells what was learned.
 func (l *Learner) Report() *Report {
 	l.mu.Lock()
-	b := &book{uses: maps.Clone(l.book.uses), missed: maps.Clone(l.book.missed), approved: maps.Clone(l.book.approved)}
+	b := &evidenceStore{uses: maps.Clone(l.evidence.uses), missed: maps.Clone(l.evidence.missed), approved: maps.Clone(l.evidence.approved)}
 	l.mu.Unlock()
 	r := &Report{Tools: b.toolReports(*l.models.Load()), Missed: []MissedRequest{}}
 	for _, m := range b.missed {
 		r.Missed = append(r.Missed, MissedRequest{
 			Profile: m.profile, Request: requestName(m.request), Text: m.text, Nothing: int(m.nothing),
 			Ignored: int(m.ignored),
-			Shown:   m.shown, Called: m.called, Unknown: m.unknown, Proposal: m.proposal(),
+			Shown:   m.shown, Called: m.called, Unknown: m.unknown, Proposal: m.proposedTool(),
 			Last: time.UnixMilli(m.last).UTC(),
 		})
 	}
@@ -81,7 +81,7 @@ func (l *Learner) Report() *Report {
 	return r
 }
 
-func (b *book) toolReports(models map[string]*model) []ToolReport {
+func (b *evidenceStore) toolReports(models map[string]*profileModel) []ToolReport {
 	type place struct {
 		profile string
 		tool    tool.ID
@@ -94,10 +94,10 @@ func (b *book) toolReports(models map[string]*model) []ToolReport {
 	out := []ToolReport{}
 	for p, uses := range of {
 		t := ToolReport{Profile: p.profile, Tool: p.tool, State: Pending}
-		if m := models[p.profile]; m != nil && m.has(p.tool) {
+		if m := models[p.profile]; m != nil && m.hasTool(p.tool) {
 			t.State = InForce
 		}
-		b.describe(&t, uses)
+		b.describeTool(&t, uses)
 		out = append(out, t)
 	}
 	slices.SortFunc(out, func(x, y ToolReport) int {
@@ -106,13 +106,13 @@ func (b *book) toolReports(models map[string]*model) []ToolReport {
 	return out
 }
 
-// describe fills in what evidence there is.
-func (b *book) describe(t *ToolReport, uses []*use) {
-	approved := func(request uint64) bool {
+// describeTool fills in what evidence there is.
+func (b *evidenceStore) describeTool(t *ToolReport, uses []*use) {
+	isApproved := func(request uint64) bool {
 		return b.approved[(&approval{profile: t.Profile, tool: t.Tool, request: request}).key()] != nil
 	}
-	if approved(0) {
-		t.State = Approved
+	if isApproved(0) {
+		t.State = approved
 	}
 	said := map[uint64]*Utterance{}
 	clients := map[string]bool{}
@@ -121,8 +121,8 @@ func (b *book) describe(t *ToolReport, uses []*use) {
 		a := said[u.request]
 		if a == nil {
 			a = &Utterance{Request: requestName(u.request), State: t.State}
-			if approved(u.request) {
-				a.State, t.State = Approved, Approved
+			if isApproved(u.request) {
+				a.State, t.State = approved, approved
 			}
 			said[u.request] = a
 		}
@@ -145,8 +145,8 @@ func (b *book) describe(t *ToolReport, uses []*use) {
 	})
 }
 
-// proposal says what may help a request that was missed.
-func (m *missed) proposal() string {
+// proposedTool says what may help a request that was missed.
+func (m *missedRequest) proposedTool() string {
 	words := ""
 	for _, w := range m.unknown {
 		words += " " + w

@@ -14,12 +14,12 @@ import (
 // Learner learns from what clients search for, what they call then, and what they say about answers. No method may
 // block, and all are safe for concurrent use.
 type Learner interface {
-	// Searched receives what a client was shown.
-	Searched(who tool.Asker, res *tool.Result)
-	// Called receives a call that the tool answered without an error.
-	Called(who tool.Asker, id tool.ID)
-	// Told receives a client's feedback. Errors are of code Invalid.
-	Told(who tool.Asker, f tool.Feedback) error
+	// RecordSearch receives what a client was shown.
+	RecordSearch(who tool.Asker, res *tool.Result)
+	// RecordCall receives a call that the tool answered without an error.
+	RecordCall(who tool.Asker, id tool.ID)
+	// RecordFeedback receives a client's feedback. Errors are of code Invalid.
+	RecordFeedback(who tool.Asker, f tool.Feedback) error
 }
 
 // askerOf describes who made a request. A request over HTTP without a session has an empty Session.
@@ -41,14 +41,14 @@ func (s *Server) askerOf(req *mcp.CallToolRequest) tool.Asker {
 // recordSearch reports a search to the Learner, if there is one.
 func (s *Server) recordSearch(req *mcp.CallToolRequest, res *tool.Result) {
 	if s.o.Learner != nil {
-		s.o.Learner.Searched(s.askerOf(req), res)
+		s.o.Learner.RecordSearch(s.askerOf(req), res)
 	}
 }
 
 // recordCall reports a successful call to the Learner, if there is one.
 func (s *Server) recordCall(req *mcp.CallToolRequest, id tool.ID, res *tool.CallResult) {
 	if s.o.Learner != nil && !res.IsError {
-		s.o.Learner.Called(s.askerOf(req), id)
+		s.o.Learner.RecordCall(s.askerOf(req), id)
 	}
 }
 
@@ -88,7 +88,7 @@ func (s *Server) recordFeedback(req *mcp.CallToolRequest, name string, args json
 			err = resolveErr
 			continue
 		}
-		if toldErr := s.o.Learner.Told(s.askerOf(req), tool.Feedback{
+		if toldErr := s.o.Learner.RecordFeedback(s.askerOf(req), tool.Feedback{
 			Request: f.Query, Tool: t.ID(),
 			Wrong: f.Wrong,
 		}); toldErr != nil {

@@ -43,12 +43,12 @@ func newConversations(idle time.Duration) *conversations {
 	}
 }
 
-// get returns the tools that a conversation has, in the order in which they came, and those that were called lately
+// toolsOf returns the tools that a conversation has, in the order in which they came, and those that were called lately
 // with how long ago. The slice belongs to the caller.
-func (c *conversations) get(key conversationKey) []tool.ID {
+func (c *conversations) toolsOf(key conversationKey) []tool.ID {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.expire()
+	c.removeIdle()
 	if e := c.byKey[key]; e != nil && key.session != "" {
 		one, _ := e.Value.(*conversation)
 		return slices.Clone(one.tools)
@@ -56,8 +56,8 @@ func (c *conversations) get(key conversationKey) []tool.ID {
 	return nil
 }
 
-// put says which tools a conversation has now, in their order, and which of them this turn needed.
-func (c *conversations) put(key conversationKey, tools []tool.ID, needed func(tool.ID) bool) {
+// update says which tools a conversation has now, in their order, and which of them this turn needed.
+func (c *conversations) update(key conversationKey, tools []tool.ID, needed func(tool.ID) bool) {
 	if key.session == "" {
 		return
 	}
@@ -82,19 +82,19 @@ func (c *conversations) put(key conversationKey, tools []tool.ID, needed func(to
 			one.need[id] = now
 		}
 	}
-	one.tools = merged(one.tools, tools, one.need)
+	one.tools = mergeTools(one.tools, tools, one.need)
 	for id := range one.need {
 		if !slices.Contains(one.tools, id) {
 			delete(one.need, id)
 		}
 	}
 	for len(c.byKey) > maxConversations {
-		c.drop(c.recent.Back())
+		c.removeConversation(c.recent.Back())
 	}
 }
 
-// merged adds what is new at the end, and leaves out those that were longest not needed where there are too many.
-func merged(have, now []tool.ID, need map[tool.ID]time.Time) []tool.ID {
+// mergeTools adds what is new at the end, and leaves out those that were longest not needed where there are too many.
+func mergeTools(have, now []tool.ID, need map[tool.ID]time.Time) []tool.ID {
 	for _, id := range now {
 		if !slices.Contains(have, id) {
 			have = append(have, id)
@@ -109,8 +109,8 @@ func merged(have, now []tool.ID, need map[tool.ID]time.Time) []tool.ID {
 	return slices.DeleteFunc(have, func(id tool.ID) bool { return !slices.Contains(kept, id) })
 }
 
-// latest sorts tools of a conversation by when they were last needed, the last first.
-func (c *conversations) latest(key conversationKey, tools []tool.ID) []tool.ID {
+// mostRecent sorts tools of a conversation by when they were last needed, the last first.
+func (c *conversations) mostRecent(key conversationKey, tools []tool.ID) []tool.ID {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	out := slices.Clone(tools)
@@ -121,19 +121,19 @@ func (c *conversations) latest(key conversationKey, tools []tool.ID) []tool.ID {
 	return out
 }
 
-// end forgets a conversation and its tasks.
-func (c *conversations) end(session string) {
+// endSession forgets a conversation and its tasks.
+func (c *conversations) endSession(session string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for key, e := range c.byKey {
 		if key.session == session {
-			c.drop(e)
+			c.removeConversation(e)
 		}
 	}
 }
 
-// called notes the call of a tool.
-func (c *conversations) called(key conversationKey, id tool.ID) {
+// recordCall notes the call of a tool.
+func (c *conversations) recordCall(key conversationKey, id tool.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
@@ -141,7 +141,7 @@ func (c *conversations) called(key conversationKey, id tool.ID) {
 	if e := c.byKey[key]; e != nil {
 		one, _ := e.Value.(*conversation)
 		one.last, one.need[id] = now, now
-		one.tools = merged(one.tools, []tool.ID{id}, one.need)
+		one.tools = mergeTools(one.tools, []tool.ID{id}, one.need)
 		c.recent.MoveToFront(e)
 	}
 	for id, at := range c.used {
@@ -151,8 +151,8 @@ func (c *conversations) called(key conversationKey, id tool.ID) {
 	}
 }
 
-// recently reports whether a tool was called lately, in any conversation.
-func (c *conversations) recently() map[tool.ID]bool {
+// recentlyCalled reports whether a tool was called lately, in any conversation.
+func (c *conversations) recentlyCalled() map[tool.ID]bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	out := make(map[tool.ID]bool, len(c.used))
@@ -164,18 +164,18 @@ func (c *conversations) recently() map[tool.ID]bool {
 	return out
 }
 
-// expire drops the conversations that were not used for too long.
-func (c *conversations) expire() {
+// removeIdle drops the conversations that were not used for too long.
+func (c *conversations) removeIdle() {
 	for e := c.recent.Back(); e != nil; e = c.recent.Back() {
 		one, _ := e.Value.(*conversation)
 		if time.Since(one.last) <= c.idle {
 			return
 		}
-		c.drop(e)
+		c.removeConversation(e)
 	}
 }
 
-func (c *conversations) drop(e *list.Element) {
+func (c *conversations) removeConversation(e *list.Element) {
 	one, _ := c.recent.Remove(e).(*conversation)
 	delete(c.byKey, one.key)
 }

@@ -12,39 +12,39 @@ import (
 	"tooldex/tool"
 )
 
-// Formats lists the formats that tools can be written in.
-func Formats() []Format {
+// formats lists the formats that tools can be written in.
+func formats() []Format {
 	return []Format{
 		FormatMCP, FormatAnthropic, FormatOpenAI, FormatResponses,
 		FormatGemini,
 	}
 }
 
-// Written is a tool in the form of one provider.
-type Written struct {
+// writtenTool is a tool in the form of one provider.
+type writtenTool struct {
 	JSON    json.RawMessage
 	Name    string            // as it stands in JSON
 	Renamed map[string]string // parameters whose names the provider refuses, by their new names; nil if there are none
 }
 
-// Write writes a tool, which clients know as exposed, in a provider's form, and checks it against the provider's rules.
+// writeTool writes a tool, which clients know as exposed, in a provider's form, and checks it against the provider's rules.
 // The error is of code Invalid and tells which rule the tool cannot be made to keep.
-func Write(t *tool.Tool, exposed string, f Format) (Written, error) {
-	out := Written{Name: exposed}
+func writeTool(t *tool.Tool, exposed string, f Format) (writtenTool, error) {
+	out := writtenTool{Name: exposed}
 	description := tool.WithCaution(t.Warning, cmp.Or(t.Description, t.Summary, t.Title, t.Name))
 	root := rootSchema(t.InputSchema)
 	var body orderedjson.Tree
 	switch f {
 	case FormatAnthropic:
 		var schema orderedjson.Tree
-		schema, out.Renamed = renamed(mended(flatRoot(root)))
+		schema, out.Renamed = renameParameters(repairSchema(flattenRoot(root)))
 		body = orderedjson.Tree{{Key: "name", Value: exposed}, {Key: "description", Value: description},
 			{Key: "input_schema", Value: schema}}
 	case FormatOpenAI, FormatResponses:
-		schema, _ := listed(mended(flatRoot(root))).(orderedjson.Tree)
+		schema, _ := withTypeLists(repairSchema(flattenRoot(root))).(orderedjson.Tree)
 		function := orderedjson.Tree{
 			{Key: "name", Value: exposed},
-			{Key: "description", Value: shortened(description, maxOpenAIDescription)},
+			{Key: "description", Value: shortenText(description, maxOpenAIDescription)},
 			{Key: "parameters", Value: schema},
 		}
 		if f == FormatOpenAI {
@@ -57,16 +57,16 @@ func Write(t *tool.Tool, exposed string, f Format) (Written, error) {
 		if c := exposed[0]; c == '-' || c >= '0' && c <= '9' {
 			out.Name = "_" + exposed
 		}
-		body = orderedjson.Tree{{Key: "name", Value: shortened(out.Name, maxName)},
+		body = orderedjson.Tree{{Key: "name", Value: shortenText(out.Name, maxName)},
 			{Key: "description", Value: description}}
-		if schema, ok := (&gemini{root: flatRoot(root), left: maxSchemas}).parameters(); ok {
+		if schema, ok := (&geminiWriter{root: flattenRoot(root), left: maxSchemas}).rootParameters(); ok {
 			body = append(body, orderedjson.Member[any]{Key: "parameters", Value: schema})
 		}
 	default:
 		body = mcpTool(t, exposed, root)
 	}
 	out.JSON = orderedjson.Append(nil, body)
-	if err := Verify(f, out.JSON); err != nil {
+	if err := verifyTool(f, out.JSON); err != nil {
 		return out, fmt.Errorf("write %s: %w", t.ID(), err)
 	}
 	return out, nil
@@ -101,8 +101,8 @@ const (
 
 var parameterName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
-// renamed gives the parameters whose names the Messages API refuses others that it takes.
-func renamed(root orderedjson.Tree) (orderedjson.Tree, map[string]string) {
+// renameParameters gives the parameters whose names the Messages API refuses others that it takes.
+func renameParameters(root orderedjson.Tree) (orderedjson.Tree, map[string]string) {
 	properties, _ := root.Get("properties").(orderedjson.Tree)
 	var names map[string]string
 	out := make(orderedjson.Tree, len(properties))
@@ -148,29 +148,29 @@ func portableName(s string) string {
 	return s[:min(len(s), maxName)]
 }
 
-// listed says of every array what it holds, and writes schemas that are true or false as objects.
-func listed(v any) any {
+// withTypeLists says of every array what it holds, and writes schemas that are true or false as objects.
+func withTypeLists(v any) any {
 	o, ok := v.(orderedjson.Tree)
 	if !ok {
 		return v
 	}
 	if o.Get("type") == "array" && !o.Has("items") {
 		tuple, _ := o.Get("prefixItems").([]any)
-		o = o.Without("prefixItems").With("items", alternatives(tuple))
+		o = o.Without("prefixItems").With("items", joinAlternatives(tuple))
 	}
 	out := make(orderedjson.Tree, len(o))
 	for i, m := range o {
-		out[i] = orderedjson.Member[any]{Key: m.Key, Value: listedMember(m)}
+		out[i] = orderedjson.Member[any]{Key: m.Key, Value: memberWithTypeList(m)}
 	}
 	return out
 }
 
-func listedMember(m orderedjson.Member[any]) any {
+func memberWithTypeList(m orderedjson.Member[any]) any {
 	schemaOf := func(v any) any {
 		if _, ok := v.(bool); ok {
 			return orderedjson.Tree{}
 		}
-		return listed(v)
+		return withTypeLists(v)
 	}
 	switch in := m.Value.(type) {
 	case orderedjson.Tree:
@@ -185,7 +185,7 @@ func listedMember(m orderedjson.Member[any]) any {
 		}
 		for _, one := range oneSchema {
 			if m.Key == one {
-				return listed(in)
+				return withTypeLists(in)
 			}
 		}
 	case []any:
@@ -206,8 +206,8 @@ func listedMember(m orderedjson.Member[any]) any {
 	return m.Value
 }
 
-// shortened cuts a text at a word.
-func shortened(s string, most int) string {
+// shortenText cuts a text at a word.
+func shortenText(s string, most int) string {
 	if utf8.RuneCountInString(s) <= most {
 		return s
 	}
@@ -218,7 +218,7 @@ func shortened(s string, most int) string {
 	return strings.TrimRight(cut, " \n,.;:") + "…"
 }
 
-// deferred marks a tool of the Messages API as one that is loaded when a search for tools refers to it.
-func deferred(raw json.RawMessage) json.RawMessage {
+// markDeferred marks a tool of the Messages API as one that is loaded when a search for tools refers to it.
+func markDeferred(raw json.RawMessage) json.RawMessage {
 	return append(raw[:len(raw)-1:len(raw)-1], `,"defer_loading":true}`...)
 }

@@ -61,7 +61,7 @@ func TestSchemas(t *testing.T) {
 				FormatAnthropic: c.anthropic, FormatOpenAI: c.openai,
 				FormatGemini: c.gemini,
 			} {
-				w, err := Write(&tool.Tool{Server: "s", Name: "n", InputSchema: json.RawMessage(c.schema)}, "n", f)
+				w, err := writeTool(&tool.Tool{Server: "s", Name: "n", InputSchema: json.RawMessage(c.schema)}, "n", f)
 				if err != nil {
 					t.Error(err)
 				}
@@ -90,14 +90,14 @@ func TestManyReferences(t *testing.T) {
 	}
 	all := strings.Join(defs, ",")
 	schema := `{"type":"object","properties":{"a":{"$ref":"#/other/d0"}},"$defs":{` + all + `},"other":{` + all + `}}`
-	for _, f := range Formats() {
-		w, err := Write(&tool.Tool{Server: "s", Name: "n", InputSchema: json.RawMessage(schema)}, "n", f)
+	for _, f := range formats() {
+		w, err := writeTool(&tool.Tool{Server: "s", Name: "n", InputSchema: json.RawMessage(schema)}, "n", f)
 		if err != nil || len(w.JSON) > 1<<20 {
 			t.Errorf("%s: %d bytes, %v", f, len(w.JSON), err)
 		}
 	}
 	deep := strings.Repeat(`{"items":`, 200_000) + "1" + strings.Repeat("}", 200_000)
-	if w, err := Write(&tool.Tool{Server: "s", Name: "n", InputSchema: json.RawMessage(deep)}, "n",
+	if w, err := writeTool(&tool.Tool{Server: "s", Name: "n", InputSchema: json.RawMessage(deep)}, "n",
 		FormatGemini); err != nil || len(w.JSON) > 100 {
 		t.Errorf("%d bytes, %v", len(w.JSON), err)
 	}
@@ -105,7 +105,7 @@ func TestManyReferences(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	schema := json.RawMessage(`{"type":"object","properties":{"$top":{"type":"integer"},"_top":{"type":"string"},"größe":{},"` + strings.Repeat("x", 70) + `":{}},"required":["$top"]}`)
-	w, err := Write(&tool.Tool{Server: "s", Name: "n", InputSchema: schema}, "3d-view", FormatAnthropic)
+	w, err := writeTool(&tool.Tool{Server: "s", Name: "n", InputSchema: schema}, "3d-view", FormatAnthropic)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,12 +114,12 @@ func TestNames(t *testing.T) {
 	if string(w.JSON) != want || w.Renamed["_top_2"] != "$top" || len(w.Renamed) != 3 {
 		t.Errorf("%s\n%s\n%v", w.JSON, want, w.Renamed)
 	}
-	if w, err := Write(&tool.Tool{Server: "s", Name: "n"}, "3d-view", FormatGemini); err != nil ||
+	if w, err := writeTool(&tool.Tool{Server: "s", Name: "n"}, "3d-view", FormatGemini); err != nil ||
 		w.Name != "_3d-view" || string(w.JSON) != `{"name":"_3d-view","description":"n"}` {
 		t.Errorf("%s %s %v", w.Name, w.JSON, err)
 	}
 	long := &tool.Tool{Server: "s", Name: "n", Description: strings.Repeat("many words ", 200)}
-	w, err = Write(long, "n", FormatResponses)
+	w, err = writeTool(long, "n", FormatResponses)
 	if err != nil || len(w.JSON) > 1200 || !strings.HasSuffix(string(w.JSON), `"strict":false}`) {
 		t.Errorf("%d bytes, %v: %s", len(w.JSON), err, w.JSON)
 	}
@@ -155,7 +155,7 @@ func TestRules(t *testing.T) {
 		`{"name":"a","description":"x","parameters":{"type":"OBJECT","properties":{"x":{"type":"STRING"}},"required":["y"]}}`: FormatGemini,
 		`{"name":"a","description":"x","parameters":{"type":"OBJECT","properties":{"x":{"anyOf":[{"type":"STRING"}]}}}}`:      FormatGemini,
 	} {
-		if err := Verify(f, json.RawMessage(raw)); tool.CodeOf(err) != tool.Invalid {
+		if err := verifyTool(f, json.RawMessage(raw)); tool.CodeOf(err) != tool.Invalid {
 			t.Errorf("%s: %s passes: %v", f, raw, err)
 		}
 	}
@@ -173,12 +173,12 @@ func FuzzWrite(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, schema string) {
 		one := &tool.Tool{Server: "s", Name: "n", InputSchema: json.RawMessage(schema)}
-		for _, format := range Formats() {
-			w, err := Write(one, "n", format)
+		for _, format := range formats() {
+			w, err := writeTool(one, "n", format)
 			if err != nil || !json.Valid(w.JSON) {
 				t.Fatalf("%s: %v: %s", format, err, w.JSON)
 			}
-			again, err := Write(one, "n", format)
+			again, err := writeTool(one, "n", format)
 			if err != nil || string(again.JSON) != string(w.JSON) {
 				t.Fatalf("%s: written twice it differs", format)
 			}

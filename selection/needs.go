@@ -34,26 +34,26 @@ type need struct {
 	origin Origin
 }
 
-// needs returns the tools for the message and the last turns, the most needed first.
-func (s *Selector) needs(ctx context.Context, set *tool.Set, q Query, used map[tool.ID]bool) ([]need,
-	*found, bool, error,
+// findNeeds returns the tools for the message and the last turns, the most needed first.
+func (s *Selector) findNeeds(ctx context.Context, set *tool.Set, q Query, used map[tool.ID]bool) ([]need,
+	*searchOutcome, bool, error,
 ) {
-	first, cached, err := s.find(ctx, set, q.Message)
+	first, cached, err := s.searchMessage(ctx, set, q.Message)
 	if err != nil {
 		return nil, nil, false, err
 	}
-	out := s.cut(set, first, used, 1, originOf(cached))
+	out := s.cutHits(set, first, used, 1, searchOrigin(cached))
 	most := 0.
 	for _, n := range out {
 		most = max(most, n.by)
 	}
 	turns := lastTurns(q.History, q.Message)
 	for i, text := range turns {
-		more, cached, err := s.find(ctx, set, text)
+		more, cached, err := s.searchMessage(ctx, set, text)
 		if err != nil {
 			return nil, nil, false, err
 		}
-		for _, n := range s.cut(set, more, used, turnWeights[i], originOf(cached)) {
+		for _, n := range s.cutHits(set, more, used, turnWeights[i], searchOrigin(cached)) {
 			if n.by >= enough*most && !slices.ContainsFunc(out, func(have need) bool { return have.tool == n.tool }) {
 				out = append(out, n)
 			}
@@ -65,7 +65,7 @@ func (s *Selector) needs(ctx context.Context, set *tool.Set, q Query, used map[t
 	return out, first, cached, nil
 }
 
-func originOf(cached bool) Origin {
+func searchOrigin(cached bool) Origin {
 	if cached {
 		return FromCache
 	}
@@ -87,16 +87,16 @@ func lastTurns(history []Turn, message string) []string {
 	return out
 }
 
-// find searches for a message, or remembers what one that means the same needed.
-func (s *Selector) find(ctx context.Context, set *tool.Set, text string) (*found, bool, error) {
+// searchMessage searches for a message, or remembers what one that means the same needed.
+func (s *Selector) searchMessage(ctx context.Context, set *tool.Set, text string) (*searchOutcome, bool, error) {
 	var v []float32
 	if s.o.Embedder != nil && s.o.CacheSize > 0 {
 		if vs, err := s.o.Embedder.Queries(ctx, []string{text}); err == nil && len(vs) == 1 { // the search tells of what is wrong with it
-			v = unit(vs[0])
+			v = normalize(vs[0])
 		}
 	}
-	key := s.sheetOf(set).vocabulary.Key(text)
-	if f := s.cache.get(set, text, key, v); f != nil {
+	key := s.costsOf(set).vocabulary.Key(text)
+	if f := s.cache.lookup(set, text, key, v); f != nil {
 		return f, true, nil
 	}
 	res, err := s.o.Searcher.Search(ctx, tool.Query{
@@ -106,7 +106,7 @@ func (s *Selector) find(ctx context.Context, set *tool.Set, text string) (*found
 	if err != nil {
 		return nil, false, err
 	}
-	f := &found{hits: res.Tools, confident: res.Confident, advice: res.Advice, degraded: res.Degraded}
+	f := &searchOutcome{hits: res.Tools, confident: res.Confident, advice: res.Advice, degraded: res.Degraded}
 	for _, g := range res.Groups {
 		var ids []tool.ID
 		for _, h := range g.Tools {
@@ -115,13 +115,13 @@ func (s *Selector) find(ctx context.Context, set *tool.Set, text string) (*found
 		f.groups = append(f.groups, ids)
 	}
 	if f.degraded == "" {
-		s.cache.put(set, text, key, v, f)
+		s.cache.store(set, text, key, v, f)
 	}
 	return f, false, nil
 }
 
-// unit returns a copy of unit length.
-func unit(v []float32) []float32 {
+// normalize returns a copy of unit length.
+func normalize(v []float32) []float32 {
 	var sum float64
 	for _, x := range v {
 		sum += float64(x) * float64(x)
@@ -136,12 +136,12 @@ func unit(v []float32) []float32 {
 	return out
 }
 
-// cut keeps of what was found the first few, and those that score nearly as well as the best, lifted. What is found for
+// cutHits keeps of what was found the first few, and those that score nearly as well as the best, lifted. What is found for
 // several needs stays in its order, so that each is served.
-func (s *Selector) cut(set *tool.Set, f *found, used map[tool.ID]bool, weight float64, origin Origin) []need {
+func (s *Selector) cutHits(set *tool.Set, f *searchOutcome, used map[tool.ID]bool, weight float64, origin Origin) []need {
 	category := ""
 	if !s.o.NoLifts {
-		category = prevailing(f.hits)
+		category = mainCategory(f.hits)
 	}
 	type ranked struct {
 		need
@@ -155,7 +155,7 @@ func (s *Selector) cut(set *tool.Set, f *found, used map[tool.ID]bool, weight fl
 		}
 		r := ranked{need: need{t, h.Score, h.Score * weight, origin}}
 		if !s.o.NoLifts {
-			r.by *= 1 + lift(t, category, used[h.ID])
+			r.by *= 1 + scoreBonus(t, category, used[h.ID])
 		}
 		r.among = i < fewest && len(f.groups) == 0 || slices.ContainsFunc(f.groups, func(ids []tool.ID) bool {
 			return slices.Contains(ids[:min(fewestEach, len(ids))], h.ID)
@@ -178,9 +178,9 @@ func (s *Selector) cut(set *tool.Set, f *found, used map[tool.ID]bool, weight fl
 	return out
 }
 
-// lift says by what part of its score a tool is lifted: because it is of the category that the message is about, and
+// scoreBonus says by what part of its score a tool is lifted: because it is of the category that the message is about, and
 // because it was called lately.
-func lift(t *tool.Tool, category string, used bool) float64 {
+func scoreBonus(t *tool.Tool, category string, used bool) float64 {
 	by := 0.
 	if category != "" && categoryOf(t) == category {
 		by += maxLift / 2
@@ -191,9 +191,9 @@ func lift(t *tool.Tool, category string, used bool) float64 {
 	return by
 }
 
-// prevailing infers of which category a message is: that which has most of the score of the best tools, and more than
+// mainCategory infers of which category a message is: that which has most of the score of the best tools, and more than
 // half of it.
-func prevailing(hits []tool.Hit) string {
+func mainCategory(hits []tool.Hit) string {
 	const among = 5
 	share := map[string]float64{}
 	total := 0.

@@ -27,15 +27,15 @@ type Policy struct {
 
 // AllowsServer reports whether something of this server may be seen and called.
 func (p Policy) AllowsServer(name string) bool {
-	return allowed(p.servers(), name)
+	return allowsServer(p.reachableServers(), name)
 }
 
-func allowed(servers []string, name string) bool {
+func allowsServer(servers []string, name string) bool {
 	return len(servers) == 0 || slices.Contains(servers, name)
 }
 
-// servers are those of this moment.
-func (p Policy) servers() []string {
+// reachableServers are those of this moment.
+func (p Policy) reachableServers() []string {
 	if p.Reach != nil {
 		return p.Reach()
 	}
@@ -43,14 +43,16 @@ func (p Policy) servers() []string {
 }
 
 // Allows reports whether a tool may be seen and called.
-func (p Policy) Allows(t *tool.Tool) bool { return p.allows(t, p.servers(), p.preferred()) }
-
-func (p Policy) allows(t *tool.Tool, servers []string, now *Preferred) bool {
-	return allowed(servers, t.Server) && (!p.ReadOnly || t.ReadOnly()) && !now.Hides(t)
+func (p Policy) Allows(t *tool.Tool) bool {
+	return p.allowsTool(t, p.reachableServers(), p.currentPreferences())
 }
 
-// preferred returns what is preferred now, nil for nothing.
-func (p Policy) preferred() *Preferred {
+func (p Policy) allowsTool(t *tool.Tool, servers []string, now *Preferred) bool {
+	return allowsServer(servers, t.Server) && (!p.ReadOnly || t.ReadOnly()) && !now.Hides(t)
+}
+
+// currentPreferences returns what is preferred now, nil for nothing.
+func (p Policy) currentPreferences() *Preferred {
 	if p.Preferred == nil {
 		return nil
 	}
@@ -69,34 +71,34 @@ func (p Policy) allowsID(id tool.ID) bool {
 	return p.Allows(&tool.Tool{Server: id.Server(), Name: id.Name()})
 }
 
-// everything reports whether there is nothing to hide, ever.
-func (p Policy) everything() bool {
-	return p.Reach == nil && !p.narrows(p.Servers) && p.Preferred == nil
+// allowsEverything reports whether there is nothing to hide, ever.
+func (p Policy) allowsEverything() bool {
+	return p.Reach == nil && !p.restricts(p.Servers) && p.Preferred == nil
 }
 
-// narrows reports whether there is something to hide of these servers, whatever is preferred.
-func (p Policy) narrows(servers []string) bool { return len(servers) > 0 || p.ReadOnly }
+// restricts reports whether there is something to hide of these servers, whatever is preferred.
+func (p Policy) restricts(servers []string) bool { return len(servers) > 0 || p.ReadOnly }
 
 // Searcher returns a Searcher that finds only what the policy allows. It narrows the query rather than the answer.
 func (p Policy) Searcher(next tool.Searcher) tool.Searcher {
-	if p.everything() {
+	if p.allowsEverything() {
 		return next
 	}
-	return searcher{p, next}
+	return policySearcher{p, next}
 }
 
-type searcher struct {
+type policySearcher struct {
 	policy Policy
 	next   tool.Searcher
 }
 
 // Search implements tool.Searcher.
-func (s searcher) Search(ctx context.Context, q tool.Query) (*tool.Result, error) {
-	asked, now := q.Filter.Allow, s.policy.preferred()
-	servers := s.policy.servers()
-	if s.policy.narrows(servers) || now.hidesSome() {
+func (s policySearcher) Search(ctx context.Context, q tool.Query) (*tool.Result, error) {
+	asked, now := q.Filter.Allow, s.policy.currentPreferences()
+	servers := s.policy.reachableServers()
+	if s.policy.restricts(servers) || now.hidesAnything() {
 		q.Filter.Allow = func(t *tool.Tool) bool {
-			return s.policy.allows(t, servers, now) &&
+			return s.policy.allowsTool(t, servers, now) &&
 				(asked == nil || asked(t))
 		}
 	}
@@ -105,19 +107,19 @@ func (s searcher) Search(ctx context.Context, q tool.Query) (*tool.Result, error
 
 // Caller returns a Caller that calls only what the policy allows. The rest is NotFound.
 func (p Policy) Caller(next tool.Caller) tool.Caller {
-	if p.everything() {
+	if p.allowsEverything() {
 		return next
 	}
-	return caller{p, next}
+	return policyCaller{p, next}
 }
 
-type caller struct {
+type policyCaller struct {
 	policy Policy
 	next   tool.Caller
 }
 
 // Call implements tool.Caller.
-func (c caller) Call(ctx context.Context, call tool.Call) (*tool.CallResult, error) {
+func (c policyCaller) Call(ctx context.Context, call tool.Call) (*tool.CallResult, error) {
 	if !c.policy.allowsID(call.ID) {
 		return nil, &tool.Error{
 			Code: tool.NotFound, Op: "call", Msg: "there is no tool " + string(call.ID),
@@ -129,20 +131,20 @@ func (c caller) Call(ctx context.Context, call tool.Call) (*tool.CallResult, err
 
 // Catalog returns a Catalog of the tools that the policy allows, under the names that they have in next.
 func (p Policy) Catalog(next tool.Catalog) tool.Catalog {
-	if p.everything() {
+	if p.allowsEverything() {
 		return next
 	}
-	return &catalog{policy: p, next: next}
+	return &policyCatalog{policy: p, next: next}
 }
 
-type catalog struct {
+type policyCatalog struct {
 	policy Policy
 	next   tool.Catalog
-	last   atomic.Pointer[subset]
+	last   atomic.Pointer[allowedSubset]
 }
 
-// subset is what was allowed of a whole, of the servers there were and by what was preferred then.
-type subset struct {
+// allowedSubset is what was allowed of a whole, of the servers there were and by what was preferred then.
+type allowedSubset struct {
 	whole, allowed *tool.Set
 	servers        []string
 	preferred      *Preferred
@@ -150,17 +152,17 @@ type subset struct {
 
 // Set implements tool.Catalog. As long as next gives the same Set, of the same servers, and the same is preferred, it gives
 // the same, too.
-func (c *catalog) Set() *tool.Set {
+func (c *policyCatalog) Set() *tool.Set {
 	whole := c.next.Set()
 	if whole == nil {
 		return nil
 	}
-	now, servers := c.policy.preferred(), c.policy.servers()
+	now, servers := c.policy.currentPreferences(), c.policy.reachableServers()
 	last := c.last.Load()
 	if last == nil || last.whole != whole || last.preferred != now || !slices.Equal(last.servers, servers) {
-		last = &subset{whole: whole, allowed: whole, servers: servers, preferred: now}
-		if c.policy.narrows(servers) || now.hidesSome() {
-			last.allowed = whole.Subset(func(t *tool.Tool) bool { return c.policy.allows(t, servers, now) })
+		last = &allowedSubset{whole: whole, allowed: whole, servers: servers, preferred: now}
+		if c.policy.restricts(servers) || now.hidesAnything() {
+			last.allowed = whole.Subset(func(t *tool.Tool) bool { return c.policy.allowsTool(t, servers, now) })
 		}
 		c.last.Store(last)
 	}
@@ -177,19 +179,19 @@ type Upstreams interface {
 
 // Upstreams returns the Upstreams that the policy allows. A request to another is NotFound.
 func (p Policy) Upstreams(next Upstreams) Upstreams {
-	if p.everything() {
+	if p.allowsEverything() {
 		return next
 	}
-	return upstreams{p, next}
+	return policyUpstreams{p, next}
 }
 
-type upstreams struct {
+type policyUpstreams struct {
 	policy Policy
 	next   Upstreams
 }
 
 // Features implements Upstreams.
-func (u upstreams) Features() []upstream.Features {
+func (u policyUpstreams) Features() []upstream.Features {
 	var out []upstream.Features
 	for _, f := range u.next.Features() {
 		if u.policy.AllowsServer(f.Server) {
@@ -200,7 +202,7 @@ func (u upstreams) Features() []upstream.Features {
 }
 
 // Forward implements Upstreams.
-func (u upstreams) Forward(ctx context.Context, r upstream.Request) (json.RawMessage, error) {
+func (u policyUpstreams) Forward(ctx context.Context, r upstream.Request) (json.RawMessage, error) {
 	if r.Server != "" && !u.policy.AllowsServer(r.Server) {
 		return nil, &tool.Error{
 			Code: tool.NotFound, Op: "forward", Msg: "there is no server " + r.Server,

@@ -34,13 +34,13 @@ func newPreferred(p Preferences, version uint64) *Preferred {
 
 // Hides reports whether a tool is hidden.
 func (p *Preferred) Hides(t *tool.Tool) bool {
-	return p.hidesSome() && (p.never[t.ID()] || len(p.unseen) > 0 && p.unseen[strings.ToLower(categoryOf(t))])
+	return p.hidesAnything() && (p.never[t.ID()] || len(p.unseen) > 0 && p.unseen[strings.ToLower(categoryOf(t))])
 }
 
-func (p *Preferred) hidesSome() bool { return p != nil && len(p.never)+len(p.unseen) > 0 }
+func (p *Preferred) hidesAnything() bool { return p != nil && len(p.never)+len(p.unseen) > 0 }
 
-// always reports whether tools of this category are in every selection.
-func (p *Preferred) always(category string) bool {
+// alwaysIncludes reports whether tools of this category are in every selection.
+func (p *Preferred) alwaysIncludes(category string) bool {
 	if p == nil {
 		return false
 	}
@@ -68,50 +68,50 @@ func Check(p Preferences, set *tool.Set) (Preferences, error) {
 	switch p.Mode {
 	case "", ModeAuto, ModeManual, ModeAll:
 	default:
-		return p, invalid("mode", "is none of auto, manual, all")
+		return p, invalidPreference("mode", "is none of auto, manual, all")
 	}
 	if p.MaxTools < 0 || p.MaxTools > maxLimitTools {
-		return p, invalid("maxTools", fmt.Sprintf("is not from 0 to %d", maxLimitTools))
+		return p, invalidPreference("maxTools", fmt.Sprintf("is not from 0 to %d", maxLimitTools))
 	}
 	if p.TokenThreshold < 0 || p.TokenThreshold > maxLimitToken {
-		return p, invalid("tokenThreshold", fmt.Sprintf("is not from 0 to %d", maxLimitToken))
+		return p, invalidPreference("tokenThreshold", fmt.Sprintf("is not from 0 to %d", maxLimitToken))
 	}
 	if len(p.Categories) > maxPreferred {
-		return p, invalid("categories", fmt.Sprintf("names more than %d", maxPreferred))
+		return p, invalidPreference("categories", fmt.Sprintf("names more than %d", maxPreferred))
 	}
 	seen := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(p.Categories)) {
 		switch p.Categories[name] {
 		case CategoryAlways, CategoryOnDemand, CategoryNever:
 		default:
-			return p, invalid("categories", fmt.Sprintf("has something else than always, on-demand or never for %.80q",
+			return p, invalidPreference("categories", fmt.Sprintf("has something else than always, on-demand or never for %.80q",
 				name))
 		}
 		if name == "" || len(name) > 200 || seen[strings.ToLower(name)] {
-			return p, invalid("categories", fmt.Sprintf("holds a name that is empty, too long or given twice: %.80q",
+			return p, invalidPreference("categories", fmt.Sprintf("holds a name that is empty, too long or given twice: %.80q",
 				name))
 		}
 		seen[strings.ToLower(name)] = true
 	}
 	var err error
-	if p.AlwaysInclude, err = ids("alwaysInclude", p.AlwaysInclude, set); err != nil {
+	if p.AlwaysInclude, err = toolIDs("alwaysInclude", p.AlwaysInclude, set); err != nil {
 		return p, err
 	}
-	if p.NeverInclude, err = ids("neverInclude", p.NeverInclude, set); err != nil {
+	if p.NeverInclude, err = toolIDs("neverInclude", p.NeverInclude, set); err != nil {
 		return p, err
 	}
 	for _, id := range p.AlwaysInclude {
 		if slices.Contains(p.NeverInclude, id) {
-			return p, invalid("alwaysInclude", "and neverInclude both have "+id)
+			return p, invalidPreference("alwaysInclude", "and neverInclude both have "+id)
 		}
 	}
 	return p, nil
 }
 
-// ids resolves names.
-func ids(field string, names []string, set *tool.Set) ([]string, error) {
+// toolIDs resolves names.
+func toolIDs(field string, names []string, set *tool.Set) ([]string, error) {
 	if len(names) > maxPreferred {
-		return nil, invalid(field, fmt.Sprintf("names more than %d tools", maxPreferred))
+		return nil, invalidPreference(field, fmt.Sprintf("names more than %d tools", maxPreferred))
 	}
 	var out []string
 	for _, name := range names {
@@ -120,7 +120,7 @@ func ids(field string, names []string, set *tool.Set) ([]string, error) {
 			id = t.ID()
 		} else if _, bad := tool.ParseID(name); bad != nil || len(name) > 500 {
 			return nil, &tool.Error{
-				Code: tool.Invalid, Op: "check preferences", Msg: field + ": " + reason(err),
+				Code: tool.Invalid, Op: "check preferences", Msg: field + ": " + hintOf(err),
 				Hint: "a tool that is not there now is named as server/name",
 			}
 		}
@@ -131,8 +131,8 @@ func ids(field string, names []string, set *tool.Set) ([]string, error) {
 	return out, nil
 }
 
-// reason is what an error says to an agent.
-func reason(err error) string {
+// hintOf is what an error says to an agent.
+func hintOf(err error) string {
 	var known *tool.Error
 	if errors.As(err, &known) {
 		return known.Msg
@@ -140,6 +140,6 @@ func reason(err error) string {
 	return err.Error()
 }
 
-func invalid(field, what string) error {
+func invalidPreference(field, what string) error {
 	return &tool.Error{Code: tool.Invalid, Op: "check", Msg: field + " " + what, Hint: "leave it out for the default"}
 }

@@ -192,11 +192,11 @@ func (s *shelf) SetPreferences(_ context.Context, profile string, base uint64, v
 func TestKeeper(t *testing.T) {
 	ctx := context.Background()
 	disk := &shelf{all: map[string]store.Preference{}}
-	one, err := NewKeeper(ctx, disk, nil)
+	one, err := NewPreferenceKeeper(ctx, disk, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := NewKeeper(ctx, disk, nil)
+	other, err := NewPreferenceKeeper(ctx, disk, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +238,7 @@ func TestKeeper(t *testing.T) {
 	if _, err := one.Set(ctx, "p", 1, Preferences{}); !errors.Is(err, disk.fails) {
 		t.Error(err)
 	}
-	if _, err := NewKeeper(ctx, disk, nil); !errors.Is(err, disk.fails) {
+	if _, err := NewPreferenceKeeper(ctx, disk, nil); !errors.Is(err, disk.fails) {
 		t.Error(err)
 	}
 }

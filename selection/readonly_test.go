@@ -36,7 +36,7 @@ func TestReadOnly(t *testing.T) {
 	if len(w.called) != 1 {
 		t.Errorf("%v were called", w.called)
 	}
-	if (Policy{ReadOnly: true}).everything() {
+	if (Policy{ReadOnly: true}).allowsEverything() {
 		t.Error("a policy that only reads lets all through")
 	}
 }

@@ -109,7 +109,7 @@ func writeAll(t *testing.T, tools []*tool.Tool, least int) {
 	for _, f := range selection.Formats() {
 		t.Run(string(f), func(t *testing.T) {
 			for _, one := range set.All() {
-				w, err := selection.Write(one, set.Exposed(one.ID()), f)
+				w, err := selection.WriteTool(one, set.Exposed(one.ID()), f)
 				if err != nil {
 					t.Errorf("%v\n%s", err, w.JSON)
 					continue
@@ -126,7 +126,7 @@ func writeAll(t *testing.T, tools []*tool.Tool, least int) {
 }
 
 // independent checks with other means than those that write: encoding/json, and a validator of schemas.
-func independent(f selection.Format, t *tool.Tool, w selection.Written) error {
+func independent(f selection.Format, t *tool.Tool, w selection.WrittenTool) error {
 	var v map[string]any
 	if err := json.Unmarshal(w.JSON, &v); err != nil {
 		return err

@@ -10,13 +10,15 @@ import (
 	"tooldex/tool"
 )
 
-// The defaults of a selection.
+// DefaultCacheSize is the number of messages that a Selector remembers unless Options.CacheSize says otherwise.
+const DefaultCacheSize = 512
+
 const (
-	DefaultMaxTools       = 15
-	DefaultTokenThreshold = 50_000
-	DefaultCacheSize      = 512
-	DefaultLikeness       = .92
-	DefaultIdle           = 5 * time.Minute
+	defaultMaxTools       = 15
+	defaultTokenThreshold = 50_000
+	defaultIdle           = 5 * time.Minute
+	// sameMeaning is the cosine above which two messages mean the same.
+	sameMeaning = .92
 )
 
 // cacheAge bounds how long it takes until what was learned meanwhile is heeded.
@@ -42,21 +44,19 @@ type Options struct {
 	Core func() []string
 
 	Mode           Mode          // where neither the request nor the preferences say; "" means auto
-	MaxTools       int           // likewise; zero means DefaultMaxTools
-	TokenThreshold int           // likewise; zero means DefaultTokenThreshold
+	MaxTools       int           // likewise; zero means 15
+	TokenThreshold int           // likewise; zero means 50,000
 	CacheSize      int           // messages that are remembered; zero means DefaultCacheSize, less means none
-	Likeness       float64       // the cosine above which two messages mean the same; zero means DefaultLikeness
-	Idle           time.Duration // without use after which a conversation ends; zero means DefaultIdle
+	Idle           time.Duration // without use after which a conversation ends; zero means 5 minutes
 	NoLifts        bool          // neither recent use nor the category of a message counts
 }
 
 func (o Options) withDefaults() Options {
 	o.Mode = cmp.Or(o.Mode, ModeAuto)
-	o.MaxTools = cmp.Or(o.MaxTools, DefaultMaxTools)
-	o.TokenThreshold = cmp.Or(o.TokenThreshold, DefaultTokenThreshold)
+	o.MaxTools = cmp.Or(o.MaxTools, defaultMaxTools)
+	o.TokenThreshold = cmp.Or(o.TokenThreshold, defaultTokenThreshold)
 	o.CacheSize = cmp.Or(o.CacheSize, DefaultCacheSize)
-	o.Likeness = cmp.Or(o.Likeness, DefaultLikeness)
-	o.Idle = cmp.Or(o.Idle, DefaultIdle)
+	o.Idle = cmp.Or(o.Idle, defaultIdle)
 	if o.Preferred == nil {
 		none := &Preferred{}
 		o.Preferred = func() *Preferred { return none }
@@ -69,29 +69,29 @@ func (o Options) withDefaults() Options {
 
 // Selector chooses the tools that an agent is given for a message. It starts nothing, and is safe for concurrent use.
 type Selector struct {
-	o     Options
-	cache *cache
-	talks *conversations
-	sheet atomic.Pointer[sheet]
+	o             Options
+	cache         *messageCache
+	conversations *conversations
+	costs         atomic.Pointer[toolCosts]
 }
 
 // NewSelector returns a Selector.
 func NewSelector(o Options) *Selector {
 	o = o.withDefaults()
-	return &Selector{o: o, cache: newCache(o.CacheSize, o.Likeness, cacheAge), talks: newConversations(o.Idle)}
+	return &Selector{o: o, cache: newCache(o.CacheSize, sameMeaning, cacheAge), conversations: newConversations(o.Idle)}
 }
 
 // Called notes that a tool was called in a conversation, or outside of any if session is "": it is likely to be needed
 // again.
 func (s *Selector) Called(session string, id tool.ID) {
-	s.talks.called(conversationKey{session: session}, id)
+	s.conversations.recordCall(conversationKey{session: session}, id)
 }
 
 // End forgets the tools of a conversation and of its tasks.
-func (s *Selector) End(session string) { s.talks.end(session) }
+func (s *Selector) End(session string) { s.conversations.endSession(session) }
 
 // CacheRate returns how many messages were looked up, and how many of them meant the same as one before.
-func (s *Selector) CacheRate() (lookups, hits int) { return s.cache.rate() }
+func (s *Selector) CacheRate() (lookups, hits int) { return s.cache.hitRate() }
 
 // Select chooses tools: the core ones and those asked for by name; what the message needs, and the last turns of the
 // history with less weight; what earlier turns of the conversation needed; and what the preferences say; as many as the
@@ -102,7 +102,7 @@ func (s *Selector) CacheRate() (lookups, hits int) { return s.cache.rate() }
 func (s *Selector) Select(ctx context.Context, q Query) (*Selection, error) {
 	q.Message = strings.TrimSpace(q.Message)
 	now := s.o.Preferred()
-	q = s.filled(q, now)
+	q = s.withDefaults(q, now)
 	if err := checkQuery(q); err != nil {
 		return nil, err
 	}
@@ -110,23 +110,23 @@ func (s *Selector) Select(ctx context.Context, q Query) (*Selection, error) {
 	if set == nil {
 		set = tool.NewSet(nil, "")
 	}
-	b := &basket{
-		set: set, sheet: s.sheetOf(set), confirms: s.o.Confirms, most: q.MaxTools, tokens: q.TokenThreshold,
+	b := &builder{
+		set: set, costs: s.costsOf(set), confirms: s.o.Confirms, maxTools: q.MaxTools, maxTokens: q.TokenThreshold,
 		at: map[tool.ID]int{},
 	}
-	b.out = &Selection{
-		Format: q.Format, Mode: q.Mode, Confident: true, AllTools: b.sheet.tools,
-		AllTokens: b.sheet.tokens,
+	b.selection = &Selection{
+		Format: q.Format, Mode: q.Mode, Confident: true, AllTools: b.costs.tools,
+		AllTokens: b.costs.tokens,
 	}
-	if err := s.fill(ctx, b, q, now); err != nil {
+	if err := s.addTools(ctx, b, q, now); err != nil {
 		return nil, err
 	}
-	b.write(q)
-	return b.out, nil
+	b.writeTools(q)
+	return b.selection, nil
 }
 
-// filled puts the preferences, and then the defaults, where the query says nothing.
-func (s *Selector) filled(q Query, now *Preferred) Query {
+// withDefaults puts the preferences, and then the defaults, where the query says nothing.
+func (s *Selector) withDefaults(q Query, now *Preferred) Query {
 	q.Mode = cmp.Or(q.Mode, now.Mode, s.o.Mode)
 	q.Format = cmp.Or(q.Format, FormatMCP)
 	if q.Mode != ModeAll { // all means all, unless the query says how many
@@ -141,47 +141,47 @@ func checkQuery(q Query) error {
 	case ModeManual, ModeAll:
 	case ModeAuto:
 		if q.Message == "" {
-			return invalid("message", "is empty")
+			return invalidPreference("message", "is empty")
 		}
 	default:
-		return invalid("mode", "is none of auto, manual, all")
+		return invalidPreference("mode", "is none of auto, manual, all")
 	}
 	known := false
-	for _, f := range Formats() {
+	for _, f := range formats() {
 		known = known || f == q.Format
 	}
 	switch {
 	case !known:
-		return invalid("format", "is none of mcp, anthropic, openai, openai-responses, gemini")
+		return invalidPreference("format", "is none of mcp, anthropic, openai, openai-responses, gemini")
 	case (q.Defer || q.References) && q.Format != FormatAnthropic:
-		return invalid("deferLoading and toolReferences", "are for the format anthropic")
+		return invalidPreference("deferLoading and toolReferences", "are for the format anthropic")
 	case q.MaxTools < 0 || q.MaxTools > maxLimitTools:
-		return invalid("maxTools", "is not from 0 to 1000")
+		return invalidPreference("maxTools", "is not from 0 to 1000")
 	case q.TokenThreshold < 0 || q.TokenThreshold > maxLimitToken:
-		return invalid("tokenThreshold", "is not from 0 to 10000000")
+		return invalidPreference("tokenThreshold", "is not from 0 to 10000000")
 	case len(q.Explicit) > maxPreferred:
-		return invalid("explicitTools", "names more than 1000 tools")
+		return invalidPreference("explicitTools", "names more than 1000 tools")
 	case len(q.Session) > maxNameLength || len(q.Task) > maxNameLength:
-		return invalid("session", "or task is longer than 400 characters")
+		return invalidPreference("session", "or task is longer than 400 characters")
 	}
 	return nil
 }
 
 const maxNameLength = 400
 
-// fill puts tools into the basket, those first that must not be left out for want of room.
-func (s *Selector) fill(ctx context.Context, b *basket, q Query, now *Preferred) error {
+// addTools puts tools into the basket, those first that must not be left out for want of room.
+func (s *Selector) addTools(ctx context.Context, b *builder, q Query, now *Preferred) error {
 	for _, name := range q.Explicit {
 		b.addNamed(name, FromExplicit)
 	}
 	if q.Mode == ModeAll {
 		for _, t := range b.set.All() {
-			b.add(t, FromAll, 0)
+			b.addTool(t, FromAll, 0)
 		}
 		return nil
 	}
 	if q.Mode == ModeAuto {
-		for _, id := range b.sheet.core {
+		for _, id := range b.costs.core {
 			b.addNamed(string(id), FromCore)
 		}
 		for _, name := range s.o.Core() {
@@ -194,28 +194,28 @@ func (s *Selector) fill(ctx context.Context, b *basket, q Query, now *Preferred)
 	if q.Mode == ModeManual {
 		return nil
 	}
-	wanted, first, cached, err := s.needs(ctx, b.set, q, s.talks.recently())
+	wanted, first, cached, err := s.findNeeds(ctx, b.set, q, s.conversations.recentlyCalled())
 	if err != nil {
 		return err
 	}
-	b.out.Cached, b.out.Confident, b.out.Advice, b.out.Degraded = cached, first.confident, first.advice, first.degraded
+	b.selection.Cached, b.selection.Confident, b.selection.Advice, b.selection.Degraded = cached, first.confident, first.advice, first.degraded
 	for _, n := range wanted {
-		b.add(n.tool, n.origin, n.score)
+		b.addTool(n.tool, n.origin, n.score)
 	}
 	key := conversationKey{q.Session, q.Task}
-	had := s.talks.get(key)
+	had := s.conversations.toolsOf(key)
 	b.quiet = true // the rest is there if there is room
-	for _, id := range s.talks.latest(key, had) {
+	for _, id := range s.conversations.mostRecent(key, had) {
 		if t, ok := b.set.Get(id); ok {
-			b.add(t, FromSession, 0)
+			b.addTool(t, FromSession, 0)
 		}
 	}
 	for _, t := range b.set.All() {
-		if now.always(categoryOf(t)) {
-			b.add(t, FromPreference, 0)
+		if now.alwaysIncludes(categoryOf(t)) {
+			b.addTool(t, FromPreference, 0)
 		}
 	}
-	b.order(had)
-	s.talks.put(key, b.ids(), func(id tool.ID) bool { return b.picked[b.at[id]].Source != FromSession })
+	b.orderTools(had)
+	s.conversations.update(key, b.pickedIDs(), func(id tool.ID) bool { return b.picked[b.at[id]].Source != FromSession })
 	return nil
 }

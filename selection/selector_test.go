@@ -324,7 +324,7 @@ func TestConversation(t *testing.T) {
 		say("s", "task", "one", "a9 core, a1 cache, a2 cache, a3 cache")
 		<-time.After(2 * time.Minute) // the conversation lasts as long as its task
 		say("s", "", "weak", "a9 core, a1 session, a2 session, a3 session, b1 session, b2 session, b9 session, b5 cache, b6 cache")
-		<-time.After(DefaultIdle + time.Second)
+		<-time.After(defaultIdle + time.Second)
 		say("s", "", "weak", "a9 core, b5 search, b6 search")
 		s.End("s")
 		say("s", "", "one", "a9 core, a1 search, a2 search, a3 search")
@@ -335,18 +335,18 @@ func TestConversation(t *testing.T) {
 func TestConversationsAreBounded(t *testing.T) {
 	c := newConversations(time.Hour)
 	for i := range maxConversations + 10 {
-		c.put(conversationKey{session: fmt.Sprint(i)}, []tool.ID{"a/b"}, func(tool.ID) bool { return true })
+		c.update(conversationKey{session: fmt.Sprint(i)}, []tool.ID{"a/b"}, func(tool.ID) bool { return true })
 	}
 	if len(c.byKey) != maxConversations || c.recent.Len() != maxConversations ||
-		c.get(conversationKey{session: "0"}) != nil || c.get(conversationKey{session: "10"}) == nil {
+		c.toolsOf(conversationKey{session: "0"}) != nil || c.toolsOf(conversationKey{session: "10"}) == nil {
 		t.Errorf("%d are kept", len(c.byKey))
 	}
 	var many []tool.ID
 	for i := range maxRemembered + 5 {
 		many = append(many, tool.ID(fmt.Sprint("a/", i)))
 	}
-	c.put(conversationKey{session: "long"}, many, func(id tool.ID) bool { return id > "a/1" })
-	if got := c.get(conversationKey{session: "long"}); len(got) != maxRemembered || slices.Contains(got, "a/0") {
+	c.update(conversationKey{session: "long"}, many, func(id tool.ID) bool { return id > "a/1" })
+	if got := c.toolsOf(conversationKey{session: "long"}); len(got) != maxRemembered || slices.Contains(got, "a/0") {
 		t.Errorf("%d tools are kept: %v", len(got), got)
 	}
 }
@@ -357,7 +357,7 @@ func TestLiftsAreBounded(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	o := newOffice()
 	for range 300 {
-		f := &found{}
+		f := &searchOutcome{}
 		for i := range 8 {
 			id := tool.ID(fmt.Sprint([]string{"a", "b"}[random.IntN(2)], "/tool", i))
 			one, _ := o.set.Get(id)
@@ -365,7 +365,7 @@ func TestLiftsAreBounded(t *testing.T) {
 		}
 		slices.SortFunc(f.hits, func(x, y tool.Hit) int { return cmp.Compare(y.Score, x.Score) })
 		used := map[tool.ID]bool{f.hits[random.IntN(8)].ID: true, f.hits[random.IntN(8)].ID: true}
-		got := selectorOf(o, Preferences{}).cut(o.set, f, used, 1, FromSearch)
+		got := selectorOf(o, Preferences{}).cutHits(o.set, f, used, 1, FromSearch)
 		for i, x := range got {
 			for _, y := range got[i+1:] {
 				if y.score > x.score*(1+maxLift)+1e-9 {
@@ -374,16 +374,16 @@ func TestLiftsAreBounded(t *testing.T) {
 			}
 		}
 	}
-	near := &found{hits: []tool.Hit{
+	near := &searchOutcome{hits: []tool.Hit{
 		{ID: "a/tool1", Score: .80, Category: "a1"},
 		{ID: "b/tool2", Score: .78, Category: "b0"},
 	}}
-	if got := selectorOf(o, Preferences{}).cut(o.set, near, map[tool.ID]bool{"b/tool2": true}, 1,
+	if got := selectorOf(o, Preferences{}).cutHits(o.set, near, map[tool.ID]bool{"b/tool2": true}, 1,
 		FromSearch); got[0].tool.ID() != "a/tool1" {
 		t.Errorf("the category of the best is lifted as much as a call lifts: %s is first", got[0].tool.ID())
 	}
 	near.hits[0].Category, near.hits[1].Category = "x", "y"
-	if got := selectorOf(o, Preferences{}).cut(o.set, near, map[tool.ID]bool{"b/tool2": true}, 1,
+	if got := selectorOf(o, Preferences{}).cutHits(o.set, near, map[tool.ID]bool{"b/tool2": true}, 1,
 		FromSearch); got[0].tool.ID() != "b/tool2" {
 		t.Errorf("a tool in use is not lifted: %s is first", got[0].tool.ID())
 	}

@@ -17,7 +17,7 @@ type Vocabulary struct{ words map[string]bool }
 func NewVocabulary(set *tool.Set) *Vocabulary {
 	v := &Vocabulary{words: map[string]bool{}}
 	for _, t := range set.All() {
-		for _, w := range words(t.Name) {
+		for _, w := range splitWords(t.Name) {
 			v.words[w] = true
 		}
 	}
@@ -34,7 +34,7 @@ var asking = []string{
 // Key returns the words of a text that names of tools have: texts of equal keys may mean the same.
 func (v *Vocabulary) Key(text string) string {
 	var out []string
-	for _, w := range words(text) {
+	for _, w := range splitWords(text) {
 		if v.words[w] && !slices.Contains(asking, w) {
 			out = append(out, w)
 		}
@@ -46,8 +46,8 @@ func (v *Vocabulary) Key(text string) string {
 // shortest is the length from which on a word says something: shorter ones hold names together.
 const shortest = 3
 
-// words splits a text or a name into words in lower case, without the s of plurals, and leaves out numbers.
-func words(text string) []string {
+// splitWords splits a text or a name into words in lower case, without the s of plurals, and leaves out numbers.
+func splitWords(text string) []string {
 	var out []string
 	start, lower := -1, false
 	flush := func(end int) {

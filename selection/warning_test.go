@@ -18,14 +18,14 @@ func TestSelectedToolsWarn(t *testing.T) {
 		},
 		"silent": {"", `"description":"Warning: it looks suspicious.`},
 	} {
-		for _, f := range Formats() {
+		for _, f := range formats() {
 			x := &tool.Tool{Server: "a", Name: "b", Description: c.description, Warning: "it looks suspicious"}
-			w, err := Write(x, "b", f)
+			w, err := writeTool(x, "b", f)
 			if err != nil || !strings.Contains(string(w.JSON), c.want) {
 				t.Errorf("%s, %s: %v, %.200s", name, f, err, w.JSON)
 			}
 			x.Warning = ""
-			if w, err = Write(x, "b", f); err != nil || strings.Contains(string(w.JSON), "Warning") {
+			if w, err = writeTool(x, "b", f); err != nil || strings.Contains(string(w.JSON), "Warning") {
 				t.Errorf("%s, %s, without: %v, %.200s", name, f, err, w.JSON)
 			}
 		}

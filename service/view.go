@@ -48,7 +48,7 @@ type Views struct {
 
 	gateway     Gateway
 	tracer      *trace.Tracer
-	preferences *selection.Keeper
+	preferences *selection.PreferenceKeeper
 	Schemas     *validate.Schemas // those that arguments are checked against, shared by all views
 }
 
@@ -68,7 +68,7 @@ type Gateway interface {
 // NewViews reads the preferences and opens the record of calls; nothing is written yet. Its errors are those of
 // reading the store.
 func (s *Service) NewViews(ctx context.Context, o ViewOptions) (*Views, error) {
-	preferences, err := selection.NewKeeper(ctx, s.Store, s.o.Logger)
+	preferences, err := selection.NewPreferenceKeeper(ctx, s.Store, s.o.Logger)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ type job struct {
 	who     tool.Asker
 	text    string
 	tool    tool.ID
-	kind    Kind
+	kind    EvidenceKind
 	shown   []tool.ID
 	nothing bool // no tool was said to fit
 }
@@ -38,13 +38,13 @@ func (l *Learner) enqueue(j job) {
 // it.
 func (l *Learner) Start() {
 	l.begun.Store(true)
-	l.tasks.Go(l.work)
+	l.tasks.Go(l.run)
 }
 
-func (l *Learner) work() {
+func (l *Learner) run() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	l.try(l.Load(ctx))
+	l.logError(l.Load(ctx))
 	timer := time.NewTimer(l.o.Flush)
 	defer timer.Stop()
 	for {
@@ -52,18 +52,18 @@ func (l *Learner) work() {
 		case <-l.stop:
 			return
 		case j := <-l.jobs:
-			l.note(ctx, j)
-			if l.waiting() < flushAt {
+			l.recordJob(ctx, j)
+			if l.pendingEntries() < flushAt {
 				continue
 			}
-			l.try(l.Flush(ctx))
+			l.logError(l.Flush(ctx))
 			continue
 		case <-timer.C:
 		}
-		l.sweep(false)
-		l.try(errors.Join(l.Flush(ctx), l.refresh(ctx)))
+		l.endOldSearches(false)
+		l.logError(errors.Join(l.Flush(ctx), l.readChanges(ctx)))
 		began := time.Now()
-		l.rebuild()
+		l.rebuildModels()
 		// much evidence takes long to digest: that must not be all it does
 		timer.Reset(max(l.o.Flush, restFactor*time.Since(began)))
 	}
@@ -72,14 +72,14 @@ func (l *Learner) work() {
 // restFactor is how many times as long as the making of models took is rested before the next.
 const restFactor = 20
 
-func (l *Learner) waiting() int {
+func (l *Learner) pendingEntries() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.pending.size()
 }
 
-// try logs an error: what was not written stays pending, and is tried again.
-func (l *Learner) try(err error) {
+// logError logs an error: what was not written stays pending, and is tried again.
+func (l *Learner) logError(err error) {
 	if err != nil && !l.failing {
 		l.o.Logger.Warn("what use teaches could not be stored or read; it is tried again", "err", err)
 	}
@@ -98,29 +98,29 @@ func (l *Learner) Close() error {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), closeGrace)
 		defer cancel()
-		l.drain(ctx)
-		l.sweep(true)
-		l.drain(ctx)
+		l.recordPending(ctx)
+		l.endOldSearches(true)
+		l.recordPending(ctx)
 		err = l.Flush(ctx)
 	})
 	return err
 }
 
-func (l *Learner) drain(ctx context.Context) {
+func (l *Learner) recordPending(ctx context.Context) {
 	for {
 		select {
 		case j := <-l.jobs:
-			l.note(ctx, j)
+			l.recordJob(ctx, j)
 		default:
 			return
 		}
 	}
 }
 
-// note makes evidence of what happened. A request that cannot be read teaches nothing.
-func (l *Learner) note(ctx context.Context, j job) {
-	if j.tool == "" || j.kind == Elsewhere {
-		l.noteMissed(ctx, j)
+// recordJob makes evidence of what happened. A request that cannot be read teaches nothing.
+func (l *Learner) recordJob(ctx context.Context, j job) {
+	if j.tool == "" || j.kind == elsewhere {
+		l.recordMissed(ctx, j)
 	}
 	if j.tool == "" {
 		return
@@ -133,7 +133,7 @@ func (l *Learner) note(ctx context.Context, j job) {
 // Record notes evidence at once, for records of use that are put in afterwards. Whoever records thousands calls Flush
 // now and then: of what waits to be written, no more than some thousands are kept. The errors are those of the Reader,
 // and Invalid for a request or a tool that is empty or too long.
-func (l *Learner) Record(ctx context.Context, who tool.Asker, request string, id tool.ID, kind Kind) error {
+func (l *Learner) Record(ctx context.Context, who tool.Asker, request string, id tool.ID, kind EvidenceKind) error {
 	if request == "" || id == "" || max(len(id), len(who.Client), len(who.Profile)) > maxString ||
 		len(request) > maxText {
 		return &tool.Error{
@@ -152,7 +152,7 @@ func (l *Learner) Record(ctx context.Context, who tool.Asker, request string, id
 	}
 	now := l.o.Now().UnixMilli()
 	u := &use{
-		profile: who.Profile, tool: id, client: who.Client, kind: kind, request: requestOf(request), count: 1,
+		profile: who.Profile, tool: id, client: who.Client, kind: kind, request: requestHash(request), count: 1,
 		first: now, last: now,
 		sessions: []uint32{hash32(who.Client + "\x00" + who.Session)}, reading: newReading(r),
 	}
@@ -162,27 +162,27 @@ func (l *Learner) Record(ctx context.Context, who tool.Asker, request string, id
 	key := u.key()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.book.addUse(key, u)
+	l.evidence.addUse(key, u)
 	l.pending.addUse(key, u)
 	l.dirty = true
-	l.bound()
+	l.enforceBounds()
 	return nil
 }
 
-// bound keeps what waits for a disk that cannot be written to from growing.
-func (l *Learner) bound() {
+// enforceBounds keeps what waits for a disk that cannot be written to from growing.
+func (l *Learner) enforceBounds() {
 	if l.pending.size() > 2*maxPending {
-		l.book.drop(l.pending.trim())
+		l.evidence.removeKeys(l.pending.trimToBounds())
 	}
 }
 
-// noteMissed notes a request whose answer was not used.
-func (l *Learner) noteMissed(ctx context.Context, j job) {
+// recordMissed notes a request whose answer was not used.
+func (l *Learner) recordMissed(ctx context.Context, j job) {
 	if j.text == "" || len(j.text) > maxText {
 		return
 	}
-	m := &missed{
-		profile: j.who.Profile, request: requestOf(j.text), last: l.o.Now().UnixMilli(),
+	m := &missedRequest{
+		profile: j.who.Profile, request: requestHash(j.text), last: l.o.Now().UnixMilli(),
 		shown: j.shown[:min(len(j.shown), maxShown)],
 	}
 	switch {
@@ -203,9 +203,9 @@ func (l *Learner) noteMissed(ctx context.Context, j job) {
 	key := m.key()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.book.addMissed(key, m)
+	l.evidence.addMissed(key, m)
 	l.pending.addMissed(key, m)
-	l.bound()
+	l.enforceBounds()
 }
 
 // Uses returns how much a tool was called of late, in all profiles, as search.Usage has it.

@@ -10,16 +10,16 @@ import (
 	"tooldex/tool"
 )
 
-// visits remembers the last search of each session, until it is clear what came of it.
-type visits struct {
+// sessionTracker remembers the last search of each session, until it is clear what came of it.
+type sessionTracker struct {
 	mu       sync.Mutex
-	sessions map[sessionKey]*visit
+	sessions map[sessionKey]*openSearch
 }
 
 type sessionKey struct{ profile, client, session string }
 
-// visit is a search that waits for calls.
-type visit struct {
+// openSearch is a search that waits for calls.
+type openSearch struct {
 	at        time.Time
 	needs     []need
 	called    map[tool.ID]bool
@@ -33,15 +33,15 @@ type need struct {
 	fits  bool
 }
 
-// maxVisits bounds the sessions that are followed at once.
-const maxVisits = 1024
+// maxTracked bounds the sessions that are followed at once.
+const maxTracked = 1024
 
-// Searched notes what a session searched for and was shown. Without a session it notes nothing. It does not block.
-func (l *Learner) Searched(who tool.Asker, res *tool.Result) {
+// RecordSearch notes what a session searched for and was shown. Without a session it notes nothing. It does not block.
+func (l *Learner) RecordSearch(who tool.Asker, res *tool.Result) {
 	if who.Session == "" || res == nil {
 		return
 	}
-	v := &visit{at: l.o.Now(), called: map[tool.ID]bool{}}
+	v := &openSearch{at: l.o.Now(), called: map[tool.ID]bool{}}
 	if len(res.Groups) == 0 {
 		v.needs = []need{{res.Query, idsOf(res.Tools), res.Confident}}
 	}
@@ -49,18 +49,18 @@ func (l *Learner) Searched(who tool.Asker, res *tool.Result) {
 		v.needs = append(v.needs, need{g.Query, idsOf(g.Tools), g.Confident})
 	}
 	key := sessionKey{who.Profile, who.Client, who.Session}
-	l.visits.mu.Lock()
-	defer l.visits.mu.Unlock()
-	if old := l.visits.sessions[key]; old != nil {
-		l.leave(key, old)
-	} else if len(l.visits.sessions) >= maxVisits {
-		oldest := slices.MinFunc(slices.Collect(maps.Keys(l.visits.sessions)), func(a, b sessionKey) int {
-			return cmp.Or(l.visits.sessions[a].at.Compare(l.visits.sessions[b].at), cmp.Compare(a.session, b.session))
+	l.sessions.mu.Lock()
+	defer l.sessions.mu.Unlock()
+	if old := l.sessions.sessions[key]; old != nil {
+		l.endSearch(key, old)
+	} else if len(l.sessions.sessions) >= maxTracked {
+		oldest := slices.MinFunc(slices.Collect(maps.Keys(l.sessions.sessions)), func(a, b sessionKey) int {
+			return cmp.Or(l.sessions.sessions[a].at.Compare(l.sessions.sessions[b].at), cmp.Compare(a.session, b.session))
 		})
-		l.leave(oldest, l.visits.sessions[oldest])
-		delete(l.visits.sessions, oldest)
+		l.endSearch(oldest, l.sessions.sessions[oldest])
+		delete(l.sessions.sessions, oldest)
 	}
-	l.visits.sessions[key] = v
+	l.sessions.sessions[key] = v
 }
 
 // idsOf returns the tools that are shown, and after them those that are only named as the same on other servers.
@@ -75,13 +75,13 @@ func idsOf(hits []tool.Hit) []tool.ID {
 	return out
 }
 
-// Called notes that a session called a tool, and that the tool ran. Without a search before it, it says nothing. It
+// RecordCall notes that a session called a tool, and that the tool ran. Without a search before it, it says nothing. It
 // does not block.
-func (l *Learner) Called(who tool.Asker, id tool.ID) {
+func (l *Learner) RecordCall(who tool.Asker, id tool.ID) {
 	key := sessionKey{who.Profile, who.Client, who.Session}
-	l.visits.mu.Lock()
-	defer l.visits.mu.Unlock()
-	v := l.visits.sessions[key]
+	l.sessions.mu.Lock()
+	defer l.sessions.mu.Unlock()
+	v := l.sessions.sessions[key]
 	if v == nil || l.o.Now().Sub(v.at) > l.o.Window || v.called[id] {
 		return
 	}
@@ -95,20 +95,20 @@ func (l *Learner) Called(who tool.Asker, id tool.ID) {
 	// What is called later, or after several requests at once, may have to do with something else.
 	if len(v.needs) == 1 && len(v.called) == 0 && !v.elsewhere {
 		v.elsewhere = true
-		l.enqueue(job{who: who, text: v.needs[0].text, tool: id, kind: Elsewhere, shown: v.needs[0].tools})
+		l.enqueue(job{who: who, text: v.needs[0].text, tool: id, kind: elsewhere, shown: v.needs[0].tools})
 	}
 }
 
-// Told notes what a client says of a tool. It does not block. The error is Invalid for feedback without a request or a
+// RecordFeedback notes what a client says of a tool. It does not block. The error is Invalid for feedback without a request or a
 // tool.
-func (l *Learner) Told(who tool.Asker, f tool.Feedback) error {
+func (l *Learner) RecordFeedback(who tool.Asker, f tool.Feedback) error {
 	if f.Request == "" || f.Tool == "" {
 		return &tool.Error{
 			Code: tool.Invalid, Op: "feedback", Msg: "feedback needs a request and a tool",
 			Hint: "tell what was searched for, and the ID of the tool",
 		}
 	}
-	kind := Chosen
+	kind := chosen
 	if f.Wrong {
 		kind = Wrong
 	}
@@ -116,8 +116,8 @@ func (l *Learner) Told(who tool.Asker, f tool.Feedback) error {
 	return nil
 }
 
-// leave tells what became of a search that nothing more will come of.
-func (l *Learner) leave(key sessionKey, v *visit) {
+// endSearch tells what became of a search that nothing more will come of.
+func (l *Learner) endSearch(key sessionKey, v *openSearch) {
 	if len(v.called) > 0 || v.elsewhere {
 		return
 	}
@@ -129,15 +129,15 @@ func (l *Learner) leave(key sessionKey, v *visit) {
 	}
 }
 
-// sweep ends the visits that are over; all of them if asked.
-func (l *Learner) sweep(all bool) {
+// endOldSearches ends the visits that are over; all of them if asked.
+func (l *Learner) endOldSearches(all bool) {
 	now := l.o.Now()
-	l.visits.mu.Lock()
-	defer l.visits.mu.Unlock()
-	for key, v := range l.visits.sessions {
+	l.sessions.mu.Lock()
+	defer l.sessions.mu.Unlock()
+	for key, v := range l.sessions.sessions {
 		if all || now.Sub(v.at) > l.o.Window {
-			l.leave(key, v)
-			delete(l.visits.sessions, key)
+			l.endSearch(key, v)
+			delete(l.sessions.sessions, key)
 		}
 	}
 }

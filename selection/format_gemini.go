@@ -22,42 +22,42 @@ var geminiFormats = map[string][]string{
 	"STRING": {"enum", "date-time"}, "NUMBER": {"float", "double"}, "INTEGER": {"int32", "int64"},
 }
 
-// gemini converts schemas to the subset of OpenAPI 3.0 that function declarations take.
-type gemini struct {
+// geminiWriter converts schemas to the subset of OpenAPI 3.0 that function declarations take.
+type geminiWriter struct {
 	root orderedjson.Tree
 	left int // references that may still be replaced
 }
 
-// parameters converts an input schema; ok is false if it has none, and none may then be declared.
-func (g *gemini) parameters() (out orderedjson.Tree, ok bool) {
-	out = g.typed(g.root, "object", nil).Without("nullable")
+// rootParameters converts an input schema; ok is false if it has none, and none may then be declared.
+func (g *geminiWriter) rootParameters() (out orderedjson.Tree, ok bool) {
+	out = g.convertTyped(g.root, "object", nil).Without("nullable")
 	properties, _ := out.Get("properties").(orderedjson.Tree)
 	return out, len(properties) > 0
 }
 
-// schema converts a schema. Within are the references that are being replaced.
-func (g *gemini) schema(v any, within []string) orderedjson.Tree {
+// convertSchema converts a schema. Within are the references that are being replaced.
+func (g *geminiWriter) convertSchema(v any, within []string) orderedjson.Tree {
 	o, _ := v.(orderedjson.Tree) // true, false and nonsense say nothing
 	if ref, ok := o.Get("$ref").(string); ok {
 		target, _ := orderedjson.Resolve(g.root, ref)
 		inner, ok := target.(orderedjson.Tree)
 		if !ok || slices.Contains(within, ref) || len(within) >= maxNesting || g.left <= 0 { // it holds itself, or is endless: its inside is left open
-			return describe(orderedjson.Tree{{Key: "type", Value: "OBJECT"}}, o)
+			return copyDescription(orderedjson.Tree{{Key: "type", Value: "OBJECT"}}, o)
 		}
 		g.left--
-		return g.schema(joined(inner, o.Without("$ref")), append(slices.Clip(within), ref))
+		return g.convertSchema(joinSchemas(inner, o.Without("$ref")), append(slices.Clip(within), ref))
 	}
 	if list, ok := o.Get("allOf").([]any); ok {
-		return g.schema(g.merged(o, list), within)
+		return g.convertSchema(g.mergeSchemas(o, list), within)
 	}
 	for _, keyword := range []string{"anyOf", "oneOf"} {
 		if list, ok := o.Get(keyword).([]any); ok {
-			return g.anyOf(o.Without("anyOf", "oneOf"), list, within)
+			return g.convertAnyOf(o.Without("anyOf", "oneOf"), list, within)
 		}
 	}
 	switch t := o.Get("type").(type) {
 	case string:
-		return g.typed(o, strings.ToLower(t), within)
+		return g.convertTyped(o, strings.ToLower(t), within)
 	case []any:
 		var list []any
 		for _, one := range t {
@@ -67,13 +67,13 @@ func (g *gemini) schema(v any, within []string) orderedjson.Tree {
 			}
 			list = append(list, o.Without("description").With("type", one))
 		}
-		return g.anyOf(orderedjson.Tree{}.With("description", o.Get("description")), list, within)
+		return g.convertAnyOf(orderedjson.Tree{}.With("description", o.Get("description")), list, within)
 	}
-	return g.typed(o, inferred(o), within)
+	return g.convertTyped(o, inferType(o), within)
 }
 
-// inferred guesses the type of a schema that does not say.
-func inferred(o orderedjson.Tree) string {
+// inferType guesses the type of a schema that does not say.
+func inferType(o orderedjson.Tree) string {
 	switch {
 	case o.Has("properties"), o.Has("additionalProperties"):
 		return "object"
@@ -96,8 +96,8 @@ func inferred(o orderedjson.Tree) string {
 	return "string"
 }
 
-// merged joins the parts of allOf: all properties, all that is required.
-func (g *gemini) merged(o orderedjson.Tree, list []any) orderedjson.Tree {
+// mergeSchemas joins the parts of allOf: all properties, all that is required.
+func (g *geminiWriter) mergeSchemas(o orderedjson.Tree, list []any) orderedjson.Tree {
 	out := o.Without("allOf")
 	for _, v := range list {
 		part, _ := v.(orderedjson.Tree)
@@ -108,14 +108,14 @@ func (g *gemini) merged(o orderedjson.Tree, list []any) orderedjson.Tree {
 			}
 			target, _ := orderedjson.Resolve(g.root, ref)
 			inner, _ := target.(orderedjson.Tree)
-			part = joined(inner, part.Without("$ref"))
+			part = joinSchemas(inner, part.Without("$ref"))
 		}
 		properties, _ := out.Get("properties").(orderedjson.Tree)
 		more, _ := part.Get("properties").(orderedjson.Tree)
 		required := append(orderedjson.Strings(out.Get("required")), orderedjson.Strings(part.Get("required"))...)
-		out = joined(part.Without("properties", "required", "$ref"), out)
+		out = joinSchemas(part.Without("properties", "required", "$ref"), out)
 		if len(properties)+len(more) > 0 {
-			out = out.With("properties", joined(more, properties))
+			out = out.With("properties", joinSchemas(more, properties))
 		}
 		if len(required) > 0 {
 			out = out.With("required", orderedjson.List(required))
@@ -124,8 +124,8 @@ func (g *gemini) merged(o orderedjson.Tree, list []any) orderedjson.Tree {
 	return out
 }
 
-// anyOf converts alternatives. Where they are given, nothing else may stand beside them, so what does goes into each.
-func (g *gemini) anyOf(o orderedjson.Tree, list []any, within []string) orderedjson.Tree {
+// convertAnyOf converts alternatives. Where they are given, nothing else may stand beside them, so what does goes into each.
+func (g *geminiWriter) convertAnyOf(o orderedjson.Tree, list []any, within []string) orderedjson.Tree {
 	nullable := o.Get("nullable") == true
 	var kept []any
 	for _, v := range list {
@@ -134,13 +134,13 @@ func (g *gemini) anyOf(o orderedjson.Tree, list []any, within []string) orderedj
 			nullable = true
 			continue
 		}
-		kept = append(kept, g.schema(joined(o, one), within))
+		kept = append(kept, g.convertSchema(joinSchemas(o, one), within))
 	}
-	kept = flattened(kept)
+	kept = flattenAlternatives(kept)
 	if text, ok := sameEnum(kept); ok {
 		kept = []any{text}
 	}
-	one, ok := alternatives(kept).(orderedjson.Tree)
+	one, ok := joinAlternatives(kept).(orderedjson.Tree)
 	if ok && !one.Has("anyOf") {
 		if len(one) == 0 {
 			one = orderedjson.Tree{{Key: "type", Value: "STRING"}}
@@ -148,7 +148,7 @@ func (g *gemini) anyOf(o orderedjson.Tree, list []any, within []string) orderedj
 		if nullable {
 			one = one.With("nullable", true)
 		}
-		return describe(one, o)
+		return copyDescription(one, o)
 	}
 	branches, _ := one.Get("anyOf").([]any)
 	for i, v := range branches {
@@ -159,8 +159,8 @@ func (g *gemini) anyOf(o orderedjson.Tree, list []any, within []string) orderedj
 	return orderedjson.Tree{{Key: "anyOf", Value: branches}}
 }
 
-// flattened puts alternatives that hold alternatives into one list.
-func flattened(list []any) []any {
+// flattenAlternatives puts alternatives that hold alternatives into one list.
+func flattenAlternatives(list []any) []any {
 	var out []any
 	for _, v := range list {
 		o, _ := v.(orderedjson.Tree)
@@ -195,10 +195,10 @@ func sameEnum(list []any) (orderedjson.Tree, bool) {
 		{Key: "enum", Value: values}}, true
 }
 
-// typed converts a schema of one type.
-func (g *gemini) typed(o orderedjson.Tree, kind string, within []string) orderedjson.Tree {
+// convertTyped converts a schema of one type.
+func (g *geminiWriter) convertTyped(o orderedjson.Tree, kind string, within []string) orderedjson.Tree {
 	if kind == "null" {
-		return describe(orderedjson.Tree{{Key: "type", Value: "STRING"}, {Key: "nullable", Value: true}}, o)
+		return copyDescription(orderedjson.Tree{{Key: "type", Value: "STRING"}, {Key: "nullable", Value: true}}, o)
 	}
 	if !slices.Contains(jsonTypes, kind) {
 		kind = "string"
@@ -220,35 +220,35 @@ func (g *gemini) typed(o orderedjson.Tree, kind string, within []string) ordered
 			}
 		}
 	}
-	out = withLimits(out, o, kind)
-	out = withValues(out, o, kind)
+	out = copyLimits(out, o, kind)
+	out = copyValues(out, o, kind)
 	switch kind {
 	case "object":
-		return g.withProperties(out, o, within)
+		return g.convertProperties(out, o, within)
 	case "array":
-		return out.With("items", g.items(o, within))
+		return out.With("items", g.convertItems(o, within))
 	}
 	return out
 }
 
-func (g *gemini) withProperties(out, o orderedjson.Tree, within []string) orderedjson.Tree {
+func (g *geminiWriter) convertProperties(out, o orderedjson.Tree, within []string) orderedjson.Tree {
 	properties, _ := o.Get("properties").(orderedjson.Tree)
 	if len(properties) == 0 {
 		return out
 	}
 	converted := make(orderedjson.Tree, 0, len(properties))
 	for _, p := range properties {
-		converted = append(converted, orderedjson.Member[any]{Key: p.Key, Value: g.schema(p.Value, within)})
+		converted = append(converted, orderedjson.Member[any]{Key: p.Key, Value: g.convertSchema(p.Value, within)})
 	}
 	return withRequired(out.With("properties", converted), converted, orderedjson.Strings(o.Get("required")))
 }
 
-// items converts what an array holds, which must be said.
-func (g *gemini) items(o orderedjson.Tree, within []string) orderedjson.Tree {
+// convertItems converts what an array holds, which must be said.
+func (g *geminiWriter) convertItems(o orderedjson.Tree, within []string) orderedjson.Tree {
 	var list []any
 	switch items := o.Get("items").(type) {
 	case orderedjson.Tree:
-		return g.schema(items, within)
+		return g.convertSchema(items, within)
 	case []any:
 		list = items
 	}
@@ -258,11 +258,11 @@ func (g *gemini) items(o orderedjson.Tree, within []string) orderedjson.Tree {
 	if len(list) == 0 {
 		return orderedjson.Tree{{Key: "type", Value: "STRING"}}
 	}
-	return g.anyOf(orderedjson.Tree{}, list, within)
+	return g.convertAnyOf(orderedjson.Tree{}, list, within)
 }
 
-// withLimits replaces limits that are excluded themselves by the nearest that are not.
-func withLimits(out, o orderedjson.Tree, kind string) orderedjson.Tree {
+// copyLimits replaces limits that are excluded themselves by the nearest that are not.
+func copyLimits(out, o orderedjson.Tree, kind string) orderedjson.Tree {
 	for _, limit := range []struct {
 		from, to string
 		step     int64
@@ -279,8 +279,8 @@ func withLimits(out, o orderedjson.Tree, kind string) orderedjson.Tree {
 	return out
 }
 
-// withValues keeps the values that are allowed: as an enum, which only texts may have, or in the description.
-func withValues(out, o orderedjson.Tree, kind string) orderedjson.Tree {
+// copyValues keeps the values that are allowed: as an enum, which only texts may have, or in the description.
+func copyValues(out, o orderedjson.Tree, kind string) orderedjson.Tree {
 	values, _ := o.Get("enum").([]any)
 	if o.Has("const") {
 		values = []any{o.Get("const")}
@@ -310,8 +310,8 @@ func withValues(out, o orderedjson.Tree, kind string) orderedjson.Tree {
 	return out.With("description", strings.TrimSpace(said+" "+note))
 }
 
-// describe gives a schema the description of another where it has none.
-func describe(out, from orderedjson.Tree) orderedjson.Tree {
+// copyDescription gives a schema the description of another where it has none.
+func copyDescription(out, from orderedjson.Tree) orderedjson.Tree {
 	if text, ok := from.Get("description").(string); ok && !out.Has("description") {
 		return out.With("description", text)
 	}

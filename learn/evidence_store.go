@@ -19,22 +19,22 @@ const (
 // gone is how long the evidence for a tool that is not in the catalogue is kept after its last use.
 const gone = 30 * 24 * time.Hour
 
-// book is everything that was learned, by key.
-type book struct {
+// evidenceStore is everything that was learned, by key.
+type evidenceStore struct {
 	uses     map[string]*use
-	missed   map[string]*missed
+	missed   map[string]*missedRequest
 	approved map[string]*approval
 }
 
-func newBook() *book {
-	return &book{uses: map[string]*use{}, missed: map[string]*missed{}, approved: map[string]*approval{}}
+func newEvidenceStore() *evidenceStore {
+	return &evidenceStore{uses: map[string]*use{}, missed: map[string]*missedRequest{}, approved: map[string]*approval{}}
 }
 
-func (b *book) empty() bool { return len(b.uses)+len(b.missed)+len(b.approved) == 0 }
+func (b *evidenceStore) empty() bool { return len(b.uses)+len(b.missed)+len(b.approved) == 0 }
 
-func (b *book) size() int { return len(b.uses) + len(b.missed) }
+func (b *evidenceStore) size() int { return len(b.uses) + len(b.missed) }
 
-func (b *book) addUse(key string, u *use) {
+func (b *evidenceStore) addUse(key string, u *use) {
 	if have := b.uses[key]; have != nil {
 		sum := *have // entries are shared between books
 		sum.merge(u)
@@ -43,7 +43,7 @@ func (b *book) addUse(key string, u *use) {
 	b.uses[key] = u
 }
 
-func (b *book) addMissed(key string, m *missed) {
+func (b *evidenceStore) addMissed(key string, m *missedRequest) {
 	if have := b.missed[key]; have != nil {
 		sum := *have
 		sum.merge(m)
@@ -52,8 +52,8 @@ func (b *book) addMissed(key string, m *missed) {
 	b.missed[key] = m
 }
 
-// add adds all that is in more.
-func (b *book) add(more *book) {
+// merge adds all that is in more.
+func (b *evidenceStore) merge(more *evidenceStore) {
 	for k, u := range more.uses {
 		b.addUse(k, u)
 	}
@@ -63,8 +63,8 @@ func (b *book) add(more *book) {
 	maps.Copy(b.approved, more.approved)
 }
 
-// read adds an entry as it is stored; what cannot be read is left out.
-func (b *book) read(key string, v []byte) {
+// addEntry adds an entry as it is stored; what cannot be read is left out.
+func (b *evidenceStore) addEntry(key string, v []byte) {
 	if key == "" {
 		return
 	}
@@ -84,10 +84,10 @@ func (b *book) read(key string, v []byte) {
 	}
 }
 
-// surplus returns the keys of what is to be dropped: evidence that has lost its weight, that of tools which are long
+// surplusKeys returns the keys of what is to be dropped: evidence that has lost its weight, that of tools which are long
 // gone, and what is above the bounds. Clients share the places of a tool, and tools those of all, so that no one crowds
 // out the others.
-func (b *book) surplus(now time.Time, halfLife time.Duration, known func(tool.ID) bool) []string {
+func (b *evidenceStore) surplusKeys(now time.Time, known func(tool.ID) bool) []string {
 	type place struct {
 		profile string
 		tool    tool.ID
@@ -108,10 +108,10 @@ func (b *book) surplus(now time.Time, halfLife time.Duration, known func(tool.ID
 	for _, keys := range byTool {
 		sizes = append(sizes, len(keys))
 	}
-	most := share(sizes, overall)
+	most := fairShare(sizes, overall)
 	for _, keys := range byTool {
 		if len(keys) > most {
-			out = append(out, b.last(keys, most)...)
+			out = append(out, b.lastKeys(keys, most)...)
 		}
 	}
 	if extra := len(b.missed) - maxMissed; extra > 0 {
@@ -129,8 +129,8 @@ func (b *book) surplus(now time.Time, halfLife time.Duration, known func(tool.ID
 	return out
 }
 
-// share returns the most that each may have, perTool at most, so that all together have no more than total.
-func share(sizes []int, total int) int {
+// fairShare returns the most that each may have, perTool at most, so that all together have no more than total.
+func fairShare(sizes []int, total int) int {
 	low, high := 0, perTool
 	for low < high {
 		try, sum := (low+high+1)/2, 0
@@ -146,8 +146,8 @@ func share(sizes []int, total int) int {
 	return low
 }
 
-// last returns the keys beyond the first n when each client in turn puts forward its latest.
-func (b *book) last(keys []string, n int) []string {
+// lastKeys returns the keys beyond the first n when each client in turn puts forward its latest.
+func (b *evidenceStore) lastKeys(keys []string, n int) []string {
 	byClient := map[string][]string{}
 	for _, k := range keys {
 		c := b.uses[k].client
@@ -177,8 +177,8 @@ func (b *book) last(keys []string, n int) []string {
 	return out
 }
 
-// drop removes entries.
-func (b *book) drop(keys []string) {
+// removeKeys removes entries.
+func (b *evidenceStore) removeKeys(keys []string) {
 	for _, k := range keys {
 		delete(b.uses, k)
 		delete(b.missed, k)

@@ -35,9 +35,9 @@ func rootSchema(raw json.RawMessage) orderedjson.Tree {
 	return root
 }
 
-// flatRoot merges what stands in alternatives at the root of a schema into its properties, since no provider takes them
+// flattenRoot merges what stands in alternatives at the root of a schema into its properties, since no provider takes them
 // there: a property is required if all alternatives require it.
-func flatRoot(root orderedjson.Tree) orderedjson.Tree {
+func flattenRoot(root orderedjson.Tree) orderedjson.Tree {
 	properties, _ := root.Get("properties").(orderedjson.Tree)
 	required := orderedjson.Strings(root.Get("required"))
 	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
@@ -87,21 +87,21 @@ func withRequired(o, properties orderedjson.Tree, required []string) orderedjson
 	return o.With("required", orderedjson.List(kept))
 }
 
-// mended makes a schema one of the 2020-12 draft that stands by itself: older spellings are brought up to date,
+// repairSchema makes a schema one of the 2020-12 draft that stands by itself: older spellings are brought up to date,
 // references to elsewhere than its definitions are replaced by what they refer to.
-func mended(root orderedjson.Tree) orderedjson.Tree {
-	m := &mender{root: root, left: maxSchemas}
-	out, _ := m.schema(root, nil).(orderedjson.Tree) // an object gives an object
+func repairSchema(root orderedjson.Tree) orderedjson.Tree {
+	m := &schemaRepairer{root: root, left: maxSchemas}
+	out, _ := m.repair(root, nil).(orderedjson.Tree) // an object gives an object
 	return out
 }
 
-type mender struct {
+type schemaRepairer struct {
 	root orderedjson.Tree
 	left int // references that may still be replaced: a few that hold several others each can make a schema of any size
 }
 
-// schema mends one schema. Within are the references that are being replaced.
-func (m *mender) schema(v any, within []string) any {
+// repair mends one schema. Within are the references that are being replaced.
+func (m *schemaRepairer) repair(v any, within []string) any {
 	o, ok := v.(orderedjson.Tree)
 	if !ok {
 		return v
@@ -114,7 +114,7 @@ func (m *mender) schema(v any, within []string) any {
 		case found && !slices.Contains(within, ref) && len(within) < maxNesting && m.left > 0:
 			m.left--
 			inner, _ := target.(orderedjson.Tree)
-			return m.schema(joined(inner, o.Without("$ref")), append(slices.Clip(within), ref))
+			return m.repair(joinSchemas(inner, o.Without("$ref")), append(slices.Clip(within), ref))
 		default:
 			o = o.Without("$ref")
 		}
@@ -124,19 +124,19 @@ func (m *mender) schema(v any, within []string) any {
 	for _, one := range o {
 		switch {
 		case slices.Contains(oneSchema, one.Key):
-			one.Value = m.schema(one.Value, within)
+			one.Value = m.repair(one.Value, within)
 		case slices.Contains(namedSchema, one.Key):
 			named, _ := one.Value.(orderedjson.Tree)
 			inner := make(orderedjson.Tree, 0, len(named))
 			for _, p := range named {
-				inner = append(inner, orderedjson.Member[any]{Key: p.Key, Value: m.schema(p.Value, within)})
+				inner = append(inner, orderedjson.Member[any]{Key: p.Key, Value: m.repair(p.Value, within)})
 			}
 			one.Value = inner
 		case slices.Contains(manySchemas, one.Key):
 			list, _ := one.Value.([]any)
 			inner := make([]any, 0, len(list))
 			for _, e := range list {
-				inner = append(inner, m.schema(e, within))
+				inner = append(inner, m.repair(e, within))
 			}
 			if len(inner) == 0 { // must not be empty
 				continue
@@ -154,8 +154,8 @@ const (
 	maxSchemas = 2000
 )
 
-// joined returns the members of both; those of over win.
-func joined(under, over orderedjson.Tree) orderedjson.Tree {
+// joinSchemas returns the members of both; those of over win.
+func joinSchemas(under, over orderedjson.Tree) orderedjson.Tree {
 	out := slices.Clone(under)
 	for _, m := range over {
 		out = out.With(m.Key, m.Value)
@@ -166,7 +166,7 @@ func joined(under, over orderedjson.Tree) orderedjson.Tree {
 // currentKeywords spells one schema's own keywords as the 2020-12 draft does, and drops those that are wrong in any.
 func currentKeywords(o orderedjson.Tree) orderedjson.Tree {
 	if list, ok := o.Get("items").([]any); ok {
-		o = o.With("items", alternatives(list)).Without("additionalItems")
+		o = o.With("items", joinAlternatives(list)).Without("additionalItems")
 	}
 	for exclusive, bound := range map[string]string{"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"} {
 		if flag, ok := o.Get(exclusive).(bool); ok {
@@ -190,11 +190,11 @@ func currentKeywords(o orderedjson.Tree) orderedjson.Tree {
 	if list, ok := o.Get("enum").([]any); o.Has("enum") && (!ok || len(list) == 0) {
 		o = o.Without("enum")
 	}
-	return withTypes(o)
+	return inferTypes(o)
 }
 
-// withTypes keeps of type what JSON Schema knows.
-func withTypes(o orderedjson.Tree) orderedjson.Tree {
+// inferTypes keeps of type what JSON Schema knows.
+func inferTypes(o orderedjson.Tree) orderedjson.Tree {
 	known := func(v any) bool {
 		s, ok := v.(string)
 		return ok && slices.Contains(jsonTypes, s)
@@ -214,8 +214,8 @@ func withTypes(o orderedjson.Tree) orderedjson.Tree {
 	return o.Without("type")
 }
 
-// alternatives is a schema for any of several: itself where they are equal.
-func alternatives(list []any) any {
+// joinAlternatives is a schema for any of several: itself where they are equal.
+func joinAlternatives(list []any) any {
 	var kept []any
 	var seen []string
 	for _, v := range list {

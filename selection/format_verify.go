@@ -17,13 +17,13 @@ var (
 	geminiName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.:-]{0,63}$`)
 )
 
-// Verify reports whether a tool in a provider's form keeps the rules that the provider publishes: those of names, of
+// verifyTool reports whether a tool in a provider's form keeps the rules that the provider publishes: those of names, of
 // lengths, and of the part of JSON Schema that it takes. The error is of code Invalid and names the rule.
-func Verify(f Format, raw json.RawMessage) error {
+func verifyTool(f Format, raw json.RawMessage) error {
 	v, err := orderedjson.Parse(raw)
 	o, ok := v.(orderedjson.Tree)
 	if err != nil || !ok {
-		return broken("the tool", "is not a JSON object")
+		return invalidTool("the tool", "is not a JSON object")
 	}
 	switch f {
 	case FormatAnthropic:
@@ -31,12 +31,12 @@ func Verify(f Format, raw json.RawMessage) error {
 	case FormatOpenAI:
 		function, ok := o.Get("function").(orderedjson.Tree)
 		if o.Get("type") != "function" || !ok {
-			return broken("the tool", "is not of type function")
+			return invalidTool("the tool", "is not of type function")
 		}
 		return verifyOpenAI(function)
 	case FormatResponses:
 		if _, said := o.Get("strict").(bool); o.Get("type") != "function" || !said {
-			return broken("the tool", "is not of type function, or does not say whether it is strict")
+			return invalidTool("the tool", "is not of type function, or does not say whether it is strict")
 		}
 		return verifyOpenAI(o)
 	case FormatGemini:
@@ -48,13 +48,13 @@ func Verify(f Format, raw json.RawMessage) error {
 	return checkRoot("inputSchema", o.Get("inputSchema"), nil)
 }
 
-func broken(what, why string) error {
+func invalidTool(what, why string) error {
 	return &tool.Error{Code: tool.Invalid, Op: "verify tool", Msg: what + " " + why}
 }
 
 func checkName(o orderedjson.Tree, pattern *regexp.Regexp) error {
 	if name, _ := o.Get("name").(string); !pattern.MatchString(name) {
-		return broken(fmt.Sprintf("the name %.80q", name), "does not match "+pattern.String())
+		return invalidTool(fmt.Sprintf("the name %.80q", name), "does not match "+pattern.String())
 	}
 	return nil
 }
@@ -63,11 +63,11 @@ func checkName(o orderedjson.Tree, pattern *regexp.Regexp) error {
 func checkRoot(field string, v any, refused []string) error {
 	root, ok := v.(orderedjson.Tree)
 	if !ok || root.Get("type") != "object" {
-		return broken(field, `is not a schema of type "object"`)
+		return invalidTool(field, `is not a schema of type "object"`)
 	}
 	for _, keyword := range refused {
 		if root.Has(keyword) {
-			return broken(field, "has "+keyword+" at its root")
+			return invalidTool(field, "has "+keyword+" at its root")
 		}
 	}
 	return nil
@@ -85,21 +85,21 @@ func verifyAnthropic(o orderedjson.Tree) error {
 	properties, _ := root.Get("properties").(orderedjson.Tree)
 	for _, p := range properties {
 		if !parameterName.MatchString(p.Key) {
-			return broken(fmt.Sprintf("the parameter %.80q", p.Key), "does not match "+parameterName.String())
+			return invalidTool(fmt.Sprintf("the parameter %.80q", p.Key), "does not match "+parameterName.String())
 		}
 	}
-	return eachSchema(root, func(s orderedjson.Tree) error {
+	return walkSchemas(root, func(s orderedjson.Tree) error {
 		if _, tuple := s.Get("items").([]any); tuple {
-			return broken("items", "is a list")
+			return invalidTool("items", "is a list")
 		}
 		for _, limit := range []string{"exclusiveMinimum", "exclusiveMaximum"} {
 			if _, flag := s.Get(limit).(bool); flag {
-				return broken(limit, "is not a number")
+				return invalidTool(limit, "is not a number")
 			}
 		}
 		if ref, ok := s.Get("$ref").(string); ok {
 			if _, found := orderedjson.Resolve(root, ref); !found {
-				return broken("$ref", fmt.Sprintf("points to %.80q, which is not there", ref))
+				return invalidTool("$ref", fmt.Sprintf("points to %.80q, which is not there", ref))
 			}
 		}
 		return checkTypes(s)
@@ -113,11 +113,11 @@ func checkTypes(s orderedjson.Tree) error {
 	}
 	for _, t := range list {
 		if name, _ := t.(string); !slices.Contains(jsonTypes, name) {
-			return broken("type", fmt.Sprintf("is %v", t))
+			return invalidTool("type", fmt.Sprintf("is %v", t))
 		}
 	}
 	if s.Has("type") && len(list) == 0 {
-		return broken("type", "names none")
+		return invalidTool("type", "names none")
 	}
 	return nil
 }
@@ -127,23 +127,23 @@ func verifyOpenAI(function orderedjson.Tree) error {
 		return err
 	}
 	if text, _ := function.Get("description").(string); utf8.RuneCountInString(text) > maxOpenAIDescription {
-		return broken("description", fmt.Sprintf("is longer than %d characters", maxOpenAIDescription))
+		return invalidTool("description", fmt.Sprintf("is longer than %d characters", maxOpenAIDescription))
 	}
 	schema := function.Get("parameters")
 	if err := checkRoot("parameters", schema, []string{"anyOf", "oneOf", "allOf", "enum", "not"}); err != nil {
 		return err
 	}
 	root, _ := schema.(orderedjson.Tree)
-	return eachSchema(root, func(s orderedjson.Tree) error {
+	return walkSchemas(root, func(s orderedjson.Tree) error {
 		if _, ok := s.Get("items").(orderedjson.Tree); s.Get("type") == "array" && !ok {
-			return broken("an array", "does not say what it holds")
+			return invalidTool("an array", "does not say what it holds")
 		}
 		return checkTypes(s)
 	})
 }
 
-// eachSchema visits a schema and all within it.
-func eachSchema(o orderedjson.Tree, visit func(orderedjson.Tree) error) error {
+// walkSchemas visits a schema and all within it.
+func walkSchemas(o orderedjson.Tree, visit func(orderedjson.Tree) error) error {
 	if err := visit(o); err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func eachSchema(o orderedjson.Tree, visit func(orderedjson.Tree) error) error {
 		}
 		for _, v := range inner {
 			if s, ok := v.(orderedjson.Tree); ok {
-				if err := eachSchema(s, visit); err != nil {
+				if err := walkSchemas(s, visit); err != nil {
 					return err
 				}
 			}
@@ -176,7 +176,7 @@ func verifyGemini(o orderedjson.Tree) error {
 		return err
 	}
 	if text, _ := o.Get("description").(string); text == "" {
-		return broken("description", "is empty")
+		return invalidTool("description", "is empty")
 	}
 	if !o.Has("parameters") {
 		return nil
@@ -184,7 +184,7 @@ func verifyGemini(o orderedjson.Tree) error {
 	root, _ := o.Get("parameters").(orderedjson.Tree)
 	properties, _ := root.Get("properties").(orderedjson.Tree)
 	if root.Get("type") != "OBJECT" || len(properties) == 0 {
-		return broken("parameters", "is not a schema of type OBJECT with properties")
+		return invalidTool("parameters", "is not a schema of type OBJECT with properties")
 	}
 	return verifyGeminiSchema(root)
 }
@@ -195,36 +195,36 @@ var geminiTypes = []string{"STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "O
 func verifyGeminiSchema(s orderedjson.Tree) error {
 	if list, ok := s.Get("anyOf").([]any); ok {
 		if len(s) > 1 || len(list) < 2 {
-			return broken("anyOf", "is not alone, or holds one schema")
+			return invalidTool("anyOf", "is not alone, or holds one schema")
 		}
-		return eachGemini(list)
+		return verifyGeminiList(list)
 	}
 	kind, _ := s.Get("type").(string)
 	if !slices.Contains(geminiTypes, kind) {
-		return broken("type", fmt.Sprintf("is %.80q", kind))
+		return invalidTool("type", fmt.Sprintf("is %.80q", kind))
 	}
 	for _, m := range s {
 		switch m.Key {
 		case "type", "properties", "items", "required", "enum", "format", "pattern":
 		default:
 			if !slices.Contains(geminiKept, m.Key) {
-				return broken(m.Key, "is not a field of a schema")
+				return invalidTool(m.Key, "is not a field of a schema")
 			}
 		}
 	}
 	if f, ok := s.Get("format").(string); ok && !slices.Contains(geminiFormats[kind], f) {
-		return broken("format", fmt.Sprintf("is %.80q for a %s", f, kind))
+		return invalidTool("format", fmt.Sprintf("is %.80q for a %s", f, kind))
 	}
 	if err := verifyGeminiEnum(s, kind); err != nil {
 		return err
 	}
 	if _, ok := s.Get("items").(orderedjson.Tree); (kind == "ARRAY") != ok {
-		return broken("items", "is missing in an array, or stands elsewhere")
+		return invalidTool("items", "is missing in an array, or stands elsewhere")
 	}
 	properties, _ := s.Get("properties").(orderedjson.Tree)
 	for _, name := range orderedjson.Strings(s.Get("required")) {
 		if !properties.Has(name) {
-			return broken("required", fmt.Sprintf("names %.80q, which is no property", name))
+			return invalidTool("required", fmt.Sprintf("names %.80q, which is no property", name))
 		}
 	}
 	var inner []any
@@ -234,7 +234,7 @@ func verifyGeminiSchema(s orderedjson.Tree) error {
 	if items := s.Get("items"); items != nil {
 		inner = append(inner, items)
 	}
-	return eachGemini(inner)
+	return verifyGeminiList(inner)
 }
 
 func verifyGeminiEnum(s orderedjson.Tree, kind string) error {
@@ -244,16 +244,16 @@ func verifyGeminiEnum(s orderedjson.Tree, kind string) error {
 	list, _ := s.Get("enum").([]any)
 	values := orderedjson.Strings(s.Get("enum"))
 	if kind != "STRING" || len(values) == 0 || len(values) != len(list) || slices.Contains(values, "") {
-		return broken("enum", "is not a list of texts that say something")
+		return invalidTool("enum", "is not a list of texts that say something")
 	}
 	return nil
 }
 
-func eachGemini(list []any) error {
+func verifyGeminiList(list []any) error {
 	for _, v := range list {
 		s, ok := v.(orderedjson.Tree)
 		if !ok {
-			return broken("a schema", "is not an object")
+			return invalidTool("a schema", "is not an object")
 		}
 		if err := verifyGeminiSchema(s); err != nil {
 			return err

@@ -9,8 +9,8 @@ import (
 	"tooldex/tool"
 )
 
-// found is what a search for one message gave.
-type found struct {
+// searchOutcome is what a search for one message gave.
+type searchOutcome struct {
 	hits      []tool.Hit
 	groups    [][]tool.ID // the tools of each need, where the message has several
 	confident bool
@@ -18,9 +18,9 @@ type found struct {
 	degraded  string
 }
 
-// cache remembers what messages needed, and knows them again by their text or by their meaning. What is least recently
+// messageCache remembers what messages needed, and knows them again by their text or by their meaning. What is least recently
 // used goes. It is safe for concurrent use.
-type cache struct {
+type messageCache struct {
 	most  int           // entries; none are kept if it is not positive
 	least float32       // the cosine from which on two messages mean the same
 	age   time.Duration // after which an entry is forgotten
@@ -33,21 +33,21 @@ type cache struct {
 	lookups int
 }
 
-type entry struct {
+type cachedMessage struct {
 	text   string
 	key    string    // its words that tell tools apart
 	vector []float32 // of unit length; nil where it is not known
-	found  *found
+	found  *searchOutcome
 	at     time.Time
 }
 
-func newCache(most int, least float64, age time.Duration) *cache {
-	return &cache{most: most, least: float32(least), age: age, recent: list.New(), byText: map[string]*list.Element{}}
+func newCache(most int, least float64, age time.Duration) *messageCache {
+	return &messageCache{most: most, least: float32(least), age: age, recent: list.New(), byText: map[string]*list.Element{}}
 }
 
-// get returns what a message that means the same needed of these tools, nil if there was none. Other tools than before
+// lookup returns what a message that means the same needed of these tools, nil if there was none. Other tools than before
 // empty the cache.
-func (c *cache) get(set *tool.Set, text, key string, v []float32) *found {
+func (c *messageCache) lookup(set *tool.Set, text, key string, v []float32) *searchOutcome {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lookups++
@@ -59,14 +59,14 @@ func (c *cache) get(set *tool.Set, text, key string, v []float32) *found {
 	}
 	e := c.byText[text]
 	if e == nil && v != nil {
-		e = c.nearest(key, v)
+		e = c.nearestMessage(key, v)
 	}
 	if e == nil {
 		return nil
 	}
-	one, _ := e.Value.(*entry)
+	one, _ := e.Value.(*cachedMessage)
 	if time.Since(one.at) > c.age {
-		c.drop(e)
+		c.evict(e)
 		return nil
 	}
 	c.recent.MoveToFront(e)
@@ -74,11 +74,11 @@ func (c *cache) get(set *tool.Set, text, key string, v []float32) *found {
 	return one.found
 }
 
-func (c *cache) nearest(key string, v []float32) *list.Element {
+func (c *messageCache) nearestMessage(key string, v []float32) *list.Element {
 	var best *list.Element
 	most := c.least
 	for e := c.recent.Front(); e != nil; e = e.Next() {
-		one, _ := e.Value.(*entry)
+		one, _ := e.Value.(*cachedMessage)
 		if one.key != key || len(one.vector) != len(v) {
 			continue
 		}
@@ -89,29 +89,29 @@ func (c *cache) nearest(key string, v []float32) *list.Element {
 	return best
 }
 
-// put remembers what a message needed.
-func (c *cache) put(set *tool.Set, text, key string, v []float32, f *found) {
+// store remembers what a message needed.
+func (c *messageCache) store(set *tool.Set, text, key string, v []float32, f *searchOutcome) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.most <= 0 || c.set != set {
 		return
 	}
 	if old := c.byText[text]; old != nil {
-		c.drop(old)
+		c.evict(old)
 	}
-	c.byText[text] = c.recent.PushFront(&entry{text: text, key: key, vector: v, found: f, at: time.Now()})
+	c.byText[text] = c.recent.PushFront(&cachedMessage{text: text, key: key, vector: v, found: f, at: time.Now()})
 	for c.recent.Len() > c.most {
-		c.drop(c.recent.Back())
+		c.evict(c.recent.Back())
 	}
 }
 
-func (c *cache) drop(e *list.Element) {
-	one, _ := c.recent.Remove(e).(*entry)
+func (c *messageCache) evict(e *list.Element) {
+	one, _ := c.recent.Remove(e).(*cachedMessage)
 	delete(c.byText, one.text)
 }
 
-// rate returns how many lookups there were, and how many found something.
-func (c *cache) rate() (lookups, hits int) {
+// hitRate returns how many lookups there were, and how many found something.
+func (c *messageCache) hitRate() (lookups, hits int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.lookups, c.hits

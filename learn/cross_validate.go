@@ -11,13 +11,13 @@ const mostTested = 2000
 // nearlyBest is the part of what the best share gains over none that a larger share may fall short of it.
 const nearlyBest = .05
 
-// shares are those of a lift that are tried.
-func shares() []float32 { return []float32{0, .25, .5, .75, 1} }
+// liftShares are those of a lift that are tried.
+func liftShares() []float32 { return []float32{0, .25, .5, .75, 1} }
 
-// trust returns the share of the lifts that would have served the requests of the evidence best, had each not been
+// crossValidate returns the share of the lifts that would have served the requests of the evidence best, had each not been
 // known: where a search finds by itself what is called, the evidence has nothing to add and its chances are only noise.
 // The rank that a called tool has among those that were found and those that are lifted tells.
-func (t *training) trust() float32 {
+func (t *training) crossValidate() float32 {
 	parts := make([]*training, folds)
 	for i := range parts {
 		parts[i] = &training{approved: t.approved, dims: t.dims, model: t.model, relaxed: true}
@@ -30,17 +30,17 @@ func (t *training) trust() float32 {
 			}
 		}
 	}
-	gains := make([]float64, len(shares()))
+	gains := make([]float64, len(liftShares()))
 	every := uint64(len(t.uses)/mostTested + 1)
 	for i, p := range parts {
-		m := p.build()
+		m := p.buildModel()
 		if len(m.tools) == 0 {
 			continue
 		}
-		e := newExam(m)
+		e := newCrossValidation(m)
 		for _, u := range t.uses {
 			if fold(u.use) == i && u.kind != Wrong && u.request/folds%every == 0 {
-				e.put(u, gains)
+				e.addOutcome(u, gains)
 			}
 		}
 	}
@@ -52,15 +52,15 @@ func (t *training) trust() float32 {
 	}
 	for k := len(gains) - 1; k > best; k-- { // the whole model knows more than those that were tested
 		if gains[best]-gains[k] < nearlyBest*(gains[best]-gains[0]) {
-			return shares()[k]
+			return liftShares()[k]
 		}
 	}
-	return shares()[best]
+	return liftShares()[best]
 }
 
-// exam puts requests to a model whose answers are known.
-type exam struct {
-	m      *model
+// crossValidation puts requests to a model whose answers are known.
+type crossValidation struct {
+	m      *profileModel
 	docs   []int32
 	hashes map[uint32]int // by tool
 	room   []float32
@@ -68,8 +68,8 @@ type exam struct {
 	vector []float32
 }
 
-func newExam(m *model) *exam {
-	e := &exam{
+func newCrossValidation(m *profileModel) *crossValidation {
+	e := &crossValidation{
 		m: m, docs: make([]int32, len(m.tools)), hashes: make(map[uint32]int, len(m.tools)),
 		room: make([]float32, len(m.tools)),
 	}
@@ -80,8 +80,8 @@ func newExam(m *model) *exam {
 	return e
 }
 
-// put adds to gains, by share, how well the tool of u does: 1 where it is first, and the less the further down.
-func (e *exam) put(u weighed, gains []float64) {
+// addOutcome adds to gains, by share, how well the tool of u does: 1 where it is first, and the less the further down.
+func (e *crossValidation) addOutcome(u weighed, gains []float64) {
 	r := u.reading
 	if len(r.found) == 0 {
 		return
@@ -120,10 +120,10 @@ func (e *exam) put(u weighed, gains []float64) {
 		own = i
 	}
 	plain := slices.Clone(scores)
-	for k, share := range shares() {
+	for k, share := range liftShares() {
 		copy(scores, plain)
 		e.m.trust = share
-		e.m.lift(e.docs, r.words, e.vector, nil, scores, e.room)
+		e.m.addLift(e.docs, r.words, e.vector, nil, scores, e.room)
 		rank := 1
 		for i, s := range scores {
 			if s > scores[own] || s == scores[own] && i < own {

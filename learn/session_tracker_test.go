@@ -32,74 +32,74 @@ func TestVisits(t *testing.T) {
 		missed []string
 	}{
 		"a call of what was shown": {func(l *Learner) {
-			l.Searched(me, answer("rain", true, 1, 2))
-			l.Called(me, id(2))
+			l.RecordSearch(me, answer("rain", true, 1, 2))
+			l.RecordCall(me, id(2))
 		}, []string{"s/t02 called 1"}, nil},
 		"a twin of what was shown": {func(l *Learner) {
 			r := answer("rain", true, 1)
 			r.Tools[0].Duplicates = ids("s/t03")
-			l.Searched(me, r)
-			l.Called(me, id(3))
+			l.RecordSearch(me, r)
+			l.RecordCall(me, id(3))
 		}, []string{"s/t03 called 1"}, nil},
 		"the same called again": {func(l *Learner) {
-			l.Searched(me, answer("rain", true, 1, 2))
-			l.Called(me, id(2))
-			l.Called(me, id(2))
+			l.RecordSearch(me, answer("rain", true, 1, 2))
+			l.RecordCall(me, id(2))
+			l.RecordCall(me, id(2))
 		}, []string{"s/t02 called 1"}, nil},
 		"two of what was shown": {func(l *Learner) {
-			l.Searched(me, answer("rain", true, 1, 2))
-			l.Called(me, id(2))
-			l.Called(me, id(1))
+			l.RecordSearch(me, answer("rain", true, 1, 2))
+			l.RecordCall(me, id(2))
+			l.RecordCall(me, id(1))
 		}, []string{"s/t01 called 1", "s/t02 called 1"}, nil},
 		"something else, once": {func(l *Learner) {
-			l.Searched(me, answer("rain", true, 1))
-			l.Called(me, id(3))
-			l.Called(me, id(2))
+			l.RecordSearch(me, answer("rain", true, 1))
+			l.RecordCall(me, id(3))
+			l.RecordCall(me, id(2))
 		}, []string{"s/t03 elsewhere 1"}, []string{"ignored 1 nothing 0 [s/t03]"}},
 		"something else after what was shown": {func(l *Learner) {
-			l.Searched(me, answer("rain", true, 1))
-			l.Called(me, id(1))
-			l.Called(me, id(3))
+			l.RecordSearch(me, answer("rain", true, 1))
+			l.RecordCall(me, id(1))
+			l.RecordCall(me, id(3))
 		}, []string{"s/t01 called 1"}, nil},
 		"another session calls": {func(l *Learner) {
-			l.Searched(me, answer("rain", true, 1))
-			l.Called(other, id(1))
+			l.RecordSearch(me, answer("rain", true, 1))
+			l.RecordCall(other, id(1))
 		}, nil, []string{"ignored 1 nothing 0 []"}},
 		"too late": {func(l *Learner) {
-			l.Searched(me, answer("rain", true, 1))
+			l.RecordSearch(me, answer("rain", true, 1))
 			time.Sleep(11 * time.Minute)
-			l.Called(me, id(1))
+			l.RecordCall(me, id(1))
 		}, nil, []string{"ignored 1 nothing 0 []"}},
 		"nothing was found, twice": {func(l *Learner) {
-			l.Searched(me, answer("rain", false, 1))
-			l.Searched(me, answer("rain", false))
+			l.RecordSearch(me, answer("rain", false, 1))
+			l.RecordSearch(me, answer("rain", false))
 		}, nil, []string{"ignored 0 nothing 2 []"}},
 		"nobody in particular": {func(l *Learner) {
-			l.Searched(tool.Asker{}, answer("rain", true, 1))
-			l.Called(tool.Asker{}, id(1))
+			l.RecordSearch(tool.Asker{}, answer("rain", true, 1))
+			l.RecordCall(tool.Asker{}, id(1))
 		}, nil, nil},
 		"several needs": {func(l *Learner) {
 			r := &tool.Result{Groups: []tool.Group{
 				{Query: "rain", Tools: answer("", true, 1).Tools},
 				{Query: "cake", Tools: answer("", true, 2).Tools},
 			}}
-			l.Searched(me, r)
-			l.Called(me, id(2))
-			l.Called(me, id(3))
+			l.RecordSearch(me, r)
+			l.RecordCall(me, id(2))
+			l.RecordCall(me, id(3))
 		}, []string{"s/t02 called 1"}, nil},
 		"feedback": {func(l *Learner) {
-			if err := l.Told(me, tool.Feedback{Request: "rain", Tool: id(1)}); err != nil {
+			if err := l.RecordFeedback(me, tool.Feedback{Request: "rain", Tool: id(1)}); err != nil {
 				t.Error(err)
 			}
-			if err := l.Told(me, tool.Feedback{Request: "rain", Tool: id(2), Wrong: true}); err != nil {
+			if err := l.RecordFeedback(me, tool.Feedback{Request: "rain", Tool: id(2), Wrong: true}); err != nil {
 				t.Error(err)
 			}
-			if err := l.Told(me, tool.Feedback{Request: "rain"}); tool.CodeOf(err) != tool.Invalid {
+			if err := l.RecordFeedback(me, tool.Feedback{Request: "rain"}); tool.CodeOf(err) != tool.Invalid {
 				t.Errorf("feedback on nothing: %v", err)
 			}
 		}, []string{"s/t01 chosen 1", "s/t02 wrong 1"}, nil},
 		"a tool that is not there": {func(l *Learner) {
-			if err := l.Told(me, tool.Feedback{Request: "rain", Tool: "s/gone"}); err != nil {
+			if err := l.RecordFeedback(me, tool.Feedback{Request: "rain", Tool: "s/gone"}); err != nil {
 				t.Error(err)
 			}
 		}, nil, nil},
@@ -119,7 +119,7 @@ func TestVisits(t *testing.T) {
 				again := newLearner(t, disk, tools(4), func(o *Options) { o.Now = nil })
 				settle(t, again)
 				var uses, missed []string
-				for _, u := range again.book.uses {
+				for _, u := range again.evidence.uses {
 					uses = append(uses, fmt.Sprintf("%s %s %d", u.tool, u.kind, u.count))
 				}
 				for _, m := range again.Report().Missed {
@@ -146,8 +146,8 @@ func TestWritesAreBatched(t *testing.T) {
 		defer func() { _ = l.Close() }()
 		for i := range 100 {
 			who := tool.Asker{Client: "c", Session: fmt.Sprint(i)}
-			l.Searched(who, answer("rain", true, 1))
-			l.Called(who, "s/t01")
+			l.RecordSearch(who, answer("rain", true, 1))
+			l.RecordCall(who, "s/t01")
 		}
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
@@ -173,11 +173,11 @@ func TestWritesAreBatched(t *testing.T) {
 func TestSessionsAreBounded(t *testing.T) {
 	c := newClock()
 	l := newLearner(t, newMemory(), tools(4), func(o *Options) { o.Now = c.now })
-	for i := range 3 * maxVisits {
+	for i := range 3 * maxTracked {
 		c.t = c.t.Add(time.Second)
-		l.Searched(tool.Asker{Session: fmt.Sprint(i)}, answer("rain", true, 1))
+		l.RecordSearch(tool.Asker{Session: fmt.Sprint(i)}, answer("rain", true, 1))
 	}
-	if n := len(l.visits.sessions); n != maxVisits {
+	if n := len(l.sessions.sessions); n != maxTracked {
 		t.Errorf("%d sessions are followed", n)
 	}
 	if err := l.Record(context.Background(), tool.Asker{}, "", "s/t01", Called); tool.CodeOf(err) != tool.Invalid {

@@ -23,9 +23,9 @@ type Disk interface {
 	SetPreferences(ctx context.Context, profile string, base uint64, value []byte) (uint64, error)
 }
 
-// Keeper holds the preferences of all profiles, as they were when it last looked at its disk. It is safe for concurrent
+// PreferenceKeeper holds the preferences of all profiles, as they were when it last looked at its disk. It is safe for concurrent
 // use.
-type Keeper struct {
+type PreferenceKeeper struct {
 	disk Disk
 	log  *slog.Logger
 	none Preferred
@@ -35,12 +35,12 @@ type Keeper struct {
 	version uint64
 }
 
-// NewKeeper returns a Keeper that knows what is stored. The errors are those of the disk. Nil for log means no log.
-func NewKeeper(ctx context.Context, disk Disk, log *slog.Logger) (*Keeper, error) {
+// NewPreferenceKeeper returns a Keeper that knows what is stored. The errors are those of the disk. Nil for log means no log.
+func NewPreferenceKeeper(ctx context.Context, disk Disk, log *slog.Logger) (*PreferenceKeeper, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	k := &Keeper{disk: disk, log: log}
+	k := &PreferenceKeeper{disk: disk, log: log}
 	k.all.Store(&map[string]*Preferred{})
 	_, err := k.Refresh(ctx)
 	return k, err
@@ -48,7 +48,7 @@ func NewKeeper(ctx context.Context, disk Disk, log *slog.Logger) (*Keeper, error
 
 // Refresh takes over what other processes have stored, and reports whether there was anything. What cannot be read is
 // left as it was, with a word in the log.
-func (k *Keeper) Refresh(ctx context.Context) (bool, error) {
+func (k *PreferenceKeeper) Refresh(ctx context.Context) (bool, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	stored, version, err := k.disk.Preferences(ctx, k.version)
@@ -77,7 +77,7 @@ func (k *Keeper) Refresh(ctx context.Context) (bool, error) {
 
 // Preferred returns what a profile prefers; it is never nil. It does not block, and gives the same pointer until that
 // changes.
-func (k *Keeper) Preferred(profile string) *Preferred {
+func (k *PreferenceKeeper) Preferred(profile string) *Preferred {
 	if p := (*k.all.Load())[profile]; p != nil {
 		return p
 	}
@@ -87,7 +87,7 @@ func (k *Keeper) Preferred(profile string) *Preferred {
 // Set stores what a profile prefers, which Check has passed, if what is stored has the version base; zero stands for
 // none. It returns the new version. The error wraps tool.ErrConflict if another has changed it, and this Keeper then
 // knows the change.
-func (k *Keeper) Set(ctx context.Context, profile string, base uint64, p Preferences) (uint64, error) {
+func (k *PreferenceKeeper) Set(ctx context.Context, profile string, base uint64, p Preferences) (uint64, error) {
 	value, err := json.Marshal(p)
 	if err != nil {
 		return 0, fmt.Errorf("write preferences: %w", err)

@@ -1,0 +1,181 @@
+package selection
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+
+	"tooldex/tool"
+)
+
+// toolCosts is what is worth remembering of a set of tools: what they cost, and how they are written.
+type toolCosts struct {
+	set    *tool.Set
+	tools  int // enabled ones
+	tokens int
+	cost   map[tool.ID]int
+	core   []tool.ID
+	// vocabulary is what tells messages apart that vectors do not.
+	vocabulary *Vocabulary
+	written    sync.Map // of writtenKey to writing
+}
+
+type writtenKey struct {
+	id     tool.ID
+	format Format
+}
+
+type writeResult struct {
+	writtenTool
+	err error
+}
+
+// costsOf returns the sheet of a set, made once for as long as it is the set.
+func (s *Selector) costsOf(set *tool.Set) *toolCosts {
+	if now := s.costs.Load(); now != nil && now.set == set {
+		return now
+	}
+	now := &toolCosts{set: set, cost: make(map[tool.ID]int, set.Len()), vocabulary: NewVocabulary(set)}
+	for _, t := range set.All() {
+		if t.Disabled {
+			continue
+		}
+		id, n := t.ID(), t.Tokens()
+		now.tools++
+		now.tokens += n
+		now.cost[id] = n
+		if t.Always {
+			now.core = append(now.core, id)
+		}
+	}
+	s.costs.Store(now)
+	return now
+}
+
+// writeTool writes a tool once for each format.
+func (h *toolCosts) writeTool(t *tool.Tool, f Format) (writtenTool, error) {
+	key := writtenKey{t.ID(), f}
+	if v, ok := h.written.Load(key); ok {
+		w, _ := v.(writeResult)
+		return w.writtenTool, w.err
+	}
+	w, err := writeTool(t, h.set.Exposed(t.ID()), f)
+	h.written.Store(key, writeResult{w, err})
+	return w, err
+}
+
+// builder is a selection in the making.
+type builder struct {
+	set       *tool.Set
+	costs     *toolCosts
+	maxTools  int // tools; zero means any number
+	maxTokens int // likewise
+	quiet     bool
+	// confirms tells whose calls have to be confirmed; nil for none.
+	confirms func(*tool.Tool) bool
+
+	selection *Selection
+	picked    []Selected
+	at        map[tool.ID]int // places in picked
+}
+
+// addTool puts a tool in, unless it is there already, disabled, or has no room.
+func (b *builder) addTool(t *tool.Tool, origin Origin, score float64) {
+	id := t.ID()
+	if t.Disabled {
+		return
+	}
+	if i, ok := b.at[id]; ok {
+		b.picked[i].Score = max(b.picked[i].Score, score)
+		return
+	}
+	cost := b.costs.cost[id]
+	switch {
+	case b.maxTools > 0 && len(b.picked) >= b.maxTools:
+		b.leaveOut(id, fmt.Sprintf("there are %d tools already", b.maxTools))
+	case b.maxTokens > 0 && b.selection.Tokens+cost > b.maxTokens:
+		b.leaveOut(id, fmt.Sprintf("its %d tokens would make more than %d", cost, b.maxTokens))
+	default:
+		b.at[id] = len(b.picked)
+		b.picked = append(b.picked, Selected{ID: id, Source: origin, Score: score, Tokens: cost})
+		b.selection.Tokens += cost
+	}
+}
+
+// addNamed adds a tool by its name or ID. One that is not there is told of if a client asked for it.
+func (b *builder) addNamed(name string, origin Origin) {
+	t, err := b.set.Resolve(name)
+	switch {
+	case err == nil && t.Disabled && origin == FromExplicit:
+		b.selection.LeftOut = append(b.selection.LeftOut, LeftOut{Name: name, Why: "it is disabled"})
+	case err == nil:
+		b.addTool(t, origin, 0)
+	case origin == FromExplicit:
+		b.selection.LeftOut = append(b.selection.LeftOut, LeftOut{Name: name, Why: hintOf(err)})
+	}
+}
+
+// leaveOut tells of a tool that has no room.
+func (b *builder) leaveOut(id tool.ID, why string) {
+	if !b.quiet {
+		b.selection.LeftOut = append(b.selection.LeftOut, LeftOut{Name: string(id), Why: why})
+	}
+}
+
+// orderTools puts the tools that a conversation had first, as it had them, and the others by their origin.
+func (b *builder) orderTools(had []tool.ID) {
+	place := map[tool.ID]int{}
+	for i, id := range had {
+		place[id] = i - len(had)
+	}
+	rank := func(s Selected) int {
+		return slices.Index([]Origin{
+			FromCore, FromExplicit, FromSearch, FromCache,
+			FromSession, FromPreference,
+		}, s.Source)
+	}
+	slices.SortStableFunc(b.picked, func(x, y Selected) int {
+		return cmp.Or(cmp.Compare(place[x.ID], place[y.ID]), cmp.Compare(rank(x), rank(y)))
+	})
+	for i, s := range b.picked {
+		b.at[s.ID] = i
+	}
+}
+
+func (b *builder) pickedIDs() []tool.ID {
+	out := make([]tool.ID, len(b.picked))
+	for i, s := range b.picked {
+		out[i] = s.ID
+	}
+	return out
+}
+
+// writeTools finishes the selection: each tool in the form that was asked for.
+func (b *builder) writeTools(q Query) {
+	b.selection.Selected = []Selected{}
+	b.selection.Tools = []json.RawMessage{}
+	for _, s := range b.picked {
+		t, _ := b.set.Get(s.ID)
+		w, err := b.costs.writeTool(t, q.Format)
+		if err != nil {
+			b.selection.Tokens -= s.Tokens
+			b.selection.LeftOut = append(b.selection.LeftOut, LeftOut{Name: string(s.ID), Why: hintOf(err)})
+			continue
+		}
+		s.Name, s.Renamed, s.Confirm = w.Name, w.Renamed, b.confirms != nil && b.confirms(t)
+		raw := w.JSON
+		if later := s.Source != FromCore; later {
+			if q.Defer {
+				raw = markDeferred(raw)
+			}
+			if q.References {
+				b.selection.References = append(b.selection.References, Reference{Type: "tool_reference", Name: s.Name})
+			}
+		}
+		b.selection.Tools = append(b.selection.Tools, raw)
+		b.selection.Selected = append(b.selection.Selected, s)
+	}
+	b.selection.Saved = b.selection.AllTokens - b.selection.Tokens
+}
