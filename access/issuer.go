@@ -2,6 +2,9 @@ package access
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/rsa"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -205,4 +208,21 @@ func (i *issuer) doJSON(req *http.Request, into any) error {
 		return fmt.Errorf("%s does not answer with JSON: %w", req.URL, err)
 	}
 	return nil
+}
+
+// minRSA is the size of the smallest RSA modulus that is accepted, in bits.
+const minRSA = 2048
+
+// isVerificationKey reports whether a key may verify signatures: a public key of an accepted kind, for that use.
+func isVerificationKey(k jose.JSONWebKey) bool {
+	if !k.Valid() || k.Use != "" && k.Use != "sig" {
+		return false
+	}
+	switch key := k.Key.(type) {
+	case *rsa.PublicKey:
+		return key.N.BitLen() >= minRSA
+	case *ecdsa.PublicKey, ed25519.PublicKey:
+		return true
+	}
+	return false // a private or a symmetric one
 }

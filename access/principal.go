@@ -1,6 +1,9 @@
 package access
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // Principal is who sent a request, as far as its token says. The zero Principal needed no token: a client on standard
 // input, or of a service that asks for none.
@@ -24,3 +27,7 @@ func PrincipalOf(ctx context.Context) Principal {
 	p, _ := ctx.Value(principalKey{}).(Principal)
 	return p
 }
+
+// ErrToken is in the chain of errors that refuse a request because of its token, which is unknown, has expired, or is
+// for another service. HTTP answers 401: another token may help.
+var ErrToken = errors.New("the token is not good")

@@ -60,100 +60,92 @@ type readiness struct {
 
 // routes is the table of all operations but MCP's.
 func (s *Server) routes() []route {
-	result := reflect.TypeFor[tool.Result]()
-	request := reflect.TypeFor[searchRequest]()
 	return []route{
-		{http.MethodGet, "/search", "search", "Find tools by what they do", searchParams, nil, result, s.getSearch},
-		{http.MethodPost, "/search", "searchJSON", "Find tools by what they do", nil, request, result, s.postSearch},
-		{
-			http.MethodGet, "/api/tools/search", "searchTools", "Find tools by what they do", searchParams, nil, result,
-			s.getSearch,
-		},
-		{
-			http.MethodPost, "/api/tools/search", "searchToolsJSON", "Find tools by what they do", nil, request, result,
-			s.postSearch,
-		},
-		{
-			http.MethodGet, "/api/tools", "listTools", "List tools, page by page", listParams, nil,
-			reflect.TypeFor[toolList](), s.listTools,
-		},
-		{
-			http.MethodGet, "/api/tools/categories", "listCategories", "Count tools by category and server", nil, nil,
-			reflect.TypeFor[categoryList](), s.listCategories,
-		},
-		{
-			http.MethodPost, "/api/tools/select", "selectTools", "Choose the tools for a message",
-			nil, reflect.TypeFor[selectRequest](), reflect.TypeFor[selection.Selection](), s.selectTools,
-		},
-		{
-			http.MethodGet, preferencesPath, "getPreferences", "The preferences of a profile; the ETag is their version",
-			profileParams, nil, reflect.TypeFor[selection.Preferences](), s.getPreferences,
-		},
-		{
-			http.MethodPut, preferencesPath, "putPreferences", "Replace the preferences of a profile",
-			putPreferencesParams, reflect.TypeFor[selection.Preferences](), reflect.TypeFor[selection.Preferences](),
-			s.putPreferences,
-		},
-		{
-			http.MethodGet, "/api/tools/{id}", "getTool", "Everything about one tool", nil, nil,
-			reflect.TypeFor[toolPage](), s.getTool,
-		},
-		{
-			http.MethodPost, "/api/tools/{id}" + callSuffix, "callTool", "Call a tool; the answer is its MCP result", nil,
-			reflect.TypeFor[callRequest](), nil, s.callTool,
-		},
-		{
-			http.MethodPost, "/api/feedback", "feedback", "Say that a tool was right for a request, or wrong", nil,
-			reflect.TypeFor[feedbackRequest](), reflect.TypeFor[health](), s.postFeedback,
-		},
-		{
-			http.MethodGet, "/api/servers", "listServers", "The state of the upstream servers", nil, nil,
-			reflect.TypeFor[serverList](), s.listServers,
-		},
-		{
-			http.MethodPost, "/api/servers/{server}" + startSuffix, "startServer", "Start a server and wait until it runs",
-			nil, nil, reflect.TypeFor[health](), s.startServer,
-		},
-		{
-			http.MethodPost, "/api/servers/{server}/stop", "stopServer", "Stop a server until it is needed again", nil,
-			nil, reflect.TypeFor[health](), s.stopServer,
-		},
-		{
-			http.MethodGet, "/api/servers/{server}/log", "serverLog",
-			"What a server printed last, and what happened to it", nil, nil, reflect.TypeFor[serverLog](), s.getServerLog,
-		},
-		{
-			http.MethodGet, quarantinePath, "quarantine", "Tools that are held, or suspicious, and why", nil, nil,
-			reflect.TypeFor[ReviewList](), s.listQuarantine,
-		},
-		{
-			http.MethodPost, quarantinePath + "/approve", "approve", "Approve tools in the form that was shown", nil,
-			reflect.TypeFor[approveRequest](), reflect.TypeFor[ReviewList](), s.approveTools,
-		},
-		{
-			http.MethodGet, overlaysPath + "{id}", "getOverlay", "What people added to a tool", nil, nil,
-			reflect.TypeFor[ToolOverlay](), s.getOverlay,
-		},
-		{
-			http.MethodPut, overlaysPath + "{id}", "putOverlay", "Replace what people added to a tool",
-			nil, reflect.TypeFor[ToolOverlay](), reflect.TypeFor[ToolOverlay](), s.putOverlay,
-		},
-		{
-			http.MethodGet, insightsPath + "{id}", "insight", "How a tool is found, and what is near it", nil, nil,
-			reflect.TypeFor[ToolInsight](), s.getInsight,
-		},
-		{
-			http.MethodGet, "/api/metrics", "metrics", "What was done in a window of time", metricsParams, nil,
-			reflect.TypeFor[metrics.Metrics](), s.getMetrics,
-		},
-		{
-			http.MethodGet, "/healthz", "health", "Whether the process runs", nil, nil, reflect.TypeFor[health](),
-			s.getHealth,
-		},
-		{http.MethodGet, "/readyz", "ready", "Whether it can answer", nil, nil, reflect.TypeFor[readiness](), s.getReadiness},
-		{http.MethodGet, "/openapi.json", "describe", "This description", nil, nil, nil, s.getDescription},
+		getRoute("/search", "search", "Find tools by what they do", s.getSearch).
+			query(searchParams).returns(typeOf[tool.Result]()),
+		postRoute("/search", "searchJSON", "Find tools by what they do", s.postSearch).
+			takes(typeOf[searchRequest]()).returns(typeOf[tool.Result]()),
+		getRoute("/api/tools/search", "searchTools", "Find tools by what they do", s.getSearch).
+			query(searchParams).returns(typeOf[tool.Result]()),
+		postRoute("/api/tools/search", "searchToolsJSON", "Find tools by what they do", s.postSearch).
+			takes(typeOf[searchRequest]()).returns(typeOf[tool.Result]()),
+		getRoute("/api/tools", "listTools", "List tools, page by page", s.listTools).
+			query(listParams).returns(typeOf[toolList]()),
+		getRoute("/api/tools/categories", "listCategories", "Count tools by category and server", s.listCategories).
+			returns(typeOf[categoryList]()),
+		postRoute("/api/tools/select", "selectTools", "Choose the tools for a message", s.selectTools).
+			takes(typeOf[selectRequest]()).returns(typeOf[selection.Selection]()),
+		getRoute(preferencesPath, "getPreferences", "The preferences of a profile; the ETag is their version",
+			s.getPreferences).
+			query(profileParams).returns(typeOf[selection.Preferences]()),
+		putRoute(preferencesPath, "putPreferences", "Replace the preferences of a profile", s.putPreferences).
+			query(putPreferencesParams).takes(typeOf[selection.Preferences]()).returns(typeOf[selection.Preferences]()),
+		getRoute("/api/tools/{id}", "getTool", "Everything about one tool", s.getTool).returns(typeOf[toolPage]()),
+		postRoute("/api/tools/{id}"+callSuffix, "callTool", "Call a tool; the answer is its MCP result", s.callTool).
+			takes(typeOf[callRequest]()),
+		postRoute("/api/feedback", "feedback", "Say that a tool was right for a request, or wrong", s.postFeedback).
+			takes(typeOf[feedbackRequest]()).returns(typeOf[health]()),
+		getRoute("/api/servers", "listServers", "The state of the upstream servers", s.listServers).
+			returns(typeOf[serverList]()),
+		postRoute("/api/servers/{server}"+startSuffix, "startServer", "Start a server and wait until it runs",
+			s.startServer).
+			returns(typeOf[health]()),
+		postRoute("/api/servers/{server}/stop", "stopServer", "Stop a server until it is needed again", s.stopServer).
+			returns(typeOf[health]()),
+		getRoute("/api/servers/{server}/log", "serverLog", "What a server printed last, and what happened to it",
+			s.getServerLog).
+			returns(typeOf[serverLog]()),
+		getRoute(quarantinePath, "quarantine", "Tools that are held, or suspicious, and why", s.listQuarantine).
+			returns(typeOf[ReviewList]()),
+		postRoute(quarantinePath+"/approve", "approve", "Approve tools in the form that was shown", s.approveTools).
+			takes(typeOf[approveRequest]()).returns(typeOf[ReviewList]()),
+		getRoute(overlaysPath+"{id}", "getOverlay", "What people added to a tool", s.getOverlay).
+			returns(typeOf[ToolOverlay]()),
+		putRoute(overlaysPath+"{id}", "putOverlay", "Replace what people added to a tool", s.putOverlay).
+			takes(typeOf[ToolOverlay]()).returns(typeOf[ToolOverlay]()),
+		getRoute(insightsPath+"{id}", "insight", "How a tool is found, and what is near it", s.getInsight).
+			returns(typeOf[ToolInsight]()),
+		getRoute("/api/metrics", "metrics", "What was done in a window of time", s.getMetrics).
+			query(metricsParams).returns(typeOf[metrics.Metrics]()),
+		getRoute("/healthz", "health", "Whether the process runs", s.getHealth).returns(typeOf[health]()),
+		getRoute("/readyz", "ready", "Whether it can answer", s.getReadiness).returns(typeOf[readiness]()),
+		getRoute("/openapi.json", "describe", "This description", s.getDescription),
 	}
 }
+
+// getRoute, postRoute and putRoute return a route without parameters, body and answer.
+func getRoute(path, id, summary string, handle echo.HandlerFunc) route {
+	return route{method: http.MethodGet, path: path, id: id, summary: summary, handle: handle}
+}
+
+func postRoute(path, id, summary string, handle echo.HandlerFunc) route {
+	return route{method: http.MethodPost, path: path, id: id, summary: summary, handle: handle}
+}
+
+func putRoute(path, id, summary string, handle echo.HandlerFunc) route {
+	return route{method: http.MethodPut, path: path, id: id, summary: summary, handle: handle}
+}
+
+// query returns r with the parameters that its handler reads.
+func (r route) query(params []param) route {
+	r.params = params
+	return r
+}
+
+// takes returns r with the type of its request's body.
+func (r route) takes(body reflect.Type) route {
+	r.body = body
+	return r
+}
+
+// returns returns r with the type of its answer.
+func (r route) returns(answer reflect.Type) route {
+	r.answer = answer
+	return r
+}
+
+// typeOf is reflect.TypeFor, shorter for the table.
+func typeOf[T any]() reflect.Type { return reflect.TypeFor[T]() }
 
 // getHealth answers GET /healthz.
 func (s *Server) getHealth(c echo.Context) error { return writeJSON(c, health{"ok"}) }
@@ -175,4 +167,27 @@ func (s *Server) getReadiness(c echo.Context) error {
 // getDescription answers GET /openapi.json.
 func (s *Server) getDescription(c echo.Context) error {
 	return writeJSONBytes(c, s.spec)
+}
+
+// The panel is one page at the root, and the files it consists of.
+const (
+	panelPage  = "/"
+	panelFiles = "/panel/"
+)
+
+// mountPanel adds the routes of the panel, if there is one.
+func (s *Server) mountPanel() {
+	if s.o.Panel == nil {
+		return
+	}
+	h := echo.WrapHandler(s.o.Panel)
+	for _, path := range []string{panelPage, panelFiles + "*"} {
+		s.echo.GET(path, h)
+		s.echo.HEAD(path, h)
+	}
+}
+
+// isPanelPath reports whether a path is the panel's. Its files are the same for all, and its script asks for the token.
+func (s *Server) isPanelPath(path string) bool {
+	return s.o.Panel != nil && (path == panelPage || strings.HasPrefix(path, panelFiles))
 }

@@ -83,15 +83,15 @@ var table = map[string]rule{
 	},
 	"audit": {
 		imports: []string{"tool", "confirm", "access", "internal/sanitize"},
-		doc:     "Package audit keeps a record of who called which tool, when, and what came of it, that cannot be changed unnoticed.",
+		doc:     "Package audit records who called which tool, when, and with what outcome, so that no change of the record goes unnoticed.",
 	},
 	"confirm": {
 		imports: []string{"tool", "internal/orderedjson"},
-		doc:     "Package confirm has a person confirm calls of tools that may destroy something, before they are made.",
+		doc:     "Package confirm asks a person before calls of tools that may destroy something are made.",
 	},
 	"trace": {
 		imports: []string{"tool"},
-		doc:     "Package trace tells a collector of OpenTelemetry what is done, and how long each part of it takes.",
+		doc:     "Package trace reports to a collector of OpenTelemetry what is done, and how long each part of it takes.",
 	},
 	"validate": {
 		imports: []string{"tool", "internal/sanitize"},
