@@ -132,7 +132,7 @@ func TestPanelAsksForTheToken(t *testing.T) {
 	p.until(one("dialog label", "TOOLDEX_TOKEN") + ` && document.querySelectorAll('.row').length === 0`)
 	p.fill("dialog input", "wrong")
 	p.press("Enter")
-	p.until(one("dialog p", "not taken"))
+	p.until(one("dialog p", "Unknown or revoked token"))
 	p.fill("dialog input", "s3cret")
 	p.press("Enter")
 	p.until(`!document.querySelector('dialog') && document.querySelectorAll('.row').length > 5`)
@@ -332,7 +332,7 @@ func wordsInPanel(t *testing.T, p *page, base string) {
 	p.click(fmt.Sprintf(`.sayings button[aria-label="Remove %s"]`, request), "")
 	p.until(`!` + one(".sayings li", request))
 	p.click("details.raw summary", "borrowed")
-	p.until(one(".lender", "like it by"))
+	p.until(one(".lender", "similarity"))
 }
 
 func callInPanel(p *page, id, says string) {
