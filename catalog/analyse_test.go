@@ -105,6 +105,6 @@ func TestMix(t *testing.T) {
 }
 
 func textOfTool(t *tool.Tool) *embed.Document {
-	texts := knowledge.Text(t)
+	texts := knowledge.ToolText(t)
 	return &texts
 }

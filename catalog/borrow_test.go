@@ -184,7 +184,7 @@ func describeIndex(s *index.Snapshot) string {
 	var out string
 	for _, term := range []string{"bug", "issu", "email", "rain", "forecast", "ticket", "inbox"} {
 		for i := range s.Len() {
-			out += fmt.Sprintln(term, i, s.Impact(term, i))
+			out += fmt.Sprintln(term, i, s.TermImpact(term, i))
 		}
 	}
 	for i := range s.Len() {

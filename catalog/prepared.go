@@ -28,7 +28,7 @@ type prepared struct {
 // prepare analyses a tool.
 func prepare(an *knowledge.Analyzer, t *tool.Tool, d *embed.Document, loan *knowledge.Loan) prepared {
 	p := prepared{
-		text: hashText(d), effect: an.Effect(t.Name), fields: indexFields(an, t, d, loan),
+		text: hashText(d), effect: an.NameEffect(t.Name), fields: indexFields(an, t, d, loan),
 		landmarks: make([]index.Landmark, len(loan.From)), lent: loan.Vector,
 	}
 	for i, f := range loan.From {

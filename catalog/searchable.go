@@ -122,7 +122,7 @@ func (x *searchable) prepare(ctx context.Context, entries []entry, have *materia
 func (x *searchable) analyse(ctx context.Context, lender *knowledge.Lender, part []entry, made *material) error {
 	texts, loans := make([]embed.Document, len(part)), make([]knowledge.Loan, len(part))
 	inParallel(len(part), func() func(i int) {
-		return func(i int) { texts[i] = knowledge.Text(part[i].tool) }
+		return func(i int) { texts[i] = knowledge.ToolText(part[i].tool) }
 	})
 	if lender != nil {
 		var err error
@@ -206,7 +206,7 @@ func (x *searchable) embed(ctx context.Context, entries []entry, have, made *mat
 		h, _ := textOf(b)
 		if _, ok := have.vectors[h]; (!ok || have.model != made.model) && !seen[h] {
 			seen[h] = true
-			texts := knowledge.Text(e.tool)
+			texts := knowledge.ToolText(e.tool)
 			docs, hashes = append(docs, texts), append(hashes, h)
 		}
 	}
@@ -313,7 +313,7 @@ func (x *searchable) snapshot(set *tool.Set, entries []entry, have *material) (*
 func (x *searchable) doc(e entry, have *material) index.Doc {
 	p, err := decodePrepared(have.lent[e.hash])
 	if err != nil {
-		texts := knowledge.Text(e.tool)
+		texts := knowledge.ToolText(e.tool)
 		p = prepare(new(knowledge.Analyzer), e.tool, &texts, new(knowledge.Loan))
 	}
 	out := index.Doc{Fields: p.fields, Class: uint8(p.effect), Landmarks: p.landmarks}

@@ -86,7 +86,7 @@ func threeTools() []*tool.Tool {
 // found returns the name of the tool with the highest word score for a term.
 func found(s *index.Snapshot, term string) string {
 	scores := make([]float32, s.Len())
-	if !s.Words(term, 1, scores, nil) {
+	if !s.AddWordScores(term, 1, scores, nil) {
 		return ""
 	}
 	return s.Set().All()[slices.Index(scores, slices.Max(scores))].Name

@@ -11,7 +11,7 @@ func (c *Catalog) Texts() map[store.TextHash]bool {
 	hashes := make([]store.TextHash, len(entries))
 	inParallel(len(entries), func() func(i int) {
 		return func(i int) {
-			text := knowledge.Text(entries[i].tool)
+			text := knowledge.ToolText(entries[i].tool)
 			hashes[i] = hashText(&text)
 		}
 	})

@@ -43,11 +43,11 @@ func markTwins(tools []*tool.Tool, docs []index.Doc) {
 		}
 		if head := t.head(heads, kin); head != nil {
 			head.members = append(head.members, t.tool.Server)
-			docs[i].Twin = head.number
+			docs[i].DuplicateGroup = head.number
 			continue
 		}
 		last++
-		t.number, t.members, docs[i].Twin = last, []string{t.tool.Server}, last
+		t.number, t.members, docs[i].DuplicateGroup = last, []string{t.tool.Server}, last
 		for _, k := range t.names {
 			heads[k] = append(heads[k], t)
 		}

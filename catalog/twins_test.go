@@ -36,7 +36,7 @@ func families(t testing.TB, tools []*tool.Tool) [][]tool.ID {
 		t.Fatal(err)
 	}
 	var out [][]tool.ID
-	for _, f := range s.Families() {
+	for _, f := range s.DuplicateGroups() {
 		var ids []tool.ID
 		for _, i := range f {
 			ids = append(ids, s.Set().All()[i].ID())

@@ -132,7 +132,7 @@ func (c *Catalog) embedAhead(ctx context.Context, by embed.Embedder, view store.
 func lacking(entries []entry, have map[store.TextHash]store.Vector) (docs []embed.Document, hashes []store.TextHash) {
 	texts := make([]embed.Document, len(entries))
 	inParallel(len(entries), func() func(i int) {
-		return func(i int) { texts[i] = knowledge.Text(entries[i].tool) }
+		return func(i int) { texts[i] = knowledge.ToolText(entries[i].tool) }
 	})
 	seen := map[store.TextHash]bool{}
 	for i := range texts {

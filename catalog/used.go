@@ -34,7 +34,7 @@ func (st *state) needs() (texts map[store.TextHash]bool, lent map[tool.Hash]bool
 			lent[e.hash] = true
 			h, ok := textOf(st.made.lent[e.hash])
 			if !ok {
-				t := knowledge.Text(e.tool)
+				t := knowledge.ToolText(e.tool)
 				h = hashText(&t)
 			}
 			texts[h] = true

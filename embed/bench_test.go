@@ -23,10 +23,10 @@ func BenchmarkTokens(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	var g bag
+	var g tokenBag
 	b.ReportAllocs()
 	for b.Loop() {
-		s.read(&g, twelveWords, queryTokens)
+		s.readText(&g, twelveWords, queryTokens)
 	}
 }
 

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// bpe spells a word by joining its characters pair by pair, in the order in which the pairs were learned.
-type bpe struct {
+// bpeModel spells a word by joining its characters pair by pair, in the order in which the pairs were learned.
+type bpeModel struct {
 	vocab          map[string]int32
 	merges         map[[2]int32]merge
 	unk            int32 // -1 if there is none
@@ -39,7 +39,7 @@ func parseBPE(raw json.RawMessage) (tokenModel, error) {
 	if f.Merges == nil {
 		return nil, unreadable("tokenizer: BPE has no merges")
 	}
-	m := &bpe{
+	m := &bpeModel{
 		vocab: f.Vocab, merges: make(map[[2]int32]merge, len(f.Merges)), unk: -1, fuse: f.Fuse, bytes: f.Bytes,
 		whole:  f.Whole,
 		prefix: valueOf(f.Prefix), suffix: valueOf(f.Suffix),
@@ -52,15 +52,15 @@ func parseBPE(raw json.RawMessage) (tokenModel, error) {
 		m.unk = id
 	}
 	for rank, raw := range f.Merges {
-		if err := m.learn(rank, raw); err != nil {
+		if err := m.addMerge(rank, raw); err != nil {
 			return nil, err
 		}
 	}
 	return m, nil
 }
 
-// learn reads a merge, in either of its two forms.
-func (m *bpe) learn(rank int, raw json.RawMessage) error {
+// addMerge reads a merge, in either of its two forms.
+func (m *bpeModel) addMerge(rank int, raw json.RawMessage) error {
 	var pair []string
 	var line string
 	if json.Unmarshal(raw, &line) == nil {
@@ -82,22 +82,22 @@ func (m *bpe) learn(rank int, raw json.RawMessage) error {
 	return nil
 }
 
-func (m *bpe) vocabulary() map[string]int32 { return m.vocab }
-func (m *bpe) unknown() int32               { return m.unk }
+func (m *bpeModel) vocabulary() map[string]int32 { return m.vocab }
+func (m *bpeModel) unknown() int32               { return m.unk }
 
-func (m *bpe) spell(dst []int32, piece string) []int32 {
+func (m *bpeModel) spell(dst []int32, piece string) []int32 {
 	if m.whole {
 		if id, ok := m.vocab[piece]; ok {
 			return append(dst, id)
 		}
 	}
 	from := len(dst)
-	dst = m.characters(dst, piece)
-	return dst[:from+m.join(dst[from:])]
+	dst = m.splitCharacters(dst, piece)
+	return dst[:from+m.joinPairs(dst[from:])]
 }
 
-// characters appends a token for each character.
-func (m *bpe) characters(dst []int32, piece string) []int32 {
+// splitCharacters appends a token for each character.
+func (m *bpeModel) splitCharacters(dst []int32, piece string) []int32 {
 	fusing := false
 	for i, r := range piece {
 		size := utf8.RuneLen(r)
@@ -130,9 +130,9 @@ func (m *bpe) characters(dst []int32, piece string) []int32 {
 	return dst
 }
 
-// join merges pairs in place, the one learned first before others and the leftmost of those, and returns how many
+// joinPairs merges pairs in place, the one learned first before others and the leftmost of those, and returns how many
 // tokens are left.
-func (m *bpe) join(ids []int32) int {
+func (m *bpeModel) joinPairs(ids []int32) int {
 	n := len(ids)
 	for n > 1 {
 		at, first := -1, merge{}

@@ -58,7 +58,7 @@ func (b *Breaker) Model() Model { return b.of.Model() }
 
 // Queries asks the embedder behind, unless it is left alone.
 func (b *Breaker) Queries(ctx context.Context, texts []string) ([][]float32, error) {
-	return b.call(ctx, len(texts), func(ctx context.Context) ([][]float32, error) {
+	return b.callThrough(ctx, len(texts), func(ctx context.Context) ([][]float32, error) {
 		within, cancel := context.WithTimeoutCause(ctx, b.o.Patience, errSlow)
 		defer cancel()
 		return b.of.Queries(within, texts)
@@ -70,26 +70,26 @@ var errSlow = errors.New("no answer in time")
 
 // Documents asks the embedder behind, unless it is left alone. It may take as long as it takes there.
 func (b *Breaker) Documents(ctx context.Context, docs []Document) ([][]float32, error) {
-	return b.call(ctx, len(docs), func(ctx context.Context) ([][]float32, error) { return b.of.Documents(ctx, docs) })
+	return b.callThrough(ctx, len(docs), func(ctx context.Context) ([][]float32, error) { return b.of.Documents(ctx, docs) })
 }
 
-func (b *Breaker) call(ctx context.Context, n int, ask func(context.Context) ([][]float32, error)) ([][]float32,
+func (b *Breaker) callThrough(ctx context.Context, n int, ask func(context.Context) ([][]float32, error)) ([][]float32,
 	error,
 ) {
 	if n == 0 {
 		return [][]float32{}, nil
 	}
-	trial, err := b.admit()
+	trial, err := b.admitCall()
 	if err != nil {
 		return nil, err
 	}
 	out, err := ask(ctx)
-	b.settle(err, trial, ctx.Err() != nil)
+	b.recordOutcome(err, trial, ctx.Err() != nil)
 	return out, err
 }
 
-// admit lets a call through, as a trial while the model is left alone, or says why not.
-func (b *Breaker) admit() (trial bool, err error) {
+// admitCall lets a call through, as a trial while the model is left alone, or says why not.
+func (b *Breaker) admitCall() (trial bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.until.IsZero() {
@@ -106,8 +106,8 @@ func (b *Breaker) admit() (trial bool, err error) {
 	return true, nil
 }
 
-// settle counts what came of a call.
-func (b *Breaker) settle(err error, trial, gaveUp bool) {
+// recordOutcome counts what came of a call.
+func (b *Breaker) recordOutcome(err error, trial, gaveUp bool) {
 	b.mu.Lock()
 	was := !b.until.IsZero()
 	b.trying = b.trying && !trial

@@ -21,7 +21,7 @@ type Cache struct {
 	misses uint64
 }
 
-type entry struct {
+type cachedVector struct {
 	text   string
 	vector []float32
 }
@@ -75,7 +75,7 @@ func (c *Cache) lookup(m Model, texts []string) (out [][]float32, asked []string
 	for i, t := range texts {
 		if e, ok := c.byText[t]; ok {
 			c.recent.MoveToFront(e)
-			out[i] = slices.Clone(e.Value.(*entry).vector)
+			out[i] = slices.Clone(e.Value.(*cachedVector).vector)
 			c.hits++
 			continue
 		}
@@ -93,10 +93,10 @@ func (c *Cache) remember(m Model, texts []string, vectors [][]float32) {
 		if _, ok := c.byText[t]; ok {
 			continue
 		}
-		c.byText[t] = c.recent.PushFront(&entry{t, slices.Clone(vectors[i])})
+		c.byText[t] = c.recent.PushFront(&cachedVector{t, slices.Clone(vectors[i])})
 		if c.recent.Len() > c.most {
 			last := c.recent.Back()
-			delete(c.byText, last.Value.(*entry).text)
+			delete(c.byText, last.Value.(*cachedVector).text)
 			c.recent.Remove(last)
 		}
 	}
@@ -111,8 +111,8 @@ func (c *Cache) forgetOthers(m Model) {
 	}
 }
 
-// Stats tells how many queries were remembered and how many were not, since the cache was made.
-func (c *Cache) Stats() (hits, misses uint64) {
+// stats tells how many queries were remembered and how many were not, since the cache was made.
+func (c *Cache) stats() (hits, misses uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.hits, c.misses

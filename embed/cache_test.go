@@ -69,7 +69,7 @@ func TestCacheAsksOnce(t *testing.T) {
 	if diff := cmp.Diff([][]string{{"a", "bb"}, {"ccc"}, {"bb"}, {"a"}}, behind.asked); diff != "" {
 		t.Errorf("asked (-want +got):\n%s", diff)
 	}
-	if hits, misses := c.Stats(); hits != 4 || misses != 5 {
+	if hits, misses := c.stats(); hits != 4 || misses != 5 {
 		t.Errorf("%d hits and %d misses, want 4 and 5", hits, misses)
 	}
 }

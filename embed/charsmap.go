@@ -39,18 +39,18 @@ func (m *charsMap) normalize(s string) string {
 	var out strings.Builder
 	out.Grow(len(s))
 	for len(s) > 0 {
-		n := cluster(s)
+		n := graphemeLen(s)
 		c := s[:n]
 		s = s[n:]
 		if n < 6 {
-			if to, ok := m.find(c); ok {
+			if to, ok := m.findEntry(c); ok {
 				out.WriteString(to)
 				continue
 			}
 		}
 		for len(c) > 0 {
 			_, n := utf8.DecodeRuneInString(c)
-			if to, ok := m.find(c[:n]); ok {
+			if to, ok := m.findEntry(c[:n]); ok {
 				out.WriteString(to)
 			} else {
 				out.WriteString(c[:n])
@@ -61,8 +61,8 @@ func (m *charsMap) normalize(s string) string {
 	return out.String()
 }
 
-// find looks a string up: what the table has for the shortest beginning of it.
-func (m *charsMap) find(s string) (string, bool) {
+// findEntry looks a string up: what the table has for the shortest beginning of it.
+func (m *charsMap) findEntry(s string) (string, bool) {
 	at := uint32(0)
 	unit := m.units[0]
 	offset := func(u uint32) uint32 { return (u >> 10) << ((u & (1 << 9)) >> 6) }
@@ -84,14 +84,14 @@ func (m *charsMap) find(s string) (string, bool) {
 			if int64(at) >= int64(len(m.units)) {
 				return "", false
 			}
-			return m.text(m.units[at] & (1<<31 - 1))
+			return m.entryText(m.units[at] & (1<<31 - 1))
 		}
 	}
 	return "", false
 }
 
-// text is the string that begins at a place and ends with NUL.
-func (m *charsMap) text(at uint32) (string, bool) {
+// entryText is the string that begins at a place and ends with NUL.
+func (m *charsMap) entryText(at uint32) (string, bool) {
 	if int64(at) >= int64(len(m.texts)) {
 		return "", false
 	}
@@ -102,9 +102,9 @@ func (m *charsMap) text(at uint32) (string, bool) {
 	return string(rest), true
 }
 
-// cluster is the length of the first character with the marks that belong to it. Of what else can make a cluster,
+// graphemeLen is the length of the first character with the marks that belong to it. Of what else can make a cluster,
 // nothing is short enough to be replaced as one, but a line break of two characters.
-func cluster(s string) int {
+func graphemeLen(s string) int {
 	if strings.HasPrefix(s, "\r\n") {
 		return 2
 	}

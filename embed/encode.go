@@ -89,7 +89,7 @@ func packSlots(t Table, texts []byte, offsets []uint32) ([]byte, error) {
 			return nil, fmt.Errorf("encode table: token %q twice", tok)
 		}
 		seen[tok] = true
-		place, tag := spread(hashBytes(hashBasis, texts[offsets[row]:offsets[row+1]]))
+		place, tag := slotOf(hashBytes(hashBasis, texts[offsets[row]:offsets[row+1]]))
 		at := place & (size - 1)
 		for binary.LittleEndian.Uint32(slots[4*at:]) != freeSlot {
 			at = (at + 1) & (size - 1)

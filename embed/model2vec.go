@@ -82,7 +82,7 @@ func newModel2Vec(name string, table, tokens []byte) (*Model2Vec, error) {
 		return nil, unreadable("there is no matrix named embeddings, of floats or int8")
 	}
 	m.rows = rows
-	if err := m.relate(tensors); err != nil {
+	if err := m.mapTensors(tensors); err != nil {
 		return nil, err
 	}
 	m.letters = model2vecTokens * m.tok.medianLength()
@@ -95,8 +95,8 @@ func newModel2Vec(name string, table, tokens []byte) (*Model2Vec, error) {
 	return m, nil
 }
 
-// relate makes sure that every token leads to a row, and to a weight where there are any.
-func (m *Model2Vec) relate(tensors map[string]tensor) error {
+// mapTensors makes sure that every token leads to a row, and to a weight where there are any.
+func (m *Model2Vec) mapTensors(tensors map[string]tensor) error {
 	n := len(m.tok.tokens)
 	if w, ok := tensors["weights"]; ok {
 		if w.len() < n {
@@ -130,15 +130,15 @@ func (m *Model2Vec) Model() Model { return m.model }
 // Queries implements [Embedder]. The errors are that of a context that has ended, and one of kind [ErrVectors] for a
 // table whose rows are not numbers.
 func (m *Model2Vec) Queries(ctx context.Context, texts []string) ([][]float32, error) {
-	return m.all(ctx, len(texts), func(i int) string { return texts[i] })
+	return m.encodeAll(ctx, len(texts), func(i int) string { return texts[i] })
 }
 
 // Documents implements [Embedder], with the errors of Queries.
 func (m *Model2Vec) Documents(ctx context.Context, docs []Document) ([][]float32, error) {
-	return m.all(ctx, len(docs), func(i int) string { return docs[i].text() })
+	return m.encodeAll(ctx, len(docs), func(i int) string { return docs[i].text() })
 }
 
-func (m *Model2Vec) all(ctx context.Context, n int, text func(int) string) ([][]float32, error) {
+func (m *Model2Vec) encodeAll(ctx context.Context, n int, text func(int) string) ([][]float32, error) {
 	out := make([][]float32, n)
 	sum := make([]float64, m.model.Dims)
 	var ids []int32
@@ -146,13 +146,13 @@ func (m *Model2Vec) all(ctx context.Context, n int, text func(int) string) ([][]
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		ids = m.read(ids[:0], text(i))
+		ids = m.tokenize(ids[:0], text(i))
 		clear(sum)
 		for _, id := range ids {
-			m.add(sum, id)
+			m.addRow(sum, id)
 		}
 		out[i] = make([]float32, len(sum))
-		if !unit(out[i], sum) {
+		if !normalizeVector(out[i], sum) {
 			return nil, &Error{
 				Kind: ErrVectors, Msg: "model " + m.model.Name + " has rows that are not finite numbers",
 				Hint: "fetch its files again",
@@ -162,9 +162,9 @@ func (m *Model2Vec) all(ctx context.Context, n int, text func(int) string) ([][]
 	return out, nil
 }
 
-// read appends the tokens of a text that count. What a vocabulary of words does not know has no meaning and is left
+// tokenize appends the tokens of a text that count. What a vocabulary of words does not know has no meaning and is left
 // out.
-func (m *Model2Vec) read(dst []int32, text string) []int32 {
+func (m *Model2Vec) tokenize(dst []int32, text string) []int32 {
 	if len(text) > m.letters && utf8.RuneCountInString(text) > m.letters {
 		n := 0
 		for at := range text {
@@ -185,7 +185,7 @@ func (m *Model2Vec) read(dst []int32, text string) []int32 {
 	return kept
 }
 
-func (m *Model2Vec) add(sum []float64, id int32) {
+func (m *Model2Vec) addRow(sum []float64, id int32) {
 	by, row := 1.0, id
 	if m.weights != nil {
 		by = m.weights.at(int(id))
@@ -196,8 +196,8 @@ func (m *Model2Vec) add(sum []float64, id int32) {
 	m.rows.addRow(sum, int(row), by)
 }
 
-// unit writes v to out in unit length, and zero for the zero vector. It reports whether v is of finite numbers.
-func unit(out []float32, v []float64) bool {
+// normalizeVector writes v to out in unit length, and zero for the zero vector. It reports whether v is of finite numbers.
+func normalizeVector(out []float32, v []float64) bool {
 	sum := 0.0
 	for _, x := range v {
 		sum += float64(x * x)

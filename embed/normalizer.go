@@ -57,7 +57,7 @@ func parseNormalizer(dst []normalizer, raw json.RawMessage, depth int) ([]normal
 		n, err := parseReplace(f.Pattern, f.Content)
 		return append(dst, n), err
 	case "Strip":
-		return append(dst, strip(f.Left, f.Right)), nil
+		return append(dst, stripSpace(f.Left, f.Right)), nil
 	case "Prepend":
 		return append(dst, func(s string) string {
 			if s == "" {
@@ -76,7 +76,7 @@ func parseNormalizer(dst []normalizer, raw json.RawMessage, depth int) ([]normal
 func plainNormalizer(kind string) (normalizer, bool) {
 	switch kind {
 	case "Lowercase":
-		return lower, true
+		return lowerCase, true
 	case "StripAccents":
 		return stripAccents, true
 	case "NFC":
@@ -88,15 +88,15 @@ func plainNormalizer(kind string) (normalizer, bool) {
 	case "NFKD":
 		return norm.NFKD.String, true
 	case "Nmt":
-		return nmt, true
+		return normalizeNMT, true
 	case "ByteLevel":
 		return byteLevel, true
 	}
 	return nil, false
 }
 
-// lower writes a text in lower case, each character for itself.
-func lower(s string) string {
+// lowerCase writes a text in lower case, each character for itself.
+func lowerCase(s string) string {
 	if strings.ContainsRune(s, 'İ') { // the one character whose lower case is two
 		s = strings.ReplaceAll(s, "İ", "i\u0307")
 	}
@@ -113,7 +113,7 @@ func stripAccents(s string) string {
 	}, s)
 }
 
-func strip(left, right bool) normalizer {
+func stripSpace(left, right bool) normalizer {
 	return func(s string) string {
 		if left {
 			s = strings.TrimLeftFunc(s, unicode.IsSpace)
@@ -125,8 +125,8 @@ func strip(left, right bool) normalizer {
 	}
 }
 
-// nmt cleans text as SentencePiece does.
-func nmt(s string) string {
+// normalizeNMT cleans text as SentencePiece does.
+func normalizeNMT(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r >= 1 && r <= 8, r == 0xb, r >= 0xe && r <= 0x1f, r == 0x7f, r == 0x8f, r == 0x9f:
@@ -203,7 +203,7 @@ func parseBertNormalizer(raw json.RawMessage) (normalizer, error) {
 			}, norm.NFD.String(s))
 		}
 		if f.Lower {
-			s = lower(s)
+			s = lowerCase(s)
 		}
 		return s
 	}, nil

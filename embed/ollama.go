@@ -90,11 +90,11 @@ func (m *Ollama) Model() Model {
 // Probe asks the server for the model's digest and for one vector, and tells what it found. It reports a changed model
 // by what it returns, not by an error.
 func (m *Ollama) Probe(ctx context.Context) (Model, error) {
-	err := m.check(ctx, 0)
+	err := m.checkModel(ctx, 0)
 	if err != nil && !errors.Is(err, ErrModelChanged) {
 		return Model{}, err
 	}
-	if _, err := m.embed(ctx, []string{m.prefixes.Query + "probe"}); err != nil {
+	if _, err := m.requestVectors(ctx, []string{m.prefixes.Query + "probe"}); err != nil {
 		return Model{}, err
 	}
 	return m.Model(), nil
@@ -103,33 +103,33 @@ func (m *Ollama) Probe(ctx context.Context) (Model, error) {
 // Queries implements [Embedder].
 func (m *Ollama) Queries(ctx context.Context, texts []string) ([][]float32, error) {
 	prefix := m.prefixes.Query
-	return m.all(ctx, len(texts), m.o.Recheck, func(i int) (string, string) { return prefix, texts[i] })
+	return m.embedAll(ctx, len(texts), m.o.Recheck, func(i int) (string, string) { return prefix, texts[i] })
 }
 
 // Documents implements [Embedder].
 func (m *Ollama) Documents(ctx context.Context, docs []Document) ([][]float32, error) {
 	prefix := m.prefixes.Document
-	out, err := m.all(ctx, len(docs), 0, func(i int) (string, string) { return prefix, docs[i].text() })
+	out, err := m.embedAll(ctx, len(docs), 0, func(i int) (string, string) { return prefix, docs[i].text() })
 	if err != nil || len(docs) == 0 {
 		return out, err
 	}
-	if err := m.check(ctx, 0); err != nil { // vectors that will be kept must not be half of one model and half of another
+	if err := m.checkModel(ctx, 0); err != nil { // vectors that will be kept must not be half of one model and half of another
 		return nil, err
 	}
 	return out, nil
 }
 
-// all embeds n texts in batches.
-func (m *Ollama) all(ctx context.Context, n int, age time.Duration, text func(int) (prefix, text string)) ([][]float32,
+// embedAll embeds n texts in batches.
+func (m *Ollama) embedAll(ctx context.Context, n int, age time.Duration, text func(int) (prefix, text string)) ([][]float32,
 	error,
 ) {
 	if n == 0 {
 		return [][]float32{}, nil
 	}
-	if err := m.check(ctx, age); err != nil {
+	if err := m.checkModel(ctx, age); err != nil {
 		return nil, err
 	}
-	out, err := batches(ctx, n, m.o.Batch, text, m.embed)
+	out, err := batches(ctx, n, m.o.Batch, text, m.requestVectors)
 	if err != nil {
 		return nil, err
 	}
@@ -141,8 +141,8 @@ func (m *Ollama) all(ctx context.Context, n int, age time.Duration, text func(in
 	return zeroes(out, m.Model().Dims), nil
 }
 
-// check compares the model's digest with the one known, unless that is younger than age.
-func (m *Ollama) check(ctx context.Context, age time.Duration) error {
+// checkModel compares the model's digest with the one known, unless that is younger than age.
+func (m *Ollama) checkModel(ctx context.Context, age time.Duration) error {
 	m.mu.Lock()
 	fresh := m.model.Fingerprint != "" && time.Since(m.checked) < age
 	m.mu.Unlock()
@@ -153,19 +153,19 @@ func (m *Ollama) check(ctx context.Context, age time.Duration) error {
 	defer cancel()
 	list, err := m.client.List(within)
 	if err != nil {
-		return m.failed(ctx, err)
+		return m.requestError(ctx, err)
 	}
 	for _, l := range list.Models {
 		if !sameModel(l.Name, m.o.Model) && !sameModel(l.Model, m.o.Model) {
 			continue
 		}
-		return m.found(strings.TrimPrefix(l.Digest, "sha256:"))
+		return m.acceptDigest(strings.TrimPrefix(l.Digest, "sha256:"))
 	}
-	return m.missing(nil)
+	return m.missingError(nil)
 }
 
-// found notes the digest and reports whether it replaces another.
-func (m *Ollama) found(digest string) error {
+// acceptDigest notes the digest and reports whether it replaces another.
+func (m *Ollama) acceptDigest(digest string) error {
 	if len(digest) > 32 {
 		digest = digest[:32]
 	}
@@ -204,8 +204,8 @@ func sameModel(listed, asked string) bool {
 	return tagged(listed) == tagged(asked)
 }
 
-// embed asks for one batch and checks what comes.
-func (m *Ollama) embed(ctx context.Context, texts []string) ([][]float32, error) {
+// requestVectors asks for one batch and checks what comes.
+func (m *Ollama) requestVectors(ctx context.Context, texts []string) ([][]float32, error) {
 	within, cancel := context.WithTimeout(ctx, m.o.Timeout)
 	defer cancel()
 	whole := true // a text beyond the model's window is cut by the server, not refused
@@ -215,25 +215,25 @@ func (m *Ollama) embed(ctx context.Context, texts []string) ([][]float32, error)
 	}
 	answer, err := m.client.Embed(within, ask)
 	if err != nil {
-		return nil, m.failed(ctx, err)
+		return nil, m.requestError(ctx, err)
 	}
 	if len(answer.Embeddings) != len(texts) {
-		return nil, m.unusable("gave %d vectors for %d texts", len(answer.Embeddings), len(texts))
+		return nil, m.unusableError("gave %d vectors for %d texts", len(answer.Embeddings), len(texts))
 	}
-	dims := m.width(len(answer.Embeddings[0]))
+	dims := m.checkDims(len(answer.Embeddings[0]))
 	for i, v := range answer.Embeddings {
 		if len(v) != dims || dims == 0 {
-			return nil, m.unusable("gave a vector of %d components where %d are expected", len(v), dims)
+			return nil, m.unusableError("gave a vector of %d components where %d are expected", len(v), dims)
 		}
 		if n, ok := scaleToUnit(v); !ok {
-			return nil, m.unusable("gave a vector of length %v for text %d of %d", n, i+1, len(texts))
+			return nil, m.unusableError("gave a vector of length %v for text %d of %d", n, i+1, len(texts))
 		}
 	}
 	return answer.Embeddings, nil
 }
 
-// width is the model's number of components; the first vector decides.
-func (m *Ollama) width(n int) int {
+// checkDims is the model's number of components; the first vector decides.
+func (m *Ollama) checkDims(n int) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.model.Dims == 0 {
@@ -242,28 +242,28 @@ func (m *Ollama) width(n int) int {
 	return m.model.Dims
 }
 
-func (m *Ollama) unusable(format string, args ...any) error {
+func (m *Ollama) unusableError(format string, args ...any) error {
 	return &Error{
 		Kind: ErrVectors, Msg: fmt.Sprintf("model %s on %s "+format, append([]any{m.o.Model, m.o.URL}, args...)...),
 		Hint: "check that it is an embedding model: ollama show " + m.o.Model,
 	}
 }
 
-func (m *Ollama) missing(cause error) error {
+func (m *Ollama) missingError(cause error) error {
 	return &Error{
 		Kind: ErrModelMissing, Msg: fmt.Sprintf("no model %s on %s", m.o.Model, m.o.URL),
 		Hint: "ollama pull " + m.o.Model, Err: cause,
 	}
 }
 
-// failed says what a failed request means. The caller's own context comes first: then nothing is wrong with the server.
-func (m *Ollama) failed(ctx context.Context, err error) error {
+// requestError says what a failed request means. The caller's own context comes first: then nothing is wrong with the server.
+func (m *Ollama) requestError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("ask model %s: %w", m.o.Model, context.Cause(ctx))
 	}
 	var status api.StatusError
 	if errors.As(err, &status) && status.StatusCode == http.StatusNotFound {
-		return m.missing(err)
+		return m.missingError(err)
 	}
 	hint := "see whether an Ollama server is what answers there" // with something else than its API
 	var unreached *url.Error

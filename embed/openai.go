@@ -101,29 +101,29 @@ func (m *OpenAI) Model() Model {
 
 // Probe asks the service for one vector, and tells what it found.
 func (m *OpenAI) Probe(ctx context.Context) (Model, error) {
-	_, err := m.ask(ctx, []string{m.prefixes.Query + "probe"}, queryPatience)
+	_, err := m.requestWithRetries(ctx, []string{m.prefixes.Query + "probe"}, queryPatience)
 	return m.Model(), err
 }
 
 // Queries implements [Embedder].
 func (m *OpenAI) Queries(ctx context.Context, texts []string) ([][]float32, error) {
-	return m.all(ctx, len(texts), min(m.o.Patience, queryPatience), func(i int) (string,
+	return m.embedAll(ctx, len(texts), min(m.o.Patience, queryPatience), func(i int) (string,
 		string,
 	) {
-		return m.prefixes.Query, m.cut(texts[i])
+		return m.prefixes.Query, m.cutText(texts[i])
 	})
 }
 
 // Documents implements [Embedder].
 func (m *OpenAI) Documents(ctx context.Context, docs []Document) ([][]float32, error) {
-	return m.all(ctx, len(docs), m.o.Patience, func(i int) (string, string) {
+	return m.embedAll(ctx, len(docs), m.o.Patience, func(i int) (string, string) {
 		return m.prefixes.Document,
-			m.cut(docs[i].text())
+			m.cutText(docs[i].text())
 	})
 }
 
-// cut takes off what is more than the model would read.
-func (m *OpenAI) cut(s string) string {
+// cutText takes off what is more than the model would read.
+func (m *OpenAI) cutText(s string) string {
 	if len(s) <= m.o.Bytes {
 		return s
 	}
@@ -134,11 +134,11 @@ func (m *OpenAI) cut(s string) string {
 	return s[:n]
 }
 
-func (m *OpenAI) all(ctx context.Context, n int, patience time.Duration, text func(int) (prefix,
+func (m *OpenAI) embedAll(ctx context.Context, n int, patience time.Duration, text func(int) (prefix,
 	text string),
 ) ([][]float32, error) {
 	out, err := batches(ctx, n, m.o.Batch, text, func(ctx context.Context, texts []string) ([][]float32, error) {
-		return m.ask(ctx, texts, patience)
+		return m.requestWithRetries(ctx, texts, patience)
 	})
 	if err != nil {
 		return nil, err
@@ -151,11 +151,11 @@ func (m *OpenAI) all(ctx context.Context, n int, patience time.Duration, text fu
 	return zeroes(out, int(m.dims.Load())), nil
 }
 
-// ask embeds one batch, and asks again while the service is busy and patience lasts.
-func (m *OpenAI) ask(ctx context.Context, texts []string, patience time.Duration) ([][]float32, error) {
+// requestWithRetries embeds one batch, and asks again while the service is busy and patience lasts.
+func (m *OpenAI) requestWithRetries(ctx context.Context, texts []string, patience time.Duration) ([][]float32, error) {
 	pause := 500 * time.Millisecond
 	for {
-		vectors, after, err := m.once(ctx, texts)
+		vectors, after, err := m.requestOnce(ctx, texts)
 		if err == nil || after < 0 {
 			return vectors, err
 		}
@@ -174,9 +174,9 @@ func (m *OpenAI) ask(ctx context.Context, texts []string, patience time.Duration
 	}
 }
 
-// once sends one request. With an error comes how long the service asks to wait, or less than zero if asking again is
+// requestOnce sends one request. With an error comes how long the service asks to wait, or less than zero if asking again is
 // no use.
-func (m *OpenAI) once(ctx context.Context, texts []string) (vectors [][]float32, after time.Duration, err error) {
+func (m *OpenAI) requestOnce(ctx context.Context, texts []string) (vectors [][]float32, after time.Duration, err error) {
 	within, cancel := context.WithTimeout(ctx, m.o.Timeout)
 	defer cancel()
 	body, err := json.Marshal(struct {
@@ -212,12 +212,12 @@ func (m *OpenAI) once(ctx context.Context, texts []string) (vectors [][]float32,
 	case answer.StatusCode != http.StatusOK:
 		return nil, retryAfter(answer, body), m.refused(answer.StatusCode, body)
 	}
-	vectors, err = m.read(body, len(texts))
+	vectors, err = m.parseAnswer(body, len(texts))
 	return vectors, -1, err
 }
 
-// read takes the vectors from an answer, in the order of the texts.
-func (m *OpenAI) read(body []byte, n int) ([][]float32, error) {
+// parseAnswer takes the vectors from an answer, in the order of the texts.
+func (m *OpenAI) parseAnswer(body []byte, n int) ([][]float32, error) {
 	var got struct {
 		Data []struct {
 			Index  *int      `json:"index"`

@@ -37,7 +37,7 @@ const low = 0x000000ff_000000ff
 
 // addAll adds up rows times their weights. The bytes of a row are 128 too great. It goes through all rows for each few
 // components, because four sums fit the registers and all of them do not.
-func (a *sums) addAll(rows []byte, g *bag, weights *[maxTokens]uint64) {
+func (a *sums) addAll(rows []byte, g *tokenBag, weights *[maxTokens]uint64) {
 	for i := 0; i < Dims; i += 8 {
 		var c0, c1, c2, c3 uint64
 		for k, r := range g.rows[:g.n] {
@@ -86,8 +86,8 @@ func length(v *[Dims]float64) float64 {
 // gather sums the first limit rows of text, weighed as in a document (side 0) or a query (side 1), and adds them to out
 // at the given scale.
 func (s *Static) gather(out *[Dims]float64, text string, limit, side int, scale float64) {
-	var g bag
-	s.read(&g, text, limit)
+	var g tokenBag
+	s.readText(&g, text, limit)
 	if g.n == 0 {
 		return
 	}

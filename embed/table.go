@@ -163,14 +163,14 @@ func (s *Static) Rows() int { return s.count }
 // Token returns what row i stands for: a word, a piece with a leading # that continues one, or "" for a bucket of rare
 // characters. It panics if the table has no such row.
 func (s *Static) Token(i int) string {
-	t := s.text(uint32(i))
+	t := s.rowText(uint32(i))
 	if len(t) > 0 && t[0] == bucketMark {
 		return ""
 	}
 	return string(t)
 }
 
-func (s *Static) text(row uint32) []byte {
+func (s *Static) rowText(row uint32) []byte {
 	a := binary.LittleEndian.Uint32(s.offsets[4*row:])
 	b := binary.LittleEndian.Uint32(s.offsets[4*row+4:])
 	return s.texts[a:b]
@@ -189,17 +189,17 @@ func hashBytes(h uint32, b []byte) uint32 {
 	return h
 }
 
-// spread makes the place and the tag of a hash depend on all of its bits.
-func spread(h uint32) (place, tag uint32) {
+// slotOf makes the place and the tag of a hash depend on all of its bits.
+func slotOf(h uint32) (place, tag uint32) {
 	h ^= h >> 15
 	h *= 0x2c1b3c6d
 	h ^= h >> 13
 	return h, (h * 0x9e3779b1) >> 16
 }
 
-// find returns the row whose string is lead (if not 0) followed by b, of hash h.
-func (s *Static) find(h uint32, lead byte, b []byte) (row uint32, ok bool) {
-	place, tag := spread(h)
+// findRow returns the row whose string is lead (if not 0) followed by b, of hash h.
+func (s *Static) findRow(h uint32, lead byte, b []byte) (row uint32, ok bool) {
+	place, tag := slotOf(h)
 	for i := place & s.mask; ; i = (i + 1) & s.mask {
 		v := binary.LittleEndian.Uint32(s.slots[4*i:])
 		if v == freeSlot {
@@ -209,7 +209,7 @@ func (s *Static) find(h uint32, lead byte, b []byte) (row uint32, ok bool) {
 			continue
 		}
 		row = v & 0xffff
-		t := s.text(row)
+		t := s.rowText(row)
 		if lead != 0 {
 			if len(t) == 0 || t[0] != lead {
 				continue

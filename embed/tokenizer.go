@@ -87,17 +87,17 @@ func parseTokenizer(b []byte) (*tokenizer, error) {
 		into := &t.before
 		if a.Normalized {
 			into = &t.after
-			if a.Content = t.normal(a.Content); a.Content == "" {
+			if a.Content = t.normalizeText(a.Content); a.Content == "" {
 				continue
 			}
 		}
 		into.add(a)
 	}
-	return t, t.number(file.Added)
+	return t, t.numberTokens(file.Added)
 }
 
-// number fills tokens. Numbers may leave gaps, but not so wide that a few bytes of a file cost much memory.
-func (t *tokenizer) number(added []addedToken) error {
+// numberTokens fills tokens. Numbers may leave gaps, but not so wide that a few bytes of a file cost much memory.
+func (t *tokenizer) numberTokens(added []addedToken) error {
 	most := 2*(len(t.model.vocabulary())+len(added)) + 1000
 	put := func(token string, id int32) error {
 		if id < 0 || int(id) >= most {
@@ -158,25 +158,25 @@ func (t *tokenizer) encode(dst []int32, text string) []int32 {
 			continue
 		}
 		first := s.first
-		for _, s := range t.after.cut(t.normal(s.text)) {
+		for _, s := range t.after.cut(t.normalizeText(s.text)) {
 			if s.token >= 0 {
 				dst = append(dst, s.token)
 				continue
 			}
-			dst = t.words(dst, part{s.text, first && s.first})
+			dst = t.tokenizeWords(dst, part{s.text, first && s.first})
 		}
 	}
 	return dst
 }
 
-func (t *tokenizer) normal(s string) string {
+func (t *tokenizer) normalizeText(s string) string {
 	for _, n := range t.normalize {
 		s = n(s)
 	}
 	return s
 }
 
-func (t *tokenizer) words(dst []int32, whole part) []int32 {
+func (t *tokenizer) tokenizeWords(dst []int32, whole part) []int32 {
 	if whole.text == "" {
 		return dst
 	}
@@ -238,19 +238,19 @@ func (a *addedTokens) add(t addedToken) {
 	a.byFirst[t.Content[0]] = list
 }
 
-// stretch is a token, or text between two where token is -1.
-type stretch struct {
+// textSpan is a token, or text between two where token is -1.
+type textSpan struct {
 	text  string
 	token int32
 	first bool
 }
 
 // cut takes text apart at the added tokens.
-func (a *addedTokens) cut(text string) []stretch {
+func (a *addedTokens) cut(text string) []textSpan {
 	if !a.any {
-		return []stretch{{text, -1, true}}
+		return []textSpan{{text, -1, true}}
 	}
-	var out []stretch
+	var out []textSpan
 	from := 0
 	for i := 0; i < len(text); {
 		t := a.at(text, i)
@@ -276,13 +276,13 @@ func (a *addedTokens) cut(text string) []stretch {
 			end += n
 		}
 		if start > from {
-			out = append(out, stretch{text[from:start], -1, from == 0})
+			out = append(out, textSpan{text[from:start], -1, from == 0})
 		}
-		out = append(out, stretch{text[start:end], t.ID, start == 0})
+		out = append(out, textSpan{text[start:end], t.ID, start == 0})
 		from, i = end, end
 	}
 	if from < len(text) {
-		out = append(out, stretch{text[from:], -1, from == 0})
+		out = append(out, textSpan{text[from:], -1, from == 0})
 	}
 	return out
 }

@@ -9,49 +9,49 @@ import (
 // maxTokens bounds the rows that one text is read for. A sum of so many rows at full weight fits 32 bits.
 const maxTokens = 256
 
-// bag is the rows of one text, in order.
-type bag struct {
+// tokenBag is the rows of one text, in order.
+type tokenBag struct {
 	rows [maxTokens]uint16
 	n    int
 }
 
-func (g *bag) add(row uint32) {
+func (g *tokenBag) add(row uint32) {
 	if g.n < maxTokens {
 		g.rows[g.n] = uint16(row)
 		g.n++
 	}
 }
 
-// read fills g with the first limit rows that spell text.
-func (s *Static) read(g *bag, text string, limit int) {
+// readText fills g with the first limit rows that spell text.
+func (s *Static) readText(g *tokenBag, text string, limit int) {
 	g.n = 0
 	sc := scanner{text: text}
 	for g.n < limit && sc.next() {
-		s.run(g, &sc)
+		s.readRun(g, &sc)
 	}
 	g.n = min(g.n, limit)
 }
 
-// run appends the rows of one run: the whole of it if it is a known word, else the parts of a camel-case name, else
+// readRun appends the rows of one run: the whole of it if it is a known word, else the parts of a camel-case name, else
 // letters apart from digits, else pieces.
-func (s *Static) run(g *bag, sc *scanner) {
+func (s *Static) readRun(g *tokenBag, sc *scanner) {
 	b := sc.buf[:sc.n]
 	if sc.dense {
-		s.pieces(g, b, true)
+		s.addPieces(g, b, true)
 		return
 	}
-	b = bare(b)
+	b = trimMarks(b)
 	shift := sc.n - len(b)
-	if s.word(g, b) {
+	if s.addWord(g, b) {
 		return
 	}
-	s.parts(g, b, sc.camel>>shift, sc.digits>>shift)
+	s.addParts(g, b, sc.camel>>shift, sc.digits>>shift)
 }
 
-// parts goes through b cut at the camel boundaries, and through what is unknown of that cut at the digit boundaries.
-func (s *Static) parts(g *bag, b []byte, camel, digits uint64) {
+// addParts goes through b cut at the camel boundaries, and through what is unknown of that cut at the digit boundaries.
+func (s *Static) addParts(g *tokenBag, b []byte, camel, digits uint64) {
 	if camel|digits == 0 {
-		s.pieces(g, b, false)
+		s.addPieces(g, b, false)
 		return
 	}
 	cuts := camel
@@ -63,21 +63,21 @@ func (s *Static) parts(g *bag, b []byte, camel, digits uint64) {
 		if next := cuts &^ 1; next != 0 {
 			end = min(end, bits.TrailingZeros64(next))
 		}
-		if !s.word(g, b[:end]) {
+		if !s.addWord(g, b[:end]) {
 			inner := digits &^ 1
 			if camel == 0 {
 				inner = 0
 			}
 			inner &= 1<<min(end, 63) - 1
-			s.parts(g, b[:end], 0, inner)
+			s.addParts(g, b[:end], 0, inner)
 		}
 		b = b[end:]
 		cuts, digits = cuts>>end, digits>>end
 	}
 }
 
-// bare takes the Arabic article off a word, which dictionaries list without it.
-func bare(b []byte) []byte {
+// trimMarks takes the Arabic article off a word, which dictionaries list without it.
+func trimMarks(b []byte) []byte {
 	const article = "ال"
 	if len(b) >= len(article)+6 && string(b[:len(article)]) == article {
 		return b[len(article):]
@@ -85,26 +85,26 @@ func bare(b []byte) []byte {
 	return b
 }
 
-// word appends the row of b if b is a word of the table.
-func (s *Static) word(g *bag, b []byte) bool {
+// addWord appends the row of b if b is a word of the table.
+func (s *Static) addWord(g *tokenBag, b []byte) bool {
 	if len(b) > maxPiece {
 		return false
 	}
-	row, ok := s.find(hashBytes(hashBasis, b), 0, b)
+	row, ok := s.findRow(hashBytes(hashBasis, b), 0, b)
 	if ok {
 		g.add(row)
 	}
 	return ok
 }
 
-// pieces spells b by the longest pieces from the left. After the first, pieces that continue a word are preferred to
+// addPieces spells b by the longest pieces from the left. After the first, pieces that continue a word are preferred to
 // words of the same length; where words are not spaced, every piece is a word.
-func (s *Static) pieces(g *bag, b []byte, dense bool) {
+func (s *Static) addPieces(g *tokenBag, b []byte, dense bool) {
 	for first := true; len(b) > 0; first = false {
-		n, row := s.piece(b, first || dense)
+		n, row := s.nextPiece(b, first || dense)
 		if n == 0 {
 			_, n = utf8.DecodeRune(b)
-			_, tag := spread(hashBytes(hashBasis, b[:n]))
+			_, tag := slotOf(hashBytes(hashBasis, b[:n]))
 			row = uint32(s.count) - s.buckets + tag%s.buckets
 		}
 		g.add(row)
@@ -112,19 +112,19 @@ func (s *Static) pieces(g *bag, b []byte, dense bool) {
 	}
 }
 
-// piece finds the longest piece at the beginning of b; n is 0 if there is none.
-func (s *Static) piece(b []byte, word bool) (n int, row uint32) {
-	n, row = s.longest(b, 0)
+// nextPiece finds the longest piece at the beginning of b; n is 0 if there is none.
+func (s *Static) nextPiece(b []byte, word bool) (n int, row uint32) {
+	n, row = s.longestPiece(b, 0)
 	if !word {
-		if m, r := s.longest(b, continues); m > 0 && m >= n {
+		if m, r := s.longestPiece(b, continues); m > 0 && m >= n {
 			return m, r
 		}
 	}
 	return n, row
 }
 
-// longest finds the longest beginning of b that is a piece, and its row.
-func (s *Static) longest(b []byte, lead byte) (n int, row uint32) {
+// longestPiece finds the longest beginning of b that is a piece, and its row.
+func (s *Static) longestPiece(b []byte, lead byte) (n int, row uint32) {
 	h := uint32(hashBasis)
 	if lead != 0 {
 		h = (h ^ uint32(lead)) * hashPrime
@@ -135,7 +135,7 @@ func (s *Static) longest(b []byte, lead byte) (n int, row uint32) {
 			h = (h ^ uint32(c)) * hashPrime
 		}
 		i += size
-		if r, ok := s.find(h, lead, b[:i]); ok {
+		if r, ok := s.findRow(h, lead, b[:i]); ok {
 			n, row = i, r
 		}
 	}
@@ -145,8 +145,8 @@ func (s *Static) longest(b []byte, lead byte) (n int, row uint32) {
 // AppendTokens appends to dst the rows that spell text, limit of them at most, and returns the extended slice. Queries
 // are read with limit 128, and the fields of a document with 24, 96 and 64; more than 256 are never read.
 func (s *Static) AppendTokens(dst []int32, text string, limit int) []int32 {
-	var g bag
-	s.read(&g, text, min(limit, maxTokens))
+	var g tokenBag
+	s.readText(&g, text, min(limit, maxTokens))
 	for _, r := range g.rows[:g.n] {
 		dst = append(dst, int32(r))
 	}
@@ -166,7 +166,7 @@ func Words(text string) iter.Seq2[[]byte, bool] {
 				}
 				continue
 			}
-			bared := bare(b)
+			bared := trimMarks(b)
 			cuts := sc.camel >> (len(b) - len(bared))
 			b = bared
 			for len(b) > 0 {
@@ -186,19 +186,19 @@ func Words(text string) iter.Seq2[[]byte, bool] {
 // AppendSpelling appends the rows of the pieces that would spell a word of the table if it were none, for training
 // them.
 func (s *Static) AppendSpelling(dst []int32, word string) []int32 {
-	var g bag
+	var g tokenBag
 	sc := scanner{text: word}
 	if sc.next(); sc.n < 2 {
 		return dst
 	}
 	b := sc.buf[:sc.n]
-	n, row := s.longest(b[:len(b)-1], 0)
+	n, row := s.longestPiece(b[:len(b)-1], 0)
 	if n == 0 {
 		return dst
 	}
 	g.add(row)
 	for b = b[n:]; len(b) > 0; b = b[n:] {
-		if n, row = s.piece(b, false); n == 0 {
+		if n, row = s.nextPiece(b, false); n == 0 {
 			return dst
 		}
 		g.add(row)

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// unigram spells text by the likeliest row of tokens, as SentencePiece does.
-type unigram struct {
+// unigramModel spells text by the likeliest row of tokens, as SentencePiece does.
+type unigramModel struct {
 	vocab    map[string]int32
 	scores   []float64
 	unk      int32 // -1 if there is none
@@ -55,7 +55,7 @@ func parseUnigram(raw json.RawMessage) (tokenModel, error) {
 	if err := unmarshal(raw, &f, "Unigram"); err != nil {
 		return nil, err
 	}
-	m := &unigram{
+	m := &unigramModel{
 		vocab: make(map[string]int32, len(f.Vocab)), scores: make([]float64, len(f.Vocab)), unk: -1,
 		bytes: f.Bytes,
 	}
@@ -78,20 +78,20 @@ func parseUnigram(raw json.RawMessage) (tokenModel, error) {
 	return m, nil
 }
 
-func (m *unigram) vocabulary() map[string]int32 { return m.vocab }
+func (m *unigramModel) vocabulary() map[string]int32 { return m.vocab }
 
 // unknown is none: a Unigram model's token for it has a vector like any other.
-func (m *unigram) unknown() int32 { return -1 }
+func (m *unigramModel) unknown() int32 { return -1 }
 
-// reached is the likeliest way to spell the text up to a place.
-type reached struct {
+// bestPath is the likeliest way to spell the text up to a place.
+type bestPath struct {
 	score float64
 	from  int32 // -1 where no way leads
 	id    int32
 }
 
-func (m *unigram) spell(dst []int32, piece string) []int32 {
-	best := make([]reached, len(piece)+1)
+func (m *unigramModel) spell(dst []int32, piece string) []int32 {
+	best := make([]bestPath, len(piece)+1)
 	for i := range best {
 		best[i].from = -1
 	}
@@ -115,17 +115,17 @@ func (m *unigram) spell(dst []int32, piece string) []int32 {
 		}
 		i += size
 	}
-	return m.trace(dst, piece, best)
+	return m.backtrack(dst, piece, best)
 }
 
-func (r *reached) offer(score float64, from int, id int32) {
+func (r *bestPath) offer(score float64, from int, id int32) {
 	if r.from < 0 || score > r.score {
-		*r = reached{score, int32(from), id}
+		*r = bestPath{score, int32(from), id}
 	}
 }
 
-// trace goes the best way back. Unknown characters that follow one another are one token.
-func (m *unigram) trace(dst []int32, piece string, best []reached) []int32 {
+// backtrack goes the best way back. Unknown characters that follow one another are one token.
+func (m *unigramModel) backtrack(dst []int32, piece string, best []bestPath) []int32 {
 	type span struct{ from, to int }
 	var spans []span
 	for end := len(piece); end > 0; end = int(best[end].from) {

@@ -25,8 +25,8 @@ type Refusal struct {
 	Refused *float64 `json:"refusedAt95"`
 }
 
-// abstention is nil if some tool serves every request.
-func abstention(outcomes []Outcome) *Abstention {
+// measureAbstention is nil if some tool serves every request.
+func measureAbstention(outcomes []Outcome) *Abstention {
 	var served, all, near, foreign []*Outcome
 	for i := range outcomes {
 		o := &outcomes[i]
@@ -46,17 +46,17 @@ func abstention(outcomes []Outcome) *Abstention {
 	}
 	return &Abstention{
 		Answerable: len(served), Confident: confidentRate(served),
-		All: refusal(served, all), NearMiss: refusal(served, near), Foreign: refusal(served, foreign),
+		All: measureRefusal(served, all), NearMiss: measureRefusal(served, near), Foreign: measureRefusal(served, foreign),
 	}
 }
 
-func refusal(served, none []*Outcome) *Refusal {
+func measureRefusal(served, none []*Outcome) *Refusal {
 	if len(none) == 0 {
 		return nil
 	}
 	r := &Refusal{Queries: len(none), Confident: confidentRate(none)}
 	if len(served) > 0 {
-		high, low := tops(served), tops(none)
+		high, low := topScores(served), topScores(none)
 		area, refused := auroc(high, low), refusedAt95(high, low)
 		r.AUROC, r.Refused = &area, &refused
 	}
@@ -68,7 +68,7 @@ func confidentRate(outcomes []*Outcome) *float64 {
 	for _, o := range outcomes {
 		if o.Confident != nil {
 			said++
-			sure += int(truth(*o.Confident))
+			sure += int(boolScore(*o.Confident))
 		}
 	}
 	if said == 0 {
@@ -78,7 +78,7 @@ func confidentRate(outcomes []*Outcome) *float64 {
 	return &rate
 }
 
-func tops(outcomes []*Outcome) []float64 {
+func topScores(outcomes []*Outcome) []float64 {
 	out := make([]float64, len(outcomes))
 	for i, o := range outcomes {
 		out[i] = o.top

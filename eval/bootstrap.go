@@ -10,9 +10,9 @@ import (
 // and above, and move by less than a hundredth of its width from seed to seed.
 const resamples = 10_000
 
-// bootstrap returns, for each metric, the means of the draws. One draw serves all metrics. Of n requests most fare
+// bootstrapMeans returns, for each metric, the means of the draws. One draw serves all metrics. Of n requests most fare
 // alike, so it counts how often each pattern of changes is drawn and adds up the patterns.
-func bootstrap(deltas [][]float64, n int) [][]float64 {
+func bootstrapMeans(deltas [][]float64, n int) [][]float64 {
 	of, patterns := patternsOf(deltas, n)
 	means := make([][]float64, len(deltas))
 	for m := range means {
@@ -61,7 +61,7 @@ func patternsOf(deltas [][]float64, n int) (of []int32, patterns [][]float64) {
 	return of, patterns
 }
 
-func middle95(sorted []float64) (low, high float64) {
+func confidenceInterval(sorted []float64) (low, high float64) {
 	n := float64(len(sorted))
 	return sorted[int(math.Floor(.025*n))], sorted[int(math.Ceil(.975*n))-1]
 }

@@ -23,9 +23,9 @@ type Bin struct {
 
 const numBins = 10
 
-// calibration is nil where nothing was found, where a score is not between 0 and 1, and where all are 0, as in a run
+// measureCalibration is nil where nothing was found, where a score is not between 0 and 1, and where all are 0, as in a run
 // file without scores.
-func calibration(outcomes []Outcome) *Calibration {
+func measureCalibration(outcomes []Outcome) *Calibration {
 	c := &Calibration{}
 	var bins [numBins]Bin
 	most := 0.0
@@ -41,7 +41,7 @@ func calibration(outcomes []Outcome) *Calibration {
 		b := &bins[min(int(o.top*numBins), numBins-1)]
 		b.Answers++
 		b.Score += o.top
-		b.Right += truth(o.Rank == 1)
+		b.Right += boolScore(o.Rank == 1)
 		c.Answers++
 	}
 	if most == 0 {

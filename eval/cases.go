@@ -66,15 +66,15 @@ type caseReader struct {
 func readCases(fsys fs.FS, name, file string, resolve func(string) (string, error)) ([]Case, error) {
 	f, err := fsys.Open(name)
 	if err != nil {
-		return nil, missing(file, err)
+		return nil, missingFile(file, err)
 	}
 	defer func() { _ = f.Close() }() // it was only read: nothing can be lost
 	r := &caseReader{file: file, resolve: resolve, lines: map[string]int{}}
 	switch strings.ToLower(path.Ext(name)) {
 	case ".yaml", ".yml":
-		err = r.yaml(f)
+		err = r.readYAML(f)
 	default:
-		err = r.jsonLines(f)
+		err = r.readJSONLines(f)
 	}
 	if err == nil && len(r.cases) == 0 {
 		err = badLine(file, 1, "set has no requests", "", nil)
@@ -85,18 +85,18 @@ func readCases(fsys fs.FS, name, file string, resolve func(string) (string, erro
 	return r.cases, nil
 }
 
-func (r *caseReader) jsonLines(f io.Reader) error {
+func (r *caseReader) readJSONLines(f io.Reader) error {
 	return eachLine(f, r.file, func(line int, b []byte) error {
 		var raw rawCase
 		if err := json.Unmarshal(b, &raw); err != nil {
 			return badLine(r.file, line, "request cannot be read", "", err)
 		}
-		return r.add(&raw, line)
+		return r.addCase(&raw, line)
 	})
 }
 
-// yaml reads a list of requests, or a mapping that holds one under "queries".
-func (r *caseReader) yaml(f io.Reader) error {
+// readYAML reads a list of requests, or a mapping that holds one under "queries".
+func (r *caseReader) readYAML(f io.Reader) error {
 	var doc struct{ Queries []yaml.Node }
 	var root yaml.Node
 	if err := yaml.NewDecoder(f).Decode(&root); err != nil {
@@ -117,15 +117,15 @@ func (r *caseReader) yaml(f io.Reader) error {
 		if err := doc.Queries[i].Decode(&raw); err != nil {
 			return badLine(r.file, doc.Queries[i].Line, "request cannot be read", "", err)
 		}
-		if err := r.add(&raw, doc.Queries[i].Line); err != nil {
+		if err := r.addCase(&raw, doc.Queries[i].Line); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *caseReader) add(raw *rawCase, line int) error {
-	c, err := r.check(raw)
+func (r *caseReader) addCase(raw *rawCase, line int) error {
+	c, err := r.checkCase(raw)
 	if err != nil {
 		var e *tool.Error
 		if errors.As(err, &e) {
@@ -145,7 +145,7 @@ func (r *caseReader) add(raw *rawCase, line int) error {
 	return nil
 }
 
-func (r *caseReader) check(raw *rawCase) (*Case, error) {
+func (r *caseReader) checkCase(raw *rawCase) (*Case, error) {
 	c := &Case{
 		ID: string(raw.ID), Query: raw.Query, Any: raw.Mode == "any",
 		Kind: raw.Kind, Lang: raw.Lang, Split: raw.Split, NearMiss: raw.NearMiss,
@@ -158,11 +158,11 @@ func (r *caseReader) check(raw *rawCase) (*Case, error) {
 		return nil, fmt.Errorf("mode %q is neither any nor all", raw.Mode)
 	}
 	var err error
-	if c.Relevant, err = r.labels(raw.Relevant); err != nil {
+	if c.Relevant, err = r.resolveLabels(raw.Relevant); err != nil {
 		return nil, err
 	}
 	for _, group := range raw.AllOf {
-		names, err := r.labels(group)
+		names, err := r.resolveLabels(group)
 		if err != nil {
 			return nil, err
 		}
@@ -171,14 +171,14 @@ func (r *caseReader) check(raw *rawCase) (*Case, error) {
 		}
 		c.AllOf = append(c.AllOf, names)
 	}
-	if err := r.grade(c, raw.Grades); err != nil {
+	if err := r.readGrades(c, raw.Grades); err != nil {
 		return nil, err
 	}
-	return c, derive(c, raw.Relevant != nil)
+	return c, deriveKind(c, raw.Relevant != nil)
 }
 
-// derive fills Relevant from the other labels where it was left out, and refuses labels that contradict each other.
-func derive(c *Case, given bool) error {
+// deriveKind fills Relevant from the other labels where it was left out, and refuses labels that contradict each other.
+func deriveKind(c *Case, given bool) error {
 	if !given {
 		for _, group := range c.AllOf {
 			c.Relevant = append(c.Relevant, group...)
@@ -188,7 +188,7 @@ func derive(c *Case, given bool) error {
 				c.Relevant = append(c.Relevant, name)
 			}
 		}
-		c.Relevant = distinct(c.Relevant)
+		c.Relevant = distinctNames(c.Relevant)
 	}
 	switch {
 	case c.NoMatch() && !given && c.Kind != kindNoMatch:
@@ -204,7 +204,7 @@ func derive(c *Case, given bool) error {
 	return nil
 }
 
-func (r *caseReader) grade(c *Case, grades map[string]float64) error {
+func (r *caseReader) readGrades(c *Case, grades map[string]float64) error {
 	for _, name := range slices.Sorted(maps.Keys(grades)) {
 		g := grades[name]
 		if !(g >= 0) || math.IsInf(g, 0) {
@@ -222,7 +222,7 @@ func (r *caseReader) grade(c *Case, grades map[string]float64) error {
 	return nil
 }
 
-func (r *caseReader) labels(names []string) ([]string, error) {
+func (r *caseReader) resolveLabels(names []string) ([]string, error) {
 	out := make([]string, 0, len(names))
 	for _, name := range names {
 		label, err := r.resolve(name)
@@ -231,11 +231,11 @@ func (r *caseReader) labels(names []string) ([]string, error) {
 		}
 		out = append(out, label)
 	}
-	return distinct(out), nil
+	return distinctNames(out), nil
 }
 
-// distinct drops repeats from a short list, in place, and keeps its order.
-func distinct(names []string) []string {
+// distinctNames drops repeats from a short list, in place, and keeps its order.
+func distinctNames(names []string) []string {
 	out := names[:0]
 	for _, name := range names {
 		if !slices.Contains(out, name) {

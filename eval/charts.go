@@ -23,16 +23,16 @@ const (
 // numColors is how many lines a plot tells apart.
 const numColors = 7
 
-// color stands for a colour of the page, which depends on what the reader prefers: 0 is that of text, 1 to numColors
+// paletteColor stands for a colour of the page, which depends on what the reader prefers: 0 is that of text, 1 to numColors
 // are those of lines. inColors puts the page's colours in.
-func color(n int) drawing.Color { return drawing.Color{R: 1, G: 2, B: uint8(n), A: 255} }
+func paletteColor(n int) drawing.Color { return drawing.Color{R: 1, G: 2, B: uint8(n), A: 255} }
 
 const gridColor = numColors + 1
 
 func unpainted() drawing.Color { return drawing.Color{R: 255, G: 255, B: 255} }
 
-// inColors replaces the stand-ins by variables of the page's style sheet.
-func inColors(svg string) string {
+// applyColors replaces the stand-ins by variables of the page's style sheet.
+func applyColors(svg string) string {
 	pairs := []string{"rgba(255,255,255,0.0)", "none", "'Roboto Medium',sans-serif", "inherit"}
 	for n := range gridColor + 1 {
 		pairs = append(pairs, fmt.Sprintf("rgba(1,2,%d,1.0)", n), "var(--c"+strconv.Itoa(n)+")")
@@ -68,7 +68,7 @@ type line struct {
 }
 
 func (l *line) series() chart.ContinuousSeries {
-	style := chart.Style{StrokeWidth: 4, StrokeColor: color(l.color), DotWidth: l.dots, DotColor: color(l.color)}
+	style := chart.Style{StrokeWidth: 4, StrokeColor: paletteColor(l.color), DotWidth: l.dots, DotColor: paletteColor(l.color)}
 	if l.dashed {
 		style.StrokeWidth, style.StrokeDashArray = 2, []float64{8, 8}
 	}
@@ -78,11 +78,11 @@ func (l *line) series() chart.ContinuousSeries {
 	return chart.ContinuousSeries{XValues: l.x, YValues: l.y, Style: style, YAxis: chart.YAxisSecondary}
 }
 
-// plot draws lines. The name of y is left to the page: turned on its side it would have to fit between labels. Labels
+// renderPlot draws lines. The name of y is left to the page: turned on its side it would have to fit between labels. Labels
 // are numbers and our own words, since the library does not escape them.
-func plot(title string, x, y axis, lines []line) (string, error) {
-	label := chart.Style{FontSize: fontSize, FontColor: color(0), StrokeColor: color(0), StrokeWidth: 2}
-	grid := chart.Style{StrokeColor: color(gridColor), StrokeWidth: 1}
+func renderPlot(title string, x, y axis, lines []line) (string, error) {
+	label := chart.Style{FontSize: fontSize, FontColor: paletteColor(0), StrokeColor: paletteColor(0), StrokeWidth: 2}
+	grid := chart.Style{StrokeColor: paletteColor(gridColor), StrokeWidth: 1}
 	c := chart.Chart{
 		Width: plotWidth, Height: plotHeight, DPI: plotDPI,
 		Background: chart.Style{
@@ -102,18 +102,18 @@ func plot(title string, x, y axis, lines []line) (string, error) {
 	if err := c.Render(chart.SVG, &b); err != nil {
 		return "", fmt.Errorf("draw %s: %w", title, err)
 	}
-	svg := inColors(b.String())
+	svg := applyColors(b.String())
 	head := `<svg role="img" aria-label="` + html.EscapeString(title) + `" `
 	return strings.Replace(svg, "<svg ", head, 1), nil
 }
 
-// share labels a value from 0 to 1 in percent.
-func share(v float64) string { return strconv.Itoa(int(v*100+.5)) + "%" }
+// formatShare labels a value from 0 to 1 in percent.
+func formatShare(v float64) string { return strconv.Itoa(int(v*100+.5)) + "%" }
 
-func shares() axis { return axis{marks: []float64{0, .2, .4, .6, .8, 1}, label: share} }
+func shareAxis() axis { return axis{marks: []float64{0, .2, .4, .6, .8, 1}, label: formatShare} }
 
-// upTo makes an axis from 0 that holds most, with at most seven marks at round values.
-func upTo(name string, most float64) axis {
+// axisUpTo makes an axis from 0 that holds most, with at most seven marks at round values.
+func axisUpTo(name string, most float64) axis {
 	step := 1e-6
 	for i := 0; step*6 < most; i++ {
 		step *= [...]float64{2, 2.5, 2}[i%3] // 1, 2, 5, 10

@@ -81,13 +81,13 @@ func Compare(a, b *Report) (*Comparison, error) {
 			return nil, invalid("a report has only the means, and no requests to pair", "write it with --cases")
 		}
 	}
-	pairs, unpaired := pair(a, b)
+	pairs, unpaired := pairOutcomes(a, b)
 	if len(pairs) == 0 {
 		return nil, invalid("the reports have no request in common", "compare two runs over one set")
 	}
 	c := &Comparison{
 		A: cmp.Or(string(a.Mode), "a"), B: cmp.Or(string(b.Mode), "b"),
-		Queries: len(pairs), Unpaired: unpaired, All: differences(pairs),
+		Queries: len(pairs), Unpaired: unpaired, All: compareMetrics(pairs),
 	}
 	byKind := map[string][]paired{}
 	for _, p := range pairs {
@@ -101,7 +101,7 @@ func Compare(a, b *Report) (*Comparison, error) {
 		}
 	}
 	for kind, of := range byKind {
-		c.Kinds = append(c.Kinds, KindChange{kind, len(of), differences(of)})
+		c.Kinds = append(c.Kinds, KindChange{kind, len(of), compareMetrics(of)})
 	}
 	slices.SortFunc(c.Kinds, func(x, y KindChange) int { return strings.Compare(x.Kind, y.Kind) })
 	slices.SortFunc(c.Changes, func(x, y Change) int {
@@ -113,8 +113,8 @@ func Compare(a, b *Report) (*Comparison, error) {
 
 type paired struct{ a, b *Outcome }
 
-// pair finds the requests that both reports scored, by ID, so that the draw does not depend on the order of the set.
-func pair(a, b *Report) (pairs []paired, unpaired int) {
+// pairOutcomes finds the requests that both reports scored, by ID, so that the draw does not depend on the order of the set.
+func pairOutcomes(a, b *Report) (pairs []paired, unpaired int) {
 	inA := make(map[string]*Outcome, len(a.Cases))
 	for i := range a.Cases {
 		if o := &a.Cases[i]; !o.NoMatch {
@@ -137,11 +137,11 @@ func pair(a, b *Report) (pairs []paired, unpaired int) {
 	return pairs, unpaired + len(inA)
 }
 
-func differences(pairs []paired) []Difference {
+func compareMetrics(pairs []paired) []Difference {
 	n := len(pairs)
 	var out []Difference
 	var deltas [][]float64 // by metric, then request
-	for _, m := range Metrics() {
+	for _, m := range metrics() {
 		if _, ok := pairs[0].a.Scores[m]; !ok {
 			continue // deeper than the ranking
 		}
@@ -151,17 +151,17 @@ func differences(pairs []paired) []Difference {
 			d.A += va
 			d.B += vb
 			of[i] = vb - va
-			d.Wins += int(truth(vb > va))
-			d.Losses += int(truth(vb < va))
-			d.Ties += int(truth(vb == va))
+			d.Wins += int(boolScore(vb > va))
+			d.Losses += int(boolScore(vb < va))
+			d.Ties += int(boolScore(vb == va))
 		}
 		d.A, d.B = d.A/float64(n), d.B/float64(n)
 		d.Change = d.B - d.A
 		out, deltas = append(out, d), append(deltas, of)
 	}
-	for i, means := range bootstrap(deltas, n) {
+	for i, means := range bootstrapMeans(deltas, n) {
 		slices.Sort(means)
-		out[i].Low, out[i].High = middle95(means)
+		out[i].Low, out[i].High = confidenceInterval(means)
 	}
 	return out
 }

@@ -109,7 +109,7 @@ func TestCompareInterval(t *testing.T) {
 	const n, won = 400, 120
 	before, after := make([]int, n), make([]int, n)
 	for i := range after {
-		after[i] = int(truth(i < won))
+		after[i] = int(boolScore(i < won))
 	}
 	none := func(int) string { return "" }
 	c, err := Compare(placed(t, none, before...), placed(t, none, after...))

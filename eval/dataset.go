@@ -122,7 +122,7 @@ func LoadCases(file string, set *tool.Set) (*Dataset, error) {
 // NewDataset returns a set without requests: the tools of a catalogue, by their IDs.
 func NewDataset(name string, set *tool.Set) *Dataset {
 	d := &Dataset{Name: name, Tools: set.All()}
-	d.index(func(t *tool.Tool) string { return string(t.ID()) })
+	d.indexLabels(func(t *tool.Tool) string { return string(t.ID()) })
 	return d
 }
 
@@ -164,7 +164,7 @@ func findCases(fsys fs.FS, prefix string) (string, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return "", missing(path.Join(prefix, caseFiles[0]), fs.ErrNotExist)
+		return "", missingFile(path.Join(prefix, caseFiles[0]), fs.ErrNotExist)
 	}
 	return "", &tool.Error{
 		Code: tool.Invalid, Op: "load set",
@@ -172,7 +172,7 @@ func findCases(fsys fs.FS, prefix string) (string, error) {
 	}
 }
 
-func (d *Dataset) index(label func(*tool.Tool) string) {
+func (d *Dataset) indexLabels(label func(*tool.Tool) string) {
 	d.labels = make(map[tool.ID]string, len(d.Tools))
 	d.known = make(map[string]bool, len(d.Tools))
 	for _, t := range d.Tools {
@@ -182,7 +182,7 @@ func (d *Dataset) index(label func(*tool.Tool) string) {
 	}
 }
 
-func missing(file string, err error) error {
+func missingFile(file string, err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return &tool.Error{Code: tool.Invalid, Op: "load set", Msg: file + " cannot be read", Err: err}
 	}

@@ -372,7 +372,7 @@ func TestLoadRealSets(t *testing.T) {
 			}
 			none := 0
 			for i := range d.Cases {
-				none += int(truth(d.Cases[i].NoMatch()))
+				none += int(boolScore(d.Cases[i].NoMatch()))
 			}
 			if got := [3]int{len(d.Tools), len(d.Cases), none}; got != want {
 				t.Errorf("tools, queries, no match = %v, want %v", got, want)

@@ -38,7 +38,7 @@ func ParseGate(s string) (Gate, error) {
 		}
 	}
 	g.Metric = Metric(strings.ToLower(strings.TrimSpace(name)))
-	if g.Metric != metricAUROC && !slices.Contains(Metrics(), g.Metric) {
+	if g.Metric != metricAUROC && !slices.Contains(metrics(), g.Metric) {
 		return Gate{}, badGate(s, fmt.Sprintf("%q is no metric", name))
 	}
 	var err error
@@ -58,7 +58,7 @@ func ParseDrop(s string) (Gate, error) {
 
 func badGate(s, why string) error {
 	names := make([]string, 0, len(defined)+1)
-	for _, m := range append(Metrics(), metricAUROC) {
+	for _, m := range append(metrics(), metricAUROC) {
 		names = append(names, string(m))
 	}
 	return &tool.Error{
@@ -69,11 +69,11 @@ func badGate(s, why string) error {
 
 // String gives the gate as ParseGate or ParseDrop reads it.
 func (g Gate) String() string {
-	return g.Figure() + "=" + strconv.FormatFloat(g.Bound, 'g', -1, 64)
+	return g.figureName() + "=" + strconv.FormatFloat(g.Bound, 'g', -1, 64)
 }
 
-// Figure names what the gate is on, "recall@5" or "paraphrase:recall@5".
-func (g Gate) Figure() string {
+// figureName names what the gate is on, "recall@5" or "paraphrase:recall@5".
+func (g Gate) figureName() string {
 	if g.Kind == "" {
 		return string(g.Metric)
 	}
@@ -111,7 +111,7 @@ const rounding = 1e-9
 func (r *Report) Check(gates []Gate, base *Report) []Verdict {
 	out := make([]Verdict, 0, len(gates))
 	for _, g := range gates {
-		v := Verdict{Figure: g.Figure(), Need: fmt.Sprintf("at least %v", g.Bound), Got: r.figure(g)}
+		v := Verdict{Figure: g.figureName(), Need: fmt.Sprintf("at least %v", g.Bound), Got: r.figure(g)}
 		if g.Drop {
 			v.Need = fmt.Sprintf("at most %v below", g.Bound)
 			if base != nil {

@@ -15,13 +15,13 @@ import (
 //go:embed report.css
 var reportStyle string
 
-// markup is a page in the making. What comes from outside goes through text.
-type markup struct{ strings.Builder }
+// htmlWriter is a page in the making. What comes from outside goes through text.
+type htmlWriter struct{ strings.Builder }
 
-func (m *markup) put(format string, args ...any) { fmt.Fprintf(m, format, args...) }
+func (m *htmlWriter) writeFormat(format string, args ...any) { fmt.Fprintf(m, format, args...) }
 
-// text is s as a page may hold it: nothing in it is markup, or a character that a page must not have.
-func text(s string) string {
+// escapeText is s as a page may hold it: nothing in it is markup, or a character that a page must not have.
+func escapeText(s string) string {
 	return html.EscapeString(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
 			return unicode.ReplacementChar
@@ -30,25 +30,25 @@ func text(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD")))
 }
 
-// table writes rows of cells that are markup already; the first row is the heading, and columns in wordy hold prose.
-func (m *markup) table(rows [][]string, wordy ...int) {
-	m.put("<div class=\"wide\"><table>\n")
+// writeTable writes rows of cells that are markup already; the first row is the heading, and columns in wordy hold prose.
+func (m *htmlWriter) writeTable(rows [][]string, wordy ...int) {
+	m.writeFormat("<div class=\"wide\"><table>\n")
 	for i, row := range rows {
 		tag := "td"
 		if i == 0 {
 			tag = "th"
 		}
-		m.put("<tr>")
+		m.writeFormat("<tr>")
 		for k, cell := range row {
 			class := ""
 			if slices.Contains(wordy, k) {
 				class = ` class="text"`
 			}
-			m.put("<%s%s>%s</%s>", tag, class, cell, tag)
+			m.writeFormat("<%s%s>%s</%s>", tag, class, cell, tag)
 		}
-		m.put("</tr>\n")
+		m.writeFormat("</tr>\n")
 	}
-	m.put("</table></div>\n")
+	m.writeFormat("</table></div>\n")
 }
 
 // The page is to be mailed: so many missed requests, and so much of each, keep it below 300 KB.
@@ -62,73 +62,73 @@ const (
 // requests that were missed; and the comparison, if c is not nil. It adapts to dark and light and to narrow screens,
 // and stays below 300 KB unless there are hundreds of kinds.
 func (r *Report) WriteHTML(w io.Writer, verdicts []Verdict, c *Comparison) error {
-	m := &markup{}
-	m.head(r)
-	m.gates(verdicts)
-	m.kinds(r)
-	m.refusals(r.NoMatch)
-	m.put("<h2>Plots</h2>\n<div class=\"plots\">\n")
+	m := &htmlWriter{}
+	m.writeHead(r)
+	m.writeGates(verdicts)
+	m.writeKinds(r)
+	m.writeRefusals(r.NoMatch)
+	m.writeFormat("<h2>Plots</h2>\n<div class=\"plots\">\n")
 	for _, draw := range []func() (picture, error){r.recallPlot, r.reliabilityPlot, r.latencyPlot, r.tokenPlot} {
 		pic, err := draw()
 		if err != nil {
 			return err
 		}
-		m.picture(&pic)
+		m.writePicture(&pic)
 	}
-	m.put("</div>\n")
-	m.comparison(c)
-	m.missed(r.Cases)
-	m.put("</body>\n</html>\n")
-	return write(w, m.String())
+	m.writeFormat("</div>\n")
+	m.writeComparison(c)
+	m.writeMissed(r.Cases)
+	m.writeFormat("</body>\n</html>\n")
+	return writeString(w, m.String())
 }
 
-func (m *markup) head(r *Report) {
-	name := text(cmp.Or(r.Set, "Evaluation"))
-	m.put("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
-	m.put("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n")
-	m.put("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n")
-	m.put("<title>%s: how well tools are found</title>\n<style>\n%s</style>\n</head>\n<body>\n<h1>%s</h1>\n<p>", name,
+func (m *htmlWriter) writeHead(r *Report) {
+	name := escapeText(cmp.Or(r.Set, "Evaluation"))
+	m.writeFormat("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
+	m.writeFormat("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n")
+	m.writeFormat("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n")
+	m.writeFormat("<title>%s: how well tools are found</title>\n<style>\n%s</style>\n</head>\n<body>\n<h1>%s</h1>\n<p>", name,
 		reportStyle, name)
-	m.put("%d tools, %d requests", r.Tools, len(r.Cases))
+	m.writeFormat("%d tools, %d requests", r.Tools, len(r.Cases))
 	if r.Split != "" {
-		m.put(" of split %s", text(r.Split))
+		m.writeFormat(" of split %s", escapeText(r.Split))
 	}
 	if r.Mode != "" {
-		m.put(", %s search", text(string(r.Mode)))
+		m.writeFormat(", %s search", escapeText(string(r.Mode)))
 	}
-	m.put(", ranked to %d", r.Depth)
+	m.writeFormat(", ranked to %d", r.Depth)
 	for _, note := range r.notes() {
-		m.put("; %s: %d", text(note.text), note.n)
+		m.writeFormat("; %s: %d", escapeText(note.text), note.n)
 	}
-	m.put(".</p>\n")
+	m.writeFormat(".</p>\n")
 }
 
-func (m *markup) gates(verdicts []Verdict) {
+func (m *htmlWriter) writeGates(verdicts []Verdict) {
 	if len(verdicts) == 0 {
 		return
 	}
-	m.put("<h2>Gates</h2>\n")
+	m.writeFormat("<h2>Gates</h2>\n")
 	rows := [][]string{{"figure", "wanted", "is", "was", ""}}
 	for _, v := range verdicts {
 		met := `<span class="bad">not met</span>`
 		if v.Met {
 			met = `<span class="good">met</span>`
 		}
-		rows = append(rows, []string{text(v.Figure), text(v.Need), figure(v.Got), figure(v.Was), met})
+		rows = append(rows, []string{escapeText(v.Figure), escapeText(v.Need), formatFigure(v.Got), formatFigure(v.Was), met})
 	}
-	m.table(rows, 1)
+	m.writeTable(rows, 1)
 }
 
-// kinds shows the main figures of each kind, with a bar for each.
-func (m *markup) kinds(r *Report) {
+// writeKinds shows the main figures of each kind, with a bar for each.
+func (m *htmlWriter) writeKinds(r *Report) {
 	shown := []Metric{recallAt(1), recallAt(5), recallAt(10), hitAt(5), metricMRR, metricNDCG, metricComplete}
 	head := []string{"kind", "requests"}
 	for _, metric := range shown {
-		head = append(head, text(string(metric)))
+		head = append(head, escapeText(string(metric)))
 	}
 	rows := [][]string{append(head, "confident")}
 	for _, s := range append([]Summary{r.All}, r.Kinds...) {
-		row := []string{text(cutText(cmp.Or(s.Kind, "all"))), strconv.Itoa(s.Queries)}
+		row := []string{escapeText(cutText(cmp.Or(s.Kind, "all"))), strconv.Itoa(s.Queries)}
 		for _, metric := range shown {
 			cell := "-"
 			if v, ok := s.Scores[metric]; ok {
@@ -136,53 +136,53 @@ func (m *markup) kinds(r *Report) {
 			}
 			row = append(row, cell)
 		}
-		rows = append(rows, append(row, figure(s.Confident)))
+		rows = append(rows, append(row, formatFigure(s.Confident)))
 	}
-	m.put("<h2>By kind of request</h2>\n")
-	m.table(rows)
+	m.writeFormat("<h2>By kind of request</h2>\n")
+	m.writeTable(rows)
 }
 
-func (m *markup) refusals(n *Abstention) {
+func (m *htmlWriter) writeRefusals(n *Abstention) {
 	if n == nil {
 		return
 	}
 	rows := [][]string{{"requests", "number", "confident, wrongly", "auroc", "refused at 95 % kept"}}
 	for _, of := range n.parts() {
 		rows = append(rows, []string{
-			of.name, strconv.Itoa(of.r.Queries), figure(of.r.Confident), figure(of.r.AUROC),
-			figure(of.r.Refused),
+			of.name, strconv.Itoa(of.r.Queries), formatFigure(of.r.Confident), formatFigure(of.r.AUROC),
+			formatFigure(of.r.Refused),
 		})
 	}
-	m.put("<h2>Requests that no tool serves</h2>\n")
-	m.table(rows)
+	m.writeFormat("<h2>Requests that no tool serves</h2>\n")
+	m.writeTable(rows)
 }
 
-func (m *markup) picture(p *picture) {
+func (m *htmlWriter) writePicture(p *picture) {
 	if p.SVG == "" {
 		return
 	}
-	m.put("<figure>\n<h3>%s</h3>\n<p>%s ↑</p>\n%s\n", text(p.Title), text(p.Y), p.SVG)
+	m.writeFormat("<figure>\n<h3>%s</h3>\n<p>%s ↑</p>\n%s\n", escapeText(p.Title), escapeText(p.Y), p.SVG)
 	if len(p.Legend) > 0 {
-		m.put("<ul class=\"legend\">")
+		m.writeFormat("<ul class=\"legend\">")
 		for _, l := range p.Legend {
 			class := ""
 			if l.Dashed {
 				class = ` class="dashed"`
 			}
-			m.put(`<li><i%s style="border-color:var(--c%d)"></i>%s</li>`, class, l.Color, text(l.Name))
+			m.writeFormat(`<li><i%s style="border-color:var(--c%d)"></i>%s</li>`, class, l.Color, escapeText(l.Name))
 		}
-		m.put("</ul>\n")
+		m.writeFormat("</ul>\n")
 	}
-	m.put("<figcaption>%s</figcaption>\n</figure>\n", text(p.Text))
+	m.writeFormat("<figcaption>%s</figcaption>\n</figure>\n", escapeText(p.Text))
 }
 
-func (m *markup) comparison(c *Comparison) {
+func (m *htmlWriter) writeComparison(c *Comparison) {
 	if c == nil {
 		return
 	}
-	m.put("<h2>%s against %s</h2>\n", text(c.B), text(c.A))
-	m.put("<p>%d requests in both; 95 %% intervals of a paired bootstrap. Changes whose interval leaves out zero are in colour.</p>\n", c.Queries)
-	rows := [][]string{{"figure", text(c.A), text(c.B), "change", "from", "to", "wins", "losses", "ties"}}
+	m.writeFormat("<h2>%s against %s</h2>\n", escapeText(c.B), escapeText(c.A))
+	m.writeFormat("<p>%d requests in both; 95 %% intervals of a paired bootstrap. Changes whose interval leaves out zero are in colour.</p>\n", c.Queries)
+	rows := [][]string{{"figure", escapeText(c.A), escapeText(c.B), "change", "from", "to", "wins", "losses", "ties"}}
 	for i := range c.All {
 		d := &c.All[i]
 		change := fmt.Sprintf("%+.3f", d.Change)
@@ -193,16 +193,16 @@ func (m *markup) comparison(c *Comparison) {
 			change = `<span class="bad">` + change + "</span>"
 		}
 		rows = append(rows, []string{
-			text(string(d.Metric)), figure(&d.A), figure(&d.B), change, fmt.Sprintf("%+.3f", d.Low),
+			escapeText(string(d.Metric)), formatFigure(&d.A), formatFigure(&d.B), change, fmt.Sprintf("%+.3f", d.Low),
 			fmt.Sprintf("%+.3f", d.High),
 			strconv.Itoa(d.Wins), strconv.Itoa(d.Losses), strconv.Itoa(d.Ties),
 		})
 	}
-	m.table(rows)
+	m.writeTable(rows)
 }
 
-// missed lists what went wrong, the requests that found nothing right first.
-func (m *markup) missed(cases []Outcome) {
+// writeMissed lists what went wrong, the requests that found nothing right first.
+func (m *htmlWriter) writeMissed(cases []Outcome) {
 	var all []*Outcome
 	for i := range cases {
 		if cases[i].missed() != "" {
@@ -220,11 +220,11 @@ func (m *markup) missed(cases []Outcome) {
 	}
 	slices.SortStableFunc(all, func(a, b *Outcome) int { return cmp.Compare(worst(b), worst(a)) })
 	shown := all[:min(mostMissed, len(all))]
-	m.put("<h2>Missed requests</h2>\n<p>%d in all", len(all))
+	m.writeFormat("<h2>Missed requests</h2>\n<p>%d in all", len(all))
 	if len(shown) < len(all) {
-		m.put(", the worst %d here", len(shown))
+		m.writeFormat(", the worst %d here", len(shown))
 	}
-	m.put(": without a right tool among the first five, or answered with confidence though no tool serves them.</p>\n")
+	m.writeFormat(": without a right tool among the first five, or answered with confidence though no tool serves them.</p>\n")
 	rows := [][]string{{"id", "request", "kind", "what went wrong", "found first"}}
 	for _, o := range shown {
 		found := ""
@@ -232,11 +232,11 @@ func (m *markup) missed(cases []Outcome) {
 			found = o.Ranked[0].Name
 		}
 		rows = append(rows, []string{
-			text(cutText(o.ID)), text(cutText(o.Query)), text(cutText(o.Kind)), o.missed(),
-			text(cutText(found)),
+			escapeText(cutText(o.ID)), escapeText(cutText(o.Query)), escapeText(cutText(o.Kind)), o.missed(),
+			escapeText(cutText(found)),
 		})
 	}
-	m.table(rows, 1, 2, 3, 4)
+	m.writeTable(rows, 1, 2, 3, 4)
 }
 
 // cutText keeps a text from filling the page.

@@ -45,7 +45,7 @@ const junitDepth = 5
 // it, is skipped, with a message that says where the right tool stands. So a build fails by its gates alone, and what
 // was missed is seen all the same.
 func (r *Report) WriteJUnit(w io.Writer, verdicts []Verdict) error {
-	all := junitSuites{Name: strings.TrimSuffix(prefix(r.Set), ": ")}
+	all := junitSuites{Name: strings.TrimSuffix(fileName(r.Set), ": ")}
 	if all.Name == "" {
 		all.Name = "tooldex"
 	}
@@ -73,7 +73,7 @@ func (r *Report) WriteJUnit(w io.Writer, verdicts []Verdict) error {
 	if err != nil {
 		return fmt.Errorf("write junit report: %w", err)
 	}
-	return write(w, xml.Header+string(b)+"\n")
+	return writeString(w, xml.Header+string(b)+"\n")
 }
 
 func (s *junitSuites) add(suite junitSuite) {
@@ -85,8 +85,8 @@ func (s *junitSuites) add(suite junitSuite) {
 
 func (s *junitSuite) add(c junitCase) {
 	s.Tests++
-	s.Failures += int(truth(c.Failure != nil))
-	s.Skipped += int(truth(c.Skipped != nil))
+	s.Failures += int(boolScore(c.Failure != nil))
+	s.Skipped += int(boolScore(c.Skipped != nil))
 	s.Cases = append(s.Cases, c)
 }
 

@@ -21,9 +21,9 @@ func recallAt(k int) Metric { return Metric(fmt.Sprintf("recall@%d", k)) }
 
 func hitAt(k int) Metric { return Metric(fmt.Sprintf("hit@%d", k)) }
 
-// Metrics lists what is measured of each request that a tool serves, in the order of a report: recall@k and hit@k for k
+// metrics lists what is measured of each request that a tool serves, in the order of a report: recall@k and hit@k for k
 // of 1, 3, 5, 10 and 20, "mrr", "ndcg@10" and "complete@10".
-func Metrics() []Metric {
+func metrics() []Metric {
 	out := make([]Metric, 0, len(defined))
 	for _, d := range defined {
 		out = append(out, d.metric)
@@ -45,28 +45,28 @@ type Ranked struct {
 type definition struct {
 	metric Metric
 	k      int
-	value  func(p *places, k int) float64
+	value  func(p *foundPlaces, k int) float64
 }
 
 var defined = [...]definition{
-	{recallAt(1), 1, (*places).recall},
-	{recallAt(3), 3, (*places).recall},
-	{recallAt(5), 5, (*places).recall},
-	{recallAt(10), 10, (*places).recall},
-	{recallAt(20), 20, (*places).recall},
-	{hitAt(1), 1, (*places).hit},
-	{hitAt(3), 3, (*places).hit},
-	{hitAt(5), 5, (*places).hit},
-	{hitAt(10), 10, (*places).hit},
-	{hitAt(20), 20, (*places).hit},
-	{metricMRR, 0, (*places).reciprocal},
-	{metricNDCG, 10, (*places).ndcg},
-	{metricComplete, 10, (*places).complete},
+	{recallAt(1), 1, (*foundPlaces).recall},
+	{recallAt(3), 3, (*foundPlaces).recall},
+	{recallAt(5), 5, (*foundPlaces).recall},
+	{recallAt(10), 10, (*foundPlaces).recall},
+	{recallAt(20), 20, (*foundPlaces).recall},
+	{hitAt(1), 1, (*foundPlaces).hit},
+	{hitAt(3), 3, (*foundPlaces).hit},
+	{hitAt(5), 5, (*foundPlaces).hit},
+	{hitAt(10), 10, (*foundPlaces).hit},
+	{hitAt(20), 20, (*foundPlaces).hit},
+	{metricMRR, 0, (*foundPlaces).reciprocal},
+	{metricNDCG, 10, (*foundPlaces).ndcg},
+	{metricComplete, 10, (*foundPlaces).complete},
 }
 
-// measure scores one ranking, which was asked for to the given depth, and tells where the relevant tools stand. It
+// scoreCase scores one ranking, which was asked for to the given depth, and tells where the relevant tools stand. It
 // gives nil for a case that no tool serves.
-func measure(c *Case, ranked []Ranked, depth int) (s Scores, at []int) {
+func scoreCase(c *Case, ranked []Ranked, depth int) (s Scores, at []int) {
 	if c.NoMatch() {
 		return nil, nil
 	}
@@ -77,40 +77,40 @@ func measure(c *Case, ranked []Ranked, depth int) (s Scores, at []int) {
 			s[d.metric] = d.value(p, d.k)
 		}
 	}
-	return s, p.relevant()
+	return s, p.relevantPlaces()
 }
 
-// places knows where each tool stands, from 1, at its first mention.
-type places struct {
+// foundPlaces knows where each tool stands, from 1, at its first mention.
+type foundPlaces struct {
 	c  *Case
 	at map[string]int
 }
 
-func placesOf(c *Case, ranked []Ranked) *places {
-	p := &places{c: c, at: make(map[string]int, len(ranked))}
+func placesOf(c *Case, ranked []Ranked) *foundPlaces {
+	p := &foundPlaces{c: c, at: make(map[string]int, len(ranked))}
 	for i, r := range ranked {
-		p.put(r.Name, i+1)
+		p.addPlace(r.Name, i+1)
 		for _, name := range r.Also {
-			p.put(name, i+1)
+			p.addPlace(name, i+1)
 		}
 	}
 	return p
 }
 
-func (p *places) put(name string, place int) {
+func (p *foundPlaces) addPlace(name string, place int) {
 	if _, repeat := p.at[name]; !repeat {
 		p.at[name] = place
 	}
 }
 
 // within reports whether a tool stands among the first k.
-func (p *places) within(name string, k int) bool {
+func (p *foundPlaces) within(name string, k int) bool {
 	at := p.at[name]
 	return at > 0 && at <= k
 }
 
-// relevant returns the places of the relevant tools that were found, ascending.
-func (p *places) relevant() []int {
+// relevantPlaces returns the places of the relevant tools that were found, ascending.
+func (p *foundPlaces) relevantPlaces() []int {
 	var at []int
 	for _, name := range p.c.Relevant {
 		if place := p.at[name]; place > 0 {
@@ -121,7 +121,7 @@ func (p *places) relevant() []int {
 	return at
 }
 
-func (p *places) recall(k int) float64 {
+func (p *foundPlaces) recall(k int) float64 {
 	if p.c.Any {
 		return p.hit(k)
 	}
@@ -134,25 +134,25 @@ func (p *places) recall(k int) float64 {
 	return float64(found) / float64(len(p.c.Relevant))
 }
 
-func (p *places) hit(k int) float64 {
-	return truth(slices.ContainsFunc(p.c.Relevant, func(name string) bool { return p.within(name, k) }))
+func (p *foundPlaces) hit(k int) float64 {
+	return boolScore(slices.ContainsFunc(p.c.Relevant, func(name string) bool { return p.within(name, k) }))
 }
 
-func (p *places) reciprocal(int) float64 {
-	if at := p.relevant(); len(at) > 0 {
+func (p *foundPlaces) reciprocal(int) float64 {
+	if at := p.relevantPlaces(); len(at) > 0 {
 		return 1 / float64(at[0])
 	}
 	return 0
 }
 
-func (p *places) ndcg(k int) float64 {
+func (p *foundPlaces) ndcg(k int) float64 {
 	type gained struct {
 		at   int
 		gain float64
 	}
 	var found []gained
 	var gains []float64
-	for _, name := range graded(p.c) {
+	for _, name := range gradedNames(p.c) {
 		gain, ok := p.c.Grades[name]
 		if !ok {
 			gain = 1
@@ -178,8 +178,8 @@ func (p *places) ndcg(k int) float64 {
 	return min(1, got/best) // several tools at one place can have more than the best order of places
 }
 
-// graded lists the tools that may have a gain: the relevant ones, and others with a grade.
-func graded(c *Case) []string {
+// gradedNames lists the tools that may have a gain: the relevant ones, and others with a grade.
+func gradedNames(c *Case) []string {
 	names := slices.Clone(c.Relevant)
 	for name := range c.Grades {
 		if !slices.Contains(c.Relevant, name) {
@@ -189,7 +189,7 @@ func graded(c *Case) []string {
 	return names
 }
 
-func (p *places) complete(k int) float64 {
+func (p *foundPlaces) complete(k int) float64 {
 	switch {
 	case len(p.c.AllOf) > 0:
 		for _, group := range p.c.AllOf {
@@ -209,7 +209,7 @@ func (p *places) complete(k int) float64 {
 	return 1
 }
 
-func truth(b bool) float64 {
+func boolScore(b bool) float64 {
 	if b {
 		return 1
 	}

@@ -145,7 +145,7 @@ func TestMeasure(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, at := measure(&tt.c, ranking(tt.ranked), tt.depth)
+			got, at := scoreCase(&tt.c, ranking(tt.ranked), tt.depth)
 			first := append(at, 0)[0]
 			if diff := cmp.Diff(tt.want, got, near); diff != "" {
 				t.Errorf("scores (-want +got):\n%s", diff)
@@ -165,7 +165,7 @@ func TestNDCGOfManyRelevant(t *testing.T) {
 		names = append(names, "t"+strconv.Itoa(i))
 	}
 	c.Relevant = names
-	got, _ := measure(&c, ranking(strings.Join(names, " ")), 50)
+	got, _ := scoreCase(&c, ranking(strings.Join(names, " ")), 50)
 	if diff := cmp.Diff(Scores{"ndcg@10": 1, "complete@10": 0, "recall@10": 10. / 14}, Scores{
 		"ndcg@10": got[metricNDCG], "complete@10": got[metricComplete], "recall@10": got[recallAt(10)],
 	}, near); diff != "" {
@@ -180,7 +180,7 @@ func randomCase(rng *rand.Rand) (Case, []Ranked) {
 	for range 1 + rng.IntN(6) {
 		c.Relevant = append(c.Relevant, name())
 	}
-	c.Relevant = distinct(c.Relevant)
+	c.Relevant = distinctNames(c.Relevant)
 	for _, n := range c.Relevant {
 		c.Grades[n] = float64(rng.IntN(3))
 	}
@@ -199,7 +199,7 @@ func TestMetricsProperties(t *testing.T) {
 	depths := []int{1, 3, 5, 10, 20}
 	for range 3000 {
 		c, ranked := randomCase(rng)
-		s, at := measure(&c, ranked, 50)
+		s, at := scoreCase(&c, ranked, 50)
 		first := append(at, 0)[0]
 		if !slices.IsSorted(at) || len(slices.Compact(slices.Clone(at))) != len(at) {
 			t.Fatalf("places %v", at)
@@ -222,7 +222,7 @@ func TestMetricsProperties(t *testing.T) {
 		}
 		// The order of labels is not information.
 		slices.Reverse(c.Relevant)
-		if again, _ := measure(&c, ranked, 50); !cmp.Equal(s, again) {
+		if again, _ := scoreCase(&c, ranked, 50); !cmp.Equal(s, again) {
 			t.Fatalf("scores depend on the order of labels:\n%s", cmp.Diff(s, again))
 		}
 	}
@@ -242,9 +242,9 @@ func TestMetricsRewardPromotion(t *testing.T) {
 		if at == 0 || slices.Contains(c.Relevant, ranked[at-1].Name) {
 			continue
 		}
-		before, _ := measure(&c, ranked, 50)
+		before, _ := scoreCase(&c, ranked, 50)
 		ranked[at-1], ranked[at] = ranked[at], ranked[at-1]
-		after, _ := measure(&c, ranked, 50)
+		after, _ := scoreCase(&c, ranked, 50)
 		for m := range before {
 			if after[m] < before[m] {
 				t.Fatalf("%s falls from %v to %v when %s goes up in %v", m, before[m], after[m], c.Relevant[0], ranked)
@@ -269,14 +269,14 @@ func TestTwinsShareAPlace(t *testing.T) {
 		{"both", []string{"a", "b"}, Scores{"recall@3": 1, "mrr": .5, "ndcg@10": 2 / (math.Log2(3) + 1)}},
 		{"one that stands before on its own", []string{"x"}, Scores{"recall@1": 1, "mrr": 1, "ndcg@10": 1}},
 	} {
-		got, _ := measure(&Case{Relevant: tt.relevant}, ranked, 50)
+		got, _ := scoreCase(&Case{Relevant: tt.relevant}, ranked, 50)
 		for m, want := range tt.want {
 			if math.Abs(got[m]-want) > 1e-12 {
 				t.Errorf("%s: %s is %v, want %v", tt.name, m, got[m], want)
 			}
 		}
 	}
-	got, _ := measure(&Case{Relevant: []string{"a", "b"}}, []Ranked{{Name: "a", Also: []string{"b"}}}, 50)
+	got, _ := scoreCase(&Case{Relevant: []string{"a", "b"}}, []Ranked{{Name: "a", Also: []string{"b"}}}, 50)
 	if got[metricNDCG] != 1 {
 		t.Errorf("two tools at the first place: ndcg@10 %v", got[metricNDCG])
 	}

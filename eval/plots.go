@@ -64,7 +64,7 @@ func (r *Report) recallPlot() (picture, error) {
 	}
 	x.marks = append(x.marks, float64(max(depth, 2)))
 	var err error
-	pic.SVG, err = plot(pic.Title, x, shares(), lines)
+	pic.SVG, err = renderPlot(pic.Title, x, shareAxis(), lines)
 	return pic, err
 }
 
@@ -86,7 +86,7 @@ func (r *Report) reliabilityPlot() (picture, error) {
 	}
 	ideal := line{x: []float64{0, 1}, y: []float64{0, 1}, dashed: true}
 	var err error
-	pic.SVG, err = plot(pic.Title, axis{name: "mean score", marks: shares().marks, label: share}, shares(),
+	pic.SVG, err = renderPlot(pic.Title, axis{name: "mean score", marks: shareAxis().marks, label: formatShare}, shareAxis(),
 		[]line{ideal, points})
 	return pic, err
 }
@@ -103,10 +103,10 @@ func (r *Report) latencyPlot() (picture, error) {
 	pic := picture{
 		Title: "Time of an answer", Y: "share of answers",
 		Text: fmt.Sprintf("Share of answers that came within a time, up to the slowest hundredth. p50 %s, p95 %s, p99 %s for %d tools, %d at a time.",
-			millis(r.Latency.P50), millis(r.Latency.P95), millis(r.Latency.P99), r.Latency.Answer, r.Latency.Workers),
+			formatMillis(r.Latency.P50), formatMillis(r.Latency.P95), formatMillis(r.Latency.P99), r.Latency.Answer, r.Latency.Workers),
 	}
 	var err error
-	pic.SVG, err = plot(pic.Title, upTo("milliseconds", float64(r.Latency.P99)/float64(time.Millisecond)), shares(),
+	pic.SVG, err = renderPlot(pic.Title, axisUpTo("milliseconds", float64(r.Latency.P99)/float64(time.Millisecond)), shareAxis(),
 		[]line{shareBelow(ms, 99)})
 	return pic, err
 }
@@ -126,7 +126,7 @@ func (r *Report) tokenPlot() (picture, error) {
 			r.Tokens.Median, r.Tokens.Mean, r.Tokens.Answer, r.Tokens.Detail),
 	}
 	var err error
-	pic.SVG, err = plot(pic.Title, upTo("tokens", tokens[len(tokens)-1]), shares(), []line{shareBelow(tokens, 100)})
+	pic.SVG, err = renderPlot(pic.Title, axisUpTo("tokens", tokens[len(tokens)-1]), shareAxis(), []line{shareBelow(tokens, 100)})
 	return pic, err
 }
 

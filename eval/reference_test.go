@@ -58,11 +58,11 @@ func TestMetricsAgainstOtherSoftware(t *testing.T) {
 		seen := map[string]bool{}
 		for i, name := range rc.Ranked {
 			ranked[i] = Ranked{Name: name, Score: rc.Scores[i]}
-			repeats += int(truth(seen[name]))
+			repeats += int(boolScore(seen[name]))
 			seen[name] = true
-			ties += int(truth(i > 0 && rc.Scores[i] == rc.Scores[i-1]))
+			ties += int(boolScore(i > 0 && rc.Scores[i] == rc.Scores[i-1]))
 		}
-		got, _ := measure(&c, ranked, 50)
+		got, _ := scoreCase(&c, ranked, 50)
 		for m, want := range rc.Want {
 			if math.Abs(got[m]-want) > 1e-12 {
 				t.Errorf("case %d, %v in %v: %s is %v, ranx has %v", n, rc.Grades, rc.Ranked, m, got[m], want)

@@ -95,14 +95,14 @@ func newReport(d *Dataset, o Options, cases []*Case, answers []Answer) *Report {
 			Ranked:   answers[i].Ranked,
 			nearMiss: c.NearMiss, top: topScore(answers[i].Ranked),
 		}
-		out.Scores, out.Places = measure(c, out.Ranked, o.Limit)
+		out.Scores, out.Places = scoreCase(c, out.Ranked, o.Limit)
 		if len(out.Places) > 0 {
 			out.Rank = out.Places[0]
 		}
 		if out.relevant = len(c.Relevant); c.Any {
 			out.relevant = min(1, out.relevant)
 		}
-		r.Unreviewed += int(truth(c.Unreviewed))
+		r.Unreviewed += int(boolScore(c.Unreviewed))
 		for _, ranked := range out.Ranked {
 			if !d.known[ranked.Name] {
 				r.Strangers++
@@ -117,7 +117,7 @@ func newReport(d *Dataset, o Options, cases []*Case, answers []Answer) *Report {
 // summarize takes the means, over requests by ID so that sums do not depend on the order of the set.
 func (r *Report) summarize() {
 	byID := slices.SortedFunc(slices.Values(r.Cases), func(a, b Outcome) int { return cmp.Compare(a.ID, b.ID) })
-	r.NoMatch, r.Calibration = abstention(byID), calibration(byID)
+	r.NoMatch, r.Calibration = measureAbstention(byID), measureCalibration(byID)
 	byKind := map[string][]*Outcome{}
 	var all []*Outcome
 	for i := range byID {
@@ -170,14 +170,14 @@ func recallCurve(outcomes []*Outcome, depth int) []float64 {
 	return curve
 }
 
-// costs fills in what the answers took.
-func (r *Report) costs(costs []cost, o Options) {
+// addCosts fills in what the answers took.
+func (r *Report) addCosts(costs []cost, o Options) {
 	times, tokens := make([]time.Duration, len(costs)), make([]int, len(costs))
 	total := 0
 	for i, c := range costs {
 		times[i], tokens[i] = c.time, c.tokens
 		total += c.tokens
-		r.Degraded += int(truth(c.degraded))
+		r.Degraded += int(boolScore(c.degraded))
 	}
 	slices.Sort(times)
 	slices.Sort(tokens)

@@ -55,9 +55,9 @@ func invalid(msg, hint string) error {
 	return &tool.Error{Code: tool.Invalid, Op: "evaluate", Msg: msg, Hint: hint}
 }
 
-// pick returns the cases that o asks for, in the set's order. It is an error if there are none: a gate must not pass
+// pickCases returns the cases that o asks for, in the set's order. It is an error if there are none: a gate must not pass
 // because its requests were misspelt away.
-func (o *Options) pick(d *Dataset) ([]*Case, error) {
+func (o *Options) pickCases(d *Dataset) ([]*Case, error) {
 	for _, kind := range o.Kinds {
 		if !slices.ContainsFunc(d.Cases, func(c Case) bool { return c.Kind == kind }) {
 			return nil, invalid(fmt.Sprintf("set has no request of kind %q", kind), "")
@@ -73,18 +73,18 @@ func (o *Options) pick(d *Dataset) ([]*Case, error) {
 	if len(picked) == 0 {
 		return nil, invalid(fmt.Sprintf("set has no request of split %q and these kinds", o.Split), "")
 	}
-	return sample(picked, o.Sample), nil
+	return sampleCases(picked, o.Sample), nil
 }
 
-// sample keeps the n cases whose IDs have the lowest hashes, in their order, so that what is picked depends neither on
+// sampleCases keeps the n cases whose IDs have the lowest hashes, in their order, so that what is picked depends neither on
 // the order of the file nor on a generator's state.
-func sample(cases []*Case, n int) []*Case {
+func sampleCases(cases []*Case, n int) []*Case {
 	if n == 0 || n >= len(cases) {
 		return cases
 	}
 	byHash := slices.Clone(cases)
 	slices.SortFunc(byHash, func(a, b *Case) int {
-		return cmp.Or(cmp.Compare(hash(a.ID), hash(b.ID)),
+		return cmp.Or(cmp.Compare(hashText(a.ID), hashText(b.ID)),
 			cmp.Compare(a.ID, b.ID))
 	})
 	keep := make(map[*Case]bool, n)
@@ -94,8 +94,8 @@ func sample(cases []*Case, n int) []*Case {
 	return slices.DeleteFunc(slices.Clone(cases), func(c *Case) bool { return !keep[c] })
 }
 
-// hash is FNV-1a, stirred once more: on its own it leaves IDs that differ in the last digit close together.
-func hash(s string) uint64 {
+// hashText is FNV-1a, stirred once more: on its own it leaves IDs that differ in the last digit close together.
+func hashText(s string) uint64 {
 	f := fnv.New64a()
 	f.Write([]byte(s)) // never fails
 	h := f.Sum64()
@@ -115,25 +115,25 @@ func Run(ctx context.Context, s tool.Searcher, d *Dataset, o Options) (*Report, 
 	if err != nil {
 		return nil, err
 	}
-	cases, err := o.pick(d)
+	cases, err := o.pickCases(d)
 	if err != nil {
 		return nil, err
 	}
-	a := &asker{
+	a := &runner{
 		searcher: s, set: d, options: o, cases: cases, answers: make([]Answer, len(cases)),
 		costs: make([]cost, len(cases)),
 	}
-	if err := a.all(ctx); err != nil {
+	if err := a.askAll(ctx); err != nil {
 		return nil, err
 	}
 	r := newReport(d, o, cases, a.answers)
 	r.Mode = o.Mode
-	r.costs(a.costs, o)
+	r.addCosts(a.costs, o)
 	return r, nil
 }
 
-// asker puts cases to a searcher. Each worker writes only the elements of the cases it took.
-type asker struct {
+// runner puts cases to a searcher. Each worker writes only the elements of the cases it took.
+type runner struct {
 	searcher tool.Searcher
 	set      *Dataset
 	options  Options
@@ -150,14 +150,14 @@ type cost struct {
 	degraded bool
 }
 
-func (a *asker) all(ctx context.Context) error {
+func (a *runner) askAll(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var wg sync.WaitGroup
 	for range min(a.options.Workers, len(a.cases)) {
 		wg.Go(func() {
 			for i := int(a.next.Add(1)) - 1; i < len(a.cases) && ctx.Err() == nil; i = int(a.next.Add(1)) - 1 {
-				if err := a.one(ctx, i); err != nil {
+				if err := a.askOne(ctx, i); err != nil {
 					cancel(fmt.Errorf("evaluate request %s: %w", a.cases[i].ID, err))
 				}
 			}
@@ -167,18 +167,18 @@ func (a *asker) all(ctx context.Context) error {
 	return context.Cause(ctx) // nil unless a search failed or the caller's context ended
 }
 
-func (a *asker) one(ctx context.Context, i int) error {
+func (a *runner) askOne(ctx context.Context, i int) error {
 	q := tool.Query{Text: a.cases[i].Query, Mode: a.options.Mode, Limit: a.options.Limit, Detail: tool.DetailName}
 	if a.options.Answer > 0 {
 		small := q
 		small.Limit, small.Detail = a.options.Answer, a.options.Detail
-		res, took, err := a.timed(ctx, small)
+		res, took, err := a.timedSearch(ctx, small)
 		if err != nil {
 			return err
 		}
 		a.costs[i] = cost{took, res.Tokens, res.Degraded != ""}
 	}
-	res, took, err := a.timed(ctx, q)
+	res, took, err := a.timedSearch(ctx, q)
 	if err != nil {
 		return err
 	}
@@ -198,7 +198,7 @@ func (a *asker) one(ctx context.Context, i int) error {
 	return nil
 }
 
-func (a *asker) timed(ctx context.Context, q tool.Query) (*tool.Result, time.Duration, error) {
+func (a *runner) timedSearch(ctx context.Context, q tool.Query) (*tool.Result, time.Duration, error) {
 	start := time.Now()
 	res, err := a.searcher.Search(ctx, q)
 	return res, time.Since(start), err

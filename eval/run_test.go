@@ -334,7 +334,7 @@ func TestPercentile(t *testing.T) {
 
 func TestTokens(t *testing.T) {
 	r := &Report{}
-	r.costs([]cost{{tokens: 40}, {tokens: 10}, {tokens: 100}, {tokens: 20, degraded: true}},
+	r.addCosts([]cost{{tokens: 40}, {tokens: 10}, {tokens: 100}, {tokens: 20, degraded: true}},
 		Options{Answer: 5, Detail: tool.DetailName})
 	// 10 20 40 100: between 20 and 40 lies 30; 170 / 4 = 42.5
 	want := &Tokens{Median: 30, Mean: 42.5, Answer: 5, Detail: tool.DetailName}

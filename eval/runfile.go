@@ -87,7 +87,7 @@ func Score(d *Dataset, answers []Answer, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	cases, err := o.pick(d)
+	cases, err := o.pickCases(d)
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ import (
 // WriteText writes r as aligned tables, kinds as rows, for people.
 func (r *Report) WriteText(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s%d tools, %d requests", prefix(r.Set), r.Tools, len(r.Cases))
+	fmt.Fprintf(&b, "%s%d tools, %d requests", fileName(r.Set), r.Tools, len(r.Cases))
 	if r.Split != "" {
 		fmt.Fprintf(&b, " of split %s", r.Split)
 	}
@@ -31,27 +31,27 @@ func (r *Report) WriteText(w io.Writer) error {
 	for _, note := range r.notes() {
 		fmt.Fprintf(&b, "note: %s: %d\n", note.text, note.n)
 	}
-	return write(w, b.String())
+	return writeString(w, b.String())
 }
 
-// note is something that a reader of the figures should know.
-type note struct {
+// remark is something that a reader of the figures should know.
+type remark struct {
 	text string
 	n    int
 }
 
 // notes lists what there is of it.
-func (r *Report) notes() []note {
-	all := []note{
+func (r *Report) notes() []remark {
+	all := []remark{
 		{"requests without an answer in the run, counted as not found", r.Missing},
 		{"places held by tools that are not of the set", r.Strangers},
 		{"answers found by words only, the embedder being away", r.Degraded},
 		{"requests whose labels nobody has reviewed", r.Unreviewed},
 	}
-	return slices.DeleteFunc(all, func(n note) bool { return n.n == 0 })
+	return slices.DeleteFunc(all, func(n remark) bool { return n.n == 0 })
 }
 
-func prefix(set string) string {
+func fileName(set string) string {
 	if set == "" {
 		return ""
 	}
@@ -61,7 +61,7 @@ func prefix(set string) string {
 func (r *Report) scoreTable(b *strings.Builder) {
 	head := []string{"kind", "requests"}
 	for _, d := range defined {
-		head = append(head, heading(d))
+		head = append(head, columnHeading(d))
 	}
 	rows := [][]string{append(head, "confident")}
 	for _, s := range append([]Summary{r.All}, r.Kinds...) {
@@ -71,18 +71,18 @@ func (r *Report) scoreTable(b *strings.Builder) {
 		}
 		for _, d := range defined {
 			if v, ok := s.Scores[d.metric]; ok {
-				row = append(row, figure(&v))
+				row = append(row, formatFigure(&v))
 			} else {
 				row = append(row, "-")
 			}
 		}
-		rows = append(rows, append(row, figure(s.Confident)))
+		rows = append(rows, append(row, formatFigure(s.Confident)))
 	}
-	table(b, rows)
+	writeTable(b, rows)
 }
 
-// heading names a metric in full only where a row of depths begins.
-func heading(d definition) string {
+// columnHeading names a metric in full only where a row of depths begins.
+func columnHeading(d definition) string {
 	name := string(d.metric)
 	if d.k > 1 && d.metric != metricNDCG && d.metric != metricComplete {
 		return name[strings.IndexByte(name, '@'):]
@@ -97,16 +97,16 @@ func (r *Report) refusalTable(b *strings.Builder) {
 	}
 	rows := [][]string{
 		{"no tool fits", "requests", "confident", "auroc", "refused at 95 % kept"},
-		{"(some tool fits)", strconv.Itoa(n.Answerable), figure(n.Confident), "-", "-"},
+		{"(some tool fits)", strconv.Itoa(n.Answerable), formatFigure(n.Confident), "-", "-"},
 	}
 	for _, of := range n.parts() {
 		rows = append(rows, []string{
-			of.name, strconv.Itoa(of.r.Queries), figure(of.r.Confident), figure(of.r.AUROC),
-			figure(of.r.Refused),
+			of.name, strconv.Itoa(of.r.Queries), formatFigure(of.r.Confident), formatFigure(of.r.AUROC),
+			formatFigure(of.r.Refused),
 		})
 	}
 	b.WriteByte('\n')
-	table(b, rows)
+	writeTable(b, rows)
 }
 
 // namedRefusal is a row about requests that no tool serves.
@@ -126,8 +126,8 @@ func (r *Report) costLines(b *strings.Builder) {
 		b.WriteByte('\n')
 	}
 	if l := r.Latency; l != nil {
-		fmt.Fprintf(b, "time    p50 %s, p95 %s, p99 %s for %d tools, %d at a time\n", millis(l.P50), millis(l.P95),
-			millis(l.P99), l.Answer, l.Workers)
+		fmt.Fprintf(b, "time    p50 %s, p95 %s, p99 %s for %d tools, %d at a time\n", formatMillis(l.P50), formatMillis(l.P95),
+			formatMillis(l.P99), l.Answer, l.Workers)
 	}
 	if t := r.Tokens; t != nil {
 		fmt.Fprintf(b, "tokens  median %.0f, mean %.0f an answer of %d tools at %s\n", t.Median, t.Mean, t.Answer,
@@ -135,11 +135,11 @@ func (r *Report) costLines(b *strings.Builder) {
 	}
 }
 
-func millis(d time.Duration) string {
+func formatMillis(d time.Duration) string {
 	return fmt.Sprintf("%.3g ms", float64(d)/float64(time.Millisecond))
 }
 
-func figure(v *float64) string {
+func formatFigure(v *float64) string {
 	if v == nil {
 		return "-"
 	}
@@ -161,32 +161,32 @@ func (c *Comparison) WriteText(w io.Writer) error {
 	head := []string{"", c.A, c.B, "change", "95 % interval", "", "wins", "losses", "ties"}
 	rows := [][]string{head}
 	for i := range c.All {
-		rows = append(rows, c.All[i].row(string(c.All[i].Metric)))
+		rows = append(rows, c.All[i].tableRow(string(c.All[i].Metric)))
 	}
-	table(&b, rows)
+	writeTable(&b, rows)
 	rows = [][]string{head}
 	for _, k := range c.Kinds {
 		for i := range k.Metrics {
 			if m := k.Metrics[i].Metric; m == recallAt(5) || m == metricNDCG {
-				rows = append(rows, k.Metrics[i].row(fmt.Sprintf("%s (%d) %s", k.Kind, k.Queries, m)))
+				rows = append(rows, k.Metrics[i].tableRow(fmt.Sprintf("%s (%d) %s", k.Kind, k.Queries, m)))
 			}
 		}
 	}
 	if len(rows) > 1 {
 		b.WriteByte('\n')
-		table(&b, rows)
+		writeTable(&b, rows)
 	}
 	c.changeTables(&b)
-	return write(w, b.String())
+	return writeString(w, b.String())
 }
 
-func (d *Difference) row(name string) []string {
+func (d *Difference) tableRow(name string) []string {
 	star := ""
 	if d.Clear() {
 		star = "*"
 	}
 	return []string{
-		name, figure(&d.A), figure(&d.B), fmt.Sprintf("%+.3f", d.Change), fmt.Sprintf("%+.3f to %+.3f", d.Low, d.High),
+		name, formatFigure(&d.A), formatFigure(&d.B), fmt.Sprintf("%+.3f", d.Change), fmt.Sprintf("%+.3f to %+.3f", d.Low, d.High),
 		star,
 		strconv.Itoa(d.Wins), strconv.Itoa(d.Losses), strconv.Itoa(d.Ties),
 	}
@@ -208,9 +208,9 @@ func (c *Comparison) changeTables(b *strings.Builder) {
 		fmt.Fprintf(b, "\n%s, greatest of %d: place of the first right tool\n", part.name, len(part.list))
 		rows := [][]string{{"request", "kind", c.A, c.B}}
 		for _, ch := range part.list[:min(most, len(part.list))] {
-			rows = append(rows, []string{ch.ID, ch.Kind, place(ch.A), place(ch.B)})
+			rows = append(rows, []string{ch.ID, ch.Kind, formatPlace(ch.A), formatPlace(ch.B)})
 		}
-		table(b, rows)
+		writeTable(b, rows)
 	}
 	if n := len(c.Same); n > 0 {
 		fmt.Fprintf(b, "\nties, %d with the first right tool at the same place: %s", n,
@@ -222,15 +222,15 @@ func (c *Comparison) changeTables(b *strings.Builder) {
 	}
 }
 
-func place(at int) string {
+func formatPlace(at int) string {
 	if at == 0 {
 		return "-"
 	}
 	return strconv.Itoa(at)
 }
 
-// table writes rows with their first column to the left and the others to the right.
-func table(b *strings.Builder, rows [][]string) {
+// writeTable writes rows with their first column to the left and the others to the right.
+func writeTable(b *strings.Builder, rows [][]string) {
 	width := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
@@ -252,7 +252,7 @@ func table(b *strings.Builder, rows [][]string) {
 	}
 }
 
-func write(w io.Writer, s string) error {
+func writeString(w io.Writer, s string) error {
 	if _, err := io.WriteString(w, s); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}

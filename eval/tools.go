@@ -66,7 +66,7 @@ func ToolLabel(id tool.ID) string { return id.Server() + "__" + id.Name() }
 func (d *Dataset) readTools(fsys fs.FS, file string) error {
 	f, err := fsys.Open(toolsFile)
 	if err != nil {
-		return missing(file, err)
+		return missingFile(file, err)
 	}
 	defer func() { _ = f.Close() }() // it was only read: nothing can be lost
 	d.labels, d.known = map[tool.ID]string{}, map[string]bool{}

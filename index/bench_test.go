@@ -32,7 +32,7 @@ func BenchmarkWords(b *testing.B) {
 		for b.Loop() {
 			clear(scores)
 			for _, w := range request {
-				s.Words(w, 1, scores, nil)
+				s.AddWordScores(w, 1, scores, nil)
 			}
 		}
 	})
@@ -61,7 +61,7 @@ func BenchmarkChromem(b *testing.B) {
 			for i := range n {
 				if err := c.AddDocument(context.Background(), chromem.Document{
 					ID:        strconv.Itoa(i),
-					Embedding: s.row(i),
+					Embedding: s.vectorOf(i),
 				}); err != nil {
 					b.Fatal(err)
 				}

@@ -28,7 +28,7 @@ func (s *Snapshot) fillCollection() (*chromem.Collection, error) {
 		return nil, fmt.Errorf("create collection: %w", err)
 	}
 	for i := range s.Len() {
-		v := s.row(i)
+		v := s.vectorOf(i)
 		if isZero(v) {
 			continue
 		}
@@ -43,8 +43,8 @@ func (s *Snapshot) fillCollection() (*chromem.Collection, error) {
 // ID.
 const tieRoom = 8
 
-// nearest asks for more until all that tie with the last wanted are among what was found.
-func (s *Snapshot) nearest(ctx context.Context, c *chromem.Collection, v []float32, n, but int) ([]Neighbour, error) {
+// queryCollection asks for more until all that tie with the last wanted are among what was found.
+func (s *Snapshot) queryCollection(ctx context.Context, c *chromem.Collection, v []float32, n, but int) ([]Neighbour, error) {
 	for k := min(n+1+tieRoom, c.Count()); ; k = min(4*k, c.Count()) {
 		found, err := c.QueryEmbedding(ctx, v, k, nil, nil)
 		if ctx.Err() != nil { // chromem then returns what it has seen so far, without an error
@@ -59,7 +59,7 @@ func (s *Snapshot) nearest(ctx context.Context, c *chromem.Collection, v []float
 				Err: err,
 			}
 		}
-		out, err := neighbours(found, but)
+		out, err := toNeighbours(found, but)
 		if err != nil {
 			return nil, err
 		}
@@ -69,8 +69,8 @@ func (s *Snapshot) nearest(ctx context.Context, c *chromem.Collection, v []float
 	}
 }
 
-// neighbours returns what chromem found in order, without one.
-func neighbours(found []chromem.Result, but int) ([]Neighbour, error) {
+// toNeighbours returns what chromem found in order, without one.
+func toNeighbours(found []chromem.Result, but int) ([]Neighbour, error) {
 	out := make([]Neighbour, 0, len(found))
 	for _, r := range found {
 		i, err := strconv.Atoi(r.ID)

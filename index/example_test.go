@@ -36,7 +36,7 @@ func Example() {
 	snap = current.Current()
 	words, cosines := make([]float32, snap.Len()), make([]float32, snap.Len())
 	for _, term := range []string{"list", "issu"} {
-		snap.Words(term, 1, words, nil)
+		snap.AddWordScores(term, 1, words, nil)
 	}
 	snap.Cosines([]float32{.6, .8}, cosines)
 	for i, t := range snap.Set().All() {

@@ -39,7 +39,7 @@ func build(t testing.TB, docs []Doc, o Options) *Snapshot {
 
 func scoresOf(s *Snapshot, term string) []float32 {
 	scores := make([]float32, s.Len())
-	s.Words(term, 1, scores, nil)
+	s.AddWordScores(term, 1, scores, nil)
 	return scores
 }
 

@@ -42,9 +42,9 @@ type Doc struct {
 	Class uint8
 	// Landmarks are points outside the catalogue, such as archetypes, that the tool resembles.
 	Landmarks []Landmark
-	// Twin is a number that documents share which are one tool, offered by several servers; 0 for a tool that has no
+	// DuplicateGroup is a number that documents share which are one tool, offered by several servers; 0 for a tool that has no
 	// twin.
-	Twin int32
+	DuplicateGroup int32
 }
 
 // Landmark says how like a point outside the catalogue is, from 0 to 1, and by what weight it has lent its words.
@@ -87,19 +87,19 @@ type Snapshot struct {
 	idf     []float32
 	dims    int
 	model   string
-	rows    []float32              // dims floats a document; zero rows for documents without a vector
-	near    map[int32][]resembling // by landmark
-	marks   [][]Landmark           // by document
-	classes []uint8                // by document
-	// families are the documents that are one tool; family is the place of a document's own, plus one, and nil without
+	rows    []float32                // dims floats a document; zero rows for documents without a vector
+	near    map[int32][]landmarkTool // by landmark
+	marks   [][]Landmark             // by document
+	classes []uint8                  // by document
+	// duplicateGroups are the documents that are one tool; family is the place of a document's own, plus one, and nil without
 	// families.
-	families [][]int32
-	family   []int32
-	cluster  func() (*chromem.Collection, error)
+	duplicateGroups [][]int32
+	family          []int32
+	cluster         func() (*chromem.Collection, error)
 }
 
-// resembling is a document that resembles a landmark.
-type resembling struct {
+// landmarkTool is a document that resembles a landmark.
+type landmarkTool struct {
 	doc  int32
 	like float32
 }
@@ -120,11 +120,11 @@ func Build(set *tool.Set, docs []Doc, o Options) (*Snapshot, error) {
 	o = o.withDefaults()
 	s := &Snapshot{set: set, model: o.Model, terms: make(map[string]int32, 4*len(docs)+256)}
 	s.countTerms(docs, o)
-	if err := s.placeVectors(docs); err != nil {
+	if err := s.addVectors(docs); err != nil {
 		return nil, err
 	}
-	s.placeMarks(docs)
-	s.placeTwins(docs)
+	s.addLandmarks(docs)
+	s.groupDuplicates(docs)
 	s.cluster = sync.OnceValues(s.fillCollection)
 	return s, nil
 }
@@ -150,7 +150,7 @@ func (s *Snapshot) countTerms(docs []Doc, o Options) {
 			if o.Weight[f] == 0 || len(docs[i].Fields[f]) == 0 {
 				continue
 			}
-			norm := o.Weight[f] / (1 - o.Length[f] + o.Length[f]*length(docs[i].Fields[f])/mean[f])
+			norm := o.Weight[f] / (1 - o.Length[f] + o.Length[f]*fieldLength(docs[i].Fields[f])/mean[f])
 			for _, t := range docs[i].Fields[f] {
 				id, ok := s.terms[t.Text]
 				if !ok {
@@ -174,11 +174,11 @@ func (s *Snapshot) countTerms(docs []Doc, o Options) {
 		}
 	}
 	starts[len(docs)] = len(found)
-	s.layOut(found, starts, len(place), o.K1)
+	s.arrangePostings(found, starts, len(place), o.K1)
 }
 
-// layOut turns postings by document into lists by term, which lie in one array.
-func (s *Snapshot) layOut(found []posting, starts []int, terms int, k1 float32) {
+// arrangePostings turns postings by document into lists by term, which lie in one array.
+func (s *Snapshot) arrangePostings(found []posting, starts []int, terms int, k1 float32) {
 	df := make([]int, terms)
 	for _, p := range found {
 		df[p.doc]++
@@ -189,7 +189,7 @@ func (s *Snapshot) layOut(found []posting, starts []int, terms int, k1 float32) 
 	for id, d := range df {
 		s.lists[id] = all[at : at : at+d]
 		at += d
-		s.idf[id] = rarity(float64(d), n)
+		s.idf[id] = idfOf(float64(d), n)
 	}
 	for i := range starts[:len(starts)-1] {
 		for _, p := range found[starts[i]:starts[i+1]] {
@@ -204,22 +204,22 @@ func meanLengths(docs []Doc) (mean [NumFields]float32) {
 	for f := range NumFields {
 		var sum float64
 		for i := range docs {
-			sum += float64(length(docs[i].Fields[f]))
+			sum += float64(fieldLength(docs[i].Fields[f]))
 		}
 		mean[f] = float32(max(sum/float64(max(len(docs), 1)), 1e-9))
 	}
 	return mean
 }
 
-func length(terms []Term) (n float32) {
+func fieldLength(terms []Term) (n float32) {
 	for _, t := range terms {
 		n += t.Weight
 	}
 	return n
 }
 
-// placeMarks lays what documents resemble out by document and by landmark, the latter in one array.
-func (s *Snapshot) placeMarks(docs []Doc) {
+// addLandmarks lays what documents resemble out by document and by landmark, the latter in one array.
+func (s *Snapshot) addLandmarks(docs []Doc) {
 	s.marks, s.classes = make([][]Landmark, len(docs)), make([]uint8, len(docs))
 	uses, all := make(map[int32]int32, len(docs)), 0
 	for i := range docs {
@@ -229,20 +229,20 @@ func (s *Snapshot) placeMarks(docs []Doc) {
 			uses[l.Point]++
 		}
 	}
-	room := make([]resembling, all)
-	s.near = make(map[int32][]resembling, len(uses))
+	room := make([]landmarkTool, all)
+	s.near = make(map[int32][]landmarkTool, len(uses))
 	for i := range docs {
 		for _, l := range docs[i].Landmarks {
 			list, ok := s.near[l.Point]
 			if !ok {
 				list, room = room[:0:uses[l.Point]], room[uses[l.Point]:]
 			}
-			s.near[l.Point] = append(list, resembling{int32(i), l.Like})
+			s.near[l.Point] = append(list, landmarkTool{int32(i), l.Like})
 		}
 	}
 }
 
-func (s *Snapshot) placeVectors(docs []Doc) error {
+func (s *Snapshot) addVectors(docs []Doc) error {
 	for i := range docs {
 		if v := docs[i].Vector; v != nil {
 			if s.dims == 0 {
@@ -256,13 +256,13 @@ func (s *Snapshot) placeVectors(docs []Doc) error {
 					Hint: "re-embed the catalogue with one model",
 				}
 			}
-			copy(s.row(i), v)
+			copy(s.vectorOf(i), v)
 		}
 	}
 	return nil
 }
 
-func (s *Snapshot) row(i int) []float32 { return s.rows[i*s.dims : (i+1)*s.dims : (i+1)*s.dims] }
+func (s *Snapshot) vectorOf(i int) []float32 { return s.rows[i*s.dims : (i+1)*s.dims : (i+1)*s.dims] }
 
 // Set returns the tools that were indexed.
 func (s *Snapshot) Set() *tool.Set { return s.set }
@@ -282,8 +282,8 @@ func (s *Snapshot) Landmarks(i int) []Landmark { return s.marks[i] }
 // Class returns the class of document i, as it was given to Build.
 func (s *Snapshot) Class(i int) uint8 { return s.classes[i] }
 
-// Resembles returns how like a landmark the likest of the allowed documents is; 0 if none resembles it.
-func (s *Snapshot) Resembles(landmark int32, allowed []bool) (like float32) {
+// Resemblance returns how like a landmark the likest of the allowed documents is; 0 if none resembles it.
+func (s *Snapshot) Resemblance(landmark int32, allowed []bool) (like float32) {
 	for _, p := range s.near[landmark] {
 		if allowed[p.doc] {
 			like = max(like, p.like)
@@ -314,20 +314,20 @@ func (s *Snapshot) IDFAmong(term string, these []bool, n int) (float32, bool) {
 			df++
 		}
 	}
-	return rarity(float64(df), float64(n)), df > 0
+	return idfOf(float64(df), float64(n)), df > 0
 }
 
-func rarity(df, n float64) float32 { return float32(math.Log(1 + (n-df+.5)/(df+.5))) }
+func idfOf(df, n float64) float32 { return float32(math.Log(1 + (n-df+.5)/(df+.5))) }
 
-// Known reports whether any of the allowed documents has a term.
-func (s *Snapshot) Known(term string, allowed []bool) bool {
+// HasTerm reports whether any of the allowed documents has a term.
+func (s *Snapshot) HasTerm(term string, allowed []bool) bool {
 	id, ok := s.terms[term]
 	return ok && slices.ContainsFunc(s.lists[id], func(p posting) bool { return allowed[p.doc] })
 }
 
-// Words adds weight times each document's BM25F impact of term to scores, and to own what the term adds without lent
+// AddWordScores adds weight times each document's BM25F impact of term to scores, and to own what the term adds without lent
 // words. Both have Len entries; own may be nil. It reports whether any document has the term.
-func (s *Snapshot) Words(term string, weight float32, scores, own []float32) bool {
+func (s *Snapshot) AddWordScores(term string, weight float32, scores, own []float32) bool {
 	id, ok := s.terms[term]
 	if !ok {
 		return false
@@ -343,8 +343,8 @@ func (s *Snapshot) Words(term string, weight float32, scores, own []float32) boo
 	return true
 }
 
-// Impact returns what term adds to one document's score at weight 1.
-func (s *Snapshot) Impact(term string, doc int) float32 {
+// TermImpact returns what term adds to one document's score at weight 1.
+func (s *Snapshot) TermImpact(term string, doc int) float32 {
 	id, ok := s.terms[term]
 	if !ok {
 		return 0
@@ -382,7 +382,7 @@ type Neighbour struct {
 // answered by chromem over the vectors that Cosines scans. A document without a vector has no neighbours and is
 // nobody's. When ctx ends first, the error is a Timeout.
 func (s *Snapshot) Neighbours(ctx context.Context, i, n int) ([]Neighbour, error) {
-	if s.dims == 0 || n <= 0 || i < 0 || i >= s.Len() || isZero(s.row(i)) {
+	if s.dims == 0 || n <= 0 || i < 0 || i >= s.Len() || isZero(s.vectorOf(i)) {
 		return nil, nil
 	}
 	n = min(n, s.Len())
@@ -390,7 +390,7 @@ func (s *Snapshot) Neighbours(ctx context.Context, i, n int) ([]Neighbour, error
 	if err != nil {
 		return nil, err
 	}
-	return s.nearest(ctx, c, s.row(i), n, i)
+	return s.queryCollection(ctx, c, s.vectorOf(i), n, i)
 }
 
 // Index holds the current Snapshot. The zero Index holds none.

@@ -53,7 +53,7 @@ func TestSwapWhileSearching(t *testing.T) {
 func readOne(t *testing.T, s *Snapshot) {
 	n := s.Len()
 	scores, allowed := make([]float32, n), make([]bool, n)
-	s.Words("common", 1, scores, nil)
+	s.AddWordScores("common", 1, scores, nil)
 	want, _ := s.IDF("common")
 	cos := make([]float32, n)
 	s.Cosines([]float32{0, 1}, cos)
@@ -63,7 +63,7 @@ func readOne(t *testing.T, s *Snapshot) {
 			t.Errorf("document %d of %d: words %v, cosine %v", i, n, scores[i], cos[i])
 		}
 	}
-	if like := s.Resembles(1, allowed); like != .5 {
+	if like := s.Resemblance(1, allowed); like != .5 {
 		t.Errorf("resembles by %v", like)
 	}
 	near, err := s.Neighbours(t.Context(), 0, 3)

@@ -50,14 +50,14 @@ func TestWordsByHand(t *testing.T) {
 				t.Errorf("IDF is %v, %v, want %v", idf, ok, c.idf)
 			}
 			scores := make([]float32, 3)
-			if !s.Words(c.term, 1, scores, nil) {
+			if !s.AddWordScores(c.term, 1, scores, nil) {
 				t.Error("Words does not know the term")
 			}
 			for i, want := range c.want {
 				if math.Abs(float64(scores[i])-want) > 1e-6 {
 					t.Errorf("document %d scores %v, want %v", i, scores[i], want)
 				}
-				if got := s.Impact(c.term, i); got != scores[i] {
+				if got := s.TermImpact(c.term, i); got != scores[i] {
 					t.Errorf("Impact on document %d is %v, Words adds %v", i, got, scores[i])
 				}
 			}
@@ -76,17 +76,17 @@ func TestWordsAddsUp(t *testing.T) {
 		{Fields: [NumFields][]Term{Name: words("send", "money")}},
 	}, Options{})
 	scores := []float32{100, 0}
-	s.Words("send", 2, scores, nil)
-	s.Words("mail", .5, scores, nil)
-	want := []float32{100 + 2*s.Impact("send", 0) + .5*s.Impact("mail", 0), 2 * s.Impact("send", 1)}
+	s.AddWordScores("send", 2, scores, nil)
+	s.AddWordScores("mail", .5, scores, nil)
+	want := []float32{100 + 2*s.TermImpact("send", 0) + .5*s.TermImpact("mail", 0), 2 * s.TermImpact("send", 1)}
 	if d := cmp.Diff(want, scores, cmpopts.EquateApprox(1e-6, 0)); d != "" {
 		t.Errorf("scores (-want +got):\n%s", d)
 	}
 	before := slices.Clone(scores)
-	if s.Words("absent", 1, scores, nil) || !slices.Equal(before, scores) {
+	if s.AddWordScores("absent", 1, scores, nil) || !slices.Equal(before, scores) {
 		t.Error("a word that no document has changed the scores")
 	}
-	if _, ok := s.IDF("absent"); ok || s.Impact("absent", 0) != 0 {
+	if _, ok := s.IDF("absent"); ok || s.TermImpact("absent", 0) != 0 {
 		t.Error("a word that no document has is known")
 	}
 }
@@ -173,14 +173,14 @@ func TestBuildOfNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := build(t, docs, Options{})
 			scores := make([]float32, len(docs))
-			if s.Words("a", 1, scores, nil) || s.Dims() != 0 || s.Len() != len(docs) {
+			if s.AddWordScores("a", 1, scores, nil) || s.Dims() != 0 || s.Len() != len(docs) {
 				t.Errorf("dims %d, len %d, or a word is known", s.Dims(), s.Len())
 			}
 			s.Cosines(nil, scores)
 			if near, err := s.Neighbours(t.Context(), 0, 3); err != nil || near != nil {
 				t.Errorf("neighbours %v, %v", near, err)
 			}
-			if like := s.Resembles(1, make([]bool, len(docs))); like != 0 {
+			if like := s.Resemblance(1, make([]bool, len(docs))); like != 0 {
 				t.Errorf("resembles by %v", like)
 			}
 		})
@@ -221,7 +221,7 @@ func TestResembles(t *testing.T) {
 		"none does":              {9, []bool{true, true, true}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := s.Resembles(c.point, c.allowed); got != c.want {
+			if got := s.Resemblance(c.point, c.allowed); got != c.want {
 				t.Errorf("got %v, want %v", got, c.want)
 			}
 		})
@@ -281,7 +281,7 @@ func TestOwnWords(t *testing.T) {
 		t.Fatal(err)
 	}
 	all, own := make([]float32, 3), make([]float32, 3)
-	s.Words("send", 1, all, own)
+	s.AddWordScores("send", 1, all, own)
 	if all[0] <= 0 || all[1] <= 0 || all[2] != 0 {
 		t.Errorf("scores %v", all)
 	}
@@ -311,8 +311,8 @@ func TestAmong(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			idf, ok := s.IDFAmong(c.term, c.these, c.n)
-			if math.Abs(float64(idf)-c.idf) > 1e-6 || ok != c.known || s.Known(c.term, c.these) != c.known {
-				t.Errorf("%v, %v, known %v; want %v, %v", idf, ok, s.Known(c.term, c.these), c.idf, c.known)
+			if math.Abs(float64(idf)-c.idf) > 1e-6 || ok != c.known || s.HasTerm(c.term, c.these) != c.known {
+				t.Errorf("%v, %v, known %v; want %v, %v", idf, ok, s.HasTerm(c.term, c.these), c.idf, c.known)
 			}
 		})
 	}

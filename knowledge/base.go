@@ -2,9 +2,12 @@ package knowledge
 
 import (
 	"bytes"
+	"cmp"
+	_ "embed" // the compiled base
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -14,14 +17,14 @@ import (
 type Base struct {
 	hash, model []byte
 	count       int
-	dict        func() strtab // of the stems that lists are of
-	lists       strtab
+	dict        func() stringTable // of the stems that lists are of
+	lists       stringTable
 	vectors     []byte
 	effects     []byte
-	kinds       strtab
+	kinds       stringTable
 	kindOf      []byte
-	names       strtab
-	texts       strtab
+	names       stringTable
+	texts       stringTable
 	thesaurus   func() pairs // unpacked when first needed, as is the lexicon
 	lexicon     func() pairs
 	analyzers   sync.Pool // of *Analyzer, which remember the stems of words that requests share
@@ -62,7 +65,7 @@ func Open(b []byte) (*Base, error) {
 		effects: sections[secEffects], kindOf: sections[secKindOf],
 	}
 	for _, t := range []struct {
-		into *strtab
+		into *stringTable
 		from int
 	}{
 		{&base.lists, secLists},
@@ -71,14 +74,14 @@ func Open(b []byte) (*Base, error) {
 		{&base.kinds, secKinds},
 	} {
 		var err error
-		if *t.into, err = openStrtab(sections[t.from]); err != nil {
+		if *t.into, err = openStringTable(sections[t.from]); err != nil {
 			return nil, fmt.Errorf("section %d: %w", t.from, err)
 		}
 	}
-	base.dict = sync.OnceValue(func() strtab {
+	base.dict = sync.OnceValue(func() stringTable {
 		t, err := unpackStrings(sections[secDict])
 		if err != nil || t.n != base.lists.n {
-			return strtab{offs: make([]byte, 4)}
+			return stringTable{offs: make([]byte, 4)}
 		}
 		return t
 	})
@@ -108,7 +111,7 @@ func (b *Base) Kind(i int) string {
 	if k >= b.kinds.n {
 		return ""
 	}
-	return string(b.kinds.at(k))
+	return string(b.kinds.entry(k))
 }
 
 // Head names an archetype and tells what is said to it.
@@ -123,7 +126,7 @@ func (b *Base) Head(i int) (Head, error) {
 	if err != nil {
 		return Head{}, err
 	}
-	block, err := blockOf(&b.texts, i/perBlock)
+	block, err := readBlock(&b.texts, i/perBlock)
 	if err != nil {
 		return Head{}, err
 	}
@@ -137,7 +140,7 @@ func (b *Base) Name(i int) (string, error) {
 	if i < 0 || i >= b.count {
 		return "", fmt.Errorf("knowledge: no archetype %d", i)
 	}
-	names, err := blockOf(&b.names, i/namesBlock)
+	names, err := readBlock(&b.names, i/namesBlock)
 	if err != nil {
 		return "", err
 	}
@@ -147,9 +150,9 @@ func (b *Base) Name(i int) (string, error) {
 	return names[i%namesBlock], nil
 }
 
-// blockOf decompresses a block of texts.
-func blockOf(t *strtab, k int) ([]string, error) {
-	plain, err := unpack(t.at(k))
+// readBlock decompresses a block of texts.
+func readBlock(t *stringTable, k int) ([]string, error) {
+	plain, err := decompress(t.entry(k))
 	if err != nil {
 		return nil, fmt.Errorf("read archetype texts: %w", err)
 	}
@@ -178,11 +181,11 @@ func splitList(s string) []string {
 // addWords adds the impact of stem, in steps of 1/impactUnits, to the score of each archetype that has it.
 func (b *Base) addWords(stem string, scores []uint16) {
 	dict := b.dict()
-	k, ok := dict.find(stem)
+	k, ok := dict.indexOf(stem)
 	if !ok {
 		return
 	}
-	list, at := b.lists.at(k), 0
+	list, at := b.lists.entry(k), 0
 	for len(list) > 1 {
 		delta, n := binary.Uvarint(list)
 		if n <= 0 || n >= len(list) {
@@ -200,16 +203,16 @@ func (b *Base) addWords(stem string, scores []uint16) {
 // maxWords bounds the stems that are looked up for one text, so that scores do not overflow.
 const maxWords = 256
 
-// common reports whether a stem occurs in several archetypes, as English words do and the foreign ones in names do not.
-func (b *Base) common(stem string) bool {
+// isCommon reports whether a stem occurs in several archetypes, as English words do and the foreign ones in names do not.
+func (b *Base) isCommon(stem string) bool {
 	const leastBytes = 8 // of a list of three or four
 	dict := b.dict()
-	k, ok := dict.find(stem)
-	return ok && len(b.lists.at(k)) >= leastBytes
+	k, ok := dict.indexOf(stem)
+	return ok && len(b.lists.entry(k)) >= leastBytes
 }
 
-// vector unpacks the document vector of archetype i, or a zero one if the base's vectors have another width.
-func (b *Base) vector(i int, into []float32) {
+// unpackVector unpacks the document vector of archetype i, or a zero one if the base's vectors have another width.
+func (b *Base) unpackVector(i int, into []float32) {
 	size := packedSize(len(into))
 	if size*b.count != len(b.vectors) {
 		clear(into)
@@ -217,3 +220,52 @@ func (b *Base) vector(i int, into []float32) {
 	}
 	unpackVector(b.vectors[i*size:(i+1)*size], into)
 }
+
+// Heads reads many archetypes, in the order in which they are asked for. It unpacks each block of texts once, so that a
+// thousand cost little more than fifty times one Head.
+func (b *Base) Heads(archetypes []int) ([]Head, error) {
+	order := make([]int, len(archetypes))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(x, y int) int { return cmp.Compare(archetypes[x], archetypes[y]) })
+	out := make([]Head, len(archetypes))
+	var texts, names []string
+	textBlock, nameBlock := -1, -1
+	for _, at := range order {
+		i := archetypes[at]
+		if i < 0 || i >= b.count {
+			_, err := b.Name(i)
+			return nil, err
+		}
+		var err error
+		if k := i / perBlock; k != textBlock {
+			if texts, err = readBlock(&b.texts, k); err != nil {
+				return nil, err
+			}
+			textBlock = k
+		}
+		if k := i / namesBlock; k != nameBlock {
+			if names, err = readBlock(&b.names, k); err != nil {
+				return nil, err
+			}
+			nameBlock = k
+		}
+		if i%namesBlock >= len(names) {
+			return nil, errShort
+		}
+		if out[at], err = parseHead(texts, i%perBlock); err != nil {
+			return nil, err
+		}
+		out[at].Server, out[at].Name = b.Kind(i), names[i%namesBlock]
+	}
+	return out, nil
+}
+
+//go:embed base.bin
+var compiled []byte
+
+var builtin = sync.OnceValues(func() (*Base, error) { return Open(compiled) })
+
+// Builtin returns the knowledge that the binary carries. It is opened once and shared.
+func Builtin() (*Base, error) { return builtin() }

@@ -39,14 +39,14 @@ func TestCompileAndOpen(t *testing.T) {
 	}
 	dict := b.dict()
 	for _, stem := range []string{"issu", "defect", "umbrella", "inbox"} {
-		if _, ok := dict.find(stem); !ok {
+		if _, ok := dict.indexOf(stem); !ok {
 			t.Errorf("%s is not known", stem)
 		}
-		if b.common(stem) {
+		if b.isCommon(stem) {
 			t.Errorf("%s is common, in a base of a few archetypes", stem)
 		}
 	}
-	if _, ok := dict.find("zyxglorp"); ok || b.common("zyxglorp") || b.common("") {
+	if _, ok := dict.indexOf("zyxglorp"); ok || b.isCommon("zyxglorp") || b.isCommon("") {
 		t.Error("knows what nobody wrote")
 	}
 }
@@ -233,18 +233,18 @@ func TestStrtab(t *testing.T) {
 		"with any byte": {"\x00", "\x01\xff", "\xfe"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tab, err := openStrtab(encodeStrtab(list))
+			tab, err := openStringTable(encodeStringTable(list))
 			if err != nil || tab.n != len(list) {
 				t.Fatalf("%d entries, %v", tab.n, err)
 			}
 			for i, want := range list {
-				if got := string(tab.at(i)); got != want {
+				if got := string(tab.entry(i)); got != want {
 					t.Errorf("entry %d is %q, want %q", i, got, want)
 				}
-				if at, ok := tab.find(want); !ok || at != i {
+				if at, ok := tab.indexOf(want); !ok || at != i {
 					t.Errorf("%q is found at %d, %v", want, at, ok)
 				}
-				if _, ok := tab.find(want + "\x00?"); ok {
+				if _, ok := tab.indexOf(want + "\x00?"); ok {
 					t.Errorf("%q is found with more after it", want)
 				}
 			}
@@ -270,17 +270,17 @@ func TestPairs(t *testing.T) {
 }
 
 func FuzzStrtab(f *testing.F) {
-	f.Add(encodeStrtab([]string{"a", "b"}))
+	f.Add(encodeStringTable([]string{"a", "b"}))
 	f.Add([]byte{255, 255, 255, 255, 0, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, data []byte) {
-		tab, err := openStrtab(data)
+		tab, err := openStringTable(data)
 		if err != nil {
 			return
 		}
 		for i := range tab.n {
-			_ = tab.at(i)
+			_ = tab.entry(i)
 		}
-		_, _ = tab.find("a")
+		_, _ = tab.indexOf("a")
 	})
 }
 
@@ -295,7 +295,7 @@ func TestVectors(t *testing.T) {
 		}
 		got, want := make([]float32, dims), make([]float32, dims)
 		for i, a := range src.Archetypes {
-			b.vector(i, got)
+			b.unpackVector(i, got)
 			enc.Document(a.Name+" "+a.Server, a.Description, strings.Join(a.Params, " "), want)
 			if cos := cosineOf(got, want); cos < .9 && dims > 3 {
 				t.Errorf("%d dimensions: the vector of %s came back at a cosine of %v", dims, a.Name, cos)

@@ -125,7 +125,7 @@ func TestBuiltinLends(t *testing.T) {
 func texts(tools []*tool.Tool) []embed.Document {
 	out := make([]embed.Document, len(tools))
 	for i, t := range tools {
-		out[i] = knowledge.Text(t)
+		out[i] = knowledge.ToolText(t)
 	}
 	return out
 }

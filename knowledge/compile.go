@@ -58,7 +58,7 @@ func Compile(src *Source, enc Encoder) ([]byte, error) {
 	if sections[secDict], err = packStrings(dict); err != nil {
 		return nil, err
 	}
-	sections[secLists] = encodeStrtab(lists)
+	sections[secLists] = encodeStringTable(lists)
 	sections[secVectors] = compileVectors(src.Archetypes, enc)
 	var kinds []string
 	var an Analyzer
@@ -67,12 +67,12 @@ func Compile(src *Source, enc Encoder) ([]byte, error) {
 			kinds = append(kinds, a.Server)
 		}
 		sections[secKindOf] = binary.LittleEndian.AppendUint16(sections[secKindOf], uint16(len(kinds)-1))
-		sections[secEffects] = append(sections[secEffects], byte(an.Effect(a.Name)))
+		sections[secEffects] = append(sections[secEffects], byte(an.NameEffect(a.Name)))
 	}
 	if len(kinds) > math.MaxUint16 {
 		return nil, fmt.Errorf("%d kinds of servers are more than the compiled form can number", len(kinds))
 	}
-	sections[secKinds] = encodeStrtab(kinds)
+	sections[secKinds] = encodeStringTable(kinds)
 	if sections[secNames], err = compileTexts(src.Archetypes, namesBlock, func(a *Archetype) string {
 		return a.Name
 	}); err != nil {
@@ -270,17 +270,17 @@ func compileTexts(all []Archetype, block int, text func(*Archetype) string) ([]b
 		for i := start; i < min(start+block, len(all)); i++ {
 			plain = append(plain, text(&all[i]))
 		}
-		b, err := pack([]byte(strings.Join(plain, recordSep)))
+		b, err := compress([]byte(strings.Join(plain, recordSep)))
 		if err != nil {
 			return nil, err
 		}
 		blocks = append(blocks, string(b))
 	}
-	return encodeStrtab(blocks), nil
+	return encodeStringTable(blocks), nil
 }
 
-// pack compresses plain. The same bytes give the same result.
-func pack(plain []byte) ([]byte, error) {
+// compress compresses plain. The same bytes give the same result.
+func compress(plain []byte) ([]byte, error) {
 	var b bytes.Buffer
 	w, err := flate.NewWriter(&b, flate.BestCompression)
 	if err != nil {
@@ -298,7 +298,7 @@ func pack(plain []byte) ([]byte, error) {
 // maxUnpacked bounds what one compressed section may hold, against bytes that are no base.
 const maxUnpacked = 64 << 20
 
-func unpack(b []byte) ([]byte, error) {
+func decompress(b []byte) ([]byte, error) {
 	plain, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(b)), maxUnpacked+1))
 	if err != nil || len(plain) > maxUnpacked {
 		return nil, errors.Join(errShort, err)

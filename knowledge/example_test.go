@@ -28,7 +28,7 @@ func ExampleBase_Translate() {
 	// ""
 }
 
-func ExampleShapes() {
-	fmt.Println(knowledge.Shapes("compare https://example.com/a with ./notes.md"))
+func ExampleDescribeForms() {
+	fmt.Println(knowledge.DescribeForms("compare https://example.com/a with ./notes.md"))
 	// Output: compare url web page example.com with file md
 }

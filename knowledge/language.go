@@ -90,7 +90,7 @@ func (b *Base) latinLanguage(text string) string {
 	for _, lang := range latinLanguages {
 		own := 0
 		for _, w := range strange {
-			if b.speaksFor(lang, w) > 0 {
+			if b.wordEvidence(lang, w) > 0 {
 				own++
 			}
 		}
@@ -99,7 +99,7 @@ func (b *Base) latinLanguage(text string) string {
 		}
 		evidence, against := 0., 0.
 		for _, w := range words {
-			f := b.speaksFor(lang, w)
+			f := b.wordEvidence(lang, w)
 			evidence += f
 			if f < weighFunction && !sharedWords[lang][w.text] {
 				against += w.english
@@ -108,7 +108,7 @@ func (b *Base) latinLanguage(text string) string {
 		if evidence <= against {
 			continue
 		}
-		if evidence += b.misspeltIn(lang, strange); evidence > most {
+		if evidence += b.misspellingEvidence(lang, strange); evidence > most {
 			best, most = lang, evidence
 		}
 	}
@@ -122,12 +122,12 @@ func (b *Base) latinWords(text string) (words, strange []latinWord) {
 		switch {
 		case stopWords[l.text] || len(l.text) == 1:
 			l.english = weighArticle
-		case b.common(b.stem(l.text)):
+		case b.isCommon(b.stem(l.text)):
 			l.english = weighEnglish
 		default:
 			strange = append(strange, l)
 		}
-		if l.english == weighEnglish && someFunctionWord(l.text) {
+		if l.english == weighEnglish && isFunctionWord(l.text) {
 			strange = append(strange, l)
 		}
 		words = append(words, l)
@@ -135,8 +135,8 @@ func (b *Base) latinWords(text string) (words, strange []latinWord) {
 	return words, strange
 }
 
-// someFunctionWord reports whether any language in Latin script has w as a little word.
-func someFunctionWord(w string) bool {
+// isFunctionWord reports whether any language in Latin script has w as a little word.
+func isFunctionWord(w string) bool {
 	for _, lang := range latinLanguages {
 		if functionWords[lang][w] {
 			return true
@@ -145,9 +145,9 @@ func someFunctionWord(w string) bool {
 	return false
 }
 
-// speaksFor tells how much a word speaks for a language. Inflections count only where the stem is long enough not to be
+// wordEvidence tells how much a word speaks for a language. Inflections count only where the stem is long enough not to be
 // met by chance.
-func (b *Base) speaksFor(lang string, w latinWord) float64 {
+func (b *Base) wordEvidence(lang string, w latinWord) float64 {
 	const leastStem = 5
 	switch {
 	case sharedWords[lang][w.text] || w.name && lang != "de":
@@ -158,19 +158,19 @@ func (b *Base) speaksFor(lang string, w latinWord) float64 {
 		}
 		return weighFunction
 	}
-	english, stem := b.lookUp(lang, w.text)
+	english, stem := b.lookUpWord(lang, w.text)
 	if english != nil && (stem == len(w.text) || stem >= leastStem) || compounds[lang] &&
-		b.compound(lang, w.text) != nil {
+		b.translateCompound(lang, w.text) != nil {
 		return weighKnown
 	}
 	return 0
 }
 
-// misspeltIn tells how much words speak for a language by being misspelt forms of it. It is evidence between languages
+// misspellingEvidence tells how much words speak for a language by being misspelt forms of it. It is evidence between languages
 // alone: rare English words are a letter off a form of some language, too.
-func (b *Base) misspeltIn(lang string, words []latinWord) (evidence float64) {
+func (b *Base) misspellingEvidence(lang string, words []latinWord) (evidence float64) {
 	for _, w := range words {
-		if b.speaksFor(lang, w) == 0 && !w.name && w.english == 0 && b.misspelt(lang, w.text) != nil {
+		if b.wordEvidence(lang, w) == 0 && !w.name && w.english == 0 && b.translateMisspelt(lang, w.text) != nil {
 			evidence += weighKnown
 		}
 	}

@@ -89,13 +89,13 @@ func (l *Lender) Lend(ctx context.Context, texts []embed.Document) ([]Loan, erro
 	)
 	for range min(runtime.GOMAXPROCS(0), max(len(texts), 1)) {
 		group.Go(func() {
-			w := l.worker()
+			w := l.newWorker()
 			for {
 				i := int(next.Add(1)) - 1
 				if i >= len(texts) || ctx.Err() != nil || first.Load() != nil {
 					return
 				}
-				loan, err := w.lend(&texts[i])
+				loan, err := w.lendTo(&texts[i])
 				if err != nil {
 					first.CompareAndSwap(nil, &err)
 					return
@@ -111,8 +111,8 @@ func (l *Lender) Lend(ctx context.Context, texts []embed.Document) ([]Loan, erro
 	return out, ctx.Err()
 }
 
-// worker holds what one goroutine reuses from tool to tool.
-type worker struct {
+// lendWorker holds what one goroutine reuses from tool to tool.
+type lendWorker struct {
 	*Lender
 	an    Analyzer
 	words []uint16
@@ -121,22 +121,22 @@ type worker struct {
 	sums  map[string]float32
 }
 
-func (l *Lender) worker() *worker {
+func (l *Lender) newWorker() *lendWorker {
 	n := l.base.Len()
 	l.once.Do(func() {
 		l.vectors = make([]float32, n*l.enc.Dims)
 		for i := range n {
-			l.base.vector(i, l.vectors[i*l.enc.Dims:(i+1)*l.enc.Dims])
+			l.base.unpackVector(i, l.vectors[i*l.enc.Dims:(i+1)*l.enc.Dims])
 		}
 	})
-	return &worker{
+	return &lendWorker{
 		Lender: l, words: make([]uint16, n), query: make([]float32, l.enc.Dims), order: make([]int32, n),
 		sums: map[string]float32{},
 	}
 }
 
-func (w *worker) lend(t *embed.Document) (Loan, error) {
-	found := w.nearest(t)
+func (w *lendWorker) lendTo(t *embed.Document) (Loan, error) {
+	found := w.nearestArchetypes(t)
 	if len(found) == 0 {
 		return Loan{}, nil
 	}
@@ -145,7 +145,7 @@ func (w *worker) lend(t *embed.Document) (Loan, error) {
 	for k := range loan.From[:min(lenders, len(found))] {
 		f := &loan.From[k]
 		f.Weight = float32(math.Pow(float64(f.Like/found[0].Like), sharpness))
-		terms, mean, err := w.sayings(f.Archetype, &w.an)
+		terms, mean, err := w.archetypeSayings(f.Archetype, &w.an)
 		if err != nil {
 			return Loan{}, err
 		}
@@ -162,12 +162,12 @@ func (w *worker) lend(t *embed.Document) (Loan, error) {
 	for t := range w.sums {
 		w.sums[t] *= sure
 	}
-	loan.Terms = heaviest(w.sums, maxTerms)
+	loan.Terms = heaviestTerms(w.sums, maxTerms)
 	return loan, nil
 }
 
-// nearest scores the archetypes that share words with the tool by words and cosine.
-func (w *worker) nearest(t *embed.Document) []Lent {
+// nearestArchetypes scores the archetypes that share words with the tool by words and cosine.
+func (w *lendWorker) nearestArchetypes(t *embed.Document) []Lent {
 	clear(w.words)
 	terms := w.an.Terms(nil, t.Name+" "+sanitize.Cut(t.Description, 200))
 	slices.Sort(terms)
@@ -180,8 +180,8 @@ func (w *worker) nearest(t *embed.Document) []Lent {
 	for _, x := range w.words {
 		most = max(most, x)
 	}
-	picked := w.pick()
-	does := w.an.Effect(t.Name)
+	picked := w.pickCandidates()
+	does := w.an.NameEffect(t.Name)
 	out := make([]Lent, 0, len(picked))
 	for _, i := range picked {
 		cos := vector.Dot(w.query, w.vectors[int(i)*w.enc.Dims:int(i+1)*w.enc.Dims])
@@ -200,8 +200,8 @@ func (w *worker) nearest(t *embed.Document) []Lent {
 	return out[:min(resembled, len(out))]
 }
 
-// pick returns the candidates with the highest word scores.
-func (w *worker) pick() []int32 {
+// pickCandidates returns the candidates with the highest word scores.
+func (w *lendWorker) pickCandidates() []int32 {
 	if candidates >= len(w.words) {
 		for i := range w.order {
 			w.order[i] = int32(i)
@@ -224,15 +224,15 @@ func topIndices(scores []uint16, n int, buf []int32) []int32 {
 	var count [buckets]int32
 	top := 0
 	for at := 0; at < len(scores); at += block {
-		most := int(highest(scores[at:]) >> bucketBits)
+		most := int(maxScore(scores[at:]) >> bucketBits)
 		count[most]++
 		top = max(top, most)
 	}
-	bound := lowestOf(&count, top, n)
+	bound := lowestBucket(&count, top, n)
 	clear(count[:top+1])
 	out := buf[:0]
 	for at := 0; at < len(scores); at += block {
-		if int(highest(scores[at:])>>bucketBits) < bound {
+		if int(maxScore(scores[at:])>>bucketBits) < bound {
 			continue
 		}
 		for i, s := range scores[at:min(at+block, len(scores))] {
@@ -242,13 +242,13 @@ func topIndices(scores []uint16, n int, buf []int32) []int32 {
 			}
 		}
 	}
-	least := lowestOf(&count, top, n)
+	least := lowestBucket(&count, top, n)
 	return slices.DeleteFunc(out, func(i int32) bool { return int(scores[i]>>bucketBits) < least })
 }
 
-// highest returns the highest score of the block that scores begins with. It compares pairs, since a processor can do
+// maxScore returns the highest score of the block that scores begins with. It compares pairs, since a processor can do
 // several of them at once, but must wait where each comparison needs the one before.
-func highest(scores []uint16) uint16 {
+func maxScore(scores []uint16) uint16 {
 	if len(scores) < block {
 		return slices.Max(scores)
 	}
@@ -260,9 +260,9 @@ func highest(scores []uint16) uint16 {
 	return max(max(a, b), max(c, d))
 }
 
-// lowestOf returns the bucket that the n-th highest score is in, and 0 if there are fewer. None is in a bucket above
+// lowestBucket returns the bucket that the n-th highest score is in, and 0 if there are fewer. None is in a bucket above
 // top.
-func lowestOf(count *[buckets]int32, top, n int) int {
+func lowestBucket(count *[buckets]int32, top, n int) int {
 	least, sum := top, 0
 	for ; least > 0; least-- {
 		if sum += int(count[least]); sum >= n {
@@ -272,12 +272,12 @@ func lowestOf(count *[buckets]int32, top, n int) int {
 	return least
 }
 
-// sayings returns the terms of an archetype's requests and synonyms and the mean of its requests' vectors.
-func (l *Lender) sayings(i int, an *Analyzer) ([]index.Term, []float32, error) {
+// archetypeSayings returns the terms of an archetype's requests and synonyms and the mean of its requests' vectors.
+func (l *Lender) archetypeSayings(i int, an *Analyzer) ([]index.Term, []float32, error) {
 	s := &l.said[i]
 	s.once.Do(func() {
 		block := &l.blocks[i/perBlock]
-		block.once.Do(func() { block.text, block.err = blockOf(&l.base.texts, i/perBlock) })
+		block.once.Do(func() { block.text, block.err = readBlock(&l.base.texts, i/perBlock) })
 		if s.err = block.err; s.err != nil {
 			return
 		}
@@ -290,12 +290,12 @@ func (l *Lender) sayings(i int, an *Analyzer) ([]index.Term, []float32, error) {
 			head.Utterances = slices.DeleteFunc(head.Utterances, l.Without)
 		}
 		s.terms = an.Count(strings.Join(head.Utterances, "\n") + "\n" + strings.Join(head.Synonyms, "\n"))
-		s.mean = l.mean(head.Utterances)
+		s.mean = l.meanVector(head.Utterances)
 	})
 	return s.terms, s.mean, s.err
 }
 
-func (l *Lender) mean(utterances []string) []float32 {
+func (l *Lender) meanVector(utterances []string) []float32 {
 	sum, one := make([]float32, l.enc.Dims), make([]float32, l.enc.Dims)
 	for _, u := range utterances {
 		l.enc.Query(u, one)
@@ -305,8 +305,8 @@ func (l *Lender) mean(utterances []string) []float32 {
 	return sum
 }
 
-// heaviest returns the n heaviest terms, heaviest first.
-func heaviest(m map[string]float32, n int) []index.Term {
+// heaviestTerms returns the n heaviest terms, heaviest first.
+func heaviestTerms(m map[string]float32, n int) []index.Term {
 	out := make([]index.Term, 0, len(m))
 	for t, w := range m {
 		out = append(out, index.Term{Text: t, Weight: w})

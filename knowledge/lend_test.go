@@ -47,7 +47,7 @@ func smallTools(t testing.TB) []*tool.Tool {
 func textsOf(tools []*tool.Tool) []embed.Document {
 	out := make([]embed.Document, len(tools))
 	for i, t := range tools {
-		out[i] = Text(t)
+		out[i] = ToolText(t)
 	}
 	return out
 }

@@ -52,15 +52,15 @@ func englishFor(value []byte, ending string) (out []string, exact bool) {
 }
 
 func joinLex(lang, form string) string {
-	form = strings.ToLower(fold(form))
-	if dense(lang) {
+	form = strings.ToLower(foldText(form))
+	if isUnspaced(lang) {
 		return strings.Join(strings.Fields(form), "")
 	}
 	return strings.Join(strings.FieldsFunc(form, func(r rune) bool { return classOf(r) == classBreak }), " ")
 }
 
-// dense reports whether a language is written without spaces between words.
-func dense(lang string) bool { return lang == "zh" || lang == "ja" }
+// isUnspaced reports whether a language is written without spaces between words.
+func isUnspaced(lang string) bool { return lang == "zh" || lang == "ja" }
 
 // cutOff is the most characters that lexStem cuts.
 const cutOff = 2
@@ -69,7 +69,7 @@ const cutOff = 2
 func lexStem(lang, form string) string {
 	last := strings.LastIndexByte(form, ' ') + 1
 	runes := []rune(form[last:])
-	if dense(lang) || lang == "ko" || lang == "vi" || len(runes) <= 4 {
+	if isUnspaced(lang) || lang == "ko" || lang == "vi" || len(runes) <= 4 {
 		return form
 	}
 	return form[:last] + string(runes[:max(4, len(runes)-cutOff)])
@@ -82,7 +82,7 @@ const longestEnding = 4
 // English. Words in Latin script within a request of another script stay out of it: they are names. A word that is a
 // letter off a longer one that the lexicon has is read as that.
 func (b *Base) Translate(text string) string {
-	written := fold(text)
+	written := foldText(text)
 	langs := languagesOf(strings.ToLower(written))
 	if langs == nil {
 		if lang := b.latinLanguage(written); lang != "" {
@@ -93,7 +93,7 @@ func (b *Base) Translate(text string) string {
 	for _, lang := range langs {
 		found := b.translateFrom(lang, langs, written)
 		out = appendNew(out, found)
-		if len(found) > 0 && !dense(lang) && lang != "ru" {
+		if len(found) > 0 && !isUnspaced(lang) && lang != "ru" {
 			break
 		}
 	}
@@ -111,8 +111,8 @@ func appendNew(out, more []string) []string {
 
 // translateFrom returns English words for the forms of one language in a request, which may be in any of langs.
 func (b *Base) translateFrom(lang string, langs []string, written string) (english []string) {
-	if dense(lang) {
-		return b.translateDense(lang, strings.ToLower(written))
+	if isUnspaced(lang) {
+		return b.translateUnspaced(lang, strings.ToLower(written))
 	}
 	asWritten := lexWords(written)
 	words := make([]string, len(asWritten))
@@ -124,9 +124,9 @@ func (b *Base) translateFrom(lang string, langs []string, written string) (engli
 			i++
 			continue
 		}
-		found, taken := b.phrase(lang, words[i:])
+		found, taken := b.translatePhrase(lang, words[i:])
 		if found == nil {
-			found, taken = b.word(lang, words[i], b.mayBeMisspelt(lang, langs, i, asWritten[i], words[i])), 1
+			found, taken = b.translateWord(lang, words[i], b.mayBeMisspelt(lang, langs, i, asWritten[i], words[i])), 1
 		}
 		english = appendNew(english, found)
 		i += taken
@@ -137,31 +137,31 @@ func (b *Base) translateFrom(lang string, langs []string, written string) (engli
 // longestForm is the most words of a form.
 const longestForm = 3
 
-// phrase finds the longest form of several words that words begin with, and tells how many it takes.
-func (b *Base) phrase(lang string, words []string) (english []string, taken int) {
+// translatePhrase finds the longest form of several words that words begin with, and tells how many it takes.
+func (b *Base) translatePhrase(lang string, words []string) (english []string, taken int) {
 	for n := min(longestForm, len(words)); n > 1; n-- {
-		if found, _ := b.lookUp(lang, strings.Join(words[:n], " ")); found != nil {
+		if found, _ := b.lookUpWord(lang, strings.Join(words[:n], " ")); found != nil {
 			return found, n
 		}
 	}
 	return nil, 0
 }
 
-// word finds a word as it is, else as a misspelt form if it may be one, else as an inflection or a compound. A form
+// translateWord finds a word as it is, else as a misspelt form if it may be one, else as an inflection or a compound. A form
 // that is one letter off comes before one that only begins alike: of the letters that are cut off as endings, some are
 // those that tell words apart.
-func (b *Base) word(lang, word string, mayBeMisspelt bool) []string {
-	found, known := b.lookUp(lang, word)
+func (b *Base) translateWord(lang, word string, mayBeMisspelt bool) []string {
+	found, known := b.lookUpWord(lang, word)
 	if known == len(word) {
 		return found
 	}
 	if mayBeMisspelt {
-		if near := b.misspelt(lang, word); near != nil && !b.english(word) {
+		if near := b.translateMisspelt(lang, word); near != nil && !b.isEnglish(word) {
 			return near
 		}
 	}
 	if found == nil && compounds[lang] {
-		return b.compound(lang, word)
+		return b.translateCompound(lang, word)
 	}
 	return found
 }
@@ -176,13 +176,13 @@ const (
 	longestCompound = 64
 )
 
-// compound finds the parts of a compound noun: two words of the lexicon, perhaps joined by an s or n.
-func (b *Base) compound(lang, word string) []string {
+// translateCompound finds the parts of a compound noun: two words of the lexicon, perhaps joined by an s or n.
+func (b *Base) translateCompound(lang, word string) []string {
 	if len(word) > longestCompound {
 		return nil
 	}
 	for cutAt := len(word) - leastPart; cutAt >= leastPart; cutAt-- {
-		tail, _ := b.lookUp(lang, word[cutAt:])
+		tail, _ := b.lookUpWord(lang, word[cutAt:])
 		if tail == nil {
 			continue
 		}
@@ -191,7 +191,7 @@ func (b *Base) compound(lang, word string) []string {
 			if !ok || len(head) < leastPart-1 {
 				continue
 			}
-			if found, _ := b.lookUp(lang, head); found != nil {
+			if found, _ := b.lookUpWord(lang, head); found != nil {
 				return appendNew(slices.Clone(found), tail)
 			}
 		}
@@ -205,9 +205,9 @@ func lexWords(text string) []string {
 	return slices.DeleteFunc(words, func(w string) bool { return strings.ContainsAny(w, "0123456789") })
 }
 
-// lookUp finds a word or phrase as it is, else by the longest stem that it can be an inflection of. It also returns how
+// lookUpWord finds a word or phrase as it is, else by the longest stem that it can be an inflection of. It also returns how
 // much of the word was recognised, in bytes: all of it where the lexicon has this very form.
-func (b *Base) lookUp(lang, word string) (english []string, stem int) {
+func (b *Base) lookUpWord(lang, word string) (english []string, stem int) {
 	lexicon := b.lexicon()
 	key := lang + fieldSep + word
 	letters, at := utf8.RuneCountInString(word), len(word)
@@ -227,7 +227,7 @@ func (b *Base) lookUp(lang, word string) (english []string, stem int) {
 		}
 	}
 	if bare := withoutParticle(lang, word); bare != "" {
-		if found, known := b.lookUp(lang, bare); found != nil && (english == nil || known == len(bare)) {
+		if found, known := b.lookUpWord(lang, bare); found != nil && (english == nil || known == len(bare)) {
 			return found, len(word) - len(bare) + known
 		}
 	}
@@ -253,9 +253,9 @@ func withoutParticle(lang, word string) string {
 // longestDense is the longest form of a language without spaces, in characters.
 const longestDense = 8
 
-// translateDense reads text from left to right, taking the longest form at each place. A form of one character counts
+// translateUnspaced reads text from left to right, taking the longest form at each place. A form of one character counts
 // only where it stands alone, since inside a word it means something else.
-func (b *Base) translateDense(lang, text string) (english []string) {
+func (b *Base) translateUnspaced(lang, text string) (english []string) {
 	runes, lexicon := []rune(text), b.lexicon()
 	for i := 0; i < len(runes); {
 		if classOf(runes[i]) != classIdeograph {
@@ -264,7 +264,7 @@ func (b *Base) translateDense(lang, text string) (english []string) {
 		}
 		taken := 1
 		for n := min(longestDense, len(runes)-i); n > 0; n-- {
-			if n == 1 && !alone(runes, i) {
+			if n == 1 && !standsAlone(runes, i) {
 				break
 			}
 			if v := lexicon.get(lang + fieldSep + string(runes[i:i+n])); v != nil {
@@ -279,7 +279,7 @@ func (b *Base) translateDense(lang, text string) (english []string) {
 	return english
 }
 
-func alone(runes []rune, i int) bool {
+func standsAlone(runes []rune, i int) bool {
 	return (i == 0 || classOf(runes[i-1]) != classIdeograph) && (i+1 == len(runes) ||
 		classOf(runes[i+1]) != classIdeograph)
 }

@@ -183,10 +183,10 @@ func TestTranslateSpelling(t *testing.T) {
 // searches.
 func TestCompoundIsBounded(t *testing.T) {
 	b := builtinBase(t)
-	if b.compound("de", "kundendaten") == nil {
+	if b.translateCompound("de", "kundendaten") == nil {
 		t.Error("kundendaten is no compound")
 	}
-	if got := b.compound("de", strings.Repeat("kundendaten", 400)); got != nil {
+	if got := b.translateCompound("de", strings.Repeat("kundendaten", 400)); got != nil {
 		t.Errorf("four thousand letters are taken apart to %q", got)
 	}
 }

@@ -44,7 +44,7 @@ func (b *Base) Nearest(stems []string, v []float32, n int, s *Scratch) []Near {
 	var most float32 = 1e-9
 	out := make([]Near, 0, len(picked))
 	for _, i := range picked {
-		b.vector(int(i), s.vector)
+		b.unpackVector(int(i), s.vector)
 		out = append(out, Near{int(i), float32(s.words[i]) / impactUnits, vector.Dot(v, s.vector)})
 		most = max(most, out[len(out)-1].Words)
 	}

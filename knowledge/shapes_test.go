@@ -34,7 +34,7 @@ func TestShapes(t *testing.T) {
 		"empty":         {},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := Shapes(c.text); got != c.want {
+			if got := DescribeForms(c.text); got != c.want {
 				if c.short != "" {
 					t.Skipf("falls short: %s; got %q", c.short, got)
 				}
@@ -49,7 +49,7 @@ func FuzzShapes(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if got := Shapes(text); got != Shapes(text) || len(got) > 40*len(text)+40 {
+		if got := DescribeForms(text); got != DescribeForms(text) || len(got) > 40*len(text)+40 {
 			t.Errorf("%q gives %q", text, got)
 		}
 	})

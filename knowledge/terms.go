@@ -93,7 +93,7 @@ func isLowerASCII(s string) bool {
 // Words calls yield with each word of text in lower case, without marks: before stemming, with stop words. A word in
 // camel case is given in parts and, where it is short enough to be a product's name (GitHub, PostgreSQL), also whole.
 func Words(text string, yield func(string)) {
-	text = fold(text)
+	text = foldText(text)
 	start, prev := -1, classBreak
 	flush := func(end int) {
 		if start >= 0 {
@@ -128,9 +128,9 @@ func Words(text string, yield func(string)) {
 	flush(len(text))
 }
 
-// fold removes what two spellings of one word differ in but for case: compatibility forms and marks. Text in ASCII is
+// foldText removes what two spellings of one word differ in but for case: compatibility forms and marks. Text in ASCII is
 // returned as it is.
-func fold(text string) string {
+func foldText(text string) string {
 	ascii := true
 	for i := range len(text) {
 		if text[i] >= utf8.RuneSelf {
@@ -166,10 +166,10 @@ var letterForms = map[rune]rune{
 	'Ё': 'Е', 'ł': 'l', 'Ł': 'L', 'đ': 'd', 'Đ': 'D', 'ø': 'o', 'Ø': 'O',
 }
 
-type class int
+type runeClass int
 
 const (
-	classBreak class = iota
+	classBreak runeClass = iota
 	classWord
 	classIdeograph
 )
@@ -177,7 +177,7 @@ const (
 // longVowel is the mark in データ, which belongs to no script.
 const longVowel = 'ー'
 
-func classOf(r rune) class {
+func classOf(r rune) runeClass {
 	switch {
 	case r < utf8.RuneSelf:
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {

@@ -36,8 +36,8 @@ var effectOf = sync.OnceValue(func() map[string]Effect {
 	return m
 })
 
-// Effect returns the effect that a tool's name states first.
-func (a *Analyzer) Effect(name string) Effect {
+// NameEffect returns the effect that a tool's name states first.
+func (a *Analyzer) NameEffect(name string) Effect {
 	of := effectOf()
 	a.terms = a.Terms(a.terms[:0], name)
 	for _, t := range a.terms {
@@ -48,8 +48,8 @@ func (a *Analyzer) Effect(name string) Effect {
 	return unknownEffect
 }
 
-// Asked returns the effect that a request, given by its words in lower case, begins by asking for.
-func (a *Analyzer) Asked(words []string) Effect {
+// RequestedEffect returns the effect that a request, given by its words in lower case, begins by asking for.
+func (a *Analyzer) RequestedEffect(words []string) Effect {
 	if len(words) == 0 {
 		return unknownEffect
 	}

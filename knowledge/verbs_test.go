@@ -21,8 +21,8 @@ func TestEffects(t *testing.T) {
 		"create a file":           {"frobnicate", false},
 		"":                        {"delete_branch", false},
 	} {
-		asked := an.Asked(strings.Fields(request))
-		if got := asked.Contradicts(an.Effect(want.tool)); got != want.contradicts {
+		asked := an.RequestedEffect(strings.Fields(request))
+		if got := asked.Contradicts(an.NameEffect(want.tool)); got != want.contradicts {
 			t.Errorf("%q against %s: %v", request, want.tool, got)
 		}
 	}

@@ -32,7 +32,7 @@ func (e *Engine) makeAdvice(ask request, full string, r *scored, j confidence, s
 		a.Message = "No tool here seems to do this; a server of this kind would: " + strings.Join(a.Kinds, ", ") + "."
 	}
 	if e.o.Base != nil {
-		words := e.o.Base.NotUnderstood(ask.text, func(stem string) bool { return ask.snap.Known(stem, s.allowed) })
+		words := e.o.Base.NotUnderstood(ask.text, func(stem string) bool { return ask.snap.HasTerm(stem, s.allowed) })
 		a.NotUnderstood = words[:min(len(words), maxUnplaced)]
 	}
 	for _, i := range s.order[:min(len(s.order), leastDepth)] {

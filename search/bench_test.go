@@ -43,7 +43,7 @@ func syntheticSnapshot(b *testing.B, n int) *index.Snapshot {
 	set := tool.NewSet(tools, "")
 	docs := make([]index.Doc, set.Len())
 	for i, t := range set.All() {
-		x := knowledge.Text(t)
+		x := knowledge.ToolText(t)
 		docs[i].Fields[index.Name], docs[i].Fields[index.Text], docs[i].Fields[index.Lent] = terms(x.Name),
 			terms(x.Description), terms(pick()+" "+pick()+" "+pick())
 		vs, err := m.Embedder.Documents(b.Context(), []embed.Document{{

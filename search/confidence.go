@@ -89,7 +89,7 @@ func coveredShare(snap *index.Snapshot, terms []string, doc int32, s *scratch) f
 		w := float64(idf)
 		if !ok {
 			w = math.Log(1 + 2*float64(snap.Len()))
-		} else if snap.Impact(t, int(doc)) > 0 {
+		} else if snap.TermImpact(t, int(doc)) > 0 {
 			has += w
 		}
 		all += w
@@ -126,7 +126,7 @@ func (e *Engine) archetypePresence(snap *index.Snapshot, v []float32, r *scored,
 		known = max(known, float64(n.Cosine))
 		if k < nearestHere {
 			w := math.Exp(-float64(k) / 2)
-			here += w * float64(snap.Resembles(int32(n.Archetype), s.allowed))
+			here += w * float64(snap.Resemblance(int32(n.Archetype), s.allowed))
 			weights += w
 		}
 	}

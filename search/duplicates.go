@@ -12,7 +12,7 @@ import (
 // bestOfDuplicates returns which tools are ranked: the allowed ones, and of those that are one tool on several servers only
 // the one that scores best. The family takes its place.
 func (s *scratch) bestOfDuplicates(snap *index.Snapshot) []bool {
-	families := snap.Families()
+	families := snap.DuplicateGroups()
 	if len(families) == 0 {
 		return s.allowed
 	}
@@ -39,7 +39,7 @@ func (s *scratch) bestOfDuplicates(snap *index.Snapshot) []bool {
 // the words of the request.
 func (e *Engine) placeDuplicates(snap *index.Snapshot, i int32, steer []string, s *scratch) place {
 	p := place{doc: i, best: i, key: i}
-	family := snap.Twins(int(i))
+	family := snap.Duplicates(int(i))
 	if family == nil {
 		return p
 	}

@@ -18,12 +18,12 @@ func (e *Engine) explainScore(snap *index.Snapshot, r *scored, i int, s *scratch
 		Terms: map[string]float64{},
 	}
 	for _, t := range r.terms {
-		if v := snap.Impact(t, i); v > 0 {
+		if v := snap.TermImpact(t, i); v > 0 {
 			x.Terms[t] = float64(v * s.rarityShare(snap, t))
 		}
 	}
 	for _, ex := range r.expansions {
-		if v := snap.Impact(ex.Stem, i); v > 0 {
+		if v := snap.TermImpact(ex.Stem, i); v > 0 {
 			x.Terms[ex.Stem] = float64(v) * float64(expansionWeight*ex.Weight*s.rarityShare(snap, ex.Stem))
 		}
 	}

@@ -152,7 +152,7 @@ func (e *Engine) rank(ctx context.Context, a request, s *scratch) (*ranking, err
 
 // expandText puts what a word is by its form in its place, and adds English words for those of another language.
 func (e *Engine) expandText(text string) string {
-	full := knowledge.Shapes(text)
+	full := knowledge.DescribeForms(text)
 	if e.o.Base != nil {
 		if english := e.o.Base.Translate(text); english != "" {
 			full += " " + english
@@ -202,7 +202,7 @@ func (e *Engine) scoreTools(ctx context.Context, snap *index.Snapshot, mode tool
 	if mode != tool.Semantic || r.vector == nil {
 		e.scoreWords(snap, text, s, r)
 	}
-	r.asked = s.analyzer.Asked(trimFillers(text))
+	r.asked = s.analyzer.RequestedEffect(trimFillers(text))
 	r.fuseScores(snap, s)
 	return r, nil
 }
@@ -240,7 +240,7 @@ func (r *scored) fuseScores(snap *index.Snapshot, s *scratch) {
 // scoreWords adds the BM25F scores of the request's words and, lighter, of what the thesaurus has for them.
 func (e *Engine) scoreWords(snap *index.Snapshot, text string, s *scratch, r *scored) {
 	for _, t := range r.terms {
-		if share := s.rarityShare(snap, t); share > 0 && snap.Words(t, share, s.words, s.own) {
+		if share := s.rarityShare(snap, t); share > 0 && snap.AddWordScores(t, share, s.words, s.own) {
 			r.known++
 		}
 	}
@@ -252,7 +252,7 @@ func (e *Engine) scoreWords(snap *index.Snapshot, text string, s *scratch, r *sc
 		return !ok || idf >= commonIDF
 	})
 	for _, x := range r.expansions {
-		snap.Words(x.Stem, expansionWeight*x.Weight*s.rarityShare(snap, x.Stem), s.words, nil)
+		snap.AddWordScores(x.Stem, expansionWeight*x.Weight*s.rarityShare(snap, x.Stem), s.words, nil)
 	}
 }
 

@@ -16,8 +16,8 @@ const (
 	fewest    = 3    // requests lost to one tool that make it worth naming; of less than six requests half of them do
 )
 
-// advise says what to reword about a tool. What is wrong with most effect comes first.
-func (in *Inspector) advise(t *tool.Tool, d *Description) []Advice {
+// adviseOn says what to reword about a tool. What is wrong with most effect comes first.
+func (in *Inspector) adviseOn(t *tool.Tool, d *Description) []Advice {
 	var out []Advice
 	add := func(problem, remedy string, args ...any) {
 		out = append(out, Advice{problem, fmt.Sprintf(remedy, args...)})
@@ -39,26 +39,26 @@ func (in *Inspector) advise(t *tool.Tool, d *Description) []Advice {
 	}
 	if twin := in.sameText(t); twin != "" {
 		add(fmt.Sprintf("%s has the very same description", twin), "say in each what it does that the other does not")
-	} else if twin := in.saysNoMore(t); twin != "" && text != "" {
+	} else if twin := in.coveredBy(t); twin != "" && text != "" {
 		add(fmt.Sprintf("it says nothing that %s does not say", twin),
 			"name what only this tool does: its object, its scope, its effect")
 	}
 	if len(d.LostTo) > 0 && (d.LostTo[0].Requests >= fewest || d.LostTo[0].Requests*2 >= d.Requests) {
-		out = append(out, in.apart(t, d.LostTo[0]))
+		out = append(out, in.tellApart(t, d.LostTo[0]))
 	}
-	if described, all := described(t); all > 1 && described*2 < all {
+	if described, all := countDescribed(t); all > 1 && described*2 < all {
 		add(fmt.Sprintf("%d of %d parameters have no description", all-described, all),
 			"a few words each are enough; they are searched too")
 	}
-	if lost := d.lostTo(Borrowed); len(lost) > 0 && !has(d, Declared) {
+	if lost := d.rivalsFrom(Borrowed); len(lost) > 0 && !hasSource(d, Declared) {
 		add("requests that tools of its kind answer find others, and it declares none of its own",
 			"declare utterances in an overlay, for example %q, if it serves them", lost[0])
 	}
 	return out
 }
 
-// apart says how to tell a tool from the one that takes its requests.
-func (in *Inspector) apart(t *tool.Tool, l Lost) Advice {
+// tellApart says how to tell a tool from the one that takes its requests.
+func (in *Inspector) tellApart(t *tool.Tool, l Lost) Advice {
 	a := Advice{Problem: fmt.Sprintf("%d of its requests find %s first", l.Requests, l.To)}
 	i, ok := in.at[t.ID()]
 	j, known := in.at[l.To]
@@ -66,7 +66,7 @@ func (in *Inspector) apart(t *tool.Tool, l Lost) Advice {
 		a.Remedy = "say what sets it apart"
 		return a
 	}
-	only, theirs := in.only(i, j, telling), in.only(j, i, telling)
+	only, theirs := in.distinguishingWords(i, j, telling), in.distinguishingWords(j, i, telling)
 	switch {
 	case len(only) == 0:
 		a.Remedy = "add words of its own: all that it says, the other says too"
@@ -90,8 +90,8 @@ func (in *Inspector) sameText(t *tool.Tool) tool.ID {
 	return ""
 }
 
-// saysNoMore finds a tool of the same server whose text has every word of this one's.
-func (in *Inspector) saysNoMore(t *tool.Tool) tool.ID {
+// coveredBy finds a tool of the same server whose text has every word of this one's.
+func (in *Inspector) coveredBy(t *tool.Tool) tool.ID {
 	i, ok := in.at[t.ID()]
 	if !ok {
 		return ""
@@ -111,8 +111,8 @@ siblings:
 	return ""
 }
 
-// described counts the parameters of a tool, and those that say what they are.
-func described(t *tool.Tool) (with, all int) {
+// countDescribed counts the parameters of a tool, and those that say what they are.
+func countDescribed(t *tool.Tool) (with, all int) {
 	for _, p := range t.Parameters() {
 		all++
 		if p.Description != "" {
@@ -122,8 +122,8 @@ func described(t *tool.Tool) (with, all int) {
 	return with, all
 }
 
-// lostTo lists the missed requests of one source.
-func (d *Description) lostTo(from Source) []string {
+// rivalsFrom lists the missed requests of one source.
+func (d *Description) rivalsFrom(from Source) []string {
 	var out []string
 	for _, a := range d.Missed {
 		if a.From == from {
@@ -133,7 +133,7 @@ func (d *Description) lostTo(from Source) []string {
 	return out
 }
 
-func has(d *Description, from Source) bool {
+func hasSource(d *Description, from Source) bool {
 	for _, list := range [][]Asked{d.Found, d.Missed} {
 		for _, a := range list {
 			if a.From == from {

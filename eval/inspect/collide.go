@@ -43,11 +43,11 @@ const (
 func (in *Inspector) Collide(ctx context.Context, limit int) ([]Collision, error) {
 	put := make([][]Request, len(in.tools))
 	for i, t := range in.tools {
-		put[i] = in.probes(t)
+		put[i] = in.probeRequests(t)
 	}
-	seen := make([]rivals, len(in.tools))
+	seen := make([]rivalSet, len(in.tools))
 	err := inParallel(ctx, len(in.tools), func(ctx context.Context, i int) (err error) {
-		seen[i], err = in.probe(ctx, i, put[i])
+		seen[i], err = in.probeTool(ctx, i, put[i])
 		return err
 	})
 	if err != nil {
@@ -73,14 +73,14 @@ func (in *Inspector) Collide(ctx context.Context, limit int) ([]Collision, error
 	for i := range out {
 		c := &out[i]
 		a, b := in.at[c.A], in.at[c.B]
-		c.OnlyA, c.OnlyB = in.only(a, b, telling), in.only(b, a, telling)
+		c.OnlyA, c.OnlyB = in.distinguishingWords(a, b, telling), in.distinguishingWords(b, a, telling)
 		c.Same = len(c.OnlyA)+len(c.OnlyB) == 0
 	}
 	return out, nil
 }
 
-// probes picks the requests of a tool that are put: those that people answer for before others, and its summary.
-func (in *Inspector) probes(t *tool.Tool) []Request {
+// probeRequests picks the requests of a tool that are put: those that people answer for before others, and its summary.
+func (in *Inspector) probeRequests(t *tool.Tool) []Request {
 	out := make([]Request, 0, probes)
 	if s := cmp.Or(t.Summary, sanitize.Cut(t.Description, 200), t.Title); s != "" {
 		out = append(out, Request{Text: s, From: Summary})
@@ -107,10 +107,10 @@ type closeness struct {
 	put   int // requests that say anything
 }
 
-// rivals are the tools that came near one, by their place in Inspector.tools.
-type rivals map[int]*closeness
+// rivalSet are the tools that came near one, by their place in Inspector.tools.
+type rivalSet map[int]*closeness
 
-func (r rivals) add(j int, lost float64, request string) {
+func (r rivalSet) add(j int, lost float64, request string) {
 	c := r[j]
 	if c == nil {
 		c = &closeness{worst: -1}
@@ -122,16 +122,16 @@ func (r rivals) add(j int, lost float64, request string) {
 	}
 }
 
-// probe puts the requests of tool i and tells how near other tools come in them.
-func (in *Inspector) probe(ctx context.Context, i int, requests []Request) (rivals, error) {
-	near := rivals{}
+// probeTool puts the requests of tool i and tells how near other tools come in them.
+func (in *Inspector) probeTool(ctx context.Context, i int, requests []Request) (rivalSet, error) {
+	near := rivalSet{}
 	put := 0
 	for _, r := range requests {
 		res, err := in.o.Searcher.Search(ctx, tool.Query{Text: r.Text, Limit: neighbours, Detail: tool.DetailName})
 		if err != nil {
 			return nil, fmt.Errorf("probe %s: %w", in.tools[i].ID(), err)
 		}
-		own := slices.IndexFunc(res.Tools, func(h tool.Hit) bool { return holds(&h, in.tools[i].ID()) })
+		own := slices.IndexFunc(res.Tools, func(h tool.Hit) bool { return coversTool(&h, in.tools[i].ID()) })
 		if own < 0 || len(res.Groups) > 0 {
 			continue // it says more of the request than of the pair, or its scores are of several needs
 		}
@@ -140,7 +140,7 @@ func (in *Inspector) probe(ctx context.Context, i int, requests []Request) (riva
 			h := &res.Tools[at]
 			for _, id := range append([]tool.ID{h.ID}, h.Duplicates...) {
 				if j, ok := in.at[id]; ok && j != i {
-					near.add(j, confusion(res.Tools[own].Score, h.Score, at < own), r.Text)
+					near.add(j, confusionOf(res.Tools[own].Score, h.Score, at < own), r.Text)
 				}
 			}
 		}
@@ -151,9 +151,9 @@ func (in *Inspector) probe(ctx context.Context, i int, requests []Request) (riva
 	return near, nil
 }
 
-// confusion is how far a request finds another tool than its own: .5 where they are level, 1 or 0 where one is clearly
+// confusionOf is how far a request finds another tool than its own: .5 where they are level, 1 or 0 where one is clearly
 // ahead. Scores fall with the square of the fused score, within one answer.
-func confusion(own, other float64, ahead bool) float64 {
+func confusionOf(own, other float64, ahead bool) float64 {
 	if own <= 0 || other <= 0 || own == other {
 		if ahead && own != other {
 			return 1
@@ -168,7 +168,7 @@ func confusion(own, other float64, ahead bool) float64 {
 	return min(1, max(0, .5+lead/(2*level)))
 }
 
-func (in *Inspector) collision(a, b int, seen []rivals) Collision {
+func (in *Inspector) collision(a, b int, seen []rivalSet) Collision {
 	c := Collision{A: in.tools[a].ID(), B: in.tools[b].ID()}
 	sum, worst := 0.0, -1.0
 	for _, side := range [][2]int{{a, b}, {b, a}} {

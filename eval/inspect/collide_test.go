@@ -32,7 +32,7 @@ func TestConfusion(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := confusion(tt.own, tt.other, tt.ahead); math.Abs(got-tt.want) > 1e-9 {
+			if got := confusionOf(tt.own, tt.other, tt.ahead); math.Abs(got-tt.want) > 1e-9 {
 				t.Errorf("confusion = %v, want %v", got, tt.want)
 			}
 		})

@@ -67,46 +67,46 @@ func (in *Inspector) Describe(ctx context.Context, ids ...tool.ID) ([]Descriptio
 	asked := make([][]Request, len(tools))
 	spelled := make([][]map[string]string, len(tools))
 	for i, t := range tools { // what reads words and requests need not be safe for several at once
-		asked[i] = in.asked(t)
+		asked[i] = in.requestsFor(t)
 		for _, r := range asked[i] {
-			spelled[i] = append(spelled[i], in.spelled(r.Text))
+			spelled[i] = append(spelled[i], in.spelledWords(r.Text))
 		}
 	}
 	err := inParallel(ctx, len(tools), func(ctx context.Context, i int) (err error) {
-		out[i], err = in.put(ctx, tools[i], asked[i], spelled[i], len(ids) > 0)
+		out[i], err = in.searchRequests(ctx, tools[i], asked[i], spelled[i], len(ids) > 0)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	for i := range out {
-		out[i].Advice = in.advise(tools[i], &out[i])
+		out[i].Advice = in.adviseOn(tools[i], &out[i])
 	}
 	if len(ids) == 0 {
-		slices.SortStableFunc(out, func(a, b Description) int { return cmp.Compare(a.rate(), b.rate()) })
+		slices.SortStableFunc(out, func(a, b Description) int { return cmp.Compare(a.foundRate(), b.foundRate()) })
 	}
 	return out, nil
 }
 
-// rate orders tools: those that are found least first, and those of which nothing is known after them.
-func (d *Description) rate() float64 {
+// foundRate orders tools: those that are found least first, and those of which nothing is known after them.
+func (d *Description) foundRate() float64 {
 	if d.Requests == 0 {
 		return 2 - min(float64(len(d.Advice)), 9)/10
 	}
 	return (float64(d.First) + float64(d.Five)/8) / float64(d.Requests)
 }
 
-// asked are the requests that ought to find a tool.
-func (in *Inspector) asked(t *tool.Tool) []Request {
+// requestsFor are the requests that ought to find a tool.
+func (in *Inspector) requestsFor(t *tool.Tool) []Request {
 	out := in.o.Requests(t)
-	if text := sentence(t); len(out) == 0 && text != "" {
+	if text := firstSentence(t); len(out) == 0 && text != "" {
 		out = []Request{{Text: text, From: Summary}}
 	}
 	return out
 }
 
-// put puts the requests of a tool. To explain them all takes as long again.
-func (in *Inspector) put(ctx context.Context, t *tool.Tool, requests []Request, spelled []map[string]string,
+// searchRequests puts the requests of a tool. To explain them all takes as long again.
+func (in *Inspector) searchRequests(ctx context.Context, t *tool.Tool, requests []Request, spelled []map[string]string,
 	explain bool,
 ) (Description, error) {
 	d := Description{Tool: t.ID(), Disabled: t.Disabled, Requests: len(requests)}
@@ -119,10 +119,10 @@ func (in *Inspector) put(ctx context.Context, t *tool.Tool, requests []Request, 
 		if err != nil {
 			return d, fmt.Errorf("describe %s: %w", t.ID(), err)
 		}
-		at := slices.IndexFunc(res.Tools, func(h tool.Hit) bool { return holds(&h, d.Tool) })
+		at := slices.IndexFunc(res.Tools, func(h tool.Hit) bool { return coversTool(&h, d.Tool) })
 		a := Asked{Request: r, Place: at + 1}
 		if at >= 0 {
-			s := in.describe(&res.Tools[at], at+1, spelled[k])
+			s := in.describeHit(&res.Tools[at], at+1, spelled[k])
 			for _, p := range s.Terms {
 				if added[p.Word] == nil {
 					added[p.Word] = &Part{Word: p.Word, From: p.From}
@@ -144,7 +144,7 @@ func (in *Inspector) put(ctx context.Context, t *tool.Tool, requests []Request, 
 		}
 	}
 	d.First = len(d.Found)
-	slices.SortStableFunc(d.Missed, func(a, b Asked) int { return cmp.Compare(trust(a.From), trust(b.From)) })
+	slices.SortStableFunc(d.Missed, func(a, b Asked) int { return cmp.Compare(sourceRank(a.From), sourceRank(b.From)) })
 	for _, p := range added {
 		d.Words = append(d.Words, *p)
 	}
@@ -163,7 +163,7 @@ func (in *Inspector) put(ctx context.Context, t *tool.Tool, requests []Request, 
 	return d, nil
 }
 
-// trust orders sources, the most trusted first.
-func trust(s Source) int {
+// sourceRank orders sources, the most trusted first.
+func sourceRank(s Source) int {
 	return slices.Index([]Source{Labelled, Declared, Example, Borrowed, Summary}, s)
 }

@@ -36,7 +36,7 @@ func (in *Inspector) Draft(o DraftOptions) []Drafted {
 	seen := map[string]int{}
 	for _, t := range in.tools {
 		n := 0
-		for _, r := range in.picked(t, o.PerTool) {
+		for _, r := range in.pickRequests(t, o.PerTool) {
 			key := strings.ToLower(strings.Join(strings.Fields(r.Text), " "))
 			if at, ok := seen[key]; ok {
 				if d := &out[at]; d.Tools[len(d.Tools)-1] != t.ID() {
@@ -52,8 +52,8 @@ func (in *Inspector) Draft(o DraftOptions) []Drafted {
 	return out
 }
 
-// picked chooses the requests of a tool that are drafted.
-func (in *Inspector) picked(t *tool.Tool, perTool int) []Request {
+// pickRequests chooses the requests of a tool that are drafted.
+func (in *Inspector) pickRequests(t *tool.Tool, perTool int) []Request {
 	var out []Request
 	borrowed := 0
 	for _, r := range in.o.Requests(t) {
@@ -68,14 +68,14 @@ func (in *Inspector) picked(t *tool.Tool, perTool int) []Request {
 		}
 		out = append(out, r)
 	}
-	if text := sentence(t); len(out) == 0 && text != "" {
+	if text := firstSentence(t); len(out) == 0 && text != "" {
 		out = append(out, Request{Text: text, From: Summary})
 	}
 	return out
 }
 
-// sentence is the first sentence of what a tool says of itself, or its name in words.
-func sentence(t *tool.Tool) string {
+// firstSentence is the first sentence of what a tool says of itself, or its name in words.
+func firstSentence(t *tool.Tool) string {
 	for _, text := range []string{t.Summary, t.Description, t.Title} {
 		text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
 		if first, _, ok := strings.Cut(text, ". "); ok {
@@ -114,9 +114,9 @@ func WriteDraft(w io.Writer, draft []Drafted, label func(tool.ID) string, comman
 	for _, d := range draft {
 		names := make([]string, len(d.Tools))
 		for i, id := range d.Tools {
-			names[i] = quoted(label(id))
+			names[i] = quoteText(label(id))
 		}
-		fmt.Fprintf(&b, "- id: %s\n  query: %s\n  relevant: [%s]\n", quoted(d.ID), quoted(d.Text),
+		fmt.Fprintf(&b, "- id: %s\n  query: %s\n  relevant: [%s]\n", quoteText(d.ID), quoteText(d.Text),
 			strings.Join(names, ", "))
 		if len(names) > 1 {
 			b.WriteString("  mode: any\n")
@@ -129,17 +129,17 @@ func WriteDraft(w io.Writer, draft []Drafted, label func(tool.ID) string, comman
 	return nil
 }
 
-// quoted is a text as a JSON string, which YAML reads as the same text.
-func quoted(s string) string {
+// quoteText is a text as a JSON string, which YAML reads as the same text.
+func quoteText(s string) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(strings.Map(printing, strings.ToValidUTF8(s, "\uFFFD"))) // a string always encodes
+	_ = enc.Encode(strings.Map(printableRune, strings.ToValidUTF8(s, "\uFFFD"))) // a string always encodes
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// printing replaces what YAML does not let stand in a text.
-func printing(r rune) rune {
+// printableRune replaces what YAML does not let stand in a text.
+func printableRune(r rune) rune {
 	if unicode.IsControl(r) || r == 0xFFFE || r == 0xFFFF || r == 0xFEFF {
 		return ' '
 	}

@@ -46,7 +46,7 @@ func FuzzWriteDraft(f *testing.F) {
 	f.Add("\"quoted\" \\ 'single' \u0085\u2028 %s - [x] {y}", "é/天")
 	f.Add("\x00\xff\ufeff", "s/n #1")
 	f.Fuzz(func(t *testing.T, text, id string) {
-		if strings.TrimSpace(quoted(text)) == `""` || strings.TrimSpace(strings.Map(printing, text)) == "" {
+		if strings.TrimSpace(quoteText(text)) == `""` || strings.TrimSpace(strings.Map(printableRune, text)) == "" {
 			t.Skip()
 		}
 		var b bytes.Buffer
@@ -67,7 +67,7 @@ func FuzzWriteDraft(f *testing.F) {
 			t.Fatalf("%v in\n%s", err, b.String())
 		}
 		c := d.Cases[0]
-		want := strings.Map(printing, strings.ToValidUTF8(text, "\uFFFD"))
+		want := strings.Map(printableRune, strings.ToValidUTF8(text, "\uFFFD"))
 		if c.Query != want || !c.Any || len(c.Relevant) != 2 || c.Kind != "borrowed" || !c.Unreviewed {
 			t.Fatalf("%q is read as %+v", text, c)
 		}

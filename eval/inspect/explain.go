@@ -83,9 +83,9 @@ func (in *Inspector) Explain(ctx context.Context, query string, wanted []tool.ID
 	for _, g := range res.Groups {
 		x.Parts = append(x.Parts, g.Query)
 	}
-	spelled := in.spelled(query)
+	spelled := in.spelledWords(query)
 	for _, id := range wanted {
-		s, err := in.standing(ctx, query, id, res.Tools, spelled)
+		s, err := in.standingOf(ctx, query, id, res.Tools, spelled)
 		if err != nil {
 			return nil, err
 		}
@@ -96,14 +96,14 @@ func (in *Inspector) Explain(ctx context.Context, query string, wanted []tool.ID
 			placeOrLast(b.Place))
 	})
 	if len(wanted) == 0 && len(res.Tools) > 0 {
-		s := in.describe(&res.Tools[0], 1, spelled)
+		s := in.describeHit(&res.Tools[0], 1, spelled)
 		x.First = &s
 	}
 	return x, nil
 }
 
-// holds reports whether a hit is a tool, or stands for it.
-func holds(h *tool.Hit, id tool.ID) bool { return h.ID == id || slices.Contains(h.Duplicates, id) }
+// coversTool reports whether a hit is a tool, or stands for it.
+func coversTool(h *tool.Hit, id tool.ID) bool { return h.ID == id || slices.Contains(h.Duplicates, id) }
 
 func placeOrLast(place int) int {
 	if place == 0 {
@@ -112,8 +112,8 @@ func placeOrLast(place int) int {
 	return place
 }
 
-// spelled says how a request spells each of its terms.
-func (in *Inspector) spelled(query string) map[string]string {
+// spelledWords says how a request spells each of its terms.
+func (in *Inspector) spelledWords(query string) map[string]string {
 	out := map[string]string{}
 	in.o.Words(query, func(w, term string) {
 		if _, ok := out[term]; !ok {
@@ -123,7 +123,7 @@ func (in *Inspector) spelled(query string) map[string]string {
 	return out
 }
 
-func (in *Inspector) standing(ctx context.Context, query string, id tool.ID, found []tool.Hit,
+func (in *Inspector) standingOf(ctx context.Context, query string, id tool.ID, found []tool.Hit,
 	spelled map[string]string,
 ) (*Standing, error) {
 	t, ok := in.o.Set.Get(id)
@@ -133,14 +133,14 @@ func (in *Inspector) standing(ctx context.Context, query string, id tool.ID, fou
 			Hint: "tooldex list shows them",
 		}
 	}
-	at := slices.IndexFunc(found, func(h tool.Hit) bool { return holds(&h, id) })
+	at := slices.IndexFunc(found, func(h tool.Hit) bool { return coversTool(&h, id) })
 	if at >= 0 {
-		s := in.describe(&found[at], at+1, spelled)
+		s := in.describeHit(&found[at], at+1, spelled)
 		if s.Tool != id {
 			s.Tool, s.Behind = id, s.Tool
 		}
 		for i := range found[:min(at, mostRivals)] {
-			s.Above = append(s.Above, in.rival(&found[i], i+1, &found[at], spelled))
+			s.Above = append(s.Above, in.rivalOf(&found[i], i+1, &found[at], spelled))
 		}
 		return &s, nil
 	}
@@ -154,18 +154,18 @@ func (in *Inspector) standing(ctx context.Context, query string, id tool.ID, fou
 	}
 	s := Standing{Tool: id}
 	if len(res.Tools) > 0 {
-		s = in.describe(&res.Tools[0], 0, spelled)
+		s = in.describeHit(&res.Tools[0], 0, spelled)
 		s.Score = 0 // held against itself alone it says nothing
 		for i := range found[:min(len(found), mostRivals)] {
-			s.Above = append(s.Above, in.rival(&found[i], i+1, &res.Tools[0], spelled))
+			s.Above = append(s.Above, in.rivalOf(&found[i], i+1, &res.Tools[0], spelled))
 		}
 	}
 	s.Disabled = t.Disabled
 	return &s, nil
 }
 
-// describe takes the parts of a score out of a hit.
-func (in *Inspector) describe(h *tool.Hit, place int, spelled map[string]string) Standing {
+// describeHit takes the parts of a score out of a hit.
+func (in *Inspector) describeHit(h *tool.Hit, place int, spelled map[string]string) Standing {
 	s := Standing{Tool: h.ID, Place: place, Score: h.Score}
 	e := h.Explain
 	if e == nil {
@@ -196,7 +196,7 @@ func (in *Inspector) describe(h *tool.Hit, place int, spelled map[string]string)
 	return s
 }
 
-func (in *Inspector) rival(h *tool.Hit, place int, than *tool.Hit, spelled map[string]string) Rival {
+func (in *Inspector) rivalOf(h *tool.Hit, place int, than *tool.Hit, spelled map[string]string) Rival {
 	r := Rival{Tool: h.ID, Place: place, Score: h.Score}
 	if h.Explain == nil || than.Explain == nil {
 		return r

@@ -67,7 +67,7 @@ func New(o Options) *Inspector {
 		}
 		in.at[t.ID()] = len(in.tools)
 		in.tools = append(in.tools, t)
-		own := in.read(t)
+		own := in.wordsOf(t)
 		in.own = append(in.own, own)
 		for term := range own {
 			in.carried[term]++
@@ -86,7 +86,7 @@ const (
 // longest is how much of a text is read.
 const longest = 4000
 
-func (in *Inspector) read(t *tool.Tool) words {
+func (in *Inspector) wordsOf(t *tool.Tool) words {
 	own := words{}
 	add := func(text string, weight float64) {
 		in.o.Words(sanitize.Cut(text, longest), func(w, term string) {
@@ -114,14 +114,14 @@ func (in *Inspector) read(t *tool.Tool) words {
 	return own
 }
 
-// rare is how rare a term is among the tools' own texts.
-func (in *Inspector) rare(term string) float64 {
+// rarityOf is how rare a term is among the tools' own texts.
+func (in *Inspector) rarityOf(term string) float64 {
 	return math.Log(1 + float64(len(in.tools))/float64(1+in.carried[term]))
 }
 
-// only lists what tool a says of itself and tool b does not, at most n words, those that would tell them apart best
+// distinguishingWords lists what tool a says of itself and tool b does not, at most n words, those that would tell them apart best
 // first.
-func (in *Inspector) only(a, b, n int) []string {
+func (in *Inspector) distinguishingWords(a, b, n int) []string {
 	type weighed struct {
 		term, text string
 		weight     float64
@@ -129,7 +129,7 @@ func (in *Inspector) only(a, b, n int) []string {
 	var out []weighed
 	for term, w := range in.own[a] {
 		if _, both := in.own[b][term]; !both && len(term) > 1 {
-			out = append(out, weighed{term, w.text, w.weight * in.rare(term)})
+			out = append(out, weighed{term, w.text, w.weight * in.rarityOf(term)})
 		}
 	}
 	slices.SortFunc(out, func(x, y weighed) int {

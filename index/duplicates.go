@@ -1,11 +1,11 @@
 package index
 
-// placeTwins collects the documents that Build was told are one tool.
-func (s *Snapshot) placeTwins(docs []Doc) {
+// groupDuplicates collects the documents that Build was told are one tool.
+func (s *Snapshot) groupDuplicates(docs []Doc) {
 	at := map[int32]int32{} // by number: the place of its family, plus one
 	var families [][]int32
 	for i := range docs {
-		n := docs[i].Twin
+		n := docs[i].DuplicateGroup
 		if n == 0 {
 			continue
 		}
@@ -23,22 +23,22 @@ func (s *Snapshot) placeTwins(docs []Doc) {
 		if s.family == nil {
 			s.family = make([]int32, len(docs))
 		}
-		s.families = append(s.families, f)
+		s.duplicateGroups = append(s.duplicateGroups, f)
 		for _, i := range f {
-			s.family[i] = int32(len(s.families))
+			s.family[i] = int32(len(s.duplicateGroups))
 		}
 	}
 }
 
-// Families returns the groups of documents that are one tool, offered by several servers: each has at least two, in
+// DuplicateGroups returns the groups of documents that are one tool, offered by several servers: each has at least two, in
 // order, and no document is in two. The slices are shared and must not be changed.
-func (s *Snapshot) Families() [][]int32 { return s.families }
+func (s *Snapshot) DuplicateGroups() [][]int32 { return s.duplicateGroups }
 
-// Twins returns the documents that are the same tool as document i, itself among them, in order; nil if there is no
+// Duplicates returns the documents that are the same tool as document i, itself among them, in order; nil if there is no
 // other. The slice is shared and must not be changed.
-func (s *Snapshot) Twins(i int) []int32 {
+func (s *Snapshot) Duplicates(i int) []int32 {
 	if s.family == nil || s.family[i] == 0 {
 		return nil
 	}
-	return s.families[s.family[i]-1]
+	return s.duplicateGroups[s.family[i]-1]
 }

@@ -21,10 +21,10 @@ func TestTwins(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			docs := make([]Doc, len(c.numbers))
 			for i, n := range c.numbers {
-				docs[i].Twin = n
+				docs[i].DuplicateGroup = n
 			}
 			s := build(t, docs, Options{})
-			if d := cmp.Diff(c.want, s.Families()); d != "" {
+			if d := cmp.Diff(c.want, s.DuplicateGroups()); d != "" {
 				t.Errorf("families (-want +got):\n%s", d)
 			}
 			for i := range docs {
@@ -34,7 +34,7 @@ func TestTwins(t *testing.T) {
 						want = f
 					}
 				}
-				if got := s.Twins(i); !slices.Equal(got, want) {
+				if got := s.Duplicates(i); !slices.Equal(got, want) {
 					t.Errorf("twins of %d: %v, want %v", i, got, want)
 				}
 			}

@@ -11,10 +11,10 @@ import (
 // a letter away from one of another meaning, in Arabic every fourth.
 const leastMisspelt = 6
 
-// misspelt returns the English of the forms of a language that a word misses by one letter: one too many, one too few,
+// translateMisspelt returns the English of the forms of a language that a word misses by one letter: one too many, one too few,
 // another one, or two that changed places. The first letter counts as right, since it mostly is, and only forms of one
 // word are looked at. Of several forms those win that the word follows longest.
-func (b *Base) misspelt(lang, word string) (english []string) {
+func (b *Base) translateMisspelt(lang, word string) (english []string) {
 	if utf8.RuneCountInString(word) < leastMisspelt {
 		return nil
 	}
@@ -23,22 +23,22 @@ func (b *Base) misspelt(lang, word string) (english []string) {
 	prefix := lang + fieldSep + word[:first]
 	longest := 0
 	for i := sort.Search(lexicon.keys.n, func(i int) bool {
-		return string(lexicon.keys.at(i)) >= prefix
+		return string(lexicon.keys.entry(i)) >= prefix
 	}); i < lexicon.keys.n; i++ {
-		key := lexicon.keys.at(i)
+		key := lexicon.keys.entry(i)
 		if len(key) < len(prefix) || string(key[:len(prefix)]) != prefix {
 			break
 		}
 		stem := key[len(prefix)-first:]
-		if _, begins := oneOff(word, stem, false); !begins {
+		if _, begins := isOneEditAway(word, stem, false); !begins {
 			continue // as nearly all do
 		}
-		for rest := lexicon.values.at(i); len(rest) > 0; {
+		for rest := lexicon.values.entry(i); len(rest) > 0; {
 			var value []byte
 			value, rest, _ = bytes.Cut(rest, []byte(listSep))
 			ending, en, _ := bytes.Cut(value, []byte(fieldSep))
 			var room [64]byte
-			same, ok := oneOff(word, append(append(room[:0], stem...), ending...), true)
+			same, ok := isOneEditAway(word, append(append(room[:0], stem...), ending...), true)
 			switch {
 			case !ok || same < longest:
 			case same > longest:
@@ -49,15 +49,15 @@ func (b *Base) misspelt(lang, word string) (english []string) {
 		}
 	}
 	if bare := withoutParticle(lang, word); english == nil && bare != "" {
-		return b.misspelt(lang, bare)
+		return b.translateMisspelt(lang, bare)
 	}
 	return english
 }
 
-// oneOff reports whether one letter more, less or changed, or two neighbours changed about, make word of form, and how
+// isOneEditAway reports whether one letter more, less or changed, or two neighbours changed about, make word of form, and how
 // many bytes both begin with. If form is not the whole of one, it reports whether word may be one letter off a form
 // that begins so.
-func oneOff(word string, form []byte, whole bool) (same int, ok bool) {
+func isOneEditAway(word string, form []byte, whole bool) (same int, ok bool) {
 	for same < len(word) && same < len(form) && word[same] == form[same] {
 		same++
 	}
@@ -71,16 +71,16 @@ func oneOff(word string, form []byte, whole bool) (same int, ok bool) {
 	}
 	_, w1 := utf8.DecodeRuneInString(w)
 	_, f1 := utf8.DecodeRune(f)
-	if fits(w[w1:], f[f1:], whole) || fits(w, f[f1:], whole) || fits(w[w1:], f, whole) {
+	if matchesForm(w[w1:], f[f1:], whole) || matchesForm(w, f[f1:], whole) || matchesForm(w[w1:], f, whole) {
 		return same, true
 	}
 	_, w2 := utf8.DecodeRuneInString(w[w1:])
 	_, f2 := utf8.DecodeRune(f[f1:])
-	return same, w[:w1] == string(f[f1:f1+f2]) && w[w1:w1+w2] == string(f[:f1]) && fits(w[w1+w2:], f[f1+f2:], whole)
+	return same, w[:w1] == string(f[f1:f1+f2]) && w[w1:w1+w2] == string(f[:f1]) && matchesForm(w[w1+w2:], f[f1+f2:], whole)
 }
 
-// fits reports whether w is f, or begins with f if that is not the whole.
-func fits(w string, f []byte, whole bool) bool {
+// matchesForm reports whether w is f, or begins with f if that is not the whole.
+func matchesForm(w string, f []byte, whole bool) bool {
 	return len(w) >= len(f) && (!whole || len(w) == len(f)) && w[:len(f)] == string(f)
 }
 
@@ -94,14 +94,14 @@ func (b *Base) mayBeMisspelt(lang string, langs []string, i int, written, word s
 		if other == lang {
 			continue
 		}
-		if _, known := b.lookUp(other, word); known == len(word) {
+		if _, known := b.lookUpWord(other, word); known == len(word) {
 			return false
 		}
 	}
 	return true
 }
 
-// english reports whether a word is one of English: requests in any language in Latin script have such.
-func (b *Base) english(word string) bool {
-	return stopWords[word] || b.common(b.stem(word))
+// isEnglish reports whether a word is one of English: requests in any language in Latin script have such.
+func (b *Base) isEnglish(word string) bool {
+	return stopWords[word] || b.isCommon(b.stem(word))
 }

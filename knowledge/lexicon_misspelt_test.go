@@ -98,7 +98,7 @@ func TestMisspeltForm(t *testing.T) {
 		"not text at the start": {"de", "\xff\xfe\xff\xfe\xff\xfe", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := strings.Join(b.misspelt(c.lang, c.word), " ")
+			got := strings.Join(b.translateMisspelt(c.lang, c.word), " ")
 			if c.want == "" && got != "" || !strings.Contains(got, c.want) {
 				t.Errorf("%q gives %q, want %q", c.word, got, c.want)
 			}
@@ -127,7 +127,7 @@ func TestOneOff(t *testing.T) {
 		"swapped, two bytes": {"абв", "бав", 0, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			same, ok := oneOff(c.word, []byte(c.form), true)
+			same, ok := isOneEditAway(c.word, []byte(c.form), true)
 			if ok != c.ok || ok && same != c.same {
 				t.Errorf("oneOff(%q, %q) = %d, %v", c.word, c.form, same, ok)
 			}
@@ -144,12 +144,12 @@ func FuzzOneOff(f *testing.F) {
 		if !utf8.ValidString(a) || !utf8.ValidString(b) || len(a)*len(b) > 1e4 {
 			t.Skip()
 		}
-		same, ok := oneOff(a, []byte(b), true)
+		same, ok := isOneEditAway(a, []byte(b), true)
 		if want := distance([]rune(a), []rune(b)) == 1; ok != want {
 			t.Errorf("oneOff(%q, %q) = %v", a, b, ok)
 		}
 		for end := range b {
-			if _, may := oneOff(a, []byte(b[:end]), false); ok && !may {
+			if _, may := isOneEditAway(a, []byte(b[:end]), false); ok && !may {
 				t.Errorf("%q may not be off a form that begins with %q", a, b[:end])
 			}
 		}
@@ -196,13 +196,13 @@ func TestMisspeltSkipsNothing(t *testing.T) {
 			_, first := utf8.DecodeRuneInString(word)
 			longest, want := 0, []string(nil)
 			for i := range lexicon.keys.n {
-				of, stem, _ := strings.Cut(string(lexicon.keys.at(i)), fieldSep)
+				of, stem, _ := strings.Cut(string(lexicon.keys.entry(i)), fieldSep)
 				if of != lang || !strings.HasPrefix(stem, word[:first]) || strings.Contains(stem, " ") {
 					continue
 				}
-				for _, v := range splitList(string(lexicon.values.at(i))) {
+				for _, v := range splitList(string(lexicon.values.entry(i))) {
 					ending, en, _ := strings.Cut(v, fieldSep)
-					same, ok := oneOff(word, []byte(stem+ending), true)
+					same, ok := isOneEditAway(word, []byte(stem+ending), true)
 					if ok && same > longest {
 						longest, want = same, nil
 					}
@@ -214,7 +214,7 @@ func TestMisspeltSkipsNothing(t *testing.T) {
 			if utf8.RuneCountInString(word) < leastMisspelt {
 				want = nil
 			}
-			if got := b.misspelt(lang, word); strings.Join(got, " ") != strings.Join(want, " ") {
+			if got := b.translateMisspelt(lang, word); strings.Join(got, " ") != strings.Join(want, " ") {
 				t.Errorf("%s %s gives %q, want %q", lang, word, got, want)
 			}
 		}
@@ -231,7 +231,7 @@ func TestEnglishOfArchetypes(t *testing.T) {
 	all, changed := 0, []string(nil)
 	var an Analyzer
 	for i := 0; i < b.texts.n; i++ {
-		block, err := blockOf(&b.texts, i)
+		block, err := readBlock(&b.texts, i)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -248,8 +248,8 @@ func TestEnglishOfArchetypes(t *testing.T) {
 				}
 				changed = append(changed, text)
 				known := true
-				for _, w := range lexWords(strings.ToLower(fold(text))) {
-					known = known && (stopWords[w] || b.common(an.stem(w)))
+				for _, w := range lexWords(strings.ToLower(foldText(text))) {
+					known = known && (stopWords[w] || b.isCommon(an.stem(w)))
 				}
 				if known {
 					t.Errorf("%q is English throughout, and gives %q", text, got)
@@ -273,7 +273,7 @@ func BenchmarkMisspelt(b *testing.B) {
 		b.Run(lang, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				base.misspelt(lang, word)
+				base.translateMisspelt(lang, word)
 			}
 		})
 	}

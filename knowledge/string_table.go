@@ -8,8 +8,8 @@ import (
 	"sort"
 )
 
-// strtab is a sorted table of strings, read where it lies: u32 count, count+1 u32 offsets, bytes.
-type strtab struct {
+// stringTable is a sorted table of strings, read where it lies: u32 count, count+1 u32 offsets, bytes.
+type stringTable struct {
 	n    int
 	offs []byte
 	data []byte
@@ -17,8 +17,8 @@ type strtab struct {
 
 var errShort = errors.New("knowledge: compiled base is cut short")
 
-// encodeStrtab writes list, which must be sorted where find is to work.
-func encodeStrtab(list []string) []byte {
+// encodeStringTable writes list, which must be sorted where find is to work.
+func encodeStringTable(list []string) []byte {
 	out := binary.LittleEndian.AppendUint32(nil, uint32(len(list)))
 	off := uint32(0)
 	for _, s := range list {
@@ -32,39 +32,39 @@ func encodeStrtab(list []string) []byte {
 	return out
 }
 
-func openStrtab(b []byte) (strtab, error) {
+func openStringTable(b []byte) (stringTable, error) {
 	if len(b) < 8 {
-		return strtab{}, errShort
+		return stringTable{}, errShort
 	}
 	n := int(binary.LittleEndian.Uint32(b))
 	if n < 0 || n > len(b)/4 || len(b) < 4+4*(n+1) {
-		return strtab{}, errShort
+		return stringTable{}, errShort
 	}
-	t := strtab{n: n, offs: b[4 : 4+4*(n+1)], data: b[4+4*(n+1):]}
+	t := stringTable{n: n, offs: b[4 : 4+4*(n+1)], data: b[4+4*(n+1):]}
 	last := uint32(0)
 	for i := range n + 1 {
 		off := binary.LittleEndian.Uint32(t.offs[4*i:])
 		if off < last || int64(off) > int64(len(t.data)) {
-			return strtab{}, errShort
+			return stringTable{}, errShort
 		}
 		last = off
 	}
 	return t, nil
 }
 
-// at returns entry i as a part of the table's own bytes.
-func (t *strtab) at(i int) []byte {
+// entry returns entry i as a part of the table's own bytes.
+func (t *stringTable) entry(i int) []byte {
 	return t.data[binary.LittleEndian.Uint32(t.offs[4*i:]):binary.LittleEndian.Uint32(t.offs[4*i+4:])]
 }
 
-// find returns the position of key in a sorted table.
-func (t *strtab) find(key string) (int, bool) {
-	i := sort.Search(t.n, func(i int) bool { return string(t.at(i)) >= key })
-	return i, i < t.n && string(t.at(i)) == key
+// indexOf returns the position of key in a sorted table.
+func (t *stringTable) indexOf(key string) (int, bool) {
+	i := sort.Search(t.n, func(i int) bool { return string(t.entry(i)) >= key })
+	return i, i < t.n && string(t.entry(i)) == key
 }
 
 // pairs is a strtab of sorted keys with one string of bytes each.
-type pairs struct{ keys, values strtab }
+type pairs struct{ keys, values stringTable }
 
 // packStrings writes a list compressed: each string as how much of the one before it begins with, and the rest.
 func packStrings(list []string) ([]byte, error) {
@@ -80,26 +80,26 @@ func packStrings(list []string) ([]byte, error) {
 		plain = append(plain, s[same:]...)
 		last = s
 	}
-	return pack(plain)
+	return compress(plain)
 }
 
 // unpackStrings reads what packStrings wrote.
-func unpackStrings(packed []byte) (strtab, error) {
-	plain, err := unpack(packed)
+func unpackStrings(packed []byte) (stringTable, error) {
+	plain, err := decompress(packed)
 	if err != nil {
-		return strtab{}, err
+		return stringTable{}, err
 	}
-	var t strtab
+	var t stringTable
 	t.offs = binary.LittleEndian.AppendUint32(nil, 0)
 	for from := 0; len(plain) > 0; t.n++ {
 		same, n := binary.Uvarint(plain)
 		if n <= 0 || same > uint64(len(t.data)-from) {
-			return strtab{}, errShort
+			return stringTable{}, errShort
 		}
 		plain = plain[n:]
 		rest, n := binary.Uvarint(plain)
 		if n <= 0 || rest > uint64(len(plain)-n) || len(t.data) > maxUnpacked {
-			return strtab{}, errShort
+			return stringTable{}, errShort
 		}
 		begin := len(t.data)
 		t.data = append(t.data, t.data[from:from+int(same)]...)
@@ -146,9 +146,9 @@ func unpackPairs(packed []byte) pairs {
 }
 
 func (p pairs) get(key string) []byte {
-	i, ok := p.keys.find(key)
+	i, ok := p.keys.indexOf(key)
 	if !ok || i >= p.values.n {
 		return nil
 	}
-	return p.values.at(i)
+	return p.values.entry(i)
 }
