@@ -8,7 +8,8 @@ ARG NODE=node:24.20.0-bookworm-slim@sha256:ba849c60be29959425b8734d57b8b4b7d56f9
 FROM --platform=${BUILDPLATFORM} ${BUILDER} AS build
 WORKDIR /src
 COPY go.mod go.sum ./
-RUN go mod download
+COPY tools/go.mod tools/go.sum ./tools/
+RUN go mod download && go -C tools mod download
 COPY . .
 ARG VERSION=dev
 ARG COMMIT
@@ -17,7 +18,7 @@ ARG SOURCE_DATE_EPOCH=0
 # The program has the same bits as the one in the archive of a release. What it is made of lies beside it, and what programs look for
 # on any system: whom to trust, where which time is, who it is, and a place for what is needed for a moment.
 RUN mkdir -p /image/usr/local/bin /image/usr/share/doc/tooldex /image/etc/ssl/certs /image/tmp /data \
-	&& CGO_ENABLED=0 go build -trimpath -o /release ./tools/release \
+	&& CGO_ENABLED=0 go -C tools build -trimpath -o /release ./release \
 	&& /release binary -platform "${TARGETPLATFORM}" -version "${VERSION}" -commit "${COMMIT}" -o /image/usr/local/bin/tooldex \
 	&& /release sbom -version "${VERSION}" -commit "${COMMIT}" -o /image/usr/share/doc/tooldex/tooldex.cdx.json /image/usr/local/bin/tooldex \
 	&& /release notices -platform "${TARGETPLATFORM}" -o /image/usr/share/doc/tooldex/THIRD_PARTY \

@@ -10,12 +10,14 @@ TOGETHER  ?= 10m
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 TOOL      := $(GO) tool -modfile=tools/linters/go.mod
 COMMIT    ?= $(shell git rev-parse HEAD 2>/dev/null)
-RELEASE   := $(GO) run ./tools/release
+# $(call tool,NAME) builds a program of the module in tools and runs it here, at the top of the repository.
+tool       = $(GO) -C tools build -o $(abspath bin/tools)/ ./$(1) && bin/tools/$(1)
+RELEASE    = $(call tool,release)
 STAMP     := -version $(VERSION) -commit '$(COMMIT)'
 export TOOLDEX_DATA := $(abspath $(DATA))
 
 .DEFAULT_GOAL := help
-.PHONY: help build test check format tidy vet lint race fuzz fuzzed corpus bench soak soaked quality clean-machine docs screenshots train train-scanner knowledge nightly platforms release release-verify sbom licences vuln image image-check clean
+.PHONY: help build tools test check format tidy vet lint race fuzz fuzzed corpus bench soak soaked quality clean-machine docs screenshots train train-scanner knowledge nightly platforms release release-verify sbom licences vuln image image-check clean
 
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -23,8 +25,12 @@ help: ## list the targets
 build: ## build bin/tooldex, static and without symbols
 	$(RELEASE) binary $(STAMP) -o $(BIN)
 
+tools: ## build the programs of the module in tools, as bin/tools/NAME
+	$(GO) -C tools build -o $(abspath bin/tools)/ ./...
+
 test: ## run all tests once
 	$(GO) test ./...
+	$(GO) -C tools test ./...
 
 # Load waits most of the time, and fuzzing takes what there is, so they go side by side.
 check: format tidy vet lint race ## everything that must pass before a change goes in
@@ -34,19 +40,23 @@ format: ## list files that gofumpt would change
 	@out=$$($(TOOL) gofumpt -l $$(git ls-files --cached --others --exclude-standard '*.go' | grep -v /testdata/)); \
 	if [ -n "$$out" ]; then echo "run gofumpt -w on:"; echo "$$out"; exit 1; fi
 
-tidy: ## both modules require what they use and nothing else
+tidy: ## each module requires what it uses and nothing else
 	$(GO) mod tidy -diff
-	cd tools/linters && $(GO) mod tidy -diff
+	$(GO) -C tools mod tidy -diff
+	$(GO) -C tools/linters mod tidy -diff
 
 vet: ## the compiler's own findings
 	$(GO) vet ./...
+	$(GO) -C tools vet ./...
 
 lint: ## the linters of .golangci.yml
 	$(TOOL) golangci-lint run ./...
+	cd tools && $(GO) tool -modfile=linters/go.mod golangci-lint run ./...
 
 # Tests that mostly wait for other people's programs (servers of npm, a browser), or compute for long by themselves, run in "go test ./..." alone.
 race: ## all other tests in random order under the race detector
 	$(GO) test -race -short -shuffle=on ./...
+	$(GO) -C tools test -race -short -shuffle=on ./...
 
 fuzz: ## each fuzz target for FUZZTIME, as many side by side as there are processors
 	FUZZTIME=$(FUZZTIME) GO='$(GO)' tools/fuzz.sh
@@ -58,25 +68,25 @@ corpus: ## keep the smallest inputs that fuzzing found to be worth it, for every
 	KEEP=12 FUZZTIME=$(FUZZTIME) GO='$(GO)' tools/fuzz.sh
 
 bench: build ## measure speed and size of bin/tooldex, and write docs/benchmarks.md
-	$(GO) run ./tools/bench -bin $(BIN) -data $(DATA) -out docs/benchmarks.md speed
+	$(call tool,bench) -bin $(BIN) -data $(DATA) -out docs/benchmarks.md speed
 
 soaked: ## two minutes of load and faults, as make check has them
 	$(GO) build -o bin/soaked ./cmd/tooldex
-	$(GO) run ./tools/soak -bin bin/soaked -time 2m
+	$(call tool,soak) -bin bin/soaked -time 2m
 
 soak: build ## load and faults for SOAKTIME, KILLS deaths, and four processes for TOGETHER, which write docs/soak.md and docs/deaths.md
-	$(GO) run ./tools/soak -bin $(BIN) -time $(SOAKTIME) -out docs/soak.md
+	$(call tool,soak) -bin $(BIN) -time $(SOAKTIME) -out docs/soak.md
 	@echo "At commit $$(git describe --always --dirty), on $$(date -u +%F):" | tee bin/deaths.log >bin/together.log
 	$(GO) test ./cmd/tooldex -count 1 -timeout 4h -v -run '^(TestKilled|TestKilledServing|TestDamagedFiles|TestConnectSpoiled)$$' -kills $(KILLS) >>bin/deaths.log
 	$(GO) test ./cmd/tooldex -count 1 -timeout 2h -v -run '^TestFourProcesses$$' -together $(TOGETHER) >>bin/together.log
 	tools/deaths.sh bin/deaths.log bin/together.log >docs/deaths.md
 
 quality: build ## run tooldex eval on every labelled set of DATA, and write docs/quality.md and docs/scanner.md
-	$(GO) run ./tools/bench -bin $(BIN) -data $(DATA) -out docs/quality.md quality
+	$(call tool,bench) -bin $(BIN) -data $(DATA) -out docs/quality.md quality
 	TOOLDEX_DATA=$(abspath $(DATA)) $(GO) test ./scan -count 1 -run '^TestPage$$' -update
 
 clean-machine: ## clone and run the README's two commands without home or caches, and write docs/first-answer.md
-	$(GO) run ./tools/bench -out docs/first-answer.md first tests
+	$(call tool,bench) -out docs/first-answer.md first tests
 
 docs: ## make the reference in docs/reference anew from the program
 	$(GO) test ./cmd/tooldex -run '^(TestReference|TestSchemaIsPublished)' -update
@@ -86,17 +96,18 @@ screenshots: ## take the pictures of the panel in docs/panel anew, with Chromium
 	$(GO) test ./cmd/tooldex -count 1 -run '^TestPanel$$' -shots $(abspath docs/panel)
 
 train: ## make the embedding table anew from DATA, and compile the knowledge with it
-	$(GO) run ./tools/train -data $(DATA) -knowledge knowledge/data -out embed/table.bin
+	$(call tool,train) -data $(DATA) -knowledge knowledge/data -out embed/table.bin
 	$(MAKE) knowledge
 
 train-scanner: ## make the weights of the scanner anew from scan/examples and DATA
-	$(GO) run ./tools/train -data $(DATA) -examples scan/examples -knowledge knowledge/data -scanner scan/weights.bin
+	$(call tool,train) -data $(DATA) -examples scan/examples -knowledge knowledge/data -scanner scan/weights.bin
 
 knowledge: ## compile knowledge/data with the embedding table, after either has changed
-	$(GO) run ./tools/compile-knowledge -data knowledge/data -out knowledge/base.bin
+	$(call tool,compile-knowledge) -data knowledge/data -out knowledge/base.bin
 
 arm64: ## vectors, rankings and the compiled knowledge have the same bits on arm64; needs qemu-user-static
-	GOARCH=arm64 CGO_ENABLED=0 $(GO) test -exec qemu-aarch64-static ./internal/vector ./embed ./tools/compile-knowledge
+	GOARCH=arm64 CGO_ENABLED=0 $(GO) test -exec qemu-aarch64-static ./internal/vector ./embed
+	GOARCH=arm64 CGO_ENABLED=0 $(GO) -C tools test -exec qemu-aarch64-static ./compile-knowledge
 	GOARCH=arm64 CGO_ENABLED=0 $(GO) test -exec qemu-aarch64-static -run Golden ./search
 
 nightly: check arm64 ## what takes too long for every change: long fuzzing, Go benchmarks, known vulnerabilities
@@ -122,7 +133,7 @@ sbom: build ## write the bill of materials of bin/tooldex beside it, as CycloneD
 
 licences: ## list the licences of what is linked; fails if one is not allowed, or not in NOTICE
 	$(RELEASE) licences
-	$(GO) test ./tools/release -count 1 -run '^TestLicen'
+	$(GO) -C tools test ./release -count 1 -run '^TestLicen'
 
 vuln: ## look for known vulnerabilities, where their database can be reached (GOVULNDB names another)
 	GO='$(GO)' tools/vuln.sh

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every fuzz target of the module, or those whose names match $ONLY, for $FUZZTIME each, $JOBS of them side by side.
+# Runs every fuzz target of our modules, or those whose names match $ONLY, for $FUZZTIME each, $JOBS of them side by side.
 # The first one that fails ends the run; the input that made it fail is left in its package's testdata/fuzz.
 # With KEEP=n, the n smallest inputs that reached code no other did are kept there as well, for every run of "go test".
 set -euo pipefail
@@ -13,7 +13,7 @@ export work FUZZTIME KEEP cache="$($GO env GOCACHE)/fuzz"
 grep -rlE '^func Fuzz[A-Z0-9_]' --include='*_test.go' . | grep -v /testdata/ | xargs -n1 dirname | sort -u | while read -r dir; do
 	names=$(grep -hoE '^func Fuzz[A-Za-z0-9_]+' "$dir"/*_test.go | cut -d' ' -f2 | grep -E "$ONLY") || continue
 	binary="$work/$(tr / _ <<<"${dir#./}").test"
-	$GO test -c -fuzz=. -o "$binary" "$dir"
+	(cd "$dir" && $GO test -c -fuzz=. -o "$binary" .) # a folder may be in another module
 	for name in $names; do echo "$binary $dir $name"; done
 done >"$work/targets"
 

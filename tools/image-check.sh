@@ -39,6 +39,7 @@ base=$("${buildah[@]}" from scratch)
 "${buildah[@]}" commit -q "$base" localhost/base >/dev/null
 
 go mod download
+go -C tools mod download
 for target in with-node tooldex; do
 	"${buildah[@]}" build --quiet --layers --pull-never --target "$target" -t "localhost/$target" \
 		--build-arg BUILDER=localhost/base --build-arg NODE=localhost/base \
@@ -67,7 +68,8 @@ Healthcheck.Test [CMD /usr/local/bin/tooldex health]
 EOF
 passed "user, entry point, command, volume and health check"
 
-SOURCE_DATE_EPOCH=0 ${GO:-go} run ./tools/release binary -version "$version" -commit none -o "$work/tooldex"
+${GO:-go} -C tools build -o "$work/release" ./release
+SOURCE_DATE_EPOCH=0 "$work/release" binary -version "$version" -commit none -o "$work/tooldex"
 cmp "$work/tooldex" "$files/usr/local/bin/tooldex" || fail "the program in the image has other bits than the published one"
 for file in LICENSE NOTICE; do cmp "$file" "$files/usr/share/doc/tooldex/$file"; done
 passed "the program has the bits of a release"

@@ -16,8 +16,10 @@ import (
 )
 
 func TestDocs(t *testing.T) {
-	for _, finding := range docFindings(readTree(t, root)) {
-		t.Error(finding)
+	for _, top := range []string{root, toolsFolder} {
+		for _, finding := range docFindings(readTree(t, top)) {
+			t.Error(finding)
+		}
 	}
 }
 

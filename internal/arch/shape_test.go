@@ -11,8 +11,10 @@ import (
 )
 
 func TestShape(t *testing.T) {
-	for _, finding := range shapeFindings(readTree(t, root)) {
-		t.Error(finding)
+	for _, top := range []string{root, toolsFolder} {
+		for _, finding := range shapeFindings(readTree(t, top)) {
+			t.Error(finding)
+		}
 	}
 }
 

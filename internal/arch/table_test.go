@@ -140,10 +140,6 @@ var table = map[string]rule{
 		imports: []string{"tool", "internal/sanitize"},
 		doc:     "Package inspect tells why tools are found or not, and what in a catalogue to mend.",
 	},
-	"tools/internal/train": {
-		imports: []string{"embed", "internal/vector", "internal/atomicfile"},
-		doc:     "Package train makes the table that package embed ships: it learns rows for words from requests and the tools that answer them.",
-	},
 	"config": {
 		imports: []string{"tool", "catalog/sources", "upstream", "internal/sanitize"},
 		doc:     "Package config reads everything that people can configure: defaults, the configuration file, the environment and flags, each overriding the one before.",
@@ -185,35 +181,14 @@ var table = map[string]rule{
 		imports: []string{"catalog/sources"},
 		doc:     "Package demo holds the catalogue and the labelled requests that are compiled into the command.",
 	},
-	"tools/train": {
-		imports: every,
-		doc:     "Command train makes the embedding table that is compiled into tooldex, and measures it.",
-	},
-	"tools/lint-knowledge": {
-		doc: "Command lint-knowledge checks the knowledge files: archetypes, thesaurus and lexicon.",
-	},
-	"tools/compile-knowledge": {
-		imports: every,
-		doc:     "Command compile-knowledge compiles the texts under knowledge/data with the built-in embedding model into the bytes that the service carries.",
-	},
-	"tools/internal/provenance": {
-		doc: "Package provenance tells what made a page of figures: command, day, commit, machine, and how busy it was.",
-	},
 	"internal/arch": {
 		doc: "Package arch holds the shape of this repository as tests: which package may import which, and what every package, file and exported name must have.",
 	},
-	"tools/release": {
-		doc: "Command release makes what is published of tooldex: a program for each platform, the same bits wherever and whenever it is built, an archive around each with the licences of what is in it, a bill of materials, and checksums of all.",
-	},
-	"tools/soak": {
-		imports: []string{"tools/internal/provenance"},
-		doc:     "Command soak runs the built command under load and faults for a while, and fails if that shows: in an error that no fault explains, in memory, files or goroutines that go on growing, or in an end that is not clean.",
-	},
-	"tools/bench": {
-		imports: every,
-		doc:     "Command bench measures the built command and writes the pages of figures in docs.",
-	},
 }
+
+// toolsFolder is the module with the programs of our own work. They may import every package of ours; the rules for
+// length, documentation and state hold for them as well.
+const toolsFolder = "../../tools"
 
 // testSupport lists the packages that only tests may import, and that may import anything of ours.
 var testSupport = map[string]bool{

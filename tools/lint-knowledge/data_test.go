@@ -35,7 +35,7 @@ func TestData(t *testing.T) {
 		}
 	}
 	for _, over := range b.exceeded(r.warnings) {
-		t.Errorf("%s; see go run ./tools/lint-knowledge ./knowledge/data", over)
+		t.Errorf("%s; see bin/tools/lint-knowledge ./knowledge/data", over)
 	}
 	for rule := range b {
 		if _, ok := r.warnings[rule]; !ok {

@@ -1,7 +1,7 @@
 // Command lint-knowledge checks the knowledge files: archetypes, thesaurus and lexicon.
 //
-//	go run ./tools/lint-knowledge ./knowledge/data        print every finding
-//	go run ./tools/lint-knowledge -fmt ./knowledge/data   rewrite archetype files in canonical order and spelling of JSON
+//	bin/tools/lint-knowledge ./knowledge/data        print every finding
+//	bin/tools/lint-knowledge -fmt ./knowledge/data   rewrite archetype files in canonical order and spelling of JSON
 //
 // Errors are defects that no file may hold: a missing field, a tool or an utterance twice, an utterance whose every
 // content word belongs to a sibling. Warnings are matters of style and of degree; their number per rule may not exceed

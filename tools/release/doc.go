@@ -1,12 +1,12 @@
 // Command release makes what is published of tooldex: a program for each platform, the same bits wherever and whenever
 // it is built, an archive around each with the licences of what is in it, a bill of materials, and checksums of all.
 //
-//	go run ./tools/release binary -version v1.2.3 -commit HASH -o bin/tooldex    one program, for this machine or -platform
-//	go run ./tools/release archives -version v1.2.3 -commit HASH -o dist         all that is published
-//	go run ./tools/release verify -version v1.2.3 -commit HASH                   the same twice, from two folders; fails if a bit differs
-//	go run ./tools/release sbom -o tooldex.cdx.json bin/tooldex                  what a program is made of, as CycloneDX 1.6
-//	go run ./tools/release notices -o THIRD_PARTY                                the texts of all licences
-//	go run ./tools/release licences                                              the licences by name; fails if one is not allowed
+//	bin/tools/release binary -version v1.2.3 -commit HASH -o bin/tooldex    one program, for this machine or -platform
+//	bin/tools/release archives -version v1.2.3 -commit HASH -o dist         all that is published
+//	bin/tools/release verify -version v1.2.3 -commit HASH                   the same twice, from two folders; fails if a bit differs
+//	bin/tools/release sbom -o tooldex.cdx.json bin/tooldex                  what a program is made of, as CycloneDX 1.6
+//	bin/tools/release notices -o THIRD_PARTY                                the texts of all licences
+//	bin/tools/release licences                                              the licences by name; fails if one is not allowed
 //
 // Bits depend on the source, the version, the commit and the version of Go alone. What the environment says of flags,
 // processors and experiments is left out. Times within archives are SOURCE_DATE_EPOCH, or that of the commit.

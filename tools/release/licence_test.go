@@ -36,7 +36,7 @@ func TestLicences(t *testing.T) {
 	}
 	for _, l := range lines {
 		if !slices.Contains(noted, l) {
-			t.Errorf("NOTICE lacks %q; go run ./tools/release licences prints the list", l)
+			t.Errorf("NOTICE lacks %q; bin/tools/release licences prints the list", l)
 		}
 	}
 	for _, n := range noted {

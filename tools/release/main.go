@@ -37,7 +37,7 @@ func run(ctx context.Context, stdout io.Writer, args []string) error {
 		"sbom": order.doSBOM, "notices": order.doNotices, "licences": order.doLicences,
 	}
 	if len(args) == 0 || verbs[args[0]] == nil {
-		return errors.New("usage: release binary|archives|verify|sbom|notices|licences [flags]; see go doc ./tools/release")
+		return errors.New("usage: release binary|archives|verify|sbom|notices|licences [flags]; see go -C tools doc ./release")
 	}
 	o := order{source: source{dir: "."}}
 	var one string

@@ -109,7 +109,7 @@ func check(rs *jsonschema.Resolved, text []byte) error {
 // schema is that of CycloneDX 1.6, as it lies in the module that writes the bills.
 func schema(t *testing.T) *jsonschema.Resolved {
 	t.Helper()
-	dir, err := source{dir: top}.run(context.Background(), host(), "go", "list", "-m", "-f", "{{.Dir}}",
+	dir, err := source{dir: "."}.run(context.Background(), host(), "go", "list", "-m", "-f", "{{.Dir}}",
 		"github.com/CycloneDX/cyclonedx-go")
 	if err != nil {
 		t.Fatal(err)

@@ -1,8 +1,8 @@
 // Command train makes the embedding table that is compiled into tooldex, and measures it.
 //
-//	go run ./tools/train -data ../shared/data -knowledge knowledge/data -out embed/table.bin -seed 1
-//	go run ./tools/train -data ../shared/data -knowledge knowledge/data -out embed/table.bin -eval
-//	go run ./tools/train -data ../shared/data -examples scan/examples -scanner scan/weights.bin
+//	bin/tools/train -data ../shared/data -knowledge knowledge/data -out embed/table.bin -seed 1
+//	bin/tools/train -data ../shared/data -knowledge knowledge/data -out embed/table.bin -eval
+//	bin/tools/train -data ../shared/data -examples scan/examples -scanner scan/weights.bin
 //
 // The first trains and then evaluates what it wrote; with -eval it only does the latter. With -hold-out both leave the
 // archetypes of every twelfth server out of training and measure on them: that is how a recipe is judged. The data
