@@ -71,16 +71,16 @@ func capabilitiesOf(r clientRequest, meta mcp.Meta) json.RawMessage {
 	}
 	o := object{}
 	if caps.Sampling != nil {
-		o = append(o, orderedjson.Member[json.RawMessage]{Key: "sampling", Value: orderedjson.Encode(caps.Sampling)})
+		o = append(o, jsonMember("sampling", caps.Sampling))
 	}
 	if caps.Elicitation != nil {
-		o = append(o, orderedjson.Member[json.RawMessage]{Key: "elicitation", Value: orderedjson.Encode(caps.Elicitation)})
+		o = append(o, jsonMember("elicitation", caps.Elicitation))
 	}
 	if caps.RootsV2 != nil {
-		o = append(o, orderedjson.Member[json.RawMessage]{Key: "roots", Value: orderedjson.Encode(caps.RootsV2)})
+		o = append(o, jsonMember("roots", caps.RootsV2))
 	}
 	if len(caps.Extensions) > 0 {
-		o = append(o, orderedjson.Member[json.RawMessage]{Key: "extensions", Value: orderedjson.Encode(caps.Extensions)})
+		o = append(o, jsonMember("extensions", caps.Extensions))
 	}
 	return o.Bytes()
 }

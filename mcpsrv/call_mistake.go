@@ -90,7 +90,7 @@ func schemaHint(schema json.RawMessage, field string) string {
 func (s *Server) exampleCall(set *tool.Set, t *tool.Tool) (json.RawMessage, bool) {
 	schema := s.o.Schemas.Of(string(t.ID()), t.InputSchema)
 	wrap := func(args json.RawMessage) json.RawMessage {
-		return object{{Key: "name", Value: orderedjson.Encode(listedName(set, t))}, {Key: "arguments", Value: args}}.Bytes()
+		return object{jsonMember("name", listedName(set, t)), {Key: "arguments", Value: args}}.Bytes()
 	}
 	for _, e := range t.Examples {
 		if orderedjson.Kind(e.Invocation) == "object" && json.Valid(e.Invocation) && schema.Check(e.Invocation) == nil {
@@ -157,7 +157,7 @@ func exampleValue(schema json.RawMessage, name string, depth int) json.RawMessag
 		for i := range list {
 			list[i] = one
 		}
-		return slices.Concat(json.RawMessage("["), joinRaw(list), json.RawMessage("]"))
+		return joinArray(list)
 	case typ == "integer", typ == "number":
 		return json.RawMessage(cmp.Or(string(s.Minimum), string(s.Maximum), "1"))
 	case typ == "boolean":
@@ -175,7 +175,7 @@ func (s *exampleSchema) object(depth int) json.RawMessage {
 	out := object{}
 	for _, p := range properties {
 		if slices.Contains(s.Required, p.Key) {
-			out = append(out, orderedjson.Member[json.RawMessage]{Key: p.Key, Value: exampleValue(p.Value, p.Key, depth+1)})
+			out = append(out, member{Key: p.Key, Value: exampleValue(p.Value, p.Key, depth+1)})
 		}
 	}
 	return out.Bytes()

@@ -172,7 +172,7 @@ func describeParameters(b *strings.Builder, t *tool.Tool) {
 			refers = refers || bytes.Contains(shape, []byte(`"$ref"`))
 		}
 	}
-	for _, defs := range []orderedjson.Member[json.RawMessage]{{Key: "$defs", Value: schema.Defs}, {Key: "definitions", Value: schema.Definitions}} {
+	for _, defs := range []member{{Key: "$defs", Value: schema.Defs}, {Key: "definitions", Value: schema.Definitions}} {
 		if refers && len(defs.Value) > 0 {
 			b.WriteString("where " + defs.Key + " " + sanitize.Clip(orderedjson.Compact(defs.Value), maxDescription/4) + "\n")
 		}

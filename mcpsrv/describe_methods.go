@@ -53,7 +53,7 @@ func (s *Server) describeOne(_ context.Context, _ *mcp.ServerSession, p *describ
 	if err != nil {
 		return nil, protocolError(err)
 	}
-	return &rawResult{raw: object{{Key: "tool", Value: orderedjson.Encode(fullTool(set, t))}}.Bytes()}, nil
+	return &rawResult{raw: object{jsonMember("tool", fullTool(set, t))}.Bytes()}, nil
 }
 
 // describeBatch answers tools/describe_batch with {"tools": […], "errors": [{"name", "message", "hint"}]}. A name that
@@ -79,7 +79,7 @@ func (s *Server) describeBatch(_ context.Context, _ *mcp.ServerSession, p *descr
 		}
 		tools = append(tools, orderedjson.Encode(fullTool(set, t)))
 	}
-	return &rawResult{raw: object{{Key: "tools", Value: orderedjson.Encode(tools)}, {Key: "errors", Value: orderedjson.Encode(failures)}}.Bytes()}, nil
+	return &rawResult{raw: object{jsonMember("tools", tools), jsonMember("errors", failures)}.Bytes()}, nil
 }
 
 // protocolError returns an error in the form for a program that called a method of the protocol.

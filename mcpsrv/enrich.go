@@ -9,7 +9,6 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"tooldex/internal/orderedjson"
 	"tooldex/internal/sanitize"
 	"tooldex/tool"
 )
@@ -126,12 +125,12 @@ func toolsAsData(set *tool.Set, tools []*tool.Tool) string {
 			names = append(names, p.Name)
 		}
 		entry := object{
-			{Key: "tool", Value: orderedjson.Encode(t.ID())},
-			{Key: "called", Value: orderedjson.Encode(listedName(set, t))},
-			{Key: "description", Value: orderedjson.Encode(tool.WithCaution(t.Warning, sanitize.Clip(t.Description, maxBatchText)))},
+			jsonMember("tool", t.ID()),
+			jsonMember("called", listedName(set, t)),
+			jsonMember("description", tool.WithCaution(t.Warning, sanitize.Clip(t.Description, maxBatchText))),
 		}
 		if len(names) > 0 {
-			entry = append(entry, orderedjson.Member[json.RawMessage]{Key: "parameters", Value: orderedjson.Encode(names)})
+			entry = append(entry, jsonMember("parameters", names))
 		}
 		b.WriteString("- ")
 		b.Write(entry.Bytes())
@@ -182,7 +181,7 @@ func (s *Server) proposeUtterances(ctx context.Context, req *mcp.CallToolRequest
 	if err := s.submitProposals(ctx, &sum, a.Tools, "the model of "+clientIdentity(req)); err != nil {
 		return nil, err
 	}
-	return &rawResult{raw: object{{Key: "content", Value: textContent(sum.text())}}.Bytes()}, nil
+	return textResult(sum.text()), nil
 }
 
 // errNotEnriched is the error of both tools where no Enricher is set.

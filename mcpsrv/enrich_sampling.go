@@ -99,7 +99,7 @@ func (s *Server) sampleInBatches(ctx context.Context, c *tool.Client, by, server
 ) (json.RawMessage, error) {
 	tools := s.visibleUnfamiliar(server, n)
 	if len(tools) == 0 {
-		return object{{Key: "content", Value: textContent("Every tool here has enough search phrases. There is nothing to write.")}}.Bytes(), nil
+		return textResult("Every tool here has enough search phrases. There is nothing to write.").raw, nil
 	}
 	var sum proposalReport
 	for part := range slices.Chunk(tools, toolsPerSample) {
@@ -123,7 +123,7 @@ func (s *Server) sampleInBatches(ctx context.Context, c *tool.Client, by, server
 			})
 		}
 	}
-	return object{{Key: "content", Value: textContent(sum.text())}}.Bytes(), nil
+	return textResult(sum.text()).raw, nil
 }
 
 // sampleBatch asks the client's model about some tools, and ignores what it writes about others. model is the name that
@@ -132,12 +132,12 @@ func (s *Server) sampleBatch(ctx context.Context, c *tool.Client, tools []*tool.
 	err error,
 ) {
 	params := object{
-		{Key: "messages", Value: orderedjson.Encode([]any{map[string]any{"role": "user", "content": map[string]string{
+		jsonMember("messages", []any{map[string]any{"role": "user", "content": map[string]string{
 			"type": "text",
 			"text": toolsAsData(s.currentSet(), tools),
-		}}})},
-		{Key: "systemPrompt", Value: orderedjson.Encode(samplePrompt)},
-		{Key: "maxTokens", Value: orderedjson.Encode(tokensPerSample * len(tools))},
+		}}}),
+		jsonMember("systemPrompt", samplePrompt),
+		jsonMember("maxTokens", tokensPerSample*len(tools)),
 	}
 	raw, err := c.Ask(ctx, sampleMethod, params.Bytes())
 	if err != nil {

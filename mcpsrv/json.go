@@ -1,6 +1,7 @@
 package mcpsrv
 
 import (
+	"encoding/json"
 	"strings"
 	"unicode"
 
@@ -9,6 +10,24 @@ import (
 
 // object is a JSON object whose members keep their order and their bytes.
 type object = orderedjson.Raw
+
+// member is one key of an object with its value as it was written.
+type member = orderedjson.Member[json.RawMessage]
+
+// jsonMember returns a member whose value is v, encoded.
+func jsonMember(key string, v any) member { return member{Key: key, Value: orderedjson.Encode(v)} }
+
+// joinArray returns a JSON array of values that are JSON already.
+func joinArray(list []json.RawMessage) json.RawMessage {
+	out := json.RawMessage("[")
+	for i, raw := range list {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, raw...)
+	}
+	return append(out, ']')
+}
 
 // foldKey makes keys comparable across the spellings that models use: toolName, tool_name, tool-name.
 func foldKey(s string) string {

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tooldex/internal/orderedjson"
@@ -33,9 +32,8 @@ var objectSchema = json.RawMessage(`{"type":"object"}`)
 // listing is what tools/list answers in one mode for one version of the catalogue.
 type listing struct {
 	version     string // of the set
-	names       []string
-	tools       []json.RawMessage
-	at          map[tool.ID]int // index in names and tools of the catalogue's tools
+	entries     []entry
+	at          map[tool.ID]int // index in entries of the catalogue's tools
 	fingerprint string
 }
 
@@ -89,8 +87,8 @@ func (s *Server) toolListing(set *tool.Set, mode Mode) *listing {
 		}
 	}
 	sum := sha256.New()
-	for _, raw := range l.tools {
-		sum.Write(raw)
+	for _, e := range l.entries {
+		sum.Write(e.raw)
 	}
 	l.fingerprint = hex.EncodeToString(sum.Sum(nil))
 	if s.listings.byMode == nil {
@@ -138,10 +136,9 @@ func (s *Server) isAlwaysListed(set *tool.Set, id tool.ID) bool {
 // appendTool adds a tool at the end. id is "" for one of the server's own.
 func (l *listing) appendTool(id tool.ID, w wireTool) {
 	if id != "" {
-		l.at[id] = len(l.names)
+		l.at[id] = len(l.entries)
 	}
-	l.names = append(l.names, w.Name)
-	l.tools = append(l.tools, orderedjson.Encode(w))
+	l.entries = append(l.entries, entry{w.Name, orderedjson.Encode(w)})
 }
 
 // withTools returns a copy of l that lists the named tools in full: in their place if they have one, otherwise at the
@@ -151,7 +148,7 @@ func (l *listing) withTools(set *tool.Set, ids []tool.ID) *listing {
 		return l
 	}
 	out := &listing{
-		version: l.version, names: slices.Clone(l.names), tools: slices.Clone(l.tools),
+		version: l.version, entries: slices.Clone(l.entries),
 		at: maps.Clone(l.at),
 	}
 	for _, id := range ids {
@@ -160,7 +157,7 @@ func (l *listing) withTools(set *tool.Set, ids []tool.ID) *listing {
 			continue
 		}
 		if i, ok := l.at[id]; ok {
-			out.tools[i] = orderedjson.Encode(fullTool(set, t))
+			out.entries[i].raw = orderedjson.Encode(fullTool(set, t))
 		} else {
 			out.appendTool(id, fullTool(set, t))
 		}
@@ -199,27 +196,11 @@ func validOr(raw, other json.RawMessage) json.RawMessage {
 
 // listTools answers tools/list. A cursor is the name of the last tool of the page before.
 func (s *Server) listTools(req *mcp.ListToolsRequest) (mcp.Result, error) {
-	l := s.listingFor(req)
-	from := 0
-	if req.Params != nil && req.Params.Cursor != "" {
-		at := slices.Index(l.names, req.Params.Cursor)
-		if at < 0 {
-			return nil, &jsonrpc.Error{
-				Code:    jsonrpc.CodeInvalidParams,
-				Message: "unknown cursor; list again from the start",
-			}
-		}
-		from = at + 1
+	cursor := ""
+	if req.Params != nil {
+		cursor = req.Params.Cursor
 	}
-	to := min(from+listPage, len(l.tools))
-	page := object{{Key: "tools", Value: slices.Concat(json.RawMessage("["), joinRaw(l.tools[from:to]), json.RawMessage("]"))}}
-	if to < len(l.tools) {
-		page = append(page, orderedjson.Member[json.RawMessage]{Key: "nextCursor", Value: orderedjson.Encode(l.names[to-1])})
-	}
-	if stateless(req) {
-		page = append(page, orderedjson.Member[json.RawMessage]{Key: "ttlMs", Value: orderedjson.Encode(listTTL)}, orderedjson.Member[json.RawMessage]{Key: "cacheScope", Value: orderedjson.Encode(listScope)})
-	}
-	return &rawResult{raw: page.Bytes()}, nil
+	return pageOf(req, "tools", s.listingFor(req).entries, cursor)
 }
 
 // listingFor returns what one client is shown.
@@ -238,18 +219,6 @@ func (s *Server) listingFor(req *mcp.ListToolsRequest) *listing {
 		return l.withTools(set, whole)
 	}
 	return l.withTools(set, enabled)
-}
-
-// joinRaw joins JSON values with commas.
-func joinRaw(list []json.RawMessage) json.RawMessage {
-	var out json.RawMessage
-	for i, raw := range list {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(out, raw...)
-	}
-	return out
 }
 
 // maxSummary bounds the summary of the catalogue in the description of search_tools, in bytes: about 200 tokens.

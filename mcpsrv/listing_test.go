@@ -112,7 +112,7 @@ func TestSummaryOfASmallCatalogue(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	f := newFixture(t, smallServer(t), Options{Summary: "Only the best."})
-	if l := string(f.toolListing(f.Set(), Search).tools[0]); !strings.Contains(l, "Only the best.") ||
+	if l := string(f.toolListing(f.Set(), Search).entries[0].raw); !strings.Contains(l, "Only the best.") ||
 		strings.Contains(l, "Now 12") {
 		t.Errorf("an operator's summary is not used: %s", l)
 	}

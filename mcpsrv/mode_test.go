@@ -208,7 +208,8 @@ func TestCollisionsAreTheSameOnEveryRun(t *testing.T) {
 		got := rawListing(t, f)
 		if i == 0 {
 			want = got
-			for _, name := range f.toolListing(f.Set(), Full).names {
+			for _, e := range f.toolListing(f.Set(), Full).entries {
+				name := e.key
 				if one, err := f.resolveTool(f.Set(), name); err != nil || listedName(f.Set(), one) != name {
 					t.Errorf("%s means %v, %v", name, one, err)
 				}

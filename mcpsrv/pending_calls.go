@@ -146,11 +146,11 @@ func (s *Server) awaitOutcome(ctx context.Context, h *pendingCall) (json.RawMess
 				Msg: "too many calls are waiting for their clients' answers", Hint: "try again later",
 			}
 		}
-		asks := object{{Key: answerKey, Value: object{{Key: "method", Value: orderedjson.Encode(q.method)}, {Key: "params", Value: q.params}}.Bytes()}}
+		asks := object{{Key: answerKey, Value: object{jsonMember("method", q.method), {Key: "params", Value: q.params}}.Bytes()}}
 		return object{
-			{Key: keyResultType, Value: orderedjson.Encode("input_required")},
+			jsonMember(keyResultType, "input_required"),
 			{Key: "inputRequests", Value: asks.Bytes()},
-			{Key: "requestState", Value: orderedjson.Encode(state)},
+			jsonMember("requestState", state),
 		}.Bytes(), nil
 	case <-ctx.Done():
 		h.cancel()

@@ -147,9 +147,12 @@ func (f features) hasServer(server string) bool {
 // fitsTemplate reports whether a URI may come from a template: whether the texts between the template's expressions
 // occur in it, in order. The server checks the expressions itself.
 func fitsTemplate(template, uri string) bool {
+	if template == uri { // a client that completes an argument names the template itself
+		return true
+	}
 	text, rest, found := strings.Cut(template, "{")
 	if !found {
-		return template == uri
+		return false
 	}
 	if text == "" || !strings.HasPrefix(uri, text) { // a template that fits every URI identifies no server
 		return false
@@ -209,12 +212,12 @@ func pageOf(r clientRequest, kind string, entries []entry, cursor string) (*rawR
 	for _, e := range entries[from:to] {
 		raws = append(raws, e.raw)
 	}
-	o := object{{Key: kind, Value: slices.Concat(json.RawMessage("["), joinRaw(raws), json.RawMessage("]"))}}
+	o := object{{Key: kind, Value: joinArray(raws)}}
 	if to < len(entries) {
-		o = append(o, orderedjson.Member[json.RawMessage]{Key: "nextCursor", Value: orderedjson.Encode(entries[to-1].key)})
+		o = append(o, jsonMember("nextCursor", entries[to-1].key))
 	}
 	if stateless(r) {
-		o = append(o, orderedjson.Member[json.RawMessage]{Key: "ttlMs", Value: orderedjson.Encode(listTTL)}, orderedjson.Member[json.RawMessage]{Key: "cacheScope", Value: orderedjson.Encode(listScope)})
+		o = append(o, jsonMember("ttlMs", listTTL), jsonMember("cacheScope", listScope))
 	}
 	return &rawResult{raw: o.Bytes()}, nil
 }
@@ -225,7 +228,7 @@ func (s *Server) forwardRequest(ctx context.Context, r clientRequest, conn *mcp.
 	method string, params object, input json.RawMessage,
 ) (json.RawMessage, error) {
 	if kept := forwardedMeta(meta); kept != nil {
-		params = append(params, orderedjson.Member[json.RawMessage]{Key: keyMeta, Value: kept})
+		params = append(params, member{Key: keyMeta, Value: kept})
 	}
 	ctx, cancel := s.servingContext(ctx)
 	defer cancel()
@@ -302,10 +305,10 @@ func retryInput(responses mcp.InputResponseMap, state string) json.RawMessage {
 	}
 	o := object{}
 	if len(responses) > 0 {
-		o = append(o, orderedjson.Member[json.RawMessage]{Key: "inputResponses", Value: orderedjson.Encode(responses)})
+		o = append(o, jsonMember("inputResponses", responses))
 	}
 	if state != "" {
-		o = append(o, orderedjson.Member[json.RawMessage]{Key: "requestState", Value: orderedjson.Encode(state)})
+		o = append(o, jsonMember("requestState", state))
 	}
 	return o.Bytes()
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tooldex/internal/orderedjson"
@@ -97,9 +96,9 @@ func (s *Server) getPrompt(ctx context.Context, next mcp.MethodHandler, r *mcp.G
 	if !ok {
 		return next(ctx, "prompts/get", r)
 	}
-	params := object{{Key: "name", Value: orderedjson.Encode(p.name)}}
+	params := object{jsonMember("name", p.name)}
 	if r.Params.Arguments != nil {
-		params = append(params, orderedjson.Member[json.RawMessage]{Key: "arguments", Value: orderedjson.Encode(r.Params.Arguments)})
+		params = append(params, jsonMember("arguments", r.Params.Arguments))
 	}
 	raw, err := s.forwardRequest(ctx, r, r.Session, r.Params.Meta, p.server, "prompts/get", params,
 		retryInput(r.Params.InputResponses, r.Params.RequestState))
@@ -127,38 +126,20 @@ func (s *Server) complete(ctx context.Context, r *mcp.CompleteRequest) (mcp.Resu
 	case "ref/resource":
 		var err error
 		if server, asked.URI, err = s.features().resolveURI(ref.URI); err != nil {
-			if server, asked.URI, err = s.findTemplate(ref.URI); err != nil {
-				return nil, err
-			}
+			return nil, err
 		}
 	default:
 		return nil, invalidParams(fmt.Sprintf("ref.type %q is not known", ref.Type), "use ref/prompt or ref/resource")
 	}
-	params := object{{Key: "ref", Value: orderedjson.Encode(&asked)}, {Key: "argument", Value: orderedjson.Encode(r.Params.Argument)}}
+	params := object{jsonMember("ref", &asked), jsonMember("argument", r.Params.Argument)}
 	if r.Params.Context != nil {
-		params = append(params, orderedjson.Member[json.RawMessage]{Key: "context", Value: orderedjson.Encode(r.Params.Context)})
+		params = append(params, jsonMember("context", r.Params.Context))
 	}
 	raw, err := s.forwardRequest(ctx, r, r.Session, r.Params.Meta, server, "completion/complete", params, nil)
 	if err != nil {
 		return nil, err
 	}
 	return &rawResult{raw: raw}, nil
-}
-
-// findTemplate finds the server of a template that a client names without its prefix.
-func (s *Server) findTemplate(template string) (server, own string, err error) {
-	for _, f := range s.features().all {
-		if slices.ContainsFunc(f.Templates, func(t json.RawMessage) bool {
-			return stringMember(t,
-				"uriTemplate") == template
-		}) {
-			return f.Server, template, nil
-		}
-	}
-	return "", "", &jsonrpc.Error{
-		Code: jsonrpc.CodeInvalidParams, Message: "Resource not found",
-		Data: orderedjson.Encode(map[string]string{"uri": template}),
-	}
 }
 
 // emptyCompletion is the answer where nothing can be completed.

@@ -3,7 +3,6 @@ package mcpsrv
 import (
 	"context"
 	"encoding/json"
-	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -58,7 +57,7 @@ func (s *Server) readResource(ctx context.Context, r *mcp.ReadResourceRequest) (
 	if err != nil {
 		return nil, err
 	}
-	raw, err := s.forwardRequest(ctx, r, r.Session, r.Params.Meta, server, "resources/read", object{{Key: "uri", Value: orderedjson.Encode(own)}},
+	raw, err := s.forwardRequest(ctx, r, r.Session, r.Params.Meta, server, "resources/read", object{jsonMember("uri", own)},
 		retryInput(r.Params.InputResponses, r.Params.RequestState))
 	if err != nil {
 		return nil, err
@@ -86,7 +85,7 @@ func renameContents(raw json.RawMessage, rename func(string) string) json.RawMes
 			items[i] = content.With("uri", orderedjson.Encode(rename(uri))).Bytes()
 		}
 	}
-	return o.With("contents", slices.Concat(json.RawMessage("["), joinRaw(items), json.RawMessage("]"))).Bytes()
+	return o.With("contents", joinArray(items)).Bytes()
 }
 
 // resourceKey identifies a resource by its server and that server's URI.
@@ -101,7 +100,7 @@ func (s *Server) subscribe(ctx context.Context, r *mcp.SubscribeRequest) error {
 	key := resourceKey{server, own}
 	s.sessions.subscribe(r.Session, key, r.Params.URI) // before the upstream can announce a change
 	_, err = s.forwardRequest(ctx, r, r.Session, r.Params.Meta, server, "resources/subscribe",
-		object{{Key: "uri", Value: orderedjson.Encode(own)}}, nil)
+		object{jsonMember("uri", own)}, nil)
 	if err != nil {
 		s.sessions.unsubscribe(r.Session, key)
 	}
@@ -125,7 +124,7 @@ func (s *Server) endSubscriptions(keys []resourceKey) {
 	for _, key := range keys {
 		_, err := s.o.Upstreams.Forward(ctx, upstream.Request{
 			Server: key.server, Method: "resources/unsubscribe",
-			Params: object{{Key: "uri", Value: orderedjson.Encode(key.uri)}}.Bytes(),
+			Params: object{jsonMember("uri", key.uri)}.Bytes(),
 		})
 		if err != nil {
 			s.o.Logger.Debug("subscription not ended", "server", key.server, "err", err)
