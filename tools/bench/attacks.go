@@ -99,8 +99,10 @@ func (l *lab) plantIn(ctx context.Context, set *labelled, name string, hostile [
 
 func attacksPage(all, alone []attack) string {
 	var b strings.Builder
-	b.WriteString("## Attacks on the ranking\n\nTwenty tools planted in a catalogue that are written to be found for what they do not do: words and sentences repeated, every verb, descriptions of\n" +
-		"13,000 characters made of requests or of other tools' descriptions, hundreds of parameters, names of products, other languages, orders to the\nmodel, a copy of a real tool with words added.\n\n" +
+	b.WriteString("## Attacks on the ranking\n\n" +
+		"Twenty tools are added to a catalogue that are written to be found for requests they do not serve: repeated words and\n" +
+		"sentences, every verb, descriptions of 13,000 characters made of requests or of other tools' descriptions, hundreds of\n" +
+		"parameters, product names, other languages, orders to the model, a copy of a real tool with more words.\n\n" +
 		"| set | planted | requests | recall@5 | lost | hit@1 | planted tool first | among ten |\n|---|---|---|---|---|---|---|---|\n")
 	row := func(a attack) {
 		fmt.Fprintf(&b, "| %s | %s | %d | %s | %.3f | %s | %d | %d |\n", a.set, a.name, a.requests, figure(a.recall),

@@ -146,9 +146,11 @@ func meanOf(rows []measured) measured {
 
 func barsPage(rows []measured) string {
 	var b strings.Builder
-	b.WriteString("## Bars\n\nPlain BM25F has what tools say of themselves and nothing else: no table, nothing lent, no thesaurus, no lexicon, no parts. A request\n" +
-		"that spells a tool's name puts it first in both columns. Held out are the tools that training was never shown (`train.HeldOut`); azure_mcp was trained on\n" +
-		"but for its held-out fifth.\n\n| measure | requests | plain BM25F | hybrid | at least | met |\n|---|---|---|---|---|---|\n")
+	b.WriteString("## Bars\n\n" +
+		"Plain BM25F uses only the tools' own words: no embedding table, lending, thesaurus, lexicon or parts of requests. In\n" +
+		"both columns a request that spells a tool's name ranks it first. Held-out tools were never used in training\n" +
+		"(`train.HeldOut`); azure_mcp was used except for its held-out fifth.\n\n" +
+		"| measure | requests | plain BM25F | hybrid | at least | met |\n|---|---|---|---|---|---|\n")
 	missed := 0
 	for _, r := range rows {
 		met := "yes"

@@ -278,7 +278,7 @@ func (l *lab) learningHeldOut(ctx context.Context, b *strings.Builder) error {
 	if err != nil {
 		return err
 	}
-	b.WriteString("No evidence comes for one tool in five. Requests for those tools, and for the others:\n\n" +
+	b.WriteString("One tool in five gets no evidence. Requests for those tools, and for the others:\n\n" +
 		"| after | without evidence: hit@1 | recall@5 | with evidence: hit@1 | recall@5 |\n|---|---|---|---|---|\n")
 	for _, n := range replaySizes() {
 		fmt.Fprintln(os.Stderr, "learning with tools held out from", n)
@@ -302,7 +302,7 @@ func (l *lab) learningHeldOut(ctx context.Context, b *strings.Builder) error {
 
 // learningPoison has a client call one tool for everything, on top of what was learned and alone.
 func (l *lab) learningPoison(ctx context.Context, b *strings.Builder) error {
-	b.WriteString(fmt.Sprintf("One client calls one tool for %d requests of all sorts. Requests for the other tools:\n\n", poisonClicks) +
+	b.WriteString(fmt.Sprintf("One client calls one tool for %d unrelated requests. Requests for the other tools:\n\n", poisonClicks) +
 		"| after | hit@1 before | after | recall@5 before | after |\n|---|---|---|---|---|\n")
 	for _, n := range []int{0, 16000} {
 		fmt.Fprintln(os.Stderr, "poisoning after", n)
@@ -335,7 +335,7 @@ func (l *lab) learningPoison(ctx context.Context, b *strings.Builder) error {
 
 // learningElsewhere shows that learning does no harm where there is little to learn.
 func (l *lab) learningElsewhere(ctx context.Context, b *strings.Builder) error {
-	b.WriteString("Half of the requests of other sets as clicks, the other half as test:\n\n" +
+	b.WriteString("Other sets: half of the requests as clicks, the other half as test:\n\n" +
 		"| set | clicks | test requests | hit@1 before | after | recall@5 before | after |\n|---|---|---|---|---|---|---|\n")
 	for _, name := range []string{"azure_mcp", "seal_tools", demoSet, "intents"} {
 		fmt.Fprintln(os.Stderr, "learning from", name)

@@ -130,10 +130,11 @@ func setsText(ctx context.Context, c config) (string, error) {
 		all = append(all, e)
 	}
 	var b strings.Builder
-	b.WriteString("## Every set\n\nEach set is run by `tooldex eval DIR --mode MODE`. Figures are means over the requests that some tool serves; how each is\n" +
-		"defined is told by `go doc ./eval`. The modes differ in how a request is matched; what archetypes lend to a tool is there in all\n" +
-		"of them. The embedding table was trained on seal_tools, azure_mcp and the training split of metatool_single, so that their figures say\n" +
-		"little about new tools; the other sets were only measured. demo is the catalogue that is compiled in, with requests of our own.\n\n")
+	b.WriteString("## Every set\n\n" +
+		"Each set is run with `tooldex eval DIR --mode MODE`. Figures are means over the requests that some tool serves; `go\n" +
+		"doc ./eval` defines them. The modes differ in how a request is matched; lending applies in all of them. The embedding\n" +
+		"table was trained on seal_tools, azure_mcp and the training split of metatool_single, so their figures say little\n" +
+		"about new tools. The other sets were only measured. demo is the built-in catalogue with our own requests.\n\n")
 	writeOverview(&b, all)
 	for _, e := range all {
 		writeKinds(&b, e)

@@ -242,11 +242,14 @@ func calibrationError(bins [10]bin) float64 {
 
 func refusalPage(rows []refused, scores []answered) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "## When no tool fits\n\nRequests of one set put to the catalogue of another, at most %d of each. Cells are AUROC of the first score / share refused where 95 %% of the served\n"+
-		"are kept / share about which the search was confident all the same. Foreign requests include those that the catalogue's own set labels so; near misses are labelled there;\n"+
-		"\"taken away\" are the served requests again with all of their tools hidden, though another tool often does nearly as well. The weights of the decision were fitted\n"+
-		"to requests put to catalogues of these sets, so that only their few parameters can be said to be tested. ECE is the expected calibration error, in ten bins, of the first\n"+
-		"score as the probability that the catalogue serves the request, served and unserved requests weighing the same.\n\n"+
+	fmt.Fprintf(&b, "## When no tool fits\n\n"+
+		"Requests of one set are searched in the catalogue of another, at most %d of each. Cells are AUROC of the first score /\n"+
+		"share refused when 95 %% of the served requests are accepted / share answered with confidence. Foreign requests\n"+
+		"include those labelled as foreign in the catalogue's own set; near misses are labelled there. \"Taken away\" are the\n"+
+		"served requests with all of their tools hidden, although another tool often does nearly as well. The decision has few\n"+
+		"parameters, but they were fitted on requests to these catalogues, so this is not a test on unseen data. ECE is the\n"+
+		"expected calibration error in ten bins of the first score as the probability that some tool serves the request; served\n"+
+		"and unserved requests weigh the same.\n\n"+
 		"| catalogue | requests of | served | confident about them | foreign | near misses | all | taken away | ECE |\n|---|---|---|---|---|---|---|---|---|\n", mostRequests)
 	for _, r := range rows {
 		fmt.Fprintf(&b, "| %s | %s | %d | %s | %s | %s | %s | %s | %s |\n", r.catalogue, r.requests, r.served,

@@ -63,7 +63,8 @@ func (l *lab) selector(ctx context.Context, set *labelled, o selection.Options) 
 
 func (l *lab) selectionText(ctx context.Context) (string, error) {
 	var b strings.Builder
-	b.WriteString("## Selections\n\nWhat `tooldex select` and `POST /api/tools/select` choose for a message, with the limits that they have by default.\n\n")
+	b.WriteString("## Selections\n\n" +
+		"Tools that `tooldex select` and `POST /api/tools/select` choose for a message with default limits.\n\n")
 	for _, part := range []func(context.Context, *strings.Builder) error{
 		l.selectionScenarios, l.selectionRecall,
 		l.selectionCollisions, l.selectionStream,
@@ -193,7 +194,7 @@ func served(cases []eval.Case) []eval.Case {
 
 // selectionRecall tells how much of what requests need is selected, with lifts and without.
 func (l *lab) selectionRecall(ctx context.Context, b *strings.Builder) error {
-	b.WriteString("Over the labelled requests of a set, each in no conversation; nothing is remembered from one to the next. intents are the 33 real servers.\n\n" +
+	b.WriteString("Labelled requests of each set, each without a conversation or memory of earlier ones. intents are the 33 real servers.\n\n" +
 		"| set | tools | requests | recall | all needed | recall without lifts | tools a request | tokens | of a plain listing |\n|---|---|---|---|---|---|---|---|---|\n")
 	for _, name := range []string{"intents", demoSet, "mcpproxy_golden", "little_known"} {
 		fmt.Fprintln(os.Stderr, "selections of", name)
@@ -225,8 +226,10 @@ func collisionLevels() []float64 { return []float64{.80, .85, .88, .90, .92, .94
 
 // selectionCollisions tells, for pairs of labelled requests that are alike, how often they need different tools.
 func (l *lab) selectionCollisions(ctx context.Context, b *strings.Builder) error {
-	b.WriteString("Two messages mean the same to the selection cache when the cosine of their vectors is above a level (.92 by default) and they have the same\n" +
-		"of the words that names of tools consist of. Pairs of different labelled requests above a level, and how many of them share no tool that serves them:\n\n| set | pairs |")
+	b.WriteString("The selection cache treats two messages as equivalent when the cosine of their vectors is above a level (.92 by\n" +
+		"default) and they contain the same words of tool names. Pairs of different labelled requests above a level, and how\n" +
+		"many of them have no tool in common:\n\n" +
+		"| set | pairs |")
 	for _, level := range collisionLevels() {
 		fmt.Fprintf(b, " above %s | differ |", figure(level))
 	}
@@ -333,7 +336,8 @@ func stream(cases []eval.Case, n int) []eval.Case {
 
 // selectionStream replays requests that come again, in the same words and in others, with a cache and without.
 func (l *lab) selectionStream(ctx context.Context, b *strings.Builder) error {
-	fmt.Fprintf(b, "A stream of %d requests, drawn by Zipf's law so that some come often, and each request once in random order; the cache holds %d messages:\n\n", streamRequests, selection.DefaultCacheSize)
+	fmt.Fprintf(b, "A stream of %d requests, some of them frequent (Zipf's law), and each request once in random order. The cache holds %d\n"+
+		"messages:\n\n", streamRequests, selection.DefaultCacheSize)
 	b.WriteString("| set | stream: cache hits | recall | without cache | each once: cache hits | recall | without cache |\n|---|---|---|---|---|---|---|\n")
 	for _, name := range []string{demoSet, "intents", "azure_mcp", "metatool_single"} {
 		fmt.Fprintln(os.Stderr, "a stream of", name)

@@ -70,8 +70,8 @@ func speedPage(ctx context.Context, c config) (string, error) {
 func speedText(ctx context.Context, rows []row) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Benchmarks\n\n%s\n\n", provenance.Line(ctx, "make bench"))
-	b.WriteString("The catalogue is that of 33 real servers with 1,165 tools; larger ones repeat it with other words. Times of the command are whole\n" +
-		"processes, from start to exit, medians of several. A machine that does other work at the same time makes all of them longer.\n\n")
+	b.WriteString("The catalogue has 1,165 tools of 33 real servers; larger catalogues repeat it with other words. Times of the command are of whole\n" +
+		"processes, from start to exit, medians of several runs. Other work on the machine makes all of them longer.\n\n")
 	b.WriteString("| what | measured | budget | met |\n|---|---|---|---|\n")
 	var missed []string
 	for _, r := range rows {
@@ -85,7 +85,7 @@ func speedText(ctx context.Context, rows []row) string {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", r.what, r.got, r.budget, met)
 	}
-	b.WriteString("\n## Budgets that are missed\n\n")
+	b.WriteString("\n## Missed budgets\n\n")
 	if len(missed) == 0 {
 		b.WriteString("None.\n")
 	}

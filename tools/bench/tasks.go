@@ -101,9 +101,9 @@ func taskRows(ctx context.Context, c config, dir, data string) ([]row, error) {
 		}
 		rows = append(
 			rows,
-			row{fmt.Sprintf("ten tasks in `%s` mode, each thing read once", mode), got, "", true},
+			row{fmt.Sprintf("ten tasks in `%s` mode, reading everything once", mode), got, "", true},
 			row{
-				fmt.Sprintf("the same, all read anew in each of %d turns", t.turns),
+				fmt.Sprintf("the same, reading everything again in each of %d turns", t.turns),
 				fmt.Sprintf("%d tokens", t.everyTurn), "", true,
 			},
 		)

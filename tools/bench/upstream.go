@@ -101,10 +101,10 @@ func callRows(ctx context.Context, c config, dir string) ([]row, error) {
 	var rows []row
 	var straight time.Duration
 	for _, w := range []way{
-		{"call straight to an upstream over stdio", "echo", hello, pipe(self, "upstream")},
+		{"direct call to an upstream over stdio", "echo", hello, pipe(self, "upstream")},
 		{"the same call by its exposed name", "echo__echo", hello, serve},
 		{"the same call through invoke_tool", "invoke_tool", through("echo__echo"), serve},
-		{"call straight to an upstream over HTTP", "echo", hello, overHTTP(far.base)},
+		{"direct call to an upstream over HTTP", "echo", hello, overHTTP(far.base)},
 		{
 			"the same call through invoke_tool, all over HTTP", "invoke_tool", through("far__echo"),
 			overHTTP(near.base + "/mcp"),
@@ -120,10 +120,10 @@ func callRows(ctx context.Context, c config, dir string) ([]row, error) {
 			row{fmt.Sprintf("%d of them at once, p50 and p99", together), milliseconds(percentile(many, 50)) + ", " +
 				milliseconds(percentile(many, 99)), "", true})
 		switch w.what {
-		case "call straight to an upstream over stdio":
+		case "direct call to an upstream over stdio":
 			straight = p50
 		case "the same call through invoke_tool":
-			rows = append(rows, timeRow("cost of invoke_tool over a straight call, p50", p50-straight,
+			rows = append(rows, timeRow("overhead of invoke_tool over a direct call, p50", p50-straight,
 				300*time.Microsecond))
 		}
 	}
