@@ -1,6 +1,6 @@
 package index
 
-// groupDuplicates collects the documents that Build was told are one tool.
+// groupDuplicates collects the documents of one DuplicateGroup.
 func (s *Snapshot) groupDuplicates(docs []Doc) {
 	at := map[int32]int32{} // by number: the place of its family, plus one
 	var families [][]int32
@@ -30,12 +30,12 @@ func (s *Snapshot) groupDuplicates(docs []Doc) {
 	}
 }
 
-// DuplicateGroups returns the groups of documents that are one tool, offered by several servers: each has at least two, in
-// order, and no document is in two. The slices are shared and must not be changed.
+// DuplicateGroups returns the groups of documents that are one tool, offered by several servers: each has at least two,
+// in order, and no document is in two. The slices are shared and must not be changed.
 func (s *Snapshot) DuplicateGroups() [][]int32 { return s.duplicateGroups }
 
-// Duplicates returns the documents that are the same tool as document i, itself among them, in order; nil if there is no
-// other. The slice is shared and must not be changed.
+// Duplicates returns the documents that are the same tool as document i, itself among them, in order; nil if there is
+// no other. The slice is shared and must not be changed.
 func (s *Snapshot) Duplicates(i int) []int32 {
 	if s.family == nil || s.family[i] == 0 {
 		return nil

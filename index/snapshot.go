@@ -38,12 +38,12 @@ type Term struct {
 type Doc struct {
 	Fields [NumFields][]Term
 	Vector []float32 // of unit length; nil for a tool that only words find
-	// Class is a class of operations that the caller tells apart; it is only kept.
+	// Class is a class of operations in the caller's terms; the index only keeps it.
 	Class uint8
 	// Landmarks are points outside the catalogue, such as archetypes, that the tool resembles.
 	Landmarks []Landmark
-	// DuplicateGroup is a number that documents share which are one tool, offered by several servers; 0 for a tool that has no
-	// twin.
+	// DuplicateGroup is a number that documents share which are one tool, offered by several servers; 0 for a tool that
+	// has no twin.
 	DuplicateGroup int32
 }
 
@@ -59,7 +59,7 @@ type Options struct {
 	K1     float32            // saturation; 0 means 1.2
 	Weight [NumFields]float32 // of each field; all zero means the defaults
 	Length [NumFields]float32 // b: how much a field's length counts; used with Weight
-	Model  string             // what made the vectors, for Snapshot.Model; "" where nobody asks
+	Model  string             // what made the vectors, for Snapshot.Model; "" where it is not needed
 }
 
 // The defaults of BM25F (Robertson, Zaragoza: The Probabilistic Relevance Framework, 2009): name, text and params as
@@ -91,8 +91,8 @@ type Snapshot struct {
 	near    map[int32][]landmarkTool // by landmark
 	marks   [][]Landmark             // by document
 	classes []uint8                  // by document
-	// duplicateGroups are the documents that are one tool; family is the place of a document's own, plus one, and nil without
-	// families.
+	// duplicateGroups are the documents that are one tool; family is the place of a document's own, plus one, and nil
+	// without families.
 	duplicateGroups [][]int32
 	family          []int32
 	cluster         func() (*chromem.Collection, error)
@@ -325,8 +325,8 @@ func (s *Snapshot) HasTerm(term string, allowed []bool) bool {
 	return ok && slices.ContainsFunc(s.lists[id], func(p posting) bool { return allowed[p.doc] })
 }
 
-// AddWordScores adds weight times each document's BM25F impact of term to scores, and to own what the term adds without lent
-// words. Both have Len entries; own may be nil. It reports whether any document has the term.
+// AddWordScores adds weight times each document's BM25F impact of term to scores, and to own what the term adds without
+// lent words. Both have Len entries; own may be nil. It reports whether any document has the term.
 func (s *Snapshot) AddWordScores(term string, weight float32, scores, own []float32) bool {
 	id, ok := s.terms[term]
 	if !ok {

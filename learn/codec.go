@@ -44,8 +44,11 @@ const (
 	maxString = 4096
 )
 
+// fieldWriter appends fields to b: a tag, the length of the value as a varint, and the value. Readers skip tags that
+// they do not know, so that a newer process can add fields.
 type fieldWriter struct{ b []byte }
 
+// putBytes appends a field; an empty value is left out.
 func (w *fieldWriter) putBytes(tag byte, v []byte) {
 	if len(v) > 0 {
 		w.b = append(w.b, tag)
@@ -54,12 +57,14 @@ func (w *fieldWriter) putBytes(tag byte, v []byte) {
 	}
 }
 
+// putNumber appends a number as a varint; zero is left out.
 func (w *fieldWriter) putNumber(tag byte, n int64) {
 	if n != 0 {
 		w.putBytes(tag, binary.AppendVarint(nil, n))
 	}
 }
 
+// putNumbers appends a list of numbers in one field, four bytes each, little-endian.
 func (w *fieldWriter) putNumbers(tag byte, list []uint32) {
 	var b []byte
 	for _, n := range list {
@@ -68,6 +73,7 @@ func (w *fieldWriter) putNumbers(tag byte, list []uint32) {
 	w.putBytes(tag, b)
 }
 
+// putIDs appends one field for each ID, in order.
 func (w *fieldWriter) putIDs(tag byte, list []tool.ID) {
 	for _, id := range list {
 		w.putBytes(tag, []byte(id))
@@ -90,6 +96,7 @@ func eachField(b []byte, fn func(tag byte, v []byte) error) error {
 	return nil
 }
 
+// readNumber reads the value of a field that putNumber wrote.
 func readNumber(v []byte) (int64, error) {
 	n, used := binary.Varint(v)
 	if used != len(v) || used <= 0 {
@@ -98,6 +105,7 @@ func readNumber(v []byte) (int64, error) {
 	return n, nil
 }
 
+// readCount reads a number that is not negative and fits 32 bits.
 func readCount(v []byte) (uint32, error) {
 	n, err := readNumber(v)
 	if err != nil || n < 0 || n > math.MaxUint32 {
@@ -106,6 +114,7 @@ func readCount(v []byte) (uint32, error) {
 	return uint32(n), nil
 }
 
+// readNumbers reads a list that putNumbers wrote, and fails for more than `most` numbers.
 func readNumbers(v []byte, most int) ([]uint32, error) {
 	if len(v)%4 != 0 || len(v)/4 > most {
 		return nil, errShort
@@ -117,6 +126,7 @@ func readNumbers(v []byte, most int) ([]uint32, error) {
 	return out, nil
 }
 
+// readText reads UTF-8 of at most `most` bytes.
 func readText(v []byte, most int) (string, error) {
 	if len(v) > most {
 		return "", fmt.Errorf("text of %d bytes", len(v))
@@ -124,6 +134,7 @@ func readText(v []byte, most int) (string, error) {
 	return string(v), nil
 }
 
+// encodeUse writes a piece of evidence as it is stored. Equal evidence gives equal bytes.
 func encodeUse(u *use) []byte {
 	w := &fieldWriter{b: make([]byte, 0, 128+len(u.reading.vector)+4*len(u.reading.words)+len(u.text))}
 	w.putBytes(tagProfile, []byte(u.profile))
@@ -234,6 +245,7 @@ func (r *reading) decodeField(tag byte, v []byte) (err error) {
 	return err
 }
 
+// readRequest reads the hash of a request.
 func readRequest(v []byte) (uint64, error) {
 	if len(v) != 8 {
 		return 0, errShort
@@ -241,6 +253,7 @@ func readRequest(v []byte) (uint64, error) {
 	return binary.BigEndian.Uint64(v), nil
 }
 
+// encodeMissed writes a request that no tool served as it is stored.
 func encodeMissed(m *missedRequest) []byte {
 	w := &fieldWriter{}
 	w.putBytes(tagProfile, []byte(m.profile))
@@ -257,6 +270,7 @@ func encodeMissed(m *missedRequest) []byte {
 	return w.b
 }
 
+// decodeMissed reads what encodeMissed wrote. An error means that the entry is damaged.
 func decodeMissed(b []byte) (*missedRequest, error) {
 	m := &missedRequest{}
 	err := eachField(b, func(tag byte, v []byte) (err error) {
@@ -288,6 +302,7 @@ func decodeMissed(b []byte) (*missedRequest, error) {
 	return m, err
 }
 
+// readID appends the ID in v to list, and fails if list would be longer than `most`.
 func readID(list []tool.ID, v []byte, most int) ([]tool.ID, error) {
 	s, err := readText(v, maxString)
 	if len(list) < most {
@@ -296,6 +311,7 @@ func readID(list []tool.ID, v []byte, most int) ([]tool.ID, error) {
 	return list, err
 }
 
+// encodeApproval writes an approval as it is stored.
 func encodeApproval(a *approval) []byte {
 	w := &fieldWriter{}
 	w.putBytes(tagProfile, []byte(a.profile))
@@ -307,6 +323,7 @@ func encodeApproval(a *approval) []byte {
 	return w.b
 }
 
+// decodeApproval reads what encodeApproval wrote. An error means that the entry is damaged.
 func decodeApproval(b []byte) (*approval, error) {
 	a := &approval{}
 	err := eachField(b, func(tag byte, v []byte) (err error) {

@@ -14,9 +14,9 @@ const nearlyBest = .05
 // liftShares are those of a lift that are tried.
 func liftShares() []float32 { return []float32{0, .25, .5, .75, 1} }
 
-// crossValidate returns the share of the lifts that would have served the requests of the evidence best, had each not been
-// known: where a search finds by itself what is called, the evidence has nothing to add and its chances are only noise.
-// The rank that a called tool has among those that were found and those that are lifted tells.
+// crossValidate returns the share of the lifts that would have served the requests of the evidence best, had each not
+// been known: where a search finds by itself what is called, the evidence has nothing to add and its chances are only
+// noise. The rank that a called tool has among those that were found and those that are lifted decides.
 func (t *training) crossValidate() float32 {
 	parts := make([]*training, folds)
 	for i := range parts {
@@ -68,6 +68,7 @@ type crossValidation struct {
 	vector []float32
 }
 
+// newCrossValidation returns one without outcomes for a model.
 func newCrossValidation(m *profileModel) *crossValidation {
 	e := &crossValidation{
 		m: m, docs: make([]int32, len(m.tools)), hashes: make(map[uint32]int, len(m.tools)),

@@ -1,9 +1,10 @@
 // Package learn gathers what the use of tools shows about the requests they serve, and lifts tools in searches by it.
 //
-// A [Learner] is told what was searched for and what was then called ([Learner.Searched], [Learner.Called]), and what
-// clients say of an answer ([Learner.Told]). Each is evidence: that for this request this tool was right, or wrong.
-// Evidence is kept with its time, count, client and [Kind], bounded in number, loses its weight with age, and is kept
-// apart by profile. A request is kept as a vector and as hashes of its words; its text only where [Options] say so.
+// A [Learner] records what was searched for and what was then called ([Learner.RecordSearch], [Learner.RecordCall]),
+// and what clients say of an answer ([Learner.RecordFeedback]). Each is evidence: that for this request this tool was
+// right, or wrong. Evidence is kept with its time, count, client and [EvidenceKind], bounded in number, loses its
+// weight with age, and is kept apart by profile. A request is kept as a vector and as hashes of its words; its text
+// only where [Options] say so.
 //
 //	l := learn.New(learn.Options{Disk: disk, Reader: engine})
 //	if err := l.Load(ctx); err != nil { ... }

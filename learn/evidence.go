@@ -51,7 +51,7 @@ func (k EvidenceKind) strength() float64 {
 	return 1
 }
 
-// maxSessions bounds the sessions that are told apart for one piece of evidence.
+// maxSessions bounds the sessions that are counted for one piece of evidence.
 const maxSessions = 4
 
 // use is a piece of evidence: that a client's request was, or was not, served by a tool.
@@ -77,6 +77,7 @@ type reading struct {
 	found  []found // the best tools by themselves, best first
 }
 
+// found is a tool that the search found for a request, by the hash of its ID, with its score before the lift.
 type found struct {
 	tool  uint32 // hash of the ID
 	score float32

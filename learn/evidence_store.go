@@ -26,14 +26,19 @@ type evidenceStore struct {
 	approved map[string]*approval
 }
 
+// newEvidenceStore returns an empty store.
 func newEvidenceStore() *evidenceStore {
 	return &evidenceStore{uses: map[string]*use{}, missed: map[string]*missedRequest{}, approved: map[string]*approval{}}
 }
 
+// empty reports whether nothing is stored.
 func (b *evidenceStore) empty() bool { return len(b.uses)+len(b.missed)+len(b.approved) == 0 }
 
+// size returns the number of pieces of evidence and of missed requests; approvals are not counted, since they never go
+// by themselves.
 func (b *evidenceStore) size() int { return len(b.uses) + len(b.missed) }
 
+// addUse stores u, merged with what is stored under its key.
 func (b *evidenceStore) addUse(key string, u *use) {
 	if have := b.uses[key]; have != nil {
 		sum := *have // entries are shared between books
@@ -43,6 +48,7 @@ func (b *evidenceStore) addUse(key string, u *use) {
 	b.uses[key] = u
 }
 
+// addMissed stores m, merged with what is stored under its key.
 func (b *evidenceStore) addMissed(key string, m *missedRequest) {
 	if have := b.missed[key]; have != nil {
 		sum := *have
@@ -84,9 +90,9 @@ func (b *evidenceStore) addEntry(key string, v []byte) {
 	}
 }
 
-// surplusKeys returns the keys of what is to be dropped: evidence that has lost its weight, that of tools which are long
-// gone, and what is above the bounds. Clients share the places of a tool, and tools those of all, so that no one crowds
-// out the others.
+// surplusKeys returns the keys of what is to be dropped: evidence that has lost its weight, that of tools which are
+// long gone, and what is above the bounds. Clients share the places of a tool, and tools those of all, so that no one
+// crowds out the others.
 func (b *evidenceStore) surplusKeys(now time.Time, known func(tool.ID) bool) []string {
 	type place struct {
 		profile string

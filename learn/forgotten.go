@@ -16,22 +16,25 @@ type Scope struct {
 	Client  string
 }
 
+// matchesUse reports whether the scope covers a piece of evidence.
 func (s Scope) matchesUse(u *use) bool {
 	return s.matchesProfile(u.profile) && (s.Tool == "" || s.Tool == u.tool) && (s.Client == "" || s.Client == u.client) &&
 		(s.Request == "" || s.Request == requestName(u.request))
 }
 
-// matchesMissed matches requests of nobody in particular: those of a client are not told apart.
+// matchesMissed reports whether the scope covers a missed request. These are kept without their clients.
 func (s Scope) matchesMissed(m *missedRequest) bool {
 	return s.matchesProfile(m.profile) && s.Client == "" && (s.Request == "" || s.Request == requestName(m.request)) &&
 		(s.Tool == "" || slices.Contains(m.called, s.Tool))
 }
 
+// matchesApproval reports whether the scope covers an approval.
 func (s Scope) matchesApproval(a *approval) bool {
 	return s.matchesProfile(a.profile) && s.Client == "" && (s.Tool == "" || s.Tool == a.tool) &&
 		(s.Request == "" || s.Request == requestName(a.request))
 }
 
+// matchesProfile reports whether the scope covers a profile; no profile means all.
 func (s Scope) matchesProfile(p string) bool { return s.Profile == nil || *s.Profile == p }
 
 // forgetOrder is an order to forget, which other processes follow with what they have not written yet.

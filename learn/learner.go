@@ -48,6 +48,7 @@ type Options struct {
 	Logger   *slog.Logger // nil means no log
 }
 
+// withDefaults fills in the documented defaults on a copy.
 func (o Options) withDefaults() Options {
 	o.Window = cmp.Or(o.Window, 10*time.Minute)
 	o.Flush = cmp.Or(o.Flush, 3*time.Second)
@@ -73,7 +74,7 @@ type Learner struct {
 	stopped sync.Once
 	tasks   sync.WaitGroup
 	begun   atomic.Bool
-	failing bool // the disk, of which the log tells once; work alone uses it
+	failing bool // the last access to the disk failed, which is logged once; only run uses it
 
 	disk sync.Mutex // held while the disk is read or written, which is done by one at a time
 
@@ -235,6 +236,7 @@ func (l *Learner) Flush(ctx context.Context) error {
 	return nil
 }
 
+// knownTools returns a function that reports whether a tool exists now. Without a catalogue every tool does.
 func (l *Learner) knownTools() func(tool.ID) bool {
 	if l.o.Catalog == nil {
 		return func(tool.ID) bool { return true }
@@ -249,6 +251,7 @@ func (l *Learner) knownTools() func(tool.ID) bool {
 	}
 }
 
+// keys returns the keys of all entries, in no order.
 func (b *evidenceStore) keys() []string {
 	return slices.Concat(slices.Collect(maps.Keys(b.uses)), slices.Collect(maps.Keys(b.missed)),
 		slices.Collect(maps.Keys(b.approved)))

@@ -22,6 +22,7 @@ type setBinding struct {
 	at atomic.Pointer[documentPlaces]
 }
 
+// documentPlaces maps the tools of a model to their places in one set.
 type documentPlaces struct {
 	set  *tool.Set
 	docs []int32 // by tool of the model: its place in set.All, or -1

@@ -44,6 +44,7 @@ type profileModel struct {
 	bound  setBinding
 }
 
+// span is a range of a slice, from its first index to behind its last.
 type span struct{ from, to int32 }
 
 // post says what a word adds for a tool beyond what one does that it has no evidence of.
@@ -160,6 +161,7 @@ type pairCounts struct {
 // tally counts a word of a tool.
 type tally struct{ asked, passed float64 }
 
+// pairKey packs a word and the place of a tool into one key.
 func pairKey(word uint32, t int32) uint64 { return uint64(word)<<32 | uint64(uint32(t)) }
 
 // buildModel makes a model of the evidence. It depends on nothing else, to the bit.
@@ -198,6 +200,8 @@ func (t *training) buildModel() *profileModel {
 // leastApproved is the share of its lift that a tool has which an operator approved.
 const leastApproved = .75
 
+// countPairs counts for each word and tool how often the word occurs in requests that the tool served, weighed by the
+// evidence.
 func (t *training) countPairs(tools int, hashes map[uint32]int32) *pairCounts {
 	c := &pairCounts{
 		n: make([]float64, tools), refused: make([]float64, tools), passed: make([]float64, tools),
@@ -241,6 +245,7 @@ func (t *training) countPairs(tools int, hashes map[uint32]int32) *pairCounts {
 	return c
 }
 
+// pairTally returns the tally of a word and a tool, made if it is the first.
 func (c *pairCounts) pairTally(word uint32, t int32) *tally {
 	n := c.words[pairKey(word, t)]
 	if n == nil {
@@ -250,6 +255,7 @@ func (c *pairCounts) pairTally(word uint32, t int32) *tally {
 	return n
 }
 
+// countWrong adds evidence against a tool: its words count as words of requests that the tool was passed over for.
 func (c *pairCounts) countWrong(u weighed) {
 	c.refused[u.tool] += u.weight
 	c.passed[u.tool] += wrongMass * u.weight

@@ -27,6 +27,7 @@ const flushAt = 512
 // closeGrace is how long closing waits for the disk.
 const closeGrace = 3 * time.Second
 
+// enqueue hands a job to the goroutine of run; a job that finds the queue full is dropped.
 func (l *Learner) enqueue(j job) {
 	select {
 	case l.jobs <- j:
@@ -34,13 +35,14 @@ func (l *Learner) enqueue(j job) {
 	}
 }
 
-// Start begins to note what it is told, to write it now and then, and to follow what other processes write. Close ends
+// Start begins to record what happens, to write it in batches, and to follow what other processes write. Close ends
 // it.
 func (l *Learner) Start() {
 	l.begun.Store(true)
 	l.tasks.Go(l.run)
 }
 
+// run records jobs as they come, writes them in batches and follows what other processes write, until Close.
 func (l *Learner) run() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -72,6 +74,7 @@ func (l *Learner) run() {
 // restFactor is how many times as long as the making of models took is rested before the next.
 const restFactor = 20
 
+// pendingEntries returns the number of entries that are not yet written.
 func (l *Learner) pendingEntries() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -86,7 +89,7 @@ func (l *Learner) logError(err error) {
 	l.failing = err != nil
 }
 
-// Close notes what it was told until now, writes it and ends. It returns the error of the last write, and is
+// Close records what happened until now, writes it and ends. It returns the error of the last write, and is
 // idempotent. A Learner that was never started has nothing to close.
 func (l *Learner) Close() error {
 	var err error
@@ -106,6 +109,7 @@ func (l *Learner) Close() error {
 	return err
 }
 
+// recordPending records the jobs that are queued, without waiting for more.
 func (l *Learner) recordPending(ctx context.Context) {
 	for {
 		select {

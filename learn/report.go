@@ -60,7 +60,7 @@ type MissedRequest struct {
 	Last     time.Time `json:"last"`
 }
 
-// Report tells what was learned.
+// Report lists what was learned, by profile.
 func (l *Learner) Report() *Report {
 	l.mu.Lock()
 	b := &evidenceStore{uses: maps.Clone(l.evidence.uses), missed: maps.Clone(l.evidence.missed), approved: maps.Clone(l.evidence.approved)}
@@ -81,6 +81,7 @@ func (l *Learner) Report() *Report {
 	return r
 }
 
+// toolReports returns one report for each profile and tool with evidence, by profile and ID.
 func (b *evidenceStore) toolReports(models map[string]*profileModel) []ToolReport {
 	type place struct {
 		profile string

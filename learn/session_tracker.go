@@ -16,6 +16,7 @@ type sessionTracker struct {
 	sessions map[sessionKey]*openSearch
 }
 
+// sessionKey names one session of one client of a profile.
 type sessionKey struct{ profile, client, session string }
 
 // openSearch is a search that waits for calls.
@@ -99,8 +100,8 @@ func (l *Learner) RecordCall(who tool.Asker, id tool.ID) {
 	}
 }
 
-// RecordFeedback notes what a client says of a tool. It does not block. The error is Invalid for feedback without a request or a
-// tool.
+// RecordFeedback notes what a client says of a tool. It does not block. The error is Invalid for feedback without a
+// request or a tool.
 func (l *Learner) RecordFeedback(who tool.Asker, f tool.Feedback) error {
 	if f.Request == "" || f.Tool == "" {
 		return &tool.Error{
@@ -116,7 +117,7 @@ func (l *Learner) RecordFeedback(who tool.Asker, f tool.Feedback) error {
 	return nil
 }
 
-// endSearch tells what became of a search that nothing more will come of.
+// endSearch records the outcome of a search of which no more calls will come. The caller holds the lock.
 func (l *Learner) endSearch(key sessionKey, v *openSearch) {
 	if len(v.called) > 0 || v.elsewhere {
 		return

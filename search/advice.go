@@ -16,8 +16,8 @@ const (
 	maxUnplaced   = 8
 )
 
-// makeAdvice says what to try where no tool fits: the kinds of servers that would serve, the words nobody here knows, and
-// the categories that come nearest.
+// makeAdvice says what to try where no tool fits: the kinds of servers that would serve, the words nobody here knows,
+// and the categories that come nearest.
 func (e *Engine) makeAdvice(ask request, full string, r *scored, j confidence, s *scratch) *tool.Advice {
 	a := &tool.Advice{Message: "No tool here seems to do this."}
 	for _, n := range j.archetypes {
@@ -59,8 +59,8 @@ const (
 	whyStopped    = "stopped"    // the server does not run, and its tools are not known
 )
 
-// excludedTools tells what the caller's own choices left out of a search that found nothing, and that might serve. What a
-// permission hides is not looked at.
+// excludedTools lists what the caller's own choices left out of a search that found nothing, and that might serve. What
+// a permission hides is not looked at.
 func (e *Engine) excludedTools(a request, full string, r *scored, s *scratch) []tool.Excluded {
 	var out []tool.Excluded
 	if f := &a.query.Filter; markExcluded(a.snap.Set(), f, s) {
@@ -118,7 +118,7 @@ func exclusionReason(f *tool.Filter, t *tool.Tool) string {
 	return whyCategories
 }
 
-// describeExcluded tells of those of tools that are left out for one reason.
+// describeExcluded describes those of tools that are left out for one reason, and reports whether any are.
 func describeExcluded(why string, f *tool.Filter, tools []*tool.Tool) (tool.Excluded, bool) {
 	u := tool.Excluded{Why: why}
 	for _, t := range tools {
@@ -152,8 +152,8 @@ func describeExcluded(why string, f *tool.Filter, tools []*tool.Tool) (tool.Excl
 	return u, true
 }
 
-// stoppedServers tells of servers of which no tool is known because they do not run. Whether a caller whose permissions are
-// limited may know of such a server cannot be told by its tools, so it is told of none.
+// stoppedServers lists servers of which no tool is known because they do not run. Whether a caller whose permissions
+// are limited may know of such a server cannot be told by its tools, so it is told of none.
 func (e *Engine) stoppedServers(a request, terms []string, s *scratch) (tool.Excluded, bool) {
 	u := tool.Excluded{Why: whyStopped}
 	f := &a.query.Filter

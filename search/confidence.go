@@ -24,9 +24,9 @@ const (
 	nearestHere = 3
 )
 
-// estimateConfidence weighs what tells a request that a tool here serves from one that none does. The archetypes are the map of what
-// exists: where those nearest to the request resemble no tool of the catalogue, what is asked for is known and not
-// here; and how near they come is what a tool that serves has to compare with.
+// estimateConfidence weighs what tells a request that a tool here serves from one that none does. The archetypes are
+// the map of what exists: where those nearest to the request resemble no tool of the catalogue, what is asked for is
+// known and not here; and how near they come is what a tool that serves has to compare with.
 func (e *Engine) estimateConfidence(snap *index.Snapshot, text string, r *scored, order []int32, s *scratch) confidence {
 	j := confidence{}
 	if len(order) == 0 {
@@ -100,7 +100,8 @@ func coveredShare(snap *index.Snapshot, terms []string, doc int32, s *scratch) f
 	return has / all
 }
 
-// archetypeVector is the vector of a request in the model that the archetypes are compiled with, or nil if there is none.
+// archetypeVector is the vector of a request in the model that the archetypes are compiled with, or nil if there is
+// none.
 func (e *Engine) archetypeVector(text string, s *scratch) []float32 {
 	if e.o.Map.Query == nil {
 		return nil
@@ -112,8 +113,8 @@ func (e *Engine) archetypeVector(text string, s *scratch) []float32 {
 	return s.vector
 }
 
-// archetypePresence returns how like the likest tools are to the archetypes nearest to the request, and how near those come to it. v
-// is its vector in the archetypes' model.
+// archetypePresence returns how like the likest tools are to the archetypes nearest to the request, and how near those
+// come to it. v is its vector in the archetypes' model.
 func (e *Engine) archetypePresence(snap *index.Snapshot, v []float32, r *scored, s *scratch) (here, known float64,
 	near []knowledge.Near,
 ) {
@@ -147,19 +148,20 @@ func (f *evidence) withCosine() float64 {
 // likely to serve.
 const learnedWeight = 2
 
-// withoutCosine is fitted for models whose cosines mean something else, and for none. It tells less, and its constant
-// is raised so that as many of the requests that are served lie above leastProbability.
+// withoutCosine is fitted for models whose cosines mean something else, and for none. It separates less well, and its
+// constant is raised so that as many of the requests that are served lie above leastProbability.
 func (f *evidence) withoutCosine() float64 {
 	return sigmoid(4.17 + 7.19*f.presence - 5.034*f.known + 1.848*f.covered - .69*f.size + learnedWeight*f.learned)
 }
 
+// sigmoid maps the log-odds x to a probability.
 func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
 // sharpest is how fast the score falls behind the best tool's.
 const sharpest = 2
 
-// toolProbability turns a fused score into the probability that this tool serves: that some tool does, shared by how near the
-// tool comes to the best.
+// toolProbability turns a fused score into the probability that this tool serves: that some tool does, shared by how
+// near the tool comes to the best.
 func (j confidence) toolProbability(fused float32) float64 {
 	switch {
 	case fused >= exactBonus:

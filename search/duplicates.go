@@ -9,8 +9,8 @@ import (
 	"tooldex/upstream"
 )
 
-// bestOfDuplicates returns which tools are ranked: the allowed ones, and of those that are one tool on several servers only
-// the one that scores best. The family takes its place.
+// bestOfDuplicates returns which tools are ranked: the allowed ones, and of those that are one tool on several servers
+// only the one that scores best. The family takes its place.
 func (s *scratch) bestOfDuplicates(snap *index.Snapshot) []bool {
 	families := snap.DuplicateGroups()
 	if len(families) == 0 {
@@ -35,8 +35,8 @@ func (s *scratch) bestOfDuplicates(snap *index.Snapshot) []bool {
 	return s.ranked
 }
 
-// placeDuplicates makes the place of document i, with the best of its family at the front and the rest of it behind. Steer are
-// the words of the request.
+// placeDuplicates makes the place of document i, with the best of its family at the front and the rest of it behind.
+// Steer are the words of the request.
 func (e *Engine) placeDuplicates(snap *index.Snapshot, i int32, steer []string, s *scratch) place {
 	p := place{doc: i, best: i, key: i}
 	family := snap.Duplicates(int(i))
@@ -94,6 +94,8 @@ func trueFirst(a, b bool) int {
 	return 1
 }
 
+// rankDuplicate collects what decides whether t is the copy that is shown. Steered is the number of words of its
+// server's name that the request has.
 func (e *Engine) rankDuplicate(t *tool.Tool, fused float32, steered int, s *scratch) duplicateRank {
 	out := duplicateRank{
 		exact: fused >= exactBonus, serverWords: steered, always: t.Always, fails: e.failedServers(s)[t.Server],
@@ -105,8 +107,8 @@ func (e *Engine) rankDuplicate(t *tool.Tool, fused float32, steered int, s *scra
 	return out
 }
 
-// countServerWords counts the words of a server's name that a request has, but for those of the tool's own name. What the
-// request has of each server is looked up once.
+// countServerWords counts the words of a server's name that a request has, but for those of the tool's own name. What
+// the request has of each server is looked up once.
 func (s *scratch) countServerWords(server string, steer, own []string) (n int) {
 	words, ok := s.serverTerms[server]
 	if !ok {

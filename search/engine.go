@@ -38,12 +38,12 @@ type Options struct {
 	Learned Learned
 }
 
-// Usage tells how much a tool is used, in any unit that the tools of one catalogue share. It must be quick: it is asked
-// for each of the copies of a tool that is found. It is safe for concurrent use.
+// Usage measures how much a tool is used, in any unit that the tools of one catalogue share. It must be quick: it is
+// asked for each of the copies of a tool that is found. It is safe for concurrent use.
 type Usage interface{ Uses(id tool.ID) float64 }
 
-// Servers tells how the servers are, in any order. It is asked at most once a search, and must be quick. It is safe for
-// concurrent use.
+// Servers reports the state of the servers, in any order. It is asked at most once a search, and must be quick. It is
+// safe for concurrent use.
 type Servers interface{ Status() []upstream.Status }
 
 // Engine answers queries; it is a tool.Searcher.
@@ -73,6 +73,8 @@ func (e *Engine) Search(ctx context.Context, q tool.Query) (*tool.Result, error)
 	return res, err
 }
 
+// searchSnapshot answers q from the index as it is now: one ranking for one need, several rankings merged into groups
+// for several needs or for a request that splits into parts.
 func (e *Engine) searchSnapshot(ctx context.Context, q tool.Query) (*tool.Result, error) {
 	needs, err := readNeeds(&q)
 	if err != nil {
@@ -161,7 +163,8 @@ func readNeeds(q *tool.Query) ([]string, error) {
 // wraps are the quotes and brackets that may stand around a whole request, the first of each before it.
 var wraps = []string{`""`, "''", "``", "“”", "„“", "«»", "‘’", "()", "[]"}
 
-// normalizeText returns a request without the quotes or brackets around all of it, and not shouted: capitals alone say nothing.
+// normalizeText returns a request without the quotes or brackets around all of it, and not shouted: capitals alone say
+// nothing.
 func normalizeText(text string) string {
 	for _, w := range wraps {
 		_, size := utf8.DecodeRuneInString(w)
@@ -219,6 +222,7 @@ func (e *Engine) queryEmbedder(snap *index.Snapshot) embed.Embedder {
 	return nil
 }
 
+// timeoutError returns the Timeout error of a search whose context has ended.
 func timeoutError(ctx context.Context) error {
 	code, msg := tool.Timeout, "the search took too long"
 	if errors.Is(ctx.Err(), context.Canceled) {

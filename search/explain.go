@@ -9,7 +9,7 @@ import (
 	"tooldex/tool"
 )
 
-// explainScore tells how the score of document i came about. It must be called before the scratch is used again.
+// explainScore describes how the score of document i came about. It must be called before the scratch is used again.
 func (e *Engine) explainScore(snap *index.Snapshot, r *scored, i int, s *scratch) *tool.Explain {
 	x := &tool.Explain{
 		Keyword: float64(s.words[i]), Semantic: float64(s.cosines[i]), Fused: float64(s.fused[i]),

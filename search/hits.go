@@ -26,6 +26,7 @@ func describeHits(snap *index.Snapshot, places []place, detail tool.Detail) []to
 	return out
 }
 
+// describeHit describes the tool of document i, as much of it as detail asks for.
 func describeHit(snap *index.Snapshot, i int, detail tool.Detail) tool.Hit {
 	t := snap.Set().All()[i]
 	id := t.ID()

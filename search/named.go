@@ -9,8 +9,8 @@ import (
 	"tooldex/tool"
 )
 
-// namedTools appends to dst the tools that a request names. It may be the name as a whole, in any decoration, or have it
-// among its words, in a form in which only names are written: create_issue, createIssue, hub:create_issue, `search`.
+// namedTools appends to dst the tools that a request names. It may be the name as a whole, in any decoration, or have
+// it among its words, in a form in which only names are written: create_issue, createIssue, hub:create_issue, `search`.
 func namedTools(set *tool.Set, text string, dst []int) []int {
 	whole := strings.TrimFunc(text, isNameSeparator)
 	if found := spelledTools(set, whole); len(found) > 0 {
@@ -33,10 +33,11 @@ func namedTools(set *tool.Set, text string, dst []int) []int {
 	return dst
 }
 
+// isNameSeparator reports whether r cannot be part of a tool's name: names are split at it.
 func isNameSeparator(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && r != '_' }
 
-// toolsNamedBy returns the tools that one word of a request names. A word that could also be an ordinary one names none:
-// "follow-up" and "YouTube" are words, though there may be tools named follow_up and youtube.
+// toolsNamedBy returns the tools that one word of a request names. A word that could also be an ordinary one names
+// none: "follow-up" and "YouTube" are words, though there may be tools named follow_up and youtube.
 func toolsNamedBy(set *tool.Set, word string) []int {
 	if call := strings.IndexByte(word, '('); call > 0 {
 		word = word[:call]
@@ -107,8 +108,8 @@ func splitName(name string) string {
 	return b.String()
 }
 
-// spelledTools returns the tools that a name spells. Where none does with what stands before it, a client's own alias of the
-// server perhaps, the name alone counts, if it is written as names are.
+// spelledTools returns the tools that a name spells. Where none does with what stands before it, a client's own alias
+// of the server perhaps, the name alone counts, if it is written as names are.
 func spelledTools(set *tool.Set, name string) []int {
 	if found := set.Spelled(name); len(found) > 0 {
 		return found

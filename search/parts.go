@@ -21,7 +21,7 @@ var fillers = map[string]bool{
 	"help": true, "me": true, "now": true, "so": true, "just": true, "like": true, "should": true, "id": true,
 }
 
-// toMe are verbs that, said of the asker ("tell me"), only ask for an answer.
+// toMe are verbs that only ask for an answer when the asker is their object ("tell me").
 var toMe = map[string]bool{
 	"tell": true, "show": true, "give": true, "let": true, "send": true, "inform": true,
 	"remind": true,
@@ -33,8 +33,8 @@ const (
 	leastTerms = 2
 )
 
-// splitRequest returns what a request for several things asks for, one by one; nil for a request for one thing. A part begins
-// where a clause begins with a verb that tools' names begin with; other clauses belong to the part before them.
+// splitRequest returns what a request for several things asks for, one by one; nil for a request for one thing. A part
+// begins where a clause begins with a verb that tools' names begin with; other clauses belong to the part before them.
 func (e *Engine) splitRequest(text string, an *knowledge.Analyzer) []string {
 	if e.o.Base == nil {
 		return nil

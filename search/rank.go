@@ -47,6 +47,8 @@ type scratch struct {
 	serverTerms                map[string][]string // words of a server's name that the request has
 }
 
+// resize makes every array as long as there are documents, and forgets what the last search left. The contents of the
+// arrays are not cleared: whoever fills one writes all of it.
 func (s *scratch) resize(n int) {
 	if cap(s.words) < n {
 		s.words, s.own, s.cosines, s.fused = make([]float32, n), make([]float32, n), make([]float32, n),
@@ -58,6 +60,7 @@ func (s *scratch) resize(n int) {
 	s.failed, s.limited = nil, false
 }
 
+// markAllowed sets allowed[i] where tool i passes the filter.
 func markAllowed(set *tool.Set, f *tool.Filter, allowed []bool) {
 	for i, t := range set.All() {
 		allowed[i] = f.Match(t)
@@ -94,6 +97,7 @@ type place struct {
 	explain *tool.Explain
 }
 
+// firstPlaces returns at most n places, best first.
 func (r *ranking) firstPlaces(n int) []place { return r.places[:min(n, len(r.places))] }
 
 // leastDepth is how many places are ranked where fewer are asked for: what is put among the first ten must not depend
@@ -268,9 +272,9 @@ const (
 	longRequest  = 15
 )
 
-// fuseScore brings the scores to 0..1 by the range they span for this request and adds them: unlike ranks, scores keep how
-// much better one tool is than the next. The longer the request, the more of the words' part is that of the tool's own
-// words.
+// fuseScore brings the scores to 0..1 by the range they span for this request and adds them: unlike ranks, scores keep
+// how much better one tool is than the next. The longer the request, the more of the words' part is that of the tool's
+// own words.
 func (r *scored) fuseScore(words, own, cosine float32) float32 {
 	var f float32
 	if r.maxWords > 0 {
@@ -286,7 +290,8 @@ func (r *scored) fuseScore(words, own, cosine float32) float32 {
 	return f
 }
 
-// topDocuments returns the n allowed documents with the highest positive scores, best first, ties by document, which is by ID.
+// topDocuments returns the n allowed documents with the highest positive scores, best first, ties by document, which is
+// by ID.
 func topDocuments(scores []float32, allowed []bool, n int, buf []int32) []int32 {
 	out := buf[:0]
 	for i, ok := range allowed {
@@ -308,8 +313,8 @@ func topDocuments(scores []float32, allowed []bool, n int, buf []int32) []int32 
 	return out
 }
 
-// markPermitted notes which tools a caller with limited permissions may know of. From then on, words are as rare as they are
-// among those: how rare a word is among all would tell such a caller what the others are about.
+// markPermitted notes which tools a caller with limited permissions may know of. From then on, words are as rare as
+// they are among those: how rare a word is among all would reveal to such a caller what the others are about.
 func (s *scratch) markPermitted(set *tool.Set, may func(*tool.Tool) bool) {
 	if cap(s.permitted) < set.Len() {
 		s.permitted = make([]bool, set.Len())
@@ -331,8 +336,8 @@ func (s *scratch) termRarity(snap *index.Snapshot, term string) (idf float32, ok
 	return snap.IDFAmong(term, s.permitted, s.among)
 }
 
-// rarityShare is by what the weight of a word is multiplied since it is of another rarity to the caller than among all tools;
-// 0 for a word that none has.
+// rarityShare is by what the weight of a word is multiplied since it is of another rarity to the caller than among all
+// tools; 0 for a word that none has.
 func (s *scratch) rarityShare(snap *index.Snapshot, term string) float32 {
 	if !s.limited {
 		return 1

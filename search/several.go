@@ -25,17 +25,17 @@ func (e *Engine) rankEach(ctx context.Context, a request, texts []string, s *scr
 	return out, nil
 }
 
-// isOneTool reports whether one tool, the best for the whole request, is the best for each of its parts as well: then they
-// say more of one thing, and the request is not for several.
+// isOneTool reports whether one tool, the best for the whole request, is the best for each of its parts as well: then
+// they say more of one thing, and the request is not for several.
 func (r *ranking) isOneTool(parts []*ranking) bool {
 	return len(r.places) > 0 && !slices.ContainsFunc(parts, func(p *ranking) bool {
 		return len(p.places) == 0 || p.places[0].key != r.places[0].key
 	})
 }
 
-// groupResult answers a request for several things, or several requests at once, from what was ranked for each. The groups
-// share the limit: the best tool of each comes first, so that every need is served as far as the limit goes. The best
-// ones of parts stand by how well they serve the whole request, since a part is a guess, and may be no more than a
+// groupResult answers a request for several things, or several requests at once, from what was ranked for each. The
+// groups share the limit: the best tool of each comes first, so that every need is served as far as the limit goes. The
+// best ones of parts stand by how well they serve the whole request, since a part is a guess, and may be no more than a
 // remark.
 func groupResult(a request, texts []string, each []*ranking, s *scratch) *tool.Result {
 	r := &tool.Result{Query: strings.Join(texts, "; "), Confident: true}
@@ -95,6 +95,7 @@ func appendMissing(all []place, more ...place) []place {
 	return all
 }
 
+// containsPlace reports whether one of places has this key, that is, the same tool or a duplicate of it.
 func containsPlace(places []place, key int32) bool {
 	return slices.ContainsFunc(places, func(p place) bool { return p.key == key })
 }
@@ -131,7 +132,8 @@ func (e *Engine) insertClauses(ctx context.Context, a request, clauses []string,
 		if from >= 0 {
 			places = slices.Delete(places, from, from+1)
 		}
-		best.score = a.whole.confidence.toolProbability(s.whole[best.best]) // whether or not as many are shown as would reach it
+		// whether or not as many are shown as would reach it
+		best.score = a.whole.confidence.toolProbability(s.whole[best.best])
 		places = slices.Insert(places, at, best)
 		at++
 	}

@@ -17,16 +17,18 @@ type toolCosts struct {
 	tokens int
 	cost   map[tool.ID]int
 	core   []tool.ID
-	// vocabulary is what tells messages apart that vectors do not.
+	// vocabulary distinguishes messages that vectors do not.
 	vocabulary *Vocabulary
 	written    sync.Map // of writtenKey to writing
 }
 
+// writtenKey names one tool in one format.
 type writtenKey struct {
 	id     tool.ID
 	format Format
 }
 
+// writeResult is the outcome of writing a tool, kept so that a tool that cannot be written fails once.
 type writeResult struct {
 	writtenTool
 	err error
@@ -73,7 +75,7 @@ type builder struct {
 	maxTools  int // tools; zero means any number
 	maxTokens int // likewise
 	quiet     bool
-	// confirms tells whose calls have to be confirmed; nil for none.
+	// confirms reports whether calls of a tool have to be confirmed; nil for none.
 	confirms func(*tool.Tool) bool
 
 	selection *Selection
@@ -104,7 +106,7 @@ func (b *builder) addTool(t *tool.Tool, origin Origin, score float64) {
 	}
 }
 
-// addNamed adds a tool by its name or ID. One that is not there is told of if a client asked for it.
+// addNamed adds a tool by its name or ID. A name of no tool is listed as left out if a client asked for it.
 func (b *builder) addNamed(name string, origin Origin) {
 	t, err := b.set.Resolve(name)
 	switch {
@@ -117,7 +119,7 @@ func (b *builder) addNamed(name string, origin Origin) {
 	}
 }
 
-// leaveOut tells of a tool that has no room.
+// leaveOut lists a tool as left out.
 func (b *builder) leaveOut(id tool.ID, why string) {
 	if !b.quiet {
 		b.selection.LeftOut = append(b.selection.LeftOut, LeftOut{Name: string(id), Why: why})
@@ -144,6 +146,7 @@ func (b *builder) orderTools(had []tool.ID) {
 	}
 }
 
+// pickedIDs returns the IDs of the picked tools, in their order.
 func (b *builder) pickedIDs() []tool.ID {
 	out := make([]tool.ID, len(b.picked))
 	for i, s := range b.picked {

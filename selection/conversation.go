@@ -29,6 +29,7 @@ type conversations struct {
 // conversationKey names a conversation, or a task within it, which has tools of its own.
 type conversationKey struct{ session, task string }
 
+// conversation is what is remembered of one conversation, or of one task within it.
 type conversation struct {
 	key   conversationKey
 	last  time.Time
@@ -36,6 +37,7 @@ type conversation struct {
 	need  map[tool.ID]time.Time // when each was last needed
 }
 
+// newConversations returns an empty memory that forgets a conversation after it was idle for that long.
 func newConversations(idle time.Duration) *conversations {
 	return &conversations{
 		idle: idle, recent: list.New(), byKey: map[conversationKey]*list.Element{},
@@ -175,6 +177,7 @@ func (c *conversations) removeIdle() {
 	}
 }
 
+// removeConversation forgets one conversation. The caller holds the lock.
 func (c *conversations) removeConversation(e *list.Element) {
 	one, _ := c.recent.Remove(e).(*conversation)
 	delete(c.byKey, one.key)

@@ -3,11 +3,11 @@
 // A [Policy] stands between a transport and what it serves: [Policy.Catalog] hides tools from listings,
 // [Policy.Searcher] from searches, [Policy.Caller] from calls and [Policy.Upstreams] what servers offer beside tools.
 // What is hidden is treated as if it did not exist: a search does not count it, so that a limit of five gives five
-// tools that may be seen, and a call is answered as one of a tool that nobody knows. What a profile prefers to hide, a
-// [Keeper] knows: it holds the preferences of all profiles, as a [Disk] keeps them.
+// tools that may be seen, and a call is answered as one of a tool that does not exist. A
+// [PreferenceKeeper] holds the preferences of all profiles, as a [Disk] keeps them: what a profile hides is among them.
 //
-// A [Selector] goes further: it chooses the few tools that an agent is given for a message, and [Write] writes them in
-// the form of a model's provider.
+// A [Selector] goes further: it chooses the few tools that an agent is given for a message, and writes them in the
+// [Format] of a model's provider.
 //
 //	s := selection.NewSelector(selection.Options{Searcher: engine, Catalog: catalogue})
 //	res, err := s.Select(ctx, Query{Message: "open a merge proposal", Format: FormatAnthropic})

@@ -27,8 +27,8 @@ type writtenTool struct {
 	Renamed map[string]string // parameters whose names the provider refuses, by their new names; nil if there are none
 }
 
-// writeTool writes a tool, which clients know as exposed, in a provider's form, and checks it against the provider's rules.
-// The error is of code Invalid and tells which rule the tool cannot be made to keep.
+// writeTool writes a tool, which clients know as exposed, in a provider's form, and checks it against the provider's
+// rules. The error is of code Invalid and names the rule that the tool cannot be made to keep.
 func writeTool(t *tool.Tool, exposed string, f Format) (writtenTool, error) {
 	out := writtenTool{Name: exposed}
 	description := tool.WithCaution(t.Warning, cmp.Or(t.Description, t.Summary, t.Title, t.Name))
@@ -135,6 +135,7 @@ func renameParameters(root orderedjson.Tree) (orderedjson.Tree, map[string]strin
 	return withRequired(root.With("properties", out), out, required), names
 }
 
+// portableName replaces the characters that providers refuse in a parameter's name by underscores.
 func portableName(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < utf8.RuneSelf && parameterName.MatchString(string(r)) {
@@ -165,6 +166,7 @@ func withTypeLists(v any) any {
 	return out
 }
 
+// memberWithTypeList returns the value of a member of a schema with withTypeLists applied to the schemas in it.
 func memberWithTypeList(m orderedjson.Member[any]) any {
 	schemaOf := func(v any) any {
 		if _, ok := v.(bool); ok {

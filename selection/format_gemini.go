@@ -124,7 +124,8 @@ func (g *geminiWriter) mergeSchemas(o orderedjson.Tree, list []any) orderedjson.
 	return out
 }
 
-// convertAnyOf converts alternatives. Where they are given, nothing else may stand beside them, so what does goes into each.
+// convertAnyOf converts alternatives. Where they are given, nothing else may stand beside them, so what does goes into
+// each.
 func (g *geminiWriter) convertAnyOf(o orderedjson.Tree, list []any, within []string) orderedjson.Tree {
 	nullable := o.Get("nullable") == true
 	var kept []any
@@ -231,6 +232,7 @@ func (g *geminiWriter) convertTyped(o orderedjson.Tree, kind string, within []st
 	return out
 }
 
+// convertProperties adds the converted properties of o to out, and of the required ones those that are left.
 func (g *geminiWriter) convertProperties(out, o orderedjson.Tree, within []string) orderedjson.Tree {
 	properties, _ := o.Get("properties").(orderedjson.Tree)
 	if len(properties) == 0 {

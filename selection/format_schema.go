@@ -35,8 +35,8 @@ func rootSchema(raw json.RawMessage) orderedjson.Tree {
 	return root
 }
 
-// flattenRoot merges what stands in alternatives at the root of a schema into its properties, since no provider takes them
-// there: a property is required if all alternatives require it.
+// flattenRoot merges what stands in alternatives at the root of a schema into its properties, since no provider takes
+// them there: a property is required if all alternatives require it.
 func flattenRoot(root orderedjson.Tree) orderedjson.Tree {
 	properties, _ := root.Get("properties").(orderedjson.Tree)
 	required := orderedjson.Strings(root.Get("required"))
@@ -95,6 +95,7 @@ func repairSchema(root orderedjson.Tree) orderedjson.Tree {
 	return out
 }
 
+// schemaRepairer replaces the references of one schema by what they point to.
 type schemaRepairer struct {
 	root orderedjson.Tree
 	left int // references that may still be replaced: a few that hold several others each can make a schema of any size

@@ -17,8 +17,8 @@ var (
 	geminiName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.:-]{0,63}$`)
 )
 
-// verifyTool reports whether a tool in a provider's form keeps the rules that the provider publishes: those of names, of
-// lengths, and of the part of JSON Schema that it takes. The error is of code Invalid and names the rule.
+// verifyTool reports whether a tool in a provider's form keeps the rules that the provider publishes: those of names,
+// of lengths, and of the part of JSON Schema that it takes. The error is of code Invalid and names the rule.
 func verifyTool(f Format, raw json.RawMessage) error {
 	v, err := orderedjson.Parse(raw)
 	o, ok := v.(orderedjson.Tree)
@@ -48,10 +48,12 @@ func verifyTool(f Format, raw json.RawMessage) error {
 	return checkRoot("inputSchema", o.Get("inputSchema"), nil)
 }
 
+// invalidTool returns the Invalid error of a tool that a provider would refuse.
 func invalidTool(what, why string) error {
 	return &tool.Error{Code: tool.Invalid, Op: "verify tool", Msg: what + " " + why}
 }
 
+// checkName holds the name of a tool to the pattern of its provider.
 func checkName(o orderedjson.Tree, pattern *regexp.Regexp) error {
 	if name, _ := o.Get("name").(string); !pattern.MatchString(name) {
 		return invalidTool(fmt.Sprintf("the name %.80q", name), "does not match "+pattern.String())
@@ -73,6 +75,8 @@ func checkRoot(field string, v any, refused []string) error {
 	return nil
 }
 
+// verifyAnthropic holds a tool to the rules of the Messages API: the pattern of names, an object at the root without
+// anyOf, oneOf or allOf, and references that lead somewhere.
 func verifyAnthropic(o orderedjson.Tree) error {
 	if err := checkName(o, plainName); err != nil {
 		return err
@@ -106,6 +110,7 @@ func verifyAnthropic(o orderedjson.Tree) error {
 	})
 }
 
+// checkTypes holds the type of a schema to the names that JSON Schema defines.
 func checkTypes(s orderedjson.Tree) error {
 	list, _ := s.Get("type").([]any)
 	if one, ok := s.Get("type").(string); ok {
@@ -122,6 +127,8 @@ func checkTypes(s orderedjson.Tree) error {
 	return nil
 }
 
+// verifyOpenAI holds a function to the rules of Chat Completions and Responses: the pattern of names, the length of the
+// description, an object at the root, and items in every array.
 func verifyOpenAI(function orderedjson.Tree) error {
 	if err := checkName(function, plainName); err != nil {
 		return err
@@ -171,6 +178,7 @@ func walkSchemas(o orderedjson.Tree, visit func(orderedjson.Tree) error) error {
 	return nil
 }
 
+// verifyGemini holds a function declaration to the subset of OpenAPI that generateContent accepts.
 func verifyGemini(o orderedjson.Tree) error {
 	if err := checkName(o, geminiName); err != nil {
 		return err
@@ -237,6 +245,7 @@ func verifyGeminiSchema(s orderedjson.Tree) error {
 	return verifyGeminiList(inner)
 }
 
+// verifyGeminiEnum holds an enum to strings, none of them empty, of a schema of type STRING.
 func verifyGeminiEnum(s orderedjson.Tree, kind string) error {
 	if !s.Has("enum") {
 		return nil
@@ -249,6 +258,7 @@ func verifyGeminiEnum(s orderedjson.Tree, kind string) error {
 	return nil
 }
 
+// verifyGeminiList verifies every schema of an anyOf.
 func verifyGeminiList(list []any) error {
 	for _, v := range list {
 		s, ok := v.(orderedjson.Tree)

@@ -18,8 +18,8 @@ type searchOutcome struct {
 	degraded  string
 }
 
-// messageCache remembers what messages needed, and knows them again by their text or by their meaning. What is least recently
-// used goes. It is safe for concurrent use.
+// messageCache remembers what messages needed, and knows them again by their text or by their meaning. What is least
+// recently used goes. It is safe for concurrent use.
 type messageCache struct {
 	most  int           // entries; none are kept if it is not positive
 	least float32       // the cosine from which on two messages mean the same
@@ -33,20 +33,23 @@ type messageCache struct {
 	lookups int
 }
 
+// cachedMessage is one remembered message with what the search for it found.
 type cachedMessage struct {
 	text   string
-	key    string    // its words that tell tools apart
+	key    string    // its words that distinguish tools
 	vector []float32 // of unit length; nil where it is not known
 	found  *searchOutcome
 	at     time.Time
 }
 
+// newCache returns a cache of at most `most` messages, none if that is less than one. A message is found again by its
+// text, or by a vector whose cosine with its own is at least `least`, for as long as age.
 func newCache(most int, least float64, age time.Duration) *messageCache {
 	return &messageCache{most: most, least: float32(least), age: age, recent: list.New(), byText: map[string]*list.Element{}}
 }
 
-// lookup returns what a message that means the same needed of these tools, nil if there was none. Other tools than before
-// empty the cache.
+// lookup returns what a message that means the same needed of these tools, nil if there was none. Other tools than
+// before empty the cache.
 func (c *messageCache) lookup(set *tool.Set, text, key string, v []float32) *searchOutcome {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -74,6 +77,8 @@ func (c *messageCache) lookup(set *tool.Set, text, key string, v []float32) *sea
 	return one.found
 }
 
+// nearestMessage returns the remembered message of the same key whose vector is nearest to v, or nil if none is near
+// enough. The caller holds the lock.
 func (c *messageCache) nearestMessage(key string, v []float32) *list.Element {
 	var best *list.Element
 	most := c.least
@@ -105,6 +110,7 @@ func (c *messageCache) store(set *tool.Set, text, key string, v []float32, f *se
 	}
 }
 
+// evict forgets one message. The caller holds the lock.
 func (c *messageCache) evict(e *list.Element) {
 	one, _ := c.recent.Remove(e).(*cachedMessage)
 	delete(c.byText, one.text)

@@ -65,6 +65,7 @@ func (s *Selector) findNeeds(ctx context.Context, set *tool.Set, q Query, used m
 	return out, first, cached, nil
 }
 
+// searchOrigin returns the origin of what a search found, now or for an earlier message.
 func searchOrigin(cached bool) Origin {
 	if cached {
 		return FromCache
@@ -136,8 +137,8 @@ func normalize(v []float32) []float32 {
 	return out
 }
 
-// cutHits keeps of what was found the first few, and those that score nearly as well as the best, lifted. What is found for
-// several needs stays in its order, so that each is served.
+// cutHits keeps of what was found the first few, and those that score nearly as well as the best, lifted. What is found
+// for several needs stays in its order, so that each is served.
 func (s *Selector) cutHits(set *tool.Set, f *searchOutcome, used map[tool.ID]bool, weight float64, origin Origin) []need {
 	category := ""
 	if !s.o.NoLifts {
@@ -178,8 +179,8 @@ func (s *Selector) cutHits(set *tool.Set, f *searchOutcome, used map[tool.ID]boo
 	return out
 }
 
-// scoreBonus says by what part of its score a tool is lifted: because it is of the category that the message is about, and
-// because it was called lately.
+// scoreBonus says by what part of its score a tool is lifted: because it is of the category that the message is about,
+// and because it was called lately.
 func scoreBonus(t *tool.Tool, category string, used bool) float64 {
 	by := 0.
 	if category != "" && categoryOf(t) == category {

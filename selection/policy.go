@@ -14,14 +14,14 @@ import (
 // used.
 type Policy struct {
 	Servers []string // those whose tools may be; empty means all
-	// Reach tells, in place of Servers, which servers these are at this moment; nil leaves it to Servers. It must be
+	// Reach returns, in place of Servers, the servers of this moment; nil means Servers. It must be
 	// quick, and safe for concurrent use.
 	Reach    func() []string
 	ReadOnly bool // only tools that are annotated as changing nothing
-	// Preferred tells what the profile prefers at this moment: what it hides does not exist. Nil means that it hides
+	// Preferred returns what the profile prefers at this moment: what it hides does not exist. Nil means that it hides
 	// nothing. It must be quick, and safe for concurrent use.
 	Preferred func() *Preferred
-	// Tools tells what a called tool is. It is needed where Preferred is there, or ReadOnly.
+	// Tools holds the definitions of called tools. It is needed where Preferred is there, or ReadOnly.
 	Tools tool.Catalog
 }
 
@@ -30,6 +30,7 @@ func (p Policy) AllowsServer(name string) bool {
 	return allowsServer(p.reachableServers(), name)
 }
 
+// allowsServer reports whether name is one of servers; no servers mean all.
 func allowsServer(servers []string, name string) bool {
 	return len(servers) == 0 || slices.Contains(servers, name)
 }
@@ -47,6 +48,7 @@ func (p Policy) Allows(t *tool.Tool) bool {
 	return p.allowsTool(t, p.reachableServers(), p.currentPreferences())
 }
 
+// allowsTool reports whether t may be seen, given the servers and the preferences of this moment.
 func (p Policy) allowsTool(t *tool.Tool, servers []string, now *Preferred) bool {
 	return allowsServer(servers, t.Server) && (!p.ReadOnly || t.ReadOnly()) && !now.Hides(t)
 }
@@ -87,6 +89,7 @@ func (p Policy) Searcher(next tool.Searcher) tool.Searcher {
 	return policySearcher{p, next}
 }
 
+// policySearcher adds a policy to the filter of each query.
 type policySearcher struct {
 	policy Policy
 	next   tool.Searcher
@@ -113,6 +116,7 @@ func (p Policy) Caller(next tool.Caller) tool.Caller {
 	return policyCaller{p, next}
 }
 
+// policyCaller refuses calls of tools that the policy hides, as if they did not exist.
 type policyCaller struct {
 	policy Policy
 	next   tool.Caller
@@ -137,6 +141,8 @@ func (p Policy) Catalog(next tool.Catalog) tool.Catalog {
 	return &policyCatalog{policy: p, next: next}
 }
 
+// policyCatalog shows the allowed part of another catalogue. It keeps the last subset, since making one costs more than
+// a search.
 type policyCatalog struct {
 	policy Policy
 	next   tool.Catalog
@@ -150,8 +156,8 @@ type allowedSubset struct {
 	preferred      *Preferred
 }
 
-// Set implements tool.Catalog. As long as next gives the same Set, of the same servers, and the same is preferred, it gives
-// the same, too.
+// Set implements tool.Catalog. As long as next gives the same Set, of the same servers, and the same is preferred, it
+// gives the same, too.
 func (c *policyCatalog) Set() *tool.Set {
 	whole := c.next.Set()
 	if whole == nil {
@@ -171,7 +177,7 @@ func (c *policyCatalog) Set() *tool.Set {
 
 // Upstreams offers what servers have beside their tools.
 type Upstreams interface {
-	// Features tells what each server offers, by name.
+	// Features returns what each server offers, by name.
 	Features() []upstream.Features
 	// Forward sends a request to a server, or to all if it names none.
 	Forward(ctx context.Context, r upstream.Request) (json.RawMessage, error)
@@ -185,6 +191,7 @@ func (p Policy) Upstreams(next Upstreams) Upstreams {
 	return policyUpstreams{p, next}
 }
 
+// policyUpstreams hides what servers offer beside tools, unless the policy allows the server.
 type policyUpstreams struct {
 	policy Policy
 	next   Upstreams

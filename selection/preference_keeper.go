@@ -23,8 +23,8 @@ type Disk interface {
 	SetPreferences(ctx context.Context, profile string, base uint64, value []byte) (uint64, error)
 }
 
-// PreferenceKeeper holds the preferences of all profiles, as they were when it last looked at its disk. It is safe for concurrent
-// use.
+// PreferenceKeeper holds the preferences of all profiles, as they were when it last looked at its disk. It is safe for
+// concurrent use.
 type PreferenceKeeper struct {
 	disk Disk
 	log  *slog.Logger
@@ -35,7 +35,8 @@ type PreferenceKeeper struct {
 	version uint64
 }
 
-// NewPreferenceKeeper returns a Keeper that knows what is stored. The errors are those of the disk. Nil for log means no log.
+// NewPreferenceKeeper returns a Keeper that knows what is stored. The errors are those of the disk. Nil for log means
+// no log.
 func NewPreferenceKeeper(ctx context.Context, disk Disk, log *slog.Logger) (*PreferenceKeeper, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)

@@ -19,6 +19,7 @@ type Preferred struct {
 	unseen  map[string]bool // categories, folded
 }
 
+// newPreferred makes lookups of preferences; categories are compared without regard to case.
 func newPreferred(p Preferences, version uint64) *Preferred {
 	out := &Preferred{Preferences: p, Version: version, never: map[tool.ID]bool{}, unseen: map[string]bool{}}
 	for _, id := range p.NeverInclude {
@@ -37,6 +38,7 @@ func (p *Preferred) Hides(t *tool.Tool) bool {
 	return p.hidesAnything() && (p.never[t.ID()] || len(p.unseen) > 0 && p.unseen[strings.ToLower(categoryOf(t))])
 }
 
+// hidesAnything reports whether any tool or category is hidden.
 func (p *Preferred) hidesAnything() bool { return p != nil && len(p.never)+len(p.unseen) > 0 }
 
 // alwaysIncludes reports whether tools of this category are in every selection.
@@ -52,6 +54,7 @@ func (p *Preferred) alwaysIncludes(category string) bool {
 	return false
 }
 
+// categoryOf returns the category of a tool, "other" if it has none.
 func categoryOf(t *tool.Tool) string { return cmp.Or(t.Category, "other") }
 
 // The most that preferences may say.
@@ -140,6 +143,7 @@ func hintOf(err error) string {
 	return err.Error()
 }
 
+// invalidPreference returns the Invalid error for one field of preferences.
 func invalidPreference(field, what string) error {
 	return &tool.Error{Code: tool.Invalid, Op: "check", Msg: field + " " + what, Hint: "leave it out for the default"}
 }

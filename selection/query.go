@@ -30,7 +30,7 @@ type Preferences struct {
 	TokenThreshold int                    `json:"tokenThreshold,omitempty" jsonschema:"how many tokens the tools of a selection cost at most; 0 for the default"`
 }
 
-// Turn is one message of a conversation. Only those of the role "user" tell what is needed.
+// Turn is one message of a conversation. Only those of the role "user" count.
 type Turn struct {
 	Role    string `json:"role,omitempty" jsonschema:"who said it; only what users say is heeded; user if left out"`
 	Content string `json:"content"`

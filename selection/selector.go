@@ -34,10 +34,10 @@ type Embedder interface {
 type Options struct {
 	Searcher  tool.Searcher
 	Catalog   tool.Catalog
-	Embedder  Embedder          // tells which messages mean the same; nil: those of the same text alone
+	Embedder  Embedder          // finds messages that mean the same; nil: only those of the same text do
 	Preferred func() *Preferred // what the profile prefers now; nil means nothing
 	Profile   string            // whose evidence of use counts
-	// Confirms tells of which tools calls have to be confirmed by a person now, so that clients know; nil: of none.
+	// Confirms reports whether a person has to confirm calls of a tool now, so that clients can say so; nil: never.
 	Confirms func(*tool.Tool) bool
 	// Core names tools that are in every selection, beside those that the catalogue always includes; nil for none. It
 	// is called for each selection.
@@ -51,6 +51,7 @@ type Options struct {
 	NoLifts        bool          // neither recent use nor the category of a message counts
 }
 
+// withDefaults fills in the documented defaults on a copy.
 func (o Options) withDefaults() Options {
 	o.Mode = cmp.Or(o.Mode, ModeAuto)
 	o.MaxTools = cmp.Or(o.MaxTools, defaultMaxTools)
@@ -136,6 +137,8 @@ func (s *Selector) withDefaults(q Query, now *Preferred) Query {
 	return q
 }
 
+// checkQuery returns an Invalid error for a query that no selection can answer: an unknown mode or format, negative
+// bounds, or nothing to select by.
 func checkQuery(q Query) error {
 	switch q.Mode {
 	case ModeManual, ModeAll:

@@ -19,8 +19,8 @@ type Call struct {
 	Who Asker
 	// Confirmed says that a person in charge has said yes to just this call already. A model's word is not one's.
 	Confirmed bool
-	// OnConfirm is told, before the call is passed on, how one that needs confirmation was confirmed. Nil means nobody
-	// wants to know.
+	// OnConfirm is called, before a call that needs confirmation is passed on, with how it was confirmed. It may be
+	// nil.
 	OnConfirm func(how string)
 	// Progress receives the upstream's progress notifications, in order, on one goroutine, while the call runs.
 	// Nil means the client did not ask.

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 )
 
-// Client is the program on whose behalf a call runs, for what the called server asks or tells it meanwhile. The zero
-// Client can be asked nothing. It is read only, and its functions may be called from any goroutine.
+// Client is the program on whose behalf a call runs, for what the called server asks of it or sends it meanwhile. The
+// zero Client can be asked nothing. It is read only, and its functions may be called from any goroutine.
 type Client struct {
-	// Session tells clients apart: two calls with one Session, which is not "", come from one client.
+	// Session identifies the client: two calls with one Session, which is not "", come from one client.
 	Session string
 	// Capabilities is what the client says of itself, as MCP's ClientCapabilities; nil means nothing.
 	Capabilities json.RawMessage
@@ -21,6 +21,6 @@ type Client struct {
 	// that it cannot be asked. A refusal is a *Error or, if the client itself refuses, has its JSON-RPC error in the
 	// chain.
 	Ask func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
-	// Tell passes a notification of the server on, such as notifications/message. Nil means that there is no interest.
+	// Tell passes a notification of the server on, such as notifications/message. Nil means that the client wants none.
 	Tell func(method string, params json.RawMessage)
 }

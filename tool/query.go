@@ -132,7 +132,7 @@ type Group struct {
 	Advice    *Advice `json:"advice,omitempty"`
 }
 
-// Advice tells what to try when no tool fits.
+// Advice says what to try when no tool fits.
 type Advice struct {
 	Message       string   `json:"message"`                 // one sentence
 	NotUnderstood []string `json:"notUnderstood,omitempty"` // words of the request that no tool here knows
@@ -141,9 +141,10 @@ type Advice struct {
 	Excluded        []Excluded `json:"unseen,omitempty"`        // what was not searched and might serve
 }
 
-// Excluded tells of tools that a search left out and that might serve.
+// Excluded describes tools that a search left out and that might serve.
 type Excluded struct {
-	Why     string   `json:"why"`               // the filter that left them out (servers, categories, read_only), disabled or stopped
+	// the filter that left them out (servers, categories, read_only), disabled or stopped
+	Why     string   `json:"why"`
 	Tools   int      `json:"tools,omitempty"`   // how many seem to serve; 0 where that cannot be known
 	Servers []string `json:"servers,omitempty"` // whose they are, by name, a few; never those of disabled tools
 	Text    string   `json:"text"`              // one sentence that says so, and what to do
@@ -173,7 +174,7 @@ type Hit struct {
 	Duplicates     []ID     `json:"-"` // the tools that Also names
 }
 
-// Explain tells how a score came about.
+// Explain is how a score came about.
 type Explain struct {
 	Keyword  float64 `json:"keyword"`           // BM25F
 	Semantic float64 `json:"semantic"`          // cosine

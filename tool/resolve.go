@@ -12,7 +12,7 @@ const maxChoices = 5
 // Resolve finds the tool that a client means by name: an ID, an exposed name, a name in a client's own decoration
 // (mcp__server__name, server:name, server.name, server/name), or a tool's own name where only one tool has it; case and
 // the choice of separators do not matter. It returns a NotFound error that names the nearest tools, an Invalid one
-// that names the choices where several tools are meant, or a Denied one that tells why the tool is held.
+// that names the choices where several tools are meant, or a Denied one that says why the tool is held.
 func (s *Set) Resolve(name string) (*Tool, error) {
 	matches := s.Spelled(name)
 	switch len(matches) {

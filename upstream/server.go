@@ -29,7 +29,7 @@ type Server struct {
 	Disabled bool              `json:"disabled,omitempty"`
 	Timeout  time.Duration     `json:"timeout,omitempty"` // of one call; zero means the gateway's default
 
-	Trust bool `json:"trust,omitempty"` // its tools are taken as they are: nobody looks whether they became suspicious
+	Trust bool `json:"trust,omitempty"` // its tools are served without the scan for suspicious ones
 
 	Eager bool `json:"eager,omitempty"` // it is started before it is needed, and stays
 	// without use after which it is stopped; zero means the gateway's default, less means never

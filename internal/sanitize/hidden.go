@@ -28,7 +28,7 @@ func isHidden(r rune) bool {
 		return true
 	case r == 0x200b, r >= 0x2060 && r <= 0x2064, r == 0xfeff, r == 0x180e, r == 0xad, r == 0x34f: // no width
 		return true
-	// fillers, and what nobody uses any more
+	// fillers, and what is obsolete
 	case r == 0x115f || r == 0x1160 || r == 0x3164 || r == 0xffa0, r >= 0x206a && r <= 0x206f,
 		r >= 0xfff9 && r <= 0xfffb:
 		return true
@@ -110,8 +110,8 @@ func removeHidden(s string) string {
 	}, s)
 }
 
-// isVariationSelector reports whether r chooses how the character before it looks. One does; more of them in a row can only hide
-// something.
+// isVariationSelector reports whether r chooses how the character before it looks. One does; more of them in a row can
+// only hide something.
 func isVariationSelector(r rune) bool {
 	return r >= 0xfe00 && r <= 0xfe0f || r >= 0xe0100 && r <= 0xe01ef
 }

@@ -42,7 +42,7 @@ func (f Finding) String() string {
 	return s
 }
 
-// Tool makes t fit to be served, and tells what it changed. It changes t itself, and replaces slices rather than
+// Tool makes t fit to be served, and returns what it changed. It changes t itself, and replaces slices rather than
 // writing to them. The error is Invalid for a tool that cannot be served at all: one without a name, with a name that
 // hides characters, or with a declared summary that is too long; t is then half done and of no use.
 //
