@@ -1,7 +1,7 @@
-# A static program, run by nobody, on a file system that holds nothing but what is copied here: no shell, no package manager, no
-# library. "make image" builds it. "make image-check" builds it with buildah, on another base, where there is no container engine.
+# A static program for an unprivileged user on an otherwise empty file system: no shell, no package manager, no libraries. "make
+# image" builds it; "make image-check" builds it with buildah on another base, without a container engine.
 #
-# Images are pinned by version and by digest. BUILDER may name any other that has this Go, or a later one.
+# Images are pinned by version and digest. BUILDER may name any other image with this Go or a later one.
 ARG BUILDER=golang:1.26.8-bookworm@sha256:a688600ca24f8a4d3ca77f95b0dd40704a9fc787c826660eb7ba0b641b8b175d
 ARG NODE=node:24.20.0-bookworm-slim@sha256:ba849c60be29959425b8734d57b8b4b7d56f98edd9504c9af091d5281095a71e
 
@@ -15,8 +15,8 @@ ARG VERSION=dev
 ARG COMMIT
 ARG TARGETPLATFORM
 ARG SOURCE_DATE_EPOCH=0
-# The program has the same bits as the one in the archive of a release. What it is made of lies beside it, and what programs look for
-# on any system: whom to trust, where which time is, who it is, and a place for what is needed for a moment.
+# The program has the same bits as in the archive of a release. With it go its bill of materials and licences, CA certificates, time
+# zones, a user, and /tmp.
 RUN mkdir -p /image/usr/local/bin /image/usr/share/doc/tooldex /image/etc/ssl/certs /image/tmp /data \
 	&& CGO_ENABLED=0 go -C tools build -trimpath -o /release ./release \
 	&& /release binary -platform "${TARGETPLATFORM}" -version "${VERSION}" -commit "${COMMIT}" -o /image/usr/local/bin/tooldex \
@@ -29,7 +29,7 @@ RUN mkdir -p /image/usr/local/bin /image/usr/share/doc/tooldex /image/etc/ssl/ce
 	&& echo 'tooldex:x:65532:' > /image/etc/group \
 	&& chmod 1777 /image/tmp
 
-# For servers that are programs of npm, which the other image has nothing to run with: docker build --target with-node.
+# For servers that are npm programs, which need Node: docker build --target with-node.
 FROM ${NODE} AS with-node
 COPY --from=build /image/usr/ /usr/
 COPY --from=build --chown=65532:65532 /data /data
@@ -50,5 +50,5 @@ EXPOSE 8733
 USER 65532:65532
 HEALTHCHECK --interval=30s --timeout=5s --start-period=10s --retries=3 CMD ["/usr/local/bin/tooldex", "health"]
 ENTRYPOINT ["/usr/local/bin/tooldex"]
-# Inside a container only its own address reaches others, and such an address needs a token: give TOOLDEX_TOKEN.
+# A container is reached by an address that is not loopback, which needs a token: set TOOLDEX_TOKEN.
 CMD ["serve", "--listen", "0.0.0.0:8733"]

@@ -1,4 +1,4 @@
-# make check is what CI runs. Everything else is for people: `make` alone lists it.
+# CI runs make check. `make` alone lists all targets.
 
 DATA      ?= ../shared/data
 SOAKTIME  ?= 30m
@@ -32,8 +32,8 @@ test: ## run all tests once
 	$(GO) test ./...
 	$(GO) -C tools test ./...
 
-# Load waits most of the time, and fuzzing takes what there is, so they go side by side.
-check: format tidy vet lint race ## everything that must pass before a change goes in
+# The load test mostly waits and fuzzing uses every processor, so they run side by side.
+check: format tidy vet lint race ## required before every merge
 	@$(MAKE) --no-print-directory -j2 --output-sync=target fuzzed soaked
 
 format: ## list files that gofumpt would change
@@ -45,78 +45,78 @@ tidy: ## each module requires what it uses and nothing else
 	$(GO) -C tools mod tidy -diff
 	$(GO) -C tools/linters mod tidy -diff
 
-vet: ## the compiler's own findings
+vet: ## run go vet
 	$(GO) vet ./...
 	$(GO) -C tools vet ./...
 
-lint: ## the linters of .golangci.yml
+lint: ## run the linters of .golangci.yml
 	$(TOOL) golangci-lint run ./...
 	cd tools && $(GO) tool -modfile=linters/go.mod golangci-lint run ./...
 
-# Tests that mostly wait for other people's programs (servers of npm, a browser), or compute for long by themselves, run in "go test ./..." alone.
-race: ## all other tests in random order under the race detector
+# With -short, tests that wait for other programs (npm servers, a browser) or compute for long are skipped; "make test" runs them.
+race: ## run the short tests in random order under the race detector
 	$(GO) test -race -short -shuffle=on ./...
 	$(GO) -C tools test -race -short -shuffle=on ./...
 
-fuzz: ## each fuzz target for FUZZTIME, as many side by side as there are processors
+fuzz: ## run each fuzz target for FUZZTIME, one per processor at a time
 	FUZZTIME=$(FUZZTIME) GO='$(GO)' tools/fuzz.sh
 
-fuzzed: ## the same as make check has it: 10 seconds each, two for each processor
+fuzzed: ## the part of make check: 10 seconds each, two per processor
 	@JOBS=$$((2 * $$(getconf _NPROCESSORS_ONLN))) $(MAKE) --no-print-directory fuzz FUZZTIME=10s
 
-corpus: ## keep the smallest inputs that fuzzing found to be worth it, for every run of the tests
+corpus: ## fuzz, and keep the smallest inputs that reach new code as test inputs
 	KEEP=12 FUZZTIME=$(FUZZTIME) GO='$(GO)' tools/fuzz.sh
 
-bench: build ## measure speed and size of bin/tooldex, and write docs/benchmarks.md
+bench: build ## measure speed and size of bin/tooldex; writes docs/benchmarks.md
 	$(call tool,bench) -bin $(BIN) -data $(DATA) -out docs/benchmarks.md speed
 
-soaked: ## two minutes of load and faults, as make check has them
+soaked: ## the part of make check: two minutes of load and faults
 	$(GO) build -o bin/soaked ./cmd/tooldex
 	$(call tool,soak) -bin bin/soaked -time 2m
 
-soak: build ## load and faults for SOAKTIME, KILLS deaths, and four processes for TOGETHER, which write docs/soak.md and docs/deaths.md
+soak: build ## load and faults for SOAKTIME, KILLS kills, four processes for TOGETHER; writes docs/soak.md and docs/deaths.md
 	$(call tool,soak) -bin $(BIN) -time $(SOAKTIME) -out docs/soak.md
 	@echo "At commit $$(git describe --always --dirty), on $$(date -u +%F):" | tee bin/deaths.log >bin/together.log
 	$(GO) test ./cmd/tooldex -count 1 -timeout 4h -v -run '^(TestKilled|TestKilledServing|TestDamagedFiles|TestConnectSpoiled)$$' -kills $(KILLS) >>bin/deaths.log
 	$(GO) test ./cmd/tooldex -count 1 -timeout 2h -v -run '^TestFourProcesses$$' -together $(TOGETHER) >>bin/together.log
 	tools/deaths.sh bin/deaths.log bin/together.log >docs/deaths.md
 
-quality: build ## run tooldex eval on every labelled set of DATA, and write docs/quality.md and docs/scanner.md
+quality: build ## measure every labelled set of DATA; writes docs/quality.md and docs/scanner.md
 	$(call tool,bench) -bin $(BIN) -data $(DATA) -out docs/quality.md quality
 	TOOLDEX_DATA=$(abspath $(DATA)) $(GO) test ./scan -count 1 -run '^TestPage$$' -update
 
-clean-machine: ## clone and run the README's two commands without home or caches, and write docs/first-answer.md
+clean-machine: ## clone and run the README's first commands without home or caches; writes docs/first-answer.md
 	$(call tool,bench) -out docs/first-answer.md first tests
 
-docs: ## make the reference in docs/reference anew from the program
+docs: ## regenerate the pages of docs/reference that come from the program
 	$(GO) test ./cmd/tooldex -run '^(TestReference|TestSchemaIsPublished)' -update
 
-screenshots: ## take the pictures of the panel in docs/panel anew, with Chromium
+screenshots: ## retake the screenshots in docs/panel with Chromium
 	mkdir -p docs/panel
 	$(GO) test ./cmd/tooldex -count 1 -run '^TestPanel$$' -shots $(abspath docs/panel)
 
-train: ## make the embedding table anew from DATA, and compile the knowledge with it
+train: ## train the embedding table on DATA, and compile the knowledge with it
 	$(call tool,train) -data $(DATA) -knowledge knowledge/data -out embed/table.bin
 	$(MAKE) knowledge
 
-train-scanner: ## make the weights of the scanner anew from scan/examples and DATA
+train-scanner: ## train the scanner's weights on scan/examples and DATA
 	$(call tool,train) -data $(DATA) -examples scan/examples -knowledge knowledge/data -scanner scan/weights.bin
 
-knowledge: ## compile knowledge/data with the embedding table, after either has changed
+knowledge: ## compile knowledge/data; run after it or the embedding table changes
 	$(call tool,compile-knowledge) -data knowledge/data -out knowledge/base.bin
 
-arm64: ## vectors, rankings and the compiled knowledge have the same bits on arm64; needs qemu-user-static
+arm64: ## check that vectors, rankings and knowledge have the same bits on arm64; needs qemu-user-static
 	GOARCH=arm64 CGO_ENABLED=0 $(GO) test -exec qemu-aarch64-static ./internal/vector ./embed
 	GOARCH=arm64 CGO_ENABLED=0 $(GO) -C tools test -exec qemu-aarch64-static ./compile-knowledge
 	GOARCH=arm64 CGO_ENABLED=0 $(GO) test -exec qemu-aarch64-static -run Golden ./search
 
-nightly: check arm64 ## what takes too long for every change: long fuzzing, Go benchmarks, known vulnerabilities
+nightly: check arm64 ## long checks: make check, fuzzing, Go benchmarks, known vulnerabilities, reproducible builds
 	$(MAKE) fuzz FUZZTIME=5m
 	$(GO) test -run '^$$' -bench . -benchmem -count 10 ./... | tee bench.out
 	$(TOOL) benchstat bench.out
 	$(MAKE) vuln release-verify
 
-platforms: ## compile for each platform; make check only reads the source as a compiler does, which takes seconds in place of minutes
+platforms: ## compile for each platform; make check only type-checks them
 	@set -e; for p in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64; do \
 	  echo $$p; $(RELEASE) binary -platform $$p -o /dev/null; \
 	done
@@ -125,24 +125,24 @@ release: ## write archives for each platform, bills of materials and checksums t
 	rm -rf dist
 	$(RELEASE) archives $(STAMP) -o dist
 
-release-verify: ## build the same twice, from two folders and with empty caches, and compare all bits
+release-verify: ## build twice, from two folders and with empty caches, and compare all bits
 	$(RELEASE) verify $(STAMP)
 
 sbom: build ## write the bill of materials of bin/tooldex beside it, as CycloneDX
 	$(RELEASE) sbom $(STAMP) -o $(BIN).cdx.json $(BIN)
 
-licences: ## list the licences of what is linked; fails if one is not allowed, or not in NOTICE
+licences: ## list the licences of linked modules; fails if one is not allowed or not in NOTICE
 	$(RELEASE) licences
 	$(GO) -C tools test ./release -count 1 -run '^TestLicen'
 
-vuln: ## look for known vulnerabilities, where their database can be reached (GOVULNDB names another)
+vuln: ## check for known vulnerabilities; GOVULNDB sets the database
 	GO='$(GO)' tools/vuln.sh
 
-image: ## build the container image, with Docker or what DOCKER names
+image: ## build the container image with Docker, or the program named by DOCKER
 	$(or $(DOCKER),docker) build --build-arg VERSION=$(VERSION) --build-arg COMMIT=$(COMMIT) -t tooldex:$(VERSION) .
 
 image-check: ## build the Dockerfile with buildah and run the program it makes, where there is no engine; needs root
 	GO='$(GO)' tools/image-check.sh $(VERSION)
 
-clean: ## remove what the targets above made
+clean: ## remove build output
 	rm -rf bin bench.out

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs an image as deploy/compose.yaml does, where there is an engine, and asks it: smoke.sh IMAGE.
+# Runs an image as deploy/compose.yaml does and checks its answers; needs a container engine. Usage: smoke.sh IMAGE
 set -eu
 image=${1:?usage: smoke.sh IMAGE}
 docker=${DOCKER:-docker}
@@ -19,8 +19,8 @@ until $docker exec "$name" /usr/local/bin/tooldex health; do
 done
 address=$($docker port "$name" 8733 | head -n 1)
 status() { curl -s -o /dev/null -w '%{http_code}' "$@" "http://$address/search?q=read+a+file"; }
-[ "$(status)" = 401 ] || { echo "without a token it answers"; exit 1; }
-[ "$(status -H 'Authorization: Bearer smoke')" = 200 ] || { echo "with a token it does not answer"; exit 1; }
+[ "$(status)" = 401 ] || { echo "it answers without a token"; exit 1; }
+[ "$(status -H 'Authorization: Bearer smoke')" = 200 ] || { echo "it does not answer with the token"; exit 1; }
 $docker stop -t 15 "$name" >/dev/null
-[ "$($docker inspect --format '{{.State.ExitCode}}' "$name")" = 0 ] || { echo "it does not stop well"; exit 1; }
-echo "$image: $size bytes, well"
+[ "$($docker inspect --format '{{.State.ExitCode}}' "$name")" = 0 ] || { echo "it does not stop with status 0"; exit 1; }
+echo "$image: $size bytes, ok"

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Makes docs/deaths.md of the logs that "make soak" leaves: go test -v, below a line that names the commit and the day.
+# Writes docs/deaths.md from the logs of "make soak": go test -v, below a line with the commit and the date.
 set -euo pipefail
-echo "# Deaths, spoiled disks, and four processes at once"
+echo "# Killed processes, failing disks, and four processes at once"
 echo
-echo "Written by \`make soak\`. Each test kills the built command, or has an operation on its files fail, and wants what was acknowledged to be there, the rest to be"
-echo "wholly absent, and \`tooldex doctor\` and \`tooldex index verify\` to find no fault; or has four processes share one data directory, and counts."
+echo "Written by \`make soak\`. Each test kills the built command, or makes an operation on its files fail, and checks that every"
+echo "acknowledged write is there, every other write is absent as a whole, and \`tooldex doctor\` and \`tooldex index verify\` find no"
+echo "fault. One test has four processes share a data directory, and counts their work."
 for log in "$@"; do
 	echo
 	head -n 1 "$log"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs every fuzz target of our modules, or those whose names match $ONLY, for $FUZZTIME each, $JOBS of them side by side.
-# The first one that fails ends the run; the input that made it fail is left in its package's testdata/fuzz.
-# With KEEP=n, the n smallest inputs that reached code no other did are kept there as well, for every run of "go test".
+# Runs every fuzz target of our modules, or those whose names match $ONLY, for $FUZZTIME each, $JOBS at a time.
+# The first failure ends the run and leaves its input in the package's testdata/fuzz. KEEP=n also keeps the n smallest inputs
+# that reached new code, for every run of "go test".
 set -euo pipefail
 cd "$(dirname "$0")/.."
 GO=${GO:-go} FUZZTIME=${FUZZTIME:-10s} JOBS=${JOBS:-$(getconf _NPROCESSORS_ONLN)} ONLY=${ONLY:-.} KEEP=${KEEP:-0}
@@ -9,7 +9,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export work FUZZTIME KEEP cache="$($GO env GOCACHE)/fuzz"
 
-# Each package is compiled once, for all of its targets; go test would compile it for each.
+# Compile each package once for all of its targets; go test would compile it for each.
 grep -rlE '^func Fuzz[A-Z0-9_]' --include='*_test.go' . | grep -v /testdata/ | xargs -n1 dirname | sort -u | while read -r dir; do
 	names=$(grep -hoE '^func Fuzz[A-Za-z0-9_]+' "$dir"/*_test.go | cut -d' ' -f2 | grep -E "$ONLY") || continue
 	binary="$work/$(tr / _ <<<"${dir#./}").test"
@@ -30,7 +30,7 @@ one() {
 			fi
 			return 0
 		fi
-		# Go's fuzzer now and then takes the end of its time for a failure, without an input that fails.
+		# Go's fuzzer sometimes reports the end of its time as a failure, without a failing input.
 		if ! grep -q 'context deadline exceeded' "$log" || grep -q 'Failing input' "$log"; then break; fi
 	done
 	echo "fuzz $dir $name: FAILED"

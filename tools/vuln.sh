@@ -1,6 +1,6 @@
 #!/bin/sh
-# Looks for known vulnerabilities in what tooldex calls. Only where the database cannot be reached does it end well without having
-# looked, and says so; whatever else goes wrong is an error. GOVULNDB names another database, for example a copy: file:///path.
+# Checks the code that tooldex calls for known vulnerabilities. If the database cannot be reached, it says so and exits with 0; any
+# other problem is an error. GOVULNDB sets another database, for example a copy: file:///path.
 set -u
 cd "$(dirname "$0")/.."
 log=$(mktemp)
@@ -9,7 +9,7 @@ ${GO:-go} tool -modfile=tools/linters/go.mod govulncheck ${GOVULNDB:+-db "$GOVUL
 code=$?
 cat "$log"
 if [ $code -ne 0 ] && grep -Eq '^govulncheck: fetching vulnerabilities: .*(no such host|connection refused|network is unreachable|i/o timeout|proxyconnect|server misbehaving)' "$log"; then
-	echo "SKIPPED: the database of vulnerabilities cannot be reached, so nothing was looked for."
+	echo "SKIPPED: the vulnerability database cannot be reached, so nothing was checked."
 	exit 0
 fi
 exit $code

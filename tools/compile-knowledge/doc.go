@@ -3,5 +3,5 @@
 //
 //	bin/tools/compile-knowledge -data knowledge/data -out knowledge/base.bin
 //
-// It must run again whenever the texts or the model's table change; a test of this command tells when.
+// Run it after the texts or the model's table change; a test of this command fails until then.
 package main

@@ -1,5 +1,5 @@
-// Command release makes what is published of tooldex: a program for each platform, the same bits wherever and whenever
-// it is built, an archive around each with the licences of what is in it, a bill of materials, and checksums of all.
+// Command release builds what tooldex publishes: a reproducible program for each platform, an archive of each with the
+// licences of its modules, bills of materials, and checksums.
 //
 //	bin/tools/release binary -version v1.2.3 -commit HASH -o bin/tooldex    one program, for this machine or -platform
 //	bin/tools/release archives -version v1.2.3 -commit HASH -o dist         all that is published
@@ -8,6 +8,6 @@
 //	bin/tools/release notices -o THIRD_PARTY                                the texts of all licences
 //	bin/tools/release licences                                              the licences by name; fails if one is not allowed
 //
-// Bits depend on the source, the version, the commit and the version of Go alone. What the environment says of flags,
-// processors and experiments is left out. Times within archives are SOURCE_DATE_EPOCH, or that of the commit.
+// The bits depend only on the source, the version, the commit and the version of Go. Flags, processor variants and
+// experiments of the environment are ignored. Times in archives are SOURCE_DATE_EPOCH, or that of the commit.
 package main

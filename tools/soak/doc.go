@@ -1,8 +1,7 @@
-// Command soak runs the built command under load and faults for a while, and fails if that shows: in an error that no
-// fault explains, in memory, files or goroutines that go on growing, or in an end that is not clean.
+// Command soak runs the built command under load and faults. It fails if an error has no injected fault as its cause, if
+// memory, files or goroutines keep growing, or if the command does not stop cleanly.
 //
-// The command serves over HTTP and, over the same data, on standard streams. Its upstreams are real servers, which this
-// program plays itself: one is killed again and again, one changes its tools in storms, one is reached over HTTP.
-// Clients search, select, call and import; some stop reading, some send slowly, some never end their sessions, and some
-// send what no honest client would.
+// The command serves over HTTP and, with the same data, on standard streams. This program also plays the upstream
+// servers: one is killed repeatedly, one changes its tools in bursts, one is reached over HTTP. Clients search, select,
+// call and import; some stop reading, some send slowly, some never end their sessions, and some send malformed input.
 package main

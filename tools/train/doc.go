@@ -8,6 +8,6 @@
 // archetypes of every twelfth server out of training and measure on them: that is how a recipe is judged. The data
 // folder is not part of the repository; docs/model-card.md says what is in it and under which licences.
 //
-// The third makes the weights by which the scanner of hostile tools knows their sentences, and tells what they find of
-// sentences that they do not know.
+// The third trains the weights with which the scanner recognises sentences of hostile tools, and prints what they find
+// among held-out sentences.
 package main

@@ -1,2 +1,2 @@
-// Package provenance tells what made a page of figures: command, day, commit, machine, and how busy it was.
+// Package provenance describes how a page of figures was made: command, date, commit, machine, and its load.
 package provenance
