@@ -235,7 +235,8 @@ func ParseTokens(b []byte) ([]Token, error) {
 		seen[t.Digest] = fmt.Sprintf("token %q", t.Name)
 		if e.Expires != "" {
 			if t.Expires, err = ParseExpiry(e.Expires); err != nil {
-				return nil, invalidTokens("token %q: expires is neither a date nor a time as 2027-01-31T12:00:00Z", t.Name)
+				return nil, invalidTokens("token %q: expires is neither a date nor a time as 2027-01-31T12:00:00Z",
+					t.Name)
 			}
 		}
 		out = append(out, t)

@@ -287,7 +287,8 @@ func (v *verifier) checkPlace(here place, r Record) {
 		}
 		return
 	}
-	v.addBreak(here, Inserted, "record %d stands after %d, and is a duplicate or does not belong here", r.Seq, v.last.Seq)
+	v.addBreak(here, Inserted, "record %d stands after %d, and is a duplicate or does not belong here", r.Seq,
+		v.last.Seq)
 }
 
 // noteRecord adds notes for records about the log itself.

@@ -25,7 +25,10 @@ type connLimiter struct {
 
 // newConnLimiter returns a limiter for at most most connections.
 func newConnLimiter(most int) *connLimiter {
-	return &connLimiter{most: most, idle: stdlist.New(), at: map[net.Conn]*stdlist.Element{}, fresh: map[net.Conn]bool{}}
+	return &connLimiter{
+		most: most, idle: stdlist.New(), at: map[net.Conn]*stdlist.Element{},
+		fresh: map[net.Conn]bool{},
+	}
 }
 
 // observe implements http.Server.ConnState.

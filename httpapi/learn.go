@@ -93,7 +93,10 @@ func (s *Server) postFeedback(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.o.Learner.RecordFeedback(anonymousAsker(c), tool.Feedback{Request: r.Query, Tool: t.ID(), Wrong: r.Wrong}); err != nil {
+	if err := s.o.Learner.RecordFeedback(anonymousAsker(c), tool.Feedback{
+		Request: r.Query, Tool: t.ID(),
+		Wrong: r.Wrong,
+	}); err != nil {
 		return err
 	}
 	return writeJSON(c, health{"ok"})

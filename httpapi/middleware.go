@@ -49,7 +49,8 @@ func (s *Server) useMiddleware() {
 			s.echo.Pre(g.check)
 		}
 	}
-	s.echo.Pre(s.admitRequest, middleware.GzipWithConfig(middleware.GzipConfig{Skipper: isStream, MinLength: 1024}), answerAs)
+	s.echo.Pre(s.admitRequest, middleware.GzipWithConfig(middleware.GzipConfig{Skipper: isStream, MinLength: 1024}),
+		answerAs)
 }
 
 // guard is a check that requests pass. A test leaves it out by its name, to see the attack succeed that it prevents.
@@ -126,7 +127,8 @@ func (s *Server) boundRequest(next echo.HandlerFunc) echo.HandlerFunc {
 			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(l.bodyTime))
 			r.Body = http.MaxBytesReader(w, r.Body, most)
 		}
-		endless := isStream(c) || strings.HasSuffix(r.URL.Path, callSuffix) || strings.HasSuffix(r.URL.Path, startSuffix)
+		endless := isStream(c) || strings.HasSuffix(r.URL.Path, callSuffix) ||
+			strings.HasSuffix(r.URL.Path, startSuffix)
 		var end time.Time
 		if !endless {
 			end = time.Now().Add(s.o.Timeout + l.bodyTime)

@@ -20,7 +20,8 @@ type Preferences interface {
 	// SetPreferences checks preferences and replaces those of version base. When it returns, what it returns is
 	// durable. The error wraps tool.ErrConflict if the current version is another, and is of code Invalid for wrong
 	// preferences.
-	SetPreferences(ctx context.Context, profile string, base uint64, p selection.Preferences) (selection.Preferences, uint64,
+	SetPreferences(ctx context.Context, profile string, base uint64, p selection.Preferences) (selection.Preferences,
+		uint64,
 		error)
 }
 

@@ -31,7 +31,9 @@ func (p *rawParams) MarshalJSON() ([]byte, error) { return p.raw, nil }
 
 // upstreamClient describes to an upstream the client behind a request. ctx is that of the request: over HTTP, what is
 // sent with it takes the stream of the answer; what is sent without it needs a stream of its own, which may not exist.
-func (s *Server) upstreamClient(ctx context.Context, r clientRequest, conn *mcp.ServerSession, meta mcp.Meta) *tool.Client {
+func (s *Server) upstreamClient(ctx context.Context, r clientRequest, conn *mcp.ServerSession,
+	meta mcp.Meta,
+) *tool.Client {
 	c := &tool.Client{
 		Session: sessionName(conn), Capabilities: capabilitiesOf(r, meta),
 		Tell: func(method string, params json.RawMessage) { s.forwardLog(ctx, conn, method, params) },

@@ -41,9 +41,9 @@ func (s *Server) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Re
 
 // dispatchCall routes a call to one of the server's own tools, or to the upstream tool that is named, directly or
 // inside invoke_tool.
-func (s *Server) dispatchCall(ctx context.Context, req *mcp.CallToolRequest, name string, args json.RawMessage) (*rawResult,
-	error,
-) {
+func (s *Server) dispatchCall(ctx context.Context, req *mcp.CallToolRequest, name string,
+	args json.RawMessage,
+) (*rawResult, error) {
 	if m, ok := s.metaTool(name); ok {
 		if m.Name != invokeName {
 			return s.callMeta(ctx, req, m, args)
@@ -61,9 +61,9 @@ func (s *Server) dispatchCall(ctx context.Context, req *mcp.CallToolRequest, nam
 
 // forwardCall resolves the tool and hands the call to the Caller, which checks the arguments. Spellings that models
 // often get wrong are corrected first.
-func (s *Server) forwardCall(ctx context.Context, req *mcp.CallToolRequest, name string, args json.RawMessage) (*rawResult,
-	error,
-) {
+func (s *Server) forwardCall(ctx context.Context, req *mcp.CallToolRequest, name string,
+	args json.RawMessage,
+) (*rawResult, error) {
 	set := s.currentSet()
 	t, err := s.resolveTool(set, name)
 	if err != nil {
@@ -105,7 +105,8 @@ func (s *Server) forwardCall(ctx context.Context, req *mcp.CallToolRequest, name
 }
 
 // recordRefusal reports to the auditor a call that is refused before it reaches the Caller.
-func (s *Server) recordRefusal(ctx context.Context, req *mcp.CallToolRequest, name string, id tool.ID, args json.RawMessage,
+func (s *Server) recordRefusal(ctx context.Context, req *mcp.CallToolRequest, name string, id tool.ID,
+	args json.RawMessage,
 	err error,
 ) {
 	if s.o.Auditor != nil {

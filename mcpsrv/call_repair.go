@@ -47,13 +47,17 @@ func readInvocation(raw json.RawMessage) (string, json.RawMessage, error) {
 	if err != nil {
 		return "", nil, invalidInvocation("arguments", err.Error())
 	}
-	nameKey, hasName := findSpelling(o, nameKeys[:], func(v json.RawMessage) bool { return orderedjson.Kind(v) == "string" })
+	nameKey, hasName := findSpelling(o, nameKeys[:], func(v json.RawMessage) bool {
+		return orderedjson.Kind(v) == "string"
+	})
 	argsKey, hasArgs := findSpelling(o, argumentsKeys[:], holdsObject)
 	if !hasName && hasArgs { // {"arguments": {"name": …, "arguments": …}}
 		inner, _ := o.Lookup(argsKey)
 		inner, err = objectArguments(inner)
 		if o, err2 := orderedjson.ParseObject(inner); err == nil && err2 == nil {
-			if _, ok := findSpelling(o, nameKeys[:], func(v json.RawMessage) bool { return orderedjson.Kind(v) == "string" }); ok {
+			if _, ok := findSpelling(o, nameKeys[:], func(v json.RawMessage) bool {
+				return orderedjson.Kind(v) == "string"
+			}); ok {
 				return readInvocation(inner)
 			}
 		}
@@ -68,7 +72,8 @@ func readInvocation(raw json.RawMessage) (string, json.RawMessage, error) {
 	}
 	rest := o.Without(nameKey)
 	if !hasArgs {
-		if value, ok := rest.Lookup("arguments"); ok && len(rest) == 1 && orderedjson.Kind(value) != "null" && string(value) != `""` {
+		if value, ok := rest.Lookup("arguments"); ok && len(rest) == 1 && orderedjson.Kind(value) != "null" &&
+			string(value) != `""` {
 			return name, nil, invalidInvocation("arguments", "is not an object")
 		}
 		if value, ok := rest.Lookup("arguments"); ok && (orderedjson.Kind(value) == "null" || string(value) == `""`) {
@@ -114,7 +119,8 @@ func holdsObject(v json.RawMessage) bool {
 		return true
 	case "string":
 		var text string
-		return json.Unmarshal(v, &text) == nil && orderedjson.Kind(json.RawMessage(text)) == "object" && json.Valid([]byte(text))
+		return json.Unmarshal(v, &text) == nil && orderedjson.Kind(json.RawMessage(text)) == "object" &&
+			json.Valid([]byte(text))
 	}
 	return false
 }

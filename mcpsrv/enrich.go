@@ -167,7 +167,9 @@ type proposed struct {
 }
 
 // proposeUtterances answers propose_utterances.
-func (s *Server) proposeUtterances(ctx context.Context, req *mcp.CallToolRequest, raw json.RawMessage) (*rawResult, error) {
+func (s *Server) proposeUtterances(ctx context.Context, req *mcp.CallToolRequest,
+	raw json.RawMessage,
+) (*rawResult, error) {
 	if s.o.Enricher == nil {
 		return nil, errNotEnriched()
 	}

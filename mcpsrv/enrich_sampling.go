@@ -60,7 +60,9 @@ func canSample(capabilities json.RawMessage) bool {
 
 // writeUtterances answers write_utterances: it asks the client's model about tools that are hard to find, in batches,
 // and submits what comes back. If the client disconnects half way, what its model wrote so far is kept.
-func (s *Server) writeUtterances(ctx context.Context, req *mcp.CallToolRequest, raw json.RawMessage) (*rawResult, error) {
+func (s *Server) writeUtterances(ctx context.Context, req *mcp.CallToolRequest,
+	raw json.RawMessage,
+) (*rawResult, error) {
 	if s.o.Enricher == nil {
 		return nil, errNotEnriched()
 	}

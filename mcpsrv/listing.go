@@ -168,7 +168,8 @@ func (l *listing) withTools(set *tool.Set, ids []tool.ID) *listing {
 // fullTool returns a tool as it is listed in full.
 func fullTool(set *tool.Set, t *tool.Tool) wireTool {
 	return wireTool{
-		Name: listedName(set, t), Title: t.Title, Description: tool.WithCaution(t.Warning, cmp.Or(t.Description, t.Summary)),
+		Name: listedName(set, t), Title: t.Title, Description: tool.WithCaution(t.Warning,
+			cmp.Or(t.Description, t.Summary)),
 		InputSchema: validOr(t.InputSchema, objectSchema), OutputSchema: validOr(t.OutputSchema, nil),
 		Annotations: t.Annotations, Icons: validOr(t.Icons, nil), Meta: validOr(t.Meta, nil),
 	}

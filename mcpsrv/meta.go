@@ -183,9 +183,9 @@ func (s *Server) resolveTool(set *tool.Set, name string) (*tool.Tool, error) {
 }
 
 // callMeta runs one of the server's own tools other than invoke_tool.
-func (s *Server) callMeta(ctx context.Context, req *mcp.CallToolRequest, m metaTool, args json.RawMessage) (*rawResult,
-	error,
-) {
+func (s *Server) callMeta(ctx context.Context, req *mcp.CallToolRequest, m metaTool,
+	args json.RawMessage,
+) (*rawResult, error) {
 	args, err := objectArguments(args)
 	if err == nil {
 		args = m.renameAliases(args)

@@ -187,7 +187,10 @@ type liveOptions struct {
 
 // liveOptionsOf copies the changeable options out of o.
 func liveOptionsOf(o Options) *liveOptions {
-	w := &liveOptions{mode: o.Mode, threshold: o.Threshold, followers: map[string]bool{}, always: o.Always, summary: o.Summary}
+	w := &liveOptions{
+		mode: o.Mode, threshold: o.Threshold, followers: map[string]bool{}, always: o.Always,
+		summary: o.Summary,
+	}
 	for _, name := range o.Followers {
 		w.followers[name] = true
 	}

@@ -123,7 +123,10 @@ func (h *pendingCall) ask(ctx context.Context, method string, params json.RawMes
 	select {
 	case raw := <-q.answer:
 		if orderedjson.Kind(raw) != "object" {
-			return nil, &tool.Error{Code: tool.Invalid, Op: "ask", Msg: "the client repeated the call without an answer"}
+			return nil, &tool.Error{
+				Code: tool.Invalid, Op: "ask",
+				Msg: "the client repeated the call without an answer",
+			}
 		}
 		return raw, nil
 	case <-ctx.Done():
@@ -146,7 +149,10 @@ func (s *Server) awaitOutcome(ctx context.Context, h *pendingCall) (json.RawMess
 				Msg: "too many calls are waiting for their clients' answers", Hint: "try again later",
 			}
 		}
-		asks := object{{Key: answerKey, Value: object{jsonMember("method", q.method), {Key: "params", Value: q.params}}.Bytes()}}
+		asks := object{{Key: answerKey, Value: object{
+			jsonMember("method", q.method),
+			{Key: "params", Value: q.params},
+		}.Bytes()}}
 		return object{
 			jsonMember(keyResultType, "input_required"),
 			{Key: "inputRequests", Value: asks.Bytes()},

@@ -85,7 +85,10 @@ func textContent(text string) json.RawMessage {
 
 // errorResult returns a tool error: a result that the model reads and can act on, unlike a protocol error.
 func errorResult(text string) *rawResult {
-	return &rawResult{raw: object{{Key: "content", Value: textContent(text)}, {Key: "isError", Value: json.RawMessage("true")}}.Bytes()}
+	return &rawResult{raw: object{
+		{Key: "content", Value: textContent(text)},
+		{Key: "isError", Value: json.RawMessage("true")},
+	}.Bytes()}
 }
 
 // toolError turns an error into a tool error. It logs a fault of this program, once, here.

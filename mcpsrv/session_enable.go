@@ -47,7 +47,9 @@ type loadArgs struct {
 }
 
 // loadServerTools adds all tools of one server to the client's list, as many as the list may hold.
-func (s *Server) loadServerTools(ctx context.Context, req *mcp.CallToolRequest, raw json.RawMessage) (*rawResult, error) {
+func (s *Server) loadServerTools(ctx context.Context, req *mcp.CallToolRequest,
+	raw json.RawMessage,
+) (*rawResult, error) {
 	a, err := decodeArguments[loadArgs](raw)
 	if err != nil {
 		return nil, err

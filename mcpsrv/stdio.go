@@ -160,7 +160,11 @@ func (l *lineReader) refuseLine(line []byte, fault *jsonrpc.Error) error {
 		orderedjson.Kind(asked.ID) != "number" {
 		asked.ID = json.RawMessage("null")
 	}
-	answer := object{{Key: "jsonrpc", Value: json.RawMessage(`"2.0"`)}, {Key: "id", Value: asked.ID}, jsonMember("error", fault)}
+	answer := object{
+		{Key: "jsonrpc", Value: json.RawMessage(`"2.0"`)},
+		{Key: "id", Value: asked.ID},
+		jsonMember("error", fault),
+	}
 	_, err := l.answer.Write(append(answer.Bytes(), '\n'))
 	return err
 }

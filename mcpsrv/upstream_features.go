@@ -33,7 +33,8 @@ func announceFeatures(c *mcp.ServerCapabilities) {
 }
 
 // forwardFeature answers the requests that go to upstreams. ok is false for all others.
-func (s *Server) forwardFeature(ctx context.Context, next mcp.MethodHandler, method string, req mcp.Request) (res mcp.Result,
+func (s *Server) forwardFeature(ctx context.Context, next mcp.MethodHandler, method string,
+	req mcp.Request) (res mcp.Result,
 	err error, ok bool,
 ) {
 	if s.o.Upstreams == nil {
@@ -232,18 +233,19 @@ func (s *Server) forwardRequest(ctx context.Context, r clientRequest, conn *mcp.
 	}
 	ctx, cancel := s.servingContext(ctx)
 	defer cancel()
-	raw, err := s.runAskingClient(ctx, s.upstreamClient(ctx, r, conn, meta), "", input, func(ctx context.Context, c *tool.Client,
-		input json.RawMessage,
-	) (json.RawMessage, error) {
-		params := slices.Clone(params)
-		if answers, err := orderedjson.ParseObject(input); err == nil {
-			params = append(params, answers...)
-		}
-		return s.o.Upstreams.Forward(ctx, upstream.Request{
-			Server: server, Method: method, Params: params.Bytes(),
-			Client: c,
+	raw, err := s.runAskingClient(ctx, s.upstreamClient(ctx, r, conn, meta), "", input,
+		func(ctx context.Context, c *tool.Client,
+			input json.RawMessage,
+		) (json.RawMessage, error) {
+			params := slices.Clone(params)
+			if answers, err := orderedjson.ParseObject(input); err == nil {
+				params = append(params, answers...)
+			}
+			return s.o.Upstreams.Forward(ctx, upstream.Request{
+				Server: server, Method: method, Params: params.Bytes(),
+				Client: c,
+			})
 		})
-	})
 	if err != nil {
 		return nil, s.requestError(ctx, err)
 	}

@@ -51,9 +51,9 @@ func (s *Server) upstreamPrompts() []upstreamPrompt {
 }
 
 // listPrompts lists this server's own prompts and those of all servers behind.
-func (s *Server) listPrompts(ctx context.Context, next mcp.MethodHandler, r *mcp.ListPromptsRequest) (mcp.Result,
-	error,
-) {
+func (s *Server) listPrompts(ctx context.Context, next mcp.MethodHandler,
+	r *mcp.ListPromptsRequest,
+) (mcp.Result, error) {
 	var entries []entry
 	own, err := next(ctx, "prompts/list", &mcp.ListPromptsRequest{
 		Session: r.Session, Params: &mcp.ListPromptsParams{},

@@ -16,7 +16,9 @@ func (s *Server) listResources(r *mcp.ListResourcesRequest) (mcp.Result, error) 
 	if r.Params != nil {
 		cursor = r.Params.Cursor
 	}
-	return pageOf(r, "resources", s.uriEntries("uri", func(f upstream.Features) []json.RawMessage { return f.Resources }),
+	return pageOf(r, "resources", s.uriEntries("uri", func(f upstream.Features) []json.RawMessage {
+		return f.Resources
+	}),
 		cursor)
 }
 
@@ -57,7 +59,8 @@ func (s *Server) readResource(ctx context.Context, r *mcp.ReadResourceRequest) (
 	if err != nil {
 		return nil, err
 	}
-	raw, err := s.forwardRequest(ctx, r, r.Session, r.Params.Meta, server, "resources/read", object{jsonMember("uri", own)},
+	raw, err := s.forwardRequest(ctx, r, r.Session, r.Params.Meta, server, "resources/read",
+		object{jsonMember("uri", own)},
 		retryInput(r.Params.InputResponses, r.Params.RequestState))
 	if err != nil {
 		return nil, err

@@ -272,7 +272,8 @@ func (d *memoryDisk) Counts(_ context.Context, known uint64) (map[string][]byte,
 }
 
 // ChangeCounts implements Disk.
-func (d *memoryDisk) ChangeCounts(_ context.Context, _ []string, change func(map[string][]byte) map[string][]byte) (before,
+func (d *memoryDisk) ChangeCounts(_ context.Context, _ []string,
+	change func(map[string][]byte) map[string][]byte) (before,
 	after uint64, err error,
 ) {
 	d.mu.Lock()

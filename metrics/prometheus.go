@@ -101,8 +101,10 @@ func (p *page) writeSearches(c *counts) {
 	p.writeCounter("tooldex_selections_total", "Selections that were answered.", c.Selections)
 	p.writeCounter("tooldex_selection_cache_hits_total", "Selections that the cache answered.", c.Hits)
 	p.writeCounter("tooldex_tools_returned_total", "Tools handed out by searches and selections.", c.Tools)
-	p.writeCounter("tooldex_tokens_used_total", "Tokens that the answers of searches and selections cost to read.", c.Used)
-	p.writeCounter("tooldex_tokens_saved_total", "Tokens that listing all tools in place of each answer would have cost more.", c.Saved)
+	p.writeCounter("tooldex_tokens_used_total", "Tokens that the answers of searches and selections cost to read.",
+		c.Used)
+	p.writeCounter("tooldex_tokens_saved_total",
+		"Tokens that listing all tools in place of each answer would have cost more.", c.Saved)
 }
 
 // writeCalls writes what was counted of calls.

@@ -85,7 +85,8 @@ func (s *settings) sample(name, arg string) error {
 		}
 		s.ratio = ratio
 	default:
-		return invalidSetting("OTEL_TRACES_SAMPLER", name, "use always_on, always_off or traceidratio, with parentbased_ before it or not")
+		return invalidSetting("OTEL_TRACES_SAMPLER", name,
+			"use always_on, always_off or traceidratio, with parentbased_ before it or not")
 	}
 	return nil
 }
@@ -101,7 +102,8 @@ func parsePairs(variable, text string) (map[string]string, error) {
 		key, value, ok := strings.Cut(part, "=")
 		value, err := url.PathUnescape(strings.TrimSpace(value))
 		if key = strings.TrimSpace(key); !ok || key == "" || err != nil {
-			return nil, invalidSetting(variable, "…", "use key=value, separated by commas, with values escaped as in a URL")
+			return nil, invalidSetting(variable, "…",
+				"use key=value, separated by commas, with values escaped as in a URL")
 		}
 		out[key] = value
 	}
