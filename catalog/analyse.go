@@ -38,14 +38,14 @@ func indexFields(an *knowledge.Analyzer, t *tool.Tool, d *embed.Document,
 	return out
 }
 
-// lentShare is how much of a tool's vector is the mean of the requests that its archetypes answer.
-const lentShare = .5
+// borrowedShare is how much of a tool's vector is the mean of the requests that its archetypes answer.
+const borrowedShare = .5
 
-// mix adds what was lent to a tool's own vector, if it is of the same model, and brings the sum to unit length.
-func mix(own, lent []float32) []float32 {
+// mixVectors adds what was lent to a tool's own vector, if it is of the same model, and brings the sum to unit length.
+func mixVectors(own, lent []float32) []float32 {
 	if len(own) == len(lent) {
 		for i := range own {
-			own[i] = float32((1-lentShare)*own[i]) + float32(lentShare*lent[i])
+			own[i] = float32((1-borrowedShare)*own[i]) + float32(borrowedShare*lent[i])
 		}
 	}
 	var sum float64

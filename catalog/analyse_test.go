@@ -93,13 +93,13 @@ func TestMix(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			v := mix(c.own, c.lent)
+			v := mixVectors(c.own, c.lent)
 			if math.Abs(length(v)-1) > 1e-6 || !c.check(v) {
 				t.Errorf("got %v of length %v", v, length(v))
 			}
 		})
 	}
-	if v := mix([]float32{0, 0}, nil); v[0] != 0 || v[1] != 0 {
+	if v := mixVectors([]float32{0, 0}, nil); v[0] != 0 || v[1] != 0 {
 		t.Errorf("nothing at all gives %v", v)
 	}
 }

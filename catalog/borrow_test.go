@@ -119,11 +119,11 @@ func TestBorrowVector(t *testing.T) {
 	one.NoBorrow = true
 	x := &searchable{m: m}
 	e := []entry{{one, one.Hash()}}
-	made, err := x.prepare(t.Context(), e, newMaterial(), func(int, int) {})
+	made, err := x.prepare(t.Context(), e, newDerived(), func(int, int) {})
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := x.doc(e[0], made)
+	d := x.indexDocument(e[0], made)
 	vs, err := m.Embedder.Documents(t.Context(), []embed.Document{*textOfTool(one)})
 	if err != nil {
 		t.Fatal(err)
@@ -160,7 +160,7 @@ func TestOverlayOfServerFindings(t *testing.T) {
 }
 
 func TestResemblance(t *testing.T) {
-	got := resemblance(knowledge.Loan{
+	got := withoutLoans(knowledge.Loan{
 		From:  []knowledge.Lent{{Archetype: 3, Like: .5, Weight: 1}},
 		Terms: []index.Term{{Text: "x", Weight: 1}}, Vector: []float32{1},
 	})

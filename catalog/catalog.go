@@ -18,9 +18,8 @@ import (
 
 // Options says what a Catalog works with. Store is required; the zero value of the rest is usable.
 type Options struct {
-	Store    *store.Store
-	Template string // of exposed names, as tool.NewSet takes it
-	Logger   *slog.Logger
+	Store  *store.Store
+	Logger *slog.Logger
 	// Trust says which tools are held until a person approves them. Each process has its own; they share the decisions.
 	Trust trust.Options
 	// Progress is told how many of the tools that must be made searchable are done. It is called on the goroutine of
@@ -67,16 +66,16 @@ type Catalog struct {
 	mu    sync.Mutex    // held while a change is made
 	trust trust.Options // guarded by mu
 	// unsaved is what was made of tools and is not in the store yet; guarded by mu.
-	unsaved *material
+	unsaved *derived
 }
 
 // Open reads what is stored and makes it searchable. Values that are damaged are left out, with a warning in the log;
 // the next sync of their source brings them back. The errors are those of store.Load.
 func Open(ctx context.Context, o Options) (*Catalog, error) {
-	c := &Catalog{o: o.withDefaults(), trust: o.Trust, unsaved: newMaterial()}
+	c := &Catalog{o: o.withDefaults(), trust: o.Trust, unsaved: newDerived()}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err := c.reload(ctx); err != nil {
+	if err := c.loadState(ctx); err != nil {
 		return nil, err
 	}
 	return c, nil
@@ -97,7 +96,7 @@ func (c *Catalog) Refresh(ctx context.Context) (bool, error) {
 	if err != nil || gen == c.st.Load().generation {
 		return false, err
 	}
-	return true, c.reload(ctx)
+	return true, c.loadState(ctx)
 }
 
 // Retrust has tools held and warned of by another trust from now on, as if the catalogue had been opened with it. The
@@ -107,18 +106,18 @@ func (c *Catalog) Retrust(ctx context.Context, t trust.Options) error {
 	defer c.mu.Unlock()
 	before := c.trust
 	c.trust = t
-	err := c.reload(ctx)
+	err := c.loadState(ctx)
 	if err != nil {
 		c.trust = before
 	}
 	return err
 }
 
-// tries is how often a change is decided anew because another process was faster.
-const tries = 20
+// maxAttempts is how often a change is decided anew because another process was faster.
+const maxAttempts = 20
 
-// reload reads the store, completes what this process's model and knowledge have not made yet, and publishes.
-func (c *Catalog) reload(ctx context.Context) error {
+// loadState reads the store, completes what this process's model and knowledge have not made yet, and publishes.
+func (c *Catalog) loadState(ctx context.Context) error {
 	for n := 1; ; n++ {
 		view := c.o.indexer.view()
 		snap, err := c.o.Store.Load(ctx, view)
@@ -129,8 +128,8 @@ func (c *Catalog) reload(ctx context.Context) error {
 			c.o.Logger.Warn("a stored value is damaged and left out", "value", d.String())
 		}
 		st := newState(snap, view.Model.Fingerprint, c.trust, c.o.Logger)
-		err = c.complete(ctx, st, &store.Batch{})
-		if errors.Is(err, store.ErrChanged) && n < tries {
+		err = c.prepareAndStore(ctx, st, &store.Batch{})
+		if errors.Is(err, store.ErrChanged) && n < maxAttempts {
 			continue
 		}
 		if err != nil {
@@ -140,10 +139,10 @@ func (c *Catalog) reload(ctx context.Context) error {
 	}
 }
 
-// change decides on a batch, given the newest state, makes it durable and then visible. Decide returns the state that
+// applyChange decides on a batch, given the newest state, makes it durable and then visible. Decide returns the state that
 // comes of it; it is called again when another process has changed the store in between. An empty batch changes
 // nothing.
-func (c *Catalog) change(ctx context.Context, decide func(st *state) (*state, *store.Batch, error)) error {
+func (c *Catalog) applyChange(ctx context.Context, decide func(st *state) (*state, *store.Batch, error)) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for n := 1; ; n++ {
@@ -152,7 +151,7 @@ func (c *Catalog) change(ctx context.Context, decide func(st *state) (*state, *s
 			return err
 		}
 		if gen != c.st.Load().generation {
-			if err := c.reload(ctx); err != nil {
+			if err := c.loadState(ctx); err != nil {
 				return err
 			}
 		}
@@ -160,8 +159,8 @@ func (c *Catalog) change(ctx context.Context, decide func(st *state) (*state, *s
 		if err != nil || batch.Empty() {
 			return err
 		}
-		err = c.complete(ctx, next, batch)
-		if errors.Is(err, store.ErrChanged) && n < tries {
+		err = c.prepareAndStore(ctx, next, batch)
+		if errors.Is(err, store.ErrChanged) && n < maxAttempts {
 			continue
 		}
 		if err != nil {
@@ -171,13 +170,13 @@ func (c *Catalog) change(ctx context.Context, decide func(st *state) (*state, *s
 	}
 }
 
-// complete makes what the tools of st need to be searchable and do not have, and stores it together with batch. A model
+// prepareAndStore makes what the tools of st need to be searchable and do not have, and stores it together with batch. A model
 // that cannot be reached keeps no tool out: it is asked again at the next change, and words find the tools until then.
-func (c *Catalog) complete(ctx context.Context, st *state, batch *store.Batch) error {
-	st.made.add(c.unsaved)
-	made, err := c.o.indexer.prepare(ctx, st.entries, st.made, c.o.Progress)
+func (c *Catalog) prepareAndStore(ctx context.Context, st *state, batch *store.Batch) error {
+	st.derived.add(c.unsaved)
+	made, err := c.o.indexer.prepare(ctx, st.entries, st.derived, c.o.Progress)
 	c.unsaved.add(made) // also if the write below fails: nothing is embedded twice
-	st.made.add(made)
+	st.derived.add(made)
 	decided := !batch.Empty() // there is something to write that nothing but this batch knows
 	if ctx.Err() != nil {
 		return &tool.Error{
@@ -198,7 +197,7 @@ func (c *Catalog) complete(ctx context.Context, st *state, batch *store.Batch) e
 		return nil
 	}
 	if decided {
-		batch.DropVectors, batch.DropAnalyses = st.outgrown()
+		batch.DropVectors, batch.DropAnalyses = st.takeUnneeded()
 	}
 	gen, err := c.o.Store.Write(ctx, batch)
 	if err != nil && tool.CodeOf(err) == tool.Internal && !decided { // a disk that is full or cannot be written to keeps nobody from searching
@@ -209,15 +208,15 @@ func (c *Catalog) complete(ctx context.Context, st *state, batch *store.Batch) e
 	if err != nil {
 		return err
 	}
-	c.unsaved = newMaterial()
+	c.unsaved = newDerived()
 	st.generation = gen
 	return nil
 }
 
 // publish makes st what everyone sees.
 func (c *Catalog) publish(ctx context.Context, st *state) error {
-	set := st.set(c.o.Template)
-	if err := c.o.indexer.publish(ctx, set, st.entries, st.made); err != nil {
+	set := st.set()
+	if err := c.o.indexer.publish(ctx, set, st.entries, st.derived); err != nil {
 		return fmt.Errorf("publish tools: %w", err)
 	}
 	c.st.Store(st)

@@ -64,7 +64,7 @@ func (st *state) overlay(name string) *sources.Overlay {
 // removed. Edit is called again when another process has changed the store in between. It must not change what the
 // view returns.
 func (c *Catalog) EditOverlays(ctx context.Context, edit func(View) []*sources.Overlay) error {
-	return c.change(ctx, func(st *state) (*state, *store.Batch, error) {
+	return c.applyChange(ctx, func(st *state) (*state, *store.Batch, error) {
 		return st.withOverlays(edit(View{st, c.searchIndexer()})...)
 	})
 }
@@ -95,7 +95,7 @@ func (st *state) withOverlays(changed ...*sources.Overlay) (*state, *store.Batch
 		overlays = append(overlays, o)
 	}
 	slices.SortFunc(overlays, func(a, b *sources.Overlay) int { return cmp.Compare(a.Name, b.Name) })
-	return st.next(batch, overlays), batch, nil
+	return st.withBatch(batch, overlays), batch, nil
 }
 
 func sameEncoding(o *sources.Overlay, encoded []byte) bool {

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"tooldex/catalog/sources"
+	"tooldex/embed"
 	"tooldex/store"
 	"tooldex/tool"
 )
@@ -50,19 +51,19 @@ func (d *digested) Digest() [32]byte { return d.digest }
 // texts is an indexer that makes one vector of each description and lends each tool its name, and counts what it makes.
 type textIndex struct {
 	mu    sync.Mutex
-	model store.Model
+	model embed.Model
 	made  []string // descriptions, in the order in which they were embedded
 	fail  error
 	set   *tool.Set
-	have  *material
+	have  *derived
 	hook  func() // called by prepare, once
 }
 
-func newTextIndex() *textIndex { return &textIndex{model: store.Model{Name: "test", Dims: 1}} }
+func newTextIndex() *textIndex { return &textIndex{model: embed.Model{Name: "test", Dims: 1}} }
 
 func (x *textIndex) view() store.View { return store.View{Model: x.model, Knowledge: "k"} }
 
-func (x *textIndex) prepare(_ context.Context, entries []entry, have *material, progress func(int, int)) (*material,
+func (x *textIndex) prepare(_ context.Context, entries []entry, have *derived, progress func(int, int)) (*derived,
 	error,
 ) {
 	x.mu.Lock()
@@ -71,7 +72,7 @@ func (x *textIndex) prepare(_ context.Context, entries []entry, have *material, 
 		x.hook = nil
 		h()
 	}
-	out := newMaterial()
+	out := newDerived()
 	if x.fail != nil {
 		return out, x.fail
 	}
@@ -89,7 +90,7 @@ func (x *textIndex) prepare(_ context.Context, entries []entry, have *material, 
 	return out, nil
 }
 
-func (x *textIndex) publish(_ context.Context, set *tool.Set, entries []entry, have *material) error {
+func (x *textIndex) publish(_ context.Context, set *tool.Set, entries []entry, have *derived) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if set.Len() != len(entries) {

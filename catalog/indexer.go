@@ -15,10 +15,10 @@ type indexer interface {
 	// prepare returns what the tools of entries need and have does not hold. It is called with all tools at each
 	// change, so it must be quick about those that need nothing. It never returns nil: on an error, what was made so
 	// far counts.
-	prepare(ctx context.Context, entries []entry, have *material, progress func(done, total int)) (*material, error)
+	prepare(ctx context.Context, entries []entry, have *derived, progress func(done, total int)) (*derived, error)
 	// publish makes the index of these tools and puts it in the place of the old one. The entries are in the set's
 	// order.
-	publish(ctx context.Context, set *tool.Set, entries []entry, have *material) error
+	publish(ctx context.Context, set *tool.Set, entries []entry, have *derived) error
 }
 
 // entry is a tool as it is served, overlays applied, with its content hash.
@@ -27,20 +27,20 @@ type entry struct {
 	hash tool.Hash
 }
 
-// material is what is made of tools once and stored: vectors by the text they stand for, and opaque bytes by content
+// derived is what is made of tools once and stored: vectors by the text they stand for, and opaque bytes by content
 // hash.
-type material struct {
+type derived struct {
 	model   string // the fingerprint of what made the vectors
 	vectors map[store.TextHash]store.Vector
 	lent    map[tool.Hash][]byte
 }
 
-func newMaterial() *material {
-	return &material{vectors: map[store.TextHash]store.Vector{}, lent: map[tool.Hash][]byte{}}
+func newDerived() *derived {
+	return &derived{vectors: map[store.TextHash]store.Vector{}, lent: map[tool.Hash][]byte{}}
 }
 
 // add adds what more holds. Vectors of two models are never mixed: those of the newer one take the place of others.
-func (m *material) add(more *material) {
+func (m *derived) add(more *derived) {
 	if m.model != more.model && len(more.vectors) > 0 {
 		m.model = more.model
 		clear(m.vectors)
@@ -54,8 +54,8 @@ type noIndex struct{}
 
 func (noIndex) view() store.View { return store.View{} }
 
-func (noIndex) prepare(context.Context, []entry, *material, func(int, int)) (*material, error) {
-	return newMaterial(), nil
+func (noIndex) prepare(context.Context, []entry, *derived, func(int, int)) (*derived, error) {
+	return newDerived(), nil
 }
 
-func (noIndex) publish(context.Context, *tool.Set, []entry, *material) error { return nil }
+func (noIndex) publish(context.Context, *tool.Set, []entry, *derived) error { return nil }

@@ -37,11 +37,11 @@ func prepare(an *knowledge.Analyzer, t *tool.Tool, d *embed.Document, loan *know
 	return p
 }
 
-// resemblance is what stays of a loan where a tool borrows nothing: which archetypes it is like, at weight 0. No word
+// withoutLoans is what stays of a loan where a tool borrows nothing: which archetypes it is like, at weight 0. No word
 // and no vector of theirs comes to the tool by that, and its rank is its own. It stays because it speaks for the
 // catalogue: whether a request is one that some tool here could serve is told by what the tools resemble, and would be
 // told wrongly of a catalogue that looks like nothing known.
-func resemblance(loan knowledge.Loan) knowledge.Loan {
+func withoutLoans(loan knowledge.Loan) knowledge.Loan {
 	for i := range loan.From {
 		loan.From[i].Weight = 0
 	}
@@ -97,28 +97,28 @@ func decodePrepared(b []byte) (p prepared, err error) {
 		return prepared{}, errPrepared
 	}
 	r := byteReader{b: b[1+len(p.text):]}
-	p.effect = knowledge.Effect(r.byte())
+	p.effect = knowledge.Effect(r.readByte())
 	text := string(r.b) // one copy for all the words
 	for f := range p.fields {
-		p.fields[f] = make([]index.Term, r.count(2))
+		p.fields[f] = make([]index.Term, r.readCount(2))
 		for i := range p.fields[f] {
-			n := int(min(r.number(), math.MaxInt32))
+			n := int(min(r.readNumber(), math.MaxInt32))
 			at := len(text) - len(r.b)
-			r.skip(n)
+			r.skipBytes(n)
 			if r.bad {
 				return prepared{}, errPrepared
 			}
-			p.fields[f][i] = index.Term{Text: text[at : at+n], Weight: float32(r.number()) / termUnits}
+			p.fields[f][i] = index.Term{Text: text[at : at+n], Weight: float32(r.readNumber()) / termUnits}
 		}
 	}
-	p.landmarks = make([]index.Landmark, r.count(3))
+	p.landmarks = make([]index.Landmark, r.readCount(3))
 	for i := range p.landmarks {
 		p.landmarks[i] = index.Landmark{
-			Point: int32(min(r.number(), math.MaxInt32)), Like: float32(r.byte()) / 255,
-			Lent: float32(r.byte()) / 255,
+			Point: int32(min(r.readNumber(), math.MaxInt32)), Like: float32(r.readByte()) / 255,
+			Lent: float32(r.readByte()) / 255,
 		}
 	}
-	n := r.count(1)
+	n := r.readCount(1)
 	if r.bad || len(r.b) != 4+n {
 		return prepared{}, errPrepared
 	}
@@ -139,7 +139,7 @@ type byteReader struct {
 	bad bool
 }
 
-func (r *byteReader) skip(n int) {
+func (r *byteReader) skipBytes(n int) {
 	if n > len(r.b) {
 		r.bad, r.b = true, nil
 		return
@@ -147,7 +147,7 @@ func (r *byteReader) skip(n int) {
 	r.b = r.b[n:]
 }
 
-func (r *byteReader) byte() byte {
+func (r *byteReader) readByte() byte {
 	if len(r.b) == 0 {
 		r.bad = true
 		return 0
@@ -157,7 +157,7 @@ func (r *byteReader) byte() byte {
 	return v
 }
 
-func (r *byteReader) number() uint64 {
+func (r *byteReader) readNumber() uint64 {
 	v, n := binary.Uvarint(r.b)
 	if n <= 0 {
 		r.bad, r.b = true, nil
@@ -167,9 +167,9 @@ func (r *byteReader) number() uint64 {
 	return v
 }
 
-// count reads how many elements follow, each of at least size bytes.
-func (r *byteReader) count(size int) int {
-	n := r.number()
+// readCount reads how many elements follow, each of at least size bytes.
+func (r *byteReader) readCount(size int) int {
+	n := r.readNumber()
 	if n > uint64(len(r.b)/size) {
 		r.bad, r.b = true, nil
 		return 0

@@ -34,7 +34,7 @@ func (c *Catalog) Review() []scan.Review {
 // served without a warning until they change. The error is NotFound for an unknown tool. It wraps tool.ErrConflict, and
 // nothing is approved, when an approval names a form that is not the present one.
 func (c *Catalog) Accept(ctx context.Context, approvals []scan.Approval) error {
-	return c.change(ctx, func(st *state) (*state, *store.Batch, error) {
+	return c.applyChange(ctx, func(st *state) (*state, *store.Batch, error) {
 		batch := &store.Batch{Trust: map[tool.ID][]byte{}}
 		for _, a := range approvals {
 			rec, ok := st.records[a.ID]
@@ -60,6 +60,6 @@ func (c *Catalog) Accept(ctx context.Context, approvals []scan.Approval) error {
 				batch.Trust[a.ID] = decision
 			}
 		}
-		return st.next(batch, st.overlays), batch, nil
+		return st.withBatch(batch, st.overlays), batch, nil
 	})
 }

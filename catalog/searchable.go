@@ -57,11 +57,11 @@ func NewSnapshot(ctx context.Context, set *tool.Set, m Model, o index.Options) (
 	for i, t := range set.All() {
 		entries[i] = entry{tool: t, hash: t.Hash()}
 	}
-	made, err := x.prepare(ctx, entries, newMaterial(), func(int, int) {})
+	made, err := x.prepare(ctx, entries, newDerived(), func(int, int) {})
 	if err != nil {
 		return nil, err
 	}
-	return x.snapshot(set, entries, made)
+	return x.buildSnapshot(set, entries, made)
 }
 
 // searchable is the indexer over a Model.
@@ -69,14 +69,14 @@ type searchable struct {
 	m  Model
 	o  index.Options
 	to *index.Index
-	// later leaves it to Catalog.Use to embed: a model that may be slow or gone must not keep a change waiting.
-	later bool
+	// embedLater leaves it to Catalog.Use to embed: a model that may be slow or gone must not keep a change waiting.
+	embedLater bool
 }
 
 func (x *searchable) view() store.View {
 	var v store.View
 	if x.m.Embedder != nil {
-		v.Model = store.Model(x.m.Embedder.Model())
+		v.Model = x.m.Embedder.Model()
 	}
 	v.Knowledge = "none"
 	if x.m.Base != nil {
@@ -89,13 +89,13 @@ func (x *searchable) view() store.View {
 	return v
 }
 
-// chunk is how many tools are embedded or lent to between two reports of progress.
-const chunk = 256
+// analysisChunk is how many tools are embedded or lent to between two reports of progress.
+const analysisChunk = 256
 
-func (x *searchable) prepare(ctx context.Context, entries []entry, have *material,
+func (x *searchable) prepare(ctx context.Context, entries []entry, have *derived,
 	progress func(done, total int),
-) (*material, error) {
-	made := newMaterial()
+) (*derived, error) {
+	made := newDerived()
 	var raw []entry
 	for _, e := range entries {
 		if _, ok := textOf(have.lent[e.hash]); !ok {
@@ -106,20 +106,20 @@ func (x *searchable) prepare(ctx context.Context, entries []entry, have *materia
 	if len(raw) > 0 && x.m.Base != nil {
 		lender = x.m.Base.Lender(x.m.Encoder)
 	}
-	for start := 0; start < len(raw); start += chunk {
-		if err := x.analyse(ctx, lender, raw[start:min(start+chunk, len(raw))], made); err != nil {
+	for start := 0; start < len(raw); start += analysisChunk {
+		if err := x.analyseTools(ctx, lender, raw[start:min(start+analysisChunk, len(raw))], made); err != nil {
 			return made, err
 		}
-		progress(min(start+chunk, len(raw)), len(raw))
+		progress(min(start+analysisChunk, len(raw)), len(raw))
 	}
-	if x.later {
+	if x.embedLater {
 		return made, nil
 	}
-	return made, x.embed(ctx, entries, have, made)
+	return made, x.embedMissing(ctx, entries, have, made)
 }
 
-// analyse prepares the tools of part, on all processors.
-func (x *searchable) analyse(ctx context.Context, lender *knowledge.Lender, part []entry, made *material) error {
+// analyseTools prepares the tools of part, on all processors.
+func (x *searchable) analyseTools(ctx context.Context, lender *knowledge.Lender, part []entry, made *derived) error {
 	texts, loans := make([]embed.Document, len(part)), make([]knowledge.Loan, len(part))
 	inParallel(len(part), func() func(i int) {
 		return func(i int) { texts[i] = knowledge.ToolText(part[i].tool) }
@@ -131,12 +131,12 @@ func (x *searchable) analyse(ctx context.Context, lender *knowledge.Lender, part
 		}
 		for i := range loans {
 			if x.m.NoBorrow || part[i].tool.NoBorrow {
-				loans[i] = resemblance(loans[i])
+				loans[i] = withoutLoans(loans[i])
 			}
 		}
 	}
 	for i := range part {
-		x.hear(part[i].tool, &loans[i])
+		x.addGeneratedVectors(part[i].tool, &loans[i])
 	}
 	encoded := make([][]byte, len(part))
 	inParallel(len(part), func() func(i int) {
@@ -152,13 +152,13 @@ func (x *searchable) analyse(ctx context.Context, lender *knowledge.Lender, part
 	return nil
 }
 
-// saidShare is how much of what is lent to a tool gives way to what was generated for it.
-const saidShare = .8
+// generatedShare is how much of what is lent to a tool gives way to what was generated for it.
+const generatedShare = .8
 
-// hear adds the mean vector of the requests that were generated for a tool to what is lent to it. Requests that its
+// addGeneratedVectors adds the mean vector of the requests that were generated for a tool to what is lent to it. Requests that its
 // author declared are as a rule few and examples; generated ones are made where the archetypes have nothing to lend,
 // and take their place.
-func (x *searchable) hear(t *tool.Tool, loan *knowledge.Loan) {
+func (x *searchable) addGeneratedVectors(t *tool.Tool, loan *knowledge.Loan) {
 	if x.m.Encoder.Query == nil {
 		return
 	}
@@ -176,18 +176,18 @@ func (x *searchable) hear(t *tool.Tool, loan *knowledge.Loan) {
 	if n == 0 {
 		return
 	}
-	mean := mix(sum, nil)
+	mean := mixVectors(sum, nil)
 	if loan.Vector == nil {
 		loan.Vector = mean
 		return
 	}
 	for k := range loan.Vector {
-		loan.Vector[k] = float32((1-saidShare)*loan.Vector[k]) + float32(saidShare*mean[k])
+		loan.Vector[k] = float32((1-generatedShare)*loan.Vector[k]) + float32(generatedShare*mean[k])
 	}
 }
 
-// embed makes the vectors that are missing.
-func (x *searchable) embed(ctx context.Context, entries []entry, have, made *material) error {
+// embedMissing makes the vectors that are missing.
+func (x *searchable) embedMissing(ctx context.Context, entries []entry, have, made *derived) error {
 	if x.m.Embedder == nil {
 		return nil
 	}
@@ -210,8 +210,8 @@ func (x *searchable) embed(ctx context.Context, entries []entry, have, made *mat
 			docs, hashes = append(docs, texts), append(hashes, h)
 		}
 	}
-	for start := 0; start < len(docs); start += chunk {
-		end := min(start+chunk, len(docs))
+	for start := 0; start < len(docs); start += analysisChunk {
+		end := min(start+analysisChunk, len(docs))
 		if err := embedInto(ctx, x.m.Embedder, model, docs[start:end], hashes[start:end], made.vectors); err != nil {
 			return err
 		}
@@ -235,7 +235,7 @@ func embedInto(ctx context.Context, by embed.Embedder, model embed.Model, docs [
 		})
 	}
 	for i, v := range vectors {
-		if err := usable(v, now); err != nil {
+		if err := checkVector(v, now); err != nil {
 			return fmt.Errorf("embed %.80q: %w", docs[i].Name, err)
 		}
 	}
@@ -245,8 +245,8 @@ func embedInto(ctx context.Context, by embed.Embedder, model embed.Model, docs [
 	return nil
 }
 
-// usable refuses a vector that would spoil every search, whoever made it.
-func usable(v []float32, model embed.Model) error {
+// checkVector refuses a vector that would spoil every search, whoever made it.
+func checkVector(v []float32, model embed.Model) error {
 	bad := func(what string) error {
 		return &tool.Error{Code: tool.Unavailable, Op: "embed", Msg: "the embedding model " + model.Name +
 			" gave a vector " + what, Hint: "see whether it is an embedding model"}
@@ -280,11 +280,11 @@ func inParallel(n int, worker func() func(i int)) {
 	group.Wait()
 }
 
-func (x *searchable) publish(_ context.Context, set *tool.Set, entries []entry, have *material) error {
+func (x *searchable) publish(_ context.Context, set *tool.Set, entries []entry, have *derived) error {
 	if x.to == nil {
 		return nil
 	}
-	snap, err := x.snapshot(set, entries, have)
+	snap, err := x.buildSnapshot(set, entries, have)
 	if err != nil {
 		return err
 	}
@@ -292,13 +292,13 @@ func (x *searchable) publish(_ context.Context, set *tool.Set, entries []entry, 
 	return nil
 }
 
-// snapshot builds the index, analysing on all processors.
-func (x *searchable) snapshot(set *tool.Set, entries []entry, have *material) (*index.Snapshot, error) {
+// buildSnapshot builds the index, analysing on all processors.
+func (x *searchable) buildSnapshot(set *tool.Set, entries []entry, have *derived) (*index.Snapshot, error) {
 	docs := make([]index.Doc, len(entries))
 	inParallel(len(entries), func() func(i int) {
-		return func(i int) { docs[i] = x.doc(entries[i], have) }
+		return func(i int) { docs[i] = x.indexDocument(entries[i], have) }
 	})
-	markTwins(set.All(), docs)
+	markDuplicates(set.All(), docs)
 	o := x.o
 	o.Model = have.model
 	snap, err := index.Build(set, docs, o)
@@ -308,9 +308,9 @@ func (x *searchable) snapshot(set *tool.Set, entries []entry, have *material) (*
 	return snap, nil
 }
 
-// doc is one tool as the index sees it. What is missing or cannot be read is made of the tool alone: words still find
+// indexDocument is one tool as the index sees it. What is missing or cannot be read is made of the tool alone: words still find
 // it.
-func (x *searchable) doc(e entry, have *material) index.Doc {
+func (x *searchable) indexDocument(e entry, have *derived) index.Doc {
 	p, err := decodePrepared(have.lent[e.hash])
 	if err != nil {
 		texts := knowledge.ToolText(e.tool)
@@ -322,7 +322,7 @@ func (x *searchable) doc(e entry, have *material) index.Doc {
 		if have.model != x.m.Encoder.Fingerprint {
 			p.lent = nil
 		}
-		out.Vector = mix(own, p.lent)
+		out.Vector = mixVectors(own, p.lent)
 	}
 	return out
 }

@@ -193,7 +193,7 @@ func TestOtherLayoutIsMadeAnew(t *testing.T) {
 	x := &searchable{m: m}
 	one := threeTools()[0]
 	e := entry{tool: one, hash: one.Hash()}
-	made, err := x.prepare(t.Context(), []entry{e}, newMaterial(), func(int, int) {})
+	made, err := x.prepare(t.Context(), []entry{e}, newDerived(), func(int, int) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +208,7 @@ func TestOtherLayoutIsMadeAnew(t *testing.T) {
 		"too short":      {good[:5], true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			have := newMaterial()
+			have := newDerived()
 			have.add(made)
 			have.lent[e.hash] = c.stored
 			done := 0
@@ -236,9 +236,9 @@ func TestDamagedAnalysis(t *testing.T) {
 	m, _ := countingModel(t)
 	x := &searchable{m: m}
 	one := threeTools()[0]
-	have := newMaterial()
+	have := newDerived()
 	have.lent[one.Hash()] = []byte{preparedLayout, 1, 2, 3}
-	d := x.doc(entry{tool: one, hash: one.Hash()}, have)
+	d := x.indexDocument(entry{tool: one, hash: one.Hash()}, have)
 	if len(d.Fields[index.Name]) == 0 || len(d.Fields[index.Text]) == 0 || d.Vector != nil {
 		t.Errorf("document %+v", d)
 	}
@@ -252,11 +252,11 @@ func TestForeignModelDoesNotMix(t *testing.T) {
 		x := &searchable{m: m}
 		one := set.All()[0]
 		e := []entry{{tool: one, hash: one.Hash()}}
-		made, err := x.prepare(t.Context(), e, newMaterial(), func(int, int) {})
+		made, err := x.prepare(t.Context(), e, newDerived(), func(int, int) {})
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := x.doc(e[0], made)
+		d := x.indexDocument(e[0], made)
 		if len(d.Fields[index.Lent]) == 0 || len(d.Landmarks) == 0 {
 			t.Error("words and landmarks are lent whatever the model")
 		}
@@ -343,7 +343,7 @@ func TestFailingEmbedder(t *testing.T) {
 func TestEmbedderFailsHalfway(t *testing.T) {
 	m, counts := countingModel(t)
 	var tools []*tool.Tool
-	for i := range chunk + 10 {
+	for i := range analysisChunk + 10 {
 		tools = append(tools, aTool("s", "n"+strings.Repeat("x", i%7)+string(rune('a'+i%26))+string(rune('a'+i/26)),
 			"Tool."))
 	}
@@ -351,7 +351,7 @@ func TestEmbedderFailsHalfway(t *testing.T) {
 	c, x := openSearchable(t, t.TempDir(), m)
 	src := &fake{name: "s", tools: tools}
 	mustSync(t, c, src)
-	if got := len(counts.asked()); got != chunk || x.Current().Len() != len(tools) {
+	if got := len(counts.asked()); got != analysisChunk || x.Current().Len() != len(tools) {
 		t.Fatalf("embedded %d, indexed %d", got, x.Current().Len())
 	}
 	counts.fail = nil

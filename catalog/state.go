@@ -25,7 +25,7 @@ type state struct {
 	entries    []entry // by ID: the records with the overlays applied, but for those that are held
 	held       []entry // by ID
 	trust      *trust.Ledger
-	made       *material
+	derived    *derived
 }
 
 // newState takes over a snapshot, whose vectors are of a model. After damage no digest is believed, so that the next
@@ -43,7 +43,7 @@ func newState(snap *store.Snapshot, model string, o trust.Options, log *slog.Log
 	}
 	st := &state{
 		generation: snap.Generation, records: make(map[tool.ID]store.Record, len(snap.Records)), sources: snap.Sources,
-		servers: snap.Servers, made: &material{model: model, vectors: snap.Vectors, lent: snap.Analyses},
+		servers: snap.Servers, derived: &derived{model: model, vectors: snap.Vectors, lent: snap.Analyses},
 		trust: ledger,
 	}
 	for _, r := range snap.Records {
@@ -63,21 +63,21 @@ func newState(snap *store.Snapshot, model string, o trust.Options, log *slog.Log
 		}
 		st.overlays = append(st.overlays, o)
 	}
-	st.join()
+	st.mergeOverlays()
 	return st
 }
 
 // formOf returns a record as package trust takes it.
 func formOf(r store.Record) trust.Form { return trust.Form{Tool: r.Tool, Hash: r.Hash} }
 
-// next returns a copy of st with batch applied.
-func (st *state) next(b *store.Batch, overlays []*sources.Overlay) *state {
+// withBatch returns a copy of st with batch applied.
+func (st *state) withBatch(b *store.Batch, overlays []*sources.Overlay) *state {
 	out := &state{
 		generation: st.generation, records: maps.Clone(st.records), sources: maps.Clone(st.sources),
 		servers:  st.servers,
-		overlays: overlays, made: newMaterial(),
+		overlays: overlays, derived: newDerived(),
 	}
-	out.made.add(st.made)
+	out.derived.add(st.derived)
 	for _, id := range b.Remove {
 		delete(out.records, id)
 	}
@@ -96,16 +96,16 @@ func (st *state) next(b *store.Batch, overlays []*sources.Overlay) *state {
 	for _, s := range b.Sources {
 		out.sources[s.Name] = s
 	}
-	out.join()
+	out.mergeOverlays()
 	return out
 }
 
-// join makes the entries of the records and the overlays.
-func (st *state) join() {
+// mergeOverlays makes the entries of the records and the overlays.
+func (st *state) mergeOverlays() {
 	st.entries, st.held = make([]entry, 0, len(st.records)), nil
 	for _, r := range st.records {
 		e := entry{r.Tool, r.Hash}
-		if patched, ok, _ := st.patched(r.Tool); ok {
+		if patched, ok, _ := st.withPatches(r.Tool); ok {
 			e = entry{patched, patched.Hash()}
 		}
 		if st.trust.HoldReason(formOf(r)) != "" {
@@ -127,17 +127,17 @@ func (st *state) join() {
 }
 
 // set makes the set of all tools, of which those that are held are kept back: names stay what they are while one is.
-func (st *state) set(template string) *tool.Set {
+func (st *state) set() *tool.Set {
 	all, held := st.tools(), map[tool.ID]string{}
 	for _, e := range st.held {
 		all = append(all, e.tool)
 		held[e.tool.ID()] = st.trust.HoldReason(formOf(st.records[e.tool.ID()]))
 	}
-	return tool.NewSet(all, template).Withhold(func(t *tool.Tool) string { return held[t.ID()] })
+	return tool.NewSet(all, "").Withhold(func(t *tool.Tool) string { return held[t.ID()] })
 }
 
-// patched returns t with the overlays that speak of it applied, and false if none does or the outcome cannot be served.
-func (st *state) patched(t *tool.Tool) (*tool.Tool, bool, []sanitize.Finding) {
+// withPatches returns t with the overlays that speak of it applied, and false if none does or the outcome cannot be served.
+func (st *state) withPatches(t *tool.Tool) (*tool.Tool, bool, []sanitize.Finding) {
 	if len(st.overlays) == 0 {
 		return nil, false, nil
 	}
@@ -164,13 +164,13 @@ func (st *state) patched(t *tool.Tool) (*tool.Tool, bool, []sanitize.Finding) {
 	}
 	found, err := sanitize.Tool(out)
 	if err != nil {
-		return nil, false, []sanitize.Finding{refused(id, err)}
+		return nil, false, []sanitize.Finding{refusedFinding(id, err)}
 	}
 	return out, true, found
 }
 
-// ofServer returns the tools that an overlay's key for all tools of a server stands for, and none for another key.
-func (st *state) ofServer(key tool.ID) (out []tool.ID) {
+// toolsOfServer returns the tools that an overlay's key for all tools of a server stands for, and none for another key.
+func (st *state) toolsOfServer(key tool.ID) (out []tool.ID) {
 	if key.Name() != sources.AllTools {
 		return nil
 	}
@@ -190,8 +190,8 @@ func (st *state) tools() []*tool.Tool {
 	return out
 }
 
-// refused says that a tool is left out because of err.
-func refused(id tool.ID, err error) sanitize.Finding {
+// refusedFinding says that a tool is left out because of err.
+func refusedFinding(id tool.ID, err error) sanitize.Finding {
 	return sanitize.Finding{Tool: id, Problem: err.Error(), Repair: "left out", Refused: true}
 }
 

@@ -85,7 +85,7 @@ func (c *Catalog) SyncAll(ctx context.Context, all []sources.Source) ([]Report, 
 			continue
 		}
 		names[src.Name()] = true
-		offers[i] = c.ask(ctx, src)
+		offers[i] = c.readIfChanged(ctx, src)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, &tool.Error{
@@ -94,23 +94,23 @@ func (c *Catalog) SyncAll(ctx context.Context, all []sources.Source) ([]Report, 
 		}
 	}
 	var reports []Report
-	err := c.change(ctx, func(st *state) (*state, *store.Batch, error) {
-		d := &differ{now: c.o.now().UTC().Truncate(time.Millisecond), st: st, owner: map[tool.ID]string{}}
-		d.trust = st.trust.Inspect(d.now, func() []*tool.Tool { return st.known(offers) },
+	err := c.applyChange(ctx, func(st *state) (*state, *store.Batch, error) {
+		d := &syncDiff{now: c.o.now().UTC().Truncate(time.Millisecond), st: st, owner: map[tool.ID]string{}}
+		d.trust = st.trust.Inspect(d.now, func() []*tool.Tool { return st.allKnown(offers) },
 			func(id tool.ID) bool { _, ok := st.records[id]; return ok })
 		reports = make([]Report, len(offers))
 		for i, o := range offers {
 			if o.same && (st.sources[o.name].Digest != o.digest || st.sources[o.name].Rules != st.trust.RulesVersion(o.name)) { // another process has changed it since
-				offers[i] = c.read(ctx, all[i], o.digest)
+				offers[i] = c.readOffer(ctx, all[i], o.digest)
 				o = offers[i]
 			}
-			reports[i] = d.diff(o)
+			reports[i] = d.compareOffer(o)
 		}
 		d.batch.Trust = d.trust.Changes()
 		if d.batch.Empty() {
 			return nil, &d.batch, nil
 		}
-		return st.next(&d.batch, st.overlays), &d.batch, nil
+		return st.withBatch(&d.batch, st.overlays), &d.batch, nil
 	})
 	if err != nil {
 		return nil, err
@@ -124,8 +124,8 @@ func (c *Catalog) SyncAll(ctx context.Context, all []sources.Source) ([]Report, 
 	return reports, errors.Join(errs...)
 }
 
-// ask reads a source, unless its digest says that nothing has changed.
-func (c *Catalog) ask(ctx context.Context, src sources.Source) *offer {
+// readIfChanged reads a source, unless its digest says that nothing has changed.
+func (c *Catalog) readIfChanged(ctx context.Context, src sources.Source) *offer {
 	var digest [32]byte
 	if d, ok := src.(digester); ok {
 		digest = d.Digest()
@@ -135,11 +135,11 @@ func (c *Catalog) ask(ctx context.Context, src sources.Source) *offer {
 			return &offer{name: src.Name(), digest: digest, same: true}
 		}
 	}
-	return c.read(ctx, src, digest)
+	return c.readOffer(ctx, src, digest)
 }
 
-// read gets the tools of a source and cleans them, one by one.
-func (c *Catalog) read(ctx context.Context, src sources.Source, digest [32]byte) *offer {
+// readOffer gets the tools of a source and cleans them, one by one.
+func (c *Catalog) readOffer(ctx context.Context, src sources.Source, digest [32]byte) *offer {
 	o := &offer{name: src.Name(), digest: digest, kept: map[tool.ID]bool{}, raw: map[tool.ID]*tool.Tool{}}
 	if f, ok := src.(filed); ok {
 		o.path = f.Path()
@@ -170,7 +170,7 @@ func (c *Catalog) read(ctx context.Context, src sources.Source, digest [32]byte)
 		}
 		switch {
 		case err != nil:
-			f := refused(id, err)
+			f := refusedFinding(id, err)
 			if t.Name == "" {
 				f.Tool, f.Problem = "", fmt.Sprintf("tool %d of %s has no name", i+1, o.name)
 			}
@@ -204,8 +204,8 @@ func sourceError(name string, err error) error {
 	return e
 }
 
-// differ compares offers with a state and collects what must be written.
-type differ struct {
+// syncDiff compares offers with a state and collects what must be written.
+type syncDiff struct {
 	now   time.Time
 	st    *state
 	batch store.Batch
@@ -213,8 +213,8 @@ type differ struct {
 	trust *trust.Inspection
 }
 
-// known returns every tool that is stored or offered.
-func (st *state) known(offers []*offer) []*tool.Tool {
+// allKnown returns every tool that is stored or offered.
+func (st *state) allKnown(offers []*offer) []*tool.Tool {
 	all := make([]*tool.Tool, 0, len(st.records))
 	for _, r := range st.records {
 		all = append(all, r.Tool)
@@ -225,10 +225,10 @@ func (st *state) known(offers []*offer) []*tool.Tool {
 	return all
 }
 
-func (d *differ) diff(o *offer) Report {
+func (d *syncDiff) compareOffer(o *offer) Report {
 	r := Report{Source: o.name, Findings: o.found}
 	stored, known := d.st.sources[o.name]
-	mine := d.owned(o.name)
+	mine := d.ownedTools(o.name)
 	if o.same {
 		r.Unchanged, r.Findings = len(mine), decodeFindings(stored.Note)
 		return r
@@ -258,7 +258,7 @@ func (d *differ) diff(o *offer) Report {
 	}), func(t *tool.Tool) *tool.Tool { return cmp.Or(o.raw[t.ID()], t) })
 	var forms []trust.Form
 	for _, t := range o.tools {
-		if rec, ok := d.compare(o, t, &r, known, stored.Rules != rules); ok {
+		if rec, ok := d.compareTool(o, t, &r, known, stored.Rules != rules); ok {
 			forms = append(forms, formOf(rec))
 		}
 	}
@@ -298,9 +298,9 @@ func (d *differ) diff(o *offer) Report {
 	return r
 }
 
-// compare decides about one tool, and returns it as it is stored from now on; false for one that is left out. Before
+// compareTool decides about one tool, and returns it as it is stored from now on; false for one that is left out. Before
 // says that the source was read before, anew that its tools were not looked at by the rules of now.
-func (d *differ) compare(o *offer, t *tool.Tool, r *Report, before, anew bool) (store.Record, bool) {
+func (d *syncDiff) compareTool(o *offer, t *tool.Tool, r *Report, before, anew bool) (store.Record, bool) {
 	id := t.ID()
 	rec, known := d.st.records[id]
 	owner := rec.Source
@@ -336,8 +336,8 @@ func (d *differ) compare(o *offer, t *tool.Tool, r *Report, before, anew bool) (
 	return rec, true
 }
 
-// owned returns the IDs of the stored tools of a source, sorted.
-func (d *differ) owned(source string) []tool.ID {
+// ownedTools returns the IDs of the stored tools of a source, sorted.
+func (d *syncDiff) ownedTools(source string) []tool.ID {
 	var out []tool.ID
 	for id, r := range d.st.records {
 		if r.Source == source {
@@ -352,9 +352,9 @@ func (d *differ) owned(source string) []tool.ID {
 // reports what went. The error is NotFound if there is none of them.
 func (c *Catalog) Remove(ctx context.Context, name string) (Report, error) {
 	var report Report
-	err := c.change(ctx, func(st *state) (*state, *store.Batch, error) {
-		d := &differ{st: st}
-		report = Report{Source: name, Removed: d.owned(name)}
+	err := c.applyChange(ctx, func(st *state) (*state, *store.Batch, error) {
+		d := &syncDiff{st: st}
+		report = Report{Source: name, Removed: d.ownedTools(name)}
 		batch := &store.Batch{Remove: report.Removed, Trust: st.trust.Forget(name)}
 		if _, ok := st.sources[name]; ok || len(report.Removed) > 0 {
 			batch.RemoveSources = []string{name}
@@ -373,7 +373,7 @@ func (c *Catalog) Remove(ctx context.Context, name string) (Report, error) {
 				Hint: "list shows the servers that are known",
 			}
 		}
-		return st.next(batch, overlays), batch, nil
+		return st.withBatch(batch, overlays), batch, nil
 	})
 	if err != nil {
 		return Report{}, err
@@ -394,7 +394,7 @@ func (c *Catalog) changeOverlay(ctx context.Context, name string, change func(ha
 		return Report{}, err
 	}
 	var report Report
-	err := c.change(ctx, func(st *state) (*state, *store.Batch, error) {
+	err := c.applyChange(ctx, func(st *state) (*state, *store.Batch, error) {
 		report = Report{Source: name}
 		have := st.overlay(name)
 		o := change(have)
@@ -409,8 +409,8 @@ func (c *Catalog) changeOverlay(ctx context.Context, name string, change func(ha
 		overlays = append(overlays, o)
 		slices.SortFunc(overlays, func(a, b *sources.Overlay) int { return cmp.Compare(a.Name, b.Name) })
 		batch := &store.Batch{Overlays: map[string][]byte{name: encoded}}
-		next := st.next(batch, overlays)
-		report.compare(st, next)
+		next := st.withBatch(batch, overlays)
+		report.compareStates(st, next)
 		report.Findings = overlayFindings(next, o)
 		if have != nil {
 			if old, err := have.Encode(); err == nil && bytes.Equal(old, encoded) {
@@ -425,8 +425,8 @@ func (c *Catalog) changeOverlay(ctx context.Context, name string, change func(ha
 	return report, nil
 }
 
-// compare enters the tools that are not the same in both states.
-func (r *Report) compare(before, after *state) {
+// compareStates enters the tools that are not the same in both states.
+func (r *Report) compareStates(before, after *state) {
 	was := map[tool.ID]tool.Hash{}
 	for _, e := range before.entries {
 		was[e.tool.ID()] = e.hash
@@ -447,7 +447,7 @@ func overlayFindings(st *state, o *sources.Overlay) []sanitize.Finding {
 			spoken[id] = true
 			continue
 		}
-		whole := st.ofServer(id)
+		whole := st.toolsOfServer(id)
 		for _, one := range whole {
 			spoken[one] = true
 		}
@@ -459,7 +459,7 @@ func overlayFindings(st *state, o *sources.Overlay) []sanitize.Finding {
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(spoken)) {
-		_, _, found := st.patched(st.records[id].Tool)
+		_, _, found := st.withPatches(st.records[id].Tool)
 		out = append(out, found...)
 	}
 	return out

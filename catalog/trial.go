@@ -45,14 +45,14 @@ func (v View) Try(ctx context.Context, o *sources.Overlay, spoken map[tool.ID]bo
 	if err != nil {
 		return nil, err
 	}
-	asked, err := x.questions(v.st, spoken, out)
+	asked, err := x.knownQuestions(v.st, spoken, out)
 	if err != nil {
 		return nil, err
 	}
-	if out.Before, err = x.measurable(ctx, v.st, asked); err != nil {
+	if out.Before, err = x.trialSnapshot(ctx, v.st, asked); err != nil {
 		return nil, err
 	}
-	if out.After, err = x.measurable(ctx, after, asked); err != nil {
+	if out.After, err = x.trialSnapshot(ctx, after, asked); err != nil {
 		return nil, err
 	}
 	return out, nil
@@ -66,16 +66,16 @@ func hashOf(s string) uint32 {
 
 func isHeldOut(utterance string) bool { return hashOf(utterance)%heldOut == 0 }
 
-// questions asks for tools that are of a known kind and not spoken of, for each kind the tool that is most like it. It
+// knownQuestions asks for tools that are of a known kind and not spoken of, for each kind the tool that is most like it. It
 // returns these tools.
-func (x *searchable) questions(st *state, spoken map[tool.ID]bool, into *Trial) ([]entry, error) {
+func (x *searchable) knownQuestions(st *state, spoken map[tool.ID]bool, into *Trial) ([]entry, error) {
 	type typical struct {
 		e    entry
 		like float32
 	}
 	kinds := map[int]typical{}
 	for _, e := range st.entries {
-		p, err := decodePrepared(st.made.lent[e.hash])
+		p, err := decodePrepared(st.derived.lent[e.hash])
 		if err != nil || e.tool.Disabled || spoken[e.tool.ID()] || len(p.landmarks) == 0 ||
 			p.landmarks[0].Like < Familiar {
 			continue
@@ -106,13 +106,13 @@ func (x *searchable) questions(st *state, spoken map[tool.ID]bool, into *Trial) 
 	return asked, nil
 }
 
-// measurable is the index of a state in which the tools asked for have been lent nothing that is held out.
-func (x *searchable) measurable(ctx context.Context, st *state, asked []entry) (*index.Snapshot, error) {
-	have := newMaterial()
-	have.add(st.made)
+// trialSnapshot is the index of a state in which the tools asked for have been lent nothing that is held out.
+func (x *searchable) trialSnapshot(ctx context.Context, st *state, asked []entry) (*index.Snapshot, error) {
+	have := newDerived()
+	have.add(st.derived)
 	lender := x.m.Base.Lender(x.m.Encoder)
 	lender.Without = isHeldOut
-	if err := x.analyse(ctx, lender, asked, have); err != nil {
+	if err := x.analyseTools(ctx, lender, asked, have); err != nil {
 		return nil, err
 	}
 	made, err := x.prepare(ctx, st.entries, have, func(int, int) {})
@@ -120,5 +120,5 @@ func (x *searchable) measurable(ctx context.Context, st *state, asked []entry) (
 		return nil, err
 	}
 	have.add(made)
-	return x.snapshot(tool.NewSet(st.tools(), ""), st.entries, have)
+	return x.buildSnapshot(tool.NewSet(st.tools(), ""), st.entries, have)
 }

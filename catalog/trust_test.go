@@ -24,7 +24,7 @@ func trusting(t *testing.T, dir string, o trust.Options) *Catalog {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := Open(t.Context(), Options{Store: s, Trust: o, Template: tool.DefaultTemplate})
+	c, err := Open(t.Context(), Options{Store: s, Trust: o})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -286,7 +286,6 @@ func TestAccept(t *testing.T) {
 // tool cannot rename others by being held.
 func TestNamesStayWhileHeld(t *testing.T) {
 	c := trusting(t, t.TempDir(), trust.Options{})
-	c.o.Template = ""
 	mustSync(t, c, &fake{name: "a", tools: []*tool.Tool{aTool("", "read", "Reads.")}})
 	mustSync(t, c, &fake{name: "b", tools: []*tool.Tool{aTool("", "list", "Lists.")}})
 	before := c.Set().Exposed("b/list")

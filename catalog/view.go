@@ -48,7 +48,7 @@ func (v View) Familiarity(id tool.ID) (like float32, ok bool) {
 	if !found || v.indexer == nil || v.indexer.m.Base == nil {
 		return 0, false
 	}
-	p, err := decodePrepared(v.st.made.lent[v.st.entries[i].hash])
+	p, err := decodePrepared(v.st.derived.lent[v.st.entries[i].hash])
 	if err != nil {
 		return 0, false
 	}

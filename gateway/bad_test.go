@@ -87,8 +87,8 @@ func TestBadServers(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.mode, func(t *testing.T) {
 			g := startGateway(t, Options{
-				StartTimeout: 3 * time.Second, MaxResult: 1 << 20,
-				skip: map[string]int{"bad:endless": 8 << 20}[tt.mode],
+				StartTimeout: 3 * time.Second, maxMessage: 1 << 20,
+				maxSkippedBytes: map[string]int{"bad:endless": 8 << 20}[tt.mode],
 			}, self(t, "bad", tt.mode), self(t, "good", "sdk"))
 			call(t, g, "good/echo", "{}") // is running
 			done := make(chan *tool.Error, 1)
@@ -116,7 +116,7 @@ func TestBadServers(t *testing.T) {
 
 // An answer of 100 MiB is read past without being kept.
 func TestHugeAnswerIsNotKept(t *testing.T) {
-	g := startGateway(t, Options{MaxResult: 1 << 20}, self(t, "bad", "bad:huge"))
+	g := startGateway(t, Options{maxMessage: 1 << 20}, self(t, "bad", "bad:huge"))
 	list(t, startGateway(t, Options{}, self(t, "s", "sdk")), "s") // what a first use allocates
 	runtime.GC()
 	var before, after runtime.MemStats

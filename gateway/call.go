@@ -40,7 +40,7 @@ func (s *session) call(ctx context.Context, who *caller, c tool.Call, timeout ti
 	x := &exchange{
 		what: fmt.Sprintf("the call of %q", c.ID.Name()), who: who, progress: c.Progress, meta: c.Meta, input: c.Input,
 		hidden: true,
-		send: func(ctx context.Context, cs *mcp.ClientSession, meta mcp.Meta, in inputs) (any, error) {
+		send: func(ctx context.Context, cs *mcp.ClientSession, meta mcp.Meta, in clientAnswers) (any, error) {
 			params := &mcp.CallToolParams{
 				Name: c.ID.Name(), Meta: meta, InputResponses: in.Responses,
 				RequestState: in.State,
@@ -54,7 +54,7 @@ func (s *session) call(ctx context.Context, who *caller, c tool.Call, timeout ti
 	raw, retry, err := s.exchange(ctx, x, timeout)
 	if hasCode(err, mcp.CodeHeaderMismatch) {
 		// The server wants arguments repeated in headers, which the SDK does for tools that it has seen listed.
-		if _, _, listErr := s.list(ctx, timeout, s.tap.logger); listErr == nil {
+		if _, _, listErr := s.listTools(ctx, timeout, s.tap.logger); listErr == nil {
 			raw, retry, err = s.exchange(ctx, x, timeout)
 		}
 	}
@@ -66,8 +66,8 @@ func (s *session) call(ctx context.Context, who *caller, c tool.Call, timeout ti
 	return &tool.CallResult{Raw: raw, IsError: string(failed) == "true"}, false, nil
 }
 
-// ownMeta are the members of a request's _meta that belong to one hop: the client's would be wrong upstream.
-func ownMeta(key string) bool {
+// isGatewayMeta are the members of a request's _meta that belong to one hop: the client's would be wrong upstream.
+func isGatewayMeta(key string) bool {
 	switch key {
 	case "progressToken", mcp.MetaKeyLogLevel, mcp.MetaKeyProtocolVersion, mcp.MetaKeyClientInfo,
 		mcp.MetaKeyClientCapabilities, mcp.MetaKeyServerInfo, mcp.MetaKeySubscriptionID:
@@ -84,7 +84,7 @@ func requestMeta(raw json.RawMessage) mcp.Meta {
 		return meta
 	}
 	for k, v := range in {
-		if !ownMeta(k) {
+		if !isGatewayMeta(k) {
 			meta[k] = v
 		}
 	}

@@ -27,15 +27,15 @@ type callers struct {
 // caller is one call or request of a client, from before the server is started for it until its answer is there.
 type caller struct {
 	client *tool.Client
-	clock  *clock
-	mail   *mailbox // nil if it takes no notifications
+	clock  *pausableTimer
+	mail   *notifier // nil if it takes no notifications
 }
 
-// begin notes that a call runs, whose client wants to hear what the server says meanwhile if it listens.
-func (cs *callers) begin(c *tool.Client, listens bool) *caller {
-	out := &caller{client: c, clock: &clock{}}
+// addCaller notes that a call runs, whose client wants to hear what the server says meanwhile if it listens.
+func (cs *callers) addCaller(c *tool.Client, listens bool) *caller {
+	out := &caller{client: c, clock: &pausableTimer{}}
 	if listens || c != nil && c.Tell != nil {
-		out.mail = newMailbox()
+		out.mail = newNotifier()
 	}
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -47,8 +47,8 @@ func (cs *callers) begin(c *tool.Client, listens bool) *caller {
 	return out
 }
 
-// end returns when the client has been told all that the server said.
-func (cs *callers) end(c *caller) {
+// removeCaller returns when the client has been told all that the server said.
+func (cs *callers) removeCaller(c *caller) {
 	cs.mu.Lock()
 	cs.running = slices.DeleteFunc(cs.running, func(r *caller) bool { return r == c })
 	cs.mu.Unlock()
@@ -59,9 +59,9 @@ func (cs *callers) end(c *caller) {
 
 func sameClient(a, b *tool.Client) bool { return a == b || a.Session != "" && a.Session == b.Session }
 
-// sole returns the one client that a server's question or message can be meant for, and its running calls. It returns
+// soleClient returns the one client that a server's question or message can be meant for, and its running calls. It returns
 // nil if there is none, or no telling which.
-func (cs *callers) sole() (client *tool.Client, running []*caller) {
+func (cs *callers) soleClient() (client *tool.Client, running []*caller) {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	for _, c := range cs.running {
@@ -80,10 +80,10 @@ func (cs *callers) sole() (client *tool.Client, running []*caller) {
 	return client, running
 }
 
-// ask puts a server's question to the client that it is meant for. The time that the answer takes does not count
+// askClient puts a server's question to the client that it is meant for. The time that the answer takes does not count
 // against the calls that wait for it.
-func (cs *callers) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	client, running := cs.sole()
+func (cs *callers) askClient(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	client, running := cs.soleClient()
 	if client == nil || client.Ask == nil {
 		if method == "roots/list" {
 			return json.RawMessage(`{"roots":[]}`), nil
@@ -100,9 +100,9 @@ func (cs *callers) ask(ctx context.Context, method string, params json.RawMessag
 	return client.Ask(ctx, method, params)
 }
 
-// tell passes a server's message on. It does not block.
-func (cs *callers) tell(method string, params json.RawMessage) {
-	client, running := cs.sole()
+// notifyClient passes a server's message on. It does not block.
+func (cs *callers) notifyClient(method string, params json.RawMessage) {
+	client, running := cs.soleClient()
 	if client == nil || client.Tell == nil {
 		return
 	}
@@ -114,8 +114,8 @@ func (cs *callers) tell(method string, params json.RawMessage) {
 	}
 }
 
-// asked are the requests that a server may put to a client, and the capability that lets it do so.
-func asked(method string) (capability string, ok bool) {
+// requestedCapability are the requests that a server may put to a client, and the capability that lets it do so.
+func requestedCapability(method string) (capability string, ok bool) {
 	switch method {
 	case "sampling/createMessage":
 		return "sampling", true
@@ -127,10 +127,10 @@ func asked(method string) (capability string, ok bool) {
 	return "", false
 }
 
-// answering is the middleware that lets the server's questions be answered by who called it.
-func (cs *callers) answering(next mcp.MethodHandler) mcp.MethodHandler {
+// answerServerRequests is the middleware that lets the server's questions be answered by who called it.
+func (cs *callers) answerServerRequests(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-		if _, ok := asked(method); !ok {
+		if _, ok := requestedCapability(method); !ok {
 			return next(ctx, method, req)
 		}
 		if p, ok := req.GetParams().(*mcp.ElicitParams); ok && p.Mode == "" { // servers of older revisions have but one
@@ -140,7 +140,7 @@ func (cs *callers) answering(next mcp.MethodHandler) mcp.MethodHandler {
 		if err != nil || bytes.Equal(params, []byte("null")) {
 			params = json.RawMessage("{}")
 		}
-		raw, err := cs.ask(ctx, method, params)
+		raw, err := cs.askClient(ctx, method, params)
 		if err != nil {
 			return nil, rpcErrorOf(err)
 		}
@@ -174,14 +174,14 @@ func clientCapabilities(c *tool.Client) *mcp.ClientCapabilities {
 	return caps
 }
 
-// lacks reports whether a client can be asked something that a server was not told of.
-func lacks(told, has *mcp.ClientCapabilities) bool {
+// lacksCapability reports whether a client can be asked something that a server was not told of.
+func lacksCapability(told, has *mcp.ClientCapabilities) bool {
 	return has.Sampling != nil && told.Sampling == nil || has.Elicitation != nil && told.Elicitation == nil ||
 		has.RootsV2 != nil && told.RootsV2 == nil
 }
 
-// clock ends a request after a time without an answer. It stands still while somebody is asked, and starts anew after.
-type clock struct {
+// pausableTimer ends a request after a time without an answer. It stands still while somebody is asked, and starts anew after.
+type pausableTimer struct {
 	mu     sync.Mutex
 	timer  *time.Timer
 	limit  time.Duration
@@ -189,7 +189,7 @@ type clock struct {
 }
 
 // start begins to count. The returned function ends it.
-func (c *clock) start(limit time.Duration, late func()) func() {
+func (c *pausableTimer) start(limit time.Duration, late func()) func() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.limit = limit
@@ -201,7 +201,7 @@ func (c *clock) start(limit time.Duration, late func()) func() {
 	return func() { t.Stop() }
 }
 
-func (c *clock) pause() {
+func (c *pausableTimer) pause() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.paused++; c.timer != nil {
@@ -209,7 +209,7 @@ func (c *clock) pause() {
 	}
 }
 
-func (c *clock) resume() {
+func (c *pausableTimer) resume() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.paused--; c.paused == 0 && c.timer != nil {

@@ -12,25 +12,25 @@ import (
 // Start starts a server, and returns when it runs. One that runs is left alone. It does not wait for the pause that
 // follows a failed start. Errors are those of [Gateway.Call].
 func (g *Gateway) Start(ctx context.Context, server string) error {
-	u, err := g.named(server)
+	u, err := g.upstreamNamed(server)
 	if err != nil {
 		return err
 	}
 	u.mu.Lock()
 	u.notBefore = time.Time{}
 	u.mu.Unlock()
-	return u.withSession(ctx, use{counts: true}, func(*session, *caller) (bool, error) { return false, nil })
+	return u.withSession(ctx, usage{counts: true}, func(*session, *caller) (bool, error) { return false, nil })
 }
 
 // Stop stops a server, and returns when it has ended. Its running calls fail as Unavailable. The next call, listing or
 // Start starts it again, and nothing else does, even if it is configured to run all the time. The error is NotFound for
 // an unknown server.
 func (g *Gateway) Stop(server string) error {
-	u, err := g.named(server)
+	u, err := g.upstreamNamed(server)
 	if err != nil {
 		return err
 	}
-	u.halt()
+	u.stopByRequest()
 	return nil
 }
 
@@ -38,27 +38,27 @@ func (g *Gateway) Stop(server string) error {
 // all of its runs since the gateway was given it. Secrets are taken out as in Options.Logger. The slice is the
 // caller's. The error is NotFound for an unknown server.
 func (g *Gateway) Log(server string) ([]upstream.LogLine, error) {
-	u, err := g.named(server)
+	u, err := g.upstreamNamed(server)
 	if err != nil {
 		return nil, err
 	}
 	return u.record.all(), nil
 }
 
-func (g *Gateway) named(server string) (*Upstream, error) {
+func (g *Gateway) upstreamNamed(server string) (*Upstream, error) {
 	u, ok := g.Upstream(server)
 	if !ok {
 		return nil, &tool.Error{
 			Code: tool.NotFound, Op: "find server", Msg: fmt.Sprintf("there is no server %q to start or stop",
-				clip(server, 80)),
+				truncate(server, 80)),
 			Hint: "servers whose tools came from a file do not run; a disabled one is not kept",
 		}
 	}
 	return u, nil
 }
 
-// halt ends the session, or the one that is being started, and leaves the upstream ready for the next.
-func (u *Upstream) halt() {
+// stopByRequest ends the session, or the one that is being started, and leaves the upstream ready for the next.
+func (u *Upstream) stopByRequest() {
 	u.mu.Lock()
 	a := u.starting
 	u.mu.Unlock()

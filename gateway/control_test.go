@@ -72,7 +72,7 @@ func TestStopEndsCalls(t *testing.T) {
 
 // A start by hand does not wait for the pause after a failure, and the log tells the reason of each.
 func TestStartAfterFailure(t *testing.T) {
-	g := startGateway(t, Options{BackoffFirst: time.Hour}, self(t, "s", "exit"))
+	g := startGateway(t, Options{firstBackoff: time.Hour}, self(t, "s", "exit"))
 	for n := 1; n <= 2; n++ {
 		if err := g.Start(t.Context(), "s"); tool.CodeOf(err) != tool.Unavailable {
 			t.Fatalf("start %d: %v", n, err)
@@ -96,7 +96,7 @@ func TestControlOfUnknownServers(t *testing.T) {
 }
 
 func TestRecordIsBounded(t *testing.T) {
-	var r record
+	var r stderrLog
 	for n := range recordLines + 10 {
 		r.add(upstream.FromServer, fmt.Sprintf("%d %s", n, strings.Repeat("x", 2*recordLine)))
 	}

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// inherited lists the variables that a child process gets from ours without being asked to: what it takes to find and
+// inheritedVariables lists the variables that a child process gets from ours without being asked to: what it takes to find and
 // run a program, and nothing that commonly holds a secret. Proxy settings are left out because they may carry a
 // password; a configuration that needs them says "HTTPS_PROXY": "${HTTPS_PROXY}".
-func inherited() []string {
+func inheritedVariables() []string {
 	if runtime.GOOS == "windows" {
 		return []string{
 			"PATH", "PATHEXT", "COMSPEC", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "TEMP", "TMP", "APPDATA",
@@ -24,10 +24,10 @@ func inherited() []string {
 	}
 }
 
-// environ makes the environment of a child process: the inherited variables that are set, then those configured.
-func environ(configured map[string]string, lookup func(string) (string, bool)) []string {
+// childEnvironment makes the environment of a child process: the inherited variables that are set, then those configured.
+func childEnvironment(configured map[string]string, lookup func(string) (string, bool)) []string {
 	var env []string
-	for _, name := range inherited() {
+	for _, name := range inheritedVariables() {
 		if _, own := configured[name]; own {
 			continue
 		}

@@ -22,14 +22,14 @@ func (s *session) startError(err error, c *capture) error {
 	if errors.As(err, &own) {
 		return own
 	}
-	e := &tool.Error{Code: tool.Unavailable, Op: "start server", Err: s.scrub.error(err)}
+	e := &tool.Error{Code: tool.Unavailable, Op: "start server", Err: s.scrub.redactError(err)}
 	switch {
 	case errors.Is(context.Cause(s.ctx), errStartTimeout):
 		e.Code = tool.Timeout
 		e.Msg = fmt.Sprintf("server %q did not answer in time while it was started", s.server)
 		e.Hint = "see what it prints to stderr in the log, or allow it more time"
 		e.Err = errStartTimeout
-		if last := s.lastWords(); last != "" {
+		if last := s.lastStderr(); last != "" {
 			e.Err = fmt.Errorf("%w; last lines of stderr: %s", errStartTimeout, last)
 		}
 	case s.ctx.Err() != nil:
@@ -38,7 +38,7 @@ func (s *session) startError(err error, c *capture) error {
 		e.Msg = fmt.Sprintf("server %q: its command cannot be run", s.server)
 		e.Hint = "install the command, or correct it in the configuration"
 	case c != nil && c.astray != nil:
-		return s.astray(c.astray, "start server")
+		return s.locateError(c.astray, "start server")
 	case c != nil && (c.status == http.StatusUnauthorized || c.status == http.StatusForbidden):
 		e.Code = tool.Denied
 		e.Msg = fmt.Sprintf("server %q refused access with HTTP status %d", s.server, c.status)
@@ -48,21 +48,21 @@ func (s *session) startError(err error, c *capture) error {
 	default:
 		e.Msg = fmt.Sprintf("server %q could not be reached, or ended while it was started", s.server)
 		e.Hint = "see what it prints to stderr in the log"
-		e.Err = s.scrub.error(fmt.Errorf("%w: %w", errHandshake, err))
+		e.Err = s.scrub.redactError(fmt.Errorf("%w: %w", errHandshake, err))
 		switch c.status {
 		case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotAcceptable,
 			http.StatusUnsupportedMediaType:
 			e.Err = fmt.Errorf("%w: %w", errNotStreamable, e.Err)
 		}
-		if last := s.epitaph(); last != "" {
+		if last := s.exitReason(); last != "" {
 			e.Err = fmt.Errorf("%w: %s", e.Err, last)
 		}
 	}
 	return e
 }
 
-// astray says that a server sent us to a private address.
-func (s *session) astray(why *tool.Error, op string) error {
+// locateError says that a server sent us to a private address.
+func (s *session) locateError(why *tool.Error, op string) error {
 	return &tool.Error{
 		Code: tool.Denied, Op: op, Msg: fmt.Sprintf("server %q leads elsewhere: %s", s.server, why.Msg),
 		Hint: why.Hint,
@@ -77,7 +77,7 @@ func (s *session) loginHint() string {
 // epitaphWait is how long an error waits for the process behind a broken connection to be reaped, to say how it ended.
 const epitaphWait = 100 * time.Millisecond
 
-func (s *session) epitaph() string {
+func (s *session) exitReason() string {
 	if s.proc == nil {
 		return ""
 	}
@@ -87,10 +87,10 @@ func (s *session) epitaph() string {
 	case <-s.proc.exited:
 	case <-t.C:
 	}
-	return s.proc.epitaph()
+	return s.proc.exitReason()
 }
 
-func (s *session) lastWords() string {
+func (s *session) lastStderr() string {
 	if s.proc == nil {
 		return ""
 	}
@@ -105,7 +105,7 @@ func (s *session) requestError(ctx, runCtx context.Context, what string, timeout
 	var rpc *jsonrpc.Error
 	switch {
 	case ctx.Err() != nil:
-		return ended(ctx.Err(), fmt.Sprintf("%s on server %q", what, s.server))
+		return sessionEndedError(ctx.Err(), fmt.Sprintf("%s on server %q", what, s.server))
 	case errors.Is(context.Cause(runCtx), errStopped):
 		return &tool.Error{Code: tool.Unavailable, Op: "call", Msg: fmt.Sprintf("server %q was stopped during %s",
 			s.server, what), Err: errStopped}
@@ -116,12 +116,12 @@ func (s *session) requestError(ctx, runCtx context.Context, what string, timeout
 			Hint: "try again, ask for less at once, or raise the server's timeout", Err: context.DeadlineExceeded,
 		}
 	case c.astray != nil:
-		return s.astray(c.astray, "call")
+		return s.locateError(c.astray, "call")
 	case c.status == http.StatusUnauthorized || c.status == http.StatusForbidden:
 		return &tool.Error{
 			Code: tool.Denied, Op: "call", Msg: fmt.Sprintf("server %q refused %s with HTTP status %d", s.server, what,
 				c.status),
-			Hint: s.loginHint(), Err: s.scrub.error(err),
+			Hint: s.loginHint(), Err: s.scrub.redactError(err),
 		}
 	case errors.As(err, &rpc) && rpc.Code != codeRejected:
 		return s.rpcError(rpc, what)
@@ -129,18 +129,18 @@ func (s *session) requestError(ctx, runCtx context.Context, what string, timeout
 		return &tool.Error{
 			Code: tool.Unavailable, Op: "call", Msg: fmt.Sprintf("server %q answered %s with HTTP status %d", s.server,
 				what, c.status),
-			Hint: "try again later", Err: s.scrub.error(err),
+			Hint: "try again later", Err: s.scrub.redactError(err),
 		}
 	}
 	e := &tool.Error{
 		Code: tool.Unavailable, Op: "call", Msg: fmt.Sprintf("the connection to server %q broke during %s", s.server,
 			what),
 		Hint: "try again: the server is started or connected anew; whether the call took effect is unknown",
-		Err:  s.scrub.error(err),
+		Err:  s.scrub.redactError(err),
 	}
 	if s.proc != nil {
 		e.Msg = fmt.Sprintf("server %q ended during %s", s.server, what)
-		e.Err = fmt.Errorf("%w: %s", e.Err, s.epitaph())
+		e.Err = fmt.Errorf("%w: %s", e.Err, s.exitReason())
 	} else if !c.sent {
 		e.Msg = fmt.Sprintf("server %q cannot be reached for %s", s.server, what)
 		e.Hint = "try again when it runs"
@@ -151,9 +151,9 @@ func (s *session) requestError(ctx, runCtx context.Context, what string, timeout
 // rpcError turns a JSON-RPC error of the server into one of ours. The original stays in the chain, with its code and
 // data.
 func (s *session) rpcError(rpc *jsonrpc.Error, what string) error {
-	text := s.scrub.text(clip(rpc.Message, 1000))
+	text := s.scrub.redactText(truncate(rpc.Message, 1000))
 	e := &tool.Error{Code: tool.Unavailable, Op: "call", Msg: fmt.Sprintf("server %q refused %s: %s", s.server, what,
-		text), Err: s.scrub.error(rpc)}
+		text), Err: s.scrub.redactError(rpc)}
 	switch rpc.Code {
 	case jsonrpc.CodeMethodNotFound:
 		e.Code = tool.NotFound
@@ -175,8 +175,8 @@ func (s *session) rpcError(rpc *jsonrpc.Error, what string) error {
 	return e
 }
 
-// ended is the error of something whose caller's context ended.
-func ended(err error, what string) error {
+// sessionEndedError is the error of something whose caller's context ended.
+func sessionEndedError(err error, what string) error {
 	msg := what + " was cancelled"
 	if errors.Is(err, context.DeadlineExceeded) {
 		msg = what + " took longer than its caller allowed"
@@ -187,9 +187,9 @@ func ended(err error, what string) error {
 // endError says that a session that ran has ended, for the status.
 func (s *session) endError(reason error) error {
 	e := &tool.Error{Code: tool.Unavailable, Op: "run server", Msg: fmt.Sprintf("the connection to server %q ended",
-		s.server), Err: s.scrub.error(reason)}
+		s.server), Err: s.scrub.redactError(reason)}
 	if s.proc != nil {
-		e.Msg = fmt.Sprintf("server %q ended: %s", s.server, s.proc.epitaph())
+		e.Msg = fmt.Sprintf("server %q ended: %s", s.server, s.proc.exitReason())
 	}
 	return e
 }

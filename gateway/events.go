@@ -13,7 +13,7 @@ type eventFilter struct {
 	body  io.Closer
 	lines *lineReader
 	limit int
-	tap   *tap
+	tap   *wireRecorder
 
 	out []byte // what remains of the current event
 	err error  // after it
@@ -26,10 +26,10 @@ type event struct {
 	id      []byte // the line that sets the event ID
 	message bool   // its type is "message"
 	size    int
-	over    *oversize
+	over    *oversizedMessage
 }
 
-func newEventFilter(body io.ReadCloser, limit, skip int, t *tap) *eventFilter {
+func newEventFilter(body io.ReadCloser, limit, skip int, t *wireRecorder) *eventFilter {
 	return &eventFilter{body: body, lines: newLineReader(body, limit, skip), limit: limit, tap: t}
 }
 
@@ -41,7 +41,7 @@ func (f *eventFilter) Read(p []byte) (int, error) {
 		}
 		var e *event
 		e, f.err = f.nextEvent()
-		f.out = f.pass(e)
+		f.out = f.filterEvent(e)
 	}
 	n := copy(p, f.out)
 	f.out = f.out[n:]
@@ -62,15 +62,15 @@ func (f *eventFilter) nextEvent() (*event, error) {
 		if over == nil && len(line) == 0 {
 			return e, nil
 		}
-		e.add(line, over, f.limit)
+		e.addLine(line, over, f.limit)
 		if f.lines.skip > 0 && e.over != nil && e.over.size > f.lines.skip {
 			return e, errEndless
 		}
 	}
 }
 
-// add appends one line. Once the event is larger than the limit, only its JSON-RPC ID is still looked for.
-func (e *event) add(line []byte, over *oversize, limit int) {
+// addLine appends one line. Once the event is larger than the limit, only its JSON-RPC ID is still looked for.
+func (e *event) addLine(line []byte, over *oversizedMessage, limit int) {
 	switch {
 	case over != nil:
 		if e.over != nil {
@@ -85,7 +85,7 @@ func (e *event) add(line []byte, over *oversize, limit int) {
 		return
 	}
 	if e.size += len(line) + 1; e.size > limit {
-		e.over = &oversize{size: e.size}
+		e.over = &oversizedMessage{size: e.size}
 		e.over.ids.write(e.data)
 		e.over.ids.write(fieldValue(line))
 		e.raw, e.data = nil, nil
@@ -112,11 +112,11 @@ func fieldValue(line []byte) []byte {
 	return bytes.TrimSpace(value)
 }
 
-// pass returns what the SDK is to see of an event.
-func (f *eventFilter) pass(e *event) []byte {
+// filterEvent returns what the SDK is to see of an event.
+func (f *eventFilter) filterEvent(e *event) []byte {
 	if e.over != nil {
 		f.tap.logger.Warn("upstream message too long", "bytes", e.over.size, "limit", f.limit)
-		return answer(e, e.over.errorResponse(f.limit))
+		return replaceData(e, e.over.errorResponse(f.limit))
 	}
 	if len(e.raw) == 0 {
 		return nil
@@ -124,19 +124,19 @@ func (f *eventFilter) pass(e *event) []byte {
 	if e.message && len(e.data) > 0 {
 		msg, err := decodeMessage(e.data)
 		if err != nil {
-			if resp := f.tap.broken(e.data, err); resp != nil {
-				return answer(e, resp)
+			if resp := f.tap.repairResponse(e.data, err); resp != nil {
+				return replaceData(e, resp)
 			}
-		} else if seen := f.tap.incoming(msg); seen != msg {
-			return answer(e, seen)
+		} else if seen := f.tap.recordIncoming(msg); seen != msg {
+			return replaceData(e, seen)
 		}
 	}
 	return append(e.raw, '\n')
 }
 
-// answer makes an event in place of e that carries msg, or nothing but e's ID, from which the SDK resumes a broken
+// replaceData makes an event in place of e that carries msg, or nothing but e's ID, from which the SDK resumes a broken
 // stream, if msg is nil.
-func answer(e *event, msg jsonrpc.Message) []byte {
+func replaceData(e *event, msg jsonrpc.Message) []byte {
 	var out []byte
 	if e.id != nil {
 		out = append(append(out, e.id...), '\n')

@@ -23,11 +23,11 @@ type exchange struct {
 	meta     json.RawMessage     // the client's; may be nil
 	input    json.RawMessage     // its answers, if it repeats a request; may be nil
 	hidden   bool                // what the SDK makes of the result is not asked for; not for what it caches
-	send     func(ctx context.Context, cs *mcp.ClientSession, meta mcp.Meta, in inputs) (any, error)
+	send     func(ctx context.Context, cs *mcp.ClientSession, meta mcp.Meta, in clientAnswers) (any, error)
 }
 
-// inputs are the answers with which a request is repeated.
-type inputs struct {
+// clientAnswers are the answers with which a request is repeated.
+type clientAnswers struct {
 	Responses mcp.InputResponseMap `json:"inputResponses"`
 	State     string               `json:"requestState"`
 }
@@ -42,14 +42,14 @@ func (s *session) exchange(ctx context.Context, x *exchange, timeout time.Durati
 ) {
 	meta := requestMeta(x.meta)
 	client := x.who.client
-	s.describe(client, meta)
-	s.follow(ctx, client)
+	s.describeClient(client, meta)
+	s.followClient(ctx, client)
 	if x.progress != nil {
 		token, stop := s.tap.watchProgress(x.who.mail, x.progress)
 		defer stop()
 		meta["progressToken"] = token
 	}
-	var in inputs
+	var in clientAnswers
 	if len(x.input) > 0 {
 		if err := json.Unmarshal(x.input, &in); err != nil {
 			return nil, false, &tool.Error{Code: tool.Invalid, Op: "call", Msg: "the answers with which " + x.what +
@@ -57,20 +57,20 @@ func (s *session) exchange(ctx context.Context, x *exchange, timeout time.Durati
 		}
 	}
 	for round := 0; ; round++ {
-		raw, retry, err = s.round(ctx, x, meta, in, timeout)
+		raw, retry, err = s.sendRound(ctx, x, meta, in, timeout)
 		if err != nil {
 			return nil, retry && round == 0, err
 		}
-		asks := questions(raw)
+		asks := parseInputRequired(raw)
 		switch {
 		case asks == nil || client != nil && client.Rounds:
 			return stripServerInfo(raw), false, nil
 		case client == nil || client.Ask == nil:
-			return nil, false, s.answered(x, "a question for the user, which cannot be passed on")
+			return nil, false, s.responseError(x, "a question for the user, which cannot be passed on")
 		case round == maxRounds:
-			return nil, false, s.answered(x, fmt.Sprintf("more than %d rounds of questions", maxRounds))
+			return nil, false, s.responseError(x, fmt.Sprintf("more than %d rounds of questions", maxRounds))
 		}
-		if in, err = s.answers(ctx, client, asks); err != nil {
+		if in, err = s.collectAnswers(ctx, client, asks); err != nil {
 			return nil, false, &tool.Error{
 				Code: tool.Unavailable, Op: "call",
 				Msg: fmt.Sprintf("server %q asked something during %s, and the client did not answer", s.server,
@@ -80,16 +80,16 @@ func (s *session) exchange(ctx context.Context, x *exchange, timeout time.Durati
 	}
 }
 
-// round sends the request once.
-func (s *session) round(ctx context.Context, x *exchange, meta mcp.Meta, in inputs,
+// sendRound sends the request once.
+func (s *session) sendRound(ctx context.Context, x *exchange, meta mcp.Meta, in clientAnswers,
 	timeout time.Duration,
 ) (raw json.RawMessage, retry bool, err error) {
-	runCtx, stop := s.limit(ctx, x.who.clock, timeout)
+	runCtx, stop := s.withTimeLimit(ctx, x.who.clock, timeout)
 	defer stop()
 	sendCtx, sent := withCapture(runCtx)
 	sent.hidden = x.hidden
 	res, err := x.send(sendCtx, s.cs, meta, in)
-	got := s.tap.finish(sent)
+	got := s.tap.finishCapture(sent)
 	if got.result == nil && err == nil { // the server let the SDK answer from its cache, or there is nothing to say
 		got.result, err = json.Marshal(res)
 	}
@@ -97,12 +97,12 @@ func (s *session) round(ctx context.Context, x *exchange, meta mcp.Meta, in inpu
 		return nil, got.refused(err), s.requestError(ctx, runCtx, x.what, timeout, got, err)
 	}
 	if !isObject(got.result) {
-		return nil, false, s.answered(x, "something that is no object")
+		return nil, false, s.responseError(x, "something that is no object")
 	}
 	return got.result, false, nil
 }
 
-func (s *session) answered(x *exchange, what string) error {
+func (s *session) responseError(x *exchange, what string) error {
 	return &tool.Error{Code: tool.Unavailable, Op: "call", Msg: fmt.Sprintf("server %q answered %s with %s", s.server,
 		x.what, what)}
 }
@@ -116,8 +116,8 @@ type inputRequired struct {
 	State string `json:"requestState"`
 }
 
-// questions returns what a result asks, or nil if it is an answer.
-func questions(raw json.RawMessage) *inputRequired {
+// parseInputRequired returns what a result asks, or nil if it is an answer.
+func parseInputRequired(raw json.RawMessage) *inputRequired {
 	if kind, ok := orderedjson.Find(raw, "resultType"); !ok || string(kind) != `"input_required"` {
 		return nil
 	}
@@ -128,34 +128,34 @@ func questions(raw json.RawMessage) *inputRequired {
 	return &q
 }
 
-// answers asks the client, one question after the other: people can answer but one at a time.
-func (s *session) answers(ctx context.Context, client *tool.Client, q *inputRequired) (inputs, error) {
+// collectAnswers asks the client, one question after the other: people can answer but one at a time.
+func (s *session) collectAnswers(ctx context.Context, client *tool.Client, q *inputRequired) (clientAnswers, error) {
 	got := make(map[string]json.RawMessage, len(q.Requests))
 	for _, key := range slices.Sorted(maps.Keys(q.Requests)) {
 		r := q.Requests[key]
-		if _, ok := asked(r.Method); !ok {
-			return inputs{}, fmt.Errorf("it asks by the unknown method %q", clip(r.Method, 60))
+		if _, ok := requestedCapability(r.Method); !ok {
+			return clientAnswers{}, fmt.Errorf("it asks by the unknown method %q", truncate(r.Method, 60))
 		}
 		answer, err := client.Ask(ctx, r.Method, r.Params)
 		if err != nil {
-			return inputs{}, fmt.Errorf("%s: %w", r.Method, err)
+			return clientAnswers{}, fmt.Errorf("%s: %w", r.Method, err)
 		}
 		got[key] = answer
 	}
 	encoded, err := json.Marshal(got)
 	if err != nil {
-		return inputs{}, fmt.Errorf("encode answers: %w", err)
+		return clientAnswers{}, fmt.Errorf("encode answers: %w", err)
 	}
-	in := inputs{State: q.State}
+	in := clientAnswers{State: q.State}
 	if err := json.Unmarshal(encoded, &in.Responses); err != nil {
-		return inputs{}, fmt.Errorf("read answers: %w", err)
+		return clientAnswers{}, fmt.Errorf("read answers: %w", err)
 	}
 	return in, nil
 }
 
-// describe tells a server of the newer protocol who calls: there, each request says so for itself.
-func (s *session) describe(c *tool.Client, meta mcp.Meta) {
-	if !s.modern() {
+// describeClient tells a server of the newer protocol who calls: there, each request says so for itself.
+func (s *session) describeClient(c *tool.Client, meta mcp.Meta) {
+	if !s.isModern() {
 		return
 	}
 	meta[mcp.MetaKeyClientCapabilities] = json.RawMessage("{}")
@@ -170,10 +170,10 @@ func (s *session) describe(c *tool.Client, meta mcp.Meta) {
 	}
 }
 
-// follow asks a server of the older protocols for the log messages that the client wants to see. A server that refuses
+// followClient asks a server of the older protocols for the log messages that the client wants to see. A server that refuses
 // is not asked again.
-func (s *session) follow(ctx context.Context, c *tool.Client) {
-	if c == nil || c.LogLevel == "" || s.modern() {
+func (s *session) followClient(ctx context.Context, c *tool.Client) {
+	if c == nil || c.LogLevel == "" || s.isModern() {
 		return
 	}
 	if caps := s.cs.InitializeResult().Capabilities; caps == nil || caps.Logging == nil {
@@ -185,21 +185,21 @@ func (s *session) follow(ctx context.Context, c *tool.Client) {
 	ctx, stop := context.WithTimeout(ctx, followWait)
 	defer stop()
 	if err := s.cs.SetLoggingLevel(ctx, &mcp.SetLoggingLevelParams{Level: mcp.LoggingLevel(c.LogLevel)}); err != nil {
-		s.tap.logger.Debug("upstream does not take the log level", "error", s.scrub.error(err))
+		s.tap.logger.Debug("upstream does not take the log level", "error", s.scrub.redactError(err))
 	}
 }
 
 // followWait bounds how long a call waits for a server to take a log level.
 const followWait = 2 * time.Second
 
-// modern reports whether the server speaks the protocol without sessions.
-func (s *session) modern() bool { return s.cs.InitializeResult().ProtocolVersion > legacyVersion }
+// isModern reports whether the server speaks the protocol without sessions.
+func (s *session) isModern() bool { return s.cs.InitializeResult().ProtocolVersion > legacyVersion }
 
 // errLate is the cause with which a request's context ends when its time is over.
 var errLate = errors.New("time limit")
 
-// limit derives the context of a request from the caller's: it ends with the time limit and with the session, too.
-func (s *session) limit(ctx context.Context, c *clock, timeout time.Duration) (context.Context, func()) {
+// withTimeLimit derives the context of a request from the caller's: it ends with the time limit and with the session, too.
+func (s *session) withTimeLimit(ctx context.Context, c *pausableTimer, timeout time.Duration) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stopClock := c.start(timeout, func() { cancel(errLate) })
 	unlink := context.AfterFunc(s.ctx, func() {

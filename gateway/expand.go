@@ -11,66 +11,66 @@ import (
 	"tooldex/upstream"
 )
 
-// expanded is a server's configuration with its variables filled in. It holds secrets: it is never logged or stored.
-type expanded struct {
+// expandedServer is a server's configuration with its variables filled in. It holds secrets: it is never logged or stored.
+type expandedServer struct {
 	command string
 	args    []string
 	env     map[string]string
 	dir     string
 	url     string
 	headers map[string]string
-	scrub   *scrubber
+	scrub   *redactor
 }
 
-// expand fills in ${VAR} and ${VAR:-default} in every text of s that may hold them.
-func expand(s upstream.Server, lookup func(string) (string, bool)) (*expanded, error) {
-	x := &expanded{scrub: &scrubber{}}
+// expandServer fills in ${VAR} and ${VAR:-default} in every text of s that may hold them.
+func expandServer(s upstream.Server, lookup func(string) (string, bool)) (*expandedServer, error) {
+	x := &expandedServer{scrub: &redactor{}}
 	e := expander{server: s.Name, lookup: lookup, scrub: x.scrub}
-	x.command = e.text("command", s.Command)
+	x.command = e.expandField("command", s.Command)
 	for i, a := range s.Args {
-		x.args = append(x.args, e.text(fmt.Sprintf("args[%d]", i), a))
+		x.args = append(x.args, e.expandField(fmt.Sprintf("args[%d]", i), a))
 	}
-	x.dir = e.text("cwd", s.Dir)
-	x.url = e.text("url", s.URL)
-	x.env = e.texts("env", s.Env)
-	e.file(s.EnvFile, x.env)
-	x.headers = e.texts("headers", s.Headers)
+	x.dir = e.expandField("cwd", s.Dir)
+	x.url = e.expandField("url", s.URL)
+	x.env = e.expandMap("env", s.Env)
+	e.readEnvFile(s.EnvFile, x.env)
+	x.headers = e.expandMap("headers", s.Headers)
 	if e.err != nil {
 		return nil, e.err
 	}
 	for name, value := range x.env {
 		if secretName(name) {
-			x.scrub.hide(value, "***")
+			x.scrub.replaceWith(value, "***")
 		}
 	}
 	for _, value := range x.headers {
-		x.scrub.hide(value, "***")
+		x.scrub.replaceWith(value, "***")
 	}
-	x.scrub.ready()
+	x.scrub.buildReplacer()
 	return x, nil
 }
 
 type expander struct {
 	server string
 	lookup func(string) (string, bool)
-	scrub  *scrubber
+	scrub  *redactor
 	err    error // the first one
 }
 
-func (e *expander) texts(field string, m map[string]string) map[string]string {
+func (e *expander) expandMap(field string, m map[string]string) map[string]string {
 	out := make(map[string]string, len(m))
 	for _, k := range slices.Sorted(maps.Keys(m)) { // so that of several missing variables the same one is named each time
-		out[k] = e.text(field+"."+k, m[k])
+		out[k] = e.expandField(field+"."+k, m[k])
 	}
 	return out
 }
 
-// file adds the variables of a file to env, but for those that are there.
-func (e *expander) file(name string, env map[string]string) {
+// readEnvFile adds the variables of a file to env, but for those that are there.
+func (e *expander) readEnvFile(name string, env map[string]string) {
 	if name == "" || e.err != nil {
 		return
 	}
-	name = e.text("envFile", name)
+	name = e.expandField("envFile", name)
 	b, err := os.ReadFile(name)
 	if err != nil {
 		e.err = &tool.Error{
@@ -90,15 +90,15 @@ func (e *expander) file(name string, env map[string]string) {
 			value = value[1 : n-1]
 		}
 		env[key] = value
-		e.scrub.hide(value, "***")
+		e.scrub.replaceWith(value, "***")
 	}
 }
 
-func (e *expander) text(field, s string) string {
+func (e *expander) expandField(field, s string) string {
 	out, err := expandText(s, func(name string) (string, bool) {
 		v, ok := e.lookup(name)
 		if ok {
-			e.scrub.hide(v, "${"+name+"}")
+			e.scrub.replaceWith(v, "${"+name+"}")
 		}
 		return v, ok
 	})
@@ -129,9 +129,9 @@ func expandText(s string, lookup func(string) (string, bool)) (string, error) {
 			return b.String(), nil
 		}
 		name, fallback, hasFallback := strings.Cut(inner, ":-")
-		name = variable(name)
+		name = variableValue(name)
 		if !variableName(name) {
-			return "", fmt.Errorf("${%s} does not name a variable", clip(inner, 60))
+			return "", fmt.Errorf("${%s} does not name a variable", truncate(inner, 60))
 		}
 		value, set := lookup(name)
 		switch {
@@ -145,9 +145,9 @@ func expandText(s string, lookup func(string) (string, bool)) (string, error) {
 	}
 }
 
-// variable is the name of the variable that stands for what other clients write in its place: ${env:NAME};
+// variableValue is the name of the variable that stands for what other clients write in its place: ${env:NAME};
 // ${input:some-key}, which the editor would ask for and which is SOME_KEY here; ${userHome} and ${workspaceFolder}.
-func variable(name string) string {
+func variableValue(name string) string {
 	if input, ok := strings.CutPrefix(name, "input:"); ok {
 		return strings.ToUpper(strings.NewReplacer("-", "_", ".", "_", " ", "_").Replace(input))
 	}

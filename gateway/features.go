@@ -30,14 +30,14 @@ func (g *Gateway) Features() []upstream.Features {
 	g.mu.RUnlock()
 	out := make([]upstream.Features, 0, len(list))
 	for _, u := range list {
-		out = append(out, *u.known())
+		out = append(out, *u.knownFeatures())
 	}
 	slices.SortFunc(out, func(a, b upstream.Features) int { return cmp.Compare(a.Server, b.Server) })
 	return out
 }
 
-// known returns what is known of the server's features, reading what is stored at the first time.
-func (u *Upstream) known() *upstream.Features {
+// knownFeatures returns what is known of the server's features, reading what is stored at the first time.
+func (u *Upstream) knownFeatures() *upstream.Features {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.features == nil {
@@ -59,17 +59,17 @@ func (u *Upstream) readFeatures(ctx context.Context, s *session) {
 	if caps == nil {
 		caps = &mcp.ServerCapabilities{}
 	}
-	before := *u.known()
+	before := *u.knownFeatures()
 	now := upstream.Features{Server: u.cfg.Name}
-	wait := min(featureWait, u.timeout())
+	wait := min(featureWait, u.callTimeout())
 	var lists sync.WaitGroup
-	read := func(kind listed, offered bool, old []json.RawMessage, into *[]json.RawMessage) {
+	read := func(kind listKind, offered bool, old []json.RawMessage, into *[]json.RawMessage) {
 		if !offered {
 			return
 		}
 		lists.Go(func() {
 			var items []json.RawMessage
-			_, err := s.pagesOf(ctx, kind, wait, func(page []json.RawMessage) { items = append(items, page...) })
+			_, err := s.listPages(ctx, kind, wait, func(page []json.RawMessage) { items = append(items, page...) })
 			if err != nil {
 				u.logger.Warn("what a server offers beside tools could not be read; what is stored is served", "method",
 					kind.method, "error", err)
@@ -97,24 +97,24 @@ func (u *Upstream) readFeatures(ctx context.Context, s *session) {
 	}
 }
 
-func resourceList() listed {
-	return listed{"resources/list", "resources", func(ctx context.Context, cs *mcp.ClientSession, cursor string) (any,
+func resourceList() listKind {
+	return listKind{"resources/list", "resources", func(ctx context.Context, cs *mcp.ClientSession, cursor string) (any,
 		error,
 	) {
 		return cs.ListResources(ctx, &mcp.ListResourcesParams{Cursor: cursor})
 	}}
 }
 
-func templateList() listed {
-	return listed{"resources/templates/list", "resourceTemplates", func(ctx context.Context, cs *mcp.ClientSession,
+func templateList() listKind {
+	return listKind{"resources/templates/list", "resourceTemplates", func(ctx context.Context, cs *mcp.ClientSession,
 		cursor string,
 	) (any, error) {
 		return cs.ListResourceTemplates(ctx, &mcp.ListResourceTemplatesParams{Cursor: cursor})
 	}}
 }
 
-func promptList() listed {
-	return listed{"prompts/list", "prompts", func(ctx context.Context, cs *mcp.ClientSession, cursor string) (any,
+func promptList() listKind {
+	return listKind{"prompts/list", "prompts", func(ctx context.Context, cs *mcp.ClientSession, cursor string) (any,
 		error,
 	) {
 		return cs.ListPrompts(ctx, &mcp.ListPromptsParams{Cursor: cursor})
@@ -127,20 +127,20 @@ func equalFeatures(a, b *upstream.Features) bool {
 		slices.EqualFunc(a.Prompts, b.Prompts, same)
 }
 
-// refresh reads the features of a server that says that they changed.
-func (u *Upstream) refresh() {
+// refreshFeatures reads the features of a server that says that they changed.
+func (u *Upstream) refreshFeatures() {
 	u.mu.Lock()
 	s := u.session
 	u.mu.Unlock()
-	if s != nil && s.alive() {
+	if s != nil && s.isAlive() {
 		u.readFeatures(s.ctx, s)
 	}
 }
 
-// settle does for a session that has just begun what the one before had done for it.
-func (u *Upstream) settle(s *session) {
+// reloadFeatures does for a session that has just begun what the one before had done for it.
+func (u *Upstream) reloadFeatures(s *session) {
 	if !u.featuresStored() {
-		signal(u.others)
+		notify(u.others)
 	}
 	u.mu.Lock()
 	watched := slices.Sorted(maps.Keys(u.watched))
@@ -150,8 +150,8 @@ func (u *Upstream) settle(s *session) {
 		err := s.cs.Subscribe(ctx, &mcp.SubscribeParams{URI: uri})
 		stop()
 		if err != nil {
-			u.logger.Warn("upstream does not take a subscription again", "uri", clip(uri, 200), "error",
-				s.scrub.error(err))
+			u.logger.Warn("upstream does not take a subscription again", "uri", truncate(uri, 200), "error",
+				s.scrub.redactError(err))
 		}
 	}
 }
@@ -161,11 +161,11 @@ func (u *Upstream) featureFile() string {
 	if u.opts.Dir == "" {
 		return ""
 	}
-	return filepath.Join(u.opts.Dir, fileName(u.cfg.Name))
+	return filepath.Join(u.opts.Dir, featureFileName(u.cfg.Name))
 }
 
-// fileName is the name of a server's file in a folder: one that no name can lead out of.
-func fileName(server string) string {
+// featureFileName is the name of a server's file in a folder: one that no name can lead out of.
+func featureFileName(server string) string {
 	return strings.ReplaceAll(url.PathEscape(server), ".", "%2E") + ".json"
 }
 

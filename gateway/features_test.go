@@ -163,18 +163,18 @@ func TestQuestionsReachTheClient(t *testing.T) {
 func TestModeOfOlderForms(t *testing.T) {
 	var cs callers
 	var got string
-	who := cs.begin(&tool.Client{Ask: func(_ context.Context, _ string, params json.RawMessage) (json.RawMessage,
+	who := cs.addCaller(&tool.Client{Ask: func(_ context.Context, _ string, params json.RawMessage) (json.RawMessage,
 		error,
 	) {
 		got = string(params)
 		return json.RawMessage(`{}`), nil
 	}}, false)
-	defer cs.end(who)
+	defer cs.removeCaller(who)
 	req := &mcp.ElicitRequest{Params: &mcp.ElicitParams{
 		Message:         "?",
 		RequestedSchema: json.RawMessage(`{"type":"object"}`),
 	}}
-	if _, err := cs.answering(nil)(t.Context(), "elicitation/create", req); err != nil ||
+	if _, err := cs.answerServerRequests(nil)(t.Context(), "elicitation/create", req); err != nil ||
 		!strings.Contains(got, `"mode":"form"`) {
 		t.Errorf("the client is asked %s, %v", got, err)
 	}
@@ -450,7 +450,7 @@ func TestSubscriptionAfterRestart(t *testing.T) {
 
 func TestClockStandsStillWhileSomebodyIsAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var c clock
+		var c pausableTimer
 		late := make(chan time.Time, 1)
 		begin := time.Now()
 		defer c.start(time.Second, func() { late <- time.Now() })()

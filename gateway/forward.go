@@ -18,13 +18,13 @@ import (
 // every running server that has worked for its client; its result is nil. Errors are those of Call.
 func (g *Gateway) Forward(ctx context.Context, r upstream.Request) (json.RawMessage, error) {
 	if r.Method == "notifications/roots/list_changed" {
-		g.rootsChanged(r.Client)
+		g.notifyRootsChanged(r.Client)
 		return nil, nil
 	}
 	u, ok := g.Upstream(r.Server)
 	if !ok {
 		return nil, &tool.Error{Code: tool.NotFound, Op: "forward", Msg: fmt.Sprintf("there is no server %q",
-			clip(r.Server, 80)), Hint: "list again; it may have been removed or disabled"}
+			truncate(r.Server, 80)), Hint: "list again; it may have been removed or disabled"}
 	}
 	return u.forward(ctx, r)
 }
@@ -34,7 +34,7 @@ func (u *Upstream) forward(ctx context.Context, r upstream.Request) (json.RawMes
 	if err != nil {
 		return nil, err
 	}
-	if !u.watch(r.Method, uri) {
+	if !u.updateSubscription(r.Method, uri) {
 		return json.RawMessage("{}"), nil
 	}
 	release, err := u.slots.acquire(ctx)
@@ -43,23 +43,23 @@ func (u *Upstream) forward(ctx context.Context, r upstream.Request) (json.RawMes
 	}
 	defer release()
 	var raw json.RawMessage
-	err = u.withSession(ctx, use{r.Client, r.Progress != nil, true}, func(s *session, who *caller) (retry bool,
+	err = u.withSession(ctx, usage{r.Client, r.Progress != nil, true}, func(s *session, who *caller) (retry bool,
 		err error,
 	) {
 		x.who = who
-		raw, retry, err = s.exchange(ctx, x, u.timeout())
+		raw, retry, err = s.exchange(ctx, x, u.callTimeout())
 		return retry, err
 	})
 	if err != nil && r.Method == "resources/subscribe" {
-		u.watch("resources/unsubscribe", uri)
+		u.updateSubscription("resources/unsubscribe", uri)
 	}
 	return raw, err
 }
 
-// watch keeps account of the resources that are subscribed to, so that a server that was restarted is told again. It
+// updateSubscription keeps account of the resources that are subscribed to, so that a server that was restarted is told again. It
 // reports whether the server has to be asked: not at the end of a subscription that others share, or for which the
 // server would have to be started.
-func (u *Upstream) watch(method, uri string) bool {
+func (u *Upstream) updateSubscription(method, uri string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	switch method {
@@ -70,7 +70,7 @@ func (u *Upstream) watch(method, uri string) bool {
 			return false
 		}
 		delete(u.watched, uri)
-		return u.session != nil && u.session.alive()
+		return u.session != nil && u.session.isAlive()
 	}
 	return true
 }
@@ -96,26 +96,26 @@ func requestOf(r upstream.Request) (x *exchange, uri string, err error) {
 	x.meta = common.Meta
 	switch r.Method {
 	case "resources/read":
-		x.what = fmt.Sprintf("the reading of %q", clip(read.URI, 200))
-		x.send = func(ctx context.Context, cs *mcp.ClientSession, meta mcp.Meta, in inputs) (any, error) {
+		x.what = fmt.Sprintf("the reading of %q", truncate(read.URI, 200))
+		x.send = func(ctx context.Context, cs *mcp.ClientSession, meta mcp.Meta, in clientAnswers) (any, error) {
 			return cs.ReadResource(ctx, &mcp.ReadResourceParams{
 				Meta: meta, URI: read.URI, InputResponses: in.Responses,
 				RequestState: in.State,
 			})
 		}
 	case "resources/subscribe":
-		x.what = fmt.Sprintf("the subscription to %q", clip(common.URI, 200))
-		x.send = func(ctx context.Context, cs *mcp.ClientSession, meta mcp.Meta, _ inputs) (any, error) {
+		x.what = fmt.Sprintf("the subscription to %q", truncate(common.URI, 200))
+		x.send = func(ctx context.Context, cs *mcp.ClientSession, meta mcp.Meta, _ clientAnswers) (any, error) {
 			return struct{}{}, cs.Subscribe(ctx, &mcp.SubscribeParams{Meta: meta, URI: common.URI})
 		}
 	case "resources/unsubscribe":
-		x.what = fmt.Sprintf("the end of the subscription to %q", clip(common.URI, 200))
-		x.send = func(ctx context.Context, cs *mcp.ClientSession, meta mcp.Meta, _ inputs) (any, error) {
+		x.what = fmt.Sprintf("the end of the subscription to %q", truncate(common.URI, 200))
+		x.send = func(ctx context.Context, cs *mcp.ClientSession, meta mcp.Meta, _ clientAnswers) (any, error) {
 			return struct{}{}, cs.Unsubscribe(ctx, &mcp.UnsubscribeParams{Meta: meta, URI: common.URI})
 		}
 	case "prompts/get":
-		x.what = fmt.Sprintf("the request for the prompt %q", clip(prompt.Name, 100))
-		x.send = func(ctx context.Context, cs *mcp.ClientSession, meta mcp.Meta, in inputs) (any, error) {
+		x.what = fmt.Sprintf("the request for the prompt %q", truncate(prompt.Name, 100))
+		x.send = func(ctx context.Context, cs *mcp.ClientSession, meta mcp.Meta, in clientAnswers) (any, error) {
 			return cs.GetPrompt(ctx, &mcp.GetPromptParams{
 				Meta: meta, Name: prompt.Name, Arguments: prompt.Arguments,
 				InputResponses: in.Responses, RequestState: in.State,
@@ -123,7 +123,7 @@ func requestOf(r upstream.Request) (x *exchange, uri string, err error) {
 		}
 	case "completion/complete":
 		x.what = "the completion of an argument"
-		x.send = func(ctx context.Context, cs *mcp.ClientSession, meta mcp.Meta, _ inputs) (any, error) {
+		x.send = func(ctx context.Context, cs *mcp.ClientSession, meta mcp.Meta, _ clientAnswers) (any, error) {
 			return cs.Complete(ctx, &mcp.CompleteParams{
 				Meta: meta, Argument: complete.Argument,
 				Context: complete.Context, Ref: complete.Ref,
@@ -132,7 +132,7 @@ func requestOf(r upstream.Request) (x *exchange, uri string, err error) {
 	default:
 		return nil, "", &tool.Error{
 			Code: tool.Invalid, Op: "forward",
-			Msg: fmt.Sprintf("%q is no request that is passed on", clip(r.Method, 60)),
+			Msg: fmt.Sprintf("%q is no request that is passed on", truncate(r.Method, 60)),
 		}
 	}
 	return x, common.URI, nil
@@ -144,8 +144,8 @@ func (u *Upstream) resourceUpdated(uri string) {
 	}
 }
 
-// rootsChanged tells servers that their client's roots changed.
-func (g *Gateway) rootsChanged(c *tool.Client) {
+// notifyRootsChanged tells servers that their client's roots changed.
+func (g *Gateway) notifyRootsChanged(c *tool.Client) {
 	if c == nil {
 		return
 	}
@@ -153,7 +153,7 @@ func (g *Gateway) rootsChanged(c *tool.Client) {
 	list := slices.Collect(maps.Values(g.upstreams))
 	g.mu.RUnlock()
 	for _, u := range list {
-		client, _ := u.callers.sole()
+		client, _ := u.callers.soleClient()
 		u.mu.Lock()
 		s := u.session
 		u.mu.Unlock()

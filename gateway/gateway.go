@@ -28,18 +28,18 @@ type Options struct {
 	StartTimeout time.Duration // of starting a server and shaking hands; zero means 60 s, which lets npx download one
 	// of a call or a page of a listing, unless the server's configuration has its own; zero means 2 min
 	CallTimeout  time.Duration
-	StopGrace    time.Duration // between closing a process's input, terminating and killing it; zero means 2 s
+	stopGrace    time.Duration // between closing a process's input, terminating and killing it; zero means 2 s
 	CloseGrace   time.Duration // the same when the Gateway is closed; zero means StopGrace
-	QueueTime    time.Duration // for which a call waits for its turn on a server; zero means 30 s
-	BackoffFirst time.Duration // pause after a first failed start, doubled by each further one; zero means 500 ms
-	BackoffMost  time.Duration // longest such pause; zero means 1 min
+	queueTimeout    time.Duration // for which a call waits for its turn on a server; zero means 30 s
+	firstBackoff time.Duration // pause after a first failed start, doubled by each further one; zero means 500 ms
+	maxBackoff  time.Duration // longest such pause; zero means 1 min
 
-	MaxResult   int // bytes of one message of a server; zero means 32 MiB
-	Concurrency int // calls that one server runs at once; zero means 64
-	Queue       int // further calls that wait for one server; zero means 1024, less means none
-	skip        int // bytes of a message that is longer than MaxResult that are read past; zero means maxSkipped
+	maxMessage   int // bytes of one message of a server; zero means 32 MiB
+	concurrency int // calls that one server runs at once; zero means 64
+	queueLength       int // further calls that wait for one server; zero means 1024, less means none
+	maxSkippedBytes        int // bytes of a message that is longer than MaxResult that are read past; zero means maxSkipped
 
-	Idle time.Duration // without use after which a server is stopped; zero means 10 min, less means never
+	idleTimeout time.Duration // without use after which a server is stopped; zero means 10 min, less means never
 
 	// Dir is the folder in which it is kept, from run to run, what servers offer beside their tools. Empty means
 	// nowhere.
@@ -81,15 +81,15 @@ func (o Options) withDefaults() Options {
 	o.Name, o.Version = cmp.Or(o.Name, "tooldex"), cmp.Or(o.Version, "0")
 	o.StartTimeout = cmp.Or(o.StartTimeout, time.Minute)
 	o.CallTimeout = cmp.Or(o.CallTimeout, 2*time.Minute)
-	o.StopGrace = cmp.Or(o.StopGrace, 2*time.Second)
-	o.CloseGrace = cmp.Or(o.CloseGrace, o.StopGrace)
-	o.QueueTime = cmp.Or(o.QueueTime, 30*time.Second)
-	o.BackoffFirst = cmp.Or(o.BackoffFirst, 500*time.Millisecond)
-	o.BackoffMost = cmp.Or(o.BackoffMost, time.Minute)
-	o.Idle = cmp.Or(o.Idle, 10*time.Minute)
-	o.MaxResult = cmp.Or(o.MaxResult, 32<<20)
-	o.skip = cmp.Or(o.skip, maxSkipped)
-	o.Concurrency, o.Queue = max(cmp.Or(o.Concurrency, 64), 1), max(cmp.Or(o.Queue, 1024), 0)
+	o.stopGrace = cmp.Or(o.stopGrace, 2*time.Second)
+	o.CloseGrace = cmp.Or(o.CloseGrace, o.stopGrace)
+	o.queueTimeout = cmp.Or(o.queueTimeout, 30*time.Second)
+	o.firstBackoff = cmp.Or(o.firstBackoff, 500*time.Millisecond)
+	o.maxBackoff = cmp.Or(o.maxBackoff, time.Minute)
+	o.idleTimeout = cmp.Or(o.idleTimeout, 10*time.Minute)
+	o.maxMessage = cmp.Or(o.maxMessage, 32<<20)
+	o.maxSkippedBytes = cmp.Or(o.maxSkippedBytes, maxSkipped)
+	o.concurrency, o.queueLength = max(cmp.Or(o.concurrency, 64), 1), max(cmp.Or(o.queueLength, 1024), 0)
 	return o
 }
 
@@ -127,11 +127,11 @@ func (g *Gateway) Set(servers []upstream.Server) {
 		}
 		want[s.Name] = s
 	}
-	stopAll(g.replace(want), g.opts.StopGrace)
+	stopAll(g.replaceUpstreams(want), g.opts.stopGrace)
 }
 
-// replace makes want the served ones and returns those to stop.
-func (g *Gateway) replace(want map[string]upstream.Server) (old []*Upstream) {
+// replaceUpstreams makes want the served ones and returns those to stop.
+func (g *Gateway) replaceUpstreams(want map[string]upstream.Server) (old []*Upstream) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.closed {
@@ -154,7 +154,7 @@ func (g *Gateway) replace(want map[string]upstream.Server) (old []*Upstream) {
 func stopAll(list []*Upstream, grace time.Duration) {
 	var wg sync.WaitGroup
 	for _, u := range list {
-		wg.Go(func() { u.stop(grace) })
+		wg.Go(func() { u.stopProcess(grace) })
 	}
 	wg.Wait()
 }
@@ -195,7 +195,7 @@ func (g *Gateway) Call(ctx context.Context, c tool.Call) (*tool.CallResult, erro
 	u, ok := g.Upstream(c.ID.Server())
 	if !ok {
 		return nil, &tool.Error{
-			Code: tool.NotFound, Op: "call", Msg: fmt.Sprintf("there is no server %q", clip(c.ID.Server(), 80)),
+			Code: tool.NotFound, Op: "call", Msg: fmt.Sprintf("there is no server %q", truncate(c.ID.Server(), 80)),
 			Hint: "search for the tool again; its server may have been removed or disabled",
 		}
 	}
@@ -209,7 +209,7 @@ func (g *Gateway) Wake() {
 	defer g.mu.RUnlock()
 	for _, u := range g.upstreams {
 		if u.cfg.Eager {
-			u.keep()
+			u.keepRunning()
 		}
 	}
 }
@@ -232,7 +232,7 @@ func (g *Gateway) Status() []upstream.Status {
 func (g *Gateway) Close() error {
 	g.setting.Lock()
 	defer g.setting.Unlock()
-	old := g.replace(nil)
+	old := g.replaceUpstreams(nil)
 	g.mu.Lock()
 	g.closed = true
 	g.mu.Unlock()

@@ -17,17 +17,17 @@ import (
 	"tooldex/tool"
 )
 
-// httpTap is the http.RoundTripper of one session. It adds the configured headers, tells the tap of every request and
+// recordingTransport is the http.RoundTripper of one session. It adds the configured headers, tells the tap of every request and
 // of every message in a response, and bounds the size of responses. It has to sit here and not around the SDK's
 // connection: the SDK tells its own HTTP connection about the session by an unexported method, which a wrapper would
 // hide.
-type httpTap struct {
+type recordingTransport struct {
 	base    http.RoundTripper
 	alive   context.Context // ends when the server is alive up, and all requests with it
-	tap     *tap
+	tap     *wireRecorder
 	origin  *url.URL // where the headers may go
 	headers map[string]string
-	tokens  *tokens // nil if the headers hold what it takes
+	tokens  *tokenSource // nil if the headers hold what it takes
 	limit   int     // bytes of a message
 	skip    int     // bytes of one that is longer that are read past
 }
@@ -35,32 +35,32 @@ type httpTap struct {
 const sessionHeader = "Mcp-Session-Id"
 
 // RoundTrip implements http.RoundTripper.
-func (h *httpTap) RoundTrip(req *http.Request) (*http.Response, error) {
-	c := captureOf(req.Context())
+func (h *recordingTransport) RoundTrip(req *http.Request) (*http.Response, error) {
+	c := captureFrom(req.Context())
 	if req.Method != http.MethodPost {
 		c = nil // streams and farewells say nothing about a call
 	}
-	req = h.prepare(req)
-	if err := h.outgoing(req, c); err != nil {
+	req = h.prepareRequest(req)
+	if err := h.recordRequest(req, c); err != nil {
 		return nil, err
 	}
-	resp, err := h.authorized(req)
+	resp, err := h.sendAuthorized(req)
 	if err != nil {
 		var own *tool.Error
 		if errors.As(err, &own) { // from the guard of addresses
-			h.tap.mark(c, func(c *capture) { c.astray = own })
+			h.tap.updateCapture(c, func(c *capture) { c.astray = own })
 			return nil, err
 		}
 		if dial := (*net.OpError)(nil); !errors.As(err, &dial) || dial.Op != "dial" {
-			h.tap.mark(c, func(c *capture) { c.sent = true })
+			h.tap.updateCapture(c, func(c *capture) { c.sent = true })
 		}
 		return nil, err
 	}
 	if resp.StatusCode >= 400 {
-		err := h.refused(req, resp, c)
+		err := h.statusError(req, resp, c)
 		return resp, err
 	}
-	h.tap.mark(c, func(c *capture) { c.sent, c.status = true, resp.StatusCode })
+	h.tap.updateCapture(c, func(c *capture) { c.sent, c.status = true, resp.StatusCode })
 	switch mediaType(resp.Header) {
 	case "text/event-stream":
 		resp.Body = newEventFilter(resp.Body, h.limit, h.skip, h.tap)
@@ -72,12 +72,12 @@ func (h *httpTap) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// authorized sends a request with the access token that a login brought. One that is refused is renewed once.
-func (h *httpTap) authorized(req *http.Request) (*http.Response, error) {
+// sendAuthorized sends a request with the access token that a login brought. One that is refused is renewed once.
+func (h *recordingTransport) sendAuthorized(req *http.Request) (*http.Response, error) {
 	if h.tokens == nil || !sameOrigin(req.URL, h.origin) {
 		return h.send(req)
 	}
-	token := h.tokens.access(req.Context(), "")
+	token := h.tokens.accessToken(req.Context(), "")
 	if token == "" {
 		return h.send(req)
 	}
@@ -86,7 +86,7 @@ func (h *httpTap) authorized(req *http.Request) (*http.Response, error) {
 	if err != nil || resp.StatusCode != http.StatusUnauthorized || req.Body != nil && req.GetBody == nil {
 		return resp, err
 	}
-	fresh := h.tokens.access(req.Context(), token)
+	fresh := h.tokens.accessToken(req.Context(), token)
 	if fresh == "" {
 		return resp, nil
 	}
@@ -103,7 +103,7 @@ func (h *httpTap) authorized(req *http.Request) (*http.Response, error) {
 
 // send makes the request end with the session. The SDK gives its farewells contexts of their own, and would wait
 // seconds for a server that does not answer.
-func (h *httpTap) send(req *http.Request) (*http.Response, error) {
+func (h *recordingTransport) send(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(req.Context())
 	unlink := context.AfterFunc(h.alive, cancel)
 	release := func() {
@@ -129,9 +129,9 @@ func (b *releasingBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// prepare adds the configured headers. They may hold credentials, so a redirect, or an endpoint event that names
+// prepareRequest adds the configured headers. They may hold credentials, so a redirect, or an endpoint event that names
 // another host, does not carry them away.
-func (h *httpTap) prepare(req *http.Request) *http.Request {
+func (h *recordingTransport) prepareRequest(req *http.Request) *http.Request {
 	req = req.Clone(req.Context())
 	if !sameOrigin(req.URL, h.origin) {
 		req.Header.Del("Referer") // the query of the address that was configured may hold a credential, too
@@ -152,7 +152,7 @@ func sameOrigin(a, b *url.URL) bool {
 	return strings.EqualFold(a.Scheme, b.Scheme) && strings.EqualFold(a.Host, b.Host)
 }
 
-func (h *httpTap) outgoing(req *http.Request, c *capture) error {
+func (h *recordingTransport) recordRequest(req *http.Request, c *capture) error {
 	if c == nil || req.GetBody == nil {
 		return nil
 	}
@@ -166,7 +166,7 @@ func (h *httpTap) outgoing(req *http.Request, c *capture) error {
 		return fmt.Errorf("read request: %w", err)
 	}
 	if msg, err := jsonrpc.DecodeMessage(data); err == nil {
-		h.tap.outgoing(req.Context(), msg)
+		h.tap.recordOutgoing(req.Context(), msg)
 	}
 	return nil
 }
@@ -174,10 +174,10 @@ func (h *httpTap) outgoing(req *http.Request, c *capture) error {
 // maxRefusal is how much is read of the body of a response that refuses a request.
 const maxRefusal = 64 << 10
 
-// refused notes why a request was not accepted. Servers disagree on how they say that they do not know a session: 404
+// statusError notes why a request was not accepted. Servers disagree on how they say that they do not know a session: 404
 // is the rule, some send it with a JSON-RPC error that makes the SDK keep the session, some send 400 and say so in
 // words.
-func (h *httpTap) refused(req *http.Request, resp *http.Response, c *capture) error {
+func (h *recordingTransport) statusError(req *http.Request, resp *http.Response, c *capture) error {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
 	_ = resp.Body.Close()
 	if err != nil {
@@ -188,7 +188,7 @@ func (h *httpTap) refused(req *http.Request, resp *http.Response, c *capture) er
 	known := req.Header.Get(sessionHeader) != "" || strings.Contains(strings.ToLower(req.URL.RawQuery), "session")
 	gone := resp.StatusCode == http.StatusNotFound ||
 		resp.StatusCode == http.StatusBadRequest && bytes.Contains(bytes.ToLower(body), []byte("session"))
-	h.tap.mark(c, func(c *capture) {
+	h.tap.updateCapture(c, func(c *capture) {
 		c.status = resp.StatusCode
 		c.gone = known && gone
 		// A gateway's or a server's own failure may have come after the call was begun.
@@ -210,7 +210,7 @@ type jsonBody struct {
 	body  io.ReadCloser
 	limit int
 	skip  int
-	tap   *tap
+	tap   *wireRecorder
 	out   *bytes.Reader
 }
 
@@ -232,7 +232,7 @@ func (b *jsonBody) load() ([]byte, error) {
 		return nil, err
 	}
 	if len(data) > b.limit {
-		over := &oversize{}
+		over := &oversizedMessage{}
 		over.ids.write(data)
 		n, err := io.CopyN(&over.ids, b.body, int64(b.skip))
 		if err != nil && !errors.Is(err, io.EOF) {
@@ -248,12 +248,12 @@ func (b *jsonBody) load() ([]byte, error) {
 	data = bytes.TrimSpace(data)
 	msg, err := decodeMessage(data)
 	if err != nil {
-		if resp := b.tap.broken(data, err); resp != nil {
+		if resp := b.tap.repairResponse(data, err); resp != nil {
 			return jsonrpc.EncodeMessage(resp)
 		}
 		return data, nil // the SDK will say what is wrong with it
 	}
-	if seen := b.tap.incoming(msg); seen != nil && seen != msg {
+	if seen := b.tap.recordIncoming(msg); seen != nil && seen != msg {
 		return jsonrpc.EncodeMessage(seen)
 	}
 	return data, nil

@@ -65,7 +65,7 @@ func TestOverHTTP(t *testing.T) {
 	for _, kind := range httpKinds {
 		t.Run(kind.name, func(t *testing.T) {
 			srv := listen(t, kind.handler())
-			g := startGateway(t, Options{MaxResult: 1 << 20}, upstream.Server{
+			g := startGateway(t, Options{maxMessage: 1 << 20}, upstream.Server{
 				Name: "h", URL: srv.URL,
 				Transport: kind.transport,
 			})
@@ -376,7 +376,7 @@ func TestBrokenAnswersOverHTTP(t *testing.T) {
 	for _, stream := range []bool{false, true} {
 		t.Run(fmt.Sprintf("stream=%v", stream), func(t *testing.T) {
 			srv := listen(t, handWritten(answers, stream))
-			g := startGateway(t, Options{MaxResult: 1 << 20}, upstream.Server{Name: "h", URL: srv.URL})
+			g := startGateway(t, Options{maxMessage: 1 << 20}, upstream.Server{Name: "h", URL: srv.URL})
 			e := callError(t, g, t.Context(), "h/huge", tool.Invalid)
 			if !strings.Contains(e.Msg, `server "h" answered the call of "huge" with too much`) {
 				t.Errorf("error is %v", e)

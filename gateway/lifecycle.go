@@ -7,56 +7,56 @@ import (
 	"tooldex/upstream"
 )
 
-// use says for whom a server runs. The zero value is this program, which wants to know what there is.
-type use struct {
+// usage says for whom a server runs. The zero value is this program, which wants to know what there is.
+type usage struct {
 	client  *tool.Client // nil if nobody who can be asked
 	listens bool         // to what the server says meanwhile
 	counts  bool         // as a reason to keep the server running
 }
 
-// enter notes that a call or listing begins, for which the server has to run.
-func (u *Upstream) enter(by use) *caller {
+// beginUse notes that a call or listing begins, for which the server has to run.
+func (u *Upstream) beginUse(by usage) *caller {
 	u.mu.Lock()
 	u.active++
 	u.mu.Unlock()
-	return u.callers.begin(by.client, by.listens)
+	return u.callers.addCaller(by.client, by.listens)
 }
 
-// leave notes that it has ended. When nothing else runs, the server may rest after a while.
+// endUse notes that it has ended. When nothing else runs, the server may rest after a while.
 // To be asked for its tools now and then is no use of it: it would never rest.
-func (u *Upstream) leave(c *caller, by use) {
-	u.callers.end(c)
+func (u *Upstream) endUse(c *caller, by usage) {
+	u.callers.removeCaller(c)
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.active--; by.counts {
 		u.used = time.Now()
 	}
-	u.restLater()
+	u.scheduleIdleStop()
 }
 
-// idle is after which time without use the server is stopped; never, if it is not positive.
-func (u *Upstream) idle() time.Duration {
+// idleTimeout is after which time without use the server is stopped; never, if it is not positive.
+func (u *Upstream) idleTimeout() time.Duration {
 	if u.cfg.Idle == 0 && !u.cfg.Eager {
-		return u.opts.Idle
+		return u.opts.idleTimeout
 	}
 	return u.cfg.Idle
 }
 
-// restLater has the server stopped after its idle time, unless it is used again before. u.mu is held.
-func (u *Upstream) restLater() {
-	if u.idle() <= 0 || u.active > 0 || u.stopped {
+// scheduleIdleStop has the server stopped after its idle time, unless it is used again before. u.mu is held.
+func (u *Upstream) scheduleIdleStop() {
+	if u.idleTimeout() <= 0 || u.active > 0 || u.stopped {
 		return
 	}
-	left := max(u.idle()-time.Since(u.used), 0)
+	left := max(u.idleTimeout()-time.Since(u.used), 0)
 	if u.rest == nil {
-		u.rest = time.AfterFunc(left, u.restNow)
+		u.rest = time.AfterFunc(left, u.stopIfIdle)
 		return
 	}
 	u.rest.Reset(left)
 }
 
-// restNow stops the server, if it is idle still. The next call starts it again.
-func (u *Upstream) restNow() {
+// stopIfIdle stops the server, if it is idle still. The next call starts it again.
+func (u *Upstream) stopIfIdle() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	s := u.session
@@ -65,10 +65,10 @@ func (u *Upstream) restNow() {
 		return // what ends or begins next looks again
 	case len(u.watched) > 0:
 		u.used = time.Now()
-		u.restLater()
+		u.scheduleIdleStop()
 		return
-	case time.Since(u.used) < u.idle():
-		u.restLater()
+	case time.Since(u.used) < u.idleTimeout():
+		u.scheduleIdleStop()
 		return
 	}
 	u.session = nil
@@ -77,46 +77,46 @@ func (u *Upstream) restNow() {
 	u.running.Go(s.close)
 }
 
-// keep starts the server, and starts it again whenever it ends.
-func (u *Upstream) keep() {
+// keepRunning starts the server, and starts it again whenever it ends.
+func (u *Upstream) keepRunning() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.kept {
 		return
 	}
 	u.kept = true
-	u.wake()
+	u.startEagerly()
 }
 
-// wake starts the server without waiting for it. u.mu is held.
-func (u *Upstream) wake() {
+// startEagerly starts the server without waiting for it. u.mu is held.
+func (u *Upstream) startEagerly() {
 	if u.stopped {
 		return
 	}
 	u.running.Go(func() {
-		_, _ = u.acquire(u.ctx, nil) // what goes wrong is in the status, and tried again
+		_, _ = u.acquireSession(u.ctx, nil) // what goes wrong is in the status, and tried again
 	})
 }
 
-// again wakes a server that is to run all the time after the pause that its failures call for. u.mu is held.
-func (u *Upstream) again() {
+// restartEagerly wakes a server that is to run all the time after the pause that its failures call for. u.mu is held.
+func (u *Upstream) restartEagerly() {
 	if !u.kept || u.stopped {
 		return
 	}
 	u.running.Go(func() {
-		t := time.NewTimer(max(time.Until(u.pause()), u.opts.BackoffFirst))
+		t := time.NewTimer(max(time.Until(u.backoffEnd()), u.opts.firstBackoff))
 		defer t.Stop()
 		select {
 		case <-t.C:
 			u.mu.Lock()
 			defer u.mu.Unlock()
-			u.wake()
+			u.startEagerly()
 		case <-u.ctx.Done():
 		}
 	})
 }
 
-func (u *Upstream) pause() time.Time {
+func (u *Upstream) backoffEnd() time.Time {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.notBefore

@@ -42,7 +42,7 @@ func stateOf(g *Gateway, server string) upstream.State {
 
 // A server that nobody uses is stopped, and the next call starts it again. Being asked for its tools is no use.
 func TestIdleServerRests(t *testing.T) {
-	g := startGateway(t, Options{Idle: 300 * time.Millisecond}, self(t, "s", "sdk"))
+	g := startGateway(t, Options{idleTimeout: 300 * time.Millisecond}, self(t, "s", "sdk"))
 	first := call(t, g, "s/pid", "")
 	u, _ := g.Upstream("s")
 	waitFor(t, "the idle server to be stopped", func() bool {
@@ -62,7 +62,7 @@ func TestIdleServerRests(t *testing.T) {
 func TestServerInUseDoesNotRest(t *testing.T) {
 	s := self(t, "s", "sdk")
 	s.Idle = 50 * time.Millisecond
-	g := startGateway(t, Options{Idle: -1}, s)
+	g := startGateway(t, Options{idleTimeout: -1}, s)
 	first := call(t, g, "s/pid", "")
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
@@ -76,7 +76,7 @@ func TestServerInUseDoesNotRest(t *testing.T) {
 func TestEagerServer(t *testing.T) {
 	eager := self(t, "eager", "sdk")
 	eager.Eager = true
-	g := startGateway(t, Options{BackoffFirst: time.Millisecond}, eager, self(t, "lazy", "sdk"))
+	g := startGateway(t, Options{firstBackoff: time.Millisecond}, eager, self(t, "lazy", "sdk"))
 	if st := stateOf(g, "eager"); st != upstream.Configured {
 		t.Errorf("before it is woken it is %s", st)
 	}

@@ -96,7 +96,7 @@ func TestAnswerThatUnpacks(t *testing.T) {
 					_, err = w.Write(piece) // a kilobyte, of which each is a mebibyte
 				}
 			}))
-			g := startGateway(t, Options{MaxResult: 1 << 20, skip: 8 << 20},
+			g := startGateway(t, Options{maxMessage: 1 << 20, maxSkippedBytes: 8 << 20},
 				upstream.Server{Name: "h", URL: srv.URL, Timeout: time.Minute})
 			if _, err := g.Call(t.Context(), tool.Call{ID: "h/bomb"}); err == nil || tool.CodeOf(err) == tool.Timeout {
 				t.Errorf("the call gives %v", err)

@@ -22,8 +22,8 @@ func newLineReader(r io.Reader, limit, skip int) *lineReader {
 	return &lineReader{r: bufio.NewReaderSize(r, 64<<10), limit: limit, skip: skip}
 }
 
-// oversize tells of a line, or a body, that was too long to keep.
-type oversize struct {
+// oversizedMessage tells of a line, or a body, that was too long to keep.
+type oversizedMessage struct {
 	size int
 	ids  idScanner // has read all of it
 }
@@ -37,9 +37,9 @@ var errEndless = errors.New("a message has no end")
 // next returns the next line without its line break. The last line needs none; io.EOF comes after it. If the line was
 // longer than the limit, it returns an oversize in its place, and errEndless if there was no end to it. The line's
 // memory belongs to the caller.
-func (l *lineReader) next() ([]byte, *oversize, error) {
+func (l *lineReader) next() ([]byte, *oversizedMessage, error) {
 	var line []byte
-	var over *oversize
+	var over *oversizedMessage
 	for {
 		part, err := l.r.ReadSlice('\n')
 		switch {
@@ -49,7 +49,7 @@ func (l *lineReader) next() ([]byte, *oversize, error) {
 			}
 			over.ids.write(part)
 		case len(line)+len(part) > l.limit+1:
-			over = &oversize{size: len(line) + len(part)}
+			over = &oversizedMessage{size: len(line) + len(part)}
 			over.ids.write(line)
 			over.ids.write(part)
 			line = nil
@@ -69,7 +69,7 @@ func (l *lineReader) next() ([]byte, *oversize, error) {
 
 // errorResponse makes the JSON-RPC response that stands in for an answer which was too long, so that only the call that
 // it belonged to fails. It returns nil if no ID was found in it.
-func (o *oversize) errorResponse(limit int) jsonrpc.Message {
+func (o *oversizedMessage) errorResponse(limit int) jsonrpc.Message {
 	id, ok := o.ids.id()
 	if !ok {
 		return nil
@@ -102,7 +102,7 @@ func (s *idScanner) write(p []byte) {
 		if s.found {
 			return
 		}
-		s.step(c)
+		s.scanByte(c)
 	}
 }
 
@@ -112,10 +112,10 @@ func (s *idScanner) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (s *idScanner) step(c byte) {
+func (s *idScanner) scanByte(c byte) {
 	switch {
 	case s.inString:
-		s.inside(c)
+		s.scanInside(c)
 		return
 	case s.depth == 0:
 		if c == '{' {
@@ -129,7 +129,7 @@ func (s *idScanner) step(c byte) {
 		if s.depth == 1 && s.atKey {
 			s.key = s.key[:0]
 		}
-		s.keep(c)
+		s.recordByte(c)
 	case '{', '[':
 		s.depth++
 		s.reading = false // an ID is a number or a string
@@ -148,11 +148,11 @@ func (s *idScanner) step(c byte) {
 			s.value = s.value[:0]
 		}
 	default:
-		s.keep(c)
+		s.recordByte(c)
 	}
 }
 
-func (s *idScanner) inside(c byte) {
+func (s *idScanner) scanInside(c byte) {
 	switch {
 	case s.escaped:
 		s.escaped = false
@@ -160,16 +160,16 @@ func (s *idScanner) inside(c byte) {
 		s.escaped = true
 	case c == '"':
 		s.inString = false
-		s.keep(c)
+		s.recordByte(c)
 		return
 	}
 	if s.depth == 1 && s.atKey && len(s.key) < 8 {
 		s.key = append(s.key, c)
 	}
-	s.keep(c)
+	s.recordByte(c)
 }
 
-func (s *idScanner) keep(c byte) {
+func (s *idScanner) recordByte(c byte) {
 	if s.reading && len(s.value) < maxIDLength {
 		s.value = append(s.value, c)
 	}

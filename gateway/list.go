@@ -22,27 +22,27 @@ const (
 	maxTools   = 20_000
 )
 
-// listed is one kind of things that servers list page by page.
-type listed struct {
+// listKind is one kind of things that servers list page by page.
+type listKind struct {
 	method string
 	member string // of a result, that holds the things
 	fetch  func(ctx context.Context, cs *mcp.ClientSession, cursor string) (any, error)
 }
 
-// list fetches all tools.
-func (s *session) list(ctx context.Context, timeout time.Duration, logger *slog.Logger) (tools []*tool.Tool, retry bool,
+// listTools fetches all tools.
+func (s *session) listTools(ctx context.Context, timeout time.Duration, logger *slog.Logger) (tools []*tool.Tool, retry bool,
 	err error,
 ) {
 	names := map[string]bool{}
 	twice := 0
-	kind := listed{"tools/list", "tools", func(ctx context.Context, cs *mcp.ClientSession, cursor string) (any, error) {
+	kind := listKind{"tools/list", "tools", func(ctx context.Context, cs *mcp.ClientSession, cursor string) (any, error) {
 		return cs.ListTools(ctx, &mcp.ListToolsParams{Cursor: cursor})
 	}}
-	retry, err = s.pagesOf(ctx, kind, timeout, func(items []json.RawMessage) {
+	retry, err = s.listPages(ctx, kind, timeout, func(items []json.RawMessage) {
 		for _, t := range decodeTools(s.server, items, logger) {
 			if names[t.Name] {
 				if twice++; twice <= maxStrays {
-					logger.Warn("upstream lists a tool twice; the first one counts", "tool", clip(t.Name, 100))
+					logger.Warn("upstream lists a tool twice; the first one counts", "tool", truncate(t.Name, 100))
 				}
 				continue
 			}
@@ -63,14 +63,14 @@ func (s *session) list(ctx context.Context, timeout time.Duration, logger *slog.
 	return tools, false, nil
 }
 
-// pagesOf fetches all pages of a listing. A cursor that comes a second time ends it: the pages go round.
-func (s *session) pagesOf(ctx context.Context, kind listed, timeout time.Duration,
+// listPages fetches all pages of a listing. A cursor that comes a second time ends it: the pages go round.
+func (s *session) listPages(ctx context.Context, kind listKind, timeout time.Duration,
 	take func([]json.RawMessage),
 ) (retry bool, err error) {
 	cursors := map[string]bool{"": true}
 	total := 0
 	for cursor := ""; ; {
-		raw, retry, err := s.page(ctx, kind, cursor, timeout)
+		raw, retry, err := s.requestPage(ctx, kind, cursor, timeout)
 		if err != nil {
 			return retry, err
 		}
@@ -102,33 +102,33 @@ func (s *session) pagesOf(ctx context.Context, kind listed, timeout time.Duratio
 	}
 }
 
-// page returns the bytes of one page of a listing.
-func (s *session) page(ctx context.Context, kind listed, cursor string, timeout time.Duration) (raw []byte, retry bool,
+// requestPage returns the bytes of one page of a listing.
+func (s *session) requestPage(ctx context.Context, kind listKind, cursor string, timeout time.Duration) (raw []byte, retry bool,
 	err error,
 ) {
-	runCtx, stop := s.limit(ctx, &clock{}, timeout)
+	runCtx, stop := s.withTimeLimit(ctx, &pausableTimer{}, timeout)
 	defer stop()
 	sendCtx, sent := withCapture(runCtx)
 	_, err = kind.fetch(sendCtx, s.cs, cursor)
-	got := s.tap.finish(sent)
+	got := s.tap.finishCapture(sent)
 	key := kind.method + " " + cursor
 	switch {
 	case got.result != nil:
-		s.keepPage(key, got.result)
+		s.cachePage(key, got.result)
 		return got.result, false, nil
 	case err == nil: // the server allowed the SDK to answer from its cache
-		if raw := s.keptPage(key); raw != nil {
+		if raw := s.cachedPage(key); raw != nil {
 			return raw, false, nil
 		}
 		err = errors.New("no result was seen")
-	case isMethodNotFound(err) && s.alive():
+	case isMethodNotFound(err) && s.isAlive():
 		return []byte(`{"` + kind.member + `":[]}`), false, nil // a server that has none
 	}
 	return nil, got.refused(err), s.requestError(ctx, runCtx, kind.method, timeout, got, err)
 }
 
-func (s *session) keepPage(key string, raw []byte) {
-	if !s.modern() { // the SDK caches nothing there
+func (s *session) cachePage(key string, raw []byte) {
+	if !s.isModern() { // the SDK caches nothing there
 		return
 	}
 	s.pagesMu.Lock()
@@ -143,7 +143,7 @@ func (s *session) keepPage(key string, raw []byte) {
 // maxKept is how many bytes of listings are kept of one session.
 const maxKept = 2 * maxListing
 
-func (s *session) keptPage(key string) []byte {
+func (s *session) cachedPage(key string) []byte {
 	s.pagesMu.Lock()
 	defer s.pagesMu.Unlock()
 	return s.pages[key]
@@ -213,9 +213,9 @@ func decodeTool(server string, raw json.RawMessage, logger *slog.Logger) (*tool.
 	if err := json.Unmarshal(m["name"], &t.Name); err != nil || t.Name == "" {
 		return nil, errors.New("it has no name")
 	}
-	t.Title = optional[string](m, "title", t.Name, logger)
-	t.Description = optional[string](m, "description", t.Name, logger)
-	t.Annotations = optional[*tool.Annotations](m, "annotations", t.Name, logger)
+	t.Title = optionalMember[string](m, "title", t.Name, logger)
+	t.Description = optionalMember[string](m, "description", t.Name, logger)
+	t.Annotations = optionalMember[*tool.Annotations](m, "annotations", t.Name, logger)
 	t.InputSchema = objectOrNil(m["inputSchema"], t, "inputSchema", logger)
 	t.OutputSchema = objectOrNil(m["outputSchema"], t, "outputSchema", logger)
 	t.Meta = objectOrNil(m["_meta"], t, "_meta", logger)
@@ -225,15 +225,15 @@ func decodeTool(server string, raw json.RawMessage, logger *slog.Logger) (*tool.
 	return t, nil
 }
 
-// optional decodes a member that may be missing. One of the wrong type counts as missing.
-func optional[T any](m map[string]json.RawMessage, key, name string, logger *slog.Logger) T {
+// optionalMember decodes a member that may be missing. One of the wrong type counts as missing.
+func optionalMember[T any](m map[string]json.RawMessage, key, name string, logger *slog.Logger) T {
 	var v, zero T
 	raw, ok := m[key]
 	if !ok {
 		return zero
 	}
 	if err := json.Unmarshal(raw, &v); err != nil {
-		logger.Warn("upstream tool has a member of the wrong type; left out", "tool", clip(name, 100), "member", key)
+		logger.Warn("upstream tool has a member of the wrong type; left out", "tool", truncate(name, 100), "member", key)
 		return zero
 	}
 	return v
@@ -244,7 +244,7 @@ func objectOrNil(raw json.RawMessage, t *tool.Tool, key string, logger *slog.Log
 		return nil
 	}
 	if !isObject(raw) {
-		logger.Warn("upstream tool has a member that is no object; left out", "tool", clip(t.Name, 100), "member", key)
+		logger.Warn("upstream tool has a member that is no object; left out", "tool", truncate(t.Name, 100), "member", key)
 		return nil
 	}
 	return raw

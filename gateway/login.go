@@ -40,19 +40,19 @@ func (g *Gateway) Login(ctx context.Context, server string, o LoginOptions) erro
 	u, ok := g.Upstream(server)
 	if !ok {
 		return &tool.Error{Code: tool.NotFound, Op: "login", Msg: fmt.Sprintf("there is no server %q",
-			clip(server, 80)), Hint: "tooldex servers list shows them"}
+			truncate(server, 80)), Hint: "tooldex servers list shows them"}
 	}
 	invalid := func(msg string) error {
 		return &tool.Error{Code: tool.Invalid, Op: "login", Msg: fmt.Sprintf("server %q %s", server, msg)}
 	}
 	file := tokenFile(g.opts.Dir, server)
 	switch {
-	case kind(u.cfg) == upstream.Stdio:
+	case transportOf(u.cfg) == upstream.Stdio:
 		return invalid("is a command, which has no login")
 	case file == "":
 		return invalid("cannot be logged in to: there is no folder for its tokens")
 	}
-	x, err := expand(u.cfg, g.opts.LookupEnv)
+	x, err := expandServer(u.cfg, g.opts.LookupEnv)
 	if err != nil {
 		return err
 	}
@@ -61,11 +61,11 @@ func (g *Gateway) Login(ctx context.Context, server string, o LoginOptions) erro
 		return invalid("has no address")
 	}
 	client := loginClient(at, g.opts.outbound)
-	req, resp, err := probe(ctx, client, x)
+	req, resp, err := probeAuthorization(ctx, client, x)
 	if err != nil {
 		return &tool.Error{
 			Code: tool.Unavailable, Op: "login", Msg: fmt.Sprintf("server %q cannot be reached", server),
-			Err: x.scrub.error(err),
+			Err: x.scrub.redactError(err),
 		}
 	}
 	if resp.StatusCode != http.StatusUnauthorized {
@@ -83,7 +83,7 @@ func (g *Gateway) Login(ctx context.Context, server string, o LoginOptions) erro
 	defer callback.close()
 	handler, err := auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
 		RedirectURL: callback.url, Client: client, RequestRefreshToken: true, AcceptUnadvertisedIss: true,
-		PreregisteredClient: registered(o), DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
+		PreregisteredClient: clientCredentials(o), DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
 			ClientName: g.opts.Name, RedirectURIs: []string{callback.url}, TokenEndpointAuthMethod: "none",
 			GrantTypes: []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"},
 		}},
@@ -94,8 +94,8 @@ func (g *Gateway) Login(ctx context.Context, server string, o LoginOptions) erro
 			return callback.wait(ctx)
 		},
 		NewTokenSource: func(ctx context.Context, c *oauth2.Config, t *oauth2.Token) (oauth2.TokenSource, error) {
-			x.scrub.learn(t.AccessToken, t.RefreshToken, c.ClientSecret)
-			err := saveGrant(file, &grant{
+			x.scrub.addSecrets(t.AccessToken, t.RefreshToken, c.ClientSecret)
+			err := saveGrant(file, &storedGrant{
 				URL: x.url, ClientID: c.ClientID, ClientSecret: c.ClientSecret, TokenURL: c.Endpoint.TokenURL,
 				AuthStyle: c.Endpoint.AuthStyle, Token: t,
 			})
@@ -130,7 +130,7 @@ func (g *Gateway) Logout(server string) (bool, error) {
 // Forget removes what is kept in dir, as Options.Dir has it, of a server that is no more: its features and its tokens.
 func Forget(dir, server string) error {
 	var errs []error
-	for _, file := range []string{filepath.Join(dir, fileName(server)), tokenFile(dir, server)} {
+	for _, file := range []string{filepath.Join(dir, featureFileName(server)), tokenFile(dir, server)} {
 		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, err)
 		}
@@ -144,7 +144,7 @@ func Forget(dir, server string) error {
 	return nil
 }
 
-func loginError(ctx context.Context, server string, scrub *scrubber, err error) error {
+func loginError(ctx context.Context, server string, scrub *redactor, err error) error {
 	var refused refusedError
 	switch {
 	case err == nil:
@@ -154,16 +154,16 @@ func loginError(ctx context.Context, server string, scrub *scrubber, err error) 
 			server), Err: ctx.Err()}
 	case errors.As(err, &refused):
 		return &tool.Error{Code: tool.Denied, Op: "login", Msg: fmt.Sprintf("the login to server %q was refused: %s",
-			server, clip(string(refused), 200))}
+			server, truncate(string(refused), 200))}
 	}
 	return &tool.Error{
 		Code: tool.Unavailable, Op: "login", Msg: fmt.Sprintf("the login to server %q did not work", server),
 		Hint: "if its authorization server lets no program register itself, register one and give its ID",
-		Err:  scrub.error(err),
+		Err:  scrub.redactError(err),
 	}
 }
 
-func registered(o LoginOptions) *oauthex.ClientCredentials {
+func clientCredentials(o LoginOptions) *oauthex.ClientCredentials {
 	if o.ClientID == "" {
 		return nil
 	}
@@ -174,8 +174,8 @@ func registered(o LoginOptions) *oauthex.ClientCredentials {
 	return c
 }
 
-// probe sends what a client would send first, to be told where to log in.
-func probe(ctx context.Context, client *http.Client, x *expanded) (*http.Request, *http.Response, error) {
+// probeAuthorization sends what a client would send first, to be told where to log in.
+func probeAuthorization(ctx context.Context, client *http.Client, x *expandedServer) (*http.Request, *http.Response, error) {
 	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"` + legacyVersion +
 		`","capabilities":{},"clientInfo":{"name":"tooldex","version":"0"}}}`
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, x.url, strings.NewReader(hello))

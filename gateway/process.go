@@ -21,15 +21,15 @@ type process struct {
 	exited chan struct{} // closed when it has been waited for
 	status error         // of Wait, once exited
 
-	tail     tail
+	tail     lineTail
 	stderred chan struct{} // closed when all of stderr has been read
 }
 
 // startProcess runs a command. Each line that it prints to stderr goes to the logger and the record, scrubbed.
-func startProcess(x *expanded, env []string, logger *slog.Logger, rec *record) (*process, error) {
+func startProcess(x *expandedServer, env []string, logger *slog.Logger, rec *stderrLog) (*process, error) {
 	cmd := exec.Command(x.command, x.args...) //nolint:noctx // it outlives the call that starts it; stop ends it
 	cmd.Env, cmd.Dir = env, x.dir
-	prepare(cmd)
+	setProcessGroup(cmd)
 	var files []*os.File
 	pipe := func() (r, w *os.File, err error) {
 		r, w, err = os.Pipe()
@@ -57,7 +57,7 @@ func startProcess(x *expanded, env []string, logger *slog.Logger, rec *record) (
 	}
 	p := &process{cmd: cmd, stdin: inW, stdout: outR, exited: make(chan struct{}), stderred: make(chan struct{})}
 	go p.readStderr(errR, logger, rec, x.scrub)
-	go p.wait(errR)
+	go p.waitExit(errR)
 	return p, nil
 }
 
@@ -65,9 +65,9 @@ func startProcess(x *expanded, env []string, logger *slog.Logger, rec *record) (
 // that left the process group holds them.
 const lastWords = 500 * time.Millisecond
 
-func (p *process) wait(stderr *os.File) {
+func (p *process) waitExit(stderr *os.File) {
 	p.status = p.cmd.Wait()
-	kill(p.cmd.Process) // what it has started itself
+	killGroup(p.cmd.Process) // what it has started itself
 	deadline := time.Now().Add(lastWords)
 	_ = p.stdout.SetReadDeadline(deadline)
 	_ = stderr.SetReadDeadline(deadline)
@@ -78,7 +78,7 @@ func (p *process) wait(stderr *os.File) {
 // maxStderrLine is the longest line of stderr that is logged whole.
 const maxStderrLine = 4 << 10
 
-func (p *process) readStderr(r *os.File, logger *slog.Logger, rec *record, scrub *scrubber) {
+func (p *process) readStderr(r *os.File, logger *slog.Logger, rec *stderrLog, scrub *redactor) {
 	defer close(p.stderred)
 	defer func() { _ = r.Close() }()
 	lines := &lineReader{r: bufio.NewReaderSize(r, maxStderrLine), limit: maxStderrLine}
@@ -87,7 +87,7 @@ func (p *process) readStderr(r *os.File, logger *slog.Logger, rec *record, scrub
 		if err != nil {
 			return
 		}
-		text := scrub.text(strings.ToValidUTF8(string(line), "\uFFFD"))
+		text := scrub.redactText(strings.ToValidUTF8(string(line), "\uFFFD"))
 		if over != nil {
 			text = "(a line too long to show)"
 		}
@@ -104,7 +104,7 @@ func (p *process) readStderr(r *os.File, logger *slog.Logger, rec *record, scrub
 // when the process is gone. Grace is asked before each wait: who waits may have less time by then.
 func (p *process) stop(grace func() time.Duration) {
 	_ = p.stdin.Close()
-	for _, next := range []func(*os.Process){terminate, kill} {
+	for _, next := range []func(*os.Process){terminateGroup, killGroup} {
 		t := time.NewTimer(grace())
 		select {
 		case <-p.exited:
@@ -117,8 +117,8 @@ func (p *process) stop(grace func() time.Duration) {
 	<-p.exited
 }
 
-// epitaph says how the process ended, for people: "exit status 3: last lines of stderr". It is "" while it runs.
-func (p *process) epitaph() string {
+// exitReason says how the process ended, for people: "exit status 3: last lines of stderr". It is "" while it runs.
+func (p *process) exitReason() string {
 	select {
 	case <-p.exited:
 	default:
@@ -134,24 +134,24 @@ func (p *process) epitaph() string {
 	return s
 }
 
-// tail keeps the last lines of a stream, which usually hold the reason for an end.
-type tail struct {
+// lineTail keeps the last lines of a stream, which usually hold the reason for an end.
+type lineTail struct {
 	mu    sync.Mutex
 	lines []string
 }
 
 const tailLines = 3
 
-func (t *tail) add(line string) {
+func (t *lineTail) add(line string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.lines) == tailLines {
 		t.lines = t.lines[1:]
 	}
-	t.lines = append(t.lines, clip(line, 300))
+	t.lines = append(t.lines, truncate(line, 300))
 }
 
-func (t *tail) last() string {
+func (t *lineTail) last() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return strings.Join(t.lines, " / ")

@@ -21,8 +21,8 @@ import (
 // session is one connection to a server, from start to end. A server that is restarted gets a new one.
 type session struct {
 	server string
-	tap    *tap
-	scrub  *scrubber
+	tap    *wireRecorder
+	scrub  *redactor
 	grace  atomic.Int64 // a time.Duration; less when the gateway is closed
 
 	cs   *mcp.ClientSession
@@ -60,11 +60,11 @@ type dialer struct {
 	cfg     upstream.Server
 	opts    Options // with defaults
 	logger  *slog.Logger
-	record  *record
+	record  *stderrLog
 	changed chan struct{}
 	others  chan struct{}
 	callers *callers
-	guards  *guards
+	guards  *hostGuards
 	client  *tool.Client     // on whose behalf; nil if nobody's
 	updated func(uri string) // of a resource; must not block
 }
@@ -72,8 +72,8 @@ type dialer struct {
 // legacyVersion is the newest protocol version whose first message is initialize.
 const legacyVersion = "2025-11-25"
 
-// opened tells what was learned of a server by starting it.
-type opened struct {
+// connectionHints tells what was learned of a server by starting it.
+type connectionHints struct {
 	older bool // only the older handshake works
 	newer bool // only the newer one does
 	sse   bool // it is reached by the older HTTP transport, though that was not configured
@@ -83,8 +83,8 @@ type opened struct {
 // started does, since the two differ in how a server asks its client something. It tries twice where the first try
 // fails for a reason that the generation may have caused: some servers exit on a first message that they do not know.
 // ctx ends the attempt, not the session.
-func (d *dialer) open(ctx context.Context, known opened) (*session, opened, error) {
-	x, err := expand(d.cfg, d.opts.LookupEnv)
+func (d *dialer) open(ctx context.Context, known connectionHints) (*session, connectionHints, error) {
+	x, err := expandServer(d.cfg, d.opts.LookupEnv)
 	if err != nil {
 		return nil, known, err
 	}
@@ -93,7 +93,7 @@ func (d *dialer) open(ctx context.Context, known opened) (*session, opened, erro
 	if known.sse {
 		d.cfg.Transport = upstream.SSE
 	}
-	older := known.older || !known.newer && d.prefersOlder()
+	older := known.older || !known.newer && d.prefersOlderProtocol()
 	s, err := d.connect(ctx, x, older)
 	if errors.Is(err, errNotStreamable) && d.cfg.Transport == "" {
 		d.logger.Debug("upstream does not speak streamable HTTP; trying SSE", "error", err)
@@ -115,9 +115,9 @@ func (d *dialer) open(ctx context.Context, known opened) (*session, opened, erro
 	return s, known, err
 }
 
-// prefersOlder reports whether a server should be spoken to by the protocols in which it asks its client by requests.
+// prefersOlderProtocol reports whether a server should be spoken to by the protocols in which it asks its client by requests.
 // One that is started before it is known who calls it is: a client of the newer protocol can be served that way, too.
-func (d *dialer) prefersOlder() bool {
+func (d *dialer) prefersOlderProtocol() bool {
 	if d.client == nil {
 		return d.cfg.Eager
 	}
@@ -131,21 +131,21 @@ var (
 	errNotStreamable = errors.New("not streamable HTTP")
 )
 
-func (d *dialer) connect(ctx context.Context, x *expanded, older bool) (*session, error) {
+func (d *dialer) connect(ctx context.Context, x *expandedServer, older bool) (*session, error) {
 	s := &session{
-		server: d.cfg.Name, tap: newTap(d.logger, x.scrub), scrub: x.scrub,
-		changed: d.changed, others: d.others, done: make(chan struct{}), pages: map[string][]byte{}, told: d.told(),
+		server: d.cfg.Name, tap: newWireRecorder(d.logger, x.scrub), scrub: x.scrub,
+		changed: d.changed, others: d.others, done: make(chan struct{}), pages: map[string][]byte{}, told: d.announcedCapabilities(),
 		older: older,
 	}
-	s.grace.Store(int64(d.opts.StopGrace))
-	s.tap.tell = d.callers.tell
+	s.grace.Store(int64(d.opts.stopGrace))
+	s.tap.tell = d.callers.notifyClient
 	s.ctx, s.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	s.kept, s.giveUp = context.WithCancel(context.WithoutCancel(ctx))
 	transport, err := d.transport(s, x)
 	if err != nil {
 		err = s.startError(err, nil)
 		s.cancel(errStopped)
-		s.release()
+		s.releaseResources()
 		return nil, err
 	}
 	var opts *mcp.ClientSessionOptions
@@ -166,20 +166,20 @@ func (d *dialer) connect(ctx context.Context, x *expanded, older bool) (*session
 		err = context.Cause(ctx)
 	}
 	if err != nil {
-		last := s.tap.finish(c)
+		last := s.tap.finishCapture(c)
 		err = s.startError(err, &last)
 		s.cancel(errStopped)
-		s.grace.Store(int64(min(s.patience(), unused)))
-		s.release()
+		s.grace.Store(int64(min(s.stopGrace(), unused)))
+		s.releaseResources()
 		return nil, err
 	}
-	s.tap.finish(c)
+	s.tap.finishCapture(c)
 	return s, nil
 }
 
-// told is what the server is to know that it may ask. One that is started before anybody calls it may ask everything,
+// announcedCapabilities is what the server is to know that it may ask. One that is started before anybody calls it may ask everything,
 // and is refused what its client cannot do.
-func (d *dialer) told() *mcp.ClientCapabilities {
+func (d *dialer) announcedCapabilities() *mcp.ClientCapabilities {
 	if d.client == nil && d.cfg.Eager {
 		return &mcp.ClientCapabilities{
 			Sampling:    &mcp.SamplingCapabilities{},
@@ -197,35 +197,35 @@ func (d *dialer) newClient(s *session) *mcp.Client {
 		Capabilities:   s.told,
 		MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true}, // exchange does it, or the client itself
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) {
-			s.tap.pass(methodToolsChanged)
+			s.tap.passNotification(methodToolsChanged)
 			s.signalChanged()
 		},
 		PromptListChangedHandler: func(context.Context, *mcp.PromptListChangedRequest) {
-			s.tap.pass(methodPromptsChanged)
-			signal(s.others)
+			s.tap.passNotification(methodPromptsChanged)
+			notify(s.others)
 		},
 		ResourceListChangedHandler: func(context.Context, *mcp.ResourceListChangedRequest) {
-			s.tap.pass(methodResourcesChanged)
-			signal(s.others)
+			s.tap.passNotification(methodResourcesChanged)
+			notify(s.others)
 		},
 		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) {
 			s.tap.passUpdate(r.Params.URI)
 			d.updated(r.Params.URI)
 		},
 	})
-	client.AddReceivingMiddleware(d.callers.answering)
+	client.AddReceivingMiddleware(d.callers.answerServerRequests)
 	return client
 }
 
 // transport makes the SDK transport for the configured kind, with the tap in it.
-func (d *dialer) transport(s *session, x *expanded) (mcp.Transport, error) {
-	if kind(d.cfg) == upstream.Stdio {
-		proc, err := startProcess(x, environ(x.env, d.opts.LookupEnv), d.logger, d.record)
+func (d *dialer) transport(s *session, x *expandedServer) (mcp.Transport, error) {
+	if transportOf(d.cfg) == upstream.Stdio {
+		proc, err := startProcess(x, childEnvironment(x.env, d.opts.LookupEnv), d.logger, d.record)
 		if err != nil {
 			return nil, err
 		}
 		s.proc = proc
-		s.conn = newStdioConn(proc.stdout, proc.stdin, d.opts.MaxResult, d.opts.skip, s.tap, d.logger)
+		s.conn = newStdioConn(proc.stdout, proc.stdin, d.opts.maxMessage, d.opts.maxSkippedBytes, s.tap, d.logger)
 		s.conn.probeWait = d.opts.StartTimeout / 3
 		return s.conn, nil
 	}
@@ -237,20 +237,20 @@ func (d *dialer) transport(s *session, x *expanded) (mcp.Transport, error) {
 			Hint: "give it as https://host/path",
 		}
 	}
-	s.base = d.guards.of(u).Transport()
-	s.base.MaxIdleConnsPerHost = d.opts.Concurrency
-	tap := &httpTap{
-		base: s.base, alive: s.kept, tap: s.tap, origin: u, headers: x.headers, limit: d.opts.MaxResult,
-		skip: d.opts.skip,
+	s.base = d.guards.guardFor(u).Transport()
+	s.base.MaxIdleConnsPerHost = d.opts.concurrency
+	tap := &recordingTransport{
+		base: s.base, alive: s.kept, tap: s.tap, origin: u, headers: x.headers, limit: d.opts.maxMessage,
+		skip: d.opts.maxSkippedBytes,
 	}
 	if file := tokenFile(d.opts.Dir, d.cfg.Name); file != "" && !hasHeader(x.headers, "Authorization") {
-		tap.tokens = &tokens{
+		tap.tokens = &tokenSource{
 			file: file, url: x.url, client: loginClient(u, d.opts.outbound), scrub: x.scrub,
 			logger: d.logger,
 		}
 	}
 	client := &http.Client{Transport: tap}
-	if kind(d.cfg) == upstream.SSE {
+	if transportOf(d.cfg) == upstream.SSE {
 		return &mcp.SSEClientTransport{Endpoint: x.url, HTTPClient: client, MaxEventSize: -1}, nil
 	}
 	return &mcp.StreamableClientTransport{Endpoint: x.url, HTTPClient: client, MaxEventSize: -1}, nil
@@ -265,8 +265,8 @@ func hasHeader(headers map[string]string, name string) bool {
 	return false
 }
 
-// kind returns how a server is reached, where its configuration leaves that open.
-func kind(s upstream.Server) upstream.Transport {
+// transportOf returns how a server is reached, where its configuration leaves that open.
+func transportOf(s upstream.Server) upstream.Transport {
 	switch {
 	case s.Transport != "":
 		return s.Transport
@@ -277,12 +277,12 @@ func kind(s upstream.Server) upstream.Transport {
 	}
 }
 
-// watch releases the session when its connection ends, by itself or by close, and returns why it ended.
-func (s *session) watch() error {
+// watchEnd releases the session when its connection ends, by itself or by close, and returns why it ended.
+func (s *session) watchEnd() error {
 	err := s.cs.Wait()
 	s.cancel(errors.Join(errors.New("connection ended"), err))
 	_ = s.cs.Close() // ends its goroutines also where the connection ended by itself
-	s.release()
+	s.releaseResources()
 	close(s.done)
 	return err
 }
@@ -290,15 +290,15 @@ func (s *session) watch() error {
 // close ends the session and waits until all of it is gone. Calls that run fail. It needs watch to run.
 func (s *session) close() {
 	s.cancel(errStopped)
-	t := time.AfterFunc(s.patience(), s.abandon)
+	t := time.AfterFunc(s.stopGrace(), s.abandonConnection)
 	defer t.Stop()
 	_ = s.cs.Close()
 	<-s.done
 }
 
-// abandon breaks the connection. The SDK would wait for a request that is stuck in the pipe, or a farewell without
+// abandonConnection breaks the connection. The SDK would wait for a request that is stuck in the pipe, or a farewell without
 // answer.
-func (s *session) abandon() {
+func (s *session) abandonConnection() {
 	s.giveUp()
 	if s.conn != nil {
 		_ = s.conn.Close()
@@ -308,25 +308,25 @@ func (s *session) abandon() {
 // unused is the grace of a server that nobody has used yet: it has nothing to put in order.
 const unused = 200 * time.Millisecond
 
-func (s *session) patience() time.Duration { return time.Duration(s.grace.Load()) }
+func (s *session) stopGrace() time.Duration { return time.Duration(s.grace.Load()) }
 
-func (s *session) alive() bool { return s.ctx.Err() == nil }
+func (s *session) isAlive() bool { return s.ctx.Err() == nil }
 
-// release lets go of whatever was opened.
-func (s *session) release() {
-	s.abandon()
+// releaseResources lets go of whatever was opened.
+func (s *session) releaseResources() {
+	s.abandonConnection()
 	if s.proc != nil {
-		s.proc.stop(s.patience)
-		s.conn.wait()
+		s.proc.stop(s.stopGrace)
+		s.conn.waitLoops()
 	}
 	if s.base != nil {
 		s.base.CloseIdleConnections()
 	}
 }
 
-func (s *session) signalChanged() { signal(s.changed) }
+func (s *session) signalChanged() { notify(s.changed) }
 
-func signal(c chan struct{}) {
+func notify(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default: // one signal waits already

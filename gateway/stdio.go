@@ -26,8 +26,8 @@ type stdioConn struct {
 	in     *lineReader
 	inFile io.ReadCloser
 	out    io.WriteCloser
-	tap    *tap
-	scrub  *scrubber
+	tap    *wireRecorder
+	scrub  *redactor
 	logger *slog.Logger
 
 	probeWait time.Duration // how long server/discover may stay unanswered; 0 means for ever
@@ -51,7 +51,7 @@ type write struct {
 	done chan error // has room for the one answer
 }
 
-func newStdioConn(in io.ReadCloser, out io.WriteCloser, limit, skip int, t *tap, logger *slog.Logger) *stdioConn {
+func newStdioConn(in io.ReadCloser, out io.WriteCloser, limit, skip int, t *wireRecorder, logger *slog.Logger) *stdioConn {
 	c := &stdioConn{
 		in: newLineReader(in, limit, skip), inFile: in, out: out, tap: t, scrub: t.scrub, logger: logger,
 		received: make(chan received), writes: make(chan write), closed: make(chan struct{}),
@@ -83,18 +83,18 @@ func (c *stdioConn) readLoop() {
 	for {
 		msg, err := c.nextMessage()
 		if err == nil {
-			if msg = c.tap.incoming(msg); msg == nil {
+			if msg = c.tap.recordIncoming(msg); msg == nil {
 				continue
 			}
 		}
-		if !c.hand(received{msg, err}) || err != nil {
+		if !c.deliverMessage(received{msg, err}) || err != nil {
 			return
 		}
 	}
 }
 
-// hand gives a message to Read. It reports false if the connection was closed instead.
-func (c *stdioConn) hand(r received) bool {
+// deliverMessage gives a message to Read. It reports false if the connection was closed instead.
+func (c *stdioConn) deliverMessage(r received) bool {
 	select {
 	case c.received <- r:
 		return true
@@ -126,10 +126,10 @@ func (c *stdioConn) nextMessage() (jsonrpc.Message, error) {
 		if c.batch, err = decodeLine(line); c.batch != nil {
 			continue
 		}
-		if resp := c.tap.broken(line, err); resp != nil {
+		if resp := c.tap.repairResponse(line, err); resp != nil {
 			return resp, nil
 		}
-		c.stray(line)
+		c.logStrayLine(line)
 	}
 }
 
@@ -208,13 +208,13 @@ func plainResponse(data []byte) *jsonrpc.Response {
 // maxStrays is how many stray lines of one session are logged. A server that prints logs to stdout prints many.
 const maxStrays = 20
 
-func (c *stdioConn) stray(line []byte) {
+func (c *stdioConn) logStrayLine(line []byte) {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return
 	}
 	if c.strays++; c.strays <= maxStrays {
 		c.logger.Warn("upstream printed a line to stdout that is no message; dropped", "line",
-			c.scrub.text(clip(string(line), 200)))
+			c.scrub.redactText(truncate(string(line), 200)))
 	}
 }
 
@@ -224,7 +224,7 @@ func (c *stdioConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	if err != nil {
 		return fmt.Errorf("encode message: %w", err)
 	}
-	c.tap.outgoing(ctx, msg)
+	c.tap.recordOutgoing(ctx, msg)
 	w := write{data: append(data, '\n'), done: make(chan error, 1)}
 	select {
 	case c.writes <- w:
@@ -233,16 +233,16 @@ func (c *stdioConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	case <-c.closed:
 		return io.EOF
 	}
-	c.watchProbe(msg)
+	c.recordProbe(msg)
 	select {
 	case err := <-w.done:
 		if err == nil {
-			c.tap.mark(captureOf(ctx), func(c *capture) { c.sent = true })
+			c.tap.updateCapture(captureFrom(ctx), func(c *capture) { c.sent = true })
 		}
 		return err
 	case <-ctx.Done():
 		// part of it may be in the pipe, the rest follows
-		c.tap.mark(captureOf(ctx), func(c *capture) { c.sent = true })
+		c.tap.updateCapture(captureFrom(ctx), func(c *capture) { c.sent = true })
 		return ctx.Err()
 	}
 }
@@ -259,9 +259,9 @@ func (c *stdioConn) writeLoop() {
 	}
 }
 
-// watchProbe answers server/discover in the server's place when the server does not: some older servers ignore requests
+// recordProbe answers server/discover in the server's place when the server does not: some older servers ignore requests
 // that they do not know. The SDK then goes on to initialize.
-func (c *stdioConn) watchProbe(msg jsonrpc.Message) {
+func (c *stdioConn) recordProbe(msg jsonrpc.Message) {
 	req, ok := msg.(*jsonrpc.Request)
 	if !ok || req.Method != "server/discover" || c.probeWait <= 0 {
 		return
@@ -271,7 +271,7 @@ func (c *stdioConn) watchProbe(msg jsonrpc.Message) {
 		defer t.Stop()
 		select {
 		case <-t.C:
-			c.hand(received{msg: &jsonrpc.Response{ID: req.ID, Error: &jsonrpc.Error{
+			c.deliverMessage(received{msg: &jsonrpc.Response{ID: req.ID, Error: &jsonrpc.Error{
 				Code:    jsonrpc.CodeMethodNotFound,
 				Message: "no answer to server/discover",
 			}}})
@@ -290,8 +290,8 @@ func (c *stdioConn) Close() error {
 	return nil
 }
 
-// wait returns when nothing of the connection runs any more. The pipes must have been closed by both sides.
-func (c *stdioConn) wait() {
+// waitLoops returns when nothing of the connection runs any more. The pipes must have been closed by both sides.
+func (c *stdioConn) waitLoops() {
 	_ = c.inFile.Close()
 	c.running.Wait()
 }

@@ -109,7 +109,7 @@ func TestMetaIsForwardedBothWays(t *testing.T) {
 }
 
 func TestToolErrors(t *testing.T) {
-	g := startGateway(t, Options{MaxResult: 1 << 20}, self(t, "s", "sdk"), self(t, "odd", "answers"))
+	g := startGateway(t, Options{maxMessage: 1 << 20}, self(t, "s", "sdk"), self(t, "odd", "answers"))
 	t.Run("a tool that failed is no error", func(t *testing.T) {
 		res, err := g.Call(t.Context(), tool.Call{ID: "s/fail"})
 		if err != nil || !res.IsError || textOf(t, res) != "out of paper" {
@@ -276,7 +276,7 @@ func TestStartFailures(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			g := startGateway(t, Options{StartTimeout: 3 * time.Second, StopGrace: 100 * time.Millisecond}, tt.server)
+			g := startGateway(t, Options{StartTimeout: 3 * time.Second, stopGrace: 100 * time.Millisecond}, tt.server)
 			e := callError(t, g, t.Context(), tool.MakeID(tt.server.Name, "echo"), tt.code)
 			for _, want := range tt.want {
 				if !strings.Contains(e.Error(), want) {
@@ -478,7 +478,7 @@ func TestManyCallsAtOnce(t *testing.T) {
 }
 
 func TestQueueIsBounded(t *testing.T) {
-	g := startGateway(t, Options{Concurrency: 1, Queue: 1}, self(t, "s", "sdk"))
+	g := startGateway(t, Options{concurrency: 1, queueLength: 1}, self(t, "s", "sdk"))
 	ctx, cancel := context.WithCancel(t.Context())
 	running := make(chan struct{})
 	var wg sync.WaitGroup

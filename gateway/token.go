@@ -16,9 +16,9 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// grant is what a login brought: tokens, and what it takes to renew them. It is stored in a file that only this user
+// storedGrant is what a login brought: tokens, and what it takes to renew them. It is stored in a file that only this user
 // can read, and never logged.
-type grant struct {
+type storedGrant struct {
 	URL          string           `json:"url"` // of the server that it is for; another one never sees it
 	ClientID     string           `json:"clientId"`
 	ClientSecret string           `json:"clientSecret,omitempty"`
@@ -28,24 +28,24 @@ type grant struct {
 }
 
 // config is how the authorization server is asked.
-func (g *grant) config() *oauth2.Config {
+func (g *storedGrant) config() *oauth2.Config {
 	return &oauth2.Config{
 		ClientID: g.ClientID, ClientSecret: g.ClientSecret,
 		Endpoint: oauth2.Endpoint{TokenURL: g.TokenURL, AuthStyle: g.AuthStyle},
 	}
 }
 
-// tokens gives out a server's access token. Several processes may share its file: each reads it again before it renews,
+// tokenSource gives out a server's access token. Several processes may share its file: each reads it again before it renews,
 // since a refresh token often works but once.
-type tokens struct {
+type tokenSource struct {
 	file   string
 	url    string
 	client *http.Client // of the authorization server
-	scrub  *scrubber
+	scrub  *redactor
 	logger *slog.Logger
 
 	mu    sync.Mutex
-	grant *grant // as last read; nil if there is none
+	grant *storedGrant // as last read; nil if there is none
 }
 
 // refreshTimeout bounds how long the authorization server may take.
@@ -56,15 +56,15 @@ func tokenFile(dir, server string) string {
 	if dir == "" {
 		return ""
 	}
-	return filepath.Join(dir, "tokens", fileName(server))
+	return filepath.Join(dir, "tokens", featureFileName(server))
 }
 
-// access returns an access token, or "" if there was no login. One that is refused is not given out again: it is
+// accessToken returns an access token, or "" if there was no login. One that is refused is not given out again: it is
 // renewed, if that can be.
-func (t *tokens) access(ctx context.Context, refused string) string {
+func (t *tokenSource) accessToken(ctx context.Context, refused string) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.read()
+	t.readGrant()
 	if t.grant == nil {
 		return ""
 	}
@@ -72,28 +72,28 @@ func (t *tokens) access(ctx context.Context, refused string) string {
 		return now.AccessToken
 	}
 	if t.grant.Token.RefreshToken == "" {
-		return without(t.grant.Token.AccessToken, refused)
+		return excluding(t.grant.Token.AccessToken, refused)
 	}
-	if err := t.renew(ctx); err != nil {
+	if err := t.renewToken(ctx); err != nil {
 		before := t.grant.Token.AccessToken
-		if t.read(); t.grant != nil && t.grant.Token.AccessToken != before { // another process was faster
+		if t.readGrant(); t.grant != nil && t.grant.Token.AccessToken != before { // another process was faster
 			return t.grant.Token.AccessToken
 		}
-		t.logger.Warn("the access token of a server could not be renewed", "error", t.scrub.error(err))
+		t.logger.Warn("the access token of a server could not be renewed", "error", t.scrub.redactError(err))
 		return ""
 	}
 	return t.grant.Token.AccessToken
 }
 
-func without(token, refused string) string {
+func excluding(token, refused string) string {
 	if token == refused {
 		return ""
 	}
 	return token
 }
 
-// renew exchanges the refresh token. t.mu is held.
-func (t *tokens) renew(ctx context.Context) error {
+// renewToken exchanges the refresh token. t.mu is held.
+func (t *tokenSource) renewToken(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), refreshTimeout) // what was exchanged must be stored
 	defer stop()
 	ctx = context.WithValue(ctx, oauth2.HTTPClient, t.client)
@@ -101,21 +101,21 @@ func (t *tokens) renew(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.scrub.learn(fresh.AccessToken, fresh.RefreshToken)
+	t.scrub.addSecrets(fresh.AccessToken, fresh.RefreshToken)
 	next := *t.grant
 	next.Token = fresh
 	t.grant = &next
 	return saveGrant(t.file, &next)
 }
 
-// read takes over what the file holds. t.mu is held.
-func (t *tokens) read() {
+// readGrant takes over what the file holds. t.mu is held.
+func (t *tokenSource) readGrant() {
 	b, err := os.ReadFile(t.file)
 	if errors.Is(err, fs.ErrNotExist) {
 		t.grant = nil
 		return
 	}
-	g := &grant{}
+	g := &storedGrant{}
 	if err == nil {
 		err = json.Unmarshal(b, g)
 	}
@@ -127,12 +127,12 @@ func (t *tokens) read() {
 		return
 	}
 	if t.grant == nil || t.grant.Token.AccessToken != g.Token.AccessToken {
-		t.scrub.learn(g.Token.AccessToken, g.Token.RefreshToken, g.ClientSecret)
+		t.scrub.addSecrets(g.Token.AccessToken, g.Token.RefreshToken, g.ClientSecret)
 	}
 	t.grant = g
 }
 
-func saveGrant(file string, g *grant) error {
+func saveGrant(file string, g *storedGrant) error {
 	b, err := json.Marshal(g)
 	if err != nil {
 		return fmt.Errorf("encode tokens: %w", err)

@@ -78,15 +78,15 @@ func FuzzExpandText(f *testing.F) {
 }
 
 func TestScrubber(t *testing.T) {
-	var s scrubber
+	var s redactor
 	for v, by := range map[string]string{"secret-value": "${TOKEN}", "secret-value-longer": "***", "80": "${PORT}"} {
-		s.hide(v, by)
+		s.replaceWith(v, by)
 	}
-	s.ready()
-	if got, want := s.text("a secret-value-longer b secret-value c 80"), "a *** b ${TOKEN} c 80"; got != want {
+	s.buildReplacer()
+	if got, want := s.redactText("a secret-value-longer b secret-value c 80"), "a *** b ${TOKEN} c 80"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	err := s.error(fmt.Errorf("at secret-value: %w", io.EOF))
+	err := s.redactError(fmt.Errorf("at secret-value: %w", io.EOF))
 	if err.Error() != "at ${TOKEN}: EOF" || !errors.Is(err, io.EOF) {
 		t.Errorf("error is %v", err)
 	}
@@ -114,7 +114,7 @@ func TestBackoff(t *testing.T) {
 func TestPauseAfterFailedStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		starts := 0
-		o := Options{BackoffFirst: time.Second, LookupEnv: func(n string) (string, bool) {
+		o := Options{firstBackoff: time.Second, LookupEnv: func(n string) (string, bool) {
 			if n == "COUNTED" {
 				starts++
 			}
@@ -228,7 +228,7 @@ func FuzzStdout(f *testing.F) {
 	f.Add([]byte(`[{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1}},{"jsonrpc":"2.0","id":1,"result":1}]`))
 	f.Add([]byte("{\"jsonrpc\":\"2.0\"}\n\x00\xff\n[]\n{}\n" + strings.Repeat("[", 3000)))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c := &stdioConn{in: newLineReader(bytes.NewReader(data), 512, 0), tap: newTap(slog.New(slog.DiscardHandler),
+		c := &stdioConn{in: newLineReader(bytes.NewReader(data), 512, 0), tap: newWireRecorder(slog.New(slog.DiscardHandler),
 			nil), logger: slog.New(slog.DiscardHandler)}
 		for n := 0; ; n++ {
 			msg, err := c.nextMessage()
@@ -238,7 +238,7 @@ func FuzzStdout(f *testing.F) {
 			if n > len(data) {
 				t.Fatal("more messages than bytes")
 			}
-			c.tap.incoming(msg)
+			c.tap.recordIncoming(msg)
 			if _, err := jsonrpc.EncodeMessage(msg); err != nil {
 				t.Errorf("passed on %v, which cannot be encoded: %v", msg, err)
 			}
@@ -258,15 +258,15 @@ func FuzzCapture(f *testing.F) {
 		result = bytes.TrimSpace(result)
 		line := append(append([]byte(`{"jsonrpc":"2.0","id":1,"result":`), result...), '}')
 		ctx, c := withCapture(context.Background())
-		tp := newTap(slog.New(slog.DiscardHandler), nil)
+		tp := newWireRecorder(slog.New(slog.DiscardHandler), nil)
 		id, _ := jsonrpc.MakeID(1.0)
-		tp.outgoing(ctx, &jsonrpc.Request{ID: id, Method: "tools/call"})
+		tp.recordOutgoing(ctx, &jsonrpc.Request{ID: id, Method: "tools/call"})
 		msgs, _ := decodeLine(line)
 		if msgs == nil {
 			return // nested too deeply
 		}
-		tp.incoming(msgs[0])
-		if got := tp.finish(c).result; !bytes.Equal(got, result) {
+		tp.recordIncoming(msgs[0])
+		if got := tp.finishCapture(c).result; !bytes.Equal(got, result) {
 			t.Errorf("captured %q of %q", got, result)
 		}
 	})
@@ -347,7 +347,7 @@ func TestEventFilter(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := newEventFilter(io.NopCloser(strings.NewReader(tt.in)), 200, 0,
-				newTap(slog.New(slog.DiscardHandler), nil))
+				newWireRecorder(slog.New(slog.DiscardHandler), nil))
 			got, err := io.ReadAll(iotest.OneByteReader(f))
 			if err != nil {
 				t.Fatal(err)
@@ -365,7 +365,7 @@ func FuzzEventFilter(f *testing.F) {
 	f.Add([]byte("data: " + strings.Repeat("0", 300))) // too long, and for nobody
 	f.Fuzz(func(t *testing.T, data []byte) {
 		filter := newEventFilter(io.NopCloser(bytes.NewReader(data)), 256, 0,
-			newTap(slog.New(slog.DiscardHandler), nil))
+			newWireRecorder(slog.New(slog.DiscardHandler), nil))
 		out, err := io.ReadAll(filter)
 		if err != nil {
 			t.Fatal(err)
@@ -394,13 +394,13 @@ func FuzzDecodePage(f *testing.F) {
 }
 
 func TestProgressQueueIsBounded(t *testing.T) {
-	tp := newTap(slog.New(slog.DiscardHandler), nil)
+	tp := newWireRecorder(slog.New(slog.DiscardHandler), nil)
 	hold := make(chan struct{})
 	var got []float64
-	mail := newMailbox()
+	mail := newNotifier()
 	token, stop := tp.watchProgress(mail, func(p tool.Progress) { <-hold; got = append(got, p.Progress) })
 	for i := range 10_000 {
-		tp.deliver(json.RawMessage(fmt.Sprintf(`{"progressToken":%d,"progress":%d}`, token, i)))
+		tp.deliverProgress(json.RawMessage(fmt.Sprintf(`{"progressToken":%d,"progress":%d}`, token, i)))
 	}
 	close(hold)
 	stop()
@@ -408,7 +408,7 @@ func TestProgressQueueIsBounded(t *testing.T) {
 	if len(got) > 2*maxMail || !slices.IsSorted(got) || got[len(got)-1] != 9999 {
 		t.Errorf("%d delivered, in order: %v, last %v", len(got), slices.IsSorted(got), got[len(got)-1])
 	}
-	tp.deliver(json.RawMessage(fmt.Sprintf(`{"progressToken":%d,"progress":1}`, token))) // too late, and harmless
+	tp.deliverProgress(json.RawMessage(fmt.Sprintf(`{"progressToken":%d,"progress":1}`, token))) // too late, and harmless
 }
 
 // A write to a server that does not read ends with its context.
@@ -421,7 +421,7 @@ func TestWriteToServerThatDoesNotRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := newStdioConn(inR, outW, 1<<20, 0, newTap(slog.New(slog.DiscardHandler), nil), slog.New(slog.DiscardHandler))
+	c := newStdioConn(inR, outW, 1<<20, 0, newWireRecorder(slog.New(slog.DiscardHandler), nil), slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	id, _ := jsonrpc.MakeID("x")
@@ -435,7 +435,7 @@ func TestWriteToServerThatDoesNotRead(t *testing.T) {
 	if err := errors.Join(c.Close(), inW.Close(), outR.Close()); err != nil {
 		t.Error(err)
 	}
-	c.wait()
+	c.waitLoops()
 }
 
 func TestSetTouchesOnlyWhatChanged(t *testing.T) {
@@ -484,7 +484,7 @@ func dead(t *testing.T, pid string) bool {
 }
 
 func TestCloseEndsCallsAndProcesses(t *testing.T) {
-	g := startGateway(t, Options{StopGrace: 200 * time.Millisecond}, self(t, "s", "sdk"), self(t, "hung", "hang"))
+	g := startGateway(t, Options{stopGrace: 200 * time.Millisecond}, self(t, "s", "sdk"), self(t, "hung", "hang"))
 	pid := call(t, g, "s/pid", "")
 	running := make(chan struct{})
 	errs := make(chan error, 2)
@@ -529,7 +529,7 @@ func TestStopEndsTheProcessGroup(t *testing.T) {
 	s.Args = []string{"-c", "trap '' TERM; sleep 1000 & echo child $! >&2; " + s.Command + "; wait"}
 	s.Command = sh
 	log := &logBuffer{}
-	g := startGateway(t, Options{StopGrace: 100 * time.Millisecond, Logger: log.logger()}, s)
+	g := startGateway(t, Options{stopGrace: 100 * time.Millisecond, Logger: log.logger()}, s)
 	call(t, g, "s/echo", "{}")
 	waitFor(t, "the child's line", func() bool { return strings.Contains(log.String(), "child ") })
 	_, rest, _ := strings.Cut(log.String(), "child ")

@@ -21,10 +21,10 @@ type Upstream struct {
 	cfg     upstream.Server
 	opts    Options
 	logger  *slog.Logger
-	slots   *slots
+	slots   *callSlots
 	callers callers
-	guards  guards
-	record  record
+	guards  hostGuards
+	record  stderrLog
 	running *sync.WaitGroup // the gateway's: all goroutines
 	changed chan struct{}
 	others  chan struct{}
@@ -34,8 +34,8 @@ type Upstream struct {
 
 	mu        sync.Mutex
 	session   *session // nil while it does not run
-	starting  *start   // nil while nobody starts it
-	speaks    opened   // what is known of its protocols
+	starting  *pendingStart   // nil while nobody starts it
+	speaks    connectionHints   // what is known of its protocols
 	failures  int      // failed starts in a row
 	notBefore time.Time
 	lastErr   error // of the last start or connection; nil while it runs
@@ -51,8 +51,8 @@ type Upstream struct {
 	watched   map[string]int // how many subscriptions there are to which resource
 }
 
-// start is one attempt to start a server, shared by all who wait for it.
-type start struct {
+// pendingStart is one attempt to start a server, shared by all who wait for it.
+type pendingStart struct {
 	done    chan struct{}
 	session *session
 	err     error
@@ -61,16 +61,16 @@ type start struct {
 func newUpstream(cfg upstream.Server, opts Options, running *sync.WaitGroup) *Upstream {
 	u := &Upstream{
 		cfg: cfg, opts: opts, logger: opts.Logger.With("server", cfg.Name), running: running,
-		slots: newSlots(cfg.Name, cmp.Or(cfg.Concurrency, opts.Concurrency), max(cmp.Or(cfg.Queue, opts.Queue), 0),
-			opts.QueueTime),
+		slots: newSlots(cfg.Name, cmp.Or(cfg.Concurrency, opts.concurrency), max(cmp.Or(cfg.Queue, opts.queueLength), 0),
+			opts.queueTimeout),
 		changed: make(chan struct{}, 1), others: make(chan struct{}, 1), watched: map[string]int{},
 	}
 	u.guards.o = opts.outbound
 	u.ctx, u.cancel = context.WithCancel(context.Background())
 	if opts.OnListChanged != nil {
-		running.Go(func() { u.announce(u.changed, func() { opts.OnListChanged(cfg.Name) }) })
+		running.Go(func() { u.deliverSignals(u.changed, func() { opts.OnListChanged(cfg.Name) }) })
 	}
-	running.Go(func() { u.announce(u.others, u.refresh) })
+	running.Go(func() { u.deliverSignals(u.others, u.refreshFeatures) })
 	return u
 }
 
@@ -83,8 +83,8 @@ func (u *Upstream) Name() string { return u.cfg.Name }
 // fails halfway returns none of it.
 func (u *Upstream) Tools(ctx context.Context) ([]*tool.Tool, error) {
 	var tools []*tool.Tool
-	err := u.withSession(ctx, use{}, func(s *session, _ *caller) (retry bool, err error) {
-		tools, retry, err = s.list(ctx, u.timeout(), u.logger)
+	err := u.withSession(ctx, usage{}, func(s *session, _ *caller) (retry bool, err error) {
+		tools, retry, err = s.listTools(ctx, u.callTimeout(), u.logger)
 		if err == nil {
 			u.readFeatures(ctx, s)
 		}
@@ -106,16 +106,16 @@ func (u *Upstream) call(ctx context.Context, c tool.Call) (*tool.CallResult, err
 	}
 	defer release()
 	var res *tool.CallResult
-	err = u.withSession(ctx, use{c.Client, c.Progress != nil, true}, func(s *session, who *caller) (retry bool,
+	err = u.withSession(ctx, usage{c.Client, c.Progress != nil, true}, func(s *session, who *caller) (retry bool,
 		err error,
 	) {
-		res, retry, err = s.call(ctx, who, c, u.timeout())
+		res, retry, err = s.call(ctx, who, c, u.callTimeout())
 		return retry, err
 	})
 	return res, err
 }
 
-func (u *Upstream) timeout() time.Duration {
+func (u *Upstream) callTimeout() time.Duration {
 	if u.cfg.Timeout > 0 {
 		return u.cfg.Timeout
 	}
@@ -124,11 +124,11 @@ func (u *Upstream) timeout() time.Duration {
 
 // withSession runs f on a session, on behalf of a client. If f says that the server did not accept the request, because
 // it ended since or was restarted and no longer knows the session, f is run once more on a new one.
-func (u *Upstream) withSession(ctx context.Context, by use, f func(*session, *caller) (retry bool, err error)) error {
-	who := u.enter(by)
-	defer u.leave(who, by)
+func (u *Upstream) withSession(ctx context.Context, by usage, f func(*session, *caller) (retry bool, err error)) error {
+	who := u.beginUse(by)
+	defer u.endUse(who, by)
 	for again := true; ; again = false {
-		s, err := u.acquire(ctx, by.client)
+		s, err := u.acquireSession(ctx, by.client)
 		if err != nil {
 			return err
 		}
@@ -136,7 +136,7 @@ func (u *Upstream) withSession(ctx context.Context, by use, f func(*session, *ca
 		if err == nil || !retry || ctx.Err() != nil { // of a client that left before its request was sent the server knows nothing
 			return err
 		}
-		u.drop(s, err)
+		u.dropSession(s, err)
 		if !again {
 			return err
 		}
@@ -144,9 +144,9 @@ func (u *Upstream) withSession(ctx context.Context, by use, f func(*session, *ca
 	}
 }
 
-// acquire returns a live session, starting the server if it has none.
-func (u *Upstream) acquire(ctx context.Context, client *tool.Client) (*session, error) {
-	a, s, err := u.join(client)
+// acquireSession returns a live session, starting the server if it has none.
+func (u *Upstream) acquireSession(ctx context.Context, client *tool.Client) (*session, error) {
+	a, s, err := u.joinOrStart(client)
 	if a == nil {
 		return s, err
 	}
@@ -154,19 +154,19 @@ func (u *Upstream) acquire(ctx context.Context, client *tool.Client) (*session, 
 	case <-a.done:
 		return a.session, a.err
 	case <-ctx.Done():
-		return nil, ended(ctx.Err(), fmt.Sprintf("the call that waited for server %q to start", u.cfg.Name))
+		return nil, sessionEndedError(ctx.Err(), fmt.Sprintf("the call that waited for server %q to start", u.cfg.Name))
 	}
 }
 
-// join returns the live session, or the attempt under way to get one, which it begins if there is none.
-func (u *Upstream) join(client *tool.Client) (*start, *session, error) {
+// joinOrStart returns the live session, or the attempt under way to get one, which it begins if there is none.
+func (u *Upstream) joinOrStart(client *tool.Client) (*pendingStart, *session, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.stopped {
-		return nil, nil, u.gone()
+		return nil, nil, u.goneError()
 	}
-	if s := u.session; s != nil && s.alive() {
-		if !u.unfit(s, client) {
+	if s := u.session; s != nil && s.isAlive() {
+		if !u.needsNewSession(s, client) {
 			if client != nil {
 				s.used.Store(true)
 			}
@@ -179,37 +179,37 @@ func (u *Upstream) join(client *tool.Client) (*start, *session, error) {
 		if wait := time.Until(u.notBefore); wait > 0 {
 			return nil, nil, &tool.Error{
 				Code: tool.Unavailable, Op: "start server", Err: u.lastErr,
-				Msg:  fmt.Sprintf("server %q does not run, its last start failed: %s", u.cfg.Name, message(u.lastErr)),
+				Msg:  fmt.Sprintf("server %q does not run, its last start failed: %s", u.cfg.Name, errorMessage(u.lastErr)),
 				Hint: fmt.Sprintf("try again in %v", wait.Round(100*time.Millisecond)+100*time.Millisecond),
 			}
 		}
-		a := &start{done: make(chan struct{})}
+		a := &pendingStart{done: make(chan struct{})}
 		u.starting = a
-		u.running.Go(func() { u.run(a, client) })
+		u.running.Go(func() { u.runStart(a, client) })
 	}
 	return u.starting, nil, nil
 }
 
-// unfit reports whether a session should give way to one by which the server can ask client more. One that a client has
+// needsNewSession reports whether a session should give way to one by which the server can ask client more. One that a client has
 // used stays: the server may keep something in it, such as an open page.
-func (u *Upstream) unfit(s *session, client *tool.Client) bool {
+func (u *Upstream) needsNewSession(s *session, client *tool.Client) bool {
 	if client == nil || u.active > 1 || s.used.Load() || u.cfg.Eager {
 		return false
 	}
 	has := clientCapabilities(client)
 	switch {
-	case !lacks(&mcp.ClientCapabilities{}, has): // it can be asked nothing
+	case !lacksCapability(&mcp.ClientCapabilities{}, has): // it can be asked nothing
 		return false
-	case s.modern(): // each request tells what its client can do, but requests it does not send
+	case s.isModern(): // each request tells what its client can do, but requests it does not send
 		return !client.Rounds && !u.speaks.newer
 	case client.Rounds && s.older && !u.speaks.older:
 		return true
 	}
-	return lacks(s.told, has)
+	return lacksCapability(s.told, has)
 }
 
-// message is what an error says to an agent.
-func message(err error) string {
+// errorMessage is what an error says to an agent.
+func errorMessage(err error) string {
 	var e *tool.Error
 	if errors.As(err, &e) {
 		return e.Msg
@@ -217,15 +217,15 @@ func message(err error) string {
 	return "the reason is in the log"
 }
 
-func (u *Upstream) gone() error {
+func (u *Upstream) goneError() error {
 	return &tool.Error{
 		Code: tool.Unavailable, Op: "call", Msg: fmt.Sprintf("server %q was stopped", u.cfg.Name),
 		Err: errStopped,
 	}
 }
 
-// run starts the server, and stays with its session until that ends.
-func (u *Upstream) run(a *start, client *tool.Client) {
+// runStart starts the server, and stays with its session until that ends.
+func (u *Upstream) runStart(a *pendingStart, client *tool.Client) {
 	d := dialer{
 		guards: &u.guards, cfg: u.cfg, opts: u.opts, logger: u.logger, record: &u.record, changed: u.changed,
 		others: u.others, callers: &u.callers, client: client, updated: u.resourceUpdated,
@@ -234,38 +234,38 @@ func (u *Upstream) run(a *start, client *tool.Client) {
 	known := u.speaks
 	u.mu.Unlock()
 	s, known, err := d.open(u.ctx, known)
-	stopped := u.started(a, s, known, err)
+	stopped := u.finishStart(a, s, known, err)
 	close(a.done)
 	if s == nil {
 		return
 	}
 	switch {
 	case stopped:
-		s.grace.Store(int64(min(s.patience(), unused)))
+		s.grace.Store(int64(min(s.stopGrace(), unused)))
 		u.running.Go(s.close)
 	default:
-		u.running.Go(func() { u.settle(s) })
+		u.running.Go(func() { u.reloadFeatures(s) })
 	}
-	reason := s.watch()
-	u.ended(s, s.endError(reason))
+	reason := s.watchEnd()
+	u.sessionEnded(s, s.endError(reason))
 }
 
-// started records how a start went. It reports whether the upstream was stopped meanwhile.
-func (u *Upstream) started(a *start, s *session, known opened, err error) (stopped bool) {
+// finishStart records how a start went. It reports whether the upstream was stopped meanwhile.
+func (u *Upstream) finishStart(a *pendingStart, s *session, known connectionHints, err error) (stopped bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.starting = nil
 	if u.stopped {
-		a.err = u.gone()
+		a.err = u.goneError()
 		return true
 	}
 	a.session, a.err, u.lastErr = s, err, err
 	if err != nil {
-		u.record.add(upstream.FromGateway, "could not be started: "+message(err))
-		defer u.again()
+		u.record.add(upstream.FromGateway, "could not be started: "+errorMessage(err))
+		defer u.restartEagerly()
 		if tool.CodeOf(err) != tool.Invalid { // a wrong configuration costs nothing to look at again
 			u.failures++
-			u.notBefore = time.Now().Add(backoff(u.failures, u.opts.BackoffFirst, u.opts.BackoffMost, random))
+			u.notBefore = time.Now().Add(backoff(u.failures, u.opts.firstBackoff, u.opts.maxBackoff, random))
 		}
 		return false
 	}
@@ -278,7 +278,7 @@ func (u *Upstream) started(a *start, s *session, known opened, err error) (stopp
 	return false
 }
 
-func (u *Upstream) ended(s *session, err error) {
+func (u *Upstream) sessionEnded(s *session, err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.session != s {
@@ -286,12 +286,12 @@ func (u *Upstream) ended(s *session, err error) {
 	}
 	u.session, u.lastErr = nil, err
 	u.logger.Warn("upstream ended", "error", err)
-	u.record.add(upstream.FromGateway, "ended: "+message(err))
-	u.again()
+	u.record.add(upstream.FromGateway, "ended: "+errorMessage(err))
+	u.restartEagerly()
 }
 
-// drop gives up a session that the server no longer knows.
-func (u *Upstream) drop(s *session, err error) {
+// dropSession gives up a session that the server no longer knows.
+func (u *Upstream) dropSession(s *session, err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.session != s {
@@ -301,8 +301,8 @@ func (u *Upstream) drop(s *session, err error) {
 	u.running.Go(s.close)
 }
 
-// stop ends the server for good. It returns when the session is gone.
-func (u *Upstream) stop(grace time.Duration) {
+// stopProcess ends the server for good. It returns when the session is gone.
+func (u *Upstream) stopProcess(grace time.Duration) {
 	u.mu.Lock()
 	s, a := u.session, u.starting
 	u.session, u.stopped = nil, true
@@ -327,8 +327,8 @@ const (
 	settlingMost = 5 * time.Second
 )
 
-// announce calls f, once for any number of signals that come together.
-func (u *Upstream) announce(signals <-chan struct{}, f func()) {
+// deliverSignals calls f, once for any number of signals that come together.
+func (u *Upstream) deliverSignals(signals <-chan struct{}, f func()) {
 	wait, last := settling, time.Time{}
 	for {
 		select {
@@ -360,12 +360,12 @@ func (u *Upstream) announce(signals <-chan struct{}, f func()) {
 func (u *Upstream) status() upstream.Status {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	st := upstream.Status{Server: u.cfg.Name, Transport: kind(u.cfg), Tools: u.tools, State: upstream.Configured}
+	st := upstream.Status{Server: u.cfg.Name, Transport: transportOf(u.cfg), Tools: u.tools, State: upstream.Configured}
 	if !u.listed && u.opts.Known != nil {
 		st.Tools = u.opts.Known(u.cfg.Name)
 	}
 	switch {
-	case u.session != nil && u.session.alive():
+	case u.session != nil && u.session.isAlive():
 		st.State = upstream.Running
 	case u.lastErr != nil:
 		st.State = upstream.Failed
@@ -374,9 +374,9 @@ func (u *Upstream) status() upstream.Status {
 	}
 	var e *tool.Error
 	if errors.As(u.lastErr, &e) {
-		st.Error = clip(e.Error(), 500)
+		st.Error = truncate(e.Error(), 500)
 	} else if u.lastErr != nil {
-		st.Error = clip(u.lastErr.Error(), 500)
+		st.Error = truncate(u.lastErr.Error(), 500)
 	}
 	return st
 }

@@ -8,7 +8,7 @@ import "slices"
 // What a pattern is worth follows from how many of twelve thousand honest tools hold it: one at most where it is enough
 // by itself.
 func intentPatterns() []pattern {
-	return slices.Concat(concealing(), handingOver(), digging(), overriding(), acting(), steering())
+	return slices.Concat(concealing(), handingOver(), requestedContext(), digging(), overriding(), acting(), steering())
 }
 
 // told are the places where a tool speaks for itself.
@@ -137,7 +137,14 @@ func handingOver() []pattern {
 			rule: "exfiltrate", at: told(), steps: "'learn'|'learned'|'learnt'|'know'|'gathered' 1 'about' 1 person",
 			off: "persist",
 		},
+	}
+}
 
+// requestedContext lists parameters that ask for the conversation, or for what else is not the tool's.
+func requestedContext() []pattern {
+	chat := "chats|talk|prompt"
+	keys := "logs|secrets"
+	return []pattern{
 		{rule: "request", at: nouns(), steps: "~5 dialog whole|reader", off: chat, worth: 30},
 		{rule: "request", at: nouns(), steps: "~5 config", off: chat, worth: 60},
 		{rule: "request", at: nouns(), steps: "~7 keyish person|reader", off: keys, unless: "neg", worth: 60},

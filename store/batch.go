@@ -13,6 +13,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"tooldex/embed"
 	"tooldex/tool"
 	"tooldex/upstream"
 )
@@ -30,7 +31,7 @@ type Batch struct {
 	Records []Record
 	Remove  []tool.ID
 
-	Model   Model // of Vectors
+	Model   embed.Model // of Vectors
 	Vectors map[TextHash]Vector
 
 	Knowledge string // the version of the knowledge that made Lent
@@ -178,7 +179,7 @@ func (s *Store) apply(tx *bolt.Tx, b *Batch) error {
 	}
 	w.putTrust(b.Trust)
 	if len(b.Vectors)+len(b.DropVectors) > 0 {
-		w.bucket(bucketVectors, b.Model.key())
+		w.bucket(bucketVectors, modelKey(b.Model))
 		for _, h := range b.DropVectors {
 			w.delete(string(h[:]))
 		}

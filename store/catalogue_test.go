@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"tooldex/embed"
 	"tooldex/tool"
 )
 
@@ -25,7 +26,7 @@ func realBatch(t testing.TB) *Batch {
 	if err != nil || len(files) == 0 {
 		t.Skip("no real catalogue: set TOOLDEX_DATA to the folder that holds catalogue/*.json")
 	}
-	m := Model{Name: "table", Fingerprint: "f", Dims: 256}
+	m := embed.Model{Name: "table", Fingerprint: "f", Dims: 256}
 	b := &Batch{Model: m, Vectors: map[TextHash]Vector{}, Knowledge: "k", Analyses: map[tool.Hash][]byte{}}
 	rng := rand.New(rand.NewPCG(1, 2))
 	v := make([]float32, m.Dims)

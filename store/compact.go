@@ -7,6 +7,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"tooldex/embed"
 	"tooldex/internal/atomicfile"
 	"tooldex/tool"
 )
@@ -14,7 +15,7 @@ import (
 // Used says which vectors and analyses are still needed.
 type Used struct {
 	Generation uint64 // at which that was found out
-	Models     []Model
+	Models     []embed.Model
 	Texts      map[TextHash]bool
 	Knowledge  []string
 	Analyses   map[tool.Hash]bool
@@ -82,7 +83,7 @@ func fileSize(path string) int64 {
 func (u *Used) isUsed(out *Compaction) func(bucket string, inner, key []byte) bool {
 	models, versions := map[string]bool{}, map[string]bool{}
 	for _, m := range u.Models {
-		models[string(m.key())] = true
+		models[string(modelKey(m))] = true
 	}
 	for _, v := range u.Knowledge {
 		versions[string(knowledgeKey(v))] = true

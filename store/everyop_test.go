@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"tooldex/embed"
 	"tooldex/internal/faultfs"
 	"tooldex/tool"
 )
@@ -130,7 +131,7 @@ func changes() map[string]change {
 				return err
 			}
 			_, err = s.Compact(ctx, Used{
-				Generation: gen, Models: []Model{fixtureModel}, Texts: map[TextHash]bool{HashText("text"): true},
+				Generation: gen, Models: []embed.Model{fixtureModel}, Texts: map[TextHash]bool{HashText("text"): true},
 				Knowledge: []string{"7"}, Analyses: map[tool.Hash]bool{{9}: true},
 			})
 			return err

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"tooldex/embed"
 	"tooldex/tool"
 	"tooldex/upstream"
 )
@@ -24,7 +25,7 @@ func TestNthStepFails(t *testing.T) {
 	s := open(t, dir)
 	write(t, s, &Batch{Records: records(0, 3), Servers: []upstream.Server{{Name: "old"}}})
 	before := load(t, s, View{})
-	m := Model{Name: "m", Dims: 1}
+	m := embed.Model{Name: "m", Dims: 1}
 	change := &Batch{
 		Records: records(2, 5), Remove: []tool.ID{record(0).Tool.ID()}, Model: m,
 		Vectors:   map[TextHash]Vector{{1}: Quantize([]float32{1})},
@@ -124,7 +125,7 @@ func mustBe(t *testing.T, at string, file []byte, want *Snapshot) {
 
 func TestDamagedFile(t *testing.T) {
 	dir := t.TempDir()
-	m := Model{Name: "m", Dims: 64}
+	m := embed.Model{Name: "m", Dims: 64}
 	s := open(t, dir)
 	write(t, s, &Batch{Records: records(0, 200), Model: m, Vectors: map[TextHash]Vector{{1}: Quantize(make([]float32,
 		64))}})

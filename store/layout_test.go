@@ -16,12 +16,13 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"tooldex/embed"
 	"tooldex/tool"
 	"tooldex/upstream"
 )
 
 // fixtureModel made the vectors of the fixtures.
-var fixtureModel = Model{Name: "table", Fingerprint: "f", Dims: 4}
+var fixtureModel = embed.Model{Name: "table", Fingerprint: "f", Dims: 4}
 
 // writeFixture writes something of everything.
 func writeFixture(t *testing.T, s *Store) {

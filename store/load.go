@@ -8,13 +8,14 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"tooldex/embed"
 	"tooldex/tool"
 	"tooldex/upstream"
 )
 
 // View says which vectors and which analyses of tools a Load reads. The zero View reads neither.
 type View struct {
-	Model     Model
+	Model     embed.Model
 	Knowledge string
 }
 
@@ -153,8 +154,8 @@ func (snap *Snapshot) readRest(tx *bolt.Tx) {
 	snap.readTrust(tx)
 }
 
-func (snap *Snapshot) readVectors(tx *bolt.Tx, m Model) {
-	snap.readValues(tx.Bucket([]byte(bucketVectors)).Bucket(m.key()), "vector", func(k, payload []byte) error {
+func (snap *Snapshot) readVectors(tx *bolt.Tx, m embed.Model) {
+	snap.readValues(tx.Bucket([]byte(bucketVectors)).Bucket(modelKey(m)), "vector", func(k, payload []byte) error {
 		if len(k) != len(TextHash{}) {
 			return errTruncated
 		}

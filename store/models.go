@@ -7,12 +7,14 @@ import (
 	"slices"
 	"strconv"
 
+	"tooldex/embed"
+
 	bolt "go.etcd.io/bbolt"
 )
 
 // ModelCount tells how many vectors of one model are stored.
 type ModelCount struct {
-	Model
+	embed.Model
 	Vectors int
 	Used    int // those of the texts that were asked for
 }
@@ -48,12 +50,12 @@ func (s *Store) Models(ctx context.Context, texts map[TextHash]bool) ([]ModelCou
 	return out, err
 }
 
-// modelOf reads what Model.key wrote.
-func modelOf(key []byte) (m Model, ok bool) {
+// modelOf reads what modelKey wrote.
+func modelOf(key []byte) (m embed.Model, ok bool) {
 	parts := bytes.Split(key, []byte{0})
 	if len(parts) != 3 {
 		return m, false
 	}
 	dims, err := strconv.Atoi(string(parts[2]))
-	return Model{Name: string(parts[0]), Fingerprint: string(parts[1]), Dims: dims}, err == nil
+	return embed.Model{Name: string(parts[0]), Fingerprint: string(parts[1]), Dims: dims}, err == nil
 }

@@ -3,6 +3,8 @@ package store
 import (
 	"testing"
 
+	"tooldex/embed"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -14,7 +16,7 @@ func TestModels(t *testing.T) {
 	if got, err := s.Models(t.Context(), nil); err != nil || len(got) != 0 {
 		t.Errorf("of an empty store %v, %v", got, err)
 	}
-	first, second := Model{Name: "b", Fingerprint: "1", Dims: 2}, Model{Name: "a", Fingerprint: "2", Dims: 1}
+	first, second := embed.Model{Name: "b", Fingerprint: "1", Dims: 2}, embed.Model{Name: "a", Fingerprint: "2", Dims: 1}
 	x, y := HashText("x"), HashText("y")
 	for _, b := range []*Batch{
 		{Model: first, Vectors: map[TextHash]Vector{x: Quantize([]float32{1, 2}), y: Quantize([]float32{2, 1})}},

@@ -12,14 +12,15 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"tooldex/embed"
 	"tooldex/tool"
 	"tooldex/upstream"
 )
 
 func TestWriteThenLoad(t *testing.T) {
 	dir := t.TempDir()
-	m := Model{Name: "table", Fingerprint: "abc", Dims: 3}
-	other := Model{Name: "table", Fingerprint: "abd", Dims: 3}
+	m := embed.Model{Name: "table", Fingerprint: "abc", Dims: 3}
+	other := embed.Model{Name: "table", Fingerprint: "abd", Dims: 3}
 	h := HashText("name", "text")
 	v := Quantize([]float32{1, -0.5, 0})
 	first := open(t, dir)
@@ -102,7 +103,7 @@ func TestWriteRefuses(t *testing.T) {
 		"server without a name":  {Servers: []upstream.Server{{}}},
 		"source without a name":  {Sources: []SourceState{{}}},
 		"overlay without a name": {Overlays: map[string][]byte{"": nil}},
-		"vector of other length": {Model: Model{Dims: 2}, Vectors: map[TextHash]Vector{{}: {Data: make([]int8, 3)}}},
+		"vector of other length": {Model: embed.Model{Dims: 2}, Vectors: map[TextHash]Vector{{}: {Data: make([]int8, 3)}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := open(t, t.TempDir())

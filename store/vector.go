@@ -5,16 +5,12 @@ import (
 	"encoding/binary"
 	"math"
 	"strconv"
+
+	"tooldex/embed"
 )
 
-// Model identifies what made a vector. Vectors of two models, or of two versions of one, are kept apart and never mix.
-type Model struct {
-	Name        string
-	Dims        int
-	Fingerprint string
-}
-
-func (m Model) key() []byte {
+// modelKey names the bucket of a model's vectors: vectors of two models, or of two versions of one, never mix.
+func modelKey(m embed.Model) []byte {
 	return []byte(m.Name + "\x00" + m.Fingerprint + "\x00" + strconv.Itoa(m.Dims))
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tooldex/embed"
 	"tooldex/service"
 	"tooldex/store"
 	"tooldex/tool"
@@ -114,19 +115,19 @@ func newIndexCompact(a *app) *cobra.Command {
 const compactTries = 20
 
 func (a *app) compact(ctx context.Context, s *service.Service) (*store.Compaction, error) {
-	var models []store.Model
+	var models []embed.Model
 	chosen, named, err := s.ChosenModel(ctx) // only the model itself knows which vectors are its own
 	if err != nil {
 		return nil, err
 	}
 	if named {
-		models = append(models, store.Model(chosen))
+		models = append(models, chosen)
 	}
 	m, err := builtinModel()
 	if err != nil {
 		return nil, err
 	}
-	models = append(models, store.Model(m))
+	models = append(models, m)
 	for n := 1; ; n++ {
 		out, err := s.Store.Compact(ctx, s.Catalog.Used(models...))
 		if !errors.Is(err, store.ErrChanged) || n == compactTries {

@@ -98,7 +98,7 @@ func (a *app) readStatus(ctx context.Context, s *service.Service) (*indexStatus,
 	if err != nil {
 		return nil, err
 	}
-	snap, err := s.Store.Load(ctx, store.View{Model: store.Model(model)})
+	snap, err := s.Store.Load(ctx, store.View{Model: model})
 	if err != nil {
 		return nil, err
 	}

@@ -58,7 +58,7 @@ var table = map[string]rule{
 		doc:     "Package index finds the nearest tools to a vector and the best matches for words, in memory.",
 	},
 	"store": {
-		imports: []string{"tool", "upstream", "internal/atomicfile"},
+		imports: []string{"tool", "embed", "upstream", "internal/atomicfile"},
 		doc:     "Package store keeps tools, their vectors and user preferences safely on disk.",
 	},
 	"gateway": {

@@ -10,26 +10,26 @@ import (
 // A scrubber takes secret values out of texts that are logged or shown: error messages that quote a URL, lines that a
 // server prints to stderr. Fill it with hide, then call ready; after that it is safe for concurrent use, and learns
 // more by learn. The zero scrubber changes nothing.
-type scrubber struct {
+type redactor struct {
 	mu       sync.Mutex
 	values   map[string]string
 	replacer atomic.Pointer[strings.Replacer]
 }
 
-// learn hides further values, which came while it was in use.
-func (s *scrubber) learn(values ...string) {
+// addSecrets hides further values, which came while it was in use.
+func (s *redactor) addSecrets(values ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, v := range values {
-		s.hide(v, "***")
+		s.replaceWith(v, "***")
 	}
-	s.ready()
+	s.buildReplacer()
 }
 
 // minSecret is the shortest value that is hidden. Shorter ones are ports and flags, and would garble every text.
 const minSecret = 6
 
-func (s *scrubber) hide(value, by string) {
+func (s *redactor) replaceWith(value, by string) {
 	if len(value) < minSecret {
 		return
 	}
@@ -41,7 +41,7 @@ func (s *scrubber) hide(value, by string) {
 	}
 }
 
-func (s *scrubber) ready() {
+func (s *redactor) buildReplacer() {
 	keys := make([]string, 0, len(s.values))
 	for v := range s.values {
 		keys = append(keys, v)
@@ -60,7 +60,7 @@ func (s *scrubber) ready() {
 	s.replacer.Store(strings.NewReplacer(pairs...))
 }
 
-func (s *scrubber) text(t string) string {
+func (s *redactor) redactText(t string) string {
 	if s == nil {
 		return t
 	}
@@ -71,21 +71,21 @@ func (s *scrubber) text(t string) string {
 	return replacer.Replace(t)
 }
 
-// error returns err with its text scrubbed. errors.Is and errors.As still see the original.
-func (s *scrubber) error(err error) error {
+// redactError returns err with its text scrubbed. errors.Is and errors.As still see the original.
+func (s *redactor) redactError(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &scrubbedError{text: s.text(err.Error()), err: err}
+	return &redactedError{text: s.redactText(err.Error()), err: err}
 }
 
-type scrubbedError struct {
+type redactedError struct {
 	text string
 	err  error
 }
 
-func (e *scrubbedError) Error() string { return e.text }
-func (e *scrubbedError) Unwrap() error { return e.err }
+func (e *redactedError) Error() string { return e.text }
+func (e *redactedError) Unwrap() error { return e.err }
 
 // secretName reports whether a variable's name says that its value is a secret.
 func secretName(name string) bool {
@@ -98,8 +98,8 @@ func secretName(name string) bool {
 	return false
 }
 
-// clip shortens s to at most n bytes, for logs.
-func clip(s string, n int) string {
+// truncate shortens s to at most n bytes, for logs.
+func truncate(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"tooldex/embed"
 	"tooldex/knowledge"
 	"tooldex/store"
 	"tooldex/tool"
@@ -11,12 +12,12 @@ import (
 
 // Used tells what of the stored material the tools of this moment need: vectors of this Catalog's model and of the
 // models given, and analyses by the knowledge it has, lent from or not. It is what store.Compact takes.
-func (c *Catalog) Used(models ...store.Model) store.Used {
+func (c *Catalog) Used(models ...embed.Model) store.Used {
 	st := c.st.Load()
 	v := c.o.indexer.view()
 	const notLent = " not lent"
 	u := store.Used{Generation: st.generation, Models: append(models, v.Model), Knowledge: []string{v.Knowledge}}
-	u.Texts, u.Analyses = st.needs()
+	u.Texts, u.Analyses = st.neededDerived()
 	if before, after, ok := strings.Cut(v.Knowledge, notLent); ok {
 		u.Knowledge = append(u.Knowledge, before+after)
 	} else if before, after, ok := strings.Cut(v.Knowledge, " layout "); ok {
@@ -25,14 +26,14 @@ func (c *Catalog) Used(models ...store.Model) store.Used {
 	return u
 }
 
-// needs returns the texts whose vectors the tools need, and the hashes under which their analyses are, those that are
+// neededDerived returns the texts whose vectors the tools need, and the hashes under which their analyses are, those that are
 // held included.
-func (st *state) needs() (texts map[store.TextHash]bool, lent map[tool.Hash]bool) {
+func (st *state) neededDerived() (texts map[store.TextHash]bool, lent map[tool.Hash]bool) {
 	texts, lent = make(map[store.TextHash]bool, len(st.records)), make(map[tool.Hash]bool, len(st.records))
 	for _, entries := range [][]entry{st.entries, st.held} {
 		for _, e := range entries {
 			lent[e.hash] = true
-			h, ok := textOf(st.made.lent[e.hash])
+			h, ok := textOf(st.derived.lent[e.hash])
 			if !ok {
 				t := knowledge.ToolText(e.tool)
 				h = hashText(&t)
@@ -43,27 +44,27 @@ func (st *state) needs() (texts map[store.TextHash]bool, lent map[tool.Hash]bool
 	return texts, lent
 }
 
-// spare is how much is kept of what no tool needs, beside as much as tools need: tools that come back are searchable at
+// spareDerived is how much is kept of what no tool needs, beside as much as tools need: tools that come back are searchable at
 // once.
-const spare = 256
+const spareDerived = 256
 
-// outgrown takes what no tool needs out of what was made, once that is more than tools need, and returns it. A server
+// takeUnneeded takes what no tool needs out of what was made, once that is more than tools need, and returns it. A server
 // whose descriptions hold the time of day would otherwise fill the memory and the file.
-func (st *state) outgrown() (texts []store.TextHash, lent []tool.Hash) {
-	if most := 2*len(st.records) + spare; len(st.made.vectors) <= most && len(st.made.lent) <= most {
+func (st *state) takeUnneeded() (texts []store.TextHash, lent []tool.Hash) {
+	if most := 2*len(st.records) + spareDerived; len(st.derived.vectors) <= most && len(st.derived.lent) <= most {
 		return nil, nil
 	}
-	needTexts, needLent := st.needs()
-	for h := range st.made.vectors {
+	needTexts, needLent := st.neededDerived()
+	for h := range st.derived.vectors {
 		if !needTexts[h] {
 			texts = append(texts, h)
-			delete(st.made.vectors, h)
+			delete(st.derived.vectors, h)
 		}
 	}
-	for h := range st.made.lent {
+	for h := range st.derived.lent {
 		if !needLent[h] {
 			lent = append(lent, h)
-			delete(st.made.lent, h)
+			delete(st.derived.lent, h)
 		}
 	}
 	return texts, lent

@@ -20,8 +20,8 @@ const (
 	leastStem   = 3 // letters that stay of a name without its server's
 )
 
-// twin is a tool as it is compared.
-type twin struct {
+// comparedTool is a tool as it is compared.
+type comparedTool struct {
 	tool    *tool.Tool
 	names   []string
 	text    map[string]bool // words of its description
@@ -31,17 +31,17 @@ type twin struct {
 	members []string // servers in that family
 }
 
-// markTwins numbers the documents that are one tool, offered by several servers. Two tools of one server are never one.
-func markTwins(tools []*tool.Tool, docs []index.Doc) {
-	twins := candidates(tools, docs)
-	kin := kinships(tools, twins)
-	heads := map[string][]*twin{} // the first of each family, by name
+// markDuplicates numbers the documents that are one tool, offered by several servers. Two tools of one server are never one.
+func markDuplicates(tools []*tool.Tool, docs []index.Doc) {
+	twins := duplicateCandidates(tools, docs)
+	kin := copiedServers(tools, twins)
+	heads := map[string][]*comparedTool{} // the first of each family, by name
 	var last int32
 	for i, t := range twins {
 		if t == nil {
 			continue
 		}
-		if head := t.head(heads, kin); head != nil {
+		if head := t.findGroup(heads, kin); head != nil {
 			head.members = append(head.members, t.tool.Server)
 			docs[i].DuplicateGroup = head.number
 			continue
@@ -54,18 +54,18 @@ func markTwins(tools []*tool.Tool, docs []index.Doc) {
 	}
 }
 
-// candidates prepares the tools whose names more than one server has; it gives nil for the others, which are most.
-func candidates(tools []*tool.Tool, docs []index.Doc) []*twin {
+// duplicateCandidates prepares the tools whose names more than one server has; it gives nil for the others, which are most.
+func duplicateCandidates(tools []*tool.Tool, docs []index.Doc) []*comparedTool {
 	var an knowledge.Analyzer
 	shared := sharedNames(tools)
-	out := make([]*twin, len(tools))
+	out := make([]*comparedTool, len(tools))
 	for i, t := range tools {
-		names := twinNames(t)
+		names := comparableNames(t)
 		if !slices.ContainsFunc(names, func(k string) bool { return shared[k] }) {
 			continue
 		}
 		text := docs[i].Fields[index.Text]
-		out[i] = &twin{tool: t, names: names, text: make(map[string]bool, len(text)), service: an.Terms(nil, t.Server)}
+		out[i] = &comparedTool{tool: t, names: names, text: make(map[string]bool, len(text)), service: an.Terms(nil, t.Server)}
 		for _, w := range text {
 			out[i].text[w.Text] = true
 		}
@@ -78,22 +78,22 @@ type pair [2]string
 
 func pairOf(a, b string) pair { return pair{min(a, b), max(a, b)} }
 
-// leastKin is the share of the smaller server's tools that two servers must have in common for any of them to be one
+// minCommonShare is the share of the smaller server's tools that two servers must have in common for any of them to be one
 // tool: other than a copy of the whole, a text that a framework or a habit put into unrelated servers stays alone in
 // its own.
-const leastKin = .4
+const minCommonShare = .4
 
 // maxCompared bounds the tools of one name that each other of that name is compared with: a name that so many different
 // tools have says nothing.
 const maxCompared = 64
 
-// kinships tells which servers have so many tools in common that one may be a copy of the other.
-func kinships(tools []*tool.Tool, twins []*twin) map[pair]bool {
+// copiedServers tells which servers have so many tools in common that one may be a copy of the other.
+func copiedServers(tools []*tool.Tool, twins []*comparedTool) map[pair]bool {
 	sizes, common := map[string]int{}, map[pair]int{}
 	for _, t := range tools {
 		sizes[t.Server]++
 	}
-	byName := map[string][]*twin{}
+	byName := map[string][]*comparedTool{}
 	for _, t := range twins {
 		if t == nil {
 			continue
@@ -101,7 +101,7 @@ func kinships(tools []*tool.Tool, twins []*twin) map[pair]bool {
 		met := map[string]bool{t.tool.Server: true}
 		for _, k := range t.names {
 			for _, other := range byName[k] {
-				if !met[other.tool.Server] && other.same(t) {
+				if !met[other.tool.Server] && other.isSameTool(t) {
 					met[other.tool.Server] = true
 					common[pairOf(other.tool.Server, t.tool.Server)]++
 				}
@@ -113,17 +113,17 @@ func kinships(tools []*tool.Tool, twins []*twin) map[pair]bool {
 	}
 	kin := map[pair]bool{}
 	for p, n := range common {
-		kin[p] = float64(n) >= leastKin*float64(min(sizes[p[0]], sizes[p[1]]))
+		kin[p] = float64(n) >= minCommonShare*float64(min(sizes[p[0]], sizes[p[1]]))
 	}
 	return kin
 }
 
-// head returns the first of the family that t belongs to, or nil.
-func (t *twin) head(heads map[string][]*twin, kin map[pair]bool) *twin {
+// findGroup returns the first of the family that t belongs to, or nil.
+func (t *comparedTool) findGroup(heads map[string][]*comparedTool, kin map[pair]bool) *comparedTool {
 	for _, k := range t.names {
 		for _, head := range heads[k][:min(len(heads[k]), maxCompared)] {
 			if kin[pairOf(head.tool.Server, t.tool.Server)] && !slices.Contains(head.members, t.tool.Server) &&
-				head.same(t) {
+				head.isSameTool(t) {
 				return head
 			}
 		}
@@ -136,7 +136,7 @@ func sharedNames(tools []*tool.Tool) map[string]bool {
 	server := make(map[string]string, len(tools))
 	shared := map[string]bool{}
 	for _, t := range tools {
-		for _, k := range twinNames(t) {
+		for _, k := range comparableNames(t) {
 			if first, ok := server[k]; !ok {
 				server[k] = t.Server
 			} else if first != t.Server {
@@ -147,19 +147,19 @@ func sharedNames(tools []*tool.Tool) map[string]bool {
 	return shared
 }
 
-// twinNames returns a tool's name as it is compared: without case and separators, and once more without the server's
+// comparableNames returns a tool's name as it is compared: without case and separators, and once more without the server's
 // name that some servers put in front.
-func twinNames(t *tool.Tool) []string {
-	full := letters(t.Name)
-	if bare, ok := strings.CutPrefix(full, letters(t.Server)); ok && bare != full && len(bare) >= leastStem {
+func comparableNames(t *tool.Tool) []string {
+	full := normalizeName(t.Name)
+	if bare, ok := strings.CutPrefix(full, normalizeName(t.Server)); ok && bare != full && len(bare) >= leastStem {
 		return []string{full, bare}
 	}
 	return []string{full}
 }
 
-// letters returns s in lower case without blanks and the separators of names. What else there is tells names apart: "c"
+// normalizeName returns s in lower case without blanks and the separators of names. What else there is tells names apart: "c"
 // and "c++".
-func letters(s string) string {
+func normalizeName(s string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune("_-./: ,;!\n\t\r", r) {
 			return -1
@@ -168,18 +168,18 @@ func letters(s string) string {
 	}, strings.ToLower(s))
 }
 
-// same reports whether two tools are one.
-func (a *twin) same(b *twin) bool {
-	shared := inCommon(a.text, b.text)
-	if shared == 0 || a.namesItself(b) || b.namesItself(a) {
+// isSameTool reports whether two tools are one.
+func (a *comparedTool) isSameTool(b *comparedTool) bool {
+	shared := countCommon(a.text, b.text)
+	if shared == 0 || a.namesOwnService(b) || b.namesOwnService(a) {
 		return false
 	}
-	copied := letters(a.tool.Description) == letters(b.tool.Description)
+	copied := normalizeName(a.tool.Description) == normalizeName(b.tool.Description)
 	if float64(shared) < leastWords*float64(min(len(a.text), len(b.text))) && !copied {
 		return false
 	}
-	pa, pb := a.readParams(), b.readParams()
-	both := inCommon(pa, pb)
+	pa, pb := a.parameterNames(), b.parameterNames()
+	both := countCommon(pa, pb)
 	all := len(pa) + len(pb) - both
 	switch {
 	case all == 0:
@@ -190,15 +190,15 @@ func (a *twin) same(b *twin) bool {
 	return float64(both) >= leastParams*float64(all) && shared+both >= leastShared
 }
 
-// namesItself reports whether a's text names its service, and b has nothing to do with that.
-func (a *twin) namesItself(b *twin) bool {
+// namesOwnService reports whether a's text names its service, and b has nothing to do with that.
+func (a *comparedTool) namesOwnService(b *comparedTool) bool {
 	return slices.ContainsFunc(a.service, func(w string) bool {
 		return a.text[w] && !b.text[w] &&
 			!slices.Contains(b.service, w)
 	})
 }
 
-func inCommon(a, b map[string]bool) (n int) {
+func countCommon(a, b map[string]bool) (n int) {
 	for k := range a {
 		if b[k] {
 			n++
@@ -207,12 +207,12 @@ func inCommon(a, b map[string]bool) (n int) {
 	return n
 }
 
-// readParams reads the schema when it is first needed, which for most tools is never.
-func (a *twin) readParams() map[string]bool {
+// parameterNames reads the schema when it is first needed, which for most tools is never.
+func (a *comparedTool) parameterNames() map[string]bool {
 	if a.params == nil {
 		a.params = map[string]bool{}
 		for _, p := range a.tool.Parameters() {
-			a.params[letters(p.Name)] = true
+			a.params[normalizeName(p.Name)] = true
 		}
 	}
 	return a.params

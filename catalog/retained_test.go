@@ -81,7 +81,7 @@ func TestOutgrown(t *testing.T) {
 		if _, err := c.Sync(ctx, clock); err != nil {
 			t.Fatal(err)
 		}
-		const most = 2*tools + spare + tools // what was made last is counted at the next change
+		const most = 2*tools + spareDerived + tools // what was made last is counted at the next change
 		snap, err := s.Load(ctx, c.o.indexer.view())
 		if err != nil {
 			t.Fatal(err)
@@ -89,7 +89,7 @@ func TestOutgrown(t *testing.T) {
 		st := c.st.Load()
 		for what, n := range map[string]int{
 			"stored vectors": len(snap.Vectors), "stored analyses": len(snap.Analyses),
-			"vectors": len(st.made.vectors), "analyses": len(st.made.lent),
+			"vectors": len(st.derived.vectors), "analyses": len(st.derived.lent),
 		} {
 			if n > most || n < tools {
 				t.Fatalf("round %d: %d %s, at most %d", round, n, what, most)

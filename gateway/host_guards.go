@@ -8,17 +8,17 @@ import (
 	"tooldex/internal/ssrf"
 )
 
-// guards keep a server from sending us to private addresses. They outlive its sessions, since they remember what its
+// hostGuards keep a server from sending us to private addresses. They outlive its sessions, since they remember what its
 // name stood for at first.
-type guards struct {
+type hostGuards struct {
 	o ssrf.Options // but for Home
 
 	mu  sync.Mutex
 	all map[string]*ssrf.Guard // by origin: variables of a configuration may change
 }
 
-// of returns the guard of a server's address.
-func (g *guards) of(u *url.URL) *ssrf.Guard {
+// guardFor returns the guard of a server's address.
+func (g *hostGuards) guardFor(u *url.URL) *ssrf.Guard {
 	origin := u.Scheme + "://" + u.Host
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"tooldex/upstream"
 )
 
-// record keeps the last lines of what a server prints to stderr and of what happened to it, through all of its runs.
-type record struct {
+// stderrLog keeps the last lines of what a server prints to stderr and of what happened to it, through all of its runs.
+type stderrLog struct {
 	mu    sync.Mutex
 	lines []upstream.LogLine
 }
@@ -20,8 +20,8 @@ const (
 	recordLine  = 400
 )
 
-func (r *record) add(from upstream.LogSource, text string) {
-	line := upstream.LogLine{Time: time.Now().UTC(), From: from, Text: clip(text, recordLine)}
+func (r *stderrLog) add(from upstream.LogSource, text string) {
+	line := upstream.LogLine{Time: time.Now().UTC(), From: from, Text: truncate(text, recordLine)}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.lines) == recordLines {
@@ -30,7 +30,7 @@ func (r *record) add(from upstream.LogSource, text string) {
 	r.lines = append(r.lines, line)
 }
 
-func (r *record) all() []upstream.LogLine {
+func (r *stderrLog) all() []upstream.LogLine {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.lines)

@@ -30,32 +30,32 @@ func (c *Catalog) Use(ctx context.Context, m Model, progress func(done, total in
 	}
 	if m.Embedder.Model().Dims == 0 { // a remote one that was not asked yet
 		if _, err := m.Embedder.Queries(ctx, []string{"probe"}); err != nil {
-			return ended(ctx, fmt.Errorf("ask the embedding model: %w", err))
+			return contextError(ctx, fmt.Errorf("ask the embedding model: %w", err))
 		}
 	}
-	next := &searchable{m: m, to: c.o.Index, later: true}
-	if len(c.st.Load().entries) == 0 || c.uses(next) {
+	next := &searchable{m: m, to: c.o.Index, embedLater: true}
+	if len(c.st.Load().entries) == 0 || c.isUsing(next) {
 		return nil
 	}
 	for lacked := 1; lacked > 0; { // again for what came meanwhile
 		var err error
 		if lacked, err = c.embedAhead(ctx, m.Embedder, next.view(), progress); err != nil {
-			return ended(ctx, err)
+			return contextError(ctx, err)
 		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	before := c.o.indexer
 	c.o.indexer = next
-	if err := c.reload(ctx); err != nil {
+	if err := c.loadState(ctx); err != nil {
 		c.o.indexer = before
-		return ended(ctx, err)
+		return contextError(ctx, err)
 	}
 	return nil
 }
 
-// ended tells the end of a context from other errors.
-func ended(ctx context.Context, err error) error {
+// contextError tells the end of a context from other errors.
+func contextError(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err
 	}
@@ -65,19 +65,19 @@ func ended(ctx context.Context, err error) error {
 	}
 }
 
-// uses reports whether next's model is in use, and every tool has its vector.
-func (c *Catalog) uses(next *searchable) bool {
+// isUsing reports whether next's model is in use, and every tool has its vector.
+func (c *Catalog) isUsing(next *searchable) bool {
 	c.mu.Lock()
 	now, ok := c.o.indexer.(*searchable)
 	c.mu.Unlock()
 	st := c.st.Load()
 	model := next.view().Model.Fingerprint
-	if !ok || now.m.Embedder != next.m.Embedder || st.made.model != model {
+	if !ok || now.m.Embedder != next.m.Embedder || st.derived.model != model {
 		return false
 	}
 	for _, e := range st.entries {
-		h, _ := textOf(st.made.lent[e.hash])
-		if _, ok := st.made.vectors[h]; !ok {
+		h, _ := textOf(st.derived.lent[e.hash])
+		if _, ok := st.derived.vectors[h]; !ok {
 			return false
 		}
 	}
@@ -86,7 +86,7 @@ func (c *Catalog) uses(next *searchable) bool {
 
 // How many tools are embedded in one call of the model ahead of its use, and how often what was made is stored.
 const (
-	step      = 64
+	embedStep = 64
 	saveEvery = 2 * time.Second
 )
 
@@ -98,7 +98,7 @@ func (c *Catalog) embedAhead(ctx context.Context, by embed.Embedder, view store.
 	if err != nil {
 		return 0, err
 	}
-	docs, hashes := lacking(c.st.Load().entries, snap.Vectors)
+	docs, hashes := textsWithoutVectors(c.st.Load().entries, snap.Vectors)
 	made, saved := map[store.TextHash]store.Vector{}, c.o.now()
 	save := func() error {
 		if len(made) == 0 {
@@ -109,8 +109,8 @@ func (c *Catalog) embedAhead(ctx context.Context, by embed.Embedder, view store.
 		made, saved = map[store.TextHash]store.Vector{}, c.o.now()
 		return err
 	}
-	for start := 0; start < len(docs); start += step {
-		end := min(start+step, len(docs))
+	for start := 0; start < len(docs); start += embedStep {
+		end := min(start+embedStep, len(docs))
 		model := embed.Model{Name: view.Model.Name, Dims: view.Model.Dims, Fingerprint: view.Model.Fingerprint}
 		err := embedInto(ctx, by, model, docs[start:end], hashes[start:end], made)
 		if err == nil && c.o.now().Sub(saved) < saveEvery && end < len(docs) {
@@ -128,8 +128,8 @@ func (c *Catalog) embedAhead(ctx context.Context, by embed.Embedder, view store.
 	return len(docs), nil
 }
 
-// lacking returns the texts that have no vector, each once.
-func lacking(entries []entry, have map[store.TextHash]store.Vector) (docs []embed.Document, hashes []store.TextHash) {
+// textsWithoutVectors returns the texts that have no vector, each once.
+func textsWithoutVectors(entries []entry, have map[store.TextHash]store.Vector) (docs []embed.Document, hashes []store.TextHash) {
 	texts := make([]embed.Document, len(entries))
 	inParallel(len(entries), func() func(i int) {
 		return func(i int) { texts[i] = knowledge.ToolText(entries[i].tool) }

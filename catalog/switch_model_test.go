@@ -196,7 +196,7 @@ func TestUseWhileToolsChange(t *testing.T) {
 	if next.asked != 71 || x.Current().Len() != 71 || x.Current().Model() != "next" {
 		t.Errorf("%d asked for, %d tools, index of %q", next.asked, x.Current().Len(), x.Current().Model())
 	}
-	snap, err := c.o.Store.Load(t.Context(), store.View{Model: store.Model{Name: "next", Dims: 3, Fingerprint: "next"}})
+	snap, err := c.o.Store.Load(t.Context(), store.View{Model: embed.Model{Name: "next", Dims: 3, Fingerprint: "next"}})
 	if err != nil || len(snap.Vectors) != 71 {
 		t.Errorf("%d vectors stored, error %v", len(snap.Vectors), err)
 	}

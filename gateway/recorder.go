@@ -18,9 +18,9 @@ import (
 // members. A tap therefore sits between the SDK and the wire, sees each message before the SDK does, and keeps the
 // bytes of those results that somebody waits for. It also takes the notifications that need no SDK out of the stream,
 // so that a server that floods them cannot fill the SDK's queue, which has no bound.
-type tap struct {
+type wireRecorder struct {
 	logger *slog.Logger
-	scrub  *scrubber
+	scrub  *redactor
 
 	mu       sync.Mutex
 	waiting  map[jsonrpc.ID]*capture
@@ -33,8 +33,8 @@ type tap struct {
 	dropped   atomic.Int64
 }
 
-func newTap(logger *slog.Logger, scrub *scrubber) *tap {
-	return &tap{
+func newWireRecorder(logger *slog.Logger, scrub *redactor) *wireRecorder {
+	return &wireRecorder{
 		logger: logger, scrub: scrub, waiting: map[jsonrpc.ID]*capture{},
 		progress: map[int64]func(tool.Progress){}, queued: map[string]bool{}, tell: func(string, json.RawMessage) {},
 	}
@@ -60,14 +60,14 @@ func withCapture(ctx context.Context) (context.Context, *capture) {
 	return context.WithValue(ctx, captureKey{}, c), c
 }
 
-func captureOf(ctx context.Context) *capture {
+func captureFrom(ctx context.Context) *capture {
 	c, _ := ctx.Value(captureKey{}).(*capture)
 	return c
 }
 
-// outgoing is called before a request is written. It begins to wait for the response if the context carries a capture.
-func (t *tap) outgoing(ctx context.Context, msg jsonrpc.Message) {
-	c := captureOf(ctx)
+// recordOutgoing is called before a request is written. It begins to wait for the response if the context carries a capture.
+func (t *wireRecorder) recordOutgoing(ctx context.Context, msg jsonrpc.Message) {
+	c := captureFrom(ctx)
 	req, ok := msg.(*jsonrpc.Request)
 	if c == nil || !ok || !req.IsCall() {
 		return
@@ -79,9 +79,9 @@ func (t *tap) outgoing(ctx context.Context, msg jsonrpc.Message) {
 	t.waiting[req.ID] = c
 }
 
-// incoming is called with each message before the SDK sees it, and returns what the SDK should see: the same, another,
+// recordIncoming is called with each message before the SDK sees it, and returns what the SDK should see: the same, another,
 // or nil.
-func (t *tap) incoming(msg jsonrpc.Message) jsonrpc.Message {
+func (t *wireRecorder) recordIncoming(msg jsonrpc.Message) jsonrpc.Message {
 	switch msg := msg.(type) {
 	case *jsonrpc.Response:
 		t.mu.Lock()
@@ -94,34 +94,34 @@ func (t *tap) incoming(msg jsonrpc.Message) jsonrpc.Message {
 			return &jsonrpc.Response{ID: msg.ID, Result: json.RawMessage(`{}`)}
 		}
 	case *jsonrpc.Request:
-		if !msg.IsCall() && !t.notification(msg) {
+		if !msg.IsCall() && !t.recordNotification(msg) {
 			return nil
 		}
 	}
 	return msg
 }
 
-// notification deals with one notification. Only those that the SDK acts on are passed to it.
-func (t *tap) notification(msg *jsonrpc.Request) bool {
+// recordNotification deals with one notification. Only those that the SDK acts on are passed to it.
+func (t *wireRecorder) recordNotification(msg *jsonrpc.Request) bool {
 	switch msg.Method {
 	case "notifications/progress":
-		t.deliver(msg.Params)
+		t.deliverProgress(msg.Params)
 		return false
 	case methodToolsChanged, methodPromptsChanged, methodResourcesChanged:
-		return t.queue(msg.Method)
+		return t.queueOnce(msg.Method)
 	case "notifications/resources/updated":
 		var p struct {
 			URI string `json:"uri"`
 		}
-		return json.Unmarshal(msg.Params, &p) == nil && len(p.URI) <= maxURI && t.queue(updatePrefix+p.URI)
+		return json.Unmarshal(msg.Params, &p) == nil && len(p.URI) <= maxURI && t.queueOnce(updatePrefix+p.URI)
 	case "notifications/cancelled", "notifications/subscriptions/acknowledged", "notifications/elicitation/complete":
 		return true
 	case "notifications/message":
-		t.logger.Debug("upstream log", "message", t.scrub.text(clip(string(msg.Params), 500)))
+		t.logger.Debug("upstream log", "message", t.scrub.redactText(truncate(string(msg.Params), 500)))
 		t.tell(msg.Method, msg.Params)
 		return false
 	default:
-		t.logger.Debug("upstream notification ignored", "method", clip(msg.Method, 100))
+		t.logger.Debug("upstream notification ignored", "method", truncate(msg.Method, 100))
 	}
 	t.dropped.Add(1)
 	return false
@@ -144,8 +144,8 @@ const (
 	maxURI    = 4 << 10
 )
 
-// queue reports whether a notification should go to the SDK: if no other of its kind waits there.
-func (t *tap) queue(key string) bool {
+// queueOnce reports whether a notification should go to the SDK: if no other of its kind waits there.
+func (t *wireRecorder) queueOnce(key string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.queued[key] || len(t.queued) >= maxQueued {
@@ -156,22 +156,22 @@ func (t *tap) queue(key string) bool {
 	return true
 }
 
-// pass notes that the SDK has passed on a notification.
-func (t *tap) pass(method string) {
+// passNotification notes that the SDK has passed on a notification.
+func (t *wireRecorder) passNotification(method string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.queued, method)
 }
 
-func (t *tap) passUpdate(uri string) { t.pass(updatePrefix + uri) }
+func (t *wireRecorder) passUpdate(uri string) { t.passNotification(updatePrefix + uri) }
 
 // codeBroken marks the errors made by broken. It is in the range that JSON-RPC leaves to implementations.
 const codeBroken = -32098
 
-// broken returns the response that stands in for an answer which is no valid message, such as one with a NaN in it or
+// repairResponse returns the response that stands in for an answer which is no valid message, such as one with a NaN in it or
 // nested too deeply, so that its call fails at once instead of waiting. It returns nil if nobody waits for data. Why
 // says what is wrong with it.
-func (t *tap) broken(data []byte, why error) *jsonrpc.Response {
+func (t *wireRecorder) repairResponse(data []byte, why error) *jsonrpc.Response {
 	if !bytes.Contains(data, []byte(`"jsonrpc"`)) {
 		return nil
 	}
@@ -195,8 +195,8 @@ func (t *tap) broken(data []byte, why error) *jsonrpc.Response {
 	}}
 }
 
-// mark changes a capture under the lock.
-func (t *tap) mark(c *capture, f func(*capture)) {
+// updateCapture changes a capture under the lock.
+func (t *wireRecorder) updateCapture(c *capture, f func(*capture)) {
 	if c == nil {
 		return
 	}
@@ -205,8 +205,8 @@ func (t *tap) mark(c *capture, f func(*capture)) {
 	f(c)
 }
 
-// finish ends the wait for a capture and returns what it holds.
-func (t *tap) finish(c *capture) capture {
+// finishCapture ends the wait for a capture and returns what it holds.
+func (t *wireRecorder) finishCapture(c *capture) capture {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.waiting[c.id] == c {
@@ -217,7 +217,7 @@ func (t *tap) finish(c *capture) capture {
 
 // watchProgress gives out a progress token whose notifications go to f by way of m, until the returned function is
 // called.
-func (t *tap) watchProgress(m *mailbox, f func(tool.Progress)) (token int64, stop func()) {
+func (t *wireRecorder) watchProgress(m *notifier, f func(tool.Progress)) (token int64, stop func()) {
 	token = t.lastToken.Add(1)
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -229,7 +229,7 @@ func (t *tap) watchProgress(m *mailbox, f func(tool.Progress)) (token int64, sto
 	}
 }
 
-func (t *tap) deliver(params json.RawMessage) {
+func (t *wireRecorder) deliverProgress(params json.RawMessage) {
 	var p struct {
 		Token    json.RawMessage `json:"progressToken"`
 		Progress float64         `json:"progress"`

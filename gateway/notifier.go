@@ -6,9 +6,9 @@ import "sync"
 // a slow client still sees them in order and the last one.
 const maxMail = 256
 
-// mailbox delivers what a server says during a call to the call's client: in order, on one goroutine, and without the
+// notifier delivers what a server says during a call to the call's client: in order, on one goroutine, and without the
 // server waiting for it.
-type mailbox struct {
+type notifier struct {
 	mu     sync.Mutex
 	items  []func()
 	closed bool
@@ -16,14 +16,14 @@ type mailbox struct {
 	done   chan struct{}
 }
 
-func newMailbox() *mailbox {
-	m := &mailbox{wake: make(chan struct{}, 1), done: make(chan struct{})}
+func newNotifier() *notifier {
+	m := &notifier{wake: make(chan struct{}, 1), done: make(chan struct{})}
 	go m.run()
 	return m
 }
 
 // push leaves an item. One that comes after close is dropped.
-func (m *mailbox) push(deliver func()) {
+func (m *notifier) push(deliver func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
@@ -38,7 +38,7 @@ func (m *mailbox) push(deliver func()) {
 }
 
 // close returns when the last item has been delivered.
-func (m *mailbox) close() {
+func (m *notifier) close() {
 	m.mu.Lock()
 	m.closed = true
 	m.signal()
@@ -46,14 +46,14 @@ func (m *mailbox) close() {
 	<-m.done
 }
 
-func (m *mailbox) signal() {
+func (m *notifier) signal() {
 	select {
 	case m.wake <- struct{}{}:
 	default:
 	}
 }
 
-func (m *mailbox) run() {
+func (m *notifier) run() {
 	defer close(m.done)
 	for range m.wake {
 		m.mu.Lock()
