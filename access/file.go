@@ -31,7 +31,7 @@ const maxFile = 4 << 20
 // Read returns the tokens of the file. For a file that does not exist the error is fs.ErrNotExist; other errors are of
 // code Invalid and name the file.
 func (f File) Read() ([]Token, error) {
-	b, err := f.bytes()
+	b, err := f.readBytes()
 	if err != nil {
 		return nil, err
 	}
@@ -42,8 +42,8 @@ func (f File) Read() ([]Token, error) {
 	return tokens, nil
 }
 
-// bytes reads the file, up to maxFile.
-func (f File) bytes() ([]byte, error) {
+// readBytes reads the file, up to maxFile.
+func (f File) readBytes() ([]byte, error) {
 	in, err := os.Open(f.Path)
 	if err != nil {
 		return nil, f.readError(err)
@@ -76,7 +76,7 @@ func (f File) Add(t Token) error {
 		return &tool.Error{Code: tool.Invalid, Op: "add token", Msg: fmt.Sprintf("%q cannot be the name of a token",
 			t.Name), Hint: "use letters, digits, dots, hyphens, underscores and @, 64 at most"}
 	}
-	return f.edit(func(doc *yaml.Node, tokens []Token) error {
+	return f.editTokens(func(doc *yaml.Node, tokens []Token) error {
 		if slices.ContainsFunc(tokens, func(have Token) bool { return have.Name == t.Name }) {
 			return &tool.Error{
 				Code: tool.Invalid, Op: "add token", Msg: fmt.Sprintf("there is a token %q", t.Name),
@@ -98,7 +98,7 @@ func (f File) Add(t Token) error {
 
 // Revoke removes all tokens of a name. The error is of code NotFound if there is none.
 func (f File) Revoke(name string) error {
-	return f.edit(func(doc *yaml.Node, tokens []Token) error {
+	return f.editTokens(func(doc *yaml.Node, tokens []Token) error {
 		if !slices.ContainsFunc(tokens, func(have Token) bool { return have.Name == name }) {
 			return &tool.Error{
 				Code: tool.NotFound, Op: "revoke token", Msg: fmt.Sprintf("there is no token %q", name),
@@ -120,15 +120,15 @@ func (f File) Revoke(name string) error {
 	})
 }
 
-// edit changes the file in one step. It parses the new content before it replaces the file, so that a mistake locks
+// editTokens changes the file in one step. It parses the new content before it replaces the file, so that a mistake locks
 // nobody out.
-func (f File) edit(change func(doc *yaml.Node, tokens []Token) error) error {
+func (f File) editTokens(change func(doc *yaml.Node, tokens []Token) error) error {
 	unlock, err := lockFile(f.Path)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	before, err := f.bytes()
+	before, err := f.readBytes()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

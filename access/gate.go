@@ -108,10 +108,10 @@ func (g *Gate) Identify(ctx context.Context, secret, path string) (Grant, error)
 		if h.expired(time.Now()) {
 			return Grant{}, refuseToken("the token has expired")
 		}
-		return Grant{h.principal(), h.View, h.Expires, h.alive}, nil
+		return Grant{h.principalOf(), h.View, h.Expires, h.alive}, nil
 	}
 	if g.o.OAuth != nil {
-		return g.o.OAuth.verify(ctx, secret, path)
+		return g.o.OAuth.verifyToken(ctx, secret, path)
 	}
 	return Grant{}, refuseToken("unknown or revoked token")
 }
@@ -222,11 +222,11 @@ func (g *Gate) replaceTokens(tokens []Token, info fs.FileInfo) {
 	g.mu.Lock()
 	before := make(map[Principal]liveToken, len(g.tokens))
 	for _, h := range g.tokens {
-		before[h.principal()] = h
+		before[h.principalOf()] = h
 	}
 	for _, t := range tokens {
-		h, ok := before[t.principal()]
-		delete(before, t.principal())
+		h, ok := before[t.principalOf()]
+		delete(before, t.principalOf())
 		if !ok || h.over && !t.expired(time.Now()) {
 			h.alive, h.end = context.WithCancel(context.Background())
 			h.over = false
@@ -253,7 +253,7 @@ func (g *Gate) expireTokens(now time.Time) {
 	}
 	g.mu.Unlock()
 	for _, h := range over {
-		g.endToken(h.principal(), h)
+		g.endToken(h.principalOf(), h)
 	}
 }
 

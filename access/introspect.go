@@ -35,16 +35,16 @@ const (
 	maxSaid  = 4096
 )
 
-// get returns a cached answer that is still fresh.
-func (a *answers) get(key [sha256.Size]byte, now time.Time) (said, bool) {
+// fresh returns a cached answer that is still fresh.
+func (a *answers) fresh(key [sha256.Size]byte, now time.Time) (said, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	s, ok := a.all[key]
 	return s, ok && now.Before(s.until)
 }
 
-// put caches an answer, and drops old ones if there are too many.
-func (a *answers) put(key [sha256.Size]byte, s said, now time.Time) {
+// keep caches an answer, and drops old ones if there are too many.
+func (a *answers) keep(key [sha256.Size]byte, s said, now time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if len(a.all) >= maxSaid {
@@ -70,7 +70,7 @@ func (v *OAuth) introspectCached(ctx context.Context, token string) (*claims, er
 		return nil, none
 	}
 	key, now := Digest(token), time.Now()
-	if s, ok := v.asked.get(key, now); ok {
+	if s, ok := v.asked.fresh(key, now); ok {
 		if s.claims == nil {
 			return nil, none
 		}
@@ -78,13 +78,13 @@ func (v *OAuth) introspectCached(ctx context.Context, token string) (*claims, er
 	}
 	var trouble error
 	for _, name := range slices.Sorted(maps.Keys(v.issuers)) {
-		c, err := v.issuers[name].introspect(ctx, token, v.o.ClientID, v.o.ClientSecret)
+		c, err := v.issuers[name].askAbout(ctx, token, v.o.ClientID, v.o.ClientSecret)
 		if err != nil {
 			trouble = err
 			continue
 		}
 		if c != nil {
-			v.asked.put(key, said{c, now.Add(believed)}, now)
+			v.asked.keep(key, said{c, now.Add(believed)}, now)
 			return c, nil
 		}
 	}
@@ -94,14 +94,14 @@ func (v *OAuth) introspectCached(ctx context.Context, token string) (*claims, er
 			Msg: "the authorization server did not answer about the token", Hint: "try again later", Err: trouble,
 		}
 	}
-	v.asked.put(key, said{nil, now.Add(believed)}, now)
+	v.asked.keep(key, said{nil, now.Add(believed)}, now)
 	return nil, none
 }
 
-// introspect asks the issuer about a token (RFC 7662). It returns nil if the token is not good.
-func (i *issuer) introspect(ctx context.Context, token, id, secret string) (*claims, error) {
+// askAbout asks the issuer about a token (RFC 7662). It returns nil if the token is not good.
+func (i *issuer) askAbout(ctx context.Context, token, id, secret string) (*claims, error) {
 	i.asking.Lock()
-	m, err := i.discover(context.WithoutCancel(ctx))
+	m, err := i.findMetadata(context.WithoutCancel(ctx))
 	i.asking.Unlock()
 	if err != nil {
 		return nil, err

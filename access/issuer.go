@@ -81,7 +81,7 @@ func (i *issuer) keysFor(ctx context.Context, id, algorithm string) ([]jose.JSON
 	}
 	defer i.asking.Unlock()
 	if time.Since(i.tried) >= keysBetween {
-		i.trouble = i.refresh(context.WithoutCancel(ctx))
+		i.trouble = i.readKeys(context.WithoutCancel(ctx))
 		i.tried = time.Now()
 	}
 	fit, age = i.matchingKeys(id, algorithm)
@@ -108,9 +108,9 @@ func (i *issuer) matchingKeys(id, algorithm string) ([]jose.JSONWebKey, time.Dur
 	return out, time.Since(i.read)
 }
 
-// refresh reads the keys. The caller holds i.asking.
-func (i *issuer) refresh(ctx context.Context) error {
-	m, err := i.discover(ctx)
+// readKeys reads the keys. The caller holds i.asking.
+func (i *issuer) readKeys(ctx context.Context) error {
+	m, err := i.findMetadata(ctx)
 	if err != nil {
 		return err
 	}
@@ -139,8 +139,8 @@ func (i *issuer) refresh(ctx context.Context) error {
 	return nil
 }
 
-// discover reads the metadata unless it is known. The caller holds i.asking.
-func (i *issuer) discover(ctx context.Context) (*metadata, error) {
+// findMetadata reads the metadata unless it is known. The caller holds i.asking.
+func (i *issuer) findMetadata(ctx context.Context) (*metadata, error) {
 	switch {
 	case i.found != nil:
 		return i.found, nil

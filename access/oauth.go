@@ -115,8 +115,8 @@ func parseAddress(text string) (*url.URL, error) {
 // maxToken is the length of the longest token that is parsed, in bytes.
 const maxToken = 16 << 10
 
-// verify returns what an access token grants to a request to a path.
-func (v *OAuth) verify(ctx context.Context, token, path string) (Grant, error) {
+// verifyToken returns what an access token grants to a request to a path.
+func (v *OAuth) verifyToken(ctx context.Context, token, path string) (Grant, error) {
 	if len(token) > maxToken {
 		return Grant{}, refuseToken("the token is too long")
 	}

@@ -306,7 +306,7 @@ func TestVerify(t *testing.T) {
 			`","signature":"` + parts[2] + `"}`, unauthorized},
 	} {
 		t.Run(name, func(t *testing.T) {
-			grant, err := v.verify(t.Context(), c.token, "/mcp")
+			grant, err := v.verifyToken(t.Context(), c.token, "/mcp")
 			status := 0
 			switch {
 			case errors.Is(err, ErrToken):
@@ -357,7 +357,7 @@ func TestGrants(t *testing.T) {
 		"a claim no text": {map[string]any{"scope": "", "team": map[string]any{"ops": true}}, View{}, true},
 		"none":            {map[string]any{"scope": "mail"}, View{}, true},
 	} {
-		grant, err := v.verify(t.Context(), sign(t, jose.ES256, testKeys()["ec"], kid{"kid": "ec"}, a.with(c.claims)),
+		grant, err := v.verifyToken(t.Context(), sign(t, jose.ES256, testKeys()["ec"], kid{"kid": "ec"}, a.with(c.claims)),
 			"/mcp")
 		if denied := tool.CodeOf(err) == tool.Denied && !errors.Is(err, ErrToken) &&
 			err != nil; denied != c.denied || err == nil && grant.View != c.want {
@@ -405,7 +405,7 @@ func TestPrincipals(t *testing.T) {
 	v := a.verifier(nil)
 	key := func(changes map[string]any) string {
 		t.Helper()
-		g, err := v.verify(t.Context(), sign(t, jose.ES256, testKeys()["ec"], kid{"kid": "ec"}, a.with(changes)),
+		g, err := v.verifyToken(t.Context(), sign(t, jose.ES256, testKeys()["ec"], kid{"kid": "ec"}, a.with(changes)),
 			"/mcp")
 		if err != nil {
 			t.Fatal(err)
@@ -441,7 +441,7 @@ func TestKeysRotate(t *testing.T) {
 	a := newAuthority(t, "ec")
 	v := a.verifier(nil)
 	verify := func(key string) error {
-		_, err := v.verify(t.Context(), sign(t, map[string]jose.SignatureAlgorithm{
+		_, err := v.verifyToken(t.Context(), sign(t, map[string]jose.SignatureAlgorithm{
 			"ec":    jose.ES256,
 			"other": jose.ES256, "ed": jose.EdDSA,
 		}[key], testKeys()[key], kid{"kid": key}, a.with(nil)), "/mcp")
@@ -527,7 +527,7 @@ func TestIssuersThatLie(t *testing.T) {
 			v := a.verifier(nil)
 			token := sign(t, jose.ES256, testKeys()["ec"], kid{"kid": "ec"}, a.with(nil))
 			for range 3 {
-				if _, err := v.verify(context.Background(), token, "/mcp"); tool.CodeOf(err) != tool.Unavailable ||
+				if _, err := v.verifyToken(context.Background(), token, "/mcp"); tool.CodeOf(err) != tool.Unavailable ||
 					errors.Is(err, ErrToken) {
 					t.Errorf("%v", err)
 				}
@@ -571,7 +571,7 @@ func TestIntrospection(t *testing.T) {
 		a.mu.Unlock()
 		before := a.times("/introspect")
 		for range 3 {
-			if _, err := v.verify(t.Context(), token, "/mcp"); (err == nil) != c.good || err != nil &&
+			if _, err := v.verifyToken(t.Context(), token, "/mcp"); (err == nil) != c.good || err != nil &&
 				!errors.Is(err, ErrToken) {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -581,7 +581,7 @@ func TestIntrospection(t *testing.T) {
 		}
 	}
 	wrong := a.verifier(func(o *OAuthOptions) { o.ClientID, o.ClientSecret = "tooldex", "guess" })
-	if _, err := wrong.verify(t.Context(), "opaque good", "/mcp"); tool.CodeOf(err) != tool.Unavailable {
+	if _, err := wrong.verifyToken(t.Context(), "opaque good", "/mcp"); tool.CodeOf(err) != tool.Unavailable {
 		t.Errorf("who may not ask hears %v", err)
 	}
 }
@@ -651,7 +651,7 @@ func FuzzToken(f *testing.F) {
 		}}, time.Now(), time.Now()
 	}
 	f.Fuzz(func(t *testing.T, token, path string) {
-		if _, err := v.verify(context.Background(), token, path); err == nil {
+		if _, err := v.verifyToken(context.Background(), token, path); err == nil {
 			t.Errorf("%q is let in", token)
 		}
 	})

@@ -40,9 +40,9 @@ var goodName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$`)
 // expired reports whether the token is no longer good.
 func (t Token) expired(now time.Time) bool { return !t.Expires.IsZero() && !now.Before(t.Expires) }
 
-// principal returns who sends the token. If the token's view changes, so does the principal: its sessions must not go
+// principalOf returns who sends the token. If the token's view changes, so does the principal: its sessions must not go
 // on.
-func (t Token) principal() Principal {
+func (t Token) principalOf() Principal {
 	sum := sha256.Sum256(append(t.Digest[:], t.View.Profile+"\x00"+strconv.FormatBool(t.View.ReadOnly)...))
 	return Principal{Name: "token " + t.Name, Key: "token:" + hex.EncodeToString(sum[:16])}
 }

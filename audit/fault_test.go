@@ -95,7 +95,7 @@ func TestDyingAtEveryOperation(t *testing.T) {
 			}
 		}
 		l.fault = nil
-		_ = l.release()
+		_ = l.closeFiles()
 		fill(t, closing(t, New(Options{Dir: dir, MaxSize: 1200, MaxFiles: 2})), 2)
 		report := verified(t, dir)
 		if report.Head.Seq < acknowledged+2 || report.Head.Seq > acknowledged+4 {

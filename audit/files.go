@@ -57,8 +57,8 @@ type line struct {
 	number int // 1 for the first
 }
 
-// whole reports whether the line has its line feed.
-func (l line) whole() bool { return bytes.HasSuffix(l.text, []byte("\n")) }
+// hasEnd reports whether the line has its line feed.
+func (l line) hasEnd() bool { return bytes.HasSuffix(l.text, []byte("\n")) }
 
 // eachLine calls do with the lines of a file between two offsets; a negative to means the end. The text is valid until
 // do returns. It returns the offset after the last line.

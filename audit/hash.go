@@ -29,8 +29,8 @@ func (l *Log) Fingerprint(args json.RawMessage) string {
 	return l.hashKeyed("arguments", canonicalJSON(args))
 }
 
-// session returns what stands for a session's name in the log. The name itself would let a reader continue the session.
-func (l *Log) session(name string) string {
+// hashSession returns what stands for a session's name in the log. The name itself would let a reader continue the session.
+func (l *Log) hashSession(name string) string {
 	if name == "" {
 		return ""
 	}
@@ -40,7 +40,7 @@ func (l *Log) session(name string) string {
 
 // hashKeyed hashes b under the key; what keeps hashes of different things apart.
 func (l *Log) hashKeyed(what string, b []byte) string {
-	key, err := l.key()
+	key, err := l.readKey()
 	if err != nil {
 		l.o.Logger.Debug("the key of the audit log cannot be used", "error", err)
 		return ""
@@ -51,8 +51,8 @@ func (l *Log) hashKeyed(what string, b []byte) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// key reads the key, and creates it if there is none.
-func (l *Log) key() ([]byte, error) {
+// readKey reads the key, and creates it if there is none.
+func (l *Log) readKey() ([]byte, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.salt != nil {
@@ -62,7 +62,7 @@ func (l *Log) key() ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = unlock(l.head) }() // as in appendLocked
-	if err := l.step("read salt"); err != nil {
+	if err := l.checkFault("read salt"); err != nil {
 		return nil, err
 	}
 	b, err := os.ReadFile(l.path(saltName))
@@ -120,8 +120,8 @@ type definitions struct {
 	known map[tool.ID]string
 }
 
-// of returns the hash of a tool of the set.
-func (d *definitions) of(t *tool.Tool, set *tool.Set) string {
+// hashOfTool returns the hash of a tool of the set.
+func (d *definitions) hashOfTool(t *tool.Tool, set *tool.Set) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.set != set {

@@ -31,13 +31,13 @@ func (l *Log) lockAndVerify() (h checkpoint, err error) {
 			_ = unlock(l.head)
 		}
 	}()
-	if err := l.step("read head"); err != nil {
+	if err := l.checkFault("read head"); err != nil {
 		return checkpoint{}, err
 	}
 	h, err = readCheckpoint(l.head)
 	var rebuilt bool
 	if errors.Is(err, errNoHead) {
-		h, rebuilt, err = l.rebuild()
+		h, rebuilt, err = l.rebuildCheckpoint()
 	}
 	if err != nil {
 		return checkpoint{}, err
@@ -62,7 +62,7 @@ func (l *Log) lockFile() error {
 		if err := l.openCheckpoint(); err != nil {
 			return err
 		}
-		if err := l.step("lock"); err != nil {
+		if err := l.checkFault("lock"); err != nil {
 			return err
 		}
 		ok, err := tryLock(l.head)
@@ -73,7 +73,7 @@ func (l *Log) lockFile() error {
 			if _, ok := l.unchangedSize(l.headInfo, headName); ok {
 				return nil
 			}
-			if err := l.release(); err != nil { // somebody removed or moved the directory
+			if err := l.closeFiles(); err != nil { // somebody removed or moved the directory
 				return err
 			}
 			continue
@@ -93,7 +93,7 @@ func (l *Log) openCheckpoint() error {
 	if l.head != nil {
 		return nil
 	}
-	if err := l.step("open head"); err != nil {
+	if err := l.checkFault("open head"); err != nil {
 		return err
 	}
 	f, err := os.OpenFile(l.path(headName), os.O_RDWR|os.O_CREATE, 0o600)
@@ -133,7 +133,7 @@ func (l *Log) openFile(number int) (int64, error) {
 	if err := l.unlockFiles(); err != nil {
 		return 0, err
 	}
-	if err := l.step("open"); err != nil {
+	if err := l.checkFault("open"); err != nil {
 		return 0, err
 	}
 	f, err := os.OpenFile(l.path(fileName(number)), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
@@ -154,7 +154,7 @@ func (l *Log) unlockFiles() error {
 		return nil
 	}
 	if l.o.Sync != Never {
-		if err := l.step("sync"); err != nil {
+		if err := l.checkFault("sync"); err != nil {
 			return err
 		}
 		if err := l.file.Sync(); err != nil {
@@ -180,7 +180,7 @@ func (l *Log) catchUp(h *checkpoint, size int64) error {
 		}
 		return l.appendRecord(h, &Record{Kind: Cut, Torn: &Scrap{At: size, Bytes: missing}})
 	}
-	if err := l.step("read"); err != nil {
+	if err := l.checkFault("read"); err != nil {
 		return err
 	}
 	rest := make([]byte, size-h.Size)
@@ -228,10 +228,10 @@ func (l *Log) endLine(h *checkpoint) error {
 	return nil
 }
 
-// rebuild computes the checkpoint from the files. It reports false if there are none.
-func (l *Log) rebuild() (checkpoint, bool, error) {
+// rebuildCheckpoint computes the checkpoint from the files. It reports false if there are none.
+func (l *Log) rebuildCheckpoint() (checkpoint, bool, error) {
 	fresh := checkpoint{Anchor: Anchor{Hash: zeroHash}, Base: Anchor{Hash: zeroHash}, File: 1}
-	if err := l.step("list"); err != nil {
+	if err := l.checkFault("list"); err != nil {
 		return checkpoint{}, false, err
 	}
 	numbers, err := listFiles(l.o.Dir)
@@ -243,7 +243,7 @@ func (l *Log) rebuild() (checkpoint, bool, error) {
 		h.File, h.Size, h.Begun = number, 0, time.Time{}
 		_, err := eachLine(l.path(fileName(number)), 0, -1, func(line line) error {
 			r, err := Decode(line.text)
-			if err != nil || !line.whole() {
+			if err != nil || !line.hasEnd() {
 				return nil
 			}
 			if i == 0 && h.Size == 0 {

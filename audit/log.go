@@ -123,7 +123,7 @@ func (l *Log) Close() error {
 	}
 	var err error
 	if l.o.Sync != Never {
-		err = l.flush()
+		err = l.syncWritten()
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -131,11 +131,11 @@ func (l *Log) Close() error {
 	if l.timer != nil {
 		l.timer.Stop()
 	}
-	return errors.Join(err, l.release())
+	return errors.Join(err, l.closeFiles())
 }
 
-// release closes the files. The caller holds mu.
-func (l *Log) release() error {
+// closeFiles closes the files. The caller holds mu.
+func (l *Log) closeFiles() error {
 	var err error
 	for _, f := range []**os.File{&l.file, &l.head} {
 		if *f != nil {
@@ -146,8 +146,8 @@ func (l *Log) release() error {
 	return err
 }
 
-// write appends a record, and syncs as Options.Sync says. It logs when writing begins to fail, and when it works again.
-func (l *Log) write(r *Record) error {
+// writeRecord appends a record, and syncs as Options.Sync says. It logs when writing begins to fail, and when it works again.
+func (l *Log) writeRecord(r *Record) error {
 	l.mu.Lock()
 	err := l.appendLocked(r)
 	if err != nil && r.Kind != Begin { // a call that is not made is not lost
@@ -155,7 +155,7 @@ func (l *Log) write(r *Record) error {
 	}
 	l.mu.Unlock()
 	if err == nil && l.o.Sync == Each {
-		err = l.flush()
+		err = l.syncWritten()
 	}
 	l.noteResult(err)
 	return err
@@ -232,7 +232,7 @@ func (l *Log) writeCheckpoint(h checkpoint) error {
 	if err != nil {
 		return err
 	}
-	part, fault := l.allowed("write head", b)
+	part, fault := l.applyFault("write head", b)
 	if _, err := l.head.WriteAt(part, 0); err != nil {
 		return err
 	}
@@ -241,24 +241,24 @@ func (l *Log) writeCheckpoint(h checkpoint) error {
 
 // writeTo writes b to a file, as far as a test's fault allows.
 func (l *Log) writeTo(f *os.File, op string, b []byte) error {
-	part, fault := l.allowed(op, b)
+	part, fault := l.applyFault(op, b)
 	if _, err := f.Write(part); err != nil {
 		return err
 	}
 	return fault
 }
 
-// allowed returns how much of b a test's fault lets through.
-func (l *Log) allowed(op string, b []byte) ([]byte, error) {
+// applyFault returns how much of b a test's fault lets through.
+func (l *Log) applyFault(op string, b []byte) ([]byte, error) {
 	if l.fault == nil {
 		return b, nil
 	}
 	return l.fault(op, b)
 }
 
-// step returns a test's fault for an operation that writes nothing.
-func (l *Log) step(op string) error {
-	_, err := l.allowed(op, nil)
+// checkFault returns a test's fault for an operation that writes nothing.
+func (l *Log) checkFault(op string) error {
+	_, err := l.applyFault(op, nil)
 	return err
 }
 
@@ -277,8 +277,8 @@ func (l *Log) explainError(err error) error {
 	}
 }
 
-// flush forces everything written so far to the disk. Callers that wait meanwhile share the next sync.
-func (l *Log) flush() error {
+// syncWritten forces everything written so far to the disk. Callers that wait meanwhile share the next sync.
+func (l *Log) syncWritten() error {
 	l.mu.Lock()
 	upto := l.wrote
 	l.mu.Unlock()
@@ -293,7 +293,7 @@ func (l *Log) flush() error {
 	if f == nil {
 		return nil
 	}
-	err := l.step("sync")
+	err := l.checkFault("sync")
 	if err == nil {
 		err = f.Sync()
 	}
@@ -316,7 +316,7 @@ func (l *Log) syncSoon() {
 		l.mu.Lock()
 		l.timer = nil
 		l.mu.Unlock()
-		if err := l.flush(); err != nil {
+		if err := l.syncWritten(); err != nil {
 			l.o.Logger.Warn("the audit log could not be synced", "error", err)
 		}
 	})

@@ -41,7 +41,7 @@ func (r *Reader) Read(do func(Record) error) error {
 // readFile reads the rest of the current file.
 func (r *Reader) readFile(do func(Record) error) error {
 	_, err := eachLine(filepath.Join(r.dir, fileName(r.number)), r.at, -1, func(l line) error {
-		if !l.whole() {
+		if !l.hasEnd() {
 			return nil // it may still be being written
 		}
 		r.at = l.at + int64(len(l.text))

@@ -9,7 +9,7 @@ import (
 // The new file exists before the head names it, and the head records what is removed before it is gone: wherever a
 // process dies, the next one finds a chain that goes on.
 func (l *Log) rotate(h *checkpoint) error {
-	if err := l.step("list"); err != nil {
+	if err := l.checkFault("list"); err != nil {
 		return err
 	}
 	numbers, err := listFiles(l.o.Dir)
@@ -43,7 +43,7 @@ func (l *Log) moveCheckpoint(h checkpoint) error {
 	if err := l.writeCheckpoint(h); err != nil || l.o.Sync == Never {
 		return err
 	}
-	if err := l.step("sync head"); err != nil {
+	if err := l.checkFault("sync head"); err != nil {
 		return err
 	}
 	return l.head.Sync()
@@ -69,7 +69,7 @@ func (l *Log) removeOld(h *checkpoint, numbers []int) error {
 	}
 	*h = moved
 	for _, number := range old {
-		if err := l.step("remove"); err != nil {
+		if err := l.checkFault("remove"); err != nil {
 			return err
 		}
 		if err := os.Remove(l.path(fileName(number))); err != nil {

@@ -62,7 +62,7 @@ func Verify(ctx context.Context, dir string, anchors ...Anchor) (*Report, error)
 	const tries = 3 // rotation may remove a file between listing and reading it
 	for try := 1; ; try++ {
 		v := &verifier{report: &Report{Dir: dir, Breaks: []Break{}, Notes: []string{}}, anchors: anchors, dir: dir}
-		err := v.run(ctx)
+		err := v.verifyChain(ctx)
 		if err == nil || try == tries || !errors.Is(err, fs.ErrNotExist) {
 			return v.report, err
 		}
@@ -102,8 +102,8 @@ type gap struct {
 	index         int // of the Break that reports it
 }
 
-// run reads the chain from its first record to the end.
-func (v *verifier) run(ctx context.Context) error {
+// verifyChain reads the chain from its first record to the end.
+func (v *verifier) verifyChain(ctx context.Context) error {
 	sizes, err := v.listSized()
 	if err != nil || len(sizes) == 0 {
 		return err
@@ -188,11 +188,11 @@ func (v *verifier) checkFile(number int, size int64) error {
 	_, err := eachLine(filepath.Join(v.dir, name), 0, size, func(l line) error {
 		here := place{name, l.number}
 		r, err := Decode(l.text)
-		if err != nil || !l.whole() {
+		if err != nil || !l.hasEnd() {
 			v.bad = append(v.bad, scrap{here, l.at, bytes.Clone(l.text)})
 			return nil
 		}
-		if v.known && r.Seq <= v.head.Base.Seq && !v.overdue(r.Seq) && v.report.Records == 0 {
+		if v.known && r.Seq <= v.head.Base.Seq && !v.wasMissed(r.Seq) && v.report.Records == 0 {
 			return nil // of a file whose removal was not completed
 		}
 		v.checkRecord(here, r)
@@ -201,8 +201,8 @@ func (v *verifier) checkFile(number int, size int64) error {
 	return err
 }
 
-// overdue reports whether a record of that number was missed before.
-func (v *verifier) overdue(seq uint64) bool {
+// wasMissed reports whether a record of that number was missed before.
+func (v *verifier) wasMissed(seq uint64) bool {
 	return slices.ContainsFunc(v.missing, func(g gap) bool { return seq > g.after && seq < g.before })
 }
 

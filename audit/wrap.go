@@ -35,7 +35,7 @@ func (c caller) Call(ctx context.Context, call tool.Call) (*tool.CallResult, err
 	if c.log.o.Required {
 		begin := r
 		begin.Kind = Begin
-		if err := c.log.write(&begin); err != nil {
+		if err := c.log.writeRecord(&begin); err != nil {
 			return nil, &tool.Error{
 				Code: tool.Unavailable, Op: "call", Msg: "the call of " + string(call.ID) +
 					" is refused because it cannot be recorded",
@@ -55,7 +55,7 @@ func (c caller) Call(ctx context.Context, call tool.Call) (*tool.CallResult, err
 	res, err := c.next.Call(ctx, call)
 	r.Millis = milliseconds(time.Since(start))
 	c.log.setOutcome(ctx, &r, res, err)
-	_ = c.log.write(&r) // the call was made, so its answer is passed on; Err and the log report the failure
+	_ = c.log.writeRecord(&r) // the call was made, so its answer is passed on; Err and the log report the failure
 	return res, err
 }
 
@@ -69,11 +69,11 @@ func (l *Log) Refused(ctx context.Context, name string, c tool.Call, err error) 
 	if c.ID == "" {
 		r.Name = cutText(name)
 		if t, ok := l.resolveName(name); ok { // but not for this client
-			r.Tool, r.Definition = t.ID(), l.defs.of(t, l.o.Catalog.Set())
+			r.Tool, r.Definition = t.ID(), l.defs.hashOfTool(t, l.o.Catalog.Set())
 		}
 	}
 	l.setOutcome(ctx, &r, nil, err)
-	_ = l.write(&r)
+	_ = l.writeRecord(&r)
 }
 
 // Changed records a change: an action, such as "servers add", and its subject. A nil error means that it was done.
@@ -85,7 +85,7 @@ func (l *Log) Changed(ctx context.Context, who tool.Asker, action, subject strin
 	if err != nil {
 		l.setOutcome(ctx, &r, nil, err)
 	}
-	_ = l.write(&r)
+	_ = l.writeRecord(&r)
 }
 
 // Served records that a process begins or ends to serve, and returns why that cannot be recorded.
@@ -94,7 +94,7 @@ func (l *Log) Served(ctx context.Context, kind Kind, version, how string) error 
 		return nil
 	}
 	r := Record{Kind: kind, Who: l.whoOf(ctx, tool.Asker{Client: "tooldex", Version: version}), Subject: cutText(how)}
-	return l.write(&r)
+	return l.writeRecord(&r)
 }
 
 // describeCall returns what is known about a call before it is made.
@@ -103,7 +103,7 @@ func (l *Log) describeCall(ctx context.Context, c tool.Call) Record {
 	if l.o.Catalog != nil && c.ID != "" {
 		if set := l.o.Catalog.Set(); set != nil {
 			if t, ok := set.Get(c.ID); ok {
-				r.Definition = l.defs.of(t, set)
+				r.Definition = l.defs.hashOfTool(t, set)
 			}
 		}
 	}
@@ -118,7 +118,7 @@ func (l *Log) whoOf(ctx context.Context, a tool.Asker) Who {
 	return Who{
 		Principal: cutText(access.PrincipalOf(ctx).Name), Profile: cutText(a.Profile), Client: cutText(a.Client),
 		Version: cutText(a.Version),
-		Via:     a.Via, Session: l.session(a.Session), Process: os.Getpid(),
+		Via:     a.Via, Session: l.hashSession(a.Session), Process: os.Getpid(),
 	}
 }
 

@@ -108,7 +108,7 @@ func (p *stallWriter) Unwrap() http.ResponseWriter { return p.ResponseWriter }
 func (p *stallWriter) Write(b []byte) (int, error) {
 	written := 0
 	for {
-		p.extend()
+		p.extendDeadline()
 		n, err := p.ResponseWriter.Write(b[:min(len(b), maxPiece)])
 		written += n
 		if b = b[n:]; err != nil || len(b) == 0 {
@@ -119,12 +119,12 @@ func (p *stallWriter) Write(b []byte) (int, error) {
 
 // FlushError is for http.ResponseController, which flushes streams by it.
 func (p *stallWriter) FlushError() error {
-	p.extend()
+	p.extendDeadline()
 	return p.control.Flush()
 }
 
-// extend sets the deadline for what is written next. A recorder in a test has no deadlines.
-func (p *stallWriter) extend() {
+// extendDeadline sets the deadline for what is written next. A recorder in a test has no deadlines.
+func (p *stallWriter) extendDeadline() {
 	by := time.Now().Add(p.stall)
 	if !p.end.IsZero() && p.end.Before(by) {
 		by = p.end

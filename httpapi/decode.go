@@ -32,8 +32,8 @@ func (l *stringList) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*[]string)(l))
 }
 
-// invalid returns an Invalid error that names a field of the request.
-func invalid(field, what string) error {
+// invalidField returns an Invalid error that names a field of the request.
+func invalidField(field, what string) error {
 	return &tool.Error{
 		Code: tool.Invalid, Op: "read request", Msg: field + " " + what,
 		Hint: "/openapi.json describes the requests",
@@ -72,7 +72,7 @@ func decodeStrict(body []byte, v any) error {
 	err := dec.Decode(v)
 	if err == nil {
 		if _, more := dec.Token(); !errors.Is(more, io.EOF) {
-			return invalid("the body", "holds more than one JSON value")
+			return invalidField("the body", "holds more than one JSON value")
 		}
 		return nil
 	}
@@ -82,16 +82,16 @@ func decodeStrict(body []byte, v any) error {
 	)
 	switch {
 	case errors.As(err, &wrong) && wrong.Field != "":
-		return invalid(wrong.Field, "does not accept a value of type "+wrong.Value)
+		return invalidField(wrong.Field, "does not accept a value of type "+wrong.Value)
 	case errors.As(err, &wrong):
-		return invalid("the body", "does not accept a value of type "+wrong.Value+" there")
+		return invalidField("the body", "does not accept a value of type "+wrong.Value+" there")
 	case errors.As(err, &syntax):
-		return invalid("the body", fmt.Sprintf("is not JSON: %s at byte %d", syntax.Error(), syntax.Offset))
+		return invalidField("the body", fmt.Sprintf("is not JSON: %s at byte %d", syntax.Error(), syntax.Offset))
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return invalid("the body", "ends before its JSON does")
+		return invalidField("the body", "ends before its JSON does")
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return invalid(strings.Trim(name, `"`), "is not a known field")
+		return invalidField(strings.Trim(name, `"`), "is not a known field")
 	}
 	return &tool.Error{Code: tool.Invalid, Op: "read request", Msg: "the body cannot be read", Err: err}
 }
@@ -109,15 +109,15 @@ func readQuery(c echo.Context) *values {
 	all, err := url.ParseQuery(c.Request().URL.RawQuery)
 	v := &values{all: all}
 	if err != nil {
-		v.err = invalid("the query", "cannot be read")
+		v.err = invalidField("the query", "cannot be read")
 	}
 	return v
 }
 
-// fail stores an error if it is the first.
-func (v *values) fail(name, what string) {
+// setError stores an error if it is the first.
+func (v *values) setError(name, what string) {
 	if v.err == nil {
-		v.err = invalid(name, what)
+		v.err = invalidField(name, what)
 	}
 }
 
@@ -131,7 +131,7 @@ func (v *values) list(name string) []string {
 func (v *values) text(name string) string {
 	list := v.list(name)
 	if len(list) > 1 {
-		v.fail(name, "is given more than once")
+		v.setError(name, "is given more than once")
 	}
 	if len(list) == 0 {
 		return ""
@@ -147,7 +147,7 @@ func (v *values) number(name string) int {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil {
-		v.fail(name, "is not a whole number")
+		v.setError(name, "is not a whole number")
 	}
 	return n
 }
@@ -163,7 +163,7 @@ func (v *values) flag(name string) bool {
 	case "true", "1":
 		return true
 	}
-	v.fail(name, "is neither true nor false")
+	v.setError(name, "is neither true nor false")
 	return false
 }
 
@@ -174,7 +174,7 @@ func (v *values) done() error {
 	}
 	for name := range v.all {
 		if !slices.Contains(v.asked, name) {
-			return invalid(strings.ToValidUTF8(name, "?"), "is not a known parameter")
+			return invalidField(strings.ToValidUTF8(name, "?"), "is not a known parameter")
 		}
 	}
 	return nil

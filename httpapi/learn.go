@@ -87,7 +87,7 @@ func (s *Server) postFeedback(c echo.Context) error {
 		return &tool.Error{Code: tool.Denied, Op: "feedback", Msg: "feedback is not accepted here"}
 	}
 	if strings.TrimSpace(r.Query) == "" {
-		return invalid("query", "is empty")
+		return invalidField("query", "is empty")
 	}
 	t, err := s.currentSet().Resolve(r.Tool)
 	if err != nil {

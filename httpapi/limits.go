@@ -158,5 +158,5 @@ func bodyError(err error) error {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return echo.NewHTTPError(http.StatusRequestTimeout, "the body did not arrive in time")
 	}
-	return invalid("the body", "cannot be read")
+	return invalidField("the body", "cannot be read")
 }

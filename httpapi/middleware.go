@@ -135,7 +135,7 @@ func (s *Server) boundRequest(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		p := newStallWriter(w, l.stallTime, end)
 		c.Response().Writer = p
-		defer p.extend() // for what the server itself writes at the end
+		defer p.extendDeadline() // for what the server itself writes at the end
 		if !endless {
 			ctx, cancel := context.WithTimeout(r.Context(), s.o.Timeout)
 			defer cancel()

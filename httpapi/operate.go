@@ -38,7 +38,7 @@ func (s *Server) operatedServer(c echo.Context) (string, error) {
 	path := strings.TrimPrefix(c.Request().URL.EscapedPath(), "/api/servers/")
 	name, err := url.PathUnescape(path[:strings.LastIndexByte(path, '/')])
 	if err != nil {
-		return "", invalid("the server", "is not escaped correctly")
+		return "", invalidField("the server", "is not escaped correctly")
 	}
 	if s.o.Operator == nil {
 		return "", &tool.Error{Code: tool.NotFound, Op: "find server", Msg: "servers cannot be managed here"}

@@ -73,7 +73,7 @@ const (
 func (s *Server) findTool(c echo.Context, prefix string) (*tool.Tool, error) {
 	name, err := url.PathUnescape(strings.TrimPrefix(c.Request().URL.EscapedPath(), prefix))
 	if err != nil {
-		return nil, invalid("the id", "is not escaped correctly")
+		return nil, invalidField("the id", "is not escaped correctly")
 	}
 	return s.currentSet().Resolve(name)
 }

@@ -54,11 +54,11 @@ func (s *Server) approveTools(c echo.Context) error {
 		return err
 	}
 	if len(r.Tools) == 0 || len(r.Tools) > maxApprovals {
-		return invalid("tools", "does not name a tool, or too many")
+		return invalidField("tools", "does not name a tool, or too many")
 	}
 	for _, a := range r.Tools {
 		if a.Form == "" {
-			return invalid("tools", "does not say of "+string(a.ID)+" which form was looked at")
+			return invalidField("tools", "does not say of "+string(a.ID)+" which form was looked at")
 		}
 	}
 	if s.o.Quarantine == nil {

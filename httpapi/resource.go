@@ -42,7 +42,7 @@ func (s *Server) isMetadataPath(path string) bool {
 // resourceMetadata answers with the description of a resource.
 func (s *Server) resourceMetadata(c echo.Context) error {
 	r := s.o.Resource
-	base, prefix := r.split()
+	base, prefix := r.splitURL()
 	path := strings.TrimPrefix(strings.TrimPrefix(c.Request().URL.Path, metadataPath), prefix)
 	if !resourcePath.MatchString(path) {
 		return echo.ErrNotFound
@@ -54,8 +54,8 @@ func (s *Server) resourceMetadata(c echo.Context) error {
 	return nil
 }
 
-// split returns the origin of the service, and the path below which it lies there.
-func (r *Resource) split() (origin, prefix string) {
+// splitURL returns the origin of the service, and the path below which it lies there.
+func (r *Resource) splitURL() (origin, prefix string) {
 	u, err := url.Parse(r.URL)
 	if err != nil {
 		return "", ""
@@ -63,9 +63,9 @@ func (r *Resource) split() (origin, prefix string) {
 	return u.Scheme + "://" + u.Host, strings.TrimSuffix(u.EscapedPath(), "/")
 }
 
-// metadata returns the URL of the description for a request to a path.
-func (r *Resource) metadata(path string) string {
-	base, prefix := r.split()
+// metadataURL returns the URL of the description for a request to a path.
+func (r *Resource) metadataURL(path string) string {
+	base, prefix := r.splitURL()
 	if !resourcePath.MatchString(path) {
 		path = ""
 	}

@@ -30,9 +30,9 @@ func (r searchRequest) query() (tool.Query, error) {
 	}
 	switch {
 	case len(r.Query) == 0 || slices.Contains(r.Query, ""):
-		return q, invalid("query", "is empty")
+		return q, invalidField("query", "is empty")
 	case r.Limit < 0 || r.Limit > tool.MaxLimit:
-		return q, invalid("limit", fmt.Sprintf("is not from 1 to %d", tool.MaxLimit))
+		return q, invalidField("limit", fmt.Sprintf("is not from 1 to %d", tool.MaxLimit))
 	}
 	if len(r.Query) == 1 {
 		q.Text = r.Query[0]

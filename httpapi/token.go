@@ -122,7 +122,7 @@ func (s *Server) setChallenge(c echo.Context, bore bool, err error) {
 		params = append(params, `error="invalid_token"`, `error_description="`+messageOf(err)+`"`)
 	}
 	if s.o.Resource != nil {
-		params = append(params, `resource_metadata="`+s.o.Resource.metadata(c.Request().URL.Path)+`"`)
+		params = append(params, `resource_metadata="`+s.o.Resource.metadataURL(c.Request().URL.Path)+`"`)
 		if len(s.o.Resource.Scopes) > 0 {
 			params = append(params, `scope="`+headerSafe(strings.Join(s.o.Resource.Scopes, " "))+`"`)
 		}

@@ -107,7 +107,7 @@ func (s *Server) listTools(c echo.Context) error {
 	}
 	switch {
 	case limit < 0 || limit > maxPage:
-		return invalid("limit", fmt.Sprintf("is not from 1 to %d", maxPage))
+		return invalidField("limit", fmt.Sprintf("is not from 1 to %d", maxPage))
 	case limit == 0:
 		limit = defaultPage
 	}
@@ -152,7 +152,7 @@ func (s *Server) resolvePath(c echo.Context, call bool) (*tool.Set, *tool.Tool, 
 	}
 	name, err := url.PathUnescape(path)
 	if err != nil {
-		return nil, nil, invalid("the id", "is not escaped correctly")
+		return nil, nil, invalidField("the id", "is not escaped correctly")
 	}
 	set := s.currentSet()
 	t, err := set.Resolve(name)
@@ -206,7 +206,7 @@ func (s *Server) callTool(c echo.Context) error {
 	}
 	for name, raw := range map[string]json.RawMessage{"arguments": r.Arguments, "_meta": r.Meta} {
 		if len(raw) > 0 && raw[0] != '{' && string(raw) != "null" {
-			return invalid(name, "is not an object")
+			return invalidField(name, "is not an object")
 		}
 	}
 	if t.Disabled {

@@ -50,7 +50,7 @@ func decodeCounts(b []byte) *counts {
 		h.Counts = h.Counts[:min(len(h.Counts), bounded+1)]
 	}
 	whole := newCounts() // replaces maps that are null in c
-	whole.add(c)
+	whole.addAll(c)
 	return whole
 }
 
@@ -72,8 +72,8 @@ func (c *counts) encode() []byte {
 	return b
 }
 
-// add adds o to c.
-func (c *counts) add(o *counts) {
+// addAll adds o to c.
+func (c *counts) addAll(o *counts) {
 	c.Searches += o.Searches
 	c.Selections += o.Selections
 	c.Hits += o.Hits
@@ -90,7 +90,7 @@ func (c *counts) add(o *counts) {
 		c.Called[id] += n
 	}
 	for name, s := range o.Servers {
-		mine := c.server(name)
+		mine := c.serverOf(name)
 		mine.Calls += s.Calls
 		mine.Errors += s.Errors
 		mine.Took.add(s.Took)
@@ -98,19 +98,19 @@ func (c *counts) add(o *counts) {
 	c.Categories, c.Called = largestOf(c.Categories), largestOf(c.Called)
 }
 
-// server returns the counts of a server, and adds them if there are none.
-func (c *counts) server(name string) *serverCounts {
+// serverOf returns the counts of a server, and adds them if there are none.
+func (c *counts) serverOf(name string) *serverCounts {
 	if c.Servers[name] == nil {
 		c.Servers[name] = &serverCounts{}
 	}
 	return c.Servers[name]
 }
 
-// requests counts searches and selections.
-func (c *counts) requests() int64 { return c.Searches + c.Selections }
+// totalRequests counts searches and selections.
+func (c *counts) totalRequests() int64 { return c.Searches + c.Selections }
 
-// calls sums the calls of all servers.
-func (c *counts) calls() (calls, errors int64) {
+// totalCalls sums the calls of all servers.
+func (c *counts) totalCalls() (calls, errors int64) {
 	for _, s := range c.Servers {
 		calls += s.Calls
 		errors += s.Errors
@@ -124,14 +124,14 @@ func largestOf(m map[string]int64) map[string]int64 {
 		return m
 	}
 	kept := make(map[string]int64, maxNames)
-	for _, t := range tallies(m)[:maxNames] {
+	for _, t := range sortTallies(m)[:maxNames] {
 		kept[t.Name] = t.Count
 	}
 	return kept
 }
 
-// tallies returns m as a list, the most frequent first, ties by name. It is never nil.
-func tallies(m map[string]int64) []Tally {
+// sortTallies returns m as a list, the most frequent first, ties by name. It is never nil.
+func sortTallies(m map[string]int64) []Tally {
 	out := make([]Tally, 0, len(m))
 	for _, name := range slices.Sorted(maps.Keys(m)) {
 		out = append(out, Tally{Name: name, Count: m[name]})

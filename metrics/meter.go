@@ -112,7 +112,7 @@ func (m *Meter) runFlusher() {
 		}
 		err := m.Flush(ctx)
 		if err == nil {
-			err = m.load(ctx)
+			err = m.loadCounts(ctx)
 		}
 		if err != nil && !failing { // what was not written is tried again
 			m.o.Logger.Warn("metrics could not be stored or read; this is tried again", "err", err)
@@ -137,8 +137,8 @@ func (m *Meter) Close() error {
 	return err
 }
 
-// load reads what is stored, if it has changed.
-func (m *Meter) load(ctx context.Context) error {
+// loadCounts reads what is stored, if it has changed.
+func (m *Meter) loadCounts(ctx context.Context) error {
 	m.disk.Lock()
 	defer m.disk.Unlock()
 	m.mu.Lock()
@@ -179,7 +179,7 @@ func (m *Meter) Flush(ctx context.Context) error {
 	written := m.pending
 	m.writing, m.pending = written, map[int64]*counts{}
 	m.mu.Unlock()
-	sums, before, after, err := m.write(ctx, spreadOverSlots(written))
+	sums, before, after, err := m.writeCounts(ctx, spreadOverSlots(written))
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.writing = nil
@@ -188,7 +188,7 @@ func (m *Meter) Flush(ctx context.Context) error {
 			if written[minute] == nil {
 				written[minute] = newCounts()
 			}
-			written[minute].add(c)
+			written[minute].addAll(c)
 		}
 		m.pending = written
 		return fmt.Errorf("write what was counted: %w", err)
@@ -214,15 +214,15 @@ func spreadOverSlots(minutes map[int64]*counts) map[slot]*counts {
 			if out[s] == nil {
 				out[s] = newCounts()
 			}
-			out[s].add(c)
+			out[s].addAll(c)
 		}
 	}
 	return out
 }
 
-// write adds to what is stored, and removes what is too old. It returns the entries as they are now, nil for those
+// writeCounts adds to what is stored, and removes what is too old. It returns the entries as they are now, nil for those
 // removed.
-func (m *Meter) write(ctx context.Context, more map[slot]*counts) (sums map[slot]*counts, before, after uint64,
+func (m *Meter) writeCounts(ctx context.Context, more map[slot]*counts) (sums map[slot]*counts, before, after uint64,
 	err error,
 ) {
 	now := minuteOf(time.Now())
@@ -246,7 +246,7 @@ func (m *Meter) write(ctx context.Context, more map[slot]*counts) (sums map[slot
 		}
 		for s, c := range more {
 			sum := decodeCounts(stored[s.key()])
-			sum.add(c)
+			sum.addAll(c)
 			sums[s], put[s.key()] = sum, sum.encode()
 		}
 		return put

@@ -370,10 +370,10 @@ func FuzzDecode(f *testing.F) {
 		}
 		c := decodeCounts(b)
 		sum := newCounts()
-		sum.add(c)
+		sum.addAll(c)
 		more := newCounts()
-		more.Called["a"], more.Categories["b"], more.server("c").Calls = 1, 1, 1
-		c.add(more)
+		more.Called["a"], more.Categories["b"], more.serverOf("c").Calls = 1, 1, 1
+		c.addAll(more)
 		if d := cmp.Diff(sum, decodeCounts(sum.encode())); d != "" {
 			t.Errorf("(-want +got)\n%s", d)
 		}

@@ -24,7 +24,7 @@ func (m *Meter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.mu.Lock()
 	m.eachSlot(func(s slot, c *counts) {
 		if s.kind == forever {
-			all.add(c)
+			all.addAll(c)
 		}
 	})
 	m.mu.Unlock()

@@ -69,13 +69,13 @@ func (m *Meter) Report(ctx context.Context, name string) (*Metrics, error) {
 	m.mu.Lock()
 	m.eachSlot(func(s slot, c *counts) {
 		if w.includes(w.sum, s, minute) {
-			sum.add(c)
+			sum.addAll(c)
 		}
 		if w.includes(w.step, s, minute) {
 			if steps[s] == nil {
 				steps[s] = newCounts()
 			}
-			steps[s].add(c)
+			steps[s].addAll(c)
 		}
 	})
 	m.mu.Unlock()
@@ -100,7 +100,7 @@ func (m *Meter) loadOnce(ctx context.Context) error {
 	if loaded {
 		return nil
 	}
-	return m.load(ctx)
+	return m.loadCounts(ctx)
 }
 
 // eachSlot calls visit with all counts, each count once in every slot that it belongs to. The caller holds the lock.
@@ -127,25 +127,25 @@ func (m *Meter) fruitlessSince(since time.Time) []Tally {
 			n[f.text]++
 		}
 	}
-	all := tallies(n)
+	all := sortTallies(n)
 	return all[:min(len(all), maxTallies)]
 }
 
 // makeReport turns counts into a report without its series.
 func makeReport(c *counts) *Metrics {
-	calls, failed := c.calls()
+	calls, failed := c.totalCalls()
 	out := &Metrics{
-		TotalRequests: c.requests(), Searches: c.Searches, Selections: c.Selections, TokensUsed: c.Used,
+		TotalRequests: c.totalRequests(), Searches: c.Searches, Selections: c.Selections, TokensUsed: c.Used,
 		TokenSavings:     c.Saved,
-		AverageToolsUsed: ratio(c.Tools, c.requests()), CacheHits: c.Hits, CacheHitRate: ratio(c.Hits, c.Selections),
+		AverageToolsUsed: shareOf(c.Tools, c.totalRequests()), CacheHits: c.Hits, CacheHitRate: shareOf(c.Hits, c.Selections),
 		Degraded: c.Degraded, FoundNothing: c.Nothing, SearchLatency: c.Search.latency(), Calls: calls, Errors: failed,
-		ToolsByCategory: tallies(c.Categories), MostUsedTools: tallies(c.Called), Servers: []ServerUse{},
+		ToolsByCategory: sortTallies(c.Categories), MostUsedTools: sortTallies(c.Called), Servers: []ServerUse{},
 	}
 	out.MostUsedTools = out.MostUsedTools[:min(len(out.MostUsedTools), maxTallies)]
 	for _, name := range slices.Sorted(maps.Keys(c.Servers)) {
 		s := c.Servers[name]
 		out.Servers = append(out.Servers, ServerUse{
-			Server: name, Calls: s.Calls, Errors: s.Errors, ErrorRate: ratio(s.Errors, s.Calls),
+			Server: name, Calls: s.Calls, Errors: s.Errors, ErrorRate: shareOf(s.Errors, s.Calls),
 			Latency: s.Took.latency(),
 		})
 	}
@@ -156,8 +156,8 @@ func makeReport(c *counts) *Metrics {
 	return out
 }
 
-// ratio returns part/whole, or 0 if whole is 0.
-func ratio(part, whole int64) float64 {
+// shareOf returns part/whole, or 0 if whole is 0.
+func shareOf(part, whole int64) float64 {
 	if whole == 0 {
 		return 0
 	}
@@ -168,9 +168,9 @@ func ratio(part, whole int64) float64 {
 func pointsOf(steps map[slot]*counts) []Point {
 	out := []Point{}
 	for s, c := range steps {
-		calls, failed := c.calls()
+		calls, failed := c.totalCalls()
 		out = append(out, Point{
-			Time: s.startTime(), Requests: c.requests(), Calls: calls, Errors: failed, FoundNothing: c.Nothing,
+			Time: s.startTime(), Requests: c.totalRequests(), Calls: calls, Errors: failed, FoundNothing: c.Nothing,
 			TokenSavings: c.Saved,
 		})
 	}

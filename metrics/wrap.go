@@ -152,7 +152,7 @@ func (c caller) Call(ctx context.Context, call tool.Call) (*tool.CallResult, err
 	failed := err != nil && !errors.Is(ctx.Err(), context.Canceled) || res != nil && res.IsError
 	c.m.addCounts(func(n *counts) {
 		n.Called[string(call.ID)]++
-		s := n.server(call.ID.Server())
+		s := n.serverOf(call.ID.Server())
 		s.Calls++
 		s.Took.observe(took)
 		if failed {

@@ -65,12 +65,12 @@ func readSettings(getenv func(string) string, version string) (s settings, on bo
 	}
 	s.resource["service.name"] = cmp.Or(getenv("OTEL_SERVICE_NAME"), s.resource["service.name"], "tooldex")
 	s.resource["service.version"] = cmp.Or(s.resource["service.version"], version)
-	err = s.sample(cmp.Or(getenv("OTEL_TRACES_SAMPLER"), "parentbased_always_on"), getenv("OTEL_TRACES_SAMPLER_ARG"))
+	err = s.setSampler(cmp.Or(getenv("OTEL_TRACES_SAMPLER"), "parentbased_always_on"), getenv("OTEL_TRACES_SAMPLER_ARG"))
 	return s, err == nil, err
 }
 
-// sample sets the sampler of that name.
-func (s *settings) sample(name, arg string) error {
+// setSampler sets the sampler of that name.
+func (s *settings) setSampler(name, arg string) error {
 	kind, parent := strings.CutPrefix(name, "parentbased_")
 	s.parent = parent
 	switch kind {

@@ -48,17 +48,17 @@ type spanContext struct {
 	remote  bool
 }
 
-// start begins a span below that of ctx. The span is nil if its trace is not recorded.
-func (t *Tracer) start(ctx context.Context, kind int, name string) (context.Context, *span) {
+// startSpan begins a span below that of ctx. The span is nil if its trace is not recorded.
+func (t *Tracer) startSpan(ctx context.Context, kind int, name string) (context.Context, *span) {
 	if t == nil {
 		return ctx, nil
 	}
 	at, inside := ctx.Value(under{}).(spanContext)
 	if !inside {
 		_, _ = rand.Read(at.trace[:]) // never fails
-		at.sampled = t.sampled(at.trace)
+		at.sampled = t.isSampled(at.trace)
 	} else if at.remote && !t.o.parent {
-		at.sampled = t.sampled(at.trace)
+		at.sampled = t.isSampled(at.trace)
 	}
 	s := &span{
 		tracer: t, trace: at.trace, parent: at.span, remote: at.remote, kind: kind, name: name,
@@ -72,27 +72,27 @@ func (t *Tracer) start(ctx context.Context, kind int, name string) (context.Cont
 	return ctx, s
 }
 
-// sampled decides by the trace's ID, so that all programs in a trace decide alike.
-func (t *Tracer) sampled(trace [16]byte) bool {
+// isSampled decides by the trace's ID, so that all programs in a trace decide alike.
+func (t *Tracer) isSampled(trace [16]byte) bool {
 	return t.o.ratio >= 1 || float64(binary.BigEndian.Uint64(trace[8:])>>1) < t.o.ratio*(1<<63)
 }
 
-// set adds an attribute.
-func (s *span) set(key string, value any) {
+// setAttribute adds an attribute.
+func (s *span) setAttribute(key string, value any) {
 	if s != nil {
 		s.attributes = append(s.attributes, attribute{key, value})
 	}
 }
 
-// finish ends a span and queues it for sending. Of an error it records no more than a client is told.
-func (s *span) finish(err error) {
+// endSpan ends a span and queues it for sending. Of an error it records no more than a client is told.
+func (s *span) endSpan(err error) {
 	if s == nil {
 		return
 	}
 	s.end = time.Now()
 	if err != nil {
 		s.failed = tool.CodeOf(err).String()
-		s.set("error.type", s.failed)
+		s.setAttribute("error.type", s.failed)
 	}
 	s.tracer.enqueue(s)
 }

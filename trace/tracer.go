@@ -67,7 +67,7 @@ func (t *Tracer) runExporter() {
 	for {
 		select {
 		case <-t.stop:
-			t.drain(batch)
+			t.sendRest(batch)
 			return
 		case s := <-t.spans:
 			if batch = append(batch, s); len(batch) < maxBatch {
@@ -75,13 +75,13 @@ func (t *Tracer) runExporter() {
 			}
 		case <-tick.C:
 		}
-		t.send(ctx, batch)
+		t.sendBatch(ctx, batch)
 		batch = nil
 	}
 }
 
-// drain sends what is left, as far as that is possible within a short time.
-func (t *Tracer) drain(batch []*span) {
+// sendRest sends what is left, as far as that is possible within a short time.
+func (t *Tracer) sendRest(batch []*span) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeGrace)
 	defer cancel()
 	for {
@@ -89,7 +89,7 @@ func (t *Tracer) drain(batch []*span) {
 		case s := <-t.spans:
 			batch = append(batch, s)
 		default:
-			t.send(ctx, batch)
+			t.sendBatch(ctx, batch)
 			return
 		}
 	}
@@ -107,12 +107,12 @@ func (t *Tracer) Close() {
 	})
 }
 
-// send sends a batch. A batch that cannot be sent is dropped; the first of a row of failures is logged.
-func (t *Tracer) send(ctx context.Context, batch []*span) {
+// sendBatch sends a batch. A batch that cannot be sent is dropped; the first of a row of failures is logged.
+func (t *Tracer) sendBatch(ctx context.Context, batch []*span) {
 	if len(batch) == 0 {
 		return
 	}
-	err := t.post(ctx, batch)
+	err := t.postBatch(ctx, batch)
 	if err != nil && !t.failing {
 		t.log.Warn("spans could not be sent and are dropped, until the collector takes some", "endpoint", t.o.endpoint,
 			"err", err)
@@ -120,9 +120,9 @@ func (t *Tracer) send(ctx context.Context, batch []*span) {
 	t.failing = err != nil
 }
 
-// post sends a batch to the collector.
-func (t *Tracer) post(ctx context.Context, batch []*span) error {
-	body, err := json.Marshal(t.encode(batch))
+// postBatch sends a batch to the collector.
+func (t *Tracer) postBatch(ctx context.Context, batch []*span) error {
+	body, err := json.Marshal(t.encodeBatch(batch))
 	if err != nil {
 		return err
 	}
@@ -151,15 +151,15 @@ func (t *Tracer) post(ctx context.Context, batch []*span) error {
 // object is a JSON object of OTLP.
 type object = map[string]any
 
-// encode returns spans in OTLP's JSON: identifiers in hexadecimal, 64-bit integers as text.
-func (t *Tracer) encode(batch []*span) object {
+// encodeBatch returns spans in OTLP's JSON: identifiers in hexadecimal, 64-bit integers as text.
+func (t *Tracer) encodeBatch(batch []*span) object {
 	var resource []attribute
 	for _, key := range slices.Sorted(maps.Keys(t.o.resource)) {
 		resource = append(resource, attribute{key, t.o.resource[key]})
 	}
 	spans := make([]object, len(batch))
 	for i, s := range batch {
-		spans[i] = s.encode()
+		spans[i] = s.encodeSpan()
 	}
 	return object{"resourceSpans": []object{{
 		"resource":   object{"attributes": encodeAttributes(resource)},
@@ -167,8 +167,8 @@ func (t *Tracer) encode(batch []*span) object {
 	}}}
 }
 
-// encode returns one span in OTLP's JSON.
-func (s *span) encode() object {
+// encodeSpan returns one span in OTLP's JSON.
+func (s *span) encodeSpan() object {
 	o := object{
 		"traceId": hex.EncodeToString(s.trace[:]), "spanId": hex.EncodeToString(s.id[:]), "name": s.name,
 		"kind":              s.kind,

@@ -18,21 +18,21 @@ func (t *Tracer) Request(r *http.Request) (context.Context, func(route string, s
 	if p, ok := parseParent(r.Header.Get("Traceparent")); ok {
 		ctx = context.WithValue(ctx, under{}, p)
 	}
-	ctx, s := t.start(ctx, serverKind, r.Method)
-	s.set("http.request.method", r.Method)
+	ctx, s := t.startSpan(ctx, serverKind, r.Method)
+	s.setAttribute("http.request.method", r.Method)
 	return ctx, func(route string, status int) {
 		if s == nil {
 			return
 		}
 		if route != "" {
 			s.name += " " + route
-			s.set("http.route", route)
+			s.setAttribute("http.route", route)
 		}
-		s.set("http.response.status_code", status)
+		s.setAttribute("http.response.status_code", status)
 		if status >= http.StatusInternalServerError {
 			s.failed = http.StatusText(status)
 		}
-		s.finish(nil)
+		s.endSpan(nil)
 	}
 }
 
@@ -52,14 +52,14 @@ type searcher struct {
 
 // Search implements tool.Searcher.
 func (s searcher) Search(ctx context.Context, q tool.Query) (*tool.Result, error) {
-	ctx, span := s.tracer.start(ctx, internalKind, "search")
+	ctx, span := s.tracer.startSpan(ctx, internalKind, "search")
 	res, err := s.next.Search(ctx, q)
 	if res != nil {
-		span.set("tooldex.tools", len(res.Tools))
-		span.set("tooldex.confident", res.Confident)
-		span.set("tooldex.degraded", res.Degraded != "")
+		span.setAttribute("tooldex.tools", len(res.Tools))
+		span.setAttribute("tooldex.confident", res.Confident)
+		span.setAttribute("tooldex.degraded", res.Degraded != "")
 	}
-	span.finish(err)
+	span.endSpan(err)
 	return res, err
 }
 
@@ -79,14 +79,14 @@ type caller struct {
 
 // Call implements tool.Caller.
 func (c caller) Call(ctx context.Context, call tool.Call) (*tool.CallResult, error) {
-	ctx, span := c.tracer.start(ctx, clientKind, "tools/call "+call.ID.Name())
-	span.set("gen_ai.tool.name", call.ID.Name())
-	span.set("tooldex.server", call.ID.Server())
+	ctx, span := c.tracer.startSpan(ctx, clientKind, "tools/call "+call.ID.Name())
+	span.setAttribute("gen_ai.tool.name", call.ID.Name())
+	span.setAttribute("tooldex.server", call.ID.Server())
 	res, err := c.next.Call(ctx, call)
 	if span != nil && res != nil && res.IsError {
 		span.failed = "tool_error"
-		span.set("error.type", span.failed)
+		span.setAttribute("error.type", span.failed)
 	}
-	span.finish(err)
+	span.endSpan(err)
 	return res, err
 }

@@ -21,13 +21,13 @@ type caller struct {
 
 // Call implements tool.Caller.
 func (c *caller) Call(ctx context.Context, call tool.Call) (*tool.CallResult, error) {
-	if err := c.check(call); err != nil {
+	if err := c.checkCall(call); err != nil {
 		return nil, err
 	}
 	return c.next.Call(ctx, call)
 }
 
-func (c *caller) check(call tool.Call) error {
+func (c *caller) checkCall(call tool.Call) error {
 	set := c.catalog.Set()
 	if set == nil {
 		return nil

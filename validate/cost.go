@@ -77,9 +77,9 @@ const (
 	maxArgDepth = 64
 )
 
-// prepare returns the schema in a form that the library accepts, with its graph. It drops what the library or RE2
+// prepareSchema returns the schema in a form that the library accepts, with its graph. It drops what the library or RE2
 // cannot read and a check can do without: some patterns, the version. It refuses what could not be checked safely.
-func prepare(schema json.RawMessage) (json.RawMessage, *graph, error) {
+func prepareSchema(schema json.RawMessage) (json.RawMessage, *graph, error) {
 	if len(schema) == 0 || len(schema) > maxSchema {
 		return nil, nil, fmt.Errorf("schema has %d bytes", len(schema))
 	}
@@ -101,13 +101,13 @@ func prepare(schema json.RawMessage) (json.RawMessage, *graph, error) {
 	}
 	delete(root, "$id") // the library refuses a relative one, and nothing outside refers to it
 	g := &graph{at: map[string]int{}}
-	if _, err := g.add(root, "", 0); err != nil {
+	if _, err := g.addSchema(root, "", 0); err != nil {
 		return nil, nil, err
 	}
-	if err := g.link(); err != nil {
+	if err := g.linkReferences(); err != nil {
 		return nil, nil, err
 	}
-	if err := g.bounded(); err != nil {
+	if err := g.computeWork(); err != nil {
 		return nil, nil, err
 	}
 	clean, err := json.Marshal(root)
@@ -131,9 +131,9 @@ func allowsObject(types any) bool {
 	return false
 }
 
-// add adds a schema and everything in it to the graph, and drops its unusable patterns. It returns the index of its
+// addSchema adds a schema and everything in it to the graph, and drops its unusable patterns. It returns the index of its
 // node.
-func (g *graph) add(v any, pointer string, depth int) (int, error) {
+func (g *graph) addSchema(v any, pointer string, depth int) (int, error) {
 	i := len(g.nodes)
 	if i >= maxNodes || depth > maxDepth {
 		return 0, errors.New("schema has too many parts, or they lie too deep")
@@ -172,7 +172,7 @@ func (g *graph) addHeld(v any, pointer string, depth int, named bool) ([]int, er
 	switch v := v.(type) {
 	case map[string]any:
 		if !named {
-			i, err := g.add(v, pointer, depth)
+			i, err := g.addSchema(v, pointer, depth)
 			return []int{i}, err
 		}
 		for key, part := range v {
@@ -185,7 +185,7 @@ func (g *graph) addHeld(v any, pointer string, depth int, named bool) ([]int, er
 	}
 	var held []int
 	for key, part := range parts {
-		i, err := g.add(part, pointer+"/"+key, depth)
+		i, err := g.addSchema(part, pointer+"/"+key, depth)
 		if err != nil {
 			return nil, err
 		}
@@ -212,8 +212,8 @@ func dropPatterns(s map[string]any) {
 	}
 }
 
-// link resolves every reference. It refuses those that leave the schema, or name no part of it.
-func (g *graph) link() error {
+// linkReferences resolves every reference. It refuses those that leave the schema, or name no part of it.
+func (g *graph) linkReferences() error {
 	for i := range g.nodes {
 		n := &g.nodes[i]
 		if n.ref == "" {
@@ -232,9 +232,9 @@ func (g *graph) link() error {
 	return nil
 }
 
-// bounded computes work. It refuses a schema that would look at one value for ever or very often.
-func (g *graph) bounded() error {
-	order, err := g.order()
+// computeWork computes work. It refuses a schema that would look at one value for ever or very often.
+func (g *graph) computeWork() error {
+	order, err := g.sortParts()
 	if err != nil {
 		return err
 	}
@@ -266,8 +266,8 @@ func (g *graph) bounded() error {
 	return nil
 }
 
-// order sorts the parts so that each comes after those that it applies to the same value. The error is for a circle.
-func (g *graph) order() ([]int, error) {
+// sortParts sorts the parts so that each comes after those that it applies to the same value. The error is for a circle.
+func (g *graph) sortParts() ([]int, error) {
 	const (
 		unseen = iota
 		open
@@ -301,10 +301,10 @@ func (g *graph) order() ([]int, error) {
 	return order, nil
 }
 
-// cost returns an upper bound of the number of parts that look at values when v is checked; more than maxWork if that
+// workFor returns an upper bound of the number of parts that look at values when v is checked; more than maxWork if that
 // is too much.
-func (g *graph) cost(v any) int {
-	values, depth := measure(v)
+func (g *graph) workFor(v any) int {
+	values, depth := countValues(v)
 	if depth > maxArgDepth {
 		return maxWork + 1
 	}
@@ -315,11 +315,11 @@ func (g *graph) cost(v any) int {
 	return work * values
 }
 
-// measure returns the number of values in a JSON value, including itself, and how deep they lie.
-func measure(v any) (values, depth int) {
+// countValues returns the number of values in a JSON value, including itself, and how deep they lie.
+func countValues(v any) (values, depth int) {
 	values = 1
 	within := func(part any) {
-		n, d := measure(part)
+		n, d := countValues(part)
 		values += n
 		depth = max(depth, d+1)
 	}

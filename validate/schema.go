@@ -74,7 +74,7 @@ func (s *Schema) compile() (err error) {
 			err = fmt.Errorf("compile: %v", r)
 		}
 	}()
-	clean, g, err := prepare(s.source)
+	clean, g, err := prepareSchema(s.source)
 	if err != nil {
 		return err
 	}
@@ -113,14 +113,14 @@ func (s *Schema) Check(value json.RawMessage) *Mismatch {
 	if err := json.Unmarshal(value, &v); err != nil {
 		return newMismatch(s.source, fmt.Errorf("is not JSON: %w", err))
 	}
-	switch work := s.graph.cost(v); {
+	switch work := s.graph.workFor(v); {
 	case work > maxWork:
 		return nil
 	case work <= quickWork:
-		return s.validate(v)
+		return s.runLibrary(v)
 	}
 	result := make(chan *Mismatch, 1)
-	go func() { result <- s.validate(v) }() // ends, since the work is bounded
+	go func() { result <- s.runLibrary(v) }() // ends, since the work is bounded
 	timer := time.NewTimer(checkTime)
 	defer timer.Stop()
 	select {
@@ -135,13 +135,13 @@ func (s *Schema) Check(value json.RawMessage) *Mismatch {
 // CheckQuick returns nil if a value fits, cannot be checked, or would take long to check.
 func (s *Schema) CheckQuick(value json.RawMessage) *Mismatch {
 	var v any
-	if s.resolved == nil || json.Unmarshal(value, &v) != nil || s.graph.cost(v) > quickWork {
+	if s.resolved == nil || json.Unmarshal(value, &v) != nil || s.graph.workFor(v) > quickWork {
 		return nil
 	}
-	return s.validate(v)
+	return s.runLibrary(v)
 }
 
-func (s *Schema) validate(v any) (m *Mismatch) {
+func (s *Schema) runLibrary(v any) (m *Mismatch) {
 	defer func() { // what the library cannot do is not held against the client
 		if recover() != nil {
 			m = nil
