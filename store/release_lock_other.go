@@ -4,8 +4,8 @@ package store
 
 import "os"
 
-// abandon gives up a file that bbolt can no longer close. Closing it releases its lock.
-func abandon(f *os.File) {
+// releaseLock gives up a file that bbolt can no longer close. Closing it releases its lock.
+func releaseLock(f *os.File) {
 	if f != nil {
 		_ = f.Close() // already closed: nothing to release
 	}
