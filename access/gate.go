@@ -17,23 +17,29 @@ import (
 
 // Options configure a Gate. With the zero value requests need no token.
 type Options struct {
-	Whole string // the token for everything; "" means that there is none
-	File  File   // of tokens that people hand out
-	OAuth *OAuth // verifies access tokens; nil means that none are accepted
+	// Whole is the token for everything; "" means that there is none.
+	Whole string
+	// File holds the tokens that people hand out. Watch follows its changes.
+	File File
+	// OAuth verifies access tokens; nil means that none are accepted.
+	OAuth *OAuth
 	// HasProfile reports whether a profile exists, so that tokens may be bound to it; nil means that none does.
 	HasProfile func(name string) bool
 	// Ended is called with the Key of a principal whose token was revoked, has expired, or grants something else now.
 	// Watch calls it, one at a time. Nil means that nobody is notified.
-	Ended  func(key string)
-	Logger *slog.Logger // nil means no log
+	Ended func(key string)
+	// Logger is told of tokens that end, and of a file that cannot be read; nil means no log.
+	Logger *slog.Logger
 }
 
 // Grant is what a token grants.
 type Grant struct {
 	Principal Principal
 	View      View
-	Expires   time.Time       // zero if it does not expire
-	Alive     context.Context // ends when the token is revoked; nil if it cannot be
+	// Expires is when the token ends; zero means never.
+	Expires time.Time
+	// Alive ends when the token is revoked; nil means that it cannot be.
+	Alive context.Context
 }
 
 // Gate identifies tokens. It is safe for concurrent use.
@@ -43,10 +49,12 @@ type Gate struct {
 
 	mu      sync.Mutex
 	tokens  []liveToken
-	exists  bool        // the file exists
-	missing bool        // it did not when last looked for
-	seen    fs.FileInfo // of the file when last read; nil forces a read
-	said    string      // the last error of reading it, so that it is logged once
+	exists  bool // the file exists
+	missing bool // it did not when last looked for
+	// seen is the state of the file when it was read last; nil forces a read.
+	seen fs.FileInfo
+	// said is the last error of reading the file, so that each is logged once.
+	said string
 }
 
 // liveToken is a token of the file, with the context that ends with it.

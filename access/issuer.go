@@ -28,12 +28,14 @@ type issuer struct {
 	at     *url.URL
 	client *http.Client
 
-	asking  sync.Mutex // held while the issuer is asked, so that one request asks for all
-	found   *metadata  // nil before it was read
-	tried   time.Time  // when its keys were last asked for, successfully or not
-	trouble error      // the error of that
-	lost    time.Time  // when its metadata could last not be read
-	why     error      // the error of that
+	// asking is held while the issuer is asked, so that one request asks for all that wait.
+	asking  sync.Mutex
+	found   *metadata // nil before it was read
+	tried   time.Time // when its keys were last asked for, successfully or not
+	trouble error     // the error of that
+	// lost is when the metadata could last not be read, and why its error: requests meanwhile fail without asking.
+	lost time.Time
+	why  error // the error of that
 
 	mu   sync.Mutex // never held for long
 	keys []jose.JSONWebKey

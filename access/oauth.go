@@ -20,17 +20,24 @@ import (
 
 // OAuthOptions configure an OAuth. Issuers and Resource are required.
 type OAuthOptions struct {
-	Issuers  []string // authorization servers whose tokens are accepted, as the iss claim names them
-	Resource string   // the address of the service, without /mcp, which must be the audience of tokens
-	Scopes   []string // that each token must have
+	// Issuers are the authorization servers whose tokens are accepted, as the iss claim names them.
+	Issuers []string
+	// Resource is the address of the service, without /mcp. It must be the audience of tokens, so that a token for
+	// another service is refused.
+	Resource string
+	// Scopes are those that each token must have.
+	Scopes []string
 	// Grants say what tokens are good for; the first that matches counts: "scope:tools.read read-only", "claim:team:ops
 	// profile:ops". A token that none matches is refused. Without any Grants every token is good for everything.
 	Grants []string
 	// ClientID and ClientSecret identify this service to the authorization servers. With them, tokens that are no JWT
 	// are introspected (RFC 7662); without them, such tokens are refused.
 	ClientID, ClientSecret string
-	Skew                   time.Duration // by which clocks may differ; zero means a minute, less means none
-	Allow                  ssrf.Allowed  // private addresses at which authorization servers may be
+	// Skew is by how much clocks may differ; zero means a minute, a negative one none.
+	Skew time.Duration
+	// Allow lists private addresses at which authorization servers may be. All others are refused, because a token
+	// names its issuer.
+	Allow ssrf.Allowed
 }
 
 // OAuth verifies access tokens, as a resource server does. It is safe for concurrent use.

@@ -13,16 +13,19 @@ import (
 
 // View is a part of the service. The zero View is everything.
 type View struct {
-	Profile  string // "" means all tools
-	ReadOnly bool   // only tools that change nothing, and no changes of settings
+	// Profile names the profile whose tools are visible; "" means all tools.
+	Profile string
+	// ReadOnly allows only tools that change nothing, and no changes of settings.
+	ReadOnly bool
 }
 
 // Token is one that a person hands out. It does not hold the secret.
 type Token struct {
-	Name    string            // what people call it
-	Digest  [sha256.Size]byte // of the secret
-	View    View              // what it is good for
-	Expires time.Time         // when it stops being good; zero means never
+	Name   string            // what people call it
+	Digest [sha256.Size]byte // of the secret
+	View   View              // what it is good for
+	// Expires is when the token stops being good; zero means never.
+	Expires time.Time
 }
 
 // secretPrefix lets people, and programs that look for leaked secrets, recognise a token of ours.

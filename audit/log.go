@@ -24,18 +24,23 @@ const (
 
 // Options configures a Log. Dir is required; the zero value of the rest works.
 type Options struct {
-	Dir     string       // of the files; created with the first record
-	Catalog tool.Catalog // to record which definition of a tool was called; nil: none is recorded
+	// Dir holds the files. It is created with the first record.
+	Dir string
+	// Catalog is read to record which definition of a tool was called; with nil none is recorded.
+	Catalog tool.Catalog
 	// Required refuses calls that cannot be recorded. Otherwise they are made.
-	Required  bool
-	Arguments bool // keep the arguments of calls, up to 16 KiB
-	Sync      Sync // "" means Soon
+	Required bool
+	// Arguments keeps the arguments of calls too, up to 16 KiB each. They may contain secrets.
+	Arguments bool
+	// Sync says when records are forced to the disk; "" means Soon.
+	Sync Sync
 	// A file is full when it has MaxSize bytes (zero means 10 MB) or is older than MaxAge (zero means thirty days).
 	// MaxFiles are kept, including the current one (zero means five).
 	MaxSize  int64
 	MaxAge   time.Duration
 	MaxFiles int
-	Logger   *slog.Logger // nil means no log
+	// Logger is told when records cannot be written, and when they can again; nil means no log.
+	Logger *slog.Logger
 }
 
 // withDefaults returns o with its defaults filled in.
@@ -74,11 +79,13 @@ type Log struct {
 	// State of the head and of file when they were opened.
 	headInfo, fileInfo fs.FileInfo
 	salt               []byte
-	lost               int    // records that could not be written since the last that could
-	failing            error  // why the last could not
-	wrote              uint64 // lines by this Log
-	timer              *time.Timer
-	closed             bool
+	// lost counts the records that could not be written since the last that could.
+	lost int
+	// failing is why the last record could not be written.
+	failing error
+	wrote   uint64 // lines by this Log
+	timer   *time.Timer
+	closed  bool
 
 	syncing sync.Mutex
 	synced  uint64 // of wrote; guarded by syncing

@@ -52,39 +52,50 @@ func Outcomes() []Outcome {
 
 // Who says on whose behalf something was done.
 type Who struct {
-	Principal string `json:"principal,omitempty"` // whose token it was; "" if none was needed
+	// Principal is whose token it was; "" if none was needed.
+	Principal string `json:"principal,omitempty"`
 	Profile   string `json:"profile,omitempty"`
 	Client    string `json:"client,omitempty"` // the program, as it calls itself
 	Version   string `json:"version,omitempty"`
 	Via       string `json:"via,omitempty"`
-	Session   string `json:"session,omitempty"` // identifies a session, without revealing its name
-	Process   int    `json:"process,omitempty"` // of tooldex itself
+	// Session identifies a session without revealing its name, which would let a reader continue it.
+	Session string `json:"session,omitempty"`
+	Process int    `json:"process,omitempty"` // of tooldex itself
 }
 
 // Record is one line of the log. What does not apply to its kind is left out.
 type Record struct {
-	Seq        uint64    `json:"seq"`  // 1 for the first, then one more each, over all files and processes
-	Time       time.Time `json:"time"` // UTC; clocks may be set back, Seq is not
-	Kind       Kind      `json:"kind"`
-	Who        Who       `json:"who,omitzero"`
-	Tool       tool.ID   `json:"tool,omitempty"`
-	Name       string    `json:"name,omitempty"`       // what was asked for, if that is no tool
-	Definition string    `json:"definition,omitempty"` // tool.Hash of the tool as it was then
-	Arguments  string    `json:"arguments,omitempty"`  // the keyed hash of the arguments
+	// Seq is 1 for the first record, then one more each, over all files and processes.
+	Seq uint64 `json:"seq"`
+	// Time is in UTC. Clocks may be set back; Seq is not.
+	Time time.Time `json:"time"`
+	Kind Kind      `json:"kind"`
+	Who  Who       `json:"who,omitzero"`
+	Tool tool.ID   `json:"tool,omitempty"`
+	// Name is what was asked for, if that is no tool.
+	Name string `json:"name,omitempty"`
+	// Definition is tool.Hash of the tool as it was then, so that a later change of it shows.
+	Definition string `json:"definition,omitempty"`
+	Arguments  string `json:"arguments,omitempty"` // the keyed hash of the arguments
 	// The arguments themselves, with Options.Arguments; a string if they were long.
-	Given     json.RawMessage `json:"given,omitempty"`
-	Outcome   Outcome         `json:"outcome,omitempty"`
-	Code      string          `json:"code,omitempty"`      // of the error, as tool.Code writes it
-	Reason    string          `json:"reason,omitempty"`    // why it was not confirmed, as confirm.Unconfirmed writes it
-	Confirmed string          `json:"confirmed,omitempty"` // how it was confirmed
-	Millis    float64         `json:"ms,omitempty"`        // how long it took
-	Of        uint64          `json:"of,omitempty"`        // Seq of the record of its beginning
-	Action    string          `json:"action,omitempty"`    // of a change: what was done
-	Subject   string          `json:"subject,omitempty"`   // and to what
-	Lost      int             `json:"lost,omitempty"`
-	Torn      *Scrap          `json:"torn,omitempty"`
-	Prev      string          `json:"prev"` // the hash of the record before; zeros for the first
-	Hash      string          `json:"-"`    // of this one; it ends the line
+	Given   json.RawMessage `json:"given,omitempty"`
+	Outcome Outcome         `json:"outcome,omitempty"`
+	// Code of the error, as tool.Code writes it.
+	Code string `json:"code,omitempty"`
+	// Reason why the call was not confirmed, as confirm.Unconfirmed writes it.
+	Reason    string  `json:"reason,omitempty"`
+	Confirmed string  `json:"confirmed,omitempty"` // how it was confirmed
+	Millis    float64 `json:"ms,omitempty"`        // how long it took
+	// Of is the Seq of the record of the call's beginning.
+	Of      uint64 `json:"of,omitempty"`
+	Action  string `json:"action,omitempty"`  // of a change: what was done
+	Subject string `json:"subject,omitempty"` // and to what
+	Lost    int    `json:"lost,omitempty"`
+	Torn    *Scrap `json:"torn,omitempty"`
+	// Prev is the hash of the record before; zeros for the first.
+	Prev string `json:"prev"`
+	// Hash of this record. It ends the line, so it is not a member of the JSON.
+	Hash string `json:"-"`
 }
 
 // Scrap names bytes of a file that are no record.

@@ -21,13 +21,20 @@ import (
 // refused at once or after a moment, with status 503 and Retry-After, so that the requests in progress are answered in
 // time. docs/reference/limits.md lists them all; only tests set other values than the defaults.
 type limits struct {
-	requests int           // handled at once, beside calls and streams
-	waiting  int           // requests that wait for their turn; less than zero means none
-	wait     time.Duration // for a turn
-	calls    int           // calls of tools, starts of servers and messages over MCP at once
-	streams  int           // of MCP, which clients keep open for notifications
-	bodies   int64         // bytes of all bodies in memory at once
-	body     int64         // bytes of one request's body; a message to /mcp may have maxMessage
+	// requests are handled at once, beside calls and streams.
+	requests int
+	// waiting requests wait for their turn; a negative number means none may.
+	waiting int
+	wait    time.Duration // for a turn
+	// calls of tools, starts of servers and messages over MCP are handled at once, apart from requests: they wait for
+	// upstreams.
+	calls int
+	// streams of MCP are open at once. Clients keep them for notifications, so they take no place from others.
+	streams int
+	// bodies bounds the bytes of all bodies that are in memory at once.
+	bodies int64
+	// body bounds the bytes of one request's body; a message to /mcp may have maxMessage.
+	body int64
 	// conns bounds the connections. A new one beyond it replaces the one that has been idle for longest; if none is
 	// idle, it is closed.
 	conns int

@@ -24,28 +24,36 @@ type Upstreams interface {
 
 // Options configures a Server. Searcher, Caller and Catalog are required; the zero value of the rest works.
 type Options struct {
-	Searcher  tool.Searcher
-	Caller    tool.Caller
-	Catalog   tool.Catalog
-	Upstreams Upstreams // nil: /api/servers lists only the servers of the catalogue
+	Searcher tool.Searcher
+	Caller   tool.Caller
+	Catalog  tool.Catalog
+	// Upstreams reports the state of servers. With nil, /api/servers lists only the servers of the catalogue.
+	Upstreams Upstreams
 	// Selector chooses tools for messages; nil turns selection off.
 	Selector Selector
 	// Preferences keeps the preferences of profiles; nil turns them off.
 	Preferences Preferences
 	// Profile is the one whose Server this is: it selects for no other, and shows no other's preferences. "" means all.
 	Profile string
-	Learner Learner // learns from searches, calls and feedback; nil means nobody does
-	Auditor Auditor // records calls that never reach Caller, and changes; nil means nobody does
+	// Learner learns from searches, calls and feedback; nil means that nothing is learned.
+	Learner Learner
+	// Auditor records changes, and the calls that never reach Caller; nil means that these are not recorded.
+	Auditor Auditor
 	// Confirms reports whether a person has to confirm calls of a tool, so that clients are told; the Caller enforces
 	// it. Nil means no tool needs it.
 	Confirms func(*tool.Tool) bool
-	Metrics  Metrics // counts, and answers /api/metrics; nil: nothing is counted
+	// Metrics counts selections and answers /api/metrics; nil means that nothing is counted.
+	Metrics Metrics
 	// Prometheus is served at /metrics; nil leaves the route out.
 	Prometheus http.Handler
-	Overlays   Overlays   // keeps what people add to tools; nil turns that off
-	Insight    Insight    // explains how tools are found; nil turns that off
-	Quarantine Quarantine // approves tools that are held; nil: none is held
-	Operator   Operator   // starts and stops servers; nil turns that off
+	// Overlays keeps what people add to tools; nil turns that off.
+	Overlays Overlays
+	// Insight explains how tools are found; nil turns that off.
+	Insight Insight
+	// Quarantine approves tools that are held; nil means that none is.
+	Quarantine Quarantine
+	// Operator starts and stops servers; nil turns that off.
+	Operator Operator
 	// Panel is served at / and below /panel/, without a token; nil leaves the routes out.
 	Panel http.Handler
 	// Trace is called with every request as it begins. It returns the context for what is done for the request, and a
@@ -69,13 +77,21 @@ type Options struct {
 	// Resource describes the service to authorization servers; nil means that their tokens are not accepted.
 	Resource *Resource
 
-	Hosts   []string      // host names allowed beside loopback names and IP addresses; "*" allows all
-	Origins []string      // origins allowed beside that of the request's own host, as "https://example.com"
-	Rate    float64       // requests per second from one address, in bursts of twice as many; zero means no limit
-	Timeout time.Duration // of one request, except those to /mcp and calls of tools; zero means 30 seconds
-	Grace   time.Duration // for open requests when Serve ends; zero means 3 seconds
-	Version string        // of this program, for the API description; "" means "dev"
-	Logger  *slog.Logger  // nil means no log
+	// Hosts are names that the Host header may have, beside loopback names and IP addresses; "*" allows all.
+	Hosts []string
+	// Origins are those whose pages may use the API, beside the request's own host, as "https://example.com"; "*"
+	// allows all.
+	Origins []string
+	// Rate bounds the requests per second from one address, in bursts of twice as many; zero means no limit.
+	Rate float64
+	// Timeout of one request, except those to /mcp and calls of tools; zero means 30 seconds.
+	Timeout time.Duration
+	// Grace is the time for open requests when Serve ends; zero means 3 seconds.
+	Grace time.Duration
+	// Version of this program, for the API description; "" means "dev".
+	Version string
+	// Logger receives one line for each request, and errors once; nil means no log.
+	Logger *slog.Logger
 
 	limits  limits // bounds that tests lower
 	without string // the guard that a test leaves out

@@ -40,13 +40,17 @@ type drainingConn struct {
 	mcp.Connection
 	linger  time.Duration
 	answers *inFlight
-	places  chan struct{} // one is taken by each unanswered request
+	// places holds one value for each unanswered request; it is full when no more are read.
+	places  chan struct{}
 	closed  chan struct{}
 	closing sync.Once
-	last    chan struct{} // closed when the latest initialize was answered; nil if none was read; only Read uses it
+	// last is closed when the latest initialize was answered; nil if none was read. Only Read uses it.
+	last chan struct{}
 
-	mu   sync.Mutex
-	open map[any]chan struct{} // unanswered requests, by ID; nil once closed
+	mu sync.Mutex
+	// open holds the unanswered requests by ID, with what is closed when they are answered; nil once the connection is
+	// closed.
+	open map[any]chan struct{}
 }
 
 // Read passes messages on. It holds back what follows an initialize until that is answered: the SDK handles several

@@ -33,12 +33,14 @@ type pendingCalls struct {
 
 // pendingCall is a call that may outlive the request that began it.
 type pendingCall struct {
-	owner  string // Key of the principal that made it
-	of     string // key of the call among those of the same owner; "" for a request that needs none
+	owner string // Key of the principal that made it
+	// of identifies the call among those of the same owner; "" for a request that needs none.
+	of     string
 	cancel context.CancelFunc
 	asked  chan question
 	done   chan outcome // has room for one
-	open   *question    // the last question to the client; one request at a time uses it
+	// open is the last question to the client. One request at a time uses it.
+	open *question
 }
 
 // question is what an upstream asks in the middle of a call.

@@ -26,21 +26,26 @@ type Options struct {
 	Catalog  tool.Catalog
 	// Upstreams answers requests for what servers offer beside tools; nil means nothing but tools is offered.
 	Upstreams Upstreams
-	Related   Related // finds tools near one that declares none; nil means none
+	// Related finds the tools nearest to one whose author named no related tools; nil means that none are named.
+	Related Related
 	// Schemas are the compiled input schemas. Pass those of the Caller's validate.NewCaller, so that each is compiled
 	// once; nil means that the Server keeps its own.
 	Schemas *validate.Schemas
-	Learner Learner // learns from searches and calls; nil means nobody does
-	Auditor Auditor // records calls that never reach Caller; nil means nobody does
+	// Learner learns from searches, calls and feedback; nil means that nothing is learned.
+	Learner Learner
+	// Auditor records the calls that never reach Caller; nil means that these are not recorded.
+	Auditor Auditor
 	// Confirms reports whether a person has to confirm calls of a tool, so that models are told; the Caller enforces
 	// it. Nil means no tool needs it.
 	Confirms func(*tool.Tool) bool
 	// Enricher takes search phrases that clients' models write for tools that are hard to find; nil leaves out the
 	// prompt that asks for them.
 	Enricher Enricher
-	Profile  string // whose tools these are, for what is learned from use; "" is the common one
-	Version  string // of this program, sent to clients; "" means "dev"
-	Mode     Mode
+	// Profile is whose tools these are, for what is learned from use; "" is the common one.
+	Profile string
+	// Version of this program, as initialize reports it; "" means "dev".
+	Version string
+	Mode    Mode
 	// Threshold is the largest catalogue, in tokens of its plain listing, that Auto lists in full. Zero means
 	// DefaultThreshold; a negative one means that none is.
 	Threshold int
@@ -60,7 +65,9 @@ type Options struct {
 	// AnyHost leaves out the check that a request to a loopback address names a loopback host, for a caller that checks
 	// hosts itself.
 	AnyHost bool
-	Logger  *slog.Logger // nil means no log
+	// Logger receives warnings and errors; nil means no log. Standard output belongs to the protocol, so it must not
+	// write there.
+	Logger *slog.Logger
 
 	limits limits // bounds that tests lower
 }
@@ -119,11 +126,14 @@ type Server struct {
 	listings listings
 	sessions *sessionRegistry
 
-	pending  pendingCalls
-	logLevel atomic.Pointer[mcp.LoggingLevel] // the most verbose that a client asked for
+	pending pendingCalls
+	// logLevel is the most verbose level that a client asked for; nil if none did.
+	logLevel atomic.Pointer[mcp.LoggingLevel]
 
-	work     inFlight    // requests that are being handled
-	answers  inFlight    // requests that are not answered yet, including those that need no work
+	// work counts the requests that are being handled, up to limits.requests.
+	work inFlight
+	// answers counts the requests that are not answered yet, including those that need no work, such as notifications.
+	answers  inFlight
 	stopping atomic.Bool // Shutdown or Close has begun
 
 	closing context.Context // ends when Close begins
@@ -131,10 +141,13 @@ type Server struct {
 	cutting context.Context // ends when requests are cut off, at the latest with closing
 	cut     context.CancelCauseFunc
 
-	mu          sync.Mutex
-	announced   string                     // fingerprint of the listing that clients were last told about
-	choices     map[string]bool            // of Auto, already logged
-	headerTools map[string]json.RawMessage // schemas registered by syncHeaderTools, by name
+	mu sync.Mutex
+	// announced is the fingerprint of the listing that clients were last told about.
+	announced string
+	// choices holds what Auto chose for which client, as far as that was logged.
+	choices map[string]bool
+	// headerTools holds the schemas registered by syncHeaderTools, by name.
+	headerTools map[string]json.RawMessage
 }
 
 // New returns a ready Server. It starts nothing. It reads the catalogue's set once, to detect later changes.

@@ -25,12 +25,16 @@ type Disk interface {
 
 // Options configure a Meter. The zero value counts until the process ends.
 type Options struct {
-	Disk Disk // nil: counts end with the Meter
+	// Disk stores the counts. With nil they end with the Meter.
+	Disk Disk
 	// Catalog is for the number of tools, and the categories of selected ones; nil: neither is reported.
-	Catalog  tool.Catalog
-	Sessions func() int    // returns how many sessions are open; nil: not reported
-	Flush    time.Duration // between two writes; zero means 5 seconds
-	Logger   *slog.Logger  // nil means no log
+	Catalog tool.Catalog
+	// Sessions returns how many sessions are open, for Prometheus; with nil that is not reported.
+	Sessions func() int
+	// Flush is the time between two writes; zero means 5 seconds.
+	Flush time.Duration
+	// Logger is told when counts cannot be stored or read; nil means no log.
+	Logger *slog.Logger
 }
 
 // withDefaults returns o with its defaults filled in.
@@ -52,12 +56,14 @@ type Meter struct {
 	stopped sync.Once
 	tasks   sync.WaitGroup
 
-	disk sync.Mutex // held while the disk is read or written
+	// disk is held while the disk is read or written. It is taken before mu.
+	disk sync.Mutex
 
-	mu        sync.Mutex
-	loaded    bool
-	version   uint64            // of stored
-	stored    map[slot]*counts  // as last read; its entries are replaced, never changed
+	mu      sync.Mutex
+	loaded  bool
+	version uint64 // of stored
+	// stored is what the disk held when last read. Its entries are replaced, never changed.
+	stored    map[slot]*counts
 	writing   map[int64]*counts // by minute: what is being written
 	pending   map[int64]*counts // by minute: what is still to be written
 	fruitless []fruitless       // the last searches that found nothing, oldest first

@@ -34,7 +34,8 @@ type Tracer struct {
 	stop    chan struct{}
 	stopped sync.Once
 	tasks   sync.WaitGroup
-	failing bool // the last batch could not be sent
+	// failing is set while batches cannot be sent, so that only the first failure is logged.
+	failing bool
 }
 
 // newTracer returns a Tracer whose exporter runs until Close.

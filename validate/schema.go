@@ -27,11 +27,14 @@ func NewSchemas(log *slog.Logger) *Schemas { return &Schemas{log: log} }
 
 // Schema checks values against one JSON schema. It is safe for concurrent use.
 type Schema struct {
-	source   json.RawMessage
-	once     sync.Once
-	resolved *jsonschema.Resolved // nil if the schema cannot be used
+	// source is the schema as the server wrote it.
+	source json.RawMessage
+	once   sync.Once
+	// resolved is the compiled schema; nil if it cannot be used.
+	resolved *jsonschema.Resolved
 	graph    *graph
-	slow     atomic.Bool // one check took too long, so no other is begun
+	// slow is set once a check took too long; no other is begun then.
+	slow     atomic.Bool
 	reported atomic.Bool
 }
 
