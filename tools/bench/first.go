@@ -118,7 +118,7 @@ func (m *bareMachine) run(ctx context.Context, dir, what, command string) error 
 func (m *bareMachine) page(ctx context.Context, answer string, modules int64) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# From a clone to the first answer\n\n%s\n\n", provenance.Line(ctx, "make clean-machine"))
-	b.WriteString("On a machine with git and Go: an empty home directory, no caches, no variables but those that tell how to reach the network. The\n" +
+	b.WriteString("On a machine with git and Go, with an empty home directory, no caches, and no variables except those for the network. The\n" +
 		"commands are those of the [README](../README.md); the clone is of this repository on the same disk.\n\n| step | command | took |\n|---|---|---|\n")
 	var total time.Duration
 	for i, s := range m.steps {

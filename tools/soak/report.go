@@ -139,7 +139,7 @@ func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d)/float
 func (r *result) page(ctx context.Context) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Under load for %v\n\n", r.time)
-	fmt.Fprintf(&b, "%s Times depend on what else the machine did.\n\n", provenance.Line(ctx, "make soak"))
+	fmt.Fprintf(&b, "%s Times depend on other work of the machine.\n\n", provenance.Line(ctx, "make soak"))
 	b.WriteString("| what | figure | wanted | |\n|---|---|---|---|\n")
 	for _, v := range r.verdicts() {
 		mark := "met"
@@ -148,7 +148,7 @@ func (r *result) page(ctx context.Context) string {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", v.what, v.figure, v.bar, mark)
 	}
-	b.WriteString("\nTimes are no reason for which a run fails, nor is the heap at rest after a short one; the rest is.\n\n## What was done\n\n| what | went well | p50 | p99 | faults that explain errors | other errors |\n|---|---|---|---|---|---|\n")
+	b.WriteString("\nA run never fails because of times, nor because of the heap at rest after a short run; any other missed target fails it.\n\n## What was done\n\n| what | went well | p50 | p99 | faults that explain errors | other errors |\n|---|---|---|---|---|---|\n")
 	for _, name := range slices.Sorted(maps.Keys(r.all)) {
 		c := r.all[name]
 		var why []string
