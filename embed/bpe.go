@@ -22,6 +22,7 @@ type merge struct {
 	into int32
 }
 
+// parseBPE reads a byte-pair model: a vocabulary, and merges in the order in which they apply.
 func parseBPE(raw json.RawMessage) (tokenModel, error) {
 	var f struct {
 		Vocab  map[string]int32  `json:"vocab"`

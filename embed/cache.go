@@ -15,12 +15,13 @@ type Cache struct {
 
 	mu     sync.Mutex
 	model  Model
-	recent *list.List // of *entry, the latest first
+	recent *list.List // of *cachedVector, the latest first
 	byText map[string]*list.Element
 	hits   uint64
 	misses uint64
 }
 
+// cachedVector is one query with its vector.
 type cachedVector struct {
 	text   string
 	vector []float32
@@ -85,6 +86,7 @@ func (c *Cache) lookup(m Model, texts []string) (out [][]float32, asked []string
 	return out, asked, places
 }
 
+// remember stores vectors of a model under their texts, and forgets those of other models.
 func (c *Cache) remember(m Model, texts []string, vectors [][]float32) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -59,6 +59,7 @@ func Encode(t Table) ([]byte, error) {
 	return out, nil
 }
 
+// packTexts joins the tokens of a table to one text, and returns where each begins.
 func packTexts(t Table) (texts []byte, offsets []uint32, err error) {
 	for _, tok := range t.Tokens {
 		if tok == "" || len(tok) > maxPiece || tok[0] == bucketMark || tok == string(continues) {

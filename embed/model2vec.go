@@ -58,6 +58,7 @@ func OpenModel2Vec(dir string) (*Model2Vec, error) {
 	return m, nil
 }
 
+// isFolder reports whether path is a directory.
 func isFolder(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
@@ -185,6 +186,7 @@ func (m *Model2Vec) tokenize(dst []int32, text string) []int32 {
 	return kept
 }
 
+// addRow adds the weighed row of a token to a sum.
 func (m *Model2Vec) addRow(sum []float64, id int32) {
 	by, row := 1.0, id
 	if m.weights != nil {
@@ -196,7 +198,8 @@ func (m *Model2Vec) addRow(sum []float64, id int32) {
 	m.rows.addRow(sum, int(row), by)
 }
 
-// normalizeVector writes v to out in unit length, and zero for the zero vector. It reports whether v is of finite numbers.
+// normalizeVector writes v to out in unit length, and zero for the zero vector. It reports whether v is of finite
+// numbers.
 func normalizeVector(out []float32, v []float64) bool {
 	sum := 0.0
 	for _, x := range v {

@@ -113,6 +113,7 @@ func stripAccents(s string) string {
 	}, s)
 }
 
+// stripSpace returns a normalizer that removes white space at the ends of a text.
 func stripSpace(left, right bool) normalizer {
 	return func(s string) string {
 		if left {

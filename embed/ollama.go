@@ -242,6 +242,7 @@ func (m *Ollama) checkDims(n int) int {
 	return m.model.Dims
 }
 
+// unusableError returns the error of an answer that breaks the API's rules.
 func (m *Ollama) unusableError(format string, args ...any) error {
 	return &Error{
 		Kind: ErrVectors, Msg: fmt.Sprintf("model %s on %s "+format, append([]any{m.o.Model, m.o.URL}, args...)...),
@@ -249,6 +250,7 @@ func (m *Ollama) unusableError(format string, args ...any) error {
 	}
 }
 
+// missingError returns the error of a server that does not have the model, with the command that pulls it.
 func (m *Ollama) missingError(cause error) error {
 	return &Error{
 		Kind: ErrModelMissing, Msg: fmt.Sprintf("no model %s on %s", m.o.Model, m.o.URL),
@@ -256,7 +258,8 @@ func (m *Ollama) missingError(cause error) error {
 	}
 }
 
-// requestError says what a failed request means. The caller's own context comes first: then nothing is wrong with the server.
+// requestError says what a failed request means. The caller's own context comes first: then nothing is wrong with the
+// server.
 func (m *Ollama) requestError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("ask model %s: %w", m.o.Model, context.Cause(ctx))

@@ -174,8 +174,8 @@ func (m *OpenAI) requestWithRetries(ctx context.Context, texts []string, patienc
 	}
 }
 
-// requestOnce sends one request. With an error comes how long the service asks to wait, or less than zero if asking again is
-// no use.
+// requestOnce sends one request. With an error comes how long the service asks to wait, or less than zero if asking
+// again is no use.
 func (m *OpenAI) requestOnce(ctx context.Context, texts []string) (vectors [][]float32, after time.Duration, err error) {
 	within, cancel := context.WithTimeout(ctx, m.o.Timeout)
 	defer cancel()
@@ -258,6 +258,7 @@ func (m *OpenAI) width(n int) int {
 	return int(m.dims.Load())
 }
 
+// unusable returns the error of an answer that breaks the API's rules.
 func (m *OpenAI) unusable(what string) error {
 	return &Error{
 		Kind: ErrVectors, Msg: fmt.Sprintf("model %s at %s %s", m.o.Model, m.o.URL, what),

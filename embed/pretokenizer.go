@@ -173,6 +173,7 @@ func segments(s string, find finder, invert bool) (out []segment) {
 	return out
 }
 
+// removed drops the segments that matched.
 func removed(in []segment) (out []segment) {
 	for _, s := range in {
 		if !s.found {
@@ -182,6 +183,7 @@ func removed(in []segment) (out []segment) {
 	return out
 }
 
+// withPrevious joins each match to the segment before it.
 func withPrevious(in []segment) (out []segment) {
 	last := false
 	for _, s := range in {
@@ -195,6 +197,7 @@ func withPrevious(in []segment) (out []segment) {
 	return out
 }
 
+// withNext joins each match to the segment behind it.
 func withNext(in []segment) (out []segment) {
 	for i, s := range in {
 		if n := len(out); n > 0 && in[i-1].found && !s.found {
@@ -206,6 +209,7 @@ func withNext(in []segment) (out []segment) {
 	return out
 }
 
+// contiguous joins neighbouring segments of the same kind.
 func contiguous(in []segment) (out []segment) {
 	for _, s := range in {
 		if n := len(out); n > 0 && out[n-1].found == s.found {
@@ -305,6 +309,7 @@ func byteLevel(s string) string {
 	return out.String()
 }
 
+// isPunctuation reports whether r separates words, as BERT defines punctuation: all ASCII symbols among it.
 func isPunctuation(r rune) bool {
 	return unicode.IsPunct(r) || r < 0x80 && (r > ' ' && r < '0' || r > '9' && r < 'A' || r > 'Z' && r < 'a' ||
 		r > 'z' && r < 0x7f)

@@ -11,6 +11,7 @@ import (
 // ErrModelFile is wrapped by every error of [OpenModel2Vec] that lies in a file's content rather than in reading it.
 var ErrModelFile = errors.New("not a usable model")
 
+// unreadable returns the error of a model file that cannot be read.
 func unreadable(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrModelFile, fmt.Sprintf(format, args...))
 }

@@ -55,6 +55,7 @@ type Static struct {
 // ErrTable is wrapped by every error of [Open] and [Static.Verify]: the bytes are not a whole, consistent table.
 var ErrTable = errors.New("not a usable embedding table")
 
+// corrupt returns the error of a table that is damaged.
 func corrupt(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrTable, fmt.Sprintf(format, args...))
 }

@@ -48,6 +48,7 @@ func jsonKind(raw json.RawMessage) (string, error) {
 	return k.Type, nil
 }
 
+// isNull reports whether a value is absent or null.
 func isNull(raw json.RawMessage) bool { return len(raw) == 0 || bytes.Equal(raw, []byte("null")) }
 
 // unmarshal reads a part of a tokenizer file.
@@ -122,6 +123,7 @@ func (t *tokenizer) numberTokens(added []addedToken) error {
 	return nil
 }
 
+// parseModel reads the model of a tokenizer file, of whichever kind it is.
 func parseModel(raw json.RawMessage) (tokenModel, error) {
 	if isNull(raw) {
 		return nil, unreadable("tokenizer: there is no model")

@@ -14,6 +14,7 @@ type wordPiece struct {
 	widest  int    // bytes of the longest token
 }
 
+// parseWordPiece reads a WordPiece model: words are split into the longest known pieces from the left.
 func parseWordPiece(raw json.RawMessage) (tokenModel, error) {
 	var f struct {
 		Vocab   map[string]int32 `json:"vocab"`
@@ -83,6 +84,7 @@ type wordLevel struct {
 	unk   int32
 }
 
+// parseWordLevel reads a model whose tokens are whole words.
 func parseWordLevel(raw json.RawMessage) (tokenModel, error) {
 	var f struct {
 		Vocab map[string]int32 `json:"vocab"`

@@ -46,6 +46,7 @@ func (t *scoredToken) UnmarshalJSON(b []byte) error {
 // unkPenalty is how much less likely than the unlikeliest token something unknown is.
 const unkPenalty = 10
 
+// parseUnigram reads a unigram model: tokens with log probabilities, of which the likeliest spelling is chosen.
 func parseUnigram(raw json.RawMessage) (tokenModel, error) {
 	var f struct {
 		Vocab []scoredToken `json:"vocab"`

@@ -50,6 +50,7 @@ func measureAbstention(outcomes []Outcome) *Abstention {
 	}
 }
 
+// measureRefusal compares the scores of requests that a tool serves with those of requests that none does.
 func measureRefusal(served, none []*Outcome) *Refusal {
 	if len(none) == 0 {
 		return nil
@@ -63,6 +64,8 @@ func measureRefusal(served, none []*Outcome) *Refusal {
 	return r
 }
 
+// confidentRate returns the share of answers that claim that a tool fits, of those that say so or not; nil if none
+// does.
 func confidentRate(outcomes []*Outcome) *float64 {
 	said, sure := 0, 0
 	for _, o := range outcomes {
@@ -78,6 +81,7 @@ func confidentRate(outcomes []*Outcome) *float64 {
 	return &rate
 }
 
+// topScores returns the score of the first tool of each outcome.
 func topScores(outcomes []*Outcome) []float64 {
 	out := make([]float64, len(outcomes))
 	for i, o := range outcomes {

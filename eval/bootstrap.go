@@ -61,6 +61,7 @@ func patternsOf(deltas [][]float64, n int) (of []int32, patterns [][]float64) {
 	return of, patterns
 }
 
+// confidenceInterval returns the bounds of the middle 95 % of sorted values.
 func confidenceInterval(sorted []float64) (low, high float64) {
 	n := float64(len(sorted))
 	return sorted[int(math.Floor(.025*n))], sorted[int(math.Ceil(.975*n))-1]

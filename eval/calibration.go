@@ -23,8 +23,8 @@ type Bin struct {
 
 const numBins = 10
 
-// measureCalibration is nil where nothing was found, where a score is not between 0 and 1, and where all are 0, as in a run
-// file without scores.
+// measureCalibration is nil where nothing was found, where a score is not between 0 and 1, and where all are 0, as in a
+// run file without scores.
 func measureCalibration(outcomes []Outcome) *Calibration {
 	c := &Calibration{}
 	var bins [numBins]Bin

@@ -85,6 +85,7 @@ func readCases(fsys fs.FS, name, file string, resolve func(string) (string, erro
 	return r.cases, nil
 }
 
+// readJSONLines reads one case a line; blank lines are skipped.
 func (r *caseReader) readJSONLines(f io.Reader) error {
 	return eachLine(f, r.file, func(line int, b []byte) error {
 		var raw rawCase
@@ -124,6 +125,7 @@ func (r *caseReader) readYAML(f io.Reader) error {
 	return nil
 }
 
+// addCase checks one case and keeps it. Errors name the file and the line.
 func (r *caseReader) addCase(raw *rawCase, line int) error {
 	c, err := r.checkCase(raw)
 	if err != nil {
@@ -222,6 +224,7 @@ func (r *caseReader) readGrades(c *Case, grades map[string]float64) error {
 	return nil
 }
 
+// resolveLabels returns the labels that names stand for, and fails for the name of no tool.
 func (r *caseReader) resolveLabels(names []string) ([]string, error) {
 	out := make([]string, 0, len(names))
 	for _, name := range names {

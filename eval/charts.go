@@ -23,8 +23,8 @@ const (
 // numColors is how many lines a plot tells apart.
 const numColors = 7
 
-// paletteColor stands for a colour of the page, which depends on what the reader prefers: 0 is that of text, 1 to numColors
-// are those of lines. inColors puts the page's colours in.
+// paletteColor stands for a colour of the page, which depends on what the reader prefers: 0 is that of text, 1 to
+// numColors are those of lines. inColors puts the page's colours in.
 func paletteColor(n int) drawing.Color { return drawing.Color{R: 1, G: 2, B: uint8(n), A: 255} }
 
 const gridColor = numColors + 1
@@ -78,8 +78,8 @@ func (l *line) series() chart.ContinuousSeries {
 	return chart.ContinuousSeries{XValues: l.x, YValues: l.y, Style: style, YAxis: chart.YAxisSecondary}
 }
 
-// renderPlot draws lines. The name of y is left to the page: turned on its side it would have to fit between labels. Labels
-// are numbers and our own words, since the library does not escape them.
+// renderPlot draws lines. The name of y is left to the page: turned on its side it would have to fit between labels.
+// Labels are numbers and our own words, since the library does not escape them.
 func renderPlot(title string, x, y axis, lines []line) (string, error) {
 	label := chart.Style{FontSize: fontSize, FontColor: paletteColor(0), StrokeColor: paletteColor(0), StrokeWidth: 2}
 	grid := chart.Style{StrokeColor: paletteColor(gridColor), StrokeWidth: 1}

@@ -111,9 +111,11 @@ func Compare(a, b *Report) (*Comparison, error) {
 	return c, nil
 }
 
+// paired is the outcome of one case in two reports.
 type paired struct{ a, b *Outcome }
 
-// pairOutcomes finds the requests that both reports scored, by ID, so that the draw does not depend on the order of the set.
+// pairOutcomes finds the requests that both reports scored, by ID, so that the draw does not depend on the order of the
+// set.
 func pairOutcomes(a, b *Report) (pairs []paired, unpaired int) {
 	inA := make(map[string]*Outcome, len(a.Cases))
 	for i := range a.Cases {

@@ -182,6 +182,7 @@ func (d *Dataset) indexLabels(label func(*tool.Tool) string) {
 	}
 }
 
+// missingFile returns the error of a data set that lacks a file.
 func missingFile(file string, err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return &tool.Error{Code: tool.Invalid, Op: "load set", Msg: file + " cannot be read", Err: err}
@@ -192,6 +193,7 @@ func missingFile(file string, err error) error {
 	}
 }
 
+// badLine returns the Invalid error of one line of a data set, naming file and line.
 func badLine(file string, line int, msg, hint string, err error) error {
 	return &tool.Error{
 		Code: tool.Invalid, Op: "load set", Msg: fmt.Sprintf("%s:%d: %s", file, line, msg), Hint: hint,

@@ -56,6 +56,7 @@ func ParseDrop(s string) (Gate, error) {
 	return g, err
 }
 
+// badGate returns the Invalid error of a gate that cannot be read, with the form that gates have.
 func badGate(s, why string) error {
 	names := make([]string, 0, len(defined)+1)
 	for _, m := range append(metrics(), metricAUROC) {

@@ -30,7 +30,8 @@ func escapeText(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD")))
 }
 
-// writeTable writes rows of cells that are markup already; the first row is the heading, and columns in wordy hold prose.
+// writeTable writes rows of cells that are markup already; the first row is the heading, and columns in wordy hold
+// prose.
 func (m *htmlWriter) writeTable(rows [][]string, wordy ...int) {
 	m.writeFormat("<div class=\"wide\"><table>\n")
 	for i, row := range rows {

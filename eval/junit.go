@@ -103,6 +103,7 @@ func (r *Report) kindsInOrder() []string {
 	return out
 }
 
+// kindOf returns the kind under which an outcome is listed.
 func kindOf(o *Outcome) string {
 	switch {
 	case o.Kind != "":

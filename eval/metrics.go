@@ -17,8 +17,10 @@ const (
 	metricAUROC    Metric = "auroc" // of a whole report, so it is not among Metrics
 )
 
+// recallAt is the metric of the share of relevant tools among the first k.
 func recallAt(k int) Metric { return Metric(fmt.Sprintf("recall@%d", k)) }
 
+// hitAt is the metric of whether any relevant tool is among the first k.
 func hitAt(k int) Metric { return Metric(fmt.Sprintf("hit@%d", k)) }
 
 // metrics lists what is measured of each request that a tool serves, in the order of a report: recall@k and hit@k for k
@@ -86,6 +88,7 @@ type foundPlaces struct {
 	at map[string]int
 }
 
+// placesOf returns where in a ranking the tools of a case stand.
 func placesOf(c *Case, ranked []Ranked) *foundPlaces {
 	p := &foundPlaces{c: c, at: make(map[string]int, len(ranked))}
 	for i, r := range ranked {
@@ -97,6 +100,7 @@ func placesOf(c *Case, ranked []Ranked) *foundPlaces {
 	return p
 }
 
+// addPlace notes the place of a tool; of several places the first counts.
 func (p *foundPlaces) addPlace(name string, place int) {
 	if _, repeat := p.at[name]; !repeat {
 		p.at[name] = place
@@ -121,6 +125,7 @@ func (p *foundPlaces) relevantPlaces() []int {
 	return at
 }
 
+// recall returns the share of the relevant tools that are among the first k; where any of them will do, it is hit.
 func (p *foundPlaces) recall(k int) float64 {
 	if p.c.Any {
 		return p.hit(k)
@@ -134,10 +139,12 @@ func (p *foundPlaces) recall(k int) float64 {
 	return float64(found) / float64(len(p.c.Relevant))
 }
 
+// hit returns 1 if any relevant tool is among the first k, else 0.
 func (p *foundPlaces) hit(k int) float64 {
 	return boolScore(slices.ContainsFunc(p.c.Relevant, func(name string) bool { return p.within(name, k) }))
 }
 
+// reciprocal returns 1 / the place of the first relevant tool, 0 if none was found.
 func (p *foundPlaces) reciprocal(int) float64 {
 	if at := p.relevantPlaces(); len(at) > 0 {
 		return 1 / float64(at[0])
@@ -145,6 +152,8 @@ func (p *foundPlaces) reciprocal(int) float64 {
 	return 0
 }
 
+// ndcg returns the normalised discounted cumulative gain of the first k places, with the grades of the case as gains
+// and 1 for tools without a grade.
 func (p *foundPlaces) ndcg(k int) float64 {
 	type gained struct {
 		at   int
@@ -189,6 +198,8 @@ func gradedNames(c *Case) []string {
 	return names
 }
 
+// complete returns 1 if the first k places suffice for the whole case: one tool of every group, any tool where one will
+// do, else all relevant tools.
 func (p *foundPlaces) complete(k int) float64 {
 	switch {
 	case len(p.c.AllOf) > 0:
@@ -209,6 +220,7 @@ func (p *foundPlaces) complete(k int) float64 {
 	return 1
 }
 
+// boolScore returns 1 for true and 0 for false.
 func boolScore(b bool) float64 {
 	if b {
 		return 1

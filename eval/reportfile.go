@@ -44,6 +44,7 @@ func ReadReport(r io.Reader, file string) (*Report, error) {
 
 const maxReport = 256 << 20
 
+// badReport returns the Invalid error of a file that is not a report.
 func badReport(file, what string, err error) error {
 	return &tool.Error{
 		Code: tool.Invalid, Op: "read report", Msg: "report " + file + " " + what, Err: err,

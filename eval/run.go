@@ -51,12 +51,13 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
+// invalid returns the Invalid error of options that cannot be run.
 func invalid(msg, hint string) error {
 	return &tool.Error{Code: tool.Invalid, Op: "evaluate", Msg: msg, Hint: hint}
 }
 
-// pickCases returns the cases that o asks for, in the set's order. It is an error if there are none: a gate must not pass
-// because its requests were misspelt away.
+// pickCases returns the cases that o asks for, in the set's order. It is an error if there are none: a gate must not
+// pass because its requests were misspelt away.
 func (o *Options) pickCases(d *Dataset) ([]*Case, error) {
 	for _, kind := range o.Kinds {
 		if !slices.ContainsFunc(d.Cases, func(c Case) bool { return c.Kind == kind }) {
@@ -76,8 +77,8 @@ func (o *Options) pickCases(d *Dataset) ([]*Case, error) {
 	return sampleCases(picked, o.Sample), nil
 }
 
-// sampleCases keeps the n cases whose IDs have the lowest hashes, in their order, so that what is picked depends neither on
-// the order of the file nor on a generator's state.
+// sampleCases keeps the n cases whose IDs have the lowest hashes, in their order, so that what is picked depends
+// neither on the order of the file nor on a generator's state.
 func sampleCases(cases []*Case, n int) []*Case {
 	if n == 0 || n >= len(cases) {
 		return cases
@@ -150,6 +151,7 @@ type cost struct {
 	degraded bool
 }
 
+// askAll puts every case to the searcher, several at once, and stops at the first error.
 func (a *runner) askAll(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -198,6 +200,7 @@ func (a *runner) askOne(ctx context.Context, i int) error {
 	return nil
 }
 
+// timedSearch measures how long a search takes, as a caller sees it.
 func (a *runner) timedSearch(ctx context.Context, q tool.Query) (*tool.Result, time.Duration, error) {
 	start := time.Now()
 	res, err := a.searcher.Search(ctx, q)

@@ -135,10 +135,12 @@ func (r *Report) costLines(b *strings.Builder) {
 	}
 }
 
+// formatMillis writes a duration in milliseconds.
 func formatMillis(d time.Duration) string {
 	return fmt.Sprintf("%.3g ms", float64(d)/float64(time.Millisecond))
 }
 
+// formatFigure writes a figure, and a dash for one that could not be measured.
 func formatFigure(v *float64) string {
 	if v == nil {
 		return "-"
@@ -222,6 +224,7 @@ func (c *Comparison) changeTables(b *strings.Builder) {
 	}
 }
 
+// formatPlace writes a place, and a dash for a tool that was not found.
 func formatPlace(at int) string {
 	if at == 0 {
 		return "-"

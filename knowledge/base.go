@@ -171,6 +171,7 @@ func parseHead(block []string, k int) (Head, error) {
 	return Head{Title: parts[0], Synonyms: splitList(parts[1]), Utterances: splitList(parts[2])}, nil
 }
 
+// splitList splits a stored list; "" is the empty list.
 func splitList(s string) []string {
 	if s == "" {
 		return nil
@@ -203,7 +204,8 @@ func (b *Base) addWords(stem string, scores []uint16) {
 // maxWords bounds the stems that are looked up for one text, so that scores do not overflow.
 const maxWords = 256
 
-// isCommon reports whether a stem occurs in several archetypes, as English words do and the foreign ones in names do not.
+// isCommon reports whether a stem occurs in several archetypes, as English words do and the foreign ones in names do
+// not.
 func (b *Base) isCommon(stem string) bool {
 	const leastBytes = 8 // of a list of three or four
 	dict := b.dict()

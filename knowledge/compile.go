@@ -298,6 +298,7 @@ func compress(plain []byte) ([]byte, error) {
 // maxUnpacked bounds what one compressed section may hold, against bytes that are no base.
 const maxUnpacked = 64 << 20
 
+// decompress reverses compress. An error means that the base is damaged.
 func decompress(b []byte) ([]byte, error) {
 	plain, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(b)), maxUnpacked+1))
 	if err != nil || len(plain) > maxUnpacked {

@@ -145,8 +145,8 @@ func isFunctionWord(w string) bool {
 	return false
 }
 
-// wordEvidence tells how much a word speaks for a language. Inflections count only where the stem is long enough not to be
-// met by chance.
+// wordEvidence tells how much a word speaks for a language. Inflections count only where the stem is long enough not to
+// be met by chance.
 func (b *Base) wordEvidence(lang string, w latinWord) float64 {
 	const leastStem = 5
 	switch {
@@ -166,8 +166,8 @@ func (b *Base) wordEvidence(lang string, w latinWord) float64 {
 	return 0
 }
 
-// misspellingEvidence tells how much words speak for a language by being misspelt forms of it. It is evidence between languages
-// alone: rare English words are a letter off a form of some language, too.
+// misspellingEvidence tells how much words speak for a language by being misspelt forms of it. It is evidence between
+// languages alone: rare English words are a letter off a form of some language, too.
 func (b *Base) misspellingEvidence(lang string, words []latinWord) (evidence float64) {
 	for _, w := range words {
 		if b.wordEvidence(lang, w) == 0 && !w.name && w.english == 0 && b.translateMisspelt(lang, w.text) != nil {

@@ -60,6 +60,7 @@ type Lender struct {
 	blocks  []onceBlock
 }
 
+// onceSaid is what one archetype lends, read when the archetype first lends anything.
 type onceSaid struct {
 	once  sync.Once
 	terms []index.Term
@@ -67,6 +68,7 @@ type onceSaid struct {
 	err   error
 }
 
+// onceBlock is one block of the archetypes' texts, decompressed when it is first needed.
 type onceBlock struct {
 	once sync.Once
 	text []string
@@ -121,6 +123,7 @@ type lendWorker struct {
 	sums  map[string]float32
 }
 
+// newWorker returns the buffers that one goroutine needs to lend.
 func (l *Lender) newWorker() *lendWorker {
 	n := l.base.Len()
 	l.once.Do(func() {
@@ -135,6 +138,7 @@ func (l *Lender) newWorker() *lendWorker {
 	}
 }
 
+// lendTo returns what the archetypes lend to one tool, given its texts.
 func (w *lendWorker) lendTo(t *embed.Document) (Loan, error) {
 	found := w.nearestArchetypes(t)
 	if len(found) == 0 {
@@ -260,8 +264,8 @@ func maxScore(scores []uint16) uint16 {
 	return max(max(a, b), max(c, d))
 }
 
-// lowestBucket returns the bucket that the n-th highest score is in, and 0 if there are fewer. None is in a bucket above
-// top.
+// lowestBucket returns the bucket that the n-th highest score is in, and 0 if there are fewer. None is in a bucket
+// above top.
 func lowestBucket(count *[buckets]int32, top, n int) int {
 	least, sum := top, 0
 	for ; least > 0; least-- {

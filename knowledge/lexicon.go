@@ -51,6 +51,8 @@ func englishFor(value []byte, ending string) (out []string, exact bool) {
 	return out, true
 }
 
+// joinLex brings a form of the lexicon to the shape in which it is looked up: folded, in lower case, with one space
+// between words, or with none in languages that are written without.
 func joinLex(lang, form string) string {
 	form = strings.ToLower(foldText(form))
 	if isUnspaced(lang) {
@@ -100,6 +102,7 @@ func (b *Base) Translate(text string) string {
 	return strings.Join(out, " ")
 }
 
+// appendNew appends the words of more that out does not contain.
 func appendNew(out, more []string) []string {
 	for _, w := range more {
 		if !slices.Contains(out, w) {
@@ -147,9 +150,9 @@ func (b *Base) translatePhrase(lang string, words []string) (english []string, t
 	return nil, 0
 }
 
-// translateWord finds a word as it is, else as a misspelt form if it may be one, else as an inflection or a compound. A form
-// that is one letter off comes before one that only begins alike: of the letters that are cut off as endings, some are
-// those that tell words apart.
+// translateWord finds a word as it is, else as a misspelt form if it may be one, else as an inflection or a compound. A
+// form that is one letter off comes before one that only begins alike: of the letters that are cut off as endings, some
+// are those that tell words apart.
 func (b *Base) translateWord(lang, word string, mayBeMisspelt bool) []string {
 	found, known := b.lookUpWord(lang, word)
 	if known == len(word) {
@@ -205,8 +208,8 @@ func lexWords(text string) []string {
 	return slices.DeleteFunc(words, func(w string) bool { return strings.ContainsAny(w, "0123456789") })
 }
 
-// lookUpWord finds a word or phrase as it is, else by the longest stem that it can be an inflection of. It also returns how
-// much of the word was recognised, in bytes: all of it where the lexicon has this very form.
+// lookUpWord finds a word or phrase as it is, else by the longest stem that it can be an inflection of. It also returns
+// how much of the word was recognised, in bytes: all of it where the lexicon has this very form.
 func (b *Base) lookUpWord(lang, word string) (english []string, stem int) {
 	lexicon := b.lexicon()
 	key := lang + fieldSep + word
@@ -253,8 +256,8 @@ func withoutParticle(lang, word string) string {
 // longestDense is the longest form of a language without spaces, in characters.
 const longestDense = 8
 
-// translateUnspaced reads text from left to right, taking the longest form at each place. A form of one character counts
-// only where it stands alone, since inside a word it means something else.
+// translateUnspaced reads text from left to right, taking the longest form at each place. A form of one character
+// counts only where it stands alone, since inside a word it means something else.
 func (b *Base) translateUnspaced(lang, text string) (english []string) {
 	runes, lexicon := []rune(text), b.lexicon()
 	for i := 0; i < len(runes); {
@@ -279,6 +282,7 @@ func (b *Base) translateUnspaced(lang, text string) (english []string) {
 	return english
 }
 
+// standsAlone reports whether the ideograph at i has no other beside it.
 func standsAlone(runes []rune, i int) bool {
 	return (i == 0 || classOf(runes[i-1]) != classIdeograph) && (i+1 == len(runes) ||
 		classOf(runes[i+1]) != classIdeograph)

@@ -11,9 +11,9 @@ import (
 // a letter away from one of another meaning, in Arabic every fourth.
 const leastMisspelt = 6
 
-// translateMisspelt returns the English of the forms of a language that a word misses by one letter: one too many, one too few,
-// another one, or two that changed places. The first letter counts as right, since it mostly is, and only forms of one
-// word are looked at. Of several forms those win that the word follows longest.
+// translateMisspelt returns the English of the forms of a language that a word misses by one letter: one too many, one
+// too few, another one, or two that changed places. The first letter counts as right, since it mostly is, and only
+// forms of one word are looked at. Of several forms those win that the word follows longest.
 func (b *Base) translateMisspelt(lang, word string) (english []string) {
 	if utf8.RuneCountInString(word) < leastMisspelt {
 		return nil
@@ -54,9 +54,9 @@ func (b *Base) translateMisspelt(lang, word string) (english []string) {
 	return english
 }
 
-// isOneEditAway reports whether one letter more, less or changed, or two neighbours changed about, make word of form, and how
-// many bytes both begin with. If form is not the whole of one, it reports whether word may be one letter off a form
-// that begins so.
+// isOneEditAway reports whether one letter more, less or changed, or two neighbours changed about, make word of form,
+// and how many bytes both begin with. If form is not the whole of one, it reports whether word may be one letter off a
+// form that begins so.
 func isOneEditAway(word string, form []byte, whole bool) (same int, ok bool) {
 	for same < len(word) && same < len(form) && word[same] == form[same] {
 		same++

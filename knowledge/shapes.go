@@ -17,8 +17,9 @@ var shapes = []struct {
 	{regexp.MustCompile(`^(?:~|\.{1,2})?(?:/[\w.@-]+){2,}/?()$`), "file directory path"},
 }
 
-// DescribeForms replaces what is an argument rather than a subject, as its form tells, by words for what it is: a web address
-// by "url web page" and its host, a mail address, a file's name by "file" and its extension, a path. Other words stay.
+// DescribeForms replaces what is an argument rather than a subject, as its form tells, by words for what it is: a web
+// address by "url web page" and its host, a mail address, a file's name by "file" and its extension, a path. Other
+// words stay.
 func DescribeForms(text string) string {
 	if !strings.ContainsAny(text, "./@") {
 		return text

@@ -114,6 +114,7 @@ func (src *Source) readLine(base string, line []byte) error {
 	return nil
 }
 
+// lexiconEntry reads the forms of one entry of the lexicon, by language.
 func lexiconEntry(raw map[string]json.RawMessage) (map[string][]string, error) {
 	entry := make(map[string][]string, len(raw))
 	for lang, value := range raw {

@@ -81,6 +81,7 @@ func (a *Analyzer) stem(w string) string {
 	return s
 }
 
+// isLowerASCII reports whether s consists of the letters a to z, as most words do; such a word needs no folding.
 func isLowerASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] < 'a' || s[i] > 'z' {
@@ -128,8 +129,8 @@ func Words(text string, yield func(string)) {
 	flush(len(text))
 }
 
-// foldText removes what two spellings of one word differ in but for case: compatibility forms and marks. Text in ASCII is
-// returned as it is.
+// foldText removes what two spellings of one word differ in but for case: compatibility forms and marks. Text in ASCII
+// is returned as it is.
 func foldText(text string) string {
 	ascii := true
 	for i := range len(text) {
@@ -177,6 +178,7 @@ const (
 // longVowel is the mark in データ, which belongs to no script.
 const longVowel = 'ー'
 
+// classOf returns the class of characters that r belongs to.
 func classOf(r rune) runeClass {
 	switch {
 	case r < utf8.RuneSelf:
@@ -222,6 +224,7 @@ var stopWords = setOf(`a an the of to for in on at by with and or is are be been
 	mine you your yours we our us can could may might please do does did done what how from as into if will would shall should want wants
 	need needs like there their them they he she his her so some any has have had am which who whom let lets just also than then but not`)
 
+// setOf returns the set of the words in a text.
 func setOf(words string) map[string]bool {
 	set := map[string]bool{}
 	for _, w := range strings.Fields(words) {

@@ -16,7 +16,8 @@ const (
 	maxParamTexts  = 1500
 )
 
-// ToolText reads the texts of a tool. It parses the input schema, which costs more than all that is done with the result.
+// ToolText reads the texts of a tool. It parses the input schema, which costs more than all that is done with the
+// result.
 func ToolText(t *tool.Tool) embed.Document {
 	out := embed.Document{Name: t.Name}
 	if !strings.Contains(strings.ToLower(out.Name), strings.ToLower(sanitize.Cut(t.Server, 6))) {

@@ -61,6 +61,8 @@ func compileThesaurus(groups []Group, verbs []string) ([]byte, error) {
 	return packPairs(entries)
 }
 
+// addExpansions makes the terms of `to` an expansion of a phrase; several terms share the weight, and of two weights
+// for one term the higher counts.
 func addExpansions(m map[string]map[string]float64, phrase, to string, weight float64) {
 	stems := Terms(to)
 	if m[phrase] == nil {
@@ -71,6 +73,8 @@ func addExpansions(m map[string]map[string]float64, phrase, to string, weight fl
 	}
 }
 
+// addEffect enters a phrase of several words, which expands to the group's concept wherever a request has all of the
+// words.
 func addEffect(entries, effects map[string][]byte, id int, phrase string, g Group, weight float64) {
 	stems := uniqueTerms(phrase)
 	if len(stems) < 2 {
@@ -86,14 +90,17 @@ func addEffect(entries, effects map[string][]byte, id int, phrase string, g Grou
 	entries[phraseKey(id)] = append([]byte{byte(len(stems))}, encodeExpansions(to)...)
 }
 
+// phraseKey is the key of a phrase of several words in the thesaurus.
 func phraseKey(id int) string { return phrasePrefix + string(rune(id+0x100)) }
 
+// uniqueTerms returns the terms of s, sorted, each once.
 func uniqueTerms(s string) []string {
 	t := Terms(s)
 	slices.Sort(t)
 	return slices.Compact(t)
 }
 
+// joinWords returns the words of s with one space between them.
 func joinWords(s string) string {
 	var words []string
 	Words(s, func(w string) { words = append(words, w) })
