@@ -1,3 +1,3 @@
 // Package doctor checks an installation: the configuration, the data directory, the index and the embedding model, the
-// checkServers and the files of clients, and how well tools can be told apart. Each finding comes with its remedy.
+// servers and the files of clients, and how well tools can be told apart. Each finding comes with its remedy.
 package doctor
