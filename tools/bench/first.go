@@ -114,7 +114,7 @@ func (m *bareMachine) run(ctx context.Context, dir, what, command string) error 
 	return nil
 }
 
-// page tells of the steps, of what the first command printed, and how much was downloaded.
+// page reports the steps, the output of the first command, and how much was downloaded.
 func (m *bareMachine) page(ctx context.Context, answer string, modules int64) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# From a clone to the first answer\n\n%s\n\n", provenance.Line(ctx, "make clean-machine"))

@@ -65,7 +65,7 @@ func idleRows(ctx context.Context, c config) ([]row, error) {
 	return rows, nil
 }
 
-// costOfIdle opens many sessions, has each send lines, and tells what one of them keeps.
+// costOfIdle opens many sessions, sends lines in each, and returns the memory and goroutines that one of them keeps.
 func costOfIdle(ctx context.Context, many int, tools []*tool.Tool, lines []string) (bytes, goroutines float64,
 	err error,
 ) {

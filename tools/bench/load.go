@@ -220,7 +220,7 @@ type server struct {
 
 func (s *server) stop() {
 	_ = s.process.Process.Signal(os.Interrupt)
-	_ = s.process.Wait() // it was told to end, and what it says of that is no figure
+	_ = s.process.Wait() // it was asked to end; its exit code is not measured
 }
 
 // listening starts a process and waits until it says on standard error where it listens.

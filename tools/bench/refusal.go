@@ -36,7 +36,7 @@ func foreign() []put {
 // mostRequests bounds the requests of one set, so that the largest do not decide alone.
 const mostRequests = 300
 
-// refused is how well a catalogue told its own requests from others'.
+// refused reports how well a catalogue distinguishes its own requests from those of other sets.
 type refused struct {
 	put
 	served    int

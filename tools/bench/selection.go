@@ -192,7 +192,7 @@ func served(cases []eval.Case) []eval.Case {
 	return slices.DeleteFunc(slices.Clone(cases), func(c eval.Case) bool { return c.NoMatch() })
 }
 
-// selectionRecall tells how much of what requests need is selected, with lifts and without.
+// selectionRecall reports how many of the needed tools are selected, with and without lifts.
 func (l *lab) selectionRecall(ctx context.Context, b *strings.Builder) error {
 	b.WriteString("Labelled requests of each set, each without a conversation or memory of earlier ones. intents are the 33 real servers.\n\n" +
 		"| set | tools | requests | recall | all needed | recall without lifts | tools a request | tokens | of a plain listing |\n|---|---|---|---|---|---|---|---|---|\n")
@@ -224,7 +224,7 @@ func (l *lab) selectionRecall(ctx context.Context, b *strings.Builder) error {
 // collisionLevels are the cosines from which on messages may be taken to mean the same.
 func collisionLevels() []float64 { return []float64{.80, .85, .88, .90, .92, .94, .96} }
 
-// selectionCollisions tells, for pairs of labelled requests that are alike, how often they need different tools.
+// selectionCollisions reports how often similar labelled requests need different tools.
 func (l *lab) selectionCollisions(ctx context.Context, b *strings.Builder) error {
 	b.WriteString("The selection cache treats two messages as equivalent when the cosine of their vectors is above a level (.92 by\n" +
 		"default) and they contain the same words of tool names. Pairs of different labelled requests above a level, and how\n" +

@@ -59,7 +59,7 @@ func (s source) library(ctx context.Context) (module, error) {
 	}, err
 }
 
-// inside lists the modules that a program was built from, as it tells itself, and where their source lies.
+// inside lists the modules recorded in a program, and the folders of their source.
 func (s source) inside(ctx context.Context, program string) ([]module, error) {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {

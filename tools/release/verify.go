@@ -38,7 +38,7 @@ func (s source) verify(ctx context.Context, at time.Time, ps ...platform) (strin
 	return got[0], differ(got[0], got[1])
 }
 
-// differ tells which files have other checksums in the second list than in the first.
+// differ returns an error that names the files whose checksums differ between the lists.
 func differ(a, b string) error {
 	if a == b {
 		return nil

@@ -134,7 +134,7 @@ func (l *load) use(ctx context.Context, s *mcp.ClientSession) error {
 	return nil
 }
 
-// stay opens a session that nobody ends.
+// stay opens a session that is never ended.
 func (l *load) stay(ctx context.Context) error {
 	_, err := l.begin(ctx)
 	return err
@@ -276,7 +276,7 @@ func (l *load) warmUp(ctx context.Context) error {
 // The pace of the clients whose times are compared at rest and under load.
 const probeEvery = 50 * time.Millisecond
 
-// probe searches and calls at a moderate pace until ctx ends, and tells when.
+// probe searches and calls at a moderate pace until ctx ends.
 func (l *load) probe(ctx context.Context, when string) {
 	for pause(ctx, probeEvery) {
 		l.do(ctx, "search "+when, l.search)
@@ -333,7 +333,7 @@ func (l *load) run(ctx context.Context) []state {
 	return samples
 }
 
-// leave ends the sessions that nobody ended.
+// leave ends the sessions that are still open.
 func (l *load) leave(ctx context.Context) {
 	for _, id := range l.open {
 		req, err := http.NewRequestWithContext(ctx, http.MethodDelete, l.base+"/mcp", nil)

@@ -275,7 +275,7 @@ func play(pid int) string {
 	return words[len(words)-1]
 }
 
-// end tells the command to stop, and tells how long that took, how many of its children are left, and its exit code.
+// end stops the command and reports how long that took, how many of its children are left, and its exit code.
 func (s *served) end() (took time.Duration, left, exit int) {
 	mine := children(s.cmd.Process.Pid)
 	begin := time.Now()
@@ -285,7 +285,7 @@ func (s *served) end() (took time.Duration, left, exit int) {
 	late := time.AfterFunc(time.Minute, func() { _ = s.cmd.Process.Kill() })
 	defer late.Stop()
 	<-s.read
-	_ = s.cmd.Wait() // what there is to say is in ProcessState
+	_ = s.cmd.Wait() // the result is in ProcessState
 	took = time.Since(begin)
 	for _, pid := range mine {
 		if play(pid) != "" {
@@ -303,7 +303,7 @@ func (s *served) kill() {
 	for _, cmd := range []*exec.Cmd{s.cmd, s.far} {
 		if cmd != nil && cmd.ProcessState == nil {
 			_ = cmd.Process.Signal(syscall.SIGTERM)
-			_ = cmd.Wait() // it was told to end
+			_ = cmd.Wait() // it was asked to end
 		}
 	}
 }

@@ -50,7 +50,7 @@ func trainScanner(out io.Writer, examples, data, archetypes, file string) error 
 	return os.WriteFile(file, b, 0o644)
 }
 
-// measureScanner tells what the sentences of real tools score by a model that knows neither them nor any of their
+// measureScanner reports the scores of sentences of real tools by a model that knows neither them nor any of their
 // server, and what the examples do by one that does not know them.
 func measureScanner(out io.Writer, rows []textclass.Example, servers map[string][]string) error {
 	var real, hostile, tricky []float32

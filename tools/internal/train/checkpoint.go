@@ -22,7 +22,7 @@ type head struct {
 	State     int64  // bytes of the generator's state
 }
 
-// training tells apart what must not be mixed: other data, other options.
+// training identifies a run, so that checkpoints of other data or options are not mixed.
 func (r *runner) training() uint64 {
 	h := fnv.New64a()
 	fmt.Fprintln(h, r.o.Rows, r.o.Steps, r.o.Runs, r.o.Batch, r.o.Seed, r.o.HoldOut, len(r.draws.docs), r.tokens)
