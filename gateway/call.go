@@ -54,7 +54,7 @@ func (s *session) call(ctx context.Context, who *caller, c tool.Call, timeout ti
 	raw, retry, err := s.exchange(ctx, x, timeout)
 	if hasCode(err, mcp.CodeHeaderMismatch) {
 		// The server wants arguments repeated in headers, which the SDK does for tools that it has seen listed.
-		if _, _, listErr := s.listTools(ctx, timeout, s.tap.logger); listErr == nil {
+		if _, _, listErr := s.listTools(ctx, timeout, s.recorder.logger); listErr == nil {
 			raw, retry, err = s.exchange(ctx, x, timeout)
 		}
 	}

@@ -31,7 +31,7 @@ type caller struct {
 	mail   *notifier // nil if it takes no notifications
 }
 
-// addCaller notes that a call runs, whose client wants to hear what the server says meanwhile if it listens.
+// addCaller notes that a call runs, whose client takes the notifications of the server if it listens.
 func (cs *callers) addCaller(c *tool.Client, listens bool) *caller {
 	out := &caller{client: c, clock: &pausableTimer{}}
 	if listens || c != nil && c.Tell != nil {
@@ -59,8 +59,8 @@ func (cs *callers) removeCaller(c *caller) {
 
 func sameClient(a, b *tool.Client) bool { return a == b || a.Session != "" && a.Session == b.Session }
 
-// soleClient returns the one client that a server's question or message can be meant for, and its running calls. It returns
-// nil if there is none, or no telling which.
+// soleClient returns the one client that a server's question or message can be meant for, and its running calls. It
+// returns nil if there is none, or no telling which.
 func (cs *callers) soleClient() (client *tool.Client, running []*caller) {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -180,7 +180,8 @@ func lacksCapability(told, has *mcp.ClientCapabilities) bool {
 		has.RootsV2 != nil && told.RootsV2 == nil
 }
 
-// pausableTimer ends a request after a time without an answer. It stands still while somebody is asked, and starts anew after.
+// pausableTimer ends a request after a time without an answer. It stands still while somebody is asked, and starts anew
+// after.
 type pausableTimer struct {
 	mu     sync.Mutex
 	timer  *time.Timer

@@ -22,7 +22,7 @@ func (s *session) startError(err error, c *capture) error {
 	if errors.As(err, &own) {
 		return own
 	}
-	e := &tool.Error{Code: tool.Unavailable, Op: "start server", Err: s.scrub.redactError(err)}
+	e := &tool.Error{Code: tool.Unavailable, Op: "start server", Err: s.redact.redactError(err)}
 	switch {
 	case errors.Is(context.Cause(s.ctx), errStartTimeout):
 		e.Code = tool.Timeout
@@ -37,8 +37,8 @@ func (s *session) startError(err error, c *capture) error {
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
 		e.Msg = fmt.Sprintf("server %q: its command cannot be run", s.server)
 		e.Hint = "install the command, or correct it in the configuration"
-	case c != nil && c.astray != nil:
-		return s.locateError(c.astray, "start server")
+	case c != nil && c.redirected != nil:
+		return s.locateError(c.redirected, "start server")
 	case c != nil && (c.status == http.StatusUnauthorized || c.status == http.StatusForbidden):
 		e.Code = tool.Denied
 		e.Msg = fmt.Sprintf("server %q refused access with HTTP status %d", s.server, c.status)
@@ -48,7 +48,7 @@ func (s *session) startError(err error, c *capture) error {
 	default:
 		e.Msg = fmt.Sprintf("server %q could not be reached, or ended while it was started", s.server)
 		e.Hint = "see what it prints to stderr in the log"
-		e.Err = s.scrub.redactError(fmt.Errorf("%w: %w", errHandshake, err))
+		e.Err = s.redact.redactError(fmt.Errorf("%w: %w", errHandshake, err))
 		switch c.status {
 		case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotAcceptable,
 			http.StatusUnsupportedMediaType:
@@ -115,13 +115,13 @@ func (s *session) requestError(ctx, runCtx context.Context, what string, timeout
 				timeout),
 			Hint: "try again, ask for less at once, or raise the server's timeout", Err: context.DeadlineExceeded,
 		}
-	case c.astray != nil:
-		return s.locateError(c.astray, "call")
+	case c.redirected != nil:
+		return s.locateError(c.redirected, "call")
 	case c.status == http.StatusUnauthorized || c.status == http.StatusForbidden:
 		return &tool.Error{
 			Code: tool.Denied, Op: "call", Msg: fmt.Sprintf("server %q refused %s with HTTP status %d", s.server, what,
 				c.status),
-			Hint: s.loginHint(), Err: s.scrub.redactError(err),
+			Hint: s.loginHint(), Err: s.redact.redactError(err),
 		}
 	case errors.As(err, &rpc) && rpc.Code != codeRejected:
 		return s.rpcError(rpc, what)
@@ -129,14 +129,14 @@ func (s *session) requestError(ctx, runCtx context.Context, what string, timeout
 		return &tool.Error{
 			Code: tool.Unavailable, Op: "call", Msg: fmt.Sprintf("server %q answered %s with HTTP status %d", s.server,
 				what, c.status),
-			Hint: "try again later", Err: s.scrub.redactError(err),
+			Hint: "try again later", Err: s.redact.redactError(err),
 		}
 	}
 	e := &tool.Error{
 		Code: tool.Unavailable, Op: "call", Msg: fmt.Sprintf("the connection to server %q broke during %s", s.server,
 			what),
 		Hint: "try again: the server is started or connected anew; whether the call took effect is unknown",
-		Err:  s.scrub.redactError(err),
+		Err:  s.redact.redactError(err),
 	}
 	if s.proc != nil {
 		e.Msg = fmt.Sprintf("server %q ended during %s", s.server, what)
@@ -151,9 +151,9 @@ func (s *session) requestError(ctx, runCtx context.Context, what string, timeout
 // rpcError turns a JSON-RPC error of the server into one of ours. The original stays in the chain, with its code and
 // data.
 func (s *session) rpcError(rpc *jsonrpc.Error, what string) error {
-	text := s.scrub.redactText(truncate(rpc.Message, 1000))
+	text := s.redact.redactText(truncate(rpc.Message, 1000))
 	e := &tool.Error{Code: tool.Unavailable, Op: "call", Msg: fmt.Sprintf("server %q refused %s: %s", s.server, what,
-		text), Err: s.scrub.redactError(rpc)}
+		text), Err: s.redact.redactError(rpc)}
 	switch rpc.Code {
 	case jsonrpc.CodeMethodNotFound:
 		e.Code = tool.NotFound
@@ -187,7 +187,7 @@ func sessionEndedError(err error, what string) error {
 // endError says that a session that ran has ended, for the status.
 func (s *session) endError(reason error) error {
 	e := &tool.Error{Code: tool.Unavailable, Op: "run server", Msg: fmt.Sprintf("the connection to server %q ended",
-		s.server), Err: s.scrub.redactError(reason)}
+		s.server), Err: s.redact.redactError(reason)}
 	if s.proc != nil {
 		e.Msg = fmt.Sprintf("server %q ended: %s", s.server, s.proc.exitReason())
 	}

@@ -8,12 +8,12 @@ import (
 )
 
 // eventFilter is the body of a stream of server-sent events. It passes on whole events, byte for byte, without those
-// that the tap keeps to itself, and with an error in place of an answer that is too long or broken.
+// that the recorder keeps to itself, and with an error in place of an answer that is too long or broken.
 type eventFilter struct {
 	body  io.Closer
 	lines *lineReader
 	limit int
-	tap   *wireRecorder
+	recorder   *wireRecorder
 
 	out []byte // what remains of the current event
 	err error  // after it
@@ -30,7 +30,7 @@ type event struct {
 }
 
 func newEventFilter(body io.ReadCloser, limit, skip int, t *wireRecorder) *eventFilter {
-	return &eventFilter{body: body, lines: newLineReader(body, limit, skip), limit: limit, tap: t}
+	return &eventFilter{body: body, lines: newLineReader(body, limit, skip), limit: limit, recorder: t}
 }
 
 // Read implements io.Reader.
@@ -115,7 +115,7 @@ func fieldValue(line []byte) []byte {
 // filterEvent returns what the SDK is to see of an event.
 func (f *eventFilter) filterEvent(e *event) []byte {
 	if e.over != nil {
-		f.tap.logger.Warn("upstream message too long", "bytes", e.over.size, "limit", f.limit)
+		f.recorder.logger.Warn("upstream message too long", "bytes", e.over.size, "limit", f.limit)
 		return replaceData(e, e.over.errorResponse(f.limit))
 	}
 	if len(e.raw) == 0 {
@@ -124,10 +124,10 @@ func (f *eventFilter) filterEvent(e *event) []byte {
 	if e.message && len(e.data) > 0 {
 		msg, err := decodeMessage(e.data)
 		if err != nil {
-			if resp := f.tap.repairResponse(e.data, err); resp != nil {
+			if resp := f.recorder.repairResponse(e.data, err); resp != nil {
 				return replaceData(e, resp)
 			}
-		} else if seen := f.tap.recordIncoming(msg); seen != msg {
+		} else if seen := f.recorder.recordIncoming(msg); seen != msg {
 			return replaceData(e, seen)
 		}
 	}

@@ -45,7 +45,7 @@ func (s *session) exchange(ctx context.Context, x *exchange, timeout time.Durati
 	s.describeClient(client, meta)
 	s.followClient(ctx, client)
 	if x.progress != nil {
-		token, stop := s.tap.watchProgress(x.who.mail, x.progress)
+		token, stop := s.recorder.watchProgress(x.who.mail, x.progress)
 		defer stop()
 		meta["progressToken"] = token
 	}
@@ -89,7 +89,7 @@ func (s *session) sendRound(ctx context.Context, x *exchange, meta mcp.Meta, in 
 	sendCtx, sent := withCapture(runCtx)
 	sent.hidden = x.hidden
 	res, err := x.send(sendCtx, s.cs, meta, in)
-	got := s.tap.finishCapture(sent)
+	got := s.recorder.finishCapture(sent)
 	if got.result == nil && err == nil { // the server let the SDK answer from its cache, or there is nothing to say
 		got.result, err = json.Marshal(res)
 	}
@@ -185,7 +185,7 @@ func (s *session) followClient(ctx context.Context, c *tool.Client) {
 	ctx, stop := context.WithTimeout(ctx, followWait)
 	defer stop()
 	if err := s.cs.SetLoggingLevel(ctx, &mcp.SetLoggingLevelParams{Level: mcp.LoggingLevel(c.LogLevel)}); err != nil {
-		s.tap.logger.Debug("upstream does not take the log level", "error", s.scrub.redactError(err))
+		s.recorder.logger.Debug("upstream does not take the log level", "error", s.redact.redactError(err))
 	}
 }
 

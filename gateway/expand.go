@@ -19,13 +19,13 @@ type expandedServer struct {
 	dir     string
 	url     string
 	headers map[string]string
-	scrub   *redactor
+	redact   *redactor
 }
 
 // expandServer fills in ${VAR} and ${VAR:-default} in every text of s that may hold them.
 func expandServer(s upstream.Server, lookup func(string) (string, bool)) (*expandedServer, error) {
-	x := &expandedServer{scrub: &redactor{}}
-	e := expander{server: s.Name, lookup: lookup, scrub: x.scrub}
+	x := &expandedServer{redact: &redactor{}}
+	e := expander{server: s.Name, lookup: lookup, redact: x.redact}
 	x.command = e.expandField("command", s.Command)
 	for i, a := range s.Args {
 		x.args = append(x.args, e.expandField(fmt.Sprintf("args[%d]", i), a))
@@ -40,20 +40,20 @@ func expandServer(s upstream.Server, lookup func(string) (string, bool)) (*expan
 	}
 	for name, value := range x.env {
 		if secretName(name) {
-			x.scrub.replaceWith(value, "***")
+			x.redact.replaceWith(value, "***")
 		}
 	}
 	for _, value := range x.headers {
-		x.scrub.replaceWith(value, "***")
+		x.redact.replaceWith(value, "***")
 	}
-	x.scrub.buildReplacer()
+	x.redact.buildReplacer()
 	return x, nil
 }
 
 type expander struct {
 	server string
 	lookup func(string) (string, bool)
-	scrub  *redactor
+	redact  *redactor
 	err    error // the first one
 }
 
@@ -90,7 +90,7 @@ func (e *expander) readEnvFile(name string, env map[string]string) {
 			value = value[1 : n-1]
 		}
 		env[key] = value
-		e.scrub.replaceWith(value, "***")
+		e.redact.replaceWith(value, "***")
 	}
 }
 
@@ -98,7 +98,7 @@ func (e *expander) expandField(field, s string) string {
 	out, err := expandText(s, func(name string) (string, bool) {
 		v, ok := e.lookup(name)
 		if ok {
-			e.scrub.replaceWith(v, "${"+name+"}")
+			e.redact.replaceWith(v, "${"+name+"}")
 		}
 		return v, ok
 	})

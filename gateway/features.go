@@ -151,7 +151,7 @@ func (u *Upstream) reloadFeatures(s *session) {
 		stop()
 		if err != nil {
 			u.logger.Warn("upstream does not take a subscription again", "uri", truncate(uri, 200), "error",
-				s.scrub.redactError(err))
+				s.redact.redactError(err))
 		}
 	}
 }

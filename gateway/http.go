@@ -17,14 +17,14 @@ import (
 	"tooldex/tool"
 )
 
-// recordingTransport is the http.RoundTripper of one session. It adds the configured headers, tells the tap of every request and
-// of every message in a response, and bounds the size of responses. It has to sit here and not around the SDK's
-// connection: the SDK tells its own HTTP connection about the session by an unexported method, which a wrapper would
-// hide.
+// recordingTransport is the http.RoundTripper of one session. It adds the configured headers, reports every request to
+// the recorder and of every message in a response, and bounds the size of responses. It has to sit here and not around
+// the SDK's connection: the SDK tells its own HTTP connection about the session by an unexported method, which a
+// wrapper would hide.
 type recordingTransport struct {
 	base    http.RoundTripper
 	alive   context.Context // ends when the server is alive up, and all requests with it
-	tap     *wireRecorder
+	recorder     *wireRecorder
 	origin  *url.URL // where the headers may go
 	headers map[string]string
 	tokens  *tokenSource // nil if the headers hold what it takes
@@ -48,11 +48,11 @@ func (h *recordingTransport) RoundTrip(req *http.Request) (*http.Response, error
 	if err != nil {
 		var own *tool.Error
 		if errors.As(err, &own) { // from the guard of addresses
-			h.tap.updateCapture(c, func(c *capture) { c.astray = own })
+			h.recorder.updateCapture(c, func(c *capture) { c.redirected = own })
 			return nil, err
 		}
 		if dial := (*net.OpError)(nil); !errors.As(err, &dial) || dial.Op != "dial" {
-			h.tap.updateCapture(c, func(c *capture) { c.sent = true })
+			h.recorder.updateCapture(c, func(c *capture) { c.sent = true })
 		}
 		return nil, err
 	}
@@ -60,12 +60,12 @@ func (h *recordingTransport) RoundTrip(req *http.Request) (*http.Response, error
 		err := h.statusError(req, resp, c)
 		return resp, err
 	}
-	h.tap.updateCapture(c, func(c *capture) { c.sent, c.status = true, resp.StatusCode })
+	h.recorder.updateCapture(c, func(c *capture) { c.sent, c.status = true, resp.StatusCode })
 	switch mediaType(resp.Header) {
 	case "text/event-stream":
-		resp.Body = newEventFilter(resp.Body, h.limit, h.skip, h.tap)
+		resp.Body = newEventFilter(resp.Body, h.limit, h.skip, h.recorder)
 	case "application/json":
-		resp.Body = &jsonBody{body: resp.Body, limit: h.limit, skip: h.skip, tap: h.tap}
+		resp.Body = &jsonBody{body: resp.Body, limit: h.limit, skip: h.skip, recorder: h.recorder}
 		resp.ContentLength = -1
 		resp.Header.Del("Content-Length")
 	}
@@ -166,7 +166,7 @@ func (h *recordingTransport) recordRequest(req *http.Request, c *capture) error 
 		return fmt.Errorf("read request: %w", err)
 	}
 	if msg, err := jsonrpc.DecodeMessage(data); err == nil {
-		h.tap.recordOutgoing(req.Context(), msg)
+		h.recorder.recordOutgoing(req.Context(), msg)
 	}
 	return nil
 }
@@ -174,8 +174,8 @@ func (h *recordingTransport) recordRequest(req *http.Request, c *capture) error 
 // maxRefusal is how much is read of the body of a response that refuses a request.
 const maxRefusal = 64 << 10
 
-// statusError notes why a request was not accepted. Servers disagree on how they say that they do not know a session: 404
-// is the rule, some send it with a JSON-RPC error that makes the SDK keep the session, some send 400 and say so in
+// statusError notes why a request was not accepted. Servers disagree on how they say that they do not know a session:
+// 404 is the rule, some send it with a JSON-RPC error that makes the SDK keep the session, some send 400 and say so in
 // words.
 func (h *recordingTransport) statusError(req *http.Request, resp *http.Response, c *capture) error {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
@@ -188,7 +188,7 @@ func (h *recordingTransport) statusError(req *http.Request, resp *http.Response,
 	known := req.Header.Get(sessionHeader) != "" || strings.Contains(strings.ToLower(req.URL.RawQuery), "session")
 	gone := resp.StatusCode == http.StatusNotFound ||
 		resp.StatusCode == http.StatusBadRequest && bytes.Contains(bytes.ToLower(body), []byte("session"))
-	h.tap.updateCapture(c, func(c *capture) {
+	h.recorder.updateCapture(c, func(c *capture) {
 		c.status = resp.StatusCode
 		c.gone = known && gone
 		// A gateway's or a server's own failure may have come after the call was begun.
@@ -210,7 +210,7 @@ type jsonBody struct {
 	body  io.ReadCloser
 	limit int
 	skip  int
-	tap   *wireRecorder
+	recorder   *wireRecorder
 	out   *bytes.Reader
 }
 
@@ -248,12 +248,12 @@ func (b *jsonBody) load() ([]byte, error) {
 	data = bytes.TrimSpace(data)
 	msg, err := decodeMessage(data)
 	if err != nil {
-		if resp := b.tap.repairResponse(data, err); resp != nil {
+		if resp := b.recorder.repairResponse(data, err); resp != nil {
 			return jsonrpc.EncodeMessage(resp)
 		}
 		return data, nil // the SDK will say what is wrong with it
 	}
-	if seen := b.tap.recordIncoming(msg); seen != nil && seen != msg {
+	if seen := b.recorder.recordIncoming(msg); seen != nil && seen != msg {
 		return jsonrpc.EncodeMessage(seen)
 	}
 	return data, nil

@@ -86,7 +86,7 @@ func (s *session) listPages(ctx context.Context, kind listKind, timeout time.Dur
 			return false, nil
 		}
 		if cursors[next] {
-			s.tap.logger.Warn("upstream repeats a cursor; the listing ends there", "method", kind.method, "pages",
+			s.recorder.logger.Warn("upstream repeats a cursor; the listing ends there", "method", kind.method, "pages",
 				len(cursors))
 			return false, nil
 		}
@@ -110,7 +110,7 @@ func (s *session) requestPage(ctx context.Context, kind listKind, cursor string,
 	defer stop()
 	sendCtx, sent := withCapture(runCtx)
 	_, err = kind.fetch(sendCtx, s.cs, cursor)
-	got := s.tap.finishCapture(sent)
+	got := s.recorder.finishCapture(sent)
 	key := kind.method + " " + cursor
 	switch {
 	case got.result != nil:

@@ -65,7 +65,7 @@ func (g *Gateway) Login(ctx context.Context, server string, o LoginOptions) erro
 	if err != nil {
 		return &tool.Error{
 			Code: tool.Unavailable, Op: "login", Msg: fmt.Sprintf("server %q cannot be reached", server),
-			Err: x.scrub.redactError(err),
+			Err: x.redact.redactError(err),
 		}
 	}
 	if resp.StatusCode != http.StatusUnauthorized {
@@ -94,7 +94,7 @@ func (g *Gateway) Login(ctx context.Context, server string, o LoginOptions) erro
 			return callback.wait(ctx)
 		},
 		NewTokenSource: func(ctx context.Context, c *oauth2.Config, t *oauth2.Token) (oauth2.TokenSource, error) {
-			x.scrub.addSecrets(t.AccessToken, t.RefreshToken, c.ClientSecret)
+			x.redact.addSecrets(t.AccessToken, t.RefreshToken, c.ClientSecret)
 			err := saveGrant(file, &storedGrant{
 				URL: x.url, ClientID: c.ClientID, ClientSecret: c.ClientSecret, TokenURL: c.Endpoint.TokenURL,
 				AuthStyle: c.Endpoint.AuthStyle, Token: t,
@@ -105,7 +105,7 @@ func (g *Gateway) Login(ctx context.Context, server string, o LoginOptions) erro
 	if err == nil {
 		err = handler.Authorize(ctx, req, resp)
 	}
-	return loginError(ctx, server, x.scrub, err)
+	return loginError(ctx, server, x.redact, err)
 }
 
 // Logout forgets the tokens of a server, and reports whether there were any.

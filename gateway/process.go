@@ -25,7 +25,7 @@ type process struct {
 	stderred chan struct{} // closed when all of stderr has been read
 }
 
-// startProcess runs a command. Each line that it prints to stderr goes to the logger and the record, scrubbed.
+// startProcess runs a command. Each line that it prints to stderr goes to the logger and the record, redacted.
 func startProcess(x *expandedServer, env []string, logger *slog.Logger, rec *stderrLog) (*process, error) {
 	cmd := exec.Command(x.command, x.args...) //nolint:noctx // it outlives the call that starts it; stop ends it
 	cmd.Env, cmd.Dir = env, x.dir
@@ -56,7 +56,7 @@ func startProcess(x *expandedServer, env []string, logger *slog.Logger, rec *std
 		_ = f.Close()
 	}
 	p := &process{cmd: cmd, stdin: inW, stdout: outR, exited: make(chan struct{}), stderred: make(chan struct{})}
-	go p.readStderr(errR, logger, rec, x.scrub)
+	go p.readStderr(errR, logger, rec, x.redact)
 	go p.waitExit(errR)
 	return p, nil
 }

@@ -8,13 +8,13 @@ import (
 	"strconv"
 )
 
-func prepare(*exec.Cmd) {}
+func setProcessGroup(*exec.Cmd) {}
 
-// terminate does nothing: there is no signal to ask with, and closing standard input has asked already.
-func terminate(*os.Process) {}
+// terminateGroup does nothing: there is no signal to ask with, and closing standard input has asked already.
+func terminateGroup(*os.Process) {}
 
-// kill ends the process and, where taskkill exists, its children.
-func kill(p *os.Process) {
+// killGroup ends the process and, where taskkill exists, its children.
+func killGroup(p *os.Process) {
 	_ = exec.Command("taskkill", "/T", "/F", "/PID", strconv.Itoa(p.Pid)).Run()
 	_ = p.Kill()
 }

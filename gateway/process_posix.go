@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// prepare puts the child into a process group of its own. There is no way here to tie its life to this process; servers
+// setProcessGroup puts the child into a process group of its own. There is no way here to tie its life to this process; servers
 // end when their standard input does.
-func prepare(cmd *exec.Cmd) {
+func setProcessGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 }

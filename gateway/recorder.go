@@ -15,12 +15,12 @@ import (
 )
 
 // The SDK decodes every result into Go values and encodes it again, which rounds integers above 2^53 and reorders
-// members. A tap therefore sits between the SDK and the wire, sees each message before the SDK does, and keeps the
+// members. A recorder therefore sits between the SDK and the wire, sees each message before the SDK does, and keeps the
 // bytes of those results that somebody waits for. It also takes the notifications that need no SDK out of the stream,
 // so that a server that floods them cannot fill the SDK's queue, which has no bound.
 type wireRecorder struct {
 	logger *slog.Logger
-	scrub  *redactor
+	redact  *redactor
 
 	mu       sync.Mutex
 	waiting  map[jsonrpc.ID]*capture
@@ -35,12 +35,12 @@ type wireRecorder struct {
 
 func newWireRecorder(logger *slog.Logger, scrub *redactor) *wireRecorder {
 	return &wireRecorder{
-		logger: logger, scrub: scrub, waiting: map[jsonrpc.ID]*capture{},
+		logger: logger, redact: scrub, waiting: map[jsonrpc.ID]*capture{},
 		progress: map[int64]func(tool.Progress){}, queued: map[string]bool{}, tell: func(string, json.RawMessage) {},
 	}
 }
 
-// A capture follows one request to the wire and back. Its fields are guarded by the tap's mutex.
+// A capture follows one request to the wire and back. Its fields are guarded by the recorder's mutex.
 type capture struct {
 	id     jsonrpc.ID
 	result json.RawMessage // nil until the response came; stays nil if it was an error
@@ -48,7 +48,7 @@ type capture struct {
 	sent   bool            // the request may have reached the server
 	gone   bool            // the server refused it because it does not know the session
 	status int             // last HTTP status, 0 over stdio
-	astray *tool.Error     // the server sent us where we do not go; nil if it did not
+	redirected *tool.Error     // the server sent us where we do not go; nil if it did not
 }
 
 type captureKey struct{}
@@ -65,7 +65,8 @@ func captureFrom(ctx context.Context) *capture {
 	return c
 }
 
-// recordOutgoing is called before a request is written. It begins to wait for the response if the context carries a capture.
+// recordOutgoing is called before a request is written. It begins to wait for the response if the context carries a
+// capture.
 func (t *wireRecorder) recordOutgoing(ctx context.Context, msg jsonrpc.Message) {
 	c := captureFrom(ctx)
 	req, ok := msg.(*jsonrpc.Request)
@@ -79,8 +80,8 @@ func (t *wireRecorder) recordOutgoing(ctx context.Context, msg jsonrpc.Message) 
 	t.waiting[req.ID] = c
 }
 
-// recordIncoming is called with each message before the SDK sees it, and returns what the SDK should see: the same, another,
-// or nil.
+// recordIncoming is called with each message before the SDK sees it, and returns what the SDK should see: the same,
+// another, or nil.
 func (t *wireRecorder) recordIncoming(msg jsonrpc.Message) jsonrpc.Message {
 	switch msg := msg.(type) {
 	case *jsonrpc.Response:
@@ -117,7 +118,7 @@ func (t *wireRecorder) recordNotification(msg *jsonrpc.Request) bool {
 	case "notifications/cancelled", "notifications/subscriptions/acknowledged", "notifications/elicitation/complete":
 		return true
 	case "notifications/message":
-		t.logger.Debug("upstream log", "message", t.scrub.redactText(truncate(string(msg.Params), 500)))
+		t.logger.Debug("upstream log", "message", t.redact.redactText(truncate(string(msg.Params), 500)))
 		t.tell(msg.Method, msg.Params)
 		return false
 	default:
@@ -168,9 +169,9 @@ func (t *wireRecorder) passUpdate(uri string) { t.passNotification(updatePrefix 
 // codeBroken marks the errors made by broken. It is in the range that JSON-RPC leaves to implementations.
 const codeBroken = -32098
 
-// repairResponse returns the response that stands in for an answer which is no valid message, such as one with a NaN in it or
-// nested too deeply, so that its call fails at once instead of waiting. It returns nil if nobody waits for data. Why
-// says what is wrong with it.
+// repairResponse returns the response that stands in for an answer which is no valid message, such as one with a NaN in
+// it or nested too deeply, so that its call fails at once instead of waiting. It returns nil if nobody waits for data.
+// Why says what is wrong with it.
 func (t *wireRecorder) repairResponse(data []byte, why error) *jsonrpc.Response {
 	if !bytes.Contains(data, []byte(`"jsonrpc"`)) {
 		return nil

@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// A scrubber takes secret values out of texts that are logged or shown: error messages that quote a URL, lines that a
-// server prints to stderr. Fill it with hide, then call ready; after that it is safe for concurrent use, and learns
-// more by learn. The zero scrubber changes nothing.
+// A redactor takes secret values out of texts that are logged or shown: error messages that quote a URL, lines that a
+// server prints to stderr. Fill it with replaceWith, then call buildReplacer; after that it is safe for concurrent use, and learns
+// more by addSecrets. The zero redactor changes nothing.
 type redactor struct {
 	mu       sync.Mutex
 	values   map[string]string

@@ -21,8 +21,8 @@ import (
 // session is one connection to a server, from start to end. A server that is restarted gets a new one.
 type session struct {
 	server string
-	tap    *wireRecorder
-	scrub  *redactor
+	recorder    *wireRecorder
+	redact  *redactor
 	grace  atomic.Int64 // a time.Duration; less when the gateway is closed
 
 	cs   *mcp.ClientSession
@@ -133,12 +133,12 @@ var (
 
 func (d *dialer) connect(ctx context.Context, x *expandedServer, older bool) (*session, error) {
 	s := &session{
-		server: d.cfg.Name, tap: newWireRecorder(d.logger, x.scrub), scrub: x.scrub,
+		server: d.cfg.Name, recorder: newWireRecorder(d.logger, x.redact), redact: x.redact,
 		changed: d.changed, others: d.others, done: make(chan struct{}), pages: map[string][]byte{}, told: d.announcedCapabilities(),
 		older: older,
 	}
 	s.grace.Store(int64(d.opts.stopGrace))
-	s.tap.tell = d.callers.notifyClient
+	s.recorder.tell = d.callers.notifyClient
 	s.ctx, s.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	s.kept, s.giveUp = context.WithCancel(context.WithoutCancel(ctx))
 	transport, err := d.transport(s, x)
@@ -166,14 +166,14 @@ func (d *dialer) connect(ctx context.Context, x *expandedServer, older bool) (*s
 		err = context.Cause(ctx)
 	}
 	if err != nil {
-		last := s.tap.finishCapture(c)
+		last := s.recorder.finishCapture(c)
 		err = s.startError(err, &last)
 		s.cancel(errStopped)
 		s.grace.Store(int64(min(s.stopGrace(), unused)))
 		s.releaseResources()
 		return nil, err
 	}
-	s.tap.finishCapture(c)
+	s.recorder.finishCapture(c)
 	return s, nil
 }
 
@@ -197,19 +197,19 @@ func (d *dialer) newClient(s *session) *mcp.Client {
 		Capabilities:   s.told,
 		MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true}, // exchange does it, or the client itself
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) {
-			s.tap.passNotification(methodToolsChanged)
+			s.recorder.passNotification(methodToolsChanged)
 			s.signalChanged()
 		},
 		PromptListChangedHandler: func(context.Context, *mcp.PromptListChangedRequest) {
-			s.tap.passNotification(methodPromptsChanged)
+			s.recorder.passNotification(methodPromptsChanged)
 			notify(s.others)
 		},
 		ResourceListChangedHandler: func(context.Context, *mcp.ResourceListChangedRequest) {
-			s.tap.passNotification(methodResourcesChanged)
+			s.recorder.passNotification(methodResourcesChanged)
 			notify(s.others)
 		},
 		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) {
-			s.tap.passUpdate(r.Params.URI)
+			s.recorder.passUpdate(r.Params.URI)
 			d.updated(r.Params.URI)
 		},
 	})
@@ -225,7 +225,7 @@ func (d *dialer) transport(s *session, x *expandedServer) (mcp.Transport, error)
 			return nil, err
 		}
 		s.proc = proc
-		s.conn = newStdioConn(proc.stdout, proc.stdin, d.opts.maxMessage, d.opts.maxSkippedBytes, s.tap, d.logger)
+		s.conn = newStdioConn(proc.stdout, proc.stdin, d.opts.maxMessage, d.opts.maxSkippedBytes, s.recorder, d.logger)
 		s.conn.probeWait = d.opts.StartTimeout / 3
 		return s.conn, nil
 	}
@@ -240,12 +240,12 @@ func (d *dialer) transport(s *session, x *expandedServer) (mcp.Transport, error)
 	s.base = d.guards.guardFor(u).Transport()
 	s.base.MaxIdleConnsPerHost = d.opts.concurrency
 	tap := &recordingTransport{
-		base: s.base, alive: s.kept, tap: s.tap, origin: u, headers: x.headers, limit: d.opts.maxMessage,
+		base: s.base, alive: s.kept, recorder: s.recorder, origin: u, headers: x.headers, limit: d.opts.maxMessage,
 		skip: d.opts.maxSkippedBytes,
 	}
 	if file := tokenFile(d.opts.Dir, d.cfg.Name); file != "" && !hasHeader(x.headers, "Authorization") {
 		tap.tokens = &tokenSource{
-			file: file, url: x.url, client: loginClient(u, d.opts.outbound), scrub: x.scrub,
+			file: file, url: x.url, client: loginClient(u, d.opts.outbound), scrub: x.redact,
 			logger: d.logger,
 		}
 	}

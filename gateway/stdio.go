@@ -53,7 +53,7 @@ type write struct {
 
 func newStdioConn(in io.ReadCloser, out io.WriteCloser, limit, skip int, t *wireRecorder, logger *slog.Logger) *stdioConn {
 	c := &stdioConn{
-		in: newLineReader(in, limit, skip), inFile: in, out: out, tap: t, scrub: t.scrub, logger: logger,
+		in: newLineReader(in, limit, skip), inFile: in, out: out, tap: t, scrub: t.redact, logger: logger,
 		received: make(chan received), writes: make(chan write), closed: make(chan struct{}),
 	}
 	c.running.Go(c.readLoop)
