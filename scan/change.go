@@ -10,8 +10,8 @@ import (
 	"tooldex/tool"
 )
 
-// Difference returns what of a tool a model can read that is not the same in two forms of it, by field. The texts are
-// whole, and may hold invisible characters.
+// Difference returns what a model can read that differs between two forms of a tool, sorted by field. The texts are
+// whole, and may contain invisible characters: pass them through [Visible] before they are shown.
 func Difference(was, now *tool.Tool) []Change {
 	before, after := fieldsOf(was), fieldsOf(now)
 	all := maps.Clone(before)
@@ -25,7 +25,7 @@ func Difference(was, now *tool.Tool) []Change {
 	return out
 }
 
-// fieldsOf lists the values of a tool by their fields.
+// fieldsOf lists the texts and hints of a tool by field; absent and empty ones are left out.
 func fieldsOf(t *tool.Tool) map[string]string {
 	out := map[string]string{}
 	put := func(field, s string) {
@@ -55,6 +55,7 @@ func fieldsOf(t *tool.Tool) map[string]string {
 	return out
 }
 
+// hints lists the hints of annotations by their names; nil for those that were not given.
 func hints(a *tool.Annotations) map[string]*bool {
 	return map[string]*bool{
 		"readOnlyHint": a.ReadOnlyHint, "destructiveHint": a.DestructiveHint,
@@ -62,7 +63,8 @@ func hints(a *tool.Annotations) map[string]*bool {
 	}
 }
 
-// flatten puts each leaf of a JSON value under its path.
+// flatten puts each leaf of a JSON value under its path. Numbers keep their digits. What is not JSON is put as one
+// text.
 func flatten(root string, raw json.RawMessage, put func(field, s string)) {
 	if len(raw) == 0 {
 		return
@@ -77,6 +79,8 @@ func flatten(root string, raw json.RawMessage, put func(field, s string)) {
 	leaves(root, v, put)
 }
 
+// leaves puts each leaf of v under path. A list of plain values is one leaf. Of longer lists of objects, those from index
+// 9 on share one path, of which the last remains.
 func leaves(path string, v any, put func(field, s string)) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -104,7 +108,7 @@ func leaves(path string, v any, put func(field, s string)) {
 	}
 }
 
-// plainList reports whether a list holds no objects and lists: such a one is shown as a whole.
+// plainList reports whether a list contains neither objects nor lists; such a list is shown as a whole.
 func plainList(v []any) bool {
 	return !slices.ContainsFunc(v, func(e any) bool {
 		switch e.(type) {
@@ -115,17 +119,17 @@ func plainList(v []any) bool {
 	})
 }
 
-// The rules of changes.
+// The rules that only Worse reports.
 const (
-	// Grown is the rule of a tool that changes or destroys more than it said before.
+	// Grown is the rule for a tool that changes or destroys more than it declared before.
 	Grown = "grown"
-	// Demands is the rule of a tool that requires something new which it has no need of.
+	// Demands is the rule for a tool that newly requires a parameter which is suspicious by itself.
 	Demands = "demands"
 )
 
-// Worse returns why a changed tool is suspicious: what is found in its new form and was not in the old one, and effects
-// that it owned up to only now. Nil means that the change looks like what honest servers do. Before and after are what
-// [Scanner.Tool] found.
+// Worse returns why the change of a tool is suspicious: findings in its new form that the old form did not have, and
+// effects that it declares only now. Nil means that the change looks like those of honest servers. Before and after are
+// what [Scanner.Tool] returned for was and now.
 func Worse(was, now *tool.Tool, before, after []Finding) []Finding {
 	known := map[string]bool{}
 	for _, f := range before {
@@ -159,9 +163,9 @@ func Worse(was, now *tool.Tool, before, after []Finding) []Finding {
 	return out
 }
 
-// grown says how the effects of a tool grew, "" if they did not. What was never said counts as what the protocol takes
-// for it: not read-only. That of destruction counts only where something was said, since half of all servers say
-// nothing.
+// grown describes how the declared effects of a tool grew, "" if they did not. A missing readOnlyHint means not
+// read-only, as in the protocol. A missing destructiveHint counts as unknown, although the protocol takes it for true:
+// half of all servers omit it.
 func grown(was, now *tool.Annotations) string {
 	said := func(a *tool.Annotations, hint func(*tool.Annotations) *bool) (value, known bool) {
 		if a == nil || hint(a) == nil {
@@ -185,7 +189,7 @@ func grown(was, now *tool.Annotations) string {
 	return strings.Join(out, "; ")
 }
 
-// demanded lists the parameters that are required now and were not.
+// demanded lists the parameters that are required now and were not before.
 func demanded(was, now json.RawMessage) []string {
 	required := func(raw json.RawMessage) []string {
 		var s struct {

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// lookalikes pairs letters of other scripts with the Latin ones that they cannot be told from in most typefaces, after
-// what Unicode's Technical Standard 39 calls a skeleton: two names that have the same one look the same.
+// lookalikes pairs letters of other scripts with the Latin ones that they cannot be told from in most typefaces. It
+// follows Unicode's Technical Standard 39: two names with the same skeleton look the same. It is read-only.
 var lookalikes = func() map[rune]rune {
 	out := map[rune]rune{}
 	for _, p := range [][2]string{
@@ -28,8 +28,8 @@ var lookalikes = func() map[rune]rune {
 	return out
 }()
 
-// skeleton returns what a name looks like: in lower case, without accents, with letters of other scripts as the Latin
-// ones they look like, and with what typefaces make alike (1 and l, 0 and o, rn and m) made the same.
+// skeleton returns what a name looks like: in lower case, without accents and invisible characters, with letters of
+// other scripts replaced by the Latin ones that they resemble.
 func skeleton(name string) string {
 	plain := true
 	for i := range len(name) {
@@ -58,16 +58,16 @@ func skeleton(name string) string {
 	return b.String()
 }
 
-// alike replaces what typefaces make alike. It is safe for concurrent use.
+// alike replaces what typefaces make alike within ASCII. It is safe for concurrent use.
 var alike = strings.NewReplacer("1", "l", "|", "l", "0", "o", "5", "s", "rn", "m", "vv", "w")
 
-// appearance is a skeleton in which what typefaces make alike is the same, too: 1 and l, 0 and o, rn and m.
+// appearance returns the skeleton of a name with 1 and l, 0 and o, 5 and s, rn and m, vv and w made the same.
 func appearance(name string) string {
 	return alike.Replace(skeleton(name))
 }
 
-// mixes reports whether a word has letters of another script among Latin ones, and all of them look like Latin ones: a
-// word that a person reads as Latin, and a search or a filter does not.
+// mixes reports whether a word has Latin letters and letters of another script, and all of the others look like Latin
+// ones. A person reads such a word as Latin; a search or a filter does not find it.
 func mixes(word string) bool {
 	latin, foreign := false, false
 	for _, r := range word {

@@ -12,11 +12,12 @@ import (
 	"unicode/utf8"
 )
 
-// maxDecoded is how often what was decoded is decoded again.
+// maxDecoded bounds how often the result of a decoding is decoded again.
 const maxDecoded = 3
 
-// encoded finds instructions that are written so that a person passes over them and a model does not: base64,
-// hexadecimal, percent signs, escapes, entities, ROT13, backwards, letter by letter, with digits for letters.
+// encoded finds instructions in a form that a person skips and a model understands: base64, hexadecimal, percent signs,
+// escapes, entities, ROT13, backwards, letter by letter, with digits for letters. Decoded text is scanned by itself; it
+// is reported only if a rule finds something in it that it did not find in the tool as written.
 func (w *work) encoded(x text) {
 	if w.depth >= maxDecoded || x.place == key {
 		return
@@ -31,7 +32,7 @@ func (w *work) encoded(x text) {
 		}
 	}
 	n := 0
-	for _, t := range w.words { // of phrases, which comes before
+	for _, t := range w.words { // left by phrases, which runs before
 		if t.meets(&lexicon().rotated) {
 			n++
 		}
@@ -41,11 +42,11 @@ func (w *work) encoded(x text) {
 	}
 }
 
-// least is how long what is decoded must be to be worth it.
+// least is the shortest run of letters, in bytes, that is worth decoding.
 const least = 16
 
-// decodings returns what runs of letters in a text may stand for. Their lengths together are not more than a few times
-// the text's.
+// decodings returns what runs of letters in a text may stand for. Their total length is at most a few times that of the
+// text, which keeps the time of a scan linear.
 func decodings(s string) []string {
 	var out []string
 	add := func(b []byte, err error) {
@@ -92,8 +93,8 @@ func decodings(s string) []string {
 	return out
 }
 
-// spelledOut returns a text with words that are spelled letter by letter put together, as i.g.n.o.r.e or i g n o r e;
-// "" if there are hardly any.
+// spelledOut returns a text with words that are spelled letter by letter put together, such as i.g.n.o.r.e or i g n o r
+// e. It returns "" if the text has hardly any, as abbreviations are.
 func spelledOut(s string) string {
 	alone := 0
 	for i := 1; i+1 < len(s); i++ {
@@ -129,8 +130,8 @@ func spelledOut(s string) string {
 	return strings.ToValidUTF8(b.String(), "")
 }
 
-// withoutDigits returns a text with digits inside words read as the letters that they look like, as in 1gn0r3; "" if
-// there are hardly any.
+// withoutDigits returns a text with digits inside words read as the letters that they resemble, as in 1gn0r3. It
+// returns "" if fewer than three words have such digits.
 func withoutDigits(s string) string {
 	if strings.Count(s, "0")+strings.Count(s, "1")+strings.Count(s, "3")+strings.Count(s, "4") < 3 {
 		return ""
@@ -171,8 +172,10 @@ func withoutDigits(s string) string {
 	return strings.ToValidUTF8(b.String(), "")
 }
 
+// letter reports whether c is an ASCII letter; setting bit 0x20 makes it lower case.
 func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
+// encodes reports whether c belongs to the alphabets of base64, base64url or hexadecimal.
 func encodes(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '+' || c == '/' || c == '-' ||
 		c == '_' || c == '='
@@ -187,7 +190,8 @@ func isHex(s string) bool {
 	return true
 }
 
-// readable reports whether b is text that somebody can read.
+// readable reports whether b is text: valid UTF-8 without control characters, at least 70 % letters and spaces.
+// Decoding bytes that were never encoded seldom yields that.
 func readable(b []byte) bool {
 	if len(b) < least/2 || !utf8.Valid(b) {
 		return false
@@ -203,7 +207,7 @@ func readable(b []byte) bool {
 	return letters*10 >= utf8.RuneCount(b)*7
 }
 
-// unescape reads \x41 and \u0041 as the characters that they stand for.
+// unescape replaces \x41 and \u0041 by the characters that they stand for.
 func unescape(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
@@ -220,6 +224,7 @@ func unescape(s string) string {
 	return strings.ToValidUTF8(b.String(), "")
 }
 
+// at returns the byte at i, and 0 beyond the end.
 func at(s string, i int) byte {
 	if i < len(s) {
 		return s[i]

@@ -1,12 +1,12 @@
 package scan
 
-// Severity says how sure and how bad a suspicion is.
+// Severity grades a suspicion: how likely it is, and how much harm it can do.
 type Severity string
 
 // The severities.
 const (
-	Medium Severity = "medium" // such texts are seldom honest
-	High   Severity = "high"   // no honest tool needs it
+	Medium Severity = "medium" // honest tools seldom have such texts
+	High   Severity = "high"   // no honest tool needs such texts
 )
 
 // Finding is one thing in a tool that looks like an attack on the model that reads it, or on the person who trusts
@@ -15,8 +15,10 @@ type Finding struct {
 	Rule     string   `json:"rule"` // its ID, one word
 	Severity Severity `json:"severity"`
 	Field    string   `json:"field"` // as in JSON: "description", "inputSchema.properties.note.description"
-	// of the field, on one line, with what is invisible written out; some 160 characters at most
+	// Excerpt quotes the field on one line, with invisible characters written out as <U+200B>. It has 160 characters at
+	// most, and ends in "…" where it was cut. It is the server's text: it must not be shown to a model as anything
+	// else.
 	Excerpt string `json:"excerpt"`
-	Why     string `json:"why"`
-	Remedy  string `json:"remedy"`
+	Why     string `json:"why"`    // as in the Rule
+	Remedy  string `json:"remedy"` // as in the Rule
 }

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// classes is a set of meanings that a word can have for the patterns: those of the vocabulary, and each word that a
-// pattern quotes.
+// classes is a set of meanings that words can have, one bit each: the classes of the vocabulary, and one for each
+// choice of quoted words in a pattern. The build of the lexicon panics when there are more than 512.
 type classes [8]uint64
 
 // meets reports whether two sets have a meaning in common.
@@ -23,7 +23,7 @@ func (c *classes) meets(o *classes) bool {
 	return false
 }
 
-// holds reports whether o is part of c.
+// holds reports whether o is a subset of c.
 func (c *classes) holds(o *classes) bool {
 	for i := range c {
 		if o[i]&^c[i] != 0 {
@@ -33,7 +33,7 @@ func (c *classes) holds(o *classes) bool {
 	return true
 }
 
-// of returns what two sets have in common.
+// of returns the intersection of two sets.
 func (c *classes) of(o *classes) (both classes) {
 	for i := range c {
 		both[i] = c[i] & o[i]
@@ -41,22 +41,23 @@ func (c *classes) of(o *classes) (both classes) {
 	return both
 }
 
+// add makes c the union of both sets.
 func (c *classes) add(o *classes) {
 	for i := range c {
 		c[i] |= o[i]
 	}
 }
 
-// entry is what is known of a word.
+// entry is what the lexicon has about a word. Entries are shared by all scans and read-only.
 type entry struct {
 	classes
-	next map[*entry]*entry // what it is with the word behind it: "no" and "need"
+	next map[*entry]*entry // by the entry of the word behind it: what both mean together, as in "no need"
 }
 
-// unknown is the entry of all words that say nothing.
+// unknown is the entry of all words that have no meaning to a pattern. It is compared by address.
 var unknown = &entry{}
 
-// stem is the beginning of words that are inflected.
+// stem is the beginning of inflected words, written with a * in the vocabulary.
 type stem struct {
 	text string
 	*entry
@@ -65,48 +66,50 @@ type stem struct {
 // step is one word of a compiled pattern.
 type step struct {
 	class classes
-	gap   int // how many words may lie between the one before and this one
+	gap   int // how many words may lie between the previous step and this one
 }
 
 // compiled is a pattern ready to be matched.
 type compiled struct {
 	pattern
 	steps            []step
-	need             classes // of steps that one meaning alone takes
+	need             classes // all of them must be in the sentence: those of steps without a choice
 	unless, bar, cut classes
 	off              classes
-	within           int // the words may come in any order, so many apart; 0 means in order
+	within           int // the steps may come in any order within so many words; 0 means in order
 	places           [output + 1]bool
 }
 
 // grammar is the vocabulary and the patterns over it.
 type grammar struct {
-	named   map[string]classes
-	words   map[string]*entry
-	stems   map[[3]byte][]stem
-	heads   [1 << 14]bool // of what stems begin with, since most words have none
+	named   map[string]classes // by the name of a class, or by the quoted words of a choice
+	words   map[string]*entry  // by the folded word
+	stems   map[[3]byte][]stem // by their first three bytes
+	heads   [1 << 14]bool      // a filter before stems, by the hash of three bytes: most words have no stem
 	program []compiled
 	byKey   [len(classes{}) * 64][]*compiled // patterns by the meanings of their rarest step
 
-	subjects classes // that a tool may have, so that it has to speak of them
+	subjects classes // that excuse some pattern where they are what the tool is about
 	asked
 }
 
-// lexicon is the one grammar. It is made when it is first needed, since most commands need none, and not written to.
+// lexicon returns the one grammar. It is built on first use, since most commands need none, and is read-only from then
+// on.
 var lexicon = sync.OnceValue(newGrammar)
 
-// asked is what code asks for by itself.
+// asked holds the sets that code refers to by itself, outside of patterns.
 type asked struct {
 	ai, model, logs        classes
 	private, rotated       classes
 	denial, sans           classes
 	orderly, ordering      classes
 	spoken, open, asking   classes
-	veiled                 []classes // what words that are not meant to be seen speak of, when they speak to somebody
+	veiled                 []classes // topics of hidden words that address the model
 	aSecret, aRulebook     *entry
 	privatePath, anAddress *entry
 }
 
+// ask resolves the sets of asked. It comes after all patterns were compiled, when each class has its bit.
 func (g *grammar) ask() asked {
 	a := asked{
 		ai: g.set("ai"), model: g.set("model"), logs: g.set("logs"), private: g.set("private"),
@@ -126,6 +129,10 @@ func (g *grammar) ask() asked {
 	return a
 }
 
+// newGrammar builds the lexicon from the vocabulary, the meanings and the patterns. The order matters: classes get their
+// bits first, then words their classes, then patterns add their quoted words. What words inherit (from stems, from the
+// words that they end a compound with, from shorter words in scripts without spaces) comes last, once all are known. It
+// panics on a mistake in the tables.
 func newGrammar() *grammar {
 	g := &grammar{named: map[string]classes{}, words: map[string]*entry{}, stems: map[[3]byte][]stem{}}
 	all := slices.Concat(vocabulary, meanings)
@@ -165,11 +172,14 @@ func newGrammar() *grammar {
 	return g
 }
 
-// frequent are words that stand in every other description: a pattern is looked for by others.
-const frequent = `a all and any as before by call each every first for from has have if in is it list must no not of off on one or other over read required server set should than that
-	the this to tool tools true use user what when with without you your name data file get add include create api id message return results output content parameter`
+// frequent lists words of nearly every description. Patterns are indexed by other steps than these where they have any.
+const frequent = `a all and any as before by call each every first for from has have if in is it list must no not ` +
+	`of off on one or other over read required server set should than that
+	the this to tool tools true use user what when with without you your name data file get add include create api ` +
+	`id message return results output content parameter`
 
-// index lists the patterns by the step that the fewest words take, so that most of them are not looked at.
+// index lists each pattern under the classes of the step that the fewest words have, so that a sentence is compared
+// with few patterns.
 func (g *grammar) index() {
 	var count [len(classes{}) * 64]int
 	tally := func(e *entry, n int) {
@@ -203,7 +213,7 @@ func (g *grammar) index() {
 	}
 }
 
-// bits yields the places of the meanings of a set.
+// bits yields the indexes of the meanings in a set, in ascending order.
 func (c *classes) bits(yield func(int) bool) {
 	for i, word := range c {
 		for ; word != 0; word &= word - 1 {
@@ -214,7 +224,7 @@ func (c *classes) bits(yield func(int) bool) {
 	}
 }
 
-// inherit gives words that are tied to those before them what they mean by themselves.
+// inherit adds to the entries of compounds what their last words mean by themselves.
 func (e *entry) inherit() {
 	for word, both := range e.next {
 		both.add(&word.classes)
@@ -222,7 +232,7 @@ func (e *entry) inherit() {
 	}
 }
 
-// name gives a meaning its place in the sets.
+// name returns the set of one class, and gives the class the next free bit when it is new.
 func (g *grammar) name(class string) classes {
 	c, known := g.named[class]
 	if n := len(g.named); !known {
@@ -232,7 +242,7 @@ func (g *grammar) name(class string) classes {
 	return c
 }
 
-// word returns the entry of a word, and makes it if there is none.
+// word returns the entry of a folded word, and makes it if there is none.
 func (g *grammar) word(folded string) *entry {
 	e := g.words[folded]
 	if e == nil {
@@ -242,7 +252,7 @@ func (g *grammar) word(folded string) *entry {
 	return e
 }
 
-// compound adds a meaning to a word, or to several that are tied together as in no+need.
+// compound adds a meaning to a word, or to several words in a row, which are written with + as in no+need.
 func (g *grammar) compound(words string, c *classes) {
 	var e *entry
 	for w := range strings.SplitSeq(words, "+") {
@@ -262,12 +272,12 @@ func (g *grammar) compound(words string, c *classes) {
 	e.add(c)
 }
 
-// head is where the beginning of a word is noted.
+// head returns the index of a beginning in grammar.heads. Collisions only cost a lookup in stems.
 func head(key [3]byte) uint32 {
 	return (uint32(key[0])*131 + uint32(key[1])*31 + uint32(key[2])*7) & (1<<14 - 1)
 }
 
-// begins adds a meaning to all words with a beginning, of three bytes or more.
+// begins adds a meaning to all words with a beginning. It panics if the beginning has fewer than three bytes.
 func (g *grammar) begins(text string, c *classes) {
 	key := [3]byte([]byte(text))
 	g.heads[head(key)] = true
@@ -279,7 +289,7 @@ func (g *grammar) begins(text string, c *classes) {
 	g.stems[key][i].add(c)
 }
 
-// stem returns the entry of the longest beginning of a word, unknown if there is none.
+// stem returns the entry of the longest stem that a word begins with, unknown if there is none.
 func (g *grammar) stem(word []byte) *entry {
 	if len(word) < 3 || !g.heads[head([3]byte(word))] {
 		return unknown
@@ -293,7 +303,8 @@ func (g *grammar) stem(word []byte) *entry {
 	return best
 }
 
-// find returns the entry of a folded word of any script.
+// find returns the entry of a folded word of any script. Arabic writes some prepositions and articles as part of the
+// word, so these are cut off one after the other until the rest is found.
 func (g *grammar) find(word string) *entry {
 	if e, ok := g.words[word]; ok {
 		return e
@@ -310,11 +321,11 @@ func (g *grammar) find(word string) *entry {
 	return e
 }
 
-// maxRun is how many characters words have at most that no spaces set apart.
+// maxRun is the most characters that a word of a script without spaces has.
 const maxRun = 8
 
-// unspaced returns the longest known word at the beginning of a text whose words no spaces set apart, and how many
-// bytes it has.
+// unspaced returns the entry of the longest known word at the beginning of a text without spaces between words, and its
+// length in bytes. It returns nil and 0 if none is known.
 func (g *grammar) unspaced(text string) (best *entry, end int) {
 	n := 0
 	for i, r := range text {
@@ -328,10 +339,12 @@ func (g *grammar) unspaced(text string) (best *entry, end int) {
 	return best, end
 }
 
-// together reports whether a letter is of a script whose words stand together, or carry endings without a seam.
+// together reports whether a letter is of a script that sets no spaces between words, or joins endings to them:
+// Japanese, Chinese or Korean.
 func together(r rune) bool { return r >= 0x3040 && r <= 0x9fff || r >= 0xac00 && r <= 0xd7a3 }
 
-// set returns the meanings that a pattern names, in which | separates choices and words stand in quotes.
+// set returns the meanings that one element of a pattern names: classes, or words in quotes, separated by |. It panics
+// if there is no such class.
 func (g *grammar) set(choices string) (out classes) {
 	if choices == "" {
 		return out
@@ -346,7 +359,7 @@ func (g *grammar) set(choices string) (out classes) {
 		}
 		out.add(&c)
 	}
-	if len(quoted) > 0 { // one place for them together, since places are few
+	if len(quoted) > 0 { // they share one bit, since bits are scarce
 		c := g.name("'" + strings.Join(quoted, "'"))
 		for _, word := range quoted {
 			g.compound(word, &c)
@@ -356,7 +369,8 @@ func (g *grammar) set(choices string) (out classes) {
 	return out
 }
 
-// compile reads a pattern.
+// compile parses a pattern. In order, classes alternate with the number of words that may lie between them. After ~N
+// there are only classes.
 func (g *grammar) compile(p pattern) compiled {
 	c := compiled{pattern: p, unless: g.set(p.unless), bar: g.set(p.bar), cut: g.set(p.cut), off: g.set(p.off)}
 	for at := range c.places {
@@ -380,7 +394,7 @@ func (g *grammar) compile(p pattern) compiled {
 	return c
 }
 
-// number reads a number of a pattern.
+// number parses a number in a pattern, and panics if it is none.
 func number(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil {

@@ -6,17 +6,19 @@ import (
 	"unicode/utf8"
 )
 
-// trace counts what a text hides.
+// trace counts the hidden characters of a text by kind.
 type trace struct {
 	tags, selectors, bidi, zero, soft, control, ansi, filler int
-	at                                                       int // where the first of it is
+	at                                                       int // the byte offset of the first; -1 for none
 }
 
+// any reports whether the counts are worth a finding. A single soft hyphen is not.
 func (t *trace) any() bool {
 	return t.tags+t.selectors+t.bidi+t.zero+t.control+t.ansi+t.filler > 0 || t.soft > 1
 }
 
-// invisible reports whether r shows nothing by itself: joiners, marks of direction, fillers, selectors, tags.
+// invisible reports whether r shows nothing by itself: joiners, marks of direction, fillers, selectors and tags.
+// Control characters are not among them.
 func invisible(r rune) bool {
 	switch {
 	case r < 0xad:
@@ -30,8 +32,8 @@ func invisible(r rune) bool {
 	return false
 }
 
-// conceals reports whether text has a character that needs a closer look: most have none, and are told apart by their
-// bytes.
+// conceals reports whether text has a byte that is neither printable ASCII nor usual white space. Most texts have none,
+// so that they need no closer look.
 func conceals(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; c >= utf8.RuneSelf || c < ' ' && c != '\n' && c != '\t' && c != '\r' || c == 0x7f {
@@ -41,8 +43,8 @@ func conceals(text string) bool {
 	return false
 }
 
-// look finds what a text hides. Joiners and marks of direction are well where the scripts around them need them, a
-// selector behind an emoji, and tags in the flag of a region.
+// look counts what a text hides. It accepts what has an honest use: joiners and marks of direction beside scripts that
+// need them, one selector behind a character, and tags in the flag of a region.
 func look(text string) trace {
 	t := trace{at: -1}
 	rtl := strings.ContainsFunc(text, func(r rune) bool {
@@ -105,25 +107,26 @@ func look(text string) trace {
 	return t
 }
 
-// note keeps where the first of what is hidden is.
+// note sets t.at to i if a count has changed since before and none had earlier.
 func note(t *trace, before trace, i int) {
 	if t.at < 0 && *t != before {
 		t.at = i
 	}
 }
 
+// latin reports whether r is printable ASCII or a Latin letter, beside which joiners have no use.
 func latin(r rune) bool { return r < 0x80 && r > ' ' || unicode.Is(unicode.Latin, r) }
 
-// unhide returns text as a model that passes over what is invisible reads it, with what tags and selectors spell put
-// into words.
+// unhide returns text without its invisible characters, as a model reads it that ignores them. What tags and selectors
+// spell is appended as a sentence of its own, for models that do read them.
 func unhide(text string) string {
 	var b, spelt strings.Builder
 	for _, r := range text {
 		switch {
 		case r >= 0xe0020 && r <= 0xe007e:
-			spelt.WriteRune(r - 0xe0000)
+			spelt.WriteRune(r - 0xe0000) // each tag stands for an ASCII character
 		case r >= 0xe0100 && r <= 0xe01ef:
-			spelt.WriteByte(byte(r - 0xe0100 + 16))
+			spelt.WriteByte(byte(r - 0xe0100 + 16)) // the 256 selectors stand for bytes
 		case r >= 0xfe00 && r <= 0xfe0e:
 			spelt.WriteByte(byte(r - 0xfe00))
 		case invisible(r):
@@ -138,7 +141,7 @@ func unhide(text string) string {
 	return b.String()
 }
 
-// hidden finds what a text hides, and returns the text without it.
+// hidden reports what a text hides, by the gravest kind only, and returns the text as unhide does.
 func (w *work) hidden(x text) string {
 	tr := look(x.text)
 	plain := unhide(x.text)

@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// joined finds what is said piece by piece: a sentence that begins in one text of the tool and ends in the next.
+// joined finds what is said piece by piece: a sentence that begins in one text of the tool and ends in the next. It
+// reports only rules that found nothing in any text alone.
 func (w *work) joined() {
 	var b strings.Builder
 	n := 0
@@ -29,7 +30,8 @@ func (w *work) joined() {
 		return
 	}
 	sub := &work{s: w.s, t: w.t, topic: w.topic, named: w.named, stated: w.stated, words: w.words}
-	sub.phrases(text{output, "", b.String()}) // where lists of parameters say the least by chance
+	// The place with the fewest patterns: descriptions of parameters in a row match few of these by chance.
+	sub.phrases(text{output, "", b.String()})
 	for _, f := range sub.found {
 		if !w.has(f.Rule) && splits(f.Rule) && !w.whole(f.Excerpt) {
 			w.add("split", "inputSchema", f.Excerpt)
@@ -37,18 +39,19 @@ func (w *work) joined() {
 	}
 }
 
-// goesOn reports whether a text reads like the rest of a sentence: it does not begin with a capital, or a digit.
+// goesOn reports whether a text reads like the rest of a sentence: it begins with neither a capital nor a digit.
 func goesOn(s string) bool {
 	r, _ := utf8.DecodeRuneInString(s)
 	return !unicode.IsUpper(r) && !unicode.IsDigit(r)
 }
 
-// splits reports whether a rule is looked for across texts: those whose words seldom stand beside one another by
-// chance.
+// splits reports whether joined looks for a rule across texts. It does so for rules whose words seldom stand beside one
+// another by chance.
 func splits(rule string) bool {
 	return isAny(rule, "override", "conceal", "secrets", "exfiltrate")
 }
 
+// has reports whether the tool already has a finding of a rule, in any field.
 func (w *work) has(rule string) bool {
 	for _, f := range w.found {
 		if f.Rule == rule {
@@ -58,7 +61,7 @@ func (w *work) has(rule string) bool {
 	return false
 }
 
-// whole reports whether one text holds all of an excerpt.
+// whole reports whether a single text contains all of an excerpt.
 func (w *work) whole(excerpt string) bool {
 	for _, x := range w.texts {
 		if strings.Contains(x.text, excerpt) {

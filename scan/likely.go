@@ -9,12 +9,13 @@ import (
 	"tooldex/tool"
 )
 
-// weights are what tools/train makes of the sentences under examples, which hostile and honest tools might have,
-// and of those of real tools.
+// weights is made by tools/train from the sentences under examples, which hostile and honest tools might have, and from
+// those of real tools.
 //
 //go:embed weights.bin
 var weights []byte
 
+// examples returns the model of embedded weights, which is read on first use.
 var examples = sync.OnceValue(func() *textclass.Model {
 	m, err := textclass.Open(weights)
 	if err != nil {
@@ -23,16 +24,17 @@ var examples = sync.OnceValue(func() *textclass.Model {
 	return m
 })
 
-// How a score counts. By what "make train-scanner" prints, one in 2,500 sentences of real tools and archetypes scores
-// sure where neither they nor any of their server were trained on, and so do two in five of hostile ones.
+// How a score counts. "make train-scanner" reports the rates: among sentences of real tools and archetypes that were
+// not trained on, nor any of their server, one in 2,500 scores at least sure; of hostile ones, two in five do.
 const (
-	sure       = 2.5
-	likelyFrom = .4 // of sure is a clue
-	shortest   = 6  // words of a sentence that is looked at
+	sure       = 2.5 // a score that makes a finding by itself, as the logarithm of the odds
+	likelyFrom = .4  // the fraction of sure from which a score is a clue
+	shortest   = 6   // the fewest words of a sentence that is scored
 )
 
-// likely holds a sentence, whose words have these classes, against the examples, where no rule has said better what is
-// wrong with its text. It counts less where it speaks of what the tool names as its subject.
+// likely scores a sentence, whose words have the classes of has, by the trained model. It skips texts in which a rule
+// already found something, since a rule names the reason. A score is worth two fifths where the sentence speaks of what
+// the tool states as its subject.
 func (w *work) likely(x text, said string, words []token, has *classes) {
 	if len(words) < shortest || slices.ContainsFunc(w.found, func(f Finding) bool { return f.Field == x.field }) {
 		return
@@ -47,7 +49,8 @@ func (w *work) likely(x text, said string, words []token, has *classes) {
 	}
 }
 
-// Sentences returns the sentences that a tool's texts hold, as the rules read them, for training.
+// Sentences returns the sentences of a tool's texts as the rules read them, without names of parameters. It is for
+// training.
 func Sentences(t *tool.Tool) []string {
 	w := &work{s: New(nil), t: t}
 	w.gather()

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// marks are what sets words of a system or of an administrator apart in the conversations that models are trained on.
-// No tool needs them.
+// marks are what sets apart the words of a system or an administrator in the conversations that models are trained on.
+// No tool needs them. They are in lower case; the list is read-only.
 var marks = []string{
 	"<important>", "</important>", "<system>", "</system>", "</secret>", "</hidden>", "</admin>", "<system_prompt>",
 	"<instructions_override>", "<assistant>",
@@ -15,7 +15,7 @@ var marks = []string{
 	"<start_of_turn>", "<|start_header_id|>", "<|endoftext|>", "<function_calls>", "<tool_call>",
 }
 
-// markup finds the marks of conversations, and a line that speaks as the system.
+// markup finds the marks of conversations, and a line that claims to come from the system.
 func (w *work) markup(x text) {
 	if x.place == key {
 		return
@@ -24,7 +24,7 @@ func (w *work) markup(x text) {
 	if strings.ContainsAny(lower, "<[") {
 		lower = strings.ToLower(lower)
 		for _, m := range marks {
-			if i := strings.Index(lower, m); i >= 0 && len(lower) == len(x.text) {
+			if i := strings.Index(lower, m); i >= 0 && len(lower) == len(x.text) { // so that i holds for both
 				w.add("markup", x.field, x.text[i:])
 				break
 			}
@@ -43,14 +43,15 @@ func (w *work) markup(x text) {
 	}
 }
 
-// maxBlank and maxLines are how much white space a text may have inside before what follows counts as pushed out of
-// sight.
+// maxBlank and maxLines are how many white characters and line breaks a text may have in a row before what follows
+// counts as pushed out of sight.
 const (
 	maxBlank = 100
 	maxLines = 16
 )
 
-// padding finds words behind so much white space that a person does not see them.
+// padding finds words behind so much white space that a person does not see them. White space at the beginning of the
+// text does not count.
 func (w *work) padding(x text) {
 	blank, lines := 0, 0
 	for i := range len(x.text) {
@@ -70,7 +71,7 @@ func (w *work) padding(x text) {
 	}
 }
 
-// comments finds words in what a renderer of Markdown or HTML does not show.
+// comments finds suspicious words in parts of a text that a renderer of Markdown or HTML does not show.
 func (w *work) comments(x text) {
 	for _, c := range []struct{ open, end string }{
 		{"<!--", "-->"},
@@ -98,7 +99,8 @@ func (w *work) comments(x text) {
 	}
 }
 
-// suspicious reports whether words that are not meant to be seen speak to somebody.
+// suspicious reports whether words that are not meant to be seen address the model: they touch on three topics of
+// instructions, on two and a reader, or on secrets.
 func (w *work) suspicious(inner string) bool {
 	n, g := 0, lexicon()
 	var has classes
@@ -113,7 +115,8 @@ func (w *work) suspicious(inner string) bool {
 	return n >= 3 || has.meets(&g.private) || has.meets(&g.spoken) && n >= 2
 }
 
-// excerptOf puts a piece of a text on one line, with what is invisible written out.
+// excerptOf returns the beginning of a text as an excerpt: one line of at most 160 characters, with invisible
+// characters written out.
 func excerptOf(s string) string {
 	const most = 160
 	var b strings.Builder
@@ -135,7 +138,7 @@ func excerptOf(s string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// code writes a character as U+200B.
+// code returns a character in the notation U+200B.
 func code(r rune) string {
 	const hex = "0123456789ABCDEF"
 	out := []byte("U+0000")
@@ -149,7 +152,8 @@ func code(r rune) string {
 	return string(out)
 }
 
-// Visible returns s with what is invisible written out, as <U+200B>, and everything else as it is.
+// Visible returns s with invisible characters written out as <U+200B>. Line breaks, tabs and everything else stay as
+// they are.
 func Visible(s string) string {
 	if !conceals(s) {
 		return s

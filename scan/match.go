@@ -8,7 +8,8 @@ import (
 	"tooldex/tool"
 )
 
-// phrases looks for the patterns in each sentence of a text.
+// phrases looks for the patterns in each sentence of a text, and leaves the words of the text in w.words. Parameters
+// that are named after secrets may speak of them, so w.param is set first.
 func (w *work) phrases(x text) {
 	w.param = classes{}
 	if x.place == parameter && w.nameOf(x.field).meets(&lexicon().open) {
@@ -24,7 +25,8 @@ func (w *work) phrases(x text) {
 	}
 }
 
-// sentence looks for the patterns in one sentence.
+// sentence looks for the patterns in one sentence. It asks the index only for patterns whose rarest class the sentence
+// has; each of these is in turn tried by the cheapest conditions first.
 func (w *work) sentence(x text, said string, words []token) {
 	var has classes
 	for _, t := range words {
@@ -46,21 +48,22 @@ func (w *work) sentence(x text, said string, words []token) {
 	}
 }
 
-// clue is something that makes no finding by itself.
+// clue is wording that makes no finding by itself.
 type clue struct {
 	rule, field, excerpt string
-	worth                int
-	at                   int // in which sentence of the tool
+	worth                int // below enough
+	at                   int // the number of its sentence, counted over all texts of the tool
 }
 
 const (
-	// enough is what clues of different kinds must be worth together to make a finding.
+	// enough is the sum that clues of different kinds must reach to make a finding, in percent.
 	enough = 100
-	// beside is how many sentences clues may be apart to count together: a long page holds a little of everything.
+	// beside is how many sentences clues may be apart and still count together: a long page has a little of everything.
 	beside = 12
 )
 
-// weigh notes what a pattern found in a sentence: as a finding, or as a clue.
+// weigh notes the match of a pattern in a sentence, as a finding or as a clue. The match is worth two fifths where it
+// concerns what the tool openly states as its purpose.
 func (w *work) weigh(c *compiled, field, said string, words []token) {
 	worth := cmp.Or(c.worth, enough)
 	if c.off.meets(&w.stated) || c.off.meets(&w.param) {
@@ -69,7 +72,8 @@ func (w *work) weigh(c *compiled, field, said string, words []token) {
 	w.note(c.rule, field, sentenceOf(said, words), worth)
 }
 
-// note makes a finding of what is worth enough, and a clue of the rest.
+// note makes a finding of a match that is worth enough, and a clue of a weaker one. Once some clues were enough
+// together they are kept, even when later sentences have others.
 func (w *work) note(rule, field, sentence string, worth int) {
 	if worth >= enough {
 		w.add(rule, field, sentence)
@@ -82,8 +86,8 @@ func (w *work) note(rule, field, sentence string, worth int) {
 	}
 }
 
-// enoughOf returns the clues that are enough together, nil if they are not. Of one kind the weightiest counts, once in
-// what the tool says of itself and once in its parameters.
+// enoughOf returns the clues that are enough together, nil if they are not. Of each kind only the weightiest counts:
+// once in what the tool says of itself and once in its parameters.
 func enoughOf(clues []clue) []clue {
 	var kinds []clue
 	sum := 0
@@ -104,7 +108,8 @@ func enoughOf(clues []clue) []clue {
 	return kinds
 }
 
-// sum makes findings of clues that are enough together, unless the tool has others.
+// sum makes findings of the clues that were enough together. It does nothing if the tool has findings already: clues
+// would add doubtful ones to certain ones.
 func (w *work) sum() {
 	if len(w.found) > 0 {
 		return
@@ -114,14 +119,14 @@ func (w *work) sum() {
 	}
 }
 
-// alike reports whether two clues are of one kind.
+// alike reports whether two clues are of one kind: of the same rule, and both or neither in the input schema.
 func (c clue) alike(o clue) bool {
 	return c.rule == o.rule && strings.HasPrefix(c.field, "inputSchema") == strings.HasPrefix(o.field, "inputSchema")
 }
 
-// about returns what the tool is about, as far as a rule believes it: a tool that names its subject in its description
-// may ask for it in a parameter, but only its name lets it speak of sending it, and clues weigh less where its first
-// sentence speaks of it.
+// about returns what the tool is about, as far as a pattern trusts it. A tool that names its subject in its description
+// may ask for it in a parameter. Other patterns, and clues, trust only the name, since a hostile description can claim
+// any subject.
 func (w *work) about(c *compiled) *classes {
 	if c.rule == "request" && c.worth == 0 {
 		both := w.topic
@@ -131,8 +136,8 @@ func (w *work) about(c *compiled) *classes {
 	return &w.named
 }
 
-// nameOf returns what the name of the parameter says that a field describes: one that is called a password asks for it
-// openly.
+// nameOf returns the classes in the name of the parameter that a field describes: a parameter called password asks for
+// one openly. It overwrites w.words.
 func (w *work) nameOf(field string) *classes {
 	name := strings.TrimSuffix(field, ".description")
 	name = name[strings.LastIndexByte(name, '.')+1:]
@@ -144,7 +149,7 @@ func (w *work) nameOf(field string) *classes {
 	return &out
 }
 
-// possible reports whether a sentence with these classes can match.
+// possible reports whether a sentence with these classes can match: each step needs one of them.
 func (c *compiled) possible(has *classes) bool {
 	for i := range c.steps {
 		if !c.steps[i].class.meets(has) {
@@ -154,8 +159,8 @@ func (c *compiled) possible(has *classes) bool {
 	return true
 }
 
-// cleared reports whether a word that makes the pattern harmless stands before all of it: what quotes an order comes
-// first, and "for example" behind an order makes it none the less one.
+// cleared reports whether a word that makes the pattern harmless stands before the first step. What quotes an order
+// comes before it; "for example" behind an order leaves it an order.
 func (c *compiled) cleared(words []token) bool {
 	for _, t := range words {
 		if t.meets(&c.unless) {
@@ -168,16 +173,18 @@ func (c *compiled) cleared(words []token) bool {
 	return false
 }
 
-// maxSteps is how many words the longest pattern has at most.
+// maxSteps bounds how many steps a pattern has, so that a match needs no allocation. A longer pattern panics when it is
+// matched.
 const maxSteps = 8
 
-// match reports whether the words hold the pattern. Of all beginnings of it that end at some word the last one is kept,
-// since what may follow depends on nothing else; so the time is that of words times steps.
+// match reports whether the words contain the steps in order, no further apart than their gaps. For each step it keeps
+// the last word at which a beginning of the pattern ended: what may follow depends on nothing else. The time is
+// therefore the number of words times that of steps, without backtracking.
 func (c *compiled) match(words []token) bool {
 	if c.within > 0 {
 		return c.matchNear(words)
 	}
-	var reached [maxSteps]int // one more than the position
+	var reached [maxSteps]int // by step: one more than the index of the word; 0 where it was not reached
 	last := len(c.steps) - 1
 	for i, t := range words {
 		if t.meets(&c.cut) {
@@ -197,14 +204,13 @@ func (c *compiled) match(words []token) bool {
 	return false
 }
 
-// matchNear reports whether the words hold those of the pattern near one another, in any order, each step by another
-// word.
+// matchNear reports whether the words contain all steps near one another, in any order, each step by another word.
 func (c *compiled) matchNear(words []token) bool {
-	var at [maxSteps]int // one more than the position
+	var at [maxSteps]int // by step: one more than the index of its last word; 0 for none yet
 	for i, t := range words {
 		fresh := false
 		for k := range c.steps {
-			// A word that could be of two steps is left to the one that has waited longer.
+			// A word that fits two steps is left to the one that has waited longer.
 			if t.meets(&c.steps[k].class) && (!fresh || at[k] == 0) {
 				if fresh = true; k > 0 && at[k-1] == i+1 && at[k] != 0 {
 					continue
@@ -219,7 +225,7 @@ func (c *compiled) matchNear(words []token) bool {
 	return false
 }
 
-// near reports whether all steps were met not too long before i, by different words.
+// near reports whether all steps were met at most c.within words before i, by different words.
 func (c *compiled) near(at *[maxSteps]int, i int) bool {
 	for k := range c.steps {
 		if at[k] == 0 || i-at[k] >= c.within {
@@ -234,7 +240,8 @@ func (c *compiled) near(at *[maxSteps]int, i int) bool {
 	return true
 }
 
-// addressed finds words to the model itself: "assistant: …", "note to AI agents: …", "dear assistant, …".
+// addressed finds words to the model itself: "assistant: …", "note to AI agents: …", "dear assistant, …". A pattern
+// cannot express it, since it depends on punctuation.
 func (w *work) addressed(x text, said string, words []token, has *classes) {
 	g := lexicon()
 	if !has.meets(&g.ai) || !has.meets(&g.orderly) && !has.holds(&g.asking) {
@@ -253,7 +260,7 @@ func (w *work) addressed(x text, said string, words []token, has *classes) {
 	}
 }
 
-// spokenTo reports whether the words before a name call somebody: "dear", "note to", "NB for".
+// spokenTo reports whether one of the last four words before a name addresses somebody: "dear", "note to", "NB for".
 func spokenTo(said string, before []token) bool {
 	for n := max(0, len(before)-4); n < len(before); n++ {
 		switch strings.ToLower(said[before[n].start:before[n].end]) {
@@ -264,7 +271,7 @@ func spokenTo(said string, before []token) bool {
 	return false
 }
 
-// before1 returns the last byte before i that is not a space; a line break counts as the beginning.
+// before1 returns the last byte before i that is not a space, and an opening bracket at the beginning of s.
 func before1(s string, i int) byte {
 	for i--; i >= 0; i-- {
 		if s[i] != ' ' {
@@ -274,12 +281,14 @@ func before1(s string, i int) byte {
 	return '('
 }
 
-// sentenceOf returns the sentence that words make.
+// sentenceOf returns the part of a text from the first of words to the last. There must be at least one.
 func sentenceOf(said string, words []token) string {
 	return said[words[0].start:words[len(words)-1].end]
 }
 
-// topicOf returns what a tool is about: by its name and title, and by these and its description.
+// topicOf returns what a tool is about: named by its server, name and title, topic by these and the first 600 bytes of
+// its description. It also sets w.stated. Only the beginning of a description counts, so that a long one cannot claim
+// every subject.
 func (w *work) topicOf(t *tool.Tool) (named, topic classes) {
 	for i, s := range []string{spaced(t.Server), spaced(t.Name), t.Title, cut(t.Description, 600)} {
 		if conceals(s) {
@@ -303,7 +312,7 @@ func (w *work) topicOf(t *tool.Tool) (named, topic classes) {
 	return named, topic
 }
 
-// cut returns at most n bytes of s.
+// cut returns at most n bytes of s, and valid UTF-8 where it cuts.
 func cut(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -311,7 +320,8 @@ func cut(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "")
 }
 
-// spaced returns the words of a name: create_issue and createIssue are "create issue".
+// spaced returns the words of a name, separated by spaces: create_issue and createIssue become "create issue" and
+// "create Issue".
 func spaced(name string) string {
 	var b strings.Builder
 	lower := false

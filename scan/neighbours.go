@@ -7,14 +7,14 @@ import (
 	"tooldex/tool"
 )
 
-// neighbours is what is known of the tools of all servers, by what their names look like.
+// neighbours indexes the tools of all servers by what their names look like. It is read-only once made.
 type neighbours struct {
 	names   map[string][]ref    // by folded name
-	looks   map[string][]ref    // by the appearance of the name
+	looks   map[string][]ref    // by the appearance of the folded name
 	joined  map[string]ref      // by server and name, folded together, as in github_create_issue
-	shapes  map[string][]ref    // by what a slip of the finger does not change
-	servers map[string][]string // by appearance
-	folded  []string            // names of servers, folded
+	shapes  map[string][]ref    // by shape; only names of leastShape bytes and more
+	servers map[string][]string // names of servers as they are, by appearance of the folded name
+	folded  []string            // folded names of servers, sorted; one for each appearance and spelling
 }
 
 // ref names a tool.
@@ -48,11 +48,12 @@ func newNeighbours(known []*tool.Tool) neighbours {
 	return n
 }
 
-// leastShape is how long a name is for which a slip means anything.
+// leastShape is the least length of a folded name for which a slip is suspicious: short names differ by one letter by
+// chance.
 const leastShape = 9
 
-// shape is what of a name stays the same when two letters are swapped, or a double one is written once: the letters of
-// each word, sorted.
+// shape returns what stays the same when two letters of a name are swapped or a double one is written once: the
+// distinct letters of each word, sorted. Names of the same shape are candidates for slip.
 func shape(name string) string {
 	words := strings.Fields(strings.ToLower(spaced(name)))
 	for i, w := range words {
@@ -68,7 +69,8 @@ func (n *neighbours) has(server, folded string) bool {
 	return slices.ContainsFunc(n.names[folded], func(r ref) bool { return r.server == server })
 }
 
-// names looks at what the tool and its server are called.
+// names checks the names of the tool and its server: for hidden characters, mixed scripts, and other tools' or servers'
+// names that they resemble. A pair of which one server has both names is not reported.
 func (w *work) names() {
 	t, n := w.t, &w.s.near
 	for _, s := range []struct{ field, name string }{{"server", t.Server}, {"name", t.Name}} {
@@ -111,7 +113,7 @@ func (w *work) names() {
 	}
 }
 
-// mixed reports whether a word of a name mixes scripts that look alike.
+// mixed reports whether a word of a name has letters of another script that look like Latin ones among Latin ones.
 func mixed(name string) bool {
 	for word := range strings.FieldsFuncSeq(name, func(r rune) bool {
 		return r == '_' || r == '-' || r == ' ' ||
@@ -124,8 +126,8 @@ func mixed(name string) bool {
 	return false
 }
 
-// closeServer returns the server whose name is that of another with one letter changed, added or left out. Numbers are
-// those of versions.
+// closeServer returns a known server whose folded name is that of server but for one letter, "" if there is none. Names
+// that differ in a digit are versions of one server, and names below six bytes are too short to tell.
 func (n *neighbours) closeServer(server string) string {
 	if len(server) < 6 {
 		return ""
@@ -138,6 +140,7 @@ func (n *neighbours) closeServer(server string) string {
 	return ""
 }
 
+// digits returns the ASCII digits of s.
 func digits(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' {
@@ -147,8 +150,8 @@ func digits(s string) string {
 	}, s)
 }
 
-// slip reports whether one change, one letter more or less, or two letters swapped make a out of b. A letter more or
-// less at the end is none: that is a plural.
+// slip reports whether one letter changed, added or left out, or two letters swapped, make a out of b. A letter more at
+// the end does not count, since it makes a plural. It compares bytes.
 func slip(a, b string) bool {
 	if len(a) < len(b) {
 		a, b = b, a

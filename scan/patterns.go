@@ -1,22 +1,24 @@
 package scan
 
-// pattern is a succession of words in one sentence that makes a finding.
+// pattern is a succession of words in one sentence that makes a finding. An element names one or more classes, or words
+// in quotes, separated by |. The steps "a 3 b" match a word of class a and one of class b behind it, with at most three
+// words between them; "~8 a b" matches both in any order, at most eight words apart.
 type pattern struct {
 	rule   string
-	at     []place // where it counts; nil means everywhere but in names
-	steps  string  // classes, or words in quotes, with how many words may lie between two; | separates choices
-	unless string  // in the sentence, before the first of the steps
-	cut    string  // not between the first of the steps and the second
-	bar    string  // anywhere in the sentence
-	off    string  // of what the tool is about
-	worth  int     // what it weighs; 0 means enough by itself
+	at     []place // the places it applies to; nil means all but names of parameters
+	steps  string  // what to match, as above
+	unless string  // no match if one of these stands before the first step
+	cut    string  // one of these between the first step and the second starts over
+	bar    string  // no match if one of these is anywhere in the sentence
+	off    string  // no match if the tool is about one of these
+	worth  int     // in percent of a finding; 0 means enough by itself
 }
 
-// nouns are the places where naming a thing is asking for it.
+// nouns returns the places where naming a thing amounts to asking for it.
 func nouns() []place { return []place{parameter, key} }
 
-// orderPatterns lists orders to the model. What a tool does stands in the third person, what its reader is to do in the
-// bare form: the words of the lexicon are in the latter.
+// orderPatterns lists orders to the model. Descriptions say what a tool does in the third person and what its reader
+// should do in the bare form; the lexicon has the latter.
 func orderPatterns() []pattern {
 	return []pattern{
 		{rule: "override", steps: "ignores 4 prior 4 orders|prompt|told|talk", unless: "quoting"},
@@ -66,7 +68,7 @@ func orderPatterns() []pattern {
 	}
 }
 
-// greedPatterns lists what asks for more than a tool needs, and claims to come first.
+// greedPatterns lists requests for more than a tool needs, and claims to come before other tools.
 func greedPatterns() []pattern {
 	talks := "chats|talk|prompt"
 	return []pattern{

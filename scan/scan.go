@@ -13,32 +13,32 @@ import (
 	"tooldex/tool"
 )
 
-// Version is that of the rules: it is raised when they find something else than before, so that tools are looked at
-// again.
+// Version is the version of the rules. It is raised whenever they find something else than before, so that tools which
+// were scanned under an older version are scanned again.
 const Version = 2
 
-// Scanner looks at tools one by one, beside those of other servers. It is not changed once it is made, and safe for
-// concurrent use. The zero Scanner knows no other tools.
+// Scanner scans tools one by one, beside those of other servers. It does not change once it is made, and is safe for
+// concurrent use. The zero Scanner is ready to use, and compares tools with no others.
 type Scanner struct {
 	near  neighbours
-	words sync.Pool // of *[]token, since most of the work would be to make them
+	words sync.Pool // of *[]token: most of the allocations of a scan would be these
 }
 
-// New makes a Scanner that knows the tools of a catalogue, against which a tool is held that has another server's name
-// or speaks of another server's tools.
+// New returns a Scanner that compares each tool with those of a catalogue: whether it uses the name of another server's
+// tool, or gives orders about one. Tools that are added to the catalogue later are not seen; make a new Scanner then.
 func New(known []*tool.Tool) *Scanner {
 	return &Scanner{near: newNeighbours(known)}
 }
 
-// maxText bounds how much of one text is read; the catalogue cuts texts to less before they are served.
+// maxText bounds how many bytes of one text are read. The catalogue cuts texts to less before they are served.
 const maxText = 256 << 10
 
-// maxFindings bounds how many findings of one tool are told.
+// maxFindings bounds how many findings are returned for one tool.
 const maxFindings = 24
 
-// Tool returns what is found in a tool, one finding of each rule and field, in the order of its fields; nil for a tool
-// that is clean. It takes a tool as its server sent it: cleaning removes what some rules look for. What comes from its
-// own catalogue, as the category or borrowed utterances, is not read.
+// Tool returns the findings in a tool, one for each rule and field, in the order of its fields; nil for a tool that is
+// clean. It expects a tool as its server sent it, since cleaning removes what some rules look for. What the catalogue
+// itself added, such as the category or borrowed utterances, is not read. The tool is not changed.
 func (s *Scanner) Tool(t *tool.Tool) []Finding {
 	w := &work{s: s, t: t}
 	if buf, ok := s.words.Get().(*[]token); ok {
@@ -56,7 +56,7 @@ func (s *Scanner) Tool(t *tool.Tool) []Finding {
 	return w.found
 }
 
-// Tools returns what Tool finds in each of tools, which are scanned on all processors.
+// Tools scans tools on all processors and returns what Tool returns for each, by the same index.
 func (s *Scanner) Tools(tools []*tool.Tool) [][]Finding {
 	found := make([][]Finding, len(tools))
 	var (
@@ -74,24 +74,24 @@ func (s *Scanner) Tools(tools []*tool.Tool) [][]Finding {
 	return found
 }
 
-// work is one look at one tool.
+// work is the state of one scan of one tool. It is used by one goroutine.
 type work struct {
 	s         *Scanner
 	t         *tool.Tool
-	named     classes // what the tool is about by its name
-	stated    classes // and by its first sentence
-	topic     classes // and by what it says of itself
-	param     classes // what the parameter at hand is about by its name
+	named     classes // what the tool is about by the names of it and its server, and its title
+	stated    classes // the same, with the first sentence of its description
+	topic     classes // the same, with the first 600 bytes of its description
+	param     classes // what the parameter being scanned is about; set by phrases
 	texts     []text
 	found     []Finding
-	clues     []clue // of the last sentences
-	summed    []clue // the first that were enough together
-	sentences int    // that were read so far
-	words     []token
-	depth     int // of what was decoded
+	clues     []clue  // of the last sentences; older ones are dropped
+	summed    []clue  // the first clues that were enough together; nil so far
+	sentences int     // how many were read so far, in all texts
+	words     []token // of the text being scanned; the slice is reused for the next
+	depth     int     // how often the text was decoded; 0 for the tool's own texts
 }
 
-// gather lists all texts of the tool.
+// gather lists all texts of the tool in the order in which findings are reported.
 func (w *work) gather() {
 	t := w.t
 	add := func(x text) {
@@ -122,11 +122,11 @@ func (w *work) gather() {
 	w.json("_meta", t.Meta, value, add)
 }
 
-// json adds the strings of raw, or raw itself where it is not JSON.
+// json adds the strings of raw. Where raw is not JSON, it is scanned as one text.
 func (w *work) json(root string, raw json.RawMessage, under place, add func(text)) {
 	switch {
 	case len(raw) == 0:
-	case len(raw) > sanitize.MaxSchema: // it is not served either
+	case len(raw) > sanitize.MaxSchema: // schemas of this size are not served either
 	case json.Valid(raw):
 		walk(root, raw, under, add)
 	default:
@@ -134,7 +134,8 @@ func (w *work) json(root string, raw json.RawMessage, under place, add func(text
 	}
 }
 
-// text looks at one text.
+// text runs all checks on one text. Hidden characters come first, since the other checks read the text without them;
+// shadows and encoded use the words that phrases leaves in w.words.
 func (w *work) text(x text) {
 	if conceals(x.text) {
 		if !utf8.ValidString(x.text) {
@@ -150,7 +151,7 @@ func (w *work) text(x text) {
 	w.shadows(x)
 }
 
-// add notes a finding, once for each rule and field.
+// add notes a finding, once for each rule and field, up to maxFindings.
 func (w *work) add(rule, field, excerpt string) {
 	if len(w.found) >= maxFindings || slices.ContainsFunc(w.found, func(f Finding) bool {
 		return f.Rule == rule &&

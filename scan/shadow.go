@@ -7,8 +7,8 @@ import (
 	"tooldex/tool"
 )
 
-// shadows finds a text that tells how a tool of another server is to be used. It takes the words that phrases has
-// found.
+// shadows finds sentences that tell how a tool of another server is to be used. It reads the words that phrases left in
+// w.words.
 func (w *work) shadows(x text) {
 	if len(w.s.near.names) == 0 || x.place == key || x.place == output {
 		return
@@ -21,7 +21,8 @@ func (w *work) shadows(x text) {
 	}
 }
 
-// foreign returns the server whose tool a sentence gives orders about, "" if none.
+// foreign returns the server whose tool a sentence gives orders about, "" if there is none. A plain word such as
+// "query" counts as the name of a tool only beside the name of its server.
 func (w *work) foreign(said string, words []token) string {
 	var has classes
 	for _, t := range words {
@@ -45,7 +46,7 @@ func (w *work) foreign(said string, words []token) string {
 	return ""
 }
 
-// inner reports whether a word is written like createIssue.
+// inner reports whether a word has a capital inside, as createIssue does.
 func inner(word string) bool {
 	for i := 1; i < len(word); i++ {
 		if word[i] >= 'A' && word[i] <= 'Z' && word[i-1] >= 'a' && word[i-1] <= 'z' {
@@ -55,7 +56,8 @@ func inner(word string) bool {
 	return false
 }
 
-// beside reports whether the server that has a tool of this plain name is named beside it: "query of postgres".
+// beside reports whether the name of a server that has a tool of this plain name stands within three words of it:
+// "query of postgres".
 func (w *work) beside(said string, words []token, i int) bool {
 	owners := w.s.near.names[tool.Fold(said[words[i].start:words[i].end])]
 	if len(owners) == 0 {
@@ -71,7 +73,7 @@ func (w *work) beside(said string, words []token, i int) bool {
 	return false
 }
 
-// argument reports whether the tool has a parameter of this name.
+// argument reports whether the tool being scanned has a parameter of this name.
 func (w *work) argument(word string) bool {
 	return slices.ContainsFunc(w.texts, func(x text) bool { return x.place == key && x.text == word })
 }

@@ -10,43 +10,45 @@ import (
 	"tooldex/internal/orderedjson"
 )
 
-// place says what kind of text one is.
+// place is the kind of place in a tool at which a text stands. Patterns are limited to some of them.
 type place int
 
 const (
-	described place = iota // what the tool says of itself: its description, its title
-	parameter              // what it says of a parameter
-	value                  // an entry of an enum, a default, an example, and all that is in no such place
+	described place = iota // a title, summary or description of the tool itself
+	parameter              // the description of a parameter
+	value                  // an entry of an enum, a default, an example, and any other string
 	key                    // the name of a parameter
-	output                 // of what it answers
+	output                 // any string of the output schema
 )
 
-// text is one text of a tool, and where it stands.
+// text is one text of a tool with the place at which it stands.
 type text struct {
 	place place
 	field string // as in JSON: "inputSchema.properties.note.description"
 	text  string
 }
 
-// maxDepth bounds how deep objects of a schema may lie; what is deeper is passed over.
+// maxDepth bounds how deep strings of a schema may lie; deeper ones are skipped.
 const maxDepth = 64
 
-// walker reads the strings of a JSON value without building it.
+// walker reads the strings of a JSON value without building the value. It requires valid JSON: it does not check the
+// syntax.
 type walker struct {
 	raw   []byte
-	i     int
-	path  []string
-	under place // of all that is read
-	out   func(text)
+	i     int        // how far raw was read
+	path  []string   // from the root to the value being read; indexes of arrays are decimal
+	under place      // of the strings, where nothing else is known of them
+	out   func(text) // receives each string
 }
 
-// walk calls out with each string of raw, which is valid JSON, and with the names of properties.
+// walk calls out with each string of raw, which must be valid JSON, and with the names of properties. Values of a
+// schema that are not meant for readers, such as types and patterns, are left out.
 func walk(root string, raw json.RawMessage, under place, out func(text)) {
 	w := &walker{raw: raw, path: []string{root}, under: under, out: out}
 	w.value(false)
 }
 
-// skipped reports whether there is nothing for a reader under a key of a schema.
+// skipped reports whether the value under a key of a schema holds no text for a reader.
 func skipped(key string) bool {
 	switch key {
 	case "type", "format", "$schema", "$id", "$ref", "pattern", "required", "$anchor", "$dynamicRef", "contentEncoding",
@@ -56,13 +58,14 @@ func skipped(key string) bool {
 	return false
 }
 
+// space skips white space, and the commas and colons between values: valid JSON makes their places certain.
 func (w *walker) space() {
 	for w.i < len(w.raw) && (w.raw[w.i] <= ' ' || w.raw[w.i] == ',' || w.raw[w.i] == ':') {
 		w.i++
 	}
 }
 
-// value reads one value. Names says that the keys of an object are names of properties.
+// value reads one value. If names is set, the keys of an object are the names of properties.
 func (w *walker) value(names bool) {
 	if w.space(); w.i >= len(w.raw) {
 		return
@@ -90,6 +93,8 @@ func (w *walker) value(names bool) {
 	}
 }
 
+// object reads an object. A string under a key of a schema other than "description" (a title, a default, a const)
+// counts as a value rather than as the description of a parameter.
 func (w *walker) object(names bool) {
 	schema := w.under != value
 	for w.i++; ; {
@@ -118,7 +123,8 @@ func (w *walker) object(names bool) {
 	}
 }
 
-// tell hands out a string. That of a list under a parameter is an enum, an example or the like.
+// tell passes a string to out. A string in a list under a parameter belongs to an enum, examples or the like, so its
+// place is value.
 func (w *walker) tell(at place, s string) {
 	if s == "" || len(w.path) > maxDepth {
 		return
@@ -138,7 +144,7 @@ func isAny(k string, of ...string) bool {
 	return false
 }
 
-// str reads a string.
+// str reads a string and returns it decoded; "" where decoding fails.
 func (w *walker) str() string {
 	in := w.raw[w.i:][:orderedjson.StringLen(w.raw[w.i:])]
 	w.i += len(in)

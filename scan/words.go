@@ -12,12 +12,13 @@ import (
 
 // token is one word of a text.
 type token struct {
-	*entry           // never nil
-	start, end int32 // in the text, of which no more than maxText is read
+	*entry           // never nil once it is in a list of tokens
+	start, end int32 // byte offsets in the text; maxText keeps them small
 	last       bool  // it ends a sentence
 }
 
-// split puts the words of text into out, folded and looked up.
+// split returns the words of text, folded and looked up. It reuses the space of out, whose contents are lost. The last
+// word of each sentence is marked. Paths and addresses are one word each.
 func split(text string, out []token) []token {
 	out = out[:0]
 	for i := 0; i < len(text); {
@@ -59,7 +60,7 @@ func split(text string, out []token) []token {
 	return out
 }
 
-// sentences yields the words of each sentence.
+// sentences yields the words of each sentence. The slices share memory with words.
 func sentences(words []token) iter.Seq[[]token] {
 	return func(yield func([]token) bool) {
 		from := 0
@@ -75,7 +76,7 @@ func sentences(words []token) iter.Seq[[]token] {
 	}
 }
 
-// The kinds of bytes. Those of no kind end a path.
+// The kinds of ASCII bytes. A byte of no kind ends a path.
 const (
 	wordByte  = iota + 1
 	opensPath // may stand before what marks a path
@@ -83,7 +84,7 @@ const (
 	inPath
 )
 
-// kinds holds the kind of each byte. It is not written to.
+// kinds holds the kind of each byte. It is read-only.
 var kinds = func() (out [256]byte) {
 	for c := byte('!'); c < 0x7f; c++ {
 		switch {
@@ -100,7 +101,7 @@ var kinds = func() (out [256]byte) {
 	return out
 }()
 
-// inWord reports whether r is part of words. Marks are, since scripts of India need them.
+// inWord reports whether r is part of words. Marks are, since Indian scripts write vowels as marks.
 func inWord(r rune) bool {
 	if r < utf8.RuneSelf {
 		return kinds[r] == wordByte
@@ -119,8 +120,8 @@ func denied(before []token) bool {
 	return false
 }
 
-// wordAt returns the word that begins at i with r. It has no entry where words stand together, and none of them is
-// known.
+// wordAt returns the word that begins at i with r. Its entry is nil where the script sets no spaces between words and
+// the lexicon has no word that begins here.
 func wordAt(text string, i int, r rune) token {
 	if together(r) {
 		e, n := lexicon().unspaced(text[i:])
@@ -149,11 +150,12 @@ func wordEnd(text string, i int) int {
 	return i
 }
 
-// maxPath bounds how far a path is followed, so that reading a text takes a time in proportion to its length.
+// maxPath bounds how many bytes a path may have. Without a bound, a long run without spaces would be read again from
+// each of its bytes.
 const maxPath = 200
 
-// path returns the end and the classes of the path or address that begins at i, and false if there is none that
-// matters.
+// path returns the end and the classes of the path or address that begins at i. It returns false if none begins there,
+// or if it is of no interest to a pattern.
 func path(text string, i int) (end int, e *entry, is bool) {
 	if k := kinds[text[i]]; k == 0 || k == inPath || i > 0 && kinds[text[i-1]] == wordByte {
 		return i, unknown, false
@@ -177,8 +179,8 @@ func path(text string, i int) (end int, e *entry, is bool) {
 	return i + len(word), e, is
 }
 
-// endsSentence reports whether the character at i ends one: a full stop before a space, an empty line, the next point
-// of a list.
+// endsSentence reports whether the character r of n bytes at i ends a sentence: a full stop before a space, an empty
+// line, a line break before the next point of a list. A full stop inside a word or number does not.
 func endsSentence(text string, i, n int, r rune) bool {
 	switch r {
 	case '.', '!', '?', ';':
@@ -194,7 +196,8 @@ func endsSentence(text string, i, n int, r rune) bool {
 	return false
 }
 
-// lookUp returns what the lexicon knows of a word.
+// lookUp returns the entry of a word, unknown if it has none. ASCII words, which most are, are folded in a buffer on
+// the stack; one that does not fit counts as unknown.
 func lookUp(word string) *entry {
 	var buf [24]byte
 	if len(word) > 4*len(buf) {
@@ -224,11 +227,11 @@ func lookUp(word string) *entry {
 	return lexicon().stem(buf[:len(word)])
 }
 
-// secretNames are the ends of what variables are called that hold secrets. They are not written to.
+// secretNames are the endings of names of variables that hold secrets. They are read-only.
 var secretNames = [][]byte{[]byte("_api_key"), []byte("_secret_key"), []byte("_password"), []byte("_secret")}
 
-// foldWord brings a word to the form in which the lexicon has it: lower case, without accents, letters that look like
-// Latin ones in a word that has Latin ones made so.
+// foldWord brings a word to the form in which the lexicon lists it: lower case, without accents. In a word that mixes
+// Latin letters with lookalikes of other scripts, the lookalikes become Latin.
 func foldWord(word string) string {
 	word = strings.ToLower(word)
 	if mixes(word) {
