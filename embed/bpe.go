@@ -6,23 +6,27 @@ import (
 	"unicode/utf8"
 )
 
-// bpeModel spells a word by joining its characters pair by pair, in the order in which the pairs were learned.
+// bpeModel spells a word by joining its characters pair by pair, in the order in which the pairs were learned. It is
+// read-only once parsed.
 type bpeModel struct {
-	vocab          map[string]int32
-	merges         map[[2]int32]merge
-	unk            int32 // -1 if there is none
-	fuse           bool  // unknown characters that follow one another are one token
-	bytes          bool  // what is unknown is spelled by its bytes
-	whole          bool  // a word that is a token is not spelled
+	vocab  map[string]int32
+	merges map[[2]int32]merge
+	unk    int32 // -1 if there is none
+	fuse   bool  // a run of unknown characters is one unk token
+	bytes  bool  // an unknown character is spelled by tokens of its bytes, if there is one for each
+	whole  bool  // a piece that is a token as it stands is not split
+	// put before a character that continues a word and after the last one, when characters are looked up; often ""
 	prefix, suffix string
 }
 
+// merge is what a pair of neighbouring tokens becomes. The lowest rank applies first.
 type merge struct {
 	rank int
 	into int32
 }
 
-// parseBPE reads a byte-pair model: a vocabulary, and merges in the order in which they apply.
+// parseBPE reads a byte-pair model: a vocabulary, and merges in the order in which they apply. Every error wraps
+// [ErrModelFile]; a merge of tokens that are missing in the vocabulary is one.
 func parseBPE(raw json.RawMessage) (tokenModel, error) {
 	var f struct {
 		Vocab  map[string]int32  `json:"vocab"`
@@ -60,7 +64,8 @@ func parseBPE(raw json.RawMessage) (tokenModel, error) {
 	return m, nil
 }
 
-// addMerge reads a merge, in either of its two forms.
+// addMerge reads a merge in either form that files have: "a b" as one string, or a list of two. The joined token has
+// the continuation prefix of the second half removed, as a part inside the word carries none.
 func (m *bpeModel) addMerge(rank int, raw json.RawMessage) error {
 	var pair []string
 	var line string
@@ -86,6 +91,7 @@ func (m *bpeModel) addMerge(rank int, raw json.RawMessage) error {
 func (m *bpeModel) vocabulary() map[string]int32 { return m.vocab }
 func (m *bpeModel) unknown() int32               { return m.unk }
 
+// spell splits piece into characters and joins pairs until no merge applies.
 func (m *bpeModel) spell(dst []int32, piece string) []int32 {
 	if m.whole {
 		if id, ok := m.vocab[piece]; ok {
@@ -97,10 +103,12 @@ func (m *bpeModel) spell(dst []int32, piece string) []int32 {
 	return dst[:from+m.joinPairs(dst[from:])]
 }
 
-// splitCharacters appends a token for each character.
+// splitCharacters appends a token for each character: its own, else those of its bytes, else unk. Without any of them
+// the character is dropped.
 func (m *bpeModel) splitCharacters(dst []int32, piece string) []int32 {
 	fusing := false
 	for i, r := range piece {
+		// an invalid byte decodes to RuneError too, but is one byte long, not three
 		size := utf8.RuneLen(r)
 		if r == utf8.RuneError {
 			_, size = utf8.DecodeRuneInString(piece[i:])
@@ -131,8 +139,8 @@ func (m *bpeModel) splitCharacters(dst []int32, piece string) []int32 {
 	return dst
 }
 
-// joinPairs merges pairs in place, the one learned first before others and the leftmost of those, and returns how many
-// tokens are left.
+// joinPairs merges neighbours in place and returns how many tokens are left. The pair of the lowest rank goes first;
+// among equals, the leftmost. The time is quadratic in the length of one word.
 func (m *bpeModel) joinPairs(ids []int32) int {
 	n := len(ids)
 	for n > 1 {

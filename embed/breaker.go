@@ -10,33 +10,37 @@ import (
 
 // BreakerOptions configure a [Breaker]. The zero value opens after three failures for five seconds.
 type BreakerOptions struct {
-	Failures int // in a row, after which the model is left alone; 0 means 3
-	// for which it is left alone at first; doubled as long as it fails, up to ten times; 0 means 5 seconds
+	Failures int // in a row, before calls are blocked; 0 means 3
+	// Pause is how long calls are blocked at first. It doubles with each failed trial, up to ten times the first. 0
+	// means 5 seconds.
 	Pause time.Duration
-	// Patience bounds one call of Queries: a model that takes longer has failed it. 0 means 5 seconds.
+	// Patience bounds one call of Queries; a slower model counts as failed. Documents are not bounded. 0 means 5
+	// seconds.
 	Patience time.Duration
-	// Changed is told when the model is given up, with the error, and when it answers again, with nil. It must not call
-	// the Breaker.
+	// Changed is called with the error when calls begin to be blocked, and with nil when the model answers again. It
+	// runs outside the Breaker's lock, on the goroutine of the call that noticed; it must not call the Breaker.
 	Changed func(err error)
 }
 
-// Breaker is an [Embedder] that leaves another alone for a while after it has failed several times in a row, so that
-// nobody waits for what is known not to answer. A call in that time fails at once, with the last error. Then one call
-// is let through: if it succeeds, all are. It is safe for concurrent use.
+// Breaker is an [Embedder] that blocks calls to another after several failures in a row, so that callers do not wait
+// for a model that is known to be down. While it blocks, a call fails at once with [ErrUnavailable], wrapping the last
+// error. After the pause one call goes through as a trial: success unblocks all calls, failure begins a longer pause.
+// It is safe for concurrent use.
 //
-// Only errors of the model count: a caller that gives up, a changed model and no work at all say nothing of it.
+// Only errors of the model count. A caller whose context ends, [ErrModelChanged] and calls without input do not.
 type Breaker struct {
 	of Embedder
 	o  BreakerOptions
 
+	// mu guards the fields below. It is never held during a call of the model or of Changed.
 	mu     sync.Mutex
 	failed int       // in a row
-	until  time.Time // before which nothing is asked; zero while closed
-	trying bool      // one call is under way to see whether it answers again
+	until  time.Time // no call before this; zero while calls are not blocked
+	trying bool      // a trial is running; other calls are blocked meanwhile
 	last   error
 }
 
-// NewBreaker guards an embedder.
+// NewBreaker guards an embedder. Options that are zero or negative take their defaults.
 func NewBreaker(of Embedder, o BreakerOptions) *Breaker {
 	if o.Failures <= 0 {
 		o.Failures = 3
@@ -53,10 +57,10 @@ func NewBreaker(of Embedder, o BreakerOptions) *Breaker {
 	return &Breaker{of: of, o: o}
 }
 
-// Model tells the model of the embedder behind.
+// Model returns the model of the wrapped embedder, blocked or not.
 func (b *Breaker) Model() Model { return b.of.Model() }
 
-// Queries asks the embedder behind, unless it is left alone.
+// Queries asks the wrapped embedder, within Patience, unless calls are blocked.
 func (b *Breaker) Queries(ctx context.Context, texts []string) ([][]float32, error) {
 	return b.callThrough(ctx, len(texts), func(ctx context.Context) ([][]float32, error) {
 		within, cancel := context.WithTimeoutCause(ctx, b.o.Patience, errSlow)
@@ -65,17 +69,21 @@ func (b *Breaker) Queries(ctx context.Context, texts []string) ([][]float32, err
 	})
 }
 
-// errSlow is why a query was given up that the caller still waited for.
+// errSlow is the cancellation cause of a query that took longer than Patience.
 var errSlow = errors.New("no answer in time")
 
-// Documents asks the embedder behind, unless it is left alone. It may take as long as it takes there.
+// Documents asks the wrapped embedder unless calls are blocked. Only the context bounds its time.
 func (b *Breaker) Documents(ctx context.Context, docs []Document) ([][]float32, error) {
-	return b.callThrough(ctx, len(docs), func(ctx context.Context) ([][]float32, error) { return b.of.Documents(ctx, docs) })
+	return b.callThrough(ctx, len(docs), func(ctx context.Context) ([][]float32, error) {
+		return b.of.Documents(ctx, docs)
+	})
 }
 
-func (b *Breaker) callThrough(ctx context.Context, n int, ask func(context.Context) ([][]float32, error)) ([][]float32,
-	error,
-) {
+// callThrough runs ask if admitted and records the outcome. A call for n = 0 inputs is answered here: it shows nothing
+// about the model.
+func (b *Breaker) callThrough(
+	ctx context.Context, n int, ask func(context.Context) ([][]float32, error),
+) ([][]float32, error) {
 	if n == 0 {
 		return [][]float32{}, nil
 	}
@@ -88,7 +96,8 @@ func (b *Breaker) callThrough(ctx context.Context, n int, ask func(context.Conte
 	return out, err
 }
 
-// admitCall lets a call through, as a trial while the model is left alone, or says why not.
+// admitCall admits a call, as a trial if the pause is over, or returns why it is blocked. A trial must be followed by
+// recordOutcome, which ends it.
 func (b *Breaker) admitCall() (trial bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -106,7 +115,8 @@ func (b *Breaker) admitCall() (trial bool, err error) {
 	return true, nil
 }
 
-// recordOutcome counts what came of a call.
+// recordOutcome updates the state after an admitted call. gaveUp is true if the caller's context had ended, in which
+// case an error shows nothing about the model.
 func (b *Breaker) recordOutcome(err error, trial, gaveUp bool) {
 	b.mu.Lock()
 	was := !b.until.IsZero()
@@ -118,13 +128,14 @@ func (b *Breaker) recordOutcome(err error, trial, gaveUp bool) {
 		if was {
 			tell = func() { b.o.Changed(nil) }
 		}
-	case gaveUp: // the next one may try
-	case was && !trial: // it was let through before the model was given up
+	case gaveUp: // until is unchanged, so the next call may be the trial
+	case was && !trial: // admitted before calls were blocked; only the trial decides
 	default:
 		b.failed, b.last = b.failed+1, err
 		if b.failed < b.o.Failures {
 			break
 		}
+		// The shift stops at 4, so that it cannot overflow; the factor of ten below is the real bound.
 		pause := b.o.Pause << min(b.failed-b.o.Failures, 4)
 		b.until = time.Now().Add(min(pause, 10*b.o.Pause))
 		if !was {

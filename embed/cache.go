@@ -7,21 +7,23 @@ import (
 	"sync"
 )
 
-// Cache is an [Embedder] that remembers the vectors of recent queries of another. It is safe for concurrent use.
-// Documents are passed on, since nobody asks for the same one twice. When the model changes, everything is forgotten.
+// Cache is an [Embedder] that remembers the vectors of recent queries of another, and drops the least recently used. It
+// is safe for concurrent use. Documents are passed on, since the same one is rarely asked for twice. When the model
+// changes, the cache is emptied.
 type Cache struct {
 	of   Embedder
 	most int
 
+	// mu guards the fields below. It is not held while the wrapped embedder works.
 	mu     sync.Mutex
-	model  Model
-	recent *list.List // of *cachedVector, the latest first
+	model  Model      // whose vectors are held
+	recent *list.List // of *cachedVector, the latest used first
 	byText map[string]*list.Element
 	hits   uint64
 	misses uint64
 }
 
-// cachedVector is one query with its vector.
+// cachedVector is one query with its vector, which belongs to the cache: it is copied on the way in and out.
 type cachedVector struct {
 	text   string
 	vector []float32
@@ -35,15 +37,17 @@ func NewCache(of Embedder, most int) *Cache {
 	return &Cache{of: of, most: most, model: of.Model(), recent: list.New(), byText: map[string]*list.Element{}}
 }
 
-// Model tells the model of the embedder behind.
+// Model returns the model of the wrapped embedder.
 func (c *Cache) Model() Model { return c.of.Model() }
 
-// Documents asks the embedder behind.
+// Documents asks the wrapped embedder.
 func (c *Cache) Documents(ctx context.Context, docs []Document) ([][]float32, error) {
 	return c.of.Documents(ctx, docs)
 }
 
-// Queries takes what it remembers and asks the embedder behind for the rest, in one call. The caller owns the vectors.
+// Queries takes what is cached and asks the wrapped embedder for the rest, in one call. The caller owns the vectors. If
+// the model changes during that call, nothing is cached, and texts are embedded again rather than mixed with cached
+// ones.
 func (c *Cache) Queries(ctx context.Context, texts []string) ([][]float32, error) {
 	before := c.of.Model()
 	out, asked, places := c.lookup(before, texts)
@@ -54,7 +58,7 @@ func (c *Cache) Queries(ctx context.Context, texts []string) ([][]float32, error
 	if err != nil {
 		return nil, err
 	}
-	if c.of.Model() != before { // whose vectors these are is not certain, and they must not be mixed with others
+	if c.of.Model() != before { // these vectors may be of either model and must not be mixed with cached ones
 		if len(asked) == len(texts) {
 			return fresh, nil
 		}
@@ -67,7 +71,7 @@ func (c *Cache) Queries(ctx context.Context, texts []string) ([][]float32, error
 	return out, nil
 }
 
-// lookup returns copies of the vectors it has, and the texts and places of those it has not.
+// lookup returns copies of the cached vectors at their places in out, and the texts and places of the rest.
 func (c *Cache) lookup(m Model, texts []string) (out [][]float32, asked []string, places []int) {
 	out = make([][]float32, len(texts))
 	c.mu.Lock()
@@ -113,7 +117,7 @@ func (c *Cache) forgetOthers(m Model) {
 	}
 }
 
-// stats tells how many queries were remembered and how many were not, since the cache was made.
+// stats returns how many texts were found in the cache and how many were not, since it was made.
 func (c *Cache) stats() (hits, misses uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

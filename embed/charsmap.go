@@ -8,14 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// charsMap is the table of replacements of a SentencePiece model: a trie in two arrays, laid out as the library
-// darts-clone does, and the strings that it points into.
+// charsMap is the replacement table of a SentencePiece model: a trie in two arrays, laid out as by the library
+// darts-clone, and the replacement strings, which end with NUL. It is read-only.
 type charsMap struct {
 	units []uint32
 	texts []byte
 }
 
-// parseCharsMap reads a table.
+// parseCharsMap reads a table: the size of the trie in bytes (32 bits, little endian), the trie, and the strings. An
+// empty table replaces nothing. The content of the trie is not checked here; lookups check every index instead.
 func parseCharsMap(b []byte) (normalizer, error) {
 	if len(b) == 0 {
 		return func(s string) string { return s }, nil
@@ -34,7 +35,8 @@ func parseCharsMap(b []byte) (normalizer, error) {
 	return m.normalize, nil
 }
 
-// normalize replaces what the table knows: small clusters of characters as one, else each character for itself.
+// normalize replaces what the table lists. A character with its marks is looked up as a whole if it has fewer than 6
+// bytes, as SentencePiece does; otherwise, or if it is not listed, each code point is looked up alone.
 func (m *charsMap) normalize(s string) string {
 	var out strings.Builder
 	out.Grow(len(s))
@@ -61,7 +63,9 @@ func (m *charsMap) normalize(s string) string {
 	return out.String()
 }
 
-// findEntry looks a string up: what the table has for the shortest beginning of it.
+// findEntry returns the replacement for the shortest prefix of s that the table lists. The bits of a unit: 0-7 are the
+// byte that leads to it, 8 says that a value follows, 9 scales the offset by 256, and 10-30 are the offset to its
+// children. Bit 31 marks a unit that is a value.
 func (m *charsMap) findEntry(s string) (string, bool) {
 	at := uint32(0)
 	unit := m.units[0]
@@ -90,7 +94,7 @@ func (m *charsMap) findEntry(s string) (string, bool) {
 	return "", false
 }
 
-// entryText is the string that begins at a place and ends with NUL.
+// entryText returns the string that begins at a place in texts and ends with NUL or the table.
 func (m *charsMap) entryText(at uint32) (string, bool) {
 	if int64(at) >= int64(len(m.texts)) {
 		return "", false
@@ -102,8 +106,8 @@ func (m *charsMap) entryText(at uint32) (string, bool) {
 	return string(rest), true
 }
 
-// graphemeLen is the length of the first character with the marks that belong to it. Of what else can make a cluster,
-// nothing is short enough to be replaced as one, but a line break of two characters.
+// graphemeLen returns the length in bytes of the first character with the marks that belong to it. It knows only the
+// clusters that matter here: of all others, none is short enough to be replaced as one, except CR LF.
 func graphemeLen(s string) int {
 	if strings.HasPrefix(s, "\r\n") {
 		return 2

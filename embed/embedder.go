@@ -23,8 +23,8 @@ type Document struct {
 // Results are in the order of the input, and the caller owns them. Both methods are safe for concurrent use and give
 // either a vector for each input or an error, never fewer. An empty input gives an empty result without any work.
 type Embedder interface {
-	// Model says whose vectors these are. For a remote model it can change after a call, when the model was replaced
-	// there.
+	// Model returns whose vectors these are. For a remote model it can change after a call, when the model was replaced
+	// there, and Dims may be 0 until the first vector has come.
 	Model() Model
 	// Queries embeds requests, in any language.
 	Queries(ctx context.Context, texts []string) ([][]float32, error)

@@ -59,7 +59,8 @@ func Encode(t Table) ([]byte, error) {
 	return out, nil
 }
 
-// packTexts joins the tokens of a table to one text, and returns where each begins.
+// packTexts joins the tokens of a table to one text, and returns where each begins; the last offset is the end of all.
+// A bucket gets a mark and its number, so that no text can match it.
 func packTexts(t Table) (texts []byte, offsets []uint32, err error) {
 	for _, tok := range t.Tokens {
 		if tok == "" || len(tok) > maxPiece || tok[0] == bucketMark || tok == string(continues) {
@@ -75,6 +76,8 @@ func packTexts(t Table) (texts []byte, offsets []uint32, err error) {
 	return texts, append(offsets, uint32(len(texts))), nil
 }
 
+// packSlots fills the hash table that findRow reads. It is at most two thirds full, and buckets are not in it: they are
+// reached by their number only.
 func packSlots(t Table, texts []byte, offsets []uint32) ([]byte, error) {
 	size := uint32(64)
 	for int(size)*2 < 3*(len(offsets)-1) {
@@ -100,7 +103,8 @@ func packSlots(t Table, texts []byte, offsets []uint32) ([]byte, error) {
 	return slots, nil
 }
 
-// packRows rounds each row to bytes with a scale of its own, and the scales to 16 bits relative to the greatest.
+// packRows rounds each row to signed bytes with a scale of its own, stored plus 128. The scale becomes part of the
+// row's weights, which are rounded to 16 bits relative to the greatest; every row keeps at least 1.
 func packRows(t Table) (rows, weights []byte) {
 	n := len(t.Query)
 	doc, query := make([]float64, n), make([]float64, n)

@@ -6,9 +6,9 @@ import "errors"
 var (
 	ErrUnavailable  = errors.New("embedding model unavailable")   // the server cannot be reached or failed; may pass
 	ErrModelMissing = errors.New("embedding model not installed") // the server does not have the model
-	// noticed by this call; Model already tells the new one
+	// noticed by this call; Model already returns the new one
 	ErrModelChanged = errors.New("embedding model changed")
-	// too few, zero, not finite, or of another width than before
+	// the answer has too few vectors, or one that is zero, not finite, or of another width than before
 	ErrVectors = errors.New("unusable embedding")
 )
 

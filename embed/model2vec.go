@@ -14,7 +14,7 @@ import (
 )
 
 // Model2Vec is an [Embedder] over a static table as Model2Vec distils them: the vector of a text is the mean of the
-// rows of its tokens. It holds the table in memory in the width that its file has. It is immutable and safe for
+// rows of its tokens. The table stays in memory in the number format of its file. It is immutable and safe for
 // concurrent use. Make one with [OpenModel2Vec].
 //
 // Vectors have unit length, whether or not the model's own configuration asks for that: only their directions can be
@@ -24,17 +24,17 @@ type Model2Vec struct {
 	rows    tensor
 	weights *tensor // of tokens; nil means 1
 	mapping []int32 // the row of each token; nil means its number
-	letters int     // of a text that is read at all
+	letters int     // characters of a text that are read; the rest is cut before it is tokenised
 	model   Model
 }
 
-// most tokens of a text that count, as the library that makes such models has it.
+// model2vecTokens bounds the tokens of a text that count, as in the library that makes such models.
 const model2vecTokens = 512
 
 // OpenModel2Vec reads a model from its folder: model.safetensors and tokenizer.json, as Model2Vec saves them, or the
 // same two in the folder 0_StaticEmbedding, as Sentence Transformers does. Rows may be float32, float16, bfloat16,
-// float64 or int8; weights of tokens and a mapping of tokens to rows are heeded. An error in a file's content wraps
-// [ErrModelFile].
+// float64 or int8; token weights and a mapping of tokens to rows are used where the file has them. An error in a file's
+// content wraps [ErrModelFile].
 func OpenModel2Vec(dir string) (*Model2Vec, error) {
 	from := dir
 	if _, err := os.Stat(filepath.Join(dir, "model.safetensors")); errors.Is(err, fs.ErrNotExist) {
@@ -64,7 +64,7 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// newModel2Vec makes a model of the content of its two files. The bytes of the table must not change afterwards.
+// newModel2Vec makes a model of the content of its two files. It keeps table, which must not change afterwards.
 func newModel2Vec(name string, table, tokens []byte) (*Model2Vec, error) {
 	tensors, err := parseTensors(table)
 	if err != nil {
@@ -96,7 +96,7 @@ func newModel2Vec(name string, table, tokens []byte) (*Model2Vec, error) {
 	return m, nil
 }
 
-// mapTensors makes sure that every token leads to a row, and to a weight where there are any.
+// mapTensors makes sure that every token has a row, and a weight if there are weights, so that lookups need no checks.
 func (m *Model2Vec) mapTensors(tensors map[string]tensor) error {
 	n := len(m.tok.tokens)
 	if w, ok := tensors["weights"]; ok {
@@ -125,11 +125,11 @@ func (m *Model2Vec) mapTensors(tensors map[string]tensor) error {
 	return nil
 }
 
-// Model tells the name of the folder, and a digest of both files.
+// Model returns the name of the folder, and a digest of both files as the fingerprint.
 func (m *Model2Vec) Model() Model { return m.model }
 
-// Queries implements [Embedder]. The errors are that of a context that has ended, and one of kind [ErrVectors] for a
-// table whose rows are not numbers.
+// Queries implements [Embedder]. The errors are the cause of a context that has ended, and one of kind [ErrVectors] for
+// a table whose rows are not finite numbers.
 func (m *Model2Vec) Queries(ctx context.Context, texts []string) ([][]float32, error) {
 	return m.encodeAll(ctx, len(texts), func(i int) string { return texts[i] })
 }
@@ -139,6 +139,8 @@ func (m *Model2Vec) Documents(ctx context.Context, docs []Document) ([][]float32
 	return m.encodeAll(ctx, len(docs), func(i int) string { return docs[i].text() })
 }
 
+// encodeAll embeds n texts one after another. It sums in float64 and in the order of the tokens, so that the same text
+// always gives the same bits.
 func (m *Model2Vec) encodeAll(ctx context.Context, n int, text func(int) string) ([][]float32, error) {
 	out := make([][]float32, n)
 	sum := make([]float64, m.model.Dims)
@@ -163,8 +165,8 @@ func (m *Model2Vec) encodeAll(ctx context.Context, n int, text func(int) string)
 	return out, nil
 }
 
-// tokenize appends the tokens of a text that count. What a vocabulary of words does not know has no meaning and is left
-// out.
+// tokenize appends the tokens of a text that count, in order. The token for unknown words carries no meaning and is
+// left out, except with a Unigram model, whose unknown() is -1.
 func (m *Model2Vec) tokenize(dst []int32, text string) []int32 {
 	if len(text) > m.letters && utf8.RuneCountInString(text) > m.letters {
 		n := 0
@@ -186,7 +188,7 @@ func (m *Model2Vec) tokenize(dst []int32, text string) []int32 {
 	return kept
 }
 
-// addRow adds the weighed row of a token to a sum.
+// addRow adds the row of a token, times its weight, to sum.
 func (m *Model2Vec) addRow(sum []float64, id int32) {
 	by, row := 1.0, id
 	if m.weights != nil {
@@ -198,8 +200,8 @@ func (m *Model2Vec) addRow(sum []float64, id int32) {
 	m.rows.addRow(sum, int(row), by)
 }
 
-// normalizeVector writes v to out in unit length, and zero for the zero vector. It reports whether v is of finite
-// numbers.
+// normalizeVector writes v to out in unit length; a zero v leaves out as it is. It reports whether the length of v is
+// finite.
 func normalizeVector(out []float32, v []float64) bool {
 	sum := 0.0
 	for _, x := range v {

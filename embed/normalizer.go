@@ -9,13 +9,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// normalizer rewrites a whole text before it is split.
+// normalizer rewrites a whole text before it is split. It must be safe for concurrent use, so it keeps no state.
 type normalizer func(string) string
 
-// maxDepth bounds how deep sequences may lie in one another.
+// maxDepth bounds how deep a file may nest sequences, so that a hostile file cannot exhaust the stack.
 const maxDepth = 16
 
-// parseNormalizer appends the steps of a normalizer.
+// parseNormalizer appends the steps of a normalizer to dst, a sequence flattened. An absent or null one has no steps. A
+// type that is not supported is an error.
 func parseNormalizer(dst []normalizer, raw json.RawMessage, depth int) ([]normalizer, error) {
 	if isNull(raw) {
 		return dst, nil
@@ -72,7 +73,7 @@ func parseNormalizer(dst []normalizer, raw json.RawMessage, depth int) ([]normal
 	return nil, unsupported("normalizer", kind)
 }
 
-// plainNormalizer returns a normalizer that has no settings.
+// plainNormalizer returns the normalizer of a type without settings, and whether there is one.
 func plainNormalizer(kind string) (normalizer, bool) {
 	switch kind {
 	case "Lowercase":
@@ -95,7 +96,8 @@ func plainNormalizer(kind string) (normalizer, bool) {
 	return nil, false
 }
 
-// lowerCase writes a text in lower case, each character for itself.
+// lowerCase lowers each character by itself: unlike strings.ToLower it has no rule for a final sigma, and İ becomes
+// two.
 func lowerCase(s string) string {
 	if strings.ContainsRune(s, 'İ') { // the one character whose lower case is two
 		s = strings.ReplaceAll(s, "İ", "i\u0307")
@@ -103,7 +105,7 @@ func lowerCase(s string) string {
 	return strings.Map(unicode.ToLower, s)
 }
 
-// stripAccents leaves out marks that stand apart from their letters.
+// stripAccents removes combining marks. A precomposed letter keeps its accent, unless a step before has decomposed it.
 func stripAccents(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsMark(r) {
@@ -126,7 +128,7 @@ func stripSpace(left, right bool) normalizer {
 	}
 }
 
-// normalizeNMT cleans text as SentencePiece does.
+// normalizeNMT cleans text as SentencePiece's rules named nmt do: control characters go, unusual blanks become a space.
 func normalizeNMT(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -141,7 +143,7 @@ func normalizeNMT(s string) string {
 	}, s)
 }
 
-// parsePattern reads what a Replace or a Split looks for.
+// parsePattern reads what a Replace or a Split looks for: a literal String or a Regex.
 func parsePattern(raw json.RawMessage) (*pattern, error) {
 	var f struct {
 		String *string
@@ -160,6 +162,7 @@ func parsePattern(raw json.RawMessage) (*pattern, error) {
 	return nil, unreadable("tokenizer: a pattern is neither String nor Regex")
 }
 
+// parseReplace returns a normalizer that writes content, literally, in place of each match.
 func parseReplace(raw json.RawMessage, content string) (normalizer, error) {
 	p, err := parsePattern(raw)
 	if err != nil {
@@ -177,6 +180,8 @@ func parseReplace(raw json.RawMessage, content string) (normalizer, error) {
 	}, nil
 }
 
+// parseBertNormalizer reads the settings of BERT, which are on unless the file says otherwise. strip_accents follows
+// lowercase where it is null.
 func parseBertNormalizer(raw json.RawMessage) (normalizer, error) {
 	f := struct {
 		Clean   bool  `json:"clean_text"`
@@ -210,7 +215,8 @@ func parseBertNormalizer(raw json.RawMessage) (normalizer, error) {
 	}, nil
 }
 
-// bertClean leaves out control characters, makes white space blanks, and puts blanks around Han characters.
+// bertClean drops control characters and turns white space into blanks (clean), and puts blanks around Chinese
+// characters (han), so that each becomes a word.
 func bertClean(s string, clean, han bool) string {
 	var out strings.Builder
 	out.Grow(len(s))

@@ -22,25 +22,27 @@ type OllamaOptions struct {
 	Batch   int           // most texts in one request; 0 means 32
 	Timeout time.Duration // of one request, the loading of the model included; 0 means 2 minutes
 	Recheck time.Duration // how long queries rely on the model being what it was; 0 means a minute
-	// KeepAlive is how long the server shall keep the model in memory after a call; 0 leaves that to the server, and
-	// less than 0 is for ever.
+	// KeepAlive is how long the server should keep the model in memory after a call; 0 leaves that to the server, and
+	// less than 0 means for ever.
 	KeepAlive time.Duration
-	Prefixes  *Prefixes    // nil means those that the model's name tells
+	Prefixes  *Prefixes    // nil means those of the family that the model's name belongs to
 	Client    *http.Client // nil means one of its own; its Timeout is left as it is
 }
 
 // Ollama is an [Embedder] that asks an Ollama server. It is safe for concurrent use. Make one with [NewOllama].
 //
-// The server may replace a model under its name at any time. Documents looks before and after each call, and Queries
-// once in a while, whether the digest is still the same. A call that notices a change fails with [ErrModelChanged] and
-// gives no vectors, for they could not be compared with earlier ones; Model tells the new fingerprint from then on and
-// the next call goes through. Every error is an [*Error], or the context's.
+// The server may replace a model under its name at any time. Documents compares the digest before and after each call,
+// and Queries once per Recheck. A call that notices a change fails with [ErrModelChanged] and returns no vectors, for
+// they could not be compared with earlier ones; Model returns the new fingerprint from then on and the next call goes
+// through. Every error is an [*Error], or wraps the context's.
 type Ollama struct {
 	o        OllamaOptions
 	prefixes Prefixes
 	client   *api.Client
 
-	mu      sync.Mutex
+	// mu guards model and checked. It is not held during requests.
+	mu sync.Mutex
+	// Dims is 0 until the first vector of this fingerprint
 	model   Model
 	checked time.Time
 }
@@ -80,15 +82,15 @@ func NewOllama(o OllamaOptions) (*Ollama, error) {
 	}, nil
 }
 
-// Model tells what the last call found. Before the first one Dims is 0 and Fingerprint empty; see [Ollama.Probe].
+// Model returns what the last call found. Before the first one Dims is 0 and Fingerprint empty; see [Ollama.Probe].
 func (m *Ollama) Model() Model {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.model
 }
 
-// Probe asks the server for the model's digest and for one vector, and tells what it found. It reports a changed model
-// by what it returns, not by an error.
+// Probe asks the server for the model's digest and for one vector, and returns the model it found. A changed model is
+// no error here: compare the fingerprint that is returned.
 func (m *Ollama) Probe(ctx context.Context) (Model, error) {
 	err := m.checkModel(ctx, 0)
 	if err != nil && !errors.Is(err, ErrModelChanged) {
@@ -100,29 +102,31 @@ func (m *Ollama) Probe(ctx context.Context) (Model, error) {
 	return m.Model(), nil
 }
 
-// Queries implements [Embedder].
+// Queries implements [Embedder]. It relies on a digest that is younger than Recheck.
 func (m *Ollama) Queries(ctx context.Context, texts []string) ([][]float32, error) {
 	prefix := m.prefixes.Query
 	return m.embedAll(ctx, len(texts), m.o.Recheck, func(i int) (string, string) { return prefix, texts[i] })
 }
 
-// Documents implements [Embedder].
+// Documents implements [Embedder]. It compares the digest before and after.
 func (m *Ollama) Documents(ctx context.Context, docs []Document) ([][]float32, error) {
 	prefix := m.prefixes.Document
 	out, err := m.embedAll(ctx, len(docs), 0, func(i int) (string, string) { return prefix, docs[i].text() })
 	if err != nil || len(docs) == 0 {
 		return out, err
 	}
-	if err := m.checkModel(ctx, 0); err != nil { // vectors that will be kept must not be half of one model and half of another
+	// vectors that will be kept must not be half of one model and half of another
+	if err := m.checkModel(ctx, 0); err != nil {
 		return nil, err
 	}
 	return out, nil
 }
 
-// embedAll embeds n texts in batches.
-func (m *Ollama) embedAll(ctx context.Context, n int, age time.Duration, text func(int) (prefix, text string)) ([][]float32,
-	error,
-) {
+// embedAll embeds n texts in batches, after comparing a digest that is older than age. Blank texts get the zero vector,
+// for which the width must be known: Probe finds it if no batch did.
+func (m *Ollama) embedAll(
+	ctx context.Context, n int, age time.Duration, text func(int) (prefix, text string),
+) ([][]float32, error) {
 	if n == 0 {
 		return [][]float32{}, nil
 	}
@@ -141,7 +145,7 @@ func (m *Ollama) embedAll(ctx context.Context, n int, age time.Duration, text fu
 	return zeroes(out, m.Model().Dims), nil
 }
 
-// checkModel compares the model's digest with the one known, unless that is younger than age.
+// checkModel compares the model's digest on the server with the one known, unless that is younger than age.
 func (m *Ollama) checkModel(ctx context.Context, age time.Duration) error {
 	m.mu.Lock()
 	fresh := m.model.Fingerprint != "" && time.Since(m.checked) < age
@@ -164,7 +168,7 @@ func (m *Ollama) checkModel(ctx context.Context, age time.Duration) error {
 	return m.missingError(nil)
 }
 
-// acceptDigest notes the digest and reports whether it replaces another.
+// acceptDigest stores the digest and returns [ErrModelChanged] if it replaces another. The width is forgotten with it.
 func (m *Ollama) acceptDigest(digest string) error {
 	if len(digest) > 32 {
 		digest = digest[:32]
@@ -204,7 +208,7 @@ func sameModel(listed, asked string) bool {
 	return tagged(listed) == tagged(asked)
 }
 
-// requestVectors asks for one batch and checks what comes.
+// requestVectors asks for one batch. It returns one unit vector of the expected width for each text, or an error.
 func (m *Ollama) requestVectors(ctx context.Context, texts []string) ([][]float32, error) {
 	within, cancel := context.WithTimeout(ctx, m.o.Timeout)
 	defer cancel()
@@ -232,7 +236,7 @@ func (m *Ollama) requestVectors(ctx context.Context, texts []string) ([][]float3
 	return answer.Embeddings, nil
 }
 
-// checkDims is the model's number of components; the first vector decides.
+// checkDims returns the model's number of components, which the first vector decides.
 func (m *Ollama) checkDims(n int) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -258,8 +262,8 @@ func (m *Ollama) missingError(cause error) error {
 	}
 }
 
-// requestError says what a failed request means. The caller's own context comes first: then nothing is wrong with the
-// server.
+// requestError classifies a failed request. An ended context of the caller comes first, since then nothing is wrong
+// with the server.
 func (m *Ollama) requestError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("ask model %s: %w", m.o.Model, context.Cause(ctx))

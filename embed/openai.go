@@ -23,35 +23,36 @@ import (
 // a key.
 type OpenAIOptions struct {
 	URL   string // of the API, to which /embeddings is added; "" means https://api.openai.com/v1
-	Key   string // sent as a bearer token; never logged or told in an error
+	Key   string // sent as a bearer token; never logged, and removed from errors
 	Model string
-	Dims  int // asked of models that can shorten their vectors; 0 means as many as the model has
+	Dims  int // requested of models that can shorten their vectors; 0 means as many as the model has
 	Batch int // most texts in one request; 0 means 128
-	// of one text, the rest of which is cut; 0 means 24,000, which is within 8,192 tokens of English
+	// Bytes bounds one text; the rest is cut. 0 means 24,000, which is within 8,192 tokens of English.
 	Bytes   int
 	Timeout time.Duration // of one request; 0 means a minute
-	// Patience bounds how long a call waits, in all, for a service that is busy or has asked to be left alone for a
-	// while; 0 means a minute. Queries wait for two seconds at most: somebody is waiting for them.
+	// Patience bounds how long a call waits between attempts, in all, for a service that is busy or has asked for a
+	// pause; 0 means a minute. Queries wait for two seconds at most, because a user is waiting for them.
 	Patience time.Duration
-	Prefixes *Prefixes    // nil means those that the model's name tells
+	Prefixes *Prefixes    // nil means those of the family that the model's name belongs to
 	Client   *http.Client // nil means one of its own; its Timeout is left as it is
 }
 
 // OpenAI is an [Embedder] that asks a service with the embeddings API of OpenAI, which many others offer too. It is
 // safe for concurrent use. Make one with [NewOpenAI].
 //
-// The API does not tell when the model behind a name is replaced: the fingerprint is made of the service's address, the
-// model's name and what else is asked for. Every error is an [*Error], or the context's.
+// The API does not show when the model behind a name is replaced: the fingerprint is made of the service's address, the
+// model's name, the prefixes, Dims and Bytes. Every error is an [*Error], or wraps the context's.
 type OpenAI struct {
 	o           OpenAIOptions
 	prefixes    Prefixes
 	endpoint    string
 	fingerprint string
 	client      http.Client
-	dims        atomic.Int64
+	// 0 until the first vector, unless Dims was given; set once
+	dims atomic.Int64
 }
 
-// queryPatience bounds the wait of Queries.
+// queryPatience bounds the pauses of Queries and Probe.
 const queryPatience = 2 * time.Second
 
 // NewOpenAI checks the options. It does not ask the service.
@@ -94,12 +95,12 @@ func NewOpenAI(o OpenAIOptions) (*OpenAI, error) {
 	return m, nil
 }
 
-// Model tells the model. Its Dims is 0 until a call has found it out, unless it was asked for.
+// Model returns the model. Its Dims is 0 until the first vector, unless it was given in the options.
 func (m *OpenAI) Model() Model {
 	return Model{Name: m.o.Model, Dims: int(m.dims.Load()), Fingerprint: m.fingerprint}
 }
 
-// Probe asks the service for one vector, and tells what it found.
+// Probe asks the service for one vector, and returns the model with its width.
 func (m *OpenAI) Probe(ctx context.Context) (Model, error) {
 	_, err := m.requestWithRetries(ctx, []string{m.prefixes.Query + "probe"}, queryPatience)
 	return m.Model(), err
@@ -122,7 +123,7 @@ func (m *OpenAI) Documents(ctx context.Context, docs []Document) ([][]float32, e
 	})
 }
 
-// cutText takes off what is more than the model would read.
+// cutText cuts s to Bytes, at the border of a character.
 func (m *OpenAI) cutText(s string) string {
 	if len(s) <= m.o.Bytes {
 		return s
@@ -134,6 +135,8 @@ func (m *OpenAI) cutText(s string) string {
 	return s[:n]
 }
 
+// embedAll embeds n texts in batches, each with the same patience. Blank texts get the zero vector, for which the width
+// must be known: Probe finds it if no batch did.
 func (m *OpenAI) embedAll(ctx context.Context, n int, patience time.Duration, text func(int) (prefix,
 	text string),
 ) ([][]float32, error) {
@@ -151,7 +154,9 @@ func (m *OpenAI) embedAll(ctx context.Context, n int, patience time.Duration, te
 	return zeroes(out, int(m.dims.Load())), nil
 }
 
-// requestWithRetries embeds one batch, and asks again while the service is busy and patience lasts.
+// requestWithRetries embeds one batch. It repeats a request that may succeed later, after half a second and then twice
+// as long each time, or as long as the service asks if that is more. It returns the last error when the next pause
+// would exceed patience.
 func (m *OpenAI) requestWithRetries(ctx context.Context, texts []string, patience time.Duration) ([][]float32, error) {
 	pause := 500 * time.Millisecond
 	for {
@@ -174,9 +179,11 @@ func (m *OpenAI) requestWithRetries(ctx context.Context, texts []string, patienc
 	}
 }
 
-// requestOnce sends one request. With an error comes how long the service asks to wait, or less than zero if asking
-// again is no use.
-func (m *OpenAI) requestOnce(ctx context.Context, texts []string) (vectors [][]float32, after time.Duration, err error) {
+// requestOnce sends one request. after is how long the service asks to wait before the next, or negative if repeating
+// is no use; with vectors it means nothing.
+func (m *OpenAI) requestOnce(
+	ctx context.Context, texts []string,
+) (vectors [][]float32, after time.Duration, err error) {
 	within, cancel := context.WithTimeout(ctx, m.o.Timeout)
 	defer cancel()
 	body, err := json.Marshal(struct {
@@ -216,7 +223,8 @@ func (m *OpenAI) requestOnce(ctx context.Context, texts []string) (vectors [][]f
 	return vectors, -1, err
 }
 
-// parseAnswer takes the vectors from an answer, in the order of the texts.
+// parseAnswer returns n unit vectors in the order of the texts. Vectors may be listed in any order by their index; an
+// answer with a missing, double or unusable one is an error of kind [ErrVectors].
 func (m *OpenAI) parseAnswer(body []byte, n int) ([][]float32, error) {
 	var got struct {
 		Data []struct {
@@ -252,7 +260,7 @@ func (m *OpenAI) parseAnswer(body []byte, n int) ([][]float32, error) {
 	return out, nil
 }
 
-// width is the model's number of components; the first vector decides, unless it was asked for.
+// width returns the model's number of components, which the first vector decides unless it was given in the options.
 func (m *OpenAI) width(n int) int {
 	m.dims.CompareAndSwap(0, int64(n))
 	return int(m.dims.Load())
@@ -266,7 +274,7 @@ func (m *OpenAI) unusable(what string) error {
 	}
 }
 
-// refused says what an answer means that is not one.
+// refused returns the error of an answer whose status is not 200, with a hint that fits the status.
 func (m *OpenAI) refused(status int, body []byte) error {
 	said := m.said(status, body)
 	e := &Error{
@@ -287,10 +295,10 @@ func (m *OpenAI) refused(status int, body []byte) error {
 	return e
 }
 
-// maxSaid bounds what is repeated of an error's text.
+// maxSaid bounds, in bytes, how much of the service's message an error repeats.
 const maxSaid = 300
 
-// said is the service's own words, if it has any.
+// said returns the status with the service's own message, in one line and without the key, if there is a message.
 func (m *OpenAI) said(status int, body []byte) error {
 	var e struct {
 		Error json.RawMessage `json:"error"`
@@ -317,7 +325,7 @@ func (m *OpenAI) said(status int, body []byte) error {
 	return m.redact(errors.New(text))
 }
 
-// redact takes the key out of a text that the service or the network wrote.
+// redact removes the key from an error that the service or the network wrote. The copy no longer wraps the original.
 func (m *OpenAI) redact(err error) error {
 	if m.o.Key == "" || !strings.Contains(err.Error(), m.o.Key) {
 		return err
@@ -325,11 +333,11 @@ func (m *OpenAI) redact(err error) error {
 	return errors.New(strings.ReplaceAll(err.Error(), m.o.Key, "[key]"))
 }
 
-// retryAfter reads how long to wait before asking again: the service's own word, else no time at all; less than zero if
-// asking again is no use.
+// retryAfter returns how long to wait before asking again: what the headers say, else 0, or less than zero if asking
+// again is no use. Absurdly long headers are cut so that the product cannot overflow.
 func retryAfter(answer *http.Response, body []byte) time.Duration {
 	switch s := answer.StatusCode; {
-	// waiting does not fill an account
+	// an account without credit stays so; waiting does not help
 	case s == http.StatusTooManyRequests && bytes.Contains(body, []byte("insufficient_quota")):
 		return -1
 	case s != http.StatusTooManyRequests && s < 500, s == http.StatusNotImplemented:

@@ -7,23 +7,25 @@ import (
 	"unicode/utf8"
 )
 
-// pattern is a regular expression of a tokenizer. Those are written for an engine that knows more than Go's: of that,
-// what tokenizers in use need is followed, and the rest refused.
+// pattern is a regular expression of a tokenizer. Those are written for engines with lookahead and possessive
+// quantifiers. Of these, the forms that tokenizers in use need are translated for Go's engine, and all others are
+// refused.
 type pattern struct {
 	re *regexp.Regexp
-	// tail is the number of the group that stands for \s+(?!\S): white space, but for its last character where
-	// something follows; 0 if there is none.
+	// tail is the number of the group that stands for \s+(?!\S): white space, without its last character where more
+	// text follows; 0 if there is none.
 	tail int
 }
 
-// White space and word characters by Unicode, as the inside of a class.
+// White space and word characters by Unicode, as the inside of a class, and the one lookahead that is supported.
 const (
 	spaceClass = `\t-\r \x{85}\p{Z}`
 	wordClass  = `\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}`
 	lookahead  = `\s+(?!\S)`
 )
 
-// compilePattern translates a regular expression.
+// compilePattern translates a regular expression. What it cannot translate exactly is an error that wraps
+// [ErrModelFile].
 func compilePattern(expr string) (*pattern, error) {
 	before, after, tail := strings.Cut(expr, lookahead)
 	// The group is an alternative of its own in all patterns in use. Elsewhere what follows could need it shorter
@@ -48,8 +50,8 @@ func compilePattern(expr string) (*pattern, error) {
 	return &pattern{re: re, tail: max(0, re.SubexpIndex("tail"))}, nil
 }
 
-// translate writes classes by Unicode, and quantifiers that give nothing back as common ones: where tokenizers use
-// them, nothing could be given back.
+// translate rewrites classes by Unicode, and possessive quantifiers as ordinary ones: in the tokenizers in use, the
+// text after a possessive quantifier never matches what it would have to give back.
 func translate(expr string) (string, error) {
 	var out strings.Builder
 	inClass, quantified := false, false
@@ -88,7 +90,8 @@ func translate(expr string) (string, error) {
 	return out.String(), nil
 }
 
-// escape translates what follows a backslash.
+// escape returns the translation of the character after a backslash; the braces of \p{...} are left to the caller.
+// Inside a class it has no brackets of its own.
 func escape(c byte, inClass bool) (string, error) {
 	class := ""
 	switch c {
@@ -117,12 +120,13 @@ func escape(c byte, inClass bool) (string, error) {
 	return "[" + class + "]", nil
 }
 
-// errAnchor refuses what holds at some places of a text only: matching goes on in what is left of it.
+// errAnchor refuses a pattern bound to a place in the text. It could not match rightly, because all applies the pattern
+// to the rest of the text after each match.
 func errAnchor(expr string) error {
 	return unreadable("tokenizer: the pattern %.200q is bound to a place in the text, which is not known here", expr)
 }
 
-// all finds every match from the left; empty ones count for nothing.
+// all returns every match from the left, as start and end in bytes. Empty matches are skipped.
 func (p *pattern) all(s string) (out [][2]int) {
 	for at := 0; at <= len(s); {
 		m := p.re.FindStringSubmatchIndex(s[at:])

@@ -2,8 +2,8 @@ package embed
 
 import "strings"
 
-// Prefixes are what a model was trained to read before a query and before a document. The nil pointer stands for what
-// the model's name tells, which [PrefixesOf] does.
+// Prefixes are what a model was trained to read before a query and before a document. A nil pointer in options means
+// those that [PrefixesOf] returns for the model's name; a pointer to the zero Prefixes means none.
 type Prefixes struct{ Query, Document string }
 
 // PrefixesOf returns the prefixes that a model asks for, by the family that its name belongs to, and none for a model
@@ -26,10 +26,10 @@ func (p *Prefixes) or(model string) Prefixes {
 	return PrefixesOf(model)
 }
 
-// instruction is what a family of models was trained to read before a query and before a document.
+// instruction holds the prefixes of one family; family is a lower-case part of the model's name.
 type instruction struct{ family, query, document string }
 
-// The first family that occurs in a model's name counts, so that exceptions come before the rule.
+// instructions lists the families. The first that occurs in a name counts, so exceptions come before the rule.
 func instructions() []instruction {
 	const represent = "Represent this sentence for searching relevant passages: "
 	return []instruction{

@@ -7,10 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// pretokenizer splits one part into several, which it appends to dst.
+// pretokenizer splits one part into several, which it appends to dst. It keeps no state.
 type pretokenizer func(dst []part, p part) []part
 
-// parsePretokenizer appends the steps of a pre-tokenizer.
+// parsePretokenizer appends the steps of a pre-tokenizer to dst, a sequence flattened. An absent or null one has no
+// steps. A type that is not supported is an error.
 func parsePretokenizer(dst []pretokenizer, raw json.RawMessage, depth int) ([]pretokenizer, error) {
 	if isNull(raw) {
 		return dst, nil
@@ -85,7 +86,8 @@ func parsePretokenizer(dst []pretokenizer, raw json.RawMessage, depth int) ([]pr
 	return nil, unsupported("pre-tokenizer", kind)
 }
 
-// finder returns where in a text something is: pairs of a start and an end, in order.
+// finder returns where in a text something is: pairs of start and end in bytes, in order, not empty and not
+// overlapping.
 type finder func(s string) [][2]int
 
 // runes finds each character that is of a class.
@@ -101,7 +103,7 @@ func runes(is func(rune) bool) finder {
 	}
 }
 
-// wordsAndSigns finds runs of word characters and runs of what is neither those nor white space.
+// wordsAndSigns finds runs of word characters, and runs of other characters that are not white space.
 func wordsAndSigns(s string) (out [][2]int) {
 	const blank, word, sign = 0, 1, 2
 	last := blank
@@ -126,8 +128,9 @@ func wordsAndSigns(s string) (out [][2]int) {
 	return out
 }
 
-// splitter splits at what find finds, or inverted at what lies between, which is then removed, a part of its own, or
-// joined to what stands before or behind.
+// splitter returns a pre-tokenizer that cuts at what find finds, or, inverted, at what lies between. behavior says what
+// becomes of the matches: they are removed, become parts of their own, or join a neighbour. The names are those of the
+// file format.
 func splitter(find finder, behavior string, invert bool) (pretokenizer, error) {
 	var join func(segments []segment) []segment
 	switch behavior {
@@ -152,12 +155,13 @@ func splitter(find finder, behavior string, invert bool) (pretokenizer, error) {
 	}, nil
 }
 
-// segment is what was found, or what lies between.
+// segment is a match (found) or the text between two, in bytes.
 type segment struct {
 	from, to int
 	found    bool
 }
 
+// segments cuts the whole of s into matches and what lies between; invert swaps the two.
 func segments(s string, find finder, invert bool) (out []segment) {
 	at := 0
 	for _, m := range find(s) {
@@ -183,7 +187,8 @@ func removed(in []segment) (out []segment) {
 	return out
 }
 
-// withPrevious joins each match to the segment before it.
+// withPrevious joins a match to the segment before it. Of several matches in a row only the first is joined, as in the
+// library.
 func withPrevious(in []segment) (out []segment) {
 	last := false
 	for _, s := range in {
@@ -197,7 +202,7 @@ func withPrevious(in []segment) (out []segment) {
 	return out
 }
 
-// withNext joins each match to the segment behind it.
+// withNext joins a match to the text behind it; a match behind a match stands alone.
 func withNext(in []segment) (out []segment) {
 	for i, s := range in {
 		if n := len(out); n > 0 && in[i-1].found && !s.found {
@@ -258,7 +263,8 @@ func parseMetaspace(dst []pretokenizer, raw json.RawMessage) ([]pretokenizer, er
 	return append(dst, by), err
 }
 
-// parseByteLevel reads the pre-tokenizer of GPT-2: words with the blank before them, in letters that stand for bytes.
+// parseByteLevel reads the pre-tokenizer of GPT-2: words with the blank before them, written in letters that stand for
+// bytes. The pattern in it is GPT-2's own.
 func parseByteLevel(dst []pretokenizer, raw json.RawMessage) ([]pretokenizer, error) {
 	f := struct {
 		Prefix bool `json:"add_prefix_space"`
@@ -290,7 +296,8 @@ func parseByteLevel(dst []pretokenizer, raw json.RawMessage) ([]pretokenizer, er
 	return append(dst, func(dst []part, p part) []part { return append(dst, part{byteLevel(p.text), p.first}) }), nil
 }
 
-// byteLevel writes each byte of s as a letter: those that print in Latin-1 as themselves, the others from U+0100 on.
+// byteLevel writes each byte of s as a printable letter, as GPT-2's vocabulary does: bytes that print in Latin-1 as
+// themselves, the 68 others in their order from U+0100 on.
 func byteLevel(s string) string {
 	var out strings.Builder
 	out.Grow(len(s))
@@ -315,7 +322,7 @@ func isPunctuation(r rune) bool {
 		r > 'z' && r < 0x7f)
 }
 
-// isWord is \w of a regular expression that knows Unicode.
+// isWord reports whether r is matched by \w of a regular expression with Unicode classes.
 func isWord(r rune) bool {
 	if r < 0x80 {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_'

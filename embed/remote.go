@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// batches embeds n texts, so many at a time. Text without a word is the zero vector and is not sent, since servers
-// disagree about it: its place stays nil.
+// batches embeds n texts, at most size in one call of ask, one call after another. Text without a letter or digit is
+// not sent, since servers disagree about it: its place in the result stays nil, for zeroes to fill. The first error
+// ends it.
 func batches(ctx context.Context, n, size int, text func(i int) (prefix, text string),
 	ask func(context.Context, []string) ([][]float32, error),
 ) ([][]float32, error) {
@@ -42,7 +43,7 @@ func batches(ctx context.Context, n, size int, text func(i int) (prefix, text st
 	return out, flush()
 }
 
-// zeroes puts the zero vector where there is none.
+// zeroes puts the zero vector of dims components where there is none, and returns vectors.
 func zeroes(vectors [][]float32, dims int) [][]float32 {
 	for i := range vectors {
 		if vectors[i] == nil {
@@ -52,8 +53,8 @@ func zeroes(vectors [][]float32, dims int) [][]float32 {
 	return vectors
 }
 
-// scaleToUnit brings v to unit length. It returns the length that v had, and false where that is zero or no finite
-// number.
+// scaleToUnit scales v in place to unit length. It returns the length that v had, and false where that is almost zero
+// or no finite number; then v is unchanged.
 func scaleToUnit(v []float32) (length float64, ok bool) {
 	sum := 0.0
 	for _, x := range v {
@@ -69,7 +70,7 @@ func scaleToUnit(v []float32) (length float64, ok bool) {
 	return n, true
 }
 
-// text is a document for models that read running text.
+// text returns a document as models of running text read it: a line for each field that is not empty.
 func (d Document) text() string {
 	parts := make([]string, 0, fields)
 	if d.Name != "" {
@@ -84,9 +85,11 @@ func (d Document) text() string {
 	return strings.Join(parts, "\n")
 }
 
-// limited is a transport that reads no answer longer than any honest one.
+// limited is a transport that ends a body after maxAnswer bytes, so that a server cannot exhaust the memory. A nil base
+// means http.DefaultTransport.
 type limited struct{ base http.RoundTripper }
 
+// A batch of 128 vectors of 4,096 components in JSON is about a tenth of it.
 const maxAnswer = 64 << 20
 
 // RoundTrip implements [http.RoundTripper].

@@ -16,9 +16,9 @@ func unreadable(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrModelFile, fmt.Sprintf(format, args...))
 }
 
-// tensor is one array of a safetensors file, in the bytes of that file.
+// tensor is one array of a safetensors file. Its elements are read where they lie in the file's bytes, little endian.
 type tensor struct {
-	kind  string // F32, F16, BF16, F64, I8, U8, I32, I64
+	kind  string // one of F32, F16, BF16, F64, I8, U8, I32, I64
 	shape []int
 	data  []byte
 	size  int // bytes of one element
@@ -28,8 +28,9 @@ type tensor struct {
 // hundredth.
 const maxHeader = 1 << 20
 
-// parseTensors reads a safetensors file: a length, a header in JSON, and the bytes of all tensors. The tensors refer to
-// b. Tensors of a kind that is not known here are left out, since nothing says that they are needed.
+// parseTensors reads a safetensors file: the header's length in 8 bytes, the header in JSON, and the bytes of all
+// tensors. The tensors refer to b, which must not change. Tensors of a type that is not supported are left out, since
+// no model may need them.
 func parseTensors(b []byte) (map[string]tensor, error) {
 	if len(b) < 8 {
 		return nil, unreadable("%d bytes are too few for safetensors", len(b))
@@ -59,6 +60,8 @@ func parseTensors(b []byte) (map[string]tensor, error) {
 	return out, nil
 }
 
+// parseTensor reads the header of one tensor, whose shape must fill its bytes exactly. ok is false for a type that is
+// not supported.
 func parseTensor(raw json.RawMessage, data []byte) (t tensor, ok bool, err error) {
 	var h struct {
 		Kind    string   `json:"dtype"`
@@ -78,6 +81,7 @@ func parseTensor(raw json.RawMessage, data []byte) (t tensor, ok bool, err error
 	t = tensor{kind: h.Kind, shape: h.Shape, data: data[h.Offsets[0]:h.Offsets[1]], size: size}
 	count := 1
 	for _, n := range h.Shape {
+		// Both factors are at most len(t.data), so the product cannot overflow 64 bits.
 		if n < 0 || n > len(t.data) || count > len(t.data) {
 			return t, false, unreadable("its shape %v does not fit %d bytes", h.Shape, len(t.data))
 		}
@@ -89,10 +93,10 @@ func parseTensor(raw json.RawMessage, data []byte) (t tensor, ok bool, err error
 	return t, true, nil
 }
 
-// len is the number of elements.
+// len returns the number of elements.
 func (t *tensor) len() int { return len(t.data) / t.size }
 
-// at returns element i as a number.
+// at returns element i, counted over all dimensions, as a number.
 func (t *tensor) at(i int) float64 {
 	b := t.data[i*t.size:]
 	switch t.kind {
@@ -114,7 +118,8 @@ func (t *tensor) at(i int) float64 {
 	return float64(b[0])
 }
 
-// addRow adds row i of a matrix, times by, to into.
+// addRow adds row i of a matrix, times by, to into, which must be as long as a row. The conversions keep the compiler
+// from fusing a product with a sum, so that every machine gets the same bits.
 func (t *tensor) addRow(into []float64, i int, by float64) {
 	d := len(into)
 	row := t.data[i*d*t.size : (i+1)*d*t.size]

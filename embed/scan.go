@@ -7,16 +7,17 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxRun bounds the bytes of one run; what is longer is read as several. It is 64 so that boundaries inside a run fit a
-// word.
+// maxRun bounds the bytes of one run; a longer one is read as several. It is 64 so that camel and digits, with a bit
+// for each byte, fit a word.
 const maxRun = 64
 
-// scanner cuts text into runs: maximal stretches of letters and digits, normalised. It allocates nothing.
+// scanner cuts text into runs: maximal stretches of letters and digits, normalised. It allocates nothing. The zero
+// value with text set is ready; next moves on, and the fields from buf on describe the current run.
 //
-// Normalisation decomposes by compatibility (full-width forms, ligatures), lowers case and drops what is written above
-// and below letters where that carries little: accents of Latin, Greek and Cyrillic, vowel points of Arabic and Hebrew,
-// the nukta. Vowel signs of Indic scripts stay. That й becomes и does no harm, because rows are learned from text that
-// went the same way.
+// Normalisation decomposes by compatibility (full-width forms, ligatures), lowers case and drops marks above and below
+// letters where they distinguish little: accents of Latin, Greek and Cyrillic, vowel points of Arabic and Hebrew, the
+// nukta. Vowel signs of Indic scripts stay. That й becomes и does no harm, because rows are learned from text that was
+// normalised in the same way.
 type scanner struct {
 	text string
 	at   int
@@ -25,10 +26,10 @@ type scanner struct {
 	n      int
 	camel  uint64 // bit i: a case boundary lies before buf[i]
 	digits uint64 // bit i: a letter meets a digit before buf[i]
-	dense  bool   // the run is of a script that does not put spaces between words
+	dense  bool   // the run is of a script without spaces between words
 }
 
-// class says what a normalised rune is to the scanner.
+// class is what a normalised rune means to the scanner.
 type class uint8
 
 const (
@@ -36,10 +37,11 @@ const (
 	drop                 // leaves no trace and separates nothing
 	letter               // of a script that spaces its words
 	digit                // any decimal digit
-	compact              // of a script that does not
+	compact              // of a script without spaces between words
 )
 
-// next reads the next run into s.buf[:s.n] and reports whether there is one.
+// next reads the next run into s.buf[:s.n] and reports whether there is one. The bytes are valid until it is called
+// again. ASCII takes a short way through tables; other runes go through wide.
 func (s *scanner) next() bool {
 	s.n, s.camel, s.digits, s.dense = 0, 0, 0, false
 	var last shape
@@ -74,7 +76,7 @@ func (s *scanner) next() bool {
 	return s.n > 0
 }
 
-// shape is what matters of a rune for boundaries inside a run.
+// shape is the kind of a rune that decides boundaries inside a run.
 type shape uint8
 
 const (
@@ -84,7 +86,7 @@ const (
 	shapeDigit
 )
 
-// boundary notes whether a part of a name begins at the end of the run: fooBar, HTTPServer, page2.
+// boundary marks a place where a part of a name begins at the end of the run: fooBar, HTTPServer, page2.
 func (s *scanner) boundary(last, now shape) {
 	if s.n == 0 {
 		return
@@ -107,7 +109,8 @@ func (s *scanner) upperThenLower() bool {
 	return i < len(s.text) && s.text[i] < utf8.RuneSelf && asciiShape[s.text[i]] == shapeLower
 }
 
-// wide reads one rune that is not ASCII. It reports false if the run ends before it.
+// wide reads one rune that is not ASCII, with the shape of the rune before it, and returns its own shape. It returns
+// false if the run ends before the rune.
 func (s *scanner) wide(last shape) (bool, shape) {
 	r, size := utf8.DecodeRuneInString(s.text[s.at:])
 	var one [utf8.UTFMax]byte
