@@ -120,8 +120,8 @@ func (f File) Revoke(name string) error {
 	})
 }
 
-// editTokens changes the file in one step. It parses the new content before it replaces the file, so that a mistake locks
-// nobody out.
+// editTokens changes the file in one step. It parses the new content before it replaces the file, so that a mistake
+// locks nobody out.
 func (f File) editTokens(change func(doc *yaml.Node, tokens []Token) error) error {
 	unlock, err := lockFile(f.Path)
 	if err != nil {

@@ -29,7 +29,8 @@ func (l *Log) Fingerprint(args json.RawMessage) string {
 	return l.hashKeyed("arguments", canonicalJSON(args))
 }
 
-// hashSession returns what stands for a session's name in the log. The name itself would let a reader continue the session.
+// hashSession returns what stands for a session's name in the log. The name itself would let a reader continue the
+// session.
 func (l *Log) hashSession(name string) string {
 	if name == "" {
 		return ""

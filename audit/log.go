@@ -153,7 +153,8 @@ func (l *Log) closeFiles() error {
 	return err
 }
 
-// writeRecord appends a record, and syncs as Options.Sync says. It logs when writing begins to fail, and when it works again.
+// writeRecord appends a record, and syncs as Options.Sync says. It logs when writing begins to fail, and when it works
+// again.
 func (l *Log) writeRecord(r *Record) error {
 	l.mu.Lock()
 	err := l.appendLocked(r)

@@ -13,7 +13,8 @@ import (
 	"tooldex/tool"
 )
 
-// checkCall returns an Invalid error if a call cannot be sent as it is.
+// checkCall returns an Invalid error if the arguments or the _meta of a call are present but no valid JSON object.
+// White space alone counts as absent.
 func checkCall(c tool.Call) error {
 	for _, part := range []struct {
 		name string
@@ -30,6 +31,7 @@ func checkCall(c tool.Call) error {
 	return nil
 }
 
+// isObject looks at the first byte only. Callers that need a valid object check that as well.
 func isObject(raw []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) }
 
 // call runs one tool. retry reports that the server has not accepted the request, so that it may be sent again on a new
@@ -66,7 +68,7 @@ func (s *session) call(ctx context.Context, who *caller, c tool.Call, timeout ti
 	return &tool.CallResult{Raw: raw, IsError: string(failed) == "true"}, false, nil
 }
 
-// isGatewayMeta are the members of a request's _meta that belong to one hop: the client's would be wrong upstream.
+// isGatewayMeta reports whether a member of _meta describes one connection: the client's value would be wrong upstream.
 func isGatewayMeta(key string) bool {
 	switch key {
 	case "progressToken", mcp.MetaKeyLogLevel, mcp.MetaKeyProtocolVersion, mcp.MetaKeyClientInfo,
@@ -76,9 +78,11 @@ func isGatewayMeta(key string) bool {
 	return false
 }
 
-// requestMeta makes the _meta of an upstream request of the client's. It is never nil.
+// requestMeta returns the _meta of an upstream request: what the client sent, less what describes the client's own
+// connection. The map is never nil and belongs to the caller. A _meta that cannot be read counts as empty.
 func requestMeta(raw json.RawMessage) mcp.Meta {
 	meta := mcp.Meta{}
+	// RawMessage values, so that numbers in _meta keep their spelling.
 	var in map[string]json.RawMessage
 	if json.Unmarshal(raw, &in) != nil {
 		return meta

@@ -15,8 +15,9 @@ import (
 	"tooldex/tool"
 )
 
-// callers knows on whose behalf a server works now, and so who is meant when it asks something: over a pipe, its
-// question does not say. Where calls of several clients run at once nobody is asked, since the wrong one could answer.
+// callers lists the clients on whose behalf a server works now. Over a pipe, a question of the server does not say
+// which call it belongs to, so soleClient finds the client from this list. While calls of several clients run, no
+// client is asked, since the wrong one could answer. The zero value is ready for use, and safe for concurrent use.
 type callers struct {
 	mu      sync.Mutex
 	running []*caller    // oldest first
@@ -24,14 +25,16 @@ type callers struct {
 	several bool         // not all that ever called were the same
 }
 
-// caller is one call or request of a client, from before the server is started for it until its answer is there.
+// caller is one call or request of a client. It exists from before the server is started for it until its answer
+// arrived.
 type caller struct {
-	client *tool.Client
+	client *tool.Client // nil if the call has no client
 	clock  *pausableTimer
 	mail   *notifier // nil if it takes no notifications
 }
 
-// addCaller notes that a call runs, whose client takes the notifications of the server if it listens.
+// addCaller adds a running call. listens requests a notifier for progress; a client that takes messages gets one
+// anyway. Every caller that it returns must be passed to removeCaller, which ends the notifier's goroutine.
 func (cs *callers) addCaller(c *tool.Client, listens bool) *caller {
 	out := &caller{client: c, clock: &pausableTimer{}}
 	if listens || c != nil && c.Tell != nil {
@@ -47,7 +50,8 @@ func (cs *callers) addCaller(c *tool.Client, listens bool) *caller {
 	return out
 }
 
-// removeCaller returns when the client has been told all that the server said.
+// removeCaller removes a call and returns when all of its pending notifications have been delivered. After that,
+// nothing calls the client on behalf of c.
 func (cs *callers) removeCaller(c *caller) {
 	cs.mu.Lock()
 	cs.running = slices.DeleteFunc(cs.running, func(r *caller) bool { return r == c })
@@ -57,10 +61,12 @@ func (cs *callers) removeCaller(c *caller) {
 	}
 }
 
+// sameClient reports whether two values stand for one client: the same value, or the same session that is not empty.
 func sameClient(a, b *tool.Client) bool { return a == b || a.Session != "" && a.Session == b.Session }
 
-// soleClient returns the one client that a server's question or message can be meant for, and its running calls. It
-// returns nil if there is none, or no telling which.
+// soleClient returns the one client that a server's question or message can be meant for, and its running calls. With
+// no client running it is the last one that called, unless several clients have called. It returns nil if there is
+// none, or if it is ambiguous.
 func (cs *callers) soleClient() (client *tool.Client, running []*caller) {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -80,8 +86,9 @@ func (cs *callers) soleClient() (client *tool.Client, running []*caller) {
 	return client, running
 }
 
-// askClient puts a server's question to the client that it is meant for. The time that the answer takes does not count
-// against the calls that wait for it.
+// askClient passes a question of the server to its client and returns the answer. The time limits of the client's
+// running calls pause meanwhile. Without a client, roots/list is answered with an empty list, since servers ask for it
+// as a matter of course; other questions fail with a JSON-RPC error.
 func (cs *callers) askClient(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	client, running := cs.soleClient()
 	if client == nil || client.Ask == nil {
@@ -100,7 +107,8 @@ func (cs *callers) askClient(ctx context.Context, method string, params json.Raw
 	return client.Ask(ctx, method, params)
 }
 
-// notifyClient passes a server's message on. It does not block.
+// notifyClient passes a server's message on. It does not block if the client has a running call, whose notifier
+// delivers the message, and drops the message if it has none.
 func (cs *callers) notifyClient(method string, params json.RawMessage) {
 	client, running := cs.soleClient()
 	if client == nil || client.Tell == nil {
@@ -114,7 +122,8 @@ func (cs *callers) notifyClient(method string, params json.RawMessage) {
 	}
 }
 
-// requestedCapability are the requests that a server may put to a client, and the capability that lets it do so.
+// requestedCapability returns the client capability that allows a server to send a request of this method. ok is false
+// for methods that are not passed on to clients.
 func requestedCapability(method string) (capability string, ok bool) {
 	switch method {
 	case "sampling/createMessage":
@@ -127,7 +136,8 @@ func requestedCapability(method string) (capability string, ok bool) {
 	return "", false
 }
 
-// answerServerRequests is the middleware that lets the server's questions be answered by who called it.
+// answerServerRequests is SDK middleware that passes the server's questions on to the client that called it. Other
+// requests take the SDK's way.
 func (cs *callers) answerServerRequests(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		if _, ok := requestedCapability(method); !ok {
@@ -148,7 +158,7 @@ func (cs *callers) answerServerRequests(next mcp.MethodHandler) mcp.MethodHandle
 	}
 }
 
-// rawAnswer is a result that is written as the bytes it holds.
+// rawAnswer is a result that is encoded as the bytes it holds, so that a client's answer is not decoded on its way.
 type rawAnswer struct {
 	mcp.ResultBase
 	raw json.RawMessage
@@ -157,7 +167,8 @@ type rawAnswer struct {
 // MarshalJSON returns the bytes.
 func (r *rawAnswer) MarshalJSON() ([]byte, error) { return r.raw, nil }
 
-// clientCapabilities reads what a client says that it can be asked. Of one that nobody can ask that is nothing.
+// clientCapabilities decodes the capabilities that a client announced, as far as a server can ask for them. It never
+// returns nil. For a client that cannot be asked, and for capabilities that cannot be read, the result is empty.
 func clientCapabilities(c *tool.Client) *mcp.ClientCapabilities {
 	caps := &mcp.ClientCapabilities{}
 	if c == nil || c.Ask == nil && !c.Rounds {
@@ -174,22 +185,24 @@ func clientCapabilities(c *tool.Client) *mcp.ClientCapabilities {
 	return caps
 }
 
-// lacksCapability reports whether a client can be asked something that a server was not told of.
+// lacksCapability reports whether a client can be asked something that was not announced to the server. Neither
+// argument may be nil.
 func lacksCapability(told, has *mcp.ClientCapabilities) bool {
 	return has.Sampling != nil && told.Sampling == nil || has.Elicitation != nil && told.Elicitation == nil ||
 		has.RootsV2 != nil && told.RootsV2 == nil
 }
 
-// pausableTimer ends a request after a time without an answer. It stands still while somebody is asked, and starts anew
-// after.
+// pausableTimer ends a request after a time without an answer. It stops while the client answers a question, and then
+// starts again with the full limit. The zero value is ready for use, and pause may come before start.
 type pausableTimer struct {
 	mu     sync.Mutex
 	timer  *time.Timer
 	limit  time.Duration
-	paused int
+	paused int // calls of pause without their resume; questions may overlap
 }
 
-// start begins to count. The returned function ends it.
+// start begins to count, and calls late once if the limit passes. The returned function stops this count. A request
+// that is repeated starts a new count with the same pausableTimer.
 func (c *pausableTimer) start(limit time.Duration, late func()) func() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -202,6 +215,7 @@ func (c *pausableTimer) start(limit time.Duration, late func()) func() {
 	return func() { t.Stop() }
 }
 
+// pause stops the count. Each pause needs one resume.
 func (c *pausableTimer) pause() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -210,6 +224,7 @@ func (c *pausableTimer) pause() {
 	}
 }
 
+// resume starts the count again, with the full limit, when the last pause has ended.
 func (c *pausableTimer) resume() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"tooldex/upstream"
 )
 
-// Start starts a server, and returns when it runs. One that runs is left alone. It does not wait for the pause that
-// follows a failed start. Errors are those of [Gateway.Call].
+// Start starts a server and returns when it runs. A running server is left alone. Start skips the pause that follows a
+// failed start. Errors are those of [Gateway.Call].
 func (g *Gateway) Start(ctx context.Context, server string) error {
 	u, err := g.upstreamNamed(server)
 	if err != nil {
@@ -22,9 +22,8 @@ func (g *Gateway) Start(ctx context.Context, server string) error {
 	return u.withSession(ctx, usage{counts: true}, func(*session, *caller) (bool, error) { return false, nil })
 }
 
-// Stop stops a server, and returns when it has ended. Its running calls fail as Unavailable. The next call, listing or
-// Start starts it again, and nothing else does, even if it is configured to run all the time. The error is NotFound for
-// an unknown server.
+// Stop stops a server and returns when it has ended. Its running calls fail as Unavailable. Only the next call, listing
+// or Start starts it again, even if it is configured to run all the time. The error is NotFound for an unknown server.
 func (g *Gateway) Stop(server string) error {
 	u, err := g.upstreamNamed(server)
 	if err != nil {
@@ -34,9 +33,9 @@ func (g *Gateway) Stop(server string) error {
 	return nil
 }
 
-// Log returns what a server printed last to stderr, and what happened to it, oldest first: a few hundred lines, through
-// all of its runs since the gateway was given it. Secrets are taken out as in Options.Logger. The slice is the
-// caller's. The error is NotFound for an unknown server.
+// Log returns the last few hundred lines of a server, oldest first: what it printed to stderr, and the events of its
+// runs since [Gateway.Set] added it. Secrets are replaced as in Options.Logger. The slice belongs to the caller. The
+// error is NotFound for an unknown server.
 func (g *Gateway) Log(server string) ([]upstream.LogLine, error) {
 	u, err := g.upstreamNamed(server)
 	if err != nil {
@@ -45,6 +44,7 @@ func (g *Gateway) Log(server string) ([]upstream.LogLine, error) {
 	return u.record.all(), nil
 }
 
+// upstreamNamed is Upstream with a NotFound error, for the commands that control one server.
 func (g *Gateway) upstreamNamed(server string) (*Upstream, error) {
 	u, ok := g.Upstream(server)
 	if !ok {
@@ -57,7 +57,9 @@ func (g *Gateway) upstreamNamed(server string) (*Upstream, error) {
 	return u, nil
 }
 
-// stopByRequest ends the session, or the one that is being started, and leaves the upstream ready for the next.
+// stopByRequest ends the session, after waiting for a start that is under way. The upstream is not marked as stopped,
+// so that the next use starts it. Clearing lastErr makes the status show a server that is configured, not one that
+// failed.
 func (u *Upstream) stopByRequest() {
 	u.mu.Lock()
 	a := u.starting

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// inheritedVariables lists the variables that a child process gets from ours without being asked to: what it takes to find and
-// run a program, and nothing that commonly holds a secret. Proxy settings are left out because they may carry a
-// password; a configuration that needs them says "HTTPS_PROXY": "${HTTPS_PROXY}".
+// inheritedVariables lists the variables that a child process gets from ours without being asked to: what it takes to
+// find and run a program, and nothing that commonly holds a secret. Proxy settings are left out because they may carry
+// a password; a configuration that needs them says "HTTPS_PROXY": "${HTTPS_PROXY}".
 func inheritedVariables() []string {
 	if runtime.GOOS == "windows" {
 		return []string{
@@ -24,7 +24,8 @@ func inheritedVariables() []string {
 	}
 }
 
-// childEnvironment makes the environment of a child process: the inherited variables that are set, then those configured.
+// childEnvironment returns the environment of a child process as NAME=value, in a fixed order: the inherited variables
+// that are set, then the configured ones. A configured variable replaces an inherited one.
 func childEnvironment(configured map[string]string, lookup func(string) (string, bool)) []string {
 	var env []string
 	for _, name := range inheritedVariables() {

@@ -15,8 +15,8 @@ import (
 	"tooldex/tool"
 )
 
-// startError says why a server could not be started. c is what is known of the handshake's last request, or nil if
-// there was none.
+// startError returns why a server could not be started. c describes the last request of the handshake, or is nil if no
+// request was sent. An error that is a *tool.Error already is returned as it is.
 func (s *session) startError(err error, c *capture) error {
 	var own *tool.Error
 	if errors.As(err, &own) {
@@ -50,6 +50,7 @@ func (s *session) startError(err error, c *capture) error {
 		e.Hint = "see what it prints to stderr in the log"
 		e.Err = s.redact.redactError(fmt.Errorf("%w: %w", errHandshake, err))
 		switch c.status {
+		// The statuses with which servers of the older HTTP transport answer a POST to their event stream.
 		case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotAcceptable,
 			http.StatusUnsupportedMediaType:
 			e.Err = fmt.Errorf("%w: %w", errNotStreamable, e.Err)
@@ -61,7 +62,7 @@ func (s *session) startError(err error, c *capture) error {
 	return e
 }
 
-// locateError says that a server sent us to a private address.
+// locateError reports that a server's redirect led to an address that is not allowed, such as a private one.
 func (s *session) locateError(why *tool.Error, op string) error {
 	return &tool.Error{
 		Code: tool.Denied, Op: op, Msg: fmt.Sprintf("server %q leads elsewhere: %s", s.server, why.Msg),
@@ -69,6 +70,7 @@ func (s *session) locateError(why *tool.Error, op string) error {
 	}
 }
 
+// loginHint is the advice after status 401 or 403.
 func (s *session) loginHint() string {
 	return fmt.Sprintf("log in with: tooldex servers login %s; or give its configuration an Authorization header",
 		s.server)
@@ -77,6 +79,7 @@ func (s *session) loginHint() string {
 // epitaphWait is how long an error waits for the process behind a broken connection to be reaped, to say how it ended.
 const epitaphWait = 100 * time.Millisecond
 
+// exitReason describes how the process ended. It is "" without a process. It may wait for epitaphWait.
 func (s *session) exitReason() string {
 	if s.proc == nil {
 		return ""
@@ -90,6 +93,7 @@ func (s *session) exitReason() string {
 	return s.proc.exitReason()
 }
 
+// lastStderr returns the last lines of stderr on one line, or "" without a process or output.
 func (s *session) lastStderr() string {
 	if s.proc == nil {
 		return ""
@@ -97,8 +101,9 @@ func (s *session) lastStderr() string {
 	return s.proc.tail.last()
 }
 
-// requestError turns what went wrong with a request into an error for the caller. what names the request: `the call of
-// "x"`. ctx is the caller's, runCtx the one with the time limit.
+// requestError converts the failure of a request into an error for the caller. what names the request: `the call of
+// "x"`. ctx is the caller's, runCtx the one with the time limit. The order of the cases matters: a context that ended
+// explains the failures that follow from it.
 func (s *session) requestError(ctx, runCtx context.Context, what string, timeout time.Duration, c capture,
 	err error,
 ) error {
@@ -148,8 +153,8 @@ func (s *session) requestError(ctx, runCtx context.Context, what string, timeout
 	return e
 }
 
-// rpcError turns a JSON-RPC error of the server into one of ours. The original stays in the chain, with its code and
-// data.
+// rpcError converts a JSON-RPC error of the server. The original stays in the chain as *jsonrpc.Error, with its code
+// and data.
 func (s *session) rpcError(rpc *jsonrpc.Error, what string) error {
 	text := s.redact.redactText(truncate(rpc.Message, 1000))
 	e := &tool.Error{Code: tool.Unavailable, Op: "call", Msg: fmt.Sprintf("server %q refused %s: %s", s.server, what,
@@ -159,6 +164,7 @@ func (s *session) rpcError(rpc *jsonrpc.Error, what string) error {
 		e.Code = tool.NotFound
 	case jsonrpc.CodeInvalidParams, jsonrpc.CodeInvalidRequest:
 		e.Code = tool.Invalid
+		// The protocol has no code of its own for an unknown tool, so the text decides.
 		if lower := strings.ToLower(text); strings.Contains(lower, "unknown tool") ||
 			strings.Contains(lower, "not found") {
 			e.Code = tool.NotFound
@@ -175,7 +181,7 @@ func (s *session) rpcError(rpc *jsonrpc.Error, what string) error {
 	return e
 }
 
-// sessionEndedError is the error of something whose caller's context ended.
+// sessionEndedError returns the Timeout error of a request whose caller's context ended. what begins the message.
 func sessionEndedError(err error, what string) error {
 	msg := what + " was cancelled"
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -184,7 +190,7 @@ func sessionEndedError(err error, what string) error {
 	return &tool.Error{Code: tool.Timeout, Op: "call", Msg: msg, Err: err}
 }
 
-// endError says that a session that ran has ended, for the status.
+// endError returns the error that the status shows after a running session ended.
 func (s *session) endError(reason error) error {
 	e := &tool.Error{Code: tool.Unavailable, Op: "run server", Msg: fmt.Sprintf("the connection to server %q ended",
 		s.server), Err: s.redact.redactError(reason)}
@@ -194,8 +200,9 @@ func (s *session) endError(reason error) error {
 	return e
 }
 
-// rpcErrorOf makes a JSON-RPC error of one of ours, for a server that asked something. What a client itself said is
-// passed on as it is.
+// rpcErrorOf converts an error of the client into the JSON-RPC error for the server that asked. A JSON-RPC error of the
+// client itself is passed on unchanged. Of other errors only the message of a *tool.Error goes upstream, since the
+// chain may hold internals.
 func rpcErrorOf(err error) error {
 	var rpc *jsonrpc.Error
 	if errors.As(err, &rpc) {

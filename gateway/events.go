@@ -8,27 +8,29 @@ import (
 )
 
 // eventFilter is the body of a stream of server-sent events. It passes on whole events, byte for byte, without those
-// that the recorder keeps to itself, and with an error in place of an answer that is too long or broken.
+// that the recorder keeps to itself. An error takes the place of an answer that is too long or broken. Only one
+// goroutine may use it, as with any response body.
 type eventFilter struct {
-	body  io.Closer
-	lines *lineReader
-	limit int
-	recorder   *wireRecorder
+	body     io.Closer
+	lines    *lineReader
+	limit    int // bytes of one event, and of one line
+	recorder *wireRecorder
 
 	out []byte // what remains of the current event
 	err error  // after it
 }
 
-// An event is what stands between two empty lines.
+// event is what stands between two empty lines.
 type event struct {
-	raw     []byte // all lines as they came, with line breaks
-	data    []byte // the data lines, joined
-	id      []byte // the line that sets the event ID
-	message bool   // its type is "message"
-	size    int
-	over    *oversizedMessage
+	raw     []byte            // all lines as they came, with line breaks
+	data    []byte            // the data lines, joined
+	id      []byte            // the line that sets the event ID
+	message bool              // its type is "message"
+	size    int               // bytes of its lines, with their line breaks
+	over    *oversizedMessage // set once it is larger than the limit; raw and data are nil then
 }
 
+// newEventFilter filters body, which Close closes. limit and skip are those of lineReader.
 func newEventFilter(body io.ReadCloser, limit, skip int, t *wireRecorder) *eventFilter {
 	return &eventFilter{body: body, lines: newLineReader(body, limit, skip), limit: limit, recorder: t}
 }
@@ -51,7 +53,8 @@ func (f *eventFilter) Read(p []byte) (int, error) {
 // Close implements io.Closer.
 func (f *eventFilter) Close() error { return f.body.Close() }
 
-// nextEvent reads up to the next empty line. At the end of the stream it returns what came before, and the error.
+// nextEvent reads up to the next empty line. At the end of the stream it returns what came before, and the error. The
+// event is never nil.
 func (f *eventFilter) nextEvent() (*event, error) {
 	e := &event{message: true}
 	for {
@@ -107,12 +110,14 @@ func (e *event) addLine(line []byte, over *oversizedMessage, limit int) {
 	}
 }
 
+// fieldValue returns what follows the first colon of a line, or nothing. White space around it is cut, which changes no
+// JSON value.
 func fieldValue(line []byte) []byte {
 	_, value, _ := bytes.Cut(line, []byte(":"))
 	return bytes.TrimSpace(value)
 }
 
-// filterEvent returns what the SDK is to see of an event.
+// filterEvent returns the bytes of an event that the SDK is to see, or nil if it is to see none.
 func (f *eventFilter) filterEvent(e *event) []byte {
 	if e.over != nil {
 		f.recorder.logger.Warn("upstream message too long", "bytes", e.over.size, "limit", f.limit)
@@ -134,8 +139,8 @@ func (f *eventFilter) filterEvent(e *event) []byte {
 	return append(e.raw, '\n')
 }
 
-// replaceData makes an event in place of e that carries msg, or nothing but e's ID, from which the SDK resumes a broken
-// stream, if msg is nil.
+// replaceData returns an event that carries msg in place of e's data. If msg is nil, the event carries only e's ID,
+// from which the SDK resumes a broken stream, and there is none if e has no ID.
 func replaceData(e *event, msg jsonrpc.Message) []byte {
 	var out []byte
 	if e.id != nil {

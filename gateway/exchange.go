@@ -15,18 +15,22 @@ import (
 	"tooldex/tool"
 )
 
-// exchange is one request of a client to a server, with as many rounds as it takes to answer what the server asks back.
+// exchange is one request of a client to a server. It may take several rounds, if the server asks questions before it
+// answers.
 type exchange struct {
 	what     string // names it in errors: `the call of "x"`
 	who      *caller
 	progress func(tool.Progress) // nil if nobody asked
 	meta     json.RawMessage     // the client's; may be nil
 	input    json.RawMessage     // its answers, if it repeats a request; may be nil
-	hidden   bool                // what the SDK makes of the result is not asked for; not for what it caches
-	send     func(ctx context.Context, cs *mcp.ClientSession, meta mcp.Meta, in clientAnswers) (any, error)
+	// The SDK gets an empty result in place of the server's, whose decoding would be wasted. Not for results that the
+	// SDK caches.
+	hidden bool
+	// send runs once per round. Its result counts only where the recorder saw no bytes.
+	send func(ctx context.Context, cs *mcp.ClientSession, meta mcp.Meta, in clientAnswers) (any, error)
 }
 
-// clientAnswers are the answers with which a request is repeated.
+// clientAnswers holds the answers with which a request is repeated. The zero value is that of a first round.
 type clientAnswers struct {
 	Responses mcp.InputResponseMap `json:"inputResponses"`
 	State     string               `json:"requestState"`
@@ -35,8 +39,9 @@ type clientAnswers struct {
 // maxRounds bounds how often a server may ask before it answers.
 const maxRounds = 16
 
-// exchange sends a request and returns the bytes of its result. retry reports that the server has not accepted it, so
-// that it may be sent again on a new session.
+// exchange sends a request and returns the bytes of its result. A client that handles rounds itself gets a question as
+// the result; for others exchange asks the client and repeats the request. retry reports that the server has not
+// accepted the request, so that it may be sent again on a new session; that is never so after the first round.
 func (s *session) exchange(ctx context.Context, x *exchange, timeout time.Duration) (raw json.RawMessage, retry bool,
 	err error,
 ) {
@@ -80,7 +85,7 @@ func (s *session) exchange(ctx context.Context, x *exchange, timeout time.Durati
 	}
 }
 
-// sendRound sends the request once.
+// sendRound sends the request once, under its time limit. The error is ready for the caller.
 func (s *session) sendRound(ctx context.Context, x *exchange, meta mcp.Meta, in clientAnswers,
 	timeout time.Duration,
 ) (raw json.RawMessage, retry bool, err error) {
@@ -102,6 +107,7 @@ func (s *session) sendRound(ctx context.Context, x *exchange, meta mcp.Meta, in 
 	return got.result, false, nil
 }
 
+// responseError returns the error for an answer that breaks the protocol. what completes "answered … with".
 func (s *session) responseError(x *exchange, what string) error {
 	return &tool.Error{Code: tool.Unavailable, Op: "call", Msg: fmt.Sprintf("server %q answered %s with %s", s.server,
 		x.what, what)}
@@ -116,7 +122,8 @@ type inputRequired struct {
 	State string `json:"requestState"`
 }
 
-// parseInputRequired returns what a result asks, or nil if it is an answer.
+// parseInputRequired returns the questions of a result, or nil if it is an answer. A question that cannot be read
+// counts as an answer.
 func parseInputRequired(raw json.RawMessage) *inputRequired {
 	if kind, ok := orderedjson.Find(raw, "resultType"); !ok || string(kind) != `"input_required"` {
 		return nil
@@ -128,7 +135,8 @@ func parseInputRequired(raw json.RawMessage) *inputRequired {
 	return &q
 }
 
-// collectAnswers asks the client, one question after the other: people can answer but one at a time.
+// collectAnswers puts the questions to the client, one after the other in the order of their keys, since a person
+// answers one at a time. The first failure ends it.
 func (s *session) collectAnswers(ctx context.Context, client *tool.Client, q *inputRequired) (clientAnswers, error) {
 	got := make(map[string]json.RawMessage, len(q.Requests))
 	for _, key := range slices.Sorted(maps.Keys(q.Requests)) {
@@ -153,7 +161,8 @@ func (s *session) collectAnswers(ctx context.Context, client *tool.Client, q *in
 	return in, nil
 }
 
-// describeClient tells a server of the newer protocol who calls: there, each request says so for itself.
+// describeClient adds the client's capabilities and log level to the _meta of a request. In the newer protocol, each
+// request carries them; for the older ones it does nothing.
 func (s *session) describeClient(c *tool.Client, meta mcp.Meta) {
 	if !s.isModern() {
 		return
@@ -170,8 +179,8 @@ func (s *session) describeClient(c *tool.Client, meta mcp.Meta) {
 	}
 }
 
-// followClient asks a server of the older protocols for the log messages that the client wants to see. A server that refuses
-// is not asked again.
+// followClient sets the log level that the client wants on a server of the older protocols, if it differs from the last
+// one. A server that refuses is not asked for the same level again. Failures are logged, and do not fail the call.
 func (s *session) followClient(ctx context.Context, c *tool.Client) {
 	if c == nil || c.LogLevel == "" || s.isModern() {
 		return
@@ -198,8 +207,11 @@ func (s *session) isModern() bool { return s.cs.InitializeResult().ProtocolVersi
 // errLate is the cause with which a request's context ends when its time is over.
 var errLate = errors.New("time limit")
 
-// withTimeLimit derives the context of a request from the caller's: it ends with the time limit and with the session, too.
-func (s *session) withTimeLimit(ctx context.Context, c *pausableTimer, timeout time.Duration) (context.Context, func()) {
+// withTimeLimit derives the context of a request from the caller's. It ends with the time limit (cause errLate) and
+// when the session is stopped (cause errStopped), too. The returned function releases it and must be called.
+func (s *session) withTimeLimit(ctx context.Context, c *pausableTimer, timeout time.Duration) (
+	context.Context, func(),
+) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stopClock := c.start(timeout, func() { cancel(errLate) })
 	unlink := context.AfterFunc(s.ctx, func() {

@@ -11,7 +11,8 @@ import (
 	"tooldex/upstream"
 )
 
-// expandedServer is a server's configuration with its variables filled in. It holds secrets: it is never logged or stored.
+// expandedServer is a server's configuration with its variables filled in. It holds secrets: it is never logged or
+// stored.
 type expandedServer struct {
 	command string
 	args    []string
@@ -19,7 +20,7 @@ type expandedServer struct {
 	dir     string
 	url     string
 	headers map[string]string
-	redact   *redactor
+	redact  *redactor
 }
 
 // expandServer fills in ${VAR} and ${VAR:-default} in every text of s that may hold them.
@@ -50,22 +51,27 @@ func expandServer(s upstream.Server, lookup func(string) (string, bool)) (*expan
 	return x, nil
 }
 
+// expander fills in the variables of one configuration. After an error it goes on, and its
+// results are not used.
 type expander struct {
 	server string
 	lookup func(string) (string, bool)
-	redact  *redactor
+	redact *redactor
 	err    error // the first one
 }
 
+// expandMap returns a new map, never nil. Keys are not expanded.
 func (e *expander) expandMap(field string, m map[string]string) map[string]string {
 	out := make(map[string]string, len(m))
-	for _, k := range slices.Sorted(maps.Keys(m)) { // so that of several missing variables the same one is named each time
+	// Sorted, so that of several missing variables the same one is named each time.
+	for _, k := range slices.Sorted(maps.Keys(m)) {
 		out[k] = e.expandField(field+"."+k, m[k])
 	}
 	return out
 }
 
-// readEnvFile adds the variables of a file to env, but for those that are there.
+// readEnvFile adds the variables of a file to env, except for those that env holds already. Lines are NAME=value, with
+// optional "export" and quotes; others are ignored. Each value counts as a secret.
 func (e *expander) readEnvFile(name string, env map[string]string) {
 	if name == "" || e.err != nil {
 		return
@@ -94,6 +100,8 @@ func (e *expander) readEnvFile(name string, env map[string]string) {
 	}
 }
 
+// expandField returns s with its variables filled in, and has their values redacted: logs show ${NAME} in their place.
+// field names the place in errors.
 func (e *expander) expandField(field, s string) string {
 	out, err := expandText(s, func(name string) (string, bool) {
 		v, ok := e.lookup(name)
@@ -113,7 +121,7 @@ func (e *expander) expandField(field, s string) string {
 }
 
 // expandText replaces ${NAME} by a variable's value and ${NAME:-default} by the default where the variable is unset or
-// empty. What other clients write is understood as [variable] says. A $ without a brace, and a brace that is never
+// empty. It also accepts what other clients write, see variableValue. A $ without a brace, and a brace that is never
 // closed, stand for themselves. Values are not expanded again.
 func expandText(s string, lookup func(string) (string, bool)) (string, error) {
 	var b strings.Builder
@@ -145,8 +153,8 @@ func expandText(s string, lookup func(string) (string, bool)) (string, error) {
 	}
 }
 
-// variableValue is the name of the variable that stands for what other clients write in its place: ${env:NAME};
-// ${input:some-key}, which the editor would ask for and which is SOME_KEY here; ${userHome} and ${workspaceFolder}.
+// variableValue returns the name of our variable for what other clients write in its place: ${env:NAME};
+// ${input:some-key}, for which an editor would ask and which is SOME_KEY here; ${userHome} and ${workspaceFolder}.
 func variableValue(name string) string {
 	if input, ok := strings.CutPrefix(name, "input:"); ok {
 		return strings.ToUpper(strings.NewReplacer("-", "_", ".", "_", " ", "_").Replace(input))
@@ -160,6 +168,7 @@ func variableValue(name string) string {
 	return name
 }
 
+// variableName reports whether s is a name as shells take it: letters, digits and underscores, with no digit first.
 func variableName(s string) bool {
 	for i, r := range s {
 		letter := r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'

@@ -22,8 +22,8 @@ import (
 	"tooldex/upstream"
 )
 
-// Features tells what every server offers beside its tools, by name, from what was stored when it was last asked. It
-// waits for no server. The items are shared and must not be changed.
+// Features returns what every server offers beside its tools, sorted by name, as stored when the server was last asked.
+// It waits for no server. The items are shared and must not be changed.
 func (g *Gateway) Features() []upstream.Features {
 	g.mu.RLock()
 	list := slices.Collect(maps.Values(g.upstreams))
@@ -36,7 +36,8 @@ func (g *Gateway) Features() []upstream.Features {
 	return out
 }
 
-// knownFeatures returns what is known of the server's features, reading what is stored at the first time.
+// knownFeatures returns the last known features, which it loads from the file on first use. It never returns nil. The
+// value is replaced, never changed, so it may be read without u.mu.
 func (u *Upstream) knownFeatures() *upstream.Features {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -49,9 +50,9 @@ func (u *Upstream) knownFeatures() *upstream.Features {
 // featureWait bounds how long a listing of a server's tools waits for what else it offers.
 const featureWait = 10 * time.Second
 
-// readFeatures asks a running server for what it offers beside tools, and stores it. What cannot be read stays as it
-// was. Two that want to know at once ask one after the other, so that a change is told once, and what is older never
-// comes last.
+// readFeatures asks a running server for what it offers beside tools, and stores it. A list that cannot be read keeps
+// its old content. u.reading serializes the calls, so that a change is announced once, and an older answer never
+// replaces a newer one. ctx ending meanwhile leaves everything as it was.
 func (u *Upstream) readFeatures(ctx context.Context, s *session) {
 	u.reading.Lock()
 	defer u.reading.Unlock()
@@ -97,6 +98,7 @@ func (u *Upstream) readFeatures(ctx context.Context, s *session) {
 	}
 }
 
+// resourceList, templateList and promptList are the listings that servers offer beside tools.
 func resourceList() listKind {
 	return listKind{"resources/list", "resources", func(ctx context.Context, cs *mcp.ClientSession, cursor string) (any,
 		error,
@@ -121,13 +123,14 @@ func promptList() listKind {
 	}}
 }
 
+// equalFeatures compares the bytes of the items, in their order.
 func equalFeatures(a, b *upstream.Features) bool {
 	same := func(a, b json.RawMessage) bool { return string(a) == string(b) }
 	return slices.EqualFunc(a.Resources, b.Resources, same) && slices.EqualFunc(a.Templates, b.Templates, same) &&
 		slices.EqualFunc(a.Prompts, b.Prompts, same)
 }
 
-// refreshFeatures reads the features of a server that says that they changed.
+// refreshFeatures reads the features after the server announced a change. It does not start a server for that.
 func (u *Upstream) refreshFeatures() {
 	u.mu.Lock()
 	s := u.session
@@ -137,7 +140,8 @@ func (u *Upstream) refreshFeatures() {
 	}
 }
 
-// reloadFeatures does for a session that has just begun what the one before had done for it.
+// reloadFeatures restores on a new session what the session before it had: the subscriptions of clients, and the
+// features if none are stored yet. What fails is logged.
 func (u *Upstream) reloadFeatures(s *session) {
 	if !u.featuresStored() {
 		notify(u.others)
@@ -156,7 +160,7 @@ func (u *Upstream) reloadFeatures(s *session) {
 	}
 }
 
-// featureFile is where a server's features are stored, or "" if they are not.
+// featureFile returns the file in which a server's features are stored, or "" if there is no folder for it.
 func (u *Upstream) featureFile() string {
 	if u.opts.Dir == "" {
 		return ""
@@ -164,7 +168,8 @@ func (u *Upstream) featureFile() string {
 	return filepath.Join(u.opts.Dir, featureFileName(u.cfg.Name))
 }
 
-// featureFileName is the name of a server's file in a folder: one that no name can lead out of.
+// featureFileName returns the name of a server's file. It holds no separator and no dot but that of its extension, so
+// no server name can lead out of the folder.
 func featureFileName(server string) string {
 	return strings.ReplaceAll(url.PathEscape(server), ".", "%2E") + ".json"
 }
@@ -178,7 +183,7 @@ func (u *Upstream) featuresStored() bool {
 	return err == nil
 }
 
-// loadFeatures never returns nil.
+// loadFeatures reads the stored features. It never returns nil: a missing or broken file counts as empty.
 func (u *Upstream) loadFeatures() *upstream.Features {
 	f := &upstream.Features{}
 	if file := u.featureFile(); file != "" {

@@ -14,8 +14,8 @@ import (
 )
 
 // Forward sends a request for a server's resources, prompts or completions, starting the server if need be, and returns
-// the bytes of its result as Call does. The request notifications/roots/list_changed, without a server, is told to
-// every running server that has worked for its client; its result is nil. Errors are those of Call.
+// the bytes of its result as Call does. The request notifications/roots/list_changed, which has no server, goes to
+// every running server that works for its client alone; its result is nil. Errors are those of Call.
 func (g *Gateway) Forward(ctx context.Context, r upstream.Request) (json.RawMessage, error) {
 	if r.Method == "notifications/roots/list_changed" {
 		g.notifyRootsChanged(r.Client)
@@ -29,6 +29,7 @@ func (g *Gateway) Forward(ctx context.Context, r upstream.Request) (json.RawMess
 	return u.forward(ctx, r)
 }
 
+// forward is Forward for this server. A failed subscribe is taken back, so that it is not repeated after a restart.
 func (u *Upstream) forward(ctx context.Context, r upstream.Request) (json.RawMessage, error) {
 	x, uri, err := requestOf(r)
 	if err != nil {
@@ -56,9 +57,9 @@ func (u *Upstream) forward(ctx context.Context, r upstream.Request) (json.RawMes
 	return raw, err
 }
 
-// updateSubscription keeps account of the resources that are subscribed to, so that a server that was restarted is told again. It
-// reports whether the server has to be asked: not at the end of a subscription that others share, or for which the
-// server would have to be started.
+// updateSubscription counts the subscriptions per resource, so that reloadFeatures can repeat them after a restart. It
+// reports whether the server has to be asked. It does not at the end of a subscription that others share, or if the
+// server would have to be started for it.
 func (u *Upstream) updateSubscription(method, uri string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -75,7 +76,8 @@ func (u *Upstream) updateSubscription(method, uri string) bool {
 	return true
 }
 
-// requestOf makes the exchange for a request, and tells the URI that it is about, if any.
+// requestOf returns the exchange for a request, without its caller, and the member uri of its parameters, if any.
+// Methods that are not passed on are Invalid.
 func requestOf(r upstream.Request) (x *exchange, uri string, err error) {
 	var common struct {
 		Meta json.RawMessage `json:"_meta"`
@@ -138,13 +140,14 @@ func requestOf(r upstream.Request) (x *exchange, uri string, err error) {
 	return x, common.URI, nil
 }
 
+// resourceUpdated passes the update of a resource on. It runs on the SDK's goroutine, so the callback must not block.
 func (u *Upstream) resourceUpdated(uri string) {
 	if u.opts.OnResourceUpdated != nil {
 		u.opts.OnResourceUpdated(u.cfg.Name, uri)
 	}
 }
 
-// notifyRootsChanged tells servers that their client's roots changed.
+// notifyRootsChanged announces a change of the client's roots to the running servers whose sole client it is.
 func (g *Gateway) notifyRootsChanged(c *tool.Client) {
 	if c == nil {
 		return

@@ -25,19 +25,25 @@ type Options struct {
 	// Name and Version are how the gateway introduces itself to servers. Empty means "tooldex" and "0".
 	Name, Version string
 
-	StartTimeout time.Duration // of starting a server and shaking hands; zero means 60 s, which lets npx download one
-	// of a call or a page of a listing, unless the server's configuration has its own; zero means 2 min
-	CallTimeout  time.Duration
-	stopGrace    time.Duration // between closing a process's input, terminating and killing it; zero means 2 s
-	CloseGrace   time.Duration // the same when the Gateway is closed; zero means StopGrace
-	queueTimeout    time.Duration // for which a call waits for its turn on a server; zero means 30 s
+	// StartTimeout bounds how long a server takes to start and shake hands. Zero means 60 s, which lets npx
+	// download one.
+	StartTimeout time.Duration
+	// CallTimeout bounds a call, and a page of a listing, unless the server's configuration has a timeout of its own.
+	// Zero means 2 min.
+	CallTimeout time.Duration
+	stopGrace   time.Duration // between closing a process's input, terminating and killing it; zero means 2 s
+	// CloseGrace is the time between closing a process's input, terminating and killing it when the Gateway is closed.
+	// Zero means 2 s.
+	CloseGrace   time.Duration
+	queueTimeout time.Duration // for which a call waits for its turn on a server; zero means 30 s
 	firstBackoff time.Duration // pause after a first failed start, doubled by each further one; zero means 500 ms
-	maxBackoff  time.Duration // longest such pause; zero means 1 min
+	maxBackoff   time.Duration // longest such pause; zero means 1 min
 
-	maxMessage   int // bytes of one message of a server; zero means 32 MiB
+	maxMessage  int // bytes of one message of a server; zero means 32 MiB
 	concurrency int // calls that one server runs at once; zero means 64
-	queueLength       int // further calls that wait for one server; zero means 1024, less means none
-	maxSkippedBytes        int // bytes of a message that is longer than MaxResult that are read past; zero means maxSkipped
+	queueLength int // further calls that wait for one server; zero means 1024, less means none
+	// Bytes of a message longer than maxMessage that are read and dropped. Zero means maxSkipped.
+	maxSkippedBytes int
 
 	idleTimeout time.Duration // without use after which a server is stopped; zero means 10 min, less means never
 
@@ -67,6 +73,7 @@ type Options struct {
 	outbound ssrf.Options // AllowPrivate, and what tests say of networks
 }
 
+// withDefaults returns o with every zero value replaced, so that the rest of the package need not know the defaults.
 func (o Options) withDefaults() Options {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -98,8 +105,9 @@ type Gateway struct {
 	opts    Options
 	running sync.WaitGroup // every goroutine of every upstream
 
-	setting   sync.Mutex // held by Set and Close from start to end
-	mu        sync.RWMutex
+	setting sync.Mutex // held by Set and Close from start to end
+	mu      sync.RWMutex
+	// By name. mu guards the map and closed, not the values.
 	upstreams map[string]*Upstream
 	closed    bool
 }
@@ -112,10 +120,10 @@ func New(o Options) *Gateway {
 }
 
 // Set makes servers the ones that are served. Those that are configured as before are left alone, whatever state they
-// are in. Those that are new are started when they are first needed. Those that are gone, disabled or changed are
-// stopped, and their running calls fail as Unavailable; Set returns when they have ended. Of two servers with one name
-// the later counts. A server whose configuration cannot work is kept, and says so in each call and in its status once
-// called.
+// are in. New ones are started when they are first needed. Those that are gone, disabled or changed are stopped, and
+// their running calls fail as Unavailable; Set returns when they have ended. Of two servers with one name the later
+// counts. A server whose configuration cannot work is kept; each call to it, and then its status, returns the reason.
+// The slice may be changed after Set. After Close, Set does nothing.
 func (g *Gateway) Set(servers []upstream.Server) {
 	g.setting.Lock()
 	defer g.setting.Unlock()
@@ -130,7 +138,7 @@ func (g *Gateway) Set(servers []upstream.Server) {
 	stopAll(g.replaceUpstreams(want), g.opts.stopGrace)
 }
 
-// replaceUpstreams makes want the served ones and returns those to stop.
+// replaceUpstreams makes want the served ones and returns those to stop, which get no new calls any more.
 func (g *Gateway) replaceUpstreams(want map[string]upstream.Server) (old []*Upstream) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -151,6 +159,7 @@ func (g *Gateway) replaceUpstreams(want map[string]upstream.Server) (old []*Upst
 	return old
 }
 
+// stopAll stops servers at the same time, so that it takes as long as the slowest, and waits for all of them.
 func stopAll(list []*Upstream, grace time.Duration) {
 	var wg sync.WaitGroup
 	for _, u := range list {
@@ -173,21 +182,21 @@ func (g *Gateway) Upstream(name string) (*Upstream, bool) {
 	return u, ok
 }
 
-// Call runs a tool on its server, which it starts if need be. When ctx ends, the server is told to cancel, and Call
+// Call runs a tool on its server, which it starts if need be. When ctx ends, Call cancels the request on the server and
 // returns a Timeout error that wraps ctx.Err().
 //
-// Arguments and _meta go upstream as they are, but for white space between tokens, the client's progress token, which
-// is replaced, and the members of _meta that describe the client's own connection. The result holds the server's bytes,
-// but for _meta["io.modelcontextprotocol/serverInfo"].
+// Arguments and _meta go upstream as they are, except for white space between tokens, the client's progress token,
+// which is replaced, and the members of _meta that describe the client's own connection. The result holds the server's
+// bytes, except for _meta["io.modelcontextprotocol/serverInfo"].
 //
-// Progress has been called for the last time when Call returns, so it must not block for long. Should it be slower than
-// the server by more than 256 notifications, the newest replaces the one before.
+// Progress has been called for the last time when Call returns, so it must not block for long. If it is slower than the
+// server by more than 256 notifications, the newest replaces the one before.
 //
 // A request that the server cannot have begun to work on, because it had ended or no longer knows the session, is sent
 // once more after a restart; any other is sent once. Errors are *tool.Error: NotFound for an unknown server or tool,
-// Invalid for arguments that are no object, that the server refuses, and for results larger than Options.MaxResult;
-// Denied if the server wants authorization; Timeout; Unavailable if the server cannot be started, ended during the
-// call, or is busy. A JSON-RPC error of the server is in the chain as *jsonrpc.Error.
+// Invalid for arguments that are no object, that the server refuses, and for results larger than 32 MiB; Denied if the
+// server wants authorization; Timeout; Unavailable if the server cannot be started, ended during the call, or is busy.
+// A JSON-RPC error of the server is in the chain as *jsonrpc.Error.
 func (g *Gateway) Call(ctx context.Context, c tool.Call) (*tool.CallResult, error) {
 	if err := checkCall(c); err != nil {
 		return nil, err
@@ -214,7 +223,7 @@ func (g *Gateway) Wake() {
 	}
 }
 
-// Status describes every server, by name.
+// Status returns the state of every server, sorted by name. The slice belongs to the caller.
 func (g *Gateway) Status() []upstream.Status {
 	g.mu.RLock()
 	list := slices.Collect(maps.Values(g.upstreams))

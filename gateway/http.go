@@ -17,21 +17,22 @@ import (
 	"tooldex/tool"
 )
 
-// recordingTransport is the http.RoundTripper of one session. It adds the configured headers, reports every request to
-// the recorder and of every message in a response, and bounds the size of responses. It has to sit here and not around
-// the SDK's connection: the SDK tells its own HTTP connection about the session by an unexported method, which a
-// wrapper would hide.
+// recordingTransport is the http.RoundTripper of one session. It adds the configured headers, passes every request and
+// every message in a response to the recorder, and bounds the size of responses. It has to be here and not around the
+// SDK's connection: the SDK passes the session to its own HTTP connection by an unexported method, which a wrapper
+// would hide.
 type recordingTransport struct {
-	base    http.RoundTripper
-	alive   context.Context // ends when the server is alive up, and all requests with it
-	recorder     *wireRecorder
-	origin  *url.URL // where the headers may go
-	headers map[string]string
-	tokens  *tokenSource // nil if the headers hold what it takes
-	limit   int     // bytes of a message
-	skip    int     // bytes of one that is longer that are read past
+	base     http.RoundTripper
+	alive    context.Context // ends when the server is given up, and all requests with it
+	recorder *wireRecorder
+	origin   *url.URL // where the headers may go
+	headers  map[string]string
+	tokens   *tokenSource // nil if the headers hold what it takes
+	limit    int          // bytes of a message
+	skip     int          // bytes of one that is longer that are read past
 }
 
+// sessionHeader carries the session ID of streamable HTTP.
 const sessionHeader = "Mcp-Session-Id"
 
 // RoundTrip implements http.RoundTripper.
@@ -72,7 +73,9 @@ func (h *recordingTransport) RoundTrip(req *http.Request) (*http.Response, error
 	return resp, nil
 }
 
-// sendAuthorized sends a request with the access token that a login brought. One that is refused is renewed once.
+// sendAuthorized sends a request with the access token of a login, if there is one, to the configured origin alone.
+// After status 401 it renews the token and sends the request again, once. A body that cannot be read again is not
+// repeated.
 func (h *recordingTransport) sendAuthorized(req *http.Request) (*http.Response, error) {
 	if h.tokens == nil || !sameOrigin(req.URL, h.origin) {
 		return h.send(req)
@@ -101,8 +104,8 @@ func (h *recordingTransport) sendAuthorized(req *http.Request) (*http.Response, 
 	return h.send(again)
 }
 
-// send makes the request end with the session. The SDK gives its farewells contexts of their own, and would wait
-// seconds for a server that does not answer.
+// send sends a request so that it ends with the session. The SDK's last requests have contexts of their own, and would
+// wait seconds for a server that does not answer. The response's body releases the context when it is closed.
 func (h *recordingTransport) send(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(req.Context())
 	unlink := context.AfterFunc(h.alive, cancel)
@@ -119,6 +122,7 @@ func (h *recordingTransport) send(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
+// releasingBody calls release when it is closed.
 type releasingBody struct {
 	io.ReadCloser
 	release func()
@@ -129,8 +133,8 @@ func (b *releasingBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// prepareRequest adds the configured headers. They may hold credentials, so a redirect, or an endpoint event that names
-// another host, does not carry them away.
+// prepareRequest returns a copy of the request with the configured headers. They may hold credentials, so a request to
+// another origin, after a redirect or an endpoint event, goes without them, and without the session ID.
 func (h *recordingTransport) prepareRequest(req *http.Request) *http.Request {
 	req = req.Clone(req.Context())
 	if !sameOrigin(req.URL, h.origin) {
@@ -139,6 +143,7 @@ func (h *recordingTransport) prepareRequest(req *http.Request) *http.Request {
 		return req
 	}
 	for name, value := range h.headers {
+		// net/http ignores a Host header in favour of this field.
 		if strings.EqualFold(name, "Host") {
 			req.Host = value
 			continue
@@ -148,10 +153,14 @@ func (h *recordingTransport) prepareRequest(req *http.Request) *http.Request {
 	return req
 }
 
+// sameOrigin compares scheme and host with port as they are written: a default port that only one of them names
+// differs.
 func sameOrigin(a, b *url.URL) bool {
 	return strings.EqualFold(a.Scheme, b.Scheme) && strings.EqualFold(a.Host, b.Host)
 }
 
+// recordRequest passes the message in a request's body to the recorder. It reads a copy, so that the body can still be
+// sent. Without a capture nobody waits for the response.
 func (h *recordingTransport) recordRequest(req *http.Request, c *capture) error {
 	if c == nil || req.GetBody == nil {
 		return nil
@@ -174,9 +183,9 @@ func (h *recordingTransport) recordRequest(req *http.Request, c *capture) error 
 // maxRefusal is how much is read of the body of a response that refuses a request.
 const maxRefusal = 64 << 10
 
-// statusError notes why a request was not accepted. Servers disagree on how they say that they do not know a session:
-// 404 is the rule, some send it with a JSON-RPC error that makes the SDK keep the session, some send 400 and say so in
-// words.
+// statusError notes in c why a request was not accepted, and leaves the body readable. Servers report an unknown
+// session in different ways: 404 is the rule, some send it with a JSON-RPC error that makes the SDK keep the session,
+// some send 400 and name the session in the text.
 func (h *recordingTransport) statusError(req *http.Request, resp *http.Response, c *capture) error {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
 	_ = resp.Body.Close()
@@ -197,6 +206,7 @@ func (h *recordingTransport) statusError(req *http.Request, resp *http.Response,
 	return nil
 }
 
+// mediaType returns the type in lower case, without parameters, or "" if it cannot be parsed.
 func mediaType(h http.Header) string {
 	m, _, err := mime.ParseMediaType(h.Get("Content-Type"))
 	if err != nil {
@@ -205,13 +215,14 @@ func mediaType(h http.Header) string {
 	return m
 }
 
-// jsonBody is a response body of one JSON-RPC message. It reads all of it at the first Read.
+// jsonBody is a response body of one JSON-RPC message. The first Read reads all of it, since the message may have to be
+// replaced as a whole.
 type jsonBody struct {
-	body  io.ReadCloser
-	limit int
-	skip  int
-	recorder   *wireRecorder
-	out   *bytes.Reader
+	body     io.ReadCloser
+	limit    int
+	skip     int
+	recorder *wireRecorder
+	out      *bytes.Reader // nil before the first Read
 }
 
 // Read implements io.Reader.
@@ -226,6 +237,7 @@ func (b *jsonBody) Read(p []byte) (int, error) {
 	return b.out.Read(p)
 }
 
+// load returns the bytes that the SDK is to see: the server's, or those of a message in their place.
 func (b *jsonBody) load() ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(b.body, int64(b.limit)+1))
 	if err != nil {

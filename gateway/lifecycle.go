@@ -7,14 +7,14 @@ import (
 	"tooldex/upstream"
 )
 
-// usage says for whom a server runs. The zero value is this program, which wants to know what there is.
+// usage describes a use of a server. The zero value is a listing by this program itself.
 type usage struct {
 	client  *tool.Client // nil if nobody who can be asked
 	listens bool         // to what the server says meanwhile
 	counts  bool         // as a reason to keep the server running
 }
 
-// beginUse notes that a call or listing begins, for which the server has to run.
+// beginUse registers a call or listing that needs the server to run. Each needs one endUse.
 func (u *Upstream) beginUse(by usage) *caller {
 	u.mu.Lock()
 	u.active++
@@ -22,8 +22,8 @@ func (u *Upstream) beginUse(by usage) *caller {
 	return u.callers.addCaller(by.client, by.listens)
 }
 
-// endUse notes that it has ended. When nothing else runs, the server may rest after a while.
-// To be asked for its tools now and then is no use of it: it would never rest.
+// endUse unregisters a call or listing. After the last one the idle time begins. A listing does not reset that time,
+// since the regular listings would keep the server running for ever.
 func (u *Upstream) endUse(c *caller, by usage) {
 	u.callers.removeCaller(c)
 	u.mu.Lock()
@@ -34,7 +34,8 @@ func (u *Upstream) endUse(c *caller, by usage) {
 	u.scheduleIdleStop()
 }
 
-// idleTimeout is after which time without use the server is stopped; never, if it is not positive.
+// idleTimeout returns the time without use after which the server is stopped. It is never stopped if this is not
+// positive.
 func (u *Upstream) idleTimeout() time.Duration {
 	if u.cfg.Idle == 0 && !u.cfg.Eager {
 		return u.opts.idleTimeout
@@ -42,7 +43,7 @@ func (u *Upstream) idleTimeout() time.Duration {
 	return u.cfg.Idle
 }
 
-// scheduleIdleStop has the server stopped after its idle time, unless it is used again before. u.mu is held.
+// scheduleIdleStop sets the timer that stops an idle server, unless the server is in use. u.mu is held.
 func (u *Upstream) scheduleIdleStop() {
 	if u.idleTimeout() <= 0 || u.active > 0 || u.stopped {
 		return
@@ -55,7 +56,8 @@ func (u *Upstream) scheduleIdleStop() {
 	u.rest.Reset(left)
 }
 
-// stopIfIdle stops the server, if it is idle still. The next call starts it again.
+// stopIfIdle stops the server if it is still idle. One with subscriptions counts as used. The next call starts it
+// again.
 func (u *Upstream) stopIfIdle() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -77,7 +79,7 @@ func (u *Upstream) stopIfIdle() {
 	u.running.Go(s.close)
 }
 
-// keepRunning starts the server, and starts it again whenever it ends.
+// keepRunning starts the server and has it started again whenever it ends. Further calls do nothing.
 func (u *Upstream) keepRunning() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -98,7 +100,8 @@ func (u *Upstream) startEagerly() {
 	})
 }
 
-// restartEagerly wakes a server that is to run all the time after the pause that its failures call for. u.mu is held.
+// restartEagerly starts a server that is to run all the time again, after the pause that its failures call for. u.mu is
+// held. The pause is at least firstBackoff, also after a session that ended well.
 func (u *Upstream) restartEagerly() {
 	if !u.kept || u.stopped {
 		return
@@ -116,6 +119,7 @@ func (u *Upstream) restartEagerly() {
 	})
 }
 
+// backoffEnd returns notBefore. u.mu is not held.
 func (u *Upstream) backoffEnd() time.Time {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -11,10 +11,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// lineReader reads lines of bounded length. A longer line is read past without being kept.
+// lineReader reads lines of bounded length. It skips a longer line without keeping it. Only one goroutine may use it.
 type lineReader struct {
 	r     *bufio.Reader
-	limit int
+	limit int // bytes of a line that is kept
 	skip  int // what is longer than this has no end; zero means that there is no such length
 }
 
@@ -22,21 +22,23 @@ func newLineReader(r io.Reader, limit, skip int) *lineReader {
 	return &lineReader{r: bufio.NewReaderSize(r, 64<<10), limit: limit, skip: skip}
 }
 
-// oversizedMessage tells of a line, or a body, that was too long to keep.
+// oversizedMessage describes a line, or a body, that was too long to keep.
 type oversizedMessage struct {
 	size int
 	ids  idScanner // has read all of it
 }
 
-// maxSkipped bounds how much is read of a message that is too long, to tell whom it was for and to go on after it. What
-// is longer has no end: a pipe that somebody filled by mistake, or a small answer that unpacks to a very large one.
+// maxSkipped bounds how much is read of a message that is too long, in bytes. Reading on finds the ID in it, and the
+// next message after it. What is longer is treated as endless: a pipe filled by mistake, or a small answer that unpacks
+// to a very large one.
 const maxSkipped = 256 << 20
 
+// errEndless ends a stream in which a message exceeds the bytes that may be skipped.
 var errEndless = errors.New("a message has no end")
 
-// next returns the next line without its line break. The last line needs none; io.EOF comes after it. If the line was
-// longer than the limit, it returns an oversize in its place, and errEndless if there was no end to it. The line's
-// memory belongs to the caller.
+// next returns the next line without its line break. The last line needs none; io.EOF comes after it. For a line longer
+// than the limit it returns an oversizedMessage instead, or errEndless if the line exceeds skip. The line's memory
+// belongs to the caller.
 func (l *lineReader) next() ([]byte, *oversizedMessage, error) {
 	var line []byte
 	var over *oversizedMessage
@@ -67,8 +69,8 @@ func (l *lineReader) next() ([]byte, *oversizedMessage, error) {
 	}
 }
 
-// errorResponse makes the JSON-RPC response that stands in for an answer which was too long, so that only the call that
-// it belonged to fails. It returns nil if no ID was found in it.
+// errorResponse returns a JSON-RPC error in place of an answer that was too long, so that only its own call fails. It
+// returns nil if the answer held no ID.
 func (o *oversizedMessage) errorResponse(limit int) jsonrpc.Message {
 	id, ok := o.ids.id()
 	if !ok {
@@ -82,8 +84,8 @@ func (o *oversizedMessage) errorResponse(limit int) jsonrpc.Message {
 // codeTooLarge marks the errors made by errorResponse. It is in the range that JSON-RPC leaves to implementations.
 const codeTooLarge = -32099
 
-// idScanner finds the value of the top-level member "id" of a JSON object that passes by in pieces, without keeping it.
-// What precedes the object's brace, such as the "data:" of an event, is ignored.
+// idScanner finds the value of the top-level member "id" of a JSON object that it is given in pieces, in constant
+// memory. It ignores what precedes the object's brace, such as the "data:" of an event. It does not validate the JSON.
 type idScanner struct {
 	depth    int
 	inString bool
@@ -95,6 +97,7 @@ type idScanner struct {
 	found    bool
 }
 
+// maxIDLength is the longest ID that is found, in bytes of JSON. A longer one counts as missing.
 const maxIDLength = 256
 
 func (s *idScanner) write(p []byte) {
@@ -112,6 +115,8 @@ func (s *idScanner) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// scanByte consumes one byte outside of strings; scanInside those in them. Escapes in a key are not decoded, so an "id"
+// that is written with them is not found.
 func (s *idScanner) scanByte(c byte) {
 	switch {
 	case s.inString:
@@ -169,12 +174,14 @@ func (s *idScanner) scanInside(c byte) {
 	s.recordByte(c)
 }
 
+// recordByte keeps a byte of the value of "id".
 func (s *idScanner) recordByte(c byte) {
 	if s.reading && len(s.value) < maxIDLength {
 		s.value = append(s.value, c)
 	}
 }
 
+// endValue ends the value of "id", if that was being read. The scan is complete then.
 func (s *idScanner) endValue() {
 	if s.reading && s.depth <= 1 {
 		s.found = true
@@ -182,7 +189,7 @@ func (s *idScanner) endValue() {
 	s.reading = false
 }
 
-// id returns the ID if one was found.
+// id returns the ID. ok is false if there was none, or one that is no number or string.
 func (s *idScanner) id() (jsonrpc.ID, bool) {
 	var v any
 	if !s.found || len(s.value) == maxIDLength || json.Unmarshal(s.value, &v) != nil || v == nil {

@@ -22,20 +22,23 @@ const (
 	maxTools   = 20_000
 )
 
-// listKind is one kind of things that servers list page by page.
+// listKind is one kind of item that servers list page by page.
 type listKind struct {
 	method string
 	member string // of a result, that holds the things
 	fetch  func(ctx context.Context, cs *mcp.ClientSession, cursor string) (any, error)
 }
 
-// listTools fetches all tools.
-func (s *session) listTools(ctx context.Context, timeout time.Duration, logger *slog.Logger) (tools []*tool.Tool, retry bool,
-	err error,
+// listTools returns all tools of a server. Of two with one name the first counts; only maxStrays such warnings are
+// logged. More than maxTools are an Invalid error.
+func (s *session) listTools(ctx context.Context, timeout time.Duration, logger *slog.Logger) (
+	tools []*tool.Tool, retry bool, err error,
 ) {
 	names := map[string]bool{}
 	twice := 0
-	kind := listKind{"tools/list", "tools", func(ctx context.Context, cs *mcp.ClientSession, cursor string) (any, error) {
+	kind := listKind{"tools/list", "tools", func(ctx context.Context, cs *mcp.ClientSession, cursor string) (any,
+		error,
+	) {
 		return cs.ListTools(ctx, &mcp.ListToolsParams{Cursor: cursor})
 	}}
 	retry, err = s.listPages(ctx, kind, timeout, func(items []json.RawMessage) {
@@ -63,7 +66,8 @@ func (s *session) listTools(ctx context.Context, timeout time.Duration, logger *
 	return tools, false, nil
 }
 
-// listPages fetches all pages of a listing. A cursor that comes a second time ends it: the pages go round.
+// listPages calls take with the items of each page, in order. A cursor that comes a second time ends the listing, since
+// the pages repeat from there. take may have been called before an error.
 func (s *session) listPages(ctx context.Context, kind listKind, timeout time.Duration,
 	take func([]json.RawMessage),
 ) (retry bool, err error) {
@@ -102,9 +106,9 @@ func (s *session) listPages(ctx context.Context, kind listKind, timeout time.Dur
 	}
 }
 
-// requestPage returns the bytes of one page of a listing.
-func (s *session) requestPage(ctx context.Context, kind listKind, cursor string, timeout time.Duration) (raw []byte, retry bool,
-	err error,
+// requestPage returns the bytes of one page of a listing. A server without the method has an empty listing.
+func (s *session) requestPage(ctx context.Context, kind listKind, cursor string, timeout time.Duration) (
+	raw []byte, retry bool, err error,
 ) {
 	runCtx, stop := s.withTimeLimit(ctx, &pausableTimer{}, timeout)
 	defer stop()
@@ -127,6 +131,8 @@ func (s *session) requestPage(ctx context.Context, kind listKind, cursor string,
 	return nil, got.refused(err), s.requestError(ctx, runCtx, kind.method, timeout, got, err)
 }
 
+// cachePage keeps the bytes of a page for cachedPage. With the newer protocol the SDK may answer a listing from its
+// cache, which holds decoded values and not the server's bytes.
 func (s *session) cachePage(key string, raw []byte) {
 	if !s.isModern() { // the SDK caches nothing there
 		return
@@ -140,9 +146,10 @@ func (s *session) cachePage(key string, raw []byte) {
 	s.pages[key] = raw
 }
 
-// maxKept is how many bytes of listings are kept of one session.
+// maxKept bounds the listings that are kept for one session, in bytes.
 const maxKept = 2 * maxListing
 
+// cachedPage returns the bytes of a page that was read before, or nil.
 func (s *session) cachedPage(key string) []byte {
 	s.pagesMu.Lock()
 	defer s.pagesMu.Unlock()
@@ -155,12 +162,13 @@ func (c capture) refused(err error) bool {
 	return c.gone || !c.sent && c.status == 0 && !isRPC(err)
 }
 
+// isRPC reports whether the server itself answered with an error.
 func isRPC(err error) bool {
 	var rpc *jsonrpc.Error
 	return errors.As(err, &rpc) && rpc.Code != codeRejected
 }
 
-// codeRejected is how the SDK marks a request that its transport did not send; it is no answer of a server.
+// codeRejected is the code of the SDK's own error for a request that its transport did not send.
 const codeRejected = -32005
 
 func isMethodNotFound(err error) bool { return hasCode(err, jsonrpc.CodeMethodNotFound) }
@@ -170,7 +178,8 @@ func hasCode(err error, code int64) bool {
 	return errors.As(err, &rpc) && rpc.Code == code
 }
 
-// decodePage reads one result of a listing.
+// decodePage decodes one result of a listing. The items keep the server's bytes. The member is required, and nextCursor
+// is "" on the last page.
 func decodePage(raw []byte, member string) (items []json.RawMessage, next string, err error) {
 	var page map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &page); err != nil {
@@ -187,8 +196,7 @@ func decodePage(raw []byte, member string) (items []json.RawMessage, next string
 	return items, next, nil
 }
 
-// decodeTools reads tools. Those whose name cannot be read are left out; other members of the wrong type are left out
-// of their tool. Neither keeps the other tools from being served.
+// decodeTools decodes tools. It leaves out those whose name cannot be read, and logs that.
 func decodeTools(server string, items []json.RawMessage, logger *slog.Logger) []*tool.Tool {
 	var tools []*tool.Tool
 	for i, item := range items {
@@ -202,8 +210,9 @@ func decodeTools(server string, items []json.RawMessage, logger *slog.Logger) []
 	return tools
 }
 
-// decodeTool reads one tool. Names of members are matched exactly, as JSON demands and encoding/json does not. Schemas
-// keep their bytes whatever they hold; one that is no object, such as true or null, is left out.
+// decodeTool decodes one tool. It matches the names of members exactly, as JSON demands and encoding/json does not.
+// Schemas keep their bytes whatever they hold; one that is no object, such as true or null, is left out, as are other
+// members of the wrong type.
 func decodeTool(server string, raw json.RawMessage, logger *slog.Logger) (*tool.Tool, error) {
 	var m map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &m); err != nil {
@@ -233,18 +242,21 @@ func optionalMember[T any](m map[string]json.RawMessage, key, name string, logge
 		return zero
 	}
 	if err := json.Unmarshal(raw, &v); err != nil {
-		logger.Warn("upstream tool has a member of the wrong type; left out", "tool", truncate(name, 100), "member", key)
+		logger.Warn("upstream tool has a member of the wrong type; left out", "tool", truncate(name, 100), "member",
+			key)
 		return zero
 	}
 	return v
 }
 
+// objectOrNil returns raw if it looks like an object, else nil. A missing member and null are not worth a warning.
 func objectOrNil(raw json.RawMessage, t *tool.Tool, key string, logger *slog.Logger) json.RawMessage {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil
 	}
 	if !isObject(raw) {
-		logger.Warn("upstream tool has a member that is no object; left out", "tool", truncate(t.Name, 100), "member", key)
+		logger.Warn("upstream tool has a member that is no object; left out", "tool", truncate(t.Name, 100), "member",
+			key)
 		return nil
 	}
 	return raw

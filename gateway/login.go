@@ -22,7 +22,7 @@ import (
 	"tooldex/upstream"
 )
 
-// LoginOptions say how to log in to a server.
+// LoginOptions configure a login to a server.
 type LoginOptions struct {
 	// Visit shows a person the address at which to agree. It must not block for long. Required.
 	Visit func(url string)
@@ -61,6 +61,7 @@ func (g *Gateway) Login(ctx context.Context, server string, o LoginOptions) erro
 		return invalid("has no address")
 	}
 	client := loginClient(at, g.opts.outbound)
+	// The refusal names the authorization server, which Authorize reads from the response.
 	req, resp, err := probeAuthorization(ctx, client, x)
 	if err != nil {
 		return &tool.Error{
@@ -83,10 +84,13 @@ func (g *Gateway) Login(ctx context.Context, server string, o LoginOptions) erro
 	defer callback.close()
 	handler, err := auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
 		RedirectURL: callback.url, Client: client, RequestRefreshToken: true, AcceptUnadvertisedIss: true,
-		PreregisteredClient: clientCredentials(o), DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
-			ClientName: g.opts.Name, RedirectURIs: []string{callback.url}, TokenEndpointAuthMethod: "none",
-			GrantTypes: []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"},
-		}},
+		PreregisteredClient: clientCredentials(o),
+		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{
+			Metadata: &oauthex.ClientRegistrationMetadata{
+				ClientName: g.opts.Name, RedirectURIs: []string{callback.url}, TokenEndpointAuthMethod: "none",
+				GrantTypes: []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"},
+			},
+		},
 		AuthorizationCodeFetcher: func(ctx context.Context, a *auth.AuthorizationArgs) (*auth.AuthorizationResult,
 			error,
 		) {
@@ -144,6 +148,7 @@ func Forget(dir, server string) error {
 	return nil
 }
 
+// loginError converts the end of a login into a *tool.Error without secrets, or nil.
 func loginError(ctx context.Context, server string, scrub *redactor, err error) error {
 	var refused refusedError
 	switch {
@@ -163,6 +168,7 @@ func loginError(ctx context.Context, server string, scrub *redactor, err error) 
 	}
 }
 
+// clientCredentials returns nil if no client was registered by hand: the program then registers itself.
 func clientCredentials(o LoginOptions) *oauthex.ClientCredentials {
 	if o.ClientID == "" {
 		return nil
@@ -174,8 +180,11 @@ func clientCredentials(o LoginOptions) *oauthex.ClientCredentials {
 	return c
 }
 
-// probeAuthorization sends what a client would send first, to be told where to log in.
-func probeAuthorization(ctx context.Context, client *http.Client, x *expandedServer) (*http.Request, *http.Response, error) {
+// probeAuthorization sends an initialize request without a token, to get the server's refusal. The caller closes the
+// response's body or passes it on.
+func probeAuthorization(ctx context.Context, client *http.Client, x *expandedServer) (
+	*http.Request, *http.Response, error,
+) {
 	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"` + legacyVersion +
 		`","capabilities":{},"clientInfo":{"name":"tooldex","version":"0"}}}`
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, x.url, strings.NewReader(hello))
@@ -191,23 +200,25 @@ func probeAuthorization(ctx context.Context, client *http.Client, x *expandedSer
 	return req, resp, err
 }
 
-// codeListener is the address on this machine to which the browser is sent with the answer.
+// codeListener is the loopback address to which the browser is redirected with the answer.
 type codeListener struct {
 	url    string
 	server *http.Server
-	got    chan codeAnswer
+	got    chan codeAnswer // room for one: the first answer counts
 }
 
+// codeAnswer is the outcome of a login: one of its fields is nil.
 type codeAnswer struct {
 	res *auth.AuthorizationResult
 	err error
 }
 
-// refusedError is what an authorization server says in place of a code.
+// refusedError is the error with which an authorization server refuses a login.
 type refusedError string
 
 func (e refusedError) Error() string { return string(e) }
 
+// listenForCode opens the listener on a free port of 127.0.0.1. The caller closes it.
 func listenForCode() (*codeListener, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it ends with close
 	if err != nil {
@@ -219,6 +230,7 @@ func listenForCode() (*codeListener, error) {
 	return c, nil
 }
 
+// answer handles the redirect of the browser. The SDK checks the state.
 func (c *codeListener) answer(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	if r.URL.Path != "/callback" || q.Get("code") == "" && q.Get("error") == "" {
@@ -239,6 +251,7 @@ func (c *codeListener) answer(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, text)
 }
 
+// wait returns the first answer, or ctx.Err().
 func (c *codeListener) wait(ctx context.Context) (*auth.AuthorizationResult, error) {
 	select {
 	case a := <-c.got:
@@ -248,7 +261,7 @@ func (c *codeListener) wait(ctx context.Context) (*auth.AuthorizationResult, err
 	}
 }
 
-// close lets the last answer be delivered.
+// close ends the listener, after up to a second in which the page of the last answer is still delivered.
 func (c *codeListener) close() {
 	ctx, stop := context.WithTimeout(context.Background(), time.Second)
 	defer stop()

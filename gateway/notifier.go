@@ -2,18 +2,18 @@ package gateway
 
 import "sync"
 
-// maxMail is how many undelivered notifications a call may have. Beyond it the newest replaces the one before, so that
-// a slow client still sees them in order and the last one.
+// maxMail bounds the undelivered notifications of a call. Beyond it the newest replaces the one before, so that a slow
+// client still gets them in order, and the last one.
 const maxMail = 256
 
-// notifier delivers what a server says during a call to the call's client: in order, on one goroutine, and without the
-// server waiting for it.
+// notifier delivers the server's messages during a call to the call's client: in order, on one goroutine, and without
+// blocking the server. newNotifier starts the goroutine, close ends it.
 type notifier struct {
 	mu     sync.Mutex
-	items  []func()
+	items  []func() // waiting for delivery, oldest first; at most maxMail
 	closed bool
-	wake   chan struct{}
-	done   chan struct{}
+	wake   chan struct{} // has room for one signal, so that none is lost
+	done   chan struct{} // closed when run has returned
 }
 
 func newNotifier() *notifier {
@@ -22,7 +22,7 @@ func newNotifier() *notifier {
 	return m
 }
 
-// push leaves an item. One that comes after close is dropped.
+// push adds an item and returns at once. After close it does nothing.
 func (m *notifier) push(deliver func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -37,7 +37,7 @@ func (m *notifier) push(deliver func()) {
 	m.signal()
 }
 
-// close returns when the last item has been delivered.
+// close returns when the last item has been delivered. It must be called once.
 func (m *notifier) close() {
 	m.mu.Lock()
 	m.closed = true
@@ -46,6 +46,7 @@ func (m *notifier) close() {
 	<-m.done
 }
 
+// signal wakes run. m.mu is held.
 func (m *notifier) signal() {
 	select {
 	case m.wake <- struct{}{}:
@@ -57,6 +58,7 @@ func (m *notifier) run() {
 	defer close(m.done)
 	for range m.wake {
 		m.mu.Lock()
+		// Items are delivered without the lock, so that push does not wait for the client.
 		items, closed := m.items, m.closed
 		m.items = nil
 		m.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 // process is a child process with pipes to its standard streams.
 type process struct {
 	cmd    *exec.Cmd
-	stdin  *os.File
+	stdin  *os.File // our end of the pipe
 	stdout *os.File
 	exited chan struct{} // closed when it has been waited for
 	status error         // of Wait, once exited
@@ -65,6 +65,8 @@ func startProcess(x *expandedServer, env []string, logger *slog.Logger, rec *std
 // that left the process group holds them.
 const lastWords = 500 * time.Millisecond
 
+// waitExit reaps the process and ends its group. It closes exited only after stderr was read, so that exitReason can
+// quote the last lines.
 func (p *process) waitExit(stderr *os.File) {
 	p.status = p.cmd.Wait()
 	killGroup(p.cmd.Process) // what it has started itself
@@ -78,6 +80,7 @@ func (p *process) waitExit(stderr *os.File) {
 // maxStderrLine is the longest line of stderr that is logged whole.
 const maxStderrLine = 4 << 10
 
+// readStderr reads stderr to its end, so that the process never blocks on it.
 func (p *process) readStderr(r *os.File, logger *slog.Logger, rec *stderrLog, scrub *redactor) {
 	defer close(p.stderred)
 	defer func() { _ = r.Close() }()
@@ -101,7 +104,7 @@ func (p *process) readStderr(r *os.File, logger *slog.Logger, rec *stderrLog, sc
 }
 
 // stop ends the process as the protocol asks: close its input, wait, ask it to terminate, wait, kill it. It returns
-// when the process is gone. Grace is asked before each wait: who waits may have less time by then.
+// when the process is gone. It calls grace before each wait, since the time allowed may have become shorter by then.
 func (p *process) stop(grace func() time.Duration) {
 	_ = p.stdin.Close()
 	for _, next := range []func(*os.Process){terminateGroup, killGroup} {
@@ -117,7 +120,8 @@ func (p *process) stop(grace func() time.Duration) {
 	<-p.exited
 }
 
-// exitReason says how the process ended, for people: "exit status 3: last lines of stderr". It is "" while it runs.
+// exitReason describes for people how the process ended: "exit status 3: last lines of stderr". While it runs, the
+// result is the last lines of stderr.
 func (p *process) exitReason() string {
 	select {
 	case <-p.exited:
@@ -134,12 +138,13 @@ func (p *process) exitReason() string {
 	return s
 }
 
-// lineTail keeps the last lines of a stream, which usually hold the reason for an end.
+// lineTail keeps the last lines of a stream, which usually hold the reason for an end. The zero value is empty.
 type lineTail struct {
 	mu    sync.Mutex
 	lines []string
 }
 
+// tailLines is how many lines of stderr an error quotes.
 const tailLines = 3
 
 func (t *lineTail) add(line string) {
@@ -151,6 +156,7 @@ func (t *lineTail) add(line string) {
 	t.lines = append(t.lines, truncate(line, 300))
 }
 
+// last returns the lines on one line, or "".
 func (t *lineTail) last() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

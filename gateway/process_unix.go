@@ -10,5 +10,5 @@ import (
 // terminateGroup asks the process and its children to end.
 func terminateGroup(p *os.Process) { _ = syscall.Kill(-p.Pid, syscall.SIGTERM) }
 
-// killGroup ends the process and its children. There is no such group any more once all of them have ended.
+// killGroup ends the process and its children. It does nothing once all of them have ended.
 func killGroup(p *os.Process) { _ = syscall.Kill(-p.Pid, syscall.SIGKILL) }

@@ -8,8 +8,9 @@ import (
 )
 
 // stripServerInfo returns a result without _meta["io.modelcontextprotocol/serverInfo"], in which each server of the
-// 2026-07-28 protocol names itself: passed on, it would say that the upstream is the server that the client talks to.
-// All other bytes stay as they are; a _meta that held nothing else goes too.
+// 2026-07-28 protocol names itself. Passed on, it would name the upstream as the server that the client is connected
+// to. All other bytes stay as they are; a _meta that held nothing else goes too. The result may share memory with the
+// argument, which is not changed.
 func stripServerInfo(result json.RawMessage) json.RawMessage {
 	if !bytes.Contains(result, []byte("serverInfo")) { // saves the scan of large results
 		return result

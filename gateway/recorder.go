@@ -14,25 +14,28 @@ import (
 	"tooldex/tool"
 )
 
-// The SDK decodes every result into Go values and encodes it again, which rounds integers above 2^53 and reorders
-// members. A recorder therefore sits between the SDK and the wire, sees each message before the SDK does, and keeps the
-// bytes of those results that somebody waits for. It also takes the notifications that need no SDK out of the stream,
-// so that a server that floods them cannot fill the SDK's queue, which has no bound.
+// wireRecorder sits between the SDK and the wire and sees each message before the SDK does. The SDK decodes every
+// result into Go values and encodes it again, which rounds integers above 2^53 and reorders members, so the recorder
+// keeps the bytes of those results that a caller waits for. It also takes the notifications that need no SDK out of the
+// stream, so that a server that floods them cannot fill the SDK's queue, which has no bound. It is safe for concurrent
+// use.
 type wireRecorder struct {
 	logger *slog.Logger
-	redact  *redactor
+	redact *redactor
 
 	mu       sync.Mutex
-	waiting  map[jsonrpc.ID]*capture
+	waiting  map[jsonrpc.ID]*capture       // by the ID of the request that is under way
 	progress map[int64]func(tool.Progress) // by the token we gave out
 
 	queued map[string]bool // notifications that are in the SDK's queue: one of each is enough
-	tell   func(method string, params json.RawMessage)
+	// tell passes a log message on. It is set before the connection starts, and must not block.
+	tell func(method string, params json.RawMessage)
 
 	lastToken atomic.Int64
-	dropped   atomic.Int64
+	dropped   atomic.Int64 // notifications that nobody gets
 }
 
+// newWireRecorder returns a recorder for one session. scrub may be nil, to redact nothing.
 func newWireRecorder(logger *slog.Logger, scrub *redactor) *wireRecorder {
 	return &wireRecorder{
 		logger: logger, redact: scrub, waiting: map[jsonrpc.ID]*capture{},
@@ -40,14 +43,14 @@ func newWireRecorder(logger *slog.Logger, scrub *redactor) *wireRecorder {
 	}
 }
 
-// A capture follows one request to the wire and back. Its fields are guarded by the recorder's mutex.
+// capture follows one request to the wire and back. The recorder's mutex guards its fields until finishCapture.
 type capture struct {
-	id     jsonrpc.ID
-	result json.RawMessage // nil until the response came; stays nil if it was an error
-	hidden bool            // the SDK is given an empty result in its place, as what it makes of it is not asked for
-	sent   bool            // the request may have reached the server
-	gone   bool            // the server refused it because it does not know the session
-	status int             // last HTTP status, 0 over stdio
+	id         jsonrpc.ID
+	result     json.RawMessage // nil until the response came; stays nil if it was an error
+	hidden     bool            // the SDK is given an empty result in its place, as what it makes of it is not asked for
+	sent       bool            // the request may have reached the server
+	gone       bool            // the server refused it because it does not know the session
+	status     int             // last HTTP status, 0 over stdio
 	redirected *tool.Error     // the server sent us where we do not go; nil if it did not
 }
 
@@ -60,13 +63,13 @@ func withCapture(ctx context.Context) (context.Context, *capture) {
 	return context.WithValue(ctx, captureKey{}, c), c
 }
 
+// captureFrom returns the capture that the context carries, or nil.
 func captureFrom(ctx context.Context) *capture {
 	c, _ := ctx.Value(captureKey{}).(*capture)
 	return c
 }
 
-// recordOutgoing is called before a request is written. It begins to wait for the response if the context carries a
-// capture.
+// recordOutgoing is called before a request is written. If the context carries a capture, it waits for the response.
 func (t *wireRecorder) recordOutgoing(ctx context.Context, msg jsonrpc.Message) {
 	c := captureFrom(ctx)
 	req, ok := msg.(*jsonrpc.Request)
@@ -80,8 +83,8 @@ func (t *wireRecorder) recordOutgoing(ctx context.Context, msg jsonrpc.Message) 
 	t.waiting[req.ID] = c
 }
 
-// recordIncoming is called with each message before the SDK sees it, and returns what the SDK should see: the same,
-// another, or nil.
+// recordIncoming is called with each message before the SDK sees it. It returns what the SDK should see: the same
+// message, another, or nil for none.
 func (t *wireRecorder) recordIncoming(msg jsonrpc.Message) jsonrpc.Message {
 	switch msg := msg.(type) {
 	case *jsonrpc.Response:
@@ -102,7 +105,7 @@ func (t *wireRecorder) recordIncoming(msg jsonrpc.Message) jsonrpc.Message {
 	return msg
 }
 
-// recordNotification deals with one notification. Only those that the SDK acts on are passed to it.
+// recordNotification handles one notification, and reports whether the SDK should see it.
 func (t *wireRecorder) recordNotification(msg *jsonrpc.Request) bool {
 	switch msg.Method {
 	case "notifications/progress":
@@ -128,7 +131,7 @@ func (t *wireRecorder) recordNotification(msg *jsonrpc.Request) bool {
 	return false
 }
 
-// The notifications of which one that waits is as good as many.
+// methodToolsChanged and the others are notifications of which one in the SDK's queue is as good as many.
 const (
 	methodToolsChanged     = "notifications/tools/list_changed"
 	methodPromptsChanged   = "notifications/prompts/list_changed"
@@ -138,14 +141,15 @@ const (
 // updatePrefix precedes the URI of a resource that was updated.
 const updatePrefix = "updated "
 
-// maxQueued is how many different notifications may wait in the SDK's queue, and maxURI how long the name of a resource
-// may be of which a server tells unasked.
+// maxQueued bounds how many different notifications may wait in the SDK's queue, and maxURI the bytes of the URI of an
+// updated resource; both come from the server unasked.
 const (
 	maxQueued = 1024
 	maxURI    = 4 << 10
 )
 
-// queueOnce reports whether a notification should go to the SDK: if no other of its kind waits there.
+// queueOnce reports whether a notification should go to the SDK, and counts it as queued if so. It should not while one
+// with the same key is queued, or too many are.
 func (t *wireRecorder) queueOnce(key string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -157,7 +161,7 @@ func (t *wireRecorder) queueOnce(key string) bool {
 	return true
 }
 
-// passNotification notes that the SDK has passed on a notification.
+// passNotification removes a notification from the queued ones, after the SDK has delivered it.
 func (t *wireRecorder) passNotification(method string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -166,12 +170,12 @@ func (t *wireRecorder) passNotification(method string) {
 
 func (t *wireRecorder) passUpdate(uri string) { t.passNotification(updatePrefix + uri) }
 
-// codeBroken marks the errors made by broken. It is in the range that JSON-RPC leaves to implementations.
+// codeBroken marks the errors made by repairResponse. It is in the range that JSON-RPC leaves to implementations.
 const codeBroken = -32098
 
-// repairResponse returns the response that stands in for an answer which is no valid message, such as one with a NaN in
-// it or nested too deeply, so that its call fails at once instead of waiting. It returns nil if nobody waits for data.
-// Why says what is wrong with it.
+// repairResponse returns an error response in place of an answer that is no valid message, such as one with a NaN in it
+// or nested too deeply, so that its call fails at once. It returns nil if no request waits for data. why is the error
+// that data failed with.
 func (t *wireRecorder) repairResponse(data []byte, why error) *jsonrpc.Response {
 	if !bytes.Contains(data, []byte(`"jsonrpc"`)) {
 		return nil
@@ -196,7 +200,7 @@ func (t *wireRecorder) repairResponse(data []byte, why error) *jsonrpc.Response 
 	}}
 }
 
-// updateCapture changes a capture under the lock.
+// updateCapture changes a capture under the lock. f must not call the recorder. A nil capture is left alone.
 func (t *wireRecorder) updateCapture(c *capture, f func(*capture)) {
 	if c == nil {
 		return
@@ -206,7 +210,7 @@ func (t *wireRecorder) updateCapture(c *capture, f func(*capture)) {
 	f(c)
 }
 
-// finishCapture ends the wait for a capture and returns what it holds.
+// finishCapture ends the wait for a capture and returns a copy of it. A response that comes later is not recorded.
 func (t *wireRecorder) finishCapture(c *capture) capture {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -216,8 +220,8 @@ func (t *wireRecorder) finishCapture(c *capture) capture {
 	return *c
 }
 
-// watchProgress gives out a progress token whose notifications go to f by way of m, until the returned function is
-// called.
+// watchProgress returns a new progress token. Its notifications go to f through m, until stop is called; those that m
+// holds then are still delivered. Tokens are unique within the session.
 func (t *wireRecorder) watchProgress(m *notifier, f func(tool.Progress)) (token int64, stop func()) {
 	token = t.lastToken.Add(1)
 	t.mu.Lock()
@@ -230,6 +234,7 @@ func (t *wireRecorder) watchProgress(m *notifier, f func(tool.Progress)) (token 
 	}
 }
 
+// deliverProgress passes a progress notification to the call that its token belongs to. It does not block.
 func (t *wireRecorder) deliverProgress(params json.RawMessage) {
 	var p struct {
 		Token    json.RawMessage `json:"progressToken"`

@@ -7,16 +7,16 @@ import (
 	"sync/atomic"
 )
 
-// A redactor takes secret values out of texts that are logged or shown: error messages that quote a URL, lines that a
-// server prints to stderr. Fill it with replaceWith, then call buildReplacer; after that it is safe for concurrent use, and learns
-// more by addSecrets. The zero redactor changes nothing.
+// redactor replaces secret values in texts that are logged or shown: error messages that quote a URL, lines that a
+// server prints to stderr. Fill it with replaceWith, then call buildReplacer; after that it is safe for concurrent use,
+// and addSecrets adds further values. The zero redactor, and a nil one for redactText, change nothing.
 type redactor struct {
 	mu       sync.Mutex
-	values   map[string]string
+	values   map[string]string // what is shown in place of each secret
 	replacer atomic.Pointer[strings.Replacer]
 }
 
-// addSecrets hides further values, which came while it was in use.
+// addSecrets hides further values, such as renewed tokens, while the redactor is in use.
 func (s *redactor) addSecrets(values ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -26,9 +26,12 @@ func (s *redactor) addSecrets(values ...string) {
 	s.buildReplacer()
 }
 
-// minSecret is the shortest value that is hidden. Shorter ones are ports and flags, and would garble every text.
+// minSecret is the length in bytes of the shortest value that is hidden. Shorter ones are ports and flags, and would
+// garble every text.
 const minSecret = 6
 
+// replaceWith has value replaced in texts from the next buildReplacer on. The first replacement of a value counts.
+// After construction, s.mu must be held.
 func (s *redactor) replaceWith(value, by string) {
 	if len(value) < minSecret {
 		return
@@ -41,6 +44,7 @@ func (s *redactor) replaceWith(value, by string) {
 	}
 }
 
+// buildReplacer makes the values take effect. After construction, s.mu must be held.
 func (s *redactor) buildReplacer() {
 	keys := make([]string, 0, len(s.values))
 	for v := range s.values {
@@ -71,7 +75,8 @@ func (s *redactor) redactText(t string) string {
 	return replacer.Replace(t)
 }
 
-// redactError returns err with its text scrubbed. errors.Is and errors.As still see the original.
+// redactError returns err with its text redacted. errors.Is and errors.As still find the original, whose text is not. A
+// nil error stays nil.
 func (s *redactor) redactError(err error) error {
 	if err == nil {
 		return nil
@@ -87,7 +92,7 @@ type redactedError struct {
 func (e *redactedError) Error() string { return e.text }
 func (e *redactedError) Unwrap() error { return e.err }
 
-// secretName reports whether a variable's name says that its value is a secret.
+// secretName reports whether a variable's name suggests that its value is a secret.
 func secretName(name string) bool {
 	name = strings.ToUpper(name)
 	for _, part := range []string{"KEY", "TOKEN", "SECRET", "PASS", "AUTH", "CREDENTIAL"} {
@@ -98,7 +103,7 @@ func secretName(name string) bool {
 	return false
 }
 
-// truncate shortens s to at most n bytes, for logs.
+// truncate shortens s to n bytes and an ellipsis, for logs and messages. It cuts no character in two.
 func truncate(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -18,12 +18,13 @@ import (
 	"tooldex/upstream"
 )
 
-// session is one connection to a server, from start to end. A server that is restarted gets a new one.
+// session is one connection to a server, from start to end. A server that is restarted gets a new one. connect sets its
+// fields; after that it is safe for concurrent use.
 type session struct {
-	server string
-	recorder    *wireRecorder
-	redact  *redactor
-	grace  atomic.Int64 // a time.Duration; less when the gateway is closed
+	server   string
+	recorder *wireRecorder
+	redact   *redactor
+	grace    atomic.Int64 // a time.Duration; less when the gateway is closed
 
 	cs   *mcp.ClientSession
 	proc *process        // nil unless stdio
@@ -55,13 +56,13 @@ var (
 	errStartTimeout = errors.New("start timeout")
 )
 
-// dialer holds what it takes to open a session.
+// dialer holds the parameters for opening one session.
 type dialer struct {
 	cfg     upstream.Server
 	opts    Options // with defaults
 	logger  *slog.Logger
 	record  *stderrLog
-	changed chan struct{}
+	changed chan struct{} // the upstream's, which outlive the session
 	others  chan struct{}
 	callers *callers
 	guards  *hostGuards
@@ -72,17 +73,19 @@ type dialer struct {
 // legacyVersion is the newest protocol version whose first message is initialize.
 const legacyVersion = "2025-11-25"
 
-// connectionHints tells what was learned of a server by starting it.
+// connectionHints is what earlier starts of a server showed of the protocols that it speaks. The zero value is for a
+// server that was never started.
 type connectionHints struct {
 	older bool // only the older handshake works
 	newer bool // only the newer one does
 	sse   bool // it is reached by the older HTTP transport, though that was not configured
 }
 
-// open starts a server and shakes hands. It speaks the generation of the protocol that the client on whose behalf it is
-// started does, since the two differ in how a server asks its client something. It tries twice where the first try
-// fails for a reason that the generation may have caused: some servers exit on a first message that they do not know.
-// ctx ends the attempt, not the session.
+// open starts a server and shakes hands. It uses the generation of the protocol that the client speaks on whose behalf
+// the server is started, since the two differ in how a server asks its client something. If that fails for a reason
+// that the generation may have caused, it tries the other one: some servers exit on a first message that they do not
+// know. The returned hints include what this start showed. ctx ends the attempt, not the session. The caller runs
+// watchEnd on the session.
 func (d *dialer) open(ctx context.Context, known connectionHints) (*session, connectionHints, error) {
 	x, err := expandServer(d.cfg, d.opts.LookupEnv)
 	if err != nil {
@@ -115,8 +118,8 @@ func (d *dialer) open(ctx context.Context, known connectionHints) (*session, con
 	return s, known, err
 }
 
-// prefersOlderProtocol reports whether a server should be spoken to by the protocols in which it asks its client by requests.
-// One that is started before it is known who calls it is: a client of the newer protocol can be served that way, too.
+// prefersOlderProtocol reports whether to speak the protocols in which a server sends requests to its client. That is
+// also used for a server that starts before its client is known, since it works for clients of the newer protocol, too.
 func (d *dialer) prefersOlderProtocol() bool {
 	if d.client == nil {
 		return d.cfg.Eager
@@ -131,11 +134,12 @@ var (
 	errNotStreamable = errors.New("not streamable HTTP")
 )
 
+// connect opens one connection in one generation of the protocol. On failure it has released everything.
 func (d *dialer) connect(ctx context.Context, x *expandedServer, older bool) (*session, error) {
 	s := &session{
 		server: d.cfg.Name, recorder: newWireRecorder(d.logger, x.redact), redact: x.redact,
-		changed: d.changed, others: d.others, done: make(chan struct{}), pages: map[string][]byte{}, told: d.announcedCapabilities(),
-		older: older,
+		changed: d.changed, others: d.others, done: make(chan struct{}), pages: map[string][]byte{},
+		told: d.announcedCapabilities(), older: older,
 	}
 	s.grace.Store(int64(d.opts.stopGrace))
 	s.recorder.tell = d.callers.notifyClient
@@ -177,8 +181,8 @@ func (d *dialer) connect(ctx context.Context, x *expandedServer, older bool) (*s
 	return s, nil
 }
 
-// announcedCapabilities is what the server is to know that it may ask. One that is started before anybody calls it may ask everything,
-// and is refused what its client cannot do.
+// announcedCapabilities returns what the server may ask for. A server that starts before any client calls it may ask
+// for everything, and gets an error for what its client cannot do.
 func (d *dialer) announcedCapabilities() *mcp.ClientCapabilities {
 	if d.client == nil && d.cfg.Eager {
 		return &mcp.ClientCapabilities{
@@ -190,8 +194,8 @@ func (d *dialer) announcedCapabilities() *mcp.ClientCapabilities {
 	return clientCapabilities(d.client)
 }
 
-// newClient makes the SDK's client for one session. It announces what the client on whose behalf the server is started
-// can be asked: servers offer and do other things for a client that they cannot ask.
+// newClient returns the SDK's client for one session. It announces the capabilities of the client on whose behalf the
+// server is started, since servers offer other things to clients that they cannot ask.
 func (d *dialer) newClient(s *session) *mcp.Client {
 	client := mcp.NewClient(&mcp.Implementation{Name: d.opts.Name, Version: d.opts.Version}, &mcp.ClientOptions{
 		Capabilities:   s.told,
@@ -217,7 +221,7 @@ func (d *dialer) newClient(s *session) *mcp.Client {
 	return client
 }
 
-// transport makes the SDK transport for the configured kind, with the tap in it.
+// transport returns the SDK's transport for the configured kind, with the recorder in it.
 func (d *dialer) transport(s *session, x *expandedServer) (mcp.Transport, error) {
 	if transportOf(d.cfg) == upstream.Stdio {
 		proc, err := startProcess(x, childEnvironment(x.env, d.opts.LookupEnv), d.logger, d.record)
@@ -226,6 +230,7 @@ func (d *dialer) transport(s *session, x *expandedServer) (mcp.Transport, error)
 		}
 		s.proc = proc
 		s.conn = newStdioConn(proc.stdout, proc.stdin, d.opts.maxMessage, d.opts.maxSkippedBytes, s.recorder, d.logger)
+		// A third, so that the initialize that follows an unanswered probe has time left.
 		s.conn.probeWait = d.opts.StartTimeout / 3
 		return s.conn, nil
 	}
@@ -256,6 +261,7 @@ func (d *dialer) transport(s *session, x *expandedServer) (mcp.Transport, error)
 	return &mcp.StreamableClientTransport{Endpoint: x.url, HTTPClient: client, MaxEventSize: -1}, nil
 }
 
+// hasHeader ignores case, as HTTP does.
 func hasHeader(headers map[string]string, name string) bool {
 	for have := range headers {
 		if strings.EqualFold(have, name) {
@@ -265,7 +271,7 @@ func hasHeader(headers map[string]string, name string) bool {
 	return false
 }
 
-// transportOf returns how a server is reached, where its configuration leaves that open.
+// transportOf returns how a server is reached. If its configuration does not say, it has a command for stdio, or a URL.
 func transportOf(s upstream.Server) upstream.Transport {
 	switch {
 	case s.Transport != "":
@@ -277,7 +283,8 @@ func transportOf(s upstream.Server) upstream.Transport {
 	}
 }
 
-// watchEnd releases the session when its connection ends, by itself or by close, and returns why it ended.
+// watchEnd waits until the connection ends, by itself or by close, releases the session and returns the reason. It runs
+// once per session.
 func (s *session) watchEnd() error {
 	err := s.cs.Wait()
 	s.cancel(errors.Join(errors.New("connection ended"), err))
@@ -287,7 +294,8 @@ func (s *session) watchEnd() error {
 	return err
 }
 
-// close ends the session and waits until all of it is gone. Calls that run fail. It needs watch to run.
+// close ends the session and waits until all of it is released. Calls that run fail. It hangs unless watchEnd runs. It
+// may be called more than once.
 func (s *session) close() {
 	s.cancel(errStopped)
 	t := time.AfterFunc(s.stopGrace(), s.abandonConnection)
@@ -296,8 +304,8 @@ func (s *session) close() {
 	<-s.done
 }
 
-// abandonConnection breaks the connection. The SDK would wait for a request that is stuck in the pipe, or a farewell without
-// answer.
+// abandonConnection breaks the connection. Without it the SDK would wait for a request that is stuck in the pipe, or
+// for the answer to its last request.
 func (s *session) abandonConnection() {
 	s.giveUp()
 	if s.conn != nil {
@@ -305,14 +313,15 @@ func (s *session) abandonConnection() {
 	}
 }
 
-// unused is the grace of a server that nobody has used yet: it has nothing to put in order.
+// unused is the grace of a server that no client has used yet: it has no work to finish.
 const unused = 200 * time.Millisecond
 
 func (s *session) stopGrace() time.Duration { return time.Duration(s.grace.Load()) }
 
+// isAlive reports whether the session has not ended. It may end at any time after.
 func (s *session) isAlive() bool { return s.ctx.Err() == nil }
 
-// releaseResources lets go of whatever was opened.
+// releaseResources ends the process or closes the connections, and waits for the goroutines of a pipe.
 func (s *session) releaseResources() {
 	s.abandonConnection()
 	if s.proc != nil {
@@ -326,6 +335,7 @@ func (s *session) releaseResources() {
 
 func (s *session) signalChanged() { notify(s.changed) }
 
+// notify sends a signal to a channel with room for one, without blocking.
 func notify(c chan struct{}) {
 	select {
 	case c <- struct{}{}:

@@ -18,12 +18,13 @@ type callSlots struct {
 	wait           time.Duration
 }
 
+// newSlots takes how many calls run, how many more wait, and for how long each may wait.
 func newSlots(server string, running, queue int, wait time.Duration) *callSlots {
 	return &callSlots{limit.New(running, queue, wait), server, running, queue, wait}
 }
 
-// acquire waits for a slot. It returns Unavailable at once if too many wait already, or after a while if none becomes
-// free.
+// acquire waits for a slot. It returns Unavailable at once if too many calls wait already, or after the wait if no slot
+// became free, and Timeout if ctx ends. The caller calls release.
 func (s *callSlots) acquire(ctx context.Context) (release func(), err error) {
 	release, err = s.Enter(ctx)
 	switch {

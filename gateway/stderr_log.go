@@ -8,18 +8,21 @@ import (
 	"tooldex/upstream"
 )
 
-// stderrLog keeps the last lines of what a server prints to stderr and of what happened to it, through all of its runs.
+// stderrLog keeps the last lines that a server printed to stderr, and the events of all its runs. The zero value is
+// empty and ready for use, and safe for concurrent use.
 type stderrLog struct {
 	mu    sync.Mutex
 	lines []upstream.LogLine
 }
 
-// The bounds of a record: about as much as a person reads, and never more than 120 KB.
+// The bounds of a record: about as much as a person reads, and at most 120 KB. recordLines counts lines, recordLine
+// bytes of one.
 const (
 	recordLines = 300
 	recordLine  = 400
 )
 
+// add appends a line with the current time. The text must be redacted already.
 func (r *stderrLog) add(from upstream.LogSource, text string) {
 	line := upstream.LogLine{Time: time.Now().UTC(), From: from, Text: truncate(text, recordLine)}
 	r.mu.Lock()
@@ -30,6 +33,7 @@ func (r *stderrLog) add(from upstream.LogSource, text string) {
 	r.lines = append(r.lines, line)
 }
 
+// all returns the lines, oldest first. The slice belongs to the caller.
 func (r *stderrLog) all() []upstream.LogLine {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -19,9 +19,10 @@ import (
 	"tooldex/internal/orderedjson"
 )
 
-// stdioConn speaks newline-delimited JSON-RPC over two pipes, as mcp.Transport and mcp.Connection. Unlike the SDK's own
-// connection it drops lines that are no messages instead of ending on them, fails only the one call whose answer is too
-// long, and gives up a write when its context ends even if the other side does not read.
+// stdioConn speaks newline-delimited JSON-RPC over two pipes, as mcp.Transport and mcp.Connection. The SDK's own
+// connection ends on a line that is no message; this one drops such lines. It fails only the call whose answer is too
+// long, and gives up a write when its context ends even if the other side does not read. Two goroutines do the reading
+// and writing; Close and the end of both pipes end them.
 type stdioConn struct {
 	in     *lineReader
 	inFile io.ReadCloser
@@ -30,10 +31,11 @@ type stdioConn struct {
 	scrub  *redactor
 	logger *slog.Logger
 
-	probeWait time.Duration // how long server/discover may stay unanswered; 0 means for ever
-	batch     []jsonrpc.Message
-	strays    int
+	probeWait time.Duration     // how long server/discover may stay unanswered; 0 means for ever
+	batch     []jsonrpc.Message // messages of the last line that were not read yet; readLoop's
+	strays    int               // stray lines so far; readLoop's
 
+	// Unbuffered: a message is handed over or, after Close, dropped.
 	received chan received
 	writes   chan write
 	closed   chan struct{}
@@ -41,17 +43,22 @@ type stdioConn struct {
 	running  sync.WaitGroup
 }
 
+// received is a message or the error that ends the connection.
 type received struct {
 	msg jsonrpc.Message
 	err error
 }
 
+// write is one message with its line break, for writeLoop.
 type write struct {
 	data []byte
 	done chan error // has room for the one answer
 }
 
-func newStdioConn(in io.ReadCloser, out io.WriteCloser, limit, skip int, t *wireRecorder, logger *slog.Logger) *stdioConn {
+// newStdioConn starts the goroutines of a connection. limit and skip are those of lineReader.
+func newStdioConn(in io.ReadCloser, out io.WriteCloser, limit, skip int, t *wireRecorder,
+	logger *slog.Logger,
+) *stdioConn {
 	c := &stdioConn{
 		in: newLineReader(in, limit, skip), inFile: in, out: out, tap: t, scrub: t.redact, logger: logger,
 		received: make(chan received), writes: make(chan write), closed: make(chan struct{}),
@@ -79,6 +86,7 @@ func (c *stdioConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
+// readLoop reads until an error or Close. It delivers the error after the last message.
 func (c *stdioConn) readLoop() {
 	for {
 		msg, err := c.nextMessage()
@@ -93,7 +101,7 @@ func (c *stdioConn) readLoop() {
 	}
 }
 
-// deliverMessage gives a message to Read. It reports false if the connection was closed instead.
+// deliverMessage passes a message to Read. It returns false if the connection was closed instead.
 func (c *stdioConn) deliverMessage(r received) bool {
 	select {
 	case c.received <- r:
@@ -103,6 +111,8 @@ func (c *stdioConn) deliverMessage(r received) bool {
 	}
 }
 
+// nextMessage returns the next message of the pipe. It drops stray lines, and returns an error response in place of an
+// answer that is too long or broken.
 func (c *stdioConn) nextMessage() (jsonrpc.Message, error) {
 	for {
 		if len(c.batch) > 0 {
@@ -133,8 +143,8 @@ func (c *stdioConn) nextMessage() (jsonrpc.Message, error) {
 	}
 }
 
-// decodeLine returns the messages of one line: one, or several if it is a batch. It returns none if the line is not
-// JSON-RPC, such as a log line or a banner. The messages share the line's memory.
+// decodeLine returns the messages of one line: one, or several if it is a batch. It returns an error and no message if
+// the line is not JSON-RPC, such as a log line or a banner. The messages share the line's memory.
 func decodeLine(line []byte) ([]jsonrpc.Message, error) {
 	line = bytes.TrimSpace(line)
 	if len(line) == 0 || line[0] != '{' && line[0] != '[' {
@@ -155,16 +165,18 @@ func decodeLine(line []byte) ([]jsonrpc.Message, error) {
 	return msgs, nil
 }
 
-// The bounds of one message of a server. Answers are larger than requests, and the SDK takes no deeper ones.
+// The bounds of one message of a server, in levels and in values. Answers are larger than requests, and the SDK accepts
+// no deeper ones.
 const (
 	maxAnswerDepth  = 1000
 	maxAnswerValues = 2_000_000
 )
 
+// errNotJSON is the error for a line or body that is no JSON value.
 var errNotJSON = errors.New("not JSON")
 
-// decodeMessage decodes one JSON-RPC message. The SDK's decoder stops at the end of the first JSON value, so what comes
-// after it is looked for here.
+// decodeMessage decodes one JSON-RPC message within the bounds. The SDK's decoder stops at the end of the first JSON
+// value, so decodeMessage itself rejects what comes after it. The message may share data's memory.
 func decodeMessage(data []byte) (jsonrpc.Message, error) {
 	if err := orderedjson.CheckBounds(data, maxAnswerDepth, maxAnswerValues); err != nil {
 		return nil, err
@@ -178,8 +190,9 @@ func decodeMessage(data []byte) (jsonrpc.Message, error) {
 	return jsonrpc.DecodeMessage(data)
 }
 
-// plainResponse reads a response that holds a result. It keeps data in place of a copy, and is many times faster than
-// the SDK's decoder: the next answer of the server waits behind a large one. It returns nil for other messages.
+// plainResponse decodes a response that holds a result, and returns nil for other messages. It refers to data in place
+// of a copy, and is many times faster than the SDK's decoder, which matters because the server's next answer waits
+// behind a large one.
 func plainResponse(data []byte) *jsonrpc.Response {
 	var version, id, result json.RawMessage
 	for _, m := range orderedjson.Members(data) {
@@ -205,7 +218,8 @@ func plainResponse(data []byte) *jsonrpc.Response {
 	return &jsonrpc.Response{ID: made, Result: result}
 }
 
-// maxStrays is how many stray lines of one session are logged. A server that prints logs to stdout prints many.
+// maxStrays bounds how many stray lines of one session are logged, since a server that prints logs to stdout prints
+// many.
 const maxStrays = 20
 
 func (c *stdioConn) logStrayLine(line []byte) {
@@ -218,7 +232,8 @@ func (c *stdioConn) logStrayLine(line []byte) {
 	}
 }
 
-// Write sends a message. It returns when the message is in the pipe or ctx has ended.
+// Write sends a message. It returns when the message is in the pipe, or with ctx.Err() when ctx ends: the message may
+// then be written in part, and writeLoop still writes the rest.
 func (c *stdioConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	data, err := jsonrpc.EncodeMessage(msg)
 	if err != nil {
@@ -247,6 +262,7 @@ func (c *stdioConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	}
 }
 
+// writeLoop writes one message at a time, so that messages never mix.
 func (c *stdioConn) writeLoop() {
 	for {
 		select {
@@ -259,8 +275,9 @@ func (c *stdioConn) writeLoop() {
 	}
 }
 
-// recordProbe answers server/discover in the server's place when the server does not: some older servers ignore requests
-// that they do not know. The SDK then goes on to initialize.
+// recordProbe answers server/discover in the server's place after probeWait: some older servers ignore requests that
+// they do not know. The SDK then goes on to initialize. An answer of the server that comes first makes this one
+// superfluous.
 func (c *stdioConn) recordProbe(msg jsonrpc.Message) {
 	req, ok := msg.(*jsonrpc.Request)
 	if !ok || req.Method != "server/discover" || c.probeWait <= 0 {
@@ -290,7 +307,7 @@ func (c *stdioConn) Close() error {
 	return nil
 }
 
-// waitLoops returns when nothing of the connection runs any more. The pipes must have been closed by both sides.
+// waitLoops returns when both goroutines have ended. Close must have been called, and the process must have ended.
 func (c *stdioConn) waitLoops() {
 	_ = c.inFile.Close()
 	c.running.Wait()

@@ -16,8 +16,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// storedGrant is what a login brought: tokens, and what it takes to renew them. It is stored in a file that only this user
-// can read, and never logged.
+// storedGrant is the result of a login: tokens, and what it takes to renew them. It is stored in a file that only this
+// user can read, and never logged.
 type storedGrant struct {
 	URL          string           `json:"url"` // of the server that it is for; another one never sees it
 	ClientID     string           `json:"clientId"`
@@ -27,7 +27,7 @@ type storedGrant struct {
 	Token        *oauth2.Token    `json:"token"`
 }
 
-// config is how the authorization server is asked.
+// config returns the parameters for renewing the token.
 func (g *storedGrant) config() *oauth2.Config {
 	return &oauth2.Config{
 		ClientID: g.ClientID, ClientSecret: g.ClientSecret,
@@ -35,8 +35,8 @@ func (g *storedGrant) config() *oauth2.Config {
 	}
 }
 
-// tokenSource gives out a server's access token. Several processes may share its file: each reads it again before it renews,
-// since a refresh token often works but once.
+// tokenSource returns a server's access token. Several processes may share its file: each reads it again before it
+// renews, since a refresh token often works only once. It is safe for concurrent use; callers wait while one renews.
 type tokenSource struct {
 	file   string
 	url    string
@@ -48,10 +48,10 @@ type tokenSource struct {
 	grant *storedGrant // as last read; nil if there is none
 }
 
-// refreshTimeout bounds how long the authorization server may take.
+// refreshTimeout bounds one request to the authorization server.
 const refreshTimeout = 30 * time.Second
 
-// tokenFile is where a server's grant is stored, or "" if it is not.
+// tokenFile returns the file in which a server's grant is stored, or "" if there is no folder for it.
 func tokenFile(dir, server string) string {
 	if dir == "" {
 		return ""
@@ -59,8 +59,8 @@ func tokenFile(dir, server string) string {
 	return filepath.Join(dir, "tokens", featureFileName(server))
 }
 
-// accessToken returns an access token, or "" if there was no login. One that is refused is not given out again: it is
-// renewed, if that can be.
+// accessToken returns an access token, or "" if there was no login or it no longer works. refused is a token that the
+// server did not accept, or "": it is not returned again, but renewed if possible. Failures are logged.
 func (t *tokenSource) accessToken(ctx context.Context, refused string) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -85,6 +85,7 @@ func (t *tokenSource) accessToken(ctx context.Context, refused string) string {
 	return t.grant.Token.AccessToken
 }
 
+// excluding returns token, or "" if it is the refused one.
 func excluding(token, refused string) string {
 	if token == refused {
 		return ""
@@ -92,7 +93,8 @@ func excluding(token, refused string) string {
 	return token
 }
 
-// renewToken exchanges the refresh token. t.mu is held.
+// renewToken exchanges the refresh token and stores the result. t.mu is held. The exchange goes on after ctx ends,
+// since the old refresh token may be spent by then.
 func (t *tokenSource) renewToken(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), refreshTimeout) // what was exchanged must be stored
 	defer stop()
@@ -108,7 +110,8 @@ func (t *tokenSource) renewToken(ctx context.Context) error {
 	return saveGrant(t.file, &next)
 }
 
-// readGrant takes over what the file holds. t.mu is held.
+// readGrant replaces t.grant by what the file holds, nil if nothing usable. A grant for another URL is not used: a
+// server that moved has to be logged in to again. t.mu is held.
 func (t *tokenSource) readGrant() {
 	b, err := os.ReadFile(t.file)
 	if errors.Is(err, fs.ErrNotExist) {

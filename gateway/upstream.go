@@ -15,8 +15,9 @@ import (
 	"tooldex/upstream"
 )
 
-// Upstream is one configured server. It is started by the first call or listing, and again by the next one after it
-// ended. An Upstream is safe for concurrent use; [Gateway.Set] makes and ends it.
+// Upstream is one configured server. The first call or listing starts it, and the next one starts it again after it
+// ended. An Upstream is safe for concurrent use; [Gateway.Set] makes and ends it. mu guards the fields below it, except
+// for reading.
 type Upstream struct {
 	cfg     upstream.Server
 	opts    Options
@@ -26,43 +27,46 @@ type Upstream struct {
 	guards  hostGuards
 	record  stderrLog
 	running *sync.WaitGroup // the gateway's: all goroutines
-	changed chan struct{}
-	others  chan struct{}
+	changed chan struct{}   // signals tools/list_changed, for OnListChanged
+	others  chan struct{}   // signals changes of features, for refreshFeatures
 
 	ctx    context.Context // ends when the server is removed
 	cancel context.CancelFunc
 
 	mu        sync.Mutex
-	session   *session // nil while it does not run
-	starting  *pendingStart   // nil while nobody starts it
-	speaks    connectionHints   // what is known of its protocols
-	failures  int      // failed starts in a row
-	notBefore time.Time
-	lastErr   error // of the last start or connection; nil while it runs
-	tools     int
-	listed    bool
-	stopped   bool
-	kept      bool        // it is to run all the time
-	active    int         // calls and listings that run or wait
-	used      time.Time   // when a call last ended, or the server was started
-	rest      *time.Timer // stops it when it was idle for long enough; nil before the first
-	features  *upstream.Features
-	reading   sync.Mutex     // held while features are asked for
-	watched   map[string]int // how many subscriptions there are to which resource
+	session   *session           // nil while it does not run
+	starting  *pendingStart      // nil while nobody starts it
+	speaks    connectionHints    // what is known of its protocols
+	failures  int                // failed starts in a row
+	notBefore time.Time          // end of the pause after a failed start
+	lastErr   error              // of the last start or connection; nil while it runs
+	tools     int                // how many the last listing had
+	listed    bool               // a listing has succeeded
+	stopped   bool               // for good, by Set or Close
+	kept      bool               // it is to run all the time
+	active    int                // calls and listings that run or wait
+	used      time.Time          // when a call last ended, or the server was started
+	rest      *time.Timer        // stops it when it was idle for long enough; nil before the first
+	features  *upstream.Features // nil before the first use; replaced, never changed
+	reading   sync.Mutex         // held while features are asked for
+	watched   map[string]int     // how many subscriptions there are to which resource
 }
 
-// pendingStart is one attempt to start a server, shared by all who wait for it.
+// pendingStart is one attempt to start a server, shared by all callers that wait for it. session and err are set before
+// done is closed.
 type pendingStart struct {
 	done    chan struct{}
 	session *session
 	err     error
 }
 
+// newUpstream starts the goroutines that deliver signals, and registers them with running. It does not start the
+// server.
 func newUpstream(cfg upstream.Server, opts Options, running *sync.WaitGroup) *Upstream {
 	u := &Upstream{
 		cfg: cfg, opts: opts, logger: opts.Logger.With("server", cfg.Name), running: running,
-		slots: newSlots(cfg.Name, cmp.Or(cfg.Concurrency, opts.concurrency), max(cmp.Or(cfg.Queue, opts.queueLength), 0),
-			opts.queueTimeout),
+		slots: newSlots(cfg.Name, cmp.Or(cfg.Concurrency, opts.concurrency),
+			max(cmp.Or(cfg.Queue, opts.queueLength), 0), opts.queueTimeout),
 		changed: make(chan struct{}, 1), others: make(chan struct{}, 1), watched: map[string]int{},
 	}
 	u.guards.o = opts.outbound
@@ -99,6 +103,7 @@ func (u *Upstream) Tools(ctx context.Context) ([]*tool.Tool, error) {
 	return tools, nil
 }
 
+// call is [Gateway.Call] for a tool of this server. It waits for a slot before the server is started.
 func (u *Upstream) call(ctx context.Context, c tool.Call) (*tool.CallResult, error) {
 	release, err := u.slots.acquire(ctx)
 	if err != nil {
@@ -115,6 +120,7 @@ func (u *Upstream) call(ctx context.Context, c tool.Call) (*tool.CallResult, err
 	return res, err
 }
 
+// callTimeout bounds one call, or one page of a listing.
 func (u *Upstream) callTimeout() time.Duration {
 	if u.cfg.Timeout > 0 {
 		return u.cfg.Timeout
@@ -122,8 +128,8 @@ func (u *Upstream) callTimeout() time.Duration {
 	return u.opts.CallTimeout
 }
 
-// withSession runs f on a session, on behalf of a client. If f says that the server did not accept the request, because
-// it ended since or was restarted and no longer knows the session, f is run once more on a new one.
+// withSession runs f on a session, on behalf of a client. If f reports that the server did not accept the request,
+// because it ended since or no longer knows the session, f runs once more on a new one.
 func (u *Upstream) withSession(ctx context.Context, by usage, f func(*session, *caller) (retry bool, err error)) error {
 	who := u.beginUse(by)
 	defer u.endUse(who, by)
@@ -133,7 +139,8 @@ func (u *Upstream) withSession(ctx context.Context, by usage, f func(*session, *
 			return err
 		}
 		retry, err := f(s, who)
-		if err == nil || !retry || ctx.Err() != nil { // of a client that left before its request was sent the server knows nothing
+		// A client that left before its request was sent is no sign that the session is lost.
+		if err == nil || !retry || ctx.Err() != nil {
 			return err
 		}
 		u.dropSession(s, err)
@@ -144,7 +151,8 @@ func (u *Upstream) withSession(ctx context.Context, by usage, f func(*session, *
 	}
 }
 
-// acquireSession returns a live session, starting the server if it has none.
+// acquireSession returns a live session, starting the server if it has none. When ctx ends, the start goes on for
+// others.
 func (u *Upstream) acquireSession(ctx context.Context, client *tool.Client) (*session, error) {
 	a, s, err := u.joinOrStart(client)
 	if a == nil {
@@ -158,7 +166,7 @@ func (u *Upstream) acquireSession(ctx context.Context, client *tool.Client) (*se
 	}
 }
 
-// joinOrStart returns the live session, or the attempt under way to get one, which it begins if there is none.
+// joinOrStart returns the live session, or else the pending start, which it begins if there is none.
 func (u *Upstream) joinOrStart(client *tool.Client) (*pendingStart, *session, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -179,7 +187,8 @@ func (u *Upstream) joinOrStart(client *tool.Client) (*pendingStart, *session, er
 		if wait := time.Until(u.notBefore); wait > 0 {
 			return nil, nil, &tool.Error{
 				Code: tool.Unavailable, Op: "start server", Err: u.lastErr,
-				Msg:  fmt.Sprintf("server %q does not run, its last start failed: %s", u.cfg.Name, errorMessage(u.lastErr)),
+				Msg: fmt.Sprintf("server %q does not run, its last start failed: %s", u.cfg.Name,
+					errorMessage(u.lastErr)),
 				Hint: fmt.Sprintf("try again in %v", wait.Round(100*time.Millisecond)+100*time.Millisecond),
 			}
 		}
@@ -190,8 +199,8 @@ func (u *Upstream) joinOrStart(client *tool.Client) (*pendingStart, *session, er
 	return u.starting, nil, nil
 }
 
-// needsNewSession reports whether a session should give way to one by which the server can ask client more. One that a client has
-// used stays: the server may keep something in it, such as an open page.
+// needsNewSession reports whether to replace a session by one on which the server can ask client more. A session that a
+// client has used stays, since the server may keep state in it, such as an open page. u.mu is held.
 func (u *Upstream) needsNewSession(s *session, client *tool.Client) bool {
 	if client == nil || u.active > 1 || s.used.Load() || u.cfg.Eager {
 		return false
@@ -208,7 +217,7 @@ func (u *Upstream) needsNewSession(s *session, client *tool.Client) bool {
 	return lacksCapability(s.told, has)
 }
 
-// errorMessage is what an error says to an agent.
+// errorMessage returns the part of an error that is meant for an agent.
 func errorMessage(err error) string {
 	var e *tool.Error
 	if errors.As(err, &e) {
@@ -224,7 +233,7 @@ func (u *Upstream) goneError() error {
 	}
 }
 
-// runStart starts the server, and stays with its session until that ends.
+// runStart starts the server, reports the result to those that wait on a, and then watches the session until it ends.
 func (u *Upstream) runStart(a *pendingStart, client *tool.Client) {
 	d := dialer{
 		guards: &u.guards, cfg: u.cfg, opts: u.opts, logger: u.logger, record: &u.record, changed: u.changed,
@@ -250,7 +259,8 @@ func (u *Upstream) runStart(a *pendingStart, client *tool.Client) {
 	u.sessionEnded(s, s.endError(reason))
 }
 
-// finishStart records how a start went. It reports whether the upstream was stopped meanwhile.
+// finishStart records the result of a start in u and a. It reports whether the upstream was stopped meanwhile, in which
+// case the session must be closed.
 func (u *Upstream) finishStart(a *pendingStart, s *session, known connectionHints, err error) (stopped bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -272,12 +282,14 @@ func (u *Upstream) finishStart(a *pendingStart, s *session, known connectionHint
 	u.session, u.speaks, u.failures, u.notBefore, u.used = s, known, 0, time.Time{}, time.Now()
 	u.logger.Debug("upstream started", "protocol", s.cs.InitializeResult().ProtocolVersion)
 	u.record.add(upstream.FromGateway, "started, speaks protocol "+s.cs.InitializeResult().ProtocolVersion)
-	if u.listed || u.opts.Known != nil && u.opts.Known(u.cfg.Name) > 0 { // it may offer other tools than the one that ran before
+	// The new process may offer other tools than the one before it, whose tools are stored.
+	if u.listed || u.opts.Known != nil && u.opts.Known(u.cfg.Name) > 0 {
 		s.signalChanged()
 	}
 	return false
 }
 
+// sessionEnded records that a session ended by itself, and has the server started again if it is to run all the time.
 func (u *Upstream) sessionEnded(s *session, err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -290,7 +302,7 @@ func (u *Upstream) sessionEnded(s *session, err error) {
 	u.restartEagerly()
 }
 
-// dropSession gives up a session that the server no longer knows.
+// dropSession closes a session that the server no longer knows, without waiting. err becomes the status.
 func (u *Upstream) dropSession(s *session, err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -301,7 +313,8 @@ func (u *Upstream) dropSession(s *session, err error) {
 	u.running.Go(s.close)
 }
 
-// stopProcess ends the server for good. It returns when the session is gone.
+// stopProcess ends the server for good, after a start that is under way. It returns when the session is gone. Calls
+// from now on fail as Unavailable.
 func (u *Upstream) stopProcess(grace time.Duration) {
 	u.mu.Lock()
 	s, a := u.session, u.starting
@@ -320,14 +333,15 @@ func (u *Upstream) stopProcess(grace time.Duration) {
 	}
 }
 
-// A change of a server's tools is left to settle before it is announced, since servers send one notification per tool:
-// for settling at first, and for twice as long each time while the changes go on.
+// settling is how long a change of a server's tools settles before it is announced, since servers send one notification
+// per tool. While the changes go on, the time doubles up to settlingMost.
 const (
 	settling     = 50 * time.Millisecond
 	settlingMost = 5 * time.Second
 )
 
-// deliverSignals calls f, once for any number of signals that come together.
+// deliverSignals calls f once for any number of signals that come together, until the upstream is stopped. The calls do
+// not overlap. A signal during f leads to another call.
 func (u *Upstream) deliverSignals(signals <-chan struct{}, f func()) {
 	wait, last := settling, time.Time{}
 	for {
@@ -357,6 +371,7 @@ func (u *Upstream) deliverSignals(signals <-chan struct{}, f func()) {
 	}
 }
 
+// status describes the server without waiting for it. The error text is at most about 500 bytes.
 func (u *Upstream) status() upstream.Status {
 	u.mu.Lock()
 	defer u.mu.Unlock()

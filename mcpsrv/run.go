@@ -67,7 +67,8 @@ func (s *Server) Sessions() int {
 const statelessRevision = "2026-07-28"
 
 // Handler serves streamable HTTP in both generations of the protocol at one address. It checks no credentials, but
-// serves a session only to the principal that began it (see [access.PrincipalOf]); to others the session does not exist.
+// serves a session only to the principal that began it (see [access.PrincipalOf]); to others the session does not
+// exist.
 func (s *Server) Handler() http.Handler {
 	pick := func(*http.Request) *mcp.Server { return s.mcp }
 	logger := s.o.Logger

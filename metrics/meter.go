@@ -226,8 +226,8 @@ func spreadOverSlots(minutes map[int64]*counts) map[slot]*counts {
 	return out
 }
 
-// writeCounts adds to what is stored, and removes what is too old. It returns the entries as they are now, nil for those
-// removed.
+// writeCounts adds to what is stored, and removes what is too old. It returns the entries as they are now, nil for
+// those removed.
 func (m *Meter) writeCounts(ctx context.Context, more map[slot]*counts) (sums map[slot]*counts, before, after uint64,
 	err error,
 ) {

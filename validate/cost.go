@@ -131,8 +131,8 @@ func allowsObject(types any) bool {
 	return false
 }
 
-// addSchema adds a schema and everything in it to the graph, and drops its unusable patterns. It returns the index of its
-// node.
+// addSchema adds a schema and everything in it to the graph, and drops its unusable patterns. It returns the index of
+// its node.
 func (g *graph) addSchema(v any, pointer string, depth int) (int, error) {
 	i := len(g.nodes)
 	if i >= maxNodes || depth > maxDepth {
@@ -266,7 +266,8 @@ func (g *graph) computeWork() error {
 	return nil
 }
 
-// sortParts sorts the parts so that each comes after those that it applies to the same value. The error is for a circle.
+// sortParts sorts the parts so that each comes after those that it applies to the same value. The error is for a
+// circle.
 func (g *graph) sortParts() ([]int, error) {
 	const (
 		unseen = iota
@@ -301,8 +302,8 @@ func (g *graph) sortParts() ([]int, error) {
 	return order, nil
 }
 
-// workFor returns an upper bound of the number of parts that look at values when v is checked; more than maxWork if that
-// is too much.
+// workFor returns an upper bound of the number of parts that look at values when v is checked; more than maxWork if
+// that is too much.
 func (g *graph) workFor(v any) int {
 	values, depth := countValues(v)
 	if depth > maxArgDepth {

@@ -31,7 +31,8 @@ func (m *Mismatch) Message(name string) string {
 	return "arguments of " + name + " do not fit: " + field + m.Reason
 }
 
-// asError makes the mismatch the error of a call. A transport that can show the schema puts it in the place of the hint.
+// asError makes the mismatch the error of a call. A transport that can show the schema puts it in the place of the
+// hint.
 func (m *Mismatch) asError(name string) error {
 	return &tool.Error{
 		Code: tool.Invalid, Op: "call", Msg: m.Message(name),
