@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Abstention tells how well requests that a tool serves are told from those that none does.
+// Abstention measures how well requests that a tool serves are distinguished from those that none serves.
 type Abstention struct {
 	Answerable int      `json:"answerable"` // requests that a tool serves
 	Confident  *float64 `json:"confident"`  // share of those answered with confidence; nil if the answers did not say
@@ -15,7 +15,7 @@ type Abstention struct {
 	Foreign    *Refusal `json:"foreign,omitempty"`
 }
 
-// Refusal is how requests that no tool serves fared.
+// Refusal holds the figures of requests that no tool serves.
 type Refusal struct {
 	Queries int `json:"queries"`
 	// share of those answered with confidence, wrongly; nil if the answers did not say
@@ -25,7 +25,8 @@ type Refusal struct {
 	Refused *float64 `json:"refusedAt95"`
 }
 
-// measureAbstention is nil if some tool serves every request.
+// measureAbstention returns nil if some tool serves every request. Near misses and foreign requests are measured apart
+// and together.
 func measureAbstention(outcomes []Outcome) *Abstention {
 	var served, all, near, foreign []*Outcome
 	for i := range outcomes {
@@ -46,11 +47,13 @@ func measureAbstention(outcomes []Outcome) *Abstention {
 	}
 	return &Abstention{
 		Answerable: len(served), Confident: confidentRate(served),
-		All: measureRefusal(served, all), NearMiss: measureRefusal(served, near), Foreign: measureRefusal(served, foreign),
+		All:      measureRefusal(served, all),
+		NearMiss: measureRefusal(served, near), Foreign: measureRefusal(served, foreign),
 	}
 }
 
-// measureRefusal compares the scores of requests that a tool serves with those of requests that none does.
+// measureRefusal compares the scores of requests that a tool serves with those of requests that none does. It returns
+// nil without any of the latter.
 func measureRefusal(served, none []*Outcome) *Refusal {
 	if len(none) == 0 {
 		return nil
@@ -64,8 +67,7 @@ func measureRefusal(served, none []*Outcome) *Refusal {
 	return r
 }
 
-// confidentRate returns the share of answers that claim that a tool fits, of those that say so or not; nil if none
-// does.
+// confidentRate returns the share of confident answers among those that say whether they are; nil if none says so.
 func confidentRate(outcomes []*Outcome) *float64 {
 	said, sure := 0, 0
 	for _, o := range outcomes {
@@ -81,7 +83,7 @@ func confidentRate(outcomes []*Outcome) *float64 {
 	return &rate
 }
 
-// topScores returns the score of the first tool of each outcome.
+// topScores returns the score of the first tool of each outcome, in their order.
 func topScores(outcomes []*Outcome) []float64 {
 	out := make([]float64, len(outcomes))
 	for i, o := range outcomes {
@@ -90,7 +92,7 @@ func topScores(outcomes []*Outcome) []float64 {
 	return out
 }
 
-// topScore is the score of the first tool. No tool at all is less sure than any score.
+// topScore returns the score of the first tool, and minus infinity for an empty ranking.
 func topScore(ranked []Ranked) float64 {
 	if len(ranked) == 0 {
 		return math.Inf(-1)
@@ -98,13 +100,14 @@ func topScore(ranked []Ranked) float64 {
 	return ranked[0].Score
 }
 
-// auroc is the share of pairs in which the one of high is above the one of low, ties counting half (the Mann-Whitney
-// statistic). Both are non-empty; it counts in integers, so the order of the values does not matter.
+// auroc returns the share of pairs in which the one of high is above the one of low, ties counting half (the
+// Mann-Whitney statistic). Both are non-empty; it counts in integers, so the order of the values does not matter.
 func auroc(high, low []float64) float64 {
 	sorted := slices.Sorted(slices.Values(low))
 	halves := 0
 	for _, h := range high {
 		below, _ := slices.BinarySearch(sorted, h)
+		// The comparison never returns 0, so that the search finds the end of the equal values.
 		upTo, _ := slices.BinarySearchFunc(sorted, h, func(v, target float64) int {
 			return cmp.Or(cmp.Compare(v, target), -1)
 		})
@@ -113,6 +116,8 @@ func auroc(high, low []float64) float64 {
 	return float64(halves) / float64(2*len(high)*len(low))
 }
 
+// refusedAt95 returns the share of low that lies below the threshold which keeps 95 % of high: the value with a
+// twentieth of them below it.
 func refusedAt95(high, low []float64) float64 {
 	sorted := slices.Sorted(slices.Values(high))
 	threshold := sorted[len(sorted)/20]

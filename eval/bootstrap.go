@@ -10,8 +10,9 @@ import (
 // and above, and move by less than a hundredth of its width from seed to seed.
 const resamples = 10_000
 
-// bootstrapMeans returns, for each metric, the means of the draws. One draw serves all metrics. Of n requests most fare
-// alike, so it counts how often each pattern of changes is drawn and adds up the patterns.
+// bootstrapMeans returns, for each metric, the means of all draws, unsorted. deltas are by metric, then by request. One
+// draw serves all metrics. Many of the n requests change in the same way, so it counts how often each pattern of
+// changes is drawn and adds up the patterns.
 func bootstrapMeans(deltas [][]float64, n int) [][]float64 {
 	of, patterns := patternsOf(deltas, n)
 	means := make([][]float64, len(deltas))
@@ -36,7 +37,8 @@ func bootstrapMeans(deltas [][]float64, n int) [][]float64 {
 	return means
 }
 
-// patternsOf finds the different rows of changes, a row being one request's, and which of them each request has.
+// patternsOf returns the distinct rows of changes, a row being one request's values in all metrics, and for each
+// request the index of its row.
 func patternsOf(deltas [][]float64, n int) (of []int32, patterns [][]float64) {
 	seen := map[string]int32{}
 	of = make([]int32, n)

@@ -2,8 +2,8 @@ package eval
 
 import "math"
 
-// Calibration tells how far the score of an answer's first tool can be taken for the probability that the tool serves.
-// Requests that no tool serves count too: their first tool is never right.
+// Calibration measures how far the score of an answer's first tool can be taken for the probability that the tool
+// serves. Requests that no tool serves count too: their first tool is never right.
 type Calibration struct {
 	Answers int `json:"answers"` // requests for which anything was found
 	// Error is the expected calibration error: the distance of Score and Right over Bins, weighed by Answers (Naeini,
@@ -23,8 +23,8 @@ type Bin struct {
 
 const numBins = 10
 
-// measureCalibration is nil where nothing was found, where a score is not between 0 and 1, and where all are 0, as in a
-// run file without scores.
+// measureCalibration returns nil where nothing was found, where a score is not between 0 and 1, and where all are 0, as
+// in a run file without scores.
 func measureCalibration(outcomes []Outcome) *Calibration {
 	c := &Calibration{}
 	var bins [numBins]Bin

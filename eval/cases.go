@@ -17,10 +17,10 @@ import (
 	"tooldex/tool"
 )
 
+// kindNoMatch is the kind that marks a request as served by no tool, even where relevant is left out.
 const kindNoMatch = "no_match"
 
-// rawCase is a labelled request as it is written. Relevant is nil where it was left out, which is not the same as
-// empty.
+// rawCase is a labelled request as a file has it. Relevant is nil where it is left out, which differs from empty.
 type rawCase struct {
 	ID       caseID             `json:"id" yaml:"id"`
 	Query    string             `json:"query" yaml:"query"`
@@ -54,15 +54,15 @@ func (id *caseID) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// caseReader turns raw cases into Cases.
+// caseReader turns raw cases into Cases, in the order of the file.
 type caseReader struct {
-	file    string                       // as messages call it
-	resolve func(string) (string, error) // a tool's name as written to its label
-	lines   map[string]int               // of each ID
+	file    string                       // the name that errors use
+	resolve func(string) (string, error) // returns the label of a tool's name, or an error if there is no such tool
+	lines   map[string]int               // by ID, for the error about a repeat
 	cases   []Case
 }
 
-// readCases reads name from fsys. Resolve gives the label of a tool named there.
+// readCases reads the file name of fsys, YAML or JSON lines by its ending. A file without requests is an error.
 func readCases(fsys fs.FS, name, file string, resolve func(string) (string, error)) ([]Case, error) {
 	f, err := fsys.Open(name)
 	if err != nil {
@@ -125,7 +125,8 @@ func (r *caseReader) readYAML(f io.Reader) error {
 	return nil
 }
 
-// addCase checks one case and keeps it. Errors name the file and the line.
+// addCase checks one case and appends it. A case without an ID is named q1, q2 and so on by its place. Errors are
+// Invalid and name the file and the line.
 func (r *caseReader) addCase(raw *rawCase, line int) error {
 	c, err := r.checkCase(raw)
 	if err != nil {
@@ -147,6 +148,7 @@ func (r *caseReader) addCase(raw *rawCase, line int) error {
 	return nil
 }
 
+// checkCase returns the Case of a raw one with its tool names resolved; the caller fills in a missing ID.
 func (r *caseReader) checkCase(raw *rawCase) (*Case, error) {
 	c := &Case{
 		ID: string(raw.ID), Query: raw.Query, Any: raw.Mode == "any",
@@ -179,7 +181,8 @@ func (r *caseReader) checkCase(raw *rawCase) (*Case, error) {
 	return c, deriveKind(c, raw.Relevant != nil)
 }
 
-// deriveKind fills Relevant from the other labels where it was left out, and refuses labels that contradict each other.
+// deriveKind fills Relevant from all_of and from positive grades where it was left out (given is false), and returns an
+// error for labels that contradict each other.
 func deriveKind(c *Case, given bool) error {
 	if !given {
 		for _, group := range c.AllOf {
@@ -206,6 +209,8 @@ func deriveKind(c *Case, given bool) error {
 	return nil
 }
 
+// readGrades resolves the names of graded tools; of several names of one tool the highest grade counts. Names go in
+// sorted order, so that the same file always gives the same error.
 func (r *caseReader) readGrades(c *Case, grades map[string]float64) error {
 	for _, name := range slices.Sorted(maps.Keys(grades)) {
 		g := grades[name]
@@ -224,7 +229,7 @@ func (r *caseReader) readGrades(c *Case, grades map[string]float64) error {
 	return nil
 }
 
-// resolveLabels returns the labels that names stand for, and fails for the name of no tool.
+// resolveLabels returns the labels of names without repeats, or the error of the first that names no tool.
 func (r *caseReader) resolveLabels(names []string) ([]string, error) {
 	out := make([]string, 0, len(names))
 	for _, name := range names {

@@ -10,7 +10,7 @@ import (
 // Comparison sets two reports side by side, request by request. Changes are from A to B: positive means that B is
 // better.
 type Comparison struct {
-	A        string       `json:"a"` // how the text calls the first; Compare gives its mode, the caller may do better
+	A        string       `json:"a"` // name of the first in the text; Compare sets its mode, and the caller may set a better one
 	B        string       `json:"b"`
 	Queries  int          `json:"queries"`            // in both, with a tool that serves
 	Unpaired int          `json:"unpaired,omitempty"` // in one only, and left out
@@ -114,8 +114,8 @@ func Compare(a, b *Report) (*Comparison, error) {
 // paired is the outcome of one case in two reports.
 type paired struct{ a, b *Outcome }
 
-// pairOutcomes finds the requests that both reports scored, by ID, so that the draw does not depend on the order of the
-// set.
+// pairOutcomes returns the requests that both reports scored, sorted by ID so that the draw does not depend on the
+// order of the set, and the number that only one of them scored.
 func pairOutcomes(a, b *Report) (pairs []paired, unpaired int) {
 	inA := make(map[string]*Outcome, len(a.Cases))
 	for i := range a.Cases {
@@ -139,6 +139,7 @@ func pairOutcomes(a, b *Report) (pairs []paired, unpaired int) {
 	return pairs, unpaired + len(inA)
 }
 
+// compareMetrics returns a Difference for each metric that was measured, in the order of metrics. pairs is not empty.
 func compareMetrics(pairs []paired) []Difference {
 	n := len(pairs)
 	var out []Difference

@@ -18,9 +18,10 @@ type Dataset struct {
 	Name  string // of the folder; "" after LoadFS, for the caller to set
 	Tools []*tool.Tool
 	Cases []Case
-	// Notes tells what was repaired in loading, one line each.
+	// Notes lists what was repaired in loading, one line each.
 	Notes []string
 
+	// labels has the set's name of each tool, known the names that cases may use.
 	labels map[tool.ID]string
 	known  map[string]bool
 }
@@ -38,8 +39,8 @@ type Case struct {
 	Lang     string
 	Split    string
 	NearMiss bool // no tool serves, although the catalogue knows the request's words
-	// Unreviewed says that nobody has looked at the labels yet: the file has "reviewed": false. The request counts all
-	// the same, and Report.Unreviewed tells how many did.
+	// Unreviewed is set where the file has "reviewed": false: nobody has checked the labels yet. The request counts all
+	// the same, and Report.Unreviewed is the number of these.
 	Unreviewed bool
 }
 
@@ -65,6 +66,7 @@ func (d *Dataset) IDs(label string) []tool.ID {
 	return out
 }
 
+// toolsFile is the name of the catalogue in a set.
 const toolsFile = "tools.jsonl"
 
 // caseFiles are the names that labelled requests may have in a set.
@@ -126,7 +128,7 @@ func NewDataset(name string, set *tool.Set) *Dataset {
 	return d
 }
 
-// load reads a set; prefix is how messages call its folder.
+// load reads a set; prefix is the folder's name in error messages.
 func load(fsys fs.FS, prefix string) (*Dataset, error) {
 	d := &Dataset{}
 	if err := d.readTools(fsys, path.Join(prefix, toolsFile)); err != nil {
@@ -152,7 +154,7 @@ func load(fsys fs.FS, prefix string) (*Dataset, error) {
 	return d, nil
 }
 
-// findCases says which of the case files there is. Two are an error: which one counts would be a guess.
+// findCases returns the name of the one case file in fsys. Two are an error, since choosing one would be a guess.
 func findCases(fsys fs.FS, prefix string) (string, error) {
 	var found []string
 	for _, name := range caseFiles {
@@ -172,6 +174,7 @@ func findCases(fsys fs.FS, prefix string) (string, error) {
 	}
 }
 
+// indexLabels fills labels and known for Tools.
 func (d *Dataset) indexLabels(label func(*tool.Tool) string) {
 	d.labels = make(map[tool.ID]string, len(d.Tools))
 	d.known = make(map[string]bool, len(d.Tools))
@@ -182,7 +185,7 @@ func (d *Dataset) indexLabels(label func(*tool.Tool) string) {
 	}
 }
 
-// missingFile returns the error of a data set that lacks a file.
+// missingFile returns the error of a file that cannot be opened: NotFound if it does not exist, else Invalid.
 func missingFile(file string, err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return &tool.Error{Code: tool.Invalid, Op: "load set", Msg: file + " cannot be read", Err: err}

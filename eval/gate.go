@@ -10,14 +10,14 @@ import (
 	"tooldex/tool"
 )
 
-// Gate is what a figure must be: so much at least, or not so much less than it was.
+// Gate is a condition on one figure: that it reaches a bound, or that it falls by no more than a bound.
 type Gate struct {
 	// Kind is the kind of requests that counts; "" for all. For "auroc" it is near_miss, foreign, or "" for both.
 	Kind   string
 	Metric Metric
 	Bound  float64 // 0 to 1
-	// Drop makes Bound the most by which the figure may lie below that of another report. Without, it is the least that
-	// the figure must reach.
+	// Drop makes Bound the most by which the figure may lie below that of another report. Without it, Bound is the
+	// least that the figure must reach.
 	Drop bool
 }
 
@@ -68,12 +68,12 @@ func badGate(s, why string) error {
 	}
 }
 
-// String gives the gate as ParseGate or ParseDrop reads it.
+// String returns the gate as ParseGate or ParseDrop reads it.
 func (g Gate) String() string {
 	return g.figureName() + "=" + strconv.FormatFloat(g.Bound, 'g', -1, 64)
 }
 
-// figureName names what the gate is on, "recall@5" or "paraphrase:recall@5".
+// figureName returns the name of the figure, "recall@5" or "paraphrase:recall@5".
 func (g Gate) figureName() string {
 	if g.Kind == "" {
 		return string(g.Metric)
@@ -81,7 +81,7 @@ func (g Gate) figureName() string {
 	return g.Kind + ":" + string(g.Metric)
 }
 
-// Verdict is what came of one gate.
+// Verdict is the result of one gate.
 type Verdict struct {
 	Figure string   `json:"figure"`
 	Need   string   `json:"need"` // "at least 0.9", "at most 0.01 below"
@@ -91,7 +91,7 @@ type Verdict struct {
 	Met bool     `json:"met"`
 }
 
-// String tells in one line what was wanted and what was there.
+// String returns one line with the value that was required and the one that was measured.
 func (v Verdict) String() string {
 	switch {
 	case v.Got == nil:
@@ -104,11 +104,11 @@ func (v Verdict) String() string {
 	return fmt.Sprintf("%s is %.4f, %s wanted", v.Figure, *v.Got, v.Need)
 }
 
-// rounding is how far a mean may lie beyond its gate for want of bits: nine tenths added up are not always .9.
+// rounding is how far a mean may miss its gate by rounding of floats: the mean of ten times .9 is not always .9.
 const rounding = 1e-9
 
-// Check tells what came of each gate, in their order. Base is the report that drops are measured from; it is only read
-// for those, and without it none of them is met.
+// Check returns the verdict of each gate, in their order. base is the report that drops are measured from; it is used
+// only for those, and without it none of them is met.
 func (r *Report) Check(gates []Gate, base *Report) []Verdict {
 	out := make([]Verdict, 0, len(gates))
 	for _, g := range gates {
@@ -127,7 +127,7 @@ func (r *Report) Check(gates []Gate, base *Report) []Verdict {
 	return out
 }
 
-// figure is nil where r does not have what g is on.
+// figure returns the value that g is about, or nil if r does not have it.
 func (r *Report) figure(g Gate) *float64 {
 	if g.Metric == metricAUROC {
 		return r.auroc(g.Kind)
@@ -150,6 +150,7 @@ func (r *Report) figure(g Gate) *float64 {
 	return &v
 }
 
+// auroc returns the figure of a kind of unserved requests, or nil if it was not measured.
 func (r *Report) auroc(kind string) *float64 {
 	if r.NoMatch == nil {
 		return nil

@@ -15,12 +15,12 @@ import (
 //go:embed report.css
 var reportStyle string
 
-// htmlWriter is a page in the making. What comes from outside goes through text.
+// htmlWriter builds a page. Text from outside must go through escapeText before it is written.
 type htmlWriter struct{ strings.Builder }
 
 func (m *htmlWriter) writeFormat(format string, args ...any) { fmt.Fprintf(m, format, args...) }
 
-// escapeText is s as a page may hold it: nothing in it is markup, or a character that a page must not have.
+// escapeText returns s as text of a page: markup is escaped, and control characters and invalid UTF-8 are replaced.
 func escapeText(s string) string {
 	return html.EscapeString(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
@@ -30,8 +30,8 @@ func escapeText(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD")))
 }
 
-// writeTable writes rows of cells that are markup already; the first row is the heading, and columns in wordy hold
-// prose.
+// writeTable writes rows of cells that are markup already. The first row is the heading; wordy lists the columns that
+// hold prose, which are set to the left and may wrap.
 func (m *htmlWriter) writeTable(rows [][]string, wordy ...int) {
 	m.writeFormat("<div class=\"wide\"><table>\n")
 	for i, row := range rows {
@@ -52,7 +52,8 @@ func (m *htmlWriter) writeTable(rows [][]string, wordy ...int) {
 	m.writeFormat("</table></div>\n")
 }
 
-// The page is to be mailed: so many missed requests, and so much of each, keep it below 300 KB.
+// The page is small enough to be mailed: with so many missed requests, and so many characters of each text, it stays
+// below 300 KB.
 const (
 	mostMissed  = 150
 	mostLetters = 240
@@ -83,12 +84,17 @@ func (r *Report) WriteHTML(w io.Writer, verdicts []Verdict, c *Comparison) error
 	return writeString(w, m.String())
 }
 
+// writeHead writes the document's head and the summary line. The policy in it forbids everything but the inline style,
+// so that a text that slipped through could not run.
 func (m *htmlWriter) writeHead(r *Report) {
 	name := escapeText(cmp.Or(r.Set, "Evaluation"))
 	m.writeFormat("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
-	m.writeFormat("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n")
-	m.writeFormat("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n")
-	m.writeFormat("<title>%s: how well tools are found</title>\n<style>\n%s</style>\n</head>\n<body>\n<h1>%s</h1>\n<p>", name,
+	m.writeFormat("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n" +
+		"<meta name=\"color-scheme\" content=\"light dark\">\n")
+	m.writeFormat("<meta http-equiv=\"Content-Security-Policy\" " +
+		"content=\"default-src 'none'; style-src 'unsafe-inline'\">\n")
+	m.writeFormat("<title>%s: how well tools are found</title>\n"+
+		"<style>\n%s</style>\n</head>\n<body>\n<h1>%s</h1>\n<p>", name,
 		reportStyle, name)
 	m.writeFormat("%d tools, %d requests", r.Tools, len(r.Cases))
 	if r.Split != "" {
@@ -115,12 +121,14 @@ func (m *htmlWriter) writeGates(verdicts []Verdict) {
 		if v.Met {
 			met = `<span class="good">met</span>`
 		}
-		rows = append(rows, []string{escapeText(v.Figure), escapeText(v.Need), formatFigure(v.Got), formatFigure(v.Was), met})
+		rows = append(rows, []string{
+			escapeText(v.Figure), escapeText(v.Need), formatFigure(v.Got), formatFigure(v.Was), met,
+		})
 	}
 	m.writeTable(rows, 1)
 }
 
-// writeKinds shows the main figures of each kind, with a bar for each.
+// writeKinds writes the main figures of each kind, with a bar for each. "-" stands for a metric that was not measured.
 func (m *htmlWriter) writeKinds(r *Report) {
 	shown := []Metric{recallAt(1), recallAt(5), recallAt(10), hitAt(5), metricMRR, metricNDCG, metricComplete}
 	head := []string{"kind", "requests"}
@@ -182,7 +190,8 @@ func (m *htmlWriter) writeComparison(c *Comparison) {
 		return
 	}
 	m.writeFormat("<h2>%s against %s</h2>\n", escapeText(c.B), escapeText(c.A))
-	m.writeFormat("<p>%d requests in both; 95 %% intervals of a paired bootstrap. Changes whose interval leaves out zero are in colour.</p>\n", c.Queries)
+	m.writeFormat("<p>%d requests in both; 95 %% intervals of a paired bootstrap. "+
+		"Changes whose interval leaves out zero are in colour.</p>\n", c.Queries)
 	rows := [][]string{{"figure", escapeText(c.A), escapeText(c.B), "change", "from", "to", "wins", "losses", "ties"}}
 	for i := range c.All {
 		d := &c.All[i]
@@ -202,7 +211,7 @@ func (m *htmlWriter) writeComparison(c *Comparison) {
 	m.writeTable(rows)
 }
 
-// writeMissed lists what went wrong, the requests that found nothing right first.
+// writeMissed lists the missed requests, those without any right tool first, then by the place of the first right one.
 func (m *htmlWriter) writeMissed(cases []Outcome) {
 	var all []*Outcome
 	for i := range cases {
@@ -225,7 +234,8 @@ func (m *htmlWriter) writeMissed(cases []Outcome) {
 	if len(shown) < len(all) {
 		m.writeFormat(", the worst %d here", len(shown))
 	}
-	m.writeFormat(": without a right tool among the first five, or answered with confidence though no tool serves them.</p>\n")
+	m.writeFormat(": without a right tool among the first five, " +
+		"or answered with confidence though no tool serves them.</p>\n")
 	rows := [][]string{{"id", "request", "kind", "what went wrong", "found first"}}
 	for _, o := range shown {
 		found := ""
@@ -240,7 +250,7 @@ func (m *htmlWriter) writeMissed(cases []Outcome) {
 	m.writeTable(rows, 1, 2, 3, 4)
 }
 
-// cutText keeps a text from filling the page.
+// cutText returns the first mostLetters characters of s.
 func cutText(s string) string {
 	letters := []rune(s)
 	if len(letters) <= mostLetters {

@@ -76,6 +76,7 @@ func (r *Report) WriteJUnit(w io.Writer, verdicts []Verdict) error {
 	return writeString(w, xml.Header+string(b)+"\n")
 }
 
+// add appends a suite and its counts.
 func (s *junitSuites) add(suite junitSuite) {
 	s.Tests += suite.Tests
 	s.Failures += suite.Failures
@@ -114,6 +115,7 @@ func kindOf(o *Outcome) string {
 	return "requests"
 }
 
+// junit returns the test of a request. A missed one is skipped, not failed.
 func (o *Outcome) junit(set string) junitCase {
 	c := junitCase{Class: set + "." + kindOf(o), Name: o.ID + ": " + o.Query}
 	if o.Query == "" {
@@ -125,7 +127,7 @@ func (o *Outcome) junit(set string) junitCase {
 	return c
 }
 
-// missed says what is wrong with the answer to a request, or "".
+// missed returns what is wrong with the answer to a request, or "" if nothing is.
 func (o *Outcome) missed() string {
 	switch {
 	case o.NoMatch && o.Confident != nil && *o.Confident:

@@ -7,11 +7,12 @@ import (
 	"io"
 )
 
-// maxLine bounds one line of a JSON lines file, so that a file that is something else ends in an error, not in all
+// maxLine bounds one line of a JSON lines file, so that a file of another kind ends in an error instead of filling
 // memory.
 const maxLine = 16 << 20
 
-// eachLine calls fn with every line of r that is not blank, counted from 1. The bytes are good until fn returns.
+// eachLine calls fn with every line of r that is not blank, trimmed, counted from 1 with the blank ones. The bytes are
+// valid until fn returns. A byte order mark is skipped. The error is that of fn, or Invalid with file and line.
 func eachLine(r io.Reader, file string, fn func(line int, b []byte) error) error {
 	sc := bufio.NewScanner(r)
 	sc.Buffer(make([]byte, 0, 64<<10), maxLine)

@@ -17,10 +17,10 @@ const (
 	metricAUROC    Metric = "auroc" // of a whole report, so it is not among Metrics
 )
 
-// recallAt is the metric of the share of relevant tools among the first k.
+// recallAt returns the metric of the share of relevant tools among the first k.
 func recallAt(k int) Metric { return Metric(fmt.Sprintf("recall@%d", k)) }
 
-// hitAt is the metric of whether any relevant tool is among the first k.
+// hitAt returns the metric of whether any relevant tool is among the first k.
 func hitAt(k int) Metric { return Metric(fmt.Sprintf("hit@%d", k)) }
 
 // metrics lists what is measured of each request that a tool serves, in the order of a report: recall@k and hit@k for k
@@ -33,23 +33,24 @@ func metrics() []Metric {
 	return out
 }
 
-// Scores are values by metric, 0 to 1. A metric that looks deeper than the ranking was asked for is not there.
+// Scores are values by metric, 0 to 1. A metric that needs a deeper ranking than was asked for is absent.
 type Scores map[Metric]float64
 
 // Ranked is one place of a ranking: a tool by the set's own name, and its score.
 type Ranked struct {
 	Name  string   `json:"name"`
 	Score float64  `json:"score"`
-	Also  []string `json:"also,omitempty"` // the same tool on other servers, which the answer names at this place
+	Also  []string `json:"also,omitempty"` // the same tool on other servers, which the answer lists at this place
 }
 
-// definition says how a metric is taken at depth k of the places of one case. A zero k means the whole ranking.
+// definition says how a metric is computed at depth k for one case. A zero k means the whole ranking.
 type definition struct {
 	metric Metric
 	k      int
 	value  func(p *foundPlaces, k int) float64
 }
 
+// defined lists the metrics in the order of reports. It is read-only.
 var defined = [...]definition{
 	{recallAt(1), 1, (*foundPlaces).recall},
 	{recallAt(3), 3, (*foundPlaces).recall},
@@ -66,8 +67,8 @@ var defined = [...]definition{
 	{metricComplete, 10, (*foundPlaces).complete},
 }
 
-// scoreCase scores one ranking, which was asked for to the given depth, and tells where the relevant tools stand. It
-// gives nil for a case that no tool serves.
+// scoreCase scores one ranking, which was asked for to the given depth, and returns the places of the relevant tools,
+// ascending. Both results are nil for a case that no tool serves.
 func scoreCase(c *Case, ranked []Ranked, depth int) (s Scores, at []int) {
 	if c.NoMatch() {
 		return nil, nil
@@ -82,13 +83,13 @@ func scoreCase(c *Case, ranked []Ranked, depth int) (s Scores, at []int) {
 	return s, p.relevantPlaces()
 }
 
-// foundPlaces knows where each tool stands, from 1, at its first mention.
+// foundPlaces holds the place of each tool of a ranking, from 1, at its first mention.
 type foundPlaces struct {
 	c  *Case
 	at map[string]int
 }
 
-// placesOf returns where in a ranking the tools of a case stand.
+// placesOf indexes a ranking by tool; the tools of Also are at the place of the one that lists them.
 func placesOf(c *Case, ranked []Ranked) *foundPlaces {
 	p := &foundPlaces{c: c, at: make(map[string]int, len(ranked))}
 	for i, r := range ranked {

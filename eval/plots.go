@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// picture is a plot with what explains it.
+// picture is a plot with its explanation. The zero picture means that there is nothing to draw.
 type picture struct {
 	Title, Text string
 	Y           string // what is drawn upwards
@@ -16,13 +16,14 @@ type picture struct {
 	Legend      []legend
 }
 
+// legend is one entry; Color is an index of the palette that the page defines.
 type legend struct {
 	Color  int
 	Dashed bool
 	Name   string
 }
 
-// recallPlot shows recall at every depth, of all requests and of the kinds that have most.
+// recallPlot draws recall at every depth, for all requests and for the kinds that have most.
 func (r *Report) recallPlot() (picture, error) {
 	kinds := slices.Clone(r.Kinds)
 	slices.SortStableFunc(kinds, func(a, b Summary) int { return cmp.Compare(b.Queries, a.Queries) })
@@ -68,7 +69,7 @@ func (r *Report) recallPlot() (picture, error) {
 	return pic, err
 }
 
-// reliabilityPlot sets the scores of first tools against how often those were right.
+// reliabilityPlot draws the scores of first tools against how often those were right.
 func (r *Report) reliabilityPlot() (picture, error) {
 	c := r.Calibration
 	if c == nil {
@@ -80,13 +81,15 @@ func (r *Report) reliabilityPlot() (picture, error) {
 	}
 	pic := picture{
 		Title: "Calibration", Y: "share of first tools that are right",
-		Text: fmt.Sprintf("Answers by the score of their first tool, in ten bins: how often that tool was right. On the dashed line a score is "+
+		Text: fmt.Sprintf("Answers by the score of their first tool, in ten bins: how often that tool was right. "+
+			"On the dashed line a score is "+
 			"a probability. Expected calibration error %.3f over %d answers.", c.Error, c.Answers),
 		Legend: []legend{{Color: 1, Name: "measured"}, {Color: 0, Dashed: true, Name: "ideal"}},
 	}
 	ideal := line{x: []float64{0, 1}, y: []float64{0, 1}, dashed: true}
 	var err error
-	pic.SVG, err = renderPlot(pic.Title, axis{name: "mean score", marks: shareAxis().marks, label: formatShare}, shareAxis(),
+	pic.SVG, err = renderPlot(pic.Title, axis{name: "mean score", marks: shareAxis().marks, label: formatShare},
+		shareAxis(),
 		[]line{ideal, points})
 	return pic, err
 }
@@ -102,11 +105,14 @@ func (r *Report) latencyPlot() (picture, error) {
 	}
 	pic := picture{
 		Title: "Time of an answer", Y: "share of answers",
-		Text: fmt.Sprintf("Share of answers that came within a time, up to the slowest hundredth. p50 %s, p95 %s, p99 %s for %d tools, %d at a time.",
-			formatMillis(r.Latency.P50), formatMillis(r.Latency.P95), formatMillis(r.Latency.P99), r.Latency.Answer, r.Latency.Workers),
+		Text: fmt.Sprintf("Share of answers that came within a time, up to the slowest hundredth. "+
+			"p50 %s, p95 %s, p99 %s for %d tools, %d at a time.",
+			formatMillis(r.Latency.P50), formatMillis(r.Latency.P95), formatMillis(r.Latency.P99),
+			r.Latency.Answer, r.Latency.Workers),
 	}
 	var err error
-	pic.SVG, err = renderPlot(pic.Title, axisUpTo("milliseconds", float64(r.Latency.P99)/float64(time.Millisecond)), shareAxis(),
+	pic.SVG, err = renderPlot(pic.Title,
+		axisUpTo("milliseconds", float64(r.Latency.P99)/float64(time.Millisecond)), shareAxis(),
 		[]line{shareBelow(ms, 99)})
 	return pic, err
 }
@@ -122,15 +128,18 @@ func (r *Report) tokenPlot() (picture, error) {
 	}
 	pic := picture{
 		Title: "Tokens of an answer", Y: "share of answers",
-		Text: fmt.Sprintf("Share of answers that cost at most so many tokens to read. Median %.0f, mean %.0f for %d tools at detail %s.",
+		Text: fmt.Sprintf("Share of answers that cost at most so many tokens to read. "+
+			"Median %.0f, mean %.0f for %d tools at detail %s.",
 			r.Tokens.Median, r.Tokens.Mean, r.Tokens.Answer, r.Tokens.Detail),
 	}
 	var err error
-	pic.SVG, err = renderPlot(pic.Title, axisUpTo("tokens", tokens[len(tokens)-1]), shareAxis(), []line{shareBelow(tokens, 100)})
+	pic.SVG, err = renderPlot(pic.Title, axisUpTo("tokens", tokens[len(tokens)-1]), shareAxis(),
+		[]line{shareBelow(tokens, 100)})
 	return pic, err
 }
 
-// shareBelow is the share of values that are at most x, at each percent of them up to most.
+// shareBelow returns the line of the share of values that are at most x, with a point at each percent up to most.
+// sorted is ascending and not empty.
 func shareBelow(sorted []float64, most int) line {
 	l := line{color: 1, x: []float64{sorted[0]}, y: []float64{0}}
 	for p := 1; p <= most; p++ {

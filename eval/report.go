@@ -8,8 +8,8 @@ import (
 	"tooldex/tool"
 )
 
-// Report tells how well the right tools were ranked. Set Cases to nil before encoding it where only the summary is
-// wanted.
+// Report holds the figures of a run and the outcome of each request. Set Cases to nil before encoding it where only the
+// summary is wanted.
 type Report struct {
 	Set         string       `json:"set"`
 	Tools       int          `json:"tools"`
@@ -23,9 +23,9 @@ type Report struct {
 	Latency     *Latency     `json:"latency,omitempty"`     // nil for a run file
 	Tokens      *Tokens      `json:"tokensPerAnswer,omitempty"`
 	Missing     int          `json:"missing,omitempty"`    // requests that a run file leaves out
-	Strangers   int          `json:"strangers,omitempty"`  // places of rankings held by tools that are not of the set
-	Degraded    int          `json:"degraded,omitempty"`   // answers found by words only, the embedder being away
-	Unreviewed  int          `json:"unreviewed,omitempty"` // requests whose labels nobody has looked at
+	Strangers   int          `json:"strangers,omitempty"`  // places of rankings held by tools outside the set
+	Degraded    int          `json:"degraded,omitempty"`   // answers found by words only, because the embedder failed
+	Unreviewed  int          `json:"unreviewed,omitempty"` // requests whose labels nobody has checked
 	Cases       []Outcome    `json:"cases,omitempty"`      // in the set's order
 
 	times  []time.Duration // of the answers, ascending; nil for a run file
@@ -42,7 +42,7 @@ type Summary struct {
 	curve []float64 // recall at each depth from 1
 }
 
-// Outcome is how one request fared.
+// Outcome is the result of one request.
 type Outcome struct {
 	ID        string   `json:"id"`
 	Query     string   `json:"query,omitempty"`
@@ -54,6 +54,7 @@ type Outcome struct {
 	Scores    Scores   `json:"scores,omitempty"`    // nil if no tool serves it
 	Ranked    []Ranked `json:"-"`                   // best first
 
+	// not in a report file, so false, -Inf or 0 in one that was read
 	nearMiss bool
 	top      float64
 	relevant int // how many tools are wanted; 1 where any of them is enough
@@ -114,7 +115,7 @@ func newReport(d *Dataset, o Options, cases []*Case, answers []Answer) *Report {
 	return r
 }
 
-// summarize takes the means, over requests by ID so that sums do not depend on the order of the set.
+// summarize computes the means. It goes through the requests by ID, so that sums do not depend on the order of the set.
 func (r *Report) summarize() {
 	byID := slices.SortedFunc(slices.Values(r.Cases), func(a, b Outcome) int { return cmp.Compare(a.ID, b.ID) })
 	r.NoMatch, r.Calibration = measureAbstention(byID), measureCalibration(byID)
@@ -135,6 +136,8 @@ func (r *Report) summarize() {
 	slices.SortFunc(r.Kinds, func(a, b Summary) int { return cmp.Compare(a.Kind, b.Kind) })
 }
 
+// summary returns the means of outcomes, all of which a tool serves. All have the same metrics, since they have one
+// depth.
 func (r *Report) summary(kind string, outcomes []*Outcome) Summary {
 	s := Summary{Kind: kind, Queries: len(outcomes), Confident: confidentRate(outcomes)}
 	if len(outcomes) == 0 {
@@ -152,7 +155,7 @@ func (r *Report) summary(kind string, outcomes []*Outcome) Summary {
 	return s
 }
 
-// recallCurve is the mean recall at each depth from 1.
+// recallCurve returns the mean recall at each depth; element k is that of the first k+1 places.
 func recallCurve(outcomes []*Outcome, depth int) []float64 {
 	curve := make([]float64, depth)
 	for _, o := range outcomes {
@@ -170,7 +173,8 @@ func recallCurve(outcomes []*Outcome, depth int) []float64 {
 	return curve
 }
 
-// addCosts fills in what the answers took.
+// addCosts fills in time and tokens. costs is not empty. With a negative o.Answer no tokens were counted, and the times
+// are those of the ranking itself.
 func (r *Report) addCosts(costs []cost, o Options) {
 	times, tokens := make([]time.Duration, len(costs)), make([]int, len(costs))
 	total := 0

@@ -42,6 +42,7 @@ func ReadReport(r io.Reader, file string) (*Report, error) {
 	return out, nil
 }
 
+// maxReport bounds the bytes of a file that is read.
 const maxReport = 256 << 20
 
 // badReport returns the Invalid error of a file that is not a report.
@@ -52,7 +53,7 @@ func badReport(file, what string, err error) error {
 	}
 }
 
-// validate reports what keeps r from being a report.
+// validate returns an error if r cannot be the report of a run, so that comparisons need no checks of their own.
 func (r *Report) validate() error {
 	if len(r.All.Scores) == 0 && r.NoMatch == nil {
 		return errors.New("has no figures")

@@ -34,13 +34,13 @@ func (r *Report) WriteText(w io.Writer) error {
 	return writeString(w, b.String())
 }
 
-// remark is something that a reader of the figures should know.
+// remark is a number that qualifies the figures.
 type remark struct {
 	text string
 	n    int
 }
 
-// notes lists what there is of it.
+// notes returns the remarks whose number is not zero.
 func (r *Report) notes() []remark {
 	all := []remark{
 		{"requests without an answer in the run, counted as not found", r.Missing},
@@ -115,7 +115,7 @@ type namedRefusal struct {
 	r    *Refusal
 }
 
-// parts lists the refusals that were measured.
+// parts returns the refusals that were measured, with their names.
 func (n *Abstention) parts() []namedRefusal {
 	all := []namedRefusal{{"all", n.All}, {"near miss", n.NearMiss}, {"foreign", n.Foreign}}
 	return slices.DeleteFunc(all, func(of namedRefusal) bool { return of.r == nil })
@@ -126,7 +126,8 @@ func (r *Report) costLines(b *strings.Builder) {
 		b.WriteByte('\n')
 	}
 	if l := r.Latency; l != nil {
-		fmt.Fprintf(b, "time    p50 %s, p95 %s, p99 %s for %d tools, %d at a time\n", formatMillis(l.P50), formatMillis(l.P95),
+		fmt.Fprintf(b, "time    p50 %s, p95 %s, p99 %s for %d tools, %d at a time\n", formatMillis(l.P50),
+			formatMillis(l.P95),
 			formatMillis(l.P99), l.Answer, l.Workers)
 	}
 	if t := r.Tokens; t != nil {
@@ -148,7 +149,7 @@ func formatFigure(v *float64) string {
 	return fmt.Sprintf("%.3f", *v)
 }
 
-// mostChanges is how many wins, losses and unmoved requests the text of a comparison lists where nothing else is said.
+// mostChanges is how many wins, losses and unmoved requests the text of a comparison lists where Most is 0.
 const mostChanges = 10
 
 // WriteText writes c as aligned tables for people: all metrics, recall@5 and nDCG by kind, the greatest losses and
@@ -188,12 +189,15 @@ func (d *Difference) tableRow(name string) []string {
 		star = "*"
 	}
 	return []string{
-		name, formatFigure(&d.A), formatFigure(&d.B), fmt.Sprintf("%+.3f", d.Change), fmt.Sprintf("%+.3f to %+.3f", d.Low, d.High),
+		name, formatFigure(&d.A), formatFigure(&d.B), fmt.Sprintf("%+.3f", d.Change),
+		fmt.Sprintf("%+.3f to %+.3f", d.Low, d.High),
 		star,
 		strconv.Itoa(d.Wins), strconv.Itoa(d.Losses), strconv.Itoa(d.Ties),
 	}
 }
 
+// changeTables writes the losses and wins, greatest first, and the IDs that did not move. Changes is sorted from the
+// worst loss to the best win, so one search splits it.
 func (c *Comparison) changeTables(b *strings.Builder) {
 	most := cmp.Or(c.Most, mostChanges)
 	split, _ := slices.BinarySearchFunc(c.Changes, 0, func(ch Change, _ int) int { return cmp.Compare(ch.gain(), 0) })
@@ -232,7 +236,7 @@ func formatPlace(at int) string {
 	return strconv.Itoa(at)
 }
 
-// writeTable writes rows with their first column to the left and the others to the right.
+// writeTable writes rows of one length, aligned: the first column to the left and the others to the right.
 func writeTable(b *strings.Builder, rows [][]string) {
 	width := make([]int, len(rows[0]))
 	for _, row := range rows {

@@ -17,7 +17,7 @@ import (
 // noServer is the server of tools whose set names none.
 const noServer = "set"
 
-// rawTool is a tool as a line of the file.
+// rawTool is a tool as a line of tools.jsonl has it.
 type rawTool struct {
 	Name        string            `json:"name"`
 	Server      string            `json:"server"`
@@ -60,9 +60,10 @@ func WriteTools(w io.Writer, tools []*tool.Tool) error {
 	return nil
 }
 
-// ToolLabel is how WriteTools calls a tool: "server__name".
+// ToolLabel returns the name that WriteTools gives a tool: "server__name".
 func ToolLabel(id tool.ID) string { return id.Server() + "__" + id.Name() }
 
+// readTools fills Tools, labels, known and Notes from toolsFile; file is its name in errors.
 func (d *Dataset) readTools(fsys fs.FS, file string) error {
 	f, err := fsys.Open(toolsFile)
 	if err != nil {
@@ -88,12 +89,14 @@ func (d *Dataset) readTools(fsys fs.FS, file string) error {
 	return err
 }
 
+// seenTool is where an ID first occurred, and with what content.
 type seenTool struct {
 	line int
 	hash tool.Hash
 }
 
-// addTool appends a tool, unless it is one that is there already in every respect.
+// addTool appends a tool unless it repeats an earlier one in every respect. One with the same ID but other content is
+// kept under a numbered name. Either is noted.
 func (d *Dataset) addTool(raw *rawTool, file string, line int, seen map[tool.ID]seenTool) {
 	t := raw.tool()
 	hash, id := t.Hash(), t.ID()
@@ -117,6 +120,7 @@ func (d *Dataset) addTool(raw *rawTool, file string, line int, seen map[tool.ID]
 	d.Tools = append(d.Tools, t)
 }
 
+// tool returns the tool of a line. Its strings and slices are shared with raw.
 func (raw *rawTool) tool() *tool.Tool {
 	t := &tool.Tool{
 		Server: strings.ReplaceAll(raw.Server, "/", "_"), // an ID ends its server at the first slash
@@ -156,6 +160,7 @@ func bareName(server, name string) string {
 	}
 }
 
+// lettersAndDigits returns the letters and digits of s in lower case.
 func lettersAndDigits(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
