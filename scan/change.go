@@ -79,7 +79,7 @@ func flatten(root string, raw json.RawMessage, put func(field, s string)) {
 	leaves(root, v, put)
 }
 
-// leaves puts each leaf of v under path. A list of plain values is one leaf. Of longer lists of objects, those from index
+// leaves puts each leaf of v under path. A list of plain values is one leaf. In a list of objects, the items from index
 // 9 on share one path, of which the last remains.
 func leaves(path string, v any, put func(field, s string)) {
 	switch v := v.(type) {

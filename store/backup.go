@@ -20,15 +20,16 @@ import (
 	"tooldex/tool"
 )
 
-// A backup is a zip file of two: the manifest, and the store's file, without what is free in it.
+// A backup is a zip file of two files: the manifest, and the store's file without free pages. The limits bound what a
+// file from elsewhere can make Restore read.
 const (
-	backupFormat   = 1
+	backupFormat   = 1 // raised when an older program could not read it
 	backupManifest = "manifest.json"
-	maxManifest    = 64 << 10
-	maxBackup      = 64 << 30 // bytes of the file in it
+	maxManifest    = 64 << 10 // bytes
+	maxBackup      = 64 << 30 // bytes of the store's file
 )
 
-// Manifest says what is in a backup.
+// Manifest describes the content of a backup.
 type Manifest struct {
 	Format     int       `json:"format"`
 	Version    string    `json:"version,omitempty"` // of the program that made it
@@ -41,9 +42,9 @@ type Manifest struct {
 	SHA256     string    `json:"sha256"` // of the same
 }
 
-// Backup writes the state of one moment to a file, which it replaces in one step; other processes may go on writing
-// before and after that moment. It verifies everything first: the error is Internal where the store is damaged, and
-// otherwise as those of [Store.Load], or Invalid for a file that cannot be written. Version is that of the program.
+// Backup writes the state of one moment to a file, replacing it in one step. Other processes may write before and after
+// that moment. All is verified first: the error is Internal if the store is damaged, Invalid if the file cannot be
+// written, and otherwise one of those of [Store.Load]. Version is that of the program, for the manifest.
 func (s *Store) Backup(ctx context.Context, file, version string) (*Manifest, error) {
 	m := &Manifest{Format: backupFormat, Version: version, Made: time.Now().UTC().Truncate(time.Second), Layout: layout}
 	var copied string
@@ -69,13 +70,14 @@ func (s *Store) Backup(ctx context.Context, file, version string) (*Manifest, er
 	return m, nil
 }
 
-// newStoreAt is a store whose file has another name and place.
+// newStoreAt returns a store whose file is path, whatever its name.
 func newStoreAt(path string) *Store {
 	s := newStore("", Options{})
 	s.path = path
 	return s
 }
 
+// writeError explains why a backup could not be written; nil for nil.
 func writeError(file string, err error) error {
 	if err == nil {
 		return nil
@@ -86,11 +88,12 @@ func writeError(file string, err error) error {
 	}
 }
 
+// countValues returns how many values a bucket should have by its sum.
 func countValues(tx *bolt.Tx, bucket string) int {
 	return int(readSum(tx, bucket).values)
 }
 
-// pack makes the zip file.
+// pack writes the zip file, and sets the size and the checksum in m on the way: the manifest comes last in the file.
 func (m *Manifest) pack(from, to string) error {
 	f, err := os.Open(from)
 	if err != nil {
@@ -122,10 +125,10 @@ func (m *Manifest) pack(from, to string) error {
 	})
 }
 
-// Restore puts what is in a backup in the place of the store in dir, in one step, after it has verified all of it. The
-// file that was there stays, under the name tooldex.db.before-restore-<time>, which is returned; "" if there was none.
-// Other processes notice and go on with what was restored. The error is Invalid for a file that is no backup, is
-// damaged, or is of a newer version, and otherwise as at [Open]; the store is then as it was.
+// Restore replaces the store in dir by the content of a backup, in one step, after all of it was verified. The old file
+// stays under the name tooldex.db.before-restore-<time>, which is returned; "" if there was none. Other processes
+// notice and go on with the restored state. The error is Invalid for a file that is no backup, is damaged, or is of
+// another version, and otherwise as at [Open]; the store is then unchanged.
 func Restore(ctx context.Context, dir, file string, o Options) (*Manifest, string, error) {
 	s := newStore(dir, o)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -170,7 +173,8 @@ func VerifyBackup(ctx context.Context, file string) (*Manifest, error) {
 	return m, errors.Join(err, os.RemoveAll(dir))
 }
 
-// unpackBeside takes the store's file out of a backup, to lie beside that of s, and verifies it.
+// unpackBeside extracts the store's file from a backup to a path beside that of s, verifies it and returns the path. If
+// it fails, no file is left.
 func (s *Store) unpackBeside(ctx context.Context, file string) (_ *Manifest, _ string, err error) {
 	bad := func(what string, err error) error {
 		return &tool.Error{
@@ -219,7 +223,7 @@ func (s *Store) unpackBeside(ctx context.Context, file string) (_ *Manifest, _ s
 	return m, beside, nil
 }
 
-// rootCause is what is behind an error that tells of a file by a name that nobody knows.
+// rootCause returns the cause of an error whose message names a temporary file, which means nothing to a user.
 func rootCause(err error) error {
 	var te *tool.Error
 	if errors.As(err, &te) && te.Err != nil {
@@ -228,6 +232,7 @@ func rootCause(err error) error {
 	return err
 }
 
+// readManifest reads the manifest and checks that its numbers are possible.
 func readManifest(z *zip.Reader) (*Manifest, error) {
 	f, err := z.Open(backupManifest)
 	if err != nil {
@@ -248,7 +253,7 @@ func readManifest(z *zip.Reader) (*Manifest, error) {
 	return m, nil
 }
 
-// unpack writes the store's file, which must be what the manifest says.
+// unpack writes the store's file from the backup. It fails unless size and checksum are those of the manifest.
 func (m *Manifest) unpack(z *zip.Reader, to string) error {
 	f, err := z.Open(FileName)
 	if err != nil {

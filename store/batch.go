@@ -18,26 +18,28 @@ import (
 	"tooldex/upstream"
 )
 
-// ErrChanged is wrapped by the error of a Write whose Base is no longer the file's generation.
+// ErrChanged is wrapped by the error of a write that was decided on old data: the Base of a [Batch] or the generation
+// of [Used] is no longer that of the file.
 var ErrChanged = errors.New("the store was changed by another process")
 
-// Batch is a set of changes that are made together or not at all. Its zero value changes nothing. What is put replaces
-// what was there under the same key; what is removed need not exist.
+// Batch is a set of changes that are made together or not at all. Its zero value changes nothing. Values that are put
+// replace those under the same key; keys that are removed need not exist. Write does not change or keep the batch.
 type Batch struct {
-	// Base, if not zero, is the generation on which the changes were decided: if the file has another by now, nothing
+	// Base, if not zero, is the generation on which the changes were decided. If the file has another by now, nothing
 	// is written and the error wraps ErrChanged.
 	Base uint64
 
 	Records []Record
 	Remove  []tool.ID
 
-	Model   embed.Model // of Vectors
+	Model   embed.Model // that made Vectors; each must have its dimensions
 	Vectors map[TextHash]Vector
 
 	Knowledge string // the version of the knowledge that made Lent
 	Analyses  map[tool.Hash][]byte
 
-	// What goes, of the same model and version. It makes no change by itself: a batch of nothing else is empty.
+	// Entries to remove, of the same model and version. They are no change by themselves: a batch of nothing else is
+	// empty, since dropping what is unused is not worth a write.
 	DropVectors  []TextHash
 	DropAnalyses []tool.Hash
 
@@ -53,15 +55,15 @@ type Batch struct {
 	Trust map[tool.ID][]byte // decisions about tools, opaque; nil takes one away
 }
 
-// SourceState is what is remembered of a source between two looks at it.
+// SourceState is what is remembered of a source from one synchronization to the next.
 type SourceState struct {
 	Name   string
-	Digest [32]byte  // of all that it offered when it last answered well; zero if it cannot say
+	Digest [32]byte  // of all that it offered at Synced; zero if it has none
 	Synced time.Time // when it last answered well
 	Stale  bool      // its last answer was an error or empty: its tools are those of Synced
 	Note   []byte    // opaque
-	Path   string    `json:",omitempty"` // of the file that the source is in; "" for none, or one that nobody knows
-	Rules  int       `json:",omitempty"` // the version of the rules that its tools were looked at by; zero for none
+	Path   string    `json:",omitempty"` // of the file that the source reads; "" if there is none or it is unknown
+	Rules  int       `json:",omitempty"` // scan.Version when its tools were scanned last; zero if they never were
 }
 
 // Empty reports whether the batch changes nothing.
@@ -104,10 +106,10 @@ func (s *Store) Write(ctx context.Context, b *Batch) (gen uint64, err error) {
 	return gen, nil
 }
 
-// maxKey is the longest key, well below what bbolt takes, so that pages stay reasonable.
+// maxKey is the longest key in bytes, well below the limit of bbolt, so that pages hold several.
 const maxKey = 4096
 
-// validate refuses what could not be read back.
+// validate refuses batches that could not be read back: missing names, long ones, and vectors of other dimensions.
 func (b *Batch) validate() error {
 	bad := func(what, name string) error {
 		return &tool.Error{Code: tool.Invalid, Op: "write store", Msg: fmt.Sprintf("%s %.80q cannot be stored", what,
@@ -145,6 +147,8 @@ func (b *Batch) validate() error {
 	return nil
 }
 
+// apply makes the changes of b in tx. Keys are put in ascending order, which keeps bbolt's pages full. Removals come
+// before puts, so that a batch that has both for a key leaves it put.
 func (s *Store) apply(tx *bolt.Tx, b *Batch) error {
 	w := newPutter(s, tx)
 	records := slices.Clone(b.Records)
@@ -205,16 +209,16 @@ func (s *Store) apply(tx *bolt.Tx, b *Batch) error {
 	return w.writeSums()
 }
 
-// knowledgeKey is never empty, as bbolt demands.
+// knowledgeKey returns the key of the analyses' bucket of a version. It is never empty, which bbolt would refuse.
 func knowledgeKey(version string) []byte { return []byte("v:" + version) }
 
-// putter writes to one bucket after the other until something fails.
+// putter writes to one bucket after another. After the first error its methods do nothing; writeSums returns it.
 type putter struct {
 	s    *Store
 	tx   *bolt.Tx
-	b    *bolt.Bucket
-	sums map[string]bucketSum
-	now  string // the bucket whose sum changes; "" for those without
+	b    *bolt.Bucket         // the one being written to
+	sums map[string]bucketSum // new sums of the buckets that changed
+	now  string               // the name of b if it has a sum, otherwise ""
 	err  error
 }
 
@@ -222,6 +226,7 @@ func newPutter(s *Store, tx *bolt.Tx) *putter {
 	return &putter{s: s, tx: tx, sums: map[string]bucketSum{}}
 }
 
+// bucket makes a bucket the one that is written to, and creates it if need be. Buckets inside another have no sum.
 func (w *putter) bucket(name string, inner ...[]byte) {
 	if w.err != nil {
 		return
@@ -237,6 +242,7 @@ func (w *putter) bucket(name string, inner ...[]byte) {
 	}
 }
 
+// put seals a payload and stores it under key.
 func (w *putter) put(key, payload []byte) {
 	if w.err == nil {
 		w.err = w.s.injectFault("put")
@@ -248,7 +254,8 @@ func (w *putter) put(key, payload []byte) {
 	}
 }
 
-// updateSum notes in the bucket's sum that a value takes the place of the one under its key; nil for one that goes.
+// updateSum replaces the value under key by sealed in the sum of the bucket; nil stands for a removal. It must come
+// before the change, since it reads the old value.
 func (w *putter) updateSum(key, sealed []byte) {
 	if w.now == "" {
 		return
@@ -260,7 +267,8 @@ func (w *putter) updateSum(key, sealed []byte) {
 	w.sums[w.now] = of.without(w.b.Get(key)).with(sealed)
 }
 
-// writeSums writes the sums. It is called once, at the end.
+// writeSums stores the sums that changed, and returns the first error of all calls before. It must be called once, at
+// the end.
 func (w *putter) writeSums() error {
 	for name, of := range w.sums {
 		if w.err == nil {

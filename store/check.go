@@ -8,7 +8,8 @@ import (
 )
 
 // Check reads the whole file, verifies every checksum and decodes every value, of all models and versions, and has
-// bbolt verify its pages. The error joins all that was found; nil means that the file is consistent.
+// bbolt verify its pages. It holds the shared lock meanwhile. The error joins all that was found, and wraps
+// [ErrDamaged]; nil means that the file is consistent.
 func (s *Store) Check(ctx context.Context) error {
 	return s.read(ctx, s.check)
 }
@@ -38,7 +39,8 @@ func (s *Store) check(tx *bolt.Tx) error {
 	for _, d := range snap.Damaged {
 		found = append(found, errors.New(d.String()))
 	}
-	for err := range tx.Check() { // after the walk above: it runs on its own goroutine, where a fault could not be caught
+	// It runs on its own goroutine, where a fault could not be caught, so it comes after the walk above.
+	for err := range tx.Check() {
 		found = append(found, err)
 	}
 	if len(found) > 0 {

@@ -12,27 +12,28 @@ import (
 	"tooldex/tool"
 )
 
-// Used says which vectors and analyses are still needed.
+// Used lists the vectors and analyses that are still needed. A vector is kept if both its model and its text are
+// listed, and an analysis if both its version and its tool are.
 type Used struct {
-	Generation uint64 // at which that was found out
+	Generation uint64 // of the state from which the lists were made
 	Models     []embed.Model
 	Texts      map[TextHash]bool
-	Knowledge  []string
+	Knowledge  []string // versions
 	Analyses   map[tool.Hash]bool
 }
 
-// Compaction tells what [Store.Compact] did.
+// Compaction reports what [Store.Compact] did.
 type Compaction struct {
-	Before   int64 `json:"before"` // bytes of the file
+	Before   int64 `json:"before"` // the size of the file in bytes
 	After    int64 `json:"after"`
-	Vectors  int   `json:"vectors"`  // that were dropped
-	Analyses int   `json:"analyses"` // of tools, that were dropped
+	Vectors  int   `json:"vectors"`  // how many were dropped
+	Analyses int   `json:"analyses"` // likewise
 }
 
-// Compact puts a smaller file in the place of the store's, in one step: without what is free in it, and without vectors
-// and analyses that are not used. Other processes wait for it as they do for a write, notice nothing else, and make
-// again what they miss. A damaged file is left as it is, with the error of [Store.Check]. The error wraps [ErrChanged]
-// if the generation is not that of used any more; the others are those of [Store.Write].
+// Compact replaces the store's file by a smaller one, in one step: without free pages, and without vectors and analyses
+// that are not in used. Other processes wait for it as they do for a write, and make again what they miss. A damaged
+// file is left as it is, with the error of [Store.Check]. The error wraps [ErrChanged] if the generation is not that of
+// used any more; other errors are those of [Store.Write].
 func (s *Store) Compact(ctx context.Context, used Used) (*Compaction, error) {
 	out := &Compaction{}
 	err := s.withFile(ctx, false, func(db *bolt.DB) error {
@@ -70,6 +71,7 @@ func (s *Store) Compact(ctx context.Context, used Used) (*Compaction, error) {
 	return out, nil
 }
 
+// fileSize returns the size of a file in bytes, zero if it cannot be determined.
 func fileSize(path string) int64 {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -78,8 +80,8 @@ func fileSize(path string) int64 {
 	return info.Size()
 }
 
-// isUsed returns what tells whether an entry of a bucket of vectors or analyses is copied, and counts those that are
-// not.
+// isUsed returns a function that reports whether an entry of the buckets of vectors or analyses is kept, and counts in
+// out those that are not. It keeps the entries of all other buckets.
 func (u *Used) isUsed(out *Compaction) func(bucket string, inner, key []byte) bool {
 	models, versions := map[string]bool{}, map[string]bool{}
 	for _, m := range u.Models {
@@ -103,10 +105,10 @@ func (u *Used) isUsed(out *Compaction) func(bucket string, inner, key []byte) bo
 	}
 }
 
-// copyBuckets copies all buckets of a file to an empty one, but for what keep refuses of the buckets in buckets. With a nil
-// keep it copies everything.
+// copyBuckets copies all buckets of a file to an empty one. Of buckets within buckets it copies only the entries that
+// keep accepts; a nil keep accepts all.
 func copyBuckets(from, to *bolt.Tx, keep func(bucket string, inner, key []byte) bool) error {
-	const full = 1.0 // of pages: what follows comes in order
+	const full = 1.0 // keys come in order, so that no page is split later
 	return from.ForEach(func(name []byte, b *bolt.Bucket) error {
 		out, err := to.CreateBucket(name)
 		if err != nil {

@@ -16,8 +16,8 @@ import (
 	"tooldex/tool"
 )
 
-// The wait between two tries for the file lock grows from the first to the second. bbolt's own wait is fixed at 50 ms,
-// more than most sections last.
+// The wait between two attempts at the file lock doubles from firstWait to mostWait. bbolt's own wait is fixed at 50
+// ms, longer than most sections last.
 const (
 	firstWait = 500 * time.Microsecond
 	mostWait  = 16 * time.Millisecond
@@ -28,7 +28,7 @@ var (
 	errEmpty = errors.New("it is empty")
 )
 
-// view runs fn in a read transaction under the shared lock.
+// view runs fn in a read transaction under the shared lock. Slices that fn gets from tx are invalid once it returns.
 func (s *Store) view(ctx context.Context, fn func(*bolt.Tx) error) error {
 	err := s.withFile(ctx, true, func(db *bolt.DB) error {
 		return db.View(func(tx *bolt.Tx) error {
@@ -42,7 +42,8 @@ func (s *Store) view(ctx context.Context, fn func(*bolt.Tx) error) error {
 	return err
 }
 
-// update runs fn in a write transaction under the exclusive lock. When it returns nil, the changes are on the disk.
+// update runs fn in a write transaction under the exclusive lock. If it returns nil, the changes are on the disk;
+// otherwise none are made.
 func (s *Store) update(ctx context.Context, fn func(*bolt.Tx) error) error {
 	err := s.withFile(ctx, false, func(db *bolt.DB) error {
 		return db.Update(func(tx *bolt.Tx) error {
@@ -59,8 +60,9 @@ func (s *Store) update(ctx context.Context, fn func(*bolt.Tx) error) error {
 	return err
 }
 
-// withFile opens the file, which it makes where there is none, waits for its lock, runs fn and closes the file. A
-// damaged file makes bbolt panic, and a truncated one makes the mapped memory fault: both become errors here.
+// withFile opens the file, which it creates if need be, waits for its lock, runs fn and closes the file. A damaged file
+// makes bbolt panic, and a truncated one makes the mapped memory fault: both become errors here. fn must not use the
+// Store, which would wait for itself.
 func (s *Store) withFile(ctx context.Context, readOnly bool, fn func(*bolt.DB) error) (err error) {
 	select {
 	case <-s.turn:
@@ -86,7 +88,8 @@ func (s *Store) withFile(ctx context.Context, readOnly bool, fn func(*bolt.DB) e
 	return errors.Join(err, db.Close())
 }
 
-// acquire opens the file and gets its lock, trying again until the lock is free, ctx ends or the timeout is over.
+// acquire opens the file and gets its lock. It tries again until the lock is free, ctx ends or the timeout is over.
+// *held is the file that was opened last.
 func (s *Store) acquire(ctx context.Context, readOnly bool, held **os.File) (*bolt.DB, error) {
 	deadline := time.Now().Add(s.o.LockTimeout)
 	for wait := firstWait; ; wait = min(wait*2, mostWait) {
@@ -106,7 +109,7 @@ func (s *Store) acquire(ctx context.Context, readOnly bool, held **os.File) (*bo
 		if time.Now().After(deadline) {
 			return nil, s.timeoutError(err)
 		}
-		timer := time.NewTimer(wait/2 + rand.N(wait))
+		timer := time.NewTimer(wait/2 + rand.N(wait)) // random, so that processes do not wait in step
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
@@ -116,7 +119,8 @@ func (s *Store) acquire(ctx context.Context, readOnly bool, held **os.File) (*bo
 	}
 }
 
-// open makes one try. held is set to the open file, for the case that bbolt panics before it returns.
+// open makes one attempt. It sets *held to the open file, for the case that bbolt panics before it returns. The error
+// is ErrTimeout of bbolt if the lock is taken, and errMoved if the file was replaced while it was being opened.
 func (s *Store) open(readOnly bool, held **os.File) (*bolt.DB, error) {
 	if err := s.injectFault("open"); err != nil {
 		return nil, err
@@ -152,7 +156,8 @@ func (s *Store) open(readOnly bool, held **os.File) (*bolt.DB, error) {
 	return db, nil
 }
 
-// checkLength checks that the file is as long as its own pages say, before any of them is touched.
+// checkLength checks that the file is as long as its own pages say, before any of them is read: reading a mapped page
+// beyond the end would fault.
 func (s *Store) checkLength(tx *bolt.Tx) error {
 	info, err := os.Stat(s.path)
 	if err != nil {
@@ -164,7 +169,7 @@ func (s *Store) checkLength(tx *bolt.Tx) error {
 	return nil
 }
 
-// explainError turns an error of bbolt or the system into one that says what to do.
+// explainError turns an error of bbolt or the system into one with a hint. It returns errors that have one as they are.
 func (s *Store) explainError(err error) error {
 	var own *tool.Error
 	switch {
@@ -188,20 +193,23 @@ func (s *Store) explainError(err error) error {
 	}
 }
 
-// isTiny reports whether the file is shorter than its two first pages, for which bbolt has no error of its own.
+// isTiny reports whether the file is shorter than its first two pages, for which bbolt has no error of its own.
 func (s *Store) isTiny() bool {
 	info, err := os.Stat(s.path)
 	return err == nil && info.Size() > 0 && info.Size() < int64(2*os.Getpagesize())
 }
 
+// damagedError returns the error of a damaged file, which wraps ErrDamaged.
 func (s *Store) damagedError(err error) error {
 	return &tool.Error{
 		Code: tool.Internal, Op: "store", Msg: "the file " + s.path + " is damaged",
-		Hint: `run "tooldex index rebuild": it keeps the damaged file as a backup, saves what can be read, and the next import adds the rest`,
-		Err:  damage{err},
+		Hint: `run "tooldex index rebuild": it keeps the damaged file as a backup, saves what can be read, ` +
+			`and the next import adds the rest`,
+		Err: damage{err},
 	}
 }
 
+// timeoutError returns the error of a lock that was not obtained, because of the timeout or the end of a context.
 func (s *Store) timeoutError(err error) error {
 	return &tool.Error{
 		Code: tool.Timeout, Op: "store", Msg: "gave up waiting for " + s.path + ", which is in use",

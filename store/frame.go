@@ -6,28 +6,31 @@ import (
 	"hash/crc32"
 )
 
-// sumLen is the length of the checksum behind each value.
+// sumLen is the length in bytes of the checksum behind each value.
 const sumLen = 4
 
+// What is wrong with a damaged value. These are the causes in Damage.Err.
 var (
 	errChecksum  = errors.New("checksum does not match")
 	errTruncated = errors.New("value is cut short")
 )
 
-// checksum covers the key too, so that a value that lies under another's key is noticed.
+// checksum returns the CRC-32C of a key and its payload. It covers the key so that a value that lies under another key
+// is noticed.
 func checksum(key, payload []byte) uint32 {
 	castagnoli := crc32.MakeTable(crc32.Castagnoli) // the package keeps this table; nothing is computed here
 	return crc32.Update(crc32.Checksum(key, castagnoli), castagnoli, payload)
 }
 
-// seal returns a copy of payload with its checksum behind it.
+// seal returns a copy of payload followed by its checksum.
 func seal(key, payload []byte) []byte {
 	out := make([]byte, 0, len(payload)+sumLen)
 	out = append(out, payload...)
 	return binary.LittleEndian.AppendUint32(out, checksum(key, payload))
 }
 
-// unseal returns the payload of a sealed value, without copying it.
+// unseal returns the payload of a sealed value, which shares memory with value. The error is errTruncated or
+// errChecksum.
 func unseal(key, value []byte) ([]byte, error) {
 	if len(value) < sumLen {
 		return nil, errTruncated
@@ -39,16 +42,18 @@ func unseal(key, value []byte) ([]byte, error) {
 	return payload, nil
 }
 
-// writer builds a list of fields: tag, length, bytes. A field that is absent costs nothing, and a reader passes over
-// tags that it does not know.
+// writer builds a list of fields: a tag of one byte, the length as a varint, the bytes. Absent fields take no space,
+// and readers skip tags that they do not know, so that fields can be added within a layout.
 type writer struct{ b []byte }
 
+// field writes v even if it is empty.
 func (w *writer) field(tag byte, v []byte) {
 	w.b = append(w.b, tag)
 	w.b = binary.AppendUvarint(w.b, uint64(len(v)))
 	w.b = append(w.b, v...)
 }
 
+// bytes, text and number write nothing for a zero value, which is what a reader has without the field.
 func (w *writer) bytes(tag byte, v []byte) {
 	if len(v) > 0 {
 		w.field(tag, v)
@@ -61,7 +66,7 @@ func (w *writer) text(tag byte, s string) {
 	}
 }
 
-// element writes s even if it is empty, as one of a list.
+// element writes s even if it is empty, as an element of a list. The same tag is written once for each element.
 func (w *writer) element(tag byte, s string) {
 	w.b = append(w.b, tag)
 	w.b = binary.AppendUvarint(w.b, uint64(len(s)))
@@ -74,7 +79,8 @@ func (w *writer) number(tag byte, n int64) {
 	}
 }
 
-// eachField calls fn with the fields of b in order. The slices belong to b.
+// eachField calls fn with the fields of b in order, until it fails. The slices share memory with b: fn must copy what
+// it keeps. The error is that of fn, or errTruncated.
 func eachField(b []byte, fn func(tag byte, v []byte) error) error {
 	for len(b) > 0 {
 		tag := b[0]
@@ -91,6 +97,7 @@ func eachField(b []byte, fn func(tag byte, v []byte) error) error {
 	return nil
 }
 
+// readNumber reads what writer.number wrote.
 func readNumber(v []byte) (int64, error) {
 	n, used := binary.Varint(v)
 	if used != len(v) || used <= 0 {

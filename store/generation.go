@@ -9,20 +9,22 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// settled is how old a file's modification time must be before it is trusted to tell two writes apart: clocks of file
+// settled is how old the modification time of a file must be before it can tell two writes apart: clocks of file
 // systems tick as coarsely as once in two seconds.
 const settled = 3 * time.Second
 
-// seenGeneration remembers which generation a state of the file was found to have.
+// seenGeneration caches the generation of one state of the file. mu guards the other fields, and is held while the file
+// is read.
 type seenGeneration struct {
 	mu         sync.Mutex
-	info       os.FileInfo
+	info       os.FileInfo // of the state; nil if nothing is cached
 	generation uint64
 	preferred  uint64 // the number of the last change of preferences
 }
 
-// Generation returns the number of the last write by any process. While the file rests, it costs one stat; the file is
-// opened only if it was written to since the last call, or in the last seconds. The errors are those of [Store.Load].
+// Generation returns the number of the last write by any process. While the file does not change, it costs one stat;
+// the file is opened only if it was written since the last call, or within the last three seconds. The errors are those
+// of [Store.Load].
 func (s *Store) Generation(ctx context.Context) (uint64, error) {
 	gen, _, err := s.readGeneration(ctx)
 	return gen, err

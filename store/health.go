@@ -8,26 +8,28 @@ import (
 	"tooldex/tool"
 )
 
-// ErrDamaged is wrapped by the errors of a file that [Recover] can replace. One that another program made is none.
+// ErrDamaged is wrapped by the errors of a file that [Recover] can replace. The error of a file that another program
+// made does not wrap it.
 var ErrDamaged = errors.New("damaged")
 
-// damage is ErrDamaged for errors.Is, and reads as its cause.
+// damage marks an error as ErrDamaged for errors.Is, and has the message of its cause.
 type damage struct{ error }
 
-// Is makes it ErrDamaged.
+// Is reports whether target is ErrDamaged.
 func (damage) Is(target error) bool { return target == ErrDamaged }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (d damage) Unwrap() error { return d.error }
 
-// health is what went wrong when the store was used last.
+// health is what went wrong in the latest operations of a Store. mu guards the other fields.
 type health struct {
 	mu          sync.Mutex
-	read, write error
-	values      []Damage
+	read, write error    // of the latest read and write; nil after a success
+	values      []Damage // of the latest Load
 }
 
-// record keeps an error of the file or the disk until the same succeeds again. Others are the business of who asked.
+// record keeps an error of the file or the disk until the same kind of operation succeeds again. Other errors, such as
+// timeouts, concern their caller only and change nothing.
 func (t *health) record(readOnly bool, err error) {
 	if err != nil && tool.CodeOf(err) != tool.Internal {
 		return
@@ -41,15 +43,16 @@ func (t *health) record(readOnly bool, err error) {
 	t.write = err
 }
 
-// recordDamage keeps what was damaged among what was loaded.
+// recordDamage keeps the damaged values of the latest Load, nil for none.
 func (t *health) recordDamage(values []Damage) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.values = values
 }
 
-// Health says in words what is wrong with the file or its disk, as far as this Store has seen: it cannot be read, or
-// cannot be written to, or holds damaged values. It is empty while all is well, and again once the same has succeeded.
+// Health describes what is wrong with the file or its disk, as far as this Store has seen: it cannot be read, or cannot
+// be written, or has damaged values. The result is empty while all is well, and again after the same operation has
+// succeeded. It does not access the disk.
 func (s *Store) Health() []string {
 	s.health.mu.Lock()
 	defer s.health.mu.Unlock()
@@ -60,7 +63,8 @@ func (s *Store) Health() []string {
 		}
 	}
 	if n := len(s.health.values); n > 0 {
-		out = append(out, fmt.Sprintf("%d stored values are damaged and left out, the first is %s; tooldex index rebuild replaces the file", n, s.health.values[0]))
+		out = append(out, fmt.Sprintf("%d stored values are damaged and left out, the first is %s; "+
+			"tooldex index rebuild replaces the file", n, s.health.values[0]))
 	}
 	return out
 }

@@ -12,18 +12,18 @@ import (
 	"tooldex/tool"
 )
 
-// kvBucket names a bucket of opaque, sealed entries. It is made when it is first written to, so a file without it has the
-// same layout, and older versions pass over it. The number of its last change lies under the same name in the meta
-// bucket; such a change does not raise the generation, since what was loaded of tools is still good.
+// kvBucket names a bucket of opaque, sealed entries. It is made when it is first written to, so a file without it has
+// the same layout, and older versions ignore it. The number of its last change has the same name in the meta bucket.
+// Such a change does not raise the generation, since it leaves loaded tools valid.
 type kvBucket string
 
 // The buckets of notes.
 const (
 	learnedBucket kvBucket = "learned" // what was learned from use
-	countBucket   kvBucket = "counts"  // what was done, by pieces of time
+	countBucket   kvBucket = "counts"  // what was counted of use, by periods of time
 )
 
-// readEntries returns all entries and the number of the last change, or no entries if that is the known one.
+// readEntries returns copies of all entries and the number of the last change; nil entries if that number is known.
 func (s *Store) readEntries(ctx context.Context, n kvBucket, known uint64) (entries map[string][]byte, version uint64,
 	err error,
 ) {
@@ -40,7 +40,8 @@ func (s *Store) readEntries(ctx context.Context, n kvBucket, known uint64) (entr
 	return entries, version, nil
 }
 
-// changeEntries puts what change makes of the entries of keys that there are, and returns the numbers of the changes.
+// changeEntries calls change with the existing entries of keys, puts what it returns, and returns the number of the
+// change before and of this one.
 func (s *Store) changeEntries(ctx context.Context, n kvBucket, keys []string,
 	change func(now map[string][]byte) map[string][]byte,
 ) (before, after uint64, err error) {
@@ -58,7 +59,7 @@ func (s *Store) changeEntries(ctx context.Context, n kvBucket, keys []string,
 	return before, after, nil
 }
 
-// get returns copies of the entries of keys that there are and that are whole.
+// get returns copies of the entries of keys. Missing and damaged ones are left out.
 func (n kvBucket) get(tx *bolt.Tx, keys []string) map[string][]byte {
 	now := map[string][]byte{}
 	b := tx.Bucket([]byte(n))
@@ -75,7 +76,7 @@ func (n kvBucket) get(tx *bolt.Tx, keys []string) map[string][]byte {
 	return now
 }
 
-// getAll copies all entries that are whole, and notes in snap those that are not.
+// getAll returns copies of all entries, and notes damaged ones in snap.
 func (n kvBucket) getAll(tx *bolt.Tx, snap *Snapshot) map[string][]byte {
 	out := map[string][]byte{}
 	snap.readBucket(tx, string(n), string(n), func(k, payload []byte) error {
@@ -85,6 +86,7 @@ func (n kvBucket) getAll(tx *bolt.Tx, snap *Snapshot) map[string][]byte {
 	return out
 }
 
+// putEntries puts entries and sets the number of the last change to version; a nil entry is removed.
 func (s *Store) putEntries(tx *bolt.Tx, n kvBucket, entries map[string][]byte, version uint64) error {
 	w := newPutter(s, tx)
 	w.bucket(string(n))

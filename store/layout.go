@@ -15,11 +15,12 @@ import (
 	"tooldex/tool"
 )
 
-// layout is the version of what the buckets hold. A change that another program would misread raises it. A file of
-// another layout is refused and left as it is: no released version wrote one that would have to be read.
+// layout is the version of the format of the buckets. It is raised by a change that another program would misread. A
+// file of another layout is refused and left as it is: no released version wrote one that would have to be read.
 const layout = 4
 
-// The buckets. Those of vectors hold one bucket for each model, those of analyses one for each version of the knowledge.
+// The buckets that every file has. The one of vectors holds a bucket for each model, and the one of analyses a bucket
+// for each version of the knowledge. Buckets that came later are made by their first write.
 const (
 	bucketMeta     = "meta"
 	bucketTools    = "tools"
@@ -30,18 +31,22 @@ const (
 	bucketOverlays = "overlays"
 )
 
+// The keys of the meta bucket. Besides these it has the sums of buckets (keySum) and the numbers of counters.
 const (
 	keyLayout     = "layout"
-	keyLayoutNot  = "layout~" // the same with all bits turned, since a wrong layout would have the file misread
+	keyLayoutNot  = "layout~" // the same with all bits inverted: a wrong layout would cause the file to be misread
 	keyGeneration = "generation"
 )
 
-// buckets lists all that a file of the current layout has.
+// buckets lists all buckets that a file of the current layout must have.
 func buckets() []string {
-	return []string{bucketMeta, bucketTools, bucketVectors, bucketAnalyses, bucketServers, bucketSources, bucketOverlays}
+	return []string{
+		bucketMeta, bucketTools, bucketVectors, bucketAnalyses, bucketServers, bucketSources, bucketOverlays,
+	}
 }
 
-// ensureLayout initializes the file if it is new. A shared lock is enough if it is not.
+// ensureLayout initializes the file if it is new. It looks under the shared lock first, so that a process which only
+// reads does not wait for other readers.
 func (s *Store) ensureLayout(ctx context.Context) error {
 	ready := false
 	err := s.view(ctx, func(tx *bolt.Tx) (err error) {
@@ -54,8 +59,8 @@ func (s *Store) ensureLayout(ctx context.Context) error {
 	return s.update(ctx, s.initialize)
 }
 
-// createFile makes the file, if there is none. Until it is whole it has another name, so that an empty file is a damaged
-// one.
+// createFile makes the file if there is none. It builds the file under another name first, so that an empty file under
+// the final one is always a damaged one.
 func (s *Store) createFile() error {
 	beside, err := s.build(s.initialize)
 	if err != nil {
@@ -70,7 +75,8 @@ func (s *Store) createFile() error {
 	return s.explainAny(err)
 }
 
-// initialize makes the buckets of a new file. It does nothing if another process was faster.
+// initialize makes the buckets of a new file. It does nothing if another process was faster. The first generation is 1,
+// so that zero can stand for none.
 func (s *Store) initialize(tx *bolt.Tx) error {
 	ready, err := s.hasLayout(tx)
 	if err != nil || ready {
@@ -90,8 +96,8 @@ func (s *Store) initialize(tx *bolt.Tx) error {
 	return err
 }
 
-// hasLayout reports whether the file was initialized; a new file has no bucket. The error names the remedy for a file
-// of another program or another layout.
+// hasLayout reports whether the file was initialized; a new file has no bucket at all. The error names the remedy for a
+// damaged file, and for one of another program or another layout.
 func (s *Store) hasLayout(tx *bolt.Tx) (bool, error) {
 	b := tx.Bucket([]byte(bucketMeta))
 	if b == nil {
@@ -118,7 +124,7 @@ func (s *Store) hasLayout(tx *bolt.Tx) (bool, error) {
 	return true, nil
 }
 
-// layoutRemedy says what to do about a file of another layout.
+// layoutRemedy returns the hint for a file of the layout have.
 func layoutRemedy(have int) string {
 	if have > layout {
 		return "upgrade tooldex, or choose another directory with --data-dir"
@@ -132,10 +138,11 @@ func raiseGeneration(tx *bolt.Tx) (uint64, error) {
 	return gen, setCounter(tx, keyGeneration, gen)
 }
 
+// generation returns the generation that tx sees, zero in a new file.
 func generation(tx *bolt.Tx) uint64 { return counter(tx, keyGeneration) }
 
-// counter returns a number of the bucket of numbers, zero before it was first set. One that is damaged is returned as
-// it is: what is loaded tells of it.
+// counter returns a number from the meta bucket, zero before it was first set. Its checksum is not verified here:
+// readCounters reports a damaged one.
 func counter(tx *bolt.Tx, key string) uint64 {
 	if v := tx.Bucket([]byte(bucketMeta)).Get([]byte(key)); len(v) >= 8 {
 		return binary.BigEndian.Uint64(v)
@@ -143,7 +150,8 @@ func counter(tx *bolt.Tx, key string) uint64 {
 	return 0
 }
 
-// counters lists the numbers, each with the bucket whose changes it counts; "" for all that have none of their own.
+// counters lists the keys of numbers, each with the bucket whose changes it counts; "" for the generation, which counts
+// those of all buckets without a number of their own.
 func counters() map[string]string {
 	return map[string]string{
 		keyGeneration: "", keyPreferences: bucketPreferences,
@@ -151,7 +159,7 @@ func counters() map[string]string {
 	}
 }
 
-// readCounters notes in snap the numbers that are damaged, or not there although they must be.
+// readCounters notes in snap the numbers that are damaged, or missing although their bucket has values.
 func (snap *Snapshot) readCounters(tx *bolt.Tx) {
 	for key, bucket := range counters() {
 		v := tx.Bucket([]byte(bucketMeta)).Get([]byte(key))
@@ -164,10 +172,12 @@ func (snap *Snapshot) readCounters(tx *bolt.Tx) {
 	}
 }
 
+// setCounter stores a number, sealed like any value.
 func setCounter(tx *bolt.Tx, key string, n uint64) error {
 	return tx.Bucket([]byte(bucketMeta)).Put([]byte(key), seal([]byte(key), binary.BigEndian.AppendUint64(nil, n)))
 }
 
+// explainAny is explainError for an error that may be nil.
 func (s *Store) explainAny(err error) error {
 	if err == nil {
 		return nil

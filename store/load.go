@@ -13,13 +13,14 @@ import (
 	"tooldex/upstream"
 )
 
-// View says which vectors and which analyses of tools a Load reads. The zero View reads neither.
+// View selects the vectors and the analyses that a Load reads: those of one model, and of one version of the knowledge.
+// The zero View selects neither.
 type View struct {
 	Model     embed.Model
 	Knowledge string
 }
 
-// Snapshot is all that was in the file at one moment. It belongs to the caller.
+// Snapshot is all that was in the file at one moment, in copies. It belongs to the caller.
 type Snapshot struct {
 	Generation uint64
 	Records    []Record // by ID
@@ -29,25 +30,25 @@ type Snapshot struct {
 	Sources    map[string]SourceState
 	Overlays   map[string][]byte
 	Trust      map[tool.ID][]byte // decisions about tools, opaque
-	// Damaged names the values that could not be read. They are left out above and stay in the file until they are
-	// replaced or removed.
+	// Damaged names the values that could not be read. They are missing from the fields above and stay in the file
+	// until they are replaced or removed.
 	Damaged []Damage
 }
 
-// Damage names one value that cannot be read, a bucket that has lost some, a number, or a page.
+// Damage names one value that cannot be read, a bucket that has lost values, a number, or a page.
 type Damage struct {
-	// "tool", "server", "source", "overlay", "trust", "preferences", "learned", "counts", "vector", "analysis", "bucket",
-	// "number" or "page"
+	// Kind is "tool", "server", "source", "overlay", "trust", "preferences", "learned", "counts", "vector", "analysis",
+	// "bucket", "number" or "page".
 	Kind string
-	Key  string
-	Err  error
+	Key  string // as it is, or in hexadecimal if it is not printable; the number of a page
+	Err  error  // what is wrong with it; never nil
 }
 
 // String says what is damaged and how.
 func (d Damage) String() string { return fmt.Sprintf("%s %q: %v", d.Kind, d.Key, d.Err) }
 
-// Load reads the file under the shared lock. Values that are damaged are left out and named in Damaged; the error is
-// for a file that cannot be read at all, with the codes described at [Open].
+// Load reads the file under the shared lock. Damaged values are left out and listed in Damaged; an error means that the
+// file cannot be read at all, with the codes described at [Open].
 func (s *Store) Load(ctx context.Context, v View) (*Snapshot, error) {
 	snap := newSnapshot()
 	err := s.read(ctx, func(tx *bolt.Tx) error {
@@ -58,7 +59,8 @@ func (s *Store) Load(ctx context.Context, v View) (*Snapshot, error) {
 		snap.readCounters(tx)
 		snap.readTools(tx)
 		snap.readRest(tx)
-		for _, name := range []string{bucketPreferences, string(learnedBucket), string(countBucket)} { // which are read when they are needed
+		// These are read when they are needed; here they are only verified.
+		for _, name := range []string{bucketPreferences, string(learnedBucket), string(countBucket)} {
 			snap.readBucket(tx, name, name, func([]byte, []byte) error { return nil })
 		}
 		snap.readVectors(tx, v.Model)
@@ -86,7 +88,7 @@ func newSnapshot() *Snapshot {
 	}
 }
 
-// read is view for a file of the current layout.
+// read is view for a file of the current layout. It fails if the file has another.
 func (s *Store) read(ctx context.Context, fn func(*bolt.Tx) error) error {
 	return s.view(ctx, func(tx *bolt.Tx) error {
 		if err := s.checkLayout(tx); err != nil {
@@ -96,8 +98,8 @@ func (s *Store) read(ctx context.Context, fn func(*bolt.Tx) error) error {
 	})
 }
 
-// checkLayout checks that the file has this version's layout and buckets: another process may have replaced it. A
-// write initializes a new file.
+// checkLayout checks that the file has this version's layout and buckets, since another process may have replaced it.
+// In a write transaction it initializes a new file.
 func (s *Store) checkLayout(tx *bolt.Tx) error {
 	ready, err := s.hasLayout(tx)
 	switch {
@@ -117,6 +119,7 @@ func (s *Store) checkLayout(tx *bolt.Tx) error {
 	return err
 }
 
+// readTools reads the records, which bbolt keeps in the order of their IDs.
 func (snap *Snapshot) readTools(tx *bolt.Tx) {
 	snap.readBucket(tx, bucketTools, "tool", func(k, payload []byte) error {
 		r, err := decodeRecord(payload)
@@ -130,6 +133,7 @@ func (snap *Snapshot) readTools(tx *bolt.Tx) {
 	})
 }
 
+// readRest reads servers, sources, overlays and decisions.
 func (snap *Snapshot) readRest(tx *bolt.Tx) {
 	snap.readBucket(tx, bucketServers, "server", func(_, payload []byte) error {
 		var v upstream.Server
@@ -154,6 +158,7 @@ func (snap *Snapshot) readRest(tx *bolt.Tx) {
 	snap.readTrust(tx)
 }
 
+// readVectors reads the vectors of one model. Their bucket has no sum: a vector that is lost is made again.
 func (snap *Snapshot) readVectors(tx *bolt.Tx, m embed.Model) {
 	snap.readValues(tx.Bucket([]byte(bucketVectors)).Bucket(modelKey(m)), "vector", func(k, payload []byte) error {
 		if len(k) != len(TextHash{}) {
@@ -167,13 +172,13 @@ func (snap *Snapshot) readVectors(tx *bolt.Tx, m embed.Model) {
 	})
 }
 
-// readBucket is eachOf for a bucket that has a sum, which must agree.
+// readBucket is readValues for a bucket that has a sum, and notes a sum that does not agree.
 func (snap *Snapshot) readBucket(tx *bolt.Tx, bucket, kind string, fn func(key, payload []byte) error) {
 	snap.readValues(tx.Bucket([]byte(bucket)), kind, fn).compare(tx, bucket, snap)
 }
 
-// readValues calls fn with every value of a bucket whose checksum holds, and notes those where it does not or fn fails. It
-// returns the sum of all.
+// readValues calls fn with every value of a bucket whose checksum holds, and notes as damaged those where it does not,
+// or where fn fails. It returns the sum of all values, damaged ones included. Payloads are valid until fn returns.
 func (snap *Snapshot) readValues(b *bolt.Bucket, kind string, fn func(key, payload []byte) error) (all bucketSum) {
 	if b == nil { // nothing of this kind, model or version yet
 		return all
@@ -192,7 +197,7 @@ func (snap *Snapshot) readValues(b *bolt.Bucket, kind string, fn func(key, paylo
 	return all
 }
 
-// printableKey shows names as they are and hashes in hexadecimal.
+// printableKey returns names as they are, and hashes in hexadecimal.
 func printableKey(key []byte) string {
 	for _, c := range key {
 		if c < ' ' || c > '~' {

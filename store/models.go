@@ -12,15 +12,15 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// ModelCount tells how many vectors of one model are stored.
+// ModelCount is how many vectors of one model are stored.
 type ModelCount struct {
 	embed.Model
 	Vectors int
-	Used    int // those of the texts that were asked for
+	Used    int // of the texts that were passed to Models
 }
 
-// Models counts the vectors of every model that there are any of, by the model's name, and how many are of one of these
-// texts. It reads no vector, and does not notice a damaged one. The errors are those of Load.
+// Models counts the vectors of every model that has any, sorted by the model's name, and how many of them are of one of
+// texts. It reads no vector, and so does not notice a damaged one. The errors are those of [Store.Load].
 func (s *Store) Models(ctx context.Context, texts map[TextHash]bool) ([]ModelCount, error) {
 	var out []ModelCount
 	err := s.read(ctx, func(tx *bolt.Tx) error {
@@ -50,7 +50,7 @@ func (s *Store) Models(ctx context.Context, texts map[TextHash]bool) ([]ModelCou
 	return out, err
 }
 
-// modelOf reads what modelKey wrote.
+// modelOf parses what modelKey returned; false if it is something else.
 func modelOf(key []byte) (m embed.Model, ok bool) {
 	parts := bytes.Split(key, []byte{0})
 	if len(parts) != 3 {

@@ -10,8 +10,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// The two first pages of a bbolt file tell in turn which state is the last. bbolt takes the older one, without a word,
-// where the newer one is damaged: what was written last is gone then, so that it must be told.
+// The first two pages of a bbolt file describe its latest state, in turn. If the newer one is damaged, bbolt silently
+// uses the older one, which loses the last write. The format is read here to report that.
 const (
 	pageHeader = 16                   // bytes before what a page holds
 	metaLen    = 64                   // bytes of what the two pages hold, with the checksum at the end
@@ -22,7 +22,8 @@ const (
 
 var errMetaPage = errors.New("one of the two first pages is damaged; the last write may be lost")
 
-// readPages notes in snap if one of the two first pages of the file is damaged.
+// readPages notes in snap if one of the first two pages of the file is damaged. An error means that they cannot be
+// read.
 func (snap *Snapshot) readPages(db *bolt.DB) error {
 	f, err := os.Open(db.Path())
 	if err != nil {
@@ -42,6 +43,7 @@ func (snap *Snapshot) readPages(db *bolt.DB) error {
 	return nil
 }
 
+// metaWhole reports whether the content of a first page has bbolt's magic number and a valid checksum.
 func metaWhole(b []byte) bool {
 	h := fnv.New64a()
 	_, _ = h.Write(b[:metaSumAt]) // a hash takes everything

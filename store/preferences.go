@@ -11,26 +11,26 @@ import (
 	"tooldex/tool"
 )
 
-// bucketPreferences holds what each profile prefers, sealed. Like that of what was learned, it is made when it is first
-// written to.
+// bucketPreferences holds the preferences of each profile, sealed. It is made when it is first written to, as those of
+// kvBucket are.
 const bucketPreferences = "preferences"
 
-// keyPreferences is where the number of the last change of that bucket lies. Such a change does not raise the
-// generation.
+// keyPreferences is the key of the number of that bucket's last change in the meta bucket. Such a change does not raise
+// the generation.
 const keyPreferences = "preferences"
 
-// profileKey begins each key of the bucket, since the profile of all tools has no name and a key cannot be empty.
+// profileKey is the prefix of each key in the bucket: the profile of all tools has no name, and a key cannot be empty.
 const profileKey = "profile/"
 
-// Preference is what one profile prefers, as it was stored.
+// Preference is the stored preferences of one profile.
 type Preference struct {
 	Version uint64 // the number of the change that stored it; never zero
 	Value   []byte // opaque; belongs to the caller
 }
 
-// Preferences returns what all profiles prefer, by their name, and the number of the last change, which is zero before
-// the first. If that is the known one, the map is nil and nothing was read; while the file rests, such a call costs one
-// stat. Entries that are damaged are left out. The errors are those of [Store.Load].
+// Preferences returns the preferences of all profiles by name, and the number of the last change, which is zero before
+// the first. If that is known, the map is nil and nothing was read; while the file does not change, such a call costs
+// one stat. Damaged entries are left out. The errors are those of [Store.Load].
 func (s *Store) Preferences(ctx context.Context, known uint64) (all map[string]Preference, version uint64, err error) {
 	if _, version, err = s.readGeneration(ctx); err != nil || version == known {
 		return nil, version, err
@@ -46,9 +46,9 @@ func (s *Store) Preferences(ctx context.Context, known uint64) (all map[string]P
 	return all, version, nil
 }
 
-// SetPreferences stores what a profile prefers, if what is stored has the version base; zero stands for none stored. It
-// returns the new version, and is on the disk then. The error wraps tool.ErrConflict and [ErrChanged], with code Unavailable, when another
-// has changed it since; the others are those of [Store.Write].
+// SetPreferences stores the preferences of a profile if the stored ones have the version base; zero stands for none. It
+// returns the new version, which is on the disk. The error is Unavailable and wraps tool.ErrConflict and [ErrChanged]
+// if they have another version by now; other errors are those of [Store.Write].
 func (s *Store) SetPreferences(ctx context.Context, profile string, base uint64, value []byte) (version uint64,
 	err error,
 ) {
@@ -78,7 +78,7 @@ func (s *Store) SetPreferences(ctx context.Context, profile string, base uint64,
 	return version, nil
 }
 
-// preferences copies all entries that are whole, and notes in snap those that are not.
+// preferences returns copies of all entries, and notes damaged ones in snap.
 func preferences(tx *bolt.Tx, snap *Snapshot) map[string]Preference {
 	out := map[string]Preference{}
 	snap.readBucket(tx, bucketPreferences, bucketPreferences, func(k, payload []byte) error {
@@ -92,6 +92,7 @@ func preferences(tx *bolt.Tx, snap *Snapshot) map[string]Preference {
 	return out
 }
 
+// putPreferences stores each value behind its version, and sets the number of the last change to version.
 func (s *Store) putPreferences(tx *bolt.Tx, all map[string]Preference, version uint64) error {
 	w := newPutter(s, tx)
 	w.bucket(bucketPreferences)

@@ -9,11 +9,11 @@ import (
 	"tooldex/tool"
 )
 
-// Record is one stored tool with what is known about its coming here.
+// Record is one stored tool with its origin and history.
 type Record struct {
 	Tool    *tool.Tool
 	Source  string    // the name of the source that offers it
-	Hash    tool.Hash // of Tool, as it was when it was written
+	Hash    tool.Hash // of Tool at the time of the write; Write stores it without comparing
 	First   time.Time // when it was first seen, to the millisecond
 	Changed time.Time // when its content last changed, to the millisecond
 }
@@ -54,6 +54,7 @@ const (
 	tagHints
 )
 
+// encodeRecord encodes a record as a list of fields. The same record always yields the same bytes.
 func encodeRecord(r *Record) []byte {
 	t := r.Tool
 	w := &writer{b: make([]byte, 0, 512+len(t.Description)+len(t.InputSchema)+len(t.OutputSchema))}
@@ -103,7 +104,8 @@ func encodeRecord(r *Record) []byte {
 	return w.b
 }
 
-// decodeRecord reads what encodeRecord wrote. The record keeps nothing of b.
+// decodeRecord decodes what encodeRecord wrote. The record shares no memory with b. It fails on a record without a
+// server or a name, which would have no ID.
 func decodeRecord(b []byte) (Record, error) {
 	r := Record{Tool: &tool.Tool{}}
 	err := eachField(b, func(tag byte, v []byte) error { return r.setField(tag, v) })
@@ -113,6 +115,7 @@ func decodeRecord(b []byte) (Record, error) {
 	return r, err
 }
 
+// setField stores one field in the record, as a copy. Unknown tags are ignored.
 func (r *Record) setField(tag byte, v []byte) (err error) {
 	t := r.Tool
 	switch tag {
@@ -156,7 +159,7 @@ func (r *Record) setField(tag byte, v []byte) (err error) {
 	return nil
 }
 
-// setParsedField reads the fields that may be malformed.
+// setParsedField stores the fields that have a format of their own, and fails if they violate it.
 func (r *Record) setParsedField(tag byte, v []byte) (err error) {
 	switch tag {
 	case tagExample:
@@ -201,6 +204,7 @@ func (r *Record) setParsedField(tag byte, v []byte) (err error) {
 	return err
 }
 
+// encodeAnnotations encodes each hint as a byte: 0 not given, 1 false, 2 true.
 func encodeAnnotations(a *tool.Annotations) []byte {
 	w := &writer{}
 	w.text(tagText, a.Title)
@@ -246,6 +250,7 @@ func boolNumber(set bool) int64 {
 	return 0
 }
 
+// unixMillis returns t in milliseconds, and zero for the zero time, which has its own meaning: unknown.
 func unixMillis(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -253,6 +258,7 @@ func unixMillis(t time.Time) int64 {
 	return t.UnixMilli()
 }
 
+// readTime reverses unixMillis; times are in UTC.
 func readTime(v []byte) (time.Time, error) {
 	n, err := readNumber(v)
 	if err != nil || n == 0 {

@@ -14,21 +14,23 @@ import (
 	"tooldex/tool"
 )
 
-// Recovery tells what [Recover] did.
+// Recovery reports what [Recover] did.
 type Recovery struct {
-	Backup  string // where the old file lies now; "" if there was none
-	Tools   int    // tools and servers that could be read and are in the new file
-	Servers int
-	Damaged []Damage // what could not
+	Backup  string   // the path of the old file now; "" if there was none
+	Tools   int      // how many were read and are in the new file
+	Servers int      // likewise
+	Damaged []Damage // what could not be read
 	Err     error    // why the old file could not be read to its end; nil if it could
 }
 
-// Recover puts a new file in the place of the one in dir, in one step: with the tools, servers, source states,
-// overlays, preferences, what was learned and what was counted that can still be read of it. Where its tree is damaged,
-// tools, servers, source states and preferences are looked for page by page, and some may come back that had been
-// removed. The old file stays, under the name tooldex.db.damaged-<time>. Vectors are not taken along: they can be made
-// again. It is for a file that [Open] or [Store.Check] calls damaged. Other processes notice and go on with the new
-// file. The errors are those of [Open]; the old file is then as it was.
+// Recover replaces the file in dir by a new one, in one step. The new file has the tools, servers, source states,
+// overlays, preferences, and what was learned and counted, as far as they can still be read. If the tree of the old
+// file is damaged, tools, servers, source states and preferences are searched page by page, and some may come back that
+// had been removed. Vectors are not taken along: they can be made again.
+//
+// The old file stays under the name tooldex.db.damaged-<time>. Other processes notice and go on with the new file.
+// Recover is for a file that [Open] or [Store.Check] reports as damaged. The errors are those of [Open]; the old file
+// is then unchanged.
 func Recover(ctx context.Context, dir string, o Options) (*Recovery, error) {
 	s := newStore(dir, o)
 	before, err := os.Stat(s.path)
@@ -75,21 +77,23 @@ func Recover(ctx context.Context, dir string, o Options) (*Recovery, error) {
 	return out, nil
 }
 
-// salvaged is what could be read of a damaged file, up to err.
+// salvaged is what could be read of a damaged file. err is what ended the reading; nil if it came to the end.
 type salvaged struct {
 	*Snapshot
-	notes       map[kvBucket]map[string][]byte
-	preferences map[string]Preference
+	notes       map[kvBucket]map[string][]byte // by bucket and key
+	preferences map[string]Preference          // by profile
 	err         error
 }
 
-// salvage reads what it can of a file that may fail anywhere. Without a db it opens the file for reading, which asks
-// less of it.
+// salvage reads what it can of a file that may fail anywhere. Without a db, because the file could not be opened for
+// writing, it opens the file for reading, which requires less of it to be whole.
 func (s *Store) salvage(ctx context.Context, db *bolt.DB) *salvaged {
 	into := &salvaged{Snapshot: newSnapshot(), notes: map[kvBucket]map[string][]byte{}}
 	if db == nil {
 		into.err = s.withFile(ctx, true, func(db *bolt.DB) error {
-			return catchPanic(func() error { return db.View(func(tx *bolt.Tx) error { return s.readReadable(tx, into) }) })
+			return catchPanic(func() error {
+				return db.View(func(tx *bolt.Tx) error { return s.readReadable(tx, into) })
+			})
 		})
 		return into
 	}
@@ -104,7 +108,7 @@ func (s *Store) salvage(ctx context.Context, db *bolt.DB) *salvaged {
 	return into
 }
 
-// readReadable reads all that can be told apart. What bbolt cannot walk ends it.
+// readReadable reads each part of the file that can be read. A part that makes bbolt panic does not prevent the others.
 func (s *Store) readReadable(tx *bolt.Tx, into *salvaged) error {
 	if info, err := os.Stat(s.path); err == nil && info.Size() < tx.Size() {
 		into.err = fmt.Errorf("truncated to %d of %d bytes", info.Size(), tx.Size())
@@ -133,7 +137,8 @@ func (s *Store) readReadable(tx *bolt.Tx, into *salvaged) error {
 	return errors.Join(append(errs, into.err)...)
 }
 
-// writeSalvaged writes what was saved to an empty file.
+// writeSalvaged writes what was saved to an empty file, with numbers beyond those of the old one, so that processes
+// with data from the old file notice.
 func (s *Store) writeSalvaged(tx *bolt.Tx, saved *salvaged, old changeNumbers) error {
 	if err := s.initialize(tx); err != nil {
 		return err

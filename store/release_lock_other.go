@@ -4,7 +4,7 @@ package store
 
 import "os"
 
-// releaseLock gives up a file that bbolt can no longer close. Closing it releases its lock.
+// releaseLock closes a file that bbolt can no longer close. Closing it releases its lock. A nil file is ignored.
 func releaseLock(f *os.File) {
 	if f != nil {
 		_ = f.Close() // already closed: nothing to release

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// releaseLock gives up a file that bbolt can no longer close. The lock is released by hand, because the memory map that is
-// left behind would keep it.
+// releaseLock closes a file that bbolt can no longer close. The lock is released explicitly, since the memory map that
+// is left behind would keep it. A nil file is ignored.
 func releaseLock(f *os.File) {
 	if f == nil {
 		return

@@ -17,11 +17,12 @@ import (
 	"tooldex/tool"
 )
 
-// build makes a file beside the store's, has fill write to it, brings it to the disk and returns its path.
+// build makes a new file beside the store's, has fill write to it in one transaction, syncs it to the disk and returns
+// its path. If anything fails, no file is left.
 func (s *Store) build(fill func(*bolt.Tx) error) (_ string, err error) {
 	path := atomicfile.Beside(s.path)
 	db, err := bolt.Open(path, 0o600, &bolt.Options{
-		NoSync: true, NoGrowSync: true, FreelistType: bolt.FreelistMapType,
+		NoSync: true, NoGrowSync: true, FreelistType: bolt.FreelistMapType, // synced once, below
 		NoStatistics: true,
 	})
 	if err != nil {
@@ -46,7 +47,7 @@ func (s *Store) build(fill func(*bolt.Tx) error) (_ string, err error) {
 	return path, nil
 }
 
-// remove removes a file that need not be there.
+// remove removes a file. One that does not exist is no error.
 func remove(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -54,10 +55,11 @@ func remove(path string) error {
 	return nil
 }
 
-// changeNumbers count the changes of a file. Processes tell by them whether what they know is old, so that a file that takes
-// the place of another goes on where that one was.
+// changeNumbers are the counters of a file by key. Processes compare them to decide whether their data is old, so a
+// file that replaces another continues its numbers.
 type changeNumbers map[string]uint64
 
+// readNumbers returns the counters of a file.
 func readNumbers(tx *bolt.Tx) changeNumbers {
 	n := changeNumbers{}
 	for key := range counters() {
@@ -66,8 +68,9 @@ func readNumbers(tx *bolt.Tx) changeNumbers {
 	return n
 }
 
-// writeBeyond writes numbers that are greater than those of the file that is replaced, and than those of tx. Where old is
-// nil, because the file could not be read, the time is greater than any number it can have had.
+// writeBeyond sets the counters of tx to numbers greater than those of n, the replaced file, and than its own. A nil n
+// means that the old file could not be read. The time in microseconds is used then, which is greater than any count of
+// writes.
 func (n changeNumbers) writeBeyond(tx *bolt.Tx) error {
 	for key, own := range readNumbers(tx) {
 		next := max(own, n[key]) + 1
@@ -81,8 +84,8 @@ func (n changeNumbers) writeBeyond(tx *bolt.Tx) error {
 	return nil
 }
 
-// keepAside gives the store's file a second name, under which it stays when another takes its place, and returns that name.
-// A name that it has already been given, before a death in the middle, is given again.
+// keepAside gives the store's file a second name, under which it stays when another replaces it, and returns that path.
+// If it already has such a name, because an earlier attempt died in the middle, that one is returned.
 func (s *Store) keepAside(why string) (string, error) {
 	info, err := os.Stat(s.path)
 	if err != nil {
@@ -109,7 +112,7 @@ func (s *Store) keepAside(why string) (string, error) {
 	return name, s.explainAny(err)
 }
 
-// copyFile copies a file.
+// copyFile copies a file in one step: the copy is whole or does not exist.
 func copyFile(from, to string) error {
 	f, err := os.Open(from)
 	if err != nil {
@@ -122,9 +125,9 @@ func copyFile(from, to string) error {
 	})
 }
 
-// withExclusiveLock runs fn under the exclusive lock of the store's file, if there is one and it can be locked. Where it
-// cannot, because it is damaged, fn runs without, with a nil db. Timeout means that someone is at work in it, and fn
-// has not run; nor has it if the file could not be opened.
+// withExclusiveLock runs fn under the exclusive lock of the store's file. If there is no file, or it is too damaged to
+// be locked, fn runs with a nil db and without the lock. fn does not run if the lock is taken, which is a Timeout, or
+// if the file cannot be opened for a passing reason.
 func (s *Store) withExclusiveLock(ctx context.Context, fn func(db *bolt.DB) error) error {
 	if _, err := os.Stat(s.path); errors.Is(err, os.ErrNotExist) {
 		return fn(nil)
@@ -140,14 +143,14 @@ func (s *Store) withExclusiveLock(ctx context.Context, fn func(db *bolt.DB) erro
 	return fn(nil)
 }
 
-// isOpenError reports whether a file could not be opened for a reason that may pass, such as too many open files: that
-// says nothing about what is in it.
+// isOpenError reports whether a file could not be opened for a reason that may pass, such as too many open files. Such
+// an error is no sign of damage.
 func isOpenError(err error) bool {
 	var p *fs.PathError
 	return errors.As(err, &p) && p.Op == "open" && !errors.Is(err, fs.ErrPermission)
 }
 
-// readNumbersOf reads the numbers of a file that may be damaged, nil if it cannot.
+// readNumbersOf returns the counters of a file that may be damaged, nil if they cannot be read.
 func (s *Store) readNumbersOf(db *bolt.DB) (n changeNumbers) {
 	if db == nil {
 		return nil
@@ -170,7 +173,8 @@ func (s *Store) readNumbersOf(db *bolt.DB) (n changeNumbers) {
 	return n
 }
 
-// catchPanic makes an error of a panic, which is what bbolt answers to damage. The caller has SetPanicOnFault on.
+// catchPanic turns a panic of fn, which is how bbolt responds to damage, into an error. The caller must have set
+// debug.SetPanicOnFault, so that faults of mapped memory are caught, too.
 func catchPanic(fn func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -13,19 +13,19 @@ import (
 	"tooldex/upstream"
 )
 
-// A page of bbolt's that holds values, as far as it must be read here.
+// The format of a bbolt page that holds values, as far as it is read here. Numbers are in the machine's byte order.
 const (
-	leafFlag     = 0x02 // of such a page
-	elementLen   = 16   // of what stands for one value: flags, position, length of the key, length of the value
-	innerFlag    = 0x01 // of an element that is a bucket
-	innerHeader  = 16   // before the page of a bucket that is small enough to lie in an element
+	leafFlag     = 0x02 // in the flags of such a page
+	elementLen   = 16   // bytes for each value: flags, position, length of the key, length of the value
+	innerFlag    = 0x01 // in the flags of an element that is a bucket
+	innerHeader  = 16   // bytes before the page of a bucket that is stored inside an element
 	mostPageSize = 64 << 10
 )
 
-// scan reads a file page by page, without its tree, and takes what values it finds that are not known yet: for a file
+// scan reads a file page by page, without its tree, and adds the values that are not in into yet. It is for a file
 // whose tree cannot be walked. Each value proves by its checksum what it is. Some may have been removed or replaced
-// before; of several, the newest counts where that can be told. The error is of a file that cannot be opened, whose
-// values must not be taken for lost.
+// before; of several, the newest counts where that can be decided. An error means that the file could not be opened,
+// which must not be mistaken for lost values.
 func (into *salvaged) scan(path string) error {
 	b, err := into.bytes(path)
 	if err != nil {
@@ -37,7 +37,7 @@ func (into *salvaged) scan(path string) error {
 		trust:       map[tool.ID]dated{},
 	}
 	size := os.Getpagesize()
-	for _, n := range []int{size, 4096, 16 << 10, mostPageSize} { // that of the system that made the file
+	for _, n := range []int{size, 4096, 16 << 10, mostPageSize} { // the file may come from another system
 		if len(b) >= n+pageHeader+metaLen && metaWhole(b[n+pageHeader:]) {
 			size = n
 			break
@@ -60,7 +60,8 @@ func (into *salvaged) scan(path string) error {
 	for _, v := range f.servers {
 		into.Servers = append(into.Servers, v)
 	}
-	for id, d := range f.trust { // one that was taken back may come again: it holds a tool, or approves a form that is gone
+	// A decision that was taken back may come back: it holds a tool, or approves a form that is gone.
+	for id, d := range f.trust {
 		if into.Trust[id] == nil {
 			into.Trust[id] = d.value
 		}
@@ -81,7 +82,7 @@ func (into *salvaged) scan(path string) error {
 	return nil
 }
 
-// bytes reads a file from a disk that may fail: what cannot be read of it is zero, and noted as damaged.
+// bytes reads a file from a disk that may fail: parts that cannot be read are zero, and noted as damaged.
 func (into *salvaged) bytes(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -104,7 +105,7 @@ func (into *salvaged) bytes(path string) ([]byte, error) {
 	return b, nil
 }
 
-// found is what a scan found.
+// found holds the values that a scan found, the newest of each.
 type found struct {
 	tools       map[tool.ID]Record
 	servers     map[string]upstream.Server
@@ -113,13 +114,14 @@ type found struct {
 	trust       map[tool.ID]dated
 }
 
-// dated is a decision about a tool, and when it was taken.
+// dated is a decision about a tool with the time at which it was taken.
 type dated struct {
 	at    time.Time
 	value []byte
 }
 
-// page reads the values of one page, which may go on in the pages behind it.
+// page reads the values of the page at the beginning of b. Large pages continue in those behind, so b reaches to the
+// end of the file.
 func (f *found) page(b []byte) {
 	if len(b) < pageHeader || binary.NativeEndian.Uint16(b[8:])&leafFlag == 0 {
 		return
@@ -146,7 +148,8 @@ func (f *found) page(b []byte) {
 	}
 }
 
-// value takes a value whose checksum holds and that says what it is.
+// value keeps a value whose checksum holds, if its content shows what kind it is: the bucket that it belonged to is
+// unknown.
 func (f *found) value(key, value []byte) {
 	payload, err := unseal(key, value)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 // FileName is the name of the one file that a Store keeps in its directory.
 const FileName = "tooldex.db"
 
+// defaultLockTimeout is much longer than any section takes: only a stuck process reaches it.
 const defaultLockTimeout = 10 * time.Second
 
 // Options adjusts a Store. The zero value is right for almost everyone.
@@ -31,12 +32,12 @@ func (o Options) withDefaults() Options {
 // Stores on the same directory, by processes. It holds no file open between operations, so there is nothing to close.
 type Store struct {
 	path     string
-	o        Options
-	turn     chan struct{} // holds one token: sections of this process take turns here instead of polling the file lock
+	o        Options       // with its defaults filled in
+	turn     chan struct{} // holds one token: sections of this process take turns here, without polling the file lock
 	lastSeen seenGeneration
 
 	health health
-	// fault, set by tests only, is asked before each step of a section and makes it fail.
+	// fault is set by tests only. It is called before each step of a section; an error makes the step fail.
 	fault func(step string) error
 }
 
@@ -59,6 +60,7 @@ func Open(dir string, o Options) (*Store, error) {
 	return s, nil
 }
 
+// newStore returns a Store for dir without touching the disk.
 func newStore(dir string, o Options) *Store {
 	s := &Store{path: filepath.Join(dir, FileName), o: o.withDefaults(), turn: make(chan struct{}, 1)}
 	s.turn <- struct{}{}
@@ -68,7 +70,7 @@ func newStore(dir string, o Options) *Store {
 // Path returns the file's path.
 func (s *Store) Path() string { return s.path }
 
-// injectFault marks a point at which a test may make the operation fail.
+// injectFault marks a step that a test may make fail. It returns nil outside of tests.
 func (s *Store) injectFault(name string) error {
 	if s.fault == nil {
 		return nil

@@ -7,17 +7,18 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// bucketSum tells all the values of a bucket together: a page that is lost, or that shows what was there before, leaves every
-// value with a checksum that holds, and yet something is missing.
+// bucketSum covers all the values of a bucket together. If a page is lost, or shows an older state, every value that is
+// left has a valid checksum, and only the sum reveals the loss. It does not depend on the order of values, so that a
+// write updates it without reading the others.
 type bucketSum struct {
 	values uint64
-	of     uint64 // the sum of their checksums
+	of     uint64 // the sum of their checksums, modulo 2^64
 }
 
-// keySum is where a bucket's sum lies in the bucket of numbers.
+// keySum returns the key of a bucket's sum in the meta bucket.
 func keySum(bucket string) []byte { return []byte("sum/" + bucket) }
 
-// with adds a sealed value; nil adds none.
+// with returns the sum with a sealed value added; nil adds none.
 func (s bucketSum) with(sealed []byte) bucketSum {
 	if sealed == nil {
 		return s
@@ -25,7 +26,7 @@ func (s bucketSum) with(sealed []byte) bucketSum {
 	return bucketSum{s.values + 1, s.of + uint64(checksumOf(sealed))}
 }
 
-// without takes a sealed value away; nil takes none.
+// without returns the sum with a sealed value removed; nil removes none.
 func (s bucketSum) without(sealed []byte) bucketSum {
 	if sealed == nil {
 		return s
@@ -33,7 +34,7 @@ func (s bucketSum) without(sealed []byte) bucketSum {
 	return bucketSum{s.values - 1, s.of - uint64(checksumOf(sealed))}
 }
 
-// checksumOf is the checksum that a value ends in, whether it holds or not.
+// checksumOf returns the checksum at the end of a sealed value, whether it is valid or not.
 func checksumOf(sealed []byte) uint32 {
 	if len(sealed) < sumLen {
 		return 0
@@ -47,7 +48,7 @@ func (s bucketSum) write(tx *bolt.Tx, bucket string) error {
 	return tx.Bucket([]byte(bucketMeta)).Put(key, seal(key, binary.BigEndian.AppendUint64(b, s.of)))
 }
 
-// readSum returns what is written. A sum that cannot be read is one that nothing agrees with.
+// readSum returns the stored sum of a bucket. For a sum that cannot be read it returns one that no bucket has.
 func readSum(tx *bolt.Tx, bucket string) bucketSum {
 	key := keySum(bucket)
 	v := tx.Bucket([]byte(bucketMeta)).Get(key)
@@ -61,7 +62,7 @@ func readSum(tx *bolt.Tx, bucket string) bucketSum {
 	return bucketSum{binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])}
 }
 
-// compare notes in snap if the values of a bucket are not those that it should have.
+// compare notes the bucket as damaged in snap if s, the sum of its values, is not the stored one.
 func (s bucketSum) compare(tx *bolt.Tx, bucket string, snap *Snapshot) {
 	want := readSum(tx, bucket)
 	switch {

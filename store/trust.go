@@ -10,12 +10,12 @@ import (
 	"tooldex/tool"
 )
 
-// bucketTrust holds what was decided of tools whose servers are not trusted, by the tool's ID. It is made when it is
-// first written to, so a file without it has the same layout, and older versions pass over it. A decision is written in
-// the transaction of the record that it is about: no process sees the one without the other.
+// bucketTrust holds the decisions about tools whose servers are not trusted, by the tool's ID. It is made when it is
+// first written to, so a file without it has the same layout, and older versions ignore it. A decision is written in
+// the transaction of the record that it is about: no process sees one without the other.
 const bucketTrust = "trust"
 
-// putTrust makes the changes of decisions: nil takes one away.
+// putTrust stores decisions; a nil one is removed.
 func (w *putter) putTrust(decisions map[tool.ID][]byte) {
 	if len(decisions) == 0 {
 		return
@@ -30,7 +30,7 @@ func (w *putter) putTrust(decisions map[tool.ID][]byte) {
 	}
 }
 
-// readTrust reads the decisions.
+// readTrust reads the decisions; a file without their bucket has none.
 func (snap *Snapshot) readTrust(tx *bolt.Tx) {
 	snap.readBucket(tx, bucketTrust, bucketTrust, func(k, payload []byte) error {
 		snap.Trust[tool.ID(k)] = bytes.Clone(payload)

@@ -9,15 +9,17 @@ import (
 	"tooldex/embed"
 )
 
-// modelKey names the bucket of a model's vectors: vectors of two models, or of two versions of one, never mix.
+// modelKey returns the key of the bucket of a model's vectors. Vectors of two models, or of two versions of one, are
+// never mixed.
 func modelKey(m embed.Model) []byte {
 	return []byte(m.Name + "\x00" + m.Fingerprint + "\x00" + strconv.Itoa(m.Dims))
 }
 
-// TextHash stands for the text that a vector was made of.
+// TextHash identifies the text that a vector was made of.
 type TextHash [16]byte
 
-// HashText returns the hash of a text. Parts are told apart: HashText("ab", "c") is not HashText("a", "bc").
+// HashText returns the hash of a text in parts. The bounds of parts matter: HashText("ab", "c") is not HashText("a",
+// "bc"). Stored vectors depend on it: it must not change within a layout.
 func HashText(parts ...string) TextHash {
 	h := sha256.New()
 	var n [8]byte
@@ -30,14 +32,14 @@ func HashText(parts ...string) TextHash {
 	return TextHash(h.Sum(sum[:0])[:len(TextHash{})])
 }
 
-// Vector is a vector at one byte a dimension: component i is Scale * Data[i].
+// Vector is a vector of one byte for each dimension: component i is Scale * Data[i].
 type Vector struct {
 	Scale float32
 	Data  []int8
 }
 
-// Quantize rounds v to one byte a dimension; no component is off by more than half a 127th of the largest.
-// Components that are not finite count as zero.
+// Quantize rounds v to one byte for each dimension; no component is off by more than half a 127th of the largest.
+// Components that are not finite become zero. The zero vector has scale zero.
 func Quantize(v []float32) Vector {
 	var most float32
 	for _, x := range v {
@@ -57,7 +59,7 @@ func Quantize(v []float32) Vector {
 	return out
 }
 
-// Float32s appends the vector's components to into and returns it.
+// Float32s appends the vector's components to into and returns the extended slice.
 func (v Vector) Float32s(into []float32) []float32 {
 	for _, x := range v.Data {
 		into = append(into, v.Scale*float32(x))
@@ -65,6 +67,7 @@ func (v Vector) Float32s(into []float32) []float32 {
 	return into
 }
 
+// encodeVector encodes a vector: four bytes of scale, then one byte for each dimension.
 func encodeVector(v Vector) []byte {
 	b := make([]byte, 0, 4+len(v.Data))
 	b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v.Scale))
@@ -74,6 +77,7 @@ func encodeVector(v Vector) []byte {
 	return b
 }
 
+// decodeVector decodes what encodeVector wrote, as a copy. It fails unless the vector has dims dimensions.
 func decodeVector(b []byte, dims int) (Vector, error) {
 	if len(b) != 4+dims {
 		return Vector{}, errTruncated
