@@ -63,17 +63,15 @@ func newServersImport(a *app) *cobra.Command {
 	return cmd
 }
 
-// complete offers values of a flag to the shell.
+// complete makes the shell offer fixed values for a flag.
 func complete(cmd *cobra.Command, flag string, values []string) {
-	// The only error is that of a flag that is not there, which its test would tell.
-	_ = cmd.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]string,
-		cobra.ShellCompDirective,
-	) {
+	// The only error is an unknown flag, which the tests would catch.
+	_ = cmd.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return values, cobra.ShellCompDirectiveDefault
 	})
 }
 
-// place is where clients keep their files here.
+// place returns where clients of this platform, user and folder keep their files.
 func (a *app) place() clients.Place {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -82,8 +80,9 @@ func (a *app) place() clients.Place {
 	return clients.Place{OS: runtime.GOOS, Home: config.HomeDir(a.getenv), Dir: dir, Getenv: a.getenv}
 }
 
-// documents reads the files of clients, or other files; of all clients if none is named. Files that are not there are
-// left out, unless they were named. Documents that could be read come with the error of those that could not.
+// documents reads the named files, or the files of the named clients; without names, those of all clients. A missing file
+// is an error only if it was named itself. Documents that can be read are returned together with the errors of the
+// others; they are nil, rather than empty, after a usage error.
 func (a *app) documents(names []string) ([]*clients.Document, error) {
 	if len(names) == 0 {
 		names = clients.Names()
@@ -97,10 +96,8 @@ func (a *app) documents(names []string) ([]*clients.Document, error) {
 			files = c.Files(a.place())
 		} else if _, err := os.Stat(name); err != nil {
 			if !strings.ContainsAny(name, `./\`) {
-				return nil, usageError{
-					fmt.Sprintf("unknown client %q", name),
-					"use a file, or one of " + strings.Join(clients.Names(), ", "),
-				}
+				return nil, usageError{fmt.Sprintf("unknown client %q", name), "use a file, or one of " +
+					strings.Join(clients.Names(), ", ")}
 			}
 			errs = errors.Join(errs, fileError("read servers", name, err))
 			continue
@@ -129,7 +126,7 @@ func adoptTable(w io.Writer, list []clients.Found) error {
 	return columns(w, []string{"SERVER", "CLIENT", "STATE", "TARGET"}, rows)
 }
 
-// warnAdopted tells what somebody should know of servers that are taken over, or are not.
+// warnAdopted warns of servers that cannot be taken over, of settings that get lost, and of secrets that get stored.
 func (a *app) warnAdopted(list []clients.Found) {
 	for _, l := range list {
 		name := printable(l.Server)
@@ -138,7 +135,8 @@ func (a *app) warnAdopted(list []clients.Found) {
 			fmt.Fprintf(a.stderr, "warning: %s of %s cannot be used: %s\n", name, l.Client, printable(l.Why))
 			continue
 		case clients.StateDiffers:
-			fmt.Fprintf(a.stderr, "warning: another server %s is there already, and stays; --replace takes that of %s\n", name, l.Client)
+			fmt.Fprintf(a.stderr, "warning: another server %s is there already, and stays; --replace takes that of %s\n",
+				name, l.Client)
 			continue
 		case clients.StateSelf, clients.StateKnown:
 			continue
@@ -158,7 +156,7 @@ func (a *app) warnAdopted(list []clients.Found) {
 	}
 }
 
-// takeOver stores servers, and reads their tools unless that is not wanted.
+// takeOver stores servers and, if read is set, imports the tools of those that are enabled.
 func (a *app) takeOver(ctx context.Context, s *service.Service, servers []upstream.Server, read bool) error {
 	if len(servers) == 0 {
 		return nil

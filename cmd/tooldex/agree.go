@@ -10,14 +10,15 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 )
 
-// difference shows what an edit changes, as a unified diff.
+// difference returns what an edit changes, as a unified diff.
 func difference(path string, before, after []byte) string {
 	text := string(diff.Diff(path, before, path+" (new)", after))
-	_, text, _ = strings.Cut(text, "\n") // its first line names the files as the next two do
+	_, text, _ = strings.Cut(text, "\n") // the first line repeats the names that follow
 	return text
 }
 
-// agreed shows a difference, and reports whether it may be written: with --yes, or when a person at a terminal says so.
+// agreed shows a difference and reports whether it may be written: with --yes, or when a person at a terminal agrees.
+// It is a usage error if nobody can be asked.
 func (a *app) agreed(text, path string, f *connectFlags) (bool, error) {
 	if a.format == "table" {
 		a.showDifference(text)
@@ -44,12 +45,10 @@ func (a *app) agreed(text, path string, f *connectFlags) (bool, error) {
 	return false, silent(exitFailed)
 }
 
-var unasked = usageError{
-	"nothing was written, since nobody can be asked",
-	"give --yes to write, or --dry-run to look only",
-}
+var unasked = usageError{"nothing was written, since nobody can be asked", "give --yes to write, or --dry-run to " +
+	"look only"}
 
-// showDifference prints a difference, in colours if that is wanted.
+// showDifference prints a unified diff, coloured on a terminal.
 func (a *app) showDifference(text string) {
 	colours := a.colours(a.stdout)
 	for line := range strings.Lines(text) {
@@ -70,12 +69,12 @@ func (a *app) showDifference(text string) {
 	}
 }
 
-// colours reports whether what is written to w may be coloured: on a terminal, unless the person has no liking for it.
+// colours reports whether output to w may be coloured: on a terminal, unless NO_COLOR or TERM=dumb forbids it.
 func (a *app) colours(w any) bool {
 	return terminal(w) && a.getenv("NO_COLOR") == "" && a.getenv("TERM") != "dumb"
 }
 
-// inColour wraps a text into the codes of a colour; "" is none.
+// inColour wraps a text in an ANSI colour: the number of an SGR code, "" for none.
 func inColour(text, colour string) string {
 	if colour == "" {
 		return text

@@ -9,9 +9,9 @@ import (
 	"tooldex/tool"
 )
 
-// arguments makes the arguments object of a call from key=value words. A value is read by the parameter's type: where
-// the schema wants a string it stays one, elsewhere it is JSON if it can be read as such. key:=value is always JSON. A
-// key that is given twice makes a list.
+// arguments builds the arguments object of a call from key=value words. The parameter's type decides how a value is
+// read: where the schema wants a string it stays one, elsewhere it is JSON if it parses as JSON. key:=value must be
+// JSON. A key that is given twice makes a list.
 func arguments(t *tool.Tool, words []string) (json.RawMessage, error) {
 	types := map[string]string{}
 	for _, p := range t.Parameters() {
@@ -22,19 +22,15 @@ func arguments(t *tool.Tool, words []string) (json.RawMessage, error) {
 	for _, w := range words {
 		key, raw, ok := strings.Cut(w, "=")
 		if !ok || key == "" {
-			return nil, usageError{
-				fmt.Sprintf("argument %q is not of the form key=value", w),
-				"give key=value, key:=JSON, or --json with the whole object",
-			}
+			return nil, usageError{fmt.Sprintf("argument %q is not of the form key=value", w), "give key=value, " +
+				"key:=JSON, or --json with the whole object"}
 		}
 		strict := strings.HasSuffix(key, ":")
 		key = strings.TrimSuffix(key, ":")
 		v, err := argumentValue(types[key], raw, strict)
 		if err != nil {
-			return nil, usageError{
-				fmt.Sprintf("argument %s: %s is not JSON", key, raw),
-				"quote it for the shell, or use key=value for a string",
-			}
+			return nil, usageError{fmt.Sprintf("argument %s: %s is not JSON", key, raw), "quote it for the shell, or " +
+				"use key=value for a string"}
 		}
 		seen[key]++
 		values[key] = appendValue(values[key], v, seen[key])
@@ -47,7 +43,8 @@ func arguments(t *tool.Tool, words []string) (json.RawMessage, error) {
 	return json.Marshal(values)
 }
 
-// argumentValue reads one value for a parameter of the given type, as in a signature.
+// argumentValue reads one value for a parameter of a type as signatures write it, such as "string|null" or
+// "integer[]". If strict, the value must be JSON, and that is the only error.
 func argumentValue(typ, raw string, strict bool) (any, error) {
 	alternatives := strings.Split(typ, "|")
 	text := slices.ContainsFunc(alternatives, func(s string) bool { return s == "string" || strings.HasPrefix(s, `"`) })
@@ -70,6 +67,7 @@ func argumentValue(typ, raw string, strict bool) (any, error) {
 	return v, nil
 }
 
+// appendValue adds the nth value of a key to those before it. The first is kept bare, so that one value makes no list.
 func appendValue(have, v any, n int) any {
 	switch {
 	case n == 1:

@@ -31,18 +31,13 @@ func newAudit(a *app) *cobra.Command {
 	return cmd
 }
 
-// auditFilter chooses records.
+// auditFilter chooses records. The first fields are the flags as typed; a field that is empty excludes nothing.
 type auditFilter struct {
-	since     string
-	tool      string
-	outcome   string
-	kind      string
-	client    string
-	arguments string
-	follow    bool
+	since, tool, outcome, kind, client, arguments string
+	follow                                        bool
 
-	from        time.Time
-	fingerprint string
+	from        time.Time // since, as read sets it
+	fingerprint string    // the keyed hash of arguments, as records hold it; set by read
 }
 
 func newAuditShow(a *app) *cobra.Command {
@@ -52,8 +47,9 @@ func newAuditShow(a *app) *cobra.Command {
 		Short: "Show what was recorded",
 		Long: "Show what was recorded, oldest first, the last fifty records unless --limit or --since says otherwise. With -o json and\n" +
 			"--follow each record is one line.",
-		Example: "  tooldex audit show --since 1h\n  tooldex audit show --outcome denied --tool 'github/*'\n  tooldex audit show --arguments '{\"path\": \"/etc/passwd\"}'",
-		Args:    wants(cobra.NoArgs),
+		Example: "  tooldex audit show --since 1h\n  tooldex audit show --outcome denied --tool 'github/*'\n" +
+			"  tooldex audit show --arguments '{\"path\": \"/etc/passwd\"}'",
+		Args: wants(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := f.read(a); err != nil {
 				return err
@@ -81,7 +77,7 @@ func outcomesText() string {
 	return strings.Join(out, ", ")
 }
 
-// read reads the flags. Its errors are of usage.
+// read checks the flags and sets what match needs. Its errors are usage errors.
 func (f *auditFilter) read(a *app) error {
 	if f.outcome != "" && !slices.Contains(audit.Outcomes(), audit.Outcome(f.outcome)) {
 		return usageError{fmt.Sprintf("no call ends %q", f.outcome), "use " + outcomesText()}
@@ -106,7 +102,7 @@ func (f *auditFilter) read(a *app) error {
 	return nil
 }
 
-// sinceThen reads a time, or how long ago it is.
+// sinceThen parses a time: how long before now, as 1h or 7d, or a date or time in the local zone.
 func sinceThen(text string, now time.Time) (time.Time, error) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		if n, err := strconv.Atoi(days); err == nil && n >= 0 {
@@ -121,14 +117,13 @@ func sinceThen(text string, now time.Time) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, usageError{
-		fmt.Sprintf("%q is no time", text),
-		"give 1h, 7d, 2026-11-20 or 2026-11-20T15:04:05Z",
-	}
+	return time.Time{}, usageError{fmt.Sprintf("%q is no time", text), "give 1h, 7d, 2026-11-20 or " +
+		"2026-11-20T15:04:05Z"}
 }
 
+// match reports whether a record passes every flag that is set. read must have succeeded.
 func (f *auditFilter) match(r audit.Record) bool {
-	named, _ := path.Match(f.tool, string(r.Tool)) // the pattern was tried before
+	named, _ := path.Match(f.tool, string(r.Tool)) // read has checked the pattern
 	return (f.from.IsZero() || !r.Time.Before(f.from)) &&
 		(f.tool == "" || named) &&
 		(f.outcome == "" || string(r.Outcome) == f.outcome) &&
@@ -137,10 +132,10 @@ func (f *auditFilter) match(r audit.Record) bool {
 		(f.fingerprint == "" || r.Arguments == f.fingerprint)
 }
 
-// followEvery is how often audit show --follow looks for more.
-const followEvery = 300 * time.Millisecond
-
-const shownRecords = 50
+const (
+	followEvery  = 300 * time.Millisecond // how often audit show --follow looks for more
+	shownRecords = 50                     // without --limit and --since
+)
 
 func (a *app) auditShow(ctx context.Context, f *auditFilter) error {
 	most := a.limit
@@ -153,7 +148,7 @@ func (a *app) auditShow(ctx context.Context, f *auditFilter) error {
 		if f.match(r) {
 			found = append(found, r)
 		}
-		if most > 0 && len(found) > 2*most {
+		if most > 0 && len(found) > 2*most { // a long log must not be held in memory
 			found = slices.Delete(found, 0, len(found)-most)
 		}
 		return nil
@@ -188,7 +183,7 @@ func (a *app) auditShow(ctx context.Context, f *auditFilter) error {
 	}
 }
 
-// auditLines writes records as they come: a line each.
+// auditLines writes one line for each record, so that --follow can go on after it.
 func (a *app) auditLines(records []audit.Record) error {
 	for _, r := range records {
 		if a.format == "table" {
@@ -260,10 +255,8 @@ func newAuditVerify(a *app) *cobra.Command {
 			for _, text := range anchors {
 				anchor, err := audit.ParseAnchor(text)
 				if err != nil {
-					return usageError{
-						fmt.Sprintf("%q is not an anchor", text),
-						"give NUMBER:HASH, as tooldex audit verify prints it",
-					}
+					return usageError{fmt.Sprintf("%q is not an anchor", text), "give NUMBER:HASH, as tooldex audit " +
+						"verify prints it"}
 				}
 				given = append(given, anchor)
 			}

@@ -11,7 +11,7 @@ import (
 	"tooldex/tool"
 )
 
-// accounted wraps the commands that change what is configured, so that it is recorded when one was run.
+// accounted wraps the commands that change the configuration, so that each run of them is recorded.
 func (a *app) accounted(root *cobra.Command) {
 	for _, words := range changing() {
 		cmd, rest, err := root.Find(strings.Fields(words))
@@ -27,7 +27,7 @@ func (a *app) accounted(root *cobra.Command) {
 	}
 }
 
-// changing lists the commands that change what is configured or known.
+// changing lists the commands that change the configuration or the stored tools. Names of none are ignored.
 func changing() []string {
 	return []string{
 		"import", "connect", "servers add", "servers remove", "servers import", "servers login", "servers logout",
@@ -38,7 +38,7 @@ func changing() []string {
 	}
 }
 
-// account records a command. Of its arguments the first is, which names what was changed: others may be secrets.
+// account records a command and its first argument, which names what was changed. The others may be secrets.
 func (a *app) account(ctx context.Context, words string, args []string, err error) {
 	if a.demo || isUsage(err) {
 		return
@@ -57,7 +57,5 @@ func (a *app) account(ctx context.Context, words string, args []string, err erro
 	}
 }
 
-// asker is who calls from the command line.
-func (a *app) asker() tool.Asker {
-	return tool.Asker{Client: "tooldex", Version: version, Via: "cli"}
-}
+// asker identifies the command line as the caller of tools and the author of changes.
+func (a *app) asker() tool.Asker { return tool.Asker{Client: "tooldex", Version: version, Via: "cli"} }

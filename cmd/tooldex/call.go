@@ -24,7 +24,7 @@ import (
 type callFlags struct {
 	json    string
 	timeout time.Duration
-	yes     bool // a person has said so
+	yes     bool // confirmed in advance
 }
 
 func newCall(a *app) *cobra.Command {
@@ -97,7 +97,12 @@ func (f *callFlags) arguments(a *app, t *tool.Tool, words []string) (json.RawMes
 	return raw, nil
 }
 
-func (a *app) call(ctx context.Context, views *service.Views, view *service.View, t *tool.Tool, call tool.Call, f *callFlags) error {
+// call asks for a confirmation where one is needed and possible, makes the call and prints the answer. An answer that
+// is itself an error is printed, and ends with exit code 1.
+func (a *app) call(ctx context.Context, views *service.Views, view *service.View, t *tool.Tool, call tool.Call,
+	f *callFlags,
+) error {
+	// With --json - standard input holds the arguments, so nobody can answer there.
 	if view.NeedsConfirmation(t) && !call.Confirmed && f.json != "-" && terminal(a.stdin) {
 		if call.Confirmed = a.saysYes(confirm.Question(call.ID, call.Arguments)); !call.Confirmed {
 			err := &tool.Error{Code: tool.Denied, Op: "call", Msg: "nothing was called", Err: confirm.Declined}
@@ -127,7 +132,7 @@ func (a *app) call(ctx context.Context, views *service.Views, view *service.View
 	return nil
 }
 
-// saysYes asks the person at the terminal.
+// saysYes asks the person at the terminal. Only y and yes count; the end of input is a no.
 func (a *app) saysYes(question string) bool {
 	fmt.Fprintf(a.stderr, "%s\n\nMake it? [y/N] ", printable(question))
 	line, err := bufio.NewReader(a.stdin).ReadString('\n')
@@ -143,7 +148,7 @@ func (a *app) showProgress(p tool.Progress) {
 	fmt.Fprintf(a.stderr, "%.0f %s\n", p.Progress, printable(p.Message))
 }
 
-// printCall prints the text of an answer for people, the whole answer as JSON or YAML.
+// printCall prints the text of an answer, or with -o json or yaml the whole answer as the server sent it.
 func (a *app) printCall(res *tool.CallResult) error {
 	var v any = res.Raw
 	return a.print(v, func(w io.Writer) error {
@@ -161,10 +166,8 @@ func (a *app) printCall(res *tool.CallResult) error {
 			Structured json.RawMessage `json:"structuredContent"`
 		}
 		if err := json.Unmarshal(res.Raw, &answer); err != nil {
-			return &tool.Error{
-				Code: tool.Unavailable, Op: "call", Msg: "the answer cannot be read",
-				Hint: "see it with -o json", Err: err,
-			}
+			return &tool.Error{Code: tool.Unavailable, Op: "call", Msg: "the answer cannot be read", Hint: "see it " +
+				"with -o json", Err: err}
 		}
 		for _, c := range answer.Content {
 			switch c.Type {

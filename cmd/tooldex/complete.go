@@ -14,11 +14,10 @@ import (
 	"tooldex/store"
 )
 
-// completer offers words to the shell. Those that are there already are given as args.
+// completer returns the words that may follow args, each optionally with a tab and a description.
 type completer func(cmd *cobra.Command, args []string) []string
 
-// completions has the shell complete what is stored and configured: tools, servers, profiles, and values that are one
-// of a few.
+// completions registers shell completion of tools, servers, profiles and flags with few values.
 func (a *app) completions(root *cobra.Command) {
 	for path, c := range map[string]completer{
 		"describe": a.toolNames, "call": a.callWords, "eval describe": a.toolNames,
@@ -48,7 +47,7 @@ func (a *app) completions(root *cobra.Command) {
 			"always": a.toolNames,
 		} {
 			if cmd.Flags().Lookup(flag) != nil {
-				// the only error is that of a flag that is not there
+				// the only error is an unknown flag
 				_ = cmd.RegisterFlagCompletionFunc(flag, a.offering(c))
 			}
 		}
@@ -59,10 +58,11 @@ func (a *app) completions(root *cobra.Command) {
 	all(root)
 }
 
-// offering is what cobra calls. What cannot be read has nothing to offer: the command itself will say why.
+// offering adapts a completer to cobra. It reads the configuration again, with the flags of the line that is completed.
+// A configuration that cannot be read completes nothing: the command itself reports why.
 func (a *app) offering(c completer) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-		if a.loadConfig(cmd); a.settingsErr != nil || a.prepare() != nil { // again, with the flags of the line that is completed
+		if a.loadConfig(cmd); a.settingsErr != nil || a.prepare() != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		directive := cobra.ShellCompDirectiveNoFileComp
@@ -80,7 +80,7 @@ func (a *app) offering(c completer) cobra.CompletionFunc {
 	}
 }
 
-// looking opens what is stored, if anything is: looking for words must not make a data directory.
+// looking calls at with the stored tools, if there are any: completion must not create a data directory.
 func (a *app) looking(cmd *cobra.Command, at func(s *service.Service)) {
 	if _, err := os.Stat(filepath.Join(a.config().DataDir, store.FileName)); err != nil && !a.demo {
 		return
@@ -103,7 +103,7 @@ func (a *app) toolNames(cmd *cobra.Command, _ []string) (out []string) {
 	return out
 }
 
-// described is a word with what the shell shows beside it.
+// described returns a word with the description that the shell shows beside it, on one line.
 func described(word, what string) string {
 	if what = strings.Join(strings.Fields(printable(what)), " "); what == "" {
 		return word
@@ -118,7 +118,7 @@ func (a *app) firstTool(cmd *cobra.Command, args []string) []string {
 	return a.toolNames(cmd, args)
 }
 
-// callWords offers a tool, and then its parameters.
+// callWords completes a tool, and then those of its parameters that are not given yet.
 func (a *app) callWords(cmd *cobra.Command, args []string) (out []string) {
 	if len(args) == 0 {
 		return a.toolNames(cmd, args)

@@ -20,7 +20,7 @@ func newConfig(a *app) *cobra.Command {
 	return cmd
 }
 
-// configLine is one setting as it holds now.
+// configLine is one setting with its value in effect.
 type configLine struct {
 	Key    string `json:"key"`
 	Value  any    `json:"value"`
@@ -54,7 +54,7 @@ func newConfigShow(a *app) *cobra.Command {
 	return cmd
 }
 
-// nestedValues returns values by their keys, nested as in the file.
+// nestedValues returns the values nested by the steps of their keys, as in the file.
 func nestedValues(lines []configLine) map[string]any {
 	out := map[string]any{}
 	for _, l := range lines {

@@ -30,13 +30,13 @@ type connectFlags struct {
 	args              []string // of serve
 }
 
-// connection is what connect did, or would do.
+// connection is the result of connect, or with --dry-run what it would do.
 type connection struct {
 	Client  string          `json:"client"`
 	File    string          `json:"file"`
 	Written bool            `json:"written"`
-	Servers []clients.Found `json:"servers"`          // those that the file had
-	Backup  string          `json:"backup,omitempty"` // where the file lies as it was
+	Servers []clients.Found `json:"servers"`          // those in the file before
+	Backup  string          `json:"backup,omitempty"` // the path of the file's previous content
 	Diff    string          `json:"diff,omitempty"`
 }
 
@@ -49,24 +49,21 @@ func newConnect(a *app) *cobra.Command {
 			"and a backup kept; --undo brings it back byte for byte, or, if the client has changed the file since, puts the\n" +
 			"servers back and keeps the rest. What follows -- is given to \"tooldex serve\".\n\n" +
 			"Clients: " + strings.Join(clients.Names(), ", "),
-		Example:   "  tooldex connect cursor --dry-run\n  tooldex connect claude-code --yes -- --mode search\n  tooldex connect claude-code --undo",
+		Example: "  tooldex connect cursor --dry-run\n  tooldex connect claude-code --yes -- --mode search\n" +
+			"  tooldex connect claude-code --undo",
 		Args:      wants(cobra.MinimumNArgs(1)),
 		ValidArgs: clients.Names(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if at := cmd.ArgsLenAtDash(); at == 1 || at < 0 && len(args) == 1 {
 				f.args = args[1:]
 			} else {
-				return usageError{
-					fmt.Sprintf("%q is not expected", args[min(1, len(args)-1)]),
-					"usage: " + cmd.UseLine(),
-				}
+				return usageError{fmt.Sprintf("%q is not expected", args[min(1, len(args)-1)]), "usage: " +
+					cmd.UseLine()}
 			}
 			client, ok := clients.Named(args[0])
 			if !ok {
-				return usageError{
-					fmt.Sprintf("unknown client %q", args[0]),
-					"use one of " + strings.Join(clients.Names(), ", "),
-				}
+				return usageError{fmt.Sprintf("unknown client %q", args[0]), "use one of " +
+					strings.Join(clients.Names(), ", ")}
 			}
 			if f.undo {
 				return a.disconnect(client, &f)
@@ -86,7 +83,8 @@ func newConnect(a *app) *cobra.Command {
 	return cmd
 }
 
-// clientDocument reads the file of a client that is to be changed: the first that is there, or else the first.
+// clientDocument reads the file of a client that is to be changed: the first that exists, or an empty document for the
+// first of all. --project and --file decide which files count.
 func (a *app) clientDocument(client clients.Client, f *connectFlags) (*clients.Document, error) {
 	var out *clients.Document
 	for _, file := range client.Files(a.place()) {
@@ -117,6 +115,9 @@ func (a *app) clientDocument(client clients.Client, f *connectFlags) (*clients.D
 	return out, nil
 }
 
+// connectClient moves the servers of a client's file to tooldex. The servers are stored before the file is written, so
+// that a failure between the two loses none; their tools are read last, since a server that fails is no reason to keep
+// the client as it was.
 func (a *app) connectClient(ctx context.Context, client clients.Client, f *connectFlags) error {
 	d, err := a.clientDocument(client, f)
 	if err != nil {
@@ -156,7 +157,7 @@ func (a *app) connectClient(ctx context.Context, client clients.Client, f *conne
 	if ok, err := a.agreed(out.Diff, d.Path, f); !ok || err != nil {
 		return a.unlessFailed(out, err)
 	}
-	if err := a.takeOver(ctx, s, servers, false); err != nil { // before they go from the client
+	if err := a.takeOver(ctx, s, servers, false); err != nil { // before the client loses them
 		return err
 	}
 	if out.Backup, err = a.change(d, text, own, gone); err != nil {
@@ -171,7 +172,7 @@ func (a *app) connectClient(ctx context.Context, client clients.Client, f *conne
 	return a.takeOver(ctx, s, servers, !f.noImport)
 }
 
-// unlessFailed prints what would be done, unless there is an error.
+// unlessFailed returns err, or prints out if it is nil.
 func (a *app) unlessFailed(out connection, err error) error {
 	if err != nil {
 		return err
@@ -179,12 +180,13 @@ func (a *app) unlessFailed(out connection, err error) error {
 	return a.printConnection(out)
 }
 
-// printConnection is for programs: people have been told already.
+// printConnection prints the result as JSON or YAML only: the table form has been written to stderr by then.
 func (a *app) printConnection(out connection) error {
 	return a.print(out, func(io.Writer) error { return nil })
 }
 
-// change keeps what the file holds, and writes it anew. It returns where the backup lies.
+// change backs the file up, writes it, and returns the path of the backup. If the write fails without effect, the
+// backup is removed again.
 func (a *app) change(d *clients.Document, text []byte, own clients.Own, gone []clients.Entry) (string, error) {
 	const private = 0o600
 	c := clients.Change{
@@ -198,7 +200,7 @@ func (a *app) change(d *clients.Document, text []byte, own clients.Own, gone []c
 	if info, err := os.Stat(d.Path); err == nil {
 		c.Mode = info.Mode().Perm()
 	}
-	if !d.Exists {
+	if !d.Exists { // clients.Write distinguishes a missing file, nil, from an empty one
 		was = nil
 	} else if was == nil {
 		was = []byte{}
@@ -214,7 +216,7 @@ func (a *app) change(d *clients.Document, text []byte, own clients.Own, gone []c
 	if err := clients.Write(d.Path, was, text, c.Mode); err != nil {
 		if now, readErr := os.ReadFile(d.Path); readErr == nil && bytes.Equal(now, d.Text) ||
 			errors.Is(readErr, fs.ErrNotExist) && !d.Exists {
-			_ = k.Forget(kept) // that nothing was changed is what counts
+			_ = k.Forget(kept) // the failed write matters more
 		}
 		return "", err
 	}
@@ -225,13 +227,15 @@ func (a *app) keeper() clients.Keeper {
 	return clients.Keeper{Dir: filepath.Join(a.config().DataDir, "connect")}
 }
 
-// ownEntry is how a client starts tooldex: with the data and the configuration of this command.
+// ownEntry returns the server entry by which a client starts tooldex with the data directory and the configuration of
+// this command. Paths are absolute, since clients start servers in any folder.
 func (a *app) ownEntry(f *connectFlags) (clients.Own, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return clients.Own{}, fmt.Errorf("find this program: %w", err)
 	}
-	if found, err := exec.LookPath("tooldex"); err == nil && sameFile(found, program) { // it stays where it is when a new version comes
+	// The path on PATH, often a link, survives an update of the program.
+	if found, err := exec.LookPath("tooldex"); err == nil && sameFile(found, program) {
 		program = found
 	}
 	if program, err = filepath.Abs(program); err != nil {
@@ -268,7 +272,7 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(one, other)
 }
 
-// disconnect takes the last change of a client back.
+// disconnect undoes the last change of a client's file, and forgets its backup then.
 func (a *app) disconnect(client clients.Client, f *connectFlags) error {
 	path := f.file
 	if path != "" {
@@ -308,7 +312,7 @@ func (a *app) disconnect(client clients.Client, f *connectFlags) error {
 	return a.printConnection(connection{Client: client.Name, File: c.Path, Written: true, Servers: []clients.Found{}})
 }
 
-// restore puts the servers back into a file that was changed since.
+// restore puts the servers back into a file that the client has changed since, and keeps those changes.
 func (a *app) restore(client clients.Client, c clients.Change, now, before []byte, f *connectFlags) error {
 	file := clients.File{Client: client.Name, Path: c.Path}
 	for _, one := range client.Files(a.place()) {

@@ -13,7 +13,7 @@ import (
 	"tooldex/tool"
 )
 
-// description is all that is known of one tool.
+// description is one tool as describe prints it.
 type description struct {
 	ID           tool.ID                `json:"id"`
 	Exposed      string                 `json:"exposed"`
@@ -29,7 +29,7 @@ type description struct {
 	Related      []tool.ID              `json:"related,omitempty"`
 	Annotations  *tool.Annotations      `json:"annotations,omitempty"`
 	Disabled     bool                   `json:"disabled,omitempty"`
-	Warning      string                 `json:"warning,omitempty"` // it looks suspicious
+	Warning      string                 `json:"warning,omitempty"` // why the tool looks suspicious
 	Deprecated   string                 `json:"deprecated,omitempty"`
 	Tokens       int                    `json:"tokens"`
 	InputSchema  json.RawMessage        `json:"inputSchema,omitempty"`
@@ -69,7 +69,7 @@ func newDescribe(a *app) *cobra.Command {
 	return cmd
 }
 
-// describe describes the named tools. The error joins those of the names that name none.
+// describe returns the named tools that exist, and the joined errors of the other names.
 func (a *app) describe(s *service.Service, names []string, detail bool) ([]description, error) {
 	set := s.Catalog.Set()
 	var found []description
@@ -166,7 +166,7 @@ func indent(s string) string {
 	return "  " + strings.ReplaceAll(printable(strings.TrimSpace(s)), "\n", "\n  ")
 }
 
-// forPeople rewords a hint that names the tool which agents search with.
+// forPeople returns err with a hint that names the search command in place of the tool that agents search with.
 func forPeople(err error) error {
 	var te *tool.Error
 	if !errors.As(err, &te) {

@@ -19,14 +19,13 @@ func newDoctor(a *app) *cobra.Command {
 		Use:   "doctor",
 		Short: "Check the installation, and say how to mend what is wrong",
 		Long: "Check the configuration, the data directory, the index and the embedding model; start each server and list its tools;\n" +
-			"look at names, at clients' files, at the address to serve on, at the mode that clients get, and at how well the tools can be told apart. Each\n" +
+			"look at names, at clients' files, at the address to serve on, at the mode that clients get, " +
+			"and at how well the tools can be told apart. Each\n" +
 			"finding comes with its remedy. The exit code is 1 if something is broken; --fix mends what can be mended without loss.",
 		Example:     "  tooldex doctor\n  tooldex doctor --fix -o json",
 		Args:        wants(cobra.NoArgs),
 		Annotations: configOptional,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.diagnose(cmd.Context(), o)
-		},
+		RunE:        func(cmd *cobra.Command, _ []string) error { return a.diagnose(cmd.Context(), o) },
 	}
 	fl := cmd.Flags()
 	fl.BoolVar(&o.Fix, "fix", false, "mend what can be mended without loss")
@@ -35,7 +34,7 @@ func newDoctor(a *app) *cobra.Command {
 	return cmd
 }
 
-// diagnose makes the checks and prints what they found.
+// diagnose runs the checks and prints the findings. It ends with exit code 1 if something is broken.
 func (a *app) diagnose(ctx context.Context, o doctor.Options) error {
 	p := a.newProgress()
 	o.Settings, o.SettingsErr, o.Demo, o.Clients, o.ImportHint = a.settings, a.settingsErr, a.demo, a.place(), importHint
@@ -95,5 +94,5 @@ func (a *app) diagnosisText(w io.Writer, out doctor.Diagnosis) error {
 	return err
 }
 
-// shownExamples is how many examples of one finding people are shown.
+// shownExamples bounds the examples of one finding in tables; JSON has all of them.
 const shownExamples = 3

@@ -26,8 +26,9 @@ func newEnrich(a *app) *cobra.Command {
 			"model. export writes a form, and apply reads it back; --with has a chat model of an Ollama server fill it in. An\n" +
 			"agent fills it in over MCP, by the prompt enrich_tools; what it writes waits until approve, and finds nothing until\n" +
 			"then. All of it is checked, told apart from what tools say of themselves, and taken back by forget.",
-		Example: "  tooldex enrich export --file enrich.yaml\n  tooldex enrich --with ollama:llama3.2 --file enrich.yaml\n  tooldex enrich apply enrich.yaml",
-		Args:    unknownCommand,
+		Example: "  tooldex enrich export --file enrich.yaml\n" +
+			"  tooldex enrich --with ollama:llama3.2 --file enrich.yaml\n  tooldex enrich apply enrich.yaml",
+		Args: unknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if with == "" {
 				return cmd.Help()
@@ -43,10 +44,10 @@ func newEnrich(a *app) *cobra.Command {
 	return cmd
 }
 
-// enrichBatch is for how many tools a form is written unless told otherwise.
+// enrichBatch is the number of tools in a form without --limit.
 const enrichBatch = 20
 
-// entries returns the form for the tools named, or for those that need it most.
+// entries returns the empty form for the named tools, or for the tools that search recognises least.
 func (a *app) entries(s *service.Service, names []string) ([]enrich.ProposalEntry, error) {
 	set := s.Catalog.Set()
 	var tools []*tool.Tool
@@ -70,7 +71,7 @@ func (a *app) entries(s *service.Service, names []string) ([]enrich.ProposalEntr
 	}
 	out := make([]enrich.ProposalEntry, len(tools))
 	for i, t := range tools {
-		const enough = 600 // of a description, to know what the tool is for
+		const enough = 600 // bytes of a description, which say what the tool is for
 		description := t.Description
 		if len(description) > enough {
 			description = strings.ToValidUTF8(description[:enough], "") + "…"
@@ -171,7 +172,7 @@ func newEnrichApply(a *app) *cobra.Command {
 	return cmd
 }
 
-// kept tells what became of a filled form.
+// kept is the result of applying a filled form.
 type kept struct {
 	Kept     int                       `json:"kept"`
 	Findings []sanitize.Finding        `json:"findings,omitempty"`
@@ -210,7 +211,7 @@ func newEnrichList(a *app) *cobra.Command {
 			defer a.close(s)
 			out := struct {
 				Enrichments []enrich.Enrichment `json:"enrichments"`
-				Strangers   []tool.Stranger     `json:"strangers"` // tools that need it
+				Strangers   []tool.Stranger     `json:"strangers"` // tools that search does not recognise
 			}{enrich.New(s.Catalog).List(), enrich.New(s.Catalog).Unfamiliar(0)}
 			return a.print(out, func(w io.Writer) error {
 				var rows [][]string
@@ -223,10 +224,8 @@ func newEnrichList(a *app) *cobra.Command {
 						rows = append(rows, []string{state, string(e.Tool), u, e.By})
 					}
 					if len(e.Synonyms) > 0 {
-						rows = append(rows, []string{
-							state, string(e.Tool),
-							"synonyms: " + strings.Join(e.Synonyms, ", "), e.By,
-						})
+						rows = append(rows, []string{state, string(e.Tool), "synonyms: " +
+							strings.Join(e.Synonyms, ", "), e.By})
 					}
 				}
 				for _, one := range out.Strangers {
@@ -265,13 +264,14 @@ func newEnrichForget(a *app) *cobra.Command {
 	return cmd
 }
 
-// moving is what can be done with what was written.
+// moving is an operation on stored enrichments: approval or removal.
 type moving struct {
-	done string
+	done string // the past participle, for people
 	move func(*enrich.Enricher, context.Context, ...tool.ID) ([]tool.ID, error)
-	use  service.Use // of the catalogue; what is to be searched is measured
+	use  service.Use // ToSearch measures the effect first
 }
 
+// moveEnrichments applies how to the named tools, or to all tools. It ends with exit code 3 if nothing was stored of them.
 func (a *app) moveEnrichments(ctx context.Context, names []string, all bool, how moving) error {
 	if all == (len(names) > 0) {
 		return usageError{"say for which tools", "name them, as tooldex enrich list shows them, or give --all"}
@@ -283,7 +283,7 @@ func (a *app) moveEnrichments(ctx context.Context, names []string, all bool, how
 	defer a.close(s)
 	ids := make([]tool.ID, len(names))
 	for i, name := range names {
-		ids[i] = tool.ID(name) // also of a tool that is gone
+		ids[i] = tool.ID(name) // a tool that is gone has no other name
 		if t, err := s.Catalog.Set().Resolve(name); err == nil {
 			ids[i] = t.ID()
 		}

@@ -13,7 +13,7 @@ import (
 	"tooldex/tool"
 )
 
-// effectText prints the effect of proposals.
+// effectText prints which share of the requests finds its tool before and after the proposals.
 func effectText(w io.Writer, m *service.EnrichmentEffect) error {
 	row := func(what string, t service.Recall) []string {
 		share := func(before, after int) string {

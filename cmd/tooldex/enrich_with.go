@@ -11,14 +11,13 @@ import (
 	"tooldex/service"
 )
 
-// enrichWith has a chat model fill in the form, and writes it to a file for a person to review. Nothing takes effect.
+// enrichWith makes a chat model fill in the form, and writes it for a person to review and apply. A tool for which the
+// model fails is left empty, unless it is the first: then the model does not work at all.
 func (a *app) enrichWith(ctx context.Context, with, file string) error {
 	model, ok := strings.CutPrefix(with, "ollama:")
 	if !ok || model == "" {
-		return usageError{
-			fmt.Sprintf("%q is no model that can write", with),
-			"name a chat model of an Ollama server: --with ollama:MODEL",
-		}
+		return usageError{fmt.Sprintf("%q is no model that can write", with), "name a chat model of an Ollama " +
+			"server: --with ollama:MODEL"}
 	}
 	base, err := url.Parse(cmp.Or(service.OllamaURL(a.config().OllamaHost), "http://127.0.0.1:11434"))
 	if err != nil || base.Host == "" {

@@ -12,18 +12,15 @@ import (
 	"tooldex/tool"
 )
 
-// evalFlags say what is measured, and what is written of it.
+// evalFlags are the flags of eval, some of which its subcommands share. Empty fields restrict and write nothing.
 type evalFlags struct {
-	mode    string
-	compare string
-	min     []string
-	run     string
-	split   string
-	kinds   []string
-	sample  int
-	cases   bool
-	junit   string
-	html    string
+	mode, compare    string
+	min              []string // gates, as eval.ParseGate reads them
+	run, junit, html string   // files to write
+	split            string
+	kinds            []string
+	sample           int
+	cases            bool
 }
 
 func newEval(a *app) *cobra.Command {
@@ -35,8 +32,8 @@ func newEval(a *app) *cobra.Command {
 			"queries.yaml); FILE holds such requests for the stored tools, as eval init writes them; without either the demo\n" +
 			"catalogue and its requests are used. With --min the command ends with 3 when a figure is not reached. Time is told,\n" +
 			"and never gated on.",
-		Example: "  tooldex eval\n  tooldex eval mine --min recall@5=.9 --min paraphrase:hit@5=.8\n  tooldex eval mine --mode hybrid --compare keyword\n" +
-			"  tooldex eval mine --html report.html --junit report.xml",
+		Example: "  tooldex eval\n  tooldex eval mine --min recall@5=.9 --min paraphrase:hit@5=.8\n" +
+			"  tooldex eval mine --mode hybrid --compare keyword\n  tooldex eval mine --html report.html --junit report.xml",
 		Args: wants(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			gates, err := f.gates(f.min, eval.ParseGate)
@@ -58,13 +55,13 @@ func newEval(a *app) *cobra.Command {
 	return cmd
 }
 
-// measure adds the flags that say which requests are put, and how.
+// measure adds the flags that choose the search mode and the requests.
 func (f *evalFlags) measure(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.mode, "mode", "", "hybrid (default), keyword or semantic")
 	f.choose(cmd)
 }
 
-// choose adds the flags that say which requests are put.
+// choose adds the flags that choose the requests.
 func (f *evalFlags) choose(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.split, "split", "", "only requests of this split")
@@ -72,7 +69,7 @@ func (f *evalFlags) choose(cmd *cobra.Command) {
 	fl.IntVar(&f.sample, "sample", 0, "only so many requests, always the same ones")
 }
 
-// reports adds the flags that say what is written beside the table.
+// reports adds the flags that name further reports.
 func (f *evalFlags) reports(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.junit, "junit", "", "write JUnit XML to this file too")
@@ -151,7 +148,7 @@ func (a *app) eval(ctx context.Context, f *evalFlags, path string, gates []eval.
 	return a.missed(verdicts)
 }
 
-// missed tells which gates were not met, and makes the command end with 3 if there are any.
+// missed prints the gates that were not met, and returns exit code 3 if there are any.
 func (a *app) missed(verdicts []eval.Verdict) error {
 	missed := 0
 	for _, v := range verdicts {
@@ -166,7 +163,7 @@ func (a *app) missed(verdicts []eval.Verdict) error {
 	return nil
 }
 
-// write writes the files that were asked for beside the table.
+// write writes the report files that the flags name.
 func (f *evalFlags) write(report *eval.Report, verdicts []eval.Verdict, c *eval.Comparison) error {
 	if f.junit != "" {
 		write := func(w io.Writer) error { return report.WriteJUnit(w, verdicts) }
@@ -182,7 +179,7 @@ func (f *evalFlags) write(report *eval.Report, verdicts []eval.Verdict, c *eval.
 }
 
 func (a *app) printEval(report *eval.Report, comparison *eval.Comparison, cases bool) error {
-	if a.format != "table" && !cases { // the table tells how many there are
+	if a.format != "table" && !cases { // the table only counts them
 		copied := *report
 		copied.Cases = nil
 		report = &copied

@@ -76,7 +76,7 @@ func collisionText(w io.Writer, found []inspect.Collision) error {
 
 const lineLength = 160
 
-// shorten keeps a request to a line.
+// shorten returns a request on one line, of at most lineLength characters.
 func shorten(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if letters := []rune(s); len(letters) > lineLength {

@@ -76,7 +76,7 @@ func (a *app) evalCompare(ctx context.Context, names []string, path string, o ev
 	return c, nil
 }
 
-// compareWith sets report beside what is called other.
+// compareWith compares a report with other: a mode, a run file or a JSON report.
 func (l *labelled) compareWith(ctx context.Context, other string, report *eval.Report,
 	o eval.Options,
 ) (*eval.Comparison, error) {
@@ -95,7 +95,7 @@ func (l *labelled) compareWith(ctx context.Context, other string, report *eval.R
 	return c, nil
 }
 
-// measure measures a mode, or else a run file.
+// measure searches in a mode and scores it, or scores the run file of that name.
 func (l *labelled) measure(ctx context.Context, name string, o eval.Options) (*eval.Report, error) {
 	if knownMode(name) {
 		o.Mode = tool.Mode(name)
@@ -103,10 +103,8 @@ func (l *labelled) measure(ctx context.Context, name string, o eval.Options) (*e
 	}
 	file, err := os.Open(name)
 	if err != nil {
-		return nil, usageError{
-			fmt.Sprintf("%q is neither a mode nor a readable file", name),
-			"give keyword, semantic, hybrid, a file that --run wrote, or a JSON report",
-		}
+		return nil, usageError{fmt.Sprintf("%q is neither a mode nor a readable file", name), "give keyword, " +
+			"semantic, hybrid, a file that --run wrote, or a JSON report"}
 	}
 	defer func() { _ = file.Close() }() // it was only read: nothing can be lost
 	answers, err := eval.ReadRun(file, name)
@@ -116,7 +114,7 @@ func (l *labelled) measure(ctx context.Context, name string, o eval.Options) (*e
 	return eval.Score(l.set, answers, o)
 }
 
-// readReport reads a JSON report. It is nil for a name that is not one's: not ending in .json.
+// readReport reads a JSON report. It returns nil, and no error, for a name that does not end in .json.
 func readReport(name string) (*eval.Report, error) {
 	if !strings.EqualFold(filepath.Ext(name), ".json") {
 		return nil, nil

@@ -67,7 +67,7 @@ func describedTable(w io.Writer, found []inspect.Description) error {
 	return columns(w, []string{"TOOL", "REQUESTS", "FIRST", "IN 5", "LOST TO", "TO MEND"}, rows)
 }
 
-// mostListed bounds the requests of each sort that people are shown; JSON has them all.
+// mostListed bounds the requests of each sort in tables; JSON has all of them.
 const mostListed = 10
 
 func describedText(w io.Writer, found []inspect.Description) error {

@@ -41,7 +41,8 @@ func newEvalExplain(a *app) *cobra.Command {
 	return cmd
 }
 
-// explain explains each of names: a labelled request, or a tool.
+// explain explains each name: a labelled request, or else a tool. With a query, all names are tools and only the
+// query is explained.
 func (l *labelled) explain(ctx context.Context, names []string, query string) ([]*inspect.Explanation, error) {
 	in := l.NewInspector(l.set)
 	if query != "" {
@@ -86,7 +87,7 @@ func (l *labelled) resolve(names []string) ([]tool.ID, error) {
 	return out, nil
 }
 
-// explainCase is nil if no labelled request has the ID.
+// explainCase explains the labelled request of an ID. It returns nil, and no error, if there is none.
 func (l *labelled) explainCase(ctx context.Context, in *inspect.Inspector, id string) (*inspect.Explanation, error) {
 	for i := range l.set.Cases {
 		c := &l.set.Cases[i]

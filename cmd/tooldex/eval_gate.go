@@ -44,7 +44,7 @@ func newEvalGate(a *app) *cobra.Command {
 	return cmd
 }
 
-// all gives the gates of both kinds.
+// all returns the gates of both kinds. It is a usage error if there are none, or drops without a report to compare with.
 func (f *gateFlags) all() ([]eval.Gate, error) {
 	gates, err := f.gates(f.min, eval.ParseGate)
 	if err != nil {
@@ -55,15 +55,11 @@ func (f *gateFlags) all() ([]eval.Gate, error) {
 	case err != nil:
 		return nil, err
 	case len(gates)+len(drops) == 0:
-		return nil, usageError{
-			"no gate is given",
-			"give --min recall@5=.9, or --max-drop recall@5=.01 --against REPORT.json",
-		}
+		return nil, usageError{"no gate is given", "give --min recall@5=.9, or --max-drop recall@5=.01 --against " +
+			"REPORT.json"}
 	case len(drops) > 0 && f.against == "":
-		return nil, usageError{
-			"--max-drop has nothing to measure from",
-			"give --against REPORT.json, as eval -o json prints it",
-		}
+		return nil, usageError{"--max-drop has nothing to measure from", "give --against REPORT.json, as eval -o " +
+			"json prints it"}
 	}
 	return append(gates, drops...), nil
 }
@@ -83,7 +79,8 @@ func (a *app) gate(ctx context.Context, f *gateFlags, path string, gates []eval.
 	return a.missed(verdicts)
 }
 
-// gated gives the report that gates are on, and the one that drops are measured from, if any.
+// gated returns the report that is checked, and the one that drops are measured from, nil without --against. Nothing is
+// opened if both are report files.
 func (a *app) gated(ctx context.Context, f *gateFlags, path string) (report, base *eval.Report, err error) {
 	options, err := f.options()
 	if err != nil {

@@ -30,14 +30,13 @@ func newEvalInit(a *app) *cobra.Command {
 			"from what tools of their kind are asked, each marked to be reviewed by hand. FILE (.yaml or .yml) gets the requests;\n" +
 			"DIR gets them beside a copy of the tools, so that it can be measured anywhere. Files that exist are kept unless\n" +
 			"--force is given.",
-		Example: "  tooldex eval init -o queries.yaml && tooldex eval queries.yaml\n  tooldex eval init -o mine && tooldex eval mine",
-		Args:    wants(cobra.NoArgs),
+		Example: "  tooldex eval init -o queries.yaml && tooldex eval queries.yaml\n" +
+			"  tooldex eval init -o mine && tooldex eval mine",
+		Args: wants(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.perTool < 1 {
-				return usageError{
-					fmt.Sprintf("%d requests of a tool are too few", f.perTool),
-					"leave --per-tool out for two",
-				}
+				return usageError{fmt.Sprintf("%d requests of a tool are too few", f.perTool), "leave --per-tool out " +
+					"for two"}
 			}
 			s, err := a.open(cmd.Context(), service.ToSearch)
 			if err != nil {
@@ -45,10 +44,8 @@ func newEvalInit(a *app) *cobra.Command {
 			}
 			defer a.close(s)
 			if s.Catalog.Set().Len() == 0 {
-				return &tool.Error{
-					Code: tool.Invalid, Op: "draft requests", Msg: "no tools are stored yet",
-					Hint: importHint,
-				}
+				return &tool.Error{Code: tool.Invalid, Op: "draft requests", Msg: "no tools are " +
+					"stored yet", Hint: importHint}
 			}
 			return a.draft(&labelled{s, eval.NewDataset("stored", s.Catalog.Set())}, &f)
 		},
@@ -70,10 +67,8 @@ func (a *app) draft(l *labelled, f *initFlags) error {
 	if folder {
 		file, label = filepath.Join(f.out, "queries.yaml"), eval.ToolLabel
 		if err := os.MkdirAll(f.out, 0o755); err != nil {
-			return &tool.Error{
-				Code: tool.Invalid, Op: "draft requests", Msg: "folder " + f.out + " cannot be made",
-				Hint: "check the path", Err: cause(err),
-			}
+			return &tool.Error{Code: tool.Invalid, Op: "draft requests", Msg: "folder " + f.out +
+				" cannot be made", Hint: "check the path", Err: cause(err)}
 		}
 	}
 	if err := f.free(file, folder); err != nil {
@@ -109,8 +104,8 @@ func (a *app) draft(l *labelled, f *initFlags) error {
 	return nil
 }
 
-// free makes sure that nothing is written over. A folder must not have requests under another name either: a set has
-// one file.
+// free returns an error if a file would be overwritten without --force. A folder must not hold requests under another
+// name either, with or without --force: a set has one file of them.
 func (f *initFlags) free(file string, folder bool) error {
 	taken := []string{file}
 	if folder {

@@ -16,7 +16,7 @@ import (
 	"tooldex/tool"
 )
 
-// labelled is a catalogue that can be searched, with requests for it.
+// labelled is a searchable service with labelled requests for its tools. Close the service after use.
 type labelled struct {
 	*service.Service
 	set *eval.Dataset
@@ -42,8 +42,8 @@ func (a *app) openLabelled(ctx context.Context, path string) (*labelled, error) 
 	return &labelled{s, set}, nil
 }
 
-// openStored opens the set at path, or without a path what is stored, for which there are no labelled requests. With
-// --demo it is the demo's set.
+// openStored opens the set at path; without a path the stored tools, without any requests, or with --demo the demo's
+// set.
 func (a *app) openStored(ctx context.Context, path string) (*labelled, error) {
 	if path != "" || a.demo {
 		return a.openLabelled(ctx, path)
@@ -59,7 +59,7 @@ func (a *app) openStored(ctx context.Context, path string) (*labelled, error) {
 	return &labelled{s, eval.NewDataset("stored", s.Catalog.Set())}, nil
 }
 
-// openSet loads the set in a folder and makes its tools searchable, apart from those that are stored.
+// openSet loads the set in a folder and makes its tools searchable. The stored tools are not among them.
 func (a *app) openSet(ctx context.Context, dir string) (*service.Service, *eval.Dataset, error) {
 	set, err := eval.Load(dir)
 	if err != nil {
@@ -101,7 +101,7 @@ func (a *app) openDemoSet(ctx context.Context) (*service.Service, *eval.Dataset,
 	return s, set, nil
 }
 
-// demoCases reads the requests against the open catalogue, since they may name tools as people do.
+// demoCases reads the requests against the open catalogue, which resolves the short names of tools in them.
 func demoCases(s *service.Service) (*eval.Dataset, error) {
 	all, err := demo.Queries()
 	if err != nil {
@@ -114,7 +114,7 @@ func demoCases(s *service.Service) (*eval.Dataset, error) {
 	return eval.LoadCases(file, s.Catalog.Set())
 }
 
-// asInput makes a missing file an error of input: exit code 3 is for gates.
+// asInput turns NotFound into Invalid: exit code 3 is reserved for gates.
 func asInput(err error) error {
 	var te *tool.Error
 	if !errors.As(err, &te) || te.Code != tool.NotFound {
@@ -125,13 +125,11 @@ func asInput(err error) error {
 	return &copied
 }
 
-// writeFile puts what write writes in the place of the file at path.
+// writeFile replaces the file at path by what write writes, in one step: after an error the old file is unchanged.
 func writeFile(op, path string, write func(io.Writer) error) error {
 	if err := atomicfile.Create(path, 0o644, write); err != nil {
-		return &tool.Error{
-			Code: tool.Invalid, Op: op, Msg: "file " + path + " cannot be written",
-			Hint: "check the path", Err: cause(err),
-		}
+		return &tool.Error{Code: tool.Invalid, Op: op, Msg: "file " + path +
+			" cannot be written", Hint: "check the path", Err: cause(err)}
 	}
 	return nil
 }

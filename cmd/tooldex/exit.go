@@ -10,7 +10,7 @@ import (
 	"tooldex/tool"
 )
 
-// The exit codes.
+// The exit codes, which scripts rely on.
 const (
 	exitDone   = 0
 	exitFailed = 1
@@ -18,12 +18,12 @@ const (
 	exitNone   = 3 // nothing found, or a gate not met
 )
 
-// usageError is a command line that can never work.
+// usageError is a command line that can never work, with its remedy. It ends with exit code 2.
 type usageError struct{ msg, hint string }
 
 func (e usageError) Error() string { return e.msg }
 
-// asUsageError returns an error about arguments that were typed on the command line as a usageError; nil for nil.
+// asUsageError turns a tool.Error about command line arguments into a usageError. Other errors, and nil, stay.
 func asUsageError(err error) error {
 	var e *tool.Error
 	if errors.As(err, &e) {
@@ -32,14 +32,14 @@ func asUsageError(err error) error {
 	return err
 }
 
-// isUsage reports whether an error is a mistake of the command line or the environment.
+// isUsage reports whether an error is a mistake in the command line or the environment.
 func isUsage(err error) bool {
 	var usage usageError
 	var setting config.UsageError
 	return errors.As(err, &usage) || errors.As(err, &setting)
 }
 
-// silent ends the command with a code when everything there is to say has been printed.
+// silent is an exit code without a message: the command has printed everything.
 type silent int
 
 func (s silent) Error() string { return fmt.Sprintf("exit code %d", int(s)) }
@@ -59,8 +59,8 @@ func exitCode(err error) int {
 	return exitFailed
 }
 
-// printError prints what went wrong on one line and what to do about it on the next. Errors that were joined are printed
-// one after the other.
+// printError prints an error on one line and its remedy on the next. Joined errors are printed one after the other, but
+// a silent error among them silences all.
 func printError(w io.Writer, err error) {
 	var quiet silent
 	if errors.As(err, &quiet) {
@@ -83,7 +83,7 @@ func printError(w io.Writer, err error) {
 		hint = setting.Hint
 	case errors.As(err, &te):
 		hint = te.Hint
-		if hint != "" { // an error's text has the hint too, and so has that of each error around it
+		if hint != "" { // the text repeats the hint, once for each error that wraps it
 			msg = strings.ReplaceAll(msg, " ("+hint+")", "")
 		}
 	}

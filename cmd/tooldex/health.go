@@ -15,10 +15,10 @@ import (
 	"tooldex/tool"
 )
 
-// healthTimeout is how long an answer is waited for. It is less than what containers are given to check themselves.
+// healthTimeout bounds the wait for an answer. It is shorter than the usual timeout of container health checks.
 const healthTimeout = 3 * time.Second
 
-// healthInfo is what was asked, and what the answer was.
+// healthInfo is the address that was asked and the HTTP status of its answer.
 type healthInfo struct {
 	URL    string `json:"url"`
 	Status int    `json:"status"`
@@ -49,20 +49,19 @@ func newHealth(a *app) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&asked, "url", "", "what to ask in place of /healthz where serve listens, for example http://127.0.0.1:8733/readyz")
+	cmd.Flags().StringVar(&asked, "url", "",
+		"what to ask in place of /healthz where serve listens, for example http://127.0.0.1:8733/readyz")
 	return cmd
 }
 
-// healthURL is what to ask: what was given, or the address that serve listens on. An address that stands for all of the
-// machine's is reached by loopback.
+// healthURL returns the URL to ask: the given one, or /healthz at the address that serve listens on. An unspecified
+// address, such as 0.0.0.0, is reached by loopback. Its errors are usage errors.
 func healthURL(asked, listen string) (string, error) {
 	if asked != "" {
 		u, err := url.Parse(asked)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			return "", usageError{
-				fmt.Sprintf("%q is not an address to ask", asked),
-				"give --url http://" + config.DefaultListen,
-			}
+			return "", usageError{fmt.Sprintf("%q is not an address to ask", asked), "give --url http://" +
+				config.DefaultListen}
 		}
 		if u.Path == "" {
 			u.Path = "/healthz"
@@ -83,8 +82,8 @@ func healthURL(asked, listen string) (string, error) {
 	return "http://" + net.JoinHostPort(host, port) + "/healthz", nil
 }
 
-// askHealth wants an answer that says yes: from the very address, since neither a proxy nor another page can speak for
-// it.
+// askHealth asks target and returns an error unless the status is 2xx. It uses no proxy and follows no redirect, since
+// their answers say nothing about target.
 func askHealth(ctx context.Context, target string) (*healthInfo, error) {
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
@@ -99,12 +98,10 @@ func askHealth(ctx context.Context, target string) (*healthInfo, error) {
 	}
 	res, err := client.Do(req)
 	if err != nil {
-		return nil, &tool.Error{
-			Code: tool.Unavailable, Op: op, Msg: target + " does not answer",
-			Hint: "is tooldex serve --listen running there?", Err: err,
-		}
+		return nil, &tool.Error{Code: tool.Unavailable, Op: op, Msg: target +
+			" does not answer", Hint: "is tooldex serve --listen running there?", Err: err}
 	}
-	_ = res.Body.Close() // its status says all there is to know
+	_ = res.Body.Close() // the status is enough
 	if res.StatusCode/100 != 2 {
 		return nil, &tool.Error{Code: tool.Unavailable, Op: op, Msg: fmt.Sprintf("%s answers with status %d", target,
 			res.StatusCode), Hint: "its log tells why"}

@@ -46,11 +46,12 @@ func newImport(a *app) *cobra.Command {
 	}
 }
 
-// stepSources is how many sources of files are imported in one durable step: few steps are fast, several lose less when
-// the command is stopped.
+// stepSources is how many sources of files are imported in one durable step: few steps are fast, but lose more when the
+// command is stopped.
 const stepSources = 16
 
-// importFiles imports what is in the files. A file that cannot be read does not stop the others.
+// importFiles imports the content of files: tools, then overlays, which may change these tools, then servers. A file
+// that cannot be read does not stop the others; all errors are returned, joined.
 func (a *app) importFiles(ctx context.Context, s *service.Service, files []string) error {
 	im := &importer{app: a, stack: s}
 	var all []sources.Source
@@ -96,8 +97,8 @@ func (a *app) importServers(ctx context.Context, s *service.Service, servers []u
 	return im.finish()
 }
 
-// withoutOurselves leaves out servers that are this command: a client's configuration has one once it uses tooldex, and
-// a server that asks itself for its tools never ends.
+// withoutOurselves removes servers that are tooldex itself, which clients that use it have configured: asking them for
+// their tools would never end.
 func (a *app) withoutOurselves(servers []upstream.Server) []upstream.Server {
 	return slices.DeleteFunc(servers, func(s upstream.Server) bool {
 		ours := config.IsTooldex(s)
@@ -108,17 +109,18 @@ func (a *app) withoutOurselves(servers []upstream.Server) []upstream.Server {
 	})
 }
 
-// importer collects what several imports did.
+// importer collects the reports and errors of several imports.
 type importer struct {
 	app   *app
 	stack *service.Service
 
-	mu      sync.Mutex // guards the rest, while servers are asked at the same time
+	mu      sync.Mutex // guards the rest: servers report concurrently
 	reports []catalog.Report
 	errs    []error
 }
 
-// servers asks each server, and stores what it offers as soon as it has answered.
+// servers imports the tools of servers, several at a time. Each is stored as soon as it has answered; its error goes to
+// im.errs, and does not stop the others.
 func (im *importer) servers(ctx context.Context, servers []upstream.Server) error {
 	p := im.app.newProgress()
 	defer p.end()
@@ -138,21 +140,19 @@ func (im *importer) add(err error, reports ...catalog.Report) {
 	im.addLocked(err, reports...)
 }
 
-// addLocked tells of each report at once: what is told is durable.
+// addLocked prints each report at once, when its changes are durable. im.mu must be held, or nothing run concurrently.
 func (im *importer) addLocked(err error, reports ...catalog.Report) {
 	if err != nil {
 		im.errs = append(im.errs, err)
 	}
 	for _, r := range reports {
-		if r.Changes()+r.Unchanged+len(r.Findings) == 0 { // it failed, and nothing of it was stored before
+		if r.Changes()+r.Unchanged+len(r.Findings) == 0 { // it failed, and had never been imported
 			continue
 		}
 		im.reports = append(im.reports, r)
 		if refusedAll(r) {
-			im.errs = append(im.errs, &tool.Error{
-				Code: tool.Invalid, Op: "import",
-				Msg: "no tool of " + r.Source + " could be imported", Hint: "correct what was found",
-			})
+			im.errs = append(im.errs, &tool.Error{Code: tool.Invalid, Op: "import", Msg: "no tool of " + r.Source +
+				" could be imported", Hint: "correct what was found"})
 		}
 		if im.app.format == "table" {
 			fmt.Fprintln(im.app.stdout, reportLine(r))
@@ -161,10 +161,10 @@ func (im *importer) addLocked(err error, reports ...catalog.Report) {
 	}
 }
 
-// shownFindings is how many findings of one source are told, unless all are asked for by -o json.
+// shownFindings bounds the findings of one source on stderr; -o json has all of them.
 const shownFindings = 5
 
-// findings tells what was repaired or refused, when the tools were looked at anew.
+// findings prints what was repaired or refused, unless nothing has changed since they were printed last.
 func (im *importer) findings(r catalog.Report) {
 	if r.Changes() == 0 && !r.Stale && r.Unchanged > 0 {
 		return
@@ -179,7 +179,7 @@ func (im *importer) findings(r catalog.Report) {
 	}
 }
 
-// refusedAll reports whether a source offered tools and not one of them could be taken.
+// refusedAll reports whether a source offered tools and each was refused.
 func refusedAll(r catalog.Report) bool {
 	return r.Changes()+r.Unchanged == 0 && slices.ContainsFunc(r.Findings, func(f sanitize.Finding) bool {
 		return f.Refused
@@ -198,7 +198,7 @@ func reportLine(r catalog.Report) string {
 	return line
 }
 
-// finish prints the reports for programs, and gives all errors.
+// finish prints the reports as JSON or YAML if that is the format, and returns all errors, joined.
 func (im *importer) finish() error {
 	if im.app.format != "table" {
 		if im.reports == nil {

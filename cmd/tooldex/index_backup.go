@@ -27,10 +27,8 @@ func newIndexBackup(a *app) *cobra.Command {
 		Args:    wants(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := os.Stat(args[0]); err == nil && !force {
-				return &tool.Error{
-					Code: tool.Invalid, Op: "back up", Msg: args[0] + " is there already",
-					Hint: "give another name, or --force",
-				}
+				return &tool.Error{Code: tool.Invalid, Op: "back up", Msg: args[0] +
+					" is there already", Hint: "give another name, or --force"}
 			}
 			s, err := store.Open(a.config().DataDir, store.Options{})
 			if err != nil {
@@ -54,10 +52,10 @@ func describeBackup(m *store.Manifest) string {
 	return fmt.Sprintf("%d tools, %d servers, made %s", m.Tools, m.Servers, m.Made.Format("2006-01-02 15:04:05Z"))
 }
 
-// restored tells what a restore did.
+// restored is the result of a restore.
 type restored struct {
 	*store.Manifest
-	Kept string `json:"kept,omitempty"` // where the file lies that was there before
+	Kept string `json:"kept,omitempty"` // the path of the replaced file
 }
 
 func newIndexRestore(a *app) *cobra.Command {
@@ -111,12 +109,13 @@ func newIndexCompact(a *app) *cobra.Command {
 	}
 }
 
-// compactTries is how often it is found out anew what is used, because another process has changed something.
+// compactTries bounds how often compact starts again because another process has changed the stored tools.
 const compactTries = 20
 
+// compact drops what no stored tool uses. The vectors of the built-in model and of the chosen one are kept.
 func (a *app) compact(ctx context.Context, s *service.Service) (*store.Compaction, error) {
 	var models []embed.Model
-	chosen, named, err := s.ChosenModel(ctx) // only the model itself knows which vectors are its own
+	chosen, named, err := s.ChosenModel(ctx) // only the model knows the fingerprint of its vectors
 	if err != nil {
 		return nil, err
 	}

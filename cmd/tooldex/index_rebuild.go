@@ -13,9 +13,9 @@ import (
 	"tooldex/store"
 )
 
-// rebuilt tells what a rebuild could save.
+// rebuilt is what a rebuild could save.
 type rebuilt struct {
-	Backup  string   `json:"backup,omitempty"` // where the old file lies now
+	Backup  string   `json:"backup,omitempty"` // the new path of the old file
 	Tools   int      `json:"tools"`
 	Servers int      `json:"servers"`
 	Lost    []string `json:"lost,omitempty"`
@@ -49,7 +49,7 @@ func newIndexRebuild(a *app) *cobra.Command {
 	return cmd
 }
 
-// rebuild saves what can be read of the file in dir.
+// rebuild replaces the file in dir by what can be read of it, and keeps the old one as Backup.
 func rebuild(ctx context.Context, dir string) (*rebuilt, error) {
 	r, err := store.Recover(ctx, dir, store.Options{})
 	if err != nil {
@@ -78,7 +78,7 @@ func (r *rebuilt) table(w io.Writer) error {
 	return columns(w, nil, rows)
 }
 
-// readSources reads again what the tools came from: the files that are still there, and the servers.
+// readSources imports the tools again: from the files that still exist, and from the servers. It prints to stderr.
 func (a *app) readSources(ctx context.Context) error {
 	s, err := a.open(ctx, service.ToChange)
 	if err != nil {
@@ -87,7 +87,7 @@ func (a *app) readSources(ctx context.Context) error {
 	defer a.close(s)
 	stdout, format := a.stdout, a.format
 	defer func() { a.stdout, a.format = stdout, format }()
-	a.stdout, a.format = a.stderr, "table" // what is printed is what was rebuilt
+	a.stdout, a.format = a.stderr, "table" // stdout is for the result of the rebuild
 	var files []string
 	for _, file := range s.Catalog.Files() {
 		if _, err := os.Stat(file); err != nil {
@@ -105,7 +105,8 @@ func (a *app) readSources(ctx context.Context) error {
 	return err
 }
 
-// repairStore rebuilds the file for a server that could not start otherwise, and logs what it saved.
+// repairStore rebuilds a damaged file so that serve can start, and logs what was saved. The error, if any, includes
+// damage.
 func (a *app) repairStore(ctx context.Context, damage error) error {
 	out, err := rebuild(ctx, a.config().DataDir)
 	if err != nil {

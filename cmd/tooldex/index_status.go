@@ -15,18 +15,18 @@ import (
 	"tooldex/tool"
 )
 
-// modelCount tells how far the tools are embedded by a model.
+// modelCount counts the vectors of one embedding model.
 type modelCount struct {
 	Name    string `json:"name"`
-	Version string `json:"version,omitempty"` // tells models of one name apart
+	Version string `json:"version,omitempty"` // distinguishes models of one name
 	Dims    int    `json:"dims,omitempty"`
-	Vectors int    `json:"vectors"`       // that are stored
+	Vectors int    `json:"vectors"`       // stored ones
 	Tools   int    `json:"tools"`         // texts of tools that have one
-	Of      int    `json:"of"`            // texts of tools that there are
+	Of      int    `json:"of"`            // texts of all tools
 	Use     string `json:"use,omitempty"` // builtin or chosen
 }
 
-// indexStatus tells what is stored and where.
+// indexStatus describes the stored tools and their file.
 type indexStatus struct {
 	File       string       `json:"file"`
 	Bytes      int64        `json:"bytes"`
@@ -37,7 +37,7 @@ type indexStatus struct {
 	Vectors    int          `json:"vectors"`
 	Model      string       `json:"model"`
 	Dims       int          `json:"dims"`
-	Models     []modelCount `json:"models"` // every one that there are vectors of, and the chosen one
+	Models     []modelCount `json:"models"` // those with vectors, and the chosen one
 	Servers    []tool.Count `json:"servers"`
 	Damaged    []string     `json:"damaged,omitempty"`
 }
@@ -77,7 +77,7 @@ func newIndexStatus(a *app) *cobra.Command {
 	}
 }
 
-// String is a count as people read it.
+// String returns the count as the table shows it.
 func (m modelCount) String() string {
 	out := fmt.Sprintf("%d of %s", m.Vectors, m.Name)
 	if m.Version != "" {
@@ -127,8 +127,8 @@ func (a *app) readStatus(ctx context.Context, s *service.Service) (*indexStatus,
 	return st, nil
 }
 
-// countModels tells of all models that there are vectors of, and of the one that was chosen, whose name is all that is
-// known of it before it is asked.
+// countModels counts the vectors of every model that has any, and of the chosen one. That one is recognised by its name,
+// since it is not contacted.
 func (a *app) countModels(ctx context.Context, s *service.Service, builtin embed.Model) ([]modelCount, error) {
 	texts := s.Catalog.Texts()
 	stored, err := s.Store.Models(ctx, texts)

@@ -30,7 +30,7 @@ func newLearn(a *app) *cobra.Command {
 	return cmd
 }
 
-// withLearner runs do with what was learned.
+// withLearner calls do with a service whose learner has been loaded, and closes the service afterwards.
 func (a *app) withLearner(ctx context.Context, do func(*service.Service) error) error {
 	s, err := a.open(ctx, service.ToList)
 	if err != nil {
@@ -54,7 +54,7 @@ func newLearnList(a *app) *cobra.Command {
 	}
 }
 
-// printLearned prints a report. It gives exit code 3 when there is nothing in it.
+// printLearned prints a report, and returns exit code 3 if it is empty.
 func (a *app) printLearned(r *learn.Report) error {
 	if err := a.print(r, func(w io.Writer) error { return learnedText(w, r) }); err != nil {
 		return err
@@ -66,7 +66,7 @@ func (a *app) printLearned(r *learn.Report) error {
 	return nil
 }
 
-// shownRequests is how many requests of a tool the table shows.
+// shownRequests bounds the requests of one tool in the table; JSON has all of them.
 const shownRequests = 5
 
 func learnedText(w io.Writer, r *learn.Report) error {
@@ -130,7 +130,8 @@ func newLearnApprove(a *app) *cobra.Command {
 	return cmd
 }
 
-// learnedID is the ID of a tool that may be gone from the catalogue.
+// learnedID returns the ID of a tool. A name that the catalogue does not resolve is taken as an ID, since evidence
+// outlives its tool.
 func learnedID(s *service.Service, name string) tool.ID {
 	if t, err := s.Catalog.Set().Resolve(name); err == nil {
 		return t.ID()
@@ -156,10 +157,8 @@ func newLearnForget(a *app) *cobra.Command {
 				scope.Profile = &f.profile
 			}
 			if narrow := len(args) > 0 || scope != (learn.Scope{}); narrow == f.all {
-				return usageError{
-					"it is not clear what to forget",
-					"give a tool, --request, --client or --profile, or --all for everything",
-				}
+				return usageError{"it is not clear what to forget", "give a tool, --request, --client or --profile, " +
+					"or --all for everything"}
 			}
 			return a.withLearner(cmd.Context(), func(s *service.Service) error {
 				if len(args) > 0 {
@@ -207,7 +206,7 @@ func newLearnExport(a *app) *cobra.Command {
 	return cmd
 }
 
-// printOverlay writes utterances as an overlay. It gives exit code 3 when there is none.
+// printOverlay writes utterances as an overlay in YAML, and returns exit code 3 if there are none.
 func (a *app) printOverlay(texts map[tool.ID][]string) error {
 	if len(texts) == 0 {
 		fmt.Fprintln(a.stderr, "no approved request has a text\nhint: tooldex learn approve TOOL, where texts are kept by TOOLDEX_LEARN_TEXT=1")

@@ -12,7 +12,7 @@ import (
 	"tooldex/tool"
 )
 
-// listed is one line of a list.
+// listed is one tool of a list.
 type listed struct {
 	ID       tool.ID `json:"id"`
 	Name     string  `json:"name"`
@@ -22,7 +22,7 @@ type listed struct {
 	Category string  `json:"category,omitempty"`
 	Tokens   int     `json:"tokens"`
 	Disabled bool    `json:"disabled,omitempty"`
-	Warning  string  `json:"warning,omitempty"` // it looks suspicious
+	Warning  string  `json:"warning,omitempty"` // why the tool looks suspicious
 }
 
 func newList(a *app) *cobra.Command {
@@ -63,7 +63,7 @@ func newList(a *app) *cobra.Command {
 	return cmd
 }
 
-// printList prints the tools that pass filter. It gives exit code 3 when there are none.
+// printList prints the tools that pass filter, --limit at most, and returns exit code 3 if there are none.
 func (a *app) printList(set *tool.Set, filter *tool.Filter) error {
 	list := []listed{}
 	more := 0

@@ -65,7 +65,7 @@ func newServersLogout(a *app) *cobra.Command {
 	}
 }
 
-// withGateway runs f with the configured servers, none of which is started.
+// withGateway calls f with a gateway to the configured servers, none of which has been started.
 func (a *app) withGateway(ctx context.Context, f func(*gateway.Gateway) error) error {
 	s, err := a.open(ctx, service.ToList)
 	if err != nil {
@@ -77,7 +77,7 @@ func (a *app) withGateway(ctx context.Context, f func(*gateway.Gateway) error) e
 	return f(gw)
 }
 
-// browse opens an address in the person's browser, if it can. That it was printed is enough.
+// browse opens an address in a browser, if there is one. Errors are ignored: the address has been printed.
 func browse(ctx context.Context, url string) {
 	command := []string{"xdg-open"}
 	switch runtime.GOOS {

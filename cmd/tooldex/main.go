@@ -23,7 +23,7 @@ func main() {
 	os.Exit(run(ctx, a, os.Args[1:]))
 }
 
-// signalExitCode returns the exit code of a command that a signal has ended, as shells have it.
+// signalExitCode returns the exit code that shells report for a program ended by a signal.
 func signalExitCode(s os.Signal) int {
 	if n, ok := s.(syscall.Signal); ok {
 		return 128 + int(n)

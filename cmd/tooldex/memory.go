@@ -2,16 +2,16 @@ package main
 
 import "runtime/debug"
 
-// collectRarely lets the heap grow further before it is collected: most commands end before a collection pays, and it
-// halves the work of reading a catalogue. GOGC takes precedence.
+// collectRarely makes garbage collections rarer: most commands end before one pays, and reading a catalogue takes half
+// the work. GOGC takes precedence.
 func (a *app) collectRarely() {
 	if a.getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
 	}
 }
 
-// collectNormally is for commands that stay. It returns to the system what reading the catalogue took, which takes a
-// moment: nobody should wait for it.
+// collectNormally ends the effect of collectRarely for commands that keep running, and returns the memory that reading
+// the catalogue took to the system. That is slow: call it where nobody waits.
 func (a *app) collectNormally() {
 	if a.getenv("GOGC") == "" {
 		debug.SetGCPercent(100)

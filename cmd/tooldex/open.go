@@ -15,7 +15,7 @@ import (
 
 const importHint = "tooldex import FILE reads tools/list dumps, catalogue files and mcpServers files; --demo shows an example"
 
-// open opens the stored tools, or those of the demo. Close the service after use.
+// open opens the stored tools, or with --demo those of the demo. Close the service after use, by a.close.
 func (a *app) open(ctx context.Context, use service.Use) (*service.Service, error) {
 	if a.demo {
 		return a.openDemo(ctx, service.Options{Use: use})
@@ -31,7 +31,7 @@ func (a *app) openService(ctx context.Context, o service.Options) (*service.Serv
 	return service.Open(ctx, o)
 }
 
-// openWith opens a service of tools that are searchable for as long as the command runs.
+// openWith opens a service of the tools of some sources, unchecked, in a temporary folder unless o names one.
 func (a *app) openWith(ctx context.Context, all []sources.Source, o service.Options) (*service.Service, error) {
 	o.Unchecked = true
 	s, err := a.openService(ctx, o)
@@ -63,14 +63,14 @@ func (a *app) openDemo(ctx context.Context, o service.Options) (*service.Service
 	return a.openWith(ctx, all, o)
 }
 
-// close closes a service. A temporary folder that remains is no reason to fail.
+// close closes a service. An error is only logged: it means that a temporary folder remains.
 func (a *app) close(s *service.Service) {
 	if err := s.Close(); err != nil {
 		a.log.Warn("cannot remove a temporary folder", "error", err)
 	}
 }
 
-// memorySource is a source of tools that are in memory already.
+// memorySource is a sources.Source of tools in memory.
 type memorySource struct {
 	name  string
 	tools []*tool.Tool
@@ -79,7 +79,7 @@ type memorySource struct {
 func (m memorySource) Name() string                                { return m.name }
 func (m memorySource) Tools(context.Context) ([]*tool.Tool, error) { return m.tools, nil }
 
-// printDemoHint says to somebody who tries the demo how to go on.
+// printDemoHint prints, in the demo only, how to connect an agent.
 func (a *app) printDemoHint() {
 	if !a.demo {
 		return

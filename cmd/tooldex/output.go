@@ -12,7 +12,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// print writes v as JSON or YAML, or calls table for the form that people read.
+// print writes v to stdout as JSON or YAML, or calls table with stdout. table may be nil for the other formats only.
 func (a *app) print(v any, table func(io.Writer) error) error {
 	switch a.format {
 	case "json":
@@ -30,7 +30,7 @@ func writeJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// writeYAML goes through JSON, so that both forms have the same names in the same order.
+// writeYAML converts v by way of JSON, so that both formats have the same names in the same order.
 func writeYAML(w io.Writer, v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -50,7 +50,8 @@ func writeYAML(w io.Writer, v any) error {
 	return enc.Close()
 }
 
-// yamlNode reads the next JSON value. Members keep their order and numbers their digits.
+// yamlNode reads the next JSON value. Members keep their order and numbers their digits, which a map and a float64 would
+// not preserve. The decoder must use json.Number.
 func yamlNode(dec *json.Decoder) (*yaml.Node, error) {
 	token, err := dec.Token()
 	if err != nil {
@@ -66,7 +67,7 @@ func yamlNode(dec *json.Decoder) (*yaml.Node, error) {
 		if v == '{' {
 			node.Kind = yaml.MappingNode
 		}
-		for dec.More() { // a key of an object is a value of its own here
+		for dec.More() { // keys and values of an object alternate
 			child, err := yamlNode(dec)
 			if err != nil {
 				return nil, err
@@ -79,7 +80,8 @@ func yamlNode(dec *json.Decoder) (*yaml.Node, error) {
 	return node, node.Encode(token)
 }
 
-// columns writes rows under a heading, aligned. Cells are made printable, since names and texts come from servers.
+// columns writes rows under an optional heading, aligned. Cells are made printable and put on one line, since names and
+// texts come from servers.
 func columns(w io.Writer, heading []string, rows [][]string) error {
 	tw := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	if len(heading) > 0 {

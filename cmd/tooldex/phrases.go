@@ -8,10 +8,10 @@ import (
 	"tooldex/service"
 )
 
-// shownLenders is the number of lenders whose phrases are printed: sixteen lenders have three hundred.
+// shownLenders bounds the lenders whose phrases are printed: sixteen lenders have about three hundred phrases.
 const shownLenders = 3
 
-// phrasesText prints what finds a tool.
+// phrasesText prints the phrases that find a tool, and the archetypes that lend them.
 func phrasesText(w io.Writer, f *service.SearchPhrases) error {
 	var rows [][]string
 	for _, s := range f.Phrases {
@@ -40,10 +40,8 @@ func phrasesText(w io.Writer, f *service.SearchPhrases) error {
 	fmt.Fprintln(w, "\n  borrows from:")
 	rows = nil
 	for _, l := range f.Lenders {
-		rows = append(rows, []string{
-			"  " + l.Archetype, l.Title, fmt.Sprintf("like it by %.2f", l.Like),
-			fmt.Sprintf("weight %.2f", l.Weight),
-		})
+		rows = append(rows, []string{"  " +
+			l.Archetype, l.Title, fmt.Sprintf("like it by %.2f", l.Like), fmt.Sprintf("weight %.2f", l.Weight)})
 	}
 	return columns(w, nil, rows)
 }

@@ -9,19 +9,19 @@ import (
 	"time"
 )
 
-// progress tells how far something has come, once it has taken longer than a second: on a terminal in one line that is
-// written over, elsewhere in the log at level info. It is safe for concurrent use.
+// progress reports on work that takes longer than a second: on a terminal in one line that is overwritten, elsewhere in
+// the log at level info. It is safe for concurrent use.
 type progress struct {
 	w        io.Writer
 	log      *slog.Logger
 	terminal bool
 
 	mu      sync.Mutex
-	last    time.Time // when something was told, or the start
-	written bool
+	last    time.Time // of the last report, or the start
+	written bool      // a report stands on the terminal's line
 }
 
-// patience is how long something may take without a word, and the time between two.
+// patience is the time before the first report and between two in the log. Terminals are updated ten times as often.
 const patience = time.Second
 
 func (a *app) newProgress() *progress {
@@ -49,7 +49,7 @@ func (p *progress) update(what string, done, total int) {
 	}
 }
 
-// end takes the line away.
+// end clears the line on the terminal. It may be called more than once.
 func (p *progress) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -32,7 +32,7 @@ func newServersReview(a *app) *cobra.Command {
 	}
 }
 
-// reviewOf lists what is to be looked at of the servers named, of all if none is.
+// reviewOf lists the held and suspicious tools of the named servers, of all servers without names.
 func reviewOf(s *service.Service, servers []string) []scan.Review {
 	return slices.DeleteFunc(s.Catalog.Review(), func(r scan.Review) bool {
 		return len(servers) > 0 && !slices.Contains(servers, r.ID.Server())
@@ -53,7 +53,8 @@ func (a *app) printReview(review []scan.Review) error {
 	return nil
 }
 
-// reviewText shows each tool, what was found and what was changed.
+// reviewText prints each tool with what was found in it and what has changed. scan.Visible makes invisible characters
+// readable.
 func reviewText(w io.Writer, review []scan.Review) error {
 	for i, r := range review {
 		if i > 0 {

@@ -14,7 +14,8 @@ import (
 	"tooldex/config"
 )
 
-// app is one run of the command: its streams, its configuration, and its log.
+// app is one run of the command: its streams, its configuration and its log. Flags set configPath, demo and limit;
+// loadConfig and prepare set the rest before a command runs.
 type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
@@ -25,17 +26,17 @@ type app struct {
 	limit      int
 
 	settings    *config.Loader
-	settingsErr error  // why the configuration cannot be read, for commands that work all the same
+	settingsErr error  // why the configuration cannot be read; only commands marked configOptional see it
 	format      string // table, json or yaml
 
 	log   *slog.Logger
 	level slog.LevelVar
 }
 
-// config returns the configuration of this moment.
+// config returns the current configuration, which serve may replace while it runs. It must not be changed.
 func (a *app) config() *config.Config { return a.settings.Config() }
 
-// run executes one command line and returns its exit code. Whatever went wrong has been printed then.
+// run executes one command line, prints its error if there is one, and returns the exit code.
 func run(ctx context.Context, a *app, args []string) int {
 	root := newRoot(a)
 	root.SetArgs(args)
@@ -78,8 +79,8 @@ func newRoot(a *app) *cobra.Command {
 	f.String("borrow", "", "on, or off to find tools by their own words alone (TOOLDEX_BORROW)")
 	f.BoolVar(&a.demo, "demo", false, "use the built-in demo catalogue in place of the stored tools")
 	root.AddCommand(
-		newServe(a), newSearch(a), newSelect(a), newList(a), newDescribe(a), newCall(a), newImport(a), newServers(a), newTokens(a), newEval(a), newEnrich(a),
-		newIndex(a), newLearn(a), newConfig(a), newConnect(a), newAudit(a), newDoctor(a), newHealth(a), newVersion(a),
+		newServe(a), newSearch(a), newSelect(a), newList(a), newDescribe(a), newCall(a), newImport(a), newServers(a),
+		newTokens(a), newEval(a), newEnrich(a), newIndex(a), newLearn(a), newConfig(a), newConnect(a), newAudit(a), newDoctor(a), newHealth(a), newVersion(a),
 	)
 	a.accounted(root)
 	a.completions(root)
@@ -87,7 +88,7 @@ func newRoot(a *app) *cobra.Command {
 	return root
 }
 
-// unconfiguredAnnotation marks commands that work when the configuration cannot be read.
+// unconfiguredAnnotation is the key by which commands are marked that work when the configuration cannot be read.
 const unconfiguredAnnotation = "tooldex-configuration"
 
 var configOptional = map[string]string{unconfiguredAnnotation: "optional"}
@@ -97,7 +98,7 @@ func worksUnconfigured(cmd *cobra.Command) bool {
 	return completes || cmd.Annotations[unconfiguredAnnotation] != ""
 }
 
-// loadConfig reads the configuration, with the flags of a command.
+// loadConfig reads the configuration with the flags of a command, and sets settings and settingsErr.
 func (a *app) loadConfig(cmd *cobra.Command) {
 	flags := map[string]any{}
 	for _, s := range config.Settings() {
@@ -129,7 +130,7 @@ func settingFlag(cmd *cobra.Command, s config.Setting) *pflag.Flag {
 	return nil
 }
 
-// prepare checks what every command needs, and opens the log.
+// prepare opens the log at the configured level, and checks what every command needs. loadConfig must come before it.
 func (a *app) prepare() error {
 	if a.limit < 0 {
 		return usageError{fmt.Sprintf("limit %d is negative", a.limit), "use 0 for the default"}
@@ -160,6 +161,7 @@ func terminal(w any) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
+// unknownCommand is the Args of commands that have only subcommands: any argument is a mistyped one.
 func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -172,7 +174,7 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	return usageError{fmt.Sprintf("unknown command %q", args[0]), hint}
 }
 
-// wants makes cobra's checks of arguments errors of usage.
+// wants turns the errors of a check of cobra's into usage errors.
 func wants(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := check(cmd, args); err != nil {

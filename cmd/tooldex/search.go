@@ -13,13 +13,9 @@ import (
 )
 
 type searchFlags struct {
-	mode       string
-	detail     string
-	servers    []string
-	categories []string
-	readOnly   bool
-	explain    bool
-	each       bool
+	mode, detail            string
+	servers, categories     []string
+	readOnly, explain, each bool
 }
 
 func newSearch(a *app) *cobra.Command {
@@ -60,7 +56,7 @@ func newSearch(a *app) *cobra.Command {
 	return cmd
 }
 
-// query returns what the flags ask for. Its errors are of usage.
+// query returns the query that the flags and arguments describe. Its errors are usage errors.
 func (f *searchFlags) query(args []string, limit int) (tool.Query, error) {
 	q := tool.Query{
 		Limit: limit, Explain: f.explain, Mode: tool.Mode(f.mode), Detail: tool.Detail(f.detail),
@@ -72,9 +68,7 @@ func (f *searchFlags) query(args []string, limit int) (tool.Query, error) {
 		q.Text = strings.Join(args, " ")
 	}
 	if limit > tool.MaxLimit {
-		return q, usageError{
-			fmt.Sprintf("limit %d is too high", limit), fmt.Sprintf("give at most %d", tool.MaxLimit),
-		}
+		return q, usageError{fmt.Sprintf("limit %d is too high", limit), fmt.Sprintf("give at most %d", tool.MaxLimit)}
 	}
 	var te *tool.Error
 	if err := q.Validate(); errors.As(err, &te) {
@@ -83,7 +77,7 @@ func (f *searchFlags) query(args []string, limit int) (tool.Query, error) {
 	return q, nil
 }
 
-// printResult prints an answer. It gives exit code 3 when not one tool was found.
+// printResult prints an answer, and returns exit code 3 if no tool was found.
 func (a *app) printResult(s *service.Service, res *tool.Result) error {
 	err := a.print(res, func(w io.Writer) error {
 		if len(res.Groups) == 0 {
@@ -157,7 +151,8 @@ func hitTable(w io.Writer, hits []tool.Hit, confident bool, advice *tool.Advice)
 	return nil
 }
 
-// adviceText says that probably no tool fits, and what to try instead.
+// adviceText prints that probably no tool fits, and what to try instead. n is the number of tools that are listed after
+// it. The advice may be nil.
 func adviceText(w io.Writer, advice *tool.Advice, n int) error {
 	msg := "Not confident: probably no tool here does this."
 	if advice != nil && advice.Message != "" {

@@ -26,8 +26,9 @@ func newSelect(a *app) *cobra.Command {
 		Short: "Choose the tools for a message",
 		Long: "Choose the tools for a message, as POST /api/tools/select does: what is always available, what\n" +
 			"the message needs, and what the preferences say. -o json gives the tools in the form of a model provider.",
-		Example: "  tooldex select --demo Read package.json\n  tooldex select --demo --format anthropic -o json 'open a merge proposal'",
-		Args:    wants(cobra.ArbitraryArgs),
+		Example: "  tooldex select --demo Read package.json\n" +
+			"  tooldex select --demo --format anthropic -o json 'open a merge proposal'",
+		Args: wants(cobra.ArbitraryArgs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := a.open(cmd.Context(), service.ToSearch)
 			if err != nil {
@@ -63,7 +64,7 @@ func newSelect(a *app) *cobra.Command {
 	return cmd
 }
 
-// printSelection prints a selection. It gives exit code 3 when it is empty.
+// printSelection prints a selection, and returns exit code 3 if it is empty.
 func (a *app) printSelection(s *service.Service, res *selection.Selection) error {
 	err := a.print(res, func(w io.Writer) error {
 		rows := make([][]string, len(res.Selected))

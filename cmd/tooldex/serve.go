@@ -73,7 +73,7 @@ func newServe(a *app) *cobra.Command {
 	return cmd
 }
 
-// serve runs until ctx ends, or the client on standard input goes away.
+// serve serves until ctx ends or the client closes standard input.
 func (a *app) serve(ctx context.Context, stdio bool, listen string) error {
 	reload, stop := hangups(ctx)
 	defer stop()
@@ -100,8 +100,8 @@ func (a *app) serve(ctx context.Context, stdio bool, listen string) error {
 	return serve.Run(ctx, o)
 }
 
-// hangups returns a channel that receives a value for each SIGHUP, by which people ask a program that serves to read its
-// configuration again. Its second result ends that.
+// hangups returns a channel that receives a value after a SIGHUP, the request to read the configuration again. Signals
+// that come before the value is read are merged. The function that is returned ends the delivery; ctx does, too.
 func hangups(ctx context.Context) (<-chan struct{}, func()) {
 	signals, out := make(chan os.Signal, 1), make(chan struct{}, 1)
 	signal.Notify(signals, syscall.SIGHUP)
@@ -114,7 +114,7 @@ func hangups(ctx context.Context) (<-chan struct{}, func()) {
 			case <-signals:
 				select {
 				case out <- struct{}{}:
-				default: // one is waiting
+				default: // one is waiting, and is enough
 				}
 			}
 		}

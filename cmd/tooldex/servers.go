@@ -29,12 +29,9 @@ func newServers(a *app) *cobra.Command {
 }
 
 type addFlags struct {
-	transport string
-	env       []string
-	headers   []string
-	dir       string
-	noImport  bool
-	replace   bool
+	transport, dir    string
+	env, headers      []string // as typed; pairs splits them
+	noImport, replace bool
 }
 
 func newServersAdd(a *app) *cobra.Command {
@@ -63,11 +60,8 @@ func newServersAdd(a *app) *cobra.Command {
 				switch {
 				case had.Name != server.Name || service.SameServer(had, server):
 				case !f.replace:
-					return &tool.Error{
-						Code: tool.Invalid, Op: "add server",
-						Msg:  "there is another server named " + server.Name,
-						Hint: "choose another name, or give --replace",
-					}
+					return &tool.Error{Code: tool.Invalid, Op: "add server", Msg: "there is another server named " +
+						server.Name, Hint: "choose another name, or give --replace"}
 				default:
 					verb = "replaced"
 				}
@@ -99,7 +93,8 @@ func newServersAdd(a *app) *cobra.Command {
 	return cmd
 }
 
-// server makes a server of the arguments: a name, then a url, or a command and its arguments.
+// server builds a server from the arguments: a name, then a URL or a command with its arguments. Its errors are usage
+// errors.
 func (f *addFlags) server(args []string) (upstream.Server, error) {
 	s := upstream.Server{Name: args[0], Dir: f.dir}
 	transport := upstream.Transport(f.transport)
@@ -115,10 +110,8 @@ func (f *addFlags) server(args []string) (upstream.Server, error) {
 			return s, usageError{fmt.Sprintf("%q follows the url", args[2]), "a server at a url takes no arguments"}
 		}
 	case transport == upstream.HTTP || transport == upstream.SSE:
-		return s, usageError{
-			fmt.Sprintf("%q is not a url", args[1]),
-			"give http:// or https://, or leave --transport out for a command",
-		}
+		return s, usageError{fmt.Sprintf("%q is not a url", args[1]), "give http:// or https://, or leave " +
+			"--transport out for a command"}
 	case len(f.headers) > 0:
 		return s, usageError{"headers are sent to a url, and a command has none", "give a command its secrets by -e"}
 	default:
@@ -134,7 +127,8 @@ func (f *addFlags) server(args []string) (upstream.Server, error) {
 	return s, asUsageError(sources.CheckServer(s))
 }
 
-// pairs splits KEY=VALUE words, or those of another separator. A variable without a value stands for itself.
+// pairs splits words at the first sep. A variable without a value, as in -e VAR, refers to the variable of that name
+// in the environment of tooldex.
 func pairs(words []string, sep, what string) (map[string]string, error) {
 	if len(words) == 0 {
 		return nil, nil
@@ -154,7 +148,7 @@ func pairs(words []string, sep, what string) (map[string]string, error) {
 	return out, nil
 }
 
-// warnSecrets tells of values that look secret and would be stored as they are.
+// warnSecrets warns of values that look secret by their names, and are stored in clear rather than as ${VAR}.
 func (f *addFlags) warnSecrets(w io.Writer) {
 	for _, word := range slices.Concat(f.env, f.headers) {
 		key, value, _ := strings.Cut(strings.Replace(word, ":", "=", 1), "=")
@@ -164,21 +158,22 @@ func (f *addFlags) warnSecrets(w io.Writer) {
 		lower := strings.ToLower(key)
 		for _, part := range []string{"token", "key", "secret", "password", "auth", "cookie"} {
 			if strings.Contains(lower, part) {
-				fmt.Fprintf(w, "warning: the value of %s is stored as it is; give it as '${VAR}' to have it read from the environment\n", printable(key))
+				fmt.Fprintf(w, "warning: the value of %s is stored as it is; "+
+					"give it as '${VAR}' to have it read from the environment\n", printable(key))
 				break
 			}
 		}
 	}
 }
 
-// serverLine is a server as it is listed: without values that may be secret.
+// serverLine is a server as it is listed. Values that may be secret are left out.
 type serverLine struct {
 	Name      string             `json:"name"`
 	Transport upstream.Transport `json:"transport"`
 	Target    string             `json:"target"` // the command line or the url, as configured
 	Tools     int                `json:"tools"`
-	State     upstream.State     `json:"state,omitempty"` // as far as processes that serve tell
-	Error     string             `json:"error,omitempty"` // the last one of a server that failed
+	State     upstream.State     `json:"state,omitempty"` // as serving processes report it
+	Error     string             `json:"error,omitempty"` // why the server failed
 	Disabled  bool               `json:"disabled,omitempty"`
 }
 
@@ -194,10 +189,8 @@ func newServersList(a *app) *cobra.Command {
 			}
 			defer a.close(s)
 			servers := s.Servers()
-			if err != nil {
-				return err
-			}
-			lines := serverLines(servers, s.Catalog.Set().Servers(), service.ReadStatusNotes(service.StatusDir(a.config().DataDir)))
+			lines := serverLines(servers, s.Catalog.Set().Servers(),
+				service.ReadStatusNotes(service.StatusDir(a.config().DataDir)))
 			return a.print(lines, func(w io.Writer) error {
 				rows := make([][]string, len(lines))
 				for i, l := range lines {
@@ -216,7 +209,7 @@ func newServersList(a *app) *cobra.Command {
 	}
 }
 
-// serverLines lists the configured servers, and those whose tools came from a file.
+// serverLines lists the configured servers, then those whose tools came from a file.
 func serverLines(servers []upstream.Server, counts []tool.Count, status map[string]upstream.Status) []serverLine {
 	tools := make(map[string]int, len(counts))
 	for _, c := range counts {

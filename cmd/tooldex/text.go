@@ -12,15 +12,13 @@ import (
 	"tooldex/tool"
 )
 
-// fileError tells why a file could not be read.
+// fileError returns the Invalid error for a file that cannot be read.
 func fileError(op, path string, err error) error {
-	return &tool.Error{
-		Code: tool.Invalid, Op: op, Msg: "file " + path + " cannot be read",
-		Hint: "check the path and the file's permissions", Err: cause(err),
-	}
+	return &tool.Error{Code: tool.Invalid, Op: op, Msg: "file " + path +
+		" cannot be read", Hint: "check the path and the file's permissions", Err: cause(err)}
 }
 
-// cause leaves out what an error of the os package says of the path.
+// cause strips the operation and the path from an error of package os, where the message names the path already.
 func cause(err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {
@@ -29,10 +27,10 @@ func cause(err error) error {
 	return err
 }
 
-// maxSmall bounds what is read of a file that people write by hand, and of arguments: what is longer is something else.
+// maxSmall bounds files that people write by hand, and arguments, in bytes. Anything longer is a mistake.
 const maxSmall = 16 << 20
 
-// readSmall is os.ReadFile for such a file.
+// readSmall is os.ReadFile, with an error for a file of more than maxSmall bytes.
 func readSmall(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -42,7 +40,7 @@ func readSmall(path string) ([]byte, error) {
 	return readMost(f)
 }
 
-// readMost is io.ReadAll for as much as such a file may hold.
+// readMost is io.ReadAll, with an error for more than maxSmall bytes.
 func readMost(r io.Reader) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(r, maxSmall+1))
 	if err == nil && len(b) > maxSmall {
@@ -51,5 +49,5 @@ func readMost(r io.Reader) ([]byte, error) {
 	return b, err
 }
 
-// sortedKeys lists the keys of m in order.
+// sortedKeys returns the keys of m in order.
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

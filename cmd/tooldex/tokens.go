@@ -60,7 +60,8 @@ func newTokensAdd(a *app, where func() (access.File, error)) *cobra.Command {
 				return err
 			}
 			if _, ok := a.config().Profiles[t.View.Profile]; !ok && t.View.Profile != service.WholeProfile {
-				fmt.Fprintf(a.stderr, "warning: no profile %s is known here; a server that knows none does not take the file over\n", printable(t.View.Profile))
+				fmt.Fprintf(a.stderr, "warning: no profile %s is known here; "+
+					"a server that knows none does not take the file over\n", printable(t.View.Profile))
 			}
 			secret := access.NewSecret()
 			t.Name, t.Digest = args[0], access.Digest(secret)
@@ -79,16 +80,14 @@ func newTokensAdd(a *app, where func() (access.File, error)) *cobra.Command {
 	return cmd
 }
 
-// maxLifetime is beyond what is taken for a time rather than a slip.
+// maxLifetime bounds --expires: anything longer is a slip of the keyboard. It fits into a time.Duration.
 const maxLifetime = 250 * 365 * 24 * time.Hour
 
-// expiry reads the end of a token, zero for never: a number of days, a duration, a date, through which it lasts, or a
-// time.
+// expiry parses the end of a token: a number of days, a duration, a date, whose whole day counts, or a time. It returns
+// the zero time, for never, if text is empty.
 func expiry(text string, now time.Time) (time.Time, error) {
-	bad := usageError{
-		fmt.Sprintf("--expires is %q", text),
-		"give 30d, 12h, 2027-01-31 or 2027-01-31T12:00:00Z, in the time to come",
-	}
+	bad := usageError{fmt.Sprintf("--expires is %q", text), "give 30d, 12h, 2027-01-31 or 2027-01-31T12:00:00Z, in " +
+		"the time to come"}
 	if text == "" {
 		return time.Time{}, nil
 	}
@@ -115,7 +114,7 @@ func expiry(text string, now time.Time) (time.Time, error) {
 	return at, nil
 }
 
-// tokenLine is a token as it is listed.
+// tokenLine is a token as it is listed. Expired is relative to the time of the listing.
 type tokenLine struct {
 	Name     string `json:"name"`
 	Profile  string `json:"profile,omitempty"`

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// version and commit are set by the linker: see tools/release.
+// version and commit are set by the linker for releases: see tools/release.
 var (
 	version = "dev"
 	commit  = ""
@@ -30,10 +30,8 @@ func newVersion(a *app) *cobra.Command {
 		Short:       "Print the version of the program and of the embedding model inside it",
 		Args:        wants(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
-			v := versionInfo{
-				Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
-				Revision: revision(),
-			}
+			v := versionInfo{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" +
+				runtime.GOARCH, Revision: revision()}
 			model, err := builtinModel()
 			if err != nil {
 				return err
@@ -52,7 +50,7 @@ func newVersion(a *app) *cobra.Command {
 	}
 }
 
-// revision is the commit that the program was built from, where the build knew it.
+// revision returns the commit that the program was built from, "" if the build did not record it.
 func revision() string {
 	if commit != "" {
 		return commit
