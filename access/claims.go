@@ -66,7 +66,8 @@ func stringsOf(v any) ([]string, bool) {
 	return nil, false
 }
 
-// scopesOf reads scopes in the form of RFC 9068, and in that of servers that write a list named scp.
+// scopesOf returns the scopes of a token. RFC 9068 writes them as one string, scope; some servers send a list named
+// scp. Values of another type grant nothing.
 func scopesOf(all map[string]any) []string {
 	var out []string
 	for _, name := range []string{"scope", "scp"} {
@@ -78,7 +79,7 @@ func scopesOf(all map[string]any) []string {
 	return out
 }
 
-// timeOf reads seconds since 1970.
+// timeOf converts seconds since 1970. A missing claim is the zero time. Numbers far beyond any real date are refused.
 func timeOf(v any) (time.Time, bool) {
 	if v == nil {
 		return time.Time{}, true

@@ -120,8 +120,9 @@ func (f File) Revoke(name string) error {
 	})
 }
 
-// editTokens changes the file in one step. It parses the new content before it replaces the file, so that a mistake
-// locks nobody out.
+// editTokens changes the file in one step, under the lock that keeps other processes from editing it. It edits the YAML
+// document, so that comments stay, and parses the new content before it replaces the file, so that a mistake locks
+// nobody out. tokens[i] belongs to the i-th entry of the document's list.
 func (f File) editTokens(change func(doc *yaml.Node, tokens []Token) error) error {
 	unlock, err := lockFile(f.Path)
 	if err != nil {
@@ -132,7 +133,7 @@ func (f File) editTokens(change func(doc *yaml.Node, tokens []Token) error) erro
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	tokens, err := ParseTokens(before)
+	tokens, err := ParseTokens(before) // in the order of the list's entries
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.Path, err)
 	}
@@ -155,7 +156,7 @@ func (f File) editTokens(change func(doc *yaml.Node, tokens []Token) error) erro
 	return replaceFile(f.Path, out.Bytes())
 }
 
-// tokenList returns the list of tokens in a document, and adds it to an empty document.
+// tokenList returns the list of tokens in a document, after adding it if there is none.
 func tokenList(doc *yaml.Node) (*yaml.Node, error) {
 	if len(doc.Content) == 0 {
 		doc.Kind, doc.Content = yaml.DocumentNode, []*yaml.Node{{Kind: yaml.MappingNode}}
@@ -208,9 +209,12 @@ func newEntry(t Token) entry {
 	return e
 }
 
-const tokensHint = "a token has a name and the sha256 of its secret, and may have a profile, readOnly: true and expires: 2027-01-31; tooldex tokens add writes it"
+// tokensHint goes with every error about the content of the file.
+const tokensHint = "a token has a name and the sha256 of its secret, and may have a profile, readOnly: true and " +
+	"expires: 2027-01-31; tooldex tokens add writes it"
 
-// ParseTokens reads the content of a file of tokens, which may hold none. Its errors are of code Invalid.
+// ParseTokens parses the content of a file of tokens. Empty content has no tokens. Unknown members are refused, since a
+// misspelled one might have limited the token. Its errors are of code Invalid.
 func ParseTokens(b []byte) ([]Token, error) {
 	var file struct {
 		Tokens []entry `yaml:"tokens"`

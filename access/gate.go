@@ -42,22 +42,23 @@ type Grant struct {
 	Alive context.Context
 }
 
-// Gate identifies tokens. It is safe for concurrent use.
+// Gate identifies tokens. It is safe for concurrent use, but Watch must run once only.
 type Gate struct {
 	o     Options
 	whole [sha256.Size]byte
 
 	mu      sync.Mutex
-	tokens  []liveToken
-	exists  bool // the file exists
-	missing bool // it did not when last looked for
+	tokens  []liveToken // of the file, in its order
+	exists  bool        // the file exists
+	missing bool        // it did not exist at the last look; only reload uses it
 	// seen is the state of the file when it was read last; nil forces a read.
 	seen fs.FileInfo
 	// said is the last error of reading the file, so that each is logged once.
 	said string
 }
 
-// liveToken is a token of the file, with the context that ends with it.
+// liveToken is a token of the file, with the context that ends with it. A token that stays in the file through a change
+// keeps its context.
 type liveToken struct {
 	Token
 	alive context.Context
@@ -98,7 +99,7 @@ func (g *Gate) Grants() bool {
 	return len(g.tokens) > 0
 }
 
-// wholePrincipal is who sends the token for everything.
+// wholePrincipal stands for every client that sends Options.Whole.
 var wholePrincipal = Principal{Name: "the token for everything", Key: "whole"}
 
 // Identify returns what a token grants to a request to a path. Errors have [ErrToken] in their chain if another token
@@ -124,7 +125,8 @@ func (g *Gate) Identify(ctx context.Context, secret, path string) (Grant, error)
 	return Grant{}, refuseToken("unknown or revoked token")
 }
 
-// findToken compares the digest with all of them, in a time that does not depend on which one matches.
+// findToken returns the token with this digest. It compares the digest with all of them, so that the time does not
+// depend on which one matches.
 func (g *Gate) findToken(got [sha256.Size]byte) (liveToken, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -179,7 +181,8 @@ func (g *Gate) checkFile() {
 	g.expireTokens(time.Now())
 }
 
-// reload reads the file if it has changed.
+// reload reads the file if it has changed. On an error the tokens stay as they were, except that the second
+// fs.ErrNotExist in a row removes them. Only New and Watch call it, never at once.
 func (g *Gate) reload() error {
 	if g.o.File.Path == "" {
 		return nil
@@ -224,7 +227,8 @@ func (g *Gate) isUnchanged(now fs.FileInfo) bool {
 		g.seen.ModTime().Equal(now.ModTime()) && time.Since(now.ModTime()) > settled
 }
 
-// replaceTokens replaces the tokens of the file, and ends those that are gone. Tokens that stay keep their contexts.
+// replaceTokens replaces the tokens of the file, and ends those that are gone. Tokens that stay keep their contexts. A
+// token whose view changed counts as another one, see principalOf. Ended is called without the lock.
 func (g *Gate) replaceTokens(tokens []Token, info fs.FileInfo) {
 	now := make([]liveToken, 0, len(tokens))
 	g.mu.Lock()

@@ -16,7 +16,7 @@ import (
 	"tooldex/tool"
 )
 
-// answers caches what issuers said about tokens. The zero value is ready.
+// answers caches what issuers answered about tokens, by digest. The zero value is ready, and safe for concurrent use.
 type answers struct {
 	mu  sync.Mutex
 	all map[[sha256.Size]byte]said
@@ -29,7 +29,7 @@ type said struct {
 }
 
 // An issuer's answer about a token is cached for a moment, so that not every request asks. A token that the issuer
-// revokes stays good for that long here.
+// revokes stays good for that long here. maxSaid bounds the answers that are kept.
 const (
 	believed = 30 * time.Second
 	maxSaid  = 4096
@@ -63,7 +63,8 @@ func (a *answers) keep(key [sha256.Size]byte, s said, now time.Time) {
 	a.all[key] = s
 }
 
-// introspectCached returns the claims of an opaque token, from the cache or from one of the issuers.
+// introspectCached returns the claims of an opaque token, from the cache or from the first issuer that knows it. A
+// refusal is cached only if every issuer answered; an issuer that fails makes the error Unavailable.
 func (v *OAuth) introspectCached(ctx context.Context, token string) (*claims, error) {
 	none := refuseToken("unknown or revoked token")
 	if v.o.ClientID == "" {

@@ -28,7 +28,7 @@ type issuer struct {
 	at     *url.URL
 	client *http.Client
 
-	// asking is held while the issuer is asked, so that one request asks for all that wait.
+	// asking guards the next fields, and is held while the issuer is asked, so that one request serves all that wait.
 	asking  sync.Mutex
 	found   *metadata // nil before it was read
 	tried   time.Time // when its keys were last asked for, successfully or not
@@ -49,7 +49,7 @@ type metadata struct {
 	Introspection string `json:"introspection_endpoint"`
 }
 
-// How issuers are asked.
+// Limits on asking issuers. keysBetween is the least time between two requests for keys, since tokens may name any key.
 const (
 	askTimeout  = 10 * time.Second
 	maxAnswer   = 1 << 20
@@ -97,7 +97,7 @@ func (i *issuer) keysFor(ctx context.Context, id, algorithm string) ([]jose.JSON
 	return fit, nil
 }
 
-// matchingKeys returns the known keys that match, and their age.
+// matchingKeys returns the known keys that match, and the age of all keys, which is very long before the first read.
 func (i *issuer) matchingKeys(id, algorithm string) ([]jose.JSONWebKey, time.Duration) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -128,7 +128,8 @@ func (i *issuer) readKeys(ctx context.Context) error {
 	keys := make([]jose.JSONWebKey, 0, len(set.Keys))
 	for _, raw := range set.Keys {
 		var k jose.JSONWebKey
-		if json.Unmarshal(raw, &k) == nil && isVerificationKey(k) && len(keys) < maxKeys { // others are of kinds that are not accepted
+		// Others are of kinds that are not accepted.
+		if json.Unmarshal(raw, &k) == nil && isVerificationKey(k) && len(keys) < maxKeys {
 			keys = append(keys, k)
 		}
 	}

@@ -66,7 +66,8 @@ func NewOAuth(o OAuthOptions) (*OAuth, error) {
 	var err error
 	if v.base, err = parseAddress(o.Resource); err != nil {
 		return nil, &tool.Error{Code: tool.Invalid, Op: "configure oauth", Msg: fmt.Sprintf("the resource %q %v",
-			o.Resource, err), Hint: "give the address at which clients reach the service, for example https://tools.example.com"}
+			o.Resource, err), Hint: "give the address at which clients reach the service, for example " +
+			"https://tools.example.com"}
 	}
 	v.base.Path = strings.TrimSuffix(v.base.Path, "/")
 	for _, name := range o.Issuers {
@@ -96,7 +97,7 @@ func NewOAuth(o OAuthOptions) (*OAuth, error) {
 	return v, nil
 }
 
-// Profiles lists the profiles that grants name.
+// Profiles returns the profiles that grants name, in their order and with repetitions.
 func (v *OAuth) Profiles() []string {
 	var out []string
 	for _, r := range v.rules {
@@ -144,7 +145,8 @@ func (v *OAuth) verifyToken(ctx context.Context, token, path string) (Grant, err
 	return Grant{Principal: principalOf(c, token), View: view, Expires: c.expires.Add(v.o.Skew)}, err
 }
 
-// verifySignature returns the claims of a token that one of the issuers signed.
+// verifySignature returns the claims of a token that one of the issuers signed. The unverified claims only choose the
+// issuer; the result is parsed from the verified payload.
 func (v *OAuth) verifySignature(ctx context.Context, token string) (*claims, error) {
 	const bad = "the token is no JSON Web Token that we take"
 	jws, err := jose.ParseSignedCompact(token, algorithms)
@@ -185,7 +187,8 @@ func isAccessToken(kind string) bool {
 	return kind == "" || kind == "jwt" || kind == "at+jwt"
 }
 
-// checkClaims checks issuer, audience, times and scopes.
+// checkClaims checks the audience, the times and the scopes. The issuer is known already: it signed the token or
+// answered about it.
 func (v *OAuth) checkClaims(c *claims, path string, now time.Time) error {
 	switch {
 	case c.expires.IsZero():
@@ -212,7 +215,7 @@ func (v *OAuth) coversPath(audience, path string) bool {
 	return ok && (below == "" || below[0] == '/' && (path == below || strings.HasPrefix(path, below+"/")))
 }
 
-// grantedView returns what a token is good for.
+// grantedView returns the view of the first rule that matches the claims.
 func (v *OAuth) grantedView(c *claims) (View, error) {
 	if len(v.rules) == 0 {
 		return View{}, nil

@@ -8,13 +8,15 @@ import (
 	"tooldex/tool"
 )
 
-// rule says which view the tokens of an authorization server have that meet a condition.
+// rule grants a view to the tokens of an authorization server that meet a condition.
 type rule struct {
 	claim, value string // the claim holds the value; the claim "scope" is the token's scopes
 	view         View
 }
 
-const ruleHint = "write scope:NAME or claim:NAME:VALUE, and then all, read-only or profile:NAME, for example: scope:tools.read read-only"
+// ruleHint goes with every error about a rule.
+const ruleHint = "write scope:NAME or claim:NAME:VALUE, and then all, read-only or profile:NAME, for example: " +
+	"scope:tools.read read-only"
 
 // parseRule reads one line: a condition, and the view it grants.
 func parseRule(text string) (rule, error) {

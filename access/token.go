@@ -19,7 +19,7 @@ type View struct {
 	ReadOnly bool
 }
 
-// Token is one that a person hands out. It does not hold the secret.
+// Token is a token that a person hands out. It does not hold the secret.
 type Token struct {
 	Name   string            // what people call it
 	Digest [sha256.Size]byte // of the secret

@@ -28,14 +28,16 @@ func writeError(path string, err error) error {
 	}
 }
 
-// How long an editor of the file waits for another, and after what time it considers the other dead.
+// lockWait bounds how long an editor of the file waits for another, in steps of lockLook. A lock older than lockStale
+// was left by a process that died.
 const (
 	lockWait  = 5 * time.Second
 	lockStale = 30 * time.Second
 	lockLook  = 20 * time.Millisecond
 )
 
-// lockFile keeps other processes from editing the file. The lock is a file beside it.
+// lockFile keeps other processes from editing the file. The lock is a file beside it, which unlock removes. The error
+// is Unavailable after lockWait.
 func lockFile(path string) (unlock func(), err error) {
 	lock := path + ".lock"
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

@@ -13,7 +13,8 @@ import (
 	"tooldex/tool"
 )
 
-// headName is the file that says how far the chain has come. Its lock is that of the whole directory.
+// headName is the file that stores how far the chain has come. Its lock is that of the whole directory. It is rewritten
+// in place and never replaced, since the lock belongs to the open file.
 const headName = "head"
 
 // headSize is its size in bytes: no more than a disk writes in one step.
@@ -42,18 +43,21 @@ func ParseAnchor(s string) (Anchor, error) {
 	return Anchor{seq, hash}, nil
 }
 
-// checkpoint is how far the chain has come. It is stored in the head file.
+// checkpoint is how far the chain has come, as the head file stores it. It may lag behind the files, when a process
+// died between a record and the head; lockAndVerify catches up.
 type checkpoint struct {
 	Anchor           // the last record
-	Base   Anchor    `json:"base"` // the last record that was removed with its file
-	File   int       `json:"file"` // the number of the file that is written to
-	Size   int64     `json:"size"` // of that file, after the last record
-	Begun  time.Time `json:"begun"`
+	Base   Anchor    `json:"base"`  // the last record that was removed with its file
+	File   int       `json:"file"`  // the number of the file that is written to
+	Size   int64     `json:"size"`  // of that file, after the last record
+	Begun  time.Time `json:"begun"` // time of the first record in that file, for Options.MaxAge
 }
 
+// errNoHead means that the head file is empty, torn or altered, so that the checkpoint has to be rebuilt.
 var errNoHead = errors.New("how far the chain has come is not known")
 
-// encode writes h in headSize bytes.
+// encode returns h in exactly headSize bytes: the beginning of a hash, JSON, and spaces. A checkpoint that was only
+// partly written has a wrong hash.
 func (h checkpoint) encode() ([]byte, error) {
 	b, err := json.Marshal(h)
 	if err != nil {

@@ -53,8 +53,8 @@ func listFiles(dir string) ([]int, error) {
 // line is a line of a file.
 type line struct {
 	text   []byte // with its line feed, if it has one
-	at     int64
-	number int // 1 for the first
+	at     int64  // offset in the file
+	number int    // 1 for the first
 }
 
 // hasEnd reports whether the line has its line feed.
@@ -94,7 +94,8 @@ func eachLine(path string, from, to int64, do func(line) error) (int64, error) {
 	}
 }
 
-// firstRecord returns the first record of a file.
+// firstRecord returns the first record of a file, after torn lines if there are any. The error is errNoRecord if the
+// file holds none.
 func firstRecord(path string) (Record, error) {
 	var out Record
 	found := errors.New("found")

@@ -21,6 +21,7 @@ import (
 // key, anybody who reads the log could test guesses.
 const saltName = "salt"
 
+// saltSize is the length of the key in bytes. The file holds it in hexadecimal, with a line feed.
 const saltSize = 32
 
 // Fingerprint returns the keyed hash of arguments in this log. It is equal for equal arguments, whatever the order of
@@ -29,8 +30,8 @@ func (l *Log) Fingerprint(args json.RawMessage) string {
 	return l.hashKeyed("arguments", canonicalJSON(args))
 }
 
-// hashSession returns what stands for a session's name in the log. The name itself would let a reader continue the
-// session.
+// hashSession returns 16 hexadecimal digits that identify a session in the log. The name itself would let a reader
+// continue the session. It returns "" for "", and if the key cannot be read.
 func (l *Log) hashSession(name string) string {
 	if name == "" {
 		return ""
@@ -39,7 +40,8 @@ func (l *Log) hashSession(name string) string {
 	return h[:min(len(h), 16)]
 }
 
-// hashKeyed hashes b under the key; what keeps hashes of different things apart.
+// hashKeyed hashes b under the key, in hexadecimal, or returns "" if the key cannot be read. what separates the hashes
+// of different things, so that equal bytes do not show across them.
 func (l *Log) hashKeyed(what string, b []byte) string {
 	key, err := l.readKey()
 	if err != nil {
@@ -52,7 +54,8 @@ func (l *Log) hashKeyed(what string, b []byte) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// readKey reads the key, and creates it if there is none.
+// readKey returns the key, which it reads once and creates if there is none. The lock of the directory keeps two
+// processes from creating different keys.
 func (l *Log) readKey() ([]byte, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -121,7 +124,8 @@ type definitions struct {
 	known map[tool.ID]string
 }
 
-// hashOfTool returns the hash of a tool of the set.
+// hashOfTool returns the hash of a tool of the set. The cache holds one set: another one empties it. It is safe for
+// concurrent use.
 func (d *definitions) hashOfTool(t *tool.Tool, set *tool.Set) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -13,7 +13,8 @@ import (
 	"tooldex/tool"
 )
 
-// The wait for the lock. Whoever holds it writes a few lines and releases it.
+// How long to wait for the lock: lockWait in all, between attempts firstWait at first and mostWait at most. A process
+// that holds it writes a few lines and releases it.
 const (
 	lockWait  = 5 * time.Second
 	firstWait = 20 * time.Microsecond
@@ -55,7 +56,8 @@ func (l *Log) lockAndVerify() (h checkpoint, err error) {
 	return h, err
 }
 
-// lockFile takes the lock of the directory, and creates the directory if there is none.
+// lockFile takes the lock of the directory, and creates the directory if there is none. The caller holds mu, so that
+// one goroutine of this process waits at a time, and unlocks l.head. The error is of code Timeout after lockWait.
 func (l *Log) lockFile() error {
 	deadline := time.Now().Add(lockWait)
 	for wait := firstWait; ; wait = min(2*wait, mostWait) {
@@ -166,8 +168,8 @@ func (l *Log) unlockFiles() error {
 	return err
 }
 
-// catchUp includes what follows the head: records of a process that died before it moved the head, and the rest of a
-// record that was not written whole.
+// catchUp moves the head to the end of the file. It takes over records of a process that died before it moved the head,
+// and adds a record about bytes that are no whole record, or about a file that became shorter.
 func (l *Log) catchUp(h *checkpoint, size int64) error {
 	switch {
 	case size == h.Size:
@@ -228,7 +230,8 @@ func (l *Log) endLine(h *checkpoint) error {
 	return nil
 }
 
-// rebuildCheckpoint computes the checkpoint from the files. It reports false if there are none.
+// rebuildCheckpoint computes the checkpoint from the files. It reports false if there are none. It does not check the
+// chain, which Verify does.
 func (l *Log) rebuildCheckpoint() (checkpoint, bool, error) {
 	fresh := checkpoint{Anchor: Anchor{Hash: zeroHash}, Base: Anchor{Hash: zeroHash}, File: 1}
 	if err := l.checkFault("list"); err != nil {

@@ -83,10 +83,11 @@ type Log struct {
 	lost int
 	// failing is why the last record could not be written.
 	failing error
-	wrote   uint64 // lines by this Log
-	timer   *time.Timer
+	wrote   uint64      // lines by this Log
+	timer   *time.Timer // of syncSoon; nil while none is scheduled
 	closed  bool
 
+	// syncing is held during a sync, without mu, so that records can be written meanwhile.
 	syncing sync.Mutex
 	synced  uint64 // of wrote; guarded by syncing
 }
@@ -169,7 +170,7 @@ func (l *Log) writeRecord(r *Record) error {
 	return err
 }
 
-// noteResult stores whether records can be written, and logs a change.
+// noteResult stores err as the result of the last write, and logs the first failure and the first success after it.
 func (l *Log) noteResult(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -206,7 +207,8 @@ func (l *Log) appendLocked(r *Record) error {
 	return nil
 }
 
-// appendRecord writes one line after the head, and moves the head. The caller holds the lock.
+// appendRecord writes one line after the head, and moves the head. It sets Seq, Prev, Time and Hash of r, and starts a
+// new file if the current one is full. The caller holds mu and the lock of the directory.
 func (l *Log) appendRecord(h *checkpoint, r *Record) error {
 	now := time.Now().UTC()
 	r.Seq, r.Prev, r.Time = h.Seq+1, h.Hash, now
@@ -228,13 +230,14 @@ func (l *Log) appendRecord(h *checkpoint, r *Record) error {
 	h.Seq, h.Hash, h.Size = r.Seq, r.Hash, h.Size+int64(len(text))
 	l.wrote++
 	l.syncSoon()
-	if err := l.writeCheckpoint(*h); err != nil { // the record is safe all the same: the next writer finds it after the head
+	// If this fails, the record is safe all the same: the next writer finds it after the head.
+	if err := l.writeCheckpoint(*h); err != nil {
 		l.o.Logger.Debug("the head of the audit log could not be written", "error", err)
 	}
 	return nil
 }
 
-// writeCheckpoint writes the head file.
+// writeCheckpoint writes the head file in one write at its start. It does not sync.
 func (l *Log) writeCheckpoint(h checkpoint) error {
 	b, err := h.encode()
 	if err != nil {

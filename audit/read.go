@@ -38,7 +38,7 @@ func (r *Reader) Read(do func(Record) error) error {
 	return nil
 }
 
-// readFile reads the rest of the current file.
+// readFile reads the rest of the current file, up to its last whole line.
 func (r *Reader) readFile(do func(Record) error) error {
 	_, err := eachLine(filepath.Join(r.dir, fileName(r.number)), r.at, -1, func(l line) error {
 		if !l.hasEnd() {

@@ -134,6 +134,7 @@ func hashOf(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// errNoRecord means that a line is torn, altered or no record at all.
 var errNoRecord = errors.New("not a record as it was written")
 
 // Decode reads a line, with or without its line feed. The error says that it is no record, or that its hash is wrong.

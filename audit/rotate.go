@@ -49,7 +49,8 @@ func (l *Log) moveCheckpoint(h checkpoint) error {
 	return l.head.Sync()
 }
 
-// removeOld removes the oldest files beyond MaxFiles. The last of numbers is the new, empty one.
+// removeOld removes the oldest files beyond MaxFiles. The last of numbers is the new, empty one. The head gets the new
+// base first, so that files which a dying process leaves behind count as removed.
 func (l *Log) removeOld(h *checkpoint, numbers []int) error {
 	if len(numbers) <= l.o.MaxFiles {
 		return nil

@@ -69,18 +69,18 @@ func Verify(ctx context.Context, dir string, anchors ...Anchor) (*Report, error)
 	}
 }
 
-// verifier follows a chain.
+// verifier follows a chain from file to file, and fills the report. One verifier does one try.
 type verifier struct {
 	dir     string
 	report  *Report
 	anchors []Anchor
-	head    checkpoint
-	known   bool // head was read
-	last    Anchor
-	begun   bool    // last is set
-	at      place   // of the last record
-	bad     []scrap // lines since then that are no records
-	missing []gap
+	head    checkpoint // as it was when the files were listed
+	known   bool       // head was read
+	last    Anchor     // the record that the next one must follow
+	begun   bool       // last is set
+	at      place      // of the last record
+	bad     []scrap    // lines since then that are no records
+	missing []gap      // of which a record may turn up later, out of place
 }
 
 // place is a line of a file.
@@ -126,7 +126,8 @@ type sized struct {
 	size   int64
 }
 
-// listSized reads the head and the sizes of all files at one moment.
+// listSized reads the head and the sizes of all files while it holds the lock, so that they belong together. Records
+// that are written later are not checked.
 func (v *verifier) listSized() ([]sized, error) {
 	f, err := os.Open(filepath.Join(v.dir, headName))
 	switch {
@@ -206,7 +207,8 @@ func (v *verifier) wasMissed(seq uint64) bool {
 	return slices.ContainsFunc(v.missing, func(g gap) bool { return seq > g.after && seq < g.before })
 }
 
-// checkRecord checks the next record against the chain so far.
+// checkRecord checks the next record against the chain so far. Where records are missing it goes on from this one, so
+// that one fault is reported once.
 func (v *verifier) checkRecord(here place, r Record) {
 	if !v.begun {
 		v.last, v.begun = Anchor{r.Seq - 1, r.Prev}, true
@@ -273,7 +275,8 @@ func (v *verifier) isTorn(bad []scrap, t *Scrap) bool {
 		len(bytes.TrimSpace(all[t.Bytes:])) == 0
 }
 
-// checkPlace checks a record whose number has passed.
+// checkPlace checks a record whose number is lower than expected. If that number was missing before, the record was
+// moved, and the break of a single missing record becomes Reordered.
 func (v *verifier) checkPlace(here place, r Record) {
 	for i, g := range v.missing {
 		if r.Seq <= g.after || r.Seq >= g.before {

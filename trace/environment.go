@@ -11,13 +11,13 @@ import (
 	"tooldex/tool"
 )
 
-// settings are what the environment says.
+// settings are the values of the environment variables, with their defaults.
 type settings struct {
-	endpoint string
-	headers  map[string]string
-	resource map[string]string
-	ratio    float64 // of traces that begin here
-	parent   bool    // follow the client's decision if there is one
+	endpoint string            // full URL, with the path
+	headers  map[string]string // sent with each batch; may hold secrets
+	resource map[string]string // attributes of this program
+	ratio    float64           // of traces that begin here
+	parent   bool              // follow the client's decision if there is one
 }
 
 // FromEnvironment returns the Tracer that the standard variables ask for, or nil if they ask for none. It reads
@@ -65,11 +65,12 @@ func readSettings(getenv func(string) string, version string) (s settings, on bo
 	}
 	s.resource["service.name"] = cmp.Or(getenv("OTEL_SERVICE_NAME"), s.resource["service.name"], "tooldex")
 	s.resource["service.version"] = cmp.Or(s.resource["service.version"], version)
-	err = s.setSampler(cmp.Or(getenv("OTEL_TRACES_SAMPLER"), "parentbased_always_on"), getenv("OTEL_TRACES_SAMPLER_ARG"))
+	err = s.setSampler(cmp.Or(getenv("OTEL_TRACES_SAMPLER"), "parentbased_always_on"),
+		getenv("OTEL_TRACES_SAMPLER_ARG"))
 	return s, err == nil, err
 }
 
-// setSampler sets the sampler of that name.
+// setSampler sets ratio and parent from a sampler's name and argument, as OpenTelemetry defines them.
 func (s *settings) setSampler(name, arg string) error {
 	kind, parent := strings.CutPrefix(name, "parentbased_")
 	s.parent = parent

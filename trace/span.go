@@ -11,7 +11,8 @@ import (
 	"tooldex/tool"
 )
 
-// span is something that takes time. A nil span belongs to a trace that is not recorded.
+// span is something that takes time. A nil span belongs to a trace that is not recorded; its methods do nothing. A span
+// belongs to one goroutine until endSpan, and to the exporter after that.
 type span struct {
 	tracer     *Tracer
 	trace      [16]byte
@@ -31,7 +32,7 @@ const (
 	clientKind   = 3
 )
 
-// attribute is a fact about a span: a string, a bool or an int.
+// attribute is a property of a span. value is a string, a bool or an int.
 type attribute struct {
 	key   string
 	value any
@@ -72,19 +73,21 @@ func (t *Tracer) startSpan(ctx context.Context, kind int, name string) (context.
 	return ctx, s
 }
 
-// isSampled decides by the trace's ID, so that all programs in a trace decide alike.
+// isSampled decides by the trace's ID, so that all programs in a trace decide alike. It compares 63 bits of the ID with
+// the ratio.
 func (t *Tracer) isSampled(trace [16]byte) bool {
 	return t.o.ratio >= 1 || float64(binary.BigEndian.Uint64(trace[8:])>>1) < t.o.ratio*(1<<63)
 }
 
-// setAttribute adds an attribute.
+// setAttribute adds an attribute. It must not be called after endSpan.
 func (s *span) setAttribute(key string, value any) {
 	if s != nil {
 		s.attributes = append(s.attributes, attribute{key, value})
 	}
 }
 
-// endSpan ends a span and queues it for sending. Of an error it records no more than a client is told.
+// endSpan ends a span and queues it for sending. Of an error it records only the code, since messages may quote
+// arguments.
 func (s *span) endSpan(err error) {
 	if s == nil {
 		return

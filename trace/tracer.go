@@ -16,7 +16,8 @@ import (
 	"time"
 )
 
-// Bounds of the queue, and of sending.
+// maxWaiting is how many spans the queue holds, maxBatch how many are sent at once. A batch is sent when it is full or
+// after sendEvery, and may take sendWithin; closeGrace bounds what Close waits for.
 const (
 	maxWaiting = 2048
 	maxBatch   = 512
@@ -81,7 +82,7 @@ func (t *Tracer) runExporter() {
 	}
 }
 
-// sendRest sends what is left, as far as that is possible within a short time.
+// sendRest sends what is left in one batch, for at most closeGrace.
 func (t *Tracer) sendRest(batch []*span) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeGrace)
 	defer cancel()
@@ -96,7 +97,8 @@ func (t *Tracer) sendRest(batch []*span) {
 	}
 }
 
-// Close sends what is queued, and ends the Tracer. It is idempotent.
+// Close sends what is queued, for at most closeGrace, and ends the Tracer. Spans that end later are dropped. It is
+// idempotent.
 func (t *Tracer) Close() {
 	if t == nil {
 		return

@@ -36,7 +36,8 @@ func (t *Tracer) Request(r *http.Request) (context.Context, func(route string, s
 	}
 }
 
-// Searcher returns a Searcher that passes queries on to next, each in a span.
+// Searcher returns a Searcher that passes queries on to next, each in a span with the number of tools found. With a nil
+// Tracer it returns next itself.
 func (t *Tracer) Searcher(next tool.Searcher) tool.Searcher {
 	if t == nil {
 		return next
@@ -63,7 +64,8 @@ func (s searcher) Search(ctx context.Context, q tool.Query) (*tool.Result, error
 	return res, err
 }
 
-// Caller returns a Caller that passes calls on to next, each in a span.
+// Caller returns a Caller that passes calls on to next, each in a span with the names of tool and server. A tool error
+// fails the span. With a nil Tracer it returns next itself.
 func (t *Tracer) Caller(next tool.Caller) tool.Caller {
 	if t == nil {
 		return next

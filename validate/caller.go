@@ -13,6 +13,7 @@ func NewCaller(next tool.Caller, catalog tool.Catalog, schemas *Schemas) tool.Ca
 	return &caller{next, catalog, schemas}
 }
 
+// caller checks each call against the set that is current then.
 type caller struct {
 	next    tool.Caller
 	catalog tool.Catalog
@@ -27,6 +28,7 @@ func (c *caller) Call(ctx context.Context, call tool.Call) (*tool.CallResult, er
 	return c.next.Call(ctx, call)
 }
 
+// checkCall returns nil for a call that fits, and for a tool that the set does not hold. Missing arguments count as {}.
 func (c *caller) checkCall(call tool.Call) error {
 	set := c.catalog.Set()
 	if set == nil {

@@ -13,8 +13,9 @@ import (
 	"tooldex/internal/sanitize"
 )
 
-// graph is a schema as far as it decides how long a check takes: which parts look at the same value again, and which at
-// a value inside it. The library follows both without a bound, and a stack overflow cannot be recovered from.
+// graph is the part of a schema that decides how long a check takes: which parts look at the same value again, and
+// which at a value inside it. The library follows both without a bound, and a stack overflow cannot be recovered from.
+// A graph does not change after prepareSchema.
 type graph struct {
 	nodes []node
 	at    map[string]int // by JSON pointer
@@ -24,12 +25,12 @@ type graph struct {
 
 // node is one part of a schema.
 type node struct {
-	same   []int // parts checked on the same value: $ref, allOf, anyOf, …
-	inside []int // parts checked on members and items
-	ref    string
+	same   []int  // parts checked on the same value: $ref, allOf, anyOf, …
+	inside []int  // parts checked on members and items
+	ref    string // the $ref, until linkReferences adds it to same
 }
 
-// view says which values a part of a schema looks at.
+// view is which values a part of a schema looks at.
 type view int
 
 const (

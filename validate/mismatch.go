@@ -10,7 +10,7 @@ import (
 	"tooldex/tool"
 )
 
-// Mismatch says where and why a value does not fit a schema.
+// Mismatch is where and why a value does not fit a schema.
 type Mismatch struct {
 	// Field is the path of the value that is wrong, such as edits[].oldText; "" stands for the value as a whole.
 	Field  string
@@ -22,7 +22,7 @@ type Mismatch struct {
 // Error returns the library's own account, for the log. Messages for clients are made of Field and Reason.
 func (m *Mismatch) Error() string { return m.cause.Error() }
 
-// Message says that the arguments of the named tool do not fit, and why.
+// Message returns, for clients, that the arguments of the named tool do not fit, and why.
 func (m *Mismatch) Message(name string) string {
 	field := ""
 	if m.Field != "" {
@@ -31,7 +31,7 @@ func (m *Mismatch) Message(name string) string {
 	return "arguments of " + name + " do not fit: " + field + m.Reason
 }
 
-// asError makes the mismatch the error of a call. A transport that can show the schema puts it in the place of the
+// asError returns the mismatch as the error of a call. A transport that can show the schema does so in place of the
 // hint.
 func (m *Mismatch) asError(name string) error {
 	return &tool.Error{
@@ -40,7 +40,8 @@ func (m *Mismatch) asError(name string) error {
 	}
 }
 
-// MissingRequired lists the properties that a schema requires and args, an object, does not have.
+// MissingRequired returns the properties that a schema requires and args, an object, does not have, in the schema's
+// order. It returns nil if either cannot be read.
 func MissingRequired(schema, args json.RawMessage) []string {
 	var s struct {
 		Required []string `json:"required"`
@@ -59,6 +60,7 @@ var (
 	unexpected = regexp.MustCompile(`^unexpected additional properties \[(.*)\]$`)
 )
 
+// isMissing ends the reason of a missing property. addMissing recognizes it.
 const isMissing = " missing, but required"
 
 // maxReason bounds the library's words, in bytes: they repeat the value and may hold whole schemas.
@@ -98,8 +100,8 @@ func newMismatch(schema json.RawMessage, err error) *Mismatch {
 	return m
 }
 
-// addMissing names the required properties too. The library stops at the first fault, and a misspelled parameter is
-// best understood beside the one that is missing.
+// addMissing adds the missing required properties to the reason. The library stops at the first fault, and a misspelled
+// parameter is best understood beside the one that is missing.
 func (m *Mismatch) addMissing(args json.RawMessage) {
 	lost := MissingRequired(m.Schema, args)
 	if len(lost) > 0 && !strings.HasSuffix(m.Reason, isMissing) {

@@ -38,7 +38,8 @@ type Schema struct {
 	reported atomic.Bool
 }
 
-// Of returns the schema, compiled. The first time it logs why, under the given name, if the schema cannot be used.
+// Of returns the compiled schema. It never returns nil: check Usable. If the schema cannot be used, the first call logs
+// why, under the given name. Calls for one schema wait for its compilation, others do not.
 func (c *Schemas) Of(name string, schema json.RawMessage) *Schema {
 	c.mu.Lock()
 	s, ok := c.kept[string(schema)]
@@ -70,7 +71,7 @@ func (s *Schema) MarkReported() bool { return s.reported.CompareAndSwap(false, t
 // Reported reports whether MarkReported was called.
 func (s *Schema) Reported() bool { return s.reported.Load() }
 
-// compile prepares the schema. What it refuses would panic, never end, or fit nothing.
+// compile prepares the schema. It refuses schemas with which the library would panic or never end.
 func (s *Schema) compile() (err error) {
 	defer func() { // the library is given whatever a server sends
 		if r := recover(); r != nil {
@@ -90,14 +91,15 @@ func (s *Schema) compile() (err error) {
 	return err
 }
 
-// A check that may take long gets checkTime, and a schema for which that was not enough is not tried again.
+// A check of at most quickWork runs at once. A larger one gets checkTime, and a schema for which that was not enough is
+// not tried again.
 const (
 	quickWork = 20_000 // parts of a schema looking at values, which takes about a millisecond
 	checkTime = 2 * time.Second
 )
 
-// CheckArguments returns nil if args, an object, fit or cannot be checked. The error is of code Invalid, speaks of the
-// tool by the given name, and has a *Mismatch as its cause.
+// CheckArguments returns nil if args, an object, fit or cannot be checked. The error is of code Invalid, calls the tool
+// by the given name, and has a *Mismatch as its cause.
 func (s *Schema) CheckArguments(name string, args json.RawMessage) error {
 	m := s.Check(args)
 	if m == nil {
@@ -144,6 +146,7 @@ func (s *Schema) CheckQuick(value json.RawMessage) *Mismatch {
 	return s.runLibrary(v)
 }
 
+// runLibrary validates a value, without a bound on time. A panic of the library counts as a fit.
 func (s *Schema) runLibrary(v any) (m *Mismatch) {
 	defer func() { // what the library cannot do is not held against the client
 		if recover() != nil {
