@@ -54,7 +54,7 @@ type Outcome struct {
 	Scores    Scores   `json:"scores,omitempty"`    // nil if no tool serves it
 	Ranked    []Ranked `json:"-"`                   // best first
 
-	// not in a report file, so false, -Inf or 0 in one that was read
+	// not in a report file, so zero in one that was read
 	nearMiss bool
 	top      float64
 	relevant int // how many tools are wanted; 1 where any of them is enough

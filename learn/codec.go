@@ -10,7 +10,8 @@ import (
 	"tooldex/tool"
 )
 
-// The tags of fields. A tag is never given a second meaning, and readers pass over those they do not know.
+// The tags of fields. They are stored: a tag is never reused for another meaning, and readers skip those they do not
+// know.
 const (
 	tagProfile byte = iota + 1
 	tagTool
@@ -33,9 +34,11 @@ const (
 	tagCalled
 )
 
+// errShort means that an entry is damaged: a field ends too early or has the wrong length.
 var errShort = errors.New("entry is cut short")
 
-// The bounds of what a reader takes from an entry, so that a damaged one cannot ask for the world.
+// The bounds of what a reader takes from an entry, so that a damaged one cannot claim much memory. Those of text are in
+// bytes, the others in elements.
 const (
 	maxWords  = 64
 	maxFound  = 8
@@ -80,7 +83,7 @@ func (w *fieldWriter) putIDs(tag byte, list []tool.ID) {
 	}
 }
 
-// eachField calls fn with the fields of b in order. The slices belong to b.
+// eachField calls fn with the fields of b in order, until an error. The values are parts of b.
 func eachField(b []byte, fn func(tag byte, v []byte) error) error {
 	for len(b) > 0 {
 		n, used := binary.Uvarint(b[1:])
@@ -126,7 +129,7 @@ func readNumbers(v []byte, most int) ([]uint32, error) {
 	return out, nil
 }
 
-// readText reads UTF-8 of at most `most` bytes.
+// readText returns v as a string, and fails for more than `most` bytes. It does not check that v is UTF-8.
 func readText(v []byte, most int) (string, error) {
 	if len(v) > most {
 		return "", fmt.Errorf("text of %d bytes", len(v))
@@ -166,7 +169,8 @@ func encodeUse(u *use) []byte {
 	return w.b
 }
 
-// decodeUse reads what encodeUse wrote. The use keeps nothing of b.
+// decodeUse reads what encodeUse wrote. The use keeps nothing of b. It fails without a tool, a known kind or a count;
+// all else may be missing.
 func decodeUse(b []byte) (*use, error) {
 	u := &use{reading: &reading{}}
 	err := eachField(b, u.decodeField)
@@ -176,6 +180,7 @@ func decodeUse(b []byte) (*use, error) {
 	return u, err
 }
 
+// decodeField reads one field into u. Tags that it does not know are left to the reading, which skips them.
 func (u *use) decodeField(tag byte, v []byte) (err error) {
 	switch tag {
 	case tagProfile:
@@ -208,6 +213,7 @@ func (u *use) decodeField(tag byte, v []byte) (err error) {
 	return err
 }
 
+// decodeField reads one field into r. It refuses numbers that no writer stores, since they would spoil a whole model.
 func (r *reading) decodeField(tag byte, v []byte) (err error) {
 	switch tag {
 	case tagWords:
@@ -302,7 +308,7 @@ func decodeMissed(b []byte) (*missedRequest, error) {
 	return m, err
 }
 
-// readID appends the ID in v to list, and fails if list would be longer than `most`.
+// readID appends the ID in v to list, or drops it if list already has `most`.
 func readID(list []tool.ID, v []byte, most int) ([]tool.ID, error) {
 	s, err := readText(v, maxString)
 	if len(list) < most {
@@ -347,7 +353,7 @@ func decodeApproval(b []byte) (*approval, error) {
 	return a, err
 }
 
-// requestName is how a request is named where its text is not kept.
+// requestName returns the hash of a request as 16 hexadecimal digits, which stand for it in reports and scopes.
 func requestName(r uint64) string {
 	s := strconv.FormatUint(r, 16)
 	for len(s) < 16 {

@@ -2,21 +2,21 @@ package learn
 
 import "slices"
 
-// folds is in how many parts the evidence is put to the test: each part by a model of the others.
+// folds is the number of parts of the evidence: each part is tested by a model of the others.
 const folds = 4
 
-// mostTested bounds the requests that a model is tested by.
+// mostTested bounds the requests that are tested. More are sampled by hash, so that the sample is always the same.
 const mostTested = 2000
 
-// nearlyBest is the part of what the best share gains over none that a larger share may fall short of it.
+// nearlyBest is how much of the gain of the best share over none may be given up for a larger share.
 const nearlyBest = .05
 
-// liftShares are those of a lift that are tried.
+// liftShares returns the shares of a lift that are tried, ascending.
 func liftShares() []float32 { return []float32{0, .25, .5, .75, 1} }
 
-// crossValidate returns the share of the lifts that would have served the requests of the evidence best, had each not
-// been known: where a search finds by itself what is called, the evidence has nothing to add and its chances are only
-// noise. The rank that a called tool has among those that were found and those that are lifted decides.
+// crossValidate returns the share of the lifts that ranks best when each request is scored by a model which does not
+// know it. Where the search alone finds the tools that are called, evidence adds only noise, and the share is small.
+// What counts is the rank of the called tool among those that were found and those that are lifted.
 func (t *training) crossValidate() float32 {
 	parts := make([]*training, folds)
 	for i := range parts {
@@ -50,7 +50,7 @@ func (t *training) crossValidate() float32 {
 			best = k
 		}
 	}
-	for k := len(gains) - 1; k > best; k-- { // the whole model knows more than those that were tested
+	for k := len(gains) - 1; k > best; k-- { // the whole model has more evidence than those tested
 		if gains[best]-gains[k] < nearlyBest*(gains[best]-gains[0]) {
 			return liftShares()[k]
 		}
@@ -58,7 +58,7 @@ func (t *training) crossValidate() float32 {
 	return liftShares()[best]
 }
 
-// crossValidation puts requests to a model whose answers are known.
+// crossValidation scores requests whose tool is known by one model. Its slices are buffers, reused for each request.
 type crossValidation struct {
 	m      *profileModel
 	docs   []int32
@@ -68,7 +68,7 @@ type crossValidation struct {
 	vector []float32
 }
 
-// newCrossValidation returns one without outcomes for a model.
+// newCrossValidation prepares the test of a model, for the documents of a set that has just the model's tools.
 func newCrossValidation(m *profileModel) *crossValidation {
 	e := &crossValidation{
 		m: m, docs: make([]int32, len(m.tools)), hashes: make(map[uint32]int, len(m.tools)),
@@ -81,7 +81,8 @@ func newCrossValidation(m *profileModel) *crossValidation {
 	return e
 }
 
-// addOutcome adds to gains, by share, how well the tool of u does: 1 where it is first, and the less the further down.
+// addOutcome adds to gains, by share, how well the tool of u ranks: its weight over the square of the rank. It changes
+// the trust of the model.
 func (e *crossValidation) addOutcome(u weighed, gains []float64) {
 	r := u.reading
 	if len(r.found) == 0 {

@@ -17,7 +17,7 @@ type EvidenceKind byte
 // The kinds of evidence.
 const (
 	Called    EvidenceKind = iota + 1 // a search showed the tool, and it was called
-	elsewhere                         // the tool was called after a search that did not show it
+	elsewhere                         // a search did not show the tool, and it was called after it
 	chosen                            // a client says that the tool served the request
 	Wrong                             // a client says that it did not
 	Replayed                          // put in from a record of use
@@ -40,7 +40,8 @@ func (k EvidenceKind) String() string {
 	return "unknown"
 }
 
-// strength is what one piece of evidence of a kind weighs.
+// strength returns the weight of one piece of evidence of a kind. What a client says outright counts more than a call,
+// and a call that the search did not lead to counts less.
 func (k EvidenceKind) strength() float64 {
 	switch k {
 	case elsewhere:
@@ -51,30 +52,32 @@ func (k EvidenceKind) strength() float64 {
 	return 1
 }
 
-// maxSessions bounds the sessions that are counted for one piece of evidence.
+// maxSessions bounds the sessions that are stored for one piece of evidence. A few are enough to see that there are
+// several.
 const maxSessions = 4
 
-// use is a piece of evidence: that a client's request was, or was not, served by a tool.
+// use is a piece of evidence: that a client's request was, or was not, served by a tool. Its key is made of profile,
+// tool, request, client and kind. It is shared between stores and never changed in place, except by merge on a copy.
 type use struct {
 	profile     string
 	tool        tool.ID
 	client      string
 	kind        EvidenceKind
-	request     uint64
-	count       uint32
+	request     uint64   // requestHash of the text
+	count       uint32   // how often it was seen; at least 1
 	first, last int64    // milliseconds since 1970
-	sessions    []uint32 // hashes, sorted: the lowest of all
+	sessions    []uint32 // hashes, sorted and unique: the lowest maxSessions of all
 	text        string   // "" where texts are not kept
 	reading     *reading
 }
 
-// reading is what is kept of a request.
+// reading is what is kept of how a request was read. It is immutable once made.
 type reading struct {
 	words  []uint32 // hashes of its terms, sorted
 	model  uint32   // hash of the fingerprint of what made the vector
 	scale  float32
 	vector []int8  // component i is scale times vector[i]; nil if there was none
-	found  []found // the best tools by themselves, best first
+	found  []found // the best tools without what was learned, best first
 }
 
 // found is a tool that the search found for a request, by the hash of its ID, with its score before the lift.
@@ -83,7 +86,7 @@ type found struct {
 	score float32
 }
 
-// The letters that keys begin with, by what lies under them.
+// The first letter of a key says what kind of entry it names.
 const (
 	keyUse       = 'u'
 	keyMissed    = 'm'
@@ -91,7 +94,8 @@ const (
 	keyForgotten = "f" // the one entry of this name
 )
 
-// entryKey makes a key of what identifies an entry.
+// entryKey returns the key of an entry: its letter and a hash of what identifies it. Lengths are hashed along, so that
+// parts cannot run into each other.
 func entryKey(letter byte, parts ...string) string {
 	h := sha256.New()
 	var n [8]byte
@@ -107,7 +111,7 @@ func (u *use) key() string {
 	return entryKey(keyUse, u.profile, string(u.tool), requestName(u.request), u.client, string(rune(u.kind)))
 }
 
-// requestHash identifies a request, whatever its case and spaces.
+// requestHash identifies a request, ignoring case and the number of spaces.
 func requestHash(text string) uint64 {
 	sum := sha256.Sum256([]byte(strings.ToLower(strings.Join(strings.Fields(text), " "))))
 	return binary.BigEndian.Uint64(sum[:8])
@@ -122,7 +126,7 @@ func hash32(s string) uint32 {
 	return h
 }
 
-// newReading keeps of r what evidence needs.
+// newReading returns what evidence keeps of r; it shares nothing with it.
 func newReading(r *tool.Reading) *reading {
 	out := &reading{}
 	for _, t := range r.Terms {
@@ -140,7 +144,7 @@ func newReading(r *tool.Reading) *reading {
 	return out
 }
 
-// quantizeVector rounds v to a byte a component.
+// quantizeVector rounds v to a byte a component, relative to the largest. A vector without a finite one becomes zero.
 func quantizeVector(v []float32) (scale float32, out []int8) {
 	var most float32
 	for _, x := range v {
@@ -157,7 +161,8 @@ func quantizeVector(v []float32) (scale float32, out []int8) {
 	return scale, out
 }
 
-// merge adds to u what v says of the same. Both orders give the same.
+// merge adds v, which has the same key, to u. The result does not depend on the order of merges, so that processes that
+// write at the same time agree.
 func (u *use) merge(v *use) {
 	u.count = uint32(min(uint64(u.count)+uint64(v.count), math.MaxUint32))
 	if newer := cmp.Or(cmp.Compare(v.last, u.last), v.reading.compare(u.reading)); newer > 0 {
@@ -171,7 +176,7 @@ func (u *use) merge(v *use) {
 	u.text = max(u.text, v.text)
 }
 
-// compare orders readings, somehow.
+// compare orders readings. The order has no meaning; it only decides the same way in every process.
 func (r *reading) compare(s *reading) int {
 	return cmp.Or(
 		cmp.Compare(r.model, s.model), slices.Compare(r.vector, s.vector), slices.Compare(r.words, s.words),
@@ -182,17 +187,17 @@ func (r *reading) compare(s *reading) int {
 	)
 }
 
-// missedRequest is a request whose answer was of no use.
+// missedRequest is a request that found no tool, or whose tools were not called.
 type missedRequest struct {
 	profile string
 	request uint64
-	nothing uint32 // how often no tool was said to fit
-	ignored uint32 // how often no tool was called
+	nothing uint32 // answers in which no tool fitted with confidence
+	ignored uint32 // answers after which none of the tools shown was called
 	last    int64
 	text    string
-	unknown []string // words that no tool knew; only where texts are kept
+	unknown []string // words that no tool has; only where texts are kept
 	shown   []tool.ID
-	called  []tool.ID // that were called though they were not shown; sorted
+	called  []tool.ID // called although not shown; sorted
 }
 
 // The bounds of what is kept of a missed request.
@@ -204,7 +209,7 @@ const (
 
 func (m *missedRequest) key() string { return entryKey(keyMissed, m.profile, requestName(m.request)) }
 
-// merge adds to m what n says of the same request. Both orders give the same.
+// merge adds n, which is of the same request, to m. The result does not depend on the order of merges.
 func (m *missedRequest) merge(n *missedRequest) {
 	m.nothing += n.nothing
 	m.ignored += n.ignored
@@ -219,7 +224,7 @@ func (m *missedRequest) merge(n *missedRequest) {
 	m.called = m.called[:min(len(m.called), maxCalled)]
 }
 
-// approval is an operator's word that evidence counts: that of one request for a tool, or all that the tool has.
+// approval is an operator's decision that evidence counts: that of one request for a tool, or all that the tool has.
 type approval struct {
 	profile string
 	tool    tool.ID

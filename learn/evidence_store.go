@@ -16,10 +16,11 @@ const (
 	maxMissed = 512    // missed requests
 )
 
-// gone is how long the evidence for a tool that is not in the catalogue is kept after its last use.
+// gone is how long evidence is kept after its last use once its tool has left the catalogue.
 const gone = 30 * 24 * time.Hour
 
-// evidenceStore is everything that was learned, by key.
+// evidenceStore holds entries by key. It has no lock of its own, and the entries it points to are shared with copies of
+// it: they are replaced, never changed.
 type evidenceStore struct {
 	uses     map[string]*use
 	missed   map[string]*missedRequest
@@ -28,20 +29,22 @@ type evidenceStore struct {
 
 // newEvidenceStore returns an empty store.
 func newEvidenceStore() *evidenceStore {
-	return &evidenceStore{uses: map[string]*use{}, missed: map[string]*missedRequest{}, approved: map[string]*approval{}}
+	return &evidenceStore{
+		uses: map[string]*use{}, missed: map[string]*missedRequest{}, approved: map[string]*approval{},
+	}
 }
 
 // empty reports whether nothing is stored.
 func (b *evidenceStore) empty() bool { return len(b.uses)+len(b.missed)+len(b.approved) == 0 }
 
-// size returns the number of pieces of evidence and of missed requests; approvals are not counted, since they never go
-// by themselves.
+// size returns the number of pieces of evidence and missed requests. Approvals are not counted, since they do not
+// expire by age.
 func (b *evidenceStore) size() int { return len(b.uses) + len(b.missed) }
 
 // addUse stores u, merged with what is stored under its key.
 func (b *evidenceStore) addUse(key string, u *use) {
 	if have := b.uses[key]; have != nil {
-		sum := *have // entries are shared between books
+		sum := *have // a copy, since entries are shared between stores
 		sum.merge(u)
 		u = &sum
 	}
@@ -69,7 +72,8 @@ func (b *evidenceStore) merge(more *evidenceStore) {
 	maps.Copy(b.approved, more.approved)
 }
 
-// addEntry adds an entry as it is stored; what cannot be read is left out.
+// addEntry adds an entry as it is stored. One that cannot be read, or of an unknown letter, is left out: it may be of a
+// newer version.
 func (b *evidenceStore) addEntry(key string, v []byte) {
 	if key == "" {
 		return
@@ -90,9 +94,9 @@ func (b *evidenceStore) addEntry(key string, v []byte) {
 	}
 }
 
-// surplusKeys returns the keys of what is to be dropped: evidence that has lost its weight, that of tools which are
-// long gone, and what is above the bounds. Clients share the places of a tool, and tools those of all, so that no one
-// crowds out the others.
+// surplusKeys returns the sorted keys of what is to be dropped: evidence older than eight half-lives, evidence and
+// approvals of tools that left the catalogue long ago, and what exceeds the bounds. Clients share the places of a tool,
+// and tools share those of all, so that none crowds out the others.
 func (b *evidenceStore) surplusKeys(now time.Time, known func(tool.ID) bool) []string {
 	type place struct {
 		profile string
@@ -135,7 +139,7 @@ func (b *evidenceStore) surplusKeys(now time.Time, known func(tool.ID) bool) []s
 	return out
 }
 
-// fairShare returns the most that each may have, perTool at most, so that all together have no more than total.
+// fairShare returns the greatest number, at most perTool, that each may have so that all together have at most total.
 func fairShare(sizes []int, total int) int {
 	low, high := 0, perTool
 	for low < high {
@@ -152,7 +156,7 @@ func fairShare(sizes []int, total int) int {
 	return low
 }
 
-// lastKeys returns the keys beyond the first n when each client in turn puts forward its latest.
+// lastKeys returns the keys beyond the first n when clients take turns, each with its latest evidence first.
 func (b *evidenceStore) lastKeys(keys []string, n int) []string {
 	byClient := map[string][]string{}
 	for _, k := range keys {

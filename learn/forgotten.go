@@ -8,9 +8,9 @@ import (
 	"tooldex/tool"
 )
 
-// Scope says what to forget: what matches all that is given. The zero Scope matches everything.
+// Scope selects what to forget: entries that match every field that is set. The zero Scope matches everything.
 type Scope struct {
-	Profile *string // nil: of all profiles
+	Profile *string // nil means all profiles
 	Tool    tool.ID
 	Request string // a request's name, as in reports
 	Client  string
@@ -18,11 +18,13 @@ type Scope struct {
 
 // matchesUse reports whether the scope covers a piece of evidence.
 func (s Scope) matchesUse(u *use) bool {
-	return s.matchesProfile(u.profile) && (s.Tool == "" || s.Tool == u.tool) && (s.Client == "" || s.Client == u.client) &&
+	return s.matchesProfile(u.profile) && (s.Tool == "" || s.Tool == u.tool) &&
+		(s.Client == "" || s.Client == u.client) &&
 		(s.Request == "" || s.Request == requestName(u.request))
 }
 
-// matchesMissed reports whether the scope covers a missed request. These are kept without their clients.
+// matchesMissed reports whether the scope covers a missed request. These are stored without clients, so a scope with a
+// client covers none.
 func (s Scope) matchesMissed(m *missedRequest) bool {
 	return s.matchesProfile(m.profile) && s.Client == "" && (s.Request == "" || s.Request == requestName(m.request)) &&
 		(s.Tool == "" || slices.Contains(m.called, s.Tool))
@@ -37,19 +39,19 @@ func (s Scope) matchesApproval(a *approval) bool {
 // matchesProfile reports whether the scope covers a profile; no profile means all.
 func (s Scope) matchesProfile(p string) bool { return s.Profile == nil || *s.Profile == p }
 
-// forgetOrder is an order to forget, which other processes follow with what they have not written yet.
+// forgetOrder is a stored order to forget. Other processes apply it to what they have not written yet.
 type forgetOrder struct {
 	Scope Scope `json:"scope"`
 	At    int64 `json:"at"` // milliseconds since 1970
 }
 
-// The orders that are remembered: so long that every process has written what it had, and no more of them than that.
+// Orders are kept until every process must have written what it had pending, and in bounded number.
 const (
 	rememberOrders = time.Hour
 	maxOrders      = 64
 )
 
-// readForgotten reads the orders, none where they cannot be read.
+// readForgotten reads the orders. Unreadable ones count as none.
 func readForgotten(v []byte) []forgetOrder {
 	var out []forgetOrder
 	if len(v) > 0 && json.Unmarshal(v, &out) != nil {
@@ -58,7 +60,7 @@ func readForgotten(v []byte) []forgetOrder {
 	return out
 }
 
-// appendForgotten returns the stored orders with one more.
+// appendForgotten returns the stored orders with one more, without those that are too old.
 func appendForgotten(now []byte, order forgetOrder) []byte {
 	list := slices.DeleteFunc(readForgotten(now), func(f forgetOrder) bool {
 		return time.UnixMilli(order.At).Sub(time.UnixMilli(f.At)) > rememberOrders
@@ -71,7 +73,7 @@ func appendForgotten(now []byte, order forgetOrder) []byte {
 	return b
 }
 
-// matchingKeys returns the keys of what a scope matches, of what was last seen at or before a time.
+// matchingKeys returns the sorted keys of entries that a scope matches and that were last seen at or before a time.
 func (b *evidenceStore) matchingKeys(s Scope, at int64) []string {
 	var out []string
 	for k, u := range b.uses {
@@ -93,7 +95,7 @@ func (b *evidenceStore) matchingKeys(s Scope, at int64) []string {
 	return out
 }
 
-// applyForgotten drops what orders speak of and returns its keys.
+// applyForgotten removes the entries that orders cover, and returns their keys.
 func (b *evidenceStore) applyForgotten(orders []forgetOrder) []string {
 	var out []string
 	for _, o := range orders {

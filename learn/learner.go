@@ -14,17 +14,17 @@ import (
 	"tooldex/tool"
 )
 
-// Disk keeps entries safely. Several processes may use one. *store.Store is one.
+// Disk stores entries durably. Several processes may share one. *store.Store implements it.
 type Disk interface {
-	// Learned returns all entries and the number of their last change. If that is still known, the entries are nil.
+	// Learned returns all entries and the version of the store. If the version is still known, the entries are nil.
 	Learned(ctx context.Context, known uint64) (entries map[string][]byte, version uint64, err error)
-	// ChangeLearned calls change with those entries of keys that there are and makes the changes that it returns, nil
-	// for an entry that goes, in one transaction. It returns the numbers of the change before and of this one.
+	// ChangeLearned calls change with those entries of keys that exist, and stores the changes that it returns, nil for
+	// an entry to delete, in one transaction. It returns the version before and after.
 	ChangeLearned(ctx context.Context, keys []string, change func(now map[string][]byte) map[string][]byte) (before,
 		after uint64, err error)
 }
 
-// Reader reads requests as a search does. *search.Engine is one.
+// Reader reads requests as a search does. *search.Engine implements it.
 type Reader interface {
 	// Read returns how a request is read, and the n best tools for it without what was learned.
 	Read(ctx context.Context, text string, n int) (*tool.Reading, error)
@@ -33,19 +33,20 @@ type Reader interface {
 // halfLife is the time in which a piece of evidence loses half of its weight.
 const halfLife = 60 * 24 * time.Hour
 
-// Options configure a Learner. Disk is required, and Reader for all that gathers evidence.
+// Options configure a Learner. Disk is required, and Reader for whatever gathers evidence.
 type Options struct {
 	Disk    Disk
 	Reader  Reader
-	Catalog tool.Catalog // nil: evidence for tools that are gone is kept until it is old
+	Catalog tool.Catalog // nil: evidence for removed tools is kept until it is old
 	// Model is the fingerprint of the embedding model that searches use. Vectors of others are not compared with
 	// theirs.
 	Model    string
 	KeepText bool          // keep the texts of requests; otherwise only vectors and hashes of words are kept
-	Window   time.Duration // after a search, in which a call has to do with it; zero means 10 minutes
-	Flush    time.Duration // between two writes; zero means 3 seconds
-	Now      func() time.Time
-	Logger   *slog.Logger // nil means no log
+	Window   time.Duration // how long after a search a call counts as its outcome; zero means 10 minutes
+	Flush    time.Duration // time between two writes; zero means 3 seconds
+	// nil means time.Now
+	Now    func() time.Time
+	Logger *slog.Logger // nil means no log
 }
 
 // withDefaults fills in the documented defaults on a copy.
@@ -61,7 +62,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Learner gathers evidence and lifts tools by it. It is safe for concurrent use.
+// Learner gathers evidence and lifts tools by it. It is safe for concurrent use. Lift reads models without a lock; disk
+// is locked before mu where both are held.
 type Learner struct {
 	o        Options
 	models   atomic.Pointer[map[string]*profileModel] // by profile; replaced as a whole
@@ -76,24 +78,26 @@ type Learner struct {
 	begun   atomic.Bool
 	failing bool // the last access to the disk failed, which is logged once; only run uses it
 
-	disk sync.Mutex // held while the disk is read or written, which is done by one at a time
+	disk sync.Mutex // serialises reading and writing the disk
 
 	mu       sync.Mutex
-	evidence *evidenceStore // what is stored, and what is pending
-	pending  *evidenceStore // what is to be written
-	version  uint64
-	dirty    bool  // book has changed since the models were made
-	built    int64 // the day on which they were
-	swept    time.Time
+	evidence *evidenceStore // all that is known: stored or pending
+	pending  *evidenceStore // not yet written; also in evidence
+	// of the disk when evidence was read from it
+	version uint64
+	dirty   bool  // evidence has changed since the models were built
+	built   int64 // day of the last build, since weights fall with age
+	// when surplus entries were last looked for
+	swept time.Time
 }
 
-// liftBuffer is what one lift needs.
+// liftBuffer holds the buffers of one call of Lift.
 type liftBuffer struct {
 	words  []uint32
 	scores []float32
 }
 
-// New returns a Learner that knows nothing yet.
+// New returns a Learner without evidence. It does not read the disk: call Load and then Start.
 func New(o Options) *Learner {
 	l := &Learner{
 		o: o.withDefaults(), jobs: make(chan job, maxJobs), stop: make(chan struct{}), evidence: newEvidenceStore(),
@@ -106,7 +110,7 @@ func New(o Options) *Learner {
 	return l
 }
 
-// Load reads what is stored, if it has changed, and makes it count. The errors are those of the Disk.
+// Load reads the stored evidence, if it has changed, and rebuilds the models. The errors are those of the Disk.
 func (l *Learner) Load(ctx context.Context) error {
 	if err := l.readChanges(ctx); err != nil {
 		return err
@@ -115,8 +119,7 @@ func (l *Learner) Load(ctx context.Context) error {
 	return nil
 }
 
-// Lift adds to the scores of the tools of set what the evidence of a profile says of a request, as search.Learned has
-// it.
+// Lift implements search.Learned. A profile without evidence leaves scores as they are.
 func (l *Learner) Lift(set *tool.Set, profile string, terms []string, vector []float32, allowed []bool,
 	scores []float32,
 ) {
@@ -136,7 +139,7 @@ func (l *Learner) Lift(set *tool.Set, profile string, terms []string, vector []f
 	m.addLift(m.docsOf(set), r.words, vector, allowed, scores, r.scores[:len(m.tools)])
 }
 
-// readChanges reads the stored entries again, if another process changed them. What is pending is kept.
+// readChanges reads the stored entries again if another process changed them, and merges what is pending here.
 func (l *Learner) readChanges(ctx context.Context) error {
 	l.disk.Lock()
 	defer l.disk.Unlock()
@@ -158,7 +161,8 @@ func (l *Learner) readChanges(ctx context.Context) error {
 	return nil
 }
 
-// rebuildModels makes the models anew, if anything has changed. It takes a while, and is not waited for by any search.
+// rebuildModels builds the models anew if evidence has changed or a day has passed. It works on a copy, so that neither
+// searches nor recording wait for it.
 func (l *Learner) rebuildModels() {
 	today := l.o.Now().UnixMilli() / day
 	l.mu.Lock()
@@ -189,10 +193,11 @@ func (l *Learner) rebuildModels() {
 	l.usage.Store(&usage)
 }
 
-// sweepEvery is how often it is seen what has grown too old, where nothing is learned.
+// sweepEvery is how often surplus entries are looked for while nothing is pending.
 const sweepEvery = time.Hour
 
-// Flush writes what is pending. The errors are those of the Disk; what could not be written stays pending.
+// Flush writes what is pending and drops what is surplus. The errors are those of the Disk; what could not be written
+// stays pending, within bounds.
 func (l *Learner) Flush(ctx context.Context) error {
 	l.disk.Lock()
 	defer l.disk.Unlock()
@@ -236,13 +241,13 @@ func (l *Learner) Flush(ctx context.Context) error {
 	return nil
 }
 
-// knownTools returns a function that reports whether a tool exists now. Without a catalogue every tool does.
+// knownTools returns a function that reports whether a tool is in the catalogue. While there is none, it reports true.
 func (l *Learner) knownTools() func(tool.ID) bool {
 	if l.o.Catalog == nil {
 		return func(tool.ID) bool { return true }
 	}
 	set := l.o.Catalog.Set()
-	if set == nil || set.Len() == 0 { // nothing is read yet: that says nothing of any tool
+	if set == nil || set.Len() == 0 { // not loaded yet, which shows nothing about any tool
 		return func(tool.ID) bool { return true }
 	}
 	return func(id tool.ID) bool {
@@ -257,7 +262,8 @@ func (b *evidenceStore) keys() []string {
 		slices.Collect(maps.Keys(b.approved)))
 }
 
-// mergeInto returns the entries that are stored once b is added to what is there now.
+// mergeInto returns the entries to store when b is added to those stored now, encoded. It runs inside the transaction,
+// so that nothing another process wrote is lost.
 func (b *evidenceStore) mergeInto(now map[string][]byte) map[string][]byte {
 	there := newEvidenceStore()
 	for k, v := range now {
@@ -287,5 +293,5 @@ func (b *evidenceStore) trimToBounds() []string {
 	return out
 }
 
-// maxPending bounds what waits to be written, of each sort.
+// maxPending bounds the pieces of evidence, and as many missed requests, that wait to be written.
 const maxPending = 4096

@@ -8,16 +8,16 @@ import (
 	"tooldex/tool"
 )
 
-// The weights of what words and vectors say, on the scale of the fused scores of a search.
+// The weights of words and vectors, on the scale of the fused scores of a search.
 const (
 	wordsWeight  = .3
 	vectorWeight = 1.5
-	unlike       = .5 // that a request must be like a tool's evidence, or else the tool is held back
-	deepest      = .4 // that the best of the tools with evidence is held back, at most
-	leastLeft    = 16 // a tool that is held back keeps this part of its score, so that it is still found
+	unlike       = .5 // subtracted: a request less like a tool's evidence than this lowers the tool
+	deepest      = .4 // how much the best of the tools with evidence is lowered, at most
+	leastLeft    = 16 // a tool that is lowered keeps this fraction (1/16) of its score, so that it is still found
 )
 
-// setBinding is where the tools of a model stand in a set.
+// setBinding caches the places of a model's tools in the set that was searched last.
 type setBinding struct {
 	at atomic.Pointer[documentPlaces]
 }
@@ -28,7 +28,7 @@ type documentPlaces struct {
 	docs []int32 // by tool of the model: its place in set.All, or -1
 }
 
-// docsOf returns the places of m's tools in set. It remembers those of the last set.
+// docsOf returns the places of m's tools in set. The slice is shared and must not be changed.
 func (m *profileModel) docsOf(set *tool.Set) []int32 {
 	if p := m.bound.at.Load(); p != nil && p.set == set {
 		return p.docs
@@ -49,7 +49,8 @@ func (m *profileModel) docsOf(set *tool.Set) []int32 {
 	return p.docs
 }
 
-// addLift adds to scores. words are the hashes of the request's terms, room has one entry for each tool of m.
+// addLift adds the lift of each allowed tool to scores. docs are the tools' places in scores, words the hashes of the
+// request's terms; a nil allowed means all. room is a buffer with one entry for each tool of m.
 func (m *profileModel) addLift(docs []int32, words []uint32, vec []float32, allowed []bool, scores, room []float32) {
 	if m.trust == 0 && !m.isOrdered() {
 		return
@@ -89,7 +90,8 @@ func (m *profileModel) isOrdered() bool {
 	return false
 }
 
-// scoreTools writes into out what the evidence of each tool says of a request.
+// scoreTools writes into out, by tool, how far its evidence speaks for it: the gains of the request's words and the
+// nearness of its vector, less unlike, scaled by the amount of evidence. A vector of another width is ignored.
 func (m *profileModel) scoreTools(docs []int32, words []uint32, vec []float32, out []float32) {
 	clear(out)
 	known := float32(0)

@@ -14,9 +14,9 @@ import (
 	"tooldex/tool"
 )
 
-// Approve makes the evidence for a tool count, however little it is: all of it or, where request names one as reports
-// do, that of one request. It is on the disk when the error is nil. The error is NotFound where there is no such
-// evidence, or that of the Disk.
+// Approve makes the evidence for a tool count, however little it is: all of it, or that of one request if request is
+// the name of one. It is on the disk when the error is nil. The error is NotFound where there is no such evidence, or
+// that of the Disk.
 func (l *Learner) Approve(ctx context.Context, profile string, id tool.ID, request string) error {
 	a := &approval{profile: profile, tool: id, at: l.o.Now().UnixMilli()}
 	l.mu.Lock()
@@ -48,8 +48,8 @@ func (l *Learner) Approve(ctx context.Context, profile string, id tool.ID, reque
 	return nil
 }
 
-// Forget removes what scope matches, here and for all processes, also what they have not written yet, and returns how
-// many entries were stored. It is done on the disk when the error, which is that of the Disk, is nil.
+// Forget removes what scope matches, here and in all processes, including what they have not written yet. It returns
+// how many entries were stored, and is done on the disk when the error, which is that of the Disk, is nil.
 func (l *Learner) Forget(ctx context.Context, scope Scope) (int, error) {
 	l.disk.Lock()
 	defer l.disk.Unlock()
@@ -83,10 +83,10 @@ func (l *Learner) Forget(ctx context.Context, scope Scope) (int, error) {
 	return len(keys), nil
 }
 
-// noVersion is one that no disk reaches, so that all entries are read.
+// noVersion is a version that no disk reaches, so that all entries are read.
 const noVersion = 1<<64 - 1
 
-// exported is a line of an export.
+// exported is one line of an export.
 type exported struct {
 	Profile string  `json:"profile,omitempty"`
 	Tool    tool.ID `json:"tool"`
@@ -99,7 +99,7 @@ type exported struct {
 	Last    int64   `json:"last"`
 }
 
-// Export writes all evidence as lines of JSON, by profile, tool and request.
+// Export writes all evidence as lines of JSON, sorted by profile, tool and request. The error joins those of w.
 func (l *Learner) Export(w io.Writer) error {
 	l.mu.Lock()
 	uses := slices.Collect(maps.Values(l.evidence.uses))
@@ -120,8 +120,8 @@ func (l *Learner) Export(w io.Writer) error {
 	return errs
 }
 
-// ApprovedTexts returns the approved requests of each tool whose texts are kept, in order, those of all profiles
-// together.
+// ApprovedTexts returns, for each tool and over all profiles, the texts of approved requests that are kept and that
+// were more often right than wrong, sorted.
 func (l *Learner) ApprovedTexts() map[tool.ID][]string {
 	out := map[tool.ID][]string{}
 	for _, t := range l.Report().Tools {

@@ -9,7 +9,7 @@ import (
 	"tooldex/tool"
 )
 
-// The constants of the method, as measured by the replays of the quality run.
+// The constants of the method, chosen by replaying recorded use in the quality run.
 const (
 	// requests unlike any other that are taken to have been made too, so that a few are not all there is
 	unseen     = 20
@@ -29,47 +29,50 @@ const (
 	mostOfOne     = 3
 )
 
-// profileModel is what the evidence of one profile says, ready to lift. It never changes.
+// profileModel is the evidence of one profile in the form that lifts need. It is immutable after crossValidate, and
+// shared by searches; only bound, a cache, changes.
 type profileModel struct {
 	tools  []tool.ID
-	gain   []float32 // by tool: how far its lift is to be trusted by the amount of evidence
-	absent []float32 // by tool: what a word adds that it has no evidence of
-	floor  []float32 // by tool: the least share of the lift that an operator has ordered
-	words  map[uint32]span
-	posts  []post
-	dims   int
-	rows   []float32 // dims floats a tool: its mean request, less that of all
-	bias   []float32 // by tool: the product of its row and the mean of all
-	trust  float32   // the share of the lifts that the evidence bears out
-	bound  setBinding
+	gain   []float32 // by tool, 0 to 1: how far the amount of evidence supports its lift
+	absent []float32 // by tool: logarithm that a word adds which its evidence does not have
+	floor  []float32 // by tool: least share of the lift, set by an operator's approval
+	// words has the range of posts for the hash of each word.
+	words map[uint32]span
+	posts []post
+	dims  int
+	rows  []float32 // dims floats a tool: its mean request, less that of all
+	bias  []float32 // by tool: the product of its row and the mean of all
+	trust float32   // the share of the lifts that the evidence bears out
+	bound setBinding
 }
 
 // span is a range of a slice, from its first index to behind its last.
 type span struct{ from, to int32 }
 
-// post says what a word adds for a tool beyond what one does that it has no evidence of.
+// post is what a word adds for a tool, beyond absent.
 type post struct {
 	tool int32
 	gain float32
 }
 
-// weighed is evidence with what it weighs now.
+// weighed is evidence with its weight today.
 type weighed struct {
 	*use
 	weight float64
-	tool   int32 // in the model
+	tool   int32 // index in the model's tools; -1 if the tool has too little evidence
 }
 
-// training is what a model is made from.
+// training is the weighed evidence of one profile, from which a model is built.
 type training struct {
 	uses     []weighed // by key
 	approved map[tool.ID]bool
 	dims     int
-	model    uint32
-	relaxed  bool // half the support will do: a part of the evidence is left out
+	model    uint32 // hash of the fingerprint whose vectors count
+	relaxed  bool   // half the support is enough, because a part of the evidence is left out for a test
 }
 
-// newTraining picks the evidence of a profile and weighs it.
+// newTraining selects the evidence of a profile and weighs it by kind, count, age in whole days and approval. It goes
+// by key, so that sums have the same bits in every process.
 func newTraining(b *evidenceStore, profile string, now time.Time, fingerprint uint32) *training {
 	t := &training{approved: map[tool.ID]bool{}, model: fingerprint}
 	requests := map[string]bool{} // approved, by tool and request
@@ -100,7 +103,7 @@ func newTraining(b *evidenceStore, profile string, now time.Time, fingerprint ui
 
 const day = 24 * 60 * 60 * 1000 // milliseconds
 
-// addUsage adds the weight of the calls of each tool.
+// addUsage adds the weight of each tool's evidence, except that against it, to sum.
 func (t *training) addUsage(sum map[tool.ID]float64) {
 	for _, u := range t.uses {
 		if u.kind != Wrong {
@@ -109,7 +112,7 @@ func (t *training) addUsage(sum map[tool.ID]float64) {
 	}
 }
 
-// toolsWithEvidence names the tools with enough evidence, in order.
+// toolsWithEvidence returns the tools with enough evidence or an approval, sorted by ID.
 func (t *training) toolsWithEvidence() []tool.ID {
 	type support struct {
 		requests map[uint64]map[uint32]bool // the sessions of each
@@ -149,22 +152,24 @@ func (t *training) toolsWithEvidence() []tool.ID {
 	return out
 }
 
-// pairCounts is what a model is computed from.
+// pairCounts are the weighted counts from which a model is computed.
 type pairCounts struct {
 	n, refused []float64 // by tool: weight of its evidence, and of that against it
 	passed     []float64 // by tool: how often it was passed over
 	total      float64
-	words      map[uint64]*tally
-	overall    map[uint32]float64 // by word
+	// words is keyed by pairKey; total is the weight of all evidence but refusals.
+	words   map[uint64]*tally
+	overall map[uint32]float64 // by word
 }
 
-// tally counts a word of a tool.
+// tally holds the weights of a word with a tool: in requests that called the tool, and in those that passed it over.
 type tally struct{ asked, passed float64 }
 
 // pairKey packs a word and the place of a tool into one key.
 func pairKey(word uint32, t int32) uint64 { return uint64(word)<<32 | uint64(uint32(t)) }
 
-// buildModel makes a model of the evidence. It depends on nothing else, to the bit.
+// buildModel builds a model of the evidence. It depends on nothing else, to the bit. It sets the tool of each weighed
+// use.
 func (t *training) buildModel() *profileModel {
 	m := &profileModel{tools: t.toolsWithEvidence(), dims: t.dims, trust: 1}
 	if len(m.tools) == 0 {
@@ -197,11 +202,11 @@ func (t *training) buildModel() *profileModel {
 	return m
 }
 
-// leastApproved is the share of its lift that a tool has which an operator approved.
+// leastApproved is the least share of its lift that an approved tool gets, however little the evidence bears out.
 const leastApproved = .75
 
-// countPairs counts for each word and tool how often the word occurs in requests that the tool served, weighed by the
-// evidence.
+// countPairs counts, for each word and tool, the weight of requests with the word that the tool served and of those it
+// was passed over in. hashes maps the hash of a tool's ID to its index.
 func (t *training) countPairs(tools int, hashes map[uint32]int32) *pairCounts {
 	c := &pairCounts{
 		n: make([]float64, tools), refused: make([]float64, tools), passed: make([]float64, tools),

@@ -10,14 +10,15 @@ import (
 	"tooldex/upstream"
 )
 
+// The most that an answer lists of each, so that advice stays a few lines.
 const (
 	maxKinds      = 3
 	maxCategories = 3
 	maxUnplaced   = 8
 )
 
-// makeAdvice says what to try where no tool fits: the kinds of servers that would serve, the words nobody here knows,
-// and the categories that come nearest.
+// makeAdvice describes what to try where no tool fits: the kinds of servers that would serve, the words that are not
+// understood, the nearest categories, and what the caller's filter left out. It overwrites the fused scores.
 func (e *Engine) makeAdvice(ask request, full string, r *scored, j confidence, s *scratch) *tool.Advice {
 	a := &tool.Advice{Message: "No tool here seems to do this."}
 	for _, n := range j.archetypes {
@@ -59,8 +60,8 @@ const (
 	whyStopped    = "stopped"    // the server does not run, and its tools are not known
 )
 
-// excludedTools lists what the caller's own choices left out of a search that found nothing, and that might serve. What
-// a permission hides is not looked at.
+// excludedTools lists what the caller's own filter left out of a search that found nothing, and that might serve. Tools
+// that a permission hides are never looked at, so that advice cannot reveal them.
 func (e *Engine) excludedTools(a request, full string, r *scored, s *scratch) []tool.Excluded {
 	var out []tool.Excluded
 	if f := &a.query.Filter; markExcluded(a.snap.Set(), f, s) {
@@ -86,8 +87,8 @@ func markExcluded(set *tool.Set, f *tool.Filter, s *scratch) (any bool) {
 	return any
 }
 
-// findExcluded judges the tools of s.excluded as if only they were there, and returns those that would be found with
-// confidence. The fused scores of the search are lost by that.
+// findExcluded scores the tools of s.excluded as if only they existed, and returns those that would be found with
+// confidence. It overwrites the fused scores.
 func (e *Engine) findExcluded(a request, full string, r *scored, s *scratch) []*tool.Tool {
 	them := *r
 	s.allowed, s.excluded = s.excluded, s.allowed
@@ -105,7 +106,7 @@ func (e *Engine) findExcluded(a request, full string, r *scored, s *scratch) []*
 	return out
 }
 
-// exclusionReason is the first of a caller's choices that leaves t out.
+// exclusionReason returns the first part of a caller's filter that leaves t out.
 func exclusionReason(f *tool.Filter, t *tool.Tool) string {
 	switch {
 	case t.Disabled && !f.Disabled:
@@ -152,8 +153,8 @@ func describeExcluded(why string, f *tool.Filter, tools []*tool.Tool) (tool.Excl
 	return u, true
 }
 
-// stoppedServers lists servers of which no tool is known because they do not run. Whether a caller whose permissions
-// are limited may know of such a server cannot be told by its tools, so it is told of none.
+// stoppedServers lists servers that do not run and have no known tools, those named in the request first. A caller with
+// limited permissions gets none: without its tools, nothing shows whether such a caller may know of a server.
 func (e *Engine) stoppedServers(a request, terms []string, s *scratch) (tool.Excluded, bool) {
 	u := tool.Excluded{Why: whyStopped}
 	f := &a.query.Filter

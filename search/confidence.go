@@ -11,22 +11,23 @@ import (
 // fitted to, and that a tool serves, lie above it.
 const leastProbability = .35
 
-// confidence says how likely it is that some tool serves the request.
+// confidence is the estimate that some tool serves the request. The zero value means that none does.
 type confidence struct {
 	probability float64
 	best        float32          // highest fused score of a ranked tool, names left aside
 	archetypes  []knowledge.Near // what the request asks for, of all that is known
 }
 
-// nearest is how many archetypes speak for what a request asks for, nearestHere how many of them must be here.
+// nearest is how many archetypes near a request are looked up, nearestHere how many of them the catalogue is compared
+// with.
 const (
 	nearest     = 10
 	nearestHere = 3
 )
 
-// estimateConfidence weighs what tells a request that a tool here serves from one that none does. The archetypes are
-// the map of what exists: where those nearest to the request resemble no tool of the catalogue, what is asked for is
-// known and not here; and how near they come is what a tool that serves has to compare with.
+// estimateConfidence estimates how likely some tool of order serves the request. The archetypes represent all known
+// kinds of tools: where those nearest to the request resemble nothing in the catalogue, the request is for something
+// that is not here; and their cosine is the yardstick for that of the best tool. order is the ranking, best first.
 func (e *Engine) estimateConfidence(snap *index.Snapshot, text string, r *scored, order []int32, s *scratch) confidence {
 	j := confidence{}
 	if len(order) == 0 {
@@ -35,7 +36,7 @@ func (e *Engine) estimateConfidence(snap *index.Snapshot, text string, r *scored
 	for _, i := range order {
 		f := s.fused[i]
 		if f >= exactBonus {
-			f -= exactBonus // the named tool is what the others are held against, too
+			f -= exactBonus // the bonus is no measure for the other tools
 		}
 		j.best = max(j.best, f)
 	}
@@ -66,7 +67,7 @@ func (e *Engine) estimateConfidence(snap *index.Snapshot, text string, r *scored
 	return j
 }
 
-// evidence is what the decision rests on.
+// evidence holds the inputs of the decision.
 type evidence struct {
 	cosine   float64 // of the request and the best tool
 	mean     float64 // of the request and all tools: how much it is about what the catalogue is about
@@ -77,10 +78,10 @@ type evidence struct {
 	size     float64 // logarithm of the number of tools: among many, some tool is like anything
 }
 
-// fewTools is the number of tools below which a catalogue's size, and the mean over it, say less and less.
+// fewTools is the number of tools below which a catalogue's size, and the mean over it, count less and less.
 const fewTools = 32
 
-// coveredShare returns the share of words that one document has, each counting by how rare it is. A word that none has
+// coveredShare returns the share of words that document doc has, each weighed by its rarity. A word that no tool has
 // counts as rarer than all.
 func coveredShare(snap *index.Snapshot, terms []string, doc int32, s *scratch) float64 {
 	var has, all float64
@@ -100,8 +101,8 @@ func coveredShare(snap *index.Snapshot, terms []string, doc int32, s *scratch) f
 	return has / all
 }
 
-// archetypeVector is the vector of a request in the model that the archetypes are compiled with, or nil if there is
-// none.
+// archetypeVector returns the vector of a request in the model that the archetypes are compiled with, or nil if there
+// is none. The slice is a buffer of s.
 func (e *Engine) archetypeVector(text string, s *scratch) []float32 {
 	if e.o.Map.Query == nil {
 		return nil
@@ -113,8 +114,8 @@ func (e *Engine) archetypeVector(text string, s *scratch) []float32 {
 	return s.vector
 }
 
-// archetypePresence returns how like the likest tools are to the archetypes nearest to the request, and how near those
-// come to it. v is its vector in the archetypes' model.
+// archetypePresence returns how much the catalogue resembles the archetypes nearest to the request, and the greatest
+// cosine of these with it. v is the request's vector in the archetypes' model; without it all results are zero.
 func (e *Engine) archetypePresence(snap *index.Snapshot, v []float32, r *scored, s *scratch) (here, known float64,
 	near []knowledge.Near,
 ) {
@@ -137,18 +138,18 @@ func (e *Engine) archetypePresence(snap *index.Snapshot, v []float32, r *scored,
 	return here, known, near
 }
 
-// The weights of the decision, fitted by logistic regression to requests put to the catalogues they were written for
-// and to others, each catalogue and both answers counting alike.
+// withCosine returns the probability by a logistic regression, fitted to requests put to the catalogues they were
+// written for and to others, each catalogue and both answers counting alike.
 func (f *evidence) withCosine() float64 {
 	return sigmoid(1.451 + 5.695*f.cosine + 11.786*f.mean + 3.205*f.presence - 5.988*f.known +
 		1.124*f.covered - .466*f.size + learnedWeight*f.learned)
 }
 
-// learnedWeight is not fitted: a tool that use has lifted by as much as all of a request's words can is seven times as
-// likely to serve.
+// learnedWeight is not fitted. A lift of 1, as much as all of a request's words can give, multiplies the odds by about
+// seven.
 const learnedWeight = 2
 
-// withoutCosine is fitted for models whose cosines mean something else, and for none. It separates less well, and its
+// withoutCosine is fitted for models whose cosines have another scale, and for none. It separates less well, and its
 // constant is raised so that as many of the requests that are served lie above leastProbability.
 func (f *evidence) withoutCosine() float64 {
 	return sigmoid(4.17 + 7.19*f.presence - 5.034*f.known + 1.848*f.covered - .69*f.size + learnedWeight*f.learned)
@@ -157,11 +158,11 @@ func (f *evidence) withoutCosine() float64 {
 // sigmoid maps the log-odds x to a probability.
 func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
-// sharpest is how fast the score falls behind the best tool's.
+// sharpest is the exponent by which a tool's probability falls with its distance from the best score.
 const sharpest = 2
 
-// toolProbability turns a fused score into the probability that this tool serves: that some tool does, shared by how
-// near the tool comes to the best.
+// toolProbability converts a fused score to the probability that this tool serves, rounded to four digits: 1 for a
+// named tool, otherwise that of the request, reduced by how far the score is below the best.
 func (j confidence) toolProbability(fused float32) float64 {
 	switch {
 	case fused >= exactBonus:

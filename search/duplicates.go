@@ -9,8 +9,8 @@ import (
 	"tooldex/upstream"
 )
 
-// bestOfDuplicates returns which tools are ranked: the allowed ones, and of those that are one tool on several servers
-// only the one that scores best. The family takes its place.
+// bestOfDuplicates returns which tools are ranked: the allowed ones, but of each family (one tool on several servers)
+// only the one with the best score. The result is a buffer of s.
 func (s *scratch) bestOfDuplicates(snap *index.Snapshot) []bool {
 	families := snap.DuplicateGroups()
 	if len(families) == 0 {
@@ -35,8 +35,8 @@ func (s *scratch) bestOfDuplicates(snap *index.Snapshot) []bool {
 	return s.ranked
 }
 
-// placeDuplicates makes the place of document i, with the best of its family at the front and the rest of it behind.
-// Steer are the words of the request.
+// placeDuplicates returns the place of document i, with the copy to show in front and the other allowed ones behind it.
+// steer are the words of the request.
 func (e *Engine) placeDuplicates(snap *index.Snapshot, i int32, steer []string, s *scratch) place {
 	p := place{doc: i, best: i, key: i}
 	family := snap.Duplicates(int(i))
@@ -64,14 +64,15 @@ func (e *Engine) placeDuplicates(snap *index.Snapshot, i int32, steer []string, 
 	return p
 }
 
-// duplicateRank is what decides which copy of a tool is shown.
+// duplicateRank holds what decides which copy of a tool is shown, the most important first.
 type duplicateRank struct {
 	exact       bool // the request spells its name
 	serverWords int  // words of its server's name in the request
-	always      bool
-	uses        float64
-	fails       bool // its server does not run
-	score       float32
+	// the tool is marked to be always shown
+	always bool
+	uses   float64
+	fails  bool // its server does not run
+	score  float32
 }
 
 // compare puts the better first.
@@ -94,8 +95,8 @@ func trueFirst(a, b bool) int {
 	return 1
 }
 
-// rankDuplicate collects what decides whether t is the copy that is shown. Steered is the number of words of its
-// server's name that the request has.
+// rankDuplicate collects what decides whether t is the copy to show. steered is how many words of its server's name the
+// request has.
 func (e *Engine) rankDuplicate(t *tool.Tool, fused float32, steered int, s *scratch) duplicateRank {
 	out := duplicateRank{
 		exact: fused >= exactBonus, serverWords: steered, always: t.Always, fails: e.failedServers(s)[t.Server],
@@ -107,8 +108,8 @@ func (e *Engine) rankDuplicate(t *tool.Tool, fused float32, steered int, s *scra
 	return out
 }
 
-// countServerWords counts the words of a server's name that a request has, but for those of the tool's own name. What
-// the request has of each server is looked up once.
+// countServerWords counts the words of a server's name that the request has, except those of the tool's own name. The
+// words of each server are looked up once per request and cached in s.
 func (s *scratch) countServerWords(server string, steer, own []string) (n int) {
 	words, ok := s.serverTerms[server]
 	if !ok {
@@ -131,7 +132,7 @@ func (s *scratch) countServerWords(server string, steer, own []string) (n int) {
 	return n
 }
 
-// failedServers returns the servers that do not run, as asked once for each search.
+// failedServers returns the servers that have failed. It asks for them once per search.
 func (e *Engine) failedServers(s *scratch) map[string]bool {
 	if s.failed == nil {
 		s.failed = map[string]bool{}

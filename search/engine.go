@@ -17,15 +17,15 @@ import (
 	"tooldex/upstream"
 )
 
-// Lookup gives the snapshot to search: the latest, or nil while there is none. *index.Index is one.
+// Lookup returns the snapshot to search: the latest, or nil while there is none. *index.Index implements it.
 type Lookup interface{ Current() *index.Snapshot }
 
 // Options configure an Engine. Only Lookup is needed.
 type Options struct {
 	Lookup   Lookup
 	Embedder embed.Embedder // makes query vectors; nil searches by words alone
-	// Fallback makes them while the index holds vectors of its model and none of Embedder's yet. With a Fallback, an
-	// index whose vectors are of neither is searched by words alone.
+	// Fallback makes query vectors while the index holds vectors of its model and not yet of Embedder's. With a
+	// Fallback, an index whose vectors are of neither is searched by words alone.
 	Fallback embed.Embedder
 	Base     *knowledge.Base
 	// Map encodes requests for the archetypes of Base, with the model that Base was compiled with; its zero value
@@ -46,13 +46,14 @@ type Usage interface{ Uses(id tool.ID) float64 }
 // safe for concurrent use.
 type Servers interface{ Status() []upstream.Status }
 
-// Engine answers queries; it is a tool.Searcher.
+// Engine answers queries; it implements tool.Searcher.
 type Engine struct {
-	o       Options
+	o Options
+	// of *scratch; a search has one for itself
 	scratch sync.Pool
 }
 
-// New returns an Engine.
+// New returns an Engine, which is ready as soon as Lookup has a snapshot.
 func New(o Options) *Engine {
 	e := &Engine{o: o}
 	e.scratch.New = func() any { return new(scratch) }
@@ -147,7 +148,9 @@ func readNeeds(q *tool.Query) ([]string, error) {
 	}
 	needs := make([]string, 0, len(texts))
 	for _, t := range texts {
-		if t = normalizeText(strings.Join(strings.Fields(strings.ToValidUTF8(sanitize.Cut(t, maxQuery), " ")), " ")); t != "" {
+		if t = normalizeText(strings.Join(
+			strings.Fields(strings.ToValidUTF8(sanitize.Cut(t, maxQuery), " ")), " ",
+		)); t != "" {
 			needs = append(needs, t)
 		}
 	}
@@ -181,7 +184,8 @@ func normalizeText(text string) string {
 	return text
 }
 
-// embedQuery returns the vector of text, or nil and why there is none.
+// embedQuery returns the vector of text, or nil and the reason for the answer's Degraded. The only error is Timeout: a
+// model that fails costs the answer its meaning scores, not the answer.
 func (e *Engine) embedQuery(ctx context.Context, snap *index.Snapshot, text string) (vector []float32, degraded string,
 	err error,
 ) {
@@ -207,7 +211,8 @@ func (e *Engine) embedQuery(ctx context.Context, snap *index.Snapshot, text stri
 	return vs[0], "", nil
 }
 
-// queryEmbedder returns the one whose vectors snap holds, or nil.
+// queryEmbedder returns the embedder whose vectors snap holds, or nil. Without a Fallback it is always Embedder, and
+// embedQuery notices another width.
 func (e *Engine) queryEmbedder(snap *index.Snapshot) embed.Embedder {
 	switch {
 	case e.o.Fallback == nil:
@@ -231,7 +236,7 @@ func timeoutError(ctx context.Context) error {
 	return &tool.Error{Code: code, Op: "search", Msg: msg, Err: ctx.Err()}
 }
 
-// leastRelated is the cosine below which two tools have nothing to do with each other.
+// leastRelated is the cosine below which two tools are not reported as related.
 const leastRelated = .45
 
 // Related returns the enabled tools that are nearest to a tool in meaning, at most n, nearest first. A tool that is not

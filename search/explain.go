@@ -9,7 +9,8 @@ import (
 	"tooldex/tool"
 )
 
-// explainScore describes how the score of document i came about. It must be called before the scratch is used again.
+// explainScore describes the score of document i. It reads s, so it must be called before s is used for another
+// scoring.
 func (e *Engine) explainScore(snap *index.Snapshot, r *scored, i int, s *scratch) *tool.Explain {
 	x := &tool.Explain{
 		Keyword: float64(s.words[i]), Semantic: float64(s.cosines[i]), Fused: float64(s.fused[i]),
@@ -37,7 +38,7 @@ func (e *Engine) explainScore(snap *index.Snapshot, r *scored, i int, s *scratch
 // maxLoans bounds the archetypes that an explanation names.
 const maxLoans = 5
 
-// listLoans names the archetypes that lent most to document i.
+// listLoans returns the archetypes that lent most to document i, at most maxLoans.
 func (e *Engine) listLoans(snap *index.Snapshot, i int) (out []tool.Loan) {
 	if e.o.Base == nil {
 		return nil
@@ -53,13 +54,13 @@ func (e *Engine) listLoans(snap *index.Snapshot, i int) (out []tool.Loan) {
 	return out
 }
 
-// Lender is an archetype that lent its words to a tool.
+// Lender is an archetype whose words were lent to a tool.
 type Lender struct {
 	tool.Loan
 	Like  float64 // how like the two are, 0 to 1
 	Title string
-	// Synonyms and Utterances are what is said to the archetype. The words that weigh most among those of all of a
-	// tool's lenders find the tool.
+	// Synonyms and Utterances are those of the archetype. The tool is found by the words that weigh most among those of
+	// all its lenders.
 	Synonyms, Utterances []string
 }
 
@@ -96,8 +97,8 @@ func (e *Engine) Lenders(id tool.ID) ([]Lender, error) {
 	return out, nil
 }
 
-// lendersOf returns those of the archetypes that document i resembles which lent to it, likest first. The others stand
-// behind them.
+// lendersOf returns the archetypes that lent to document i, likest first. They come before those that it merely
+// resembles.
 func lendersOf(snap *index.Snapshot, i int) []index.Landmark {
 	all := snap.Landmarks(i)
 	n := slices.IndexFunc(all, func(l index.Landmark) bool { return l.Lent <= 0 })

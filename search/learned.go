@@ -7,7 +7,7 @@ import (
 	"tooldex/tool"
 )
 
-// Learned knows which tools use has shown to serve which requests.
+// Learned adjusts scores by what use has shown. *learn.Learner implements it.
 type Learned interface {
 	// Lift adds to the scores of the tools of set, which are in the order of set.All, what the evidence of a profile
 	// says of a request with these terms and this vector, which is nil where only words are known; tools that are not
@@ -16,7 +16,7 @@ type Learned interface {
 	Lift(set *tool.Set, profile string, terms []string, vector []float32, allowed []bool, scores []float32)
 }
 
-// addLearned adds what was learned to s.fused, and keeps it in s.lifts.
+// addLearned adds what was learned to s.fused, and stores the differences in s.lifts for explanations.
 func (e *Engine) addLearned(a request, r *scored, s *scratch) {
 	s.lifts = s.lifts[:0]
 	if e.o.Learned == nil {
@@ -33,8 +33,8 @@ func (e *Engine) addLearned(a request, r *scored, s *scratch) {
 	}
 }
 
-// Read returns how a request is read, and the n best enabled tools for it as they would be without what was learned.
-// The errors are those of Search.
+// Read returns the terms and vector of a request, and the n best enabled tools for it without what was learned. The
+// errors are those of Search. The result shares nothing with the engine.
 func (e *Engine) Read(ctx context.Context, text string, n int) (*tool.Reading, error) {
 	q := tool.Query{Text: text}
 	needs, err := readNeeds(&q)

@@ -9,8 +9,8 @@ import (
 	"tooldex/tool"
 )
 
-// namedTools appends to dst the tools that a request names. It may be the name as a whole, in any decoration, or have
-// it among its words, in a form in which only names are written: create_issue, createIssue, hub:create_issue, `search`.
+// namedTools appends to dst the tools that a request names: the whole request is the name, in any punctuation, or one
+// of its words is, in a form in which only names are written: create_issue, createIssue, hub:create_issue, `search`.
 func namedTools(set *tool.Set, text string, dst []int) []int {
 	whole := strings.TrimFunc(text, isNameSeparator)
 	if found := spelledTools(set, whole); len(found) > 0 {
@@ -61,7 +61,7 @@ func toolsNamedBy(set *tool.Set, word string) []int {
 	return nil
 }
 
-// filterTools keeps of found what ok holds for.
+// filterTools returns the places of found whose tools satisfy ok.
 func filterTools(set *tool.Set, found []int, ok func(*tool.Tool) bool) (out []int) {
 	for _, i := range found {
 		if ok(set.All()[i]) {
@@ -128,7 +128,7 @@ func spelledTools(set *tool.Set, name string) []int {
 	return set.Spelled(tail)
 }
 
-// addExactBonus lifts the tools of s.named above all others, and reports whether one of them is allowed.
+// addExactBonus raises the tools of s.named above all others, and reports whether one of them is allowed.
 func (s *scratch) addExactBonus() (allowed bool) {
 	for _, i := range s.named {
 		s.fused[i] += exactBonus

@@ -13,7 +13,7 @@ var separators = regexp.MustCompile(`(?i)(?:[,;:.!?]+\s+|\n+)(?:` + joints + `\s
 
 const joints = `(?:and then|after that|afterwards|and also|then|and|plus|also)`
 
-// fillers may stand before the verb of a part and say nothing.
+// fillers may precede the verb of a part and carry no meaning.
 var fillers = map[string]bool{
 	"please": true, "can": true, "could": true, "would": true, "you": true, "i": true, "we": true, "want": true,
 	"need": true, "to": true, "then": true, "and": true,
@@ -73,7 +73,7 @@ func trimFillers(clause string) []string {
 	return words
 }
 
-// isImperative reports whether a clause begins by telling what to do, and to what.
+// isImperative reports whether a clause begins with a verb that tools' names begin with, and has an object.
 func (e *Engine) isImperative(clause string, an *knowledge.Analyzer) bool {
 	words := trimFillers(clause)
 	if len(words) < 2 || toMe[words[0]] && (words[1] == "me" || words[1] == "us") {
@@ -106,7 +106,7 @@ var sentenceEnd = regexp.MustCompile(`[.!?;]+\s+|\n+`)
 
 const (
 	maxSentences = 6
-	// of the best sentence's score in that of the whole request, as measured on sets of long requests
+	// share of the best sentence's score in that of the whole request, as measured on sets of long requests
 	sentenceShare = .4
 )
 
@@ -124,8 +124,8 @@ func (s *scratch) splitSentences(text string) []string {
 	return out
 }
 
-// scoreSentences fills s.best with each tool's score for the sentence that it serves best: what one of them asks for is
-// drowned by the words of the others. It is left empty for a request of one sentence, and for a part of a request.
+// scoreSentences fills s.best with each tool's score for the sentence that it serves best, since the words of the
+// others would hide it. s.best stays empty for a request of one sentence, and for a part of a request.
 func (e *Engine) scoreSentences(ctx context.Context, a request, s *scratch) error {
 	s.best = s.best[:0]
 	if a.whole != nil || e.o.Base == nil {

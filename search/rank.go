@@ -18,14 +18,14 @@ const (
 )
 
 const (
-	// by which a tool's score is multiplied that does another thing than the request begins by asking for
+	// factor for a tool whose effect contradicts the action that the request begins with
 	oppositeAction = .94
 	maxExpansions  = 12
 	maxQueryTerms  = 64
 	exactBonus     = 10 // lifts a tool whose name the request spells above all that can be fused
 )
 
-// scratch holds the arrays of one search.
+// scratch holds the buffers of one search, indexed by document unless said otherwise. It belongs to one goroutine.
 type scratch struct {
 	words, own, cosines, fused []float32
 	lifts                      []float32 // what use added to fused; empty where nothing can be learned
@@ -34,21 +34,22 @@ type scratch struct {
 	allowed                    []bool
 	ranked                     []bool // the same with only the best of each family
 	excluded                   []bool // what only the caller's own choices leave out
-	permitted                  []bool // what the caller may know of, of which there are among; only if limited
+	permitted                  []bool // what a caller with limited permissions may know of; valid only if limited
 	limited                    bool
-	among                      int
-	order                      []int32
-	named                      []int
-	terms                      []string
-	vector                     []float32
-	analyzer                   knowledge.Analyzer
-	near                       knowledge.Scratch
-	failed                     map[string]bool     // servers that do not run; nil until asked for
-	serverTerms                map[string][]string // words of a server's name that the request has
+	// how many are permitted
+	among       int
+	order       []int32
+	named       []int
+	terms       []string
+	vector      []float32
+	analyzer    knowledge.Analyzer
+	near        knowledge.Scratch
+	failed      map[string]bool     // servers that do not run; nil until asked for
+	serverTerms map[string][]string // words of a server's name that the request has
 }
 
-// resize makes every array as long as there are documents, and forgets what the last search left. The contents of the
-// arrays are not cleared: whoever fills one writes all of it.
+// resize gives every array a place for each of n documents and resets what is cached per search. The arrays keep old
+// contents: each step that fills one writes all of it.
 func (s *scratch) resize(n int) {
 	if cap(s.words) < n {
 		s.words, s.own, s.cosines, s.fused = make([]float32, n), make([]float32, n), make([]float32, n),
@@ -67,16 +68,16 @@ func markAllowed(set *tool.Set, f *tool.Filter, allowed []bool) {
 	}
 }
 
-// request is one request.
+// request is one ranking to be made.
 type request struct {
 	snap       *index.Snapshot
 	query      *tool.Query
 	text       string
-	whole      *ranking // what text is a part of, if it is
-	keepScores bool     // the fused scores, for the ranking of parts
+	whole      *ranking // ranking of the request that text is a part of; nil for a whole request
+	keepScores bool     // store the fused scores in scratch.whole, for ranking parts afterwards
 }
 
-// ranking is the outcome for one request: tools in order, some more than the query's limit.
+// ranking is the outcome for one request. places may be more than the query's limit.
 type ranking struct {
 	text        string
 	terms       []string
@@ -87,12 +88,12 @@ type ranking struct {
 	degraded    string
 }
 
-// place is one place of a ranking.
+// place is one position of a ranking: a tool, or one tool on several servers.
 type place struct {
-	doc     int32
-	best    int32   // of its family, the one with the highest score
+	doc     int32   // the one to show
+	best    int32   // the one with the highest score
 	also    []int32 // the same tool on other servers, best first
-	key     int32   // the same for all of a family
+	key     int32   // the lowest document of the family, which identifies it
 	score   float64
 	explain *tool.Explain
 }
@@ -100,8 +101,7 @@ type place struct {
 // firstPlaces returns at most n places, best first.
 func (r *ranking) firstPlaces(n int) []place { return r.places[:min(n, len(r.places))] }
 
-// leastDepth is how many places are ranked where fewer are asked for: what is put among the first ten must not depend
-// on how many are shown.
+// leastDepth is how many places are ranked at least, so that the first ten do not depend on how many are shown.
 const leastDepth = clauseTo
 
 // rank orders the allowed tools for one request, or for one part of a request whose ranking was kept.
@@ -154,7 +154,8 @@ func (e *Engine) rank(ctx context.Context, a request, s *scratch) (*ranking, err
 	return out, nil
 }
 
-// expandText puts what a word is by its form in its place, and adds English words for those of another language.
+// expandText replaces words that are recognised by their form, such as addresses, by what they are, and appends English
+// words for those of other languages.
 func (e *Engine) expandText(text string) string {
 	full := knowledge.DescribeForms(text)
 	if e.o.Base != nil {
@@ -165,7 +166,7 @@ func (e *Engine) expandText(text string) string {
 	return full
 }
 
-// scored is what one scoring of a request found, for judging and explaining.
+// scored is the result of one scoring of a request, for the decision and for explanations.
 type scored struct {
 	terms      []string // the request's own, unique
 	known      int      // how many of them some tool has
@@ -182,7 +183,7 @@ type scored struct {
 	degraded   string
 }
 
-// scoreTools fills s.words, s.cosines and s.fused with the scores of text.
+// scoreTools fills s.words, s.own, s.cosines and s.fused with the scores of text. The only error is Timeout.
 func (e *Engine) scoreTools(ctx context.Context, snap *index.Snapshot, mode tool.Mode, text string, s *scratch) (*scored,
 	error,
 ) {
@@ -215,7 +216,8 @@ func (e *Engine) scoreTools(ctx context.Context, snap *index.Snapshot, mode tool
 // the mean. The lowest cosine itself would depend on one tool, and with it every score.
 const belowMean = 2.5
 
-// fuseScores fills s.fused, as the scores of the allowed tools have it.
+// fuseScores fills s.fused from the other arrays. Ranges are taken over the allowed tools only, so that what a caller
+// may not see cannot change its scores.
 func (r *scored) fuseScores(snap *index.Snapshot, s *scratch) {
 	r.maxWords, r.maxOwn, r.maxCosine = 0, 0, -1
 	var sum, squares float64
@@ -272,9 +274,9 @@ const (
 	longRequest  = 15
 )
 
-// fuseScore brings the scores to 0..1 by the range they span for this request and adds them: unlike ranks, scores keep
-// how much better one tool is than the next. The longer the request, the more of the words' part is that of the tool's
-// own words.
+// fuseScore scales the word and meaning scores by the range they span for this request and adds them. Unlike ranks,
+// scores keep how much better one tool is than the next. The longer the request, the more of the word score is that of
+// the tool's own words.
 func (r *scored) fuseScore(words, own, cosine float32) float32 {
 	var f float32
 	if r.maxWords > 0 {
@@ -290,8 +292,8 @@ func (r *scored) fuseScore(words, own, cosine float32) float32 {
 	return f
 }
 
-// topDocuments returns the n allowed documents with the highest positive scores, best first, ties by document, which is
-// by ID.
+// topDocuments returns the n allowed documents with the highest positive scores, best first; ties go by document, that
+// is by ID. It appends to buf[:0].
 func topDocuments(scores []float32, allowed []bool, n int, buf []int32) []int32 {
 	out := buf[:0]
 	for i, ok := range allowed {
@@ -313,8 +315,8 @@ func topDocuments(scores []float32, allowed []bool, n int, buf []int32) []int32 
 	return out
 }
 
-// markPermitted notes which tools a caller with limited permissions may know of. From then on, words are as rare as
-// they are among those: how rare a word is among all would reveal to such a caller what the others are about.
+// markPermitted marks the tools that a caller with limited permissions may know of. From then on rarity is counted
+// among those, because the rarity of a word among all tools would reveal what the others are about.
 func (s *scratch) markPermitted(set *tool.Set, may func(*tool.Tool) bool) {
 	if cap(s.permitted) < set.Len() {
 		s.permitted = make([]bool, set.Len())
@@ -328,7 +330,8 @@ func (s *scratch) markPermitted(set *tool.Set, may func(*tool.Tool) bool) {
 	}
 }
 
-// termRarity returns how rare a word is to the caller, and false if no tool has it that the caller may know of.
+// termRarity returns the IDF of a word as the caller may see it, and false if no tool that the caller may know of has
+// it.
 func (s *scratch) termRarity(snap *index.Snapshot, term string) (idf float32, ok bool) {
 	if !s.limited {
 		return snap.IDF(term)
@@ -336,8 +339,8 @@ func (s *scratch) termRarity(snap *index.Snapshot, term string) (idf float32, ok
 	return snap.IDFAmong(term, s.permitted, s.among)
 }
 
-// rarityShare is by what the weight of a word is multiplied since it is of another rarity to the caller than among all
-// tools; 0 for a word that none has.
+// rarityShare returns the factor that converts a word's weight from its rarity among all tools to that among the
+// permitted ones; 0 for a word that none of these has.
 func (s *scratch) rarityShare(snap *index.Snapshot, term string) float32 {
 	if !s.limited {
 		return 1

@@ -25,8 +25,8 @@ func (e *Engine) rankEach(ctx context.Context, a request, texts []string, s *scr
 	return out, nil
 }
 
-// isOneTool reports whether one tool, the best for the whole request, is the best for each of its parts as well: then
-// they say more of one thing, and the request is not for several.
+// isOneTool reports whether the best tool for the whole request is also the best for each of its parts. Then the
+// request is for one thing, described at length.
 func (r *ranking) isOneTool(parts []*ranking) bool {
 	return len(r.places) > 0 && !slices.ContainsFunc(parts, func(p *ranking) bool {
 		return len(p.places) == 0 || p.places[0].key != r.places[0].key
