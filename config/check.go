@@ -12,25 +12,26 @@ import (
 	"tooldex/tool"
 )
 
-// checker holds a YAML document to a schema.
+// checker validates a YAML document against a schema, and records the lines of its keys.
 type checker struct {
 	file  string
-	lines map[string]int // of each key, by its path
+	lines map[string]int // of each key that was checked, by its path; from 1
 }
 
-// check returns an Invalid error for the first thing in n that the schema does not allow.
+// check returns an Invalid error for the first value in n, in the order of the file, that the schema does not allow. path
+// is the key of n, "" for the document.
 func (c *checker) check(n *yaml.Node, s schema, path string) error {
-	if n.Kind == yaml.AliasNode { // decoding has refused those that hold themselves, or grow without bounds
+	if n.Kind == yaml.AliasNode { // it ends: decoding has rejected recursive and exploding aliases
 		return c.check(n.Alias, s, path)
 	}
 	kind, _ := s["type"].(string)
-	if s["pattern"] == boolPattern {
+	if s["pattern"] == boolPattern { // YAML reads some spellings of a truth value as texts or numbers
 		if _, ok := ParseBool(n.Value); ok && n.Kind == yaml.ScalarNode {
 			return nil
 		}
 		kind = "boolean"
 	}
-	if kind == "" || kindOf(n) == "null" { // a key without a value says nothing
+	if kind == "" || kindOf(n) == "null" { // no constraint, or a key without a value, which sets nothing
 		return nil
 	}
 	if got := kindOf(n); got != kind && (got != "integer" || kind != "number") {
@@ -60,12 +61,14 @@ func (c *checker) check(n *yaml.Node, s schema, path string) error {
 	return nil
 }
 
+// checkObject checks the members of a mapping. Unknown keys are mistakes, reported with the nearest known key; secrets
+// are rejected, with the variable to set instead.
 func (c *checker) checkObject(n *yaml.Node, s schema, path string) error {
 	properties := s.properties()
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		if key.Tag == "!!merge" {
-			if err := c.check(value, s, path); err != nil {
+			if err := c.check(value, s, path); err != nil { // "<<": its members count as members of this mapping
 				return err
 			}
 			continue
@@ -98,7 +101,8 @@ func (c *checker) checkObject(n *yaml.Node, s schema, path string) error {
 	return nil
 }
 
-// settingNamed returns the whole key of the setting whose last step is this, "" if there is none.
+// settingNamed returns the full key of the first setting whose last step is this, "" if there is none. It serves hints
+// for keys in the wrong place.
 func settingNamed(step string) string {
 	for _, s := range Settings() {
 		if !s.Secret && (s.Key == step || strings.HasSuffix(s.Key, "."+step)) {
@@ -108,7 +112,7 @@ func settingNamed(step string) string {
 	return ""
 }
 
-// secretVariable returns the variable that a secret is given in, "" for a key that is none.
+// secretVariable returns the environment variable of a secret, "" for a key that is no secret.
 func secretVariable(key string) string {
 	for _, s := range Settings() {
 		if s.Secret && s.Key == key {
@@ -118,17 +122,19 @@ func secretVariable(key string) string {
 	return ""
 }
 
+// bad returns an Invalid error with the file and the line of n.
 func (c *checker) bad(n *yaml.Node, hint, format string, args ...any) error {
 	return &tool.Error{Code: tool.Invalid, Op: "read configuration", Msg: fmt.Sprintf("%s:%d: ", c.file, n.Line) +
 		fmt.Sprintf(format, args...), Hint: hint}
 }
 
-// wanted names the kinds of values for people.
+// wanted is what messages call the types of the schema.
 var wanted = map[string]string{
 	"object": "a mapping", "array": "a list", "string": "a text", "boolean": "true or false",
 	"integer": "a whole number", "number": "a number",
 }
 
+// kindOf returns the JSON Schema type of a node, by the tag that YAML resolves it to.
 func kindOf(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:

@@ -12,7 +12,7 @@ type Config struct {
 	DataDir    string // "" if the platform has no place for it and nothing names one
 	Output     string // table, json or yaml
 	LogLevel   string // debug, info, warn or error
-	Embedder   string
+	Embedder   string // builtin, model2vec:FOLDER, ollama:MODEL or openai:MODEL
 	OllamaHost string // "" for Ollama's default
 	// OpenAIBaseURL and OpenAIKey belong to the embedder openai:MODEL. They come from the environment alone.
 	OpenAIBaseURL, OpenAIKey string
@@ -40,17 +40,17 @@ type Select struct {
 
 // Serve configures "tooldex serve".
 type Serve struct {
-	Listen      string // where serve listens if a terminal started it without flags
-	Mode        string // what tools/list holds
-	Threshold   int    // tokens; the largest catalogue that mode auto lists in full
-	MaxSessions int
+	Listen      string   // where serve listens if a terminal started it without flags
+	Mode        string   // what tools/list holds
+	Threshold   int      // tokens; the largest catalogue that mode auto lists in full
+	MaxSessions int      // open MCP sessions over HTTP
 	Follows     []string // clients that list again when the list changes
 	Always      []string // tools that are always listed
 	Summary     string   // what search_tools says of the catalogue; "" for its servers and categories
 
 	Profile      string // the profile on standard input and output; "" for all tools
-	ProfilesFile string
-	LearnText    bool // keep the texts of requests that tools were called for
+	ProfilesFile string // a file of further profiles; "" for none
+	LearnText    bool   // keep the texts of requests that tools were called for
 
 	Token      string // the token for everything; "" for none
 	TokenFile  string // a file that holds it
@@ -83,12 +83,12 @@ type Audit struct {
 
 // OAuth configures which authorization servers' access tokens are accepted. Without Issuers none are.
 type OAuth struct {
-	Issuers  []string
-	Resource string // the address that tokens must be made for; "" for that of a server on loopback
+	Issuers  []string // URLs of authorization servers
+	Resource string   // the address that tokens must be made for; "" for that of a server on loopback
 	Scopes   []string
 	Grants   []string
 	Client   string // the client that asks authorization servers about tokens that are no JWT
-	Secret   string
+	Secret   string // of Client
 }
 
 // Trust configures what happens to suspicious tools.
@@ -102,7 +102,7 @@ type Login struct {
 	ClientSecret string // of a client that was registered by hand
 }
 
-// UsageError is a flag or a variable with a value that can never work.
+// UsageError is a flag or an environment variable with a value that can never work. The command ends with exit code 2.
 type UsageError struct {
 	Msg  string
 	Hint string // the remedy

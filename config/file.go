@@ -20,15 +20,15 @@ import (
 	"tooldex/upstream"
 )
 
-// file is the content of one configuration file.
+// file is the content of one configuration file. It is not changed after it was read. All is nil for no file.
 type file struct {
-	values   map[string]any    // by the keys of settings
-	lines    map[string]int    // of all keys, by their path
+	values   map[string]any    // as YAML decodes them, lists as []string; by the keys of settings
+	lines    map[string]int    // of all keys, by their path; nil for the file of a client
 	servers  []upstream.Server // sorted by name
 	profiles map[string]Profile
 }
 
-// readFile reads the file. One that was not asked for may be missing.
+// readFile reads the file. A missing file is an error only if its path was given explicitly.
 func (l *Loader) readFile() (*file, error) {
 	if l.path == "" {
 		return &file{}, nil
@@ -43,10 +43,10 @@ func (l *Loader) readFile() (*file, error) {
 	return parseFile(l.path, b, l.o.Getenv)
 }
 
-// maxFileSize bounds what is read of a file that people write by hand, in bytes.
+// maxFileSize bounds files that people write by hand, in bytes.
 const maxFileSize = 16 << 20
 
-// readBounded is os.ReadFile for such a file.
+// readBounded is os.ReadFile, with an error for a file of more than maxFileSize bytes.
 func readBounded(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -60,7 +60,8 @@ func readBounded(path string) ([]byte, error) {
 	return b, err
 }
 
-// unreadable is the error of a file that cannot be read.
+// unreadable returns the Invalid error for a file that cannot be read. The path in err is dropped, since the message
+// names it.
 func unreadable(op, path string, err error) error {
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {
@@ -72,8 +73,8 @@ func unreadable(op, path string, err error) error {
 	}
 }
 
-// parseFile reads a configuration: a tooldex.yaml, or the file of a client, of which only the servers count. Servers
-// that are tooldex itself are left out. The errors are Invalid and name the place.
+// parseFile parses a tooldex.yaml, or the file of a client, of which only the servers count. Servers that are tooldex
+// itself are left out. Errors are Invalid and name the file, and the line where it is known.
 func parseFile(path string, b []byte, getenv func(string) string) (*file, error) {
 	var out *file
 	var err error
@@ -89,14 +90,16 @@ func parseFile(path string, b []byte, getenv func(string) string) (*file, error)
 	return out, nil
 }
 
-// IsTooldex reports whether a server is tooldex itself: asking it for its tools would never end.
+// IsTooldex reports whether a server is tooldex itself, by the name of its program, which may have a suffix such as -dev,
+// and the argument serve. Asking it for its tools would never end.
 func IsTooldex(s upstream.Server) bool {
 	name := s.Command[strings.LastIndexAny(s.Command, `/\`)+1:]
 	rest, ok := strings.CutPrefix(strings.TrimSuffix(name, ".exe"), "tooldex")
 	return ok && (rest == "" || rest[0] == '-' || rest[0] == '_') && slices.Contains(s.Args, "serve")
 }
 
-// isOwnFormat reports whether a file is a tooldex.yaml, rather than that of a client, which is JSON or TOML.
+// isOwnFormat reports whether a file is a tooldex.yaml, rather than that of a client, which is JSON or TOML. The
+// extension decides, and without a known one the first character.
 func isOwnFormat(path string, b []byte) bool {
 	switch base := strings.ToLower(filepath.Base(path)); filepath.Ext(base) {
 	case ".yaml", ".yml":
@@ -110,6 +113,7 @@ func isOwnFormat(path string, b []byte) bool {
 	return len(start) == 0 || start[0] != '{' && start[0] != '/'
 }
 
+// parseClientFormat reads the servers of a client's file. The extension .toml means the form of Codex.
 func parseClientFormat(path string, b []byte) (*file, error) {
 	parse := sources.ParseServers
 	if strings.EqualFold(filepath.Ext(path), ".toml") {
@@ -122,6 +126,8 @@ func parseClientFormat(path string, b []byte) (*file, error) {
 	return &file{servers: servers}, nil
 }
 
+// parseOwnFormat parses a tooldex.yaml in these steps: YAML, the schema, the settings, the servers, the profiles. The
+// check against the schema comes before decoding into types, since it names the line of a mistake.
 func parseOwnFormat(path string, b []byte, getenv func(string) string) (*file, error) {
 	out := &file{values: map[string]any{}, lines: map[string]int{}}
 	var doc yaml.Node
@@ -138,7 +144,7 @@ func parseOwnFormat(path string, b []byte, getenv func(string) string) (*file, e
 	}
 	if err == nil {
 		var any any
-		err = doc.Decode(&any) // refuses what grows without bounds, or has a key twice
+		err = doc.Decode(&any) // rejects exploding aliases and duplicate keys
 	}
 	if err != nil {
 		return nil, invalidFile(path, "is not YAML: "+sanitize.YAMLMistake(err),
@@ -176,7 +182,7 @@ func parseOwnFormat(path string, b []byte, getenv func(string) string) (*file, e
 	return out, nil
 }
 
-// takeSettings keeps the values of settings, by their keys. Relative paths begin at dir.
+// takeSettings stores the values of settings by their keys. Relative paths are relative to dir, the folder of the file.
 func (f *file) takeSettings(tree map[string]any, dir string, getenv func(string) string) {
 	for _, s := range Settings() {
 		var v any = tree
@@ -202,7 +208,7 @@ func (f *file) takeSettings(tree map[string]any, dir string, getenv func(string)
 	}
 }
 
-// resolvePath makes a path of a file absolute: "~" is the home directory, and others begin at the file's folder.
+// resolvePath resolves a path in a file: a leading "~" is the home directory, and a relative path is relative to dir.
 func resolvePath(dir, path string, getenv func(string) string) string {
 	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || rest[0] == '/' || rest[0] == filepath.Separator) {
 		if home := HomeDir(getenv); home != "" {
@@ -215,7 +221,8 @@ func resolvePath(dir, path string, getenv func(string) string) string {
 	return path
 }
 
-// parseServers reads servers in the form in which clients write them.
+// parseServers parses servers in the form in which clients write them, by way of JSON, which is what package sources
+// reads.
 func parseServers(servers map[string]any) ([]upstream.Server, error) {
 	if servers == nil {
 		return nil, nil

@@ -10,32 +10,33 @@ type Format int
 
 // The formats.
 const (
-	JSON Format = iota // with comments and trailing commas, if the person likes them
+	JSON Format = iota // comments and trailing commas are allowed
 	TOML
 )
 
 // File is where a client keeps servers.
 type File struct {
-	Client string
+	Client string // the name of the client
 	Path   string
 	Format Format
 	// Sections are the paths of the objects that hold servers, of which any may be missing. A server is added to the
 	// first.
 	Sections [][]string
-	Project  bool // of one project rather than of the person
-	Typed    bool // its servers say of which type they are
+	Project  bool // belongs to one project rather than to the user
+	Typed    bool // servers have a member "type"
 }
 
 // Client is a program that uses MCP servers.
 type Client struct {
 	Name  string // as on the command line: "claude-code"
-	Title string // as its makers write it
+	Title string // for people: "Claude Code"
 
-	files func(p Place) []File // whose Client is filled in by Files
+	files func(p Place) []File // Files fills in their Client; a path may be ""
 }
 
-// Files lists where the client keeps servers, the person's own first. Not all of them need to exist. In the home
-// directory, a project's file may be the person's own; it is listed once.
+// Files lists where the client keeps servers, the user's own files first. Not all of them need to exist. Files whose
+// place is unknown are left out. If the project is the home directory, its file may be the user's own; it is listed
+// once. The caller owns the slice, but not the Sections in it.
 func (c Client) Files(p Place) []File {
 	out := c.files(p)
 	for i := range out {
@@ -49,10 +50,10 @@ func (c Client) Files(p Place) []File {
 	})
 }
 
-// Place says where files are looked for.
+// Place says where to look for files. A place that is "" has none.
 type Place struct {
-	OS     string // as in runtime.GOOS
-	Home   string
+	OS     string              // as in runtime.GOOS
+	Home   string              // the home directory
 	Dir    string              // the folder of the project
 	Getenv func(string) string // required
 }
@@ -63,7 +64,8 @@ func (p Place) home(parts ...string) string { return under(p.Home, parts...) }
 // project joins a path to the project's folder.
 func (p Place) project(parts ...string) string { return under(p.Dir, parts...) }
 
-// app joins a path to where the platform's desktop programs keep their settings.
+// app joins a path to the folder in which the platform's desktop programs keep their settings. A relative
+// XDG_CONFIG_HOME is ignored, as the XDG specification demands.
 func (p Place) app(parts ...string) string {
 	switch p.OS {
 	case "windows":
@@ -77,6 +79,7 @@ func (p Place) app(parts ...string) string {
 	return p.home(append([]string{".config"}, parts...)...)
 }
 
+// under joins a path to dir, "" if dir is unknown.
 func under(dir string, parts ...string) string {
 	if dir == "" {
 		return ""
@@ -84,7 +87,7 @@ func under(dir string, parts ...string) string {
 	return filepath.Join(append([]string{dir}, parts...)...)
 }
 
-// Known lists the clients.
+// Known lists the clients. The order is that in which people see them, and in which Plan prefers their servers.
 func Known() []Client {
 	return []Client{
 		{"claude-desktop", "Claude Desktop", func(p Place) []File {
@@ -100,7 +103,7 @@ func Known() []Client {
 		{"vscode", "VS Code", func(p Place) []File {
 			return []File{
 				{Path: p.app("Code", "User", "mcp.json"), Sections: [][]string{{"servers"}}, Typed: true},
-				// until mid-2025
+				// where VS Code kept servers until mid-2025
 				{Path: p.app("Code", "User", "settings.json"), Sections: [][]string{{"mcp", "servers"}}, Typed: true},
 				{Path: p.project(".vscode", "mcp.json"), Sections: [][]string{{"servers"}}, Project: true, Typed: true},
 			}
@@ -124,10 +127,11 @@ func Known() []Client {
 	}
 }
 
-// plain is where most clients keep servers.
+// plain are the Sections of most clients. It is shared: it must not be changed.
 var plain = [][]string{{"mcpServers"}}
 
-// claudeCode has servers of the person, of the person in one project, and of the project.
+// claudeCode returns the files of Claude Code. One of them holds the user's servers and those that the user has in this
+// project alone; the other those of the project.
 func claudeCode(p Place) []File {
 	path := p.home(".claude.json")
 	if dir := p.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
@@ -143,7 +147,7 @@ func claudeCode(p Place) []File {
 	}
 }
 
-// Named returns the client of that name.
+// Named returns the client of a name, as on the command line.
 func Named(name string) (Client, bool) {
 	for _, c := range Known() {
 		if c.Name == name {

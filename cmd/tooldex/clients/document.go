@@ -14,31 +14,31 @@ import (
 	"tooldex/upstream"
 )
 
-// Document is a client's file as it was read.
+// Document is a client's file as it was read. Its methods do not change it, and return texts of their own.
 type Document struct {
 	File
-	Text   []byte
+	Text   []byte // nil for a file that does not exist
 	Exists bool
 }
 
-// Own is the server that is written into a client's file.
+// Own is the server that is written into a client's file: tooldex itself.
 type Own struct {
 	Name    string
 	Command string
 	Args    []string
 }
 
-// Entry is one server of a document. Of several with one name, in different sections, each is an entry.
+// Entry is one server of a document. Servers of one name in several sections are several entries.
 type Entry struct {
 	Name    string
 	Section []string
 	Server  upstream.Server
-	Err     error    // why it cannot be used; Server then has no more than its name
-	Lost    []string // keys that mean something to the client, and nothing here
+	Err     error    // why it cannot be used; Server then has only a name
+	Lost    []string // keys that have a meaning for the client only
 }
 
-// Read reads a client's file. One that is not there is an empty document. The error is Invalid for a file that cannot
-// be read.
+// Read reads a client's file without parsing it. A missing file is an empty document. The error is Invalid for a file
+// that cannot be read.
 func Read(f File) (*Document, error) {
 	text, err := os.ReadFile(f.Path)
 	switch {
@@ -77,7 +77,7 @@ func (d *Document) Servers() ([]Entry, error) {
 	return out, nil
 }
 
-// server reads one server as the catalogue does.
+// server parses one server by the parser of package sources, so that both accept the same.
 func (d *Document) server(name string, value any) (upstream.Server, error) {
 	var list []upstream.Server
 	var err error
@@ -97,9 +97,9 @@ func (d *Document) server(name string, value any) (upstream.Server, error) {
 	return list[0], nil
 }
 
-// Replace returns the text with own added to the first section, and without the servers of gone and any other of own's
-// name. The document is left as it is; one that says so already is returned byte for byte. The error is Invalid for a
-// file in which that cannot be done safely: its servers are then to be moved by hand.
+// Replace returns the text with own added to the first section, and without the servers of gone and any other server of
+// own's name. If the document says so already, its text is returned byte for byte. The error is Invalid for a file that
+// cannot be edited safely: its servers must then be moved by hand.
 func (d *Document) Replace(own Own, gone []Entry) ([]byte, error) {
 	if _, err := d.tree(d.Text); err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ func (d *Document) Replace(own Own, gone []Entry) ([]byte, error) {
 	return text, err
 }
 
-// entry is own as it is written in JSON, its members in the order in which people expect them.
+// entry returns own as it is written in JSON. A struct keeps the members in the usual order.
 func (d *Document) entry(own Own) any {
 	kind := ""
 	if d.Typed {
@@ -154,7 +154,7 @@ func (d *Document) entry(own Own) any {
 	}{kind, own.Command, append([]string{}, own.Args...)}
 }
 
-// value is own as it is read back.
+// value returns own as tree reads it back, for verify.
 func (d *Document) value(own Own) any {
 	args := []any{}
 	for _, a := range own.Args {
@@ -167,7 +167,8 @@ func (d *Document) value(own Own) any {
 	return v
 }
 
-// Raw returns a server as it is written in the text, false if there is none or it cannot be taken out alone.
+// Raw returns a server as it is written in the text: the value in JSON, the lines of its tables in TOML. It returns
+// false if there is none, or if it cannot be separated from the rest.
 func (d *Document) Raw(section []string, name string) (string, bool) {
 	if d.Format == TOML {
 		return tomlRaw(d.Text, section, name)
@@ -181,8 +182,8 @@ func (d *Document) Raw(section []string, name string) (string, bool) {
 	return string(d.Text[m.Value:m.End]), true
 }
 
-// Restore is the contrary of Replace, for a file that the client has changed since: it takes own out, and puts servers
-// back as they are written in before. Servers that the file has again are left alone. The error is Invalid where that
+// Restore is the inverse of Replace, for a file that the client has changed since: it removes own, and adds the servers
+// of gone as they are written in before. Servers that the file has again are left alone. The error is Invalid if that
 // cannot be done safely.
 func (d *Document) Restore(own string, before *Document, gone []Entry) ([]byte, error) {
 	tree, err := d.tree(d.Text)
@@ -227,7 +228,8 @@ func (d *Document) Restore(own string, before *Document, gone []Entry) ([]byte, 
 	})
 }
 
-// verify reads an edited text, and compares what it says with what the document says after change.
+// verify parses an edited text and compares it with the values of the document after change. It is what makes edits
+// safe: the editing functions may misjudge unusual layouts, and verify rejects the result then.
 func (d *Document) verify(text []byte, change func(map[string]any)) error {
 	want, err := d.tree(d.Text)
 	if err != nil {
@@ -241,7 +243,7 @@ func (d *Document) verify(text []byte, change func(map[string]any)) error {
 	return nil
 }
 
-// tree reads a text as values.
+// tree parses a text. Numbers in JSON keep their spelling; an empty text is an empty object. The error is Invalid.
 func (d *Document) tree(text []byte) (map[string]any, error) {
 	if len(bytes.TrimSpace(bytes.TrimPrefix(text, bom))) == 0 {
 		return map[string]any{}, nil

@@ -10,7 +10,8 @@ import (
 	"tooldex/internal/orderedjson"
 )
 
-// jsonPlain blanks the comments, trailing commas and byte order mark of a text. Every offset stays the same.
+// jsonPlain returns a text with comments, trailing commas and a byte order mark replaced by blanks. Every offset stays
+// the same, so that positions found in it hold in text, which is not changed.
 func jsonPlain(text []byte) []byte {
 	out := sources.PlainJSON(text)
 	if bytes.HasPrefix(out, bom) {
@@ -19,9 +20,11 @@ func jsonPlain(text []byte) []byte {
 	return out
 }
 
+// bom is the byte order mark that some editors put before UTF-8.
 var bom = []byte("\ufeff")
 
-// jsonFind finds the object at a path, as far as it goes: depth is how many of its steps are there.
+// jsonFind locates the object at a path, as far as the path exists: depth is the number of its steps that do. ok is
+// false if a step leads to something that is no object.
 func jsonFind(plain []byte, path []string) (o orderedjson.Location, depth int, ok bool) {
 	if o, ok = orderedjson.Locate(plain, 0); !ok {
 		return o, 0, false
@@ -38,7 +41,8 @@ func jsonFind(plain []byte, path []string) (o orderedjson.Location, depth int, o
 	return o, len(path), true
 }
 
-// jsonRemove takes the members of that key out of the object at path, with their commas.
+// jsonRemove removes all members of a key from the object at path, with their commas. A duplicate key is possible in
+// JSON, hence the loop. Text without such a member is returned as it is.
 func jsonRemove(text []byte, path []string, key string) []byte {
 	for {
 		o, depth, ok := jsonFind(jsonPlain(text), path)
@@ -66,7 +70,8 @@ func jsonRemove(text []byte, path []string, key string) []byte {
 	}
 }
 
-// comma finds a comma between two offsets that is not within a comment, -1 if there is none.
+// comma returns the offset of the first comma between two offsets that is not within a comment, -1 if there is none. No
+// string may begin between them.
 func comma(text []byte, from, to int) int {
 	for i := from; i < to; i++ {
 		if text[i] == ',' {
@@ -88,7 +93,7 @@ func comma(text []byte, from, to int) int {
 	return -1
 }
 
-// cut takes a part of a text out, and the line with it if nothing else was there.
+// cut removes a part of a text and the blanks around it, and its lines if nothing else stands on them.
 func cut(text []byte, start, end int) []byte {
 	from, to := start, end
 	for from > 0 && isBlank(text[from-1]) {
@@ -112,7 +117,7 @@ func cut(text []byte, start, end int) []byte {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
-// endsLine reports whether a line ends at an offset, and where the next begins.
+// endsLine reports whether a line ends at an offset, by LF, CR LF or the end of the text, and where the next begins.
 func endsLine(text []byte, at int) (bool, int) {
 	switch {
 	case at == len(text):
@@ -125,8 +130,8 @@ func endsLine(text []byte, at int) (bool, int) {
 	return false, at
 }
 
-// jsonOpened writes {} for the first null on a path: clients write that where they have nothing. Elsewhere the text
-// stays as it is.
+// jsonOpened replaces the first null on a path by {}, since clients write null for no servers. Other texts are returned
+// as they are.
 func jsonOpened(text []byte, path []string) []byte {
 	plain := jsonPlain(text)
 	o, ok := orderedjson.Locate(plain, 0)
@@ -144,8 +149,9 @@ func jsonOpened(text []byte, path []string) []byte {
 	return text
 }
 
-// jsonInsert adds a member at the head of the object at path, which is made if need be. The value is encoded, or taken
-// as it is if it is a json.RawMessage. It reports false if what is on the path is no object.
+// jsonInsert adds a member at the head of the object at path, which is made if it is missing, in the layout of the text.
+// The value is encoded, or copied if it is a json.RawMessage. It reports false if the path leads through something that
+// is no object.
 func jsonInsert(text []byte, path []string, key string, value any) ([]byte, bool) {
 	if len(bytes.TrimSpace(jsonPlain(text))) == 0 {
 		text = slices.Concat(text, []byte("{}\n"))
@@ -192,12 +198,13 @@ func jsonInsert(text []byte, path []string, key string, value any) ([]byte, bool
 	return slices.Concat(text[:at], []byte(add), text[at:]), true
 }
 
-// jsonStyle is how a text is laid out.
+// jsonStyle is the layout of a text: the blanks of one level, and LF or CR LF.
 type jsonStyle struct {
 	unit, newline string
 	flat          bool // on one line
 }
 
+// jsonStyleOf guesses the layout from the first indented member. Two blanks and LF are the default.
 func jsonStyleOf(text []byte) jsonStyle {
 	s := jsonStyle{unit: "  ", newline: "\n"}
 	if bytes.Contains(text, []byte("\r\n")) {
@@ -215,7 +222,7 @@ func jsonStyleOf(text []byte) jsonStyle {
 	return s
 }
 
-// member writes a member that stands behind an indentation.
+// member returns a member for a line with an indentation, which the further lines of its value get, too.
 func (s jsonStyle) member(indent, key string, value any) string {
 	name := encode(key, "", "")
 	if raw, ok := value.(json.RawMessage); ok {
@@ -227,7 +234,7 @@ func (s jsonStyle) member(indent, key string, value any) string {
 	return name + ": " + strings.ReplaceAll(encode(value, indent, s.unit), "\n", s.newline)
 }
 
-// encode writes a value as JSON. What is given to it can always be written.
+// encode returns a value as JSON. Callers pass only values that can be encoded.
 func encode(value any, prefix, unit string) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -17,24 +17,25 @@ import (
 	"tooldex/tool"
 )
 
-// Keeper keeps what clients' files held before they were changed. Its files are readable by their owner alone, since
-// such files hold secrets.
+// Keeper keeps what clients' files held before they were changed: for each change NNNNNN.before with the old content and
+// NNNNNN.json with the Change, numbered in a folder of the client. Only their owner can read these files, since they
+// hold secrets. Two processes must not use a Dir at the same time.
 type Keeper struct {
-	Dir string // made when it is needed
+	Dir string // made by Keep
 }
 
-// Change is one change that can be undone.
+// Change is one change of a client's file, with what Undo needs.
 type Change struct {
 	Client  string      `json:"client"`
 	Path    string      `json:"path"`
-	Existed bool        `json:"existed"`
-	Mode    fs.FileMode `json:"mode"`
+	Existed bool        `json:"existed"` // false: undoing removes the file
+	Mode    fs.FileMode `json:"mode"`    // before the change; for a new file, that of the file to write
 	Time    time.Time   `json:"time"`
 	Own     string      `json:"own"`     // the name of the server that was added
-	Gone    []Taken     `json:"gone"`    // those that were taken out
+	Gone    []Taken     `json:"gone"`    // the servers that were taken out
 	Written string      `json:"written"` // the SHA-256 of what was written, in hexadecimal
 
-	file string // without extension
+	file string // of the keeper, without extension; only Last sets it
 }
 
 // Taken names a server that was taken out of a section.
@@ -43,13 +44,14 @@ type Taken struct {
 	Name    string   `json:"name"`
 }
 
-// Sum returns the SHA-256 of a text as Change.Written has it.
+// Sum returns the SHA-256 of a text in hexadecimal, the form of Change.Written.
 func Sum(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
 
-// Keep stores a change and what the file held before it. When it returns nil, both are on the disk.
+// Keep stores a change and what the file held before it. When it returns nil, both are on the disk, so that the file may
+// be written. The error is Internal.
 func (k Keeper) Keep(c Change, before []byte) error {
 	dir := filepath.Join(k.Dir, c.Client)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -71,7 +73,7 @@ func (k Keeper) Keep(c Change, before []byte) error {
 	for _, f := range []struct {
 		path string
 		text []byte
-	}{{base + ".before", before}, {base + ".json", b}} { // the change last: without what was before it is nothing
+	}{{base + ".before", before}, {base + ".json", b}} { // the change last: Last must find the backup of each
 		if err := atomicfile.Write(f.path, f.text, 0o600); err != nil {
 			return kept(dir, err)
 		}
@@ -79,11 +81,13 @@ func (k Keeper) Keep(c Change, before []byte) error {
 	return nil
 }
 
+// kept returns the Internal error for a backup that cannot be written or read.
 func kept(dir string, err error) error {
 	return &tool.Error{Code: tool.Internal, Op: "keep backup", Msg: "the backup in " + dir +
 		" cannot be written or read", Hint: "see that the data directory is writable", Err: err}
 }
 
+// list returns the paths of the changes of a client, oldest first: six digits sort as numbers do.
 func (k Keeper) list(client string) ([]string, error) {
 	names, err := filepath.Glob(filepath.Join(k.Dir, client, "*.json"))
 	if err != nil {
@@ -93,8 +97,8 @@ func (k Keeper) list(client string) ([]string, error) {
 	return names, nil
 }
 
-// Last returns the last change of a client's files, or of the one at path unless that is empty, and what was there
-// before. The error is NotFound if there is none.
+// Last returns the last change of a client's files, and the content before it. If path is not empty, only changes of that
+// file count. The error is NotFound if there is no change.
 func (k Keeper) Last(client, path string) (Change, []byte, error) {
 	names, err := k.list(client)
 	if err != nil {
@@ -125,10 +129,10 @@ func (k Keeper) Last(client, path string) (Change, []byte, error) {
 	}
 }
 
-// Before returns the path of the file that holds what was there before.
+// Before returns the path of the backup. The change must come from Last.
 func (c Change) Before() string { return c.file + ".before" }
 
-// Forget removes a change that was undone, with its backup.
+// Forget removes a change and its backup. The change must come from Last.
 func (k Keeper) Forget(c Change) error {
 	if err := errors.Join(os.Remove(c.file+".json"), os.Remove(c.Before())); err != nil {
 		return kept(k.Dir, err)
@@ -136,8 +140,9 @@ func (k Keeper) Forget(c Change) error {
 	return nil
 }
 
-// Undo puts back what was there before a change, byte for byte, with its mode: a file that was not there is removed,
-// and a symbolic link to it stays. It reports false, and does nothing, if the file was changed since.
+// Undo restores the content before a change, byte for byte. A file that did not exist is removed, but not a symbolic
+// link to it; a file that is missing now is made again with its old mode. Undo reports false, and does nothing, if the
+// file was changed since: then Document.Restore may help.
 func Undo(c Change, before []byte) (bool, error) {
 	now, err := os.ReadFile(c.Path)
 	switch {

@@ -10,30 +10,32 @@ import (
 	"tooldex/upstream"
 )
 
-// What an import does with a server that was found in a client's file.
+// The states of a server that was found in a client's file: what an import does with it. Only new and replaced servers
+// are stored.
 const (
 	StateNew      = "new"
-	StateKnown    = "known"    // it is stored already, configured alike
-	StateReplaced = "replaced" // it replaces the stored one
-	StateDiffers  = "differs"  // the stored one of that name is configured otherwise, and stays
-	StateUnusable = "unusable"
-	StateSelf     = "tooldex itself"
+	StateKnown    = "known"          // it is stored already, configured alike
+	StateReplaced = "replaced"       // it replaces the stored one
+	StateDiffers  = "differs"        // the stored one of that name is configured otherwise, and stays
+	StateUnusable = "unusable"       // Found.Why says why
+	StateSelf     = "tooldex itself" // asking it for its tools would never end
 )
 
-// Found is a server of a client's file.
+// Found is a server of a client's file, and what an import does with it.
 type Found struct {
 	Server string   `json:"server"`
 	Client string   `json:"client"`
 	File   string   `json:"file"`
-	State  string   `json:"state"`
-	Target string   `json:"target,omitempty"`
-	Why    string   `json:"why,omitempty"`  // it is unusable
-	Lost   []string `json:"lost,omitempty"` // keys that will have no effect
+	State  string   `json:"state"`            // one of the states above
+	Target string   `json:"target,omitempty"` // the command line or the URL
+	Why    string   `json:"why,omitempty"`    // why it is unusable
+	Lost   []string `json:"lost,omitempty"`   // keys of the entry that will have no effect
 
 	Entry Entry `json:"-"`
 }
 
-// AnyFile describes a file that may hold servers in the form of any client.
+// AnyFile describes a file that may hold servers in the form of any client, by the extension TOML or JSON. Its Client
+// is the base name of the path.
 func AnyFile(path string) File {
 	if strings.EqualFold(filepath.Ext(path), ".toml") {
 		return File{
@@ -48,8 +50,9 @@ func AnyFile(path string) File {
 	}}
 }
 
-// Plan returns what an import does with the servers of some files, and those that it stores. Of several with one name the
-// first counts. Servers come with the error of files that cannot be read.
+// Plan returns what an import does with the servers of some files, and the servers to store. Of several with one name
+// the first counts, and later ones differ or are known; with replace it wins over a stored one. Plan changes nothing.
+// The servers of readable files are returned together with the joined errors of the others.
 func Plan(docs []*Document, stored []upstream.Server, replace bool) ([]Found, []upstream.Server, error) {
 	have, fresh := map[string]upstream.Server{}, map[string]bool{}
 	for _, s := range stored {

@@ -9,14 +9,15 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// tomlStatement is a table's header or a key with its value.
+// tomlStatement is the header of a table, or a key with its value.
 type tomlStatement struct {
-	start, end int // of its lines, line feed included
+	start, end int // offsets of its lines, the line feed included
 	header     bool
-	path       []string // of the table, or of the key with that of its table before it
+	path       []string // of the table, or of the key below its table
 }
 
-// tomlStatements finds the statements of a text that is known to be TOML.
+// tomlStatements lists the statements of a text, in order, without comments and blank lines. The text must have been
+// parsed as TOML before: this scanner finds where statements end, and checks nothing.
 func tomlStatements(text []byte) []tomlStatement {
 	var out []tomlStatement
 	var table []string
@@ -57,7 +58,7 @@ func tomlStatements(text []byte) []tomlStatement {
 	return out
 }
 
-// lineAfter returns where the line after that of an offset begins.
+// lineAfter returns where the line after that of an offset begins, len(text) for the last one.
 func lineAfter(text []byte, at int) int {
 	at = min(at, len(text))
 	if n := bytes.IndexByte(text[at:], '\n'); n >= 0 {
@@ -66,7 +67,7 @@ func lineAfter(text []byte, at int) int {
 	return len(text)
 }
 
-// tomlKey reads a dotted key, and returns where it ends.
+// tomlKey reads a dotted key, quoted or not, and returns its parts and where it ends.
 func tomlKey(text []byte, at int) ([]string, int) {
 	var out []string
 	for at < len(text) {
@@ -99,7 +100,8 @@ func isBare(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
 }
 
-// tomlString returns where the string that begins at an offset ends.
+// tomlString returns where the string that begins at an offset ends. It may be basic or literal, of one line or of
+// several.
 func tomlString(text []byte, at int) int {
 	quote := text[at]
 	closing := text[at : at+1]
@@ -112,7 +114,8 @@ func tomlString(text []byte, at int) int {
 			i++
 		case bytes.HasPrefix(text[i:], closing):
 			i += len(closing)
-			for n := 0; len(closing) == 3 && n < 2 && i < len(text) && text[i] == quote; n++ { // quotes may stand before the end
+			// A multi-line string may end with one or two quotes of its own before the closing three.
+			for n := 0; len(closing) == 3 && n < 2 && i < len(text) && text[i] == quote; n++ {
 				i++
 			}
 			return i
@@ -121,7 +124,7 @@ func tomlString(text []byte, at int) int {
 	return len(text)
 }
 
-// tomlValue returns where the value behind a key ends.
+// tomlValue returns where the value after a key ends: at the end of a line outside of strings and brackets.
 func tomlValue(text []byte, at int) int {
 	depth := 0
 	for at < len(text) {
@@ -148,8 +151,8 @@ func tomlValue(text []byte, at int) int {
 	return at
 }
 
-// tomlRemove takes servers out, with the comments between their lines, and returns where the first table of them was,
-// -1 if none was.
+// tomlRemove removes servers, with the comments between their lines. It also returns the offset at which the first
+// table of them was, -1 if there was none, where tomlInsert may put another.
 func tomlRemove(text []byte, section, names []string) ([]byte, int) {
 	gone := func(s tomlStatement) bool {
 		n := len(section)
@@ -165,7 +168,7 @@ func tomlRemove(text []byte, section, names []string) ([]byte, int) {
 		if first < 0 && s.header {
 			first = s.start
 		}
-		if follows && !s.header { // comments within a table go with it; those before the next may speak of it
+		if follows && !s.header { // comments within a table go with it; those before the next table may belong to that
 			spans[len(spans)-1][1] = s.end
 		} else {
 			spans = append(spans, [2]int{s.start, s.end})
@@ -181,7 +184,7 @@ func tomlRemove(text []byte, section, names []string) ([]byte, int) {
 	return text, min(first, len(text))
 }
 
-// cutLines takes lines out, and one of two blank lines that would meet then.
+// cutLines removes lines, and one of two blank lines that would meet.
 func cutLines(text []byte, start, end int) []byte {
 	before := start == 0 || bytes.HasSuffix(text[:start], []byte("\n\n")) ||
 		bytes.HasSuffix(text[:start], []byte("\n\r\n"))
@@ -191,8 +194,8 @@ func cutLines(text []byte, start, end int) []byte {
 	return slices.Concat(text[:start], text[end:])
 }
 
-// tomlInsert adds a server as a table of its own, at an offset where a table may begin, or at the end if it is
-// negative.
+// tomlInsert adds a server as a table of its own, at an offset where a table may begin, or at the end of the text if at
+// is negative or that end.
 func tomlInsert(text []byte, at int, section []string, own Own) []byte {
 	newline := "\n"
 	if bytes.Contains(text, []byte("\r\n")) {
@@ -221,6 +224,7 @@ func tomlInsert(text []byte, at int, section []string, own Own) []byte {
 	return slices.Concat(text, []byte(table))
 }
 
+// tomlPath writes a dotted key, and quotes the parts that need it.
 func tomlPath(path []string) string {
 	parts := make([]string, len(path))
 	for i, p := range path {
@@ -232,12 +236,13 @@ func tomlPath(path []string) string {
 	return strings.Join(parts, ".")
 }
 
-// tomlText writes a basic string.
+// tomlText writes a basic string. JSON strings are valid TOML, except that TOML forbids a plain DEL.
 func tomlText(s string) string {
 	return strings.ReplaceAll(encode(s, "", ""), "\x7f", `\u007f`)
 }
 
-// tomlRaw returns the lines of a server that has tables of its own, false if it is written in another way.
+// tomlRaw returns the lines of the tables of a server. It returns false if the server is written in another way, such as
+// an inline table, whose lines mean something else in another place.
 func tomlRaw(text []byte, section []string, name string) (string, bool) {
 	path := append(slices.Clone(section), name)
 	var out strings.Builder
@@ -258,7 +263,7 @@ func tomlRaw(text []byte, section []string, name string) (string, bool) {
 	return out.String(), found
 }
 
-// tomlTree reads a text as values.
+// tomlTree parses a text.
 func tomlTree(text []byte) (map[string]any, error) {
 	var out map[string]any
 	err := toml.Unmarshal(text, &out)

@@ -9,7 +9,7 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// descend follows a path through objects, nil if it leads nowhere.
+// descend follows a path through objects. It returns nil if the path leads nowhere.
 func descend(v any, path []string) any {
 	for _, step := range path {
 		v = child(v, step)
@@ -17,18 +17,21 @@ func descend(v any, path []string) any {
 	return v
 }
 
+// child returns a member of an object, nil if v is no object.
 func child(v any, key string) any {
 	m, _ := v.(map[string]any)
 	return m[key]
 }
 
+// remove deletes a member of the object at section, if there is one.
 func remove(tree map[string]any, section []string, name string) {
 	if m, ok := descend(tree, section).(map[string]any); ok {
 		delete(m, name)
 	}
 }
 
-// put sets a member, and makes the objects on the way.
+// put sets a member of the object at section. Objects that are missing on the way are made; other values there are
+// replaced.
 func put(tree map[string]any, section []string, name string, value any) {
 	for _, step := range section {
 		next, ok := tree[step].(map[string]any)
@@ -41,7 +44,8 @@ func put(tree map[string]any, section []string, name string, value any) {
 	tree[name] = value
 }
 
-// prune takes empty objects out: that a section is left empty rather than absent makes no difference.
+// prune returns v without empty objects, since it makes no difference whether a section is empty or absent. v is not
+// changed.
 func prune(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -68,7 +72,7 @@ func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps
 
 func encodeTOML(w io.Writer, v any) error { return toml.NewEncoder(w).Encode(v) }
 
-// The keys of a server that are read, and those that change nothing about what it does.
+// The keys of a server that package sources reads, and those that do not change what the server does.
 var (
 	jsonKeys = []string{
 		"type", "transport", "command", "args", "env", "cwd", "url", "serverUrl", "httpUrl", "headers", "disabled",
@@ -83,7 +87,7 @@ var (
 	}
 )
 
-// lostKeys lists the keys of a server that would no longer have an effect.
+// lostKeys lists the keys of a server, sorted, that would no longer have an effect under tooldex.
 func lostKeys(server any, f Format) []string {
 	known := jsonKeys
 	if f == TOML {

@@ -11,10 +11,10 @@ import (
 	"tooldex/tool"
 )
 
-// Write puts text in the place of a file in one step: whoever reads it sees the old text or the new one. A file that is
-// there keeps its mode, and where path is a symbolic link, what it points to is replaced, or made. A file that is not
-// there is made with mode, and its folder too. Was is what the file held when it was read, nil if it was not there: if
-// it holds anything else by now, the error is Unavailable, and nothing is written.
+// Write replaces the content of a file in one step: readers see the old text or the new one. An existing file keeps its
+// mode. Where path is a symbolic link, the file that it points to is replaced or made. A missing file is made with mode,
+// and its folder with it. Was is what the file held when it was read, nil if it did not exist: if the file holds
+// anything else by now, the error is Unavailable and nothing is written. Other errors are Invalid.
 func Write(path string, was, text []byte, mode fs.FileMode) error {
 	target := behind(path)
 	now, err := os.ReadFile(target)
@@ -39,9 +39,9 @@ func Write(path string, was, text []byte, mode fs.FileMode) error {
 	return nil
 }
 
-// behind follows symbolic links from a path, also to a file that is not there.
+// behind follows symbolic links from a path, even to a file that does not exist, which filepath.EvalSymlinks cannot.
 func behind(path string) string {
-	const most = 40 // links
+	const most = 40 // links, as in Linux: a loop ends there
 	for range most {
 		to, err := os.Readlink(path)
 		if err != nil {
@@ -49,7 +49,7 @@ func behind(path string) string {
 		}
 		if !filepath.IsAbs(to) {
 			dir := filepath.Dir(path)
-			if real, err := filepath.EvalSymlinks(dir); err == nil { // before ".." is taken away
+			if real, err := filepath.EvalSymlinks(dir); err == nil { // before Join removes ".." lexically
 				dir = real
 			}
 			to = filepath.Join(dir, to)

@@ -8,7 +8,7 @@ import (
 	"tooldex/service"
 )
 
-// checkAudit looks whether the record of calls is whole, and whether more can be written.
+// checkAudit verifies the record of calls, and probes whether more can be written to it.
 func (d *doctor) checkAudit(ctx context.Context) {
 	dir := service.AuditDir(d.config())
 	if !d.config().Audit.On || d.o.Demo && d.config().Audit.Dir == "" {
@@ -23,7 +23,9 @@ func (d *doctor) checkAudit(ctx context.Context) {
 			"the record of calls cannot be read: %v", cause(err))
 		return
 	case !r.OK():
-		d.add(Warn, "audit", dir, "tooldex audit verify names each place; move the folder away to begin a new record", "the record of calls is not as it was written: %s", r.Breaks[0])
+		d.add(Warn, "audit", dir,
+			"tooldex audit verify names each place; move the folder away to begin a new record",
+			"the record of calls is not as it was written: %s", r.Breaks[0])
 	case r.Head == nil:
 		d.addFine("audit", dir, "no call is recorded yet")
 	default:

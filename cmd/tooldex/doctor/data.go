@@ -21,7 +21,7 @@ import (
 	"tooldex/tool"
 )
 
-// checkConfig looks at the file, and for variables that are named like ours and mean nothing.
+// checkConfig checks the configuration file, and warns of variables with the prefix of tooldex that are not read.
 func (d *doctor) checkConfig() {
 	path, _ := d.o.Settings.Path()
 	switch {
@@ -38,17 +38,19 @@ func (d *doctor) checkConfig() {
 	}
 }
 
-// lockPatience is how long doctor waits for other processes.
+// lockPatience bounds the wait for the lock of another process, and for the answer of one that serves.
 const lockPatience = 2 * time.Second
 
-// checkData looks at the data directory and the file in it, and reports whether it can be used.
+// checkData checks the data directory and the store in it, and reports whether the store can be opened. With Fix it
+// rebuilds a damaged one.
 func (d *doctor) checkData(ctx context.Context) bool {
 	info, err := os.Stat(d.config().DataDir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		d.add(Note, "data", d.config().DataDir, "", "the directory is made now, since there was none")
 	case err != nil:
-		d.add(Broken, "data", d.config().DataDir, "see that you may read the folder, or give --data-dir", "%v", cause(err))
+		d.add(Broken, "data", d.config().DataDir, "see that you may read the folder, or give --data-dir", "%v",
+			cause(err))
 		return false
 	case !info.IsDir():
 		d.add(Broken, "data", d.config().DataDir, "move the file away, or give --data-dir", "it is not a directory")
@@ -79,7 +81,8 @@ func (d *doctor) checkData(ctx context.Context) bool {
 	return true
 }
 
-// rebuild puts a new file in the place of a damaged one, and has it filled from the sources.
+// rebuild replaces a damaged file and imports the tools again. Because is the error that led to it. A source that fails
+// is a finding and no error.
 func (d *doctor) rebuild(ctx context.Context, because error) (*store.Store, error) {
 	saved, err := d.o.Rebuild(ctx)
 	if err != nil {
@@ -87,13 +90,13 @@ func (d *doctor) rebuild(ctx context.Context, because error) (*store.Store, erro
 	}
 	d.add(Fixed, "data", d.config().DataDir, "", "%v; %s", cause(because), saved)
 	if err := d.o.ReadSources(ctx); err != nil {
-		d.add(Warn, "data", d.config().DataDir, "tooldex import reads them again", "not every source could be read again: %v",
-			err)
+		d.add(Warn, "data", d.config().DataDir, "tooldex import reads them again",
+			"not every source could be read again: %v", err)
 	}
 	return store.Open(d.config().DataDir, store.Options{LockTimeout: lockPatience})
 }
 
-// checkOldFiles tells of old files that were put aside.
+// checkOldFiles counts the files that rebuilds and restores have kept, which nothing removes.
 func (d *doctor) checkOldFiles(file string) {
 	entries, err := os.ReadDir(filepath.Dir(file))
 	if err != nil {
@@ -114,7 +117,8 @@ func (d *doctor) checkOldFiles(file string) {
 	}
 }
 
-// checkPermissions wants the data directory to be its owner's alone: configurations of servers hold secrets.
+// checkPermissions warns of a data directory that others can read, since the configurations of servers hold secrets. With
+// Fix it takes the permissions away. On Windows modes say nothing.
 func (d *doctor) checkPermissions(info fs.FileInfo) {
 	const others = 0o077
 	mode := info.Mode().Perm()
@@ -128,7 +132,7 @@ func (d *doctor) checkPermissions(info fs.FileInfo) {
 	d.add(status, "data", d.config().DataDir, remedy, "others may look into the directory (mode %o)", mode)
 }
 
-// checkEmbedder asks the model that was chosen.
+// checkEmbedder asks the configured embedding model for an answer.
 func (d *doctor) checkEmbedder(ctx context.Context) {
 	name := d.config().Embedder
 	start := time.Now()
@@ -143,7 +147,7 @@ func (d *doctor) checkEmbedder(ctx context.Context) {
 	}
 }
 
-// checkPort looks whether the address to serve on is free, or tooldex itself is there.
+// checkPort checks that the address to serve on is free or served by tooldex, and that it is not public without a token.
 func (d *doctor) checkPort(ctx context.Context) {
 	cfg := d.config().Serve
 	addr := cfg.Listen
@@ -170,7 +174,7 @@ func (d *doctor) checkPort(ctx context.Context) {
 		"cannot be listened on: %v", err)
 }
 
-// servesAt reports whether a tooldex answers at an address.
+// servesAt reports whether a server at an address answers /healthz as tooldex does, with status 200.
 func servesAt(ctx context.Context, addr string) bool {
 	ctx, cancel := context.WithTimeout(ctx, lockPatience)
 	defer cancel()
@@ -186,7 +190,7 @@ func servesAt(ctx context.Context, addr string) bool {
 	return res.StatusCode == http.StatusOK
 }
 
-// rounded is a duration as people read it.
+// rounded formats a duration in milliseconds, or from a second on in seconds.
 func rounded(took time.Duration) string {
 	if took < time.Second {
 		return fmt.Sprintf("%d ms", took.Milliseconds())

@@ -15,7 +15,7 @@ import (
 	"tooldex/tool"
 )
 
-// The status of a finding.
+// The status of a finding. Only Broken makes the command fail.
 const (
 	Fine   = "ok"
 	Note   = "note"    // worth knowing; nothing to fix
@@ -29,10 +29,10 @@ type Finding struct {
 	Status string `json:"status"`
 	// configuration, data, audit, index, model, server, trust, names, client, port, mode or search
 	Check    string   `json:"check"`
-	Subject  string   `json:"subject,omitempty"`
+	Subject  string   `json:"subject,omitempty"` // what was checked: a path, an address or a name
 	Message  string   `json:"message"`
-	Remedy   string   `json:"remedy,omitempty"`
-	Examples []string `json:"examples,omitempty"`
+	Remedy   string   `json:"remedy,omitempty"`   // a command or an instruction; "" if there is nothing to do
+	Examples []string `json:"examples,omitempty"` // all of what the message counts
 }
 
 // Diagnosis is the result of all checks.
@@ -43,7 +43,7 @@ type Diagnosis struct {
 	Findings []Finding `json:"findings"`
 }
 
-// Options says what to check.
+// Options says what to check. The functions and the Logger are required.
 type Options struct {
 	Settings    *config.Loader
 	SettingsErr error // why the configuration cannot be read; nil if it can
@@ -59,18 +59,19 @@ type Options struct {
 	// again what the tools came from.
 	Rebuild     func(context.Context) (saved string, err error)
 	ReadSources func(context.Context) error
-	Progress    service.Progress // reports on servers that are asked
+	Progress    service.Progress // called from several goroutines while servers are asked
 	ImportHint  string           // how to import tools
 	Logger      *slog.Logger
 }
 
-// doctor is one run of Run.
+// doctor is one run of Run. Only its own goroutine adds findings.
 type doctor struct {
 	o     Options
 	found []Finding
 }
 
-// Run makes all checks and returns what they found. A check that cannot be made leaves out those that rest on it.
+// Run makes all checks and returns their findings in the order of the checks. If a check cannot be made, those that
+// depend on it are left out.
 func Run(ctx context.Context, o Options) Diagnosis {
 	d := &doctor{o: o}
 	d.checkAll(ctx)
@@ -90,6 +91,7 @@ func Run(ctx context.Context, o Options) Diagnosis {
 
 func (d *doctor) config() *config.Config { return d.o.Settings.Config() }
 
+// checkAll orders the checks: first those that need no store, then those that open it, and those of its content last.
 func (d *doctor) checkAll(ctx context.Context) {
 	d.checkConfig()
 	d.checkClients()
@@ -115,7 +117,7 @@ func (d *doctor) checkAll(ctx context.Context) {
 	d.checkSearch(ctx, s)
 }
 
-// add adds a finding.
+// add adds a finding, whose message is format with args.
 func (d *doctor) add(status, check, subject, remedy, format string, args ...any) {
 	d.found = append(d.found, Finding{
 		Status: status, Check: check, Subject: subject, Remedy: remedy,
@@ -127,7 +129,7 @@ func (d *doctor) addFine(check, subject, format string, args ...any) {
 	d.add(Fine, check, subject, "", format, args...)
 }
 
-// addError adds an error, with its hint as the remedy.
+// addError adds a Broken finding for an error, with its hint as the remedy.
 func (d *doctor) addError(check, subject string, err error) {
 	var te *tool.Error
 	var usage config.UsageError
@@ -147,7 +149,8 @@ func (d *doctor) addError(check, subject string, err error) {
 	d.add(Broken, check, subject, hint, "%s", msg)
 }
 
-// addGroup adds one finding about several things, if there are any.
+// addGroup adds one finding about several things, if there are any. format takes their number. examples are sorted in
+// place.
 func (d *doctor) addGroup(status, check, remedy string, examples []string, format string) {
 	if len(examples) == 0 {
 		return
@@ -157,7 +160,7 @@ func (d *doctor) addGroup(status, check, remedy string, examples []string, forma
 	d.found[len(d.found)-1].Examples = examples
 }
 
-// cause leaves out what an error of the os package says of the path.
+// cause strips the operation and the path from an error of package os, since the finding names the path already.
 func cause(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {

@@ -14,7 +14,8 @@ import (
 	"tooldex/tool"
 )
 
-// checkIndex looks whether every tool can be found by its name.
+// checkIndex checks that the index holds the stored tools, and that a search for the name of a tool finds it. Of a large
+// catalogue it asks for a sample.
 func (d *doctor) checkIndex(ctx context.Context, s *service.Service) {
 	set := s.Catalog.Set()
 	if set.Len() == 0 {
@@ -45,17 +46,17 @@ func (d *doctor) checkIndex(ctx context.Context, s *service.Service) {
 		"%d tools are not found by their names")
 }
 
-// The bounds of what is asked of a large catalogue, where each question takes longer, too.
+// The bounds of what is checked in a large catalogue, where each search takes longer, too.
 const (
-	mostAsked    = 2000 // tools, by their names
-	mostCompared = 3000 // tools, with all others
+	mostAsked    = 2000 // tools that are searched by name
+	mostCompared = 3000 // tools in a catalogue whose pairs are compared
 )
 
 func enabledTools(set *tool.Set) []*tool.Tool {
 	return slices.DeleteFunc(slices.Clone(set.All()), func(t *tool.Tool) bool { return t.Disabled })
 }
 
-// everyFew returns at most n of all, spread evenly.
+// everyFew returns at most n of all, spread evenly: the same ones in each run. It may return all itself.
 func everyFew(all []*tool.Tool, n int) []*tool.Tool {
 	if len(all) <= n {
 		return all
@@ -67,7 +68,7 @@ func everyFew(all []*tool.Tool, n int) []*tool.Tool {
 	return out
 }
 
-// findsByName reports whether a tool, or another server's copy of it, is among the first for its own name.
+// findsByName reports whether a search for a tool's name returns it, or a tool of the same name on another server.
 func findsByName(ctx context.Context, s *service.Service, t *tool.Tool) (bool, error) {
 	res, err := s.Engine.Search(ctx, tool.Query{Text: s.Catalog.Set().Exposed(t.ID())})
 	if err != nil {
@@ -81,7 +82,7 @@ func findsByName(ctx context.Context, s *service.Service, t *tool.Tool) (bool, e
 	return false, nil
 }
 
-// checkNames looks at the names under which clients see tools.
+// checkNames reports names that several servers share, and names that had to be changed for clients.
 func (d *doctor) checkNames(s *service.Service) {
 	set := s.Catalog.Set()
 	one := len(set.Servers()) == 1
@@ -104,12 +105,15 @@ func (d *doctor) checkNames(s *service.Service) {
 		}
 	}
 	if shared > 0 {
-		d.add(Note, "names", "", "", "%d names are those of tools of several servers, which SERVER__NAME tells apart", shared)
+		d.add(Note, "names", "", "",
+			"%d names are those of tools of several servers, which SERVER__NAME tells apart", shared)
 	}
-	d.addGroup(Note, "names", "a shorter or plainer name of the server helps; clients take 64 letters, digits, hyphens and underscores", repaired, "%d tools have other names for clients, since theirs are too long, taken, or not allowed")
+	d.addGroup(Note, "names",
+		"a shorter or plainer name of the server helps; clients take 64 letters, digits, hyphens and underscores",
+		repaired, "%d tools have other names for clients, since theirs are too long, taken, or not allowed")
 }
 
-// checkMode tells what auto lists for clients.
+// checkMode reports which mode auto resolves to, given the size of the catalogue.
 func (d *doctor) checkMode(s *service.Service) {
 	tokens := 0
 	for _, t := range s.Catalog.Set().All() {
@@ -125,14 +129,14 @@ func (d *doctor) checkMode(s *service.Service) {
 	d.addFine("mode", chosen, "a plain list has %d tokens, the threshold is %d: auto is %s", tokens, threshold, mode)
 }
 
-// What a text is too long from: one provider refuses longer descriptions.
 const (
-	longDescription = 1024
-	coin            = .5 // of collisions: no better than chance
-	mostCollisions  = 200
+	longDescription = 1024 // characters; one provider refuses longer descriptions
+	coin            = .5   // the share of requests that chance alone assigns to the right one of two tools
+	mostCollisions  = 200  // pairs to ask for
 )
 
-// checkSearch looks at how well the tools can be found and told apart.
+// checkSearch reports tools that searches find badly: without a description, with an overlong one, with a summary that
+// adds nothing to the name, or indistinguishable from another.
 func (d *doctor) checkSearch(ctx context.Context, s *service.Service) {
 	set := s.Catalog.Set()
 	if set.Len() == 0 {
@@ -156,7 +160,9 @@ func (d *doctor) checkSearch(ctx context.Context, s *service.Service) {
 	}
 	const overlay = "an overlay gives them what they lack; tooldex eval describe TOOL says what"
 	d.addGroup(Warn, "search", overlay, bare, "%d tools have no description")
-	d.addGroup(Warn, "search", "their makers should say less; --mode search keeps them out of lists, where some providers refuse them", long, "%d descriptions are longer than 1024 characters")
+	d.addGroup(Warn, "search",
+		"their makers should say less; --mode search keeps them out of lists, where some providers refuse them", long,
+		"%d descriptions are longer than 1024 characters")
 	d.addGroup(Note, "search", overlay, idle, "%d summaries say no more than the name")
 	same, err := d.indistinguishable(ctx, s)
 	if err != nil {
@@ -171,7 +177,8 @@ func (d *doctor) checkSearch(ctx context.Context, s *service.Service) {
 	d.checkUnfamiliar(s)
 }
 
-// indistinguishable names the pairs of tools that no request tells apart.
+// indistinguishable lists the pairs of tools that requests tell apart no better than chance. For a large catalogue it
+// adds a note and lists none.
 func (d *doctor) indistinguishable(ctx context.Context, s *service.Service) ([]string, error) {
 	set := s.Catalog.Set()
 	if set.Len() > mostCompared {
@@ -192,7 +199,7 @@ func (d *doctor) indistinguishable(ctx context.Context, s *service.Service) ([]s
 	return same, nil
 }
 
-// checkUnfamiliar tells of the tools that only their own words find.
+// checkUnfamiliar reports tools of no known kind, which only their own words find, and proposals that await approval.
 func (d *doctor) checkUnfamiliar(s *service.Service) {
 	var poor, waits []string
 	for _, one := range enrich.New(s.Catalog).Unfamiliar(0) {
@@ -203,12 +210,15 @@ func (d *doctor) checkUnfamiliar(s *service.Service) {
 			waits = append(waits, string(e.Tool))
 		}
 	}
-	d.addGroup(Note, "search", "tooldex enrich export --file FILE writes a form for them; an agent fills it in by the prompt enrich_tools", poor, "%d tools are of no kind that is known, so that only their own words find them")
+	d.addGroup(Note, "search",
+		"tooldex enrich export --file FILE writes a form for them; an agent fills it in by the prompt enrich_tools", poor,
+		"%d tools are of no kind that is known, so that only their own words find them")
 	d.addGroup(Note, "search", "tooldex enrich list shows it, and tooldex enrich approve puts it into force", waits,
 		"what was written for %d tools waits to be approved")
 }
 
-// saysNothing reports whether a summary has no word that the tool's name has not.
+// saysNothing reports whether every word of a summary is in the name of the tool or of its server. Words are compared
+// as the index reduces them.
 func saysNothing(t *tool.Tool) bool {
 	var a knowledge.Analyzer
 	named := map[string]bool{}

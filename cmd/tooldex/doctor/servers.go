@@ -21,13 +21,14 @@ import (
 	"tooldex/upstream"
 )
 
-// serversAtOnce is how many servers are asked at the same time: starting them is mostly waiting.
+// serversAtOnce bounds the servers that are asked at the same time. Starting them is mostly waiting, so it does not
+// depend on the number of processors.
 const serversAtOnce = 8
 
-// slowStart is from when on a server is told to be slow: its first call waits that long.
+// slowStart is the start time from which on a server counts as slow. The first call of a client waits that long.
 const slowStart = 10 * time.Second
 
-// visit is what one server showed.
+// visit is the answer of one server. All of tools, took and err are zero for a disabled one.
 type visit struct {
 	server upstream.Server
 	tools  []*tool.Tool
@@ -35,7 +36,7 @@ type visit struct {
 	err    error
 }
 
-// checkServers starts each server, and looks at what it lists.
+// checkServers starts each server and checks the tools that it lists.
 func (d *doctor) checkServers(ctx context.Context, s *service.Service) {
 	all := s.Servers()
 	gw := s.NewGateway(gateway.Options{StartTimeout: d.o.ServerTimeout})
@@ -48,7 +49,7 @@ func (d *doctor) checkServers(ctx context.Context, s *service.Service) {
 	}
 }
 
-// askServers asks the servers, several at a time.
+// askServers lists the tools of the servers, several at a time. The result is in the order of all.
 func (d *doctor) askServers(ctx context.Context, gw *gateway.Gateway, all []upstream.Server) []visit {
 	out := make([]visit, len(all))
 	slots := make(chan struct{}, serversAtOnce)
@@ -74,7 +75,7 @@ func (d *doctor) askServers(ctx context.Context, gw *gateway.Gateway, all []upst
 	return out
 }
 
-// checkServer tells what a visit has shown.
+// checkServer adds the findings of one visit.
 func (d *doctor) checkServer(ctx context.Context, s *service.Service, gw *gateway.Gateway, v visit) {
 	name := v.server.Name
 	switch {
@@ -105,7 +106,7 @@ func (d *doctor) checkServer(ctx context.Context, s *service.Service, gw *gatewa
 	d.compareWithStored(ctx, s, gw, v)
 }
 
-// schemaFaults tells what is wrong with a tool as its server lists it.
+// schemaFaults lists what is wrong with a tool as its server lists it. t is not changed: sanitize repairs a copy.
 func schemaFaults(t *tool.Tool) []string {
 	var out []string
 	id := string(t.ID())
@@ -126,7 +127,8 @@ func schemaFaults(t *tool.Tool) []string {
 	return out
 }
 
-// compareWithStored looks whether what is stored of a server is what it lists.
+// compareWithStored compares the names of the stored tools of a server with those that it lists. With Fix it imports
+// the server again.
 func (d *doctor) compareWithStored(ctx context.Context, s *service.Service, gw *gateway.Gateway, v visit) {
 	stored := map[string]bool{}
 	for _, t := range s.Catalog.Set().All() {
@@ -156,7 +158,7 @@ func (d *doctor) compareWithStored(ctx context.Context, s *service.Service, gw *
 		"%d of its tools are not stored, and %d that are stored it has no more", fresh, len(stored))
 }
 
-// checkClients looks at the files of the clients on this machine.
+// checkClients checks the files of all clients on this machine. Files that do not exist are no finding.
 func (d *doctor) checkClients() {
 	for _, c := range clients.Known() {
 		for _, f := range c.Files(d.o.Clients) {
@@ -178,6 +180,7 @@ func (d *doctor) checkClients() {
 	}
 }
 
+// checkClient checks whether a client uses tooldex, whether the command for it exists, and which servers it has beside it.
 func (d *doctor) checkClient(c clients.Client, f clients.File, entries []clients.Entry) {
 	connect := "tooldex connect " + c.Name
 	if f.Project {
@@ -212,7 +215,7 @@ func (d *doctor) checkClient(c clients.Client, f clients.File, entries []clients
 	}
 }
 
-// starts reports whether the command of a server is there.
+// starts reports whether the command of a server exists, on PATH or as a path.
 func starts(s upstream.Server) bool {
 	if _, err := exec.LookPath(s.Command); err == nil {
 		return true

@@ -7,7 +7,7 @@ import (
 	"tooldex/trust"
 )
 
-// checkTrust tells of tools that are held or suspicious, and of what is not watched.
+// checkTrust reports tools that are held or suspicious, or that nothing is scanned.
 func (d *doctor) checkTrust(s *service.Service) {
 	if s.Trust().Policy == trust.Off {
 		d.add(Note, "trust", "", "trust.policy: warn watches for tools that become hostile",
@@ -27,6 +27,8 @@ func (d *doctor) checkTrust(s *service.Service) {
 		d.addFine("trust", "", "no tool is held, and none looks suspicious")
 		return
 	}
-	d.addGroup(Warn, "trust", "tooldex servers review shows what was found and changed; tooldex servers approve takes a tool back into service", held, "%d tools are held until somebody approves them")
-	d.addGroup(Note, "trust", "tooldex servers review shows what was found; tooldex servers approve SERVER --all ends the warning", warned, "%d tools look suspicious, and are served with a warning")
+	d.addGroup(Warn, "trust", "tooldex servers review shows what was found and changed; "+
+		"tooldex servers approve takes a tool back into service", held, "%d tools are held until somebody approves them")
+	d.addGroup(Note, "trust", "tooldex servers review shows what was found; "+
+		"tooldex servers approve SERVER --all ends the warning", warned, "%d tools look suspicious, and are served with a warning")
 }
