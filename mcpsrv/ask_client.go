@@ -19,8 +19,8 @@ const (
 	rootsMethod  = "roots/list"
 )
 
-// rawParams are parameters that the SDK writes as the bytes they hold. Its own types would drop members they do not
-// know.
+// rawParams are parameters that the SDK writes as the bytes they hold. Its own types would drop members that they do
+// not have.
 type rawParams struct {
 	mcp.ParamsBase
 	raw json.RawMessage
@@ -29,8 +29,9 @@ type rawParams struct {
 // MarshalJSON returns the bytes.
 func (p *rawParams) MarshalJSON() ([]byte, error) { return p.raw, nil }
 
-// upstreamClient describes to an upstream the client behind a request. ctx is that of the request: over HTTP, what is
-// sent with it takes the stream of the answer; what is sent without it needs a stream of its own, which may not exist.
+// upstreamClient describes to an upstream the client behind a request. meta is the request's _meta. ctx is the
+// request's context: over HTTP, what is sent with it takes the stream of the answer; what is sent without it needs a
+// stream of its own, which may not exist.
 func (s *Server) upstreamClient(ctx context.Context, r clientRequest, conn *mcp.ServerSession,
 	meta mcp.Meta,
 ) *tool.Client {
@@ -61,8 +62,8 @@ func sessionName(conn *mcp.ServerSession) string {
 	return fmt.Sprintf("%p", conn)
 }
 
-// capabilitiesOf returns the capabilities of a client as the client wrote them, as far as that is known. The SDK's own
-// encoding claims roots for every client.
+// capabilitiesOf returns the capabilities of a client as a JSON object, nil if it declared none. Those in _meta keep
+// the client's own members. Others are encoded here, since the SDK's encoding claims roots for every client.
 func capabilitiesOf(r clientRequest, meta mcp.Meta) json.RawMessage {
 	if said, ok := meta[mcp.MetaKeyClientCapabilities]; ok {
 		return orderedjson.Encode(said)

@@ -17,8 +17,8 @@ import (
 	"tooldex/validate"
 )
 
-// callTool answers tools/call, for the server's own tools and for every tool behind, listed or not. An error that a
-// model can act on becomes a tool error, which is a result; a protocol error is only for a cancelled call, and for
+// callTool answers tools/call, for the server's own tools and for every upstream tool, listed or not. An error that a
+// model can act on becomes a tool error, which is a result. A protocol error is only for a cancelled call, and for
 // errors that the client itself must handle.
 func (s *Server) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Result, error) {
 	name, args := req.Params.Name, req.Params.Arguments
@@ -129,8 +129,8 @@ func isForClient(req *mcp.CallToolRequest, err error) bool {
 	return req.Params.RequestState != "" || len(req.Params.InputResponses) > 0
 }
 
-// callUpstream runs a tool on behalf of the client that asked for it. Questions that the tool asks meanwhile go to that
-// client.
+// callUpstream runs a tool on behalf of the client that asked for it. Questions of the tool go to that client. The
+// result is not checked yet.
 func (s *Server) callUpstream(ctx context.Context, req *mcp.CallToolRequest, id tool.ID,
 	args json.RawMessage,
 ) (*tool.CallResult, error) {
@@ -153,8 +153,8 @@ func (s *Server) callUpstream(ctx context.Context, req *mcp.CallToolRequest, id 
 	return &tool.CallResult{Raw: raw, IsError: isError(raw)}, nil
 }
 
-// callKey identifies a call by its tool and arguments. An answer that a client gives to one call must not confirm
-// another.
+// callKey identifies a call by its tool and a hash of its arguments, in any order of members. An answer that a client
+// gives to one call must not confirm another.
 func callKey(id tool.ID, args json.RawMessage) string {
 	dec := json.NewDecoder(bytes.NewReader(args))
 	dec.UseNumber()

@@ -17,8 +17,8 @@ import (
 )
 
 // explainInvalidArgs adds to an error of wrong arguments what the next try needs: the schema, and after two mistakes in
-// a row with the same tool an example that fits. In lazy mode the session lists the tool in full from then on. Any
-// other error, and one about no known tool, is returned as it is.
+// a row with the same tool an example that fits. In lazy mode the session lists the tool in full from then on. It
+// returns every other error unchanged, and one about a name that is no tool.
 func (s *Server) explainInvalidArgs(ctx context.Context, req *mcp.CallToolRequest, name string, err error) error {
 	var e *tool.Error
 	set := s.currentSet()
@@ -40,8 +40,8 @@ func (s *Server) explainInvalidArgs(ctx context.Context, req *mcp.CallToolReques
 	return more
 }
 
-// showSchema returns e with the tool's schema. It replaces the hint if e names the wrong field, and follows the hint
-// otherwise. name is the one under which the client knows the tool.
+// showSchema returns a copy of e with the tool's schema. The schema replaces the hint if e names the wrong field, and
+// follows the hint otherwise. name is the one that the client calls the tool by.
 func showSchema(e *tool.Error, name string, schema json.RawMessage) *tool.Error {
 	shown := *e
 	var mismatch *validate.Mismatch

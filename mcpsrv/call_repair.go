@@ -37,7 +37,8 @@ func (s *Server) unwrapInvocation(m metaTool, raw json.RawMessage) (string, json
 	return "", nil, invalidInvocation("name", "is "+m.Name+" itself")
 }
 
-// readInvocation reads one level of invoke_tool's arguments.
+// readInvocation reads one level of invoke_tool's arguments. Where several spellings are present, the order of nameKeys
+// and argumentsKeys decides. Members beside the name count as arguments if there are no others.
 func readInvocation(raw json.RawMessage) (string, json.RawMessage, error) {
 	raw, err := objectArguments(raw)
 	if err != nil {

@@ -71,7 +71,8 @@ func (s *Server) describeTools(ctx context.Context, _ *mcp.CallToolRequest, raw 
 	return textResult(text), nil
 }
 
-// describeTool writes all that a model needs to call t.
+// describeTool writes all that a model needs to call t. name is the one to call it by. Texts of the server are bounded,
+// and put on one line unless they are the description.
 func describeTool(b *strings.Builder, set *tool.Set, t *tool.Tool, name string) {
 	fmt.Fprintf(b, "# %s (%s", name, t.Server)
 	if t.Category != "" {
@@ -92,7 +93,8 @@ func describeTool(b *strings.Builder, set *tool.Set, t *tool.Tool, name string) 
 	}
 	describeParameters(b, t)
 	if len(t.OutputSchema) > 0 {
-		b.WriteString("Structured result: " + sanitize.Clip(orderedjson.Compact(t.OutputSchema), maxDescription/4) + "\n")
+		b.WriteString("Structured result: " + sanitize.Clip(orderedjson.Compact(t.OutputSchema), maxDescription/4) +
+			"\n")
 	}
 	for i, e := range t.Examples {
 		if i == 0 {
@@ -174,7 +176,8 @@ func describeParameters(b *strings.Builder, t *tool.Tool) {
 	}
 	for _, defs := range []member{{Key: "$defs", Value: schema.Defs}, {Key: "definitions", Value: schema.Definitions}} {
 		if refers && len(defs.Value) > 0 {
-			b.WriteString("where " + defs.Key + " " + sanitize.Clip(orderedjson.Compact(defs.Value), maxDescription/4) + "\n")
+			b.WriteString("where " + defs.Key + " " + sanitize.Clip(orderedjson.Compact(defs.Value), maxDescription/4) +
+				"\n")
 		}
 	}
 }

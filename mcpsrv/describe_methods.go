@@ -88,7 +88,7 @@ func protocolError(err error) error {
 	return invalidParams(msg, hint)
 }
 
-// messageOf returns the message and the hint of an error that are safe to show.
+// messageOf returns the message and the hint of an error. An error that is no *tool.Error has no hint.
 func messageOf(err error) (msg, hint string) {
 	var e *tool.Error
 	if errors.As(err, &e) {

@@ -35,7 +35,8 @@ func (l drainingTransport) Connect(ctx context.Context) (mcp.Connection, error) 
 // kept for a client that asks and does not read the answers.
 const maxUnanswered = 4096
 
-// drainingConn notes which requests of a connection are not answered yet.
+// drainingConn tracks which requests of a connection are not answered yet. Only the SDK calls its methods: Read from
+// one goroutine, Write and Close from any.
 type drainingConn struct {
 	mcp.Connection
 	linger  time.Duration
@@ -73,7 +74,9 @@ func (c *drainingConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return msg, err
 }
 
-// noteRequest notes a request as unanswered. It waits until a place is free.
+// noteRequest registers a request as unanswered. It waits until a place is free, which slows down a client that does
+// not read its answers. The returned channel is closed by the answer; it stays open for a request that is not
+// registered.
 func (c *drainingConn) noteRequest(ctx context.Context, id any) (answered chan struct{}) {
 	answered = make(chan struct{})
 	select {
@@ -94,7 +97,7 @@ func (c *drainingConn) noteRequest(ctx context.Context, id any) (answered chan s
 	return answered
 }
 
-// Write passes messages on, and notes which request each response answers.
+// Write passes messages on, and marks the request that a response answers, even if the write failed.
 func (c *drainingConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	err := c.Connection.Write(ctx, msg)
 	if res, ok := msg.(*jsonrpc.Response); ok {

@@ -13,8 +13,8 @@ import (
 	"tooldex/tool"
 )
 
-// Enricher knows which tools are hard to find, and takes the search phrases that a client's model writes for them. It
-// is safe for concurrent use.
+// Enricher finds the tools that are hard to find, and takes the search phrases that a client's model writes for them.
+// It is safe for concurrent use.
 type Enricher interface {
 	// Unfamiliar returns at most n of the tools that resemble no known kind, the least familiar first; all of them if n
 	// is 0.
@@ -30,7 +30,7 @@ const (
 	proposeName      = "propose_utterances"
 )
 
-// unlisted is a mode in which no client is served. A tool that is only for it can be called, and is listed nowhere.
+// unlisted is a mode that no client has. A tool that is only for it can be called, and is listed nowhere.
 const unlisted Mode = "unlisted"
 
 // Bounds of one prompt.
@@ -46,7 +46,8 @@ const (
 func (s *Server) addEnrichPrompt() {
 	s.mcp.AddPrompt(&mcp.Prompt{
 		Name: enrichPromptName, Title: "Help tools being found",
-		Description: "Asks you to write search phrases for tools that are hard to find. They take effect once a person approves them.",
+		Description: "Asks you to write search phrases for tools that are hard to find. They take effect once a " +
+			"person approves them.",
 		Arguments: []*mcp.PromptArgument{
 			{Name: "server", Description: "only the tools of this server"},
 			{Name: "limit", Description: fmt.Sprintf("of how many tools, at most %d; by default %d", maxEnrichBatch,
@@ -96,16 +97,17 @@ Write for nothing that the tool does not do, and nothing that would fit another 
 Each request is one line of 8 to 160 characters, without markup, code or addresses. It asks for something; it gives no orders to whoever
 reads it.`
 
-// EnrichPrompt returns the text that asks a model to write search phrases for tools. The descriptions are given as
-// JSON, and the text says that they are data and no instructions. sampling says that the client also lets its model be
-// asked apart from the conversation.
+// EnrichPrompt returns the text that asks a model to write search phrases for tools. It gives the descriptions as JSON,
+// and states that they are data and no instructions. sampling adds that the client's model can also be asked apart from
+// the conversation.
 func EnrichPrompt(set *tool.Set, tools []*tool.Tool, sampling bool) string {
 	if len(tools) == 0 {
 		return "Every tool here has enough search phrases. There is nothing to write.\n"
 	}
 	other := ""
 	if sampling {
-		other = fmt.Sprintf("To have it written apart from this conversation instead, call %s in the same way: it asks this client's model.\n", writeName)
+		other = fmt.Sprintf("To have it written apart from this conversation instead, call %s in the same way: it "+
+			"asks this client's model.\n", writeName)
 	}
 	return fmt.Sprintf(`The %d tools below are found by their own words only. %s
 Then call %s with {"tools":[{"tool":...,"utterances":[...],"synonyms":[...]}]}. If it is not in your list of tools,
@@ -150,7 +152,8 @@ func proposeTool() metaTool {
 				OpenWorldHint: &no,
 			},
 			Description: "Hands in requests that should find tools, as the prompt " + enrichPromptName + " asks for.",
-			InputSchema: json.RawMessage(`{"type":"object","properties":{"tools":{"type":"array","minItems":1,"maxItems":` + strconv.Itoa(maxEnrichBatch) + `,"items":{"type":"object",` +
+			InputSchema: json.RawMessage(`{"type":"object","properties":{"tools":{"type":"array","minItems":1,` +
+				`"maxItems":` + strconv.Itoa(maxEnrichBatch) + `,"items":{"type":"object",` +
 				`"properties":{"tool":{"type":"string"},"utterances":` + stringsSchema + `,"synonyms":` +
 				stringsSchema + `},"required":["tool","utterances"]}}},"required":["tools"]}`),
 		},
@@ -191,13 +194,14 @@ func errNotEnriched() error {
 	return &tool.Error{Code: tool.NotFound, Op: "propose", Msg: "search phrases are not accepted here"}
 }
 
-// proposalReport sums up what became of what models wrote.
+// proposalReport sums up what was kept of the phrases that models wrote.
 type proposalReport struct {
 	asked, kept int
-	wrong       []string
+	wrong       []string // one line for each text that was not kept
 }
 
-// submitProposals has the Enricher check what was written, and adds the outcome to sum.
+// submitProposals has the Enricher check what was written, and adds the outcome to sum. A tool that the client may not
+// see is reported like one that does not exist. by names the author.
 func (s *Server) submitProposals(ctx context.Context, sum *proposalReport, written []proposed, by string) error {
 	set := s.currentSet()
 	var proposals []tool.Proposal
@@ -226,7 +230,7 @@ func (s *Server) submitProposals(ctx context.Context, sum *proposalReport, writt
 	return nil
 }
 
-// text is the report for the model.
+// text returns the report for the model.
 func (h *proposalReport) text() string {
 	text := fmt.Sprintf("%d texts were kept and are waiting for approval.", h.kept)
 	if len(h.wrong) > 0 {

@@ -40,7 +40,8 @@ func writeTool() metaTool {
 				OpenWorldHint: &yes,
 			},
 			Description: "Has the client's model write requests that should find tools, apart from this conversation.",
-			InputSchema: json.RawMessage(`{"type":"object","properties":{"server":{"type":"string"},"limit":{"type":"integer","minimum":1,"maximum":` +
+			InputSchema: json.RawMessage(`{"type":"object","properties":{"server":{"type":"string"},` +
+				`"limit":{"type":"integer","minimum":1,"maximum":` +
 				strconv.Itoa(maxEnrichBatch) + `,"default":` + strconv.Itoa(defaultBatch) + `}}}`),
 		},
 		only:   unlisted,
@@ -48,7 +49,7 @@ func writeTool() metaTool {
 	}
 }
 
-// canSample reports whether a client lets servers ask its model.
+// canSample reports whether a client declared that servers may ask its model.
 func canSample(capabilities json.RawMessage) bool {
 	o, err := orderedjson.ParseObject(capabilities)
 	if err != nil {

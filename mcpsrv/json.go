@@ -29,7 +29,8 @@ func joinArray(list []json.RawMessage) json.RawMessage {
 	return append(out, ']')
 }
 
-// foldKey makes keys comparable across the spellings that models use: toolName, tool_name, tool-name.
+// foldKey returns a key in lower case without separators, so that the spellings of models compare equal: toolName,
+// tool_name, tool-name.
 func foldKey(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || r == ' ' {

@@ -50,7 +50,8 @@ func moveLazyToMeta(params json.RawMessage) json.RawMessage {
 	return o.Without(lazyParam).With(keyMeta, meta.With(lazyKey, value).Bytes()).Bytes()
 }
 
-// withLazyParam wraps a transport so that moveLazyToMeta sees every tools/list, if the server is in lazy mode.
+// withLazyParam wraps a transport so that moveLazyToMeta sees every tools/list, if the server is in lazy mode now. A
+// later Reconfigure does not change an open connection.
 func (s *Server) withLazyParam(t mcp.Transport) mcp.Transport {
 	if s.live.Load().mode != Lazy {
 		return t
@@ -82,9 +83,9 @@ func (c lazyParamConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return m, err
 }
 
-// readMessage reads the body of a request over HTTP, and in lazy mode applies moveLazyToMeta. If the message nests
-// deeper or holds more values than any honest one, it answers 400 and reports false. A body that is no message is left
-// for the SDK to refuse.
+// readMessage reads the body of a request over HTTP, so that the SDK can read it again, and in lazy mode applies
+// moveLazyToMeta. It answers 400 and returns false if the message nests too deep or holds too many values. A body that
+// is no message, or too long, is left for the SDK to refuse.
 func (s *Server) readMessage(w http.ResponseWriter, r *http.Request) bool {
 	if r.Method != http.MethodPost || r.Body == nil {
 		return true

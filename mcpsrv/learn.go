@@ -11,8 +11,8 @@ import (
 	"tooldex/tool"
 )
 
-// Learner learns from what clients search for, what they call then, and what they say about answers. No method may
-// block, and all are safe for concurrent use.
+// Learner learns from what clients search for, what they call then, and their feedback on answers. No method may block,
+// and all are safe for concurrent use.
 type Learner interface {
 	// RecordSearch receives what a client was shown.
 	RecordSearch(who tool.Asker, res *tool.Result)
@@ -22,7 +22,8 @@ type Learner interface {
 	RecordFeedback(who tool.Asker, f tool.Feedback) error
 }
 
-// askerOf describes who made a request. A request over HTTP without a session has an empty Session.
+// askerOf describes who made a request. A request over HTTP without a session has an empty Session. A connection on
+// standard input gets a name that differs between runs of the program.
 func (s *Server) askerOf(req *mcp.CallToolRequest) tool.Asker {
 	who := tool.Asker{Profile: s.o.Profile, Session: req.Session.ID()}
 	if info := req.ClientInfo(); info != nil {
@@ -52,8 +53,8 @@ func (s *Server) recordCall(req *mcp.CallToolRequest, id tool.ID, res *tool.Call
 	}
 }
 
-// keyFeedback is the member of a call's _meta in which a client says what it thinks of tools: an object or a list of
-// objects with the query, the tool (by default the one that is called) and whether it was wrong.
+// keyFeedback is the member of a call's _meta with the client's feedback on tools: an object or a list of objects with
+// the query, the tool (by default the one that is called) and whether it was wrong.
 const keyFeedback = "tooldex/feedback"
 
 // feedback is one entry of keyFeedback.

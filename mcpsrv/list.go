@@ -29,7 +29,8 @@ const (
 )
 
 // listCatalogue answers list_available_tools, page by page in the order of IDs. A cursor is the ID of the last tool
-// shown, so it stays valid when the catalogue changes, and needs no session.
+// shown, so it stays valid when the catalogue changes, and needs no session. The count in the answer is that of all
+// pages.
 func (s *Server) listCatalogue(_ context.Context, _ *mcp.CallToolRequest, raw json.RawMessage) (*rawResult, error) {
 	a, err := decodeArguments[listArgs](raw)
 	if err != nil {

@@ -20,21 +20,24 @@ import (
 	"tooldex/tool"
 )
 
-// What stateless clients are told about caching a listing: it may differ between clients, and changes seldom.
+// What stateless clients may do with a listing: keep it for listTTL, and only for themselves, since it may differ
+// between clients. listPage is the number of tools in one page.
 const (
 	listTTL   = 60_000 // milliseconds
 	listScope = "private"
 	listPage  = 1000
 )
 
+// objectSchema stands in for a schema that is missing or unusable. It accepts every object.
 var objectSchema = json.RawMessage(`{"type":"object"}`)
 
-// listing is what tools/list answers in one mode for one version of the catalogue.
+// listing is the answer to tools/list in one mode for one version of the catalogue. It is shared and never changed;
+// withTools copies it.
 type listing struct {
 	version     string // of the set
 	entries     []entry
 	at          map[tool.ID]int // index in entries of the catalogue's tools
-	fingerprint string
+	fingerprint string          // hash of the entries; "" in a copy by withTools
 }
 
 // listings caches one listing for each mode. The zero value is ready.
@@ -59,8 +62,8 @@ type wireTool struct {
 	Meta         json.RawMessage   `json:"_meta,omitempty"`
 }
 
-// toolListing returns what tools/list holds for a set in a mode. The result depends on nothing else but the options, to
-// the byte.
+// toolListing returns the listing of a set in a mode, from the cache if the set is the same. Its bytes depend on
+// nothing but the set and the options.
 func (s *Server) toolListing(set *tool.Set, mode Mode) *listing {
 	s.listings.mu.Lock()
 	defer s.listings.mu.Unlock()
@@ -98,7 +101,8 @@ func (s *Server) toolListing(set *tool.Set, mode Mode) *listing {
 	return l
 }
 
-// alwaysListed returns the tools that every client is shown. The caller holds the lock of listings.
+// alwaysListed returns the tools that every client is shown. The caller holds the lock of listings. The map is shared
+// and must not be changed.
 func (s *Server) alwaysListed(set *tool.Set) map[tool.ID]bool {
 	l := &s.listings
 	if l.always != nil && l.version == set.Version() {
@@ -225,7 +229,8 @@ func (s *Server) listingFor(req *mcp.ListToolsRequest) *listing {
 // maxSummary bounds the summary of the catalogue in the description of search_tools, in bytes: about 200 tokens.
 const maxSummary = 800
 
-// summarize says what can be found: the servers and categories with most tools first, as many as fit.
+// summarize returns a summary of the catalogue in at most maxSummary bytes: the servers and categories with most tools
+// first, as many as fit.
 func summarize(set *tool.Set) string {
 	servers, categories := set.Servers(), set.Categories()
 	total := 0
@@ -269,10 +274,9 @@ func joinCounts(label string, list []tool.Count, most int) string {
 	return b.String() + "."
 }
 
-// syncHeaderTools registers with the SDK the tools whose schemas say x-mcp-header, so that it checks over HTTP the
-// headers in which clients of the stateless protocol repeat arguments. It registers only tools that are listed: a
-// client that was not shown the schema cannot know of the header. The SDK never lists or calls them, because
-// interceptRequest answers first.
+// syncHeaderTools registers with the SDK the tools whose schemas contain x-mcp-header, so that it checks over HTTP the
+// headers in which clients of the stateless protocol repeat arguments. It registers only tools that are listed, since
+// other clients have not seen the schema. The SDK never lists or calls them, because interceptRequest answers first.
 func (s *Server) syncHeaderTools(set *tool.Set) {
 	wanted := map[string]json.RawMessage{}
 	if s.live.Load().catalogueMode(set) == Full {
@@ -297,7 +301,8 @@ func (s *Server) syncHeaderTools(set *tool.Set) {
 	}
 }
 
-// addHeaderTool reports whether the SDK accepts the schema. The SDK panics at one that it cannot use.
+// addHeaderTool registers one such tool, and reports whether the SDK accepts its schema. The SDK panics at a schema
+// that it cannot use.
 func (s *Server) addHeaderTool(name string, schema json.RawMessage) (ok bool) {
 	defer func() {
 		if why := recover(); why != nil {

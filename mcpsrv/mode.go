@@ -10,7 +10,7 @@ import (
 	"tooldex/tool"
 )
 
-// Mode says what tools/list holds. Every mode serves calls of every tool.
+// Mode is what tools/list holds. Every mode serves calls of every tool.
 type Mode string
 
 // The modes. The zero value means Search. All but Full list the server's own tools and those of Options.Always.
@@ -32,7 +32,7 @@ func Modes() []Mode { return []Mode{Search, Dynamic, Lazy, Full, Auto} }
 // DefaultThreshold is the size of the largest catalogue that Auto lists in full, in tokens of its plain listing.
 const DefaultThreshold = 8000
 
-// clientRequest is what a request says about its client.
+// clientRequest is the part of a request that describes its client. Info and capabilities may be nil.
 type clientRequest interface {
 	ProtocolVersion() string
 	ClientInfo() *mcp.Implementation
@@ -86,8 +86,8 @@ func stateless(r clientRequest) bool { return r.ProtocolVersion() >= statelessRe
 // followsKey is the experimental capability by which a client declares that it lists again after a change.
 const followsKey = "tooldex/listChanged"
 
-// followsChanges reports whether a client lists again when told that the list changed: by its own declaration, by the
-// names in Options.Followers, or by those that we know. The protocol has no capability for it.
+// followsChanges reports whether a client lists again after a list_changed notification: by its own declaration, by the
+// names in Options.Followers, or by the built-in names. The protocol has no capability for it.
 func (s *Server) followsChanges(r clientRequest) bool {
 	if stateless(r) {
 		return false
@@ -99,7 +99,7 @@ func (s *Server) followsChanges(r clientRequest) bool {
 	return info != nil && (isKnownFollower(info.Name, info.Version) || s.live.Load().followers[info.Name])
 }
 
-// isKnownFollower goes by the names that clients give in initialize.
+// isKnownFollower has the clients that list again after a change, by the names that they give in initialize.
 func isKnownFollower(name, version string) bool {
 	switch name {
 	case "claude-code":
@@ -111,7 +111,7 @@ func isKnownFollower(name, version string) bool {
 	return false
 }
 
-// versionAtLeast compares the first two numbers of a version.
+// versionAtLeast compares the first two numbers of a version. It returns false for a version that it cannot read.
 func versionAtLeast(version string, major, minor int) bool {
 	first, rest, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
 	second, _, _ := strings.Cut(rest, ".")
@@ -197,8 +197,8 @@ func liveOptionsOf(o Options) *liveOptions {
 	return w
 }
 
-// Reconfigure applies Mode, Threshold, Followers, Always and Summary of o from now on, and tells connected clients to
-// list again if that changes their listing. It ignores the rest of o. Sessions go on.
+// Reconfigure applies Mode, Threshold, Followers, Always and Summary of o from now on, and notifies connected clients
+// if that changes their listing. It ignores the rest of o. Sessions go on.
 func (s *Server) Reconfigure(o Options) {
 	s.live.Store(liveOptionsOf(o.withDefaults()))
 	s.listings.mu.Lock()

@@ -18,7 +18,8 @@ import (
 // its client gets the question as the result, and finds the way back to the call by the requestState that comes with
 // it.
 
-// Bounds of pending calls.
+// holdPrefix begins the requestState of our own questions, which tells them from an upstream's. maxHeld bounds the
+// calls that wait for their client.
 const (
 	holdPrefix  = "tooldex-hold-"
 	maxHeld     = 1000
@@ -37,8 +38,8 @@ type pendingCall struct {
 	// of identifies the call among those of the same owner; "" for a request that needs none.
 	of     string
 	cancel context.CancelFunc
-	asked  chan question
-	done   chan outcome // has room for one
+	asked  chan question // from the upstream's side to the request that waits
+	done   chan outcome  // has room for one
 	// open is the last question to the client. One request at a time uses it.
 	open *question
 }
@@ -60,9 +61,9 @@ type outcome struct {
 const answerKey = "answer"
 
 // runAskingClient runs a request to an upstream, for a client that may be asked questions meanwhile. A stateless client
-// gets a question as the result and calls this again with the answer; then the pending run goes on. input holds the
+// gets a question as the result and repeats the request with the answer; then the pending run goes on. input holds the
 // members inputResponses and requestState of such a repeated request, or is nil. of identifies the request: an answer
-// is good only for the one that asked.
+// is good only for the one that asked. Close and holdTimeout cancel a pending run.
 func (s *Server) runAskingClient(ctx context.Context, client *tool.Client, of string, input json.RawMessage,
 	run func(context.Context, *tool.Client, json.RawMessage) (json.RawMessage, error),
 ) (json.RawMessage, error) {
@@ -100,7 +101,7 @@ func (s *Server) runAskingClient(ctx context.Context, client *tool.Client, of st
 	return s.awaitOutcome(ctx, h)
 }
 
-// canAnswer reports whether a client can be asked anything at all.
+// canAnswer reports whether a client declared any capability to answer questions.
 func canAnswer(capabilities json.RawMessage) bool {
 	o, err := orderedjson.ParseObject(capabilities)
 	if err != nil {
@@ -114,7 +115,8 @@ func canAnswer(capabilities json.RawMessage) bool {
 	return false
 }
 
-// ask hands a question to the client's side, and waits for the answer. It is called on the upstream's side.
+// ask passes a question to the request that waits, and returns the client's answer. The upstream's side calls it, one
+// question at a time.
 func (h *pendingCall) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	q := question{method, params, make(chan json.RawMessage, 1)}
 	select {

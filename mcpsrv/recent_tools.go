@@ -14,8 +14,8 @@ type recentTools struct {
 	recent []tool.ID // the same, the last used at the end
 }
 
-// add puts tools in, the most useful first, and counts as a use of those that are in. If ids holds more than most, the
-// rest is ignored. It reports whether the set changed.
+// add adds tools, the most useful first, and counts as a use of those that are in the set. If ids holds more than most,
+// the rest is ignored. It reports whether a tool was new.
 func (v *recentTools) add(ids []tool.ID, most int) bool {
 	ids = ids[:min(len(ids), most)]
 	changed := false

@@ -26,7 +26,8 @@ const (
 	keyMeta       = "_meta"
 )
 
-// MarshalJSON writes the bytes with what the client's generation of the protocol requires.
+// MarshalJSON returns the bytes with what the client's generation of the protocol requires: resultType and serverInfo
+// for stateless requests, neither for others.
 func (r *rawResult) MarshalJSON() ([]byte, error) {
 	info, stateless := r.Meta[mcp.MetaKeyServerInfo]
 	if !stateless && !bytes.Contains(r.raw, []byte(keyResultType)) && !bytes.Contains(r.raw,
@@ -91,7 +92,8 @@ func errorResult(text string) *rawResult {
 	}.Bytes()}
 }
 
-// toolError turns an error into a tool error. It logs a fault of this program, once, here.
+// toolError converts an error to a tool error. An internal error is logged here, and only here, with the ID that the
+// model gets.
 func (s *Server) toolError(err error) *rawResult {
 	request := rand.Text()[:12]
 	if tool.CodeOf(err) == tool.Internal {
@@ -100,8 +102,8 @@ func (s *Server) toolError(err error) *rawResult {
 	return errorResult(errorText(err, request))
 }
 
-// errorText is the one place where errors become text for a model: the code, what is wrong and what to do. An internal
-// error becomes nothing but an ID to look for in the log.
+// errorText is the one place where errors become text for a model: the code, what is wrong and what to do. Of an
+// internal error it shows only an ID to look for in the log.
 func errorText(err error, request string) string {
 	var e *tool.Error
 	if !errors.As(err, &e) || e.Code == tool.Internal {

@@ -13,8 +13,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// runKey finds, in the context of a request, the context of the Run that it came through. The SDK passes on the values
-// of a connection's context but not its end: without this, a call would go on after Run was told to stop, and Close
+// runKey is the key, in the context of a request, of the context of the Run that it came through. The SDK passes on the
+// values of a connection's context but not its end: without this, a call would go on after Run was cancelled, and Close
 // would wait for it.
 type runKey struct{}
 

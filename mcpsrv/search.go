@@ -57,7 +57,7 @@ func (s *Server) searchTools(ctx context.Context, req *mcp.CallToolRequest, raw 
 	return &rawResult{raw: out.Bytes()}, nil
 }
 
-// searchFacts returns what a program, not the model, may want to know about an answer.
+// searchFacts returns, as JSON for _meta, the parts of an answer that are for a program and not for the model.
 func searchFacts(res *tool.Result) json.RawMessage {
 	type scored struct {
 		ID      tool.ID `json:"id"`
@@ -107,7 +107,7 @@ func writeHits(b *strings.Builder, hits []tool.Hit, confident bool, advice *tool
 	}
 }
 
-// writeAdvice says that nothing fits, and what to try. It does not repeat what the message already says.
+// writeAdvice writes that no tool fits, and what to try. It does not repeat what the message contains already.
 func writeAdvice(b *strings.Builder, a *tool.Advice) {
 	if a == nil || a.Message == "" {
 		b.WriteString("Probably no tool here does this.")
@@ -129,7 +129,7 @@ func writeAdvice(b *strings.Builder, a *tool.Advice) {
 	}
 }
 
-// sameElsewhere names the same tool on other servers, as it is called there.
+// sameElsewhere returns the names of the same tool on other servers, as clients call it there, or "".
 func sameElsewhere(h *tool.Hit) string {
 	if len(h.Duplicates) == 0 || len(h.Duplicates) != len(h.Also) {
 		return ""
@@ -181,7 +181,7 @@ func writeHit(b *strings.Builder, h *tool.Hit, detail tool.Detail) {
 // formatScore writes a score with two decimals.
 func formatScore(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }
 
-// callRisks says why a call of the tool may fail or wait, or returns "".
+// callRisks returns why a call of the tool may fail or wait, or "".
 func callRisks(h *tool.Hit) string {
 	text := ""
 	if h.Confirm {

@@ -121,7 +121,7 @@ type Server struct {
 	mcp      *mcp.Server
 	send     mcp.MethodHandler // sends to one client what the SDK would send to all
 	live     atomic.Pointer[liveOptions]
-	meta     []metaTool
+	meta     []metaTool        // our own tools; never changed
 	outputs  *validate.Schemas // compiled output schemas
 	listings listings
 	sessions *sessionRegistry
@@ -190,8 +190,8 @@ func New(o Options) *Server {
 	return s
 }
 
-// fingerprint identifies what all clients are listed, without what each session has of its own. Clients in lazy mode
-// may have asked for the full listing, so that counts for them.
+// fingerprint identifies the listing that all clients share, without the tools of single sessions. Clients in lazy mode
+// may have asked for the full listing, so the full one counts there.
 func (s *Server) fingerprint(set *tool.Set) string {
 	mode := s.live.Load().catalogueMode(set)
 	if mode == Lazy {
@@ -246,8 +246,8 @@ func (s *Server) currentSet() *tool.Set {
 	return tool.NewSet(nil, "")
 }
 
-// CatalogChanged tells connected clients to list again, if what tools/list answers them has changed since they were
-// last told. Call it after every change of the catalogue. It does not block.
+// CatalogChanged notifies connected clients if their listing has changed since the last notification. Call it after
+// every change of the catalogue. It does not block.
 func (s *Server) CatalogChanged() {
 	set := s.currentSet()
 	s.syncHeaderTools(set)

@@ -13,8 +13,8 @@ import (
 	"tooldex/tool"
 )
 
-// enableFound adds what a search found to the list of the client that searched, in dynamic mode. It leaves out tools
-// that are only nearest where probably nothing fits.
+// enableFound adds what a search found to the list of the client that searched, in dynamic mode: at most maxFound
+// tools. Of a need that probably no tool fits it adds nothing.
 func (s *Server) enableFound(ctx context.Context, req *mcp.CallToolRequest, res *tool.Result) {
 	set := s.currentSet()
 	if s.modeOf(req, set) != Dynamic {
@@ -73,7 +73,8 @@ func (s *Server) loadServerTools(ctx context.Context, req *mcp.CallToolRequest,
 	loaded := ids[:min(len(ids), s.o.limits.enabled)]
 	s.enableTools(ctx, req.Session, loaded)
 	if len(loaded) < len(ids) {
-		return textResult(fmt.Sprintf("%d of the %d tools of %s are in your list now, the most that fit. %s finds the others.", len(loaded), len(ids), a.Server, searchName)), nil
+		return textResult(fmt.Sprintf("%d of the %d tools of %s are in your list now, the most that fit. %s finds the "+
+			"others.", len(loaded), len(ids), a.Server, searchName)), nil
 	}
 	return textResult(fmt.Sprintf("The %d tools of %s are in your list now.", len(ids), a.Server)), nil
 }

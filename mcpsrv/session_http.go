@@ -13,16 +13,16 @@ const sessionHeader = "Mcp-Session-Id"
 // absentID is a session ID that no session has.
 const absentID = "-"
 
-// hideForeignSession gives a request that goes on with somebody else's session the ID of none, so that its answer is in
-// every respect that for a session which does not exist.
+// hideForeignSession replaces the session ID of a request if the session belongs to another principal. The answer is
+// then the same as for a session that does not exist.
 func (s *Server) hideForeignSession(r *http.Request) {
 	if id := r.Header.Get(sessionHeader); id != "" && s.sessions.ownerOf(id) != access.PrincipalOf(r.Context()).Key {
 		r.Header.Set(sessionHeader, absentID)
 	}
 }
 
-// makeRoom closes the least recently used session if there are as many as there may be. It reports false if all are in
-// use. Many clients never end their sessions, which cost memory until then.
+// makeRoom closes the least recently used session if MaxSessions are open. It returns false if all are in use. Many
+// clients never end their sessions, which use memory until then.
 func (s *Server) makeRoom() bool {
 	if s.Sessions() < s.o.MaxSessions {
 		return true
@@ -53,6 +53,7 @@ func (s *Server) serveSession(w http.ResponseWriter, r *http.Request, next http.
 	}
 }
 
+// refuseUnavailable answers 503, and allows another try after a second.
 func refuseUnavailable(w http.ResponseWriter, why string) {
 	w.Header().Set("Retry-After", "1")
 	http.Error(w, why, http.StatusServiceUnavailable)

@@ -9,8 +9,8 @@ import (
 	"tooldex/tool"
 )
 
-// session is what the server remembers of one connection: of a session over HTTP, or of a client on standard input. A
-// stateless request has one only if it subscribes to something. It is dropped when the connection ends.
+// session is the state of one connection: of a session over HTTP, or of a client on standard input. A stateless request
+// has one only if it subscribes to something. It is dropped when the connection ends.
 type session struct {
 	conn  *mcp.ServerSession
 	id    string // of a session over HTTP; "" otherwise
@@ -21,6 +21,7 @@ type session struct {
 	lastUsed   time.Time              // when the last of them began or ended
 	subscribed map[resourceKey]string // resources of upstreams, with the URIs under which the client asked
 
+	// mu guards the fields below. It is never held together with the registry's mu.
 	mu          sync.Mutex
 	enabled     recentTools // what searches made visible, in dynamic mode
 	enabledUsed time.Time   // when a tool in enabled was last found or called
@@ -43,11 +44,12 @@ type sessionRegistry struct {
 	closed bool
 }
 
+// newSessionRegistry returns an empty registry. onEnd is called without locks held.
 func newSessionRegistry(onEnd func([]resourceKey)) *sessionRegistry {
 	return &sessionRegistry{onEnd: onEnd, byConn: map[*mcp.ServerSession]*session{}, byID: map[string]*session{}}
 }
 
-// find returns the session of a connection, or nil if nothing is remembered of it.
+// find returns the session of a connection, or nil if it has no state.
 func (r *sessionRegistry) find(conn *mcp.ServerSession) *session {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -62,6 +64,8 @@ func (r *sessionRegistry) register(conn *mcp.ServerSession, owner string) *sessi
 	return r.registerLocked(conn, owner)
 }
 
+// registerLocked is register for callers that hold mu. It starts one goroutine that removes the session when the
+// connection ends.
 func (r *sessionRegistry) registerLocked(conn *mcp.ServerSession, owner string) *session {
 	if one, ok := r.byConn[conn]; ok {
 		return one
@@ -132,7 +136,8 @@ func (r *sessionRegistry) snapshot() []*session {
 	return out
 }
 
-// ownerOf returns who began a session over HTTP, "" for nobody in particular and for one that does not exist.
+// ownerOf returns the owner of a session over HTTP: "" for one that began without a token, and for one that does not
+// exist.
 func (r *sessionRegistry) ownerOf(id string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -170,7 +175,7 @@ func (r *sessionRegistry) removeIdle() *mcp.ServerSession {
 	return oldest.conn
 }
 
-// subscribe notes that a client wants to know when a resource changes, which it calls by uri.
+// subscribe registers a client's subscription to a resource, which the client calls by uri.
 func (r *sessionRegistry) subscribe(conn *mcp.ServerSession, key resourceKey, uri string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -194,13 +199,14 @@ func (r *sessionRegistry) unsubscribe(conn *mcp.ServerSession, key resourceKey) 
 	return had && len(r.urisLocked(key)) == 0
 }
 
-// urisOf returns under which URIs clients subscribed to a resource.
+// urisOf returns the URIs under which clients subscribed to a resource, each once.
 func (r *sessionRegistry) urisOf(key resourceKey) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.urisLocked(key)
 }
 
+// urisLocked is urisOf for callers that hold mu.
 func (r *sessionRegistry) urisLocked(key resourceKey) []string {
 	seen := map[string]bool{}
 	var uris []string

@@ -18,7 +18,7 @@ const (
 	announceTimeout = 10 * time.Second
 )
 
-// enableTools adds tools to one client's list, and tells the client before it gets the answer to its request.
+// enableTools adds tools to one client's list, and notifies the client before it gets the answer to its request.
 func (s *Server) enableTools(ctx context.Context, conn *mcp.ServerSession, ids []tool.ID) {
 	if len(ids) == 0 {
 		return
@@ -100,7 +100,8 @@ func (s *Server) listInFull(ctx context.Context, conn *mcp.ServerSession, id too
 // maxFull bounds how many tools one session has in full in lazy mode.
 const maxFull = 1000
 
-// sessionTools returns what a session lists beside what all clients do, and notes that the client is shown it now.
+// sessionTools returns the tools that one session lists beyond the shared listing, and records that the client has seen
+// them. The slices belong to the caller.
 func (s *Server) sessionTools(conn *mcp.ServerSession, set *tool.Set) (enabled, full []tool.ID) {
 	one := s.sessions.find(conn)
 	if one == nil {
@@ -128,7 +129,7 @@ func (one *session) fingerprint(set *tool.Set) string {
 	return string(sum.Sum(nil))
 }
 
-// announceOwnTools tells those clients whose own tools have changed in the catalogue to list again.
+// announceOwnTools notifies those clients whose own tools have changed in the catalogue. It does not wait for them.
 func (s *Server) announceOwnTools(set *tool.Set) {
 	for _, one := range s.sessions.snapshot() {
 		one.mu.Lock()

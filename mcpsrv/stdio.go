@@ -83,7 +83,8 @@ func (l *lineReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// readLine returns the next line, or the beginning of one that is too long.
+// readLine returns the next line, or the beginning of one that is too long, whose rest it skips. At the end it returns
+// io.EOF alone.
 func (l *lineReader) readLine() ([]byte, error) {
 	var line []byte
 	for {
@@ -137,7 +138,7 @@ func (l *lineReader) checkLine(line []byte) *jsonrpc.Error {
 	return nil
 }
 
-// noteRevision reads from initialize whether there may be batches.
+// noteRevision sets batches from the revision that initialize asks for: only two old revisions have them.
 func (l *lineReader) noteRevision(m jsonrpc.Message) {
 	r, ok := m.(*jsonrpc.Request)
 	if !ok || r.Method != "initialize" {
@@ -151,7 +152,7 @@ func (l *lineReader) noteRevision(m jsonrpc.Message) {
 	}
 }
 
-// refuseLine answers a line with an error, under its ID if it has one.
+// refuseLine answers a line with an error, under its ID if it has one. It returns the error of writing.
 func (l *lineReader) refuseLine(line []byte, fault *jsonrpc.Error) error {
 	var asked struct {
 		ID json.RawMessage `json:"id"`

@@ -46,8 +46,8 @@ func Prompt(set *tool.Set, filter tool.Filter) string {
 	if total == 0 {
 		return b.String() + "There are no further tools.\n"
 	}
-	fmt.Fprintf(&b, "And %d more, of which you see one line each. %s describes any of them, %s calls it, %s finds it by what it does.\n",
-		total, describeName, invokeName, searchName)
+	fmt.Fprintf(&b, "And %d more, of which you see one line each. %s describes any of them, %s calls it, %s finds it "+
+		"by what it does.\n", total, describeName, invokeName, searchName)
 	return b.String() + lines.String()
 }
 

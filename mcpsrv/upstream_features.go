@@ -24,7 +24,7 @@ type Upstreams interface {
 	Forward(ctx context.Context, r upstream.Request) (json.RawMessage, error)
 }
 
-// announceFeatures sets what initialize says about the features that are forwarded.
+// announceFeatures sets the capabilities that initialize reports for the features that are forwarded.
 func announceFeatures(c *mcp.ServerCapabilities) {
 	c.Resources = &mcp.ResourceCapabilities{ListChanged: true, Subscribe: true}
 	c.Prompts = &mcp.PromptCapabilities{ListChanged: true}
@@ -62,7 +62,7 @@ func (s *Server) forwardFeature(ctx context.Context, next mcp.MethodHandler, met
 	return res, err, true
 }
 
-// FeaturesChanged tells connected clients to list resources and prompts again. It does not block.
+// FeaturesChanged notifies connected clients that the lists of resources and prompts changed. It does not block.
 func (s *Server) FeaturesChanged() {
 	// The SDK announces a change only when one of its own features changes. These are gone before anybody can list
 	// them.
@@ -72,9 +72,10 @@ func (s *Server) FeaturesChanged() {
 	s.mcp.RemoveResources(uriPrefix + changedName)
 }
 
+// changedName is the name of the prompt and the resource that FeaturesChanged adds and removes.
 const changedName = "tooldex-changed"
 
-// rootsChanged tells the upstreams that a client has called that its roots changed.
+// rootsChanged passes a change of a client's roots on to the upstreams that work for it.
 func (s *Server) rootsChanged(ctx context.Context, r *mcp.RootsListChangedRequest) {
 	c := s.upstreamClient(ctx, r, r.Session, nil)
 	if _, err := s.o.Upstreams.Forward(ctx, upstream.Request{
@@ -85,7 +86,7 @@ func (s *Server) rootsChanged(ctx context.Context, r *mcp.RootsListChangedReques
 	}
 }
 
-// features is what all servers offer at one moment.
+// features is what all servers offer at one moment. The items are shared and must not be changed.
 type features struct {
 	all   []upstream.Features
 	plain bool // there is only one server, so names and URIs need no prefix
@@ -110,7 +111,8 @@ func (f features) exposedURI(server, uri string) string {
 }
 
 // resolveURI returns the server of a client's URI, and that server's own name for it. A URI without a prefix, such as
-// one in the result of a tool, is looked up in the resources and templates of all servers.
+// one in the result of a tool, is looked up in the resources and then the templates of all servers. The error is ready
+// for the client.
 func (f features) resolveURI(uri string) (server, own string, err error) {
 	if rest, ok := strings.CutPrefix(uri, uriPrefix); ok {
 		name, own, _ := strings.Cut(rest, "/")
@@ -252,8 +254,8 @@ func (s *Server) forwardRequest(ctx context.Context, r clientRequest, conn *mcp.
 	return raw, nil
 }
 
-// requestError returns the protocol error for a request that failed. What an upstream itself answered keeps its code
-// and data.
+// requestError returns the protocol error for a request that failed. An upstream's own error keeps its code and data.
+// An internal error is logged, and the client does not see its text.
 func (s *Server) requestError(ctx context.Context, err error) error {
 	if ctx.Err() != nil && !errors.Is(context.Cause(ctx), errStopping) {
 		return ctx.Err()
@@ -284,8 +286,8 @@ func (s *Server) requestError(ctx context.Context, err error) error {
 	return out
 }
 
-// servingContext derives a context that also ends when requests are cut off, or when its connection's Run is told to
-// stop.
+// servingContext derives a context that also ends when requests are cut off (cause errStopping), or when its
+// connection's Run ends. The returned function releases it.
 func (s *Server) servingContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stops := []func() bool{context.AfterFunc(s.cutting, func() { cancel(errStopping) })}

@@ -13,14 +13,14 @@ import (
 	"tooldex/tool"
 )
 
-// upstreamPrompt is a prompt of a server, with the name that clients know.
+// upstreamPrompt is a prompt of a server, with the name that clients call it by.
 type upstreamPrompt struct {
 	exposed, server, name string
 	raw                   object
 }
 
 // upstreamPrompts returns the prompts of all servers, by server and name. They are named as tools are; one that has the
-// name of a prompt of our own gets its server's name too.
+// name of a prompt of our own gets its server's name too. Of two with one name on one server the first counts.
 func (s *Server) upstreamPrompts() []upstreamPrompt {
 	var ids []*tool.Tool
 	raws := map[tool.ID]object{}
@@ -80,7 +80,7 @@ func (s *Server) listPrompts(ctx context.Context, next mcp.MethodHandler,
 	return pageOf(r, "prompts", entries, cursor)
 }
 
-// findPrompt finds a prompt by the name that clients know, or by server/name.
+// findPrompt returns the prompt with this exposed name, or with this server/name.
 func (s *Server) findPrompt(name string) (upstreamPrompt, bool) {
 	for _, p := range s.upstreamPrompts() {
 		if p.exposed == name || p.server+"/"+p.name == name {

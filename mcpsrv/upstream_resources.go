@@ -33,7 +33,8 @@ func (s *Server) listTemplates(r *mcp.ListResourceTemplatesRequest) (mcp.Result,
 	}), cursor)
 }
 
-// uriEntries lists what servers offer under URIs. Everything but the URI stays as the server wrote it.
+// uriEntries lists the items of all servers that have a URI under key, each URI once. Everything but the URI stays as
+// the server wrote it.
 func (s *Server) uriEntries(key string, items func(upstream.Features) []json.RawMessage) []entry {
 	f := s.features()
 	var out []entry
@@ -94,7 +95,8 @@ func renameContents(raw json.RawMessage, rename func(string) string) json.RawMes
 // resourceKey identifies a resource by its server and that server's URI.
 type resourceKey struct{ server, uri string }
 
-// subscribe asks an upstream to announce changes of a resource. The SDK keeps the list of clients to notify.
+// subscribe asks an upstream to announce changes of a resource. The SDK keeps the list of clients to notify, the
+// session registry that of resources, so that the last client's end ends the upstream's subscription.
 func (s *Server) subscribe(ctx context.Context, r *mcp.SubscribeRequest) error {
 	server, own, err := s.features().resolveURI(r.Params.URI)
 	if err != nil {
@@ -119,8 +121,8 @@ func (s *Server) unsubscribe(_ context.Context, r *mcp.UnsubscribeRequest) error
 	return nil
 }
 
-// endSubscriptions tells upstreams that nobody subscribes to these resources any more. A failure is only logged: what
-// the upstream goes on announcing then reaches nobody.
+// endSubscriptions ends the upstreams' subscriptions to these resources. A failure is only logged: later announcements
+// of the upstream then reach no client.
 func (s *Server) endSubscriptions(keys []resourceKey) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.closing), announceTimeout)
 	defer cancel()
@@ -135,8 +137,8 @@ func (s *Server) endSubscriptions(keys []resourceKey) {
 	}
 }
 
-// ResourceUpdated tells the clients that subscribed to a server's resource that it changed. It may be called from any
-// goroutine, and returns when they have been told.
+// ResourceUpdated notifies the clients that subscribed to a server's resource that it changed. It may be called from
+// any goroutine, and returns when the notifications are sent.
 func (s *Server) ResourceUpdated(server, uri string) {
 	for _, known := range s.sessions.urisOf(resourceKey{server, uri}) {
 		if err := s.mcp.ResourceUpdated(s.closing, &mcp.ResourceUpdatedNotificationParams{URI: known}); err != nil {

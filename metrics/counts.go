@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// counts is what was counted in a piece of time. It is stored as JSON. An older version of the program drops fields
-// that it does not know when it adds to an entry, so no field may be needed to interpret the others.
+// counts is what was counted in a slot of time. It is stored as JSON. An older version of the program drops fields that
+// it does not have when it adds to an entry, so no field may be needed to interpret the others.
 type counts struct {
 	Searches   int64                    `json:"searches,omitempty"`
 	Selections int64                    `json:"selections,omitempty"`
@@ -72,7 +72,8 @@ func (c *counts) encode() []byte {
 	return b
 }
 
-// addAll adds o to c.
+// addAll adds o to c. o is not changed, and shares no memory with c afterwards. The maps of c keep the maxNames
+// largest.
 func (c *counts) addAll(o *counts) {
 	c.Searches += o.Searches
 	c.Selections += o.Selections
@@ -98,7 +99,7 @@ func (c *counts) addAll(o *counts) {
 	c.Categories, c.Called = largestOf(c.Categories), largestOf(c.Called)
 }
 
-// serverOf returns the counts of a server, and adds them if there are none.
+// serverOf returns the counts of a server for changing, after adding them if there are none.
 func (c *counts) serverOf(name string) *serverCounts {
 	if c.Servers[name] == nil {
 		c.Servers[name] = &serverCounts{}
@@ -118,7 +119,7 @@ func (c *counts) totalCalls() (calls, errors int64) {
 	return calls, errors
 }
 
-// largestOf returns m, reduced to the maxNames most frequent.
+// largestOf returns the maxNames most frequent of m. It is m itself if there are no more.
 func largestOf(m map[string]int64) map[string]int64 {
 	if len(m) <= maxNames {
 		return m

@@ -23,7 +23,7 @@ type histogram struct {
 	Sum    int64   `json:"sum,omitempty"` // nanoseconds
 }
 
-// observe counts a duration.
+// observe counts a duration. A negative one, as after a change of the clock, counts as 0.
 func (h *histogram) observe(d time.Duration) {
 	d = max(d, 0)
 	i := 0

@@ -49,7 +49,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Meter counts. It is safe for concurrent use.
+// Meter counts searches, selections and calls. It is safe for concurrent use. Counts of the current minute stay in
+// memory until the next flush.
 type Meter struct {
 	o       Options
 	stop    chan struct{}
@@ -60,7 +61,7 @@ type Meter struct {
 	disk sync.Mutex
 
 	mu      sync.Mutex
-	loaded  bool
+	loaded  bool   // loadCounts has succeeded
 	version uint64 // of stored
 	// stored is what the disk held when last read. Its entries are replaced, never changed.
 	stored    map[slot]*counts
@@ -143,7 +144,7 @@ func (m *Meter) Close() error {
 	return err
 }
 
-// loadCounts reads what is stored, if it has changed.
+// loadCounts replaces stored by the content of the disk, if that has changed. Entries with an unknown key are ignored.
 func (m *Meter) loadCounts(ctx context.Context) error {
 	m.disk.Lock()
 	defer m.disk.Unlock()
@@ -226,8 +227,8 @@ func spreadOverSlots(minutes map[int64]*counts) map[slot]*counts {
 	return out
 }
 
-// writeCounts adds to what is stored, and removes what is too old. It returns the entries as they are now, nil for
-// those removed.
+// writeCounts adds to the stored entries in one transaction, and removes those that are too old. It returns the entries
+// as they are then, nil for those removed. The caller holds disk.
 func (m *Meter) writeCounts(ctx context.Context, more map[slot]*counts) (sums map[slot]*counts, before, after uint64,
 	err error,
 ) {
@@ -260,7 +261,7 @@ func (m *Meter) writeCounts(ctx context.Context, more map[slot]*counts) (sums ma
 	return sums, before, after, err
 }
 
-// memoryDisk is a Disk whose content ends with the process.
+// memoryDisk is a Disk whose content ends with the process. The zero value is empty.
 type memoryDisk struct {
 	mu      sync.Mutex
 	entries map[string][]byte

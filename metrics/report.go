@@ -17,11 +17,11 @@ const (
 	maxServers = 50
 )
 
-// window says which slots a report sums up.
+// window selects the slots that a report sums up.
 type window struct {
-	sum   byte // the kind of slots that are summed up
-	step  byte // the kind of slots that are the steps of its series
-	slots int64
+	sum   byte  // the kind of slots that are summed up
+	step  byte  // the kind of slots that are the steps of its series
+	slots int64 // how many slots of kind sum it spans, with the current one
 }
 
 // windowOf returns the window of that name; the error is of code Invalid.
@@ -117,7 +117,8 @@ func (m *Meter) eachSlot(visit func(slot, *counts)) {
 	}
 }
 
-// fruitlessSince returns the texts of fruitless searches, the most frequent first.
+// fruitlessSince returns the texts of fruitless searches, the most frequent first, at most maxTallies. They are those
+// of this process only.
 func (m *Meter) fruitlessSince(since time.Time) []Tally {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -137,8 +138,9 @@ func makeReport(c *counts) *Metrics {
 	out := &Metrics{
 		TotalRequests: c.totalRequests(), Searches: c.Searches, Selections: c.Selections, TokensUsed: c.Used,
 		TokenSavings:     c.Saved,
-		AverageToolsUsed: shareOf(c.Tools, c.totalRequests()), CacheHits: c.Hits, CacheHitRate: shareOf(c.Hits, c.Selections),
-		Degraded: c.Degraded, FoundNothing: c.Nothing, SearchLatency: c.Search.latency(), Calls: calls, Errors: failed,
+		AverageToolsUsed: shareOf(c.Tools, c.totalRequests()), CacheHits: c.Hits,
+		CacheHitRate: shareOf(c.Hits, c.Selections),
+		Degraded:     c.Degraded, FoundNothing: c.Nothing, SearchLatency: c.Search.latency(), Calls: calls, Errors: failed,
 		ToolsByCategory: sortTallies(c.Categories), MostUsedTools: sortTallies(c.Called), Servers: []ServerUse{},
 	}
 	out.MostUsedTools = out.MostUsedTools[:min(len(out.MostUsedTools), maxTallies)]
