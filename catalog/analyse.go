@@ -11,12 +11,12 @@ import (
 	"tooldex/tool"
 )
 
-// hashText identifies the text of a tool, whatever tool it belongs to.
+// hashText identifies the text that is embedded for a tool. Tools with the same text share a vector.
 func hashText(t *embed.Document) store.TextHash {
 	return store.HashText(t.Name, t.Description, t.Parameters)
 }
 
-// indexFields analyses what a tool says of itself, and adds what was lent to it.
+// indexFields returns the terms of each field of a tool: its own words, and the terms that were lent to it.
 func indexFields(an *knowledge.Analyzer, t *tool.Tool, d *embed.Document,
 	loan *knowledge.Loan,
 ) (out [index.NumFields][]index.Term) {
@@ -38,10 +38,12 @@ func indexFields(an *knowledge.Analyzer, t *tool.Tool, d *embed.Document,
 	return out
 }
 
-// borrowedShare is how much of a tool's vector is the mean of the requests that its archetypes answer.
+// borrowedShare is the weight of the mean of the requests that its archetypes answer in a tool's vector; the rest is
+// the tool's own.
 const borrowedShare = .5
 
-// mixVectors adds what was lent to a tool's own vector, if it is of the same model, and brings the sum to unit length.
+// mixVectors adds lent to own, if both have the same length, and scales the sum to unit length. It changes and returns
+// own. A zero vector stays zero.
 func mixVectors(own, lent []float32) []float32 {
 	if len(own) == len(lent) {
 		for i := range own {

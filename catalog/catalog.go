@@ -16,24 +16,25 @@ import (
 	"tooldex/upstream"
 )
 
-// Options says what a Catalog works with. Store is required; the zero value of the rest is usable.
+// Options configures a Catalog. Store is required; the zero value of the rest is usable.
 type Options struct {
 	Store  *store.Store
 	Logger *slog.Logger
-	// Trust says which tools are held until a person approves them. Each process has its own; they share the decisions.
+	// Trust decides which tools are held until a person approves them. Each process has its own; they share the
+	// decisions.
 	Trust trust.Options
-	// Progress is told how many of the tools that must be made searchable are done. It is called on the goroutine of
+	// Progress is called with how many of the tools that must be made searchable are done. It runs on the goroutine of
 	// Open, Sync and Refresh.
 	Progress func(done, total int)
 
-	// Model makes the tools searchable, and Index is where the snapshot of each state is put, before Set shows it.
-	// Without an Index what tools need to be searchable is made and stored all the same, for others; without either the
-	// catalogue is listed only, and makes nothing.
+	// Model makes the tools searchable, and Index receives the snapshot of each state before Set returns it. Without an
+	// Index, what tools need to be searchable is still made and stored, for other processes. Without either, the
+	// catalogue can only be listed, and makes nothing.
 	Model Model
 	Index *index.Index
 
-	indexer indexer
-	now     func() time.Time
+	indexer indexer          // set by tests; otherwise chosen by withDefaults
+	now     func() time.Time // set by tests
 }
 
 func (o Options) withDefaults() Options {
@@ -57,20 +58,20 @@ func (o Options) withDefaults() Options {
 }
 
 // Catalog is the set of known tools. It is safe for concurrent use. Changes are made one after the other, and a change
-// lasts as long as embedding its tools does; readers of Set are not kept waiting by it.
+// lasts as long as embedding its tools does; Set and Servers do not wait for it.
 type Catalog struct {
 	o   Options
-	st  atomic.Pointer[state] // stored under mu
-	set atomic.Pointer[tool.Set]
+	st  atomic.Pointer[state]    // stored under mu
+	set atomic.Pointer[tool.Set] // of st; stored right after it
 
 	mu    sync.Mutex    // held while a change is made
 	trust trust.Options // guarded by mu
-	// unsaved is what was made of tools and is not in the store yet; guarded by mu.
+	// unsaved is what was made of tools and is not in the store yet. It is guarded by mu.
 	unsaved *derived
 }
 
-// Open reads what is stored and makes it searchable. Values that are damaged are left out, with a warning in the log;
-// the next sync of their source brings them back. The errors are those of store.Load.
+// Open reads what is stored and makes it searchable. Damaged values are left out, with a warning in the log; the next
+// sync of their source restores them. The errors are those of store.Load.
 func Open(ctx context.Context, o Options) (*Catalog, error) {
 	c := &Catalog{o: o.withDefaults(), trust: o.Trust, unsaved: newDerived()}
 	c.mu.Lock()
@@ -87,8 +88,8 @@ func (c *Catalog) Set() *tool.Set { return c.set.Load() }
 // Servers returns the stored configuration of upstream servers, by name. The slice is shared and must not be changed.
 func (c *Catalog) Servers() []upstream.Server { return c.st.Load().servers }
 
-// Refresh takes over what other processes have stored since, and reports whether there was anything. It costs one stat
-// while nothing happens. The errors are those of store.Load, and the catalogue then stays as it was.
+// Refresh loads what other processes have stored since, and reports whether there was anything. It costs one stat if
+// there was not. The errors are those of store.Load, and the catalogue then stays as it was.
 func (c *Catalog) Refresh(ctx context.Context) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -99,8 +100,8 @@ func (c *Catalog) Refresh(ctx context.Context) (bool, error) {
 	return true, c.loadState(ctx)
 }
 
-// Retrust has tools held and warned of by another trust from now on, as if the catalogue had been opened with it. The
-// errors are those of store.Load, and the catalogue then stays as it was.
+// Retrust applies other trust options from now on, as if the catalogue had been opened with them. The errors are those
+// of store.Load, and the catalogue then stays as it was.
 func (c *Catalog) Retrust(ctx context.Context, t trust.Options) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -113,10 +114,11 @@ func (c *Catalog) Retrust(ctx context.Context, t trust.Options) error {
 	return err
 }
 
-// maxAttempts is how often a change is decided anew because another process was faster.
+// maxAttempts bounds how often a change is decided again because another process was faster.
 const maxAttempts = 20
 
-// loadState reads the store, completes what this process's model and knowledge have not made yet, and publishes.
+// loadState reads the store, completes what this process's model and knowledge have not made yet, and publishes the
+// result. The caller holds mu.
 func (c *Catalog) loadState(ctx context.Context) error {
 	for n := 1; ; n++ {
 		view := c.o.indexer.view()
@@ -139,9 +141,9 @@ func (c *Catalog) loadState(ctx context.Context) error {
 	}
 }
 
-// applyChange decides on a batch, given the newest state, makes it durable and then visible. Decide returns the state that
-// comes of it; it is called again when another process has changed the store in between. An empty batch changes
-// nothing.
+// applyChange has decide make a batch from the newest state, makes it durable and then visible. Decide returns the
+// state that results. It is called again when another process has changed the store in between, so it must have no
+// other effects that add up. An empty batch changes nothing.
 func (c *Catalog) applyChange(ctx context.Context, decide func(st *state) (*state, *store.Batch, error)) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -170,14 +172,15 @@ func (c *Catalog) applyChange(ctx context.Context, decide func(st *state) (*stat
 	}
 }
 
-// prepareAndStore makes what the tools of st need to be searchable and do not have, and stores it together with batch. A model
-// that cannot be reached keeps no tool out: it is asked again at the next change, and words find the tools until then.
+// prepareAndStore makes what the tools of st lack to be searchable, and stores it together with batch. A model that
+// cannot be reached keeps no tool out: it is asked again at the next change, and until then the tools are found by
+// words. The caller holds mu.
 func (c *Catalog) prepareAndStore(ctx context.Context, st *state, batch *store.Batch) error {
 	st.derived.add(c.unsaved)
 	made, err := c.o.indexer.prepare(ctx, st.entries, st.derived, c.o.Progress)
 	c.unsaved.add(made) // also if the write below fails: nothing is embedded twice
 	st.derived.add(made)
-	decided := !batch.Empty() // there is something to write that nothing but this batch knows
+	decided := !batch.Empty() // otherwise the write only saves work, and may fail
 	if ctx.Err() != nil {
 		return &tool.Error{
 			Code: tool.Timeout, Op: "prepare tools", Msg: "stopped before all tools were searchable",
@@ -200,7 +203,8 @@ func (c *Catalog) prepareAndStore(ctx context.Context, st *state, batch *store.B
 		batch.DropVectors, batch.DropAnalyses = st.takeUnneeded()
 	}
 	gen, err := c.o.Store.Write(ctx, batch)
-	if err != nil && tool.CodeOf(err) == tool.Internal && !decided { // a disk that is full or cannot be written to keeps nobody from searching
+	// A disk that is full or read-only keeps nobody from searching.
+	if err != nil && tool.CodeOf(err) == tool.Internal && !decided {
 		c.o.Logger.Warn("what was made of tools could not be stored, and is made again by the next process", "error",
 			err)
 		return nil
@@ -213,7 +217,7 @@ func (c *Catalog) prepareAndStore(ctx context.Context, st *state, batch *store.B
 	return nil
 }
 
-// publish makes st what everyone sees.
+// publish makes st visible: first in the index, then in Set.
 func (c *Catalog) publish(ctx context.Context, st *state) error {
 	set := st.set()
 	if err := c.o.indexer.publish(ctx, set, st.entries, st.derived); err != nil {

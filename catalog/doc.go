@@ -13,6 +13,12 @@
 //
 // Syncing what has not changed writes nothing. A source that fails, or answers without a single tool, removes nothing:
 // its tools stay, and it is marked stale. One bad tool does not keep the others of its source out, and a tool whose new
-// form must be refused stays as it was; all of this is told in the [Report]. Several processes may sync at once: a
-// decision taken on what another process has changed since is taken again.
+// form must be refused stays as it was; the [Report] lists all of this. Several processes may sync at once: if another
+// process has changed the store since a decision was taken, the decision is taken again.
+//
+// # How a change is made
+//
+// Every change goes through Catalog.applyChange: it derives a new state from the current one, lets the indexer make
+// what the tools need to be searchable, writes all of it in one [store.Batch], and publishes the new set and index. A
+// state never changes once it is published, so that readers need no lock. Changes of one Catalog take turns.
 package catalog

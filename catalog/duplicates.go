@@ -9,9 +9,9 @@ import (
 	"tooldex/tool"
 )
 
-// The rule by which two servers' tools are one, as checked on catalogues of real servers: forks, versions and second
-// accounts of one server pass, namesakes of other services do not. It looks at nothing but the two tools, so that what
-// else is in the catalogue cannot change it.
+// The thresholds at which the tools of two servers count as one. They were checked on catalogues of real servers:
+// forks, versions and second accounts of one server pass, namesakes of other services do not. Only the two tools
+// matter, so that the rest of the catalogue cannot change the result.
 const (
 	leastParams = .5 // of the names of both tools' parameters, those that both have
 	leastWords  = .75
@@ -20,18 +20,19 @@ const (
 	leastStem   = 3 // letters that stay of a name without its server's
 )
 
-// comparedTool is a tool as it is compared.
+// comparedTool is a tool prepared for comparison.
 type comparedTool struct {
 	tool    *tool.Tool
-	names   []string
+	names   []string        // as comparableNames returns them
 	text    map[string]bool // words of its description
 	service []string        // words of its server's name
-	params  map[string]bool
-	number  int32    // of the family that it is the first of
-	members []string // servers in that family
+	params  map[string]bool // nil until parameterNames is called
+	number  int32           // of the group that it is the first of
+	members []string        // the servers in that group
 }
 
-// markDuplicates numbers the documents that are one tool, offered by several servers. Two tools of one server are never one.
+// markDuplicates gives the same number to documents that are one tool, offered by several servers. Two tools of one
+// server are never one. Documents and tools have the same order.
 func markDuplicates(tools []*tool.Tool, docs []index.Doc) {
 	twins := duplicateCandidates(tools, docs)
 	kin := copiedServers(tools, twins)
@@ -54,7 +55,8 @@ func markDuplicates(tools []*tool.Tool, docs []index.Doc) {
 	}
 }
 
-// duplicateCandidates prepares the tools whose names more than one server has; it gives nil for the others, which are most.
+// duplicateCandidates prepares the tools with a name that more than one server has. The result is nil at the index of
+// the others, which are most.
 func duplicateCandidates(tools []*tool.Tool, docs []index.Doc) []*comparedTool {
 	var an knowledge.Analyzer
 	shared := sharedNames(tools)
@@ -65,7 +67,9 @@ func duplicateCandidates(tools []*tool.Tool, docs []index.Doc) []*comparedTool {
 			continue
 		}
 		text := docs[i].Fields[index.Text]
-		out[i] = &comparedTool{tool: t, names: names, text: make(map[string]bool, len(text)), service: an.Terms(nil, t.Server)}
+		out[i] = &comparedTool{
+			tool: t, names: names, text: make(map[string]bool, len(text)), service: an.Terms(nil, t.Server),
+		}
 		for _, w := range text {
 			out[i].text[w.Text] = true
 		}
@@ -73,21 +77,20 @@ func duplicateCandidates(tools []*tool.Tool, docs []index.Doc) []*comparedTool {
 	return out
 }
 
-// pair names two servers, in order.
+// pair is two servers in alphabetical order.
 type pair [2]string
 
 func pairOf(a, b string) pair { return pair{min(a, b), max(a, b)} }
 
-// minCommonShare is the share of the smaller server's tools that two servers must have in common for any of them to be one
-// tool: other than a copy of the whole, a text that a framework or a habit put into unrelated servers stays alone in
-// its own.
+// minCommonShare is the share of the smaller server's tools that two servers must have in common before any of them
+// count as one tool. Servers that share only a text of their framework have few tools in common.
 const minCommonShare = .4
 
-// maxCompared bounds the tools of one name that each other of that name is compared with: a name that so many different
-// tools have says nothing.
+// maxCompared bounds how many tools of one name each other tool of that name is compared with, so that the time stays
+// linear. A name of that many different tools is no evidence.
 const maxCompared = 64
 
-// copiedServers tells which servers have so many tools in common that one may be a copy of the other.
+// copiedServers returns the pairs of servers that have so many tools in common that one may be a copy of the other.
 func copiedServers(tools []*tool.Tool, twins []*comparedTool) map[pair]bool {
 	sizes, common := map[string]int{}, map[pair]int{}
 	for _, t := range tools {
@@ -118,7 +121,7 @@ func copiedServers(tools []*tool.Tool, twins []*comparedTool) map[pair]bool {
 	return kin
 }
 
-// findGroup returns the first of the family that t belongs to, or nil.
+// findGroup returns the first tool of the group that t belongs to, nil if there is none.
 func (t *comparedTool) findGroup(heads map[string][]*comparedTool, kin map[pair]bool) *comparedTool {
 	for _, k := range t.names {
 		for _, head := range heads[k][:min(len(heads[k]), maxCompared)] {
@@ -131,7 +134,7 @@ func (t *comparedTool) findGroup(heads map[string][]*comparedTool, kin map[pair]
 	return nil
 }
 
-// sharedNames tells which names more than one server has.
+// sharedNames returns the names that more than one server has.
 func sharedNames(tools []*tool.Tool) map[string]bool {
 	server := make(map[string]string, len(tools))
 	shared := map[string]bool{}
@@ -147,8 +150,8 @@ func sharedNames(tools []*tool.Tool) map[string]bool {
 	return shared
 }
 
-// comparableNames returns a tool's name as it is compared: without case and separators, and once more without the server's
-// name that some servers put in front.
+// comparableNames returns the forms in which a tool's name is compared: without case and separators, and also without
+// the name of the server, which some servers put in front.
 func comparableNames(t *tool.Tool) []string {
 	full := normalizeName(t.Name)
 	if bare, ok := strings.CutPrefix(full, normalizeName(t.Server)); ok && bare != full && len(bare) >= leastStem {
@@ -157,8 +160,8 @@ func comparableNames(t *tool.Tool) []string {
 	return []string{full}
 }
 
-// normalizeName returns s in lower case without blanks and the separators of names. What else there is tells names apart: "c"
-// and "c++".
+// normalizeName returns s in lower case without blanks and separators. Other characters stay, since they distinguish
+// names: "c" and "c++".
 func normalizeName(s string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune("_-./: ,;!\n\t\r", r) {
@@ -168,7 +171,7 @@ func normalizeName(s string) string {
 	}, strings.ToLower(s))
 }
 
-// isSameTool reports whether two tools are one.
+// isSameTool reports whether two tools are one, by their descriptions and the names of their parameters.
 func (a *comparedTool) isSameTool(b *comparedTool) bool {
 	shared := countCommon(a.text, b.text)
 	if shared == 0 || a.namesOwnService(b) || b.namesOwnService(a) {
@@ -190,7 +193,7 @@ func (a *comparedTool) isSameTool(b *comparedTool) bool {
 	return float64(both) >= leastParams*float64(all) && shared+both >= leastShared
 }
 
-// namesOwnService reports whether a's text names its service, and b has nothing to do with that.
+// namesOwnService reports whether the text of a names its own service, and neither b's text nor its server does.
 func (a *comparedTool) namesOwnService(b *comparedTool) bool {
 	return slices.ContainsFunc(a.service, func(w string) bool {
 		return a.text[w] && !b.text[w] &&
@@ -198,6 +201,7 @@ func (a *comparedTool) namesOwnService(b *comparedTool) bool {
 	})
 }
 
+// countCommon returns the size of the intersection.
 func countCommon(a, b map[string]bool) (n int) {
 	for k := range a {
 		if b[k] {
@@ -207,7 +211,7 @@ func countCommon(a, b map[string]bool) (n int) {
 	return n
 }
 
-// parameterNames reads the schema when it is first needed, which for most tools is never.
+// parameterNames parses the schema on first use, which most tools never need.
 func (a *comparedTool) parameterNames() map[string]bool {
 	if a.params == nil {
 		a.params = map[string]bool{}

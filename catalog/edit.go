@@ -14,8 +14,8 @@ import (
 	"tooldex/tool"
 )
 
-// Patch returns what the stored overlay of this name says of a tool. It is a copy; one that changes nothing if the
-// overlay does not speak of the tool, or is not there.
+// Patch returns a copy of the patch of one tool in the stored overlay of this name. The patch is empty if the overlay
+// has none for the tool, or does not exist.
 func (c *Catalog) Patch(overlay string, id tool.ID) (*sources.Patch, error) {
 	for _, o := range c.st.Load().overlays {
 		if o.Name == overlay && o.Tools[id] != nil {
@@ -25,10 +25,10 @@ func (c *Catalog) Patch(overlay string, id tool.ID) (*sources.Patch, error) {
 	return &sources.Patch{}, nil
 }
 
-// EditOverlay puts p in the place of what an overlay says of one tool, and leaves what it says of others. An overlay
-// that is not there is made; a patch that changes nothing takes the tool out of it. Of edits at the same time, also by
-// several processes, none is lost but of the same tool. The report is that of ApplyOverlay. The error is Invalid for a
-// patch that the tool cannot take.
+// EditOverlay replaces the patch of one tool in an overlay by p, and leaves those of other tools. An overlay that does
+// not exist is made; an empty patch removes the tool from it. Concurrent edits, also by several processes, are all kept
+// unless they are of the same tool, of which the last one remains. The report is that of ApplyOverlay. The error is
+// Invalid for a patch that the tool cannot take.
 func (c *Catalog) EditOverlay(ctx context.Context, overlay string, id tool.ID, p *sources.Patch) (Report, error) {
 	if p.Summary != nil {
 		if err := sanitize.CheckSummary(id, *p.Summary); err != nil {
@@ -53,6 +53,7 @@ func (c *Catalog) EditOverlay(ctx context.Context, overlay string, id tool.ID, p
 	})
 }
 
+// overlay returns the stored overlay of this name, nil if there is none.
 func (st *state) overlay(name string) *sources.Overlay {
 	if i := slices.IndexFunc(st.overlays, func(o *sources.Overlay) bool { return o.Name == name }); i >= 0 {
 		return st.overlays[i]
@@ -60,9 +61,8 @@ func (st *state) overlay(name string) *sources.Overlay {
 	return nil
 }
 
-// EditOverlays stores the overlays that edit returns in the place of those of the same names; one without tools is
-// removed. Edit is called again when another process has changed the store in between. It must not change what the
-// view returns.
+// EditOverlays stores the overlays that edit returns, replacing those of the same names; one without tools is removed.
+// Edit is called again when another process has changed the store in between. It must not change what the view returns.
 func (c *Catalog) EditOverlays(ctx context.Context, edit func(View) []*sources.Overlay) error {
 	return c.applyChange(ctx, func(st *state) (*state, *store.Batch, error) {
 		return st.withOverlays(edit(View{st, c.searchIndexer()})...)
@@ -98,6 +98,7 @@ func (st *state) withOverlays(changed ...*sources.Overlay) (*state, *store.Batch
 	return st.withBatch(batch, overlays), batch, nil
 }
 
+// sameEncoding reports whether storing o would write encoded again.
 func sameEncoding(o *sources.Overlay, encoded []byte) bool {
 	b, err := o.Encode()
 	return err == nil && bytes.Equal(b, encoded)

@@ -10,14 +10,12 @@ import (
 
 // indexer makes tools searchable. The catalogue calls one method at a time.
 type indexer interface {
-	// view says which vectors and lent bytes are to be loaded: those of this model and this version of the knowledge.
+	// view returns which vectors and analyses are to be loaded: those of this model and this version of the knowledge.
 	view() store.View
-	// prepare returns what the tools of entries need and have does not hold. It is called with all tools at each
-	// change, so it must be quick about those that need nothing. It never returns nil: on an error, what was made so
-	// far counts.
+	// prepare returns what the tools of entries need and have lacks. It is called with all tools at each change, so it
+	// must be quick about those that need nothing. It never returns nil: after an error, what was made so far is kept.
 	prepare(ctx context.Context, entries []entry, have *derived, progress func(done, total int)) (*derived, error)
-	// publish makes the index of these tools and puts it in the place of the old one. The entries are in the set's
-	// order.
+	// publish builds the index of these tools and replaces the old one. The entries are in the order of the set.
 	publish(ctx context.Context, set *tool.Set, entries []entry, have *derived) error
 }
 
@@ -27,10 +25,10 @@ type entry struct {
 	hash tool.Hash
 }
 
-// derived is what is made of tools once and stored: vectors by the text they stand for, and opaque bytes by content
-// hash.
+// derived is what is computed from tools once and stored: vectors by the text they stand for, and encoded analyses (see
+// prepared) by the tool's content hash.
 type derived struct {
-	model   string // the fingerprint of what made the vectors
+	model   string // the fingerprint of the model that made the vectors
 	vectors map[store.TextHash]store.Vector
 	lent    map[tool.Hash][]byte
 }
@@ -39,7 +37,7 @@ func newDerived() *derived {
 	return &derived{vectors: map[store.TextHash]store.Vector{}, lent: map[tool.Hash][]byte{}}
 }
 
-// add adds what more holds. Vectors of two models are never mixed: those of the newer one take the place of others.
+// add adds the content of more. Vectors of two models are never mixed: vectors of another model replace those of m.
 func (m *derived) add(more *derived) {
 	if m.model != more.model && len(more.vectors) > 0 {
 		m.model = more.model
@@ -49,7 +47,7 @@ func (m *derived) add(more *derived) {
 	maps.Copy(m.lent, more.lent)
 }
 
-// noIndex serves a catalogue that is only listed.
+// noIndex is the indexer of a catalogue that can only be listed.
 type noIndex struct{}
 
 func (noIndex) view() store.View { return store.View{} }

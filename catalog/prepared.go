@@ -12,11 +12,11 @@ import (
 	"tooldex/tool"
 )
 
-// preparedLayout is the version of a prepared tool's binary form, and of the analysis that made it: it changes whenever
-// the same tool would be analysed otherwise, and what was stored under another is made anew.
+// preparedLayout is the version of the binary form of prepared, and of the analysis that fills it. Raise it whenever
+// the same tool would be analysed differently: entries of another version are made again.
 const preparedLayout = 3
 
-// prepared is a tool as it is stored for the index: analysed, and with what was lent to it.
+// prepared is a tool as it is stored for the index: its analysis, and what was lent to it.
 type prepared struct {
 	text      store.TextHash // of the text whose vector is the tool's own
 	effect    knowledge.Effect
@@ -37,10 +37,9 @@ func prepare(an *knowledge.Analyzer, t *tool.Tool, d *embed.Document, loan *know
 	return p
 }
 
-// withoutLoans is what stays of a loan where a tool borrows nothing: which archetypes it is like, at weight 0. No word
-// and no vector of theirs comes to the tool by that, and its rank is its own. It stays because it speaks for the
-// catalogue: whether a request is one that some tool here could serve is told by what the tools resemble, and would be
-// told wrongly of a catalogue that looks like nothing known.
+// withoutLoans reduces a loan to the archetypes that a tool is like, at weight 0, for tools that must not borrow. The
+// tool gets no word and no vector from them, and its rank is its own. The likeness is kept for the catalogue as a
+// whole: it decides whether some tool here could serve a request at all.
 func withoutLoans(loan knowledge.Loan) knowledge.Loan {
 	for i := range loan.From {
 		loan.From[i].Weight = 0
@@ -48,11 +47,11 @@ func withoutLoans(loan knowledge.Loan) knowledge.Loan {
 	return knowledge.Loan{From: loan.From}
 }
 
-// termUnits is how many steps of a stored weight make one.
+// termUnits is the resolution of stored weights: weight 1 is stored as 256.
 const termUnits = 256
 
-// encode returns p in compact form: weights of words in steps of 1/256, likeness in 255 steps, the vector in one byte a
-// component.
+// encode returns p in compact form: weights of words in steps of 1/256, likeness in 255 steps, and one byte for each
+// component of the vector.
 func (p *prepared) encode() []byte {
 	b := append([]byte{preparedLayout}, p.text[:]...)
 	b = append(b, byte(p.effect))
@@ -78,11 +77,12 @@ func (p *prepared) encode() []byte {
 	return b
 }
 
+// toByte rounds a number from 0 to 1 to 255 steps, and clamps others.
 func toByte(x float32) byte { return byte(min(255, max(0, x*255+.5))) }
 
 var errPrepared = errors.New("catalog: a stored analysis cannot be read")
 
-// textOf reads only which text was embedded, and reports whether b can be a prepared tool at all.
+// textOf decodes only which text was embedded. It returns false if b has another version or cannot be a prepared tool.
 func textOf(b []byte) (h store.TextHash, ok bool) {
 	if len(b) < 1+len(h) || b[0] != preparedLayout {
 		return h, false
@@ -90,7 +90,8 @@ func textOf(b []byte) (h store.TextHash, ok bool) {
 	return store.TextHash(b[1:]), true
 }
 
-// decodePrepared reads what encode wrote. Other bytes give an error and never a panic. The result does not refer to b.
+// decodePrepared decodes what encode returned. For any other bytes it returns an error and never panics. The result
+// shares no memory with b.
 func decodePrepared(b []byte) (p prepared, err error) {
 	var ok bool
 	if p.text, ok = textOf(b); !ok {
@@ -133,7 +134,7 @@ func decodePrepared(b []byte) (p prepared, err error) {
 	return p, nil
 }
 
-// byteReader reads values from the front of b; after a value that is not there, bad is set and all are zero.
+// byteReader reads values from the front of b. Once a value is missing, bad is set, and all further values are zero.
 type byteReader struct {
 	b   []byte
 	bad bool
@@ -167,7 +168,8 @@ func (r *byteReader) readNumber() uint64 {
 	return v
 }
 
-// readCount reads how many elements follow, each of at least size bytes.
+// readCount reads how many elements follow, each of at least size bytes. It rejects counts that b cannot hold, so that
+// damaged data does not cause a large allocation.
 func (r *byteReader) readCount(size int) int {
 	n := r.readNumber()
 	if n > uint64(len(r.b)/size) {

@@ -10,8 +10,8 @@ import (
 	"tooldex/tool"
 )
 
-// Used tells what of the stored material the tools of this moment need: vectors of this Catalog's model and of the
-// models given, and analyses by the knowledge it has, lent from or not. It is what store.Compact takes.
+// Used lists the stored vectors and analyses that the present tools need: vectors of this Catalog's model and of the
+// models given, and analyses by its knowledge, both with and without borrowing. Its result is meant for store.Compact.
 func (c *Catalog) Used(models ...embed.Model) store.Used {
 	st := c.st.Load()
 	v := c.o.indexer.view()
@@ -26,8 +26,8 @@ func (c *Catalog) Used(models ...embed.Model) store.Used {
 	return u
 }
 
-// neededDerived returns the texts whose vectors the tools need, and the hashes under which their analyses are, those that are
-// held included.
+// neededDerived returns the texts whose vectors the tools need, and the content hashes of their analyses. Held tools
+// are included.
 func (st *state) neededDerived() (texts map[store.TextHash]bool, lent map[tool.Hash]bool) {
 	texts, lent = make(map[store.TextHash]bool, len(st.records)), make(map[tool.Hash]bool, len(st.records))
 	for _, entries := range [][]entry{st.entries, st.held} {
@@ -44,12 +44,12 @@ func (st *state) neededDerived() (texts map[store.TextHash]bool, lent map[tool.H
 	return texts, lent
 }
 
-// spareDerived is how much is kept of what no tool needs, beside as much as tools need: tools that come back are searchable at
-// once.
+// spareDerived is how many unneeded entries are kept in addition to as many as there are tools. Tools that come back
+// are then searchable at once.
 const spareDerived = 256
 
-// takeUnneeded takes what no tool needs out of what was made, once that is more than tools need, and returns it. A server
-// whose descriptions hold the time of day would otherwise fill the memory and the file.
+// takeUnneeded removes from the derived data what no tool needs and returns it, once there is more of it than tools
+// need. Otherwise a server whose descriptions contain the time of day would fill the memory and the file.
 func (st *state) takeUnneeded() (texts []store.TextHash, lent []tool.Hash) {
 	if most := 2*len(st.records) + spareDerived; len(st.derived.vectors) <= most && len(st.derived.lent) <= most {
 		return nil, nil
@@ -70,7 +70,7 @@ func (st *state) takeUnneeded() (texts []store.TextHash, lent []tool.Hash) {
 	return texts, lent
 }
 
-// Files returns the files that stored tools were read from, as far as that is known, each once and sorted.
+// Files returns the files that stored tools were read from, as far as they are known, sorted and without duplicates.
 func (c *Catalog) Files() []string {
 	var out []string
 	for _, s := range c.st.Load().sources {

@@ -31,8 +31,9 @@ func (c *Catalog) Review() []scan.Review {
 }
 
 // Accept approves tools in their present form, durably and for all processes, whether they are held or not. They are
-// served without a warning until they change. The error is NotFound for an unknown tool. It wraps tool.ErrConflict, and
-// nothing is approved, when an approval names a form that is not the present one.
+// served without a warning until they change. All approvals are stored together. The error is NotFound for an unknown
+// tool. It wraps tool.ErrConflict if an approval names a form that is not the present one. In both cases nothing is
+// approved.
 func (c *Catalog) Accept(ctx context.Context, approvals []scan.Approval) error {
 	return c.applyChange(ctx, func(st *state) (*state, *store.Batch, error) {
 		batch := &store.Batch{Trust: map[tool.ID][]byte{}}

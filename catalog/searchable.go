@@ -14,19 +14,19 @@ import (
 	"tooldex/tool"
 )
 
-// Model says how tools are made searchable. With the zero Model only words find them.
+// Model says how tools are made searchable. With the zero Model they are found by words only.
 type Model struct {
 	Embedder embed.Embedder
-	// Base lends to tools what archetypes like them are asked, as matched by Encoder, which must be the model that Base
-	// was compiled with. With a nil Base nothing is lent.
+	// Base lends to tools the requests that similar archetypes answer, as matched by Encoder, which must be the model
+	// that Base was compiled with. With a nil Base nothing is lent.
 	Base    *knowledge.Base
 	Encoder knowledge.Encoder
-	// NoBorrow leaves every tool to its own words and its own vector, as Tool.NoBorrow does one. Base then tells only
-	// what the tools resemble.
+	// NoBorrow restricts every tool to its own words and its own vector, as Tool.NoBorrow does for one. Base then only
+	// tells which archetypes the tools resemble.
 	NoBorrow bool
 }
 
-// BuiltinModel returns the model and the knowledge that the binary carries.
+// BuiltinModel returns the model and the knowledge that are embedded in the binary.
 func BuiltinModel() (Model, error) {
 	static, err := embed.Builtin()
 	if err != nil {
@@ -39,7 +39,7 @@ func BuiltinModel() (Model, error) {
 	return Model{Embedder: static, Base: base, Encoder: Encoder(static)}, nil
 }
 
-// Encoder is a static table in the form that package knowledge takes.
+// Encoder wraps a static model in the form that package knowledge takes.
 func Encoder(s *embed.Static) knowledge.Encoder {
 	m := s.Model()
 	return knowledge.Encoder{
@@ -50,7 +50,7 @@ func Encoder(s *embed.Static) knowledge.Encoder {
 	}
 }
 
-// NewSnapshot makes tools searchable in memory, without a store, as an evaluation needs it. Options tune the index.
+// NewSnapshot makes tools searchable in memory, without a store, as an evaluation needs it. The options tune the index.
 func NewSnapshot(ctx context.Context, set *tool.Set, m Model, o index.Options) (*index.Snapshot, error) {
 	x := &searchable{m: m, o: o}
 	entries := make([]entry, set.Len())
@@ -69,7 +69,7 @@ type searchable struct {
 	m  Model
 	o  index.Options
 	to *index.Index
-	// embedLater leaves it to Catalog.Use to embed: a model that may be slow or gone must not keep a change waiting.
+	// embedLater leaves embedding to Catalog.Use: a model that may be slow or gone must not delay a change.
 	embedLater bool
 }
 
@@ -89,7 +89,7 @@ func (x *searchable) view() store.View {
 	return v
 }
 
-// analysisChunk is how many tools are embedded or lent to between two reports of progress.
+// analysisChunk is how many tools are analysed or embedded between two reports of progress.
 const analysisChunk = 256
 
 func (x *searchable) prepare(ctx context.Context, entries []entry, have *derived,
@@ -118,7 +118,8 @@ func (x *searchable) prepare(ctx context.Context, entries []entry, have *derived
 	return made, x.embedMissing(ctx, entries, have, made)
 }
 
-// analyseTools prepares the tools of part, on all processors.
+// analyseTools analyses the tools of part on all processors, and stores the encoded results in made.lent. A nil lender
+// lends nothing.
 func (x *searchable) analyseTools(ctx context.Context, lender *knowledge.Lender, part []entry, made *derived) error {
 	texts, loans := make([]embed.Document, len(part)), make([]knowledge.Loan, len(part))
 	inParallel(len(part), func() func(i int) {
@@ -152,12 +153,12 @@ func (x *searchable) analyseTools(ctx context.Context, lender *knowledge.Lender,
 	return nil
 }
 
-// generatedShare is how much of what is lent to a tool gives way to what was generated for it.
+// generatedShare is the weight of generated requests in what is lent to a tool that has some.
 const generatedShare = .8
 
-// addGeneratedVectors adds the mean vector of the requests that were generated for a tool to what is lent to it. Requests that its
-// author declared are as a rule few and examples; generated ones are made where the archetypes have nothing to lend,
-// and take their place.
+// addGeneratedVectors mixes the mean vector of a tool's generated requests into its loan. Requests that the author
+// declared do not count: they are few and mere examples, whereas generated ones are made for tools to which the
+// archetypes have nothing to lend.
 func (x *searchable) addGeneratedVectors(t *tool.Tool, loan *knowledge.Loan) {
 	if x.m.Encoder.Query == nil {
 		return
@@ -186,7 +187,7 @@ func (x *searchable) addGeneratedVectors(t *tool.Tool, loan *knowledge.Loan) {
 	}
 }
 
-// embedMissing makes the vectors that are missing.
+// embedMissing adds to made.vectors the vectors that neither have nor made has. Each text is embedded once.
 func (x *searchable) embedMissing(ctx context.Context, entries []entry, have, made *derived) error {
 	if x.m.Embedder == nil {
 		return nil
@@ -219,7 +220,8 @@ func (x *searchable) embedMissing(ctx context.Context, entries []entry, have, ma
 	return nil
 }
 
-// embedInto puts the vectors of docs into a map. All are of the one model, of its width and finite, or none are taken.
+// embedInto puts the vectors of docs into a map under the hashes of the same index. If one of them is of another model
+// or width, or not finite, it fails and adds none.
 func embedInto(ctx context.Context, by embed.Embedder, model embed.Model, docs []embed.Document,
 	hashes []store.TextHash, into map[store.TextHash]store.Vector,
 ) error {
@@ -245,7 +247,8 @@ func embedInto(ctx context.Context, by embed.Embedder, model embed.Model, docs [
 	return nil
 }
 
-// checkVector refuses a vector that would spoil every search, whoever made it.
+// checkVector refuses a vector that would spoil every search: one of the wrong length, or with components that are not
+// finite.
 func checkVector(v []float32, model embed.Model) error {
 	bad := func(what string) error {
 		return &tool.Error{Code: tool.Unavailable, Op: "embed", Msg: "the embedding model " + model.Name +
@@ -262,7 +265,8 @@ func checkVector(v []float32, model embed.Model) error {
 	return nil
 }
 
-// inParallel calls what each worker's function is for 0 to n-1, on all processors.
+// inParallel calls a function for 0 to n-1, on all processors, and returns when all calls have. Each goroutine gets its
+// own function from worker, which may have buffers of its own.
 func inParallel(n int, worker func() func(i int)) {
 	workers := min(runtime.GOMAXPROCS(0), max(1, n/32))
 	var (
@@ -292,7 +296,8 @@ func (x *searchable) publish(_ context.Context, set *tool.Set, entries []entry, 
 	return nil
 }
 
-// buildSnapshot builds the index, analysing on all processors.
+// buildSnapshot builds the index of the tools of set, whose order entries have. It decodes their analyses on all
+// processors.
 func (x *searchable) buildSnapshot(set *tool.Set, entries []entry, have *derived) (*index.Snapshot, error) {
 	docs := make([]index.Doc, len(entries))
 	inParallel(len(entries), func() func(i int) {
@@ -308,8 +313,8 @@ func (x *searchable) buildSnapshot(set *tool.Set, entries []entry, have *derived
 	return snap, nil
 }
 
-// indexDocument is one tool as the index sees it. What is missing or cannot be read is made of the tool alone: words still find
-// it.
+// indexDocument returns one tool as the index takes it. If its analysis is missing or cannot be decoded, it is made of
+// the tool alone, so that words still find it.
 func (x *searchable) indexDocument(e entry, have *derived) index.Doc {
 	p, err := decodePrepared(have.lent[e.hash])
 	if err != nil {

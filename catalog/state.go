@@ -15,21 +15,21 @@ import (
 	"tooldex/upstream"
 )
 
-// state is all that is known at one generation of the store. It is not changed once it is published.
+// state is the content of the catalogue at one generation of the store. It is not changed once it is published.
 type state struct {
 	generation uint64
 	records    map[tool.ID]store.Record // as the sources offer them
 	sources    map[string]store.SourceState
 	overlays   []*sources.Overlay // by name, which is the order in which they apply
 	servers    []upstream.Server
-	entries    []entry // by ID: the records with the overlays applied, but for those that are held
-	held       []entry // by ID
+	entries    []entry // what is served, sorted by ID: the records with the overlays applied, without held ones
+	held       []entry // the same for the held ones
 	trust      *trust.Ledger
 	derived    *derived
 }
 
-// newState takes over a snapshot, whose vectors are of a model. After damage no digest is believed, so that the next
-// sync reads every source.
+// newState makes a state of a snapshot, which it takes over, with vectors of the given model. If something was damaged,
+// the digests of sources are dropped, so that the next sync reads every source.
 func newState(snap *store.Snapshot, model string, o trust.Options, log *slog.Logger) *state {
 	var damaged []tool.ID
 	for _, d := range snap.Damaged {
@@ -70,7 +70,8 @@ func newState(snap *store.Snapshot, model string, o trust.Options, log *slog.Log
 // formOf returns a record as package trust takes it.
 func formOf(r store.Record) trust.Form { return trust.Form{Tool: r.Tool, Hash: r.Hash} }
 
-// withBatch returns a copy of st with batch applied.
+// withBatch returns a copy of st with batch applied, and with these overlays in place of its own. The derived data is
+// copied, too, since the indexer adds to it.
 func (st *state) withBatch(b *store.Batch, overlays []*sources.Overlay) *state {
 	out := &state{
 		generation: st.generation, records: maps.Clone(st.records), sources: maps.Clone(st.sources),
@@ -100,7 +101,8 @@ func (st *state) withBatch(b *store.Batch, overlays []*sources.Overlay) *state {
 	return out
 }
 
-// mergeOverlays makes the entries of the records and the overlays.
+// mergeOverlays sets entries and held from the records, the overlays and the trust. Tools with a warning are served as
+// copies, with hidden characters removed from their schemas.
 func (st *state) mergeOverlays() {
 	st.entries, st.held = make([]entry, 0, len(st.records)), nil
 	for _, r := range st.records {
@@ -126,7 +128,8 @@ func (st *state) mergeOverlays() {
 	slices.SortFunc(st.held, byID)
 }
 
-// set makes the set of all tools, of which those that are held are kept back: names stay what they are while one is.
+// set returns the set of all tools with held ones withheld. They are in it so that the names of other tools stay the
+// same while they are held.
 func (st *state) set() *tool.Set {
 	all, held := st.tools(), map[tool.ID]string{}
 	for _, e := range st.held {
@@ -136,7 +139,8 @@ func (st *state) set() *tool.Set {
 	return tool.NewSet(all, "").Withhold(func(t *tool.Tool) string { return held[t.ID()] })
 }
 
-// withPatches returns t with the overlays that speak of it applied, and false if none does or the outcome cannot be served.
+// withPatches returns a copy of t with the overlays applied that are in force, those for its whole server first. It
+// returns false if none applies, or if the result cannot be served, with a finding.
 func (st *state) withPatches(t *tool.Tool) (*tool.Tool, bool, []sanitize.Finding) {
 	if len(st.overlays) == 0 {
 		return nil, false, nil
@@ -169,7 +173,8 @@ func (st *state) withPatches(t *tool.Tool) (*tool.Tool, bool, []sanitize.Finding
 	return out, true, found
 }
 
-// toolsOfServer returns the tools that an overlay's key for all tools of a server stands for, and none for another key.
+// toolsOfServer returns the stored tools that an overlay's key such as server/* stands for, and nil for the key of one
+// tool.
 func (st *state) toolsOfServer(key tool.ID) (out []tool.ID) {
 	if key.Name() != sources.AllTools {
 		return nil
@@ -182,6 +187,7 @@ func (st *state) toolsOfServer(key tool.ID) (out []tool.ID) {
 	return out
 }
 
+// tools returns the tools that are served, by ID.
 func (st *state) tools() []*tool.Tool {
 	out := make([]*tool.Tool, len(st.entries))
 	for i, e := range st.entries {
@@ -190,12 +196,13 @@ func (st *state) tools() []*tool.Tool {
 	return out
 }
 
-// refusedFinding says that a tool is left out because of err.
+// refusedFinding returns the finding of a tool that is left out because of err.
 func refusedFinding(id tool.ID, err error) sanitize.Finding {
 	return sanitize.Finding{Tool: id, Problem: err.Error(), Repair: "left out", Refused: true}
 }
 
-// encodeFindings keeps findings beside a source, so that a report of an unchanged one repeats them.
+// encodeFindings encodes findings as the note of a source, so that the report of an unchanged source repeats them. It
+// keeps the first 200.
 func encodeFindings(found []sanitize.Finding) []byte {
 	const most = 200
 	if len(found) == 0 {
@@ -208,6 +215,7 @@ func encodeFindings(found []sanitize.Finding) []byte {
 	return b
 }
 
+// decodeFindings decodes what encodeFindings returned, and nil from anything else.
 func decodeFindings(b []byte) []sanitize.Finding {
 	var found []sanitize.Finding
 	if len(b) > 0 && json.Unmarshal(b, &found) != nil {

@@ -54,7 +54,7 @@ func (c *Catalog) Use(ctx context.Context, m Model, progress func(done, total in
 	return nil
 }
 
-// contextError tells the end of a context from other errors.
+// contextError returns a Timeout if the context has ended, and err otherwise.
 func contextError(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err
@@ -65,7 +65,7 @@ func contextError(ctx context.Context, err error) error {
 	}
 }
 
-// isUsing reports whether next's model is in use, and every tool has its vector.
+// isUsing reports whether the model of next is in use, and every tool has its vector.
 func (c *Catalog) isUsing(next *searchable) bool {
 	c.mu.Lock()
 	now, ok := c.o.indexer.(*searchable)
@@ -84,13 +84,15 @@ func (c *Catalog) isUsing(next *searchable) bool {
 	return true
 }
 
-// How many tools are embedded in one call of the model ahead of its use, and how often what was made is stored.
+// embedStep is how many tools are embedded in one call of the model, and saveEvery how often the vectors are stored
+// meanwhile.
 const (
 	embedStep = 64
 	saveEvery = 2 * time.Second
 )
 
-// embedAhead stores a vector for each tool that has none of the model of view. It returns how many lacked one.
+// embedAhead stores a vector of the model of view for each tool that has none, and returns how many had none. It does
+// not hold the lock of the catalogue.
 func (c *Catalog) embedAhead(ctx context.Context, by embed.Embedder, view store.View,
 	progress func(done, total int),
 ) (int, error) {
@@ -128,8 +130,10 @@ func (c *Catalog) embedAhead(ctx context.Context, by embed.Embedder, view store.
 	return len(docs), nil
 }
 
-// textsWithoutVectors returns the texts that have no vector, each once.
-func textsWithoutVectors(entries []entry, have map[store.TextHash]store.Vector) (docs []embed.Document, hashes []store.TextHash) {
+// textsWithoutVectors returns the texts that have no vector, each once, and their hashes in the same order.
+func textsWithoutVectors(
+	entries []entry, have map[store.TextHash]store.Vector,
+) (docs []embed.Document, hashes []store.TextHash) {
 	texts := make([]embed.Document, len(entries))
 	inParallel(len(entries), func() func(i int) {
 		return func(i int) { texts[i] = knowledge.ToolText(entries[i].tool) }

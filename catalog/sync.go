@@ -18,7 +18,7 @@ import (
 	"tooldex/upstream"
 )
 
-// Report tells what a sync did. The IDs are sorted.
+// Report is the result of a sync. The IDs are sorted.
 type Report struct {
 	Source    string    `json:"source"`
 	Added     []tool.ID `json:"added,omitempty"`
@@ -26,27 +26,27 @@ type Report struct {
 	Removed   []tool.ID `json:"removed,omitempty"`
 	Unchanged int       `json:"unchanged"`
 	Stale     bool      `json:"stale,omitempty"` // the source failed or was empty: what was stored of it is kept
-	// of those that were added or changed: what nobody can use until it is approved
+	// Held lists those of Added and Changed that nobody can use until they are approved.
 	Held     []tool.ID          `json:"held,omitempty"`
-	Findings []sanitize.Finding `json:"findings,omitempty"`
+	Findings []sanitize.Finding `json:"findings,omitempty"` // what was wrong with single tools
 }
 
-// What a source may offer beside [sources.Source], as sources.File does.
+// Optional methods of a [sources.Source]; sources.File has all of them.
 type (
-	// digester has a digest that changes whenever its tools do: the tools are not read while the stored one is the same.
+	// digester has a digest that changes whenever its tools do. While it is the stored one, the tools are not read.
 	digester interface{ Digest() [32]byte }
 	// findingReader also returns what was wrong with single tools that it read.
 	findingReader interface {
 		Read(ctx context.Context) ([]*tool.Tool, []sanitize.Finding, error)
 	}
-	// filed lies in a file with this absolute path.
+	// filed is a source in a file, whose path is absolute.
 	filed interface{ Path() string }
 )
 
 // Changes counts the tools that an import added, changed and removed.
 func (r Report) Changes() int { return len(r.Added) + len(r.Changed) + len(r.Removed) }
 
-// offer is what a source answered.
+// offer is what a source answered, cleaned.
 type offer struct {
 	name   string
 	path   string // of the file that the source is in; "" for others
@@ -54,12 +54,12 @@ type offer struct {
 	same   bool // the digest is the one stored: the tools were not read
 	tools  []*tool.Tool
 	found  []sanitize.Finding
-	kept   map[tool.ID]bool       // refused: if a form of theirs is stored, it stays
-	raw    map[tool.ID]*tool.Tool // the tools as they came, which cleaning makes more harmless than they are
+	kept   map[tool.ID]bool       // tools that were refused; stored forms of them stay. nil if the source was not asked
+	raw    map[tool.ID]*tool.Tool // the tools before cleaning, which removes what the scanner looks for
 	err    error
 }
 
-// Sync makes the stored tools of src those that it offers. It is SyncAll of one source.
+// Sync makes the stored tools of src equal to those that it offers. It is SyncAll of one source.
 func (c *Catalog) Sync(ctx context.Context, src sources.Source) (Report, error) {
 	reports, err := c.SyncAll(ctx, []sources.Source{src})
 	if len(reports) == 0 {
@@ -68,10 +68,10 @@ func (c *Catalog) Sync(ctx context.Context, src sources.Source) (Report, error) 
 	return reports[0], err
 }
 
-// SyncAll makes the stored tools of each source those that it offers, all in one durable step, and returns a report for
-// each. A source that fails does not stop the others: its error is among those that are joined, with the code it had,
-// or Unavailable. The error of the step itself is Timeout, if ctx ended or the store stayed locked, or Internal; then
-// nothing was changed, and there are no reports.
+// SyncAll makes the stored tools of each source equal to those that it offers, all in one durable step, and returns a
+// report for each, in the same order. A source that fails does not stop the others: its error is among those that are
+// joined, with the code it had, or Unavailable. The error of the step itself is Timeout, if ctx ended or the store
+// stayed locked, or Internal; then nothing was changed, and there are no reports.
 func (c *Catalog) SyncAll(ctx context.Context, all []sources.Source) ([]Report, error) {
 	offers := make([]*offer, len(all))
 	names := map[string]bool{}
@@ -100,7 +100,8 @@ func (c *Catalog) SyncAll(ctx context.Context, all []sources.Source) ([]Report, 
 			func(id tool.ID) bool { _, ok := st.records[id]; return ok })
 		reports = make([]Report, len(offers))
 		for i, o := range offers {
-			if o.same && (st.sources[o.name].Digest != o.digest || st.sources[o.name].Rules != st.trust.RulesVersion(o.name)) { // another process has changed it since
+			if o.same && (st.sources[o.name].Digest != o.digest ||
+				st.sources[o.name].Rules != st.trust.RulesVersion(o.name)) { // another process has changed it since
 				offers[i] = c.readOffer(ctx, all[i], o.digest)
 				o = offers[i]
 			}
@@ -124,7 +125,7 @@ func (c *Catalog) SyncAll(ctx context.Context, all []sources.Source) ([]Report, 
 	return reports, errors.Join(errs...)
 }
 
-// readIfChanged reads a source, unless its digest says that nothing has changed.
+// readIfChanged reads a source, unless its digest and the version of the scanner's rules are those that are stored.
 func (c *Catalog) readIfChanged(ctx context.Context, src sources.Source) *offer {
 	var digest [32]byte
 	if d, ok := src.(digester); ok {
@@ -138,7 +139,8 @@ func (c *Catalog) readIfChanged(ctx context.Context, src sources.Source) *offer 
 	return c.readOffer(ctx, src, digest)
 }
 
-// readOffer gets the tools of a source and cleans them, one by one.
+// readOffer reads the tools of a source and cleans them one by one, so that a bad tool does not affect the others. The
+// error is in the offer.
 func (c *Catalog) readOffer(ctx context.Context, src sources.Source, digest [32]byte) *offer {
 	o := &offer{name: src.Name(), digest: digest, kept: map[tool.ID]bool{}, raw: map[tool.ID]*tool.Tool{}}
 	if f, ok := src.(filed); ok {
@@ -190,7 +192,7 @@ func (c *Catalog) readOffer(ctx context.Context, src sources.Source, digest [32]
 	return o
 }
 
-// sourceError names the source, and keeps the code of a cause that has one.
+// sourceError adds the name of the source to an error, and keeps the code and the hint of a cause that has them.
 func sourceError(name string, err error) error {
 	e := &tool.Error{
 		Code: tool.Unavailable, Op: "sync", Msg: "source " + name + " could not be read",
@@ -204,16 +206,16 @@ func sourceError(name string, err error) error {
 	return e
 }
 
-// syncDiff compares offers with a state and collects what must be written.
+// syncDiff compares offers with a state and collects in batch what must be written. It serves one attempt at a step.
 type syncDiff struct {
 	now   time.Time
 	st    *state
 	batch store.Batch
-	owner map[tool.ID]string // of tools that an earlier offer of the same step brought
+	owner map[tool.ID]string // by tool: the source in this step that offered it first
 	trust *trust.Inspection
 }
 
-// allKnown returns every tool that is stored or offered.
+// allKnown returns every tool that is stored or offered, in no order.
 func (st *state) allKnown(offers []*offer) []*tool.Tool {
 	all := make([]*tool.Tool, 0, len(st.records))
 	for _, r := range st.records {
@@ -225,6 +227,8 @@ func (st *state) allKnown(offers []*offer) []*tool.Tool {
 	return all
 }
 
+// compareOffer adds to the batch what changes by an offer, and returns the report. An offer without usable tools only
+// marks the source stale.
 func (d *syncDiff) compareOffer(o *offer) Report {
 	r := Report{Source: o.name, Findings: o.found}
 	stored, known := d.st.sources[o.name]
@@ -298,8 +302,8 @@ func (d *syncDiff) compareOffer(o *offer) Report {
 	return r
 }
 
-// compareTool decides about one tool, and returns it as it is stored from now on; false for one that is left out. Before
-// says that the source was read before, anew that its tools were not looked at by the rules of now.
+// compareTool decides about one tool, and returns the record that it has from now on; false if the tool is left out.
+// Before means that the source was read before, anew that its tools were not scanned by the present rules.
 func (d *syncDiff) compareTool(o *offer, t *tool.Tool, r *Report, before, anew bool) (store.Record, bool) {
 	id := t.ID()
 	rec, known := d.st.records[id]
@@ -348,8 +352,8 @@ func (d *syncDiff) ownedTools(source string) []tool.ID {
 	return out
 }
 
-// Remove forgets a source with all of its tools, a server, and an overlay of that name, in one durable step, and
-// reports what went. The error is NotFound if there is none of them.
+// Remove deletes a source with all of its tools, a server, and an overlay of that name, in one durable step, and
+// reports what was removed. The error is NotFound if none of them exists.
 func (c *Catalog) Remove(ctx context.Context, name string) (Report, error) {
 	var report Report
 	err := c.applyChange(ctx, func(st *state) (*state, *store.Batch, error) {
@@ -359,7 +363,9 @@ func (c *Catalog) Remove(ctx context.Context, name string) (Report, error) {
 		if _, ok := st.sources[name]; ok || len(report.Removed) > 0 {
 			batch.RemoveSources = []string{name}
 		}
-		overlays := slices.DeleteFunc(slices.Clone(st.overlays), func(o *sources.Overlay) bool { return o.Name == name })
+		overlays := slices.DeleteFunc(slices.Clone(st.overlays), func(o *sources.Overlay) bool {
+			return o.Name == name
+		})
 		if len(overlays) < len(st.overlays) {
 			batch.RemoveOverlays = []string{name}
 		}
@@ -381,15 +387,17 @@ func (c *Catalog) Remove(ctx context.Context, name string) (Report, error) {
 	return report, nil
 }
 
-// ApplyOverlay stores an overlay in the place of one of the same name, and reports the tools that it changed and what
-// was wrong with it: IDs that no source offers yet are told, and take effect when one does.
+// ApplyOverlay stores an overlay, replacing one of the same name. It reports the tools that changed and the problems of
+// the overlay. IDs that no source offers yet are among the problems; they take effect when one does.
 func (c *Catalog) ApplyOverlay(ctx context.Context, o *sources.Overlay) (Report, error) {
 	return c.changeOverlay(ctx, o.Name, func(*sources.Overlay) *sources.Overlay { return o })
 }
 
-// changeOverlay puts what change makes of the overlay of this name, nil if there is none, in its place. Change may be
+// changeOverlay replaces the overlay of this name, nil if there is none, by what change returns for it. Change may be
 // called again, with what another process has stored meanwhile.
-func (c *Catalog) changeOverlay(ctx context.Context, name string, change func(have *sources.Overlay) *sources.Overlay) (Report, error) {
+func (c *Catalog) changeOverlay(
+	ctx context.Context, name string, change func(have *sources.Overlay) *sources.Overlay,
+) (Report, error) {
 	if err := sources.CheckName(name); err != nil {
 		return Report{}, err
 	}
@@ -405,7 +413,9 @@ func (c *Catalog) changeOverlay(ctx context.Context, name string, change func(ha
 				Msg: "overlay " + name + " cannot be stored", Err: err,
 			}
 		}
-		overlays := slices.DeleteFunc(slices.Clone(st.overlays), func(have *sources.Overlay) bool { return have.Name == name })
+		overlays := slices.DeleteFunc(slices.Clone(st.overlays), func(have *sources.Overlay) bool {
+			return have.Name == name
+		})
 		overlays = append(overlays, o)
 		slices.SortFunc(overlays, func(a, b *sources.Overlay) int { return cmp.Compare(a.Name, b.Name) })
 		batch := &store.Batch{Overlays: map[string][]byte{name: encoded}}
@@ -425,7 +435,7 @@ func (c *Catalog) changeOverlay(ctx context.Context, name string, change func(ha
 	return report, nil
 }
 
-// compareStates enters the tools that are not the same in both states.
+// compareStates adds to the report the served tools that differ between two states.
 func (r *Report) compareStates(before, after *state) {
 	was := map[tool.ID]tool.Hash{}
 	for _, e := range before.entries {
@@ -439,9 +449,10 @@ func (r *Report) compareStates(before, after *state) {
 	r.Unchanged = len(after.entries) - len(r.Changed)
 }
 
+// overlayFindings returns what is wrong with an overlay in a state: unknown tools, and patches that cleaning repairs.
 func overlayFindings(st *state, o *sources.Overlay) []sanitize.Finding {
 	var out []sanitize.Finding
-	spoken := map[tool.ID]bool{} // of these tools
+	spoken := map[tool.ID]bool{} // stored tools that the overlay is about
 	for _, id := range o.IDs() {
 		if _, ok := st.records[id]; ok {
 			spoken[id] = true

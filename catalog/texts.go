@@ -5,7 +5,8 @@ import (
 	"tooldex/store"
 )
 
-// Texts returns the texts of the tools there are now, as vectors are stored for them.
+// Texts returns the hashes of the texts of all served tools, by which their vectors are stored. It computes them, on
+// all processors.
 func (c *Catalog) Texts() map[store.TextHash]bool {
 	entries := c.st.Load().entries
 	hashes := make([]store.TextHash, len(entries))

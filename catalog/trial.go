@@ -12,26 +12,27 @@ import (
 	"tooldex/tool"
 )
 
-// Trial is what an overlay would change, made in memory and stored nowhere. In Before and After alike, the tools that
-// Others asks for have borrowed nothing of what is asked for them.
+// Trial shows what an overlay would change. It is made in memory and stored nowhere. For a fair comparison, the tools
+// that Others asks for have borrowed nothing from the requests that ask for them, in Before and After alike.
 type Trial struct {
 	Before, After *index.Snapshot
-	Others        []Question // requests of known kinds of tools, for tools that the overlay does not speak of
+	Others        []Question // requests for tools that the overlay does not change
 }
 
-// Question is a request, and the tool that should be found for it.
+// Question is a request with the tool that should be found for it.
 type Question struct {
 	Text string
 	Tool tool.ID
 }
 
 const (
-	heldOut       = 5   // one of so many requests of a kind of tools is held out
-	mostQuestions = 400 // of other tools
+	heldOut       = 5   // one in this many requests of each kind of tools is held out
+	mostQuestions = 400 // the most questions in Trial.Others
 )
 
-// Try makes in memory what applying an overlay would make. Spoken are the tools that it is about: they are asked for by
-// the caller, others by requests of their kinds. The error is Invalid for a catalogue without knowledge.
+// Try makes in memory what applying an overlay would make. Spoken are the tools that the overlay is about, for which
+// the caller has questions; for others, Try asks requests of their kinds. The error is Invalid for a catalogue without
+// knowledge.
 func (v View) Try(ctx context.Context, o *sources.Overlay, spoken map[tool.ID]bool) (*Trial, error) {
 	x := v.indexer
 	if x == nil || x.m.Base == nil || x.m.Encoder.Query == nil {
@@ -58,16 +59,18 @@ func (v View) Try(ctx context.Context, o *sources.Overlay, spoken map[tool.ID]bo
 	return out, nil
 }
 
+// hashOf returns a hash that is the same in every process, so that a trial can be repeated.
 func hashOf(s string) uint32 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(s)) // it never fails
 	return h.Sum32()
 }
 
+// isHeldOut reports whether a request is asked in trials, and therefore not lent in them.
 func isHeldOut(utterance string) bool { return hashOf(utterance)%heldOut == 0 }
 
-// knownQuestions asks for tools that are of a known kind and not spoken of, for each kind the tool that is most like it. It
-// returns these tools.
+// knownQuestions adds to into a question for each known kind of tools, which asks for the tool that is most like the
+// kind. Tools in spoken are left out. It returns the tools that are asked for.
 func (x *searchable) knownQuestions(st *state, spoken map[tool.ID]bool, into *Trial) ([]entry, error) {
 	type typical struct {
 		e    entry
@@ -106,7 +109,8 @@ func (x *searchable) knownQuestions(st *state, spoken map[tool.ID]bool, into *Tr
 	return asked, nil
 }
 
-// trialSnapshot is the index of a state in which the tools asked for have been lent nothing that is held out.
+// trialSnapshot builds the index of a state in which the tools asked for have borrowed nothing from the requests that
+// are held out.
 func (x *searchable) trialSnapshot(ctx context.Context, st *state, asked []entry) (*index.Snapshot, error) {
 	have := newDerived()
 	have.add(st.derived)

@@ -8,8 +8,8 @@ import (
 	"tooldex/tool"
 )
 
-// Familiar is the likeness to the nearest archetype from which a tool is of a known kind; below it, the tool borrows
-// less.
+// Familiar is the likeness to the nearest archetype from which a tool counts as one of a known kind. Tools below it
+// borrow less.
 const Familiar = .65
 
 // View is the catalogue at one moment. It does not change, and what it returns must not be changed.
@@ -18,7 +18,7 @@ type View struct {
 	indexer *searchable // nil for a catalogue that is only listed
 }
 
-// View returns the catalogue as it is now. It waits for a change that is being made.
+// View returns the catalogue as it is now. It waits for a change in progress.
 func (c *Catalog) View() View {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -37,10 +37,10 @@ func (v View) Tools() []*tool.Tool { return v.st.tools() }
 // Has reports whether a tool is stored, served or held.
 func (v View) Has(id tool.ID) bool { _, ok := v.st.records[id]; return ok }
 
-// Overlay returns a stored overlay, or nil.
+// Overlay returns the stored overlay of this name, nil if there is none.
 func (v View) Overlay(name string) *sources.Overlay { return v.st.overlay(name) }
 
-// Familiarity returns how like a served tool is to the nearest archetype, 0 to 1, and false if that is not known.
+// Familiarity returns the likeness of a served tool to the nearest archetype, from 0 to 1; false if it is unknown.
 func (v View) Familiarity(id tool.ID) (like float32, ok bool) {
 	i, found := slices.BinarySearchFunc(v.st.entries, id, func(e entry, id tool.ID) int {
 		return strings.Compare(string(e.tool.ID()), string(id))

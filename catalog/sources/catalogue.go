@@ -8,17 +8,18 @@ import (
 	"tooldex/tool"
 )
 
-// catalogueVersion is the version of the format that this program writes about and reads.
+// catalogueVersion is the only version of the format that this program reads.
 const catalogueVersion = "1"
 
-// group is one server of a catalogue file.
+// group is one server of a catalogue file with its tools.
 type group struct {
 	name, title, description, category string
-	borrow                             *bool // of tools that do not say; nil means true
+	borrow                             *bool // the default of its tools; nil means true
 	tools                              []*tool.Tool
 }
 
-// catalogue reads a catalogue file: the servers and tools of docs/reference/catalogue-file.md, and an overlay.
+// catalogue reads a catalogue file: the servers and tools of docs/reference/catalogue-file.md, and an overlay. A list
+// at the top is a list of tools.
 func (d *document) catalogue(top node) (*Content, error) {
 	if top.isList() {
 		g := group{name: d.base()}
@@ -50,7 +51,7 @@ func (d *document) catalogue(top node) (*Content, error) {
 			}
 			return err
 		},
-		// behind category and server, wherever they stand
+		// These are read after all other keys, since they depend on category and server.
 		"tools":   func(n node) (err error) { tools, err = n.list(); return err },
 		"overlay": func(n node) (err error) { content.Overlay, err = d.overlay(n); return err },
 	}.read(top, "a catalogue file")
@@ -70,6 +71,7 @@ func (d *document) catalogue(top node) (*Content, error) {
 	return content, nil
 }
 
+// version refuses a file of a version of the format that is not known.
 func (d *document) version(n node) error {
 	v := string(n.json.raw)
 	if n.yaml != nil {
@@ -81,7 +83,7 @@ func (d *document) version(n node) error {
 	return nil
 }
 
-// server reads one element of servers.
+// server reads one element of servers into g.
 func (d *document) server(n node, g *group) error {
 	var tools []node
 	err := fields{
@@ -99,7 +101,8 @@ func (d *document) server(n node, g *group) error {
 	return d.toolList(tools, g, nil)
 }
 
-// toolList reads tools into g, or into the group of the server that a tool names, where others are given.
+// toolList reads tools into g. A tool that names another server goes into its group in others; if others is nil, such a
+// tool is an error. Defaults of the group apply here, and IDs in related without a server get that of the tool.
 func (d *document) toolList(list []node, g *group, others *[]*group) error {
 	for _, n := range list {
 		t, server, own, err := d.tool(n)
@@ -135,6 +138,7 @@ func (d *document) toolList(list []node, g *group, others *[]*group) error {
 	return nil
 }
 
+// groupNamed returns the first group of this name, and appends one if there is none.
 func groupNamed(name string, groups *[]*group) *group {
 	for _, g := range *groups {
 		if g.name == name {
@@ -146,7 +150,7 @@ func groupNamed(name string, groups *[]*group) *group {
 	return g
 }
 
-// sources makes one of each server; servers of one name are put together.
+// sources returns a source for each server; groups of one name are merged.
 func (d *document) sources(groups []*group) []Source {
 	var out []Source
 	seen := map[string]*group{}
@@ -168,8 +172,8 @@ func (d *document) sources(groups []*group) []Source {
 	return out
 }
 
-// tool reads one tool and the server that it names, if any. The patch holds what the tool says for itself, of the keys
-// that it shares with an overlay.
+// tool reads one tool and the server that it names, if any. The patch has the keys that a tool shares with an overlay,
+// as far as the tool sets them.
 func (d *document) tool(n node) (t *tool.Tool, server string, p *Patch, err error) {
 	t, p = &tool.Tool{}, &Patch{}
 	f := fields{
@@ -189,6 +193,7 @@ func (d *document) tool(n node) (t *tool.Tool, server string, p *Patch, err erro
 	return t, server, p, nil
 }
 
+// raw reads any value as JSON; null leaves the field empty.
 func raw(into *json.RawMessage) func(node) error {
 	return func(n node) (err error) {
 		if !n.isNull() {
@@ -228,7 +233,7 @@ func readExamples(into *[]tool.Example) func(node) error {
 	}
 }
 
-// readUtterances takes each as text alone or as a mapping with its provenance.
+// readUtterances accepts each utterance as a text, or as a mapping with its provenance.
 func readUtterances(into *[]tool.Utterance) func(node) error {
 	return func(n node) error {
 		list, err := n.list()
@@ -268,7 +273,7 @@ func readRelated(into *[]tool.ID) func(node) error {
 	}
 }
 
-// readDeprecated takes what to use instead, or true where there is nothing to say.
+// readDeprecated accepts a text that says what to use instead, or true if there is nothing to say.
 func readDeprecated(into **string) func(node) error {
 	return func(n node) error {
 		s, err := n.text()

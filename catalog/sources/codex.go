@@ -12,23 +12,23 @@ import (
 	"tooldex/upstream"
 )
 
-// codexServer is a server as Codex has it in config.toml.
+// codexServer is a server in the config.toml of Codex.
 type codexServer struct {
 	Command string            `toml:"command"`
 	Args    []string          `toml:"args"`
 	Env     map[string]string `toml:"env"`
-	EnvVars []string          `toml:"env_vars"` // taken over from the environment
+	EnvVars []string          `toml:"env_vars"` // variables to pass on from the environment
 	Dir     string            `toml:"cwd"`
 	URL     string            `toml:"url"`
 	Token   string            `toml:"bearer_token_env_var"`
 	Headers map[string]string `toml:"http_headers"`
-	FromEnv map[string]string `toml:"env_http_headers"` // header to variable
+	FromEnv map[string]string `toml:"env_http_headers"` // variables by header
 	Enabled *bool             `toml:"enabled"`
 	Timeout float64           `toml:"tool_timeout_sec"`
 }
 
-// ParseCodex gives the servers of a Codex config.toml, by name. What else is in the file is passed over. Variables that
-// it names become references such as ${TOKEN}. The errors are Invalid and name the server.
+// ParseCodex returns the servers of a Codex config.toml, sorted by name. All else in the file is ignored. Variables
+// that it names become references such as ${TOKEN}. The errors are Invalid and name the server.
 func ParseCodex(data []byte) ([]upstream.Server, error) {
 	var file struct {
 		Servers map[string]codexServer `toml:"mcp_servers"`

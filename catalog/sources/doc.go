@@ -1,4 +1,4 @@
-// Package sources reads the files that tools and servers come from, and defines what offers tools.
+// Package sources reads the files that tools and servers come from, and defines [Source], which offers tools.
 //
 // [ReadFile] recognises a file by its content: a tools/list dump, a catalogue file in YAML or JSON
 // (docs/reference/catalogue-file.md), an overlay, an mcpServers file of any client, or the config.toml of Codex. It

@@ -9,8 +9,8 @@ import (
 	"tooldex/tool"
 )
 
-// dump makes a source of a tools array as an MCP server answers it. Members that are not known are passed over: servers
-// have their own.
+// dump makes a source of an array of tools as MCP servers return it. Unknown members are ignored, since servers add
+// their own.
 func (d *document) dump(tools span) (*Content, error) {
 	name := d.base()
 	if name == "" {
@@ -22,6 +22,7 @@ func (d *document) dump(tools span) (*Content, error) {
 	return &Content{Sources: []Source{src}}, nil
 }
 
+// dumpTools decodes all tools of a dump. Elements that are no objects become findings.
 func (d *document) dumpTools(server string, list span) ([]*tool.Tool, []sanitize.Finding, error) {
 	var tools []*tool.Tool
 	var found []sanitize.Finding
@@ -39,7 +40,8 @@ func (d *document) dumpTools(server string, list span) ([]*tool.Tool, []sanitize
 	return tools, found, err
 }
 
-// dumpTool reads one tool. Members of a wrong type are left out and told; a missing name is for sanitize.Tool to refuse.
+// dumpTool decodes one tool. Members of a wrong type are left out and reported; a missing name is left to
+// sanitize.Tool.
 func dumpTool(server string, v span) (*tool.Tool, []sanitize.Finding) {
 	t := &tool.Tool{Server: server}
 	var wrong []string
@@ -83,7 +85,8 @@ func dumpTool(server string, v span) (*tool.Tool, []sanitize.Finding) {
 	return t, found
 }
 
-// annotations reads the hints of an object one by one, so that a wrong one does not take the others with it.
+// annotations decodes the hints of an object one by one, so that a wrong one does not affect the others. It returns nil
+// if v is no object.
 func annotations(v span) *tool.Annotations {
 	if v.kind() != '{' {
 		return nil

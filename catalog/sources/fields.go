@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// fields says how to read each key that a mapping may have.
+// fields holds a reader for each key that a mapping may have.
 type fields map[string]func(n node) error
 
-// read reads a mapping and refuses keys that are not known: a misspelled key would otherwise do nothing, unnoticed.
-// What names the mapping in the error.
+// read reads a mapping and refuses unknown keys: a misspelled key would otherwise be ignored unnoticed. What names the
+// mapping in the error. It stops at the first error.
 func (f fields) read(n node, what string) error {
 	members, err := n.members()
 	if err != nil {
@@ -29,8 +29,8 @@ func (f fields) read(n node, what string) error {
 	return nil
 }
 
-// Nearest returns the one of known that takes the fewest edits to get from s, case ignored, the first of several; "" if
-// none is known.
+// Nearest returns the element of known with the smallest edit distance to s, case ignored, and the first of several; ""
+// if known is empty.
 func Nearest(s string, known []string) string {
 	best, least := "", -1
 	for _, k := range known {
@@ -41,7 +41,8 @@ func Nearest(s string, known []string) string {
 	return best
 }
 
-// edits is the Levenshtein distance, case ignored for ASCII; what is longer than any key counts by its length.
+// edits returns the Levenshtein distance, ignoring the case of ASCII letters. For an a above 100 bytes, longer than any
+// key, it returns the length.
 func edits(a, b string) int {
 	if len(a) > 100 {
 		return len(a)
@@ -65,7 +66,7 @@ func edits(a, b string) int {
 	return row[len(b)]
 }
 
-// The readers of simple values.
+// The readers of simple values. Each returns a reader that stores the value in its argument.
 
 func text(into *string) func(node) error {
 	return func(n node) (err error) {

@@ -10,16 +10,16 @@ import (
 	"tooldex/tool"
 )
 
-// The functions of this file take JSON apart without copying it, so that schemas keep their bytes. They expect JSON
-// that was found valid as a whole, and are then several times faster than decoding it.
+// The functions of this file split JSON without copying it, so that schemas keep their bytes. They expect JSON that was
+// found valid as a whole, and are then several times faster than decoding it.
 
-// span is a value of a file: its bytes, and where they begin.
+// span is a value of a file: its bytes, and their offset in the file.
 type span struct {
 	raw []byte
 	off int
 }
 
-// members calls fn with the members of an object in order. Anything else has none.
+// members calls fn with the members of an object in order, until it fails. Other values have none.
 func (s span) members(fn func(key string, value span) error) error {
 	b := s.raw
 	i := blanks(b, 0)
@@ -43,7 +43,7 @@ func (s span) members(fn func(key string, value span) error) error {
 	return nil
 }
 
-// elements calls fn with the elements of an array in order. Anything else has none.
+// elements calls fn with the elements of an array in order, until it fails. Other values have none.
 func (s span) elements(fn func(value span) error) error {
 	b := s.raw
 	i := blanks(b, 0)
@@ -65,7 +65,7 @@ func (s span) elements(fn func(value span) error) error {
 	return nil
 }
 
-// kind is the first byte of the value: { [ " t f n or one of a number; 0 if there is none.
+// kind returns the first byte of the value, which is one of { [ " t f n or of a number; 0 if there is none.
 func (s span) kind() byte {
 	if i := blanks(s.raw, 0); i < len(s.raw) {
 		return s.raw[i]
@@ -73,6 +73,7 @@ func (s span) kind() byte {
 	return 0
 }
 
+// blanks returns the offset of the first byte from i on that is not white space.
 func blanks(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
 		i++
@@ -114,6 +115,7 @@ func valueEnd(b []byte, i int) int {
 	return len(b)
 }
 
+// stringEnd returns the offset behind the string that begins at i.
 func stringEnd(b []byte, i int) int {
 	for i++; i < len(b); i++ {
 		switch b[i] {
@@ -126,7 +128,7 @@ func stringEnd(b []byte, i int) int {
 	return len(b)
 }
 
-// unquote decodes a JSON string; it gives "" for what is none.
+// unquote decodes a JSON string, and returns "" for anything else.
 func unquote(b []byte) string {
 	if n := len(b); n >= 2 && bytes.IndexByte(b, '\\') < 0 && b[0] == '"' {
 		return string(b[1 : n-1])
@@ -138,23 +140,24 @@ func unquote(b []byte) string {
 	return s
 }
 
-// document is a file while it is read.
+// document is a file while it is being read.
 type document struct {
 	path string
 	data []byte
 }
 
-// base is the file's name without folder and extension, which names the server of a dump.
+// base returns the file's name without folder and extension, which is the server of a dump.
 func (d *document) base() string {
 	name := filepath.Base(d.path)
 	return name[:len(name)-len(filepath.Ext(name))]
 }
 
+// lineAt returns the number of the line, from 1, that contains an offset.
 func (d *document) lineAt(off int) int {
 	return 1 + bytes.Count(d.data[:min(max(off, 0), len(d.data))], []byte("\n"))
 }
 
-// bad is an Invalid error at a line of the file; line 0 means the file as a whole.
+// bad returns an Invalid error at a line of the file; line 0 means the file as a whole.
 func (d *document) bad(line int, err error, hint, format string, args ...any) error {
 	at := d.path
 	if line > 0 {
@@ -166,8 +169,8 @@ func (d *document) bad(line int, err error, hint, format string, args ...any) er
 	}
 }
 
-// valid makes sure that the file is JSON. Comments and trailing commas, which some clients write into theirs, are
-// blanked out where they are all that is wrong.
+// valid checks that the file is JSON. If comments and trailing commas, which some clients write, are all that is wrong,
+// they are replaced by blanks in d.data.
 func (d *document) valid() error {
 	if json.Valid(d.data) {
 		return nil
@@ -187,7 +190,7 @@ func (d *document) valid() error {
 	return d.bad(0, err, "", "malformed JSON")
 }
 
-// relax returns a copy of b with comments and trailing commas replaced by blanks, so that offsets stay.
+// relax returns a copy of b with comments and trailing commas replaced by blanks, so that offsets stay the same.
 func relax(b []byte) []byte {
 	out := bytes.Clone(b)
 	comma := -1 // of the last comma, if only blanks follow it so far
@@ -221,6 +224,7 @@ func relax(b []byte) []byte {
 	return out
 }
 
+// commentEnd returns the offset behind the comment that begins at i; a line break is not part of it.
 func commentEnd(b []byte, i int) int {
 	stop, behind := "\n", 0
 	if b[i+1] == '*' {
@@ -233,6 +237,6 @@ func commentEnd(b []byte, i int) int {
 	return i + 2 + n + behind
 }
 
-// PlainJSON returns JSON as editors let people write it without its comments and trailing commas. Blanks stand in their
-// place, so that every offset stays the same.
+// PlainJSON returns a copy of JSON as editors accept it without its comments and trailing commas. Blanks replace them,
+// so that every offset stays the same.
 func PlainJSON(b []byte) []byte { return relax(b) }

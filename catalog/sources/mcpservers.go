@@ -17,7 +17,8 @@ import (
 	"tooldex/upstream"
 )
 
-// serverEntry is a server as clients write it. url, serverUrl and httpUrl mean the same, and so do type and transport.
+// serverEntry is a server as clients write it. The fields url, serverUrl and httpUrl mean the same, as do type and
+// transport.
 type serverEntry struct {
 	Type      string            `json:"type"`
 	Transport string            `json:"transport"`
@@ -36,18 +37,18 @@ type serverEntry struct {
 
 	Trust bool `json:"trust"`
 
-	// What only tooldex reads.
+	// Fields that only tooldex reads.
 	Start       string  `json:"start"`       // "eager", or "lazy" as by default
 	Idle        float64 `json:"idleTimeout"` // milliseconds; less than zero means never
 	Concurrency int     `json:"concurrency"`
 	Queue       int     `json:"queue"`
 }
 
-// maxTimeout bounds the timeout of a call.
+// maxTimeout bounds all durations of a server; longer ones are cut.
 const maxTimeout = 24 * time.Hour
 
-// ParseServers gives the servers of an mcpServers file, by name. It reads the spellings of the clients in use:
-// mcpServers, VS Code's servers and mcp.servers; what else a client keeps in its file is passed over. References such
+// ParseServers returns the servers of an mcpServers file, sorted by name. It accepts the spellings of the clients in
+// use: mcpServers, VS Code's servers and mcp.servers, in this order. All else in the file is ignored. References such
 // as ${TOKEN} stay as they are. The errors are Invalid and name the server.
 func ParseServers(data []byte) ([]upstream.Server, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
@@ -88,7 +89,7 @@ func ParseServers(data []byte) ([]upstream.Server, error) {
 	return out, nil
 }
 
-// saysNone reports whether a file names its servers, and says null of them: so some clients write that there are none.
+// saysNone reports whether a file has a key for servers with the value null, by which some clients mean none.
 func saysNone(data []byte) bool {
 	var file struct {
 		MCPServers json.RawMessage `json:"mcpServers"`
@@ -101,11 +102,12 @@ func saysNone(data []byte) bool {
 		file.MCP.Servers != nil)
 }
 
+// badServers returns an Invalid error without the name of the file, which document.in adds.
 func badServers(msg, hint string, err error) error {
 	return &tool.Error{Code: tool.Invalid, Op: "read servers", Msg: msg, Hint: hint, Err: err}
 }
 
-// plainly says of JSON that does not fit what a person can see in it, and not which types of ours it does not fit.
+// plainly rewords an error about the type of a JSON value, so that it names what is in the file and no Go types.
 func plainly(err error) error {
 	var wrong *json.UnmarshalTypeError
 	if !errors.As(err, &wrong) {
@@ -126,6 +128,7 @@ func plainly(err error) error {
 	return errors.New(wrong.Field + " is " + found)
 }
 
+// parseServer decodes one server and checks that it can be reached.
 func parseServer(name string, raw json.RawMessage) (upstream.Server, error) {
 	var e serverEntry
 	if err := json.Unmarshal(raw, &e); err != nil {
@@ -165,12 +168,13 @@ func parseServer(name string, raw json.RawMessage) (upstream.Server, error) {
 	return v, CheckServer(v)
 }
 
+// milliseconds returns n milliseconds, clamped to maxTimeout in both directions.
 func milliseconds(n float64) time.Duration {
 	most := float64(maxTimeout)
 	return time.Duration(max(-most, min(n*float64(time.Millisecond), most)))
 }
 
-// braced writes values that are nothing but $NAME, as one client has them, as ${NAME}.
+// braced replaces values of the form $NAME, which one client uses, by ${NAME}.
 func braced(values map[string]string) {
 	for key, value := range values {
 		if name, ok := strings.CutPrefix(value, "$"); ok && plainVariable.MatchString(name) {
@@ -181,8 +185,8 @@ func braced(values map[string]string) {
 
 var plainVariable = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
 
-// CheckName returns an Invalid error for a name that cannot be the server part of a tool's ID, or that would hide
-// something from a reader.
+// CheckName returns an Invalid error for a name that cannot be the server part of a tool's ID, or that contains
+// characters which a reader does not see.
 func CheckName(name string) error {
 	if name == "" || len(name) > 200 || !utf8.ValidString(name) || strings.ContainsRune(name, '/') ||
 		strings.TrimSpace(name) != name || strings.ContainsFunc(name, func(r rune) bool {

@@ -10,10 +10,10 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// node is one value of a catalogue file, in YAML or in JSON.
+// node is one value of a catalogue file, in YAML or in JSON. Its methods hide which of them it is.
 type node struct {
 	d    *document
-	yaml *yaml.Node // nil in JSON
+	yaml *yaml.Node // nil in JSON; may be an alias, which target follows
 	json span
 }
 
@@ -24,13 +24,14 @@ type member struct {
 	value node
 }
 
-// The most values a YAML file may have once its aliases are followed, and how deep they may lie: a few lines of aliases
-// of aliases stand for billions.
+// Limits of a YAML file with its aliases followed: the number of values and their depth. A few lines of aliases of
+// aliases could stand for billions of values.
 const (
 	maxNodes = 2_000_000
 	maxDepth = 200
 )
 
+// readYAML reads a catalogue file, an overlay or an mcpServers file in YAML.
 func (d *document) readYAML() (*Content, error) {
 	var root yaml.Node
 	if err := yaml.Unmarshal(d.data, &root); err != nil {
@@ -58,7 +59,7 @@ func (d *document) readYAML() (*Content, error) {
 	return d.catalogue(top)
 }
 
-// measure refuses what would take too long or too deep to walk, aliases followed.
+// measure refuses a file that exceeds maxDepth or the number of values in left, with aliases followed.
 func (d *document) measure(y *yaml.Node, depth int, left *int) error {
 	if *left--; *left < 0 || depth > maxDepth {
 		return d.bad(y.Line, nil, "write it without aliases of aliases",
@@ -86,7 +87,7 @@ func (n node) bad(hint, format string, args ...any) error {
 	return n.d.bad(n.line(), nil, hint, format, args...)
 }
 
-// target follows an alias.
+// target returns the YAML node with aliases followed.
 func (n node) target() *yaml.Node {
 	y := n.yaml
 	for y.Kind == yaml.AliasNode {
@@ -125,7 +126,7 @@ func (n node) isNull() bool {
 	return n.json.kind() == 'n'
 }
 
-// peek returns the members of a mapping, or none.
+// peek returns the members of a mapping, and none for other values.
 func (n node) peek() []member {
 	members, err := n.members()
 	if err != nil {
@@ -134,7 +135,8 @@ func (n node) peek() []member {
 	return members
 }
 
-// members returns the members of a mapping in order. Nothing at all counts as an empty one.
+// members returns the members of a mapping in order. Null counts as an empty mapping. In YAML, keys must be plain and
+// must not repeat.
 func (n node) members() ([]member, error) {
 	if n.isNull() {
 		return nil, nil
@@ -166,7 +168,7 @@ func (n node) members() ([]member, error) {
 	return out, nil
 }
 
-// list returns the elements of a list. Nothing at all counts as an empty one.
+// list returns the elements of a list. Null counts as an empty list.
 func (n node) list() ([]node, error) {
 	if n.isNull() {
 		return nil, nil
@@ -188,7 +190,7 @@ func (n node) list() ([]node, error) {
 	return out, nil
 }
 
-// text returns a string; in YAML also what would be a number or a date, as it is written.
+// text returns a string. In YAML it accepts numbers and dates, too, as they are written. Null is "".
 func (n node) text() (string, error) {
 	switch {
 	case n.isNull():
@@ -213,7 +215,7 @@ func (n node) boolean() (bool, error) {
 	return false, n.bad("write true or false", "true or false is expected here")
 }
 
-// raw returns the value as JSON: as it stands in a JSON file, else with the order of keys kept.
+// raw returns the value as JSON: in a JSON file a copy of its bytes, otherwise converted with the order of keys kept.
 func (n node) raw() (json.RawMessage, error) {
 	if n.yaml == nil {
 		return json.RawMessage(slices.Clone(n.json.raw)), nil
@@ -274,7 +276,7 @@ func (n node) appendScalar(out []byte) ([]byte, error) {
 	return nil, n.bad("write it as text, a number, true or false", "a value tagged %s cannot be JSON", y.ShortTag())
 }
 
-// appendNumber keeps a number as it is written where JSON writes it so too; 0x1F, 1_000 and .5 are spelled anew.
+// appendNumber keeps a number as it is written if that is JSON; 0x1F, 1_000 and .5 are converted.
 func (n node) appendNumber(out []byte, y *yaml.Node) ([]byte, error) {
 	if json.Valid([]byte(y.Value)) {
 		return append(out, y.Value...), nil

@@ -10,22 +10,22 @@ import (
 	"tooldex/tool"
 )
 
-// Overlay adds to, or overrides, what is known about tools of any source. It stays in force when a source is synced
-// again, and for tools that come later.
+// Overlay adds to, or overrides, what sources say about tools. It stays in force when a source is synced again, and
+// applies to tools that come later.
 type Overlay struct {
-	Name string `json:"-"` // the base name of its file; an overlay of the same name takes its place
-	// Tools holds a patch for each tool that the overlay speaks of. Under the name "*" stands one for all tools of a
-	// server; that of the tool itself applies after it.
+	Name string `json:"-"` // the base name of its file; an overlay of the same name replaces it
+	// Tools holds the patches by tool. The name "*" stands for all tools of a server; the patch of the tool itself
+	// applies after that one.
 	Tools map[tool.ID]*Patch `json:"tools"`
-	// Pending keeps it out of force: it is stored, and changes no tool.
+	// Pending means that the overlay is stored and not in force: it changes no tool.
 	Pending bool `json:"pending,omitempty"`
 }
 
 // AllTools stands for all tools of a server in the IDs of an [Overlay].
 const AllTools = "*"
 
-// Patch is what an Overlay says of one tool. What is nil or empty changes nothing. Lists are added to the tool's own;
-// everything else takes its place.
+// Patch is the part of an Overlay for one tool. Fields that are nil or empty change nothing. Lists are added to the
+// tool's own; all other fields replace the tool's.
 type Patch struct {
 	Summary    *string          `json:"summary,omitempty"`
 	Category   *string          `json:"category,omitempty"`
@@ -38,10 +38,10 @@ type Patch struct {
 	Examples   []tool.Example   `json:"examples,omitempty"`
 	Utterances []tool.Utterance `json:"utterances,omitempty"`
 	Related    []tool.ID        `json:"related,omitempty"`
-	By         []string         `json:"by,omitempty"` // who generated it, where that is known; no file says so
+	By         []string         `json:"by,omitempty"` // who generated it, if known; catalogue files cannot set it
 }
 
-// fields adds to f how each part of the patch is read.
+// fields adds to f the readers of all keys of a patch.
 func (p *Patch) fields(f fields) {
 	optional := func(into **string) func(node) error {
 		return func(n node) error {
@@ -58,7 +58,7 @@ func (p *Patch) fields(f fields) {
 		readRelated(&p.Related)
 }
 
-// overlay reads the mapping under overlay. A summary that is too long is refused here, where its line is known.
+// overlay reads the mapping under the key overlay. A summary that is too long is refused here, while its line is known.
 func (d *document) overlay(n node) (*Overlay, error) {
 	out := &Overlay{Name: d.base(), Tools: map[tool.ID]*Patch{}}
 	members, err := n.members()
@@ -68,7 +68,8 @@ func (d *document) overlay(n node) (*Overlay, error) {
 	for _, m := range members {
 		id, err := tool.ParseID(m.key)
 		if err != nil {
-			return nil, d.bad(m.line, nil, "write it as server/name, for example github/create_issue, or github/* for all of them", "%q is not the ID of a tool", m.key)
+			return nil, d.bad(m.line, nil, "write it as server/name, for example github/create_issue, "+
+				"or github/* for all of them", "%q is not the ID of a tool", m.key)
 		}
 		p, f := &Patch{}, fields{}
 		p.fields(f)
@@ -90,7 +91,7 @@ func (d *document) overlay(n node) (*Overlay, error) {
 	return out, nil
 }
 
-// Apply changes t. It replaces lists and never writes to the ones that t has.
+// Apply changes t. It replaces lists instead of writing to them, so that t may share them with other tools.
 func (p *Patch) Apply(t *tool.Tool) {
 	set := func(into *string, s *string) {
 		if s != nil {
@@ -118,7 +119,8 @@ func (p *Patch) Apply(t *tool.Tool) {
 	t.Utterances = appendNew(t.Utterances, p.Utterances, func(a, b tool.Utterance) bool { return a.Text == b.Text })
 }
 
-// Union returns a patch with the utterances, synonyms and authors of both. A nil p counts as an empty one.
+// Union returns a patch with the utterances, synonyms and authors of both, and nothing else of either. If p is nil, it
+// returns other itself.
 func (p *Patch) Union(other *Patch) *Patch {
 	if p == nil {
 		return other
@@ -131,7 +133,7 @@ func (p *Patch) Union(other *Patch) *Patch {
 	}
 }
 
-// Clone returns a deep copy of p in the form in which it is stored: what is empty is nil. The error is Invalid, for an
+// Clone returns a deep copy of p in the form in which it is stored: empty fields are nil. The error is Invalid, for an
 // example whose invocation is not JSON.
 func (p *Patch) Clone() (*Patch, error) {
 	out := &Patch{}
@@ -154,7 +156,8 @@ func (p *Patch) Clone() (*Patch, error) {
 
 func equal[T comparable](a, b T) bool { return a == b }
 
-// appendNew returns a new list of own and the elements of more that own does not have.
+// appendNew returns a new list of own and those elements of more that it does not have yet. If more is empty, it
+// returns own itself.
 func appendNew[T any](own, more []T, same func(a, b T) bool) []T {
 	if len(more) == 0 {
 		return own
@@ -176,10 +179,10 @@ func (o *Overlay) Clone() *Overlay {
 // IDs returns the keys of Tools, sorted.
 func (o *Overlay) IDs() []tool.ID { return slices.Sorted(maps.Keys(o.Tools)) }
 
-// Encode returns o as it is stored. The name is not part of it.
+// Encode returns o as it is stored. The name is not included.
 func (o *Overlay) Encode() ([]byte, error) { return json.Marshal(o) }
 
-// DecodeOverlay reads what Encode returned for the overlay of this name.
+// DecodeOverlay decodes what Encode returned, for an overlay of this name.
 func DecodeOverlay(name string, b []byte) (*Overlay, error) {
 	o := &Overlay{Name: name}
 	err := json.Unmarshal(b, o)

@@ -17,16 +17,16 @@ import (
 // MaxFile is the largest file that ReadFile reads, in bytes.
 const MaxFile = 256 << 20
 
-// Content is what a file holds.
+// Content is what a file contains.
 type Content struct {
 	Sources []Source          // one for each server whose tools are in the file
 	Servers []upstream.Server // of an mcpServers file, by name
 	Overlay *Overlay          // nil if the file has none
 }
 
-// ReadFile reads a tools/list dump, a catalogue file in YAML or JSON, an overlay, an mcpServers file, whichever it
-// finds by the content, or the config.toml of Codex. The error is Invalid, and names the file and, where there is one,
-// the line.
+// ReadFile reads a tools/list dump, a catalogue file in YAML or JSON, an overlay, an mcpServers file, or the
+// config.toml of Codex. It decides by the content which it is, and by the extension only for TOML. The error is
+// Invalid, and names the file and, where one is at fault, the line.
 func ReadFile(path string) (*Content, error) {
 	info, err := os.Stat(path)
 	if err == nil && info.Size() > MaxFile {
@@ -55,7 +55,7 @@ func ReadFile(path string) (*Content, error) {
 	return content, err
 }
 
-// readMost reads a file, or one byte more than may be read of it.
+// readMost reads at most MaxFile+1 bytes of a file, so that the caller can detect one that is too large.
 func readMost(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -65,8 +65,8 @@ func readMost(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, MaxFile+1))
 }
 
-// Parse is ReadFile for content that is already in memory, and is kept. The base name of path, without its extension,
-// names the server of tools that name none.
+// Parse is ReadFile for content that is already in memory. It keeps data, which must not be changed. The base name of
+// path, without its extension, is the server of tools that name none.
 func Parse(path string, data []byte) (*Content, error) {
 	d := &document{path: path, data: bytes.TrimPrefix(data, []byte("\ufeff"))}
 	if !utf8.Valid(d.data) && bytes.IndexByte(d.data[:min(len(d.data), 4)], 0) >= 0 {
@@ -91,11 +91,12 @@ func Parse(path string, data []byte) (*Content, error) {
 	return d.readYAML()
 }
 
+// kinds is the hint for a file of another kind.
 const kinds = "a tools/list dump, a catalogue file, an overlay or an mcpServers file is expected"
 
 func isJSONName(path string) bool { return strings.EqualFold(filepath.Ext(path), ".json") }
 
-// readJSON decides by the members of the file what it is.
+// readJSON decides by the members of the top object, or of a JSON-RPC result in it, what the file is.
 func (d *document) readJSON() (*Content, error) {
 	whole := span{raw: d.data}
 	if whole.kind() == '[' {
@@ -134,7 +135,7 @@ func (d *document) readJSON() (*Content, error) {
 	return nil, d.bad(0, nil, kinds, "holds neither tools nor servers")
 }
 
-// in adds the file's name to an error that does not know it.
+// in adds the name of the file to an error that lacks it.
 func (d *document) in(err error) error {
 	var e *tool.Error
 	if errors.As(err, &e) {

@@ -8,25 +8,26 @@ import (
 	"tooldex/tool"
 )
 
-// Source offers tools. A source that also has a method Digest() [32]byte, which changes whenever its tools do, is not
-// asked for them as long as the digest is the one that was stored with them.
+// Source offers tools. A source may also have a method Digest() [32]byte, whose result changes whenever its tools do.
+// It is then not asked for its tools while the digest is the one that was stored with them.
 type Source interface {
-	// Name names the source, and the server of tools that name none themselves. It stays the same from run to run.
+	// Name returns the name of the source, which is also the server of tools that name none. It stays the same from run
+	// to run.
 	Name() string
-	// Tools returns what the source offers now. The catalogue takes the tools over and may change them.
+	// Tools returns what the source offers now. The tools then belong to the catalogue, which may change them.
 	Tools(ctx context.Context) ([]*tool.Tool, error)
 }
 
-// cleaning is part of each digest: raise it whenever reading or cleaning gives other tools than before for the same
-// input, so that stored tools are read anew.
+// cleaning is part of each digest. Raise it whenever reading or cleaning yields other tools than before for the same
+// input, so that stored tools are read again.
 const cleaning = "2"
 
-// File is a [Source]: one server of a file. It decodes its tools only when they are asked for, since usually the digest
-// has not changed.
+// File is a [Source]: one server of a file. The tools of a dump are decoded only when they are asked for, since usually
+// the digest has not changed.
 type File struct {
 	name  string
 	path  string // of the file, absolute; "" for one that is only in memory
-	data  []byte // of the whole file
+	data  []byte // the whole file; shared by all of its servers
 	parse func() ([]*tool.Tool, []sanitize.Finding, error)
 }
 
@@ -50,7 +51,7 @@ func (f *File) Read(ctx context.Context) ([]*tool.Tool, []sanitize.Finding, erro
 	return f.parse()
 }
 
-// Digest returns a digest of the server's name and the whole file, so that a change to one server makes the catalogue
+// Digest returns a digest of the server's name and the whole file. A change to one server therefore makes the catalogue
 // compare all servers of the file.
 func (f *File) Digest() [32]byte {
 	h := sha256.New()
