@@ -12,17 +12,17 @@ import (
 	"sync"
 )
 
-// Base is the compiled knowledge, read where it lies. It is immutable and safe for concurrent use; opening it costs
-// next to nothing, and each part is read when it is first needed.
+// Base is the compiled knowledge, read where it lies. It is immutable and safe for concurrent use. Opening it costs
+// next to nothing: the dictionary, thesaurus and lexicon are unpacked when first needed, and texts at each read.
 type Base struct {
 	hash, model []byte
 	count       int
-	dict        func() stringTable // of the stems that lists are of
+	dict        func() stringTable // stems; entry k of lists is the list of stem k
 	lists       stringTable
 	vectors     []byte
 	effects     []byte
 	kinds       stringTable
-	kindOf      []byte
+	kindOf      []byte // two bytes an archetype: its index in kinds
 	names       stringTable
 	texts       stringTable
 	thesaurus   func() pairs // unpacked when first needed, as is the lexicon
@@ -30,7 +30,7 @@ type Base struct {
 	analyzers   sync.Pool // of *Analyzer, which remember the stems of words that requests share
 }
 
-// stem is [Analyzer.stem] for the words of requests.
+// stem returns the stem of a word of a request. It borrows an Analyzer, which remembers earlier words.
 func (b *Base) stem(w string) string {
 	an, ok := b.analyzers.Get().(*Analyzer)
 	if !ok {
@@ -40,10 +40,11 @@ func (b *Base) stem(w string) string {
 	return an.stem(w)
 }
 
+// errForeign is the error for bytes that do not begin with magic.
 var errForeign = errors.New("knowledge: not a compiled base, or one of another version")
 
-// Open reads a compiled base. The bytes are kept, not copied, and must not change. Bytes that are no base give an
-// error.
+// Open reads a compiled base. The bytes are kept, not copied, and must not change. Bytes that are no base, or one of
+// another version, give an error. Only the layout is checked; a damaged text shows when it is read.
 func Open(b []byte) (*Base, error) {
 	if !bytes.HasPrefix(b, []byte(magic)) {
 		return nil, errForeign
@@ -114,7 +115,7 @@ func (b *Base) Kind(i int) string {
 	return string(b.kinds.entry(k))
 }
 
-// Head names an archetype and tells what is said to it.
+// Head is the readable part of an archetype: its names and the requests that it answers.
 type Head struct {
 	Server, Name, Title  string
 	Synonyms, Utterances []string
@@ -159,7 +160,7 @@ func readBlock(t *stringTable, k int) ([]string, error) {
 	return strings.Split(string(plain), recordSep), nil
 }
 
-// parseHead reads the texts of an archetype, which are all of its head but what it is called.
+// parseHead reads the texts of archetype k of a block. Server and Name are left to the caller.
 func parseHead(block []string, k int) (Head, error) {
 	if k >= len(block) {
 		return Head{}, errShort
@@ -179,7 +180,9 @@ func splitList(s string) []string {
 	return strings.Split(s, listSep)
 }
 
-// addWords adds the impact of stem, in steps of 1/impactUnits, to the score of each archetype that has it.
+// addWords adds the impact of stem, in steps of 1/impactUnits, to the score of each archetype that has it. A list holds
+// the distance from the last archetype as a varint, then the impact as a byte. Scores cannot overflow for maxWords
+// stems.
 func (b *Base) addWords(stem string, scores []uint16) {
 	dict := b.dict()
 	k, ok := dict.indexOf(stem)
@@ -213,7 +216,7 @@ func (b *Base) isCommon(stem string) bool {
 	return ok && len(b.lists.entry(k)) >= leastBytes
 }
 
-// unpackVector unpacks the document vector of archetype i, or a zero one if the base's vectors have another width.
+// unpackVector unpacks the document vector of archetype i, or clears into if the base's vectors have another width.
 func (b *Base) unpackVector(i int, into []float32) {
 	size := packedSize(len(into))
 	if size*b.count != len(b.vectors) {

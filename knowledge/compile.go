@@ -31,13 +31,14 @@ const (
 	secKinds            // strtab: the kinds of servers
 	secKindOf           // the kind of each archetype, two bytes
 	secEffects          // what each archetype does, a byte
-	secNames            // strtab: compressed blocks of what archetypes are called
-	secTexts            // strtab: compressed blocks of what archetypes are called and what is said to them
+	secNames            // strtab: compressed blocks of the archetypes' names
+	secTexts            // strtab: compressed blocks of the archetypes' titles, synonyms and utterances
 	secThesaurus        // compressed strings: phrases and what they expand to
 	secLexicon          // compressed strings: language and form, and English words
 	numSections
 )
 
+// magic names the version of the form; change it with the form. The separators cannot occur in texts.
 const (
 	magic      = "TDXK0002"
 	fieldSep   = "\x1f"
@@ -47,7 +48,8 @@ const (
 	namesBlock = 64  // and of names
 )
 
-// Compile turns the source into the form that the binary carries and [Open] reads in place.
+// Compile turns the source into the form that the binary carries and [Open] reads in place. The same source and encoder
+// give the same bytes. src.Archetypes must be sorted by server.
 func Compile(src *Source, enc Encoder) ([]byte, error) {
 	sections := make([][]byte, numSections)
 	sections[secHash] = src.Hash[:]
@@ -106,7 +108,8 @@ const (
 	impactUnits                            = 12 // steps of a stored impact in one unit of score
 )
 
-// compileLists makes an inverted file of BM25F impacts over names, descriptions and what is said to the archetypes.
+// compileLists returns the stems, sorted, and for each an inverted list of BM25F impacts over names, descriptions and
+// requests. Impacts that round to zero are left out.
 func compileLists(all []Archetype) (dict, lists []string) {
 	var an Analyzer
 	weights := make([]map[string]float64, len(all))
@@ -165,7 +168,7 @@ func compileLists(all []Archetype) (dict, lists []string) {
 // groupSize is how many components of a vector share one scale.
 const groupSize = 32
 
-// compileVectors packs each archetype's document vector into 3 bits a component, with one byte of scale a group.
+// compileVectors packs each archetype's document vector into 3 bits a component, with one byte of scale for each group.
 func compileVectors(all []Archetype, enc Encoder) []byte {
 	v := make([]float32, enc.Dims)
 	var out []byte
@@ -252,7 +255,7 @@ func unpackGroup(b *[groupSize * 3 / 8]byte, v *[groupSize]float32, step float32
 	}
 }
 
-// packedSize is the number of bytes of a vector of dims components.
+// packedSize returns the number of bytes that a vector of dims components takes.
 func packedSize(dims int) int {
 	whole, rest := dims/groupSize, dims%groupSize
 	n := whole * (1 + groupSize*3/8)
@@ -262,7 +265,7 @@ func packedSize(dims int) int {
 	return n
 }
 
-// compileTexts writes what text gives of each archetype in compressed blocks of so many.
+// compileTexts compresses the result of text for each archetype, in blocks of so many archetypes.
 func compileTexts(all []Archetype, block int, text func(*Archetype) string) ([]byte, error) {
 	var blocks []string
 	for start := 0; start < len(all); start += block {
@@ -295,7 +298,7 @@ func compress(plain []byte) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// maxUnpacked bounds what one compressed section may hold, against bytes that are no base.
+// maxUnpacked bounds what one compressed section may hold, so that a damaged one cannot fill the memory.
 const maxUnpacked = 64 << 20
 
 // decompress reverses compress. An error means that the base is damaged.

@@ -6,11 +6,12 @@ import (
 	"unicode"
 )
 
-// latinLanguages are the languages of the lexicon that share the Latin script and must be told from English first.
+// latinLanguages are the languages of the lexicon that share the Latin script, and so must be distinguished from
+// English.
 var latinLanguages = []string{"de", "es", "fr", "id", "it", "nl", "pl", "pt", "tr", "vi"}
 
-// functionWords are little words that tell a language and mean nothing in a request. None is an English word that
-// requests use.
+// functionWords are short words that identify a language and carry no meaning in a request. None is an English word
+// that requests use.
 var functionWords = map[string]map[string]bool{
 	"de": setOf("der die das den dem des ein eine einen einem einer und oder mit fur von im ins zu zum zur auf aus bei nach uber unter nicht ist sind wie ich mir mich wir uns unser mein meine meinen alle bitte kannst dieser diese dieses welche neue neuen neues wird"),
 	"es": setOf("el la los las un una unos unas y o de del al con sin para por en que como mi mis tu su sus este esta estos todos todas quiero puedes hay nuevo nueva es son se lo le me cual cuales"),
@@ -28,7 +29,7 @@ var functionWords = map[string]map[string]bool{
 // and that the language has, or with half of its words.
 const minForeign = 2
 
-// languagesOf tells languages by script; nil means Latin.
+// languagesOf returns the languages that the script of text suggests, the likelier first; nil means Latin script.
 func languagesOf(text string) []string {
 	var kana, han bool
 	for _, r := range text {
@@ -60,11 +61,11 @@ func languagesOf(text string) []string {
 	return nil
 }
 
-// What a word says about the language of a request in Latin script.
+// The weights of a word as evidence for the language of a request in Latin script.
 const (
-	weighFunction = 2. // a little word of the language
+	weighFunction = 2. // a function word of the language
 	weighKnown    = 1. // a word that the lexicon has for the language
-	weighArticle  = 3. // against it: a little word that only English has
+	weighArticle  = 3. // against it: a function word that only English has
 	weighEnglish  = .5 // against it: another English word, since names and terms are English in any language
 )
 
@@ -76,7 +77,7 @@ type latinWord struct {
 }
 
 // latinLanguage returns the language of a request in Latin script, or "" for English. Words with a capital inside a
-// sentence are names and tell nothing, but for the nouns of German.
+// sentence are taken for names and count for no language, except for the nouns of German.
 func (b *Base) latinLanguage(text string) string {
 	words, strange := b.latinWords(text)
 	if !slices.ContainsFunc(strange, func(w latinWord) bool { return w.english == 0 }) {
@@ -115,7 +116,8 @@ func (b *Base) latinLanguage(text string) string {
 	return best
 }
 
-// latinWords returns the words of a request, and again those that are not English.
+// latinWords returns the words of a request, and those of them that are not English or that are function words
+// elsewhere.
 func (b *Base) latinWords(text string) (words, strange []latinWord) {
 	for i, w := range lexWords(text) {
 		l := latinWord{text: strings.ToLower(w), name: i > 0 && unicode.IsUpper([]rune(w)[0])}
@@ -135,7 +137,7 @@ func (b *Base) latinWords(text string) (words, strange []latinWord) {
 	return words, strange
 }
 
-// isFunctionWord reports whether any language in Latin script has w as a little word.
+// isFunctionWord reports whether w is a function word of any language in Latin script.
 func isFunctionWord(w string) bool {
 	for _, lang := range latinLanguages {
 		if functionWords[lang][w] {
@@ -145,8 +147,8 @@ func isFunctionWord(w string) bool {
 	return false
 }
 
-// wordEvidence tells how much a word speaks for a language. Inflections count only where the stem is long enough not to
-// be met by chance.
+// wordEvidence returns how much a word is evidence for a language. Inflected forms count only with a stem long enough
+// not to match by chance.
 func (b *Base) wordEvidence(lang string, w latinWord) float64 {
 	const leastStem = 5
 	switch {
@@ -166,8 +168,8 @@ func (b *Base) wordEvidence(lang string, w latinWord) float64 {
 	return 0
 }
 
-// misspellingEvidence tells how much words speak for a language by being misspelt forms of it. It is evidence between
-// languages alone: rare English words are a letter off a form of some language, too.
+// misspellingEvidence returns how much words are evidence for a language as misspelt forms of it. It decides only
+// between languages, not against English: rare English words are a letter off a form of some language, too.
 func (b *Base) misspellingEvidence(lang string, words []latinWord) (evidence float64) {
 	for _, w := range words {
 		if b.wordEvidence(lang, w) == 0 && !w.name && w.english == 0 && b.translateMisspelt(lang, w.text) != nil {
@@ -177,7 +179,7 @@ func (b *Base) misspellingEvidence(lang string, words []latinWord) (evidence flo
 	return evidence
 }
 
-// sharedWords are function words of a language that are as common in English, and tell nothing.
+// sharedWords are function words of a language that are as common in English, so that they are no evidence.
 var sharedWords = map[string]map[string]bool{
 	"de": setOf("in an am was so war die"), "es": setOf("a no me he"), "fr": setOf("a on me"),
 	"it": setOf("in i a no me so per"),

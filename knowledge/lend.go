@@ -18,17 +18,17 @@ import (
 
 // Loan is what archetypes lend to one tool.
 type Loan struct {
-	From  []Lent       // nearest first; those beyond the lenders have weight 0 and only tell what the tool resembles
+	From  []Lent       // nearest first; those after the lenders have weight 0 and only show what the tool resembles
 	Terms []index.Term // words of their requests and synonyms, weighted
 	// mean of their requests' vectors, shorter than one for a tool of no known kind; nil if nothing was lent
 	Vector []float32
 }
 
-// Lent says how like an archetype is to a tool.
+// Lent is an archetype that a tool resembles.
 type Lent struct {
 	Archetype int
 	Like      float32 // 0 to 1, comparable between tools
-	Weight    float32 // what it lent by, 1 for the nearest
+	Weight    float32 // weight of its loan, 1 for the nearest
 }
 
 // Lending is soft: many archetypes, weighted by (likeness / best)^sharpness. The figures were measured on tools of
@@ -45,11 +45,11 @@ const (
 	doubt      = 2.0 // by this power of the likeness
 )
 
-// Lender matches tools to archetypes. It keeps what it has read of them, so one Lender should serve one import and then
-// be dropped. It is safe for concurrent use.
+// Lender matches tools to archetypes. It keeps what it has read of them, so use one Lender for one import and then drop
+// it. It is safe for concurrent use.
 type Lender struct {
-	// Without holds back the requests of which it is true, which are then not lent; nil holds back none. It is set
-	// before the first Lend.
+	// Without reports the requests that must not be lent; nil means none. Set it before the first Lend. It is called
+	// concurrently.
 	Without func(utterance string) bool
 
 	base    *Base
@@ -80,8 +80,8 @@ func (b *Base) Lender(enc Encoder) *Lender {
 	return &Lender{base: b, enc: enc, said: make([]onceSaid, b.Len()), blocks: make([]onceBlock, b.texts.n)}
 }
 
-// Lend returns a loan for each tool, in their order; texts are what Text says of them. It uses all processors and ends
-// early, with ctx's error, when ctx ends.
+// Lend returns a loan for each tool, in the order of texts, which are made by Text. It uses all processors, and ends
+// early with ctx's error when ctx ends. The first error of reading the base ends it too.
 func (l *Lender) Lend(ctx context.Context, texts []embed.Document) ([]Loan, error) {
 	out := make([]Loan, len(texts))
 	var (
@@ -113,7 +113,7 @@ func (l *Lender) Lend(ctx context.Context, texts []embed.Document) ([]Loan, erro
 	return out, ctx.Err()
 }
 
-// lendWorker holds what one goroutine reuses from tool to tool.
+// lendWorker holds the buffers that one goroutine reuses from tool to tool.
 type lendWorker struct {
 	*Lender
 	an    Analyzer
@@ -138,7 +138,7 @@ func (l *Lender) newWorker() *lendWorker {
 	}
 }
 
-// lendTo returns what the archetypes lend to one tool, given its texts.
+// lendTo returns what the archetypes lend to one tool, given its texts. The result shares nothing with the buffers.
 func (w *lendWorker) lendTo(t *embed.Document) (Loan, error) {
 	found := w.nearestArchetypes(t)
 	if len(found) == 0 {
@@ -170,7 +170,8 @@ func (w *lendWorker) lendTo(t *embed.Document) (Loan, error) {
 	return loan, nil
 }
 
-// nearestArchetypes scores the archetypes that share words with the tool by words and cosine.
+// nearestArchetypes scores candidates by words and cosine and returns the most similar, at most resembled. Only the
+// beginning of a description counts for words.
 func (w *lendWorker) nearestArchetypes(t *embed.Document) []Lent {
 	clear(w.words)
 	terms := w.an.Terms(nil, t.Name+" "+sanitize.Cut(t.Description, 200))
@@ -204,7 +205,7 @@ func (w *lendWorker) nearestArchetypes(t *embed.Document) []Lent {
 	return out[:min(resembled, len(out))]
 }
 
-// pickCandidates returns the candidates with the highest word scores.
+// pickCandidates returns the archetypes with the highest word scores, at most candidates. The result is a buffer of w.
 func (w *lendWorker) pickCandidates() []int32 {
 	if candidates >= len(w.words) {
 		for i := range w.order {

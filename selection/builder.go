@@ -10,19 +10,19 @@ import (
 	"tooldex/tool"
 )
 
-// toolCosts is what is worth remembering of a set of tools: what they cost, and how they are written.
+// toolCosts caches what selections need of one set of tools: token counts, and the tools as written for each format.
 type toolCosts struct {
 	set    *tool.Set
 	tools  int // enabled ones
 	tokens int
 	cost   map[tool.ID]int
-	core   []tool.ID
+	core   []tool.ID // tools that every selection has
 	// vocabulary distinguishes messages that vectors do not.
 	vocabulary *Vocabulary
-	written    sync.Map // of writtenKey to writing
+	written    sync.Map // from writtenKey to writeResult
 }
 
-// writtenKey names one tool in one format.
+// writtenKey identifies one tool in one format.
 type writtenKey struct {
 	id     tool.ID
 	format Format
@@ -34,7 +34,8 @@ type writeResult struct {
 	err error
 }
 
-// costsOf returns the sheet of a set, made once for as long as it is the set.
+// costsOf returns the costs of a set, which are computed once for as long as it is the current one. Two calls may
+// compute them at the same time, with the same result.
 func (s *Selector) costsOf(set *tool.Set) *toolCosts {
 	if now := s.costs.Load(); now != nil && now.set == set {
 		return now
@@ -56,7 +57,7 @@ func (s *Selector) costsOf(set *tool.Set) *toolCosts {
 	return now
 }
 
-// writeTool writes a tool once for each format.
+// writeTool returns a tool in a format. Each is written once, and a failure is kept, too.
 func (h *toolCosts) writeTool(t *tool.Tool, f Format) (writtenTool, error) {
 	key := writtenKey{t.ID(), f}
 	if v, ok := h.written.Load(key); ok {
@@ -68,13 +69,13 @@ func (h *toolCosts) writeTool(t *tool.Tool, f Format) (writtenTool, error) {
 	return w, err
 }
 
-// builder is a selection in the making.
+// builder collects one selection. It belongs to one goroutine.
 type builder struct {
 	set       *tool.Set
 	costs     *toolCosts
-	maxTools  int // tools; zero means any number
-	maxTokens int // likewise
-	quiet     bool
+	maxTools  int  // zero means any number
+	maxTokens int  // zero means any number
+	quiet     bool // do not list what is left out
 	// confirms reports whether calls of a tool have to be confirmed; nil for none.
 	confirms func(*tool.Tool) bool
 
@@ -83,7 +84,8 @@ type builder struct {
 	at        map[tool.ID]int // places in picked
 }
 
-// addTool puts a tool in, unless it is there already, disabled, or has no room.
+// addTool adds a tool unless it is disabled or exceeds a bound, in which case it is listed as left out. One that is
+// there already keeps its origin and the higher score.
 func (b *builder) addTool(t *tool.Tool, origin Origin, score float64) {
 	id := t.ID()
 	if t.Disabled {
@@ -106,7 +108,8 @@ func (b *builder) addTool(t *tool.Tool, origin Origin, score float64) {
 	}
 }
 
-// addNamed adds a tool by its name or ID. A name of no tool is listed as left out if a client asked for it.
+// addNamed adds a tool by its name or ID. One that does not exist or is disabled is listed as left out only if a client
+// asked for it.
 func (b *builder) addNamed(name string, origin Origin) {
 	t, err := b.set.Resolve(name)
 	switch {
@@ -126,7 +129,8 @@ func (b *builder) leaveOut(id tool.ID, why string) {
 	}
 }
 
-// orderTools puts the tools that a conversation had first, as it had them, and the others by their origin.
+// orderTools puts the tools that a conversation had first, in their order, and then the others by origin. A stable
+// prefix lets a provider's cache serve it.
 func (b *builder) orderTools(had []tool.ID) {
 	place := map[tool.ID]int{}
 	for i, id := range had {
@@ -155,7 +159,8 @@ func (b *builder) pickedIDs() []tool.ID {
 	return out
 }
 
-// writeTools finishes the selection: each tool in the form that was asked for.
+// writeTools writes the picked tools in the format of q and fills in the selection. A tool that cannot be written is
+// listed as left out, and its tokens are taken off.
 func (b *builder) writeTools(q Query) {
 	b.selection.Selected = []Selected{}
 	b.selection.Tools = []json.RawMessage{}

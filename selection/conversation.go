@@ -15,18 +15,18 @@ const (
 	maxRemembered    = 60 // tools of each
 )
 
-// conversations remember which tools each conversation has, and forget one that is not used for a while: when the next
-// is looked at, since nothing has to happen before. They are safe for concurrent use.
+// conversations remember which tools each conversation has. One that was idle for too long is removed at the next
+// lookup, so no goroutine is needed. They are safe for concurrent use.
 type conversations struct {
 	idle time.Duration
 
 	mu     sync.Mutex
-	recent *list.List // the last used first
+	recent *list.List // of *conversation, the last used first
 	byKey  map[conversationKey]*list.Element
-	used   map[tool.ID]time.Time // last calls, of all conversations
+	used   map[tool.ID]time.Time // time of the last call, over all conversations
 }
 
-// conversationKey names a conversation, or a task within it, which has tools of its own.
+// conversationKey identifies a conversation, or a task within it, which has tools of its own. task is "" for the whole.
 type conversationKey struct{ session, task string }
 
 // conversation is what is remembered of one conversation, or of one task within it.
@@ -45,8 +45,8 @@ func newConversations(idle time.Duration) *conversations {
 	}
 }
 
-// toolsOf returns the tools that a conversation has, in the order in which they came, and those that were called lately
-// with how long ago. The slice belongs to the caller.
+// toolsOf returns the tools that a conversation has, in the order in which they came; nil if it has none or is not
+// named. The slice belongs to the caller.
 func (c *conversations) toolsOf(key conversationKey) []tool.ID {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -58,7 +58,8 @@ func (c *conversations) toolsOf(key conversationKey) []tool.ID {
 	return nil
 }
 
-// update says which tools a conversation has now, in their order, and which of them this turn needed.
+// update adds the tools of this turn to a conversation, and notes which of them it needed. Using a task keeps the whole
+// conversation alive.
 func (c *conversations) update(key conversationKey, tools []tool.ID, needed func(tool.ID) bool) {
 	if key.session == "" {
 		return
@@ -95,7 +96,8 @@ func (c *conversations) update(key conversationKey, tools []tool.ID, needed func
 	}
 }
 
-// mergeTools adds what is new at the end, and leaves out those that were longest not needed where there are too many.
+// mergeTools appends new tools to have, and drops those not needed for longest if there are more than maxRemembered.
+// The order of the others stays. It may change have in place.
 func mergeTools(have, now []tool.ID, need map[tool.ID]time.Time) []tool.ID {
 	for _, id := range now {
 		if !slices.Contains(have, id) {
@@ -111,7 +113,7 @@ func mergeTools(have, now []tool.ID, need map[tool.ID]time.Time) []tool.ID {
 	return slices.DeleteFunc(have, func(id tool.ID) bool { return !slices.Contains(kept, id) })
 }
 
-// mostRecent sorts tools of a conversation by when they were last needed, the last first.
+// mostRecent returns tools sorted by when the conversation last needed them, the latest first.
 func (c *conversations) mostRecent(key conversationKey, tools []tool.ID) []tool.ID {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -123,7 +125,7 @@ func (c *conversations) mostRecent(key conversationKey, tools []tool.ID) []tool.
 	return out
 }
 
-// endSession forgets a conversation and its tasks.
+// endSession removes a conversation and its tasks.
 func (c *conversations) endSession(session string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -134,7 +136,7 @@ func (c *conversations) endSession(session string) {
 	}
 }
 
-// recordCall notes the call of a tool.
+// recordCall records that a tool was called, for its conversation and for all, and removes calls that are too old.
 func (c *conversations) recordCall(key conversationKey, id tool.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -153,7 +155,7 @@ func (c *conversations) recordCall(key conversationKey, id tool.ID) {
 	}
 }
 
-// recentlyCalled reports whether a tool was called lately, in any conversation.
+// recentlyCalled returns the tools that were called within the idle time, in any conversation.
 func (c *conversations) recentlyCalled() map[tool.ID]bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -166,7 +168,7 @@ func (c *conversations) recentlyCalled() map[tool.ID]bool {
 	return out
 }
 
-// removeIdle drops the conversations that were not used for too long.
+// removeIdle removes the conversations that were idle for too long. The caller holds the lock.
 func (c *conversations) removeIdle() {
 	for e := c.recent.Back(); e != nil; e = c.recent.Back() {
 		one, _ := e.Value.(*conversation)

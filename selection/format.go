@@ -72,7 +72,7 @@ func writeTool(t *tool.Tool, exposed string, f Format) (writtenTool, error) {
 	return out, nil
 }
 
-// mcpTool is a tool as a tools/list has it. Its schemas are those of the server.
+// mcpTool returns a tool as tools/list has it, with the schemas of its server.
 func mcpTool(t *tool.Tool, exposed string, root orderedjson.Tree) orderedjson.Tree {
 	body := orderedjson.Tree{{Key: "name", Value: exposed}}
 	if t.Title != "" {
@@ -93,7 +93,7 @@ func mcpTool(t *tool.Tool, exposed string, root orderedjson.Tree) orderedjson.Tr
 	return body
 }
 
-// What providers bound.
+// Bounds of providers, in characters.
 const (
 	maxName              = 64
 	maxOpenAIDescription = 1024
@@ -101,7 +101,8 @@ const (
 
 var parameterName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
-// renameParameters gives the parameters whose names the Messages API refuses others that it takes.
+// renameParameters renames the parameters whose names the Messages API refuses. It returns the original names by the
+// new ones, nil if nothing was renamed. root is not changed.
 func renameParameters(root orderedjson.Tree) (orderedjson.Tree, map[string]string) {
 	properties, _ := root.Get("properties").(orderedjson.Tree)
 	var names map[string]string
@@ -149,7 +150,8 @@ func portableName(s string) string {
 	return s[:min(len(s), maxName)]
 }
 
-// withTypeLists says of every array what it holds, and writes schemas that are true or false as objects.
+// withTypeLists returns a schema in which every array states its items and true and false are written as objects, as
+// OpenAI requires. v is not changed.
 func withTypeLists(v any) any {
 	o, ok := v.(orderedjson.Tree)
 	if !ok {
@@ -208,7 +210,7 @@ func memberWithTypeList(m orderedjson.Member[any]) any {
 	return m.Value
 }
 
-// shortenText cuts a text at a word.
+// shortenText cuts s to at most `most` characters, at the end of a word where that does not cost half of it.
 func shortenText(s string, most int) string {
 	if utf8.RuneCountInString(s) <= most {
 		return s
@@ -220,7 +222,7 @@ func shortenText(s string, most int) string {
 	return strings.TrimRight(cut, " \n,.;:") + "…"
 }
 
-// markDeferred marks a tool of the Messages API as one that is loaded when a search for tools refers to it.
+// markDeferred returns a copy of a tool of the Messages API, marked to be loaded only when a search refers to it.
 func markDeferred(raw json.RawMessage) json.RawMessage {
 	return append(raw[:len(raw)-1:len(raw)-1], `,"defer_loading":true}`...)
 }

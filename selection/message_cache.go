@@ -9,7 +9,7 @@ import (
 	"tooldex/tool"
 )
 
-// searchOutcome is what a search for one message gave.
+// searchOutcome is the result of the search for one message. It is shared by the cache, so it must not be changed.
 type searchOutcome struct {
 	hits      []tool.Hit
 	groups    [][]tool.ID // the tools of each need, where the message has several
@@ -18,11 +18,11 @@ type searchOutcome struct {
 	degraded  string
 }
 
-// messageCache remembers what messages needed, and knows them again by their text or by their meaning. What is least
-// recently used goes. It is safe for concurrent use.
+// messageCache remembers search results by message, and finds them again by text or by meaning. The least recently used
+// are dropped. It is safe for concurrent use.
 type messageCache struct {
 	most  int           // entries; none are kept if it is not positive
-	least float32       // the cosine from which on two messages mean the same
+	least float32       // two messages with a higher cosine mean the same
 	age   time.Duration // after which an entry is forgotten
 
 	mu      sync.Mutex
@@ -43,13 +43,14 @@ type cachedMessage struct {
 }
 
 // newCache returns a cache of at most `most` messages, none if that is less than one. A message is found again by its
-// text, or by a vector whose cosine with its own is at least `least`, for as long as age.
+// text, or by a vector whose cosine with its own is above `least`, until it is older than age.
 func newCache(most int, least float64, age time.Duration) *messageCache {
-	return &messageCache{most: most, least: float32(least), age: age, recent: list.New(), byText: map[string]*list.Element{}}
+	return &messageCache{
+		most: most, least: float32(least), age: age, recent: list.New(), byText: map[string]*list.Element{},
+	}
 }
 
-// lookup returns what a message that means the same needed of these tools, nil if there was none. Other tools than
-// before empty the cache.
+// lookup returns the result for the same message or one that means the same, or nil. A different set empties the cache.
 func (c *messageCache) lookup(set *tool.Set, text, key string, v []float32) *searchOutcome {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -94,7 +95,7 @@ func (c *messageCache) nearestMessage(key string, v []float32) *list.Element {
 	return best
 }
 
-// store remembers what a message needed.
+// store remembers the result for a message, unless the set has changed meanwhile. It keeps v and f.
 func (c *messageCache) store(set *tool.Set, text, key string, v []float32, f *searchOutcome) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -110,7 +111,7 @@ func (c *messageCache) store(set *tool.Set, text, key string, v []float32, f *se
 	}
 }
 
-// evict forgets one message. The caller holds the lock.
+// evict removes one message. The caller holds the lock.
 func (c *messageCache) evict(e *list.Element) {
 	one, _ := c.recent.Remove(e).(*cachedMessage)
 	delete(c.byText, one.text)

@@ -26,11 +26,11 @@ var turnWeights = [...]float64{.5, .25}
 // before it.
 const maxLift = .15
 
-// need is a tool that the message or the history needs.
+// need is a tool that the message or the history calls for.
 type need struct {
 	tool   *tool.Tool
 	score  float64
-	by     float64 // the score, weighed and lifted
+	by     float64 // the score times the weight of its turn and the bonus; tools are sorted by it
 	origin Origin
 }
 
@@ -73,7 +73,7 @@ func searchOrigin(cached bool) Origin {
 	return FromSearch
 }
 
-// lastTurns are the last things that a user said before the message, the last first.
+// lastTurns returns the last texts of the user before the message, the latest first, at most one for each weight.
 func lastTurns(history []Turn, message string) []string {
 	var out []string
 	for _, t := range slices.Backward(history) {
@@ -88,7 +88,8 @@ func lastTurns(history []Turn, message string) []string {
 	return out
 }
 
-// searchMessage searches for a message, or remembers what one that means the same needed.
+// searchMessage returns the search result for a message, from the cache if one that means the same is there; the second
+// result reports that. A degraded result is not cached.
 func (s *Selector) searchMessage(ctx context.Context, set *tool.Set, text string) (*searchOutcome, bool, error) {
 	var v []float32
 	if s.o.Embedder != nil && s.o.CacheSize > 0 {
@@ -121,7 +122,7 @@ func (s *Selector) searchMessage(ctx context.Context, set *tool.Set, text string
 	return f, false, nil
 }
 
-// normalize returns a copy of unit length.
+// normalize returns a copy of v in unit length; the zero vector stays.
 func normalize(v []float32) []float32 {
 	var sum float64
 	for _, x := range v {
@@ -137,8 +138,8 @@ func normalize(v []float32) []float32 {
 	return out
 }
 
-// cutHits keeps of what was found the first few, and those that score nearly as well as the best, lifted. What is found
-// for several needs stays in its order, so that each is served.
+// cutHits returns the first few hits and those that score nearly as well as the best, with their bonus. Hits for
+// several needs keep their order, so that each need is served.
 func (s *Selector) cutHits(set *tool.Set, f *searchOutcome, used map[tool.ID]bool, weight float64, origin Origin) []need {
 	category := ""
 	if !s.o.NoLifts {
@@ -179,8 +180,8 @@ func (s *Selector) cutHits(set *tool.Set, f *searchOutcome, used map[tool.ID]boo
 	return out
 }
 
-// scoreBonus says by what part of its score a tool is lifted: because it is of the category that the message is about,
-// and because it was called lately.
+// scoreBonus returns the share by which a tool's score is raised: half of maxLift for the main category, half for a
+// recent call.
 func scoreBonus(t *tool.Tool, category string, used bool) float64 {
 	by := 0.
 	if category != "" && categoryOf(t) == category {
@@ -192,8 +193,7 @@ func scoreBonus(t *tool.Tool, category string, used bool) float64 {
 	return by
 }
 
-// mainCategory infers of which category a message is: that which has most of the score of the best tools, and more than
-// half of it.
+// mainCategory returns the category with more than half of the score of the best five tools, or "" if there is none.
 func mainCategory(hits []tool.Hit) string {
 	const among = 5
 	share := map[string]float64{}

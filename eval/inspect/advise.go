@@ -8,15 +8,15 @@ import (
 	"tooldex/tool"
 )
 
-// What a description should keep within. A client that lists tools pays for every character, and a search weighs each
-// word less the more there are.
+// Bounds of a good description. A client that lists tools pays for every character, and a search weighs each word less
+// the more there are.
 const (
 	shortText = 25   // characters that say hardly more than a name
 	longText  = 1000 // characters
 	fewest    = 3    // requests lost to one tool that make it worth naming; of less than six requests half of them do
 )
 
-// adviseOn says what to reword about a tool. What is wrong with most effect comes first.
+// adviseOn returns what to reword about a tool, the most effective first.
 func (in *Inspector) adviseOn(t *tool.Tool, d *Description) []Advice {
 	var out []Advice
 	add := func(problem, remedy string, args ...any) {
@@ -57,7 +57,7 @@ func (in *Inspector) adviseOn(t *tool.Tool, d *Description) []Advice {
 	return out
 }
 
-// tellApart says how to tell a tool from the one that takes its requests.
+// tellApart returns advice on how to distinguish a tool from the one that takes its requests.
 func (in *Inspector) tellApart(t *tool.Tool, l Lost) Advice {
 	a := Advice{Problem: fmt.Sprintf("%d of its requests find %s first", l.Requests, l.To)}
 	i, ok := in.at[t.ID()]
@@ -79,7 +79,7 @@ func (in *Inspector) tellApart(t *tool.Tool, l Lost) Advice {
 	return a
 }
 
-// sameText finds another tool with the same description.
+// sameText returns another tool with the same description, or "".
 func (in *Inspector) sameText(t *tool.Tool) tool.ID {
 	text := strings.TrimSpace(t.Description)
 	for _, other := range in.tools {
@@ -90,7 +90,7 @@ func (in *Inspector) sameText(t *tool.Tool) tool.ID {
 	return ""
 }
 
-// coveredBy finds a tool of the same server whose text has every word of this one's.
+// coveredBy returns a tool of the same server whose text has every word of this one's, or "".
 func (in *Inspector) coveredBy(t *tool.Tool) tool.ID {
 	i, ok := in.at[t.ID()]
 	if !ok {
@@ -111,7 +111,7 @@ siblings:
 	return ""
 }
 
-// countDescribed counts the parameters of a tool, and those that say what they are.
+// countDescribed returns how many parameters of a tool have a description, and how many there are.
 func countDescribed(t *tool.Tool) (with, all int) {
 	for _, p := range t.Parameters() {
 		all++
@@ -122,7 +122,7 @@ func countDescribed(t *tool.Tool) (with, all int) {
 	return with, all
 }
 
-// rivalsFrom lists the missed requests of one source.
+// rivalsFrom returns the texts of missed requests of one source.
 func (d *Description) rivalsFrom(from Source) []string {
 	var out []string
 	for _, a := range d.Missed {

@@ -14,7 +14,7 @@ import (
 	"tooldex/tool"
 )
 
-// Collision is a pair of tools that requests cannot tell apart.
+// Collision is a pair of tools that requests do not distinguish.
 type Collision struct {
 	A tool.ID `json:"a"`
 	B tool.ID `json:"b"`
@@ -79,7 +79,8 @@ func (in *Inspector) Collide(ctx context.Context, limit int) ([]Collision, error
 	return out, nil
 }
 
-// probeRequests picks the requests of a tool that are put: those that people answer for before others, and its summary.
+// probeRequests returns the requests that a tool is probed by, at most probes: its summary, then requests in the order
+// of how far their source is trusted.
 func (in *Inspector) probeRequests(t *tool.Tool) []Request {
 	out := make([]Request, 0, probes)
 	if s := cmp.Or(t.Summary, sanitize.Cut(t.Description, 200), t.Title); s != "" {
@@ -99,7 +100,7 @@ func (in *Inspector) probeRequests(t *tool.Tool) []Request {
 	return out
 }
 
-// closeness is how another tool fared in the requests of one.
+// closeness sums up how another tool ranks in the requests of one.
 type closeness struct {
 	lost  float64 // sum over requests: 1 for one that clearly finds the other
 	worst float64
@@ -107,7 +108,7 @@ type closeness struct {
 	put   int // requests that say anything
 }
 
-// rivalSet are the tools that came near one, by their place in Inspector.tools.
+// rivalSet holds the tools that came near one, by their index in Inspector.tools.
 type rivalSet map[int]*closeness
 
 func (r rivalSet) add(j int, lost float64, request string) {
@@ -122,7 +123,8 @@ func (r rivalSet) add(j int, lost float64, request string) {
 	}
 }
 
-// probeTool puts the requests of tool i and tells how near other tools come in them.
+// probeTool searches for the requests of tool i and returns how near other tools come. Requests that do not find the
+// tool, or that are split into several needs, are skipped.
 func (in *Inspector) probeTool(ctx context.Context, i int, requests []Request) (rivalSet, error) {
 	near := rivalSet{}
 	put := 0
@@ -151,8 +153,8 @@ func (in *Inspector) probeTool(ctx context.Context, i int, requests []Request) (
 	return near, nil
 }
 
-// confusionOf is how far a request finds another tool than its own: .5 where they are level, 1 or 0 where one is clearly
-// ahead. Scores fall with the square of the fused score, within one answer.
+// confusionOf returns how far a request finds another tool than its own: .5 where they are level, 1 or 0 where one is
+// clearly ahead. Scores fall with the square of the fused score, within one answer, so their root is compared.
 func confusionOf(own, other float64, ahead bool) float64 {
 	if own <= 0 || other <= 0 || own == other {
 		if ahead && own != other {
@@ -168,6 +170,7 @@ func confusionOf(own, other float64, ahead bool) float64 {
 	return min(1, max(0, .5+lead/(2*level)))
 }
 
+// collision combines what the requests of a and of b show about the pair.
 func (in *Inspector) collision(a, b int, seen []rivalSet) Collision {
 	c := Collision{A: in.tools[a].ID(), B: in.tools[b].ID()}
 	sum, worst := 0.0, -1.0

@@ -9,7 +9,7 @@ import (
 	"tooldex/tool"
 )
 
-// Description says how one tool is found, and what to do about it.
+// Description is how one tool is found, with advice on what to change.
 type Description struct {
 	Tool     tool.ID  `json:"tool"`
 	Disabled bool     `json:"disabled,omitempty"`
@@ -88,7 +88,8 @@ func (in *Inspector) Describe(ctx context.Context, ids ...tool.ID) ([]Descriptio
 	return out, nil
 }
 
-// foundRate orders tools: those that are found least first, and those of which nothing is known after them.
+// foundRate is the sort key of descriptions: tools that are found least first, and those without requests last, among
+// them those with most advice first.
 func (d *Description) foundRate() float64 {
 	if d.Requests == 0 {
 		return 2 - min(float64(len(d.Advice)), 9)/10
@@ -96,7 +97,7 @@ func (d *Description) foundRate() float64 {
 	return (float64(d.First) + float64(d.Five)/8) / float64(d.Requests)
 }
 
-// requestsFor are the requests that ought to find a tool.
+// requestsFor returns the requests that ought to find a tool; without any, its first sentence.
 func (in *Inspector) requestsFor(t *tool.Tool) []Request {
 	out := in.o.Requests(t)
 	if text := firstSentence(t); len(out) == 0 && text != "" {
@@ -105,7 +106,7 @@ func (in *Inspector) requestsFor(t *tool.Tool) []Request {
 	return out
 }
 
-// searchRequests puts the requests of a tool. To explain them all takes as long again.
+// searchRequests searches for each request and sums up the places. explain doubles the time and fills in the words.
 func (in *Inspector) searchRequests(ctx context.Context, t *tool.Tool, requests []Request, spelled []map[string]string,
 	explain bool,
 ) (Description, error) {

@@ -52,7 +52,7 @@ func (in *Inspector) Draft(o DraftOptions) []Drafted {
 	return out
 }
 
-// pickRequests chooses the requests of a tool that are drafted.
+// pickRequests returns the requests of a tool that are drafted, at most perTool of them borrowed.
 func (in *Inspector) pickRequests(t *tool.Tool, perTool int) []Request {
 	var out []Request
 	borrowed := 0
@@ -74,7 +74,7 @@ func (in *Inspector) pickRequests(t *tool.Tool, perTool int) []Request {
 	return out
 }
 
-// firstSentence is the first sentence of what a tool says of itself, or its name in words.
+// firstSentence returns the first sentence of a tool's own text, or its name in words.
 func firstSentence(t *tool.Tool) string {
 	for _, text := range []string{t.Summary, t.Description, t.Title} {
 		text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
@@ -129,7 +129,7 @@ func WriteDraft(w io.Writer, draft []Drafted, label func(tool.ID) string, comman
 	return nil
 }
 
-// quoteText is a text as a JSON string, which YAML reads as the same text.
+// quoteText returns s as a JSON string, which YAML reads as the same text.
 func quoteText(s string) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -138,7 +138,7 @@ func quoteText(s string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// printableRune replaces what YAML does not let stand in a text.
+// printableRune replaces characters that YAML does not allow by spaces.
 func printableRune(r rune) rune {
 	if unicode.IsControl(r) || r == 0xFFFE || r == 0xFFFF || r == 0xFEFF {
 		return ' '

@@ -10,7 +10,7 @@ import (
 	"tooldex/tool"
 )
 
-// Explanation says why the tools that a request wants stand where they stand.
+// Explanation shows why the tools that a request wants are at their places.
 type Explanation struct {
 	ID        string     `json:"id,omitempty"` // of the request, if it has one
 	Query     string     `json:"query"`
@@ -21,7 +21,7 @@ type Explanation struct {
 	First     *Standing  `json:"first,omitempty"` // what was found first, where nothing is wanted
 }
 
-// Standing is what one tool's place rests on.
+// Standing is the place of one tool, with the figures that decide it.
 type Standing struct {
 	Tool  tool.ID `json:"tool"`
 	Place int     `json:"place"` // from 1; 0 if it is beyond Depth, and then the figures are those it would have
@@ -37,7 +37,7 @@ type Standing struct {
 	Disabled bool        `json:"disabled,omitempty"` // it can never be found
 	Terms    []Part      `json:"terms,omitempty"`    // most first
 	Loans    []tool.Loan `json:"loans,omitempty"`    // which archetypes lent it words
-	Above    []Rival     `json:"above,omitempty"`    // the tools before it, the first three
+	Above    []Rival     `json:"above,omitempty"`    // the tools before it, at most three
 }
 
 // Part is what one word added to the words' part of a score.
@@ -49,7 +49,7 @@ type Part struct {
 	From string `json:"from"`
 }
 
-// Rival is a tool that stands before another, and by what.
+// Rival is a tool that ranks before another, with the differences.
 type Rival struct {
 	Tool  tool.ID `json:"tool"`
 	Place int     `json:"place"`
@@ -102,9 +102,10 @@ func (in *Inspector) Explain(ctx context.Context, query string, wanted []tool.ID
 	return x, nil
 }
 
-// coversTool reports whether a hit is a tool, or stands for it.
+// coversTool reports whether a hit is the tool id, or lists it as a duplicate.
 func coversTool(h *tool.Hit, id tool.ID) bool { return h.ID == id || slices.Contains(h.Duplicates, id) }
 
+// placeOrLast returns place, with 0 (not found) after all others.
 func placeOrLast(place int) int {
 	if place == 0 {
 		return math.MaxInt
@@ -112,7 +113,7 @@ func placeOrLast(place int) int {
 	return place
 }
 
-// spelledWords says how a request spells each of its terms.
+// spelledWords returns, by term, how the request spells it first.
 func (in *Inspector) spelledWords(query string) map[string]string {
 	out := map[string]string{}
 	in.o.Words(query, func(w, term string) {
@@ -123,6 +124,8 @@ func (in *Inspector) spelledWords(query string) map[string]string {
 	return out
 }
 
+// standingOf explains the place of one tool among found. A tool that is not among them is searched for alone, for the
+// figures that it would have.
 func (in *Inspector) standingOf(ctx context.Context, query string, id tool.ID, found []tool.Hit,
 	spelled map[string]string,
 ) (*Standing, error) {
@@ -164,7 +167,7 @@ func (in *Inspector) standingOf(ctx context.Context, query string, id tool.ID, f
 	return &s, nil
 }
 
-// describeHit takes the parts of a score out of a hit.
+// describeHit returns the figures of a hit, which must have been explained.
 func (in *Inspector) describeHit(h *tool.Hit, place int, spelled map[string]string) Standing {
 	s := Standing{Tool: h.ID, Place: place, Score: h.Score}
 	e := h.Explain
@@ -196,6 +199,7 @@ func (in *Inspector) describeHit(h *tool.Hit, place int, spelled map[string]stri
 	return s
 }
 
+// rivalOf returns by how much h, at place, exceeds another hit.
 func (in *Inspector) rivalOf(h *tool.Hit, place int, than *tool.Hit, spelled map[string]string) Rival {
 	r := Rival{Tool: h.ID, Place: place, Score: h.Score}
 	if h.Explain == nil || than.Explain == nil {
