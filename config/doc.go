@@ -7,8 +7,8 @@
 //
 // A Loader is safe for concurrent use, and its Config is never changed: a Reload stores another one. Whoever needs the
 // current values asks the Loader again; whoever keeps a Config has a consistent snapshot. Settings lists all settings
-// with their keys, variables and flags, and is the only place to add one: the fields of Config, the schema, the flags
-// and "config show" are derived from it or checked against it.
+// with their keys, variables and flags: the schema, the layers and "config show" are derived from it. A new setting
+// needs an entry there and a field in Config.
 //
 // Mistakes in flags and variables are of type UsageError; mistakes in a file are *tool.Error of code Invalid and name
 // the file and the line.

@@ -18,7 +18,7 @@ import (
 
 // Options says where a configuration comes from.
 type Options struct {
-	Path   string // of the file; "" for that of the variable TOOLDEX_CONFIG, or the platform's
+	Path   string // of the file, which must exist then; "" for that of the variable TOOLDEX_CONFIG, or the platform's
 	NoFile bool   // do not look for the platform's file
 	// Getenv reads the environment; nil for that of the process.
 	Getenv func(string) string
@@ -54,7 +54,7 @@ func Getenv(name string) string { return os.Getenv(name) }
 func LookupEnv(name string) (string, bool) { return os.LookupEnv(name) }
 
 // Load reads the configuration. The Loader is never nil: after an error it holds what could be read, for commands that
-// work without a configuration.
+// work without a configuration. An error of the file comes before those of values.
 func Load(o Options) (*Loader, error) {
 	if o.Getenv == nil {
 		o.Getenv = Getenv
@@ -147,7 +147,7 @@ func ServerTarget(s upstream.Server) string {
 	return s.URL
 }
 
-// fileOrigin is the place of the first of some keys that the file has.
+// fileOrigin returns the place of the first of some keys that the file has, or the file alone. l.mu must be held.
 func (l *Loader) fileOrigin(keys ...string) Origin {
 	for _, key := range keys {
 		if n := l.file.lines[key]; n > 0 {
@@ -157,7 +157,8 @@ func (l *Loader) fileOrigin(keys ...string) Origin {
 	return Origin{"file", l.path}
 }
 
-// build puts the layers together. Its error is of the first value that cannot be used; the others are set.
+// build applies the layers: default, file, environment, flag. A value that cannot be used is an error unless a later
+// layer replaces it. The error is of the first such setting; all others are set all the same.
 func (l *Loader) build(f *file) (*Config, map[string]Origin, error) {
 	c, origins := &Config{}, map[string]Origin{}
 	var first error
@@ -194,7 +195,7 @@ func (l *Loader) build(f *file) (*Config, map[string]Origin, error) {
 	}
 	c.OpenAIBaseURL, c.OpenAIKey = l.o.Getenv(openAIURLVariable), l.o.Getenv(openAIKeyVariable)
 	if c.Select.CacheSize == 0 && origins["select.cacheSize"].Layer != "" {
-		c.Select.CacheSize = -1
+		c.Select.CacheSize = -1 // an explicit 0 means no cache; package selection takes 0 for the default
 	}
 	c.Servers, c.Profiles = f.servers, f.profiles
 	if path := c.Serve.ProfilesFile; path != "" {
@@ -216,8 +217,8 @@ func (l *Loader) build(f *file) (*Config, map[string]Origin, error) {
 	return c, origins, first
 }
 
-// assign sets a field to a value: one of the field's type, or a text as the environment has it. The error is the
-// remedy.
+// assign sets a field to a value of the field's type, or to a text in the form of the environment. The error is the
+// remedy, for use as a hint. After an error the field is unchanged.
 func (s Setting) assign(field reflect.Value, v any) error {
 	text, isText := v.(string)
 	switch s.Kind() {
@@ -265,6 +266,7 @@ func (s Setting) assign(field reflect.Value, v any) error {
 	return nil
 }
 
+// wantedNumber returns the remedy for a bad number. Bounds that nobody means to reach are not named.
 func (s Setting) wantedNumber() string {
 	switch {
 	case s.Max == 0:

@@ -15,7 +15,8 @@ import (
 	"tooldex/tool"
 )
 
-// Profile is a named subset of tools, with an endpoint of its own.
+// Profile is a named subset of the tools, with an endpoint of its own. The zero value has all tools and the settings of
+// serve.
 type Profile struct {
 	Mode    string   `yaml:"mode"`    // one of Modes; "" for that of serve.mode
 	Servers []string `yaml:"servers"` // whose tools the profile has; empty for all
@@ -30,7 +31,7 @@ type Profile struct {
 // profileName matches what can be a part of a URL without any escape.
 var profileName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-// readProfiles reads a file of profiles.
+// readProfiles reads a file of profiles. It must exist.
 func readProfiles(path string) (map[string]Profile, error) {
 	b, err := readBounded(path)
 	if err != nil {

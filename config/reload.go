@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Change says what Reload found to be different.
+// Change describes what Reload found to be different. Its methods group the settings by what has to be done about them.
 type Change struct {
 	Before, Now *Config
 	// Restart lists the keys of settings whose change takes effect only after a restart, each once.
@@ -56,18 +56,20 @@ func trustedNames(c *Config) (names []string) {
 	return names
 }
 
-// settleTime is how old a file must be for its modification time to prove that it has not changed since.
+// settleTime is the age from which the modification time of a file proves that it has not changed since: a younger file
+// may be written again within the resolution of its file system's clock.
 const settleTime = 3 * time.Second
 
-// watchedFile remembers a file as it was read last.
+// watchedFile is a file as it was at the last look. Loader.mu guards it.
 type watchedFile struct {
 	path     string
-	optional bool        // it may be missing
-	info     fs.FileInfo // nil if the next look has to read it
-	sum      [sha256.Size]byte
+	optional bool              // it may be missing
+	info     fs.FileInfo       // nil if the next look has to read it
+	sum      [sha256.Size]byte // of the text, or of the error of reading it
 }
 
-// changed reports whether the file's text, or the error of reading it, differs from the last look.
+// changed reports whether the file's text, or the error of reading it, differs from the last look. It reads the file
+// only if its metadata do not prove that it is the same. So an error counts as a change once, and is reported once.
 func (w *watchedFile) changed() bool {
 	info, err := os.Stat(w.path)
 	if err == nil && w.info != nil && os.SameFile(w.info, info) && w.info.Size() == info.Size() &&
@@ -80,7 +82,7 @@ func (w *watchedFile) changed() bool {
 		b, err = nil, nil
 	}
 	if err != nil {
-		b = []byte("\x00" + err.Error())
+		b = []byte("\x00" + err.Error()) // never the text of a usable file
 	}
 	sum := sha256.Sum256(b)
 	changed := sum != w.sum
@@ -121,7 +123,7 @@ func (l *Loader) Reload() (*Change, error) {
 		if s.live || reflect.DeepEqual(before.Interface(), after.Interface()) {
 			continue
 		}
-		after.Set(before) // the program still works with it
+		after.Set(before) // the program still works with the old value
 		if !l.reported[s.Key] {
 			l.reported[s.Key] = true
 			out.Restart = append(out.Restart, s.Key)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// schema is a JSON Schema as far as configurations need it: type, properties, additionalProperties, items, enum,
-// minimum and maximum. It is what editors are given, and what a file is checked against.
+// schema is the part of JSON Schema that configurations need: type, properties, additionalProperties, items, enum,
+// pattern, minimum and maximum. Editors use it, and checker understands just these keywords.
 type schema map[string]any
 
 const schemaURI = "http://json-schema.org/draft-07/schema#"
@@ -47,6 +47,7 @@ func Schema() map[string]any {
 	return root
 }
 
+// schema returns the schema of the value of a setting.
 func (s Setting) schema() schema {
 	about := s.About
 	if s.Flag != "" {
@@ -76,7 +77,7 @@ func (s Setting) schema() schema {
 // boolPattern matches the texts that ParseBool accepts.
 const boolPattern = `^([Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]|[Yy][Ee][Ss]|[Nn][Oo]|[Oo][Nn]|[Oo][Ff][Ff]|[TtFfYyNn01])$`
 
-// properties are those of an object.
+// properties returns the members of an object, nil for other schemas. Changes of the map change the schema.
 func (s schema) properties() map[string]schema {
 	p, _ := s["properties"].(map[string]schema)
 	return p
@@ -111,7 +112,8 @@ func textMap(about string) schema {
 
 func typed(kind, about string) schema { return schema{"type": kind, "description": about} }
 
-// serverSchema describes a server, in the keys that the catalogue reads.
+// serverSchema describes a server by the keys that package sources reads. It has to follow that package: a key that is
+// missing here is rejected in a tooldex.yaml.
 func serverSchema() schema {
 	kinds := []string{"stdio", "http", "sse", "streamable-http", "local", "remote"}
 	return object("", map[string]schema{
@@ -134,14 +136,16 @@ func serverSchema() schema {
 	})
 }
 
-// profileSchema describes a profile, by the type that is read.
+// profileSchema describes a profile. Its keys come from the fields of Profile; one without a description here accepts
+// any value.
 func profileSchema() schema {
 	abouts := map[string]schema{
-		"mode":          stringOf("what tools/list holds; that of the whole if it is left out", Modes()...),
-		"servers":       listOf("string", "whose tools there are; all if it is left out"),
-		"always":        listOf("string", "tools that are always listed"),
-		"summary":       stringOf("what search_tools says of the catalogue"),
-		"confirm":       stringOf("which tools a person has to confirm each call of; as serve.confirm says if it is left out", ConfirmModes()...),
+		"mode":    stringOf("what tools/list holds; that of the whole if it is left out", Modes()...),
+		"servers": listOf("string", "whose tools there are; all if it is left out"),
+		"always":  listOf("string", "tools that are always listed"),
+		"summary": stringOf("what search_tools says of the catalogue"),
+		"confirm": stringOf("which tools a person has to confirm each call of; as serve.confirm says if it is left out",
+			ConfirmModes()...),
 		"confirmTools":  listOf("string", "further tools that need it, by patterns"),
 		"confirmExcept": listOf("string", "tools that need none, by patterns"),
 	}

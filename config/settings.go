@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The environment variables that are no settings of the file.
+// The environment variables that are not settings: they have no key in the file.
 const (
 	// Variable stands for --config.
 	Variable = "TOOLDEX_CONFIG"
@@ -19,13 +19,13 @@ const DefaultListen = "127.0.0.1:8733"
 
 // Setting describes one thing that can be configured, by a flag, in the environment, or in the file.
 type Setting struct {
-	Key     string // in the file, steps separated by dots
-	Env     string // its environment variable
-	Flag    string // of the whole command, or of serve for keys that begin with "serve."; "" if it has none
-	Default any    // nil for the zero value of its field
-	About   string // one phrase for people
-	Choices []string
-	// Min and Max bound a number, both or neither.
+	Key     string   // in the file, steps separated by dots
+	Env     string   // its environment variable
+	Flag    string   // of the whole command, or of serve for keys that begin with "serve."; "" if it has none
+	Default any      // nil for the zero value of its field
+	About   string   // one phrase for people
+	Choices []string // the only values of a text; nil for any
+	// Min and Max bound a number, both inclusive. A Max of 0 means no bounds.
 	Min, Max int
 	// Secret settings are never in a file and never shown.
 	Secret bool

@@ -17,19 +17,19 @@ import (
 	"tooldex/tool"
 )
 
-// admission says who may use the HTTP server, for what, and how often.
+// admission says who may use the HTTP server, for what, and how often. It is immutable once newAdmission has returned it.
 type admission struct {
 	gate  access.Options
 	oauth *access.OAuthOptions // nil: no tokens of authorization servers. Its Resource may still be "" on loopback.
-	rate  float64              // requests a second from one address; zero for no limit
+	rate  float64              // requests a second from one address; 0 for no limit
 }
 
 // PublicRate is the limit of requests a second from one address where others can reach the server, unless the
 // configuration says otherwise.
 const PublicRate = 50
 
-// newAdmission reads what the configuration says of access. Its errors are config.UsageError, and Invalid for what files
-// hold. Nobody is asked anything yet.
+// newAdmission reads the settings of access. An address that others can reach requires a token or an authorization
+// server. Its errors are config.UsageError, and Invalid for the content of files. It contacts no authorization server.
 func newAdmission(o Options) (admission, error) {
 	cfg := o.Config.Config()
 	whole, err := readToken(cfg.Serve)
@@ -40,6 +40,7 @@ func newAdmission(o Options) (admission, error) {
 		Whole: whole, Logger: o.Logger,
 		HasProfile: func(name string) bool { _, ok := cfg.Profiles[name]; return ok },
 	}}
+	// A temporary service has no data directory, so only a file that was named counts.
 	if out.gate.File.Path = cfg.Serve.TokensFile; !o.Temporary {
 		out.gate.File.Path = TokensFile(cfg)
 	}
@@ -74,14 +75,15 @@ func newAdmission(o Options) (admission, error) {
 	case cfg.Serve.Rate == 0:
 		out.rate = PublicRate
 	}
-	out.rate = max(out.rate, 0)
+	out.rate = max(out.rate, 0) // in settings negative means no limit; here 0 does
 	return out, nil
 }
 
-// maxTokenFile bounds what is read of a file that holds one token, in bytes.
+// maxTokenFile bounds a file with one token, in bytes.
 const maxTokenFile = 1 << 20
 
-// readToken returns the token for everything, "" if there is none.
+// readToken returns the token for everything, from its file or else from the environment; "" if there is none. An empty
+// file is an error, since it would leave the server open.
 func readToken(cfg config.Serve) (string, error) {
 	if cfg.TokenFile == "" {
 		return cfg.Token, nil
@@ -121,7 +123,8 @@ func TokensFile(cfg *config.Config) string {
 	return filepath.Join(cfg.DataDir, "tokens.yaml")
 }
 
-// oauthOptions returns what the configuration says of authorization servers, nil if it names none.
+// oauthOptions returns the options for authorization servers, nil if the configuration names none. They have been
+// checked, with a stand-in for the resource if that is not known before the server listens.
 func oauthOptions(cfg *config.Config) (*access.OAuthOptions, error) {
 	c := cfg.OAuth
 	if len(c.Issuers) == 0 {
@@ -141,8 +144,9 @@ func oauthOptions(cfg *config.Config) (*access.OAuthOptions, error) {
 	return o, err
 }
 
-// open makes the gate. Ended is called with the principals whose token has ended; at is where the server listens, which
-// is the resource if the configuration names none.
+// open makes the gate, and returns the options of authorization servers with the resource filled in, nil without any.
+// ended is called with each principal whose token has ended; at is where the server listens, which is the resource if the
+// configuration names none. A profile that tokens are granted, and that does not exist, is a config.UsageError.
 func (a admission) open(hasProfile func(string) bool, at net.Addr, ended func(key string)) (*access.Gate,
 	*access.OAuthOptions, error,
 ) {
@@ -172,8 +176,8 @@ func (a admission) open(hasProfile func(string) bool, at net.Addr, ended func(ke
 	return gate, &own, err
 }
 
-// IsLoopback reports whether only programs of this machine can reach an address. The error is config.UsageError for
-// what is no address.
+// IsLoopback reports whether only programs on this machine can reach an address of the form host:port. The error is
+// config.UsageError for anything else.
 func IsLoopback(addr string) (bool, error) {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {

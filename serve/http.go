@@ -15,7 +15,8 @@ import (
 	"tooldex/upstream"
 )
 
-// listenHTTP serves HTTP on an address until ctx ends.
+// listenHTTP serves HTTP on an address until ctx ends. It completes the options that all HTTP servers share, so it must
+// come before the first of them is built.
 func (s *server) listenHTTP(ctx context.Context, addr string) error {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 	if err != nil {
@@ -52,13 +53,14 @@ func (s *server) listenHTTP(ctx context.Context, addr string) error {
 	return api.Serve(ctx, l)
 }
 
+// profileExists reports whether the current configuration has a profile. A reload may add and remove profiles.
 func (s *server) profileExists(name string) bool {
 	_, ok := s.service.Config().Profiles[name]
 	return ok
 }
 
-// httpOptions returns the options of the HTTP server of a view. What it offers is named one by one, so that nothing is
-// open to all views by mistake.
+// httpOptions returns the options of the HTTP server of a view. They are listed one by one, rather than copied from
+// all.http, so that a new option is not open to all views by mistake.
 func (all *surfaces) httpOptions(one *surface) httpapi.Options {
 	views, key := all.views, one.Key
 	s := views.Service
@@ -88,7 +90,7 @@ func (all *surfaces) httpOptions(one *surface) httpapi.Options {
 	return o
 }
 
-// serverFor returns the HTTP server of a view.
+// serverFor returns the HTTP server of a view, with the errors of get.
 func (all *surfaces) serverFor(key access.View) (*httpapi.Server, error) {
 	one, err := all.get(key)
 	if err != nil {
@@ -97,7 +99,7 @@ func (all *surfaces) serverFor(key access.View) (*httpapi.Server, error) {
 	return one.http()
 }
 
-// visibleStates lists the states of the servers that a view shows.
+// visibleStates restricts the states of upstream servers to those that a view shows.
 type visibleStates struct {
 	view *service.View
 	next httpapi.Upstreams
@@ -114,7 +116,7 @@ func (s visibleStates) Status() []upstream.Status {
 	return out
 }
 
-// hiddenReport counts and reports nothing.
+// hiddenReport counts, but refuses to report: its numbers would be those of all views.
 type hiddenReport struct{ httpapi.Metrics }
 
 // Report implements httpapi.Metrics.
@@ -125,7 +127,7 @@ func (hiddenReport) Report(context.Context, string) (*metrics.Metrics, error) {
 	}
 }
 
-// selector chooses tools for any profile, which its server has checked.
+// selector chooses tools for the profile of each query. The HTTP server checks before that the client may use it.
 type selector struct {
 	all      *surfaces
 	readOnly bool
@@ -147,14 +149,15 @@ func (s selector) Called(profile, session string, id tool.ID) {
 	}
 }
 
+// of returns the surface of a profile. The error is NotFound for a name that is none, such as that of a mode.
 func (s selector) of(profile string) (*surface, error) {
-	if err := s.all.views.CheckProfile(profile); err != nil { // a mode is no profile here
+	if err := s.all.views.CheckProfile(profile); err != nil { // get would accept a mode
 		return nil, err
 	}
 	return s.all.get(access.View{Profile: profile, ReadOnly: s.readOnly})
 }
 
-// preferences keeps what profiles prefer, and lets clients know of changes.
+// preferences stores what profiles prefer, and notifies clients of changes.
 type preferences struct {
 	*service.Views
 	all *surfaces

@@ -14,7 +14,8 @@ const panelOverlay = "panel"
 // relatedTools is how many similar tools are listed for a tool that declares none.
 const relatedTools = 6
 
-// overlayEditor keeps what people change of tools in an overlay of the catalogue, and lists what finds a tool.
+// overlayEditor stores what people change of tools in an overlay of the catalogue, and lists the phrases that find a
+// tool.
 type overlayEditor struct{ *service.Service }
 
 // Said implements httpapi.Overlays.
@@ -33,7 +34,8 @@ func (e overlayEditor) Said(id tool.ID) (*httpapi.ToolOverlay, error) {
 	return o, nil
 }
 
-// Say implements httpapi.Overlays. What else the overlay holds, because somebody imported it, stays.
+// Say implements httpapi.Overlays. It replaces the fields that the panel edits and keeps all others, which an imported
+// overlay of the same name may have set.
 func (e overlayEditor) Say(ctx context.Context, id tool.ID, o *httpapi.ToolOverlay) error {
 	p, err := e.Catalog.Patch(panelOverlay, id)
 	if err != nil {
@@ -48,7 +50,7 @@ func (e overlayEditor) Say(ctx context.Context, id tool.ID, o *httpapi.ToolOverl
 	return err
 }
 
-// Insight implements httpapi.Insight.
+// Insight implements httpapi.Insight. For a tool that does not exist it returns an empty value, and no error.
 func (e overlayEditor) Insight(ctx context.Context, id tool.ID) (*httpapi.ToolInsight, error) {
 	t, ok := e.Catalog.Set().Get(id)
 	if !ok {

@@ -22,8 +22,8 @@ import (
 )
 
 // The times in which a server ends. Together they stay below the five seconds after which clients kill a server:
-// requests in flight may finish, those that do not are told so, and then each upstream server has its grace twice, once
-// to end by itself and once after it was asked to.
+// requests in flight may finish, the others get an error, and then each upstream server has its grace twice, once to end
+// by itself and once after it was asked to.
 const (
 	finishMCP     = 2500 * time.Millisecond
 	finishHTTP    = finishMCP + 400*time.Millisecond // beyond which no answer over MCP can be on its way
@@ -34,15 +34,16 @@ const (
 type Options struct {
 	// Config is read again while the server runs.
 	Config *config.Loader
-	// Open opens the service, once it is certain that the configuration permits to serve.
+	// Open opens the service. It is called once, after the configuration has been found to permit serving. Run closes
+	// the service.
 	Open func(context.Context) (*service.Service, error)
-	// Listen is an address for HTTP, "" for none. Stdin and Stdout speak MCP, nil for not.
+	// Listen is an address for HTTP, "" for none. Stdin and Stdout carry MCP; both are nil for none.
 	Listen string
 	Stdin  io.ReadCloser
 	Stdout io.WriteCloser
 	// Listening is called with the address once the server accepts requests over HTTP.
 	Listening func(net.Addr)
-	// Started is called once clients are answered; nil for nothing.
+	// Started is called on a goroutine of its own when the server starts to answer; nil for nothing.
 	Started func()
 	// SetLogLevel changes what Logger logs.
 	SetLogLevel func(string) error
@@ -65,8 +66,8 @@ type server struct {
 	updater   *updater
 }
 
-// Run serves until ctx ends, or the client on standard input goes away. It returns when clients have their answers, or
-// know that they will not get any. Its errors are config.UsageError for a configuration that does not permit to serve,
+// Run serves until ctx ends or the client on standard input goes away. It returns when clients have their answers, or an
+// error in their place. Its errors are config.UsageError for a configuration that does not permit to serve,
 // and those of opening the service and of listening.
 func Run(ctx context.Context, o Options) error {
 	s := &server{o: o}
@@ -150,7 +151,7 @@ func (s *server) build(ctx context.Context, tracer *trace.Tracer) error {
 	return nil
 }
 
-// describe says for the record on what is served.
+// describe names the transports for the audit log.
 func (s *server) describe() string {
 	switch http := "http " + s.o.Listen; {
 	case s.o.Stdin == nil:
@@ -177,7 +178,7 @@ func (s *server) runTransports(ctx context.Context, stop func(), transports []fu
 	return errors.Join(err, <-down)
 }
 
-// usageError makes an error about a name in the configuration one of usage.
+// usageError turns a tool.Error about a name in the configuration into a config.UsageError.
 func usageError(err error) error {
 	var te *tool.Error
 	if errors.As(err, &te) {

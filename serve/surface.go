@@ -19,7 +19,7 @@ import (
 	"tooldex/tool"
 )
 
-// surface is what the clients of one view talk to.
+// surface is what the clients of one view talk to. It is never changed once surfaces.get has returned it.
 type surface struct {
 	*service.View
 	mcp        *mcpsrv.Server
@@ -34,9 +34,9 @@ type surfaces struct {
 	mcp   mcpsrv.Options  // what all MCP servers have in common
 	http  httpapi.Options // what all HTTP servers have in common
 
-	mu     sync.Mutex
+	mu     sync.Mutex // guards the rest; not held while a surface is called
 	byKey  map[access.View]*surface
-	closed bool
+	closed bool // no new surface is built
 }
 
 func newSurfaces(views *service.Views, mcp mcpsrv.Options) *surfaces {
@@ -102,7 +102,8 @@ func (all *surfaces) mcpOptions(v *service.View) mcpsrv.Options {
 	return withListing(o, cfg, v.Key.Profile)
 }
 
-// withListing returns o with how the configuration says that tools are listed for a profile.
+// withListing returns o with the settings of tools/list for a profile: its own where it has some, else those of serve. A
+// mode's name is a profile with just that mode.
 func withListing(o mcpsrv.Options, cfg *config.Config, profile string) mcpsrv.Options {
 	p, ok := cfg.Profiles[profile]
 	if !ok && config.IsMode(profile) {
@@ -123,14 +124,15 @@ func withListing(o mcpsrv.Options, cfg *config.Config, profile string) mcpsrv.Op
 	return o
 }
 
-// reconfigure lists tools for all clients as the configuration says now. Sessions go on; those of a profile that is gone
-// see no tool.
+// reconfigure applies the current settings of tools/list to all surfaces. Sessions go on; those of a removed profile see
+// no tool.
 func (all *surfaces) reconfigure() {
 	cfg := all.views.Service.Config()
 	all.each(func(one *surface) { one.mcp.Reconfigure(withListing(all.mcp, cfg, one.Key.Profile)) })
 }
 
-// each calls do with every surface.
+// each calls do with every surface that exists at the time of the call, without holding the lock, so that do may build
+// surfaces.
 func (all *surfaces) each(do func(*surface)) {
 	all.mu.Lock()
 	made := slices.Collect(maps.Values(all.byKey))
@@ -140,7 +142,7 @@ func (all *surfaces) each(do func(*surface)) {
 	}
 }
 
-// catalogChanged lets clients know that there are other tools.
+// catalogChanged notifies clients that the tools have changed.
 func (all *surfaces) catalogChanged() {
 	all.each(func(one *surface) { one.mcp.CatalogChanged() })
 }
@@ -176,8 +178,8 @@ func (all *surfaces) mcpHandler(key access.View) http.Handler {
 	})
 }
 
-// shutdown ends all MCP servers once they have answered what they were asked, or the time is over. New ones are
-// refused.
+// shutdown ends all MCP servers at the same time, once they have answered their requests or the time is over. No surface
+// is built after it was called.
 func (all *surfaces) shutdown(within time.Duration) error {
 	all.mu.Lock()
 	all.closed = true

@@ -22,7 +22,7 @@ const (
 	readersAtOnce = 8
 )
 
-// updater keeps a running server up to date: it reads what upstream servers offer and what other processes stored. An
+// updater keeps a running server up to date: it reads the tools of upstream servers and what other processes store. An
 // upstream server is asked at the start if none of its tools are stored, and later whenever it was started for a call or
 // announces a change: starting fifty programs with every window of an editor would serve nobody. No client waits for any
 // of this.
@@ -30,7 +30,7 @@ type updater struct {
 	*server
 	queue     chan string // names of servers to read again
 	tasks     sync.WaitGroup
-	trustDue  bool   // a change of whom to trust was not applied yet
+	trustDue  bool   // a change of trust has not been applied; only followStore uses these two
 	trustFail string // why, as it was logged
 }
 
@@ -38,8 +38,8 @@ func newUpdater(s *server) *updater {
 	return &updater{server: s, queue: make(chan string, 256)}
 }
 
-// announce notes that the tools of a server changed. It does not block: when very many servers announce changes at once,
-// some are read with their next announcement.
+// announce queues a server whose tools have changed. It does not block: if the queue is full, the server is read after
+// its next announcement or poll.
 func (u *updater) announce(server string) {
 	select {
 	case u.queue <- server:
@@ -47,7 +47,7 @@ func (u *updater) announce(server string) {
 	}
 }
 
-// start begins the work, which ends with ctx.
+// start begins the work on goroutines that end with ctx. Call it once.
 func (u *updater) start(ctx context.Context) {
 	u.gateway.Wake()
 	u.tasks.Go(func() { u.readUpstreams(ctx) })
@@ -57,7 +57,7 @@ func (u *updater) start(ctx context.Context) {
 	}
 }
 
-// wait returns when nothing runs any more.
+// wait returns when all goroutines of start have ended.
 func (u *updater) wait() { u.tasks.Wait() }
 
 // readUpstreams reads the tools of servers that are new here, a few at a time, and then those of servers that announce
@@ -98,7 +98,8 @@ func (u *updater) readUpstreams(ctx context.Context) {
 	}
 }
 
-// readTools reads the tools of a server and makes them searchable.
+// readTools imports the tools of a server. A failure is logged; the stored tools are served further. The server may have
+// been removed meanwhile, and its tools must not come back then.
 func (u *updater) readTools(ctx context.Context, name string) {
 	up, ok := u.gateway.Upstream(name)
 	if !ok || ctx.Err() != nil {
@@ -121,7 +122,7 @@ func (u *updater) readTools(ctx context.Context, name string) {
 	}
 }
 
-// isConfigured reports whether there is a server of that name.
+// isConfigured reports whether a server is still configured or stored.
 func (u *updater) isConfigured(name string) bool {
 	return slices.ContainsFunc(u.service.Servers(), func(s upstream.Server) bool { return s.Name == name })
 }
@@ -134,7 +135,8 @@ func (u *updater) removeTools(ctx context.Context, name string) {
 	u.all.catalogChanged()
 }
 
-// followStore takes over what other processes store, and what the configuration says, about once a second.
+// followStore applies what other processes store and changes of the configuration, every lookInterval or when a reload
+// is requested. An error of the store is logged once, and its end as well.
 func (u *updater) followStore(ctx context.Context) {
 	ticker := time.NewTicker(lookInterval)
 	defer ticker.Stop()
@@ -174,7 +176,7 @@ func (u *updater) followStore(ctx context.Context) {
 	}
 }
 
-// refreshPreferences takes over the preferences that other processes stored. An error is logged unless the store is
+// refreshPreferences reads the preferences that other processes stored. An error is logged unless the store is
 // known to be unreadable.
 func (u *updater) refreshPreferences(ctx context.Context, failing bool) {
 	changed, err := u.views.RefreshPreferences(ctx)
@@ -204,7 +206,7 @@ func (u *updater) noteStates(ctx context.Context) {
 	}
 }
 
-// reloadConfig takes over what has changed in the configuration file. Servers that are configured as before, and the
+// reloadConfig applies changes of the configuration file. Servers that are configured as before, and the
 // sessions of clients, go on.
 func (u *updater) reloadConfig(ctx context.Context) {
 	change, err := u.o.Config.Reload()
@@ -219,6 +221,7 @@ func (u *updater) reloadConfig(ctx context.Context) {
 	}
 }
 
+// applyConfig applies a change part by part. The settings in change.Restart are only logged.
 func (u *updater) applyConfig(ctx context.Context, change config.Change) {
 	if level := change.Now.LogLevel; level != change.Before.LogLevel {
 		if err := u.o.SetLogLevel(level); err != nil {
@@ -246,7 +249,7 @@ func (u *updater) applyConfig(ctx context.Context, change config.Change) {
 	}
 }
 
-// logProfiles logs what clients may miss once profiles are others.
+// logProfiles warns of profiles that name unknown servers, and of clients of profiles that are gone.
 func (u *updater) logProfiles(change config.Change) {
 	for name, p := range change.Now.Profiles {
 		if before, ok := change.Before.Profiles[name]; !ok || !slices.Equal(before.Servers, p.Servers) {
@@ -260,7 +263,8 @@ func (u *updater) logProfiles(change config.Change) {
 	}
 }
 
-// applyServers connects to the servers of the configuration as they are now.
+// applyServers gives the gateway the new list of servers, removes the tools of those that are gone, and queues those
+// that are new or configured differently.
 func (u *updater) applyServers(ctx context.Context, change config.Change) {
 	now := u.service.Servers()
 	u.o.Logger.Info("the servers of the configuration have changed", "servers", len(now))
@@ -282,8 +286,8 @@ func (u *updater) applyServers(ctx context.Context, change config.Change) {
 	}
 }
 
-// applyTrust holds tools, and warns of them, as the configuration says now. What fails is tried again with the next
-// look.
+// applyTrust applies the current settings of trust to the stored tools. A failure is logged once, and tried again at the
+// next look.
 func (u *updater) applyTrust(ctx context.Context) {
 	if u.trustDue = false; u.service.Temporary() {
 		return
