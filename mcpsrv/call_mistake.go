@@ -60,7 +60,8 @@ const schemaLabel = "input schema: "
 // part about the wrong field.
 const maxSchemaHint = 6000
 
-// schemaHint returns the schema as compact text, or the part of it that describes field and the required names.
+// schemaHint returns the schema as compact text. Of one longer than maxSchemaHint it returns the part that describes
+// field and the required names.
 func schemaHint(schema json.RawMessage, field string) string {
 	text := orderedjson.Compact(schema)
 	if len(text) <= maxSchemaHint {
@@ -129,8 +130,9 @@ const (
 	maxExampleItems = 3
 )
 
-// exampleValue makes up a value for a property of the given name. It holds only what is required, and probably fits the
-// schema; the caller checks it. The result is always valid JSON.
+// exampleValue makes up a value for a property of the given name. It prefers values that the schema itself contains.
+// The value holds only what is required, and probably fits the schema; the caller checks it. The result is always valid
+// JSON.
 func exampleValue(schema json.RawMessage, name string, depth int) json.RawMessage {
 	var s exampleSchema
 	if depth > maxExampleDepth || json.Unmarshal(schema, &s) != nil {

@@ -151,8 +151,8 @@ func objectArguments(raw json.RawMessage) (json.RawMessage, error) {
 	}
 }
 
-// forgiveSpelling returns arguments that fit the schema: args unchanged if they fit, otherwise what the model probably
-// meant. It returns args and false if neither fits.
+// forgiveSpelling returns arguments that fit the schema: args unchanged if they fit, otherwise the first likely
+// correction that fits. It returns args and false if none does. A schema that cannot be checked accepts everything.
 func forgiveSpelling(checker *validate.Schema, schema, args json.RawMessage) (json.RawMessage, bool) {
 	if checker.Check(args) == nil {
 		return args, true
@@ -196,7 +196,7 @@ func likelyArguments(schema, args json.RawMessage) []json.RawMessage {
 	return out
 }
 
-// property is what coerceArguments reads of a parameter's schema.
+// property is the part of a parameter's schema that coerceArguments uses.
 type property struct {
 	types    []string // empty if the schema does not state them plainly
 	required bool
@@ -247,7 +247,8 @@ func coerceArguments(o object, types map[string]property) (object, bool) {
 	return out, changed
 }
 
-// accepts reports whether v has one of the property's types.
+// accepts reports whether v has one of the property's types. Every number counts as an integer, since the schema is
+// checked after the repair.
 func (p property) accepts(v json.RawMessage) bool {
 	k := orderedjson.Kind(v)
 	return slices.Contains(p.types, k) || k == "number" && slices.Contains(p.types, "integer")

@@ -26,8 +26,8 @@ const (
 	maxDescription = 20_000 // bytes
 )
 
-// describeTools answers get_tool_description. Names that resolve to nothing are listed in the answer; it is a tool
-// error only if none resolves.
+// describeTools answers get_tool_description for 1 to maxDescribed names. Names that resolve to nothing are listed in
+// the answer; it is a tool error only if none resolves.
 func (s *Server) describeTools(ctx context.Context, _ *mcp.CallToolRequest, raw json.RawMessage) (*rawResult, error) {
 	a, err := decodeArguments[describeArgs](raw)
 	if err != nil {
@@ -137,7 +137,8 @@ func callFacts(t *tool.Tool) string {
 	return "[" + strings.Join(facts, "; ") + "]"
 }
 
-// describeParameters writes one line for each parameter, and the schema of those that one line cannot describe.
+// describeParameters writes one line for each parameter, and the schema of those that one line cannot describe. The
+// shared definitions follow if any of these refers to them.
 func describeParameters(b *strings.Builder, t *tool.Tool) {
 	params := t.Parameters()
 	if len(t.InputSchema) > 0 && !json.Valid(t.InputSchema) {

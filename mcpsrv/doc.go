@@ -36,6 +36,12 @@
 // (session_registry.go). Nothing is remembered of stateless requests: what they list depends only on the catalogue and
 // the options, to the byte.
 //
+// # Errors and concurrency
+//
+// A [Server] is safe for concurrent use. An error that a model can act on is a tool error, a result with isError; its
+// text comes from one function (errorText in result.go). Errors for the client program are protocol errors. An internal
+// error is logged, and shown as an ID only. [Server.Shutdown] waits for answers, [Server.Close] does not.
+//
 // # Caveats
 //
 // A change of a client's own list is announced on the stream of the answer to its request. A change without a request,

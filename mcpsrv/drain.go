@@ -12,7 +12,8 @@ import (
 )
 
 // drainingTransport keeps a connection open after its input has ended until its requests are answered. The SDK would
-// end the session at once, and requests that come through a pipe, as from a shell, would stay unanswered.
+// end the session at once, and requests that come through a pipe, as from a shell, would stay unanswered. answers
+// counts the open requests for Shutdown.
 type drainingTransport struct {
 	mcp.Transport
 	linger  time.Duration
@@ -118,7 +119,8 @@ func (c *drainingConn) noteAnswer(id any, answered chan struct{}) {
 	c.answers.end()
 }
 
-// Close ends the connection, and any wait for answers.
+// Close ends the connection, and any wait for answers. It counts every open request as answered, so that Shutdown does
+// not wait for them.
 func (c *drainingConn) Close() error {
 	c.closing.Do(func() {
 		close(c.closed)

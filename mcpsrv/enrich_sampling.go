@@ -60,7 +60,7 @@ func canSample(capabilities json.RawMessage) bool {
 }
 
 // writeUtterances answers write_utterances: it asks the client's model about tools that are hard to find, in batches,
-// and submits what comes back. If the client disconnects half way, what its model wrote so far is kept.
+// and submits the answers. If the client disconnects half way, the answers so far are kept.
 func (s *Server) writeUtterances(ctx context.Context, req *mcp.CallToolRequest,
 	raw json.RawMessage,
 ) (*rawResult, error) {

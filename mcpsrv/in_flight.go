@@ -17,7 +17,8 @@ type inFlight struct {
 	drained chan struct{} // closed once none is left; nil while nobody waits
 }
 
-// begin counts one more. It reports false if there are most already; a most of zero means no bound.
+// begin counts one more request. It returns false, and counts nothing, if there are most already; a most of zero means
+// no bound. Each begin that returned true needs one end.
 func (f *inFlight) begin(most int) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -38,7 +39,7 @@ func (f *inFlight) end() {
 	}
 }
 
-// wait returns when none is left or ctx ends, and reports how many still are.
+// wait returns when no request is left or ctx ends, and returns how many are left.
 func (f *inFlight) wait(ctx context.Context) (open int) {
 	f.mu.Lock()
 	if f.open == 0 {
@@ -59,6 +60,7 @@ func (f *inFlight) wait(ctx context.Context) (open int) {
 	return f.open
 }
 
+// errStopping answers requests that come after Shutdown began, and those that it cuts off.
 var errStopping = &tool.Error{
 	Code: tool.Unavailable, Op: "serve", Msg: "the server is stopping",
 	Hint: "a call may or may not have taken effect",
@@ -88,7 +90,7 @@ const listenMethod = "subscriptions/listen"
 const cutGrace = 300 * time.Millisecond
 
 // Shutdown refuses new requests and sessions, waits until those in flight are answered or ctx ends, cuts off the rest
-// with an error that says so, and closes the server. It returns an error of code Timeout if it had to cut off any.
+// with an error, and closes the server. It returns an error of code Timeout if it had to cut off any.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.stopping.Store(true)
 	var err error

@@ -123,7 +123,7 @@ func moveLazyInMessage(body []byte) []byte {
 	return body
 }
 
-// failedBody returns what could be read of a body, and then the error that stopped it.
+// failedBody returns what could be read of a body, and then the error that stopped it, so that the SDK answers it.
 type failedBody struct {
 	read io.Reader
 	err  error

@@ -40,7 +40,7 @@ type listing struct {
 	fingerprint string          // hash of the entries; "" in a copy by withTools
 }
 
-// listings caches one listing for each mode. The zero value is ready.
+// listings caches one listing for each mode. mu guards all fields. The zero value is ready.
 type listings struct {
 	mu     sync.Mutex
 	byMode map[Mode]*listing
@@ -146,7 +146,7 @@ func (l *listing) appendTool(id tool.ID, w wireTool) {
 }
 
 // withTools returns a copy of l that lists the named tools in full: in their place if they have one, otherwise at the
-// end. It returns l itself if ids is empty.
+// end. It returns l itself if ids is empty. Tools that are gone or disabled are left out.
 func (l *listing) withTools(set *tool.Set, ids []tool.ID) *listing {
 	if len(ids) == 0 {
 		return l
@@ -247,7 +247,8 @@ func summarize(set *tool.Set) string {
 	return text + joinCounts(" Categories: ", categories, maxSummary-len(text))
 }
 
-// joinCounts lists names with their counts, largest first, in at most most bytes. It returns "" if not even one fits.
+// joinCounts returns names with their counts, largest first, in at most most bytes, and how many are left out. It
+// returns "" if not even one fits.
 func joinCounts(label string, list []tool.Count, most int) string {
 	if len(list) == 0 {
 		return ""

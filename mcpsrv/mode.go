@@ -39,7 +39,8 @@ type clientRequest interface {
 	ClientCapabilities() *mcp.ClientCapabilities
 }
 
-// modeOf returns the mode in which a client is served now.
+// modeOf returns the mode in which a client is served now. It is never Auto. Without sessions Dynamic becomes Search,
+// since there is nothing to keep a list in.
 func (s *Server) modeOf(r clientRequest, set *tool.Set) Mode {
 	now := s.live.Load()
 	mode := now.mode
@@ -123,7 +124,7 @@ func versionAtLeast(version string, major, minor int) bool {
 // maxChoices bounds how many choices of Auto are logged. Clients choose their names, so there is no end to them.
 const maxChoices = 64
 
-// logChoice logs what Auto chose, once for each kind of client.
+// logChoice logs Auto's choice, once for each mode and client name.
 func (s *Server) logChoice(r clientRequest, mode Mode) {
 	name := ""
 	if info := r.ClientInfo(); info != nil {

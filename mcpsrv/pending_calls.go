@@ -138,7 +138,8 @@ func (h *pendingCall) ask(ctx context.Context, method string, params json.RawMes
 	}
 }
 
-// awaitOutcome waits until the call is done or asks something, and returns what the client gets then.
+// awaitOutcome waits until the call is done or asks something, and returns the result for the client: the tool's, or
+// the question with the state that leads back to the call. If ctx ends, the call is cancelled.
 func (s *Server) awaitOutcome(ctx context.Context, h *pendingCall) (json.RawMessage, error) {
 	select {
 	case out := <-h.done:
@@ -192,7 +193,8 @@ func (l *pendingCalls) keep(h *pendingCall) (state string, ok bool) {
 	return state, true
 }
 
-// take removes and returns a pending call, if the same principal repeats the same call; otherwise it returns nil.
+// take removes and returns a pending call, if the same principal repeats the same call; otherwise it returns nil, and
+// the call stays. So one answer is given to a call once.
 func (l *pendingCalls) take(state, owner, of string) *pendingCall {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -18,8 +18,9 @@ import (
 // would wait for it.
 type runKey struct{}
 
-// Run serves one client over a persistent transport, as RunStdio does. When ctx ends, calls in flight are cancelled.
-// When the client ends its side, Run sends the answers that are still in progress, for at most Options.DrainTime.
+// Run serves one client over a persistent transport, as RunStdio does, and returns nil when the client disconnects,
+// when ctx ends or when Close is called. When ctx ends, calls in flight are cancelled. When the client ends its side,
+// Run sends the answers that are still in progress, for at most Options.DrainTime.
 func (s *Server) Run(ctx context.Context, t mcp.Transport) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

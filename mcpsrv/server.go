@@ -200,9 +200,9 @@ func (s *Server) fingerprint(set *tool.Set) string {
 	return s.toolListing(set, mode).fingerprint
 }
 
-// interceptRequest answers tools/list and tools/call instead of the SDK, which would refuse schemas that real servers
-// use, knows only registered tools, and decodes results. Requests for upstreams' features are forwarded; the rest goes
-// to next.
+// interceptRequest is the middleware through which every request passes. It answers tools/list and tools/call instead
+// of the SDK, which would refuse schemas that real servers use, offers only registered tools, and decodes results. It
+// forwards requests for upstreams' features, and passes the rest to next.
 func (s *Server) interceptRequest(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		leave, err := s.admitRequest(method)

@@ -35,7 +35,8 @@ func (s *Server) makeRoom() bool {
 	return true
 }
 
-// serveSession hands a request of the protocol with sessions to the SDK.
+// serveSession passes a request of the protocol with sessions to the SDK, and counts it for its session, so that
+// makeRoom does not close a session in use. A new session begins only if there is room.
 func (s *Server) serveSession(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	id := r.Header.Get(sessionHeader)
 	if id != "" {

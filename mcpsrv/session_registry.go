@@ -33,7 +33,8 @@ type session struct {
 	mistakes int
 }
 
-// sessionRegistry keeps all sessions, and waits for the goroutines that belong to them. It is safe for concurrent use.
+// sessionRegistry keeps all sessions, and waits for the goroutines that belong to them. mu guards the maps and closed.
+// It is safe for concurrent use.
 type sessionRegistry struct {
 	onEnd func(lost []resourceKey) // called when a session ends with the resources to which no other subscribes
 	tasks sync.WaitGroup           // one for each session, and those of start
@@ -56,8 +57,8 @@ func (r *sessionRegistry) find(conn *mcp.ServerSession) *session {
 	return r.byConn[conn]
 }
 
-// register returns the session of a connection, and begins it if there is none. Owner counts only then. After close it
-// returns one that is not kept.
+// register returns the session of a connection, and begins it if there is none. owner counts only for a new one. After
+// close it returns a session that is not kept.
 func (r *sessionRegistry) register(conn *mcp.ServerSession, owner string) *session {
 	r.mu.Lock()
 	defer r.mu.Unlock()

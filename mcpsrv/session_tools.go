@@ -36,8 +36,8 @@ func (s *Server) enableTools(ctx context.Context, conn *mcp.ServerSession, ids [
 	}
 }
 
-// expireTools empties what a session has enabled if none of it was used for enabledIdle, and otherwise checks again
-// when that may be so.
+// expireTools empties the enabled tools of a session if none was used for enabledIdle. Otherwise it sets the timer to
+// the time when that may be so.
 func (s *Server) expireTools(conn *mcp.ServerSession, one *session) {
 	one.mu.Lock()
 	if left := enabledIdle - time.Since(one.enabledUsed); left > 0 {

@@ -21,7 +21,7 @@ const (
 type window struct {
 	sum   byte  // the kind of slots that are summed up
 	step  byte  // the kind of slots that are the steps of its series
-	slots int64 // how many slots of kind sum it spans, with the current one
+	slots int64 // how many of these it spans, with the current one; steps, if sum is forever
 }
 
 // windowOf returns the window of that name; the error is of code Invalid.
@@ -140,7 +140,8 @@ func makeReport(c *counts) *Metrics {
 		TokenSavings:     c.Saved,
 		AverageToolsUsed: shareOf(c.Tools, c.totalRequests()), CacheHits: c.Hits,
 		CacheHitRate: shareOf(c.Hits, c.Selections),
-		Degraded:     c.Degraded, FoundNothing: c.Nothing, SearchLatency: c.Search.latency(), Calls: calls, Errors: failed,
+		Degraded:     c.Degraded, FoundNothing: c.Nothing, SearchLatency: c.Search.latency(), Calls: calls,
+		Errors:          failed,
 		ToolsByCategory: sortTallies(c.Categories), MostUsedTools: sortTallies(c.Called), Servers: []ServerUse{},
 	}
 	out.MostUsedTools = out.MostUsedTools[:min(len(out.MostUsedTools), maxTallies)]

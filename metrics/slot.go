@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// slot names a piece of time whose counts are stored together.
+// slot is a piece of time whose counts are stored together. Each count is in one slot of each kind.
 type slot struct {
 	kind byte
 	at   int64 // which minute or hour since 1970
@@ -35,7 +35,7 @@ func slotsOf(minute int64) [3]slot {
 // key returns the key under which the slot is stored.
 func (s slot) key() string { return string(s.kind) + strconv.FormatInt(s.at, 10) }
 
-// parseSlot reads a key.
+// parseSlot is the inverse of key. It returns false for keys that key does not return, so that each slot has one key.
 func parseSlot(key string) (slot, bool) {
 	if len(key) < 2 {
 		return slot{}, false

@@ -11,8 +11,8 @@ import (
 	"tooldex/tool"
 )
 
-// Searcher returns a Searcher that passes queries on to next, and counts them, except trials. set is for what listing
-// all tools instead of an answer would cost: those that its clients may see.
+// Searcher returns a Searcher that passes queries on to next, and counts them, except trials and failures. set holds
+// the tools that its clients may see, for the cost of listing all of them instead of an answer.
 func (m *Meter) Searcher(next tool.Searcher, set tool.Catalog) tool.Searcher {
 	return &searcher{m: m, next: next, catalog: set}
 }
@@ -89,7 +89,8 @@ func (m *Meter) recordSearch(q tool.Query, res *tool.Result, took time.Duration,
 	}
 }
 
-// recordFruitless remembers the text of a search that found nothing.
+// recordFruitless keeps the text of a search that found nothing, cut to maxText bytes, in place of the oldest if there
+// are maxFruitless.
 func (m *Meter) recordFruitless(text string) {
 	text = strings.Join(strings.Fields(text), " ")
 	if len(text) > maxText {
