@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// How many rows of a text are read. Trained and measured so; names rarely have more than a dozen, and what a
-// description says after a hundred words is usually how to call the tool, not what it is for.
+// How many rows of a text are read, as in training. Names rarely have more than a dozen, and what a description says
+// after a hundred words is usually how to call the tool, not what it is for.
 const (
 	queryTokens       = 128
 	nameTokens        = 24
@@ -23,20 +23,22 @@ const maxWeight = 65535
 //go:embed table.bin
 var table []byte
 
+// builtin opens the table at the first call and shares it.
 var builtin = sync.OnceValues(func() (*Static, error) { return Open(table) })
 
 // Builtin returns the table that is compiled into the binary. It is shared by all callers; the first call takes about a
 // tenth of a millisecond, and none reads the rows before they are needed.
 func Builtin() (*Static, error) { return builtin() }
 
-// sums is a bag of rows added up, two components to a word. All of it is integer arithmetic, so that every machine gets
-// the same sums.
+// sums is a bag of rows added up, two components in a word: in group g of eight, word 4g+i holds components 8g+i and
+// 8g+i+4. All of it is integer arithmetic, so that every machine gets the same sums.
 type sums [Dims / 2]uint64
 
+// low selects the bytes 0 and 4 of a word, which become the two halves of a sum.
 const low = 0x000000ff_000000ff
 
-// addAll adds up rows times their weights. The bytes of a row are 128 too great. It goes through all rows for each few
-// components, because four sums fit the registers and all of them do not.
+// addAll sets a to the sum of rows times their weights. The bytes of a row are 128 too great, which pour takes off. It
+// goes through all rows for each few components, because four sums fit the registers and all of them do not.
 func (a *sums) addAll(rows []byte, g *tokenBag, weights *[maxTokens]uint64) {
 	for i := 0; i < Dims; i += 8 {
 		var c0, c1, c2, c3 uint64
@@ -51,7 +53,8 @@ func (a *sums) addAll(rows []byte, g *tokenBag, weights *[maxTokens]uint64) {
 	}
 }
 
-// pour writes the sums to out in unit length times scale, or adds them there.
+// pour adds the sums to out, in unit length times scale. total is the sum of the weights. Sums of zero length add
+// nothing.
 func (a *sums) pour(out *[Dims]float64, total uint64, scale float64) {
 	bias := int64(128 * total)
 	var v [Dims]float64
@@ -70,8 +73,8 @@ func (a *sums) pour(out *[Dims]float64, total uint64, scale float64) {
 	}
 }
 
-// length is the Euclidean norm. The conversions keep the compiler from fusing a product with a sum, which would give
-// other bits on machines that can.
+// length returns the Euclidean norm. The conversions keep the compiler from fusing a product with a sum, which would
+// give other bits on machines that can.
 func length(v *[Dims]float64) float64 {
 	var a, b, c, d float64
 	for i := 0; i < Dims; i += 4 {
@@ -83,8 +86,8 @@ func length(v *[Dims]float64) float64 {
 	return math.Sqrt((a + b) + (c + d))
 }
 
-// gather sums the first limit rows of text, weighed as in a document (side 0) or a query (side 1), and adds them to out
-// at the given scale.
+// gather sums the first limit rows of text, with their weights in a document (side 0) or a query (side 1), and adds
+// them to out in unit length times scale. A text without rows adds nothing.
 func (s *Static) gather(out *[Dims]float64, text string, limit, side int, scale float64) {
 	var g tokenBag
 	s.readText(&g, text, limit)
@@ -140,7 +143,8 @@ func (s *Static) Documents(ctx context.Context, docs []Document) ([][]float32, e
 	return fill(ctx, len(docs), func(i int, into []float32) { s.Document(docs[i], into) })
 }
 
-// fill makes n vectors in one piece of memory. It looks at the context every hundred or so.
+// fill makes n vectors in one piece of memory, each with its capacity cut so that appending to one cannot reach the
+// next. It checks the context every 128 vectors.
 func fill(ctx context.Context, n int, one func(int, []float32)) ([][]float32, error) {
 	all := make([]float32, n*Dims)
 	out := make([][]float32, n)

@@ -42,9 +42,12 @@ const (
 // Static is a table of rows for words and pieces. It is immutable and safe for concurrent use. Make one with [Builtin]
 // or [Open]; the zero Static is not usable.
 type Static struct {
+	// sections of whole, as the layout above lists them
 	slots, offsets, weights, texts, rows []byte
 
-	mask    uint32
+	// number of slots less one
+	mask uint32
+	// number of rows, buckets included
 	count   int
 	buckets uint32 // the last so many rows stand for characters that no row spells, by hash
 	mix     [fields]float64
@@ -60,9 +63,9 @@ func corrupt(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrTable, fmt.Sprintf(format, args...))
 }
 
-// Open reads a table that lies in data, which must not change afterwards. It looks at the header and at the vocabulary,
-// not at the rows, so it is quick and keeps no copy. Whatever the bytes, it either gives a table that is safe to use or
-// an error that wraps [ErrTable]; whether the rows are the ones that were written is for [Static.Verify] to say.
+// Open reads a table that lies in data, which must not change afterwards. It checks the header and the vocabulary, not
+// the rows, so it is quick and keeps no copy. Whatever the bytes, it returns either a table that is safe to use or an
+// error that wraps [ErrTable]; use [Static.Verify] to check that the rows are the ones that were written.
 func Open(data []byte) (*Static, error) {
 	if len(data) < headerSize || string(data[:8]) != tableMagic {
 		return nil, corrupt("it does not begin with %s", tableMagic)
@@ -77,6 +80,7 @@ func Open(data []byte) (*Static, error) {
 	}
 	s := &Static{mask: slots - 1, count: int(rows), buckets: buckets, whole: data}
 	at := headerSize
+	// Once a section exceeds the data, at lies behind its end and no further section is cut.
 	section := func(size int) []byte {
 		if size > len(data)-at {
 			at = len(data) + 1
@@ -113,7 +117,8 @@ func Open(data []byte) (*Static, error) {
 	return s, s.check()
 }
 
-// check makes sure that no lookup can leave the table.
+// check makes sure that no lookup can leave the table: strings ascend and are short, slots name rows that exist, and at
+// least one slot is free, so that every probe ends.
 func (s *Static) check() error {
 	last := uint32(0)
 	for i := 0; i <= s.count; i++ {
@@ -147,7 +152,7 @@ func (s *Static) Verify() error {
 	return nil
 }
 
-// digest covers every byte but its own place.
+// digest returns the digest of every byte of a table but the digest's own.
 func digest(table []byte) []byte {
 	h := sha256.New()
 	h.Write(table[:36])
@@ -155,10 +160,10 @@ func digest(table []byte) []byte {
 	return h.Sum(nil)[:digestBytes]
 }
 
-// Model tells the name of the table and its digest.
+// Model returns the name of the table and its digest.
 func (s *Static) Model() Model { return s.model }
 
-// Rows tells how many rows the table has.
+// Rows returns the number of rows, those of buckets included.
 func (s *Static) Rows() int { return s.count }
 
 // Token returns what row i stands for: a word, a piece with a leading # that continues one, or "" for a bucket of rare
@@ -171,6 +176,7 @@ func (s *Static) Token(i int) string {
 	return string(t)
 }
 
+// rowText returns the string of a row, in place.
 func (s *Static) rowText(row uint32) []byte {
 	a := binary.LittleEndian.Uint32(s.offsets[4*row:])
 	b := binary.LittleEndian.Uint32(s.offsets[4*row+4:])
@@ -183,6 +189,7 @@ const (
 	hashPrime = 16777619
 )
 
+// hashBytes continues the hash h with b; begin with hashBasis.
 func hashBytes(h uint32, b []byte) uint32 {
 	for _, c := range b {
 		h = (h ^ uint32(c)) * hashPrime
@@ -190,7 +197,7 @@ func hashBytes(h uint32, b []byte) uint32 {
 	return h
 }
 
-// slotOf makes the place and the tag of a hash depend on all of its bits.
+// slotOf mixes a hash so that the place and the tag of a slot depend on all of its bits.
 func slotOf(h uint32) (place, tag uint32) {
 	h ^= h >> 15
 	h *= 0x2c1b3c6d
@@ -198,7 +205,8 @@ func slotOf(h uint32) (place, tag uint32) {
 	return h, (h * 0x9e3779b1) >> 16
 }
 
-// findRow returns the row whose string is lead (if not 0) followed by b, of hash h.
+// findRow returns the row whose string is lead (if not 0) followed by b, and h is the hash of both together. It
+// allocates nothing. Most other strings are skipped by their tag.
 func (s *Static) findRow(h uint32, lead byte, b []byte) (row uint32, ok bool) {
 	place, tag := slotOf(h)
 	for i := place & s.mask; ; i = (i + 1) & s.mask {

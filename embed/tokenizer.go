@@ -10,10 +10,10 @@ import (
 	"unicode/utf8"
 )
 
-// tokenizer turns text into token numbers as a tokenizer.json of the Hugging Face tokenizers library says, without the
-// special tokens of its template. It is immutable and safe for concurrent use.
+// tokenizer turns text into token numbers as the Hugging Face tokenizers library does by a tokenizer.json, but without
+// the special tokens of its template. It is immutable and safe for concurrent use.
 type tokenizer struct {
-	before, after addedTokens // matched in the text as it is, and in the normalised text
+	before, after addedTokens // looked for in the text as it is, and in the normalised text
 	normalize     []normalizer
 	split         []pretokenizer
 	model         tokenModel
@@ -24,9 +24,9 @@ type tokenizer struct {
 type tokenModel interface {
 	// spell appends the numbers of the tokens that piece is made of.
 	spell(dst []int32, piece string) []int32
-	// vocabulary tells each token's number.
+	// vocabulary returns each token's number. The map must not be changed.
 	vocabulary() map[string]int32
-	// unknown is the number of the token for what the model cannot spell, where it is one that carries no meaning, else
+	// unknown returns the number of the token for what the model cannot spell, if that token carries no meaning, else
 	// -1.
 	unknown() int32
 }
@@ -34,10 +34,10 @@ type tokenModel interface {
 // part is a piece of text on its way through the pre-tokenizers.
 type part struct {
 	text  string
-	first bool // nothing stands before it
+	first bool // it is the beginning of the text
 }
 
-// jsonKind reads which of several forms a part of the file has.
+// jsonKind returns the type that a part of the file names, "" if it names none.
 func jsonKind(raw json.RawMessage) (string, error) {
 	var k struct {
 		Type string `json:"type"`
@@ -51,7 +51,7 @@ func jsonKind(raw json.RawMessage) (string, error) {
 // isNull reports whether a value is absent or null.
 func isNull(raw json.RawMessage) bool { return len(raw) == 0 || bytes.Equal(raw, []byte("null")) }
 
-// unmarshal reads a part of a tokenizer file.
+// unmarshal reads a part of a tokenizer file; what names it in the error, which wraps [ErrModelFile].
 func unmarshal(raw json.RawMessage, into any, what string) error {
 	if err := json.Unmarshal(raw, into); err != nil {
 		return unreadable("tokenizer: %s: %v", what, err)
@@ -59,7 +59,8 @@ func unmarshal(raw json.RawMessage, into any, what string) error {
 	return nil
 }
 
-// parseTokenizer reads a tokenizer.json. What would be tokenised otherwise than by the library is refused, not guessed.
+// parseTokenizer reads a tokenizer.json. A part that would have to be handled differently from the library is an error,
+// so that vectors are never silently wrong.
 func parseTokenizer(b []byte) (*tokenizer, error) {
 	var file struct {
 		Added      []addedToken    `json:"added_tokens"`
@@ -97,7 +98,7 @@ func parseTokenizer(b []byte) (*tokenizer, error) {
 	return t, t.numberTokens(file.Added)
 }
 
-// numberTokens fills tokens. Numbers may leave gaps, but not so wide that a few bytes of a file cost much memory.
+// numberTokens fills tokens. Numbers may leave gaps, but not so wide that a small file claims much memory.
 func (t *tokenizer) numberTokens(added []addedToken) error {
 	most := 2*(len(t.model.vocabulary())+len(added)) + 1000
 	put := func(token string, id int32) error {
@@ -151,7 +152,9 @@ func parseModel(raw json.RawMessage) (tokenModel, error) {
 	return nil, unreadable("tokenizer: models of type %.40q are not read here", kind)
 }
 
-// encode appends the numbers of the tokens of text. Bytes that are no text count as replacement characters.
+// encode appends the numbers of the tokens of text: added tokens of the raw text are cut out first, the rest is
+// normalised, added tokens are cut out again, and what remains is split and spelled. Invalid UTF-8 becomes replacement
+// characters.
 func (t *tokenizer) encode(dst []int32, text string) []int32 {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	for _, s := range t.before.cut(text) {
@@ -171,6 +174,7 @@ func (t *tokenizer) encode(dst []int32, text string) []int32 {
 	return dst
 }
 
+// normalizeText applies the normalizers in their order.
 func (t *tokenizer) normalizeText(s string) string {
 	for _, n := range t.normalize {
 		s = n(s)
@@ -178,6 +182,7 @@ func (t *tokenizer) normalizeText(s string) string {
 	return s
 }
 
+// tokenizeWords applies each pre-tokenizer to the parts of the one before, and spells what is left.
 func (t *tokenizer) tokenizeWords(dst []int32, whole part) []int32 {
 	if whole.text == "" {
 		return dst
@@ -198,7 +203,7 @@ func (t *tokenizer) tokenizeWords(dst []int32, whole part) []int32 {
 	return dst
 }
 
-// medianLength is the median length of a token, in characters.
+// medianLength returns the median length of a token in characters, at least 1 where there are no tokens.
 func (t *tokenizer) medianLength() int {
 	var lengths []int
 	for _, token := range t.tokens {
@@ -217,7 +222,7 @@ func (t *tokenizer) medianLength() int {
 	return (lengths[mid-1] + lengths[mid]) / 2
 }
 
-// addedToken is a token that is looked for in the text before anything is split.
+// addedToken is a token that is looked for in the text before anything is split. The fields are those of the library.
 type addedToken struct {
 	ID         int32  `json:"id"`
 	Content    string `json:"content"`
@@ -227,12 +232,13 @@ type addedToken struct {
 	Normalized bool   `json:"normalized"`
 }
 
-// addedTokens finds tokens in a text: the leftmost, of those the longest.
+// addedTokens finds the leftmost token in a text, and of several there the longest.
 type addedTokens struct {
 	byFirst [256][]addedToken // by first byte, the longest first
 	any     bool
 }
 
+// add lists t behind longer tokens with the same first byte. t.Content is not empty.
 func (a *addedTokens) add(t addedToken) {
 	a.any = true
 	list := append(a.byFirst[t.Content[0]], t)
@@ -240,14 +246,14 @@ func (a *addedTokens) add(t addedToken) {
 	a.byFirst[t.Content[0]] = list
 }
 
-// textSpan is a token, or text between two where token is -1.
+// textSpan is an added token, or the text between two, where token is -1.
 type textSpan struct {
 	text  string
 	token int32
 	first bool
 }
 
-// cut takes text apart at the added tokens.
+// cut splits text at the added tokens. A token with lstrip or rstrip takes the white space beside it along.
 func (a *addedTokens) cut(text string) []textSpan {
 	if !a.any {
 		return []textSpan{{text, -1, true}}
@@ -289,7 +295,7 @@ func (a *addedTokens) cut(text string) []textSpan {
 	return out
 }
 
-// at returns the longest token that begins at byte i, or nil.
+// at returns the longest token that begins at byte i, or nil. A single_word token inside a word ends the search.
 func (a *addedTokens) at(text string, i int) *addedToken {
 	for k := range a.byFirst[text[i]] {
 		t := &a.byFirst[text[i]][k]
@@ -318,7 +324,7 @@ func valueOf(s optionalText) string {
 	return *s
 }
 
-// unsupported says that a part of a tokenizer cannot be followed.
+// unsupported returns the error for a part of a tokenizer whose type is not implemented.
 func unsupported(what, kind string) error {
 	return fmt.Errorf("%w: tokenizer: a %s of type %.40q is not known here", ErrModelFile, what, kind)
 }

@@ -5,12 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// wordPiece spells a word by its longest known beginnings, as BERT does.
+// wordPiece spells a word by the longest known pieces from the left, as BERT does.
 type wordPiece struct {
 	vocab   map[string]int32
 	unk     int32
 	prefix  string // of pieces that continue a word
-	longest int    // characters of a word that is spelled at all
+	longest int    // characters; a longer word is unknown as a whole
 	widest  int    // bytes of the longest token
 }
 
@@ -45,6 +45,7 @@ func parseWordPiece(raw json.RawMessage) (tokenModel, error) {
 func (m *wordPiece) vocabulary() map[string]int32 { return m.vocab }
 func (m *wordPiece) unknown() int32               { return m.unk }
 
+// spell gives the whole word as unknown if any rest of it has no piece.
 func (m *wordPiece) spell(dst []int32, piece string) []int32 {
 	if utf8.RuneCountInString(piece) > m.longest {
 		return append(dst, m.unk)
@@ -78,7 +79,7 @@ func (m *wordPiece) spell(dst []int32, piece string) []int32 {
 	return dst
 }
 
-// wordLevel knows whole words only.
+// wordLevel has tokens for whole words only.
 type wordLevel struct {
 	vocab map[string]int32
 	unk   int32
@@ -110,13 +111,13 @@ func (m *wordLevel) spell(dst []int32, piece string) []int32 {
 	return append(dst, m.unk)
 }
 
-// byteToken is how a token for a single byte is written in a vocabulary.
+// byteToken returns how a vocabulary writes the token of a single byte, such as <0x0A>.
 func byteToken(b byte) string {
 	const hex = "0123456789ABCDEF"
 	return string([]byte{'<', '0', 'x', hex[b>>4], hex[b&15], '>'})
 }
 
-// appendBytes appends the tokens of the bytes of s, if there is one for each.
+// appendBytes appends the tokens of the bytes of s. If one has no token, it returns dst as it was and false.
 func appendBytes(dst []int32, vocab map[string]int32, s string) ([]int32, bool) {
 	from := len(dst)
 	for i := range len(s) {

@@ -9,12 +9,13 @@ import (
 // maxTokens bounds the rows that one text is read for. A sum of so many rows at full weight fits 32 bits.
 const maxTokens = 256
 
-// tokenBag is the rows of one text, in order.
+// tokenBag is the rows of one text, in order. Numbers fit 16 bits, since maxRows does.
 type tokenBag struct {
 	rows [maxTokens]uint16
 	n    int
 }
 
+// add drops the row if the bag is full.
 func (g *tokenBag) add(row uint32) {
 	if g.n < maxTokens {
 		g.rows[g.n] = uint16(row)
@@ -48,7 +49,8 @@ func (s *Static) readRun(g *tokenBag, sc *scanner) {
 	s.addParts(g, b, sc.camel>>shift, sc.digits>>shift)
 }
 
-// addParts goes through b cut at the camel boundaries, and through what is unknown of that cut at the digit boundaries.
+// addParts cuts b at the camel boundaries, and each part that is unknown at its digit boundaries. Bit i of a mask
+// stands for a boundary before b[i]; the masks are shifted along with b.
 func (s *Static) addParts(g *tokenBag, b []byte, camel, digits uint64) {
 	if camel|digits == 0 {
 		s.addPieces(g, b, false)
@@ -76,7 +78,8 @@ func (s *Static) addParts(g *tokenBag, b []byte, camel, digits uint64) {
 	}
 }
 
-// trimMarks takes the Arabic article off a word, which dictionaries list without it.
+// trimMarks removes the Arabic article from a word with at least three more letters; dictionaries list words without
+// it.
 func trimMarks(b []byte) []byte {
 	const article = "ال"
 	if len(b) >= len(article)+6 && string(b[:len(article)]) == article {
@@ -98,7 +101,8 @@ func (s *Static) addWord(g *tokenBag, b []byte) bool {
 }
 
 // addPieces spells b by the longest pieces from the left. After the first, pieces that continue a word are preferred to
-// words of the same length; where words are not spaced, every piece is a word.
+// words of the same length; where words are not spaced (dense), every piece is a word. A character without a piece gets
+// one of the buckets, by its hash.
 func (s *Static) addPieces(g *tokenBag, b []byte, dense bool) {
 	for first := true; len(b) > 0; first = false {
 		n, row := s.nextPiece(b, first || dense)
@@ -112,7 +116,8 @@ func (s *Static) addPieces(g *tokenBag, b []byte, dense bool) {
 	}
 }
 
-// nextPiece finds the longest piece at the beginning of b; n is 0 if there is none.
+// nextPiece returns the length and row of the longest piece that b begins with; n is 0 if there is none. word is true
+// where only pieces that are words count.
 func (s *Static) nextPiece(b []byte, word bool) (n int, row uint32) {
 	n, row = s.longestPiece(b, 0)
 	if !word {
@@ -123,7 +128,8 @@ func (s *Static) nextPiece(b []byte, word bool) (n int, row uint32) {
 	return n, row
 }
 
-// longestPiece finds the longest beginning of b that is a piece, and its row.
+// longestPiece returns the longest prefix of b that is in the table behind lead, and its row. It extends one hash, so
+// each length costs one step.
 func (s *Static) longestPiece(b []byte, lead byte) (n int, row uint32) {
 	h := uint32(hashBasis)
 	if lead != 0 {

@@ -9,23 +9,23 @@ import (
 	"unicode/utf8"
 )
 
-// unigramModel spells text by the likeliest row of tokens, as SentencePiece does.
+// unigramModel spells text by the likeliest sequence of tokens, as SentencePiece does. It is read-only once parsed.
 type unigramModel struct {
 	vocab    map[string]int32
 	scores   []float64
 	unk      int32 // -1 if there is none
-	bytes    bool  // what is unknown is spelled by its bytes
+	bytes    bool  // unknown characters are spelled by tokens of their bytes
 	unkScore float64
 	widest   int // bytes of the longest token
 }
 
-// scoredToken is a token as a file has it: a list of its text and the logarithm of how likely it is.
+// scoredToken is a token as a file has it: a list of its text and its log probability.
 type scoredToken struct {
 	text  string
 	score float64
 }
 
-// UnmarshalJSON reads a token. There are half a million in large models, so it does not go through the general way.
+// UnmarshalJSON reads a token. Large models have half a million, so plain strings skip the general decoder.
 func (t *scoredToken) UnmarshalJSON(b []byte) error {
 	comma := bytes.LastIndexByte(b, ',')
 	if comma < 1 || b[0] != '[' {
@@ -43,7 +43,7 @@ func (t *scoredToken) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// unkPenalty is how much less likely than the unlikeliest token something unknown is.
+// unkPenalty is how far the score of an unknown character lies below that of the unlikeliest token.
 const unkPenalty = 10
 
 // parseUnigram reads a unigram model: tokens with log probabilities, of which the likeliest spelling is chosen.
@@ -81,16 +81,18 @@ func parseUnigram(raw json.RawMessage) (tokenModel, error) {
 
 func (m *unigramModel) vocabulary() map[string]int32 { return m.vocab }
 
-// unknown is none: a Unigram model's token for it has a vector like any other.
+// unknown returns -1: a Unigram model's token for unknown text has a vector like any other.
 func (m *unigramModel) unknown() int32 { return -1 }
 
 // bestPath is the likeliest way to spell the text up to a place.
 type bestPath struct {
 	score float64
-	from  int32 // -1 where no way leads
+	from  int32 // start of the last token; -1 if the place cannot be reached
 	id    int32
 }
 
+// spell finds the best path from left to right: best[i] is final when i is reached. A character without a token of its
+// own may always be unknown, so that every place can be reached.
 func (m *unigramModel) spell(dst []int32, piece string) []int32 {
 	best := make([]bestPath, len(piece)+1)
 	for i := range best {
@@ -119,13 +121,15 @@ func (m *unigramModel) spell(dst []int32, piece string) []int32 {
 	return m.backtrack(dst, piece, best)
 }
 
+// offer takes a path if it is the first or better; of equal ones the first stays.
 func (r *bestPath) offer(score float64, from int, id int32) {
 	if r.from < 0 || score > r.score {
 		*r = bestPath{score, int32(from), id}
 	}
 }
 
-// backtrack goes the best way back. Unknown characters that follow one another are one token.
+// backtrack follows the best path from the end and appends its tokens in order. A run of unknown characters is one
+// token.
 func (m *unigramModel) backtrack(dst []int32, piece string, best []bestPath) []int32 {
 	type span struct{ from, to int }
 	var spans []span

@@ -20,7 +20,7 @@ type Encoder struct {
 	Document    func(name, description, params string, into []float32)
 }
 
-// The sections of the compiled form.
+// magic names the version of the form; change it with the form. The separators stand between the texts of a block.
 const (
 	secHash      = iota // SHA-256 of the source
 	secModel            // fingerprint of the model that made the vectors

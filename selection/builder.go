@@ -129,8 +129,7 @@ func (b *builder) leaveOut(id tool.ID, why string) {
 	}
 }
 
-// orderTools puts the tools that a conversation had first, in their order, and then the others by origin. A stable
-// prefix lets a provider's cache serve it.
+// orderTools puts the tools that a conversation had first, in their order, and then the others by origin.
 func (b *builder) orderTools(had []tool.ID) {
 	place := map[tool.ID]int{}
 	for i, id := range had {

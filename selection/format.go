@@ -93,7 +93,7 @@ func mcpTool(t *tool.Tool, exposed string, root orderedjson.Tree) orderedjson.Tr
 	return body
 }
 
-// Bounds of providers, in characters.
+// Bounds that providers set.
 const (
 	maxName              = 64
 	maxOpenAIDescription = 1024
@@ -102,7 +102,7 @@ const (
 var parameterName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
 // renameParameters renames the parameters whose names the Messages API refuses. It returns the original names by the
-// new ones, nil if nothing was renamed. root is not changed.
+// new ones, nil if nothing was renamed.
 func renameParameters(root orderedjson.Tree) (orderedjson.Tree, map[string]string) {
 	properties, _ := root.Get("properties").(orderedjson.Tree)
 	var names map[string]string
@@ -150,8 +150,7 @@ func portableName(s string) string {
 	return s[:min(len(s), maxName)]
 }
 
-// withTypeLists returns a schema in which every array states its items and true and false are written as objects, as
-// OpenAI requires. v is not changed.
+// withTypeLists returns a schema in which every array states its items and true and false are written as objects.
 func withTypeLists(v any) any {
 	o, ok := v.(orderedjson.Tree)
 	if !ok {
