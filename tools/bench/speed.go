@@ -222,5 +222,5 @@ func sizeRows(c config) ([]row, error) {
 		return nil, err
 	}
 	mb := float64(info.Size()) / 1e6
-	return []row{{"binary", fmt.Sprintf("%.1f MB", mb), "at most 40 MB", mb <= 40}}, nil
+	return []row{{"binary", fmt.Sprintf("%.1f MB", mb), "at most 50 MB", mb <= 50}}, nil
 }
