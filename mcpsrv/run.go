@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net"
 	"net/http"
 	"os"
@@ -63,6 +64,9 @@ func (s *Server) Sessions() int {
 	}
 	return n
 }
+
+// liveConnections goes through the open sessions.
+func (s *Server) liveConnections() iter.Seq[*mcp.ServerSession] { return s.mcp.Sessions() }
 
 // statelessRevision is the first protocol revision without sessions.
 const statelessRevision = "2026-07-28"

@@ -157,7 +157,7 @@ func New(o Options) *Server {
 		headerTools: map[string]json.RawMessage{},
 	}
 	s.live.Store(liveOptionsOf(s.o))
-	s.sessions = newSessionRegistry(s.endSubscriptions)
+	s.sessions = newSessionRegistry(s.endSubscriptions, s.liveConnections)
 	s.closing, s.close = context.WithCancel(context.Background())
 	s.cutting, s.cut = context.WithCancelCause(s.closing)
 	s.meta = metaTools()
@@ -222,7 +222,7 @@ func (s *Server) interceptRequest(next mcp.MethodHandler) mcp.MethodHandler {
 			return res, err
 		}
 		if conn, ok := req.GetSession().(*mcp.ServerSession); ok && method == "initialize" {
-			s.sessions.register(conn, access.PrincipalOf(ctx).Key) // before its ID is known to anybody
+			s.sessions.begin(conn, access.PrincipalOf(ctx).Key) // before its ID is known to anybody
 		}
 		res, err := next(ctx, method, req)
 		s.addInstructions(req, res)

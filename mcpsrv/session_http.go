@@ -49,8 +49,11 @@ func (s *Server) serveSession(w http.ResponseWriter, r *http.Request, next http.
 		}
 	}
 	next.ServeHTTP(w, r)
-	if id == "" {
-		s.sessions.countRequests(w.Header().Get(sessionHeader), -1) // the one that register counted
+	switch {
+	case id == "":
+		s.sessions.countRequests(w.Header().Get(sessionHeader), -1) // the one that begin counted
+	case r.Method == http.MethodDelete:
+		s.sessions.dropIfEnded(id)
 	}
 }
 

@@ -1,6 +1,7 @@
 package mcpsrv
 
 import (
+	"iter"
 	"sync"
 	"time"
 
@@ -17,6 +18,7 @@ type session struct {
 	owner string // Key of the principal that began it; "" if it came without a token
 
 	// Guarded by the registry's mu.
+	watched    bool                   // a goroutine waits for the connection to end
 	open       int                    // requests and streams over HTTP that are being answered
 	lastUsed   time.Time              // when the last of them began or ended
 	subscribed map[resourceKey]string // resources of upstreams, with the URIs under which the client asked
@@ -43,11 +45,21 @@ type sessionRegistry struct {
 	byConn map[*mcp.ServerSession]*session
 	byID   map[string]*session // those over HTTP
 	closed bool
+
+	live    func() iter.Seq[*mcp.ServerSession] // the connections that have not ended
+	sweepAt int                                 // sessions from which on ended ones are dropped
 }
 
+const (
+	minSweep  = 256         // sessions that are kept without a look at which have ended
+	beginTime = time.Minute // more than a session takes to begin
+)
+
 // newSessionRegistry returns an empty registry. onEnd is called without locks held.
-func newSessionRegistry(onEnd func([]resourceKey)) *sessionRegistry {
-	return &sessionRegistry{onEnd: onEnd, byConn: map[*mcp.ServerSession]*session{}, byID: map[string]*session{}}
+func newSessionRegistry(onEnd func([]resourceKey), live func() iter.Seq[*mcp.ServerSession]) *sessionRegistry {
+	return &sessionRegistry{
+		onEnd: onEnd, byConn: map[*mcp.ServerSession]*session{}, byID: map[string]*session{}, live: live, sweepAt: minSweep,
+	}
 }
 
 // find returns the session of a connection, or nil if it has no state.
@@ -57,34 +69,86 @@ func (r *sessionRegistry) find(conn *mcp.ServerSession) *session {
 	return r.byConn[conn]
 }
 
-// register returns the session of a connection, and begins it if there is none. owner counts only for a new one. After
-// close it returns a session that is not kept.
-func (r *sessionRegistry) register(conn *mcp.ServerSession, owner string) *session {
+// begin notes that a connection begins, and who began it. It costs no goroutine: most sessions are opened and never keep
+// anything. Those that ended are dropped when many have gathered.
+func (r *sessionRegistry) begin(conn *mcp.ServerSession, owner string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.registerLocked(conn, owner)
+	if r.closed || r.byConn[conn] != nil {
+		return
+	}
+	r.addLocked(conn, owner)
+	if len(r.byConn) >= r.sweepAt {
+		r.dropEndedLocked()
+		r.sweepAt = max(minSweep, 2*len(r.byConn))
+	}
 }
 
-// registerLocked is register for callers that hold mu. It starts one goroutine that removes the session when the
-// connection ends.
-func (r *sessionRegistry) registerLocked(conn *mcp.ServerSession, owner string) *session {
-	if one, ok := r.byConn[conn]; ok {
-		return one
+// register returns the session of a connection to keep something in it, and begins it if there is none. The registry then
+// waits for the connection to end. After close it returns one that is not kept.
+func (r *sessionRegistry) register(conn *mcp.ServerSession) *session {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.registerLocked(conn)
+}
+
+func (r *sessionRegistry) registerLocked(conn *mcp.ServerSession) *session {
+	one, ok := r.byConn[conn]
+	if !ok {
+		if r.closed {
+			return &session{conn: conn, id: conn.ID(), lastUsed: time.Now()}
+		}
+		one = r.addLocked(conn, "")
 	}
+	if !one.watched && !r.closed {
+		one.watched = true
+		r.tasks.Go(func() {
+			_ = conn.Wait() // however it ended
+			r.remove(one)
+		})
+	}
+	return one
+}
+
+func (r *sessionRegistry) addLocked(conn *mcp.ServerSession, owner string) *session {
 	one := &session{conn: conn, id: conn.ID(), owner: owner, lastUsed: time.Now()}
-	if r.closed {
-		return one
-	}
 	r.byConn[conn] = one
 	if one.id != "" {
 		one.open = 1 // the request that began it
 		r.byID[one.id] = one
 	}
-	r.tasks.Go(func() {
-		_ = conn.Wait() // however it ended
-		r.remove(one)
-	})
 	return one
+}
+
+// liveLocked returns the connections that have not ended.
+func (r *sessionRegistry) liveLocked() map[*mcp.ServerSession]bool {
+	out := map[*mcp.ServerSession]bool{}
+	for conn := range r.live() {
+		out[conn] = true
+	}
+	return out
+}
+
+// dropIfEnded drops a session over HTTP whose connection has ended and that nobody waits for.
+func (r *sessionRegistry) dropIfEnded(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if one := r.byID[id]; one != nil && !one.watched && !r.liveLocked()[one.conn] {
+		delete(r.byConn, one.conn)
+		delete(r.byID, id)
+	}
+}
+
+// dropEndedLocked drops the sessions whose connection has ended and that nobody waits for.
+func (r *sessionRegistry) dropEndedLocked() {
+	live := r.liveLocked()
+	for conn, one := range r.byConn {
+		// The SDK may not count a session yet that has only begun.
+		if !one.watched && !live[conn] && time.Since(one.lastUsed) > beginTime {
+			delete(r.byConn, conn)
+			delete(r.byID, one.id)
+		}
+	}
 }
 
 // remove drops a session whose connection has ended.
@@ -115,6 +179,10 @@ func (r *sessionRegistry) close() {
 	r.closed = true
 	r.mu.Unlock()
 	r.tasks.Wait()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	clear(r.byConn) // those that nobody waited for have ended, too
+	clear(r.byID)
 }
 
 // start runs a task that close waits for. After close it does nothing.
@@ -163,9 +231,10 @@ func (r *sessionRegistry) countRequests(id string, change int) {
 func (r *sessionRegistry) removeIdle() *mcp.ServerSession {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	live := r.liveLocked()
 	var oldest *session
 	for _, one := range r.byID {
-		if one.open <= 0 && (oldest == nil || one.lastUsed.Before(oldest.lastUsed)) {
+		if one.open <= 0 && live[one.conn] && (oldest == nil || one.lastUsed.Before(oldest.lastUsed)) {
 			oldest = one
 		}
 	}
@@ -173,6 +242,9 @@ func (r *sessionRegistry) removeIdle() *mcp.ServerSession {
 		return nil
 	}
 	delete(r.byID, oldest.id) // so that nobody picks it again while it closes
+	if !oldest.watched {
+		delete(r.byConn, oldest.conn)
+	}
 	return oldest.conn
 }
 
@@ -180,7 +252,7 @@ func (r *sessionRegistry) removeIdle() *mcp.ServerSession {
 func (r *sessionRegistry) subscribe(conn *mcp.ServerSession, key resourceKey, uri string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	one := r.registerLocked(conn, "")
+	one := r.registerLocked(conn)
 	if one.subscribed == nil {
 		one.subscribed = map[resourceKey]string{}
 	}

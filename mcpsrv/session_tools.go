@@ -23,7 +23,7 @@ func (s *Server) enableTools(ctx context.Context, conn *mcp.ServerSession, ids [
 	if len(ids) == 0 {
 		return
 	}
-	one := s.sessions.register(conn, "")
+	one := s.sessions.register(conn)
 	one.mu.Lock()
 	changed := one.enabled.add(ids, s.o.limits.enabled)
 	one.enabledUsed = time.Now()
@@ -76,7 +76,7 @@ func (s *Server) recordUse(conn *mcp.ServerSession, id tool.ID) {
 
 // countMistake notes a call whose arguments did not fit, and returns how many in a row were of this tool.
 func (s *Server) countMistake(conn *mcp.ServerSession, id tool.ID) int {
-	one := s.sessions.register(conn, "")
+	one := s.sessions.register(conn)
 	one.mu.Lock()
 	defer one.mu.Unlock()
 	if one.mistaken != id {
@@ -88,7 +88,7 @@ func (s *Server) countMistake(conn *mcp.ServerSession, id tool.ID) int {
 
 // listInFull lists a tool in full to one client from now on, where it was a stub, and tells the client.
 func (s *Server) listInFull(ctx context.Context, conn *mcp.ServerSession, id tool.ID) {
-	one := s.sessions.register(conn, "")
+	one := s.sessions.register(conn)
 	one.mu.Lock()
 	changed := one.full.add([]tool.ID{id}, maxFull)
 	one.mu.Unlock()
