@@ -21,6 +21,7 @@ type claims struct {
 // invalid: nothing is granted for what could not be read.
 func parseClaims(b []byte) (*claims, bool) {
 	dec := json.NewDecoder(bytes.NewReader(b))
+	// Numbers keep their digits, so that no large one is rounded.
 	dec.UseNumber()
 	c := &claims{}
 	if dec.Decode(&c.all) != nil || c.all == nil {

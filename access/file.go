@@ -150,6 +150,7 @@ func (f File) editTokens(change func(doc *yaml.Node, tokens []Token) error) erro
 	if err := errors.Join(enc.Encode(&doc), enc.Close()); err != nil {
 		return fmt.Errorf("encode tokens: %w", err)
 	}
+	// New refuses a file that cannot be parsed, so none may be written.
 	if _, err := ParseTokens(out.Bytes()); err != nil {
 		return fmt.Errorf("%s would not be readable: %w", f.Path, err)
 	}

@@ -89,6 +89,7 @@ func (v *OAuth) introspectCached(ctx context.Context, token string) (*claims, er
 			return c, nil
 		}
 	}
+	// The issuer that failed might have accepted the token, so this is no refusal, and not cached.
 	if trouble != nil {
 		return nil, &tool.Error{
 			Code: tool.Unavailable, Op: "check token",

@@ -76,6 +76,7 @@ func (i *issuer) keysFor(ctx context.Context, id, algorithm string) ([]jose.JSON
 	if len(fit) > 0 && age < keysFresh {
 		return fit, nil
 	}
+	// While another request reads the keys, old ones still serve.
 	if usable := len(fit) > 0 && age < keysStale; usable && !i.asking.TryLock() {
 		return fit, nil
 	} else if !usable {

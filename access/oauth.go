@@ -170,6 +170,7 @@ func (v *OAuth) verifySignature(ctx context.Context, token string) (*claims, err
 	if err != nil {
 		return nil, err
 	}
+	// Without a key ID several keys may match; one that verifies is enough.
 	for i := range keys {
 		if payload, err := jws.Verify(&keys[i]); err == nil {
 			if c, ok := parseClaims(payload); ok {

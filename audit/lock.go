@@ -86,6 +86,7 @@ func (l *Log) lockFile() error {
 				Hint: "end the process that keeps " + l.path(headName) + " locked",
 			}
 		}
+		// Random, so that processes that wait together do not try together.
 		time.Sleep(wait/2 + rand.N(wait))
 	}
 }

@@ -216,6 +216,7 @@ func (l *Log) appendRecord(h *checkpoint, r *Record) error {
 	if err != nil {
 		return err
 	}
+	// An empty file takes any record, however large.
 	if h.Size > 0 && (h.Size+int64(len(text)) > l.o.MaxSize || now.Sub(h.Begun) > l.o.MaxAge) {
 		if err := l.rotate(h); err != nil {
 			return err

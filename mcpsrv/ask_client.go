@@ -98,6 +98,7 @@ func (s *Server) askClient(call, asking context.Context, conn *mcp.ServerSession
 		return nil, err
 	}
 	ctx := asking
+	// A call that has ended has no stream any more; the question then goes out without it.
 	if call.Err() == nil {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithCancel(call)

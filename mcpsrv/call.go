@@ -27,6 +27,7 @@ func (s *Server) callTool(ctx context.Context, req *mcp.CallToolRequest) (mcp.Re
 	if err == nil {
 		return res, nil
 	}
+	// Shutdown cut the call off; its client still waits for an answer.
 	if errors.Is(context.Cause(ctx), errStopping) {
 		return s.toolError(errStopping), nil
 	}
@@ -95,6 +96,7 @@ func (s *Server) forwardCall(ctx context.Context, req *mcp.CallToolRequest, name
 		}
 		return nil, err
 	}
+	// These bytes go to the client as they are, so they must be a JSON object.
 	if orderedjson.Kind(res.Raw) != "object" || !json.Valid(res.Raw) {
 		return nil, &tool.Error{Code: tool.Unavailable, Op: "call", Msg: "the answer of " + string(t.ID()) +
 			" is not a tool result"}

@@ -93,7 +93,7 @@ func readInvocation(raw json.RawMessage) (string, json.RawMessage, error) {
 	return name, args, nil
 }
 
-// invalidInvocation returns an error about a parameter of invoke_tool itself, with the right form as its hint.
+// invalidInvocation returns the Invalid error about a parameter of invoke_tool itself, with the right form as its hint.
 func invalidInvocation(field, what string) error {
 	return &tool.Error{
 		Code: tool.Invalid, Op: "call", Msg: field + " of " + invokeName + " " + what,

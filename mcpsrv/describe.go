@@ -114,7 +114,8 @@ func describeTool(b *strings.Builder, set *tool.Set, t *tool.Tool, name string) 
 // needsConfirmation reports whether a person has to confirm each call of t.
 func (s *Server) needsConfirmation(t *tool.Tool) bool { return s.o.Confirms != nil && s.o.Confirms(t) }
 
-// callFacts returns, in brackets, what a caller must know before calling, or "" for nothing.
+// callFacts returns, in brackets, what a caller must know before calling: disabled, deprecated, read-only or
+// destructive. It is "" if none applies.
 func callFacts(t *tool.Tool) string {
 	var facts []string
 	if t.Disabled {

@@ -58,6 +58,7 @@ type drainingConn struct {
 // Read passes messages on. It holds back what follows an initialize until that is answered: the SDK handles several
 // messages at a time, and refuses those that come too early.
 func (c *drainingConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+	// An initialize was read before; what follows waits for its answer.
 	if c.last != nil {
 		c.waitAnswered(ctx, c.last)
 		c.last = nil

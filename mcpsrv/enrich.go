@@ -208,6 +208,7 @@ func (s *Server) submitProposals(ctx context.Context, sum *proposalReport, writt
 	set := s.currentSet()
 	var proposals []tool.Proposal
 	for _, p := range written {
+		// The set holds only what this client may see, so hidden tools cannot be written for.
 		t, err := s.resolveTool(set, p.Tool)
 		if err != nil { // or the client may not see the tool
 			sum.wrong = append(sum.wrong, fmt.Sprintf("%q: there is no such tool", sanitize.Clip(p.Tool, 100)))

@@ -73,6 +73,7 @@ func (s *Server) recordFeedback(req *mcp.CallToolRequest, name string, args json
 	}
 	var list []feedback
 	raw := orderedjson.Encode(said)
+	// A single object counts as a list of one.
 	if !strings.HasPrefix(string(raw), "[") {
 		raw = json.RawMessage("[" + string(raw) + "]")
 	}

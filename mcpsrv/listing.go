@@ -89,6 +89,7 @@ func (s *Server) toolListing(set *tool.Set, mode Mode) *listing {
 			l.appendTool(id, stubTool(set, t))
 		}
 	}
+	// The fingerprint shows whether clients have to list again.
 	sum := sha256.New()
 	for _, e := range l.entries {
 		sum.Write(e.raw)

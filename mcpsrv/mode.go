@@ -75,6 +75,7 @@ func (now *liveOptions) catalogueMode(set *tool.Set) Mode {
 			return Search
 		}
 	}
+	// No tool was counted.
 	if left == now.threshold {
 		return Search
 	}

@@ -85,6 +85,7 @@ func (s *Server) runAskingClient(ctx context.Context, client *tool.Client, of st
 		h.open.answer <- back.Responses[answerKey]
 		return s.awaitOutcome(ctx, h)
 	}
+	// The run may outlive this request, whose context ends with its answer; the context's values stay.
 	runCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(s.closing, cancel)
 	h := &pendingCall{

@@ -26,6 +26,7 @@ func (v *recentTools) add(ids []tool.ID, most int) bool {
 			changed = true
 		}
 	}
+	// Backward, so that the most useful one is the last used, and goes last.
 	for _, id := range slices.Backward(ids) {
 		v.markUsed(id)
 	}

@@ -30,6 +30,7 @@ const (
 // for stateless requests, neither for others.
 func (r *rawResult) MarshalJSON() ([]byte, error) {
 	info, stateless := r.Meta[mcp.MetaKeyServerInfo]
+	// The common case: nothing to add or remove, so large results are not parsed.
 	if !stateless && !bytes.Contains(r.raw, []byte(keyResultType)) && !bytes.Contains(r.raw,
 		[]byte(mcp.MetaKeyServerInfo)) {
 		return r.raw, nil

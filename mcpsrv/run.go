@@ -88,6 +88,7 @@ func (s *Server) Handler() http.Handler {
 			refuseUnavailable(w, "the server is stopping")
 			return
 		}
+		// Streams stay open for as long as the client likes, so Shutdown does not wait for them.
 		if r.Method == http.MethodPost && r.Header.Get("Mcp-Method") != listenMethod {
 			s.answers.begin(0)
 			defer s.answers.end()

@@ -144,7 +144,7 @@ func sameElsewhere(h *tool.Hit) string {
 // maxSignature bounds a signature in an answer, in bytes: a tool with fifty parameters must not crowd out the others.
 const maxSignature = 400
 
-// writeHit writes one tool, under the name to call it by.
+// writeHit writes one tool, under the name to call it by. Every text of a server is put on one line.
 func writeHit(b *strings.Builder, h *tool.Hit, detail tool.Detail) {
 	b.WriteString("- " + clientName(h.Exposed, h.Server, h.Name))
 	if params, ok := strings.CutPrefix(h.Signature, h.Name); ok && h.Signature != "" {

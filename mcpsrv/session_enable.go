@@ -31,6 +31,7 @@ func (s *Server) enableFound(ctx context.Context, req *mcp.CallToolRequest, res 
 	var ids []tool.ID
 	for i := range res.Tools {
 		id := res.Tools[i].ID
+		// With several needs, each has its own confidence; with one, the result has it.
 		if len(res.Groups) == 0 && !res.Confident || len(res.Groups) > 0 && !fits[id] {
 			continue
 		}

@@ -157,6 +157,7 @@ func (r *sessionRegistry) remove(one *session) {
 	delete(r.byConn, one.conn)
 	delete(r.byID, one.id)
 	var lost []resourceKey
+	// The session is out of byConn here, so urisLocked returns the subscriptions of the others.
 	for key := range one.subscribed {
 		if len(r.urisLocked(key)) == 0 {
 			lost = append(lost, key)

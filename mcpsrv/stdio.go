@@ -89,6 +89,7 @@ func (l *lineReader) readLine() ([]byte, error) {
 	var line []byte
 	for {
 		part, err := l.r.ReadSlice('\n')
+		// Of a longer line only the beginning is kept, enough for checkLine to refuse it.
 		if len(line) <= l.most {
 			line = append(line, part...)
 		}

@@ -120,6 +120,7 @@ func (f features) resolveURI(uri string) (server, own string, err error) {
 			return name, own, nil
 		}
 	}
+	// With one server, a URI needs no prefix and every URI is that server's.
 	if f.plain {
 		return f.all[0].Server, uri, nil
 	}

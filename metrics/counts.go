@@ -46,6 +46,7 @@ func decodeCounts(b []byte) *counts {
 		return newCounts()
 	}
 	maps.DeleteFunc(c.Servers, func(_ string, s *serverCounts) bool { return s == nil })
+	// A newer version may have stored more buckets than this one has.
 	for _, h := range c.histograms() {
 		h.Counts = h.Counts[:min(len(h.Counts), bounded+1)]
 	}

@@ -49,8 +49,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Meter counts searches, selections and calls. It is safe for concurrent use. Counts of the current minute stay in
-// memory until the next flush.
+// Meter counts searches, selections and calls. It is safe for concurrent use. Counts stay in memory until the next
+// flush; reports include them.
 type Meter struct {
 	o       Options
 	stop    chan struct{}
@@ -184,6 +184,7 @@ func (m *Meter) Flush(ctx context.Context) error {
 		return nil
 	}
 	written := m.pending
+	// Counting goes on in a new map while the old one is written. Reports see both.
 	m.writing, m.pending = written, map[int64]*counts{}
 	m.mu.Unlock()
 	sums, before, after, err := m.writeCounts(ctx, spreadOverSlots(written))
@@ -191,6 +192,7 @@ func (m *Meter) Flush(ctx context.Context) error {
 	defer m.mu.Unlock()
 	m.writing = nil
 	if err != nil {
+		// What was counted during the failed write is added to what was not written.
 		for minute, c := range m.pending {
 			if written[minute] == nil {
 				written[minute] = newCounts()
@@ -207,6 +209,7 @@ func (m *Meter) Flush(ctx context.Context) error {
 		}
 		m.stored[s] = c
 	}
+	// If nobody else wrote, stored is what the disk holds now, and need not be read again.
 	if before == m.version {
 		m.version = after
 	} // else another process wrote in between, and the next load reads everything

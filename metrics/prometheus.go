@@ -84,6 +84,7 @@ func (p *page) writeHistogram(name, labels string, h *histogram) {
 		p.writeSample(name+"_bucket", labels+comma+formatLabel("le", strconv.FormatFloat(edge.Seconds(), 'g', -1, 64)),
 			float64(seen))
 	}
+	// Prometheus's buckets are cumulative, and the last one has no bound.
 	p.writeSample(name+"_bucket", labels+comma+formatLabel("le", "+Inf"), float64(h.total()))
 	p.writeSample(name+"_sum", labels, time.Duration(h.Sum).Seconds())
 	p.writeSample(name+"_count", labels, float64(h.total()))

@@ -142,6 +142,7 @@ func (t *Tracer) postBatch(ctx context.Context, batch []*span) error {
 		return err
 	}
 	defer func() { _ = res.Body.Close() }()
+	// Reading the body to its end lets the client use the connection again.
 	if _, err := io.Copy(io.Discard, io.LimitReader(res.Body, 1<<20)); err != nil {
 		return err
 	}

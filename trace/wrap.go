@@ -29,6 +29,7 @@ func (t *Tracer) Request(r *http.Request) (context.Context, func(route string, s
 			s.setAttribute("http.route", route)
 		}
 		s.setAttribute("http.response.status_code", status)
+		// As OpenTelemetry defines it for servers: a client's mistake is no failure of the server's span.
 		if status >= http.StatusInternalServerError {
 			s.failed = http.StatusText(status)
 		}
@@ -45,7 +46,7 @@ func (t *Tracer) Searcher(next tool.Searcher) tool.Searcher {
 	return searcher{t, next}
 }
 
-// searcher makes a span of each search.
+// searcher makes a span of each search. The query itself is not recorded.
 type searcher struct {
 	tracer *Tracer
 	next   tool.Searcher
@@ -85,6 +86,7 @@ func (c caller) Call(ctx context.Context, call tool.Call) (*tool.CallResult, err
 	span.setAttribute("gen_ai.tool.name", call.ID.Name())
 	span.setAttribute("tooldex.server", call.ID.Server())
 	res, err := c.next.Call(ctx, call)
+	// A tool error is no Go error, so endSpan would not see it.
 	if span != nil && res != nil && res.IsError {
 		span.failed = "tool_error"
 		span.setAttribute("error.type", span.failed)

@@ -255,10 +255,12 @@ func (g *graph) computeWork() error {
 			now[i] = work
 			changed = changed || work != before[i]
 		}
+		// At depth 0 no part has members to look at, so the work is that of all parts on one value.
 		if depth == 0 && now[0] > maxSame {
 			return errors.New("schema looks at one value too often")
 		}
 		g.work = append(g.work, now[0])
+		// From here on, deeper values cost the same; workFor uses the last entry.
 		if !changed {
 			break
 		}

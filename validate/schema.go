@@ -124,6 +124,7 @@ func (s *Schema) Check(value json.RawMessage) *Mismatch {
 	case work <= quickWork:
 		return s.runLibrary(v)
 	}
+	// Room for one, so that a check which is given up can still end.
 	result := make(chan *Mismatch, 1)
 	go func() { result <- s.runLibrary(v) }() // ends, since the work is bounded
 	timer := time.NewTimer(checkTime)
