@@ -19,12 +19,13 @@ import (
 	"tooldex/tool"
 )
 
-// ProposalFile is the form of a file of proposals: one entry for each tool, with what the writer should know of it.
+// ProposalFile is the form of a file of proposals: one entry for each tool.
 type ProposalFile struct {
 	Enrich []ProposalEntry `yaml:"enrich"`
 }
 
-// ProposalEntry is a proposal in a file. Description and Parameters are for the writer and are not read back.
+// ProposalEntry is a proposal in a file. Description and Parameters inform the writer, and are ignored when the file is
+// read.
 type ProposalEntry struct {
 	tool.Proposal `yaml:",inline"`
 	Description   string   `yaml:"description,omitempty"`
@@ -37,8 +38,8 @@ const (
 	maxProposalFile = 16 << 20
 )
 
-// ParseProposals reads a file of proposals, YAML or JSON. The error is Invalid and tells the line, where one is at
-// fault.
+// ParseProposals reads a file of proposals, in YAML or JSON. It does not check their texts, which Propose does. The
+// error is Invalid and names the line, where one is at fault.
 func ParseProposals(b []byte) ([]tool.Proposal, error) {
 	bad := func(msg string, err error) error {
 		return &tool.Error{
@@ -67,8 +68,7 @@ func ParseProposals(b []byte) ([]tool.Proposal, error) {
 	return out, nil
 }
 
-// misread says where a file does not have the form, and neither what stands there nor which type of ours it does not
-// fit.
+// misread rewords an error about the form of a file. The result names the line, but neither its content nor a Go type.
 func misread(err error) error {
 	var wrong *yaml.TypeError
 	if !errors.As(err, &wrong) || len(wrong.Errors) == 0 {
@@ -82,7 +82,7 @@ func misread(err error) error {
 	return fmt.Errorf("%s does not have the form", line)
 }
 
-// What a proposal may hold.
+// The limits of one proposal.
 const (
 	maxUtterances   = 12
 	minUtterance    = 8 // characters
@@ -91,13 +91,14 @@ const (
 	maxProposedSyns = 8
 	maxSynonym      = 40
 	maxAuthor       = 120 // bytes
-	nearCopy        = .8  // share of words in common from which an utterance is that of another tool
-	sameAgain       = .9  // and from which it says the same of its own tool again
+	nearCopy        = .8  // overlap from which an utterance counts as that of another tool
+	sameAgain       = .9  // overlap from which it repeats another one of its own tool, or the tool's name
 )
 
-// orders are the marks of a text that talks to a model, rather than as somebody who asks for something. Utterances are
-// data and are shown as such, and one that reads as an order is refused all the same.
-var orders = regexp.MustCompile(`(?i)\b(ignore|disregard|forget|override)\b.{0,40}\b(previous|prior|above|earlier|all|any|other|instructions?|rules?)\b` +
+// orders matches texts that address a model rather than ask for something. Utterances are data and are shown as such;
+// one that reads as an order is refused all the same.
+var orders = regexp.MustCompile(`(?i)\b(ignore|disregard|forget|override)\b` +
+	`.{0,40}\b(previous|prior|above|earlier|all|any|other|instructions?|rules?)\b` +
 	`|\bsystem prompt\b|\b(system|assistant|developer|user|human)\s*:` +
 	`|\byou (must|shall|have to|are (a|an|now|the)|will now)\b` +
 	`|\b(always|never|only) (call|use|invoke|choose|prefer|pick|select)\b` +
@@ -105,24 +106,24 @@ var orders = regexp.MustCompile(`(?i)\b(ignore|disregard|forget|override)\b.{0,4
 	`|\b(do not|don't|dont) (call|use|invoke|choose|tell|mention|reveal|ask)\b` +
 	`|\b(instead of|rather than) (the )?(other|any)\b`)
 
-// checker holds what proposals are checked against.
+// checker checks proposals against the tools of a view. It serves one call of Propose, Enrich or Try.
 type checker struct {
 	view     catalog.View
 	an       knowledge.Analyzer
-	said     []saying
+	said     []saying           // utterances of all tools, and those accepted so far
 	names    map[string]tool.ID // of tools, with and without their servers, in lower case
 	visible  func(tool.ID) bool // which tools may be named; nil means all
 	findings []sanitize.Finding
 }
 
-// saying is an utterance that some tool has.
+// saying is an utterance of a tool, as a set of terms.
 type saying struct {
 	id    tool.ID
 	terms map[string]bool
 }
 
-// newChecker gathers what all tools are asked. What waits for a tool that a proposal speaks of is about to be
-// replaced.
+// newChecker gathers the utterances of all tools. Waiting proposals for the tools of proposals are left out, since they
+// are about to be replaced.
 func newChecker(view catalog.View, proposals []tool.Proposal, visible func(tool.ID) bool) *checker {
 	c := &checker{view: view, visible: visible, names: map[string]tool.ID{}}
 	spoken := map[tool.ID]bool{}
@@ -162,7 +163,7 @@ func (c *checker) terms(text string) map[string]bool {
 	return out
 }
 
-// check returns what passes, and what was wrong with the rest.
+// check returns the parts of proposals that pass, and what was wrong with the rest.
 func (c *checker) check(proposals []tool.Proposal) ([]tool.Proposal, []sanitize.Finding) {
 	var out []tool.Proposal
 	for _, p := range proposals {
@@ -192,7 +193,8 @@ func (c *checker) check(proposals []tool.Proposal) ([]tool.Proposal, []sanitize.
 	return out, c.findings
 }
 
-// author is a name as it is kept: what a client or a model calls itself is as little to be trusted as the rest.
+// author returns the name of an author as it is stored: printable and short, since clients and models choose it
+// themselves.
 func author(by string) string {
 	by = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -203,6 +205,7 @@ func author(by string) string {
 	return strings.TrimSpace(sanitize.Cut(by, maxAuthor))
 }
 
+// refuse notes that a part of a proposal is left out. An ID of excessive length is not repeated.
 func (c *checker) refuse(id tool.ID, field, why string) {
 	if utf8.RuneCountInString(string(id)) > 200 {
 		id = ""
@@ -213,7 +216,7 @@ func (c *checker) refuse(id tool.ID, field, why string) {
 	})
 }
 
-// name is how a tool is named to who made the proposal.
+// name returns how findings refer to a tool. One that is not visible is not named.
 func (c *checker) name(id tool.ID) string {
 	if c.visible != nil && !c.visible(id) {
 		return "another tool"
@@ -221,7 +224,7 @@ func (c *checker) name(id tool.ID) string {
 	return "another tool, " + string(id)
 }
 
-// utterance returns a text as it is kept, or why it is not.
+// utterance returns a text as it is stored, or why it is refused.
 func (c *checker) utterance(id tool.ID, u string) (text, why string) {
 	text = strings.Join(strings.Fields(u), " ")
 	if why = c.form(id, text); why != "" {
@@ -252,7 +255,8 @@ func (c *checker) utterance(id tool.ID, u string) (text, why string) {
 	return text, ""
 }
 
-// form tells what is wrong with a text, whatever it says.
+// form returns what is wrong with the form of a text, "" if nothing is: its characters, markup, orders to a model, and
+// names of other tools.
 func (c *checker) form(id tool.ID, text string) string {
 	switch {
 	case !utf8.ValidString(text):
@@ -274,7 +278,7 @@ func (c *checker) form(id tool.ID, text string) string {
 	return ""
 }
 
-// synonyms takes over the synonyms that pass.
+// synonyms adds the synonyms of p that pass to good.
 func (c *checker) synonyms(p tool.Proposal, good *tool.Proposal) {
 	for _, s := range p.Synonyms {
 		s = strings.Join(strings.Fields(s), " ")
@@ -293,7 +297,7 @@ func (c *checker) synonyms(p tool.Proposal, good *tool.Proposal) {
 	}
 }
 
-// overlap is the share of words that two texts have in common.
+// overlap returns the share of terms that two texts have in common, of all terms that either has.
 func overlap(a, b map[string]bool) float64 {
 	both := 0
 	for w := range a {

@@ -13,13 +13,13 @@ import (
 	"tooldex/tool"
 )
 
-// The overlays that hold what was generated. No file's overlay can have such a name.
+// The overlays that hold proposals. Overlays of files cannot have such names, since names of sources have no slash.
 const (
 	approvedOverlay = "enrichment/approved"
 	pendingOverlay  = "enrichment/pending"
 )
 
-// enoughUtterances is the number of utterances from which a tool needs no more.
+// enoughUtterances is the number of utterances from which Unfamiliar leaves a tool out.
 const enoughUtterances = 4
 
 // Enricher keeps proposals in the overlays of a catalogue. It is safe for concurrent use; its errors are those of the
@@ -29,8 +29,8 @@ type Enricher struct{ catalog *catalog.Catalog }
 // New returns an Enricher for a catalogue.
 func New(c *catalog.Catalog) *Enricher { return &Enricher{c} }
 
-// Unfamiliar returns the enabled tools that resemble no known kind of tool and have few utterances, proposed ones
-// included: the least familiar first, at most n, or all where n is 0. Without knowledge it returns none.
+// Unfamiliar returns the enabled tools that resemble no known kind of tool and have few utterances, waiting ones
+// included. The least familiar come first; n limits their number unless it is 0. Without knowledge it returns none.
 func (e *Enricher) Unfamiliar(n int) []tool.Stranger {
 	view := e.catalog.View()
 	pending := overlayOf(view, pendingOverlay)
@@ -56,7 +56,8 @@ func (e *Enricher) Unfamiliar(n int) []tool.Stranger {
 	return out
 }
 
-// overlayOf returns a copy of one of the two overlays, empty where none is stored.
+// overlayOf returns a copy of one of the two overlays, which is empty if none is stored. The patches are shared and
+// must not be changed.
 func overlayOf(view catalog.View, name string) *sources.Overlay {
 	if o := view.Overlay(name); o != nil {
 		return o.Clone()
@@ -64,7 +65,7 @@ func overlayOf(view catalog.View, name string) *sources.Overlay {
 	return &sources.Overlay{Name: name, Pending: name == pendingOverlay, Tools: map[tool.ID]*sources.Patch{}}
 }
 
-// List returns what is kept of proposals, by tool, for each tool what is approved before what waits.
+// List returns all stored proposals, sorted by tool; of one tool, the approved one comes before the waiting one.
 func (e *Enricher) List() []Enrichment {
 	view := e.catalog.View()
 	var out []Enrichment
@@ -78,6 +79,7 @@ func (e *Enricher) List() []Enrichment {
 	return out
 }
 
+// proposalOf and patchOf convert between the form of proposals and that of overlays.
 func proposalOf(id tool.ID, p *sources.Patch) tool.Proposal {
 	out := tool.Proposal{Tool: id, Synonyms: p.Synonyms, By: strings.Join(p.By, "; ")}
 	for _, u := range p.Utterances {
@@ -97,9 +99,9 @@ func patchOf(p tool.Proposal) *sources.Patch {
 	return out
 }
 
-// Propose checks proposals and keeps what passes until a person approves it; until then it changes no search. A
-// proposal takes the place of one that waits for the same tool. Propose returns how many utterances and synonyms it
-// kept, and what was wrong with the others. Findings name only tools that are visible; a nil func means all are.
+// Propose checks proposals and stores what passes until a person approves it; until then it changes no search. A
+// proposal replaces one that waits for the same tool. Propose returns how many utterances and synonyms it stored, and
+// what was wrong with the others. Findings name only tools for which visible returns true; a nil func means all.
 func (e *Enricher) Propose(ctx context.Context, proposals []tool.Proposal, visible func(tool.ID) bool) (kept int,
 	findings []sanitize.Finding, err error,
 ) {
@@ -120,7 +122,8 @@ func (e *Enricher) Propose(ctx context.Context, proposals []tool.Proposal, visib
 	return kept, findings, nil
 }
 
-// Enrich is Propose for what a person has reviewed: what passes takes effect at once, beside what was approved before.
+// Enrich is Propose for what a person has reviewed: what passes takes effect at once, in addition to what was approved
+// before. Waiting proposals for the same tools are dropped.
 func (e *Enricher) Enrich(ctx context.Context, proposals []tool.Proposal) (kept int, findings []sanitize.Finding,
 	err error,
 ) {
@@ -142,7 +145,7 @@ func (e *Enricher) Enrich(ctx context.Context, proposals []tool.Proposal) (kept 
 	return kept, findings, nil
 }
 
-// Approve puts in force what waits for the given tools, or for all if none is given. It returns the tools that had
+// Approve puts into effect what waits for the given tools, or for all if none is given. It returns the tools that had
 // something waiting.
 func (e *Enricher) Approve(ctx context.Context, tools ...tool.ID) ([]tool.ID, error) {
 	return e.edit(ctx, tools, func(id tool.ID, approved, pending *sources.Overlay) bool {
@@ -155,8 +158,8 @@ func (e *Enricher) Approve(ctx context.Context, tools ...tool.ID) ([]tool.ID, er
 	})
 }
 
-// Forget removes what was written about the given tools, or about all if none is given, whether approved or waiting. It
-// returns the tools that had something.
+// Forget removes the proposals for the given tools, or for all if none is given, whether approved or waiting. It
+// returns the tools that had some.
 func (e *Enricher) Forget(ctx context.Context, tools ...tool.ID) ([]tool.ID, error) {
 	return e.edit(ctx, tools, func(id tool.ID, approved, pending *sources.Overlay) bool {
 		_, a := approved.Tools[id]
@@ -167,7 +170,8 @@ func (e *Enricher) Forget(ctx context.Context, tools ...tool.ID) ([]tool.ID, err
 	})
 }
 
-// edit calls one for each tool, or for all tools of both overlays if none is given, and returns those that it changed.
+// edit calls one for each tool, or for all tools of both overlays if none is given, and returns those for which it
+// reports a change. One may be called again when another process has changed the store.
 func (e *Enricher) edit(ctx context.Context, tools []tool.ID,
 	one func(id tool.ID, approved, pending *sources.Overlay) bool,
 ) (changed []tool.ID, err error) {

@@ -2,9 +2,9 @@ package enrich
 
 import "tooldex/tool"
 
-// Enrichment is a proposal that was checked and is kept.
+// Enrichment is a stored proposal that passed the checks.
 type Enrichment struct {
 	tool.Proposal `yaml:",inline"`
-	// it waits for somebody to approve it, and finds nothing until then
+	// Pending means that it waits for approval, and has no effect on searches until then.
 	Pending bool `json:"pending,omitempty" yaml:"pending,omitempty"`
 }

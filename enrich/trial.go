@@ -11,17 +11,18 @@ import (
 	"tooldex/tool"
 )
 
-// ownHeldOut is how many utterances of a proposal come on one that is held out, rounded up, where it has two or more.
+// ownHeldOut is the number of utterances of a proposal of which one is held out, rounded up. Of a single utterance none
+// is.
 const ownHeldOut = 3
 
-// Trial is what a proposal would change, made in memory and stored nowhere. After has all of the proposal but what Own
-// asks for.
+// Trial shows what a proposal would change. It is made in memory and stored nowhere. After has all of the proposal but
+// the requests of Own, so that Own is a fair test.
 type Trial struct {
 	*catalog.Trial
 	Own []catalog.Question // requests of the proposal, for the tools that it speaks of
 }
 
-// Try makes in memory what Enrich would store, to be measured, and returns with it what Enrich would find. The trial is
+// Try makes in memory what Enrich would store, to be measured, and returns it with the findings of Enrich. The trial is
 // nil if nothing passes. Which requests are held out depends on their texts alone. The error is Invalid for a catalogue
 // without knowledge.
 func (e *Enricher) Try(ctx context.Context, proposals []tool.Proposal) (*Trial, []sanitize.Finding, error) {
@@ -47,7 +48,7 @@ func (e *Enricher) Try(ctx context.Context, proposals []tool.Proposal) (*Trial, 
 	return &Trial{trial, own}, findings, nil
 }
 
-// holdOut takes from a proposal the requests that are held out.
+// holdOut divides the utterances of a proposal into those that are kept, sorted, and questions that are held out.
 func holdOut(p tool.Proposal) (rest []string, held []catalog.Question) {
 	if len(p.Utterances) < 2 {
 		return p.Utterances, nil
@@ -62,6 +63,7 @@ func holdOut(p tool.Proposal) (rest []string, held []catalog.Question) {
 	return slices.Sorted(slices.Values(byHash[n:])), held
 }
 
+// hashOf returns a hash that is the same in every process.
 func hashOf(s string) uint32 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(s)) // it never fails

@@ -6,40 +6,40 @@ import (
 	"syscall"
 )
 
-// Fault is what happens to an operation.
+// Fault is what is done to an operation.
 type Fault int
 
 // The faults.
 const (
-	Fail  Fault = iota // it does nothing and returns the error
+	Fail  Fault = iota // the operation does nothing and returns Plan.Errno
 	Short              // a write writes half of its bytes, and from then on the disk is full; other operations fail
 	Kill               // the command is killed before it
-	// a write writes half of its bytes, then the command is killed; before other operations it is killed
+	// Of a write, half of the bytes are written, then the command is killed; other operations are as with Kill.
 	Tear
 )
 
 // String names the fault.
 func (f Fault) String() string { return [...]string{"fail", "short", "kill", "tear"}[f] }
 
-// Plan says what is to happen to a command. The zero Plan of a folder only counts.
+// Plan selects the operation to spoil. A Plan with only a Dir counts operations and spoils none.
 type Plan struct {
-	Dir   string // operations on what lies in it count; where it is a link, give what it points to
+	Dir   string // absolute, without links: only operations on it and on files in it count
 	N     int    // the operation to spoil, from 1; zero for none
 	Fault Fault
 	Errno syscall.Errno // what Fail returns; zero means ENOSPC
 }
 
-// Outcome is what became of a command.
+// Outcome reports how a command ended.
 type Outcome struct {
 	Ops    []string // the operations that were counted, for example "fsync tooldex.db"
-	Hit    bool     // the n-th was reached
+	Hit    bool     // operation N was reached
 	Killed bool     // by a signal, ours or another
 	Code   int      // the exit code, if it was not killed
 	Stdout []byte
 	Stderr []byte
 }
 
-// Op names the operation that was spoiled, "" if there was none.
+// Op returns the operation that was spoiled, "" if there was none. The plan must be the one of the run.
 func (o *Outcome) Op(p Plan) string {
 	if !o.Hit {
 		return ""
@@ -47,7 +47,8 @@ func (o *Outcome) Op(p Plan) string {
 	return o.Ops[p.N-1]
 }
 
-// inside returns the name of path in dir, and false if it does not lie there.
+// inside returns the path relative to dir, "." for dir itself, and false if the path is outside. Both must be clean.
+// The mark of the system for a deleted file is ignored.
 func inside(dir, path string) (string, bool) {
 	path = strings.TrimSuffix(path, " (deleted)")
 	if path == dir {

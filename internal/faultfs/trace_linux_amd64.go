@@ -13,14 +13,14 @@ import (
 	"syscall"
 )
 
-// Supported tells why commands cannot be traced here; nil means that they can.
+// Supported returns why commands cannot be traced on this machine, and nil if they can.
 func Supported() error {
 	_, err := Run(&exec.Cmd{Path: "/bin/true", Args: []string{"true"}}, Plan{Dir: "/nowhere"})
 	return err
 }
 
-// Run runs a command to its end under a plan. Of cmd, the path, arguments, environment and folder count; its output
-// comes back in the Outcome. The error is for a command that could not be run or traced, whatever its exit code.
+// Run runs a command to its end under a plan. Of cmd it uses the path, arguments, environment and folder; the output is
+// in the Outcome. The error means that the command could not be run or traced, whatever its exit code.
 func Run(cmd *exec.Cmd, p Plan) (*Outcome, error) {
 	type answer struct {
 		out *Outcome
@@ -28,7 +28,7 @@ func Run(cmd *exec.Cmd, p Plan) (*Outcome, error) {
 	}
 	answers := make(chan answer, 1)
 	go func() {
-		// the thread that starts a traced process is the only one that may trace it; it is not used again
+		// Only the thread that starts a traced process may trace it. It stays locked, and ends with the goroutine.
 		runtime.LockOSThread()
 		out, err := run(cmd, p)
 		answers <- answer{out, err}
@@ -67,7 +67,7 @@ func run(cmd *exec.Cmd, p Plan) (*Outcome, error) {
 	return &t.out, err
 }
 
-// drain returns the end of a pipe whose content is gathered.
+// drain returns the writing end of a pipe, whose content is read into a buffer until all writers have closed it.
 func drain(read *sync.WaitGroup, into *bytes.Buffer) (*os.File, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -82,29 +82,30 @@ func drain(read *sync.WaitGroup, into *bytes.Buffer) (*os.File, error) {
 
 // Bits of ptrace and wait4 that package syscall does not name.
 const (
-	traceGood = 0x1      // system calls are told from traps
-	traceClon = 0x8      // threads are traced, too; programs that are started are not
-	traceKill = 0x100000 // what is traced dies with us
+	traceGood = 0x1      // stops at system calls have a signal of their own, sysTrap
+	traceClon = 0x8      // new threads are traced, too; new processes are not
+	traceKill = 0x100000 // the command is killed when the tracer ends
 	sysTrap   = syscall.SIGTRAP | 0x80
 )
 
+// tracer follows one command. All of its methods run on the thread that started the command.
 type tracer struct {
 	plan    Plan
 	leader  int
 	threads map[int]*thread
-	full    bool // a write was cut short: there is no room any more
+	full    bool // a write was cut short: from now on the disk is full
 	out     Outcome
 }
 
 // thread is one traced thread.
 type thread struct {
-	calling bool // it is in a system call
+	calling bool // between the beginning and the end of a system call
 	result  syscall.Errno
-	spoil   bool // the call's result is to be replaced by the error above
-	kill    bool // after the call
+	spoil   bool // the result of the call is to be replaced by that error
+	kill    bool // the command is to be killed at the end of the call
 }
 
-// follow waits for what the command does until it has ended.
+// follow resumes the command and handles its stops, until all of its threads have ended.
 func (t *tracer) follow() error {
 	var status syscall.WaitStatus
 	if _, err := syscall.Wait4(t.leader, &status, syscall.WALL, nil); err != nil {
@@ -116,7 +117,8 @@ func (t *tracer) follow() error {
 	t.threads[t.leader] = &thread{}
 	at, signal := t.leader, 0
 	for {
-		if err := syscall.PtraceSyscall(at, signal); err != nil && !errors.Is(err, syscall.ESRCH) { // it may have been killed
+		// ESRCH: it may have been killed.
+		if err := syscall.PtraceSyscall(at, signal); err != nil && !errors.Is(err, syscall.ESRCH) {
 			return fmt.Errorf("go on: %w", err)
 		}
 		for {
@@ -144,7 +146,7 @@ func (t *tracer) follow() error {
 	}
 }
 
-// stopped handles one stop, and returns the signal to go on with.
+// stopped handles one stop of a thread, and returns the signal to resume it with.
 func (t *tracer) stopped(pid int, status syscall.WaitStatus) int {
 	th := t.threads[pid]
 	switch sig := status.StopSignal(); {
@@ -161,7 +163,7 @@ func (t *tracer) stopped(pid int, status syscall.WaitStatus) int {
 	}
 }
 
-// call looks at the beginning or the end of a system call.
+// call handles the beginning or the end of a system call. At the beginning, the register of the result has ENOSYS.
 func (t *tracer) call(pid int, th *thread) {
 	var regs syscall.PtraceRegs
 	if syscall.PtraceGetRegs(pid, &regs) != nil { // killed meanwhile
@@ -185,7 +187,7 @@ func (t *tracer) call(pid int, th *thread) {
 	}
 }
 
-// begin decides what becomes of a call.
+// begin counts a call if it is an operation in the folder of the plan, and spoils it if it is the one.
 func (t *tracer) begin(pid int, th *thread, regs *syscall.PtraceRegs) {
 	op, ok := operations[regs.Orig_rax]
 	if !ok {
@@ -224,7 +226,7 @@ func (t *tracer) begin(pid int, th *thread, regs *syscall.PtraceRegs) {
 	}
 }
 
-// refuse has a call do nothing and return an error.
+// refuse makes a call do nothing, by replacing its number, and return an error.
 func (t *tracer) refuse(pid int, th *thread, regs *syscall.PtraceRegs, errno syscall.Errno) {
 	regs.Orig_rax = ^uint64(0)
 	_ = syscall.PtraceSetRegs(pid, regs)
@@ -239,6 +241,7 @@ type operation struct {
 	path   func(pid int, regs *syscall.PtraceRegs) string
 }
 
+// operations lists the system calls that count, by number.
 var operations = map[uint64]operation{
 	syscall.SYS_OPEN:      {"open", false, false, first},
 	syscall.SYS_OPENAT:    {"open", false, false, second},
@@ -263,17 +266,19 @@ var operations = map[uint64]operation{
 	syscall.SYS_MMAP:      {"map", false, false, mapped},
 }
 
+// sysRenameat2 is missing in package syscall.
 const sysRenameat2 = 316
 
 func first(pid int, regs *syscall.PtraceRegs) string { return text(pid, regs.Rdi) }
 
-// second is the path of calls whose first argument is a folder, which Go gives as the current one.
+// second returns the path of calls whose first argument is a folder. It assumes the current one, which Go passes.
 func second(pid int, regs *syscall.PtraceRegs) string { return text(pid, regs.Rsi) }
 
 func descriptor(pid int, regs *syscall.PtraceRegs) string { return opened(pid, regs.Rdi) }
 
 func mapped(pid int, regs *syscall.PtraceRegs) string { return opened(pid, regs.R8) }
 
+// opened returns the path of an open file of a process, "" if there is none.
 func opened(pid int, fd uint64) string {
 	path, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", pid, int32(fd)))
 	if err != nil {
@@ -282,7 +287,7 @@ func opened(pid int, fd uint64) string {
 	return path
 }
 
-// text reads a path out of the memory of a process, and makes it absolute.
+// text reads a path from the memory of a process and makes it absolute; "" if it cannot.
 func text(pid int, address uint64) string {
 	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
 	if err != nil {

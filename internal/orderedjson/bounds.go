@@ -7,16 +7,16 @@ import (
 	"tooldex/tool"
 )
 
-// The bounds of JSON that comes from outside. Both are far above what honest messages have. What they keep out is small
-// on the wire and large once it is decoded: a byte or two a value becomes forty.
+// The limits of JSON from outside. Both are far above what honest messages need. They keep out JSON that is small on the
+// wire and large once it is decoded: a value of a byte or two takes forty in memory.
 const (
 	MaxDepth  = 200     // lists and objects within each other
 	MaxValues = 250_000 // values of a request: members of lists and objects, and keys
 )
 
 // CheckBounds returns an Invalid error for JSON that is nested deeper than depth or has more than values members and
-// elements. It reads the text once and keeps nothing of it. Text that is not JSON gets an error or none: whoever
-// decodes it will say what is wrong.
+// elements. It reads b once and allocates nothing. For text that is not JSON it may or may not return an error:
+// decoding it will.
 func CheckBounds(b []byte, depth, values int) error {
 	level, count := 0, 0
 	for i := 0; i < len(b); i++ {
@@ -26,8 +26,9 @@ func CheckBounds(b []byte, depth, values int) error {
 		case '{', '[':
 			count++
 			if level++; level > depth {
-				return &tool.Error{Code: tool.Invalid, Op: "read json", Msg: fmt.Sprintf("the JSON is nested more than %d deep",
-					depth)}
+				return &tool.Error{
+					Code: tool.Invalid, Op: "read json", Msg: fmt.Sprintf("the JSON is nested more than %d deep", depth),
+				}
 			}
 		case '}', ']':
 			level--
@@ -35,15 +36,17 @@ func CheckBounds(b []byte, depth, values int) error {
 			count++
 		}
 		if count > values {
-			return &tool.Error{Code: tool.Invalid, Op: "read json", Msg: fmt.Sprintf("the JSON holds more than %d values",
-				values), Hint: "send less at a time"}
+			return &tool.Error{
+				Code: tool.Invalid, Op: "read json", Msg: fmt.Sprintf("the JSON holds more than %d values", values),
+				Hint: "send less at a time",
+			}
 		}
 	}
 	return nil
 }
 
-// StringLen returns how many bytes the JSON string has that b begins with, both quotation marks included. It is all of
-// b if the string does not end. The first byte is not looked at.
+// StringLen returns the length in bytes of the JSON string at the beginning of b, with both quotation marks. If the
+// string does not end, it is the length of b. The first byte is assumed to be a quotation mark.
 func StringLen(b []byte) int {
 	for i := 1; ; i++ {
 		n := bytes.IndexByte(b[i:], '"')

@@ -15,17 +15,19 @@ type Member[V any] struct {
 	Value V
 }
 
-// Object is a JSON object whose members keep their order. Its methods return copies and leave the object as it is.
+// Object is a JSON object whose members keep their order. Its methods return copies and do not change the object.
+// Values are shared with the copies.
 type Object[V any] []Member[V]
 
-// Raw is an object whose values are the bytes that were read, white space within them included. [ParseObject] reads one.
+// Raw is an object whose values are the bytes that were read, with the white space in them. [ParseObject] returns one.
 type Raw = Object[json.RawMessage]
 
-// Tree is an object whose values are Trees, []any, string, json.Number, bool, nil, or a json.RawMessage that is written
-// as it is. [Parse] reads one.
+// Tree is an object whose values are Trees, []any, string, json.Number, bool, nil, or json.RawMessage, which is written
+// unchanged. [Parse] returns one.
 type Tree = Object[any]
 
-// ParseObject reads exactly one JSON object, and nothing but white space behind it. Members of one name are all kept.
+// ParseObject parses exactly one JSON object, with nothing but white space around it. Members of the same name are all
+// kept. The result shares no memory with raw.
 func ParseObject(raw []byte) (Raw, error) {
 	spans := Members(raw)
 	if spans == nil || !json.Valid(raw) {
@@ -42,7 +44,8 @@ func ParseObject(raw []byte) (Raw, error) {
 	return o, nil
 }
 
-// Parse reads one JSON value as a Tree describes it. Of members of one name the last wins, at the place of the first.
+// Parse parses one JSON value into the types of a Tree. Of members of the same name, the last value is kept, at the
+// place of the first.
 func Parse(raw []byte) (any, error) {
 	if !json.Valid(raw) { // which also bounds how deep it is
 		return nil, errors.New("not one JSON value")
@@ -93,6 +96,7 @@ func parseValue(dec *json.Decoder) (any, error) {
 	return t, nil
 }
 
+// index returns the index of the first member of this name, -1 if there is none.
 func (o Object[V]) index(key string) int {
 	return slices.IndexFunc(o, func(m Member[V]) bool { return m.Key == key })
 }
@@ -115,7 +119,7 @@ func (o Object[V]) Get(key string) V {
 // Has reports whether a member of this name exists.
 func (o Object[V]) Has(key string) bool { return o.index(key) >= 0 }
 
-// With returns the object with this value under key: in place of the members of that name, else at the end.
+// With returns a copy with this value under key: it replaces the values of all members of that name, or is appended.
 func (o Object[V]) With(key string, value V) Object[V] {
 	out := slices.Clone(o)
 	for i := range out {
@@ -129,7 +133,7 @@ func (o Object[V]) With(key string, value V) Object[V] {
 	return out
 }
 
-// Without returns the object without the members of these names. It is never nil.
+// Without returns a copy without the members of these names. It is never nil.
 func (o Object[V]) Without(keys ...string) Object[V] {
 	out := make(Object[V], 0, len(o))
 	for _, m := range o {
@@ -140,7 +144,7 @@ func (o Object[V]) Without(keys ...string) Object[V] {
 	return out
 }
 
-// Bytes writes the object as compact JSON; raw values are written as they are.
+// Bytes returns the object as compact JSON; raw values are written unchanged.
 func (o Object[V]) Bytes() json.RawMessage { return Append(nil, o) }
 
 // MarshalJSON writes the object with its members in order.
@@ -158,8 +162,8 @@ func (o Object[V]) appendTo(b []byte) []byte {
 	return append(b, '}')
 }
 
-// Append appends v as compact JSON, without escaping <, > and &: they cost a model tokens, and schemas and texts are full
-// of them. What cannot be encoded is written as null.
+// Append appends v as compact JSON. It does not escape <, > and &, as encoding/json does: the escapes cost a model
+// tokens, and schemas and texts are full of them. What cannot be encoded is written as null.
 func Append(b []byte, v any) []byte {
 	switch v := v.(type) {
 	case interface{ appendTo([]byte) []byte }:
@@ -195,7 +199,7 @@ func Append(b []byte, v any) []byte {
 // Encode returns v as Append writes it.
 func Encode(v any) json.RawMessage { return Append(nil, v) }
 
-// Compact removes the white space between tokens. What is not JSON is returned as it is.
+// Compact removes the white space between tokens. Text that is not JSON is returned unchanged.
 func Compact(raw json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Compact(&b, raw) != nil {
@@ -204,8 +208,8 @@ func Compact(raw json.RawMessage) string {
 	return b.String()
 }
 
-// Kind returns the type of a JSON value by its first character: object, array, string, number, boolean or null; "" if raw
-// is empty.
+// Kind returns the type of a JSON value by its first character: object, array, string, number, boolean or null; "" if
+// raw is empty. It does not validate the value.
 func Kind(raw json.RawMessage) string {
 	raw = bytes.TrimLeft(raw, " \t\r\n")
 	if len(raw) == 0 {
@@ -226,8 +230,8 @@ func Kind(raw json.RawMessage) string {
 	return "number"
 }
 
-// Resolve returns what a reference within the document, such as "#/$defs/name", points to in a value that Parse returned.
-// It reports false for references to other documents and to nothing.
+// Resolve returns the part of a value from Parse that a reference within the document, such as "#/$defs/name", points
+// to. It returns false for references to other documents and for ones that point nowhere.
 func Resolve(root any, ref string) (any, bool) {
 	path, ok := strings.CutPrefix(ref, "#")
 	if !ok {
@@ -257,7 +261,7 @@ func Resolve(root any, ref string) (any, bool) {
 	return v, true
 }
 
-// Strings returns the strings of a list; anything else has none.
+// Strings returns the strings in a list; other elements are skipped, and any other value has none.
 func Strings(v any) []string {
 	list, _ := v.([]any)
 	var out []string
@@ -269,7 +273,7 @@ func Strings(v any) []string {
 	return out
 }
 
-// List returns names as a list of a Tree.
+// List returns names in the form of a list in a Tree.
 func List(names []string) []any {
 	out := make([]any, len(names))
 	for i, n := range names {

@@ -8,14 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// Span is where a member of an object lies in a text: its key begins at Start, its value at Value and ends before End.
+// Span is the position of a member of an object in a text, in bytes. The key begins at Start, with its quotation mark;
+// the value begins at Value, and ends before End.
 type Span struct {
 	Key               string
 	Start, Value, End int
 }
 
-// Members returns where the members of a JSON object lie, without looking into their values. It is many times faster
-// than decoding. The object must be valid JSON: of invalid text the result means nothing. It is nil if obj is no object.
+// Members returns the positions of the members of a JSON object, without parsing their values. It is many times faster
+// than decoding. It returns nil if obj is no object. The result for invalid JSON is meaningless.
 func Members(obj []byte) []Span {
 	i := skipSpace(obj, 0)
 	if i >= len(obj) || obj[i] != '{' {
@@ -45,7 +46,8 @@ func Members(obj []byte) []Span {
 	return out
 }
 
-// Find returns the value of the last member of this name, which is the one that decoders take. The object must be valid.
+// Find returns the value of the last member of this name, which is the one that decoders use. The object must be valid.
+// The value shares memory with obj.
 func Find(obj []byte, key string) (raw json.RawMessage, ok bool) {
 	for _, m := range Members(obj) {
 		if m.Key == key {
@@ -55,7 +57,8 @@ func Find(obj []byte, key string) (raw json.RawMessage, ok bool) {
 	return raw, ok
 }
 
-// Remove returns a valid object without the members of this name. The other bytes stay as they are.
+// Remove returns a valid object without the members of this name. The other bytes stay the same. It does not change
+// obj, and returns obj itself if it has no such member.
 func Remove(obj []byte, key string) []byte {
 	for {
 		list := Members(obj)
@@ -79,14 +82,15 @@ func Remove(obj []byte, key string) []byte {
 	}
 }
 
-// Location is where an object lies in a text: the offsets of its braces and of its members.
+// Location is the position of an object in a text: the offsets of its braces and of its members, all from the beginning
+// of the text.
 type Location struct {
 	Open, Close int
 	Members     []Span
 }
 
-// Locate returns where the object lies that begins at an offset of text, after white space. It reports false if no valid
-// object begins there. What follows the object is not read.
+// Locate returns the position of the object that begins at an offset of text, after white space. It returns false if no
+// valid object begins there. Text behind the object is not read.
 func Locate(text []byte, at int) (Location, bool) {
 	open := skipSpace(text, at)
 	if open >= len(text) || text[open] != '{' {
@@ -105,7 +109,7 @@ func Locate(text []byte, at int) (Location, bool) {
 	return o, true
 }
 
-// Last returns the index of the last member of this name, which is the one that decoders take, or -1.
+// Last returns the index of the last member of this name, which is the one that decoders use; -1 if there is none.
 func (o Location) Last(key string) int {
 	for i, m := range slices.Backward(o.Members) {
 		if m.Key == key {

@@ -2,7 +2,7 @@ package sanitize
 
 import "unicode/utf8"
 
-// Clip is Cut with a mark behind what was cut off, which is not counted.
+// Clip returns s if it has at most n bytes, otherwise Cut(s, n) followed by an ellipsis, which is not counted in n.
 func Clip(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -10,7 +10,7 @@ func Clip(s string, n int) string {
 	return Cut(s, n) + "…"
 }
 
-// Cut returns at most the first n bytes of s, ending at a character's border. n must not be negative.
+// Cut returns at most the first n bytes of s, and never a part of a character. n must not be negative.
 func Cut(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -9,7 +9,8 @@ import (
 	"tooldex/internal/orderedjson"
 )
 
-// printableASCII reports whether s is printable ASCII, line breaks and tabs, as most texts are.
+// printableASCII reports whether s consists of printable ASCII, line breaks and tabs. Most texts do, and need no
+// cleaning.
 func printableASCII(s string) bool {
 	for i := range len(s) {
 		if b := s[i]; b >= 0x7f || b < ' ' && b != '\n' && b != '\t' {
@@ -19,9 +20,9 @@ func printableASCII(s string) bool {
 	return true
 }
 
-// isHidden reports whether r shows nothing and can change or carry meaning unseen: direction overrides, embeddings and
-// isolates, zero-width spaces, soft hyphens, fillers, and the tag characters. The joiners and the marks of scripts that
-// need them are not hidden.
+// isHidden reports whether r is invisible and can change or carry meaning: direction overrides, embeddings and
+// isolates, zero-width spaces, soft hyphens, fillers, and tag characters. Joiners, and marks of scripts that need them,
+// do not count as hidden.
 func isHidden(r rune) bool {
 	switch {
 	case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069: // embeddings, overrides, isolates
@@ -40,7 +41,7 @@ func isHidden(r rune) bool {
 	return false
 }
 
-// hasHidden reports whether a schema holds hidden characters, as they are or escaped.
+// hasHidden reports whether a schema contains hidden characters, literally or as \u escapes.
 func hasHidden(raw []byte) bool {
 	if bytes.ContainsFunc(raw, isHidden) || hasRepeatedSelectors(raw) {
 		return true
@@ -58,9 +59,8 @@ func hasHidden(raw []byte) bool {
 	}
 }
 
-// StripHidden returns JSON whose strings have no invisible or direction-changing characters, as texts of tools have
-// none. Names of members stay as they are, since calls go by them. JSON that holds none, or is not valid, is returned
-// as it is.
+// StripHidden returns JSON with hidden characters removed from its strings. Names of members stay as they are, since
+// calls use them. JSON without hidden characters, or that is not valid, is returned unchanged, without a copy.
 func StripHidden(raw json.RawMessage) json.RawMessage {
 	if !json.Valid(raw) || !hasHidden(raw) {
 		return raw
@@ -92,7 +92,7 @@ func StripHidden(raw json.RawMessage) json.RawMessage {
 	return out
 }
 
-// removeHidden returns s without what is hidden in it.
+// removeHidden returns s without hidden characters and repeated variation selectors.
 func removeHidden(s string) string {
 	selectors := 0
 	return strings.Map(func(r rune) rune {
@@ -110,13 +110,13 @@ func removeHidden(s string) string {
 	}, s)
 }
 
-// isVariationSelector reports whether r chooses how the character before it looks. One does; more of them in a row can
-// only hide something.
+// isVariationSelector reports whether r chooses the appearance of the character before it. One suffices for that; more
+// in a row can only hide something.
 func isVariationSelector(r rune) bool {
 	return r >= 0xfe00 && r <= 0xfe0f || r >= 0xe0100 && r <= 0xe01ef
 }
 
-// hasRepeatedSelectors reports whether two of them follow one another.
+// hasRepeatedSelectors reports whether two variation selectors follow one another.
 func hasRepeatedSelectors(raw []byte) bool {
 	before := false
 	for _, r := range string(raw) {

@@ -25,8 +25,8 @@ func CheckSummary(id tool.ID, summary string) error {
 	}
 }
 
-// DeriveSummary makes a summary of at most MaxSummary characters from a description: its first sentence, cut at a word
-// where it is longer. It returns "" for an empty description.
+// DeriveSummary returns a summary of at most MaxSummary characters: the first sentence of a description, cut at a word
+// and marked by an ellipsis if it is longer. It returns "" for an empty description.
 func DeriveSummary(description string) string {
 	s := strings.Join(strings.Fields(firstParagraph(description)), " ")
 	s = strings.TrimLeft(s, "#*-> ")
@@ -45,6 +45,7 @@ func DeriveSummary(description string) string {
 	return strings.TrimRight(cut, ",.:; ") + "…"
 }
 
+// firstParagraph returns s up to the first empty line.
 func firstParagraph(s string) string {
 	s = strings.TrimSpace(s)
 	if i := strings.Index(s, "\n\n"); i > 0 {
@@ -53,8 +54,8 @@ func firstParagraph(s string) string {
 	return s
 }
 
-// sentenceEnd returns the offset after the first full stop that ends a sentence, or 0. Abbreviations such as "e.g." end
-// none.
+// sentenceEnd returns the offset of the first full stop that ends a sentence, or 0 if none does. Those of abbreviations
+// such as "e.g." do not.
 func sentenceEnd(s string) int {
 	for i := 0; i+1 < len(s); i++ {
 		if s[i] != '.' && s[i] != '!' && s[i] != '?' || s[i+1] != ' ' {

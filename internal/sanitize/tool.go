@@ -12,25 +12,25 @@ import (
 	"tooldex/tool"
 )
 
-// The bounds of what a tool may bring. The longest description of a widely used server has 13 thousand bytes.
+// The limits of a tool. For comparison, the longest description of a widely used server has 13 thousand bytes.
 const (
-	MaxDescription = 64 << 10 // bytes of a description; a longer one is cut
-	MaxText        = 4 << 10  // bytes of any other text, and entries of any list; what is more is cut
-	MaxSchema      = 1 << 20  // bytes of a schema; a larger one is replaced by one that takes any object
-	MaxName        = 1 << 10  // bytes of a name; a tool with a longer one is refused
-	maxExtra       = 256 << 10
+	MaxDescription = 64 << 10  // bytes of a description; a longer one is cut
+	MaxText        = 4 << 10   // bytes of any other text, and entries of any list; longer ones are cut
+	MaxSchema      = 1 << 20   // bytes of a schema; a larger one is replaced by one that takes any object
+	MaxName        = 1 << 10   // bytes of a name; a tool with a longer one is refused
+	maxExtra       = 256 << 10 // bytes of _meta and of icons; larger ones are left out
 )
 
-// Finding is something about a tool that was repaired, or for which it was refused.
+// Finding is a problem of a tool that was repaired, or because of which it was refused.
 type Finding struct {
 	Tool    tool.ID `json:"tool,omitempty"`
-	Field   string  `json:"field,omitempty"` // as in JSON: "description", "inputSchema"
-	Problem string  `json:"problem"`         // what is wrong
-	Repair  string  `json:"repair"`          // what was done about it
-	Refused bool    `json:"refused,omitempty"`
+	Field   string  `json:"field,omitempty"`   // as in JSON: "description", "inputSchema"
+	Problem string  `json:"problem"`           // what is wrong
+	Repair  string  `json:"repair"`            // what was done about it
+	Refused bool    `json:"refused,omitempty"` // the tool, or this part of it, is left out
 }
 
-// String puts the finding on one line.
+// String returns the finding on one line.
 func (f Finding) String() string {
 	s := f.Problem + ": " + f.Repair
 	if f.Field != "" {
@@ -71,6 +71,7 @@ func Tool(t *tool.Tool) ([]Finding, error) {
 	return c.found, nil
 }
 
+// cleaner cleans one tool and collects the findings.
 type cleaner struct {
 	t     *tool.Tool
 	found []Finding
@@ -80,11 +81,12 @@ func (c *cleaner) note(field, problem, repair string) {
 	c.found = append(c.found, Finding{Tool: c.t.ID(), Field: field, Problem: problem, Repair: repair})
 }
 
+// name refuses names that cannot be served, and notes those that clients see in another form.
 func (c *cleaner) name() error {
 	name := c.t.Name
 	bad := func(msg string) error {
-		return &tool.Error{Code: tool.Invalid, Op: "check tool", Msg: "tool " + quote(name) + " of " + quote(c.t.Server) + " " +
-			msg, Hint: "rename it at its server"}
+		return &tool.Error{Code: tool.Invalid, Op: "check tool", Msg: "tool " + quote(name) + " of " +
+			quote(c.t.Server) + " " + msg, Hint: "rename it at its server"}
 	}
 	switch {
 	case name == "":
@@ -116,6 +118,7 @@ func (c *cleaner) texts() {
 	}
 }
 
+// lists cleans all lists, as copies. Empty texts are dropped, and empty lists become nil.
 func (c *cleaner) lists() {
 	t := c.t
 	t.Keywords = c.lines("keywords", t.Keywords)
@@ -156,7 +159,7 @@ func (c *cleaner) lines(field string, in []string) []string {
 	return out
 }
 
-// bounded returns a copy of at most MaxText entries.
+// bounded returns a copy of at most MaxText entries, and notes if there were more.
 func bounded[T any](c *cleaner, field string, in []T) []T {
 	if len(in) > MaxText {
 		c.note(field, fmt.Sprintf("has %d entries", len(in)), fmt.Sprintf("cut to %d", MaxText))
@@ -165,11 +168,12 @@ func bounded[T any](c *cleaner, field string, in []T) []T {
 	return append([]T(nil), in...)
 }
 
-// line is text on one line.
+// line is text without line breaks: each run of white space becomes one space.
 func (c *cleaner) line(field, s string) string {
 	return strings.Join(strings.Fields(c.text(field, s, MaxText)), " ")
 }
 
+// text cuts s to most bytes and removes what is hidden in it. Line breaks become \n.
 func (c *cleaner) text(field, s string, most int) string {
 	out := s
 	if len(out) > most {
@@ -222,7 +226,7 @@ func (c *cleaner) schemas() {
 	t.Icons = c.extra("icons", t.Icons)
 }
 
-// schema returns raw if it can be kept, else nil.
+// schema returns raw if it can be kept, and nil otherwise. Only invalid UTF-8 in it is replaced.
 func (c *cleaner) schema(field string, raw json.RawMessage) json.RawMessage {
 	repair := `replaced by {"type":"object"}`
 	if field == "outputSchema" {
@@ -250,6 +254,7 @@ func (c *cleaner) schema(field string, raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
+// extra returns _meta or icons if they can be kept, and nil otherwise.
 func (c *cleaner) extra(field string, raw json.RawMessage) json.RawMessage {
 	switch {
 	case len(raw) == 0 || string(raw) == "null":
@@ -270,5 +275,5 @@ func isObject(raw []byte) bool {
 	return len(trimmed) > 0 && trimmed[0] == '{' && json.Valid(raw)
 }
 
-// quote quotes the beginning of a name for an error or a finding.
+// quote returns the beginning of a name in quotes, for an error or a finding.
 func quote(s string) string { return strconv.Quote(Clip(s, 80)) }

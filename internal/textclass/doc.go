@@ -1,2 +1,3 @@
-// Package textclass tells by its words whether a sentence is like the ones of two kinds that a model was trained on.
+// Package textclass decides by the words of a sentence which of two kinds it resembles, those of the sentences that a
+// model was trained on. [Train] makes a model, [Open] loads it, and [Model.Score] applies it.
 package textclass

@@ -14,8 +14,7 @@ const (
 	buckets    = 1 << bucketBits
 )
 
-// stemLen is how many letters of a word stand for it where it is looked at beside others, so that its endings count
-// little.
+// stemLen is how many letters of a word count where it is combined with others, so that endings matter little.
 const stemLen = 5
 
 // The kinds of features.
@@ -35,13 +34,14 @@ func mix(a, b uint64) uint64 {
 	return x ^ x>>31
 }
 
-// reader reads the words of a sentence, and knows those before.
+// reader reads the words of a sentence one by one, and remembers the three before.
 type reader struct {
 	text   string
 	before [3]uint64 // stems of the words before, the nearest first; 0 where there is none
 }
 
-// next puts the buckets of the features of the next word into out, and returns how many there are: none at the end.
+// next sets the first elements of out to the buckets of the features of the next word, and returns their number: from 3
+// to 6, and 0 at the end.
 func (r *reader) next(out *[6]uint32) int {
 	word, root := r.word()
 	if word == 0 {
@@ -65,16 +65,17 @@ func (r *reader) next(out *[6]uint32) int {
 	return n
 }
 
+// bucket returns the bucket of a hash: its upper bits.
 func bucket(h uint64) uint32 { return uint32(h >> (64 - bucketBits)) }
 
 // marks are the characters that count as words of their own.
 const marks = "<>[]{}!?:@/~$*"
 
-// FNV-1a's numbers.
+// The offset basis and the prime of 64-bit FNV-1a.
 const seed, prime uint64 = 14695981039346656037, 1099511628211
 
-// word returns hashes of the next word and of its stem, and 0 at the end. Letters are folded to lower case, all numbers
-// are one word, and a letter of a script without spaces is one.
+// word returns hashes of the next word and of its first stemLen letters, and 0 at the end. Letters are folded to lower
+// case, all numbers are the same word, and each letter of a script without spaces is a word.
 func (r *reader) word() (word, root uint64) {
 	word, root = seed, seed
 	n, digits, i := 0, false, 0
@@ -124,7 +125,7 @@ func (r *reader) word() (word, root uint64) {
 	return word, root
 }
 
-// unspaced reports whether r is of a script whose words stand together.
+// unspaced reports whether r is of a script that sets no spaces between words.
 func unspaced(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer,
 		unicode.Myanmar)

@@ -2,11 +2,11 @@ package textclass
 
 import "hash/fnv"
 
-// Folds is how many parts [Fold] tells apart.
+// Folds is the number of parts into which [Fold] divides.
 const Folds = 4
 
-// Fold tells by a hash of its name which part of all a thing belongs to, so that what was trained on and what is
-// measured stay apart.
+// Fold returns the part, from 0 to Folds-1, that a thing belongs to, by a hash of its name. It separates what is
+// trained on from what is measured, and is the same in every process.
 func Fold(name string) int {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(name)) // a hash takes everything

@@ -6,9 +6,9 @@ import (
 	"math"
 )
 
-// Model weighs the words of sentences. It is made by [Open], not changed afterwards, and safe for concurrent use.
+// Model weighs the words of sentences. It is made by [Open], read-only, and safe for concurrent use.
 type Model struct {
-	weights []byte // int8, one a bucket
+	weights []byte // an int8 for each bucket, in units of scale
 	scale   float32
 	bias    float32
 }
@@ -16,11 +16,11 @@ type Model struct {
 // ErrModel is returned for bytes that are no model.
 var ErrModel = errors.New("likeness: not a model")
 
-// A model begins with this, which names its layout and the features that it was trained on. Scale and bias follow, and
-// the weights.
+// magic is the beginning of a model. It identifies the layout and the set of features, and changes with either. Scale
+// and bias follow as float32, then the weights.
 const magic = "likeness1\n"
 
-// Open reads what [Train] made. The Model keeps b.
+// Open decodes what [Train] returned. The Model keeps b, which must not be changed. The error is [ErrModel].
 func Open(b []byte) (*Model, error) {
 	if len(b) != len(magic)+8+buckets || string(b[:len(magic)]) != magic {
 		return nil, ErrModel
@@ -31,8 +31,8 @@ func Open(b []byte) (*Model, error) {
 	return &Model{weights: b[len(magic)+8:], scale: number(0), bias: number(4)}, nil
 }
 
-// Score is the logarithm of the odds that a sentence is of the first kind: above 0 for one that is rather like those.
-// The weights are of the training data, in which both kinds are as frequent as they happen to be: a threshold has to be
+// Score returns the logarithm of the odds that a sentence is of the first kind. It is above 0 for sentences that
+// resemble that kind more. The odds depend on how frequent both kinds were in the training data, so a threshold must be
 // measured.
 func (m *Model) Score(sentence string) float32 {
 	var sum, n int32
@@ -47,5 +47,5 @@ func (m *Model) Score(sentence string) float32 {
 	return float32(float64(m.scale)*float64(sum)/root(n)) + m.bias
 }
 
-// root makes sentences of all lengths comparable, for so many features.
+// root is the divisor that makes sentences of n features comparable, whatever n is.
 func root(n int32) float64 { return math.Sqrt(float64(n) + 1) }

@@ -6,15 +6,15 @@ import (
 	"math/rand/v2"
 )
 
-// Example is a sentence, and which of the two kinds it is of.
+// Example is a sentence with the kind that it is of.
 type Example struct {
 	Text   string
 	First  bool
 	Weight float64 // how much it counts; 0 means 1
 }
 
-// How it is trained: logistic regression by AdaGrad (Duchi, Hazan, Singer, 2011), whose steps begin damped, so that
-// words seen once do not jump; the weights of the later half of all rounds are averaged.
+// The training: logistic regression by AdaGrad (Duchi, Hazan, Singer, 2011). Its first steps are damped, so that words
+// seen once get small weights. The weights of the later half of all rounds are averaged.
 const (
 	epochs  = 8
 	rate    = 2
@@ -22,8 +22,8 @@ const (
 	damping = 1
 )
 
-// Train returns the bytes of a model. The same examples in the same order give the same bytes on the same kind of
-// processor.
+// Train returns the bytes of a model for Open. The same examples in the same order, with the same seed, give the same
+// bytes on the same kind of processor.
 func Train(examples []Example, seed uint64) []byte {
 	t := trainer{weights: make([]float64, buckets), squares: make([]float64, buckets)}
 	rows := make([][]uint32, len(examples))
@@ -61,12 +61,13 @@ func features(sentence string) (out []uint32) {
 	return out
 }
 
+// trainer holds the weights in training, and the sums of squared gradients by which AdaGrad shortens its steps.
 type trainer struct {
 	weights, squares []float64
 	bias, biasSquare float64
 }
 
-// learn makes one step.
+// learn makes one step of gradient descent, for one example.
 func (t *trainer) learn(row []uint32, first bool, weight float64) {
 	norm := 1 / root(int32(len(row)))
 	sum := 0.0
@@ -87,7 +88,7 @@ func (t *trainer) learn(row []uint32, first bool, weight float64) {
 	t.bias -= rate * slope / math.Sqrt(t.biasSquare+damping)
 }
 
-// encode stores each weight in one byte.
+// encode rounds each weight to one byte, in units of a 127th of the largest.
 func encode(weights []float64, bias float64) []byte {
 	most := 1e-6
 	for _, w := range weights {
