@@ -18,8 +18,8 @@ type checker struct {
 	lines map[string]int // of each key that was checked, by its path; from 1
 }
 
-// check returns an Invalid error for the first value in n, in the order of the file, that the schema does not allow. path
-// is the key of n, "" for the document.
+// check returns an Invalid error for the first value in n, in the order of the file, that the schema does not allow.
+// path is the key of n, "" for the document.
 func (c *checker) check(n *yaml.Node, s schema, path string) error {
 	if n.Kind == yaml.AliasNode { // it ends: decoding has rejected recursive and exploding aliases
 		return c.check(n.Alias, s, path)

@@ -90,8 +90,8 @@ func parseFile(path string, b []byte, getenv func(string) string) (*file, error)
 	return out, nil
 }
 
-// IsTooldex reports whether a server is tooldex itself, by the name of its program, which may have a suffix such as -dev,
-// and the argument serve. Asking it for its tools would never end.
+// IsTooldex reports whether a server is tooldex itself, by the name of its program, which may have a suffix such as
+// -dev, and the argument serve. Asking it for its tools would never end.
 func IsTooldex(s upstream.Server) bool {
 	name := s.Command[strings.LastIndexAny(s.Command, `/\`)+1:]
 	rest, ok := strings.CutPrefix(strings.TrimSuffix(name, ".exe"), "tooldex")

@@ -127,7 +127,9 @@ func (l *Loader) Values() []Value {
 		out = append(out, Value{s.Key, v, origin})
 	}
 	for _, s := range l.file.servers {
-		out = append(out, Value{"servers." + s.Name, ServerTarget(s), l.fileOrigin("servers."+s.Name, "mcpServers."+s.Name)})
+		out = append(out, Value{
+			"servers." + s.Name, ServerTarget(s), l.fileOrigin("servers."+s.Name, "mcpServers."+s.Name),
+		})
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.file.profiles)) {
 		servers := "all servers"

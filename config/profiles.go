@@ -54,7 +54,8 @@ func parseProfiles(b []byte) (map[string]Profile, error) {
 	dec.KnownFields(true)
 	if err := dec.Decode(&file); err != nil && !errors.Is(err, io.EOF) {
 		return nil, &tool.Error{
-			Code: tool.Invalid, Op: "read profiles", Msg: "profiles cannot be read: " + sanitize.YAMLMistake(err), Err: err,
+			Code: tool.Invalid, Op: "read profiles", Msg: "profiles cannot be read: " + sanitize.YAMLMistake(err),
+			Err:  err,
 			Hint: "a profile has mode, servers, always, summary, confirm, confirmTools and confirmExcept",
 		}
 	}

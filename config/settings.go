@@ -233,12 +233,14 @@ func accessSettings() []Setting {
 		},
 		{
 			Key: "oauth.resource", Env: "TOOLDEX_OAUTH_RESOURCE",
-			About: "the address that access tokens must be made for, without /mcp; required unless serve listens on loopback",
+			About: "the address that access tokens must be made for, without /mcp; required unless " +
+				"serve listens on loopback",
 		},
 		{Key: "oauth.scopes", Env: "TOOLDEX_OAUTH_SCOPES", About: "scopes that each access token must have"},
 		{
 			Key: "oauth.grants", Env: "TOOLDEX_OAUTH_GRANTS",
-			About: "what access tokens permit, the first match counts: scope:NAME or claim:NAME:VALUE, then all, read-only or profile:NAME",
+			About: "what access tokens permit, the first match counts: " +
+				"scope:NAME or claim:NAME:VALUE, then all, read-only or profile:NAME",
 		},
 		{
 			Key: "oauth.client", Env: "TOOLDEX_OAUTH_CLIENT",

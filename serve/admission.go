@@ -17,7 +17,8 @@ import (
 	"tooldex/tool"
 )
 
-// admission says who may use the HTTP server, for what, and how often. It is immutable once newAdmission has returned it.
+// admission says who may use the HTTP server, for what, and how often. It is immutable once newAdmission has returned
+// it.
 type admission struct {
 	gate  access.Options
 	oauth *access.OAuthOptions // nil: no tokens of authorization servers. Its Resource may still be "" on loopback.
@@ -145,8 +146,8 @@ func oauthOptions(cfg *config.Config) (*access.OAuthOptions, error) {
 }
 
 // open makes the gate, and returns the options of authorization servers with the resource filled in, nil without any.
-// ended is called with each principal whose token has ended; at is where the server listens, which is the resource if the
-// configuration names none. A profile that tokens are granted, and that does not exist, is a config.UsageError.
+// ended is called with each principal whose token has ended; at is where the server listens, which is the resource if
+// the configuration names none. A profile that tokens are granted, and that does not exist, is a config.UsageError.
 func (a admission) open(hasProfile func(string) bool, at net.Addr, ended func(key string)) (*access.Gate,
 	*access.OAuthOptions, error,
 ) {

@@ -22,8 +22,8 @@ import (
 )
 
 // The times in which a server ends. Together they stay below the five seconds after which clients kill a server:
-// requests in flight may finish, the others get an error, and then each upstream server has its grace twice, once to end
-// by itself and once after it was asked to.
+// requests in flight may finish, the others get an error, and then each upstream server has its grace twice, once to
+// end by itself and once after it was asked to.
 const (
 	finishMCP     = 2500 * time.Millisecond
 	finishHTTP    = finishMCP + 400*time.Millisecond // beyond which no answer over MCP can be on its way
@@ -66,9 +66,9 @@ type server struct {
 	updater   *updater
 }
 
-// Run serves until ctx ends or the client on standard input goes away. It returns when clients have their answers, or an
-// error in their place. Its errors are config.UsageError for a configuration that does not permit to serve,
-// and those of opening the service and of listening.
+// Run serves until ctx ends or the client on standard input goes away. It returns when clients have their answers, or
+// an error in their place. Its errors are config.UsageError for a configuration that does not permit to serve, and
+// those of opening the service and of listening.
 func Run(ctx context.Context, o Options) error {
 	s := &server{o: o}
 	var err error
@@ -137,7 +137,8 @@ func (s *server) build(ctx context.Context, tracer *trace.Tracer) error {
 		return errors.Join(err, s.gateway.Close())
 	}
 	s.all = newSurfaces(s.views, mcpsrv.Options{
-		Related: s.service.Engine, Learner: s.service.Learner, Enricher: enrich.New(s.service.Catalog), Version: s.o.Version,
+		Related: s.service.Engine, Learner: s.service.Learner, Enricher: enrich.New(s.service.Catalog),
+		Version:     s.o.Version,
 		Logger:      s.o.Logger,
 		AnyHost:     true, // httpapi checks hosts, for all of its paths
 		DrainTime:   finishMCP,

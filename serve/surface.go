@@ -27,8 +27,8 @@ type surface struct {
 	http       func() (*httpapi.Server, error) // built at the first call
 }
 
-// surfaces builds the surfaces of one process and keeps them: that of all tools, one for each profile, one for each mode
-// under the mode's name, and those again for clients that may only read. It is safe for concurrent use.
+// surfaces builds the surfaces of one process and keeps them: that of all tools, one for each profile, one for each
+// mode under the mode's name, and those again for clients that may only read. It is safe for concurrent use.
 type surfaces struct {
 	views *service.Views
 	mcp   mcpsrv.Options  // what all MCP servers have in common
@@ -59,8 +59,8 @@ func warnUnknownServers(log *slog.Logger, name string, p config.Profile, set *to
 	}
 }
 
-// get returns the surface of a view, whose profile may also be a mode. The error is NotFound for a name that is neither,
-// and Unavailable after shutdown.
+// get returns the surface of a view, whose profile may also be a mode. The error is NotFound for a name that is
+// neither, and Unavailable after shutdown.
 func (all *surfaces) get(key access.View) (*surface, error) {
 	if err := all.views.CheckName(key.Profile); err != nil {
 		return nil, err
@@ -102,8 +102,8 @@ func (all *surfaces) mcpOptions(v *service.View) mcpsrv.Options {
 	return withListing(o, cfg, v.Key.Profile)
 }
 
-// withListing returns o with the settings of tools/list for a profile: its own where it has some, else those of serve. A
-// mode's name is a profile with just that mode.
+// withListing returns o with the settings of tools/list for a profile: its own where it has some, else those of serve.
+// A mode's name is a profile with just that mode.
 func withListing(o mcpsrv.Options, cfg *config.Config, profile string) mcpsrv.Options {
 	p, ok := cfg.Profiles[profile]
 	if !ok && config.IsMode(profile) {
@@ -124,8 +124,8 @@ func withListing(o mcpsrv.Options, cfg *config.Config, profile string) mcpsrv.Op
 	return o
 }
 
-// reconfigure applies the current settings of tools/list to all surfaces. Sessions go on; those of a removed profile see
-// no tool.
+// reconfigure applies the current settings of tools/list to all surfaces. Sessions go on; those of a removed profile
+// see no tool.
 func (all *surfaces) reconfigure() {
 	cfg := all.views.Service.Config()
 	all.each(func(one *surface) { one.mcp.Reconfigure(withListing(all.mcp, cfg, one.Key.Profile)) })
@@ -178,8 +178,8 @@ func (all *surfaces) mcpHandler(key access.View) http.Handler {
 	})
 }
 
-// shutdown ends all MCP servers at the same time, once they have answered their requests or the time is over. No surface
-// is built after it was called.
+// shutdown ends all MCP servers at the same time, once they have answered their requests or the time is over. No
+// surface is built after it was called.
 func (all *surfaces) shutdown(within time.Duration) error {
 	all.mu.Lock()
 	all.closed = true

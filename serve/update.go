@@ -23,9 +23,9 @@ const (
 )
 
 // updater keeps a running server up to date: it reads the tools of upstream servers and what other processes store. An
-// upstream server is asked at the start if none of its tools are stored, and later whenever it was started for a call or
-// announces a change: starting fifty programs with every window of an editor would serve nobody. No client waits for any
-// of this.
+// upstream server is asked at the start if none of its tools are stored, and later whenever it was started for a call
+// or announces a change: starting fifty programs with every window of an editor would serve nobody. No client waits for
+// any of this.
 type updater struct {
 	*server
 	queue     chan string // names of servers to read again
@@ -98,8 +98,8 @@ func (u *updater) readUpstreams(ctx context.Context) {
 	}
 }
 
-// readTools imports the tools of a server. A failure is logged; the stored tools are served further. The server may have
-// been removed meanwhile, and its tools must not come back then.
+// readTools imports the tools of a server. A failure is logged; the stored tools are served further. The server may
+// have been removed meanwhile, and its tools must not come back then.
 func (u *updater) readTools(ctx context.Context, name string) {
 	up, ok := u.gateway.Upstream(name)
 	if !ok || ctx.Err() != nil {
@@ -286,8 +286,8 @@ func (u *updater) applyServers(ctx context.Context, change config.Change) {
 	}
 }
 
-// applyTrust applies the current settings of trust to the stored tools. A failure is logged once, and tried again at the
-// next look.
+// applyTrust applies the current settings of trust to the stored tools. A failure is logged once, and tried again at
+// the next look.
 func (u *updater) applyTrust(ctx context.Context) {
 	if u.trustDue = false; u.service.Temporary() {
 		return

@@ -23,10 +23,11 @@ const embedderHint = "use builtin, model2vec:FOLDER, ollama:MODEL or openai:MODE
 // chosenEmbedder is the model that the configuration names in place of the built-in one.
 type chosenEmbedder struct {
 	embed.Embedder
-	probe func(ctx context.Context) error // asks the model what it is
+	probe func(ctx context.Context) error // asks the model for its identity; for a local one it does nothing
 }
 
-// builtinModel returns the model that answers first, with the knowledge that is lent, or without.
+// builtinModel returns the model that is used until an embedder has taken over: that of the options, or the built-in
+// one. The setting borrow can only forbid that archetypes lend to tools.
 func (s *Service) builtinModel() (catalog.Model, error) {
 	var m catalog.Model
 	if s.o.Model != nil {
@@ -75,6 +76,7 @@ func (s *Service) openEmbedder() (*chosenEmbedder, error) {
 	return s.openOpenAI(name, set)
 }
 
+// openOllama returns a model of an Ollama server. The url of the settings takes precedence over OLLAMA_HOST.
 func (s *Service) openOllama(name string, set *modelSettings) (*chosenEmbedder, error) {
 	m, err := embed.NewOllama(embed.OllamaOptions{
 		URL: OllamaURL(cmp.Or(set.url, s.Config().OllamaHost)), Model: name, Batch: set.batch, Timeout: set.timeout,
@@ -86,6 +88,7 @@ func (s *Service) openOllama(name string, set *modelSettings) (*chosenEmbedder, 
 	return s.withBreaker(m, func(ctx context.Context) error { _, err := m.Probe(ctx); return err }), nil
 }
 
+// openOpenAI returns a model behind the API of OpenAI. Its key comes from the environment alone.
 func (s *Service) openOpenAI(name string, set *modelSettings) (*chosenEmbedder, error) {
 	c := s.Config()
 	m, err := embed.NewOpenAI(embed.OpenAIOptions{
@@ -98,7 +101,7 @@ func (s *Service) openOpenAI(name string, set *modelSettings) (*chosenEmbedder, 
 	return s.withBreaker(m, func(ctx context.Context) error { _, err := m.Probe(ctx); return err }), nil
 }
 
-// asUsageError makes an error of the embedder's options one of usage.
+// asUsageError turns an *embed.Error about options into a config.UsageError.
 func asUsageError(err error) error {
 	var e *embed.Error
 	if errors.As(err, &e) {
@@ -107,7 +110,8 @@ func asUsageError(err error) error {
 	return err
 }
 
-// withBreaker stops asking a remote model while it does not answer, and logs that once.
+// withBreaker wraps a remote model so that it is not asked while it does not answer, and caches its vectors. Each
+// change of that state is logged once. The probe passes by the breaker.
 func (s *Service) withBreaker(m embed.Embedder, probe func(context.Context) error) *chosenEmbedder {
 	b := embed.NewBreaker(m, embed.BreakerOptions{Changed: func(err error) {
 		if err != nil {
@@ -120,15 +124,17 @@ func (s *Service) withBreaker(m embed.Embedder, probe func(context.Context) erro
 	return &chosenEmbedder{embed.NewCache(b, 0), probe}
 }
 
-// modelSettings are what may follow a remote model's name: ?batch=16&timeout=30s.
+// modelSettings are the settings that may follow a remote model's name, as in ?batch=16&timeout=30s. Zero values mean
+// the defaults of package embed.
 type modelSettings struct {
-	url, query, document string
-	overridden           bool
+	url, query, document string // the last two are prefixes; unset if they are not given
+	overridden           bool   // a prefix is given
 	dims, batch          int
 	timeout, keepAlive   time.Duration
 }
 
-// prefixes returns those of the settings, and for what they leave open those that the model's name implies.
+// prefixes returns the prefixes of the settings, completed by those that the model's name implies. It returns nil,
+// which lets package embed choose, if the settings have none.
 func (s *modelSettings) prefixes(model string) *embed.Prefixes {
 	if !s.overridden {
 		return nil
@@ -146,7 +152,8 @@ func (s *modelSettings) prefixes(model string) *embed.Prefixes {
 // unset marks a prefix that was not given, as opposed to an empty one.
 const unset = "\x00"
 
-// parseModelSettings reads the settings after a model's name, written like the query of a URL.
+// parseModelSettings parses the settings after a model's name, written like the query of a URL. kind is ollama or
+// openai, which decides the keys. Errors are config.UsageError.
 func parseModelSettings(kind, query string) (*modelSettings, error) {
 	s := &modelSettings{query: unset, document: unset}
 	values, err := url.ParseQuery(query)

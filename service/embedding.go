@@ -11,18 +11,17 @@ import (
 	"tooldex/embed"
 )
 
-// How long a remote model is waited for when a service opens.
+// The bounds of the wait for a remote model.
 const (
-	briefProbe   = 300 * time.Millisecond // by a program that serves
-	probeTimeout = 10 * time.Second
+	briefProbe   = 300 * time.Millisecond // in a program that serves, whose clients wait for its first answer
+	probeTimeout = 10 * time.Second       // in commands; a server may have to load the model
 )
 
 // embedInterval is how often a program that stays checks whether tools lack vectors of the chosen model: new tools do,
 // and many do after the model did not answer for a while.
 const embedInterval = 3 * time.Second
 
-// probeBriefly finds out what the model says of itself at once. One that does not answer is reported later, by what
-// embeds with it.
+// probeBriefly probes the model for briefProbe. A failure is ignored here: it is logged when tools are embedded.
 func (e *chosenEmbedder) probeBriefly(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, briefProbe)
 	defer cancel()
@@ -41,7 +40,7 @@ func (s *Service) embedderAnswers(ctx context.Context) bool {
 	return err == nil
 }
 
-// ChosenModel returns what the model in place of the built-in one says of itself, and false if there is none. It waits
+// ChosenModel returns the identity of the model that the configuration names, and false if it names none. It waits
 // for a remote model for at most ten seconds.
 func (s *Service) ChosenModel(ctx context.Context) (embed.Model, bool, error) {
 	if s.chosen == nil {
@@ -90,6 +89,7 @@ func (s *Service) embedInBackground(ctx context.Context) {
 	}
 }
 
+// embedRepeatedly is the task of embedInBackground. It logs the start and the end of work, and each new failure once.
 func (s *Service) embedRepeatedly(ctx context.Context) {
 	ticker := time.NewTicker(embedInterval)
 	defer ticker.Stop()
@@ -120,7 +120,7 @@ func (s *Service) embedRepeatedly(ctx context.Context) {
 	}
 }
 
-// failureFilter keeps a failure that goes on from being logged again and again. The zero value is ready.
+// failureFilter suppresses the repetition of a failure in the log. The zero value is ready to use.
 type failureFilter struct{ last string }
 
 // isNew reports whether err differs from the last error. Errors are compared by their remedy, since messages may hold
@@ -142,8 +142,8 @@ func (f *failureFilter) isNew(err error) bool {
 	return true
 }
 
-// ProbeEmbedder asks the model that a configuration names in place of the built-in one what it is. Named is false if it
-// names none. The error is config.UsageError for a name that is none, and that of the model if it does not answer.
+// ProbeEmbedder probes the model that a configuration names, without opening a service. named is false if it names
+// none. The error is config.UsageError for a bad name, and that of the model if it does not answer within ten seconds.
 func ProbeEmbedder(ctx context.Context, cfg func() *config.Config, log *slog.Logger) (named bool, err error) {
 	s := &Service{o: Options{Config: cfg, Logger: log}}
 	if s.chosen, err = s.openEmbedder(); err != nil {

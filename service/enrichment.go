@@ -12,14 +12,14 @@ import (
 	"tooldex/tool"
 )
 
-// EnrichmentEffect says what proposed search phrases bring to their tools, and what they cost others.
+// EnrichmentEffect measures what proposed search phrases gain for their tools, and what they cost others.
 type EnrichmentEffect struct {
-	Own    Recall        `json:"own"`    // requests that were written and held out
+	Own    Recall        `json:"own"`    // proposed requests that were held out for the measurement
 	Others Recall        `json:"others"` // requests of similar tools that archetypes did not lend
 	Lost   []LostRequest `json:"fell,omitempty"`
 }
 
-// Recall counts requests, and how many of them find their tool first and among the first five, before and after.
+// Recall counts requests, and those of them that find their tool before and after the proposals take effect.
 type Recall struct {
 	Requests int  `json:"requests"`
 	Before   Hits `json:"before"`
@@ -28,8 +28,8 @@ type Recall struct {
 
 // Hits counts the requests that find their tool.
 type Hits struct {
-	First int `json:"first"`
-	Five  int `json:"five"`
+	First int `json:"first"` // at the first place
+	Five  int `json:"five"`  // among the first five, those at the first place included
 }
 
 // LostRequest is a request that found its tool among the first five before, and does not after.
@@ -38,11 +38,14 @@ type LostRequest struct {
 	Tool  tool.ID `json:"tool"`
 }
 
-// measuredPlaces is how many tools of an answer count.
+// measuredPlaces is the number of tools of an answer that count: as many as a search returns by default.
 const measuredPlaces = 5
 
-// MeasureProposals tries proposals in memory. It returns nil if none of them passes the checks.
-func (s *Service) MeasureProposals(ctx context.Context, proposals []tool.Proposal) (*EnrichmentEffect, []sanitize.Finding, error) {
+// MeasureProposals tries proposals in memory; nothing is stored. The effect is nil if none of them passes the checks.
+// The findings say what was refused or repaired. The service must be opened ToSearch.
+func (s *Service) MeasureProposals(ctx context.Context, proposals []tool.Proposal) (
+	*EnrichmentEffect, []sanitize.Finding, error,
+) {
 	trial, findings, err := enrich.New(s.Catalog).Try(ctx, proposals)
 	if trial == nil || err != nil {
 		return nil, findings, err
@@ -76,7 +79,8 @@ func (s *Service) MeasureProposals(ctx context.Context, proposals []tool.Proposa
 	return out, findings, nil
 }
 
-// engineOver returns an engine like that of a service over another index, without what was learned from use.
+// engineOver returns an engine like that of the service over another index. What was learned from use and the states of
+// servers are left out, so that they do not blur the measurement.
 func (s *Service) engineOver(x *index.Index) *search.Engine {
 	o := s.Ranking
 	o.Lookup, o.Servers, o.Usage, o.Learned = x, nil, nil, nil
@@ -99,6 +103,7 @@ func findPlace(ctx context.Context, by *search.Engine, set *tool.Set, q catalog.
 	return 0, nil
 }
 
+// add counts a place as findPlace returns it.
 func (h *Hits) add(place int) {
 	if place == 1 {
 		h.First++

@@ -11,8 +11,8 @@ import (
 	"tooldex/tool"
 )
 
-// NewInspector returns what looks at the tools of the service, with the requests that ought to find them: those of a
-// labelled set, and those of the archetypes that resemble them most.
+// NewInspector returns an inspector of the tools of the service, with the requests that should find them: those of a
+// labelled set, and those of the archetypes that resemble them most. The service must be opened ToSearch.
 func (s *Service) NewInspector(set *eval.Dataset) *inspect.Inspector {
 	var analyzer knowledge.Analyzer
 	r := s.knownRequests(set)
@@ -29,7 +29,7 @@ func (s *Service) NewInspector(set *eval.Dataset) *inspect.Inspector {
 	})
 }
 
-// knownRequests are requests that ought to find tools.
+// knownRequests are requests that should find tools, by the tool. It is read-only once it was built.
 type knownRequests struct {
 	labelled map[tool.ID][]inspect.Request
 	lent     map[tool.ID][]inspect.Request
@@ -38,13 +38,14 @@ type knownRequests struct {
 // What archetypes lend for an inspection: a few requests of few archetypes, and only of those that really resemble the
 // tool. Only the tool that resembles an archetype most gets its requests, or all tools of a kind would claim them.
 const (
-	minLike       = .72
-	minLent       = .5
-	maxArchetypes = 2
-	perArchetype  = 4
-	maxLabelled   = 40 // labelled requests of one tool, so that a tool with thousands does not hold up the others
+	minLike       = .72 // least likeness of the tool to the archetype
+	minLent       = .5  // least weight with which the archetype lends to the tool
+	maxArchetypes = 2   // of one tool
+	perArchetype  = 4   // requests
+	maxLabelled   = 40  // labelled requests of one tool, so that a tool with thousands does not hold up the others
 )
 
+// knownRequests collects the requests for all tools at once, since the archetypes are assigned among them.
 func (s *Service) knownRequests(set *eval.Dataset) *knownRequests {
 	r := &knownRequests{labelled: map[tool.ID][]inspect.Request{}, lent: map[tool.ID][]inspect.Request{}}
 	ids := map[string][]tool.ID{}
@@ -110,6 +111,8 @@ type resemblance struct {
 	like float32
 }
 
+// mostSimilarTools returns the enabled tool that resembles each archetype most, by the point of the archetype. Of
+// equals the first in the snapshot wins.
 func mostSimilarTools(snap *index.Snapshot) map[int32]resemblance {
 	out := map[int32]resemblance{}
 	for i, t := range snap.Set().All() {
@@ -125,7 +128,7 @@ func mostSimilarTools(snap *index.Snapshot) map[int32]resemblance {
 	return out
 }
 
-// of lists the requests that ought to find a tool, those that people answer for first.
+// of lists the requests that should find a tool, those that people wrote first. The caller owns the slice.
 func (r *knownRequests) of(t *tool.Tool) []inspect.Request {
 	out := slices.Clone(r.labelled[t.ID()])
 	for _, u := range t.Utterances {
@@ -143,8 +146,8 @@ func (r *knownRequests) of(t *tool.Tool) []inspect.Request {
 	return append(out, r.lent[t.ID()]...)
 }
 
-// sampleEvenly picks n of a list, the first and the last among them: archetypes list requests from near their wording to far
-// from it.
+// sampleEvenly picks n of a list, the first and the last among them: archetypes list requests from near their wording
+// to far from it.
 func sampleEvenly(list []string, n int) []string {
 	if len(list) <= n {
 		return list

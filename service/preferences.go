@@ -12,8 +12,8 @@ import (
 	"tooldex/tool"
 )
 
-// Preferences returns what a profile prefers, and the version of it. The error is NotFound for a profile that does not
-// exist.
+// Preferences returns what a profile prefers, and its version, which SetPreferences takes as base. The error is
+// NotFound for a profile that does not exist.
 func (x *Views) Preferences(ctx context.Context, profile string) (selection.Preferences, uint64, error) {
 	if err := x.CheckProfile(profile); err != nil {
 		return selection.Preferences{}, 0, err
@@ -50,7 +50,8 @@ func (x *Views) RefreshPreferences(ctx context.Context) (changed bool, err error
 	return x.preferences.Refresh(ctx)
 }
 
-// CheckProfile returns a NotFound error for a name that is not that of a profile. Modes have no preferences of their own.
+// CheckProfile returns a NotFound error for a name that is not that of a profile. Modes have no preferences of their
+// own.
 func (x *Views) CheckProfile(name string) error {
 	if _, ok := x.profile(name); ok || name == WholeProfile {
 		return nil
@@ -61,6 +62,7 @@ func (x *Views) CheckProfile(name string) error {
 	}
 }
 
+// profileHint lists the names that CheckName accepts.
 func (x *Views) profileHint() string {
 	names := slices.Sorted(maps.Keys(x.Service.Config().Profiles))
 	return "there are " + strings.Join(append(names, config.Modes()...), ", ")

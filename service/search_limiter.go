@@ -10,24 +10,24 @@ import (
 	"tooldex/tool"
 )
 
-// The limits of searches. A search keeps one processor busy, so more at once than there are processors make each of them
-// slower and none faster; two for each keep all processors busy. Searches for which another program embeds mostly wait
-// for that program.
+// The limits of searches. A search keeps one processor busy, so more at once than there are processors make each of
+// them slower and none faster; two for each keep all processors busy. Searches for which another program embeds mostly
+// wait for that program.
 const (
-	searchesEach    = 2 // for each processor
-	searchesRemote  = 64
-	searchesWaiting = 1024
-	searchWait      = 10 * time.Second
+	searchesEach    = 2                // at once, for each processor
+	searchesRemote  = 64               // at once at least, if another program embeds
+	searchesWaiting = 1024             // beyond which a search is refused at once
+	searchWait      = 10 * time.Second // after which a waiting one is refused
 )
 
-// searchLimiter bounds the searches of all clients together, over MCP and HTTP, so that a crowd of them leaves calls and
-// health their share.
+// searchLimiter bounds the searches of all clients together, over MCP and HTTP, so that a crowd of them leaves calls
+// and health their share.
 type searchLimiter struct {
 	gate *limit.Gate
 	next tool.Searcher
 }
 
-// newSearchLimiter has next answer. Remote says that another program embeds.
+// newSearchLimiter returns a limiter before next. remote means that another program embeds the queries.
 func newSearchLimiter(next tool.Searcher, remote bool) searchLimiter {
 	most := searchesEach * runtime.GOMAXPROCS(0)
 	if remote {
@@ -36,7 +36,8 @@ func newSearchLimiter(next tool.Searcher, remote bool) searchLimiter {
 	return searchLimiter{limit.New(most, searchesWaiting, searchWait), next}
 }
 
-// Search implements tool.Searcher.
+// Search implements tool.Searcher. Its own errors are Unavailable for too many searches, and Timeout if ctx ends while
+// the search waits for its turn.
 func (s searchLimiter) Search(ctx context.Context, q tool.Query) (*tool.Result, error) {
 	leave, err := s.gate.Enter(ctx)
 	switch {

@@ -8,7 +8,7 @@ import (
 	"tooldex/tool"
 )
 
-// SearchPhrases is what finds a tool beside its name, description and parameters.
+// SearchPhrases lists the phrases that find a tool, beside its name, description and parameters.
 type SearchPhrases struct {
 	Borrows bool     `json:"borrows"` // false if archetypes lend nothing to this tool, or to any
 	Phrases []Phrase `json:"sayings"` // the tool's own first
@@ -31,7 +31,8 @@ type Lender struct {
 	Weight    float64 `json:"weight"` // of what it lends; that of the most similar has 1
 }
 
-// Phrases returns what finds a tool. A phrase that several archetypes lend is listed once.
+// Phrases returns the phrases that find a tool. A phrase of several sources is listed once, with the first: the tool
+// itself comes before archetypes. The service must be opened ToSearch.
 func (s *Service) Phrases(t *tool.Tool) (*SearchPhrases, error) {
 	lenders, err := s.Engine.Lenders(t.ID())
 	if err != nil {

@@ -26,7 +26,7 @@ import (
 	"tooldex/upstream"
 )
 
-// Use says how much of a service is opened. Less opens sooner.
+// Use says how much of a service to open. Less opens faster.
 type Use int
 
 // The uses.
@@ -122,6 +122,7 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 	return s, nil
 }
 
+// openStore opens the store and all that rests on it. Open calls it again after a repair.
 func (s *Service) openStore(ctx context.Context) error {
 	var err error
 	if s.Store, err = store.Open(s.dir, store.Options{}); err != nil {
@@ -200,7 +201,7 @@ func (s *Service) Close() error {
 	return nil
 }
 
-// Dir returns the folder that holds the tools.
+// Dir returns the data directory, or the temporary folder in its place.
 func (s *Service) Dir() string { return s.dir }
 
 // Config returns the configuration of this moment.
@@ -232,7 +233,7 @@ func MergeServers(all, more []upstream.Server) []upstream.Server {
 // SameServer reports whether two servers are configured alike.
 func SameServer(a, b upstream.Server) bool { return reflect.DeepEqual(a, b) }
 
-// SaveServers stores the configuration of servers.
+// SaveServers stores the configuration of servers, in one step, in place of those of the same names. It reads no tools.
 func (s *Service) SaveServers(ctx context.Context, servers []upstream.Server) error {
 	if _, err := s.Store.Write(ctx, &store.Batch{Servers: servers}); err != nil {
 		return err
@@ -254,7 +255,7 @@ func (s *Service) RemoveServer(ctx context.Context, name string) error {
 	return err
 }
 
-// Trust returns whom the configuration trusts at this moment.
+// Trust returns the current settings of trust. Servers of the configuration file may be trusted one by one.
 func (s *Service) Trust() trust.Options {
 	if s.o.Unchecked {
 		return trust.Options{Policy: trust.Off}
@@ -270,7 +271,7 @@ func (s *Service) Trust() trust.Options {
 	}
 }
 
-// newLearner returns what learns from the use of the service. It has read nothing yet.
+// newLearner returns the learner of the service, which has not loaded anything yet.
 func (s *Service) newLearner() *learn.Learner {
 	o := learn.Options{
 		Disk: s.Store, Reader: lateReader{s}, Catalog: lateReader{s},
@@ -282,7 +283,7 @@ func (s *Service) newLearner() *learn.Learner {
 	return learn.New(o)
 }
 
-// lateReader gives a learner the engine and the catalogue, which are made after it.
+// lateReader gives the learner access to the engine and the catalogue, which are made after it.
 type lateReader struct{ s *Service }
 
 // Read reads a request as the search does.
@@ -310,7 +311,9 @@ func (s *Service) UpstreamDir() string {
 // UpstreamDir returns the folder of a data directory that Service.UpstreamDir is.
 func UpstreamDir(dataDir string) string { return filepath.Join(dataDir, "upstreams") }
 
-// NewGateway connects to the configured servers, each when it is first needed. It fills in what o leaves open.
+// NewGateway returns a gateway to the configured servers, which starts each when it is first needed. It sets the
+// options that depend on the service, whatever o says. Searches rank by the server states of the gateway that was made
+// last. The caller closes it.
 func (s *Service) NewGateway(o gateway.Options) *gateway.Gateway {
 	counts := &toolCounts{}
 	o.Logger, o.Version, o.AllowPrivate = s.o.Logger, s.o.Version, s.Config().AllowPrivate
@@ -323,8 +326,8 @@ func (s *Service) NewGateway(o gateway.Options) *gateway.Gateway {
 	return gw
 }
 
-// toolCounts counts the tools of servers, once for each state of the catalogue, since searches ask often. It is safe for
-// concurrent use.
+// toolCounts counts the tools of servers, once for each state of the catalogue, since searches ask often. It is safe
+// for concurrent use.
 type toolCounts struct {
 	mu    sync.Mutex
 	set   *tool.Set
@@ -343,7 +346,7 @@ func (c *toolCounts) of(set *tool.Set, server string) int {
 	return c.tools[server]
 }
 
-// upstreamStates gives searches the states of servers, once there is a gateway to them.
+// upstreamStates provides searches with the states of servers, none before there is a gateway.
 type upstreamStates struct {
 	gateway atomic.Pointer[gateway.Gateway]
 }

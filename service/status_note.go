@@ -22,9 +22,9 @@ const (
 
 // StatusNote is the file of one process. Its methods must not be called at the same time.
 type StatusNote struct {
-	file    string
-	written []upstream.Status
-	touched time.Time
+	file    string            // named by the process ID
+	written []upstream.Status // the content of the file
+	touched time.Time         // of the last write or touch
 }
 
 // StatusDir returns where the processes that serve a data directory note the states of their servers.
@@ -56,7 +56,7 @@ func (n *StatusNote) Update(now []upstream.Status) error {
 	return atomicfile.Write(n.file, b, 0o600)
 }
 
-// Remove removes the file. One that cannot be removed is ignored once it is too old.
+// Remove removes the file. If that fails, readers ignore the file after noteLifetime.
 func (n *StatusNote) Remove() { _ = os.Remove(n.file) }
 
 // ReadStatusNotes returns the states of the servers of all processes that serve, by name. A server that runs for any of
@@ -89,6 +89,7 @@ func ReadStatusNotes(dir string) map[string]upstream.Status {
 	return out
 }
 
+// rank orders states by what they say about a server that several processes use.
 func rank(s upstream.State) int {
 	return slices.Index([]upstream.State{upstream.Configured, upstream.Known, upstream.Failed, upstream.Running}, s)
 }

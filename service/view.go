@@ -48,8 +48,8 @@ type Views struct {
 
 	gateway     Gateway
 	tracer      *trace.Tracer
-	preferences *selection.PreferenceKeeper
-	Schemas     *validate.Schemas // those that arguments are checked against, shared by all views
+	preferences *selection.PreferenceKeeper // of all profiles
+	Schemas     *validate.Schemas           // those that arguments are checked against, shared by all views
 }
 
 // ViewOptions says what stands behind views.
@@ -94,7 +94,7 @@ func (s *Service) openAudit() *audit.Log {
 	return NewAuditLog(s.Config(), audit.Options{Catalog: s.Catalog, Logger: s.o.Logger})
 }
 
-// profile returns a profile of this moment.
+// profile returns a profile of the current configuration.
 func (x *Views) profile(name string) (config.Profile, bool) {
 	p, ok := x.Service.Config().Profiles[name]
 	return p, ok
@@ -159,7 +159,7 @@ func (x *Views) policy(key access.View) selection.Policy {
 	return out
 }
 
-// noServer is the name of no server.
+// noServer matches no server: a list with it alone shows nothing, where an empty one would show everything.
 const noServer = "/"
 
 // rules returns which calls of a view need confirmation: by the profile's own mode, or that of the whole, and by the
@@ -182,7 +182,8 @@ func (x *Views) newSelector(v *View, searcher tool.Searcher) *selection.Selector
 	c := x.Service.Config()
 	o := selection.Options{
 		Searcher: searcher, Catalog: v.Catalog, Embedder: x.Service.model.Embedder, Preferred: v.policy.Preferred,
-		Profile: v.Key.Profile, Confirms: v.NeedsConfirmation, MaxTools: c.Select.MaxTools, CacheSize: c.Select.CacheSize,
+		Profile: v.Key.Profile, Confirms: v.NeedsConfirmation,
+		MaxTools: c.Select.MaxTools, CacheSize: c.Select.CacheSize,
 		Core: func() []string {
 			p, _ := x.profile(v.Key.Profile)
 			return slices.Concat(x.Service.Config().Serve.Always, p.Always)
@@ -202,7 +203,7 @@ func (x *Views) Ready() error {
 	return nil
 }
 
-// Problems lists what does not work although requests are answered.
+// Problems lists what does not work although requests are answered, for people. It is empty if all works.
 func (x *Views) Problems() []string {
 	var out []string
 	if err := x.Audit.Err(); err != nil {
@@ -211,7 +212,7 @@ func (x *Views) Problems() []string {
 	return append(out, x.Service.Store.Health()...)
 }
 
-// Close writes what is still to be written of metrics and the record.
+// Close writes the rest of the metrics and the audit log. Errors are only logged.
 func (x *Views) Close() {
 	if err := x.Meter.Close(); err != nil {
 		x.Service.o.Logger.Warn("the metrics could not be stored", "error", err)

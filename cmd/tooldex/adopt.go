@@ -80,8 +80,8 @@ func (a *app) place() clients.Place {
 	return clients.Place{OS: runtime.GOOS, Home: config.HomeDir(a.getenv), Dir: dir, Getenv: a.getenv}
 }
 
-// documents reads the named files, or the files of the named clients; without names, those of all clients. A missing file
-// is an error only if it was named itself. Documents that can be read are returned together with the errors of the
+// documents reads the named files, or the files of the named clients; without names, those of all clients. A missing
+// file is an error only if it was named itself. Documents that can be read are returned together with the errors of the
 // others; they are nil, rather than empty, after a usage error.
 func (a *app) documents(names []string) ([]*clients.Document, error) {
 	if len(names) == 0 {

@@ -271,7 +271,8 @@ type moving struct {
 	use  service.Use // ToSearch measures the effect first
 }
 
-// moveEnrichments applies how to the named tools, or to all tools. It ends with exit code 3 if nothing was stored of them.
+// moveEnrichments applies how to the named tools, or to all tools. It ends with exit code 3 if nothing was stored of
+// them.
 func (a *app) moveEnrichments(ctx context.Context, names []string, all bool, how moving) error {
 	if all == (len(names) > 0) {
 		return usageError{"say for which tools", "name them, as tooldex enrich list shows them, or give --all"}

@@ -44,7 +44,8 @@ func newEvalGate(a *app) *cobra.Command {
 	return cmd
 }
 
-// all returns the gates of both kinds. It is a usage error if there are none, or drops without a report to compare with.
+// all returns the gates of both kinds. It is a usage error if there are none, or drops without a report to compare
+// with.
 func (f *gateFlags) all() ([]eval.Gate, error) {
 	gates, err := f.gates(f.min, eval.ParseGate)
 	if err != nil {

@@ -127,8 +127,8 @@ func (a *app) readStatus(ctx context.Context, s *service.Service) (*indexStatus,
 	return st, nil
 }
 
-// countModels counts the vectors of every model that has any, and of the chosen one. That one is recognised by its name,
-// since it is not contacted.
+// countModels counts the vectors of every model that has any, and of the chosen one. That one is recognised by its
+// name, since it is not contacted.
 func (a *app) countModels(ctx context.Context, s *service.Service, builtin embed.Model) ([]modelCount, error) {
 	texts := s.Catalog.Texts()
 	stored, err := s.Store.Models(ctx, texts)

@@ -50,8 +50,8 @@ func writeYAML(w io.Writer, v any) error {
 	return enc.Close()
 }
 
-// yamlNode reads the next JSON value. Members keep their order and numbers their digits, which a map and a float64 would
-// not preserve. The decoder must use json.Number.
+// yamlNode reads the next JSON value. Members keep their order and numbers their digits, which a map and a float64
+// would not preserve. The decoder must use json.Number.
 func yamlNode(dec *json.Decoder) (*yaml.Node, error) {
 	token, err := dec.Token()
 	if err != nil {

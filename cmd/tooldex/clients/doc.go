@@ -12,8 +12,8 @@
 //
 // An edit changes the bytes of the servers concerned and leaves the others alone: comments, order, indentation, line
 // endings and spelling of numbers stay. What an edit made is read again before it is returned, and is refused unless it
-// says exactly what it should: such a file must be edited by hand. [Write] replaces a file in one step, keeps its mode, and follows symbolic links. A
-// [Keeper] keeps what a file held before, so that [Undo] can restore every byte.
+// says exactly what it should: such a file must be edited by hand. [Write] replaces a file in one step, keeps its mode,
+// and follows symbolic links. A [Keeper] keeps what a file held before, so that [Undo] can restore every byte.
 //
 // Errors are of type *tool.Error. Nothing in the package is safe for concurrent use on the same file or directory.
 package clients

@@ -149,9 +149,9 @@ func jsonOpened(text []byte, path []string) []byte {
 	return text
 }
 
-// jsonInsert adds a member at the head of the object at path, which is made if it is missing, in the layout of the text.
-// The value is encoded, or copied if it is a json.RawMessage. It reports false if the path leads through something that
-// is no object.
+// jsonInsert adds a member at the head of the object at path, which is made if it is missing, in the layout of the
+// text. The value is encoded, or copied if it is a json.RawMessage. It reports false if the path leads through
+// something that is no object.
 func jsonInsert(text []byte, path []string, key string, value any) ([]byte, bool) {
 	if len(bytes.TrimSpace(jsonPlain(text))) == 0 {
 		text = slices.Concat(text, []byte("{}\n"))

@@ -17,9 +17,9 @@ import (
 	"tooldex/tool"
 )
 
-// Keeper keeps what clients' files held before they were changed: for each change NNNNNN.before with the old content and
-// NNNNNN.json with the Change, numbered in a folder of the client. Only their owner can read these files, since they
-// hold secrets. Two processes must not use a Dir at the same time.
+// Keeper keeps what clients' files held before they were changed: for each change NNNNNN.before with the old content
+// and NNNNNN.json with the Change, numbered in a folder of the client. Only their owner can read these files, since
+// they hold secrets. Two processes must not use a Dir at the same time.
 type Keeper struct {
 	Dir string // made by Keep
 }
@@ -50,8 +50,8 @@ func Sum(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Keep stores a change and what the file held before it. When it returns nil, both are on the disk, so that the file may
-// be written. The error is Internal.
+// Keep stores a change and what the file held before it. When it returns nil, both are on the disk, so that the file
+// may be written. The error is Internal.
 func (k Keeper) Keep(c Change, before []byte) error {
 	dir := filepath.Join(k.Dir, c.Client)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -97,8 +97,8 @@ func (k Keeper) list(client string) ([]string, error) {
 	return names, nil
 }
 
-// Last returns the last change of a client's files, and the content before it. If path is not empty, only changes of that
-// file count. The error is NotFound if there is no change.
+// Last returns the last change of a client's files, and the content before it. If path is not empty, only changes of
+// that file count. The error is NotFound if there is no change.
 func (k Keeper) Last(client, path string) (Change, []byte, error) {
 	names, err := k.list(client)
 	if err != nil {

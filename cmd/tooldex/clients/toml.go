@@ -241,8 +241,8 @@ func tomlText(s string) string {
 	return strings.ReplaceAll(encode(s, "", ""), "\x7f", `\u007f`)
 }
 
-// tomlRaw returns the lines of the tables of a server. It returns false if the server is written in another way, such as
-// an inline table, whose lines mean something else in another place.
+// tomlRaw returns the lines of the tables of a server. It returns false if the server is written in another way, such
+// as an inline table, whose lines mean something else in another place.
 func tomlRaw(text []byte, section []string, name string) (string, bool) {
 	path := append(slices.Clone(section), name)
 	var out strings.Builder

@@ -12,8 +12,8 @@ import (
 )
 
 // Write replaces the content of a file in one step: readers see the old text or the new one. An existing file keeps its
-// mode. Where path is a symbolic link, the file that it points to is replaced or made. A missing file is made with mode,
-// and its folder with it. Was is what the file held when it was read, nil if it did not exist: if the file holds
+// mode. Where path is a symbolic link, the file that it points to is replaced or made. A missing file is made with
+// mode, and its folder with it. Was is what the file held when it was read, nil if it did not exist: if the file holds
 // anything else by now, the error is Unavailable and nothing is written. Other errors are Invalid.
 func Write(path string, was, text []byte, mode fs.FileMode) error {
 	target := behind(path)

@@ -117,8 +117,8 @@ func (d *doctor) checkOldFiles(file string) {
 	}
 }
 
-// checkPermissions warns of a data directory that others can read, since the configurations of servers hold secrets. With
-// Fix it takes the permissions away. On Windows modes say nothing.
+// checkPermissions warns of a data directory that others can read, since the configurations of servers hold secrets.
+// With Fix it takes the permissions away. On Windows modes say nothing.
 func (d *doctor) checkPermissions(info fs.FileInfo) {
 	const others = 0o077
 	mode := info.Mode().Perm()
@@ -147,7 +147,8 @@ func (d *doctor) checkEmbedder(ctx context.Context) {
 	}
 }
 
-// checkPort checks that the address to serve on is free or served by tooldex, and that it is not public without a token.
+// checkPort checks that the address to serve on is free or served by tooldex, and that it is not public without a
+// token.
 func (d *doctor) checkPort(ctx context.Context) {
 	cfg := d.config().Serve
 	addr := cfg.Listen

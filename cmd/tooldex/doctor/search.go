@@ -14,8 +14,8 @@ import (
 	"tooldex/tool"
 )
 
-// checkIndex checks that the index holds the stored tools, and that a search for the name of a tool finds it. Of a large
-// catalogue it asks for a sample.
+// checkIndex checks that the index holds the stored tools, and that a search for the name of a tool finds it. Of a
+// large catalogue it asks for a sample.
 func (d *doctor) checkIndex(ctx context.Context, s *service.Service) {
 	set := s.Catalog.Set()
 	if set.Len() == 0 {
@@ -211,8 +211,8 @@ func (d *doctor) checkUnfamiliar(s *service.Service) {
 		}
 	}
 	d.addGroup(Note, "search",
-		"tooldex enrich export --file FILE writes a form for them; an agent fills it in by the prompt enrich_tools", poor,
-		"%d tools are of no kind that is known, so that only their own words find them")
+		"tooldex enrich export --file FILE writes a form for them; an agent fills it in by the prompt enrich_tools",
+		poor, "%d tools are of no kind that is known, so that only their own words find them")
 	d.addGroup(Note, "search", "tooldex enrich list shows it, and tooldex enrich approve puts it into force", waits,
 		"what was written for %d tools waits to be approved")
 }

@@ -180,7 +180,8 @@ func (d *doctor) checkClients() {
 	}
 }
 
-// checkClient checks whether a client uses tooldex, whether the command for it exists, and which servers it has beside it.
+// checkClient checks whether a client uses tooldex, whether the command for it exists, and which servers it has beside
+// it.
 func (d *doctor) checkClient(c clients.Client, f clients.File, entries []clients.Entry) {
 	connect := "tooldex connect " + c.Name
 	if f.Project {

@@ -28,7 +28,9 @@ func (d *doctor) checkTrust(s *service.Service) {
 		return
 	}
 	d.addGroup(Warn, "trust", "tooldex servers review shows what was found and changed; "+
-		"tooldex servers approve takes a tool back into service", held, "%d tools are held until somebody approves them")
+		"tooldex servers approve takes a tool back into service", held,
+		"%d tools are held until somebody approves them")
 	d.addGroup(Note, "trust", "tooldex servers review shows what was found; "+
-		"tooldex servers approve SERVER --all ends the warning", warned, "%d tools look suspicious, and are served with a warning")
+		"tooldex servers approve SERVER --all ends the warning", warned,
+		"%d tools look suspicious, and are served with a warning")
 }
