@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// compileLexicon maps the language and stem of a form to English words. Each keeps the ending that the stem was cut
-// from, so that a word that is a form itself is not taken for an inflection of its neighbours.
+// compileLexicon maps the language and stem of a form to English words. Each keeps the ending that was cut off for the
+// stem, so that a word which is itself a form is not taken for an inflection of another.
 func compileLexicon(entries []map[string][]string) ([]byte, error) {
 	m := map[string][]string{}
 	for _, e := range entries {
@@ -34,8 +34,8 @@ func compileLexicon(entries []map[string][]string) ([]byte, error) {
 	return packPairs(flat)
 }
 
-// englishFor reads a value of the lexicon: the English words of the forms with exactly this ending, or of all forms if
-// none has it.
+// englishFor returns the English words of the forms with exactly this ending, or of all forms of the stem if none has
+// it.
 func englishFor(value []byte, ending string) (out []string, exact bool) {
 	var all []string
 	for _, v := range splitList(string(value)) {
@@ -51,8 +51,8 @@ func englishFor(value []byte, ending string) (out []string, exact bool) {
 	return out, true
 }
 
-// joinLex brings a form of the lexicon to the shape in which it is looked up: folded, in lower case, with one space
-// between words, or with none in languages that are written without.
+// joinLex normalises a form for look-ups: folded, in lower case, with one space between words, or with none in
+// languages that are written without.
 func joinLex(lang, form string) string {
 	form = strings.ToLower(foldText(form))
 	if isUnspaced(lang) {
@@ -64,10 +64,11 @@ func joinLex(lang, form string) string {
 // isUnspaced reports whether a language is written without spaces between words.
 func isUnspaced(lang string) bool { return lang == "zh" || lang == "ja" }
 
-// cutOff is the most characters that lexStem cuts.
+// cutOff is the most characters that lexStem removes.
 const cutOff = 2
 
-// lexStem cuts what inflection changes: the last two characters of a last word longer than four, but never below four.
+// lexStem removes what inflection changes: up to two characters of the last word, of which at least four stay.
+// Languages without such endings keep the whole form.
 func lexStem(lang, form string) string {
 	last := strings.LastIndexByte(form, ' ') + 1
 	runes := []rune(form[last:])
@@ -80,9 +81,9 @@ func lexStem(lang, form string) string {
 // longestEnding is how many characters beyond a stem a word may have.
 const longestEnding = 4
 
-// Translate returns the English words for what the lexicon knows of a request in another language, or "" for one in
-// English. Words in Latin script within a request of another script stay out of it: they are names. A word that is a
-// letter off a longer one that the lexicon has is read as that.
+// Translate returns the English words for what the lexicon has of a request in another language, or "" for one in
+// English. Latin words within a request of another script are taken for names and left out. A word that is a letter off
+// a longer one of the lexicon is read as that.
 func (b *Base) Translate(text string) string {
 	written := foldText(text)
 	langs := languagesOf(strings.ToLower(written))
@@ -137,10 +138,11 @@ func (b *Base) translateFrom(lang string, langs []string, written string) (engli
 	return english
 }
 
-// longestForm is the most words of a form.
+// longestForm is the most words that a form has.
 const longestForm = 3
 
-// translatePhrase finds the longest form of several words that words begin with, and tells how many it takes.
+// translatePhrase returns the English words of the longest form of several words that words begin with, and how many
+// words it takes; nil and 0 if there is none.
 func (b *Base) translatePhrase(lang string, words []string) (english []string, taken int) {
 	for n := min(longestForm, len(words)); n > 1; n-- {
 		if found, _ := b.lookUpWord(lang, strings.Join(words[:n], " ")); found != nil {
@@ -150,9 +152,9 @@ func (b *Base) translatePhrase(lang string, words []string) (english []string, t
 	return nil, 0
 }
 
-// translateWord finds a word as it is, else as a misspelt form if it may be one, else as an inflection or a compound. A
-// form that is one letter off comes before one that only begins alike: of the letters that are cut off as endings, some
-// are those that tell words apart.
+// translateWord looks a word up as it is, else as a misspelt form if it may be one, else as an inflection or a
+// compound. A form that is one letter off comes before one that only begins alike, because the letters cut off as an
+// ending may be the ones that distinguish two words.
 func (b *Base) translateWord(lang, word string, mayBeMisspelt bool) []string {
 	found, known := b.lookUpWord(lang, word)
 	if known == len(word) {
@@ -179,7 +181,8 @@ const (
 	longestCompound = 64
 )
 
-// translateCompound finds the parts of a compound noun: two words of the lexicon, perhaps joined by an s or n.
+// translateCompound returns the English words for the two parts of a compound noun, which may be joined by s, n, en or
+// es; nil if it has no such parts.
 func (b *Base) translateCompound(lang, word string) []string {
 	if len(word) > longestCompound {
 		return nil
@@ -208,8 +211,8 @@ func lexWords(text string) []string {
 	return slices.DeleteFunc(words, func(w string) bool { return strings.ContainsAny(w, "0123456789") })
 }
 
-// lookUpWord finds a word or phrase as it is, else by the longest stem that it can be an inflection of. It also returns
-// how much of the word was recognised, in bytes: all of it where the lexicon has this very form.
+// lookUpWord looks a word or phrase up as it is, else by the longest stem that it can be an inflection of. It also
+// returns how many bytes of the word were recognised: all of them where the lexicon has this very form.
 func (b *Base) lookUpWord(lang, word string) (english []string, stem int) {
 	lexicon := b.lexicon()
 	key := lang + fieldSep + word
@@ -237,10 +240,12 @@ func (b *Base) lookUpWord(lang, word string) (english []string, stem int) {
 	return english, stem
 }
 
-// arabicParticles are written together with the word that they stand before: the article, alone and behind and, by, to.
+// arabicParticles are written as one with the word behind them: the article, alone or after and, by, to. Longer ones
+// come first, since the first that fits is removed.
 var arabicParticles = []string{"وال", "بال", "لل", "ال"}
 
-// withoutParticle returns what is left of a word behind such a particle, or "" if it has none or too little is left.
+// withoutParticle returns an Arabic word without its particle, or "" if it has none or fewer than three letters are
+// left.
 func withoutParticle(lang, word string) string {
 	if lang != "ar" {
 		return ""
@@ -256,8 +261,8 @@ func withoutParticle(lang, word string) string {
 // longestDense is the longest form of a language without spaces, in characters.
 const longestDense = 8
 
-// translateUnspaced reads text from left to right, taking the longest form at each place. A form of one character
-// counts only where it stands alone, since inside a word it means something else.
+// translateUnspaced reads text from left to right and takes the longest form at each place. A form of one character
+// counts only where it stands alone, because inside a word it has another meaning.
 func (b *Base) translateUnspaced(lang, text string) (english []string) {
 	runes, lexicon := []rune(text), b.lexicon()
 	for i := 0; i < len(runes); {
@@ -282,14 +287,14 @@ func (b *Base) translateUnspaced(lang, text string) (english []string) {
 	return english
 }
 
-// standsAlone reports whether the ideograph at i has no other beside it.
+// standsAlone reports whether the ideograph at i has no other next to it.
 func standsAlone(runes []rune, i int) bool {
 	return (i == 0 || classOf(runes[i-1]) != classIdeograph) && (i+1 == len(runes) ||
 		classOf(runes[i+1]) != classIdeograph)
 }
 
-// NotUnderstood returns the words of a request that neither the catalogue, as known reports, nor the archetypes have
-// ever seen: likely names, or subjects nobody offers tools for.
+// NotUnderstood returns the words of a request that neither the catalogue, as known reports, nor the archetypes
+// contain: likely names, or subjects for which no tools are offered. Only words with Latin letters count.
 func (b *Base) NotUnderstood(text string, known func(stem string) bool) []string {
 	var out []string
 	Words(text, func(w string) {

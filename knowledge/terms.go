@@ -10,14 +10,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Analyzer turns text into index terms. The zero Analyzer is ready; it remembers stems, so that reading a catalogue
-// costs one look-up a word, and must not be used by two goroutines at once.
+// Analyzer turns text into index terms. The zero Analyzer is ready. It remembers stems, so that reading a catalogue
+// costs one look-up a word, and it must not be used by two goroutines at once.
 type Analyzer struct {
 	stems map[string]string
 	terms []string
 }
 
-// maxRemembered bounds the stems an Analyzer remembers, against texts that never repeat a word.
+// maxRemembered bounds the stems that an Analyzer remembers, for texts that never repeat a word.
 const maxRemembered = 1 << 15
 
 // Terms returns the index terms of text: words in lower case without marks, English ones stemmed and stop words
@@ -38,7 +38,8 @@ func (a *Analyzer) Terms(dst []string, text string) []string {
 	return dst
 }
 
-// Count returns each term of text once, in the order in which they first occur, weighed by how often they do.
+// Count returns each term of text once, in the order in which they first occur, with its number of occurrences as
+// weight.
 func (a *Analyzer) Count(text string) []index.Term {
 	a.terms = a.Terms(a.terms[:0], text)
 	if len(a.terms) == 0 {
@@ -58,6 +59,7 @@ func (a *Analyzer) Count(text string) []index.Term {
 	return out
 }
 
+// stem returns the English stem of a word of ASCII letters, and any other word as it is.
 func (a *Analyzer) stem(w string) string {
 	if len(w) < 3 || !isLowerASCII(w) {
 		return w

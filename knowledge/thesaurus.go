@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Expansion is a stem that could stand for a word of the request, and how well (0 to 1).
+// Expansion is a stem that could stand for a word of the request, with a weight from 0 to 1 for how well.
 type Expansion struct {
 	Stem   string
 	Weight float32
@@ -24,8 +24,8 @@ const (
 	verbPrefix   = "\x03" // keys: the stem of a verb that tools' names begin with
 )
 
-// compileThesaurus maps phrases to what they expand to, one hop. Effects are found by their stems instead, since nobody
-// words them twice alike.
+// compileThesaurus maps phrases to what they expand to, one hop. Effects are indexed by their stems instead, since no
+// two requests put one in the same words.
 func compileThesaurus(groups []Group, verbs []string) ([]byte, error) {
 	m := map[string]map[string]float64{}
 	effects := map[string][]byte{}
@@ -73,8 +73,8 @@ func addExpansions(m map[string]map[string]float64, phrase, to string, weight fl
 	}
 }
 
-// addEffect enters a phrase of several words, which expands to the group's concept wherever a request has all of the
-// words.
+// addEffect adds a phrase that expands to the group's concept in a request with most of its words (see effectShare). A
+// phrase with fewer than two different stems is left out.
 func addEffect(entries, effects map[string][]byte, id int, phrase string, g Group, weight float64) {
 	stems := uniqueTerms(phrase)
 	if len(stems) < 2 {
@@ -90,7 +90,7 @@ func addEffect(entries, effects map[string][]byte, id int, phrase string, g Grou
 	entries[phraseKey(id)] = append([]byte{byte(len(stems))}, encodeExpansions(to)...)
 }
 
-// phraseKey is the key of a phrase of several words in the thesaurus.
+// phraseKey returns the key of an effect's phrase in the thesaurus.
 func phraseKey(id int) string { return phrasePrefix + string(rune(id+0x100)) }
 
 // uniqueTerms returns the terms of s, sorted, each once.
@@ -107,6 +107,7 @@ func joinWords(s string) string {
 	return strings.Join(words, " ")
 }
 
+// encodeExpansions writes each stem with its weight in hundredths and its length, a byte each, sorted by stem.
 func encodeExpansions(m map[string]float64) []byte {
 	stems := make([]string, 0, len(m))
 	for s := range m {
@@ -121,7 +122,7 @@ func encodeExpansions(m map[string]float64) []byte {
 	return out
 }
 
-// eachExpansion reads what encodeExpansions wrote; bytes that are cut short end it.
+// eachExpansion calls yield with each stem that encodeExpansions wrote; a damaged entry ends it early.
 func eachExpansion(b []byte, yield func(stem string, weight float32)) {
 	for len(b) >= 2 {
 		n := int(b[1])
@@ -191,11 +192,11 @@ func (b *Base) addEffects(own map[string]bool, add func(string, float32)) {
 // fewestNames is how many archetypes' names must begin with a word for it to count as a verb.
 const fewestNames = 15
 
-// particleVerbs begin phrases that are verbs (turn on, set up) and are verbs alone.
+// particleVerbs begin verbs of several words (turn on, set up) and are verbs by themselves, too.
 var particleVerbs = setOf("turn set look put bring take switch pull push shut log sign check break cut fill hand kick line lock open point roll round send sort start strip top track wind wrap write")
 
-// verbsOf returns the stems of words that say what a tool does: those that archetypes' names begin with, and the
-// thesaurus's verbs of one word.
+// verbsOf returns the stems, in no order, of words that name an action: those that many archetypes' names begin with,
+// and the verbs of the thesaurus.
 func verbsOf(src *Source) []string {
 	var an Analyzer
 	count := map[string]int{}

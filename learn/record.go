@@ -18,13 +18,14 @@ type job struct {
 	nothing bool // no tool was said to fit
 }
 
-// maxJobs bounds what waits to be noted. What comes when so many wait is lost: it is one piece of evidence among many.
+// maxJobs bounds the queue of run. Jobs that find it full are dropped, since one piece of evidence among many is no
+// loss.
 const maxJobs = 1024
 
-// flushAt is how many entries are written without waiting for the time to come.
+// flushAt is how many pending entries are written at once, without waiting for the next regular write.
 const flushAt = 512
 
-// closeGrace is how long closing waits for the disk.
+// closeGrace bounds how long Close waits for the disk.
 const closeGrace = 3 * time.Second
 
 // enqueue hands a job to the goroutine of run; a job that finds the queue full is dropped.
@@ -35,8 +36,8 @@ func (l *Learner) enqueue(j job) {
 	}
 }
 
-// Start begins to record what happens, to write it in batches, and to follow what other processes write. Close ends
-// it.
+// Start begins to record what happens, to write it in batches, and to follow what other processes write. Call it once,
+// after Load; Close ends it.
 func (l *Learner) Start() {
 	l.begun.Store(true)
 	l.tasks.Go(l.run)
@@ -71,17 +72,17 @@ func (l *Learner) run() {
 	}
 }
 
-// restFactor is how many times as long as the making of models took is rested before the next.
+// restFactor bounds the share of time that building models takes: the pause before the next is so many times as long.
 const restFactor = 20
 
-// pendingEntries returns the number of entries that are not yet written.
+// pendingEntries returns the number of entries that are not yet written, approvals not counted.
 func (l *Learner) pendingEntries() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.pending.size()
 }
 
-// logError logs an error: what was not written stays pending, and is tried again.
+// logError logs the first of several errors in a row. What was not written stays pending, and is tried again.
 func (l *Learner) logError(err error) {
 	if err != nil && !l.failing {
 		l.o.Logger.Warn("what use teaches could not be stored or read; it is tried again", "err", err)
@@ -89,8 +90,8 @@ func (l *Learner) logError(err error) {
 	l.failing = err != nil
 }
 
-// Close records what happened until now, writes it and ends. It returns the error of the last write, and is
-// idempotent. A Learner that was never started has nothing to close.
+// Close records what happened until now, writes it and ends. It returns the error of that write, within closeGrace;
+// later calls do nothing. A Learner that was never started has nothing to close.
 func (l *Learner) Close() error {
 	var err error
 	l.stopped.Do(func() {
@@ -121,7 +122,7 @@ func (l *Learner) recordPending(ctx context.Context) {
 	}
 }
 
-// recordJob makes evidence of what happened. A request that cannot be read teaches nothing.
+// recordJob turns a job into evidence. A request that cannot be read gives none.
 func (l *Learner) recordJob(ctx context.Context, j job) {
 	if j.tool == "" || j.kind == elsewhere {
 		l.recordMissed(ctx, j)
@@ -134,9 +135,9 @@ func (l *Learner) recordJob(ctx context.Context, j job) {
 	}
 }
 
-// Record notes evidence at once, for records of use that are put in afterwards. Whoever records thousands calls Flush
-// now and then: of what waits to be written, no more than some thousands are kept. The errors are those of the Reader,
-// and Invalid for a request or a tool that is empty or too long.
+// Record adds evidence at once, as for records of use that are imported. Call Flush now and then when recording
+// thousands: only some thousands of unwritten entries are kept. The errors are those of the Reader, Invalid for a
+// request or a tool that is empty or too long, and NotFound for a tool that the catalogue does not have.
 func (l *Learner) Record(ctx context.Context, who tool.Asker, request string, id tool.ID, kind EvidenceKind) error {
 	if request == "" || id == "" || max(len(id), len(who.Client), len(who.Profile)) > maxString ||
 		len(request) > maxText {
@@ -173,14 +174,14 @@ func (l *Learner) Record(ctx context.Context, who tool.Asker, request string, id
 	return nil
 }
 
-// enforceBounds keeps what waits for a disk that cannot be written to from growing.
+// enforceBounds keeps what waits for a failing disk from growing without end. mu is held.
 func (l *Learner) enforceBounds() {
 	if l.pending.size() > 2*maxPending {
 		l.evidence.removeKeys(l.pending.trimToBounds())
 	}
 }
 
-// recordMissed notes a request whose answer was not used.
+// recordMissed records a request that found no tool, that no call followed, or that only another tool was called after.
 func (l *Learner) recordMissed(ctx context.Context, j job) {
 	if j.text == "" || len(j.text) > maxText {
 		return
@@ -212,7 +213,7 @@ func (l *Learner) recordMissed(ctx context.Context, j job) {
 	l.enforceBounds()
 }
 
-// Uses returns how much a tool was called of late, in all profiles, as search.Usage has it.
+// Uses implements search.Usage: the weight of the calls of a tool over all profiles, which falls with their age.
 func (l *Learner) Uses(id tool.ID) float64 {
 	return (*l.usage.Load())[id]
 }

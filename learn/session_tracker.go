@@ -10,16 +10,16 @@ import (
 	"tooldex/tool"
 )
 
-// sessionTracker remembers the last search of each session, until it is clear what came of it.
+// sessionTracker holds the last search of each session until its outcome is known. mu guards the map and what it holds.
 type sessionTracker struct {
 	mu       sync.Mutex
 	sessions map[sessionKey]*openSearch
 }
 
-// sessionKey names one session of one client of a profile.
+// sessionKey identifies one session of one client of a profile.
 type sessionKey struct{ profile, client, session string }
 
-// openSearch is a search that waits for calls.
+// openSearch is a search whose outcome is not known yet.
 type openSearch struct {
 	at        time.Time
 	needs     []need
@@ -34,10 +34,11 @@ type need struct {
 	fits  bool
 }
 
-// maxTracked bounds the sessions that are followed at once.
+// maxTracked bounds the sessions that are followed at once; the one with the oldest search is ended for a new one.
 const maxTracked = 1024
 
-// RecordSearch notes what a session searched for and was shown. Without a session it notes nothing. It does not block.
+// RecordSearch records what a session searched for and was shown, and ends its search before. Without a session it does
+// nothing. It does not wait for the disk or for reading requests.
 func (l *Learner) RecordSearch(who tool.Asker, res *tool.Result) {
 	if who.Session == "" || res == nil {
 		return
@@ -64,7 +65,7 @@ func (l *Learner) RecordSearch(who tool.Asker, res *tool.Result) {
 	l.sessions.sessions[key] = v
 }
 
-// idsOf returns the tools that are shown, and after them those that are only named as the same on other servers.
+// idsOf returns the IDs of hits, and after them those of their duplicates on other servers.
 func idsOf(hits []tool.Hit) []tool.ID {
 	out := make([]tool.ID, len(hits))
 	for i := range hits {
@@ -76,8 +77,8 @@ func idsOf(hits []tool.Hit) []tool.ID {
 	return out
 }
 
-// RecordCall notes that a session called a tool, and that the tool ran. Without a search before it, it says nothing. It
-// does not block.
+// RecordCall records that a session called a tool, and that the tool ran. It counts if a search of the session within
+// Options.Window came before, once for each tool. It does not wait for the disk.
 func (l *Learner) RecordCall(who tool.Asker, id tool.ID) {
 	key := sessionKey{who.Profile, who.Client, who.Session}
 	l.sessions.mu.Lock()
@@ -100,8 +101,8 @@ func (l *Learner) RecordCall(who tool.Asker, id tool.ID) {
 	}
 }
 
-// RecordFeedback notes what a client says of a tool. It does not block. The error is Invalid for feedback without a
-// request or a tool.
+// RecordFeedback records what a client reports about a tool. It does not wait for the disk. The error is Invalid for
+// feedback without a request or a tool.
 func (l *Learner) RecordFeedback(who tool.Asker, f tool.Feedback) error {
 	if f.Request == "" || f.Tool == "" {
 		return &tool.Error{
@@ -117,7 +118,7 @@ func (l *Learner) RecordFeedback(who tool.Asker, f tool.Feedback) error {
 	return nil
 }
 
-// endSearch records the outcome of a search of which no more calls will come. The caller holds the lock.
+// endSearch records each need of a search as missed, unless a call followed. The caller holds the lock.
 func (l *Learner) endSearch(key sessionKey, v *openSearch) {
 	if len(v.called) > 0 || v.elsewhere {
 		return
@@ -130,7 +131,7 @@ func (l *Learner) endSearch(key sessionKey, v *openSearch) {
 	}
 }
 
-// endOldSearches ends the visits that are over; all of them if asked.
+// endOldSearches ends the searches that are older than Options.Window, or all of them.
 func (l *Learner) endOldSearches(all bool) {
 	now := l.o.Now()
 	l.sessions.mu.Lock()
