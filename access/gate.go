@@ -28,7 +28,7 @@ type Options struct {
 	// Ended is called with the Key of a principal whose token was revoked, has expired, or grants something else now.
 	// Watch calls it, one at a time. Nil means that nobody is notified.
 	Ended func(key string)
-	// Logger is told of tokens that end, and of a file that cannot be read; nil means no log.
+	// Logger receives tokens that end, and errors of reading the file; nil means no log.
 	Logger *slog.Logger
 }
 

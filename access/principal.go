@@ -17,12 +17,12 @@ type Principal struct {
 // principalKey is the key of the Principal in a context.
 type principalKey struct{}
 
-// WithPrincipal returns a context that says on whose behalf something is done.
+// WithPrincipal returns a context that carries p, on whose behalf something is done.
 func WithPrincipal(ctx context.Context, p Principal) context.Context {
 	return context.WithValue(ctx, principalKey{}, p)
 }
 
-// PrincipalOf returns on whose behalf something is done, or the zero Principal if ctx does not say.
+// PrincipalOf returns the Principal that ctx carries, or the zero Principal if it carries none.
 func PrincipalOf(ctx context.Context) Principal {
 	p, _ := ctx.Value(principalKey{}).(Principal)
 	return p

@@ -32,14 +32,14 @@ type Options struct {
 	Required bool
 	// Arguments keeps the arguments of calls too, up to 16 KiB each. They may contain secrets.
 	Arguments bool
-	// Sync says when records are forced to the disk; "" means Soon.
+	// Sync is when records are forced to the disk; "" means Soon.
 	Sync Sync
 	// A file is full when it has MaxSize bytes (zero means 10 MB) or is older than MaxAge (zero means thirty days).
 	// MaxFiles are kept, including the current one (zero means five).
 	MaxSize  int64
 	MaxAge   time.Duration
 	MaxFiles int
-	// Logger is told when records cannot be written, and when they can again; nil means no log.
+	// Logger receives a line when records cannot be written, and when they can again; nil means no log.
 	Logger *slog.Logger
 }
 

@@ -12,7 +12,7 @@ import (
 	"tooldex/tool"
 )
 
-// Kind says what a record is about.
+// Kind is what a record is about.
 type Kind string
 
 // The kinds of records.
@@ -28,7 +28,7 @@ const (
 	Resume Kind = "resume" // the head was lost, and was computed from the files
 )
 
-// Outcome says how a call ended.
+// Outcome is how a call ended.
 type Outcome string
 
 // The outcomes of a call.
@@ -50,7 +50,7 @@ func Outcomes() []Outcome {
 	return []Outcome{OK, Failed, Unconfirmed, Denied, Hidden, Unknown, Invalid, TimedOut, Cancelled, Error}
 }
 
-// Who says on whose behalf something was done.
+// Who is the party on whose behalf something was done.
 type Who struct {
 	// Principal is whose token it was; "" if none was needed.
 	Principal string `json:"principal,omitempty"`
@@ -137,7 +137,7 @@ func hashOf(b []byte) string {
 // errNoRecord means that a line is torn, altered or no record at all.
 var errNoRecord = errors.New("not a record as it was written")
 
-// Decode reads a line, with or without its line feed. The error says that it is no record, or that its hash is wrong.
+// Decode reads a line, with or without its line feed. It returns an error if it is no record, or if its hash is wrong.
 func Decode(line []byte) (Record, error) {
 	line = bytes.TrimSuffix(line, []byte("\n"))
 	var r Record

@@ -11,7 +11,7 @@ import (
 	"slices"
 )
 
-// Fault says what was done to a chain.
+// Fault is what was done to a chain.
 type Fault string
 
 // The faults.

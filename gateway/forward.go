@@ -163,7 +163,7 @@ func (g *Gateway) notifyRootsChanged(c *tool.Client) {
 		if s == nil || client == nil || !sameClient(client, c) || s.told.RootsV2 == nil || !s.told.RootsV2.ListChanged {
 			continue
 		}
-		// The SDK announces a change of its own list, which nobody sees: the question for roots goes to the client.
+		// The SDK announces a change of its own list, which is never used: the question for roots goes to the client.
 		s.client.AddRoots(&mcp.Root{URI: "file:///"})
 	}
 }

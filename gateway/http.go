@@ -160,7 +160,7 @@ func sameOrigin(a, b *url.URL) bool {
 }
 
 // recordRequest passes the message in a request's body to the recorder. It reads a copy, so that the body can still be
-// sent. Without a capture nobody waits for the response.
+// sent. Without a capture the response is not recorded.
 func (h *recordingTransport) recordRequest(req *http.Request, c *capture) error {
 	if c == nil || req.GetBody == nil {
 		return nil

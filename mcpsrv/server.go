@@ -142,7 +142,7 @@ type Server struct {
 	cut     context.CancelCauseFunc
 
 	mu sync.Mutex
-	// announced is the fingerprint of the listing that clients were last told about.
+	// announced is the fingerprint of the listing at the last announcement.
 	announced string
 	// choices holds what Auto chose for which client, as far as that was logged.
 	choices map[string]bool

@@ -53,7 +53,7 @@ func (s *Server) expireTools(conn *mcp.ServerSession, one *session) {
 	}
 }
 
-// announceToolsSoon tells one client that its list has changed, outside of any request.
+// announceToolsSoon notifies one client that its list has changed, outside of any request.
 func (s *Server) announceToolsSoon(conn *mcp.ServerSession) {
 	ctx, cancel := context.WithTimeout(s.closing, announceTimeout)
 	defer cancel()
@@ -86,7 +86,7 @@ func (s *Server) countMistake(conn *mcp.ServerSession, id tool.ID) int {
 	return one.mistakes
 }
 
-// listInFull lists a tool in full to one client from now on, where it was a stub, and tells the client.
+// listInFull lists a tool in full to one client from now on, where it was a stub, and notifies it.
 func (s *Server) listInFull(ctx context.Context, conn *mcp.ServerSession, id tool.ID) {
 	one := s.sessions.register(conn)
 	one.mu.Lock()

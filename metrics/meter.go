@@ -33,7 +33,7 @@ type Options struct {
 	Sessions func() int
 	// Flush is the time between two writes; zero means 5 seconds.
 	Flush time.Duration
-	// Logger is told when counts cannot be stored or read; nil means no log.
+	// Logger receives a warning when counts cannot be stored or read; nil means no log.
 	Logger *slog.Logger
 }
 

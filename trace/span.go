@@ -41,7 +41,7 @@ type attribute struct {
 // under is the key of the spanContext in a context.
 type under struct{}
 
-// spanContext says where new spans belong: below which span, and whether the trace is recorded.
+// spanContext is the place of new spans: below which span they are, and whether the trace is recorded.
 type spanContext struct {
 	trace   [16]byte
 	span    [8]byte
