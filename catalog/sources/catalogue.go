@@ -203,6 +203,7 @@ func raw(into *json.RawMessage) func(node) error {
 	}
 }
 
+// readAnnotations reads annotations strictly: unknown keys and wrong types are errors, unlike in a dump.
 func readAnnotations(n node) (*tool.Annotations, error) {
 	a := &tool.Annotations{}
 	err := fields{
@@ -262,6 +263,7 @@ func readUtterances(into *[]tool.Utterance) func(node) error {
 	}
 }
 
+// readRelated reads IDs of tools. Those without a server are completed later, when the server is known.
 func readRelated(into *[]tool.ID) func(node) error {
 	return func(n node) error {
 		var list []string

@@ -51,6 +51,7 @@ func ParseCodex(data []byte) ([]upstream.Server, error) {
 	return out, nil
 }
 
+// server returns c in the form of this program, under a name. It does not check it.
 func (c codexServer) server(name string) upstream.Server {
 	v := upstream.Server{
 		Name: name, Command: c.Command, Args: c.Args, Env: c.Env, Dir: c.Dir, URL: c.URL, Headers: c.Headers,
@@ -71,6 +72,7 @@ func (c codexServer) server(name string) upstream.Server {
 	return v
 }
 
+// put sets a key in a map, which it makes if it is nil.
 func put(m *map[string]string, key, value string) {
 	if *m == nil {
 		*m = map[string]string{}

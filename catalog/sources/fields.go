@@ -75,6 +75,7 @@ func text(into *string) func(node) error {
 	}
 }
 
+// texts appends a list of strings to its argument.
 func texts(into *[]string) func(node) error {
 	return func(n node) error {
 		list, err := n.list()
@@ -92,6 +93,7 @@ func texts(into *[]string) func(node) error {
 	}
 }
 
+// boolean stores a pointer, so that a missing key differs from false.
 func boolean(into **bool) func(node) error {
 	return func(n node) error {
 		v, err := n.boolean()

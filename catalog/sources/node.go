@@ -76,6 +76,7 @@ func (d *document) measure(y *yaml.Node, depth int, left *int) error {
 	return nil
 }
 
+// line returns the line at which the value begins, from 1.
 func (n node) line() int {
 	if n.yaml != nil {
 		return n.yaml.Line
@@ -83,6 +84,7 @@ func (n node) line() int {
 	return n.d.lineAt(n.json.off)
 }
 
+// bad returns an Invalid error at the line of the value.
 func (n node) bad(hint, format string, args ...any) error {
 	return n.d.bad(n.line(), nil, hint, format, args...)
 }
@@ -110,6 +112,7 @@ func (n node) isList() bool {
 	return n.json.kind() == '['
 }
 
+// isText reports whether the value is a string, or in YAML any scalar but null.
 func (n node) isText() bool {
 	if n.yaml != nil {
 		y := n.target()
@@ -118,6 +121,7 @@ func (n node) isText() bool {
 	return n.json.kind() == '"'
 }
 
+// isNull reports whether the value is null. An empty value is null in YAML.
 func (n node) isNull() bool {
 	if n.yaml != nil {
 		y := n.target()
@@ -203,6 +207,7 @@ func (n node) text() (string, error) {
 	return n.target().Value, nil
 }
 
+// boolean returns a boolean, and an error for any other value, null included.
 func (n node) boolean() (bool, error) {
 	if n.yaml == nil {
 		if k := n.json.kind(); k == 't' || k == 'f' {
@@ -223,6 +228,7 @@ func (n node) raw() (json.RawMessage, error) {
 	return n.appendJSON(nil)
 }
 
+// appendJSON appends the value as JSON, with the members of mappings in order.
 func (n node) appendJSON(out []byte) ([]byte, error) {
 	switch {
 	case n.isMapping():
@@ -260,6 +266,7 @@ func (n node) appendJSON(out []byte) ([]byte, error) {
 	return n.appendScalar(out)
 }
 
+// appendScalar appends a YAML scalar as JSON. Dates become strings; other tags are refused.
 func (n node) appendScalar(out []byte) ([]byte, error) {
 	y := n.target()
 	switch y.ShortTag() {

@@ -7,8 +7,8 @@ import (
 	"tooldex/tool"
 )
 
-// The limits of JSON from outside. Both are far above what honest messages need. They keep out JSON that is small on the
-// wire and large once it is decoded: a value of a byte or two takes forty in memory.
+// The limits of JSON from outside. Both are far above what honest messages need. They keep out JSON that is small on
+// the wire and large once it is decoded: a value of a byte or two takes forty in memory.
 const (
 	MaxDepth  = 200     // lists and objects within each other
 	MaxValues = 250_000 // values of a request: members of lists and objects, and keys
@@ -27,7 +27,8 @@ func CheckBounds(b []byte, depth, values int) error {
 			count++
 			if level++; level > depth {
 				return &tool.Error{
-					Code: tool.Invalid, Op: "read json", Msg: fmt.Sprintf("the JSON is nested more than %d deep", depth),
+					Code: tool.Invalid, Op: "read json",
+					Msg: fmt.Sprintf("the JSON is nested more than %d deep", depth),
 				}
 			}
 		case '}', ']':
