@@ -237,6 +237,7 @@ func parseServers(servers map[string]any) ([]upstream.Server, error) {
 	return sources.ParseServers(b)
 }
 
+// invalidFile returns the Invalid error for a mistake in a file as a whole, which has no line.
 func invalidFile(path, msg, hint string) error {
 	return &tool.Error{Code: tool.Invalid, Op: "read configuration", Msg: filepath.Base(path) + " " + msg, Hint: hint}
 }

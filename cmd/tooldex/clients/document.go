@@ -280,6 +280,7 @@ func (d *Document) tree(text []byte) (map[string]any, error) {
 	return out, nil
 }
 
+// bad returns the Invalid error for a document, whose path it names. err may be nil.
 func (d *Document) bad(why string, err error) error {
 	return &tool.Error{
 		Code: tool.Invalid, Op: "edit client", Msg: d.Path + ": " + why,

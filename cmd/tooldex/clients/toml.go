@@ -96,6 +96,7 @@ func tomlKey(text []byte, at int) ([]string, int) {
 	return out, at
 }
 
+// isBare reports whether a character may stand in a key without quotes.
 func isBare(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
 }

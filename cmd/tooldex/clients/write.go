@@ -59,6 +59,7 @@ func behind(path string) string {
 	return path
 }
 
+// unwritten returns the Invalid error for a client's file that cannot be written.
 func unwritten(path string, err error) error {
 	return &tool.Error{
 		Code: tool.Invalid, Op: "write client", Msg: path + " cannot be written",

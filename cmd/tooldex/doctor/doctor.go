@@ -89,6 +89,7 @@ func Run(ctx context.Context, o Options) Diagnosis {
 	return out
 }
 
+// config returns the current configuration. It is usable even if Options.SettingsErr is set.
 func (d *doctor) config() *config.Config { return d.o.Settings.Config() }
 
 // checkAll orders the checks: first those that need no store, then those that open it, and those of its content last.
@@ -125,6 +126,7 @@ func (d *doctor) add(status, check, subject, remedy, format string, args ...any)
 	})
 }
 
+// addFine adds a finding of a check that found nothing wrong. It needs no remedy.
 func (d *doctor) addFine(check, subject, format string, args ...any) {
 	d.add(Fine, check, subject, "", format, args...)
 }

@@ -52,6 +52,7 @@ const (
 	mostCompared = 3000 // tools in a catalogue whose pairs are compared
 )
 
+// enabledTools returns the tools that are not disabled, in a slice of its own.
 func enabledTools(set *tool.Set) []*tool.Tool {
 	return slices.DeleteFunc(slices.Clone(set.All()), func(t *tool.Tool) bool { return t.Disabled })
 }
