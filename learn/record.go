@@ -36,8 +36,8 @@ func (l *Learner) enqueue(j job) {
 	}
 }
 
-// Start begins to record what happens, to write it in batches, and to follow what other processes write. Call it once,
-// after Load; Close ends it.
+// Start begins to record what happens, to write it in batches, and to follow what other processes write; it loads what
+// is stored first. Call it once. Close ends it.
 func (l *Learner) Start() {
 	l.begun.Store(true)
 	l.tasks.Go(l.run)

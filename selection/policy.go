@@ -81,7 +81,8 @@ func (p Policy) allowsEverything() bool {
 // restricts reports whether there is something to hide of these servers, whatever is preferred.
 func (p Policy) restricts(servers []string) bool { return len(servers) > 0 || p.ReadOnly }
 
-// Searcher returns a Searcher that finds only what the policy allows. It narrows the query rather than the answer.
+// Searcher returns a Searcher that finds only what the policy allows. It narrows the query rather than the answer, so
+// that limits count allowed tools only.
 func (p Policy) Searcher(next tool.Searcher) tool.Searcher {
 	if p.allowsEverything() {
 		return next
@@ -149,7 +150,7 @@ type policyCatalog struct {
 	last   atomic.Pointer[allowedSubset]
 }
 
-// allowedSubset is what was allowed of a whole, of the servers there were and by what was preferred then.
+// allowedSubset is the allowed part of a set, with the servers and preferences that it was computed for.
 type allowedSubset struct {
 	whole, allowed *tool.Set
 	servers        []string

@@ -14,7 +14,7 @@ import (
 	"tooldex/tool"
 )
 
-// Disk keeps preferences.
+// Disk stores preferences durably.
 type Disk interface {
 	// Preferences returns all, by profile, and the number of the last change; nil if that is the known one.
 	Preferences(ctx context.Context, known uint64) (map[string]store.Preference, uint64, error)
@@ -35,8 +35,8 @@ type PreferenceKeeper struct {
 	version uint64
 }
 
-// NewPreferenceKeeper returns a Keeper that knows what is stored. The errors are those of the disk. Nil for log means
-// no log.
+// NewPreferenceKeeper returns a PreferenceKeeper with what is stored. The errors are those of the disk. Nil for log
+// means no log.
 func NewPreferenceKeeper(ctx context.Context, disk Disk, log *slog.Logger) (*PreferenceKeeper, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -47,8 +47,8 @@ func NewPreferenceKeeper(ctx context.Context, disk Disk, log *slog.Logger) (*Pre
 	return k, err
 }
 
-// Refresh takes over what other processes have stored, and reports whether there was anything. What cannot be read is
-// left as it was, with a word in the log.
+// Refresh takes over what other processes have stored, and reports whether anything changed. Preferences that cannot be
+// read stay as they were, and are logged.
 func (k *PreferenceKeeper) Refresh(ctx context.Context) (bool, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -172,7 +172,7 @@ func checkQuery(q Query) error {
 
 const maxNameLength = 400
 
-// addTools puts tools into the basket, those first that must not be left out for want of room.
+// addTools adds tools in the order of their importance, so that the bounds leave out the least important.
 func (s *Selector) addTools(ctx context.Context, b *builder, q Query, now *Preferred) error {
 	for _, name := range q.Explicit {
 		b.addNamed(name, FromExplicit)

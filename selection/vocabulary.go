@@ -8,9 +8,9 @@ import (
 	"tooldex/tool"
 )
 
-// Vocabulary knows the words by which the names of tools differ. Vectors place "delete the branch" near to "create the
+// Vocabulary holds the words by which the names of tools differ. Vectors place "delete the branch" near to "create the
 // branch", and "storage accounts" near to "storage containers": two messages mean the same only if they agree in those
-// words, too.
+// words, too. It is immutable.
 type Vocabulary struct{ words map[string]bool }
 
 // NewVocabulary returns the vocabulary of a set of tools.
