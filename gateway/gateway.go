@@ -50,7 +50,8 @@ type Options struct {
 	// Dir is the folder in which it is kept, from run to run, what servers offer beside their tools. Empty means
 	// nowhere.
 	Dir string
-	// Known returns how many tools of a server are stored, for the status of one that was not asked yet. Nil means none.
+	// Known returns how many tools of a server are stored, for the status of one that was not asked yet. Nil means
+	// none.
 	Known func(server string) int
 
 	// AllowPrivate are addresses (10.1.2.3), networks (10.0.0.0/8) and names in private networks to which servers may

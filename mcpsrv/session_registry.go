@@ -69,8 +69,8 @@ func (r *sessionRegistry) find(conn *mcp.ServerSession) *session {
 	return r.byConn[conn]
 }
 
-// begin notes that a connection begins, and who began it. It costs no goroutine: most sessions are opened and never keep
-// anything. Those that ended are dropped when many have gathered.
+// begin registers a connection that begins, and who began it. It costs no goroutine: most sessions are opened and never
+// keep anything. Those that ended are dropped when many have gathered.
 func (r *sessionRegistry) begin(conn *mcp.ServerSession, owner string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -84,8 +84,8 @@ func (r *sessionRegistry) begin(conn *mcp.ServerSession, owner string) {
 	}
 }
 
-// register returns the session of a connection to keep something in it, and begins it if there is none. The registry then
-// waits for the connection to end. After close it returns one that is not kept.
+// register returns the session of a connection to keep something in it, and begins it if there is none. The registry
+// then waits for the connection to end. After close it returns one that is not kept.
 func (r *sessionRegistry) register(conn *mcp.ServerSession) *session {
 	r.mu.Lock()
 	defer r.mu.Unlock()

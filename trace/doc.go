@@ -1,4 +1,4 @@
-// Package trace sends spans to an OpenTelemetry collector: what is done, and how long each part of it takes.
+// Package trace reports to a collector of OpenTelemetry what is done, and how long each part of it takes.
 //
 // [FromEnvironment] returns a [Tracer] if the standard environment variables name an endpoint, and nil if not. A nil
 // *Tracer does nothing and costs nothing. A Tracer wraps an HTTP handler, a Searcher and a Caller: a request, and each
