@@ -24,8 +24,8 @@
 // tool's name and description decide whether a parameter may ask for passwords, conversations or environment variables.
 //
 // Patterns of intents take wide classes in any order: to hand over, secrets; not, to tell, the user. Wording that
-// honest tools use now and then is a clue: it makes a finding only together with clues of another kind a few sentences away.
-// Clues about what the tool names as its purpose in its first sentence count less.
+// honest tools use now and then is a clue: it makes a finding only together with clues of another kind a few sentences
+// away. Clues about what the tool names as its purpose in its first sentence count less.
 //
 // [Worse] compares a tool that was changed with the form that was accepted, and returns what makes it suspicious only
 // now. [Difference] lists what changed.

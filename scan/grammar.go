@@ -129,10 +129,10 @@ func (g *grammar) ask() asked {
 	return a
 }
 
-// newGrammar builds the lexicon from the vocabulary, the meanings and the patterns. The order matters: classes get their
-// bits first, then words their classes, then patterns add their quoted words. What words inherit (from stems, from the
-// words that they end a compound with, from shorter words in scripts without spaces) comes last, once all are known. It
-// panics on a mistake in the tables.
+// newGrammar builds the lexicon from the vocabulary, the meanings and the patterns. The order matters: classes get
+// their bits first, then words their classes, then patterns add their quoted words. What words inherit (from stems,
+// from the words that they end a compound with, from shorter words in scripts without spaces) comes last, once all are
+// known. It panics on a mistake in the tables.
 func newGrammar() *grammar {
 	g := &grammar{named: map[string]classes{}, words: map[string]*entry{}, stems: map[[3]byte][]stem{}}
 	all := slices.Concat(vocabulary, meanings)
