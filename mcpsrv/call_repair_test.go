@@ -2,7 +2,6 @@ package mcpsrv
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -14,16 +13,6 @@ import (
 func (f *fixture) fit(schema, args string) (json.RawMessage, error) {
 	return f.checkMeta(metaTool{wireTool: wireTool{Name: "s__t", InputSchema: json.RawMessage(schema)}},
 		json.RawMessage(args))
-}
-
-// nest wraps a schema n times in itself, so that checking one value multiplies.
-func nest(n int) string {
-	var defs []string
-	for i := range n {
-		defs = append(defs, fmt.Sprintf(`"d%d":{"allOf":[{"$ref":"#/$defs/d%d"},{"$ref":"#/$defs/d%d"}]}`, i, i+1, i+1))
-	}
-	return `{"type":"object","allOf":[{"$ref":"#/$defs/d0"}],"$defs":{` + strings.Join(defs, ",") +
-		fmt.Sprintf(`,"d%d":{}}}`, n)
 }
 
 func TestFit(t *testing.T) {

@@ -304,13 +304,3 @@ func TestReadFileErrors(t *testing.T) {
 }
 
 func diff(want, got any) string { return cmp.Diff(want, got, cmpopts.EquateEmpty()) }
-
-// file writes a file of this name and content, and returns its path.
-func file(t testing.TB, name, content string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}

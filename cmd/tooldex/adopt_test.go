@@ -114,8 +114,8 @@ func TestAgreed(t *testing.T) {
 
 func TestOwnEntry(t *testing.T) {
 	dir := t.TempDir()
-	config := filepath.Join(dir, "team.yaml")
-	if err := os.WriteFile(config, nil, 0o600); err != nil {
+	team := filepath.Join(dir, "team.yaml")
+	if err := os.WriteFile(team, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for name, tt := range map[string]struct {
@@ -130,9 +130,9 @@ func TestOwnEntry(t *testing.T) {
 			[]string{"serve", "--data-dir", dir, "--mode", "search"},
 		},
 		"a config file": {
-			map[string]string{"TOOLDEX_CONFIG": config},
+			map[string]string{"TOOLDEX_CONFIG": team},
 			false,
-			[]string{"serve", "--config", config, "--mode", "search"},
+			[]string{"serve", "--config", team, "--mode", "search"},
 		},
 		"the demo": {
 			map[string]string{"TOOLDEX_DATA_DIR": dir},

@@ -181,11 +181,11 @@ func checkConfiguration(text string) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	path := filepath.Join(dir, "tooldex.yaml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	file := filepath.Join(dir, "tooldex.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return err
 	}
-	_, err = config.Load(config.Options{Path: path, Getenv: func(string) string { return "" }})
+	_, err = config.Load(config.Options{Path: file, Getenv: func(string) string { return "" }})
 	return err
 }
 
