@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+
 	"tooldex/confirm"
 	"tooldex/mcpsrv"
 	"tooldex/tool"
@@ -204,8 +205,11 @@ func describeChange(c *Change) string {
 		name string
 		yes  bool
 	}{
-		{"servers", c.Servers()}, {"profiles", c.Profiles()}, {"listing", c.Listing()},
-		{"confirmation", c.Confirmation()}, {"trust", c.Trust()},
+		{"servers", c.Servers()},
+		{"profiles", c.Profiles()},
+		{"listing", c.Listing()},
+		{"confirmation", c.Confirmation()},
+		{"trust", c.Trust()},
 	} {
 		if one.yes {
 			out = append(out, one.name)

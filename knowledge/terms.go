@@ -2,9 +2,10 @@ package knowledge
 
 import (
 	"strings"
-	"tooldex/index"
 	"unicode"
 	"unicode/utf8"
+
+	"tooldex/index"
 
 	"github.com/kljensen/snowball/english"
 	"golang.org/x/text/unicode/norm"

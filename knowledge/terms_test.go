@@ -3,9 +3,10 @@ package knowledge
 import (
 	"strings"
 	"testing"
-	"tooldex/index"
 	"unicode"
 	"unicode/utf8"
+
+	"tooldex/index"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"

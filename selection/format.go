@@ -38,8 +38,11 @@ func writeTool(t *tool.Tool, exposed string, f Format) (writtenTool, error) {
 	case FormatAnthropic:
 		var schema orderedjson.Tree
 		schema, out.Renamed = renameParameters(repairSchema(flattenRoot(root)))
-		body = orderedjson.Tree{{Key: "name", Value: exposed}, {Key: "description", Value: description},
-			{Key: "input_schema", Value: schema}}
+		body = orderedjson.Tree{
+			{Key: "name", Value: exposed},
+			{Key: "description", Value: description},
+			{Key: "input_schema", Value: schema},
+		}
 	case FormatOpenAI, FormatResponses:
 		schema, _ := withTypeLists(repairSchema(flattenRoot(root))).(orderedjson.Tree)
 		function := orderedjson.Tree{
@@ -57,8 +60,10 @@ func writeTool(t *tool.Tool, exposed string, f Format) (writtenTool, error) {
 		if c := exposed[0]; c == '-' || c >= '0' && c <= '9' {
 			out.Name = "_" + exposed
 		}
-		body = orderedjson.Tree{{Key: "name", Value: shortenText(out.Name, maxName)},
-			{Key: "description", Value: description}}
+		body = orderedjson.Tree{
+			{Key: "name", Value: shortenText(out.Name, maxName)},
+			{Key: "description", Value: description},
+		}
 		if schema, ok := (&geminiWriter{root: flattenRoot(root), left: maxSchemas}).rootParameters(); ok {
 			body = append(body, orderedjson.Member[any]{Key: "parameters", Value: schema})
 		}

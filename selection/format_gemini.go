@@ -192,8 +192,11 @@ func sameEnum(list []any) (orderedjson.Tree, bool) {
 	if len(list) < 2 {
 		return nil, false
 	}
-	return orderedjson.Tree{{Key: "type", Value: "STRING"}, {Key: "format", Value: "enum"},
-		{Key: "enum", Value: values}}, true
+	return orderedjson.Tree{
+		{Key: "type", Value: "STRING"},
+		{Key: "format", Value: "enum"},
+		{Key: "enum", Value: values},
+	}, true
 }
 
 // convertTyped converts a schema of one type.

@@ -2,6 +2,7 @@ package selection
 
 import (
 	"encoding/json"
+
 	"tooldex/tool"
 )
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+
 	"tooldex/embed"
 )
 

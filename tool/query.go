@@ -134,11 +134,11 @@ type Group struct {
 
 // Advice says what to try when no tool fits.
 type Advice struct {
-	Message       string   `json:"message"`                 // one sentence
-	NotUnderstood []string `json:"notUnderstood,omitempty"` // words of the request that no tool here knows
-	Kinds         []string `json:"kinds,omitempty"`         // kinds of servers that would serve, nearest first
-	Categories    []string `json:"categories,omitempty"`    // categories here that are nearest
-	Excluded        []Excluded `json:"unseen,omitempty"`        // what was not searched and might serve
+	Message       string     `json:"message"`                 // one sentence
+	NotUnderstood []string   `json:"notUnderstood,omitempty"` // words of the request that no tool here knows
+	Kinds         []string   `json:"kinds,omitempty"`         // kinds of servers that would serve, nearest first
+	Categories    []string   `json:"categories,omitempty"`    // categories here that are nearest
+	Excluded      []Excluded `json:"unseen,omitempty"`        // what was not searched and might serve
 }
 
 // Excluded describes tools that a search left out and that might serve.
@@ -165,13 +165,13 @@ type Hit struct {
 	Failed  bool     `json:"failed,omitempty"`  // its server could not be started last, or ended since
 	Confirm bool     `json:"confirm,omitempty"` // a call of it needs to be confirmed by a person
 	// 0 to 1: the calibrated probability that the tool serves, the same from query to query
-	Score     float64  `json:"score"`
-	Signature string   `json:"signature,omitempty"`
-	Schema    any      `json:"inputSchema,omitempty"`
-	Output    any      `json:"outputSchema,omitempty"`
-	Explain   *Explain `json:"explain,omitempty"`
-	Tool      *Tool    `json:"-"`
-	Duplicates     []ID     `json:"-"` // the tools that Also names
+	Score      float64  `json:"score"`
+	Signature  string   `json:"signature,omitempty"`
+	Schema     any      `json:"inputSchema,omitempty"`
+	Output     any      `json:"outputSchema,omitempty"`
+	Explain    *Explain `json:"explain,omitempty"`
+	Tool       *Tool    `json:"-"`
+	Duplicates []ID     `json:"-"` // the tools that Also names
 }
 
 // Explain is how a score came about.
@@ -184,8 +184,8 @@ type Explain struct {
 	Exact    bool    `json:"exact,omitempty"`   // the request is the tool's name
 	// the tool does another thing than is asked for: it deletes, say, and does not read
 	OppositeAction bool               `json:"contrary,omitempty"`
-	Terms    map[string]float64 `json:"terms,omitempty"` // what each word of the request added
-	Borrowed []Loan             `json:"borrowed,omitempty"`
+	Terms          map[string]float64 `json:"terms,omitempty"` // what each word of the request added
+	Borrowed       []Loan             `json:"borrowed,omitempty"`
 }
 
 // Loan names an archetype that lent its words to a tool, and by what weight: 1 is that of the likest.

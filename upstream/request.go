@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"encoding/json"
+
 	"tooldex/tool"
 )
 

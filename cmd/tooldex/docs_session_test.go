@@ -19,6 +19,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
 	"tooldex/config"
 )
 

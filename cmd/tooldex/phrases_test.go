@@ -17,7 +17,8 @@ func TestPhrasesText(t *testing.T) {
 		Borrows: true,
 		Phrases: append(own, lent("keep it for later", "b/three"), lent("to paper with it", "b/four")),
 		Lenders: []service.Lender{
-			{Archetype: "a/one", Title: "A/ONE", Like: .9, Weight: 1}, {Archetype: "a/two", Title: "A/TWO", Like: .78, Weight: .5},
+			{Archetype: "a/one", Title: "A/ONE", Like: .9, Weight: 1},
+			{Archetype: "a/two", Title: "A/TWO", Like: .78, Weight: .5},
 			{Archetype: "b/three", Title: "B/THREE", Like: .65, Weight: .33},
 			{Archetype: "b/four", Title: "B/FOUR", Like: .53, Weight: .25},
 		},

@@ -3,6 +3,7 @@ package doctor
 import (
 	"encoding/json"
 	"testing"
+
 	"tooldex/tool"
 )
 
