@@ -52,7 +52,7 @@ type metaTool struct {
 	handle func(s *Server, ctx context.Context, req *mcp.CallToolRequest, args json.RawMessage) (*rawResult, error)
 }
 
-// forMode returns the tool as a mode lists it. summary is the summary of the catalogue, which only search_tools shows.
+// forMode returns the tool as a mode lists it. summary says what can be found.
 func (m metaTool) forMode(mode Mode, summary string) wireTool {
 	w := m.wireTool
 	if m.Name == searchName {
@@ -74,8 +74,7 @@ func metaTools() []metaTool {
 		{
 			wireTool: wireTool{
 				Name: searchName, Title: "Search tools", Annotations: reads,
-				Description: "Find tools by what they do. Say the need in plain words, any language; several needs " +
-					"as a list. ",
+				Description: "Find tools by what they do. Say the need in plain words, any language; several needs as a list. ",
 				InputSchema: json.RawMessage(`{"type":"object","properties":{` +
 					`"query":{"anyOf":[{"type":"string"},{"type":"array","items":{"type":"string"}}]},` +
 					`"limit":{"type":"integer","default":5},` +
@@ -95,8 +94,7 @@ func metaTools() []metaTool {
 				Name: describeName, Title: "Describe tools", Annotations: reads,
 				Description: "Everything about one tool or several: parameters, examples, related tools.",
 				InputSchema: json.RawMessage(`{"type":"object","properties":{"name":` + stringsSchema + `,` +
-					`"utterances":{"type":"boolean","description":"also the requests that find it"}},` +
-					`"required":["name"]}`),
+					`"utterances":{"type":"boolean","description":"also the requests that find it"}},"required":["name"]}`),
 			},
 			aliases: map[string]string{
 				"names": "name", "tool": "name", "tools": "name", "toolname": "name",
@@ -130,19 +128,16 @@ func metaTools() []metaTool {
 			wireTool: wireTool{
 				Name: invokeName, Title: "Call a tool",
 				Annotations: &tool.Annotations{ReadOnlyHint: &no, DestructiveHint: &yes, OpenWorldHint: &yes},
-				Description: "Call any tool by name. Arguments are checked first; if they do not fit, the answer " +
-					"holds the schema.",
+				Description: "Call any tool by name. Arguments are checked first; if they do not fit, the answer holds the schema.",
 				InputSchema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"},` +
-					`"arguments":{"type":"object","description":"as the tool's schema has them"}},` +
-					`"required":["name"]}`),
+					`"arguments":{"type":"object","description":"as the tool's schema has them"}},"required":["name"]}`),
 			},
 		},
 		{
 			wireTool: wireTool{
 				Name: loadName, Title: "Load a server's tools", Annotations: reads,
 				Description: "Add the tools of one server to your list, as if all had been found.",
-				InputSchema: json.RawMessage(`{"type":"object","properties":{"server":{"type":"string"}},` +
-					`"required":["server"]}`),
+				InputSchema: json.RawMessage(`{"type":"object","properties":{"server":{"type":"string"}},"required":["server"]}`),
 			},
 			aliases: map[string]string{"name": "server", "servername": "server"},
 			only:    Dynamic,
@@ -152,13 +147,12 @@ func metaTools() []metaTool {
 	}
 }
 
-// stringsSchema is the schema of a list of strings. A single string is accepted as well, see stringList.
 const stringsSchema = `{"type":"array","items":{"type":"string"}}`
 
 // ownPrefixes are the ways in which clients put this server's name before the name of a tool.
 var ownPrefixes = [...]string{"mcp__tooldex__", "mcp_tooldex_", "tooldex__", "tooldex/", "tooldex:", "tooldex."}
 
-// trimOwnPrefix returns name without this server's own name in front, and whether it had that.
+// trimOwnPrefix returns name without this server's own, and whether it had that.
 func trimOwnPrefix(name string) (string, bool) {
 	for _, prefix := range ownPrefixes {
 		if bare, ok := strings.CutPrefix(name, prefix); ok {
@@ -238,8 +232,7 @@ func (m metaTool) renameAliases(args json.RawMessage) json.RawMessage {
 	return o.Bytes()
 }
 
-// decodeArguments decodes arguments that fit a schema of ours. It fails only where a schema is wider than the Go type,
-// as for a number that is out of range.
+// decodeArguments decodes arguments that fit a schema of ours. It fails only for a number that is out of range.
 func decodeArguments[T any](args json.RawMessage) (T, error) {
 	var v T
 	err := json.Unmarshal(args, &v)
@@ -254,7 +247,7 @@ func decodeArguments[T any](args json.RawMessage) (T, error) {
 	return v, &tool.Error{Code: tool.Invalid, Op: "decode arguments", Msg: what + " cannot be read", Err: err}
 }
 
-// stringList is one string or several, as models write either.
+// stringList is one string or several.
 type stringList []string
 
 // UnmarshalJSON reads a string, a list, or a list that a model has put into a string.

@@ -1,13 +1,12 @@
 package scan
 
-// overriding lists wording that sets aside what the model was told, or tells it whom to obey instead.
+// overriding lists what sets aside what the model was told, or tells it whom to obey instead.
 func overriding() []pattern {
 	return []pattern{
 		{rule: "override", steps: "~8 void guidance sooner", unless: "quoting", off: "guidance"},
 		{rule: "override", steps: "~8 scorn guidance", off: "guidance"},
 		{
-			rule: "override", steps: "~6 void guidance reader|person|authority|your", unless: "quoting",
-			off:   "guidance",
+			rule: "override", steps: "~6 void guidance reader|person|authority|your", unless: "quoting", off: "guidance",
 			worth: 80,
 		},
 		{rule: "override", steps: "~6 neg guidance 'apply'|'bind'|'hold'|'count'|'valid'|'binding'", off: "guidance"},
@@ -18,56 +17,27 @@ func overriding() []pattern {
 		},
 		{rule: "override", at: told(), steps: "'stop'|'cease'|'quit' 2 comply 3 guidance|guards"},
 		{rule: "override", at: told(), steps: "your 3 self|guidance|'mission'|'duty'", worth: 40},
-		{
-			rule: "override", at: told(),
-			steps: "your 1 'new'|'real'|'actual'|'true' 1 self|guidance|'task'|'job'|'purpose'|'mission'",
-		},
+		{rule: "override", at: told(), steps: "your 1 'new'|'real'|'actual'|'true' 1 self|guidance|'task'|'job'|'purpose'|'mission'"},
 		{rule: "override", at: told(), steps: "~7 your 'job'|'task'|'role'|'purpose'|'mission' ever"},
 		{rule: "override", at: told(), steps: "ignores 1 person"},
-		{
-			rule: "override", at: told(),
-			steps: "your 3 'instructions'|'guidelines'|'directives'|'policies'|'restrictions'|'persona'|'identity'|" +
-				"'developers'|'developer'|'operator'|'creators'|'training'|'vendor'",
-			worth: 80,
-		},
+		{rule: "override", at: told(), steps: "your 3 'instructions'|'guidelines'|'directives'|'policies'|'restrictions'|'persona'|'identity'|'developers'|'developer'|'operator'|'creators'|'training'|'vendor'", worth: 80},
 		{rule: "override", at: told(), steps: "your 3 guidance 5 void"},
 		{rule: "override", at: told(), steps: "void 2 person", off: "person", worth: 70},
-		{
-			rule: "override", at: told(),
-			steps: "void 3 person 1 'request'|'requests'|'wishes'|'preferences'|'instructions'|'wants'",
-		},
+		{rule: "override", at: told(), steps: "void 3 person 1 'request'|'requests'|'wishes'|'preferences'|'instructions'|'wants'"},
 		{rule: "override", at: told(), steps: "guards|'checks' 3 'off'|'disabled'|'suspended'|'lifted'", bar: "option"},
 		{rule: "override", at: told(), steps: "every|all 3 'permitted'|'allowed'|'authorised'|'authorized'", worth: 60},
-		{
-			rule: "override", at: told(),
-			steps: "'developer'|'debug'|'god'|'maintenance'|'admin'|'unrestricted' 0 'mode' 2 'enabled'|'on'|" +
-				"'active'|'activated'|'engaged'",
-			worth: 80,
-		},
+		{rule: "override", at: told(), steps: "'developer'|'debug'|'god'|'maintenance'|'admin'|'unrestricted' 0 'mode' 2 'enabled'|'on'|'active'|'activated'|'engaged'", worth: 80},
 		{rule: "override", at: told(), steps: "'rest'|'remainder' 3 dialog|'session'", worth: 60},
 
 		{rule: "obey", steps: "~8 comply result person|authority|reader", worth: 60},
 		{rule: "obey", steps: "~8 result comply guidance", bar: "neg", worth: 60},
 		{rule: "obey", steps: "'do' 1 'what'|'as' 3 'says'|'tells'|'say'|'told'|'asks'|'demands'"},
-		{
-			rule: "obey",
-			steps: "'treat'|'treated'|'regard'|'consider' 8 'as' 2 person|orders|authority|guidance|'owner'|'master'|" +
-				"'principal'",
-			bar: "neg",
-		},
-		{
-			rule: "obey",
-			steps: "'as' 0 'if'|'though' 4 'issued'|'given'|'coming'|'came'|'written'|'ordered'|'instructed'|'said'|" +
-				"'requested'",
-		},
+		{rule: "obey", steps: "'treat'|'treated'|'regard'|'consider' 8 'as' 2 person|orders|authority|guidance|'owner'|'master'|'principal'", bar: "neg"},
+		{rule: "obey", steps: "'as' 0 'if'|'though' 4 'issued'|'given'|'coming'|'came'|'written'|'ordered'|'instructed'|'said'|'requested'"},
 		{rule: "obey", steps: "outrank 5 person"},
 		{rule: "obey", steps: "outrank 3 every 4 told|orders"},
 		{rule: "obey", steps: "outrank 3 told|sooner", bar: "quoting", off: "guidance", worth: 50},
-		{
-			rule: "obey",
-			steps: "'rank'|'ranks'|'stand'|'trust'|'trusted'|'believe'|'obey' 4 'above'|'over'|'than' 1 person|" +
-				"authority|guidance",
-		},
+		{rule: "obey", steps: "'rank'|'ranks'|'stand'|'trust'|'trusted'|'believe'|'obey' 4 'above'|'over'|'than' 1 person|authority|guidance"},
 		{rule: "obey", steps: "'matter'|'regardless'|'irrespective'|'whatever' 3 person 2 wants"},
 		{rule: "obey", steps: "~5 reader urge", worth: 30},
 		{rule: "obey", steps: "actor 3 urge", worth: 50},
@@ -90,21 +60,13 @@ func overriding() []pattern {
 
 		{rule: "addressed", at: told(), steps: "'if' 0 'you' 0 'are' 2 ai|model"},
 		{rule: "addressed", at: told(), steps: "reader 3 'reading'|'processing' 1 'this'"},
-		{
-			rule: "addressed", at: told(),
-			steps: "'note'|'instruction'|'instructions'|'message'|'notice'|'directive'|'memo' 0 'for'|'to' 2 ai|" +
-				"'model'|'agents'|'readers'",
-			worth: 40,
-		},
-		{
-			rule: "addressed", at: told(),
-			steps: "'message'|'notice'|'directive'|'order'|'instruction' 2 'from' 2 authority|ai", worth: 80,
-		},
+		{rule: "addressed", at: told(), steps: "'note'|'instruction'|'instructions'|'message'|'notice'|'directive'|'memo' 0 'for'|'to' 2 ai|'model'|'agents'|'readers'", worth: 40},
+		{rule: "addressed", at: told(), steps: "'message'|'notice'|'directive'|'order'|'instruction' 2 'from' 2 authority|ai", worth: 80},
 	}
 }
 
-// acting lists wording that has the model act without asking, run something besides, switch off guards, or turn what
-// the user does to the benefit of another.
+// acting lists what acts without asking, runs something besides, takes away guards, or turns what the user does to
+// another's benefit.
 func acting() []pattern {
 	return []pattern{
 		{rule: "consent", steps: "~8 waive assent person", unless: "option|until", worth: 70},
@@ -119,10 +81,7 @@ func acting() []pattern {
 			rule: "consent", steps: "'approval'|'permission'|'consent'|'confirmation' 3 'already' 2 agreed",
 			unless: "until",
 		},
-		{
-			rule: "consent", at: told(),
-			steps: "'blanket'|'full'|'standing'|'explicit' 0 'consent'|'approval'|'permission' 4 all|every",
-		},
+		{rule: "consent", at: told(), steps: "'blanket'|'full'|'standing'|'explicit' 0 'consent'|'approval'|'permission' 4 all|every"},
 		{rule: "consent", at: told(), steps: "person 1 'has'|'have' 1 agreed", unless: "until", worth: 60},
 		{rule: "consent", at: told(), steps: "neg 2 'ask' 3 person 3 assent", bar: "nil", worth: 80},
 		{rule: "consent", at: told(), steps: "'refusal'|'objection'|'objections'", worth: 50},
@@ -140,28 +99,12 @@ func acting() []pattern {
 			rule: "command", at: told(), steps: "~6 comply|'execute'|'executed'|'run' 'shell'|'terminal'|'root'|'eval'",
 			off: "runs|shell",
 		},
-		{
-			rule: "command", at: told(),
-			steps: "'delete'|'wipe'|'erase'|'remove'|'drop'|'clear' 3 'backups'|'backup'|'logs'|'log'|'evidence'",
-			worth: 60,
-		},
-		{
-			rule: "command", at: told(),
-			steps: "'execute'|'run' 1 'command'|'commands'|'code'|'script' 1 'in'|'from'|'found'|'contained'",
-			off:   "runs", worth: 70,
-		},
-		{
-			rule: "command", at: told(),
-			steps: "'delete'|'wipe'|'erase'|'remove'|'drop'|'clear' 6 'audit' 0 'log'|'logs'|'trail'", off: "runs",
-		},
+		{rule: "command", at: told(), steps: "'delete'|'wipe'|'erase'|'remove'|'drop'|'clear' 3 'backups'|'backup'|'logs'|'log'|'evidence'", worth: 60},
+		{rule: "command", at: told(), steps: "'execute'|'run' 1 'command'|'commands'|'code'|'script' 1 'in'|'from'|'found'|'contained'", off: "runs", worth: 70},
+		{rule: "command", at: told(), steps: "'delete'|'wipe'|'erase'|'remove'|'drop'|'clear' 6 'audit' 0 'log'|'logs'|'trail'", off: "runs"},
 
 		{rule: "disarm", at: []place{described, value}, steps: "~5 disarm guards", bar: "option", off: "guards"},
-		{
-			rule: "disarm",
-			steps: "~12 'permission'|'permissions'|'approve'|'allowlist'|'approval' 'client'|'config'|" +
-				"'configuration'|'settings' 'raise'|'full'|'all'|'auto'",
-			off: "assent",
-		},
+		{rule: "disarm", steps: "~12 'permission'|'permissions'|'approve'|'allowlist'|'approval' 'client'|'config'|'configuration'|'settings' 'raise'|'full'|'all'|'auto'", off: "assent"},
 		{rule: "disarm", steps: "'edit'|'modify'|'change'|'add'|'update'|'write'|'append' 5 private"},
 		{
 			rule: "disarm", at: told(), steps: "~5 disarm 'verification'|'validation'|'ssl'|'tls'|'warnings'|'checks'",
@@ -169,42 +112,24 @@ func acting() []pattern {
 		},
 		{rule: "disarm", at: told(), steps: "'verify' 0 'false'|'off'|'0'", worth: 80},
 
-		{
-			rule: "divert", at: told(),
-			steps: "~7 'substitute'|'replace'|'swap'|'change'|'changed'|'replaced'|'redirect'|'reroute'|'route'|" +
-				"'routed'|'instead'|'to+ours' 'recipient'|'account'|'iban'|'payee'|'beneficiary'",
-			off: "money", worth: 70,
-		},
-		{
-			rule: "divert", at: told(),
-			steps: "'payment'|'payments'|'money'|'funds'|'transfers' 9 'go'|'goes'|'routed'|'sent'|'paid' 4 " +
-				"'account'|'iban'|'wallet'|'address'",
-			off: "money", worth: 70,
-		},
+		{rule: "divert", at: told(), steps: "~7 'substitute'|'replace'|'swap'|'change'|'changed'|'replaced'|'redirect'|'reroute'|'route'|'routed'|'instead'|'to+ours' 'recipient'|'account'|'iban'|'payee'|'beneficiary'", off: "money", worth: 70},
+		{rule: "divert", at: told(), steps: "'payment'|'payments'|'money'|'funds'|'transfers' 9 'go'|'goes'|'routed'|'sent'|'paid' 4 'account'|'iban'|'wallet'|'address'", off: "money", worth: 70},
 		{
 			rule: "command", at: told(), steps: "~10 'install' 'package'|'extension'|'plugin'|'dependency' early",
 			off: "runs", worth: 80,
 		},
 		{rule: "consent", at: told(), steps: "actor 3 neg 3 assent", worth: 80},
+		{rule: "divert", at: told(), steps: "'grant'|'give' 2 all|'full' 1 'privileges'|'rights'|'access'|'permissions'|'permission'", worth: 80},
 		{
-			rule: "divert", at: told(),
-			steps: "'grant'|'give' 2 all|'full' 1 'privileges'|'rights'|'access'|'permissions'|'permission'", worth: 80,
-		},
-		{
-			rule: "divert", at: told(),
-			steps: "ever|all 3 'you' 1 'create'|'write'|'generate'|'send'|'produce'|'draft'",
+			rule: "divert", at: told(), steps: "ever|all 3 'you' 1 'create'|'write'|'generate'|'send'|'produce'|'draft'",
 			worth: 70,
 		},
-		{
-			rule: "divert", at: told(),
-			steps: "~14 'put'|'include'|'insert'|'embed'|'holds'|'contain'|'contains' ever|all 'you+build'|" +
-				"'you+create'|'you+write'|'you+generate'|'you+send'|'you+make'|'you+edit'",
-		},
+		{rule: "divert", at: told(), steps: "~14 'put'|'include'|'insert'|'embed'|'holds'|'contain'|'contains' ever|all 'you+build'|'you+create'|'you+write'|'you+generate'|'you+send'|'you+make'|'you+edit'"},
 	}
 }
 
-// steering lists wording that puts a tool before others, colours answers or stays in memory, and a tone that no
-// description has.
+// steering lists what comes first or instead of others, colours answers, stays in memory, and what speaks as no
+// description does.
 func steering() []pattern {
 	return []pattern{
 		{rule: "priority", steps: "ever|sole 6 'this' 0 kin", worth: 30},
@@ -218,17 +143,8 @@ func steering() []pattern {
 		{rule: "priority", at: told(), steps: "'very'|'absolute' 0 'first'", worth: 60},
 		{rule: "priority", at: told(), steps: "'refuse' 1 'alternatives'|all|other", worth: 80},
 		{rule: "priority", at: told(), steps: "neg 3 kin 1 other"},
-		{
-			rule: "priority", at: told(),
-			steps: "~9 'broken'|'malicious'|'compromised'|'untrustworthy'|'falsified'|'manipulated'|'unreliable'|" +
-				"'insecure'|'dangerous'|'malware' kin",
-			bar: "quoting",
-		},
-		{
-			rule: "priority", at: told(),
-			steps: "'best'|'superior'|'reliable'|'accurate'|'trusted'|'chosen'|'preferred'|'picked' 6 'over'|'than'|" +
-				"'to' 1 all|other 3 kin",
-		},
+		{rule: "priority", at: told(), steps: "~9 'broken'|'malicious'|'compromised'|'untrustworthy'|'falsified'|'manipulated'|'unreliable'|'insecure'|'dangerous'|'malware' kin", bar: "quoting"},
+		{rule: "priority", at: told(), steps: "'best'|'superior'|'reliable'|'accurate'|'trusted'|'chosen'|'preferred'|'picked' 6 'over'|'than'|'to' 1 all|other 3 kin"},
 		{rule: "priority", at: told(), steps: "all 1 other 1 kin", worth: 40},
 		{rule: "priority", at: told(), steps: "~9 foes person", worth: 60},
 
@@ -238,10 +154,7 @@ func steering() []pattern {
 		{rule: "steer", steps: "~12 answer|'tell' promo person", off: "promo"},
 		{rule: "steer", steps: "~8 foes 'negative'|'negatively'|'worse'|'bad'|'unsafe'|'inferior'"},
 		{rule: "steer", steps: "~9 answer give|'render'|'end'|'finish' address"},
-		{
-			rule: "steer", at: told(),
-			steps: "~9 answer|summary 'insert'|'add'|'append'|'include'|'mention'|'state' ever|urge", worth: 70,
-		},
+		{rule: "steer", at: told(), steps: "~9 answer|summary 'insert'|'add'|'append'|'include'|'mention'|'state' ever|urge", worth: 70},
 		{rule: "steer", at: told(), steps: "~9 answer|summary 'insert'|'add'|'append' ever"},
 		{rule: "steer", at: told(), steps: "'copy' 2 answer"},
 		{rule: "steer", at: told(), steps: "person 2 urge 1 'think'|'believe'|'assume'|'feel'"},
@@ -263,8 +176,7 @@ func steering() []pattern {
 		{rule: "odd", steps: "tone 12 tone", worth: 40},
 		{rule: "odd", steps: "tone", worth: 20},
 		{
-			rule: "odd", at: told(),
-			steps: "'without' 0 'hesitation'|'question'|'questioning'|'exception'|'fail'|'delay'",
+			rule: "odd", at: told(), steps: "'without' 0 'hesitation'|'question'|'questioning'|'exception'|'fail'|'delay'",
 			worth: 60,
 		},
 		{rule: "odd", at: told(), steps: "'false' 0 'positives'|'positive'|'alarm'|'alarms'", worth: 40},

@@ -2,19 +2,19 @@ package scan
 
 import "slices"
 
-// intentPatterns lists what attackers want, in wide classes. Most steps are behind ~N, which means in any order within
-// N words: a wish can be worded in the active or the passive voice, and languages order their words differently.
-// Wording that honest tools also use is worth less than [enough], and makes a finding only beside clues of another
-// kind. The worth of a pattern follows from how many of twelve thousand honest tools match it: at most one where it is
-// enough by itself.
+// intentPatterns lists what attackers want, in wide classes. Steps behind ~N come in any order, N words apart, since a
+// wish can be said in the active and the passive voice, and languages order their words differently. What honest tools
+// say now and then, too, is worth less than [enough], and makes a finding only with clues of another kind beside it.
+// What a pattern is worth follows from how many of twelve thousand honest tools hold it: one at most where it is enough
+// by itself.
 func intentPatterns() []pattern {
 	return slices.Concat(concealing(), handingOver(), requestedContext(), digging(), overriding(), acting(), steering())
 }
 
-// told returns the places where a tool speaks for itself.
+// told are the places where a tool speaks for itself.
 func told() []place { return []place{described, value} }
 
-// concealing lists wording that keeps something from the user.
+// concealing lists what keeps something from the user.
 func concealing() []pattern {
 	return []pattern{
 		{rule: "conceal", steps: "neg 2 speak 5 person", unless: "quoting", bar: "nil|detail", cut: "and"},
@@ -26,10 +26,7 @@ func concealing() []pattern {
 		{rule: "conceal", steps: "person 6 hush", worth: 70},
 		{rule: "conceal", steps: "~9 hush|mum dialog|keyish|give", worth: 40},
 		{rule: "conceal", steps: "covert 6 give|gather|calls|sends", worth: 70},
-		{
-			rule:  "conceal",
-			steps: "'keep'|'keeping' 4 'yourself'|'us'|'undisclosed'|'off'|'discreet' 2 'record'|'two'|'us'", worth: 70,
-		},
+		{rule: "conceal", steps: "'keep'|'keeping' 4 'yourself'|'us'|'undisclosed'|'off'|'discreet' 2 'record'|'two'|'us'", worth: 70},
 		{rule: "conceal", steps: "'between' 0 'us'|'ourselves'"},
 		{rule: "conceal", steps: "'off' 1 'record'"},
 		{rule: "conceal", steps: "'no'|'leave'|'leaving' 3 'trace'|'traces'"},
@@ -37,11 +34,7 @@ func concealing() []pattern {
 		{rule: "conceal", steps: "neg 2 speak|show 3 trace 5 person|summary"},
 		{rule: "conceal", steps: "neg 2 speak 1 'this'|'it'|'these'|'anything'", bar: "nil|until|detail|reader"},
 		{rule: "conceal", steps: "'eyes' 0 'only'"},
-		{
-			rule: "conceal",
-			steps: "'asked'|'asks'|'prompted'|'questioned' 8 'answer'|'say'|'reply'|'deny'|'respond'|'claim' 3 'no'|" +
-				"'not'|'nothing'|'only'|'that'",
-		},
+		{rule: "conceal", steps: "'asked'|'asks'|'prompted'|'questioned' 8 'answer'|'say'|'reply'|'deny'|'respond'|'claim' 3 'no'|'not'|'nothing'|'only'|'that'"},
 		{rule: "conceal", steps: "~6 person 'unaware'|'uninformed'|'oblivious'|'ignorance'"},
 		{rule: "conceal", steps: "'secret' 1 'between'"},
 		{rule: "conceal", steps: "keeps 4 'hidden'|'secret'|'quiet'|'confidential'", worth: 80},
@@ -50,10 +43,7 @@ func concealing() []pattern {
 		{rule: "conceal", steps: "'say'|'state'|'answer'|'reply' 0 'only'|'just'|'simply' 0 'that'"},
 		{rule: "conceal", steps: "neg 3 speak", worth: 30},
 		{rule: "conceal", at: told(), steps: "quiet", worth: 70},
-		{
-			rule: "conceal", at: told(),
-			steps: "~9 'forbidden'|'prohibited'|'disallowed' speak|'mention'|'talk'|'disclosure'",
-		},
+		{rule: "conceal", at: told(), steps: "~9 'forbidden'|'prohibited'|'disallowed' speak|'mention'|'talk'|'disclosure'"},
 		{rule: "conceal", at: told(), steps: "keeps 2 person 1 'from' 1 learn"},
 		{rule: "conceal", at: told(), steps: "~10 quiet person|give|trace|actor"},
 		{rule: "conceal", at: told(), steps: "'hide'|'conceal'|'withhold'|'mask'|'keep' 4 'from' 1 person"},
@@ -66,20 +56,13 @@ func concealing() []pattern {
 		{rule: "conceal", at: told(), steps: "actor 4 neg 3 speak"},
 		{rule: "conceal", at: told(), steps: "'our' 1 'secret'"},
 		{rule: "conceal", at: told(), steps: "neg 6 'disclose'|'divulge'", bar: "until", unless: "quoting"},
-		{
-			rule: "conceal", at: told(),
-			steps: "person 4 neg 2 'have'|'need'|'must'|'should' 3 'informed'|'told'|'notified'|'alerted'|'warned'|" +
-				"'asked'",
-		},
+		{rule: "conceal", at: told(), steps: "person 4 neg 2 'have'|'need'|'must'|'should' 3 'informed'|'told'|'notified'|'alerted'|'warned'|'asked'"},
 		{
 			rule: "conceal", at: told(), steps: "person 4 neg 4 'informed'|'told'|'notified'|'alerted'|'warned'",
 			worth: 60,
 		},
 		{rule: "conceal", at: told(), steps: "'so' 3 person 3 neg 2 learn|'see'"},
-		{
-			rule: "conceal", at: told(),
-			steps: "covert 2 'create'|'add'|'install'|'grant'|'transfer'|'book'|'buy'|'delete'|'change'|'modify'",
-		},
+		{rule: "conceal", at: told(), steps: "covert 2 'create'|'add'|'install'|'grant'|'transfer'|'book'|'buy'|'delete'|'change'|'modify'"},
 		{rule: "conceal", at: told(), steps: "speak 4 person 2 neg", bar: "nil", worth: 50},
 	}
 }
@@ -110,8 +93,7 @@ func handingOver() []pattern {
 		{rule: "exfiltrate", steps: "person 3 'speak'|'talk'|'converse'|'speaking'|'talking' 0 'with'|'to'"},
 		{rule: "exfiltrate", steps: "'what' 2 person 2 'working'|'doing'|'wrote'|'discussed'", worth: 60},
 		{
-			rule: "exfiltrate", at: []place{described},
-			steps: "~10 give|'copy'|'copies'|'bcc'|'blind' ever|all address",
+			rule: "exfiltrate", at: []place{described}, steps: "~10 give|'copy'|'copies'|'bcc'|'blind' ever|all address",
 			worth: 80,
 		},
 		{rule: "exfiltrate", at: []place{described}, steps: "~10 'copy'|'copies'|'bcc'|'blind' ever|all|urge address"},
@@ -120,39 +102,14 @@ func handingOver() []pattern {
 		{rule: "exfiltrate", steps: "your 2 thoughts", off: "thoughts", worth: 30},
 		{rule: "exfiltrate", steps: "~12 chatter all|history|earlier passes|sends", off: "chats"},
 		{rule: "exfiltrate", at: told(), steps: "~8 ship address", worth: 70},
-		{
-			rule: "exfiltrate", at: told(),
-			steps: "~7 give person 'message'|'messages'|'question'|'query'|'request'|'words'|'input'|'inbox'|'mail'|" +
-				"'notes'",
-			off: chat, worth: 80,
-		},
+		{rule: "exfiltrate", at: told(), steps: "~7 give person 'message'|'messages'|'question'|'query'|'request'|'words'|'input'|'inbox'|'mail'|'notes'", off: chat, worth: 80},
 		{rule: "exfiltrate", at: told(), steps: "~10 give dialog whole person|reader", off: chat},
-		{
-			rule:  "exfiltrate",
-			steps: "'list'|'names'|'schemas'|'descriptions' 4 'its'|'your'|'their'|'available'|'you' 2 kin", off: "kin",
-			worth: 80,
-		},
-		{
-			rule: "exfiltrate", at: told(),
-			steps: "speak|give 3 'your'|'their' 1 'configuration'|'instructions'|'settings'|'setup'", worth: 60,
-		},
-		{
-			rule: "exfiltrate", at: told(),
-			steps: "~9 give person 'last'|'latest'|'previous'|'original'|'first'|'recent'|'exact' 'message'|'query'|" +
-				"'question'|'prompt'|'words'",
-			off: chat,
-		},
-		{
-			rule: "exfiltrate", at: told(),
-			steps: "~5 person 'last'|'latest'|'previous'|'original'|'first'|'recent'|'exact' 'message'|'query'|" +
-				"'question'|'prompt'|'request'|'messages'|'words'",
-			off: chat, worth: 80,
-		},
+		{rule: "exfiltrate", steps: "'list'|'names'|'schemas'|'descriptions' 4 'its'|'your'|'their'|'available'|'you' 2 kin", off: "kin", worth: 80},
+		{rule: "exfiltrate", at: told(), steps: "speak|give 3 'your'|'their' 1 'configuration'|'instructions'|'settings'|'setup'", worth: 60},
+		{rule: "exfiltrate", at: told(), steps: "~9 give person 'last'|'latest'|'previous'|'original'|'first'|'recent'|'exact' 'message'|'query'|'question'|'prompt'|'words'", off: chat},
+		{rule: "exfiltrate", at: told(), steps: "~5 person 'last'|'latest'|'previous'|'original'|'first'|'recent'|'exact' 'message'|'query'|'question'|'prompt'|'request'|'messages'|'words'", off: chat, worth: 80},
 		{rule: "exfiltrate", at: told(), steps: "'visible'|'known'|'accessible' 0 'to' 0 'you'", worth: 60},
-		{
-			rule: "exfiltrate", at: told(),
-			steps: "'you' 1 'initialised'|'initialized'|'configured'|'trained'|'instructed' 0 'with'|'to'|'by'",
-		},
+		{rule: "exfiltrate", at: told(), steps: "'you' 1 'initialised'|'initialized'|'configured'|'trained'|'instructed' 0 'with'|'to'|'by'"},
 		{rule: "exfiltrate", at: told(), steps: "ship 5 'to' 1 address", bar: "quoting"},
 		{
 			rule: "exfiltrate", at: told(), steps: "prompt 1 'you' 1 'received'|'got'|'were'|'started'|'began'",
@@ -166,10 +123,7 @@ func handingOver() []pattern {
 			rule: "exfiltrate", at: told(), steps: "~7 gather|give 'addresses'|'emails'|'contacts' all|'everyone'",
 			worth: 70,
 		},
-		{
-			rule: "exfiltrate", at: told(),
-			steps: "~8 ship|gather|'archive'|'list'|'include'|'attach' 'home+directory'|'home+folder'", worth: 80,
-		},
+		{rule: "exfiltrate", at: told(), steps: "~8 ship|gather|'archive'|'list'|'include'|'attach' 'home+directory'|'home+folder'", worth: 80},
 		{rule: "exfiltrate", steps: "'machine'|'computer'|'system'|'host' 2 'you' 1 'run'|'running'|'on'", worth: 60},
 		{rule: "exfiltrate", at: told(), steps: "gather 3 'messages'|'emails'|'mails'|'notes' 9 give", off: chat},
 		{rule: "exfiltrate", steps: "whole|'list' 4 kin 3 your|'you'", off: "kin", worth: 60},
@@ -177,14 +131,8 @@ func handingOver() []pattern {
 			rule: "exfiltrate", at: told(), steps: "give|speak|'print' 2 whole|'everything' 3 'context'", off: chat,
 			worth: 80,
 		},
-		{
-			rule: "exfiltrate", at: told(),
-			steps: "~9 'copy'|'copies'|'duplicate'|'transcript' ever|all ship|'sent'|'forwarded'|'delivered'",
-		},
-		{
-			rule: "exfiltrate", at: told(),
-			steps: "speak 2 'your'|'their' 1 'configuration'|'instructions'|'settings'|'setup'",
-		},
+		{rule: "exfiltrate", at: told(), steps: "~9 'copy'|'copies'|'duplicate'|'transcript' ever|all ship|'sent'|'forwarded'|'delivered'"},
+		{rule: "exfiltrate", at: told(), steps: "speak 2 'your'|'their' 1 'configuration'|'instructions'|'settings'|'setup'"},
 		{
 			rule: "exfiltrate", at: told(), steps: "'learn'|'learned'|'learnt'|'know'|'gathered' 1 'about' 1 person",
 			off: "persist",
@@ -192,7 +140,7 @@ func handingOver() []pattern {
 	}
 }
 
-// requestedContext lists parameters that ask for the conversation, or for other things that the tool has no need of.
+// requestedContext lists parameters that ask for the conversation, or for what else is not the tool's.
 func requestedContext() []pattern {
 	chat := "chats|talk|prompt"
 	keys := "logs|secrets"
@@ -213,7 +161,7 @@ func requestedContext() []pattern {
 	}
 }
 
-// digging lists wording that looks for secrets.
+// digging lists what looks for secrets.
 func digging() []pattern {
 	keys := "logs|secrets"
 	return []pattern{

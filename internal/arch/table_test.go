@@ -19,7 +19,7 @@ var table = map[string]rule{
 		doc: "Package tool defines the vocabulary of the service: tools, queries, results and errors.",
 	},
 	"embed": {
-		doc: "Package embed turns text into vectors with a model that ships inside the binary.",
+		doc: "Package embed turns text into vectors, with a model inside the binary or with another one.",
 	},
 	"web": {
 		doc: "Package web serves the control panel, a static application compiled into the binary.",
@@ -98,7 +98,7 @@ var table = map[string]rule{
 		doc:     "Package validate checks the arguments of calls against the input schemas of tools.",
 	},
 	"internal/textclass": {
-		doc: "Package textclass tells by its words whether a sentence is like the ones of two kinds that a model was trained on.",
+		doc: "Package textclass decides by the words of a sentence which of two kinds it resembles, those of the sentences that a model was trained on.",
 	},
 	"scan": {
 		imports: []string{"tool", "internal/textclass", "internal/orderedjson", "internal/sanitize"},
@@ -122,7 +122,7 @@ var table = map[string]rule{
 	},
 	"catalog/sources": {
 		imports: []string{"tool", "upstream", "internal/sanitize"},
-		doc:     "Package sources reads the files that tools and servers come from, and defines what offers tools.",
+		doc:     "Package sources reads the files that tools and servers come from, and defines [Source], which offers tools.",
 	},
 	"mcpsrv": {
 		imports: []string{"tool", "validate", "upstream", "access", "internal/orderedjson", "internal/sanitize"},
