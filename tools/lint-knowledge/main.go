@@ -17,8 +17,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 	flags.SetOutput(stderr)
 	format := flags.Bool("fmt", false, "rewrite the archetype files in canonical form before checking")
 	quiet := flags.Bool("q", false, "print errors and totals only")
+	coverage := flags.Bool("coverage", false, "print a page of what is known of each kind of server instead of findings")
 	flags.Usage = func() {
-		fmt.Fprintln(stderr, "usage: lint [-fmt] [-q] DIR")
+		fmt.Fprintln(stderr, "usage: lint [-fmt] [-q] [-coverage] DIR")
 		flags.PrintDefaults()
 	}
 	if err := flags.Parse(args); err != nil {
@@ -39,6 +40,13 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		fmt.Fprintln(stderr, err)
 		return 2
+	}
+	if *coverage {
+		if err := writeCoverage(stdout, c); err != nil {
+			fmt.Fprintln(stderr, err)
+			return 2
+		}
+		return 0
 	}
 	r := check(c)
 	r.write(stdout, *quiet)
