@@ -22,6 +22,9 @@ func (s *session) startError(err error, c *capture) error {
 	if errors.As(err, &own) {
 		return own
 	}
+	if ours := endReason(context.Cause(s.ctx)); ours != nil {
+		return ours
+	}
 	e := &tool.Error{Code: tool.Unavailable, Op: "start server", Err: s.redact.redactError(err)}
 	switch {
 	case errors.Is(context.Cause(s.ctx), errStartTimeout):
@@ -114,6 +117,8 @@ func (s *session) requestError(ctx, runCtx context.Context, what string, timeout
 	case errors.Is(context.Cause(runCtx), errStopped):
 		return &tool.Error{Code: tool.Unavailable, Op: "call", Msg: fmt.Sprintf("server %q was stopped during %s",
 			s.server, what), Err: errStopped}
+	case endReason(context.Cause(s.ctx)) != nil:
+		return endReason(context.Cause(s.ctx))
 	case errors.Is(context.Cause(runCtx), errLate):
 		return &tool.Error{
 			Code: tool.Timeout, Op: "call", Msg: fmt.Sprintf("server %q did not answer %s within %v", s.server, what,
@@ -190,8 +195,20 @@ func sessionEndedError(err error, what string) error {
 	return &tool.Error{Code: tool.Timeout, Op: "call", Msg: msg, Err: err}
 }
 
+// endReason returns the error with which a session's context was ended because of what its server did, or nil if it
+// ended in another way.
+func endReason(cause error) error {
+	if own := (*tool.Error)(nil); errors.As(cause, &own) {
+		return own
+	}
+	return nil
+}
+
 // endError returns the error that the status shows after a running session ended.
 func (s *session) endError(reason error) error {
+	if ours := endReason(context.Cause(s.ctx)); ours != nil {
+		return ours
+	}
 	e := &tool.Error{Code: tool.Unavailable, Op: "run server", Msg: fmt.Sprintf("the connection to server %q ended",
 		s.server), Err: s.redact.redactError(reason)}
 	if s.proc != nil {

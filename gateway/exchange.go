@@ -208,15 +208,18 @@ func (s *session) isModern() bool { return s.cs.InitializeResult().ProtocolVersi
 var errLate = errors.New("time limit")
 
 // withTimeLimit derives the context of a request from the caller's. It ends with the time limit (cause errLate) and
-// when the session is stopped (cause errStopped), too. The returned function releases it and must be called.
+// when the session is stopped (cause errStopped, or why we ended it), too. The returned function releases it and must be called.
 func (s *session) withTimeLimit(ctx context.Context, c *pausableTimer, timeout time.Duration) (
 	context.Context, func(),
 ) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stopClock := c.start(timeout, func() { cancel(errLate) })
 	unlink := context.AfterFunc(s.ctx, func() {
-		if errors.Is(context.Cause(s.ctx), errStopped) {
+		switch why := context.Cause(s.ctx); {
+		case errors.Is(why, errStopped):
 			cancel(errStopped)
+		case endReason(why) != nil:
+			cancel(why)
 		} // else the connection broke, and the SDK ends the request with a better reason
 	})
 	return ctx, func() {

@@ -35,6 +35,7 @@ type Options struct {
 	// CloseGrace is the time between closing a process's input, terminating and killing it when the Gateway is closed.
 	// Zero means 2 s.
 	CloseGrace   time.Duration
+	requestGrace time.Duration // for which a server's own requests may stay unread; zero means openRequestsGrace
 	queueTimeout time.Duration // for which a call waits for its turn on a server; zero means 30 s
 	firstBackoff time.Duration // pause after a first failed start, doubled by each further one; zero means 500 ms
 	maxBackoff   time.Duration // longest such pause; zero means 1 min
@@ -91,6 +92,7 @@ func (o Options) withDefaults() Options {
 	o.CallTimeout = cmp.Or(o.CallTimeout, 2*time.Minute)
 	o.stopGrace = cmp.Or(o.stopGrace, 2*time.Second)
 	o.CloseGrace = cmp.Or(o.CloseGrace, o.stopGrace)
+	o.requestGrace = cmp.Or(o.requestGrace, openRequestsGrace)
 	o.queueTimeout = cmp.Or(o.queueTimeout, 30*time.Second)
 	o.firstBackoff = cmp.Or(o.firstBackoff, 500*time.Millisecond)
 	o.maxBackoff = cmp.Or(o.maxBackoff, time.Minute)

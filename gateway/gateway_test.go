@@ -124,3 +124,9 @@ func (l *logBuffer) String() string {
 func (l *logBuffer) logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
+
+// testRecorder returns a recorder that belongs to no session.
+func testRecorder() *wireRecorder {
+	return newWireRecorder(slog.New(slog.DiscardHandler), nil,
+		newServerRequests(context.Background(), "test", openRequestsGrace))
+}

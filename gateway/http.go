@@ -42,9 +42,11 @@ func (h *recordingTransport) RoundTrip(req *http.Request) (*http.Response, error
 		c = nil // streams and farewells say nothing about a call
 	}
 	req = h.prepareRequest(req)
-	if err := h.recordRequest(req, c); err != nil {
+	msg, err := h.recordRequest(req)
+	if err != nil {
 		return nil, err
 	}
+	defer h.recorder.recordAnswer(msg)
 	resp, err := h.sendAuthorized(req)
 	if err != nil {
 		var own *tool.Error
@@ -159,25 +161,27 @@ func sameOrigin(a, b *url.URL) bool {
 	return strings.EqualFold(a.Scheme, b.Scheme) && strings.EqualFold(a.Host, b.Host)
 }
 
-// recordRequest passes the message in a request's body to the recorder. It reads a copy, so that the body can still be
-// sent. Without a capture the response is not recorded.
-func (h *recordingTransport) recordRequest(req *http.Request, c *capture) error {
-	if c == nil || req.GetBody == nil {
-		return nil
+// recordRequest passes the message in a request's body to the recorder, and returns it; nil if there is none. It reads a
+// copy, so that the body can still be sent.
+func (h *recordingTransport) recordRequest(req *http.Request) (jsonrpc.Message, error) {
+	if req.Method != http.MethodPost || req.GetBody == nil {
+		return nil, nil
 	}
 	body, err := req.GetBody()
 	if err != nil {
-		return fmt.Errorf("read request: %w", err)
+		return nil, fmt.Errorf("read request: %w", err)
 	}
 	defer func() { _ = body.Close() }()
 	data, err := io.ReadAll(body)
 	if err != nil {
-		return fmt.Errorf("read request: %w", err)
+		return nil, fmt.Errorf("read request: %w", err)
 	}
-	if msg, err := jsonrpc.DecodeMessage(data); err == nil {
-		h.recorder.recordOutgoing(req.Context(), msg)
+	msg, err := jsonrpc.DecodeMessage(data)
+	if err != nil {
+		return nil, nil // the SDK wrote it; what it sends beside messages is not recorded
 	}
-	return nil
+	h.recorder.recordOutgoing(req.Context(), msg)
+	return msg, nil
 }
 
 // maxRefusal is how much is read of the body of a response that refuses a request.

@@ -31,13 +31,20 @@ type wireRecorder struct {
 	// tell passes a log message on. It is set before the connection starts, and must not block.
 	tell func(method string, params json.RawMessage)
 
+	requests *serverRequests // of the server
+	// breach ends the connection to a server that exceeds its bounds, with the reason. It is set before the connection
+	// starts, and must not block.
+	breach func(reason error)
+	broken atomic.Bool // breach was called: nothing of the server counts any more
+
 	lastToken atomic.Int64
 	dropped   atomic.Int64 // notifications that nobody gets
 }
 
 // newWireRecorder returns a recorder for one session. scrub may be nil, to redact nothing.
-func newWireRecorder(logger *slog.Logger, scrub *redactor) *wireRecorder {
+func newWireRecorder(logger *slog.Logger, scrub *redactor, requests *serverRequests) *wireRecorder {
 	return &wireRecorder{
+		requests: requests, breach: func(error) {},
 		logger: logger, redact: scrub, waiting: map[jsonrpc.ID]*capture{},
 		progress: map[int64]func(tool.Progress){}, queued: map[string]bool{}, tell: func(string, json.RawMessage) {},
 	}
@@ -86,6 +93,9 @@ func (t *wireRecorder) recordOutgoing(ctx context.Context, msg jsonrpc.Message) 
 // recordIncoming is called with each message before the SDK sees it. It returns what the SDK should see: the same
 // message, another, or nil for none.
 func (t *wireRecorder) recordIncoming(msg jsonrpc.Message) jsonrpc.Message {
+	if t.broken.Load() {
+		return nil
+	}
 	switch msg := msg.(type) {
 	case *jsonrpc.Response:
 		t.mu.Lock()
@@ -98,11 +108,33 @@ func (t *wireRecorder) recordIncoming(msg jsonrpc.Message) jsonrpc.Message {
 			return &jsonrpc.Response{ID: msg.ID, Result: json.RawMessage(`{}`)}
 		}
 	case *jsonrpc.Request:
-		if !msg.IsCall() && !t.recordNotification(msg) {
+		t.requests.pace()
+		if msg.IsCall() && !t.beginRequest(msg) || !msg.IsCall() && !t.recordNotification(msg) {
 			return nil
 		}
 	}
 	return msg
+}
+
+// beginRequest counts a request of the server as open, and reports whether the SDK should see it.
+func (t *wireRecorder) beginRequest(msg *jsonrpc.Request) bool {
+	again, err := t.requests.begin(msg)
+	if err != nil {
+		t.broken.Store(true)
+		t.breach(err)
+		return false
+	}
+	if again {
+		t.dropped.Add(1)
+	}
+	return !again
+}
+
+// recordAnswer is called after an answer to a request of the server was written, or could not be.
+func (t *wireRecorder) recordAnswer(msg jsonrpc.Message) {
+	if r, ok := msg.(*jsonrpc.Response); ok {
+		t.requests.end(r.ID)
+	}
 }
 
 // recordNotification handles one notification, and reports whether the SDK should see it.
@@ -119,7 +151,7 @@ func (t *wireRecorder) recordNotification(msg *jsonrpc.Request) bool {
 		}
 		return json.Unmarshal(msg.Params, &p) == nil && len(p.URI) <= maxURI && t.queueOnce(updatePrefix+p.URI)
 	case "notifications/cancelled", "notifications/subscriptions/acknowledged", "notifications/elicitation/complete":
-		return true
+		return len(msg.Params) <= maxURI
 	case "notifications/message":
 		t.logger.Debug("upstream log", "message", t.redact.redactText(truncate(string(msg.Params), 500)))
 		t.tell(msg.Method, msg.Params)

@@ -137,13 +137,14 @@ var (
 // connect opens one connection in one generation of the protocol. On failure it has released everything.
 func (d *dialer) connect(ctx context.Context, x *expandedServer, older bool) (*session, error) {
 	s := &session{
-		server: d.cfg.Name, recorder: newWireRecorder(d.logger, x.redact), redact: x.redact,
+		server: d.cfg.Name, redact: x.redact,
 		changed: d.changed, others: d.others, done: make(chan struct{}), pages: map[string][]byte{},
 		told: d.announcedCapabilities(), older: older,
 	}
 	s.grace.Store(int64(d.opts.stopGrace))
-	s.recorder.tell = d.callers.notifyClient
 	s.ctx, s.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	s.recorder = newWireRecorder(d.logger, x.redact, newServerRequests(s.ctx, d.cfg.Name, d.opts.requestGrace))
+	s.recorder.tell, s.recorder.breach = d.callers.notifyClient, s.endForBreach
 	s.kept, s.giveUp = context.WithCancel(context.WithoutCancel(ctx))
 	transport, err := d.transport(s, x)
 	if err != nil {
@@ -286,6 +287,12 @@ func transportOf(s upstream.Server) upstream.Transport {
 // watchEnd waits until the connection ends, by itself or by close, releases the session and returns the reason. It runs
 // once per session.
 func (s *session) watchEnd() error {
+	unlink := context.AfterFunc(s.ctx, func() {
+		if endReason(context.Cause(s.ctx)) != nil {
+			_ = s.cs.Close() // without a stream of events nothing else ends it
+		}
+	})
+	defer unlink()
 	err := s.cs.Wait()
 	s.cancel(errors.Join(errors.New("connection ended"), err))
 	_ = s.cs.Close() // ends its goroutines also where the connection ended by itself
@@ -302,6 +309,12 @@ func (s *session) close() {
 	defer t.Stop()
 	_ = s.cs.Close()
 	<-s.done
+}
+
+// endForBreach ends the session of a server that exceeded its bounds. Running calls fail with the reason.
+func (s *session) endForBreach(reason error) {
+	s.cancel(reason)
+	s.abandonConnection()
 }
 
 // abandonConnection breaks the connection. Without it the SDK would wait for a request that is stuck in the pipe, or

@@ -226,6 +226,7 @@ func (c *stdioConn) logStrayLine(line []byte) {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return
 	}
+	c.tap.requests.pace()
 	if c.strays++; c.strays <= maxStrays {
 		c.logger.Warn("upstream printed a line to stdout that is no message; dropped", "line",
 			c.scrub.redactText(truncate(string(line), 200)))
@@ -240,6 +241,7 @@ func (c *stdioConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 		return fmt.Errorf("encode message: %w", err)
 	}
 	c.tap.recordOutgoing(ctx, msg)
+	defer c.tap.recordAnswer(msg)
 	w := write{data: append(data, '\n'), done: make(chan error, 1)}
 	select {
 	case c.writes <- w:

@@ -228,8 +228,7 @@ func FuzzStdout(f *testing.F) {
 	f.Add([]byte(`[{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1}},{"jsonrpc":"2.0","id":1,"result":1}]`))
 	f.Add([]byte("{\"jsonrpc\":\"2.0\"}\n\x00\xff\n[]\n{}\n" + strings.Repeat("[", 3000)))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c := &stdioConn{in: newLineReader(bytes.NewReader(data), 512, 0), tap: newWireRecorder(slog.New(slog.DiscardHandler),
-			nil), logger: slog.New(slog.DiscardHandler)}
+		c := &stdioConn{in: newLineReader(bytes.NewReader(data), 512, 0), tap: testRecorder(), logger: slog.New(slog.DiscardHandler)}
 		for n := 0; ; n++ {
 			msg, err := c.nextMessage()
 			if err != nil {
@@ -258,7 +257,7 @@ func FuzzCapture(f *testing.F) {
 		result = bytes.TrimSpace(result)
 		line := append(append([]byte(`{"jsonrpc":"2.0","id":1,"result":`), result...), '}')
 		ctx, c := withCapture(context.Background())
-		tp := newWireRecorder(slog.New(slog.DiscardHandler), nil)
+		tp := testRecorder()
 		id, _ := jsonrpc.MakeID(1.0)
 		tp.recordOutgoing(ctx, &jsonrpc.Request{ID: id, Method: "tools/call"})
 		msgs, _ := decodeLine(line)
@@ -347,7 +346,7 @@ func TestEventFilter(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := newEventFilter(io.NopCloser(strings.NewReader(tt.in)), 200, 0,
-				newWireRecorder(slog.New(slog.DiscardHandler), nil))
+				testRecorder())
 			got, err := io.ReadAll(iotest.OneByteReader(f))
 			if err != nil {
 				t.Fatal(err)
@@ -365,7 +364,7 @@ func FuzzEventFilter(f *testing.F) {
 	f.Add([]byte("data: " + strings.Repeat("0", 300))) // too long, and for nobody
 	f.Fuzz(func(t *testing.T, data []byte) {
 		filter := newEventFilter(io.NopCloser(bytes.NewReader(data)), 256, 0,
-			newWireRecorder(slog.New(slog.DiscardHandler), nil))
+			testRecorder())
 		out, err := io.ReadAll(filter)
 		if err != nil {
 			t.Fatal(err)
@@ -394,7 +393,7 @@ func FuzzDecodePage(f *testing.F) {
 }
 
 func TestProgressQueueIsBounded(t *testing.T) {
-	tp := newWireRecorder(slog.New(slog.DiscardHandler), nil)
+	tp := testRecorder()
 	hold := make(chan struct{})
 	var got []float64
 	mail := newNotifier()
@@ -421,7 +420,7 @@ func TestWriteToServerThatDoesNotRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := newStdioConn(inR, outW, 1<<20, 0, newWireRecorder(slog.New(slog.DiscardHandler), nil), slog.New(slog.DiscardHandler))
+	c := newStdioConn(inR, outW, 1<<20, 0, testRecorder(), slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	id, _ := jsonrpc.MakeID("x")
