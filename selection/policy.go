@@ -134,7 +134,8 @@ func (c policyCaller) Call(ctx context.Context, call tool.Call) (*tool.CallResul
 	return c.next.Call(ctx, call)
 }
 
-// Catalog returns a Catalog of the tools that the policy allows, under the names that they have in next.
+// Catalog returns a Catalog of the tools that the policy allows, under the names that they have in next. Tools that the
+// preferences always include are marked as such, so that every listing reads [tool.Tool.Always] alone.
 func (p Policy) Catalog(next tool.Catalog) tool.Catalog {
 	if p.allowsEverything() {
 		return next
@@ -168,8 +169,13 @@ func (c *policyCatalog) Set() *tool.Set {
 	last := c.last.Load()
 	if last == nil || last.whole != whole || last.preferred != now || !slices.Equal(last.servers, servers) {
 		last = &allowedSubset{whole: whole, allowed: whole, servers: servers, preferred: now}
-		if c.policy.restricts(servers) || now.hidesAnything() {
-			last.allowed = whole.Subset(func(t *tool.Tool) bool { return c.policy.allowsTool(t, servers, now) })
+		if c.policy.restricts(servers) || now.hidesAnything() || now.includesAnything() {
+			last.allowed = whole.Subset(func(t *tool.Tool) *tool.Tool {
+				if !c.policy.allowsTool(t, servers, now) {
+					return nil
+				}
+				return now.markAlways(t)
+			})
 		}
 		c.last.Store(last)
 	}

@@ -15,13 +15,20 @@ import (
 type Preferred struct {
 	Preferences
 	Version uint64 // of what is stored; zero if nothing is
+	always  map[tool.ID]bool
 	never   map[tool.ID]bool
 	unseen  map[string]bool // categories, folded
 }
 
 // newPreferred makes lookups of preferences; categories are compared without regard to case.
 func newPreferred(p Preferences, version uint64) *Preferred {
-	out := &Preferred{Preferences: p, Version: version, never: map[tool.ID]bool{}, unseen: map[string]bool{}}
+	out := &Preferred{
+		Preferences: p, Version: version, always: map[tool.ID]bool{}, never: map[tool.ID]bool{},
+		unseen: map[string]bool{},
+	}
+	for _, id := range p.AlwaysInclude {
+		out.always[tool.ID(id)] = true
+	}
 	for _, id := range p.NeverInclude {
 		out.never[tool.ID(id)] = true
 	}
@@ -40,6 +47,19 @@ func (p *Preferred) Hides(t *tool.Tool) bool {
 
 // hidesAnything reports whether any tool or category is hidden.
 func (p *Preferred) hidesAnything() bool { return p != nil && len(p.never)+len(p.unseen) > 0 }
+
+// includesAnything reports whether any tool is always included.
+func (p *Preferred) includesAnything() bool { return p != nil && len(p.always) > 0 }
+
+// markAlways returns t, or a copy with Always set if the tool is always included.
+func (p *Preferred) markAlways(t *tool.Tool) *tool.Tool {
+	if t.Always || !p.includesAnything() || !p.always[t.ID()] {
+		return t
+	}
+	marked := *t
+	marked.Always = true
+	return &marked
+}
 
 // alwaysIncludes reports whether tools of this category are in every selection.
 func (p *Preferred) alwaysIncludes(category string) bool {

@@ -185,7 +185,9 @@ func (s *Selector) addTools(ctx context.Context, b *builder, q Query, now *Prefe
 	}
 	if q.Mode == ModeAuto {
 		for _, id := range b.costs.core {
-			b.addNamed(string(id), FromCore)
+			if !now.always[id] { // added below, with the origin that clients know
+				b.addNamed(string(id), FromCore)
+			}
 		}
 		for _, name := range s.o.Core() {
 			b.addNamed(name, FromCore)

@@ -72,19 +72,20 @@ func newSet(tools []*Tool, exposed []string) *Set {
 	return s
 }
 
-// Subset returns the set of those tools that keep wants, under the names that they have in s.
-func (s *Set) Subset(keep func(*Tool) bool) *Set {
+// Subset returns the set of what show returns for each tool, under the names that the tools have in s. Show returns the
+// tool itself, a changed copy with the same ID, or nil to leave the tool out.
+func (s *Set) Subset(show func(*Tool) *Tool) *Set {
 	var tools []*Tool
 	var exposed []string
 	for i, t := range s.tools {
-		if keep(t) {
-			tools = append(tools, t)
+		if shown := show(t); shown != nil {
+			tools = append(tools, shown)
 			exposed = append(exposed, s.exposed[i])
 		}
 	}
 	out := newSet(tools, exposed)
 	for _, h := range s.held {
-		if keep(h.tool) {
+		if show(h.tool) != nil {
 			out.held = append(out.held, h)
 		}
 	}

@@ -21,7 +21,12 @@ func (s *Set) Withhold(why func(*Tool) string) *Set {
 	if len(held) == 0 {
 		return s
 	}
-	out := s.Subset(func(t *Tool) bool { return !is[t] })
+	out := s.Subset(func(t *Tool) *Tool {
+		if is[t] {
+			return nil
+		}
+		return t
+	})
 	out.held = append(out.held, held...)
 	return out
 }

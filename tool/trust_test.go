@@ -51,7 +51,7 @@ func TestWithhold(t *testing.T) {
 func TestHeldToolsOfOthersAreUnknown(t *testing.T) {
 	s := NewSet([]*Tool{{Server: "a", Name: "x"}, {Server: "b", Name: "y"}},
 		"").Withhold(func(*Tool) string { return "why" })
-	mine := s.Subset(func(x *Tool) bool { return x.Server == "b" })
+	mine := s.Subset(onServer("b"))
 	for name, want := range map[string]Code{"a/x": NotFound, "b/y": Denied, "c/z": NotFound} {
 		_, err := mine.Resolve(name)
 		if CodeOf(err) != want {

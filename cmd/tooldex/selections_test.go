@@ -1,13 +1,17 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"tooldex/selection"
 )
@@ -126,4 +130,44 @@ func ask(t *testing.T, method, target, body string, headers ...string) answered 
 		t.Fatal(err)
 	}
 	return answered{res.StatusCode, string(b), res.Header.Get("ETag")}
+}
+
+// TestPreferencesReachTheList changes what a profile always includes while MCP clients are connected: each is notified,
+// and lists the tool in search and dynamic mode for as long as the preferences say so. A selection gives the same tool
+// with the origin "preference".
+func TestPreferencesReachTheList(t *testing.T) {
+	base := serveHTTP(t, t.TempDir(), "--demo")
+	const preferred = "filesystem__read_file"
+	prefer := func(preferences string) {
+		t.Helper()
+		if got := ask(t, "PUT", base+"/api/tools/preferences", preferences); got.status != http.StatusOK {
+			t.Fatalf("%d %s", got.status, got.body)
+		}
+	}
+	for _, mode := range []string{"search", "dynamic"} {
+		t.Run(mode, func(t *testing.T) {
+			prefer(`{}`)
+			changed := make(chan struct{}, 100)
+			session, err := mcp.NewClient(&mcp.Implementation{Name: "scenario", Version: "1"}, &mcp.ClientOptions{
+				ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { changed <- struct{}{} },
+			}).Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: base + "/mcp/" + mode},
+				&mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = session.Close() }()
+			listed := func() bool { return slices.Contains(toolNames(t, session), preferred) }
+			if listed() {
+				t.Fatal("the tool is listed although nobody prefers it")
+			}
+			prefer(`{"alwaysInclude":["` + preferred + `"]}`)
+			waitFor(t, changed, listed)
+			got := ask(t, "POST", base+"/api/tools/select", `{"message":"send a message"}`)
+			if !strings.Contains(got.body, `"source":"preference"`) {
+				t.Errorf("the selection lacks the preferred tool: %s", got.body)
+			}
+			prefer(`{}`)
+			waitFor(t, changed, func() bool { return !listed() })
+		})
+	}
 }

@@ -82,7 +82,12 @@ func (l *lab) part(ctx context.Context, name string, servers []string) (*labelle
 	if err != nil || servers == nil {
 		return set, err
 	}
-	some := set.catalogue.Subset(func(t *tool.Tool) bool { return slices.Contains(servers, t.Server) })
+	some := set.catalogue.Subset(func(t *tool.Tool) *tool.Tool {
+		if slices.Contains(servers, t.Server) {
+			return t
+		}
+		return nil
+	})
 	d := *set.Dataset
 	d.Name = name + " of " + strings.Join(servers, ", ")
 	return &labelled{&d, some}, nil
