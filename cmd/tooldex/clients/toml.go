@@ -3,10 +3,10 @@ package clients
 import (
 	"bytes"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/BurntSushi/toml"
+	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable"
 )
 
 // tomlStatement is the header of a table, or a key with its value.
@@ -16,44 +16,34 @@ type tomlStatement struct {
 	path       []string // of the table, or of the key below its table
 }
 
-// tomlStatements lists the statements of a text, in order, without comments and blank lines. The text must have been
-// parsed as TOML before: this scanner finds where statements end, and checks nothing.
+// tomlStatements lists the statements of a text, in order, without comments and blank lines. The text must be valid:
+// the list ends at the first error.
 func tomlStatements(text []byte) []tomlStatement {
 	var out []tomlStatement
 	var table []string
-	at := 0
-	if bytes.HasPrefix(text, bom) {
-		at = len(bom)
-	}
-	for at < len(text) {
-		start := at
-		for at < len(text) && isBlank(text[at]) {
-			at++
-		}
-		if at == len(text) {
-			break
-		}
-		switch text[at] {
-		case '\r', '\n', '#':
-			at = lineAfter(text, at)
-			continue
-		case '[':
-			at++
-			if at < len(text) && text[at] == '[' {
-				at++
+	var p unstable.Parser
+	body := bytes.TrimPrefix(text, bom)
+	skipped := len(text) - len(body)
+	p.Reset(body)
+	for p.NextExpression() {
+		e := p.Expression()
+		raw := e.Raw // of a key with its value; a header has only the places of its keys
+		var path []string
+		for keys := e.Key(); keys.Next(); {
+			path = append(path, string(keys.Node().Data))
+			if e.Kind != unstable.KeyValue {
+				raw = keys.Node().Raw
 			}
-			table, at = tomlKey(text, at)
-			at = lineAfter(text, at)
-			out = append(out, tomlStatement{start, at, true, table})
-			continue
 		}
-		key, end := tomlKey(text, at)
-		if end == at { // no key: never in valid TOML
-			at = lineAfter(text, at)
-			continue
+		at := skipped + int(raw.Offset)
+		s := tomlStatement{start: max(skipped, bytes.LastIndexByte(text[:at], '\n')+1), end: lineAfter(text, at+int(raw.Length))}
+		if s.header = e.Kind != unstable.KeyValue; s.header {
+			table = path
+		} else {
+			path = slices.Concat(table, path)
 		}
-		at = lineAfter(text, tomlValue(text, end))
-		out = append(out, tomlStatement{start, at, false, slices.Concat(table, key)})
+		s.path = path
+		out = append(out, s)
 	}
 	return out
 }
@@ -67,89 +57,9 @@ func lineAfter(text []byte, at int) int {
 	return len(text)
 }
 
-// tomlKey reads a dotted key, quoted or not, and returns its parts and where it ends.
-func tomlKey(text []byte, at int) ([]string, int) {
-	var out []string
-	for at < len(text) {
-		switch c := text[at]; {
-		case isBlank(c), c == '.':
-			at++
-		case c == '"', c == '\'':
-			end := tomlString(text, at)
-			part := string(text[at+1 : max(at+1, end-1)])
-			if c == '"' {
-				if s, err := strconv.Unquote(`"` + part + `"`); err == nil {
-					part = s
-				}
-			}
-			out, at = append(out, part), end
-		case isBare(c):
-			from := at
-			for at < len(text) && isBare(text[at]) {
-				at++
-			}
-			out = append(out, string(text[from:at]))
-		default:
-			return out, at
-		}
-	}
-	return out, at
-}
-
 // isBare reports whether a character may stand in a key without quotes.
 func isBare(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
-}
-
-// tomlString returns where the string that begins at an offset ends. It may be basic or literal, of one line or of
-// several.
-func tomlString(text []byte, at int) int {
-	quote := text[at]
-	closing := text[at : at+1]
-	if rest := text[at:]; len(rest) > 2 && rest[1] == quote && rest[2] == quote {
-		closing = rest[:3]
-	}
-	for i := at + len(closing); i < len(text); i++ {
-		switch {
-		case text[i] == '\\' && quote == '"':
-			i++
-		case bytes.HasPrefix(text[i:], closing):
-			i += len(closing)
-			// A multi-line string may end with one or two quotes of its own before the closing three.
-			for n := 0; len(closing) == 3 && n < 2 && i < len(text) && text[i] == quote; n++ {
-				i++
-			}
-			return i
-		}
-	}
-	return len(text)
-}
-
-// tomlValue returns where the value after a key ends: at the end of a line outside of strings and brackets.
-func tomlValue(text []byte, at int) int {
-	depth := 0
-	for at < len(text) {
-		switch c := text[at]; c {
-		case '"', '\'':
-			at = tomlString(text, at)
-			continue
-		case '#':
-			at = lineAfter(text, at) - 1
-			if depth == 0 || at < 0 || text[at] != '\n' {
-				return at
-			}
-		case '[', '{':
-			depth++
-		case ']', '}':
-			depth--
-		case '\n':
-			if depth <= 0 {
-				return at
-			}
-		}
-		at++
-	}
-	return at
 }
 
 // tomlRemove removes servers, with the comments between their lines. It also returns the offset at which the first
@@ -267,6 +177,6 @@ func tomlRaw(text []byte, section []string, name string) (string, bool) {
 // tomlTree parses a text.
 func tomlTree(text []byte) (map[string]any, error) {
 	var out map[string]any
-	err := toml.Unmarshal(text, &out)
+	err := toml.Unmarshal(bytes.TrimPrefix(text, bom), &out)
 	return out, err
 }

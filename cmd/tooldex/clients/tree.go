@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/BurntSushi/toml"
+	"github.com/pelletier/go-toml/v2"
 )
 
 // descend follows a path through objects. It returns nil if the path leads nowhere.
