@@ -7,14 +7,21 @@ import (
 	"tooldex/tool"
 )
 
-// neighbours indexes the tools of all servers by what their names look like. It is read-only once made.
+// neighbours indexes the tools of all servers by what their names look like. Only add changes it.
 type neighbours struct {
-	names   map[string][]ref    // by folded name
-	looks   map[string][]ref    // by the appearance of the folded name
-	joined  map[string]ref      // by server and name, folded together, as in github_create_issue
-	shapes  map[string][]ref    // by shape; only names of leastShape bytes and more
-	servers map[string][]string // names of servers as they are, by appearance of the folded name
-	folded  []string            // folded names of servers, sorted; one for each appearance and spelling
+	names   map[string]*namesakes // by folded name
+	looks   map[string][]string   // folded names, by their appearance
+	joined  map[string]ref        // by server and name, folded together, as in github_create_issue
+	shapes  map[string][]string   // folded names, by shape; only those of leastShape bytes and more
+	servers map[string][]string   // names of servers as they are, by appearance of the folded name
+	lower   map[string][]string   // the same, by the name in lower case
+	slips   map[string][]string   // folded names of servers, by themselves and by what each is without one byte
+}
+
+// namesakes are the tools of one folded name, which many servers may have.
+type namesakes struct {
+	refs    []ref
+	servers map[string]bool
 }
 
 // ref names a tool.
@@ -25,27 +32,55 @@ func (r ref) String() string { return r.server + "/" + r.name }
 
 func newNeighbours(known []*tool.Tool) neighbours {
 	n := neighbours{
-		names: make(map[string][]ref, len(known)), looks: make(map[string][]ref, len(known)),
-		joined: make(map[string]ref, len(known)), shapes: map[string][]ref{}, servers: map[string][]string{},
+		names: make(map[string]*namesakes, len(known)), looks: make(map[string][]string, len(known)),
+		joined: make(map[string]ref, len(known)), shapes: map[string][]string{}, servers: map[string][]string{},
+		lower: map[string][]string{}, slips: map[string][]string{},
 	}
-	for _, t := range known {
+	n.add(known)
+	return n
+}
+
+// add adds tools that are not known yet.
+func (n *neighbours) add(tools []*tool.Tool) {
+	for _, t := range tools {
 		r, f := ref{t.Server, t.Name}, tool.Fold(t.Name)
-		n.names[f] = append(n.names[f], r)
-		look := appearance(f)
-		n.looks[look] = append(n.looks[look], r)
+		same := n.names[f]
+		if same == nil {
+			same = &namesakes{servers: map[string]bool{}}
+			n.names[f] = same
+			look := appearance(f)
+			n.looks[look] = append(n.looks[look], f)
+		}
+		same.refs = append(same.refs, r)
+		same.servers[t.Server] = true
 		server := tool.Fold(t.Server)
 		n.joined[server+f] = r
 		if len(f) >= leastShape {
-			s := shape(t.Name)
-			n.shapes[s] = append(n.shapes[s], r)
+			if s := shape(t.Name); !slices.Contains(n.shapes[s], f) {
+				n.shapes[s] = append(n.shapes[s], f)
+			}
 		}
 		if a := appearance(server); !slices.Contains(n.servers[a], t.Server) {
 			n.servers[a] = append(n.servers[a], t.Server)
-			n.folded = append(n.folded, server)
+			low := strings.ToLower(t.Server)
+			n.lower[low] = append(n.lower[low], t.Server)
+			n.addServer(server)
 		}
 	}
-	slices.Sort(n.folded)
-	return n
+}
+
+// addServer enters the folded name of a server in slips, unless it is there.
+func (n *neighbours) addServer(server string) {
+	if slices.Contains(n.slips[server], server) {
+		return
+	}
+	n.slips[server] = append(n.slips[server], server)
+	for i := range len(server) {
+		short := server[:i] + server[i+1:]
+		if list := n.slips[short]; len(list) == 0 || list[len(list)-1] != server { // a double letter gives it twice
+			n.slips[short] = append(list, server)
+		}
+	}
 }
 
 // leastShape is the least length of a folded name for which a slip is suspicious: short names differ by one letter by
@@ -66,7 +101,8 @@ func shape(name string) string {
 
 // has reports whether a server has a tool of this folded name.
 func (n *neighbours) has(server, folded string) bool {
-	return slices.ContainsFunc(n.names[folded], func(r ref) bool { return r.server == server })
+	same := n.names[folded]
+	return same != nil && same.servers[server]
 }
 
 // names checks the names of the tool and its server: for hidden characters, mixed scripts, and other tools' or servers'
@@ -91,8 +127,8 @@ func (w *work) names() {
 	} else if other := n.closeServer(server); other != "" {
 		w.add("similar", "server", t.Server+" is almost "+other)
 	}
-	for _, r := range n.looks[appearance(f)] {
-		if o := tool.Fold(r.name); r.server != t.Server && o != f && !n.has(t.Server, o) && !n.has(r.server, f) {
+	for _, o := range n.looks[appearance(f)] {
+		if r, ok := n.stranger(t.Server, f, o); ok {
 			w.add("lookalike", "name", t.Name+" looks like "+r.String())
 			return
 		}
@@ -104,13 +140,29 @@ func (w *work) names() {
 	if len(f) < leastShape {
 		return
 	}
-	for _, r := range n.shapes[shape(t.Name)] {
-		if o := tool.Fold(r.name); r.server != t.Server && o != f && !n.has(t.Server, o) && !n.has(r.server, f) &&
-			slip(f, o) {
+	for _, o := range n.shapes[shape(t.Name)] {
+		if !slip(f, o) {
+			continue
+		}
+		if r, ok := n.stranger(t.Server, f, o); ok {
 			w.add("similar", "name", t.Name+" is almost "+r.String())
 			return
 		}
 	}
+}
+
+// stranger returns a tool of the folded name other on a server that has no tool of the name folded, for a server that
+// has the latter only.
+func (n *neighbours) stranger(server, folded, other string) (ref, bool) {
+	if other == folded || n.has(server, other) {
+		return ref{}, false
+	}
+	for _, r := range n.names[other].refs {
+		if r.server != server && !n.has(r.server, folded) {
+			return r, true
+		}
+	}
+	return ref{}, false
 }
 
 // mixed reports whether a word of a name has letters of another script that look like Latin ones among Latin ones.
@@ -132,12 +184,19 @@ func (n *neighbours) closeServer(server string) string {
 	if len(server) < 6 {
 		return ""
 	}
-	for _, other := range n.folded {
-		if other != server && digits(other) == digits(server) && slip(server, other) {
-			return other
+	closest, own := "", digits(server)
+	for i := range len(server) + 1 {
+		short := server
+		if i < len(server) {
+			short = server[:i] + server[i+1:]
+		}
+		for _, other := range n.slips[short] {
+			if other != server && (closest == "" || other < closest) && slip(server, other) && digits(other) == own {
+				closest = other
+			}
 		}
 	}
-	return ""
+	return closest
 }
 
 // digits returns the ASCII digits of s.

@@ -17,18 +17,22 @@ import (
 // were scanned under an older version are scanned again.
 const Version = 2
 
-// Scanner scans tools one by one, beside those of other servers. It does not change once it is made, and is safe for
-// concurrent use. The zero Scanner is ready to use, and compares tools with no others.
+// Scanner scans tools one by one, beside those of other servers. It is safe for concurrent use, except for Add. The zero
+// Scanner is ready to use, and compares tools with no others.
 type Scanner struct {
 	near  neighbours
 	words sync.Pool // of *[]token: most of the allocations of a scan would be these
 }
 
 // New returns a Scanner that compares each tool with those of a catalogue: whether it uses the name of another server's
-// tool, or gives orders about one. Tools that are added to the catalogue later are not seen; make a new Scanner then.
+// tool, or gives orders about one. Tools that are added to the catalogue later are only seen once they are given to Add.
 func New(known []*tool.Tool) *Scanner {
 	return &Scanner{near: newNeighbours(known)}
 }
+
+// Add adds tools to those that others are compared with. They must not be among them yet, and nothing may be scanned at
+// the same time.
+func (s *Scanner) Add(tools []*tool.Tool) { s.near.add(tools) }
 
 // maxText bounds how many bytes of one text are read. The catalogue cuts texts to less before they are served.
 const maxText = 256 << 10

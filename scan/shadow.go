@@ -38,10 +38,10 @@ func (w *work) foreign(said string, words []token) string {
 		}
 		f := tool.Fold(word)
 		owners := w.s.near.names[f]
-		if len(owners) == 0 || f == tool.Fold(w.t.Name) || w.s.near.has(w.t.Server, f) || w.argument(word) {
+		if owners == nil || f == tool.Fold(w.t.Name) || w.s.near.has(w.t.Server, f) || w.argument(word) {
 			continue
 		}
-		return owners[0].server
+		return owners.refs[0].server
 	}
 	return ""
 }
@@ -60,14 +60,17 @@ func inner(word string) bool {
 // "query of postgres".
 func (w *work) beside(said string, words []token, i int) bool {
 	owners := w.s.near.names[tool.Fold(said[words[i].start:words[i].end])]
-	if len(owners) == 0 {
+	if owners == nil {
 		return false
 	}
 	for k := max(0, i-3); k < min(len(words), i+4); k++ {
-		if k != i && slices.ContainsFunc(owners, func(o ref) bool {
-			return o.server != w.t.Server && strings.EqualFold(o.server, said[words[k].start:words[k].end])
-		}) {
-			return true
+		if k == i {
+			continue
+		}
+		for _, server := range w.s.near.lower[strings.ToLower(said[words[k].start:words[k].end])] {
+			if server != w.t.Server && owners.servers[server] {
+				return true
+			}
 		}
 	}
 	return false
