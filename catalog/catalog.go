@@ -32,6 +32,9 @@ type Options struct {
 	// catalogue can only be listed, and makes nothing.
 	Model Model
 	Index *index.Index
+	// Slim leaves what was made of tools in the store, where an Index would need it in memory. It suits a program that
+	// only imports: View.Familiarity and View.Try then know nothing of the tools.
+	Slim bool
 
 	indexer indexer          // set by tests; otherwise chosen by withDefaults
 	now     func() time.Time // set by tests
@@ -47,7 +50,7 @@ func (o Options) withDefaults() Options {
 	switch {
 	case o.indexer != nil:
 	case o.Index != nil || o.Model.Embedder != nil || o.Model.Base != nil:
-		o.indexer = &searchable{m: o.Model, to: o.Index}
+		o.indexer = &searchable{m: o.Model, to: o.Index, slim: o.Slim}
 	default:
 		o.indexer = noIndex{}
 	}
@@ -130,7 +133,7 @@ func (c *Catalog) loadState(ctx context.Context) error {
 			c.o.Logger.Warn("a stored value is damaged and left out", "value", d.String())
 		}
 		st := newState(snap, view.Model.Fingerprint, c.trust, c.o.Logger)
-		err = c.prepareAndStore(ctx, st, &store.Batch{})
+		err = c.prepareAndStore(ctx, st, st.entries, &store.Batch{})
 		if errors.Is(err, store.ErrChanged) && n < maxAttempts {
 			continue
 		}
@@ -161,7 +164,7 @@ func (c *Catalog) applyChange(ctx context.Context, decide func(st *state) (*stat
 		if err != nil || batch.Empty() {
 			return err
 		}
-		err = c.prepareAndStore(ctx, next, batch)
+		err = c.prepareAndStore(ctx, next, next.entries, batch)
 		if errors.Is(err, store.ErrChanged) && n < maxAttempts {
 			continue
 		}
@@ -172,12 +175,12 @@ func (c *Catalog) applyChange(ctx context.Context, decide func(st *state) (*stat
 	}
 }
 
-// prepareAndStore makes what the tools of st lack to be searchable, and stores it together with batch. A model that
+// prepareAndStore makes what these entries of st lack to be searchable, and stores it together with batch. A model that
 // cannot be reached keeps no tool out: it is asked again at the next change, and until then the tools are found by
 // words. The caller holds mu.
-func (c *Catalog) prepareAndStore(ctx context.Context, st *state, batch *store.Batch) error {
+func (c *Catalog) prepareAndStore(ctx context.Context, st *state, entries []entry, batch *store.Batch) error {
 	st.derived.add(c.unsaved)
-	made, err := c.o.indexer.prepare(ctx, st.entries, st.derived, c.o.Progress)
+	made, err := c.o.indexer.prepare(ctx, entries, st.derived, c.o.Progress)
 	c.unsaved.add(made) // also if the write below fails: nothing is embedded twice
 	st.derived.add(made)
 	decided := !batch.Empty() // otherwise the write only saves work, and may fail
@@ -212,6 +215,9 @@ func (c *Catalog) prepareAndStore(ctx context.Context, st *state, batch *store.B
 	if err != nil {
 		return err
 	}
+	if c.o.Slim {
+		st.derived.slim(c.unsaved)
+	}
 	c.unsaved = newDerived()
 	st.generation = gen
 	return nil
@@ -219,6 +225,7 @@ func (c *Catalog) prepareAndStore(ctx context.Context, st *state, batch *store.B
 
 // publish makes st visible: first in the index, then in Set.
 func (c *Catalog) publish(ctx context.Context, st *state) error {
+	c.o.indexer.release()
 	set := st.set()
 	if err := c.o.indexer.publish(ctx, set, st.entries, st.derived); err != nil {
 		return fmt.Errorf("publish tools: %w", err)

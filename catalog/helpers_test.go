@@ -90,6 +90,8 @@ func (x *textIndex) prepare(_ context.Context, entries []entry, have *derived, p
 	return out, nil
 }
 
+func (x *textIndex) release() {}
+
 func (x *textIndex) publish(_ context.Context, set *tool.Set, entries []entry, have *derived) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"bytes"
 	"context"
 	"maps"
 
@@ -15,6 +16,8 @@ type indexer interface {
 	// prepare returns what the tools of entries need and have lacks. It is called with all tools at each change, so it
 	// must be quick about those that need nothing. It never returns nil: after an error, what was made so far is kept.
 	prepare(ctx context.Context, entries []entry, have *derived, progress func(done, total int)) (*derived, error)
+	// release drops what prepare keeps from one call to the next of one import.
+	release()
 	// publish builds the index of these tools and replaces the old one. The entries are in the order of the set.
 	publish(ctx context.Context, set *tool.Set, entries []entry, have *derived) error
 }
@@ -47,6 +50,16 @@ func (m *derived) add(more *derived) {
 	maps.Copy(m.lent, more.lent)
 }
 
+// slim replaces what was written to the store by as much of it as shows that it is there.
+func (m *derived) slim(written *derived) {
+	for h := range written.vectors {
+		m.vectors[h] = store.Vector{}
+	}
+	for h, b := range written.lent {
+		m.lent[h] = bytes.Clone(b[:min(len(b), store.AnalysisHead)])
+	}
+}
+
 // noIndex is the indexer of a catalogue that can only be listed.
 type noIndex struct{}
 
@@ -55,5 +68,7 @@ func (noIndex) view() store.View { return store.View{} }
 func (noIndex) prepare(context.Context, []entry, *derived, func(int, int)) (*derived, error) {
 	return newDerived(), nil
 }
+
+func (noIndex) release() {}
 
 func (noIndex) publish(context.Context, *tool.Set, []entry, *derived) error { return nil }

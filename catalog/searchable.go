@@ -69,12 +69,18 @@ type searchable struct {
 	m  Model
 	o  index.Options
 	to *index.Index
+	// slim loads only which vectors and analyses there are.
+	slim bool
+	// lender is kept between the steps of one import, since it remembers what it has read of the archetypes.
+	lender *knowledge.Lender
 	// embedLater leaves embedding to Catalog.Use: a model that may be slow or gone must not delay a change.
 	embedLater bool
 }
 
+func (x *searchable) release() { x.lender = nil }
+
 func (x *searchable) view() store.View {
-	var v store.View
+	v := store.View{Slim: x.slim}
 	if x.m.Embedder != nil {
 		v.Model = x.m.Embedder.Model()
 	}
@@ -102,12 +108,11 @@ func (x *searchable) prepare(ctx context.Context, entries []entry, have *derived
 			raw = append(raw, e)
 		}
 	}
-	var lender *knowledge.Lender
-	if len(raw) > 0 && x.m.Base != nil {
-		lender = x.m.Base.Lender(x.m.Encoder)
+	if len(raw) > 0 && x.m.Base != nil && x.lender == nil {
+		x.lender = x.m.Base.Lender(x.m.Encoder)
 	}
 	for start := 0; start < len(raw); start += analysisChunk {
-		if err := x.analyseTools(ctx, lender, raw[start:min(start+analysisChunk, len(raw))], made); err != nil {
+		if err := x.analyseTools(ctx, x.lender, raw[start:min(start+analysisChunk, len(raw))], made); err != nil {
 			return made, err
 		}
 		progress(min(start+analysisChunk, len(raw)), len(raw))

@@ -26,6 +26,7 @@ type state struct {
 	held       []entry // the same for the held ones
 	trust      *trust.Ledger
 	derived    *derived
+	owned      map[string]map[tool.ID]bool // IDs of the records, by source; only in a clone
 }
 
 // newState makes a state of a snapshot, which it takes over, with vectors of the given model. If something was damaged,
@@ -70,62 +71,116 @@ func newState(snap *store.Snapshot, model string, o trust.Options, log *slog.Log
 // formOf returns a record as package trust takes it.
 func formOf(r store.Record) trust.Form { return trust.Form{Tool: r.Tool, Hash: r.Hash} }
 
-// withBatch returns a copy of st with batch applied, and with these overlays in place of its own. The derived data is
-// copied, too, since the indexer adds to it.
-func (st *state) withBatch(b *store.Batch, overlays []*sources.Overlay) *state {
+// clone returns a copy of st that can be changed by apply. The derived data is copied, too, since the indexer adds to
+// it. Entries and held are left out.
+func (st *state) clone() *state {
 	out := &state{
 		generation: st.generation, records: maps.Clone(st.records), sources: maps.Clone(st.sources),
-		servers:  st.servers,
-		overlays: overlays, derived: newDerived(),
+		servers: st.servers, overlays: st.overlays, trust: st.trust, derived: newDerived(),
+		owned: map[string]map[tool.ID]bool{},
 	}
 	out.derived.add(st.derived)
-	for _, id := range b.Remove {
-		delete(out.records, id)
+	for id, r := range out.records {
+		out.own(id, r.Source)
 	}
-	if len(b.RemoveServers) > 0 {
-		out.servers = slices.DeleteFunc(slices.Clone(st.servers), func(s upstream.Server) bool {
-			return slices.Contains(b.RemoveServers, s.Name)
-		})
+	return out
+}
+
+// own notes that a source offers a tool.
+func (st *state) own(id tool.ID, source string) {
+	if st.owned[source] == nil {
+		st.owned[source] = map[tool.ID]bool{}
 	}
-	out.trust = st.trust.With(b.Trust, out.servers)
-	for _, r := range b.Records {
-		out.records[r.Tool.ID()] = r
-	}
-	for _, name := range b.RemoveSources {
-		delete(out.sources, name)
-	}
-	for _, s := range b.Sources {
-		out.sources[s.Name] = s
-	}
+	st.owned[source][id] = true
+}
+
+// withBatch returns a copy of st with batch applied, and with these overlays in place of its own.
+func (st *state) withBatch(b *store.Batch, overlays []*sources.Overlay) *state {
+	out := st.clone()
+	out.apply(b)
+	out.overlays = overlays
 	out.mergeOverlays()
 	return out
 }
 
-// mergeOverlays sets entries and held from the records, the overlays and the trust. Tools with a warning are served as
-// copies, with hidden characters removed from their schemas.
+// apply changes a clone as batch says, except for the overlays. It takes time for what changes, not for what is there.
+func (st *state) apply(b *store.Batch) {
+	for _, id := range b.Remove {
+		delete(st.owned[st.records[id].Source], id)
+		delete(st.records, id)
+	}
+	if len(b.RemoveServers) > 0 {
+		st.servers = slices.DeleteFunc(slices.Clone(st.servers), func(s upstream.Server) bool {
+			return slices.Contains(b.RemoveServers, s.Name)
+		})
+	}
+	st.trust = st.trust.With(b.Trust, st.servers)
+	for _, r := range b.Records {
+		id := r.Tool.ID()
+		delete(st.owned[st.records[id].Source], id)
+		st.records[id] = r
+		st.own(id, r.Source)
+	}
+	for _, name := range b.RemoveSources {
+		delete(st.sources, name)
+	}
+	for _, s := range b.Sources {
+		st.sources[s.Name] = s
+	}
+}
+
+// mergeOverlays sets entries and held from the records, the overlays and the trust.
 func (st *state) mergeOverlays() {
 	st.entries, st.held = make([]entry, 0, len(st.records)), nil
 	for _, r := range st.records {
-		e := entry{r.Tool, r.Hash}
-		if patched, ok, _ := st.withPatches(r.Tool); ok {
-			e = entry{patched, patched.Hash()}
-		}
-		if st.trust.HoldReason(formOf(r)) != "" {
+		if e, held := st.serve(r); held {
 			st.held = append(st.held, e)
-			continue
+		} else {
+			st.entries = append(st.entries, e)
 		}
-		if w := st.trust.Warning(formOf(r)); w != "" {
-			warned := *e.tool
-			warned.Warning = w
-			warned.InputSchema, warned.OutputSchema = sanitize.StripHidden(warned.InputSchema),
-				sanitize.StripHidden(warned.OutputSchema)
-			e.tool = &warned
-		}
-		st.entries = append(st.entries, e)
 	}
 	byID := func(a, b entry) int { return cmp.Compare(a.tool.ID(), b.tool.ID()) }
 	slices.SortFunc(st.entries, byID)
 	slices.SortFunc(st.held, byID)
+}
+
+// serve returns a tool as it is served, or as it is held. A tool with a warning is a copy, with hidden characters
+// removed from its schemas.
+func (st *state) serve(r store.Record) (e entry, held bool) {
+	e = entry{r.Tool, r.Hash}
+	if patched, ok, _ := st.withPatches(r.Tool); ok {
+		e = entry{patched, patched.Hash()}
+	}
+	if st.trust.HoldReason(formOf(r)) != "" {
+		return e, true
+	}
+	if w := st.trust.Warning(formOf(r)); w != "" {
+		warned := *e.tool
+		warned.Warning = w
+		warned.InputSchema, warned.OutputSchema = sanitize.StripHidden(warned.InputSchema),
+			sanitize.StripHidden(warned.OutputSchema)
+		e.tool = &warned
+	}
+	return e, false
+}
+
+// changedEntries returns what is served of the tools that a batch is about, after it was applied.
+func (st *state) changedEntries(b *store.Batch) []entry {
+	var out []entry
+	add := func(r store.Record) {
+		if e, held := st.serve(r); !held {
+			out = append(out, e)
+		}
+	}
+	for _, r := range b.Records {
+		add(r)
+	}
+	for id := range b.Trust { // it may be held no longer
+		if r, ok := st.records[id]; ok {
+			add(r)
+		}
+	}
+	return out
 }
 
 // set returns the set of all tools with held ones withheld. They are in it so that the names of other tools stay the

@@ -73,75 +73,26 @@ func (c *Catalog) Sync(ctx context.Context, src sources.Source) (Report, error) 
 // joined, with the code it had, or Unavailable. The error of the step itself is Timeout, if ctx ended or the store
 // stayed locked, or Internal; then nothing was changed, and there are no reports.
 func (c *Catalog) SyncAll(ctx context.Context, all []sources.Source) ([]Report, error) {
-	offers := make([]*offer, len(all))
-	names := map[string]bool{}
-	for i, src := range all {
-		if name := src.Name(); names[name] {
-			offers[i] = &offer{name: name, err: &tool.Error{
-				Code: tool.Invalid, Op: "sync",
-				Msg:  fmt.Sprintf("two sources are named %q", name),
-				Hint: "rename one: a file's name is its server's name",
-			}}
-			continue
-		}
-		names[src.Name()] = true
-		offers[i] = c.readIfChanged(ctx, src)
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, &tool.Error{
-			Code: tool.Timeout, Op: "sync", Msg: "stopped before all sources were read",
-			Hint: "try again", Err: err,
-		}
-	}
-	var reports []Report
-	err := c.applyChange(ctx, func(st *state) (*state, *store.Batch, error) {
-		d := &syncDiff{now: c.o.now().UTC().Truncate(time.Millisecond), st: st, owner: map[tool.ID]string{}}
-		d.trust = st.trust.Inspect(d.now, func() []*tool.Tool { return st.allKnown(offers) },
-			func(id tool.ID) bool { _, ok := st.records[id]; return ok })
-		reports = make([]Report, len(offers))
-		for i, o := range offers {
-			if o.same && (st.sources[o.name].Digest != o.digest ||
-				st.sources[o.name].Rules != st.trust.RulesVersion(o.name)) { // another process has changed it since
-				offers[i] = c.readOffer(ctx, all[i], o.digest)
-				o = offers[i]
-			}
-			reports[i] = d.compareOffer(o)
-		}
-		d.batch.Trust = d.trust.Changes()
-		if d.batch.Empty() {
-			return nil, &d.batch, nil
-		}
-		return st.withBatch(&d.batch, st.overlays), &d.batch, nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	var errs []error
-	for _, o := range offers {
-		if o.err != nil {
-			errs = append(errs, o.err)
-		}
-	}
-	return reports, errors.Join(errs...)
+	return (&importing{c: c, names: map[string]bool{}}).sync(ctx, all, true)
 }
 
-// readIfChanged reads a source, unless its digest and the version of the scanner's rules are those that are stored.
-func (c *Catalog) readIfChanged(ctx context.Context, src sources.Source) *offer {
+// readIfChanged reads a source, unless its digest and the version of the scanner's rules are those of st.
+func readIfChanged(ctx context.Context, st *state, src sources.Source) *offer {
 	var digest [32]byte
 	if d, ok := src.(digester); ok {
 		digest = d.Digest()
-		stored, known := c.st.Load().sources[src.Name()]
+		stored, known := st.sources[src.Name()]
 		if known && !stored.Stale && stored.Digest == digest && digest != [32]byte{} &&
-			stored.Rules == c.st.Load().trust.RulesVersion(src.Name()) {
+			stored.Rules == st.trust.RulesVersion(src.Name()) {
 			return &offer{name: src.Name(), digest: digest, same: true}
 		}
 	}
-	return c.readOffer(ctx, src, digest)
+	return readOffer(ctx, src, digest)
 }
 
 // readOffer reads the tools of a source and cleans them one by one, so that a bad tool does not affect the others. The
 // error is in the offer.
-func (c *Catalog) readOffer(ctx context.Context, src sources.Source, digest [32]byte) *offer {
+func readOffer(ctx context.Context, src sources.Source, digest [32]byte) *offer {
 	o := &offer{name: src.Name(), digest: digest, kept: map[tool.ID]bool{}, raw: map[tool.ID]*tool.Tool{}}
 	if f, ok := src.(filed); ok {
 		o.path = f.Path()
@@ -213,18 +164,6 @@ type syncDiff struct {
 	batch store.Batch
 	owner map[tool.ID]string // by tool: the source in this step that offered it first
 	trust *trust.Inspection
-}
-
-// allKnown returns every tool that is stored or offered, in no order.
-func (st *state) allKnown(offers []*offer) []*tool.Tool {
-	all := make([]*tool.Tool, 0, len(st.records))
-	for _, r := range st.records {
-		all = append(all, r.Tool)
-	}
-	for _, o := range offers {
-		all = append(all, o.tools...)
-	}
-	return all
 }
 
 // compareOffer adds to the batch what changes by an offer, and returns the report. An offer without usable tools only
@@ -342,6 +281,9 @@ func (d *syncDiff) compareTool(o *offer, t *tool.Tool, r *Report, before, anew b
 
 // ownedTools returns the IDs of the stored tools of a source, sorted.
 func (d *syncDiff) ownedTools(source string) []tool.ID {
+	if d.st.owned != nil {
+		return slices.Sorted(maps.Keys(d.st.owned[source]))
+	}
 	var out []tool.ID
 	for id, r := range d.st.records {
 		if r.Source == source {

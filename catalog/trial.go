@@ -119,7 +119,8 @@ func (x *searchable) trialSnapshot(ctx context.Context, st *state, asked []entry
 	if err := x.analyseTools(ctx, lender, asked, have); err != nil {
 		return nil, err
 	}
-	made, err := x.prepare(ctx, st.entries, have, func(int, int) {})
+	own := &searchable{m: x.m, o: x.o} // the catalogue may be using x
+	made, err := own.prepare(ctx, st.entries, have, func(int, int) {})
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,12 @@ import (
 type View struct {
 	Model     embed.Model
 	Knowledge string
+	// Slim reads of each vector only that it is there, and of each analysis the first AnalysisHead bytes.
+	Slim bool
 }
+
+// AnalysisHead is how many bytes of an analysis a slim View reads.
+const AnalysisHead = 32
 
 // Snapshot is all that was in the file at one moment, in copies. It belongs to the caller.
 type Snapshot struct {
@@ -63,11 +68,14 @@ func (s *Store) Load(ctx context.Context, v View) (*Snapshot, error) {
 		for _, name := range []string{bucketPreferences, string(learnedBucket), string(countBucket)} {
 			snap.readBucket(tx, name, name, func([]byte, []byte) error { return nil })
 		}
-		snap.readVectors(tx, v.Model)
+		snap.readVectors(tx, v)
 		snap.readValues(tx.Bucket([]byte(bucketAnalyses)).Bucket(knowledgeKey(v.Knowledge)), "analysis",
 			func(k, payload []byte) error {
 				if len(k) != len(tool.Hash{}) {
 					return errTruncated
+				}
+				if v.Slim {
+					payload = payload[:min(len(payload), AnalysisHead)]
 				}
 				snap.Analyses[tool.Hash(k)] = bytes.Clone(payload)
 				return nil
@@ -159,14 +167,19 @@ func (snap *Snapshot) readRest(tx *bolt.Tx) {
 }
 
 // readVectors reads the vectors of one model. Their bucket has no sum: a vector that is lost is made again.
-func (snap *Snapshot) readVectors(tx *bolt.Tx, m embed.Model) {
-	snap.readValues(tx.Bucket([]byte(bucketVectors)).Bucket(modelKey(m)), "vector", func(k, payload []byte) error {
-		if len(k) != len(TextHash{}) {
+func (snap *Snapshot) readVectors(tx *bolt.Tx, v View) {
+	b := tx.Bucket([]byte(bucketVectors)).Bucket(modelKey(v.Model))
+	snap.readValues(b, "vector", func(k, payload []byte) error {
+		if len(k) != len(TextHash{}) || len(payload) != vectorLen(v.Model.Dims) {
 			return errTruncated
 		}
-		v, err := decodeVector(payload, m.Dims)
+		if v.Slim {
+			snap.Vectors[TextHash(k)] = Vector{}
+			return nil
+		}
+		one, err := decodeVector(payload, v.Model.Dims)
 		if err == nil {
-			snap.Vectors[TextHash(k)] = v
+			snap.Vectors[TextHash(k)] = one
 		}
 		return err
 	})

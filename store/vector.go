@@ -77,9 +77,12 @@ func encodeVector(v Vector) []byte {
 	return b
 }
 
+// vectorLen is the length of an encoded vector.
+func vectorLen(dims int) int { return 4 + dims }
+
 // decodeVector decodes what encodeVector wrote, as a copy. It fails unless the vector has dims dimensions.
 func decodeVector(b []byte, dims int) (Vector, error) {
-	if len(b) != 4+dims {
+	if len(b) != vectorLen(dims) {
 		return Vector{}, errTruncated
 	}
 	v := Vector{Scale: math.Float32frombits(binary.LittleEndian.Uint32(b)), Data: make([]int8, dims)}

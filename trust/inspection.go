@@ -18,20 +18,20 @@ const maxRemembered = 500
 // Inspection decides about the tools that servers offer in one sync. It is for one goroutine.
 type Inspection struct {
 	ledger  *Ledger
-	known   func() []*tool.Tool
+	scanner func() *scan.Scanner
 	stored  func(tool.ID) bool
 	now     time.Time
-	scanner *scan.Scanner // made when it is first needed
 	found   map[*tool.Tool][]scan.Finding
 	decided map[tool.ID]*decision // by this inspection; nil for a decision that is taken away
 	removed map[string]int        // remembered tools that are not offered any more, by server; nil until counted
 }
 
-// Inspect starts an inspection. Known returns every tool that is stored or offered, since names are compared with all;
-// it is called at most once. Stored reports whether a tool is stored before the sync.
-func (l *Ledger) Inspect(now time.Time, known func() []*tool.Tool, stored func(tool.ID) bool) *Inspection {
+// Inspect starts an inspection. Scanner returns a scanner that knows every tool that is stored or offered, since names
+// are compared with all; it is called when one is first needed, and must return the same each time. Stored reports
+// whether a tool is stored before the sync.
+func (l *Ledger) Inspect(now time.Time, scanner func() *scan.Scanner, stored func(tool.ID) bool) *Inspection {
 	return &Inspection{
-		ledger: l, known: known, stored: stored, now: now,
+		ledger: l, scanner: scanner, stored: stored, now: now,
 		found: map[*tool.Tool][]scan.Finding{}, decided: map[tool.ID]*decision{},
 	}
 }
@@ -47,23 +47,16 @@ func (n *Inspection) Scan(tools []*tool.Tool, raw func(*tool.Tool) *tool.Tool) {
 	for i, t := range tools {
 		sent[i] = raw(t)
 	}
-	for i, found := range n.scan().Tools(sent) {
+	for i, found := range n.scanner().Tools(sent) {
 		n.found[tools[i]] = found
 	}
-}
-
-func (n *Inspection) scan() *scan.Scanner {
-	if n.scanner == nil {
-		n.scanner = scan.New(n.known())
-	}
-	return n.scanner
 }
 
 // suspicions returns what Scan found in a tool.
 func (n *Inspection) suspicions(t *tool.Tool) []scan.Finding {
 	found, ok := n.found[t]
 	if !ok {
-		found = n.scan().Tool(t)
+		found = n.scanner().Tool(t)
 	}
 	return found
 }
@@ -144,7 +137,7 @@ func (n *Inspection) compare(before *decision, accepted *tool.Tool, foundBefore 
 		return &decision{By: before.By, Hash: f.Hash, Found: found}
 	}
 	if foundBefore == nil {
-		foundBefore = n.scan().Tool(accepted)
+		foundBefore = n.scanner().Tool(accepted)
 	}
 	worse := scan.Worse(accepted, f.Tool, foundBefore, found)
 	if len(worse) == 0 && n.ledger.options.Policy == Warn {

@@ -1,0 +1,208 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"tooldex/catalog/sources"
+	"tooldex/scan"
+	"tooldex/store"
+	"tooldex/tool"
+)
+
+// Import makes the stored tools of each source equal to those that it offers, one durable step after the other, and
+// calls done after each step with what SyncAll would return for it. The tools of all steps become visible together, at
+// the end. The time of a step depends on what it changes, not on how much is stored, so that a large import is best cut
+// into steps of some thousand tools.
+//
+// After an error of a step, which is that of SyncAll, no further step is made. What the steps before it stored stays:
+// the same import, made again, skips it.
+func (c *Catalog) Import(ctx context.Context, steps iter.Seq[[]sources.Source], done func([]Report, error)) error {
+	im := &importing{c: c, names: map[string]bool{}}
+	for step := range steps {
+		reports, err := im.sync(ctx, step, false)
+		if reports == nil && err != nil {
+			return errors.Join(err, im.finish(ctx))
+		}
+		done(reports, err)
+	}
+	return im.finish(ctx)
+}
+
+// importing is the state of one Import.
+type importing struct {
+	c       *Catalog
+	names   map[string]bool // of the sources so far
+	st      *state          // what is stored, to be published; nil until a step changes something
+	scanner *scan.Scanner   // knows the tools of st and those of added
+	added   bool            // the tools that the present step offers are known to the scanner
+}
+
+// sync makes one step, and publishes it if it is the only one. The sources are read before the catalogue is locked.
+func (im *importing) sync(ctx context.Context, all []sources.Source, only bool) ([]Report, error) {
+	offers := im.readOffers(ctx, all)
+	if err := ctx.Err(); err != nil {
+		return nil, &tool.Error{
+			Code: tool.Timeout, Op: "sync", Msg: "stopped before all sources were read",
+			Hint: "try again", Err: err,
+		}
+	}
+	c := im.c
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for n := 1; ; n++ {
+		if err := im.refresh(ctx); err != nil {
+			return nil, err
+		}
+		d := &syncDiff{now: c.o.now().UTC().Truncate(time.Millisecond), st: im.current(), owner: map[tool.ID]string{}}
+		im.added = false
+		d.trust = d.st.trust.Inspect(d.now, func() *scan.Scanner { return im.scannerOf(offers) },
+			func(id tool.ID) bool { _, ok := d.st.records[id]; return ok })
+		reports := make([]Report, len(offers))
+		var errs []error
+		for i, o := range offers {
+			if o.same && (d.st.sources[o.name].Digest != o.digest ||
+				d.st.sources[o.name].Rules != d.st.trust.RulesVersion(o.name)) { // another process has changed it since
+				offers[i] = readOffer(ctx, all[i], o.digest)
+				o = offers[i]
+			}
+			reports[i] = d.compareOffer(o)
+			if o.err != nil {
+				errs = append(errs, o.err)
+			}
+		}
+		d.batch.Trust = d.trust.Changes()
+		err := im.store(ctx, &d.batch, only)
+		if errors.Is(err, store.ErrChanged) && n < maxAttempts {
+			continue
+		}
+		if err == nil && only {
+			err = im.publish(ctx)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return reports, errors.Join(errs...)
+	}
+}
+
+// readOffers reads the sources of one step on all processors, except for those that have not changed.
+func (im *importing) readOffers(ctx context.Context, all []sources.Source) []*offer {
+	st := im.current()
+	offers := make([]*offer, len(all))
+	for i, src := range all {
+		if name := src.Name(); im.names[name] {
+			offers[i] = &offer{name: name, err: &tool.Error{
+				Code: tool.Invalid, Op: "sync",
+				Msg:  fmt.Sprintf("two sources are named %q", name),
+				Hint: "rename one: a file's name is its server's name",
+			}}
+		}
+		im.names[src.Name()] = true
+	}
+	inParallel(len(all), func() func(i int) {
+		return func(i int) {
+			if offers[i] == nil {
+				offers[i] = readIfChanged(ctx, st, all[i])
+			}
+		}
+	})
+	return offers
+}
+
+// current returns the newest state that this import knows.
+func (im *importing) current() *state {
+	if im.st != nil {
+		return im.st
+	}
+	return im.c.st.Load()
+}
+
+// refresh loads what other processes have stored since. The caller holds mu of the catalogue.
+func (im *importing) refresh(ctx context.Context) error {
+	gen, err := im.c.o.Store.Generation(ctx)
+	if err != nil || gen == im.current().generation {
+		return err
+	}
+	im.st, im.scanner = nil, nil
+	if gen != im.c.st.Load().generation {
+		return im.c.loadState(ctx)
+	}
+	return nil
+}
+
+// scannerOf returns a scanner that knows what is stored and what is offered.
+func (im *importing) scannerOf(offers []*offer) *scan.Scanner {
+	st := im.current()
+	if im.scanner == nil {
+		known := make([]*tool.Tool, 0, len(st.records))
+		for _, r := range st.records {
+			known = append(known, r.Tool)
+		}
+		im.scanner = scan.New(known)
+	}
+	if !im.added {
+		im.added = true
+		offered := map[tool.ID]bool{}
+		for _, o := range offers {
+			for _, t := range o.tools {
+				id := t.ID()
+				if _, known := st.records[id]; !known && !offered[id] {
+					offered[id] = true
+					im.scanner.Add([]*tool.Tool{t})
+				}
+			}
+		}
+	}
+	return im.scanner
+}
+
+// store makes a batch durable and part of the state. The only step also makes what tools of earlier changes lack, and
+// the last of several leaves that to finish. The caller holds mu of the catalogue.
+func (im *importing) store(ctx context.Context, batch *store.Batch, only bool) error {
+	if batch.Empty() {
+		return nil
+	}
+	if im.st == nil {
+		im.st = im.c.st.Load().clone()
+	}
+	st := im.st
+	st.apply(batch)
+	var entries []entry
+	if only {
+		st.mergeOverlays()
+		entries = st.entries
+	} else {
+		entries = st.changedEntries(batch)
+	}
+	if err := im.c.prepareAndStore(ctx, st, entries, batch); err != nil {
+		im.st, im.scanner = nil, nil // batch is in it
+		return err
+	}
+	return nil
+}
+
+// finish makes what was stored visible, and drops what was kept for further steps.
+func (im *importing) finish(ctx context.Context) error {
+	im.c.mu.Lock()
+	defer im.c.mu.Unlock()
+	defer im.c.o.indexer.release()
+	if im.st == nil {
+		return nil
+	}
+	im.st.mergeOverlays()
+	err := im.c.prepareAndStore(ctx, im.st, im.st.entries, &store.Batch{})
+	return errors.Join(err, im.publish(ctx))
+}
+
+// publish makes the state visible, unless a later one is. The caller holds mu of the catalogue.
+func (im *importing) publish(ctx context.Context) error {
+	if im.st == nil || im.st.generation < im.c.st.Load().generation {
+		return nil
+	}
+	im.st.owned = nil
+	return im.c.publish(ctx, im.st)
+}

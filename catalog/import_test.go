@@ -1,0 +1,165 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"tooldex/catalog/sources"
+	"tooldex/tool"
+)
+
+// someSteps returns steps of two servers each, with two tools each.
+func someSteps(n int) (steps [][]sources.Source, all []*digested) {
+	for i := range n {
+		var step []sources.Source
+		for k := range 2 {
+			server := fmt.Sprintf("server%d-%d", i, k)
+			d := &digested{digest: [32]byte{byte(i), byte(k), 1}, fake: fake{name: server, tools: []*tool.Tool{
+				aTool(server, "read", "Reads "+server), aTool(server, "write", "Writes "+server),
+			}}}
+			step, all = append(step, d), append(all, d)
+		}
+		steps = append(steps, step)
+	}
+	return steps, all
+}
+
+// TestImport compares an import in steps with one in a single step.
+func TestImport(t *testing.T) {
+	steps, _ := someSteps(5)
+	x := newTextIndex()
+	c := openCatalog(t, t.TempDir(), x)
+	calls := 0
+	err := c.Import(context.Background(), slices.Values(steps), func(r []Report, err error) {
+		if err != nil || len(r) != 2 || len(r[0].Added) != 2 {
+			t.Errorf("step %d: %v, %v", calls, r, err)
+		}
+		if c.Set().Len() > 0 {
+			t.Error("a step is visible before the end")
+		}
+		calls++
+	})
+	if err != nil || calls != 5 {
+		t.Fatalf("%d steps, error %v", calls, err)
+	}
+	other := openCatalog(t, t.TempDir(), newTextIndex())
+	mustSync(t, other, slices.Concat(steps...)...)
+	if d := diff(ids(other.Set()), ids(c.Set())); d != "" || c.Set().Version() != other.Set().Version() {
+		t.Errorf("not what one step gives: %s", d)
+	}
+	if got := len(x.embedded()); got != 20 {
+		t.Errorf("embedded %d texts, want each of 20 once", got)
+	}
+}
+
+// TestImportContinues stops an import and makes it again: what was stored is not read again.
+func TestImportContinues(t *testing.T) {
+	dir := t.TempDir()
+	steps, all := someSteps(5)
+	ctx, stop := context.WithCancel(context.Background())
+	done := 0
+	c := openCatalog(t, dir, newTextIndex())
+	err := c.Import(ctx, slices.Values(steps), func([]Report, error) {
+		if done++; done == 3 {
+			stop()
+		}
+	})
+	if tool.CodeOf(err) != tool.Timeout || done != 3 {
+		t.Fatalf("%d steps, error %v", done, err)
+	}
+	x := newTextIndex()
+	c = openCatalog(t, dir, x)
+	if c.Set().Len() != 12 {
+		t.Errorf("%d tools are stored, want those of three steps", c.Set().Len())
+	}
+	if err := c.Import(context.Background(), slices.Values(steps), func([]Report, error) {}); err != nil {
+		t.Fatal(err)
+	}
+	if got := len(x.embedded()); got != 8 || c.Set().Len() != 20 {
+		t.Errorf("then %d texts were embedded and there are %d tools, want 8 and 20", got, c.Set().Len())
+	}
+	for i, d := range all[:6] {
+		if d.asked != 1 {
+			t.Errorf("source %d was read %d times", i, d.asked)
+		}
+	}
+}
+
+// TestImportWhileOthersWrite has another process store something between the steps.
+func TestImportWhileOthersWrite(t *testing.T) {
+	dir := t.TempDir()
+	steps, _ := someSteps(3)
+	c, other := openCatalog(t, dir, newTextIndex()), openCatalog(t, dir, newTextIndex())
+	n := 0
+	err := c.Import(context.Background(), slices.Values(steps), func([]Report, error) {
+		n++
+		name := fmt.Sprintf("other%d", n)
+		mustSync(t, other, &fake{name: name, tools: []*tool.Tool{aTool(name, "list", "Lists.")}})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Refresh(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if c.Set().Len() != 15 {
+		t.Errorf("%d tools, want 12 and 3: %v", c.Set().Len(), ids(c.Set()))
+	}
+}
+
+// TestImportSameName refuses the second of two sources of one name, also in another step.
+func TestImportSameName(t *testing.T) {
+	steps := [][]sources.Source{
+		{&fake{name: "a", tools: []*tool.Tool{aTool("a", "x", "X.")}}},
+		{&fake{name: "a", tools: []*tool.Tool{aTool("a", "y", "Y.")}}},
+	}
+	c := openCatalog(t, t.TempDir(), newTextIndex())
+	var errs []error
+	err := c.Import(context.Background(), slices.Values(steps), func(_ []Report, err error) { errs = append(errs, err) })
+	if err != nil || len(errs) != 2 || errs[0] != nil || tool.CodeOf(errs[1]) != tool.Invalid {
+		t.Errorf("error %v, of the steps %v", err, errs)
+	}
+	if d := diff([]tool.ID{"a/x"}, ids(c.Set())); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestSlim shows that a catalogue that only imports finds what is stored, and does not make it again.
+func TestSlim(t *testing.T) {
+	dir := t.TempDir()
+	m, err := BuiltinModel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps, _ := someSteps(2)
+	open := func(slim bool) *Catalog {
+		c, err := Open(context.Background(), Options{Store: openStore(t, dir), Model: m, Slim: slim})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	if err := open(true).Import(context.Background(), slices.Values(steps), func([]Report, error) {}); err != nil {
+		t.Fatal(err)
+	}
+	before, err := openStore(t, dir).Generation(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, slim := range []bool{true, false} {
+		if err := open(slim).Import(context.Background(), slices.Values(steps), func([]Report, error) {}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	after, err := openStore(t, dir).Generation(context.Background())
+	if err != nil || after != before {
+		t.Errorf("generation %d became %d (%v): something was made again", before, after, err)
+	}
+	for h, v := range open(false).st.Load().derived.vectors {
+		if len(v.Data) == 0 {
+			t.Errorf("vector %x has no data", h)
+		}
+	}
+}
