@@ -2,10 +2,12 @@ package service
 
 import (
 	"context"
+	"iter"
 	"slices"
 	"sync"
 
 	"tooldex/catalog"
+	"tooldex/catalog/sources"
 	"tooldex/gateway"
 	"tooldex/upstream"
 )
@@ -35,4 +37,73 @@ func (s *Service) ImportServers(ctx context.Context, servers []upstream.Server, 
 	}
 	imports.Wait()
 	return gw.Close()
+}
+
+// A step of an import of files ends with the file that reaches one of these. Few steps are fast, but lose more when the
+// program is stopped, and need more memory.
+const (
+	stepBytes   = 4 << 20
+	stepSources = 1000
+)
+
+// ImportFiles imports the content of files, folders and archives, as sources.OpenFiles lists them: tools, then overlays,
+// which may change these tools. It returns the servers that the files name, whose tools it does not ask for. It calls
+// done with what was stored of one or several files, or why nothing was, one call at a time; a file that cannot be read
+// does not stop the others.
+func (s *Service) ImportFiles(ctx context.Context, paths []string, done func(error, ...catalog.Report)) []upstream.Server {
+	files, err := sources.OpenFiles(paths)
+	if err != nil {
+		done(err)
+		return nil
+	}
+	defer func() { _ = files.Close() }() // they are only read from
+	r := &fileReader{files: files, failed: func(err error) { done(err) }, progress: s.o.Progress}
+	if err := s.Catalog.Import(ctx, r.steps(), func(reports []catalog.Report, err error) { done(err, reports...) }); err != nil {
+		done(err)
+	}
+	for _, o := range r.overlays {
+		report, err := s.Catalog.ApplyOverlay(ctx, o)
+		done(err, report)
+	}
+	return r.servers
+}
+
+// fileReader reads files step by step, and collects what they hold beside tools.
+type fileReader struct {
+	files    *sources.Files
+	failed   func(error)
+	progress Progress
+	overlays []*sources.Overlay
+	servers  []upstream.Server
+}
+
+// steps returns the sources of the files, as many at a time as an import is to store in one step.
+func (r *fileReader) steps() iter.Seq[[]sources.Source] {
+	return func(yield func([]sources.Source) bool) {
+		var step []sources.Source
+		bytes := 0
+		for i := range r.files.Len() {
+			content, n, err := r.files.Read(i)
+			if err != nil {
+				r.failed(err)
+				continue
+			}
+			if content.Overlay != nil {
+				r.overlays = append(r.overlays, content.Overlay)
+			}
+			r.servers = MergeServers(r.servers, content.Servers)
+			step, bytes = append(step, content.Sources...), bytes+n
+			if bytes < stepBytes && len(step) < stepSources {
+				continue
+			}
+			if !yield(step) {
+				return
+			}
+			r.progress("importing files", i+1, r.files.Len())
+			step, bytes = nil, 0
+		}
+		if len(step) > 0 {
+			yield(step)
+		}
+	}
 }

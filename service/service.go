@@ -32,7 +32,8 @@ type Use int
 // The uses.
 const (
 	ToList   Use = iota // the stored tools, as they are
-	ToChange            // the same, and what is new is made searchable for other processes
+	ToImport            // the same, and what is new is made searchable for other processes
+	ToChange            // the same, and what was made of tools can be read
 	ToSearch            // all of it, with the index
 )
 
@@ -135,7 +136,7 @@ func (s *Service) openStore(ctx context.Context) error {
 // that the configuration names takes over once it has embedded all tools. Until then a program that stays answers by
 // the built-in one; another waits for it, or searches by words alone if it does not answer.
 func (s *Service) openCatalog(ctx context.Context) error {
-	o := catalog.Options{Store: s.Store, Logger: s.o.Logger, Trust: s.Trust()}
+	o := catalog.Options{Store: s.Store, Logger: s.o.Logger, Trust: s.Trust(), Slim: s.o.Use == ToImport}
 	var queries, fallback embed.Embedder
 	if s.o.Use != ToList {
 		var err error

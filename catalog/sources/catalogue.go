@@ -160,7 +160,7 @@ func (d *document) sources(groups []*group) []Source {
 			continue
 		}
 		seen[g.name] = g
-		out = append(out, &File{name: g.name, data: d.data, parse: func() ([]*tool.Tool, []sanitize.Finding, error) {
+		out = append(out, &File{name: g.name, data: [][]byte{d.data}, parse: func() ([]*tool.Tool, []sanitize.Finding, error) {
 			tools := make([]*tool.Tool, len(g.tools))
 			for i, t := range g.tools { // the caller may change them, and may ask again
 				one := *t

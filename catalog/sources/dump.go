@@ -16,7 +16,7 @@ func (d *document) dump(tools span) (*Content, error) {
 	if name == "" {
 		return nil, d.bad(0, nil, "rename it", "the name of the file is to be the name of the server, and is empty")
 	}
-	src := &File{name: name, data: d.data, parse: func() ([]*tool.Tool, []sanitize.Finding, error) {
+	src := &File{name: name, data: [][]byte{d.data}, parse: func() ([]*tool.Tool, []sanitize.Finding, error) {
 		return d.dumpTools(name, tools)
 	}}
 	return &Content{Sources: []Source{src}}, nil

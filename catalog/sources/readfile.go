@@ -24,35 +24,50 @@ type Content struct {
 	Overlay *Overlay          // nil if the file has none
 }
 
-// ReadFile reads a tools/list dump, a catalogue file in YAML or JSON, an overlay, an mcpServers file, or the
-// config.toml of Codex. It decides by the content which it is, and by the extension only for TOML. The error is
-// Invalid, and names the file and, where one is at fault, the line.
+// ReadFile reads a tools/list dump, a catalogue file in YAML or JSON, an overlay, an mcpServers file, the config.toml of
+// Codex, or a .jsonl file with a tool on each line. It decides by the content which it is, and by the extension only for
+// the last two. The error is Invalid, and names the file and, where one is at fault, the line.
 func ReadFile(path string) (*Content, error) {
+	content, _, err := readFile(path)
+	return content, err
+}
+
+// readFile is ReadFile, and returns also how many bytes the file had.
+func readFile(path string) (*Content, int, error) {
 	info, err := os.Stat(path)
 	if err == nil && info.Size() > MaxFile {
-		return nil, (&document{path: path}).bad(0, nil, "split it", "has %d bytes, at most %d are read", info.Size(),
+		return nil, 0, (&document{path: path}).bad(0, nil, "split it", "has %d bytes, at most %d are read", info.Size(),
 			MaxFile)
 	}
 	data, err := readMost(path)
 	if err == nil && len(data) > MaxFile { // a device, or a file that grows
-		return nil, (&document{path: path}).bad(0, nil, "split it", "has more than %d bytes, no more are read", MaxFile)
+		return nil, 0, (&document{path: path}).bad(0, nil, "split it", "has more than %d bytes, no more are read", MaxFile)
 	}
 	if err != nil {
 		hint := "see that it is a readable file"
 		if errors.Is(err, fs.ErrNotExist) {
 			hint = "check the path"
 		}
-		return nil, &tool.Error{Code: tool.Invalid, Op: "read file", Msg: "cannot read " + path, Hint: hint, Err: err}
+		return nil, 0, &tool.Error{Code: tool.Invalid, Op: "read file", Msg: "cannot read " + path, Hint: hint, Err: err}
 	}
 	content, err := Parse(path, data)
-	if absolute, absErr := filepath.Abs(path); err == nil && absErr == nil {
-		for _, src := range content.Sources {
-			if f, ok := src.(*File); ok {
-				f.path = absolute
-			}
+	if err == nil {
+		content.setPath(path)
+	}
+	return content, len(data), err
+}
+
+// setPath notes which file the sources were read from.
+func (c *Content) setPath(path string) {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return
+	}
+	for _, src := range c.Sources {
+		if f, ok := src.(*File); ok {
+			f.path = absolute
 		}
 	}
-	return content, err
 }
 
 // readMost reads at most MaxFile+1 bytes of a file, so that the caller can detect one that is too large.
@@ -76,6 +91,8 @@ func Parse(path string, data []byte) (*Content, error) {
 	switch {
 	case len(start) == 0:
 		return nil, d.bad(0, nil, kinds, "the file is empty")
+	case strings.EqualFold(filepath.Ext(path), ".jsonl"):
+		return d.readLines()
 	case isTOMLName(path):
 		list, err := ParseCodex(d.data)
 		return &Content{Servers: list}, d.in(err)

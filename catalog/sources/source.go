@@ -26,8 +26,8 @@ const cleaning = "2"
 // the digest has not changed.
 type File struct {
 	name  string
-	path  string // of the file, absolute; "" for one that is only in memory
-	data  []byte // the whole file; shared by all of its servers
+	path  string   // of the file, absolute; "" for one that is only in memory
+	data  [][]byte // what its digest is of: the whole file, or its lines of it
 	parse func() ([]*tool.Tool, []sanitize.Finding, error)
 }
 
@@ -51,11 +51,13 @@ func (f *File) Read(ctx context.Context) ([]*tool.Tool, []sanitize.Finding, erro
 	return f.parse()
 }
 
-// Digest returns a digest of the server's name and the whole file. A change to one server therefore makes the catalogue
-// compare all servers of the file.
+// Digest returns a digest of the server's name and the whole file, or its lines of a .jsonl file. A change to one server
+// of a file therefore makes the catalogue compare all of them.
 func (f *File) Digest() [32]byte {
 	h := sha256.New()
 	h.Write([]byte(cleaning + "\x00" + f.name + "\x00"))
-	h.Write(f.data)
+	for _, part := range f.data {
+		h.Write(part)
+	}
 	return [32]byte(h.Sum(nil))
 }

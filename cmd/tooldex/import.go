@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"tooldex/catalog"
-	"tooldex/catalog/sources"
 	"tooldex/config"
 	"tooldex/internal/sanitize"
 	"tooldex/service"
@@ -20,15 +19,17 @@ import (
 
 func newImport(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "import [FILE...]",
+		Use:   "import [FILE|FOLDER...]",
 		Short: "Read tools from dumps, catalogue files, overlays and live servers",
 		Long: "Read tools from files and servers and make them searchable. A FILE is a tools/list dump, a catalogue file or an\n" +
-			"overlay (YAML or JSON), or an mcpServers file, whose servers are added and asked for their tools. Without FILE, the\n" +
-			"configured servers are asked again. Importing what has not changed changes nothing; a source that fails or answers\n" +
-			"nothing removes nothing, and does not stop the others.",
+			"overlay (YAML or JSON), or an mcpServers file, whose servers are added and asked for their tools. A FOLDER stands for\n" +
+			"the .json, .jsonl, .yaml, .yml and .zip files in it, a .zip archive for its files; a line of a .jsonl file is a tool.\n" +
+			"Without FILE, the configured servers are asked again. Importing what has not changed changes nothing; a source that\n" +
+			"fails or answers nothing removes nothing, and does not stop the others. An import that was stopped goes on where it\n" +
+			"was when it is made again.",
 		Example: "  tooldex import ~/.claude.json\n  tooldex import dumps/*.json overlay.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := a.open(cmd.Context(), service.ToChange)
+			s, err := a.open(cmd.Context(), service.ToImport)
 			if err != nil {
 				return err
 			}
@@ -46,37 +47,11 @@ func newImport(a *app) *cobra.Command {
 	}
 }
 
-// stepSources is how many sources of files are imported in one durable step: few steps are fast, but lose more when the
-// command is stopped.
-const stepSources = 16
-
-// importFiles imports the content of files: tools, then overlays, which may change these tools, then servers. A file
-// that cannot be read does not stop the others; all errors are returned, joined.
+// importFiles imports the content of files: tools, then overlays, then servers, which are asked for their tools. All
+// errors are returned, joined.
 func (a *app) importFiles(ctx context.Context, s *service.Service, files []string) error {
 	im := &importer{app: a, stack: s}
-	var all []sources.Source
-	var overlays []*sources.Overlay
-	var servers []upstream.Server
-	for _, file := range files {
-		content, err := sources.ReadFile(file)
-		if err != nil {
-			im.errs = append(im.errs, err)
-			continue
-		}
-		all = append(all, content.Sources...)
-		servers = service.MergeServers(servers, a.withoutOurselves(content.Servers))
-		if content.Overlay != nil {
-			overlays = append(overlays, content.Overlay)
-		}
-	}
-	for step := range slices.Chunk(all, stepSources) {
-		reports, err := s.Catalog.SyncAll(ctx, step)
-		im.add(err, reports...)
-	}
-	for _, o := range overlays {
-		report, err := s.Catalog.ApplyOverlay(ctx, o)
-		im.add(err, report)
-	}
+	servers := a.withoutOurselves(s.ImportFiles(ctx, files, im.add))
 	if len(servers) > 0 {
 		if err := s.SaveServers(ctx, servers); err != nil {
 			return err

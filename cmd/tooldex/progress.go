@@ -17,6 +17,7 @@ type progress struct {
 	terminal bool
 
 	mu      sync.Mutex
+	start   time.Time
 	last    time.Time // of the last report, or the start
 	written bool      // a report stands on the terminal's line
 }
@@ -25,7 +26,8 @@ type progress struct {
 const patience = time.Second
 
 func (a *app) newProgress() *progress {
-	return &progress{w: a.stderr, log: a.log, terminal: terminal(a.stderr), last: time.Now()}
+	now := time.Now()
+	return &progress{w: a.stderr, log: a.log, terminal: terminal(a.stderr), start: now, last: now}
 }
 
 func (p *progress) update(what string, done, total int) {
@@ -39,14 +41,24 @@ func (p *progress) update(what string, done, total int) {
 		return
 	}
 	p.last, p.written = time.Now(), true
+	rate, left := pace(done, total, time.Since(p.start))
 	if !p.terminal {
-		p.log.Log(context.Background(), slog.LevelInfo, what, "done", done, "of", total)
+		p.log.Log(context.Background(), slog.LevelInfo, what, "done", done, "of", total, "per second", rate, "left", left)
 		return
 	}
-	fmt.Fprintf(p.w, "\r\x1b[K%s: %d of %d", what, done, total)
+	fmt.Fprintf(p.w, "\r\x1b[K%s: %d of %d, %.0f a second, %v left", what, done, total, rate, left)
 	if done >= total {
 		p.clear()
 	}
+}
+
+// pace returns how many steps were done a second, and how long the others take at that rate.
+func pace(done, total int, took time.Duration) (rate float64, left time.Duration) {
+	if done <= 0 || took <= 0 {
+		return 0, 0
+	}
+	rate = float64(done) / took.Seconds()
+	return rate, time.Duration(float64(total-done) / rate * float64(time.Second)).Round(time.Second)
 }
 
 // end clears the line on the terminal. It may be called more than once.

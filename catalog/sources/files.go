@@ -1,0 +1,210 @@
+package sources
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tooldex/internal/sanitize"
+	"tooldex/tool"
+)
+
+// Files are the files that an import reads, one by one, so that memory does not grow with their number. Close them after
+// use. They are for one goroutine.
+type Files struct {
+	list []input
+	zips []*zip.ReadCloser
+}
+
+// input is a file, or an entry of an archive.
+type input struct {
+	path  string // of the file or the archive
+	entry *zip.File
+}
+
+// OpenFiles lists the files that paths stand for: a folder for those in it and in its folders that have the extension of
+// a file that ReadFile or this package reads, a .zip archive for its entries of these kinds, and any other path for
+// itself. Hidden files in folders are left out. The order is that of paths, and by name within each. The error is Invalid
+// for a folder or an archive that cannot be read, and for one in which nothing is to be read; then nothing stays open.
+func OpenFiles(paths []string) (*Files, error) {
+	f := &Files{}
+	for _, path := range paths {
+		if err := f.add(path); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+	}
+	return f, nil
+}
+
+// add adds what one path of the caller stands for.
+func (f *Files) add(path string) error {
+	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() {
+		return f.addFile(path) // Read reports a file that is missing
+	}
+	before := len(f.list)
+	err = filepath.WalkDir(path, func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case name != path && strings.HasPrefix(e.Name(), "."):
+			if e.IsDir() {
+				return fs.SkipDir
+			}
+		case !e.IsDir() && (isImportable(name) || isZip(name)):
+			return f.addFile(name)
+		}
+		return nil
+	})
+	var own *tool.Error
+	switch {
+	case errors.As(err, &own):
+		return err
+	case err != nil:
+		return &tool.Error{
+			Code: tool.Invalid, Op: "read folder", Msg: "cannot read " + path, Hint: "see that it is a readable folder", Err: err,
+		}
+	case len(f.list) == before:
+		return &tool.Error{
+			Code: tool.Invalid, Op: "read folder", Msg: path + " holds no file to import",
+			Hint: "files that end in .json, .jsonl, .yaml, .yml or .zip are looked for",
+		}
+	}
+	return nil
+}
+
+// addFile adds a file, or the entries of an archive.
+func (f *Files) addFile(path string) error {
+	if !isZip(path) {
+		f.list = append(f.list, input{path: path})
+		return nil
+	}
+	r, err := zip.OpenReader(path)
+	if err != nil {
+		return &tool.Error{
+			Code: tool.Invalid, Op: "read archive", Msg: "cannot read " + path, Hint: "see that it is a whole .zip archive",
+			Err: err,
+		}
+	}
+	f.zips = append(f.zips, r)
+	before := len(f.list)
+	for _, e := range r.File {
+		if !e.FileInfo().IsDir() && isImportable(e.Name) {
+			f.list = append(f.list, input{path: path, entry: e})
+		}
+	}
+	slices.SortStableFunc(f.list[before:], func(a, b input) int { return strings.Compare(a.entry.Name, b.entry.Name) })
+	if len(f.list) == before {
+		return &tool.Error{
+			Code: tool.Invalid, Op: "read archive", Msg: path + " holds no file to import",
+			Hint: "entries that end in .json, .jsonl, .yaml or .yml are looked for",
+		}
+	}
+	return nil
+}
+
+// isImportable reports whether files of this name in folders and archives are read.
+func isImportable(name string) bool {
+	return slices.Contains([]string{".json", ".jsonl", ".yaml", ".yml"}, strings.ToLower(filepath.Ext(name)))
+}
+
+func isZip(name string) bool { return strings.EqualFold(filepath.Ext(name), ".zip") }
+
+// Len returns the number of files.
+func (f *Files) Len() int { return len(f.list) }
+
+// Read reads file i as ReadFile does, and returns also how many bytes it had.
+func (f *Files) Read(i int) (*Content, int, error) {
+	in := f.list[i]
+	if in.entry == nil {
+		return readFile(in.path)
+	}
+	name := in.path + string(filepath.Separator) + filepath.FromSlash(in.entry.Name)
+	data, err := readEntry(in.entry)
+	switch {
+	case err != nil:
+		return nil, 0, &tool.Error{
+			Code: tool.Invalid, Op: "read archive", Msg: "cannot read " + name, Hint: "pack the archive again", Err: err,
+		}
+	case len(data) > MaxFile:
+		return nil, 0, (&document{path: name}).bad(0, nil, "split it", "has more than %d bytes, no more are read", MaxFile)
+	}
+	content, err := Parse(name, data)
+	if err == nil {
+		content.setPath(in.path)
+	}
+	return content, len(data), err
+}
+
+// readEntry reads at most MaxFile+1 bytes of an entry.
+func readEntry(e *zip.File) ([]byte, error) {
+	r, err := e.Open()
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(io.LimitReader(r, MaxFile+1))
+	return data, errors.Join(err, r.Close())
+}
+
+// Close closes the archives. What was read stays valid.
+func (f *Files) Close() error {
+	var errs []error
+	for _, r := range f.zips {
+		errs = append(errs, r.Close())
+	}
+	f.zips = nil
+	return errors.Join(errs...)
+}
+
+// readLines reads a file with one tool on each line, as in a tools/list answer. The member server says whose it is; the
+// base name of the file stands for those without one. Each server is a source.
+func (d *document) readLines() (*Content, error) {
+	lines := map[string][]span{}
+	var order []string
+	at, number := 0, 0
+	for raw := range bytes.Lines(d.data) {
+		v := span{raw: bytes.TrimSpace(raw), off: at}
+		at += len(raw)
+		number++
+		if len(v.raw) == 0 {
+			continue
+		}
+		if v.kind() != '{' || !json.Valid(v.raw) {
+			return nil, d.bad(number, nil, "write one JSON object on each line", "is not a tool")
+		}
+		server := d.base()
+		_ = v.members(func(key string, m span) error { // fn never fails
+			if key == "server" && m.kind() == '"' {
+				server = unquote(m.raw)
+			}
+			return nil
+		})
+		if _, ok := lines[server]; !ok {
+			order = append(order, server)
+		}
+		lines[server] = append(lines[server], v)
+	}
+	out := &Content{}
+	for _, server := range order {
+		own := &File{name: server}
+		for _, v := range lines[server] {
+			own.data = append(own.data, v.raw)
+		}
+		own.parse = func() (tools []*tool.Tool, found []sanitize.Finding, err error) {
+			for _, v := range lines[server] {
+				t, f := dumpTool(server, v)
+				tools, found = append(tools, t), append(found, f...)
+			}
+			return tools, found, nil
+		}
+		out.Sources = append(out.Sources, own)
+	}
+	return out, nil
+}
