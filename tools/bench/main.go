@@ -31,8 +31,9 @@ func main() {
 }
 
 func run(ctx context.Context, c config, args []string) error {
-	if len(args) == 0 || len(args) > 1 && args[0] != "quality" && args[0] != "upstream" && args[0] != "first" {
-		return fmt.Errorf("want one of: speed, quality [SECTION...], first [tests], upstream [DUMP], fixed")
+	if len(args) == 0 || len(args) > 1 && args[0] != "quality" && args[0] != "upstream" && args[0] != "first" &&
+		args[0] != "catalogue" {
+		return fmt.Errorf("want one of: speed, quality [SECTION...], first [tests], upstream [DUMP], fixed, catalogue TOOLS FOLDER")
 	}
 	if args[0] == "first" {
 		root, err := os.Getwd()
@@ -44,6 +45,9 @@ func run(ctx context.Context, c config, args []string) error {
 			return err
 		}
 		return c.write(page)
+	}
+	if args[0] == "catalogue" && len(args) == 3 {
+		return writeLarge(ctx, c, args[1], args[2])
 	}
 	if args[0] == "fixed" {
 		return serveFixed(ctx, func(base string) { fmt.Fprintln(os.Stderr, base) })
