@@ -7,6 +7,7 @@ import (
 
 	"tooldex/store"
 	"tooldex/tool"
+	"tooldex/trust"
 )
 
 // searched is a new store, and a catalogue that is searched with the built-in model.
@@ -20,7 +21,7 @@ func searched(t *testing.T) (*store.Store, Model, *Catalog) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := Open(context.Background(), Options{Store: s, Model: m})
+	c, err := Open(context.Background(), Options{Store: s, Model: m, Trust: trust.Options{Servers: []string{"clock"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +101,8 @@ func TestOutgrown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := Open(ctx, Options{Store: s, Model: m}); err != nil || again.Set().Len() != tools {
+	if again, err := Open(ctx, Options{Store: s, Model: m, Trust: trust.Options{Servers: []string{"clock"}}}); err != nil ||
+		again.Set().Len() != tools {
 		t.Fatalf("%v", err)
 	}
 	if now, err := s.Generation(ctx); err != nil || now != gen {

@@ -12,6 +12,7 @@ import (
 
 	"tooldex/catalog/sources"
 	"tooldex/internal/sanitize"
+	"tooldex/scan"
 	"tooldex/store"
 	"tooldex/tool"
 	"tooldex/trust"
@@ -200,8 +201,9 @@ func (d *syncDiff) compareOffer(o *offer) Report {
 		return ok && stored.Rules == rules && rec.Hash == t.Hash()
 	}), func(t *tool.Tool) *tool.Tool { return cmp.Or(o.raw[t.ID()], t) })
 	var forms []trust.Form
+	how := comparison{before: known, anew: stored.Rules != rules, rewritten: d.isRewritten(o, len(mine))}
 	for _, t := range o.tools {
-		if rec, ok := d.compareTool(o, t, &r, known, stored.Rules != rules); ok {
+		if rec, ok := d.compareTool(o, t, &r, how); ok {
 			forms = append(forms, formOf(rec))
 		}
 	}
@@ -241,9 +243,27 @@ func (d *syncDiff) compareOffer(o *offer) Report {
 	return r
 }
 
+// comparison says how the tools of a source are compared with those that are stored.
+type comparison struct {
+	before    bool // the source was read before
+	anew      bool // its tools were not scanned by the present rules
+	rewritten bool // it changed most of its texts at once
+}
+
+// isRewritten reports whether a source that has so many stored tools changed most of their texts at once.
+func (d *syncDiff) isRewritten(o *offer, stored int) bool {
+	changed := 0
+	for _, t := range o.tools {
+		if rec, ok := d.st.records[t.ID()]; ok && rec.Source == o.name && rec.Hash != t.Hash() &&
+			!scan.SameTexts(rec.Tool, t) {
+			changed++
+		}
+	}
+	return trust.Rewritten(changed, stored)
+}
+
 // compareTool decides about one tool, and returns the record that it has from now on; false if the tool is left out.
-// Before means that the source was read before, anew that its tools were not scanned by the present rules.
-func (d *syncDiff) compareTool(o *offer, t *tool.Tool, r *Report, before, anew bool) (store.Record, bool) {
+func (d *syncDiff) compareTool(o *offer, t *tool.Tool, r *Report, how comparison) (store.Record, bool) {
 	id := t.ID()
 	rec, known := d.st.records[id]
 	owner := rec.Source
@@ -263,16 +283,16 @@ func (d *syncDiff) compareTool(o *offer, t *tool.Tool, r *Report, before, anew b
 	case !known:
 		rec.First = d.now
 		r.Added = append(r.Added, id)
-		d.trust.Added(trust.Form{Tool: t, Hash: hash}, !before)
+		d.trust.Added(trust.Form{Tool: t, Hash: hash}, !how.before)
 	case rec.Hash == hash:
 		r.Unchanged++
-		if anew {
+		if how.anew {
 			d.trust.Rescanned(formOf(rec), t)
 		}
 		return rec, true
 	default:
 		r.Changed = append(r.Changed, id)
-		d.trust.Changed(formOf(rec), trust.Form{Tool: t, Hash: hash})
+		d.trust.Changed(formOf(rec), trust.Form{Tool: t, Hash: hash}, how.rewritten)
 	}
 	rec.Tool, rec.Source, rec.Hash, rec.Changed = t, o.name, hash, d.now
 	d.batch.Records = append(d.batch.Records, rec)

@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,6 +46,42 @@ func standing(c *Catalog, id tool.ID) string {
 		return "held"
 	}
 	return "absent"
+}
+
+// TestServerOfOtherTexts has a server change the texts of many of its tools at once, without a word that a rule knows:
+// those tools are held, until they are as they were or a person approves them.
+func TestServerOfOtherTexts(t *testing.T) {
+	offer := func(changed int) *fake {
+		var tools []*tool.Tool
+		for i := range 9 {
+			said := "Reads."
+			if i < changed {
+				said = "Reads and keeps."
+			}
+			tools = append(tools, aTool("", fmt.Sprint("t", i), said))
+		}
+		return &fake{name: "a", tools: tools}
+	}
+	c := trusting(t, t.TempDir(), trust.Options{})
+	for _, step := range []struct {
+		changed int
+		want    string // of the first tool
+	}{{0, "served"}, {3, "served"}, {0, "served"}, {4, "held"}, {5, "held"}, {0, "served"}} {
+		mustSync(t, c, offer(step.changed))
+		if got := standing(c, "a/t0"); got != step.want {
+			t.Errorf("with %d of 9 changed the first is %s, want %s", step.changed, got, step.want)
+		}
+		if got := standing(c, "a/t8"); got != "served" {
+			t.Errorf("with %d of 9 changed the last is %s", step.changed, got)
+		}
+	}
+	mustSync(t, c, offer(9))
+	if err := c.Accept(t.Context(), []scan.Approval{{ID: "a/t0"}}); err != nil {
+		t.Fatal(err)
+	}
+	if got, other := standing(c, "a/t0"), standing(c, "a/t1"); got != "served" || other != "held" {
+		t.Errorf("after one was approved: %s and %s", got, other)
+	}
 }
 
 // TestRetrust changes whom an open catalogue trusts: it holds, warns and serves as if it had been opened so, and a

@@ -48,7 +48,7 @@ func fieldsOf(t *tool.Tool) map[string]string {
 	}
 	for root, raw := range map[string]json.RawMessage{
 		"inputSchema": t.InputSchema, "outputSchema": t.OutputSchema,
-		"_meta": t.Meta,
+		"_meta": t.Meta, "icons": t.Icons,
 	} {
 		flatten(root, raw, put)
 	}
@@ -125,7 +125,24 @@ const (
 	Grown = "grown"
 	// Demands is the rule for a tool that newly requires a parameter which is suspicious by itself.
 	Demands = "demands"
+	// Rewritten is the rule for a tool whose texts changed together with those of many others of its server.
+	Rewritten = "rewritten"
 )
+
+// RewrittenFinding is what speaks against a tool whose server changed so many texts at once.
+func RewrittenFinding() Finding {
+	return Finding{
+		Rule: Rewritten, Severity: Medium, Field: "server", Why: "its server changed the texts of many tools at once",
+		Remedy: "see whether the server was updated; approve its tools when that is so",
+	}
+}
+
+// SameTexts reports whether two forms of a tool have the same titles, descriptions, schemas and _meta.
+func SameTexts(a, b *tool.Tool) bool {
+	return !slices.ContainsFunc(Difference(a, b), func(c Change) bool {
+		return !strings.HasPrefix(c.Field, "annotations.") || c.Field == "annotations.title"
+	})
+}
 
 // Worse returns why the change of a tool is suspicious: findings in its new form that the old form did not have, and
 // effects that it declares only now. Nil means that the change looks like those of honest servers. Before and after are
@@ -133,11 +150,11 @@ const (
 func Worse(was, now *tool.Tool, before, after []Finding) []Finding {
 	known := map[string]bool{}
 	for _, f := range before {
-		known[f.Rule+"\x00"+f.Field] = true
+		known[f.Rule+"\x00"+f.Field+"\x00"+f.Excerpt] = true
 	}
 	var out []Finding
 	for _, f := range after {
-		if !known[f.Rule+"\x00"+f.Field] {
+		if !known[f.Rule+"\x00"+f.Field+"\x00"+f.Excerpt] {
 			out = append(out, f)
 		}
 	}

@@ -1,10 +1,13 @@
 package scan
 
+import "slices"
+
 // Severity grades a suspicion: how likely it is, and how much harm it can do.
 type Severity string
 
 // The severities.
 const (
+	Low    Severity = "low"    // honest tools have such texts; a person should look, and no model is warned
 	Medium Severity = "medium" // honest tools seldom have such texts
 	High   Severity = "high"   // no honest tool needs such texts
 )
@@ -21,4 +24,9 @@ type Finding struct {
 	Excerpt string `json:"excerpt"`
 	Why     string `json:"why"`    // as in the Rule
 	Remedy  string `json:"remedy"` // as in the Rule
+}
+
+// Grave reports whether one of the findings is more than a low one.
+func Grave(found []Finding) bool {
+	return slices.ContainsFunc(found, func(f Finding) bool { return f.Severity != Low })
 }

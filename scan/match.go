@@ -286,11 +286,18 @@ func sentenceOf(said string, words []token) string {
 	return said[words[0].start:words[len(words)-1].end]
 }
 
+// longName is how many words a name has, at the least, that is a sentence rather than a subject.
+const longName = 7
+
 // topicOf returns what a tool is about: named by its server, name and title, topic by these and the first 600 bytes of
 // its description. It also sets w.stated. Only the beginning of a description counts, so that a long one cannot claim
 // every subject.
 func (w *work) topicOf(t *tool.Tool) (named, topic classes) {
-	for i, s := range []string{spaced(t.Server), spaced(t.Name), t.Title, cut(t.Description, 600)} {
+	name := spaced(t.Name)
+	if strings.Count(name, " ") >= longName-1 {
+		name = "" // a sentence: it is read as one, and does not excuse what it says
+	}
+	for i, s := range []string{spaced(t.Server), name, t.Title, cut(t.Description, 600)} {
 		if conceals(s) {
 			s = unhide(s)
 		}

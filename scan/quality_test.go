@@ -61,7 +61,7 @@ func measure(t *testing.T) measured {
 				"labelled.jsonl": l.half(), "heldout.jsonl": "held out",
 				"evasive.jsonl": "evasive", "stranger.jsonl": "stranger's",
 			}[file]
-			found := len(l.judge(t)) > 0
+			found := Grave(l.judge(t))
 			if m.parts[part] == nil {
 				m.parts[part] = &tally{}
 			}
@@ -126,7 +126,7 @@ func realTools(t testing.TB) []*tool.Tool {
 
 // setTools reads the tools of one of the sets.
 func setTools(t testing.TB, set string) []*tool.Tool {
-	f, err := os.Open(filepath.Join(dataDir(), "sets", set, "tools.jsonl"))
+	f, err := os.Open(filepath.Join(dataDir(), set, "tools.jsonl"))
 	if err != nil {
 		t.Skip("no set " + set + " in " + dataDir())
 	}
@@ -143,7 +143,7 @@ func setTools(t testing.TB, set string) []*tool.Tool {
 			t.Fatal(err)
 		}
 		all = append(all, &tool.Tool{
-			Server: cmp.Or(l.Server, set), Name: l.Name, Title: l.Title,
+			Server: cmp.Or(l.Server, filepath.Base(set)), Name: l.Name, Title: l.Title,
 			Description: l.Description, InputSchema: l.Parameters,
 		})
 	}
@@ -154,13 +154,15 @@ func dataDir() string {
 	return cmp.Or(os.Getenv("TOOLDEX_DATA"), filepath.Join("..", "..", "shared", "data"))
 }
 
-// alarms counts the tools with findings, and the findings of each rule by tool.
+// alarms counts the tools with findings that a model is warned of, and the findings of each rule by tool.
 func alarms(tools []*tool.Tool) (flagged int, byRule map[string]int) {
 	s, byRule := New(tools), map[string]int{}
 	for _, t := range tools {
 		rules := map[string]bool{}
-		for _, f := range s.Tool(t) {
-			rules[f.Rule] = true
+		if found := s.Tool(t); Grave(found) {
+			for _, f := range found {
+				rules[f.Rule] = true
+			}
 		}
 		if len(rules) > 0 {
 			flagged++
@@ -172,7 +174,7 @@ func alarms(tools []*tool.Tool) (flagged int, byRule map[string]int) {
 	return flagged, byRule
 }
 
-// TestPage holds docs/scanner.md to what is measured, and the false alarms on real tools to one in two hundred.
+// TestPage holds docs/scanner.md to what is measured, and the false alarms on real tools to three in a thousand.
 func TestPage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads thousands of tools")
@@ -212,9 +214,16 @@ func TestPage(t *testing.T) {
 			strings.Join(list, ", "))
 		return ratio(n, len(tools))
 	}
-	real, docker, mcpm := realTools(t), setTools(t, "cat_docker_registry"), setTools(t, "cat_mcpm_registry")
-	if share := row("33 servers, as they answered (rules were tuned on them)", real); share > .005 {
-		t.Errorf("%.2f %% of the real tools are flagged, at most half a percent may be", 100*share)
+	real, docker, mcpm := realTools(t), setTools(t, "sets/cat_docker_registry"), setTools(t, "sets/cat_mcpm_registry")
+	if share := row("33 servers, as they answered (rules were tuned on them)", real); share > .003 {
+		t.Errorf("%.2f %% of the real tools are flagged, at most .3 percent may be", 100*share)
+	}
+	unprepared := setTools(t, "unprepared")
+	row("33 further servers that nobody prepared for", unprepared)
+	asking := []string{"Ableton Live", "Blender"}
+	if share := row("of these, those of servers that do not ask for the user's words in every tool",
+		slices.DeleteFunc(unprepared, func(x *tool.Tool) bool { return slices.Contains(asking, x.Server) })); share > .009 {
+		t.Errorf("%.2f %% of the tools of unprepared servers are flagged, at most .9 percent may be", 100*share)
 	}
 	row("a registry of 755 tools", docker)
 	row("a registry of 2,247 tools", mcpm)
@@ -256,6 +265,10 @@ servers were looked at while tuning; of the registries, the rules about names an
 after a look at their findings, and the rule about pieces after a false alarm in the demo catalogue. The second version of the rules, of
 wide classes of words and of clues that are summed up, was written without a look at the labelled tools, but for how many each rule
 flags: a pattern is worth the more, the fewer of the real tools here and of further public sets hold it.
+
+A finding counts here if clients are warned of it, which they are not of low ones. Of the servers that nobody prepared for, the texts
+were not looked at. Two of them ask in a parameter of nearly every tool for the user's own words: 31 tools are flagged for that, which is
+what the rules are for.
 
 The rule "likely" holds each sentence against those under ` + "`scan/examples`" + `, hostile ones and honest ones that look alike, in fifteen languages, which were
 written without knowledge of the rules and of these sets. ` + "`make train-scanner`" + ` weighs their words, those of the archetypes, and those of the real tools of three

@@ -15,7 +15,7 @@ import (
 
 // Version is the version of the rules. It is raised whenever they find something else than before, so that tools which
 // were scanned under an older version are scanned again.
-const Version = 2
+const Version = 3
 
 // Scanner scans tools one by one, beside those of other servers. It is safe for concurrent use, except for Add. The zero
 // Scanner is ready to use, and compares tools with no others.
@@ -34,8 +34,9 @@ func New(known []*tool.Tool) *Scanner {
 // the same time.
 func (s *Scanner) Add(tools []*tool.Tool) { s.near.add(tools) }
 
-// maxText bounds how many bytes of one text are read. The catalogue cuts texts to less before they are served.
-const maxText = 256 << 10
+// maxText bounds how many bytes of one text are read. No longer one is served: the catalogue cuts descriptions to less,
+// and replaces larger schemas.
+const maxText = sanitize.MaxSchema
 
 // maxFindings bounds how many findings are returned for one tool.
 const maxFindings = 24
@@ -57,6 +58,11 @@ func (s *Scanner) Tool(t *tool.Tool) []Finding {
 	w.sum()
 	w.joined()
 	w.names()
+	if !slices.ContainsFunc(w.found, func(f Finding) bool { return f.Rule != "addressed" }) {
+		for i := range w.found { // "Note to LLM: dates are in UTC" is a remark
+			w.found[i].Severity = Low
+		}
+	}
 	return w.found
 }
 
@@ -95,7 +101,8 @@ type work struct {
 	depth     int     // how often the text was decoded; 0 for the tool's own texts
 }
 
-// gather lists all texts of the tool in the order in which findings are reported.
+// gather lists all texts of the tool in the order in which findings are reported. An identifier that reads as a
+// sentence is listed as one, too.
 func (w *work) gather() {
 	t := w.t
 	add := func(x text) {
@@ -103,6 +110,18 @@ func (w *work) gather() {
 			x.text = strings.ToValidUTF8(x.text[:maxText], "")
 		}
 		w.texts = append(w.texts, x)
+		if s := identifierSentence(x.text); s != "" {
+			at := value
+			if strings.Count(s, " ") < longName-2 {
+				at = output // where short phrases without a verb, as of parameters, are seldom taken for orders
+			}
+			w.texts = append(w.texts, text{at, x.field, s})
+		} else if x.place == key && (len(x.text) > shortText || strings.Contains(x.text, " ")) {
+			w.texts = append(w.texts, text{value, x.field, x.text})
+		}
+	}
+	if s := identifierSentence(t.Name); s != "" {
+		w.texts = append(w.texts, text{value, "name", s})
 	}
 	for _, x := range []text{
 		{described, "title", t.Title},
@@ -124,6 +143,7 @@ func (w *work) gather() {
 	w.json("inputSchema", t.InputSchema, parameter, add)
 	w.json("outputSchema", t.OutputSchema, output, add)
 	w.json("_meta", t.Meta, value, add)
+	w.json("icons", t.Icons, value, add)
 }
 
 // json adds the strings of raw. Where raw is not JSON, it is scanned as one text.

@@ -33,17 +33,42 @@ func (w *work) foreign(said string, words []token) string {
 	}
 	for i, t := range words {
 		word := said[t.start:t.end]
-		if !strings.Contains(word, "_") && !inner(word) && !w.beside(said, words, i) {
+		if !strings.Contains(word, "_") && !inner(word) && !w.beside(said, words, i) || !ordered(words, i) {
 			continue
 		}
 		f := tool.Fold(word)
 		owners := w.s.near.names[f]
-		if owners == nil || f == tool.Fold(w.t.Name) || w.s.near.has(w.t.Server, f) || w.argument(word) {
+		if owners == nil || f == tool.Fold(w.t.Name) || w.s.near.has(w.t.Server, f) || w.argument(word) ||
+			w.product(word) {
 			continue
 		}
 		return owners.refs[0].server
 	}
 	return ""
+}
+
+// reach is how many words may stand between an order and the tool that it is about.
+const reach = 4
+
+// ordered reports whether an order stands beside the word at i: "before using create_issue", "create_issue must". To
+// name a tool is no order about it.
+func ordered(words []token, i int) bool {
+	for k := max(0, i-reach); k < min(len(words), i+reach+1); k++ {
+		if k != i && words[k].meets(&lexicon().ordering) {
+			return true
+		}
+	}
+	return false
+}
+
+// product reports whether a word names a server, as GitHub does, rather than a tool: the tool's own server, or one of
+// the others. Else a server could have the tools of GitHub suspected by calling one of its own GitHub.
+func (w *work) product(word string) bool {
+	f := tool.Fold(word)
+	if strings.Contains(word, "_") {
+		return false
+	}
+	return slices.Contains(w.s.near.slips[f], f) || strings.Contains(tool.Fold(w.t.Server), f) || strings.Contains(tool.Fold(w.t.Title), f)
 }
 
 // inner reports whether a word has a capital inside, as createIssue does.

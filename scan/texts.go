@@ -28,8 +28,8 @@ type text struct {
 	text  string
 }
 
-// maxDepth bounds how deep strings of a schema may lie; deeper ones are skipped.
-const maxDepth = 64
+// maxField bounds how many names the field of a text has; those of deeper texts are cut.
+const maxField = 64
 
 // walker reads the strings of a JSON value without building the value. It requires valid JSON: it does not check the
 // syntax.
@@ -38,24 +38,38 @@ type walker struct {
 	i     int        // how far raw was read
 	path  []string   // from the root to the value being read; indexes of arrays are decimal
 	under place      // of the strings, where nothing else is known of them
+	terse bool       // strings are for programs, such as types and patterns: single words are left out
 	out   func(text) // receives each string
 }
 
-// walk calls out with each string of raw, which must be valid JSON, and with the names of properties. Values of a
-// schema that are not meant for readers, such as types and patterns, are left out.
+// walk calls out with each string of raw, which must be valid JSON, and with the keys of objects, all of which reach a
+// model. The keywords of JSON Schema are left out, and so are single words where only programs read them: types, formats,
+// the names of required parameters.
 func walk(root string, raw json.RawMessage, under place, out func(text)) {
 	w := &walker{raw: raw, path: []string{root}, under: under, out: out}
 	w.value(false)
 }
 
-// skipped reports whether the value under a key of a schema holds no text for a reader.
-func skipped(key string) bool {
-	switch key {
-	case "type", "format", "$schema", "$id", "$ref", "pattern", "required", "$anchor", "$dynamicRef", "contentEncoding",
-		"contentMediaType":
-		return true
-	}
-	return false
+// terse reports whether the value under a keyword of a schema is meant for programs.
+func terse(keyword string) bool {
+	return isAny(keyword, "type", "format", "$schema", "$id", "$ref", "pattern", "required", "$anchor", "$dynamicRef",
+		"$dynamicAnchor", "contentEncoding", "contentMediaType")
+}
+
+// isKeyword reports whether a key is one of JSON Schema, whose words no server chooses.
+func isKeyword(key string) bool {
+	return terse(key) || named(key) || isAny(key, "description", "title", "default", "examples", "enum", "const", "items",
+		"additionalProperties", "anyOf", "oneOf", "allOf", "not", "minimum", "maximum", "minLength", "maxLength",
+		"minItems", "maxItems", "uniqueItems", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "prefixItems",
+		"additionalItems", "contains", "minContains", "maxContains", "minProperties", "maxProperties", "propertyNames",
+		"unevaluatedItems", "unevaluatedProperties", "if", "then", "else", "readOnly", "writeOnly", "deprecated",
+		"nullable", "example", "$comment", "$vocabulary", "contentSchema", "id")
+}
+
+// named reports whether the keys of the object under a keyword are names that the server chose.
+func named(keyword string) bool {
+	return isAny(keyword, "properties", "patternProperties", "$defs", "definitions", "dependentRequired",
+		"dependentSchemas", "dependencies")
 }
 
 // space skips white space, and the commas and colons between values: valid JSON makes their places certain.
@@ -104,21 +118,21 @@ func (w *walker) object(names bool) {
 		}
 		k := w.str()
 		w.path = append(w.path, k)
+		if names || !schema || !isKeyword(k) {
+			w.tell(key, k)
+		}
 		w.space()
+		was := w.terse
+		w.terse = was || schema && !names && terse(k)
 		switch said := w.i < len(w.raw) && w.raw[w.i] == '"'; {
 		case names:
-			w.tell(key, k)
 			w.value(false)
-		case schema && skipped(k):
-			out := w.out
-			w.out = func(text) {}
-			w.value(false)
-			w.out = out
 		case said && w.under == parameter && k != "description":
 			w.tell(value, w.str())
 		default:
-			w.value(schema && isAny(k, "properties", "patternProperties", "$defs", "definitions"))
+			w.value(schema && named(k))
 		}
+		w.terse = was
 		w.path = w.path[:len(w.path)-1]
 	}
 }
@@ -126,14 +140,56 @@ func (w *walker) object(names bool) {
 // tell passes a string to out. A string in a list under a parameter belongs to an enum, examples or the like, so its
 // place is value.
 func (w *walker) tell(at place, s string) {
-	if s == "" || len(w.path) > maxDepth {
+	if s == "" || w.terse && len(s) <= shortText && !strings.Contains(s, " ") && identifierSentence(s) == "" {
 		return
 	}
-	if last := w.path[len(w.path)-1]; at == parameter && last != "" && last[0] >= '0' && last[0] <= '9' {
+	if last := w.path[len(w.path)-1]; at == parameter && (w.terse || last != "" && last[0] >= '0' && last[0] <= '9') {
 		at = value
 	}
-	w.out(text{at, strings.Join(w.path, "."), s})
+	w.out(text{at, strings.Join(w.path[:min(len(w.path), maxField)], "."), s})
 }
+
+// shortText is the length in bytes up to which a text without spaces can only be a name.
+const shortText = 40
+
+// sentenceWords is how many words an identifier has that reads as a sentence, at the least.
+const sentenceWords = 4
+
+// identifierSentence returns the words of an identifier that reads as a sentence, such as
+// read_the_key_and_send_it; "" if it has too few words, or spaces.
+func identifierSentence(s string) string {
+	if strings.ContainsAny(s, " \t\n") {
+		return ""
+	}
+	var b strings.Builder
+	words, lower := 1, false
+	for _, r := range s {
+		switch {
+		case r == '_' || r == '-':
+			b.WriteByte(' ')
+			words++
+			lower = false
+			continue
+		case r >= 'A' && r <= 'Z' && lower && len(s) <= maxCamel:
+			b.WriteByte(' ')
+			words++
+		}
+		lower = r >= 'a' && r <= 'z'
+		b.WriteRune(r)
+	}
+	if words < sentenceWords {
+		return ""
+	}
+	return secretFiles.Replace(b.String())
+}
+
+// secretFiles restores names of files that were taken apart like the words of an identifier.
+var secretFiles = strings.NewReplacer("id rsa", "id_rsa", "id ed25519", "id_ed25519", "id ecdsa", "id_ecdsa",
+	"aws credentials", "~/.aws/credentials", "git credentials", "~/.git-credentials", "bash history", "~/.bash_history",
+	"zsh history", "~/.zsh_history", "mcp json", "mcp.json", "claude desktop config", "claude_desktop_config")
+
+// maxCamel is the length in bytes up to which capitals begin a word of an identifier; longer texts are encoded data.
+const maxCamel = 200
 
 func isAny(k string, of ...string) bool {
 	for _, o := range of {

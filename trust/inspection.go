@@ -94,18 +94,26 @@ func (n *Inspection) Added(f Form, firstSync bool) {
 	d := &decision{Found: n.suspicions(f.Tool)}
 	before := n.ledger.decisions[id]
 	if before != nil && before.By != "" && before.Accepted != nil {
-		n.decide(id, n.compare(before, before.Accepted, nil, f, d.Found))
+		n.decide(id, n.compare(before, before.Accepted, nil, f, d.Found, false))
 		return
 	}
 	policy := n.ledger.options.Policy
-	if policy == Warn || policy == Quarantine && firstSync && len(d.Found) == 0 {
+	if policy == Warn || policy == Quarantine && firstSync && !scan.Grave(d.Found) {
 		d.By, d.Hash = bySight, f.Hash
 	}
 	n.decide(id, d)
 }
 
-// Changed decides about a tool whose form is not the stored one any more.
-func (n *Inspection) Changed(stored, f Form) {
+// rewrittenLeast is the fewest tools of a server that are changed at once and count as a change of its whole text.
+const rewrittenLeast = 3
+
+// Rewritten reports whether a server changed the texts of so many of its tools at once that it counts as another
+// server. Changed is how many it changed, of those that were stored.
+func Rewritten(changed, stored int) bool { return changed >= rewrittenLeast && 3*changed > stored }
+
+// Changed decides about a tool whose form is not the stored one any more. Rewritten says that its server changed most
+// of its texts at once.
+func (n *Inspection) Changed(stored, f Form, rewritten bool) {
 	id := f.Tool.ID()
 	if n.ledger.Trusts(f.Tool.Server) {
 		n.decide(id, nil)
@@ -118,20 +126,20 @@ func (n *Inspection) Changed(stored, f Form) {
 	case before == nil && !served, before != nil && before.By == "" && !served: // no form was ever accepted
 		n.decide(id, &decision{Found: found})
 	case before == nil:
-		n.decide(id, n.compare(&decision{By: bySight, Hash: stored.Hash}, stored.Tool, nil, f, found))
+		n.decide(id, n.compare(&decision{By: bySight, Hash: stored.Hash}, stored.Tool, nil, f, found, rewritten))
 	case before.By == "":
-		n.decide(id, n.compare(&decision{By: bySight, Hash: stored.Hash}, stored.Tool, before.Found, f, found))
+		n.decide(id, n.compare(&decision{By: bySight, Hash: stored.Hash}, stored.Tool, before.Found, f, found, rewritten))
 	case before.accepts(stored):
-		n.decide(id, n.compare(before, stored.Tool, before.Found, f, found))
+		n.decide(id, n.compare(before, stored.Tool, before.Found, f, found, rewritten))
 	default:
-		n.decide(id, n.compare(before, before.Accepted, nil, f, found))
+		n.decide(id, n.compare(before, before.Accepted, nil, f, found, rewritten))
 	}
 }
 
 // compare decides about a new form of a tool of which another form was accepted. FoundBefore is what was found in that
-// form, or nil if it has to be scanned.
+// form, or nil if it has to be scanned; rewritten is that of Changed.
 func (n *Inspection) compare(before *decision, accepted *tool.Tool, foundBefore []scan.Finding, f Form,
-	found []scan.Finding,
+	found []scan.Finding, rewritten bool,
 ) *decision {
 	if before.Hash == f.Hash || accepted == nil {
 		return &decision{By: before.By, Hash: f.Hash, Found: found}
@@ -140,6 +148,10 @@ func (n *Inspection) compare(before *decision, accepted *tool.Tool, foundBefore 
 		foundBefore = n.scanner().Tool(accepted)
 	}
 	worse := scan.Worse(accepted, f.Tool, foundBefore, found)
+	// What was held for this stays so when the tool changes once more, until it is approved or as it was.
+	if rewritten || slices.ContainsFunc(before.Worse, func(f scan.Finding) bool { return f.Rule == scan.Rewritten }) {
+		worse = append(worse, scan.RewrittenFinding())
+	}
 	if len(worse) == 0 && n.ledger.options.Policy == Warn {
 		return &decision{By: bySight, Hash: f.Hash, Found: found}
 	}

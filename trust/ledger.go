@@ -160,7 +160,7 @@ func (l *Ledger) holdReason(d *decision, f Form) string {
 		return ""
 	case d != nil && len(d.Worse) > 0:
 		return "it was changed, and now " + joinReasons(d.Worse)
-	case d != nil && len(d.Found) > 0:
+	case d != nil && scan.Grave(d.Found):
 		return joinReasons(d.Found)
 	case d != nil && d.By != "" && !d.accepts(f):
 		return "it was changed since it was accepted"
@@ -172,7 +172,7 @@ func (l *Ledger) holdReason(d *decision, f Form) string {
 func (l *Ledger) Warning(f Form) string { return l.warning(l.decisions[f.Tool.ID()], f) }
 
 func (l *Ledger) warning(d *decision, f Form) string {
-	if d == nil || len(d.Found) == 0 || d.By == byApproval && d.accepts(f) || l.Trusts(f.Tool.Server) {
+	if d == nil || !scan.Grave(d.Found) || d.By == byApproval && d.accepts(f) || l.Trusts(f.Tool.Server) {
 		return ""
 	}
 	return "this description is not to be trusted: " + joinReasons(d.Found) +
