@@ -24,6 +24,8 @@ type Config struct {
 	OAuth  OAuth
 	Trust  Trust
 	Login  Login
+	// StartTimeout and CallTimeout bound a start and a call of a server that has no bounds of its own, in seconds.
+	StartTimeout, CallTimeout int
 	// AllowPrivate lists private addresses, networks and names that servers may send tooldex to; * for all.
 	AllowPrivate []string
 

@@ -53,6 +53,17 @@ func Getenv(name string) string { return os.Getenv(name) }
 // LookupEnv is Getenv that also reports whether the variable is set.
 func LookupEnv(name string) (string, bool) { return os.LookupEnv(name) }
 
+// EnvNames returns the names of all variables of the environment, in no order. The caller owns the slice.
+func EnvNames() []string {
+	var names []string
+	for _, entry := range os.Environ() {
+		if name, _, ok := strings.Cut(entry, "="); ok && name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // Load reads the configuration. The Loader is never nil: after an error it holds what could be read, for commands that
 // work without a configuration. An error of the file comes before those of values.
 func Load(o Options) (*Loader, error) {

@@ -87,6 +87,14 @@ func commonSettings() []Setting {
 		{Key: "embedder", Env: "TOOLDEX_EMBEDDER", Flag: "embedder", Default: "builtin", About: "the embedding model"},
 		{Key: "ollamaHost", Env: "OLLAMA_HOST", About: "the address of the Ollama server"},
 		{
+			Key: "startTimeout", Env: "TOOLDEX_START_TIMEOUT", Default: 60, Min: 1, Max: 3600,
+			About: "seconds that a server may take to start, not counting an installation by npx or uvx",
+		},
+		{
+			Key: "callTimeout", Env: "TOOLDEX_CALL_TIMEOUT", Default: 120, Min: 1, Max: 86_400,
+			About: "seconds that a server may take to answer a call",
+		},
+		{
 			Key: "borrow", Env: "TOOLDEX_BORROW", Flag: "borrow", Default: true,
 			About: "whether searches also match the words of similar tools that tooldex knows",
 		},

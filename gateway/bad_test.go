@@ -82,7 +82,7 @@ func TestBadServers(t *testing.T) {
 		},
 		{"bad:endless", `server "bad" ended during the call of "x"`, tool.Unavailable},
 		{"hang", `server "bad" did not answer in time while it was started`, tool.Timeout},
-		{"exit", `server "bad" could not be reached, or ended while it was started`, tool.Unavailable},
+		{"exit", `server "bad" ended while it was started`, tool.Unavailable},
 	}
 	for _, tt := range tests {
 		t.Run(tt.mode, func(t *testing.T) {

@@ -69,7 +69,7 @@ func (u *Upstream) stopByRequest() {
 	}
 	u.mu.Lock()
 	s := u.session
-	u.session, u.lastErr = nil, nil
+	u.session, u.lastErr, u.failed = nil, nil, upstream.Status{}
 	u.mu.Unlock()
 	if s != nil {
 		u.record.add(upstream.FromGateway, "stopped by hand")

@@ -2,13 +2,14 @@ package gateway
 
 import (
 	"maps"
+	"net/url"
 	"runtime"
 	"slices"
+	"strings"
 )
 
 // inheritedVariables lists the variables that a child process gets from ours without being asked to: what it takes to
-// find and run a program, and nothing that commonly holds a secret. Proxy settings are left out because they may carry
-// a password; a configuration that needs them says "HTTPS_PROXY": "${HTTPS_PROXY}".
+// find and run a program.
 func inheritedVariables() []string {
 	if runtime.GOOS == "windows" {
 		return []string{
@@ -24,18 +25,49 @@ func inheritedVariables() []string {
 	}
 }
 
+// isInherited reports whether a child process gets a variable of ours beside inheritedVariables: what programs need to
+// reach the network, and what tells npm, nvm and uv from where to install.
+func isInherited(name string) bool {
+	name = strings.ToUpper(name)
+	for _, prefix := range []string{"NPM_CONFIG_", "NVM_", "UV_"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return slices.Contains([]string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY"}, name)
+}
+
 // childEnvironment returns the environment of a child process as NAME=value, in a fixed order: the inherited variables
-// that are set, then the configured ones. A configured variable replaces an inherited one.
-func childEnvironment(configured map[string]string, lookup func(string) (string, bool)) []string {
-	var env []string
-	for _, name := range inheritedVariables() {
+// that are set, then the configured ones. A configured variable replaces an inherited one. Passwords in inherited
+// variables are added to scrub.
+func childEnvironment(configured map[string]string, o Options, scrub *redactor) []string {
+	names := inheritedVariables()
+	if o.EnvNames != nil {
+		for _, name := range slices.Sorted(slices.Values(o.EnvNames())) {
+			if isInherited(name) {
+				names = append(names, name)
+			}
+		}
+	}
+	var env, secrets []string
+	for _, name := range names {
 		if _, own := configured[name]; own {
 			continue
 		}
-		if v, ok := lookup(name); ok {
-			env = append(env, name+"="+v)
+		v, ok := o.LookupEnv(name)
+		if !ok {
+			continue
+		}
+		env = append(env, name+"="+v)
+		if u, err := url.Parse(v); err == nil && u.User != nil {
+			if password, ok := u.User.Password(); ok {
+				secrets = append(secrets, v, password)
+			}
+		} else if isInherited(name) && secretName(name) {
+			secrets = append(secrets, v)
 		}
 	}
+	scrub.addSecrets(secrets...)
 	for _, name := range slices.Sorted(maps.Keys(configured)) {
 		env = append(env, name+"="+configured[name])
 	}

@@ -30,10 +30,10 @@ func (s *session) startError(err error, c *capture) error {
 	case errors.Is(context.Cause(s.ctx), errStartTimeout):
 		e.Code = tool.Timeout
 		e.Msg = fmt.Sprintf("server %q did not answer in time while it was started", s.server)
-		e.Hint = "see what it prints to stderr in the log, or allow it more time"
-		e.Err = errStartTimeout
+		e.Hint = s.startHint() + "; or allow it more time by startTimeout"
+		e.Err = context.Cause(s.ctx)
 		if last := s.lastStderr(); last != "" {
-			e.Err = fmt.Errorf("%w; last lines of stderr: %s", errStartTimeout, last)
+			e.Err = fmt.Errorf("%w; it printed: %s", e.Err, last)
 		}
 	case s.ctx.Err() != nil:
 		e.Msg, e.Err = fmt.Sprintf("server %q was stopped", s.server), context.Cause(s.ctx)
@@ -50,7 +50,7 @@ func (s *session) startError(err error, c *capture) error {
 		e.Msg = fmt.Sprintf("server %q could not be started", s.server)
 	default:
 		e.Msg = fmt.Sprintf("server %q could not be reached, or ended while it was started", s.server)
-		e.Hint = "see what it prints to stderr in the log"
+		e.Hint = s.startHint()
 		e.Err = s.redact.redactError(fmt.Errorf("%w: %w", errHandshake, err))
 		switch c.status {
 		// The statuses with which servers of the older HTTP transport answer a POST to their event stream.
@@ -59,10 +59,33 @@ func (s *session) startError(err error, c *capture) error {
 			e.Err = fmt.Errorf("%w: %w", errNotStreamable, e.Err)
 		}
 		if last := s.exitReason(); last != "" {
-			e.Err = fmt.Errorf("%w: %s", e.Err, last)
+			e.Msg = fmt.Sprintf("server %q ended while it was started", s.server)
+			e.Err = processError{last, e.Err}
+		}
+		if s.proc != nil {
+			if dir := s.broken(s.proc.tail.all()); dir != "" {
+				e.Hint = "its installation is broken: delete the folder " + dir + ", and try again"
+			}
 		}
 	}
 	return e
+}
+
+// processError is a failed start, described by how the process ended. The error of the connection is in the chain.
+type processError struct {
+	reason string
+	err    error
+}
+
+func (e processError) Error() string { return e.reason }
+func (e processError) Unwrap() error { return e.err }
+
+// startHint is the advice after a start that failed.
+func (s *session) startHint() string {
+	if s.local {
+		return "run its command in a terminal to see all that it prints: tooldex servers list has it"
+	}
+	return "check its url, and that it can be reached from here"
 }
 
 // locateError reports that a server's redirect led to an address that is not allowed, such as a private one.
@@ -96,12 +119,12 @@ func (s *session) exitReason() string {
 	return s.proc.exitReason()
 }
 
-// lastStderr returns the last lines of stderr on one line, or "" without a process or output.
+// lastStderr returns the line of stderr that says most, or "" without a process or output.
 func (s *session) lastStderr() string {
 	if s.proc == nil {
 		return ""
 	}
-	return s.proc.tail.last()
+	return s.proc.tail.reason()
 }
 
 // requestError converts the failure of a request into an error for the caller. what names the request: `the call of

@@ -25,8 +25,8 @@ type Options struct {
 	// Name and Version are how the gateway introduces itself to servers. Empty means "tooldex" and "0".
 	Name, Version string
 
-	// StartTimeout bounds how long a server takes to start and shake hands. Zero means 60 s, which lets npx
-	// download one.
+	// StartTimeout bounds how long a server takes to start and shake hands, unless its configuration has a bound of its
+	// own. The time in which a package runner such as npx installs it does not count, up to 5 min. Zero means 60 s.
 	StartTimeout time.Duration
 	// CallTimeout bounds a call, and a page of a listing, unless the server's configuration has a timeout of its own.
 	// Zero means 2 min.
@@ -63,6 +63,9 @@ type Options struct {
 	// LookupEnv finds the variables of configurations and the environment that child processes inherit. Nil finds
 	// none.
 	LookupEnv func(name string) (string, bool)
+	// EnvNames lists the variables that LookupEnv finds, of which child processes inherit further ones: those of proxies,
+	// npm, nvm and uv. Nil lists none.
+	EnvNames func() []string
 	// OnListChanged is called with a server's name after it announced a change of its tools, and after it was started
 	// anew. Announcements that come together are one call. Calls for one server never overlap, those for several may.
 	// It may call the gateway, but not Close, which waits for it.
@@ -72,7 +75,8 @@ type Options struct {
 	OnFeatures        func(server string)
 	OnResourceUpdated func(server, uri string)
 
-	outbound ssrf.Options // AllowPrivate, and what tests say of networks
+	outbound ssrf.Options  // AllowPrivate, and what tests say of networks
+	starts   chan struct{} // holds an item for each start that has its turn
 }
 
 // withDefaults returns o with every zero value replaced, so that the rest of the package need not know the defaults.
@@ -119,6 +123,7 @@ var _ tool.Caller = (*Gateway)(nil)
 
 // New returns a Gateway without servers. Close it when done.
 func New(o Options) *Gateway {
+	o.starts = make(chan struct{}, startsAtOnce)
 	return &Gateway{opts: o.withDefaults(), upstreams: map[string]*Upstream{}}
 }
 

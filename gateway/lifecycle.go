@@ -96,7 +96,7 @@ func (u *Upstream) startEagerly() {
 		return
 	}
 	u.running.Go(func() {
-		_, _ = u.acquireSession(u.ctx, nil) // what goes wrong is in the status, and tried again
+		_, _ = u.acquireSession(u.ctx, usage{}) // what goes wrong is in the status, and tried again
 	})
 }
 

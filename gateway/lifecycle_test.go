@@ -128,7 +128,7 @@ func TestStatusOfStoredTools(t *testing.T) {
 	}
 	callError(t, g, t.Context(), "four/x", tool.Unavailable)
 	e := callError(t, g, t.Context(), "four/x", tool.Unavailable)
-	if !strings.Contains(e.Msg, `server "four" does not run, its last start failed: server "four" could not be reached, or ended`) {
+	if !strings.Contains(e.Msg, `server "four" does not run, its last start failed: server "four" ended`) {
 		t.Errorf("error is %v", e)
 	}
 	if got := g.Status()[0]; got.State != upstream.Failed || got.Tools != 4 || !strings.Contains(got.Error,

@@ -131,10 +131,11 @@ func (g *Gateway) Logout(server string) (bool, error) {
 	return true, nil
 }
 
-// Forget removes what is kept in dir, as Options.Dir has it, of a server that is no more: its features and its tokens.
+// Forget removes what is kept in dir, as Options.Dir has it, of a server that is no more: its features,
+// its tokens, and why it failed.
 func Forget(dir, server string) error {
 	var errs []error
-	for _, file := range []string{filepath.Join(dir, featureFileName(server)), tokenFile(dir, server)} {
+	for _, file := range []string{filepath.Join(dir, featureFileName(server)), tokenFile(dir, server), failedFile(dir, server)} {
 		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, err)
 		}

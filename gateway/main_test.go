@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"runtime"
 	"strings"
 	"testing"
@@ -63,6 +64,14 @@ func serve(mode string) {
 		fmt.Fprintln(os.Stderr, "waiting for a database")
 		select {}
 	}
+	if name == "install" {
+		serveInstall(arg)
+		return
+	}
+	if name == "broken" {
+		fmt.Fprintln(os.Stderr, "sh: 1: mcp: not found")
+		os.Exit(127)
+	}
 	if name == "exit" {
 		fmt.Fprintln(os.Stderr, "no licence found")
 		os.Exit(7)
@@ -104,6 +113,30 @@ func serveParent() {
 	}
 	fmt.Println(r.Content[0].Text)
 	time.Sleep(time.Hour)
+}
+
+// serveInstall behaves as a package runner: it installs for a while, notes that it has done so in a file, and then runs
+// the server that comes after the time and the file: "500ms:/tmp/x/installed:sdk".
+func serveInstall(arg string) {
+	parts := strings.SplitN(arg, ":", 3)
+	pause, err := time.ParseDuration(parts[0])
+	if err != nil {
+		panic(err)
+	}
+	time.Sleep(pause)
+	if err := os.WriteFile(parts[1], nil, 0o600); err != nil {
+		panic(err)
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	cmd := exec.Command(exe)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.Env = append(os.Environ(), serverVariable+"="+parts[2])
+	if cmd.Run() != nil {
+		os.Exit(1)
+	}
 }
 
 // object is the schema of a tool without declared parameters.

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -20,6 +22,7 @@ type process struct {
 	stdout *os.File
 	exited chan struct{} // closed when it has been waited for
 	status error         // of Wait, once exited
+	runner bool          // the command is a package runner
 
 	tail     lineTail
 	stderred chan struct{} // closed when all of stderr has been read
@@ -29,7 +32,8 @@ type process struct {
 func startProcess(x *expandedServer, env []string, logger *slog.Logger, rec *stderrLog) (*process, error) {
 	cmd := exec.Command(x.command, x.args...) //nolint:noctx // it outlives the call that starts it; stop ends it
 	cmd.Env, cmd.Dir = env, x.dir
-	setProcessGroup(cmd)
+	runner := isPackageRunner(x.command, x.args)
+	setProcessGroup(cmd, runner)
 	var files []*os.File
 	pipe := func() (r, w *os.File, err error) {
 		r, w, err = os.Pipe()
@@ -55,7 +59,9 @@ func startProcess(x *expandedServer, env []string, logger *slog.Logger, rec *std
 	for _, f := range []*os.File{inR, outW, errW} { // the child has its own
 		_ = f.Close()
 	}
-	p := &process{cmd: cmd, stdin: inW, stdout: outR, exited: make(chan struct{}), stderred: make(chan struct{})}
+	p := &process{
+		cmd: cmd, stdin: inW, stdout: outR, exited: make(chan struct{}), stderred: make(chan struct{}), runner: runner,
+	}
 	go p.readStderr(errR, logger, rec, x.redact)
 	go p.waitExit(errR)
 	return p, nil
@@ -104,8 +110,10 @@ func (p *process) readStderr(r *os.File, logger *slog.Logger, rec *stderrLog, sc
 }
 
 // stop ends the process as the protocol asks: close its input, wait, ask it to terminate, wait, kill it. It returns
-// when the process is gone. It calls grace before each wait, since the time allowed may have become shorter by then.
-func (p *process) stop(grace func() time.Duration) {
+// when the process is gone. It calls grace before each wait, since the time allowed may have become shorter by then. A
+// package runner that installs something, unless that has taken too long, is left to finish: it then starts a server
+// whose input is closed, which ends.
+func (p *process) stop(grace func() time.Duration, tooLong bool) {
 	_ = p.stdin.Close()
 	for _, next := range []func(*os.Process){terminateGroup, killGroup} {
 		t := time.NewTimer(grace())
@@ -114,25 +122,28 @@ func (p *process) stop(grace func() time.Duration) {
 			t.Stop()
 			return
 		case <-t.C:
+			if !tooLong && p.installs() {
+				return
+			}
 			next(p.cmd.Process)
 		}
 	}
 	<-p.exited
 }
 
-// exitReason describes for people how the process ended: "exit status 3: last lines of stderr". While it runs, the
-// result is the last lines of stderr.
+// exitReason describes for people how the process ended: "exit status 3: the line of stderr that says why". While it
+// runs, the result is that line alone.
 func (p *process) exitReason() string {
 	select {
 	case <-p.exited:
 	default:
-		return p.tail.last()
+		return p.tail.reason()
 	}
 	s := "exit status 0"
 	if p.status != nil {
 		s = p.status.Error()
 	}
-	if last := p.tail.last(); last != "" {
+	if last := p.tail.reason(); last != "" {
 		s += ": " + last
 	}
 	return s
@@ -144,8 +155,8 @@ type lineTail struct {
 	lines []string
 }
 
-// tailLines is how many lines of stderr an error quotes.
-const tailLines = 3
+// tailLines is how many lines of stderr are kept: as many as an error with its stack has.
+const tailLines = 40
 
 func (t *lineTail) add(line string) {
 	t.mu.Lock()
@@ -156,9 +167,45 @@ func (t *lineTail) add(line string) {
 	t.lines = append(t.lines, truncate(line, 300))
 }
 
-// last returns the lines on one line, or "".
-func (t *lineTail) last() string {
+// all returns the lines, oldest first.
+func (t *lineTail) all() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return strings.Join(t.lines, " / ")
+	return slices.Clone(t.lines)
+}
+
+// reason returns the line that most likely says why the program failed, or "".
+func (t *lineTail) reason() string { return reasonLine(t.all()) }
+
+var (
+	// errorLine begins as errors of programs do: "Error: ", "TypeError [CODE]: ", "ModuleNotFoundError: ", "panic: ".
+	errorLine = regexp.MustCompile(`^(Uncaught )?([A-Za-z_.]*(Error|Exception)( \[\w+\])?|(?i:error|fatal( error)?|panic))\b ?:`)
+	// npmLine is a line of npm's report of an error. It repeats the code and ends with the path of its log.
+	npmLine = regexp.MustCompile(`^npm (?:error|ERR!) (?:code |errno |syscall |A complete log|\s*$)`)
+	// stackLine is part of a stack or of the frame around an error.
+	stackLine = regexp.MustCompile(`^(\s+|[{}\]^~]|at |Node\.js v\d|Traceback |node:|goroutine )`)
+)
+
+// reasonLine returns the line of a program's last output that says why it failed: the last one that begins as an error,
+// else what npm reports, else the last one that is no part of a stack.
+func reasonLine(lines []string) string {
+	for _, line := range slices.Backward(lines) {
+		if errorLine.MatchString(line) {
+			return strings.TrimSpace(line)
+		}
+	}
+	for _, line := range lines {
+		if (strings.HasPrefix(line, "npm error ") || strings.HasPrefix(line, "npm ERR! ")) && !npmLine.MatchString(line) {
+			return strings.TrimSpace(line)
+		}
+	}
+	for _, line := range slices.Backward(lines) {
+		if !stackLine.MatchString(line) {
+			return strings.TrimSpace(line)
+		}
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	return strings.TrimSpace(lines[len(lines)-1])
 }

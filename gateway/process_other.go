@@ -8,7 +8,10 @@ import (
 	"strconv"
 )
 
-func setProcessGroup(*exec.Cmd) {}
+func setProcessGroup(*exec.Cmd, bool) {}
+
+// childProcesses lists nothing: there is no simple way to.
+func childProcesses(int) ([]childProcess, bool) { return nil, false }
 
 // terminateGroup does nothing: there is no signal to ask with, and closing standard input has asked already.
 func terminateGroup(*os.Process) {}

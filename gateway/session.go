@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,6 +32,9 @@ type session struct {
 	conn *stdioConn      // nil unless stdio
 	base *http.Transport // nil if stdio
 
+	local  bool                        // it speaks stdio
+	broken func(lines []string) string // the folder of a broken installation that some output shows; "" if none
+
 	told     *mcp.ClientCapabilities // what the server knows that it may ask, by the older protocols
 	older    bool                    // it was to speak the older protocols
 	client   *mcp.Client
@@ -54,6 +58,8 @@ type session struct {
 var (
 	errStopped      = errors.New("stopped")
 	errStartTimeout = errors.New("start timeout")
+	// an installation took longer than installTimeout
+	errInstallTimeout = fmt.Errorf("%w: its installation did not end within %v", errStartTimeout, installTimeout)
 )
 
 // dialer holds the parameters for opening one session.
@@ -68,7 +74,13 @@ type dialer struct {
 	guards  *hostGuards
 	client  *tool.Client     // on whose behalf; nil if nobody's
 	updated func(uri string) // of a resource; must not block
+
+	process    atomic.Pointer[process] // the one that is being started
+	installing *atomic.Bool            // the upstream's: a package runner installs the server
 }
+
+// startTimeout bounds one start.
+func (d *dialer) startTimeout() time.Duration { return cmp.Or(d.cfg.StartTimeout, d.opts.StartTimeout) }
 
 // legacyVersion is the newest protocol version whose first message is initialize.
 const legacyVersion = "2025-11-25"
@@ -91,7 +103,7 @@ func (d *dialer) open(ctx context.Context, known connectionHints) (*session, con
 	if err != nil {
 		return nil, known, err
 	}
-	ctx, stop := context.WithTimeoutCause(ctx, d.opts.StartTimeout, errStartTimeout)
+	ctx, stop := d.limitStart(ctx)
 	defer stop()
 	if known.sse {
 		d.cfg.Transport = upstream.SSE
@@ -139,8 +151,9 @@ func (d *dialer) connect(ctx context.Context, x *expandedServer, older bool) (*s
 	s := &session{
 		server: d.cfg.Name, redact: x.redact,
 		changed: d.changed, others: d.others, done: make(chan struct{}), pages: map[string][]byte{},
-		told: d.announcedCapabilities(), older: older,
+		told: d.announcedCapabilities(), older: older, local: transportOf(d.cfg) == upstream.Stdio,
 	}
+	s.broken = func(lines []string) string { return brokenInstallation(x, d.opts.LookupEnv, lines) }
 	s.grace.Store(int64(d.opts.stopGrace))
 	s.ctx, s.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	s.recorder = newWireRecorder(d.logger, x.redact, newServerRequests(s.ctx, d.cfg.Name, d.opts.requestGrace))
@@ -225,14 +238,15 @@ func (d *dialer) newClient(s *session) *mcp.Client {
 // transport returns the SDK's transport for the configured kind, with the recorder in it.
 func (d *dialer) transport(s *session, x *expandedServer) (mcp.Transport, error) {
 	if transportOf(d.cfg) == upstream.Stdio {
-		proc, err := startProcess(x, childEnvironment(x.env, d.opts.LookupEnv), d.logger, d.record)
+		proc, err := startProcess(x, childEnvironment(x.env, d.opts, x.redact), d.logger, d.record)
 		if err != nil {
 			return nil, err
 		}
 		s.proc = proc
+		d.process.Store(proc)
 		s.conn = newStdioConn(proc.stdout, proc.stdin, d.opts.maxMessage, d.opts.maxSkippedBytes, s.recorder, d.logger)
 		// A third, so that the initialize that follows an unanswered probe has time left.
-		s.conn.probeWait = d.opts.StartTimeout / 3
+		s.conn.probeWait = d.startTimeout() / 3
 		return s.conn, nil
 	}
 	u, err := url.Parse(x.url)
@@ -338,7 +352,7 @@ func (s *session) isAlive() bool { return s.ctx.Err() == nil }
 func (s *session) releaseResources() {
 	s.abandonConnection()
 	if s.proc != nil {
-		s.proc.stop(s.stopGrace)
+		s.proc.stop(s.stopGrace, errors.Is(context.Cause(s.ctx), errInstallTimeout))
 		s.conn.waitLoops()
 	}
 	if s.base != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -40,6 +41,8 @@ type Upstream struct {
 	failures  int                // failed starts in a row
 	notBefore time.Time          // end of the pause after a failed start
 	lastErr   error              // of the last start or connection; nil while it runs
+	failedAt  time.Time          // when lastErr happened
+	failed    upstream.Status    // why the listing of an earlier run failed, if it did
 	tools     int                // how many the last listing had
 	listed    bool               // a listing has succeeded
 	stopped   bool               // for good, by Set or Close
@@ -50,12 +53,16 @@ type Upstream struct {
 	features  *upstream.Features // nil before the first use; replaced, never changed
 	reading   sync.Mutex         // held while features are asked for
 	watched   map[string]int     // how many subscriptions there are to which resource
+
+	installing atomic.Bool // a package runner installs it, while starting is not nil
 }
 
 // pendingStart is one attempt to start a server, shared by all callers that wait for it. session and err are set before
 // done is closed.
 type pendingStart struct {
 	done    chan struct{}
+	urgent  chan struct{} // closed once a client waits, so that the start does not wait for its turn
+	hurry   sync.Once     // closes urgent
 	session *session
 	err     error
 }
@@ -70,6 +77,7 @@ func newUpstream(cfg upstream.Server, opts Options, running *sync.WaitGroup) *Up
 		changed: make(chan struct{}, 1), others: make(chan struct{}, 1), watched: map[string]int{},
 	}
 	u.guards.o = opts.outbound
+	u.failed, _ = LastFailure(opts.Dir, cfg.Name)
 	u.ctx, u.cancel = context.WithCancel(context.Background())
 	if opts.OnListChanged != nil {
 		running.Go(func() { u.deliverSignals(u.changed, func() { opts.OnListChanged(cfg.Name) }) })
@@ -94,6 +102,7 @@ func (u *Upstream) Tools(ctx context.Context) ([]*tool.Tool, error) {
 		}
 		return retry, err
 	})
+	u.recordListing(ctx, err)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +143,7 @@ func (u *Upstream) withSession(ctx context.Context, by usage, f func(*session, *
 	who := u.beginUse(by)
 	defer u.endUse(who, by)
 	for again := true; ; again = false {
-		s, err := u.acquireSession(ctx, by.client)
+		s, err := u.acquireSession(ctx, by)
 		if err != nil {
 			return err
 		}
@@ -153,10 +162,13 @@ func (u *Upstream) withSession(ctx context.Context, by usage, f func(*session, *
 
 // acquireSession returns a live session, starting the server if it has none. When ctx ends, the start goes on for
 // others.
-func (u *Upstream) acquireSession(ctx context.Context, client *tool.Client) (*session, error) {
-	a, s, err := u.joinOrStart(client)
+func (u *Upstream) acquireSession(ctx context.Context, by usage) (*session, error) {
+	a, s, err := u.joinOrStart(by.client)
 	if a == nil {
 		return s, err
+	}
+	if by.counts {
+		a.hurry.Do(func() { close(a.urgent) })
 	}
 	select {
 	case <-a.done:
@@ -185,18 +197,29 @@ func (u *Upstream) joinOrStart(client *tool.Client) (*pendingStart, *session, er
 	}
 	if u.starting == nil {
 		if wait := time.Until(u.notBefore); wait > 0 {
-			return nil, nil, &tool.Error{
-				Code: tool.Unavailable, Op: "start server", Err: u.lastErr,
-				Msg: fmt.Sprintf("server %q does not run, its last start failed: %s", u.cfg.Name,
-					errorMessage(u.lastErr)),
-				Hint: fmt.Sprintf("try again in %v", wait.Round(100*time.Millisecond)+100*time.Millisecond),
-			}
+			return nil, nil, u.pausedError(wait)
 		}
-		a := &pendingStart{done: make(chan struct{})}
+		a := &pendingStart{done: make(chan struct{}), urgent: make(chan struct{})}
 		u.starting = a
 		u.running.Go(func() { u.runStart(a, client) })
 	}
 	return u.starting, nil, nil
+}
+
+// pausedError returns the error of a use in the pause after a failed start, with the reason of that. u.mu is held.
+func (u *Upstream) pausedError(wait time.Duration) error {
+	e := &tool.Error{
+		Code: tool.Unavailable, Op: "start server", Err: u.lastErr,
+		Msg:  fmt.Sprintf("server %q does not run, its last start failed: %s", u.cfg.Name, errorMessage(u.lastErr)),
+		Hint: fmt.Sprintf("try again in %v", wait.Round(100*time.Millisecond)+100*time.Millisecond),
+	}
+	if last := (*tool.Error)(nil); errors.As(u.lastErr, &last) {
+		e.Err = last.Err
+		if last.Hint != "" {
+			e.Hint += "; " + last.Hint
+		}
+	}
+	return e
 }
 
 // needsNewSession reports whether to replace a session by one on which the server can ask client more. A session that a
@@ -237,12 +260,15 @@ func (u *Upstream) goneError() error {
 func (u *Upstream) runStart(a *pendingStart, client *tool.Client) {
 	d := dialer{
 		guards: &u.guards, cfg: u.cfg, opts: u.opts, logger: u.logger, record: &u.record, changed: u.changed,
-		others: u.others, callers: &u.callers, client: client, updated: u.resourceUpdated,
+		others: u.others, callers: &u.callers, client: client, updated: u.resourceUpdated, installing: &u.installing,
 	}
 	u.mu.Lock()
 	known := u.speaks
 	u.mu.Unlock()
+	endTurn := u.waitForTurn(a)
 	s, known, err := d.open(u.ctx, known)
+	endTurn()
+	u.installing.Store(false)
 	stopped := u.finishStart(a, s, known, err)
 	close(a.done)
 	if s == nil {
@@ -259,6 +285,25 @@ func (u *Upstream) runStart(a *pendingStart, client *tool.Client) {
 	u.sessionEnded(s, s.endError(reason))
 }
 
+// startsAtOnce bounds the programs that are started at the same time for listings: many that start or install at once
+// take longer than each may.
+const startsAtOnce = 3
+
+// waitForTurn waits until the program of a server may be started: at once if a client waits for it, or there is no
+// program. The caller calls endTurn after the start.
+func (u *Upstream) waitForTurn(a *pendingStart) (endTurn func()) {
+	if transportOf(u.cfg) != upstream.Stdio {
+		return func() {}
+	}
+	select {
+	case <-a.urgent:
+	case <-u.ctx.Done():
+	case u.opts.starts <- struct{}{}:
+		return func() { <-u.opts.starts }
+	}
+	return func() {}
+}
+
 // finishStart records the result of a start in u and a. It reports whether the upstream was stopped meanwhile, in which
 // case the session must be closed.
 func (u *Upstream) finishStart(a *pendingStart, s *session, known connectionHints, err error) (stopped bool) {
@@ -269,7 +314,7 @@ func (u *Upstream) finishStart(a *pendingStart, s *session, known connectionHint
 		a.err = u.goneError()
 		return true
 	}
-	a.session, a.err, u.lastErr = s, err, err
+	a.session, a.err, u.lastErr, u.failedAt = s, err, err, time.Now()
 	if err != nil {
 		u.record.add(upstream.FromGateway, "could not be started: "+errorMessage(err))
 		defer u.restartEagerly()
@@ -296,7 +341,7 @@ func (u *Upstream) sessionEnded(s *session, err error) {
 	if u.session != s {
 		return // dropped or stopped before
 	}
-	u.session, u.lastErr = nil, err
+	u.session, u.lastErr, u.failedAt = nil, err, time.Now()
 	u.logger.Warn("upstream ended", "error", err)
 	u.record.add(upstream.FromGateway, "ended: "+errorMessage(err))
 	u.restartEagerly()
@@ -309,7 +354,7 @@ func (u *Upstream) dropSession(s *session, err error) {
 	if u.session != s {
 		return
 	}
-	u.session, u.lastErr = nil, err
+	u.session, u.lastErr, u.failedAt = nil, err, time.Now()
 	u.running.Go(s.close)
 }
 
@@ -382,16 +427,23 @@ func (u *Upstream) status() upstream.Status {
 	switch {
 	case u.session != nil && u.session.isAlive():
 		st.State = upstream.Running
+	case u.starting != nil && u.installing.Load():
+		st.State = upstream.Installing
+	case u.starting != nil && u.lastErr == nil:
+		st.State = upstream.Starting
 	case u.lastErr != nil:
 		st.State = upstream.Failed
 	case u.listed || st.Tools > 0:
 		st.State = upstream.Known
 	}
-	var e *tool.Error
-	if errors.As(u.lastErr, &e) {
-		st.Error = truncate(e.Error(), 500)
-	} else if u.lastErr != nil {
-		st.Error = truncate(u.lastErr.Error(), 500)
+	if st.State == upstream.Configured && u.failed.Error != "" { // in an earlier run
+		st.State, st.Error, st.FailedAt = upstream.Failed, u.failed.Error, u.failed.FailedAt
 	}
+	if u.lastErr == nil {
+		return st
+	}
+	st.Error = errorText(u.lastErr)
+	at := u.failedAt.UTC().Truncate(time.Second)
+	st.FailedAt = &at
 	return st
 }

@@ -43,6 +43,11 @@ func (e *Engine) makeAdvice(ask request, full string, r *scored, j confidence, s
 		}
 	}
 	a.Excluded = e.excludedTools(ask, full, r, s)
+	if i := slices.IndexFunc(a.Excluded, func(u tool.Excluded) bool { return u.Why == whyReading }); i >= 0 {
+		// It cannot be known yet that no tool here does this.
+		a.Message = a.Excluded[i].Text
+		a.Excluded = slices.Delete(a.Excluded, i, i+1)
+	}
 	return a
 }
 
@@ -57,6 +62,7 @@ const (
 	whyCategories = "categories" // Filter.Categories
 	whyReadOnly   = "read_only"  // Filter.ReadOnly
 	whyDisabled   = "disabled"   // the tools are disabled
+	whyReading    = "reading"    // the server is being started for the first time, and its tools are not known yet
 	whyStopped    = "stopped"    // the server does not run, and its tools are not known
 )
 
@@ -72,8 +78,10 @@ func (e *Engine) excludedTools(a request, full string, r *scored, s *scratch) []
 			}
 		}
 	}
-	if u, ok := e.stoppedServers(a, r.terms, s); ok {
-		out = append(out, u)
+	for _, why := range []string{whyReading, whyStopped} {
+		if u, ok := e.unreadServers(why, a, r.terms, s); ok {
+			out = append(out, u)
+		}
 	}
 	return out
 }
@@ -153,10 +161,11 @@ func describeExcluded(why string, f *tool.Filter, tools []*tool.Tool) (tool.Excl
 	return u, true
 }
 
-// stoppedServers lists servers that do not run and have no known tools, those named in the request first. A caller with
-// limited permissions gets none: without its tools, nothing shows whether such a caller may know of a server.
-func (e *Engine) stoppedServers(a request, terms []string, s *scratch) (tool.Excluded, bool) {
-	u := tool.Excluded{Why: whyStopped}
+// unreadServers lists servers of which no tools are known, either because they are being read or because they do not
+// run, those named in the request first. A caller with limited permissions gets none: without its tools, nothing shows
+// whether such a caller may know of a server.
+func (e *Engine) unreadServers(why string, a request, terms []string, s *scratch) (tool.Excluded, bool) {
+	u := tool.Excluded{Why: why}
 	f := &a.query.Filter
 	if e.o.Servers == nil || f.Allow != nil {
 		return u, false
@@ -166,8 +175,11 @@ func (e *Engine) stoppedServers(a request, terms []string, s *scratch) (tool.Exc
 		have[t.Server] = true
 	}
 	for _, st := range e.o.Servers.Status() {
-		down := st.State == upstream.Failed || st.State == upstream.Configured
-		if down && !have[st.Server] && (len(f.Servers) == 0 || slices.Contains(f.Servers, st.Server)) {
+		matches := st.State == upstream.Failed || st.State == upstream.Configured
+		if why == whyReading {
+			matches = st.State == upstream.Starting || st.State == upstream.Installing
+		}
+		if matches && !have[st.Server] && (len(f.Servers) == 0 || slices.Contains(f.Servers, st.Server)) {
 			u.Servers = append(u.Servers, st.Server)
 		}
 	}
@@ -184,11 +196,20 @@ func (e *Engine) stoppedServers(a request, terms []string, s *scratch) (tool.Exc
 		return cmp.Or(trueFirst(steered(x), steered(y)),
 			cmp.Compare(x, y))
 	})
-	u.Servers = u.Servers[:min(len(u.Servers), maxExcludedServers)]
-	if len(u.Servers) == 1 {
+	n := len(u.Servers)
+	u.Servers = u.Servers[:min(n, maxExcludedServers)]
+	names := strings.Join(u.Servers, ", ")
+	switch {
+	case why == whyReading && n == 1:
+		u.Text = "1 server is still being read (" + names + "): search again in a moment."
+	case why == whyReading && n > len(u.Servers):
+		u.Text = fmt.Sprintf("%d servers are still being read (%s, …): search again in a moment.", n, names)
+	case why == whyReading:
+		u.Text = fmt.Sprintf("%d servers are still being read (%s): search again in a moment.", n, names)
+	case n == 1:
 		u.Text = "The server " + u.Servers[0] + " does not run, and what it offers is not known."
-	} else {
-		u.Text = "The servers " + strings.Join(u.Servers, ", ") + " do not run, and what they offer is not known."
+	default:
+		u.Text = "The servers " + names + " do not run, and what they offer is not known."
 	}
 	return u, true
 }

@@ -34,6 +34,7 @@ func TestUnseen(t *testing.T) {
 		{Server: "forge", State: upstream.Failed},
 		{Server: "mail", State: upstream.Running},
 		{Server: "attic", State: upstream.Configured},
+		{Server: "nursery", State: upstream.Starting},
 	}
 	o := options(t, snapshotOf(t, tools))
 	o.Servers = down
@@ -107,6 +108,11 @@ func TestUnseen(t *testing.T) {
 			"attic does not run",
 			[]string{"attic"},
 		},
+		"one is still being read": {
+			"weld two steel girders under water",
+			tool.Filter{Servers: []string{"nursery"}},
+			nil, "1 server is still being read (nursery): search again in a moment.", nil,
+		},
 		"it is not among those asked": {
 			"weld two steel girders under water",
 			tool.Filter{Servers: []string{"forge"}},
@@ -147,6 +153,9 @@ func TestUnseen(t *testing.T) {
 			}
 			if !slices.Equal(got, c.want) {
 				t.Fatalf("left out for %v, want %v", got, c.want)
+			}
+			if len(got) == 0 && c.says != "" && r.Advice.Message != c.says {
+				t.Errorf("the message is %q", r.Advice.Message)
 			}
 			if len(got) > 0 && (!strings.Contains(r.Advice.Excluded[0].Text, c.says) ||
 				!slices.Equal(r.Advice.Excluded[0].Servers, c.servers)) {

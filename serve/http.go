@@ -68,7 +68,7 @@ func (all *surfaces) httpOptions(one *surface) httpapi.Options {
 	o := httpapi.Options{
 		Searcher: one.Searcher, Caller: one.Caller, Confirms: one.NeedsConfirmation, Catalog: one.Catalog,
 		Upstreams: visibleStates{one.View, all.http.Upstreams}, Learner: s.Learner,
-		Ready: func(context.Context) error { return views.Ready() }, Selector: selector{all, key.ReadOnly},
+		Ready: all.ready, Selector: selector{all, key.ReadOnly},
 		Preferences: preferences{views, all}, Profile: key.Profile, Metrics: hiddenReport{views.Meter},
 		MCP: all.mcpHandler(key), ReadOnly: key.ReadOnly, Version: all.http.Version, Logger: all.http.Logger,
 		Access: all.http.Access, // the checks are made once, by the server of everything

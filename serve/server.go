@@ -144,6 +144,7 @@ func (s *server) build(ctx context.Context, tracer *trace.Tracer) error {
 		DrainTime:   finishMCP,
 		MaxSessions: s.service.Config().Serve.MaxSessions,
 	})
+	s.all.read = s.updater.ready
 	cfg := s.service.Config().Serve
 	s.all.http = httpapi.Options{
 		Upstreams: s.gateway, Operator: s.gateway, Trace: tracer.Request, Panel: web.Handler(), Rate: s.admission.rate,

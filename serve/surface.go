@@ -3,7 +3,6 @@ package serve
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"maps"
 	"net/http"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	"tooldex/mcpsrv"
 	"tooldex/service"
 	"tooldex/tool"
+	"tooldex/upstream"
 )
 
 // surface is what the clients of one view talk to. It is never changed once surfaces.get has returned it.
@@ -33,6 +33,7 @@ type surfaces struct {
 	views *service.Views
 	mcp   mcpsrv.Options  // what all MCP servers have in common
 	http  httpapi.Options // what all HTTP servers have in common
+	read  func() error    // returns what is still being read, nil once it was; nil for nothing
 
 	mu     sync.Mutex // guards the rest; not held while a surface is called
 	byKey  map[access.View]*surface
@@ -43,18 +44,17 @@ func newSurfaces(views *service.Views, mcp mcpsrv.Options) *surfaces {
 	all := &surfaces{views: views, mcp: mcp, byKey: map[access.View]*surface{}}
 	cfg := views.Service.Config()
 	for _, name := range slices.Sorted(maps.Keys(cfg.Profiles)) {
-		warnUnknownServers(mcp.Logger, name, cfg.Profiles[name], views.Service.Catalog.Set())
+		warnUnknownServers(views.Service, name, cfg.Profiles[name])
 	}
 	return all
 }
 
-// warnUnknownServers logs servers of a profile that have no tools: their names may be wrong, or their tools not be read
-// yet.
-func warnUnknownServers(log *slog.Logger, name string, p config.Profile, set *tool.Set) {
+// warnUnknownServers logs servers of a profile that are neither configured nor have tools: their names may be wrong.
+func warnUnknownServers(s *service.Service, name string, p config.Profile) {
 	for _, server := range p.Servers {
-		known := slices.ContainsFunc(set.Servers(), func(c tool.Count) bool { return c.Name == server })
-		if !known {
-			log.Warn("a profile names a server without known tools", "profile", name, "server", server)
+		if !slices.ContainsFunc(s.Catalog.Set().Servers(), func(c tool.Count) bool { return c.Name == server }) &&
+			!slices.ContainsFunc(s.Servers(), func(u upstream.Server) bool { return u.Name == server }) {
+			s.Logger().Warn("a profile names a server that is not known", "profile", name, "server", server)
 		}
 	}
 }
@@ -140,6 +140,14 @@ func (all *surfaces) each(do func(*surface)) {
 	for _, one := range made {
 		do(one)
 	}
+}
+
+// ready returns why requests cannot be answered well at this moment, nil if they can.
+func (all *surfaces) ready(context.Context) error {
+	if err := all.views.Ready(); err != nil || all.read == nil {
+		return err
+	}
+	return all.read()
 }
 
 // catalogChanged notifies clients that the tools have changed.

@@ -2,8 +2,11 @@ package serve
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"tooldex/config"
@@ -18,8 +21,10 @@ const (
 	lookInterval = time.Second
 	// pollInterval is how often running upstream servers are asked again, since not all of them announce changes.
 	pollInterval = 5 * time.Minute
-	// readersAtOnce is how many upstream servers are read at the same time: starting them is mostly waiting.
-	readersAtOnce = 8
+	// readersAtOnce is how many upstream servers are read at the same time. The gateway starts fewer programs at once.
+	readersAtOnce = 32
+	// firstReading is for how long a server without any tools is not ready while it reads those of its upstreams.
+	firstReading = time.Minute
 )
 
 // updater keeps a running server up to date: it reads the tools of upstream servers and what other processes store. An
@@ -28,7 +33,9 @@ const (
 // any of this.
 type updater struct {
 	*server
-	queue     chan string // names of servers to read again
+	queue     chan string  // names of servers to read again
+	unread    atomic.Int64 // how many servers have yet to be read for the first time
+	begun     time.Time    // when start was called on an empty catalogue; zero if it held tools
 	tasks     sync.WaitGroup
 	trustDue  bool   // a change of trust has not been applied; only followStore uses these two
 	trustFail string // why, as it was logged
@@ -50,33 +57,44 @@ func (u *updater) announce(server string) {
 // start begins the work on goroutines that end with ctx. Call it once.
 func (u *updater) start(ctx context.Context) {
 	u.gateway.Wake()
-	u.tasks.Go(func() { u.readUpstreams(ctx) })
+	unread := u.service.Unread(u.service.Servers())
+	if u.service.Catalog.Set().Len() == 0 {
+		u.begun = time.Now()
+	}
+	u.unread.Store(int64(len(unread)))
+	u.tasks.Go(func() { u.readUpstreams(ctx, unread) })
 	u.tasks.Go(func() { u.followStore(ctx) })
 	if !u.o.Temporary {
 		u.tasks.Go(func() { u.noteStates(ctx) })
 	}
 }
 
+// ready returns an error while the service has no tools yet because they are being read.
+func (u *updater) ready() error {
+	n := u.unread.Load()
+	if n == 0 || time.Since(u.begun) > firstReading {
+		return nil
+	}
+	if n == 1 {
+		return errors.New("1 server is being read")
+	}
+	return fmt.Errorf("%d servers are being read", n)
+}
+
 // wait returns when all goroutines of start have ended.
 func (u *updater) wait() { u.tasks.Wait() }
 
-// readUpstreams reads the tools of servers that are new here, a few at a time, and then those of servers that announce
-// a change.
-func (u *updater) readUpstreams(ctx context.Context) {
-	known := map[string]bool{}
-	for _, t := range u.service.Catalog.Set().All() {
-		known[t.Server] = true
-	}
+// readUpstreams reads the tools of servers that are new here, several at a time, and then those of servers that announce
+// a change. Servers that could not be read are tried again at each poll.
+func (u *updater) readUpstreams(ctx context.Context, unread []upstream.Server) {
 	var readers sync.WaitGroup
 	slots := make(chan struct{}, readersAtOnce)
-	for _, status := range u.gateway.Status() {
-		if known[status.Server] {
-			continue
-		}
+	for _, one := range unread {
 		readers.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			u.readTools(ctx, status.Server)
+			defer u.unread.Add(-1)
+			u.readTools(ctx, one.Name)
 		})
 	}
 	defer readers.Wait()
@@ -90,7 +108,7 @@ func (u *updater) readUpstreams(ctx context.Context) {
 			u.readTools(ctx, name)
 		case <-poll.C:
 			for _, status := range u.gateway.Status() {
-				if status.State == upstream.Running {
+				if status.State == upstream.Running || status.State == upstream.Failed && status.Tools == 0 {
 					u.announce(status.Server)
 				}
 			}
@@ -109,7 +127,7 @@ func (u *updater) readTools(ctx context.Context, name string) {
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
-		u.o.Logger.Warn("cannot read the tools of a server; the stored ones are served", "server", name, "error", err)
+		u.o.Logger.Warn("cannot read the tools of a server; what is stored of it is served", "server", name, "error", err)
 	case !u.isConfigured(name):
 		u.removeTools(ctx, name)
 	default:
@@ -253,7 +271,7 @@ func (u *updater) applyConfig(ctx context.Context, change config.Change) {
 func (u *updater) logProfiles(change config.Change) {
 	for name, p := range change.Now.Profiles {
 		if before, ok := change.Before.Profiles[name]; !ok || !slices.Equal(before.Servers, p.Servers) {
-			warnUnknownServers(u.o.Logger, name, p, u.service.Catalog.Set())
+			warnUnknownServers(u.service, name, p)
 		}
 	}
 	for name := range change.Before.Profiles {

@@ -4,7 +4,10 @@ import (
 	"context"
 	"iter"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"tooldex/catalog"
 	"tooldex/catalog/sources"
@@ -12,18 +15,37 @@ import (
 	"tooldex/upstream"
 )
 
-// importsAtOnce bounds the servers that are asked at the same time. Starting them is mostly waiting, so it does not
-// depend on the number of processors.
-const importsAtOnce = 8
+// importsAtOnce bounds the servers that are asked at the same time. The gateway starts fewer programs at once.
+const importsAtOnce = 32
+
+// lookInterval is how often the states of servers are looked at while they are imported.
+const lookInterval = time.Second
 
 // ImportServers asks live servers for their tools, several at a time, and stores what each offers as soon as it has
-// answered. It calls done for each that is not disabled, concurrently, with what was stored or why nothing was. The
-// servers need not be configured. It returns when all are done; its own error is that of closing the gateway.
-func (s *Service) ImportServers(ctx context.Context, servers []upstream.Server, done func(catalog.Report, error)) error {
+// answered. It calls done for each that is not disabled, concurrently, with what was stored or why nothing was, and
+// reports progress, which names what is being installed. The servers need not be configured. It returns when all are
+// done; its own error is that of closing the gateway.
+func (s *Service) ImportServers(ctx context.Context, servers []upstream.Server, progress Progress,
+	done func(catalog.Report, error),
+) error {
 	gw := s.NewGateway(gateway.Options{})
 	gw.Set(MergeServers(slices.Clone(servers), nil))
 	slots := make(chan struct{}, importsAtOnce)
 	var imports sync.WaitGroup
+	var finished atomic.Int64
+	ended := make(chan struct{})
+	go func() {
+		for ticker := time.NewTicker(lookInterval); ; {
+			select {
+			case <-ticker.C:
+				progress(importStage(gw.Status()), int(finished.Load()), len(servers))
+			case <-ended:
+				ticker.Stop()
+				return
+			}
+		}
+	}()
+	defer close(ended)
 	for _, server := range servers {
 		up, ok := gw.Upstream(server.Name)
 		if !ok { // disabled
@@ -32,7 +54,9 @@ func (s *Service) ImportServers(ctx context.Context, servers []upstream.Server, 
 		imports.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			done(s.Catalog.Sync(ctx, up))
+			report, err := s.Catalog.Sync(ctx, up)
+			finished.Add(1)
+			done(report, err)
 		})
 	}
 	imports.Wait()
@@ -106,4 +130,18 @@ func (r *fileReader) steps() iter.Seq[[]sources.Source] {
 			yield(step)
 		}
 	}
+}
+
+// importStage says what is going on: which servers are being installed, if any are.
+func importStage(states []upstream.Status) string {
+	var names []string
+	for _, st := range states {
+		if st.State == upstream.Installing {
+			names = append(names, st.Server)
+		}
+	}
+	if len(names) == 0 {
+		return "asking servers"
+	}
+	return "asking servers, installing " + strings.Join(names, ", ")
 }

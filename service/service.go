@@ -12,6 +12,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"tooldex/catalog"
 	"tooldex/config"
@@ -243,6 +244,18 @@ func (s *Service) SaveServers(ctx context.Context, servers []upstream.Server) er
 	return err
 }
 
+// Unread returns those of servers of which no tool is stored and that are not disabled: an import that failed before is
+// worth another try. The caller owns the slice.
+func (s *Service) Unread(servers []upstream.Server) []upstream.Server {
+	read := map[string]bool{}
+	for _, c := range s.Catalog.Set().Servers() {
+		read[c.Name] = true
+	}
+	return slices.DeleteFunc(slices.Clone(servers), func(one upstream.Server) bool {
+		return one.Disabled || read[one.Name]
+	})
+}
+
 // RemoveServer removes a server and its tools, whether it was configured or came from a file. The error is NotFound if
 // there is none of that name.
 func (s *Service) RemoveServer(ctx context.Context, name string) error {
@@ -317,10 +330,13 @@ func UpstreamDir(dataDir string) string { return filepath.Join(dataDir, "upstrea
 // last. The caller closes it.
 func (s *Service) NewGateway(o gateway.Options) *gateway.Gateway {
 	counts := &toolCounts{}
+	c := s.Config()
+	o.StartTimeout = cmp.Or(o.StartTimeout, time.Duration(c.StartTimeout)*time.Second)
+	o.CallTimeout = cmp.Or(o.CallTimeout, time.Duration(c.CallTimeout)*time.Second)
 	o.Logger, o.Version, o.AllowPrivate = s.o.Logger, s.o.Version, s.Config().AllowPrivate
 	o.Known = func(server string) int { return counts.of(s.Catalog.Set(), server) }
 	o.Dir = s.UpstreamDir()
-	o.LookupEnv = config.LookupEnv
+	o.LookupEnv, o.EnvNames = config.LookupEnv, config.EnvNames
 	gw := gateway.New(o)
 	gw.Set(s.Servers())
 	s.states.gateway.Store(gw)

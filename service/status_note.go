@@ -91,5 +91,7 @@ func ReadStatusNotes(dir string) map[string]upstream.Status {
 
 // rank orders states by what they say about a server that several processes use.
 func rank(s upstream.State) int {
-	return slices.Index([]upstream.State{upstream.Configured, upstream.Known, upstream.Failed, upstream.Running}, s)
+	return slices.Index([]upstream.State{
+		upstream.Configured, upstream.Known, upstream.Failed, upstream.Starting, upstream.Installing, upstream.Running,
+	}, s)
 }

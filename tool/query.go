@@ -143,7 +143,7 @@ type Advice struct {
 
 // Excluded describes tools that a search left out and that might serve.
 type Excluded struct {
-	// the filter that left them out (servers, categories, read_only), disabled or stopped
+	// the filter that left them out (servers, categories, read_only), disabled, reading or stopped
 	Why     string   `json:"why"`
 	Tools   int      `json:"tools,omitempty"`   // how many seem to serve; 0 where that cannot be known
 	Servers []string `json:"servers,omitempty"` // whose they are, by name, a few; never those of disabled tools

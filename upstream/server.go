@@ -28,6 +28,9 @@ type Server struct {
 	Headers  map[string]string `json:"headers,omitempty"`
 	Disabled bool              `json:"disabled,omitempty"`
 	Timeout  time.Duration     `json:"timeout,omitempty"` // of one call; zero means the gateway's default
+	// of a start, not counting its turn and the time in which a package runner installs it; zero means the gateway's
+	// default
+	StartTimeout time.Duration `json:"startTimeout,omitempty"`
 
 	Trust bool `json:"trust,omitempty"` // its tools are served without the scan for suspicious ones
 

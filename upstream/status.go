@@ -9,6 +9,8 @@ type State string
 const (
 	Configured State = "configured" // never reached yet
 	Known      State = "known"      // its tools are stored; it does not run now
+	Starting   State = "starting"   // it is being started, or waits for its turn
+	Installing State = "installing" // a package runner such as npx is installing it
 	Running    State = "running"
 	Failed     State = "failed" // the last start or call failed
 )
@@ -36,4 +38,6 @@ type Status struct {
 	Transport Transport `json:"transport,omitempty"`
 	Tools     int       `json:"tools"`
 	Error     string    `json:"error,omitempty"` // the last one; "" if none
+	// FailedAt is when Error happened; nil if there is none.
+	FailedAt *time.Time `json:"failedAt,omitempty"`
 }

@@ -78,7 +78,7 @@ func TestClientConfigurations(t *testing.T) {
 			{
 				Name: "context7", Command: "npx", Args: []string{"-y", "@upstash/context7-mcp"},
 				Env:     env("MY_ENV_VAR", "MY_ENV_VALUE", "LOCAL_TOKEN", "${LOCAL_TOKEN}"),
-				Timeout: 45500 * time.Millisecond,
+				Timeout: 45500 * time.Millisecond, StartTimeout: 20 * time.Second,
 			},
 			{
 				Name: "figma", URL: "https://mcp.figma.com/mcp",

@@ -25,6 +25,7 @@ type codexServer struct {
 	FromEnv map[string]string `toml:"env_http_headers"` // variables by header
 	Enabled *bool             `toml:"enabled"`
 	Timeout float64           `toml:"tool_timeout_sec"`
+	Start   float64           `toml:"startup_timeout_sec"`
 }
 
 // ParseCodex returns the servers of a Codex config.toml, sorted by name. All else in the file is ignored. Variables
@@ -66,9 +67,9 @@ func (c codexServer) server(name string) upstream.Server {
 	if c.Token != "" {
 		put(&v.Headers, "Authorization", "Bearer ${"+c.Token+"}")
 	}
-	if c.Timeout > 0 {
-		v.Timeout = milliseconds(c.Timeout * float64(time.Second/time.Millisecond))
-	}
+	const second = float64(time.Second / time.Millisecond)
+	v.Timeout = milliseconds(max(0, c.Timeout) * second)
+	v.StartTimeout = milliseconds(max(0, c.Start) * second)
 	return v
 }
 

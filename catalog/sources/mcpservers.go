@@ -32,16 +32,18 @@ type serverEntry struct {
 	Headers   map[string]string `json:"headers"`
 	Disabled  bool              `json:"disabled"`
 	Enabled   *bool             `json:"enabled"`
-	Timeout   float64           `json:"timeout"` // milliseconds
+	Timeout   float64           `json:"timeout"` // milliseconds; callTimeout means the same
 	EnvFile   string            `json:"envFile"`
 
 	Trust bool `json:"trust"`
 
 	// Fields that only tooldex reads.
-	Start       string  `json:"start"`       // "eager", or "lazy" as by default
-	Idle        float64 `json:"idleTimeout"` // milliseconds; less than zero means never
-	Concurrency int     `json:"concurrency"`
-	Queue       int     `json:"queue"`
+	Start        string  `json:"start"`        // "eager", or "lazy" as by default
+	StartTimeout float64 `json:"startTimeout"` // milliseconds
+	CallTimeout  float64 `json:"callTimeout"`  // milliseconds
+	Idle         float64 `json:"idleTimeout"`  // milliseconds; less than zero means never
+	Concurrency  int     `json:"concurrency"`
+	Queue        int     `json:"queue"`
 }
 
 // maxTimeout bounds all durations of a server; longer ones are cut.
@@ -143,9 +145,8 @@ func parseServer(name string, raw json.RawMessage) (upstream.Server, error) {
 	}
 	braced(v.Env)
 	braced(v.Headers)
-	if e.Timeout > 0 {
-		v.Timeout = milliseconds(e.Timeout)
-	}
+	v.Timeout = milliseconds(max(0, cmp.Or(e.CallTimeout, e.Timeout)))
+	v.StartTimeout = milliseconds(max(0, e.StartTimeout))
 	switch v.Idle = milliseconds(e.Idle); e.Start {
 	case "", "lazy":
 	case "eager":

@@ -51,6 +51,7 @@ func newServersImport(a *app) *cobra.Command {
 			if dryRun {
 				return err
 			}
+			servers = append(servers, s.Unread(clients.KnownServers(list))...)
 			return errors.Join(err, a.takeOver(cmd.Context(), s, servers, !noImport))
 		},
 	}

@@ -30,7 +30,7 @@ func newDoctor(a *app) *cobra.Command {
 	fl := cmd.Flags()
 	fl.BoolVar(&o.Fix, "fix", false, "mend what can be mended without loss")
 	fl.BoolVar(&o.SkipServers, "no-servers", false, "do not start the servers")
-	fl.DurationVar(&o.ServerTimeout, "timeout", 30*time.Second, "how long to wait for one server")
+	fl.DurationVar(&o.ServerTimeout, "timeout", 30*time.Second, "how long to wait for one server, not counting its installation")
 	return cmd
 }
 

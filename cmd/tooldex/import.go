@@ -99,13 +99,8 @@ type importer struct {
 func (im *importer) servers(ctx context.Context, servers []upstream.Server) error {
 	p := im.app.newProgress()
 	defer p.end()
-	done := 0
-	return im.stack.ImportServers(ctx, servers, func(report catalog.Report, err error) {
-		im.mu.Lock()
-		defer im.mu.Unlock()
-		done++
-		p.update("asking servers", done, len(servers))
-		im.addLocked(err, report)
+	return im.stack.ImportServers(ctx, servers, p.update, func(report catalog.Report, err error) {
+		im.add(err, report)
 	})
 }
 

@@ -166,17 +166,6 @@ func (f *addFlags) warnSecrets(w io.Writer) {
 	}
 }
 
-// serverLine is a server as it is listed. Values that may be secret are left out.
-type serverLine struct {
-	Name      string             `json:"name"`
-	Transport upstream.Transport `json:"transport"`
-	Target    string             `json:"target"` // the command line or the url, as configured
-	Tools     int                `json:"tools"`
-	State     upstream.State     `json:"state,omitempty"` // as serving processes report it
-	Error     string             `json:"error,omitempty"` // why the server failed
-	Disabled  bool               `json:"disabled,omitempty"`
-}
-
 func newServersList(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
@@ -188,9 +177,7 @@ func newServersList(a *app) *cobra.Command {
 				return err
 			}
 			defer a.close(s)
-			servers := s.Servers()
-			lines := serverLines(servers, s.Catalog.Set().Servers(),
-				service.ReadStatusNotes(service.StatusDir(a.config().DataDir)))
+			lines := s.ServerLines()
 			return a.print(lines, func(w io.Writer) error {
 				rows := make([][]string, len(lines))
 				for i, l := range lines {
@@ -199,7 +186,7 @@ func newServersList(a *app) *cobra.Command {
 						target += " (disabled)"
 					}
 					if l.Error != "" {
-						target += " (" + l.Error + ")"
+						target += " (" + l.Failure() + ")"
 					}
 					rows[i] = []string{l.Name, string(l.Transport), strconv.Itoa(l.Tools), string(l.State), target}
 				}
@@ -207,45 +194,6 @@ func newServersList(a *app) *cobra.Command {
 			})
 		},
 	}
-}
-
-// serverLines lists the configured servers, then those whose tools came from a file.
-func serverLines(servers []upstream.Server, counts []tool.Count, status map[string]upstream.Status) []serverLine {
-	tools := make(map[string]int, len(counts))
-	for _, c := range counts {
-		tools[c.Name] = c.Tools
-	}
-	out := []serverLine{}
-	for _, s := range servers {
-		l := serverLine{Name: s.Name, Transport: s.Transport, Target: s.URL, Tools: tools[s.Name], Disabled: s.Disabled}
-		if s.Command != "" {
-			l.Target = strings.Join(append([]string{s.Command}, s.Args...), " ")
-		}
-		switch st, ok := status[s.Name]; {
-		case s.Disabled:
-		case ok && (st.State == upstream.Running || st.State == upstream.Failed):
-			l.State, l.Error = st.State, st.Error
-		case l.Tools > 0:
-			l.State = upstream.Known
-		default:
-			l.State = upstream.Configured
-		}
-		if l.Transport == "" {
-			l.Transport = upstream.HTTP
-			if s.Command != "" {
-				l.Transport = upstream.Stdio
-			}
-		}
-		out = append(out, l)
-		delete(tools, s.Name)
-	}
-	for _, name := range sortedKeys(tools) {
-		out = append(out, serverLine{
-			Name: name, Transport: "file", Target: "imported from a file; not callable",
-			Tools: tools[name],
-		})
-	}
-	return out
 }
 
 func newServersRemove(a *app) *cobra.Command {

@@ -2,10 +2,17 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"tooldex/service"
 	"tooldex/upstream"
 )
 
@@ -17,14 +24,14 @@ func TestStatesAreVisible(t *testing.T) {
 		"probe":  map[string]any{"command": up},
 		"broken": map[string]any{"command": up, "args": []string{"gone"}},
 	})
-	list := func() map[string]serverLine {
+	list := func() map[string]service.ServerLine {
 		t.Helper()
-		var lines []serverLine
+		var lines []service.ServerLine
 		if err := json.Unmarshal([]byte(runCommand(t, data, "servers", "list", "-o", "json", "-c", config)),
 			&lines); err != nil {
 			t.Fatal(err)
 		}
-		out := map[string]serverLine{}
+		out := map[string]service.ServerLine{}
 		for _, l := range lines {
 			out[l.Name] = l
 		}
@@ -65,7 +72,62 @@ func TestStatesAreVisible(t *testing.T) {
 		t.Error(err)
 	}
 	if got := list(); got["probe"].State != upstream.Known || got["probe"].Tools != 5 ||
-		got["broken"].State != upstream.Configured {
+		got["broken"].State != upstream.Failed || got["broken"].FailedAt == nil {
 		t.Errorf("after all: %+v", got)
 	}
+}
+
+// TestFirstReading starts with a fresh data directory: until the servers were read, it is not ready, and a search says
+// why it finds nothing.
+func TestFirstReading(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the test needs a shell")
+	}
+	data, gate := t.TempDir(), filepath.Join(t.TempDir(), "gate")
+	script := fmt.Sprintf("while [ ! -e %s ]; do sleep 0.05; done; exec %s", gate, upstreamCommand(t))
+	config := writeServers(t, map[string]any{
+		"one": map[string]any{"command": "sh", "args": []string{"-c", script}},
+		"two": map[string]any{"command": "sh", "args": []string{"-c", script}},
+	})
+	base := serveHTTP(t, data, "-c", config)
+	if status, body := getText(t, base+"/readyz"); status != http.StatusServiceUnavailable ||
+		!strings.Contains(body, "2 servers are being read") {
+		t.Errorf("/readyz answers %d %s", status, body)
+	}
+	if _, body := getText(t, base+"/search?q=shout"); !strings.Contains(body, "2 servers are still being read") {
+		t.Errorf("the search answers %s", body)
+	}
+	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(wait); ; {
+		if status, _ := getText(t, base+"/readyz"); status == http.StatusOK {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("it does not become ready")
+		}
+	}
+	if _, body := getText(t, base+"/search?q=turn+a+text+into+capital+letters"); !strings.Contains(body, "shout") {
+		t.Errorf("the search answers %s", body)
+	}
+}
+
+// getText returns the status and the body of an answer.
+func getText(t *testing.T, url string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, string(b)
 }

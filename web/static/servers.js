@@ -11,6 +11,8 @@ const states = {
   running: ['running', 'good', ''],
   failed: ['failed', 'bad', 'the last start or call failed'],
   known: ['at rest', '', 'it starts when one of its tools is called'],
+  starting: ['starting', '', 'it is being started, or waits for its turn'],
+  installing: ['installing', '', 'its package is being installed'],
   configured: ['not reached yet', '', 'it starts when one of its tools is called'],
 };
 

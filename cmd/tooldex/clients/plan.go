@@ -34,6 +34,17 @@ type Found struct {
 	Entry Entry `json:"-"`
 }
 
+// KnownServers returns those of a plan that are stored already, configured alike.
+func KnownServers(list []Found) []upstream.Server {
+	var out []upstream.Server
+	for _, f := range list {
+		if f.State == StateKnown {
+			out = append(out, f.Entry.Server)
+		}
+	}
+	return out
+}
+
 // AnyFile describes a file that may hold servers in the form of any client, by the extension TOML or JSON. Its Client
 // is the base name of the path.
 func AnyFile(path string) File {

@@ -21,9 +21,9 @@ import (
 	"tooldex/upstream"
 )
 
-// serversAtOnce bounds the servers that are asked at the same time. Starting them is mostly waiting, so it does not
-// depend on the number of processors.
-const serversAtOnce = 8
+// serversAtOnce bounds the servers that are asked at the same time: no more than the gateway starts at once, so that
+// the time that a server takes does not include that of others.
+const serversAtOnce = 3
 
 // slowStart is the start time from which on a server counts as slow. The first call of a client waits that long.
 const slowStart = 10 * time.Second
@@ -39,7 +39,7 @@ type visit struct {
 // checkServers starts each server and checks the tools that it lists.
 func (d *doctor) checkServers(ctx context.Context, s *service.Service) {
 	all := s.Servers()
-	gw := s.NewGateway(gateway.Options{StartTimeout: d.o.ServerTimeout})
+	gw := s.NewGateway(gateway.Options{StartTimeout: d.o.ServerTimeout, CallTimeout: d.o.ServerTimeout})
 	defer func() { _ = gw.Close() }() // it always returns nil
 	if len(all) == 0 {
 		d.add(Note, "server", "", "tooldex servers import finds those of your clients", "none is configured")
@@ -63,8 +63,6 @@ func (d *doctor) askServers(ctx context.Context, gw *gateway.Gateway, all []upst
 		asked.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			ctx, cancel := context.WithTimeout(ctx, d.o.ServerTimeout)
-			defer cancel()
 			start := time.Now()
 			out[i].tools, out[i].err = up.Tools(ctx)
 			out[i].took = time.Since(start)
