@@ -123,7 +123,7 @@ func serveInstall(arg string) {
 	if err != nil {
 		panic(err)
 	}
-	time.Sleep(pause)
+	<-time.After(pause)
 	if err := os.WriteFile(parts[1], nil, 0o600); err != nil {
 		panic(err)
 	}

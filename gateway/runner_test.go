@@ -34,22 +34,13 @@ func installer(t *testing.T, name, pause, server string) (s upstream.Server, ins
 func TestInstallationIsAwaited(t *testing.T) {
 	s, _ := installer(t, "s", "4s", "sdk")
 	g := startGateway(t, Options{StartTimeout: 2 * time.Second}, s)
-	states := make(chan upstream.State, 1)
-	go func() {
-		for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
-			if st := g.Status()[0].State; st != upstream.Starting && st != upstream.Configured {
-				states <- st
-				return
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
-		states <- ""
-	}()
-	if got := call(t, g, "s/echo", `{"a":1}`); got != `{"a":1}` {
+	called := make(chan string)
+	go func() { called <- call(t, g, "s/echo", `{"a":1}`) }()
+	waitUntil(t, "the state says that it is being installed", func() bool {
+		return g.Status()[0].State == upstream.Installing
+	})
+	if got := <-called; got != `{"a":1}` {
 		t.Errorf("echo is %s", got)
-	}
-	if st := <-states; st != upstream.Installing {
-		t.Errorf("the state while it installs is %q", st)
 	}
 }
 
@@ -74,26 +65,24 @@ func TestInstallationOutlivesTheGateway(t *testing.T) {
 	g.Set([]upstream.Server{s})
 	u, _ := g.Upstream("s")
 	go func() { _, _ = u.Tools(t.Context()) }()
-	for g.Status()[0].State != upstream.Installing {
-		time.Sleep(10 * time.Millisecond)
-	}
+	waitUntil(t, "it is being installed", func() bool { return g.Status()[0].State == upstream.Installing })
 	if err := g.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		if _, err := os.Stat(installed); err == nil {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the installation was ended")
-		}
-	}
+	waitUntil(t, "it is installed", func() bool { _, err := os.Stat(installed); return err == nil })
 	// The pipes of the runner are read until it has ended.
-	for deadline := time.Now().Add(20 * time.Second); len(runningInstallers(t, installed)) > 0; {
+	waitUntil(t, "the runner has ended", func() bool { return len(runningInstallers(t, installed)) == 0 })
+}
+
+// waitUntil returns when something that other processes do has happened.
+func waitUntil(t *testing.T, what string, happened func() bool) {
+	t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(30 * time.Second); !happened(); <-tick.C {
 		if time.Now().After(deadline) {
-			t.Fatal("the runner goes on")
+			t.Fatalf("waited in vain until %s", what)
 		}
-		time.Sleep(20 * time.Millisecond)
 	}
 }
 
@@ -134,9 +123,7 @@ func TestFewStartAtOnce(t *testing.T) {
 		}
 		return n
 	}
-	for lines() < startsAtOnce {
-		time.Sleep(10 * time.Millisecond)
-	}
+	waitUntil(t, "some are started", func() bool { return lines() >= startsAtOnce })
 	if got := call(t, g, "called/echo", `{"a":1}`); got != `{"a":1}` {
 		t.Errorf("echo is %s", got)
 	}
